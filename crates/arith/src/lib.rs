@@ -1,0 +1,29 @@
+//! The GPU multiply-add family on bits: bits in, bits and flags out.
+//!
+//! Reading order: [`Format`] (a format as data), [`Operation`] (what an instruction asks for) and its
+//! [`evaluate`](Operation::evaluate), [`Profile`] (what the documents leave open), `round.rs` (the one place that
+//! rounds).
+//!
+//! What this is not: it knows no language and no instruction's name, uses no floating-point unit, keeps no state, and
+//! needs nothing but `core`.
+#![no_std]
+#![deny(clippy::float_arithmetic)]
+
+mod flush;
+mod format;
+mod mul_add;
+mod nan;
+mod outcome;
+mod profile;
+mod round;
+mod trace;
+mod unpack;
+mod wide;
+
+pub use format::Format;
+pub use mul_add::{Kind, Operation};
+pub use outcome::{ConditionCodes, Flags, Outcome};
+pub use profile::{Decision, NanRule, Operand, Profile, Sm1xMad, Status, Tiny, Underflow};
+pub use round::{Rounding, round_exact};
+pub use trace::{Event, Term, Trace};
+pub use unpack::{Number, Unpacked, unpack, widen};

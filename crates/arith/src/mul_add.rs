@@ -1,0 +1,360 @@
+//! The one pipeline: every form of every language is this with fields set.
+//!
+//! The steps are those of the project's semantics: widen, negate, flush operands, zero dominance, NaN, exact product,
+//! exact sum, round once, flush the result, saturate. Condition codes follow from the bits
+//! ([`ConditionCodes::of`](crate::ConditionCodes::of)).
+
+use crate::flush::{flush_operand, saturate};
+use crate::nan::nan_result;
+use crate::round::{Exact, finish, round};
+use crate::wide::Wide;
+use crate::{Event, Flags, Format, Number, Operand, Outcome, Profile, Rounding, Sm1xMad, Term, Trace, Unpacked};
+use crate::{unpack, widen};
+
+/// What is computed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Kind {
+    /// a × b + c, rounded once.
+    MulAdd,
+    /// a + c.
+    Add,
+    /// a × b.
+    Mul,
+    /// a × b cut to the format's precision with an unbounded exponent, then + c, rounded once: `mad.f32` of sm_1x.
+    TruncatedMulAdd,
+}
+
+impl Kind {
+    /// How many operands it takes.
+    pub const fn arity(self) -> usize {
+        match self {
+            Kind::MulAdd | Kind::TruncatedMulAdd => 3,
+            Kind::Add | Kind::Mul => 2,
+        }
+    }
+    /// The places of its operands, in order.
+    pub const fn operands(self) -> &'static [Operand] {
+        match self {
+            Kind::MulAdd | Kind::TruncatedMulAdd => &[Operand::A, Operand::B, Operand::C],
+            Kind::Add => &[Operand::A, Operand::C],
+            Kind::Mul => &[Operand::A, Operand::B],
+        }
+    }
+}
+
+/// One component's arithmetic: everything that an instruction's spelling decides.
+///
+/// ```
+/// use roundonce_arith::{Format, Operation, Profile, Rounding};
+/// let fma = Operation::mul_add(Format::F32, Rounding::NearestEven);
+/// let outcome = fma.evaluate(&Profile::NVIDIA, &[0x3f80_0001, 0x3f80_0001, 0xbf80_0002]);
+/// assert_eq!(outcome.bits, 0x2880_0000);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Operation {
+    /// What is computed.
+    pub kind: Kind,
+    /// The format of the addend and of the result.
+    pub format: Format,
+    /// The format of the factors (of an addition, of its first operand): the same, or one that `format` holds.
+    pub factors: Format,
+    /// The product (of an addition, the first operand) is negated.
+    pub negate_product: bool,
+    /// The addend is negated.
+    pub negate_addend: bool,
+    /// The direction of the one rounding.
+    pub rounding: Rounding,
+    /// Subnormal operands and results become zero of their sign: `.ftz`, `.FTZ`, and part of `.FMZ`.
+    pub flush: bool,
+    /// A zero factor makes the product +0, whatever the other factor is: `.FMZ`.
+    pub zero_dominance: bool,
+    /// The result is clamped to [+0, 1], NaN to +0: `.sat`, `.SAT`.
+    pub saturate: bool,
+}
+
+impl Operation {
+    /// An operation of one format with nothing but its rounding set.
+    pub const fn new(kind: Kind, format: Format, rounding: Rounding) -> Operation {
+        Operation {
+            kind,
+            format,
+            factors: format,
+            negate_product: false,
+            negate_addend: false,
+            rounding,
+            flush: false,
+            zero_dominance: false,
+            saturate: false,
+        }
+    }
+    /// The fused multiply-add of one format.
+    pub const fn mul_add(format: Format, rounding: Rounding) -> Operation {
+        Operation::new(Kind::MulAdd, format, rounding)
+    }
+
+    /// The format of each operand, in order.
+    pub fn operand_format(&self, index: usize) -> Format {
+        match self.kind.operands()[index] {
+            Operand::C => self.format,
+            Operand::A | Operand::B => self.factors,
+        }
+    }
+
+    /// The result of the pipeline.
+    ///
+    /// # Panics
+    /// If there are not as many operands as [`Kind::arity`] says, or `format` cannot hold `factors`.
+    #[inline]
+    pub fn evaluate(&self, profile: &Profile, operands: &[u64]) -> Outcome {
+        self.evaluate_traced(profile, operands, &mut ())
+    }
+
+    /// The same, with every step told to `trace`.
+    ///
+    /// # Panics
+    /// As [`evaluate`](Operation::evaluate).
+    #[inline]
+    pub fn evaluate_traced(&self, profile: &Profile, operands: &[u64], trace: &mut impl Trace) -> Outcome {
+        let operands = match (self.kind, operands) {
+            (Kind::MulAdd | Kind::TruncatedMulAdd, &[a, b, c]) => [a, b, c],
+            (Kind::Add, &[a, c]) => [a, 0, c],
+            (Kind::Mul, &[a, b]) => [a, b, 0],
+            (kind, _) => panic!("{kind:?} takes {} operands, not {}", kind.arity(), operands.len()),
+        };
+        // Each arm compiles the pipeline for its format.
+        match self.format {
+            Format::F32 => dispatch::<u64>(Format::F32, self, profile, operands, trace),
+            Format::F64 => dispatch::<u128>(Format::F64, self, profile, operands, trace),
+            format if format.precision() <= 29 => dispatch::<u64>(format, self, profile, operands, trace),
+            format => dispatch::<u128>(format, self, profile, operands, trace),
+        }
+    }
+}
+
+/// Step 1, and the two-step case of sm_1x; everything else is one walk through the pipeline.
+#[inline(always)]
+fn dispatch<W: Wide>(
+    format: Format,
+    operation: &Operation,
+    profile: &Profile,
+    [mut a, mut b, c]: [u64; 3],
+    trace: &mut impl Trace,
+) -> Outcome {
+    if operation.factors != format {
+        a = widen(operation.factors, format, a);
+        b = widen(operation.factors, format, b);
+    }
+    if operation.kind == Kind::TruncatedMulAdd {
+        return truncated::<W>(format, operation, profile, [a, b, c], trace);
+    }
+    pipeline::<W>(format, operation, profile, [a, b, c], trace)
+}
+
+/// `mad.f32` of sm_1x: `mul` then `add` where the addend is zero (once flushed); fused where the profile says that a
+/// driver recompiled it.
+#[cold]
+#[inline(never)]
+fn truncated<W: Wide>(
+    format: Format,
+    operation: &Operation,
+    profile: &Profile,
+    [a, b, c]: [u64; 3],
+    trace: &mut impl Trace,
+) -> Outcome {
+    if profile.sm1x_mad == Sm1xMad::FusedFtz {
+        let fused = Operation { kind: Kind::MulAdd, flush: true, ..*operation };
+        return pipeline::<W>(format, &fused, profile, [a, b, c], trace);
+    }
+    let c_is_zero = format.is_zero(c) || (operation.flush && format.is_subnormal(c));
+    if !c_is_zero {
+        return pipeline::<W>(format, operation, profile, [a, b, c], trace);
+    }
+    let mul = Operation { kind: Kind::Mul, saturate: false, ..*operation };
+    let product = pipeline::<W>(format, &mul, profile, [a, b, 0], trace);
+    trace.event(Event::SeparateProduct(product));
+    let add = Operation { kind: Kind::Add, negate_product: false, ..*operation };
+    let sum = pipeline::<W>(format, &add, profile, [product.bits, 0, c], trace);
+    Outcome { bits: sum.bits, flags: product.flags.union(sum.flags) }
+}
+
+#[inline(always)]
+fn pipeline<W: Wide>(
+    format: Format,
+    operation: &Operation,
+    profile: &Profile,
+    [mut a, mut b, mut c]: [u64; 3],
+    trace: &mut impl Trace,
+) -> Outcome {
+    let has_b = operation.kind != Kind::Add;
+    let has_c = operation.kind != Kind::Mul;
+    // 2. Negate. The two factor signs are one product sign.
+    a ^= if operation.negate_product { format.sign_mask() } else { 0 };
+    c ^= if operation.negate_addend { format.sign_mask() } else { 0 };
+    // 3. Flush operands.
+    if operation.flush {
+        a = flush_operand(format, a, Operand::A, trace);
+        if has_b {
+            b = flush_operand(format, b, Operand::B, trace);
+        }
+        if has_c {
+            c = flush_operand(format, c, Operand::C, trace);
+        }
+    }
+    // 4. Zero dominance: the product becomes +0 × +0.
+    if operation.zero_dominance && has_b && (format.is_zero(a) || format.is_zero(b)) {
+        trace.event(Event::ZeroDominates);
+        (a, b) = (0, 0);
+    }
+    let (ua, uc) = (unpack(format, a), unpack(format, c));
+    let ub = if has_b { unpack(format, b) } else { Unpacked::Zero { negative: false } };
+
+    // 5 to 9. The common case first: nothing but finite nonzero numbers.
+    let product = match (ua, ub) {
+        (Unpacked::Finite(x), Unpacked::Finite(y)) => Some(multiply::<W>(format, operation.kind, x, y, trace)),
+        (Unpacked::Finite(x), Unpacked::Zero { .. }) if !has_b => Some((place::<W>(format, x), false)),
+        _ => None,
+    };
+    let outcome = match (product, uc) {
+        (Some((product, truncated)), Unpacked::Finite(addend)) if has_c => {
+            let addend = place::<W>(format, addend);
+            trace.event(Event::Terms { product: Some(term(product)), addend: Some(term(addend)) });
+            let sum = add(product, addend);
+            let mut outcome = round_sum(format, operation, profile, sum, trace);
+            outcome.flags = outcome.flags.union(Flags::INEXACT.when(truncated));
+            outcome
+        }
+        _ => uncommon::<W>(format, operation, profile, [a, b, c], [ua, ub, uc], product, trace),
+    };
+    // 10. Saturate.
+    if operation.saturate { Outcome { bits: saturate(format, outcome.bits, trace), ..outcome } } else { outcome }
+}
+
+/// Zeros, infinities and NaNs.
+#[inline(never)]
+fn uncommon<W: Wide>(
+    format: Format,
+    operation: &Operation,
+    profile: &Profile,
+    operands: [u64; 3],
+    [ua, ub, uc]: [Unpacked; 3],
+    product: Option<(Exact<W>, bool)>,
+    trace: &mut impl Trace,
+) -> Outcome {
+    use Unpacked::{Finite, Infinite, Nan, Zero};
+    let places = operation.kind.operands();
+    let has_b = operation.kind != Kind::Add;
+    let has_c = operation.kind != Kind::Mul;
+    let is_nan = |unpacked| matches!(unpacked, Nan { .. });
+    let zero_times_infinity =
+        has_b && matches!((ua, ub), (Zero { .. }, Infinite { .. }) | (Infinite { .. }, Zero { .. }));
+
+    // 5. NaN.
+    if is_nan(ua) || (has_b && is_nan(ub)) || (has_c && is_nan(uc)) || zero_times_infinity {
+        return nan_result(format, profile, operands, places, zero_times_infinity, trace);
+    }
+    let sign_a = format.is_negative(operands[0]);
+    let product_negative = if has_b { sign_a ^ format.is_negative(operands[1]) } else { sign_a };
+    let product_infinite = matches!(ua, Infinite { .. }) || (has_b && matches!(ub, Infinite { .. }));
+    let addend_negative = format.is_negative(operands[2]);
+    let addend_infinite = has_c && matches!(uc, Infinite { .. });
+    if product_infinite && addend_infinite && product_negative != addend_negative {
+        trace.event(Event::InfinityMinusInfinity);
+        return nan_result(format, profile, operands, &[], true, trace);
+    }
+    let signed = |negative, magnitude| if negative { format.sign_mask() | magnitude } else { magnitude };
+    let exactly = |bits| Outcome { bits, flags: Flags::NONE };
+    if product_infinite || addend_infinite {
+        return exactly(signed(if product_infinite { product_negative } else { addend_negative }, format.infinity()));
+    }
+    // 7. At most one term is left; the other is a zero, or absent.
+    let addend = match uc {
+        Finite(number) if has_c => Some(place::<W>(format, number)),
+        _ => None,
+    };
+    trace.event(Event::Terms { product: product.map(|(exact, _)| term(exact)), addend: addend.map(term) });
+    match (product, addend) {
+        (Some((exact, truncated)), _) => {
+            let outcome = round_sum(format, operation, profile, exact, trace);
+            Outcome { flags: outcome.flags.union(Flags::INEXACT.when(truncated)), ..outcome }
+        }
+        (None, Some(exact)) => round_sum(format, operation, profile, exact, trace),
+        (None, None) if !has_c => exactly(signed(product_negative, 0)),
+        (None, None) if product_negative == addend_negative => exactly(signed(product_negative, 0)),
+        (None, None) => exactly(signed(operation.rounding == Rounding::Down, 0)),
+    }
+}
+
+/// A number with its leading bit at the third place from the top.
+#[inline(always)]
+fn place<W: Wide>(format: Format, number: Number) -> Exact<W> {
+    let shift = W::BITS - 2 - format.precision();
+    Exact {
+        negative: number.negative,
+        quantum: number.quantum - shift as i32,
+        significand: W::from(number.significand) << shift,
+    }
+}
+
+/// 6. The exact product, its leading bit at the third or fourth place from the top; and whether it was truncated.
+#[inline(always)]
+fn multiply<W: Wide>(format: Format, kind: Kind, x: Number, y: Number, trace: &mut impl Trace) -> (Exact<W>, bool) {
+    let shift = W::BITS - 2 - 2 * format.precision();
+    let mut significand = W::product(x.significand, y.significand) << shift;
+    let mut truncated = false;
+    if kind == Kind::TruncatedMulAdd {
+        let drop = W::BITS - significand.leading_zeros() - format.precision();
+        let kept = (significand >> drop) << drop;
+        truncated = kept != significand;
+        if truncated {
+            trace.event(Event::ProductTruncated);
+        }
+        significand = kept;
+    }
+    let quantum = x.quantum + y.quantum - shift as i32;
+    (Exact { negative: x.negative ^ y.negative, quantum, significand }, truncated)
+}
+
+/// 7. The sum, exact but for a sticky lowest bit far below the rounding position.
+#[inline(always)]
+fn add<W: Wide>(x: Exact<W>, y: Exact<W>) -> Exact<W> {
+    let quantum = x.quantum.max(y.quantum);
+    let xs = x.significand.shift_right_sticky((quantum - x.quantum) as u32);
+    let ys = y.significand.shift_right_sticky((quantum - y.quantum) as u32);
+    if x.negative == y.negative {
+        Exact { negative: x.negative, quantum, significand: xs + ys }
+    } else if xs >= ys {
+        Exact { negative: x.negative, quantum, significand: xs - ys }
+    } else {
+        Exact { negative: y.negative, quantum, significand: ys - xs }
+    }
+}
+
+/// 8 and 9. Rounds a sum (zero by cancellation: +0, under .rm −0) and flushes it.
+#[inline(always)]
+fn round_sum<W: Wide>(
+    format: Format,
+    operation: &Operation,
+    profile: &Profile,
+    sum: Exact<W>,
+    trace: &mut impl Trace,
+) -> Outcome {
+    if sum.significand == W::ZERO {
+        let bits = if operation.rounding == Rounding::Down { format.sign_mask() } else { 0 };
+        return Outcome { bits, flags: Flags::NONE };
+    }
+    let rounded = round(format, operation.rounding, sum);
+    trace.event(Event::Rounded(rounded.outcome));
+    let outcome = finish(format, profile, operation.flush, rounded);
+    if outcome.bits != rounded.outcome.bits {
+        trace.event(Event::FlushedResult);
+    }
+    outcome
+}
+
+/// A placed number as a reader sees it, without the zeros that the placing put below it.
+#[inline(always)]
+fn term<W: Wide>(exact: Exact<W>) -> Term {
+    let significand = exact.significand.full();
+    let zeros = significand.trailing_zeros();
+    Term { negative: exact.negative, quantum: exact.quantum + zeros as i32, significand: significand >> zeros }
+}

@@ -1,0 +1,178 @@
+//! Rounding: the only place in the project where an exact value becomes a rounded one.
+
+use crate::wide::Wide;
+use crate::{Flags, Format, Outcome};
+
+/// A rounding direction.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Rounding {
+    /// To nearest, ties to even: `.rn`, `.RN`, RTE.
+    NearestEven,
+    /// Toward zero: `.rz`, `.RZ`, RTZ.
+    TowardZero,
+    /// Toward −infinity: `.rm`, `.RM`, RTN.
+    Down,
+    /// Toward +infinity: `.rp`, `.RP`, RTP.
+    Up,
+}
+
+impl Rounding {
+    /// The four directions, in the order in which the manuals list them.
+    pub const ALL: [Rounding; 4] = [Rounding::NearestEven, Rounding::TowardZero, Rounding::Down, Rounding::Up];
+
+    /// PTX's two letters: `rn`, `rz`, `rm`, `rp`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Rounding::NearestEven => "rn",
+            Rounding::TowardZero => "rz",
+            Rounding::Down => "rm",
+            Rounding::Up => "rp",
+        }
+    }
+}
+
+/// An exact value on its way to being rounded: ±significand × 2^quantum. The lowest bit of the significand may be a
+/// sticky one (it stands for any nonzero amount below it) if it lies at least two places below the rounding position.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Exact<W> {
+    pub(crate) negative: bool,
+    pub(crate) quantum: i32,
+    pub(crate) significand: W,
+}
+
+/// A rounded value, and what the caller needs to flush it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Rounded {
+    pub(crate) outcome: Outcome,
+    /// The exact value is below the smallest normal number.
+    pub(crate) tiny_before: bool,
+    /// Rounded with an unbounded exponent range it is still below.
+    pub(crate) tiny_after: bool,
+}
+
+/// One more unit in the last place? `rest` is what was cut off, `half` half a unit, on the same scale.
+#[inline(always)]
+fn round_up<W: Wide>(rounding: Rounding, negative: bool, odd: bool, rest: W, half: W) -> bool {
+    match rounding {
+        Rounding::NearestEven => rest > half || (rest == half && odd),
+        Rounding::TowardZero => false,
+        Rounding::Down => negative && rest != W::ZERO,
+        Rounding::Up => !negative && rest != W::ZERO,
+    }
+}
+
+/// Keeps the significand's bits from place `drop` (at least 1) up, rounded. Returns what is kept and whether anything
+/// was lost.
+#[inline(always)]
+fn keep<W: Wide>(rounding: Rounding, exact: Exact<W>, drop: u32) -> (u64, bool) {
+    if drop >= W::BITS {
+        // All of it is below half a unit: 2^(BITS-1) could reach half only if the leading bit were set, and `Wide`
+        // keeps that one clear.
+        let lost = exact.significand != W::ZERO;
+        let rest = W::from(lost as u64);
+        return (round_up(rounding, exact.negative, false, rest, W::from(2)) as u64, lost);
+    }
+    let kept = (exact.significand >> drop).low();
+    let rest = exact.significand & ((W::from(1) << drop) - W::from(1));
+    let up = round_up(rounding, exact.negative, kept & 1 == 1, rest, W::from(1) << (drop - 1));
+    (kept + up as u64, rest != W::ZERO)
+}
+
+/// Rounds once, with gradual underflow. The significand must not be zero, its top bit must be clear.
+#[inline(always)]
+pub(crate) fn round<W: Wide>(format: Format, rounding: Rounding, exact: Exact<W>) -> Rounded {
+    let precision = format.precision() as i32;
+    let length = (W::BITS - exact.significand.leading_zeros()) as i32;
+    let exponent = exact.quantum + length - 1;
+    let tiny_before = exponent < format.emin();
+    let quantum = if tiny_before { format.min_quantum() } else { exponent + 1 - precision };
+    let drop = quantum - exact.quantum;
+    let (kept, inexact) =
+        if drop > 0 { keep(rounding, exact, drop as u32) } else { ((exact.significand << -drop as u32).low(), false) };
+    // A carry out of the significand runs into the exponent field, which is what it should do; so does the hidden
+    // bit of a normal number, whose exponent field is therefore written one too small.
+    let field = (quantum - format.min_quantum()) as i64;
+    let magnitude = (field << format.frac_bits()) as u64 + kept;
+    let sign = if exact.negative { format.sign_mask() } else { 0 };
+
+    if field >= format.exp_max() as i64 || magnitude >= format.infinity() {
+        let to_infinity = match rounding {
+            Rounding::NearestEven => true,
+            Rounding::TowardZero => false,
+            Rounding::Down => exact.negative,
+            Rounding::Up => !exact.negative,
+        };
+        let magnitude = if to_infinity { format.infinity() } else { format.largest_finite() };
+        let flags = Flags::OVERFLOW.union(Flags::INEXACT);
+        return Rounded { outcome: Outcome { bits: sign | magnitude, flags }, tiny_before: false, tiny_after: false };
+    }
+    let tiny_after = tiny_before && {
+        // Only a value just below the smallest normal can leave the range, by a carry at full precision.
+        let drop = length - precision;
+        exponent + 1 != format.emin() || drop <= 0 || keep(rounding, exact, drop as u32).0 >> precision == 0
+    };
+    Rounded {
+        outcome: Outcome { bits: sign | magnitude, flags: Flags::INEXACT.when(inexact) },
+        tiny_before,
+        tiny_after,
+    }
+}
+
+/// Rounds ±significand × 2^quantum, or slightly more in magnitude if `sticky`, to `format`: conversions, and
+/// literals read from decimal.
+///
+/// With `sticky` the significand must have at least two bits more than the format keeps.
+///
+/// ```
+/// use roundonce_arith::{Format, Rounding, round_exact};
+/// // 2^24 + 1 has no f32.
+/// assert_eq!(round_exact(Format::F32, Rounding::Up, false, 0, (1 << 24) + 1, false).bits, 0x4b80_0001);
+/// ```
+pub fn round_exact(
+    format: Format,
+    rounding: Rounding,
+    negative: bool,
+    quantum: i32,
+    significand: u128,
+    sticky: bool,
+) -> Outcome {
+    if significand == 0 {
+        let sign = if negative { format.sign_mask() } else { 0 };
+        return Outcome { bits: sign, flags: Flags::NONE };
+    }
+    // Brings the leading bit to place 125, so that no caller can break `round`'s terms.
+    let up = significand.leading_zeros() as i32 - 2;
+    let (significand, quantum) = if up >= 0 {
+        (significand << up, quantum - up)
+    } else {
+        (significand.shift_right_sticky(-up as u32), quantum - up)
+    };
+    let exact = Exact { negative, quantum, significand: significand | sticky as u128 };
+    finish(format, &crate::Profile::NVIDIA, false, round(format, rounding, exact))
+}
+
+/// Steps 8 and 9 after the rounding itself: raises underflow, flushes a subnormal result if asked to.
+#[inline(always)]
+pub(crate) fn finish(format: Format, profile: &crate::Profile, flush: bool, rounded: Rounded) -> Outcome {
+    use crate::{Tiny, Underflow};
+    let Rounded { mut outcome, tiny_before, tiny_after } = rounded;
+    if tiny_before {
+        let flushed = flush
+            && match profile.tiny {
+                Tiny::Result => outcome.bits & format.magnitude_mask() < format.smallest_normal(),
+                Tiny::AfterRounding => tiny_after,
+                Tiny::BeforeRounding => true,
+            };
+        let tiny = match profile.underflow {
+            Underflow::AfterRounding => tiny_after,
+            Underflow::BeforeRounding => true,
+        };
+        if flushed {
+            outcome.bits &= format.sign_mask();
+            outcome.flags = outcome.flags.union(Flags::UNDERFLOW).union(Flags::INEXACT);
+        } else {
+            outcome.flags = outcome.flags.union(Flags::UNDERFLOW.when(tiny && outcome.flags.contains(Flags::INEXACT)));
+        }
+    }
+    outcome
+}

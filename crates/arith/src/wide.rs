@@ -1,0 +1,70 @@
+//! The integers that hold an exact product or sum.
+
+/// An unsigned integer wide enough for the product of two significands and room to align a third.
+///
+/// `u64` serves every format whose significand has at most 29 bits (f16, bf16, f32), `u128` the rest (f64): a product
+/// of 2p bits is placed with its leading bit at the second or third place from the top, which leaves at least three
+/// zero bits below it, so that a right shift which loses a bit always leaves the other term far larger.
+pub(crate) trait Wide:
+    Copy
+    + Eq
+    + Ord
+    + From<u64>
+    + core::ops::Add<Output = Self>
+    + core::ops::Sub<Output = Self>
+    + core::ops::BitAnd<Output = Self>
+    + core::ops::BitOr<Output = Self>
+    + core::ops::Shl<u32, Output = Self>
+    + core::ops::Shr<u32, Output = Self>
+{
+    const BITS: u32;
+    const ZERO: Self;
+    /// The product of two significands.
+    fn product(a: u64, b: u64) -> Self;
+    /// Zeros above the leading bit.
+    fn leading_zeros(self) -> u32;
+    /// The low 64 bits.
+    fn low(self) -> u64;
+    /// All the bits.
+    fn full(self) -> u128;
+
+    /// `self >> shift` with every lost bit kept in the lowest one.
+    #[inline(always)]
+    fn shift_right_sticky(self, shift: u32) -> Self {
+        if shift == 0 {
+            self
+        } else if shift < Self::BITS {
+            let lost = self << (Self::BITS - shift) != Self::ZERO;
+            (self >> shift) | Self::from(lost as u64)
+        } else {
+            Self::from((self != Self::ZERO) as u64)
+        }
+    }
+}
+
+macro_rules! wide {
+    ($int:ty) => {
+        impl Wide for $int {
+            const BITS: u32 = <$int>::BITS;
+            const ZERO: Self = 0;
+            #[inline(always)]
+            fn product(a: u64, b: u64) -> Self {
+                a as $int * b as $int
+            }
+            #[inline(always)]
+            fn leading_zeros(self) -> u32 {
+                <$int>::leading_zeros(self)
+            }
+            #[inline(always)]
+            fn low(self) -> u64 {
+                self as u64
+            }
+            #[inline(always)]
+            fn full(self) -> u128 {
+                self as u128
+            }
+        }
+    };
+}
+wide!(u64);
+wide!(u128);
