@@ -1,0 +1,158 @@
+//! A finding as data: code, place, what was found, what was expected, the rule. Rendering it is the command's work.
+
+/// How bad it is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Level {
+    /// Worth knowing; nothing is wrong.
+    Note,
+    /// Legal, but probably not meant.
+    Warning,
+    /// Against a rule.
+    Error,
+}
+
+impl Level {
+    /// `note`, `warning`, `error`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Level::Note => "note",
+            Level::Warning => "warning",
+            Level::Error => "error",
+        }
+    }
+}
+
+/// Where in the input it is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Place {
+    /// A range of bytes of a text.
+    Span {
+        /// The first byte.
+        start: usize,
+        /// The byte after the last.
+        end: usize,
+    },
+    /// A word of a binary, from 0.
+    Word(usize),
+    /// The input as a whole.
+    Whole,
+}
+
+/// Line and column, both from 1, of a byte of a text; the column counts characters.
+///
+/// ```
+/// assert_eq!(roundonce_isa::line_column("ab\ncd", 4), (2, 2));
+/// ```
+pub fn line_column(text: &str, byte: usize) -> (usize, usize) {
+    let mut end = byte.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let before = &text[..end];
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}
+
+/// A replacement of a range of bytes that mends a finding.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Fix {
+    /// The first byte replaced.
+    pub start: usize,
+    /// The byte after the last one replaced.
+    pub end: usize,
+    /// What stands there afterwards.
+    pub replacement: String,
+}
+
+/// One finding about an input.
+///
+/// ```
+/// use roundonce_isa::{Finding, Level, Place};
+/// let finding = Finding::error("PTX0001", Place::Whole, "`.sat` is not allowed on `fma.f64`")
+///     .rule("PTX ISA, fma: syntax")
+///     .help("drop `.sat`");
+/// assert_eq!(finding.level, Level::Error);
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Finding {
+    /// How bad it is.
+    pub level: Level,
+    /// A stable code: the language's letters and four digits.
+    pub code: &'static str,
+    /// Where.
+    pub place: Place,
+    /// What was found, and what was expected in its place.
+    pub message: String,
+    /// The rule it is against: document and section. Empty where no document says it.
+    pub rule: String,
+    /// What to do about it. Empty where nothing better than the message can be said.
+    pub help: String,
+    /// A safe replacement.
+    pub fix: Option<Fix>,
+}
+
+impl Finding {
+    /// A finding with nothing but the necessary.
+    pub fn new(level: Level, code: &'static str, place: Place, message: impl Into<String>) -> Finding {
+        Finding { level, code, place, message: message.into(), rule: String::new(), help: String::new(), fix: None }
+    }
+    /// An error.
+    pub fn error(code: &'static str, place: Place, message: impl Into<String>) -> Finding {
+        Finding::new(Level::Error, code, place, message)
+    }
+    /// A warning.
+    pub fn warning(code: &'static str, place: Place, message: impl Into<String>) -> Finding {
+        Finding::new(Level::Warning, code, place, message)
+    }
+    /// A note.
+    pub fn note(code: &'static str, place: Place, message: impl Into<String>) -> Finding {
+        Finding::new(Level::Note, code, place, message)
+    }
+    /// With the rule it is against.
+    #[must_use]
+    pub fn rule(mut self, rule: impl Into<String>) -> Finding {
+        self.rule = rule.into();
+        self
+    }
+    /// With advice.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Finding {
+        self.help = help.into();
+        self
+    }
+    /// With a safe replacement of bytes `start..end`.
+    #[must_use]
+    pub fn fix(mut self, start: usize, end: usize, replacement: impl Into<String>) -> Finding {
+        self.fix = Some(Fix { start, end, replacement: replacement.into() });
+        self
+    }
+}
+
+impl core::fmt::Display for Finding {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{}[{}]: {}", self.level.name(), self.code, self.message)?;
+        if !self.rule.is_empty() {
+            write!(f, " ({})", self.rule)?;
+        }
+        if !self.help.is_empty() {
+            write!(f, "; {}", self.help)?;
+        }
+        Ok(())
+    }
+}
+
+/// Applies the fixes of findings to a text, from its end to its start; of two that overlap the later one in the text
+/// is applied and the other left for another round.
+pub fn apply_fixes(text: &str, findings: &[Finding]) -> String {
+    let mut fixes: Vec<&Fix> = findings.iter().filter_map(|finding| finding.fix.as_ref()).collect();
+    fixes.sort_by_key(|fix| core::cmp::Reverse((fix.start, fix.end)));
+    let mut fixed = text.to_owned();
+    let mut untouched = text.len();
+    for fix in fixes {
+        if fix.end <= untouched {
+            fixed.replace_range(fix.start..fix.end, &fix.replacement);
+            untouched = fix.start;
+        }
+    }
+    fixed
+}

@@ -1,0 +1,170 @@
+//! One row of a language's table of forms, and what follows from it: spellings, matching, the reason of a refusal.
+
+use crate::{Effect, Gate, Recipe};
+
+/// One modifier that a slot accepts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Choice {
+    /// As spelled, its dot included: `.rz`.
+    pub text: &'static str,
+    /// What it changes.
+    pub effect: Effect,
+}
+
+/// A place in a spelling that one of several modifiers takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Slot {
+    /// As the manual names it: `.rnd`.
+    pub name: &'static str,
+    /// What may stand there.
+    pub choices: &'static [Choice],
+    /// Whether something must.
+    pub required: bool,
+}
+
+/// A part of a spelling after the mnemonic.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// Always there: a type.
+    Fixed(&'static str),
+    /// A choice.
+    Slot(Slot),
+}
+
+/// One row: an instruction form as its manual writes it, and what it means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Form {
+    /// `PTX`, `SASS` or `SPIR-V`.
+    pub language: &'static str,
+    /// The first word of the spelling.
+    pub mnemonic: &'static str,
+    /// The rest of it, in the manual's order.
+    pub parts: &'static [Part],
+    /// The operands as the manual writes them.
+    pub operands: &'static str,
+    /// Who has it.
+    pub gate: Gate,
+    /// What it means before its modifiers are applied.
+    pub recipe: Recipe,
+    /// Where the rule stands: document and section.
+    pub source: &'static str,
+    /// What a reader would not guess. Empty where nothing.
+    pub note: &'static str,
+}
+
+/// A spelling that names a form, and its meaning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Instruction {
+    /// The row.
+    pub form: &'static Form,
+    /// The row's recipe with the spelling's modifiers applied.
+    pub recipe: Recipe,
+}
+
+/// Why a spelling is not a form's.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Mismatch {
+    /// Another mnemonic, or another type: not this form at all.
+    Other,
+    /// This modifier is none of the form's.
+    NotAllowed(String),
+    /// Two modifiers for one slot, or one twice.
+    Twice(String),
+    /// Nothing stands in a slot that needs something.
+    Missing(&'static Slot),
+}
+
+impl Form {
+    /// The spelling as the manual writes it: `fma.rnd{.ftz}{.sat}.f32`.
+    pub fn syntax(&self) -> String {
+        let mut text = self.mnemonic.to_owned();
+        for part in self.parts {
+            match part {
+                Part::Fixed(fixed) => text.push_str(fixed),
+                Part::Slot(slot) if slot.required => text.push_str(slot.name),
+                Part::Slot(slot) => text.push_str(&format!("{{{}}}", slot.name)),
+            }
+        }
+        text
+    }
+
+    /// The form's slots.
+    pub fn slots(&self) -> impl Iterator<Item = &'static Slot> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Slot(slot) => Some(slot),
+            Part::Fixed(_) => None,
+        })
+    }
+
+    /// Every spelling of the form with its recipe, in the manual's order of modifiers.
+    pub fn spellings(&'static self) -> Vec<(String, Recipe)> {
+        let mut all = vec![(self.mnemonic.to_owned(), self.recipe)];
+        for part in self.parts {
+            all = all
+                .into_iter()
+                .flat_map(|(text, recipe)| match part {
+                    Part::Fixed(fixed) => vec![(text + fixed, recipe)],
+                    Part::Slot(slot) => {
+                        let without = (!slot.required).then(|| (text.clone(), recipe));
+                        let with =
+                            slot.choices.iter().map(|choice| (text.clone() + choice.text, recipe.with(choice.effect)));
+                        without.into_iter().chain(with).collect()
+                    }
+                })
+                .collect();
+        }
+        all
+    }
+
+    /// Matches the modifiers of a spelling (each with its leading `.` or `+`), in any order, against the form.
+    ///
+    /// # Errors
+    /// [`Mismatch::Other`] if the mnemonic or a fixed part is missing, otherwise the first thing wrong.
+    pub fn matches(&'static self, mnemonic: &str, modifiers: &[&str]) -> Result<Instruction, Mismatch> {
+        if mnemonic != self.mnemonic {
+            return Err(Mismatch::Other);
+        }
+        let mut left: Vec<&str> = modifiers.to_vec();
+        for part in self.parts {
+            if let Part::Fixed(fixed) = part {
+                // A part like `.f32.f16` is fixed as several modifiers.
+                for piece in split_modifiers(fixed) {
+                    let at = left.iter().position(|modifier| *modifier == piece).ok_or(Mismatch::Other)?;
+                    left.remove(at);
+                }
+            }
+        }
+        let mut recipe = self.recipe;
+        for slot in self.slots() {
+            let is_choice = |modifier: &&str| slot.choices.iter().any(|choice| choice.text == *modifier);
+            let Some(at) = left.iter().position(is_choice) else {
+                if slot.required {
+                    return Err(Mismatch::Missing(slot));
+                }
+                continue;
+            };
+            let found = left.remove(at);
+            if let Some(second) = left.iter().find(|modifier| is_choice(modifier)) {
+                return Err(Mismatch::Twice((*second).to_owned()));
+            }
+            recipe = slot.choices.iter().find(|choice| choice.text == found).map_or(recipe, |c| recipe.with(c.effect));
+        }
+        match left.first() {
+            Some(extra) => Err(Mismatch::NotAllowed((*extra).to_owned())),
+            None => Ok(Instruction { form: self, recipe }),
+        }
+    }
+}
+
+/// Cuts `.rz+ftz` into `.rz`, `+ftz`.
+pub fn split_modifiers(text: &str) -> Vec<&str> {
+    let starts: Vec<usize> = text.match_indices(['.', '+']).map(|(at, _)| at).collect();
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    starts.iter().zip(ends).map(|(&start, end)| &text[start..end]).collect()
+}
+
+/// Cuts `fma.rz.f32` into its mnemonic and its modifiers.
+pub fn split_spelling(spelling: &str) -> (&str, Vec<&str>) {
+    let cut = spelling.find(['.', '+']).unwrap_or(spelling.len());
+    (&spelling[..cut], split_modifiers(&spelling[cut..]))
+}

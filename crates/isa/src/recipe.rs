@@ -1,0 +1,77 @@
+//! An instruction's meaning as data.
+
+use roundonce_arith::{Format, Operation, Rounding};
+
+/// What an instruction computes. Two instructions with equal recipes give equal bits: translation compares recipes,
+/// not names.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Recipe {
+    /// The arithmetic of one component.
+    pub operation: Operation,
+    /// Components: 1, or as many as packed operands hold, the first in the lowest bits.
+    pub lanes: u32,
+    /// Condition codes are written beside the result (SASS `.CC`).
+    pub condition_codes: bool,
+    /// A compiler may fuse it with a neighbour: PTX `mul`, `add` and `sub` without a rounding modifier.
+    pub contractible: bool,
+}
+
+impl Recipe {
+    /// One component, no condition codes, never contracted.
+    pub const fn scalar(operation: Operation) -> Recipe {
+        Recipe { operation, lanes: 1, condition_codes: false, contractible: false }
+    }
+    /// Bits of the result.
+    pub const fn result_width(&self) -> u32 {
+        self.operation.format.width() * self.lanes
+    }
+    /// With one spelled modifier applied.
+    #[must_use]
+    pub const fn with(mut self, effect: Effect) -> Recipe {
+        match effect {
+            Effect::Nothing => {}
+            Effect::Round(rounding) => self.operation.rounding = rounding,
+            Effect::RoundExplicitly(rounding) => {
+                self.operation.rounding = rounding;
+                self.contractible = false;
+            }
+            Effect::Flush => self.operation.flush = true,
+            Effect::FlushAndZeroDominate => {
+                self.operation.flush = true;
+                self.operation.zero_dominance = true;
+            }
+            Effect::Saturate => self.operation.saturate = true,
+            Effect::Factors(format) => self.operation.factors = format,
+            Effect::Type(format, lanes) => {
+                self.operation.format = format;
+                self.operation.factors = format;
+                self.lanes = lanes;
+            }
+            Effect::ConditionCodes => self.condition_codes = true,
+        }
+        self
+    }
+}
+
+/// What a spelled modifier changes in the recipe.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Effect {
+    /// Accepted, and changes nothing.
+    Nothing,
+    /// Sets the rounding direction.
+    Round(Rounding),
+    /// Sets the rounding direction, and forbids contraction.
+    RoundExplicitly(Rounding),
+    /// Flushes subnormals.
+    Flush,
+    /// Flushes subnormals; a zero factor makes the product +0.
+    FlushAndZeroDominate,
+    /// Clamps the result.
+    Saturate,
+    /// The factors' format.
+    Factors(Format),
+    /// The format of everything, and the number of components.
+    Type(Format, u32),
+    /// Asks for condition codes.
+    ConditionCodes,
+}
