@@ -6,9 +6,15 @@
 mod diag;
 mod form;
 mod gate;
+mod number;
 mod recipe;
+mod resolve;
+mod value;
 
 pub use diag::{Finding, Fix, Level, Place, apply_fixes, line_column};
 pub use form::{Choice, Form, Instruction, Mismatch, Part, Slot, split_modifiers, split_spelling};
 pub use gate::{Gate, Since, Version};
+pub use number::{Number, exact_decimal, hex_bits, hexadecimal, parse_number, shortest_decimal};
 pub use recipe::{Effect, Recipe};
+pub use resolve::resolve;
+pub use value::{MAX_LANES, ParsedValue, Value, convert, parse_value};

@@ -1,0 +1,224 @@
+//! Numbers as people write them: decimal, C hexadecimal, infinity and NaN, read into the bits of any format with one
+//! rounding, and printed so that they read back.
+
+use num_bigint::BigUint;
+use roundonce_arith::{Flags, Format, Rounding, Unpacked, round_exact, unpack, widen};
+
+/// A number read from text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Number {
+    /// Its bits in the format asked for.
+    pub bits: u64,
+    /// Whether the format holds the written value exactly.
+    pub exact: bool,
+}
+
+/// Reads a number: `1.5`, `-3e-4`, `0x1.8p0`, `inf`, `-inf`, `nan` (the quiet NaN with an empty payload). A value that
+/// the format does not hold is rounded once, to nearest even. `None` if the text is no number.
+///
+/// ```
+/// use roundonce_arith::Format;
+/// use roundonce_isa::parse_number;
+/// assert_eq!(parse_number(Format::F32, "0x1.8p0").unwrap().bits, 0x3fc0_0000);
+/// assert!(!parse_number(Format::F32, "0.1").unwrap().exact);
+/// ```
+pub fn parse_number(format: Format, text: &str) -> Option<Number> {
+    let (negative, magnitude) = match text.strip_prefix(['-', '+']) {
+        Some(rest) => (text.starts_with('-'), rest),
+        None => (false, text),
+    };
+    let sign = if negative { format.sign_mask() } else { 0 };
+    let special = |bits| Some(Number { bits: sign | bits, exact: true });
+    if ["inf", "infinity"].iter().any(|name| magnitude.eq_ignore_ascii_case(name)) {
+        return special(format.infinity());
+    }
+    if magnitude.eq_ignore_ascii_case("nan") {
+        return special(format.infinity() | format.quiet_bit());
+    }
+    let exact = match magnitude.strip_prefix("0x").or_else(|| magnitude.strip_prefix("0X")) {
+        Some(hex) => parse_hexadecimal(hex)?,
+        None => parse_decimal(magnitude)?,
+    };
+    let outcome = round_exact(format, Rounding::NearestEven, negative, exact.quantum, exact.significand, exact.sticky);
+    Some(Number { bits: outcome.bits, exact: !outcome.flags.contains(Flags::INEXACT) })
+}
+
+/// significand × 2^quantum, or slightly more.
+struct Exact {
+    quantum: i32,
+    significand: u128,
+    sticky: bool,
+}
+
+/// Beyond these powers of two every format overflows or underflows.
+const EXPONENT_LIMIT: i64 = 1 << 16;
+
+impl Exact {
+    const ZERO: Exact = Exact { quantum: 0, significand: 0, sticky: false };
+    /// A value far above or below every format.
+    fn beyond(large: bool) -> Exact {
+        let quantum = if large { EXPONENT_LIMIT } else { -EXPONENT_LIMIT };
+        Exact { quantum: quantum as i32, significand: 1 << 126, sticky: true }
+    }
+    /// The top of a big integer.
+    fn of(integer: &BigUint, quantum: i64, sticky: bool) -> Exact {
+        let extra = integer.bits().saturating_sub(126);
+        let top = integer >> extra;
+        let sticky = sticky || integer.trailing_zeros().is_some_and(|zeros| zeros < extra);
+        let quantum = quantum + extra as i64;
+        if quantum.abs() > EXPONENT_LIMIT {
+            return Exact::beyond(quantum > 0);
+        }
+        let significand = top.iter_u64_digits().rev().fold(0, |sum, digit| sum << 64 | u128::from(digit));
+        Exact { quantum: quantum as i32, significand, sticky }
+    }
+}
+
+/// Cuts off an exponent marked by a letter; a missing one is zero, an absurd one is clamped.
+fn split_exponent(text: &str, marks: [char; 2]) -> Option<(&str, i64)> {
+    let Some((digits, exponent)) = text.split_once(marks) else {
+        return Some((text, 0));
+    };
+    let unsigned = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+    if unsigned.is_empty() || !unsigned.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let magnitude = unsigned.parse::<i64>().unwrap_or(i64::MAX).min(1 << 40);
+    Some((digits, if exponent.starts_with('-') { -magnitude } else { magnitude }))
+}
+
+/// Digits without their point, and how many stood behind it. `None` if there is no digit or something else.
+fn split_point(text: &str, radix: u32) -> Option<(String, i64)> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let digits = format!("{whole}{fraction}");
+    let good = !digits.is_empty() && digits.chars().all(|digit| digit.is_digit(radix));
+    good.then_some((digits, fraction.len() as i64))
+}
+
+fn parse_hexadecimal(text: &str) -> Option<Exact> {
+    if !text.contains(['p', 'P']) {
+        return None;
+    }
+    let (digits, exponent) = split_exponent(text, ['p', 'P'])?;
+    let (digits, behind) = split_point(digits, 16)?;
+    let integer = BigUint::parse_bytes(digits.as_bytes(), 16)?;
+    if integer == BigUint::ZERO {
+        return Some(Exact::ZERO);
+    }
+    Some(Exact::of(&integer, exponent - 4 * behind, false))
+}
+
+fn parse_decimal(text: &str) -> Option<Exact> {
+    let (digits, exponent) = split_exponent(text, ['e', 'E'])?;
+    let (digits, behind) = split_point(digits, 10)?;
+    let significant = digits.trim_start_matches('0').trim_end_matches('0');
+    if significant.is_empty() {
+        return Some(Exact::ZERO);
+    }
+    let trailing = (digits.len() - digits.trim_end_matches('0').len()) as i64;
+    let power = exponent - behind + trailing;
+    // 10^4000 lies far outside every format: no need to work it out.
+    let magnitude = power + significant.len() as i64;
+    if magnitude.abs() > 4000 {
+        return Some(Exact::beyond(magnitude > 0));
+    }
+    let integer = BigUint::parse_bytes(significant.as_bytes(), 10)?;
+    let ten = BigUint::from(10u32);
+    if power >= 0 {
+        return Some(Exact::of(&(integer * ten.pow(power as u32)), 0, false));
+    }
+    let divisor = ten.pow(power.unsigned_abs() as u32);
+    let shift = (divisor.bits() + 126).saturating_sub(integer.bits());
+    let scaled = integer << shift;
+    let quotient = &scaled / &divisor;
+    let sticky = &quotient * &divisor != scaled;
+    Some(Exact::of(&quotient, -(shift as i64), sticky))
+}
+
+/// The host's `f64` of the same value: every format fits. For printing only.
+fn host(format: Format, bits: u64) -> f64 {
+    f64::from_bits(widen(format, Format::F64, bits & format.mask()))
+}
+
+/// The shortest decimal that reads back as these bits; `nan`, `inf`, `-0`.
+///
+/// ```
+/// use roundonce_arith::Format;
+/// use roundonce_isa::shortest_decimal;
+/// assert_eq!(shortest_decimal(Format::F16, 0x2e66), "0.1");
+/// assert_eq!(shortest_decimal(Format::F32, 0x2880_0000), "1.4210855e-14");
+/// ```
+pub fn shortest_decimal(format: Format, bits: u64) -> String {
+    if format.is_nan(bits) {
+        return if format.is_negative(bits) { "-nan".to_owned() } else { "nan".to_owned() };
+    }
+    let value = host(format, bits);
+    if value.is_infinite() || value == 0.0 {
+        return format!("{value}");
+    }
+    // 17 digits tell any two f64 apart.
+    let candidates = (0..17).map(|digits| format!("{value:.digits$e}"));
+    let read_back = |text: &String| parse_number(format, text).is_some_and(|n| n.bits == bits & format.mask());
+    let scientific = candidates.into_iter().find(read_back).unwrap_or_else(|| format!("{value:e}"));
+    plain_if_short(&scientific)
+}
+
+/// `1.25e2` as `125`; very large and very small numbers stay as they are.
+fn plain_if_short(scientific: &str) -> String {
+    let Some((significand, exponent)) = scientific.split_once('e') else {
+        return scientific.to_owned();
+    };
+    let exponent: i32 = exponent.parse().unwrap_or(i32::MAX);
+    if !(-5..16).contains(&exponent) {
+        return scientific.to_owned();
+    }
+    let (sign, significand) = significand.strip_prefix('-').map_or(("", significand), |rest| ("-", rest));
+    let digits = significand.replace('.', "");
+    if exponent < 0 {
+        return format!("{sign}0.{}{digits}", "0".repeat(-exponent as usize - 1));
+    }
+    let whole = exponent as usize + 1;
+    if digits.len() <= whole {
+        format!("{sign}{digits}{}", "0".repeat(whole - digits.len()))
+    } else {
+        format!("{sign}{}.{}", &digits[..whole], &digits[whole..])
+    }
+}
+
+/// Every digit of the value; `nan`, `inf`.
+pub fn exact_decimal(format: Format, bits: u64) -> String {
+    let value = host(format, bits);
+    if !value.is_finite() {
+        return shortest_decimal(format, bits);
+    }
+    // The smallest f64 has 1,074 digits behind the point.
+    let text = format!("{value:.1074}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// C's hexadecimal floating literal, exact: `0x1.8p0`.
+///
+/// ```
+/// use roundonce_arith::Format;
+/// assert_eq!(roundonce_isa::hexadecimal(Format::F32, 0x3fa0_0003), "0x1.400006p0");
+/// ```
+pub fn hexadecimal(format: Format, bits: u64) -> String {
+    let sign = if format.is_negative(bits) { "-" } else { "" };
+    match unpack(format, bits) {
+        Unpacked::Zero { .. } => format!("{sign}0x0p0"),
+        Unpacked::Infinite { .. } | Unpacked::Nan { .. } => shortest_decimal(format, bits),
+        Unpacked::Finite(number) => {
+            let exponent = number.quantum + format.frac_bits() as i32;
+            let fraction = number.significand << (64 - format.frac_bits());
+            let digits = format!("{fraction:016x}");
+            let digits = digits.trim_end_matches('0');
+            let point = if digits.is_empty() { "" } else { "." };
+            format!("{sign}0x1{point}{digits}p{exponent}")
+        }
+    }
+}
+
+/// The bits with all their digits: `0x3fc00000`.
+pub fn hex_bits(width: u32, bits: u64) -> String {
+    format!("{bits:#0digits$x}", digits = 2 + width.div_ceil(4) as usize)
+}

@@ -1,0 +1,90 @@
+//! From a written spelling to a row, or to the reason why there is none.
+
+use crate::{Finding, Form, Instruction, Mismatch, Part, Place, Version, split_spelling};
+
+/// Finds the row that a spelling names, on a target and in a language version where they are given. The first row
+/// that fits is taken.
+///
+/// # Errors
+/// A finding with the code `FORM0001` (no such instruction), `FORM0002` (a modifier is missing, repeated or not
+/// allowed) or `FORM0003` (the target or version lacks it), and the rule.
+pub fn resolve(
+    forms: &[&'static [Form]],
+    spelling: &str,
+    target: Option<u32>,
+    version: Option<Version>,
+) -> Result<Instruction, Finding> {
+    let (mnemonic, modifiers) = split_spelling(spelling);
+    let rows = || forms.iter().copied().flatten();
+    let fitting: Vec<Instruction> = rows().filter_map(|form| form.matches(mnemonic, &modifiers).ok()).collect();
+    if let Some(found) = fitting.iter().find(|found| found.form.gate.holds(target, version)) {
+        return Ok(*found);
+    }
+    if !fitting.is_empty() {
+        return Err(not_here(spelling, &fitting, target, version));
+    }
+    // The row that has most of what was written is the one that was meant.
+    let meant = rows()
+        .filter_map(|form| match form.matches(mnemonic, &modifiers) {
+            Err(mismatch) if mismatch != Mismatch::Other => Some((matched(form, &modifiers), form, mismatch)),
+            _ => None,
+        })
+        .reduce(|best, next| if next.0 > best.0 { next } else { best });
+    Err(match meant {
+        Some((_, form, mismatch)) => refusal(spelling, form, &mismatch),
+        None => unknown(spelling, mnemonic, forms),
+    })
+}
+
+/// How many parts of the form the modifiers fill.
+fn matched(form: &Form, modifiers: &[&str]) -> usize {
+    let fills = |part: &&Part| match part {
+        Part::Fixed(fixed) => modifiers.contains(fixed),
+        Part::Slot(slot) => slot.choices.iter().any(|choice| modifiers.contains(&choice.text)),
+    };
+    form.parts.iter().filter(fills).count()
+}
+
+fn not_here(spelling: &str, fitting: &[Instruction], target: Option<u32>, version: Option<Version>) -> Finding {
+    let mut asked = Vec::new();
+    asked.extend(target.map(|target| format!("sm_{target}")));
+    asked.extend(version.map(|version| format!("PTX {version}")));
+    let gates: Vec<String> = fitting.iter().map(|found| found.form.gate.to_string()).collect();
+    let (last, first) = (fitting[fitting.len() - 1].form, fitting[0].form);
+    Finding::error(
+        "FORM0003",
+        Place::Whole,
+        format!("`{spelling}` does not exist for {}: it needs {}", asked.join(", "), gates.join("; or ")),
+    )
+    .rule(first.source)
+    .help(if last.note.is_empty() { first.note } else { last.note })
+}
+
+fn refusal(spelling: &str, form: &Form, mismatch: &Mismatch) -> Finding {
+    let syntax = form.syntax();
+    let message = match mismatch {
+        Mismatch::NotAllowed(modifier) => {
+            format!("`{modifier}` is not allowed in `{spelling}`: the form is `{syntax}`")
+        }
+        Mismatch::Twice(modifier) => format!("`{modifier}` is one too many in `{spelling}`: the form is `{syntax}`"),
+        Mismatch::Missing(slot) => {
+            let choices: Vec<&str> = slot.choices.iter().map(|choice| choice.text).collect();
+            format!("`{spelling}` lacks one of {}: the form is `{syntax}`", choices.join(" "))
+        }
+        Mismatch::Other => format!("`{spelling}` is not `{syntax}`"),
+    };
+    Finding::error("FORM0002", Place::Whole, message).rule(form.source).help(form.note)
+}
+
+fn unknown(spelling: &str, mnemonic: &str, forms: &[&'static [Form]]) -> Finding {
+    let spellings = || forms.iter().copied().flatten().flat_map(|form| form.spellings()).map(|(text, _)| text);
+    let distance = |text: &String| strsim::damerau_levenshtein(&text.to_lowercase(), &spelling.to_lowercase());
+    let nearest = spellings().min_by_key(distance).unwrap_or_default();
+    let known = forms.iter().copied().flatten().any(|form| form.mnemonic == mnemonic);
+    let message = if known {
+        format!("`{spelling}` is no form of `{mnemonic}`: its type is missing or unknown")
+    } else {
+        format!("there is no instruction `{spelling}`")
+    };
+    Finding::error("FORM0001", Place::Whole, message).help(format!("did you mean `{nearest}`?"))
+}

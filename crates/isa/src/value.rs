@@ -1,0 +1,166 @@
+//! Operands as people write them: hex bits, PTX literals, numbers; packed vectors in hex.
+
+use roundonce_arith::{Flags, Format, Rounding, Unpacked, round_exact, unpack, widen};
+
+use crate::{hex_bits, hexadecimal, parse_number, shortest_decimal};
+
+/// The most components that a packed operand has.
+pub const MAX_LANES: usize = 4;
+
+/// An operand or a result: the bits of each component, the lowest first.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Value {
+    lanes: [u64; MAX_LANES],
+    count: usize,
+}
+
+impl Value {
+    /// One component.
+    pub const fn scalar(bits: u64) -> Value {
+        Value { lanes: [bits, 0, 0, 0], count: 1 }
+    }
+    /// As many components as the iterator gives.
+    ///
+    /// # Panics
+    /// If there are none, or more than [`MAX_LANES`].
+    pub fn of(components: impl IntoIterator<Item = u64>) -> Value {
+        let mut value = Value { lanes: [0; MAX_LANES], count: 0 };
+        for bits in components {
+            value.lanes[value.count] = bits;
+            value.count += 1;
+        }
+        assert!(value.count > 0, "a value has at least one component");
+        value
+    }
+    /// The components' bits.
+    pub fn lanes(&self) -> &[u64] {
+        &self.lanes[..self.count]
+    }
+    /// All components as one hex number, the lowest in the lowest bits.
+    pub fn hex(&self, format: Format) -> String {
+        let digits: String =
+            self.lanes().iter().rev().map(|&bits| hex_bits(format.width(), bits)[2..].to_owned()).collect();
+        format!("0x{digits}")
+    }
+    /// The value as a decimal that reads back, or such a list.
+    pub fn decimal(&self, format: Format) -> String {
+        self.listed(|bits| shortest_decimal(format, bits))
+    }
+    /// The value as a C hexadecimal floating literal, or such a list.
+    pub fn hexadecimal(&self, format: Format) -> String {
+        self.listed(|bits| hexadecimal(format, bits))
+    }
+    fn listed(&self, show: impl Fn(u64) -> String) -> String {
+        match self.lanes() {
+            [bits] => show(*bits),
+            lanes => format!("({})", lanes.iter().map(|&bits| show(bits)).collect::<Vec<_>>().join(", ")),
+        }
+    }
+}
+
+/// An operand read from text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ParsedValue {
+    /// Its bits.
+    pub value: Value,
+    /// Whether the format holds what was written.
+    pub exact: bool,
+}
+
+/// Reads an operand of `lanes` components: hex bits `0x3fc00000` (a `-` before them flips every sign), PTX `0f3FC00000`
+/// and `0d3FF8000000000000`, and where there is one component every number that [`parse_number`] reads.
+///
+/// # Errors
+/// What was found and what was expected.
+///
+/// ```
+/// use roundonce_arith::Format;
+/// use roundonce_isa::parse_value;
+/// assert_eq!(parse_value(Format::F32, 2, "0x3f80000040000000").unwrap().value.lanes(), [0x4000_0000, 0x3f80_0000]);
+/// assert!(parse_value(Format::F16, 1, "0x3f800000").is_err());
+/// ```
+pub fn parse_value(format: Format, lanes: u32, text: &str) -> Result<ParsedValue, String> {
+    let (flip, unsigned) = match text.strip_prefix('-') {
+        Some(rest) => (format.sign_mask(), rest),
+        None => (0, text),
+    };
+    let hex = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X"));
+    if let Some(digits) = hex.filter(|digits| !digits.contains(['p', 'P'])) {
+        let value = parse_hex_lanes(format, lanes, digits).map_err(|problem| format!("`{text}` {problem}"))?;
+        let value = Value::of(value.lanes().iter().map(|bits| bits ^ flip));
+        return Ok(ParsedValue { value, exact: true });
+    }
+    if lanes > 1 {
+        return Err(format!(
+            "`{text}` is not a packed operand: {lanes} components are written as one hex number of {} digits",
+            lanes * format.width() / 4
+        ));
+    }
+    let ptx = |prefix: [&str; 2], digits| {
+        let hex = prefix.iter().find_map(|prefix| unsigned.strip_prefix(prefix))?;
+        (hex.len() == digits).then(|| u64::from_str_radix(hex, 16).ok()).flatten()
+    };
+    let literal = ptx(["0f", "0F"], 8).map(|bits| (Format::F32, bits));
+    let literal = literal.or_else(|| ptx(["0d", "0D"], 16).map(|bits| (Format::F64, bits)));
+    if let Some((from, bits)) = literal {
+        let (bits, exact) = convert(from, format, Rounding::NearestEven, bits);
+        return Ok(ParsedValue { value: Value::scalar(bits ^ flip), exact });
+    }
+    match parse_number(format, text) {
+        Some(number) => Ok(ParsedValue { value: Value::scalar(number.bits), exact: number.exact }),
+        None => Err(format!(
+            "`{text}` is not a value: expected hex bits such as {}, a decimal, 0x1.8p0, inf or nan",
+            hex_bits(format.width(), format.one())
+        )),
+    }
+}
+
+fn parse_hex_lanes(format: Format, lanes: u32, digits: &str) -> Result<Value, String> {
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Err("has a character that is no hex digit".to_owned());
+    }
+    let width = format.width();
+    let significant = digits.trim_start_matches('0');
+    let bits: usize = significant
+        .chars()
+        .next()
+        .map_or(0, |first| significant.len() * 4 - (first.to_digit(16).unwrap_or(0).leading_zeros() as usize - 28));
+    if bits > (lanes * width) as usize {
+        return Err(format!("does not fit: it has {bits} bits, the operand has {}", lanes * width));
+    }
+    // A format narrower than a whole number of digits is one component only.
+    let per_lane = width.div_ceil(4) as usize;
+    let padded = format!("{significant:0>digits$}", digits = per_lane * lanes as usize);
+    let lane = |index: usize| {
+        let end = padded.len() - index * per_lane;
+        u64::from_str_radix(&padded[end - per_lane..end], 16).map_err(|error| error.to_string())
+    };
+    let values = (0..lanes as usize).map(lane).collect::<Result<Vec<u64>, String>>()?;
+    Ok(Value::of(values))
+}
+
+/// A value of one format in another, rounded once if it does not fit, and whether it fitted. NaNs keep the top of
+/// their payload and become quiet where they are cut.
+pub fn convert(from: Format, to: Format, rounding: Rounding, bits: u64) -> (u64, bool) {
+    if from == to {
+        return (bits & to.mask(), true);
+    }
+    if from.precision() <= to.precision() && from.exp_bits() <= to.exp_bits() {
+        return (widen(from, to, bits), true);
+    }
+    let negative = from.is_negative(bits);
+    let sign = if negative { to.sign_mask() } else { 0 };
+    match unpack(from, bits) {
+        Unpacked::Zero { .. } => (sign, true),
+        Unpacked::Infinite { .. } => (sign | to.infinity(), true),
+        Unpacked::Nan { .. } => {
+            let fraction = (bits & from.frac_mask()) << (64 - from.frac_bits()) >> (64 - to.frac_bits());
+            let kept = sign | to.infinity() | to.quiet_bit() | fraction;
+            (kept, fraction << (64 - to.frac_bits()) == (bits & from.frac_mask()) << (64 - from.frac_bits()))
+        }
+        Unpacked::Finite(number) => {
+            let outcome = round_exact(to, rounding, negative, number.quantum, u128::from(number.significand), false);
+            (outcome.bits, !outcome.flags.contains(Flags::INEXACT))
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Text to bits and back, against the standard library's own parser (f32, f64) and by hand elsewhere.
+
+use roundonce_arith::Format;
+use roundonce_isa::{exact_decimal, hexadecimal, parse_number, parse_value, shortest_decimal};
+
+/// A full-period generator: every bit pattern class turns up.
+fn random_words(count: usize) -> impl Iterator<Item = u64> {
+    let mut state = 0x243f_6a88_85a3_08d3_u64;
+    (0..count).map(move |_| {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    })
+}
+
+#[test]
+fn decimals_agree_with_the_standard_library() {
+    for word in random_words(200_000) {
+        // Digits and an exponent around and beyond every edge of both formats.
+        let digits = word >> (word % 60);
+        let text = format!("{}{}.{}e{}", if word & 1 == 1 { "-" } else { "" }, digits, word % 1000, (word >> 13) % 720);
+        let text = if word & 2 == 2 { text.replace('e', "e-") } else { text };
+        let f64_bits = text.parse::<f64>().unwrap().to_bits();
+        let f32_bits = u64::from(text.parse::<f32>().unwrap().to_bits());
+        assert_eq!(parse_number(Format::F64, &text).unwrap().bits, f64_bits, "{text}");
+        assert_eq!(parse_number(Format::F32, &text).unwrap().bits, f32_bits, "{text}");
+    }
+}
+
+#[test]
+fn every_number_reads_back() {
+    let formats = [Format::F16, Format::BF16, Format::F32, Format::F64, Format::E4M3, Format::E5M2];
+    for (index, word) in random_words(60_000).enumerate() {
+        let format = formats[index % formats.len()];
+        let bits = word & format.mask();
+        if format.is_nan(bits) {
+            continue;
+        }
+        for text in [shortest_decimal(format, bits), hexadecimal(format, bits), exact_decimal(format, bits)] {
+            assert_eq!(parse_number(format, &text).unwrap().bits, bits, "{text}");
+        }
+    }
+}
+
+#[test]
+fn one_rounding_only() {
+    // Halfway between 1 and the next f16, and a little more: through f32 both would tie.
+    assert_eq!(parse_number(Format::F16, "1.00048828125").unwrap().bits, 0x3c00);
+    assert_eq!(parse_number(Format::F16, "1.000488281250000000000000000001").unwrap().bits, 0x3c01);
+    assert_eq!(parse_number(Format::BF16, "1.003906250000000000000000000001").unwrap().bits, 0x3f81);
+    assert_eq!(parse_number(Format::F32, "0x1.000001000000000000000000001p0").unwrap().bits, 0x3f80_0001);
+}
+
+#[test]
+fn edges_and_absurd_lengths() {
+    let cases = [
+        ("1e39", 0x7f80_0000),
+        ("1e999999999999999999999", 0x7f80_0000),
+        ("-1e-999999999999999999999", 0x8000_0000),
+        ("0e999999999999999999999", 0),
+        ("0x0.0000000000000000000000000001p-999999999999", 0),
+        ("inf", 0x7f80_0000),
+        ("-nan", 0xffc0_0000),
+        ("1.4e-45", 1),
+        (".5", 0x3f00_0000),
+        ("5.", 0x40a0_0000),
+    ];
+    for (text, bits) in cases {
+        assert_eq!(parse_number(Format::F32, text).map(|number| number.bits), Some(bits), "{text}");
+    }
+    let long = format!("1.{}1", "0".repeat(100_000));
+    assert!(!parse_number(Format::F64, &long).unwrap().exact);
+    for text in ["", "-", ".", "e5", "1e", "1e+", "0x", "0x.p1", "1.2.3", "1_0", "0b1", "infinit", "½"] {
+        assert_eq!(parse_number(Format::F32, text), None, "{text}");
+    }
+}
+
+#[test]
+fn operands() {
+    let bits = |format, lanes, text: &str| parse_value(format, lanes, text).map(|parsed| parsed.value.lanes().to_vec());
+    assert_eq!(bits(Format::F32, 1, "0f3FC00000"), Ok(vec![0x3fc0_0000]));
+    assert_eq!(bits(Format::F32, 1, "0d3FF8000000000000"), Ok(vec![0x3fc0_0000]));
+    assert_eq!(bits(Format::F64, 1, "0f3FC00000"), Ok(vec![0x3ff8_0000_0000_0000]));
+    assert_eq!(bits(Format::F32, 1, "-0x3fc00000"), Ok(vec![0xbfc0_0000]));
+    assert_eq!(bits(Format::F32, 1, "0x1"), Ok(vec![1]));
+    assert_eq!(bits(Format::F16, 4, "0x0004000300020001"), Ok(vec![1, 2, 3, 4]));
+    assert_eq!(bits(Format::F64, 4, &format!("0x{}", "f".repeat(64))), Ok(vec![u64::MAX; 4]));
+    for (format, lanes, text) in
+        [(Format::F16, 1, "0x10000"), (Format::F32, 1, "0f3FC0000"), (Format::F32, 2, "1.5"), (Format::F32, 1, "0x")]
+    {
+        assert!(bits(format, lanes, text).is_err(), "{text}");
+    }
+}
