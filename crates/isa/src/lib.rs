@@ -1,5 +1,6 @@
 //! What the languages share: an instruction's meaning as data ([`Recipe`]), the rows of the tables of forms
-//! ([`Form`]), who has them ([`Gate`]), findings ([`Finding`]).
+//! ([`Form`]), who has them ([`Gate`]), findings ([`Finding`]), and the form of kernels that engines run
+//! ([`program`]).
 //!
 //! What this is not: it knows no language's syntax, and computes nothing.
 
@@ -7,6 +8,7 @@ mod diag;
 mod form;
 mod gate;
 mod number;
+pub mod program;
 mod recipe;
 mod resolve;
 mod value;

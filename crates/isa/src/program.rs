@@ -1,0 +1,333 @@
+//! The kernel form that engines run: typed virtual registers, basic blocks, instructions that know no language.
+//!
+//! A front end builds a [`Program`]; an engine runs it. Vectors are scalarised, calls are inlined, names are gone;
+//! what is left of the source is a [`Place`] per instruction, for errors and traces.
+//!
+//! Registers come in four widths ([`Width`]). 8-bit values live in 16-bit registers: a load extends them, a store
+//! cuts them. Nothing is implicit: an operand has the width that the operation says, conversions are operations.
+//!
+//! ```
+//! use roundonce_arith::{Format, Operation, Rounding};
+//! use roundonce_isa::program::{Block, Instruction, Kernel, Op, Operand, Program, Terminator, Width};
+//! let mut kernel = Kernel::new("twice");
+//! let x = kernel.register(Width::B32);
+//! let add = Operation::new(roundonce_arith::Kind::Add, Format::F32, Rounding::NearestEven);
+//! let args = [Operand::Reg(x), Operand::Reg(x), Operand::ZERO];
+//! kernel.blocks.push(Block {
+//!     instructions: vec![Instruction::new(Op::Float { d: x, operation: add, contractible: false, args }, 0)],
+//!     terminator: Terminator::Exit,
+//!     place: 0,
+//! });
+//! assert!(Program::of(kernel).check().is_ok());
+//! ```
+
+mod check;
+mod contract;
+mod flow;
+mod kinds;
+mod op;
+mod ops;
+
+pub use check::Invalid;
+pub use contract::fuse;
+pub use flow::{Flow, Liveness};
+pub use kinds::{
+    AtomicKind, BarrierKind, Class, Comparand, Comparison, Function, IntOp, PermuteMode, Reduction, Scalar,
+    ShuffleMode, Sign, Special, VoteMode,
+};
+pub use op::Op;
+pub use ops::Role;
+
+/// The width of a register.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Width {
+    /// A predicate: false or true.
+    Pred,
+    /// 16 bits, or 8 in the low half.
+    B16,
+    /// 32 bits.
+    B32,
+    /// 64 bits.
+    B64,
+}
+
+impl Width {
+    /// Bits of a value; a predicate has one.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Width::Pred => 1,
+            Width::B16 => 16,
+            Width::B32 => 32,
+            Width::B64 => 64,
+        }
+    }
+    /// The bits that a value may have set.
+    pub const fn mask(self) -> u64 {
+        u64::MAX >> (64 - self.bits())
+    }
+    /// The register width that holds this many bits.
+    pub const fn holding(bits: u32) -> Width {
+        match bits {
+            0 | 1 => Width::Pred,
+            2..=16 => Width::B16,
+            17..=32 => Width::B32,
+            _ => Width::B64,
+        }
+    }
+}
+
+/// A register of a kernel, an index into [`Kernel::registers`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Reg(pub u32);
+
+/// A register or a constant.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Operand {
+    /// A register.
+    Reg(Reg),
+    /// Bits, as wide as the operation asks.
+    Imm(u64),
+}
+
+impl Operand {
+    /// The constant 0, and what stands in a place that the operation does not use.
+    pub const ZERO: Operand = Operand::Imm(0);
+}
+
+impl From<Reg> for Operand {
+    fn from(reg: Reg) -> Operand {
+        Operand::Reg(reg)
+    }
+}
+
+/// A condition on an instruction: it acts only in the lanes where the predicate is `expected`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Guard {
+    /// A predicate register.
+    pub pred: Reg,
+    /// What it must be.
+    pub expected: bool,
+}
+
+/// An instruction and where it comes from.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Instruction {
+    /// What it does.
+    pub op: Op,
+    /// In which lanes.
+    pub guard: Option<Guard>,
+    /// An index into [`Kernel::places`].
+    pub place: u32,
+}
+
+impl Instruction {
+    /// Without a guard.
+    pub const fn new(op: Op, place: u32) -> Instruction {
+        Instruction { op, guard: None, place }
+    }
+}
+
+/// How a block ends. Targets are indices into [`Kernel::blocks`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Terminator {
+    /// On to another block.
+    Jump(usize),
+    /// By a predicate.
+    Branch {
+        /// A predicate register.
+        pred: Reg,
+        /// Where it is true.
+        then: usize,
+        /// Where it is false.
+        otherwise: usize,
+    },
+    /// By a number.
+    Switch {
+        /// 32 bits.
+        index: Operand,
+        /// The target of each index from 0.
+        targets: Vec<usize>,
+        /// Of every other index.
+        otherwise: usize,
+    },
+    /// The thread ends.
+    Exit,
+}
+
+impl Terminator {
+    /// Every block that may follow.
+    pub fn successors(&self) -> Vec<usize> {
+        match self {
+            Terminator::Jump(target) => vec![*target],
+            Terminator::Branch { then, otherwise, .. } => vec![*then, *otherwise],
+            Terminator::Switch { targets, otherwise, .. } => {
+                let mut all = targets.clone();
+                all.push(*otherwise);
+                all
+            }
+            Terminator::Exit => Vec::new(),
+        }
+    }
+}
+
+/// Straight-line code and where it leads.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Block {
+    /// In order.
+    pub instructions: Vec<Instruction>,
+    /// Afterwards.
+    pub terminator: Terminator,
+    /// The terminator's place, an index into [`Kernel::places`].
+    pub place: u32,
+}
+
+/// Where an instruction stands in the source.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// From 1; 0 where there are no lines (a word's index may serve a binary).
+    pub line: u32,
+    /// The instruction as written, or as a disassembler writes it.
+    pub text: String,
+}
+
+/// What a parameter of a kernel is to whoever launches it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Param {
+    /// Its name, or `set.binding`.
+    pub name: String,
+    /// Its first byte in the parameter block.
+    pub offset: u32,
+    /// Its bytes: 4 or 8 for an address, any number for a structure passed by value.
+    pub size: u32,
+    /// What the source declares, as written (`.f32`, `.u64`), so that a number given in decimal becomes the right
+    /// bits; `None` where nothing says it.
+    pub scalar: Option<Scalar>,
+    /// Whether it must be a buffer; a number is refused. Languages that pass addresses as integers leave it open.
+    pub buffer: bool,
+}
+
+/// Memory that exists before a kernel starts and outlives it: `.global` and `.const` variables.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Its first bytes; the rest is zero.
+    pub initial: Vec<u8>,
+    /// Its bytes in all.
+    pub size: u64,
+    /// Its address is a multiple of this power of two.
+    pub align: u64,
+    /// Whether stores are refused.
+    pub constant: bool,
+    /// Addresses to be written into it before the start: at a byte offset, the address of the variable of that
+    /// index plus an addend, in this many bytes.
+    pub relocations: Vec<Relocation>,
+}
+
+/// An address inside an initial value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Relocation {
+    /// Where, in bytes.
+    pub offset: u64,
+    /// Of which variable, an index into [`Program::variables`].
+    pub variable: u32,
+    /// Plus this.
+    pub addend: i64,
+    /// In 4 or 8 bytes.
+    pub bytes: u8,
+}
+
+/// An address space of loads and stores.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Space {
+    /// Buffers and `.global` variables.
+    Global,
+    /// Memory that the threads of a block share.
+    Shared,
+    /// `.const` variables: the same addresses as [`Space::Global`], no stores.
+    Const,
+    /// A thread's own memory.
+    Local,
+    /// The kernel's parameters, no stores.
+    Param,
+    /// Any of the above but `Param`, told apart by the address.
+    Generic,
+}
+
+/// A kernel.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Kernel {
+    /// Its name.
+    pub name: String,
+    /// In order.
+    pub params: Vec<Param>,
+    /// Bytes of the parameter block.
+    pub param_bytes: u32,
+    /// Bytes of shared memory that it declares.
+    pub shared_bytes: u32,
+    /// Bytes of local memory of a thread.
+    pub local_bytes: u32,
+    /// The threads of a block that it asks for, where it does.
+    pub required_block: Option<[u32; 3]>,
+    /// The most threads of a block, where it says.
+    pub max_threads: Option<u32>,
+    /// The widths of its registers.
+    pub registers: Vec<Width>,
+    /// The first is where every thread starts.
+    pub blocks: Vec<Block>,
+    /// The places that instructions name.
+    pub places: Vec<Place>,
+}
+
+impl Kernel {
+    /// An empty kernel with one place, 0, that says nothing.
+    pub fn new(name: impl Into<String>) -> Kernel {
+        Kernel {
+            name: name.into(),
+            params: Vec::new(),
+            param_bytes: 0,
+            shared_bytes: 0,
+            local_bytes: 0,
+            required_block: None,
+            max_threads: None,
+            registers: Vec::new(),
+            blocks: Vec::new(),
+            places: vec![Place { line: 0, text: String::new() }],
+        }
+    }
+    /// A new register.
+    pub fn register(&mut self, width: Width) -> Reg {
+        self.registers.push(width);
+        Reg(self.registers.len() as u32 - 1)
+    }
+    /// The width of a register; of one that is not the kernel's, 64 bits.
+    pub fn width(&self, reg: Reg) -> Width {
+        self.registers.get(reg.0 as usize).copied().unwrap_or(Width::B64)
+    }
+}
+
+/// A module's kernels and what they share.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Program {
+    /// Every kernel that can be launched.
+    pub kernels: Vec<Kernel>,
+    /// Memory beside the buffers.
+    pub variables: Vec<Variable>,
+    /// 32 or 64: how wide an address is.
+    pub address_bits: u32,
+}
+
+impl Program {
+    /// One kernel with 64-bit addresses and no variables.
+    pub fn of(kernel: Kernel) -> Program {
+        Program { kernels: vec![kernel], variables: Vec::new(), address_bits: 64 }
+    }
+    /// The kernel of a name, or the only one where no name is given.
+    pub fn kernel(&self, name: Option<&str>) -> Option<&Kernel> {
+        match name {
+            Some(name) => self.kernels.iter().find(|kernel| kernel.name == name),
+            None if self.kernels.len() == 1 => self.kernels.first(),
+            None => None,
+        }
+    }
+}

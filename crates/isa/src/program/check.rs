@@ -1,0 +1,165 @@
+//! Whether a program is one that engines can run: every register exists and is as wide as its use asks.
+
+use super::ops::{Role, Wants};
+use super::{Kernel, Op, Operand, Program, Special, Terminator, Width};
+
+/// A program that no engine should be given, and why: a mistake of the front end, not of its input.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Invalid {
+    /// Of which kernel.
+    pub kernel: String,
+    /// The line of the instruction's place.
+    pub line: u32,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl core::fmt::Display for Invalid {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "kernel `{}`, line {}: {}", self.kernel, self.line, self.message)
+    }
+}
+
+impl core::error::Error for Invalid {}
+
+impl Program {
+    /// Checks every kernel.
+    ///
+    /// # Errors
+    /// The first thing wrong.
+    pub fn check(&self) -> Result<(), Invalid> {
+        self.kernels.iter().try_for_each(|kernel| self.check_kernel(kernel))
+    }
+
+    fn check_kernel(&self, kernel: &Kernel) -> Result<(), Invalid> {
+        let invalid = |place: u32, message: String| {
+            let line = kernel.places.get(place as usize).map_or(0, |place| place.line);
+            Err(Invalid { kernel: kernel.name.clone(), line, message })
+        };
+        if !matches!(self.address_bits, 32 | 64) {
+            return invalid(0, format!("addresses of {} bits", self.address_bits));
+        }
+        if kernel.blocks.is_empty() {
+            return invalid(0, "no blocks".to_owned());
+        }
+        for block in &kernel.blocks {
+            for instruction in &block.instructions {
+                let guard = instruction.guard.map(|guard| guard.pred);
+                if let Some(message) = self.wrong(kernel, &instruction.op) {
+                    return invalid(instruction.place, message);
+                }
+                if guard.is_some_and(|pred| kernel.registers.get(pred.0 as usize) != Some(&Width::Pred)) {
+                    return invalid(instruction.place, "the guard is not a predicate".to_owned());
+                }
+                if instruction.place as usize >= kernel.places.len() {
+                    return invalid(0, format!("place {} does not exist", instruction.place));
+                }
+            }
+            if block.place as usize >= kernel.places.len() {
+                return invalid(0, format!("place {} does not exist", block.place));
+            }
+            let condition = match &block.terminator {
+                Terminator::Branch { pred, .. } => Some((Operand::Reg(*pred), Width::Pred)),
+                Terminator::Switch { index, .. } => Some((*index, Width::B32)),
+                Terminator::Jump(_) | Terminator::Exit => None,
+            };
+            if let Some((Operand::Reg(reg), width)) = condition
+                && kernel.registers.get(reg.0 as usize) != Some(&width)
+            {
+                return invalid(block.place, format!("a branch by a register that is not {width:?}"));
+            }
+            if let Some(target) = block.terminator.successors().iter().find(|target| **target >= kernel.blocks.len()) {
+                return invalid(block.place, format!("block {target} does not exist"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What is wrong with an instruction.
+    fn wrong(&self, kernel: &Kernel, op: &Op) -> Option<String> {
+        let mut found = None;
+        // What `Same` means is known once one operand is seen.
+        let mut same: Option<Width> = None;
+        op.visit(&mut |role, operand, wants| {
+            let Operand::Reg(reg) = operand else {
+                if role == Role::Write {
+                    found = Some("a constant is written".to_owned());
+                }
+                return;
+            };
+            let Some(&width) = kernel.registers.get(reg.0 as usize) else {
+                found = Some(format!("register {} does not exist", reg.0));
+                return;
+            };
+            let address = if self.address_bits == 32 { Width::B32 } else { Width::B64 };
+            let fits = match wants {
+                Wants::Exactly(wanted) => width == wanted,
+                Wants::AtLeast(wanted) => width >= wanted,
+                Wants::Address => width == address,
+                Wants::Same => *same.get_or_insert(width) == width,
+            };
+            if !fits {
+                found = Some(format!("register {} is {width:?} where {wants:?} is wanted", reg.0));
+            }
+        });
+        found.or_else(|| self.wrong_value(kernel, op))
+    }
+
+    /// What is wrong beside the registers.
+    fn wrong_value(&self, kernel: &Kernel, op: &Op) -> Option<String> {
+        let is_size = |bytes: u32| matches!(bytes, 1 | 2 | 4 | 8);
+        let width = |operand: &Operand| match operand {
+            Operand::Reg(reg) => Some(kernel.width(*reg)),
+            Operand::Imm(_) => None,
+        };
+        let wrong = match op {
+            Op::Float { operation, .. } => {
+                let (wide, narrow) = (operation.format, operation.factors);
+                wide.precision() < narrow.precision() || wide.exp_bits() < narrow.exp_bits()
+            }
+            Op::Int { op, width, .. } => !op.takes(*width),
+            Op::Carry { d, a, b, .. } => {
+                [a, b].iter().filter_map(|operand| width(operand)).any(|other| other != kernel.width(*d))
+            }
+            Op::Pack { d, low, high } => {
+                let half = Width::holding(kernel.width(*d).bits() / 2);
+                [low, high].iter().filter_map(|operand| width(operand)).any(|other| other != half)
+            }
+            Op::Extract { d, width, shift, .. } => kernel.width(*d).bits() + shift > width.bits(),
+            Op::Load { d, bytes, .. } => !is_size(*bytes) || !matches!(d.len(), 1..=8),
+            Op::Store { values, bytes, width, .. } => {
+                !is_size(*bytes) || !matches!(values.len(), 1..=8) || *width < Width::holding(bytes * 8)
+            }
+            Op::Atomic { bytes, kind, .. } => {
+                let halves = match kind {
+                    super::AtomicKind::Float { operation, lanes } => {
+                        Some((operation.format, *lanes, operation.kind == roundonce_arith::Kind::Add))
+                    }
+                    super::AtomicKind::FloatExtremum { format, lanes, .. } => Some((*format, *lanes, true)),
+                    _ => None,
+                };
+                !is_size(*bytes)
+                    || *bytes == 1
+                    || !kind.is_known()
+                    || halves.is_some_and(|(format, lanes, known)| {
+                        !known || !matches!(lanes, 1 | 2) || format.width() * lanes != bytes * 8
+                    })
+            }
+            Op::Reduce { reduction, .. } => !reduction.is_known(),
+            Op::Convert { to, from, .. } => {
+                let is_int = |scalar: &super::Scalar| match scalar {
+                    super::Scalar::Int { bits, .. } => matches!(bits, 8 | 16 | 32 | 64),
+                    super::Scalar::Float(_) => true,
+                };
+                !is_int(to) || !is_int(from)
+            }
+            Op::Special { special: Special::Address(variable), .. } => *variable as usize >= self.variables.len(),
+            Op::Special {
+                special: Special::Tid(axis) | Special::Ntid(axis) | Special::Ctaid(axis) | Special::Nctaid(axis),
+                ..
+            } => *axis > 2,
+            _ => false,
+        };
+        wrong.then(|| format!("an operation that no engine knows: {op:?}"))
+    }
+}

@@ -1,0 +1,357 @@
+//! What the operations of [`Op`](super::Op) are told apart by.
+
+use super::{Operand, Reg, Width};
+use roundonce_arith::{Format, Operation};
+
+/// Numbers that the launch or the lane gives.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Special {
+    /// The thread in its block, by axis 0, 1, 2.
+    Tid(u8),
+    /// The block's size.
+    Ntid(u8),
+    /// The block in the grid.
+    Ctaid(u8),
+    /// The grid's size.
+    Nctaid(u8),
+    /// The lane in its warp.
+    Lane,
+    /// The warp in its block.
+    Warp,
+    /// Warps of a block.
+    Warps,
+    /// Lanes below this one (`lt`), and so on: a mask.
+    MaskEq,
+    /// Up to this one.
+    MaskLe,
+    /// Below it.
+    MaskLt,
+    /// From this one.
+    MaskGe,
+    /// Above it.
+    MaskGt,
+    /// A counter of the instructions issued.
+    Clock,
+    /// Bytes of shared memory given at launch beyond those declared.
+    DynamicShared,
+    /// Bytes of shared memory in all.
+    TotalShared,
+    /// The address of a variable, an index into [`Program::variables`](super::Program::variables), as wide as `d`.
+    Address(u32),
+    /// The generic address of the shared memory's first byte.
+    SharedWindow,
+    /// The generic address of the thread's local memory's first byte.
+    LocalWindow,
+    /// The generic address of the parameter block's first byte.
+    ParamWindow,
+}
+
+/// Functions that hardware approximates.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)] // Each is what its name says, of `a`, or of `a` and `b`.
+pub enum Function {
+    Divide,
+    Reciprocal,
+    ReciprocalSquareRoot,
+    SquareRoot,
+    Exp2,
+    Log2,
+    Exp,
+    Log,
+    Sin,
+    Cos,
+    Tan,
+    Asin,
+    Acos,
+    Atan,
+    Atan2,
+    Sinh,
+    Cosh,
+    Tanh,
+    Asinh,
+    Acosh,
+    Atanh,
+    Pow,
+}
+
+/// Comparisons. The unordered ones (`…u`) are true where an operand is NaN.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)] // PTX's names.
+pub enum Comparison {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Equ,
+    Neu,
+    Ltu,
+    Leu,
+    Gtu,
+    Geu,
+    /// Both are numbers.
+    Num,
+    /// One is NaN.
+    Nan,
+}
+
+/// What is compared.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Comparand {
+    /// Integers without a sign.
+    Unsigned(Width),
+    /// Integers with one.
+    Signed(Width),
+    /// Floats; with `flush` subnormals are zeros.
+    Float(Format, bool),
+}
+
+/// Classes of floats.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)] // Each is what its name says.
+pub enum Class {
+    Finite,
+    Infinite,
+    Number,
+    NotANumber,
+    Normal,
+    Subnormal,
+}
+
+/// A type that conversions know.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Scalar {
+    /// An integer of 8, 16, 32 or 64 bits.
+    Int {
+        /// Bits.
+        bits: u32,
+        /// Whether it has a sign.
+        signed: bool,
+    },
+    /// A float.
+    Float(Format),
+}
+
+impl Scalar {
+    /// Bits of a value.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Scalar::Int { bits, .. } => bits,
+            Scalar::Float(format) => format.width(),
+        }
+    }
+    /// The register that holds a value.
+    pub const fn width(self) -> Width {
+        Width::holding(self.bits())
+    }
+}
+
+/// Integer operations. `w` is the width of the instruction; shift counts, positions and lengths are 32 bits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[rustfmt::skip] // Families stand together.
+pub enum IntOp {
+    /// Modulo 2^w.
+    Add, 
+    /// Modulo 2^w.
+    Sub,
+    /// The low half of the product.
+    Mul,
+    /// a × b + c, modulo 2^w.
+    MulAdd,
+    /// The high half of the product, unsigned or signed.
+    MulHigh(Sign),
+    /// The whole product: `d` is twice as wide.
+    MulWide(Sign),
+    /// The whole product of two operands plus c, which is twice as wide as they are.
+    MulAddWide(Sign),
+    /// The quotient toward zero; division by zero gives all ones.
+    Div(Sign),
+    /// The remainder; by zero, the dividend.
+    Rem(Sign),
+    /// The smaller.
+    Min(Sign),
+    /// The larger.
+    Max(Sign),
+    /// Clamped to the signed range.
+    AddSat,
+    /// Clamped to the signed range.
+    SubSat,
+    /// The magnitude of a signed number; of the lowest, itself.
+    Abs,
+    /// Modulo 2^w.
+    Neg,
+    /// |a − b| + c.
+    AbsDiff(Sign),
+    /// Bit by bit.
+    And,
+    /// Bit by bit.
+    Or,
+    /// Bit by bit.
+    Xor,
+    /// Bit by bit.
+    Not,
+    /// 1 if a is zero, otherwise 0.
+    IsZero,
+    /// By the count `b`, 32 bits; by w or more gives 0.
+    Shl,
+    /// By w or more gives 0, signed the sign.
+    Shr(Sign),
+    /// The lower half of b:a shifted right (`low`), or the upper half of it shifted left; the count `c` modulo 32 or,
+    /// with `clamp`, at most 32.
+    Funnel { /// Shifted left.
+        left: bool, /// The count saturates.
+        clamp: bool },
+    /// Leading zeros: `d` is 32 bits.
+    LeadingZeros,
+    /// Bits set: `d` is 32 bits.
+    PopCount,
+    /// Bits in reverse.
+    Reverse,
+    /// The place of the highest bit that differs from the sign, 0xffffffff for none; with `shift` counted from the
+    /// top. `d` is 32 bits.
+    FindHighest { /// Signed or not.
+        sign: Sign, /// From the top.
+        shift: bool },
+    /// `c` bits of `a` from place `b`, extended.
+    FieldExtract(Sign),
+    /// `a`'s low bits put into `b` at place `c`, `d` of them.
+    FieldInsert,
+    /// Bytes of b:a chosen by the nibbles of `c`.
+    Permute,
+    /// The same with a fixed pattern and a count in the low bits of `c`: `f4e`, `b4e`, `rc8`, `ecl`, `ecr`, `rc16`.
+    PermuteMode(PermuteMode),
+    /// Any function of three bits, by its table.
+    Logic3(u8),
+    /// The sum of four products of bytes plus c; signedness of a and of b.
+    DotProduct4(Sign, Sign),
+    /// The sum of two products, 16-bit of a by bytes of b (the upper two with `high`), plus c.
+    DotProduct2 { /// Of a.
+        a: Sign, /// Of b.
+        b: Sign, /// The upper bytes of b.
+        high: bool },
+    /// `b` ones from place `a`; the counts saturate (`clamp`) or wrap at 32.
+    Mask { /// Saturate.
+        clamp: bool },
+    /// The place of the c-th set bit of a, from place b; 0xffffffff if there is none.
+    FindNth,
+}
+
+/// Whether integers have a sign.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Sign {
+    /// No.
+    Unsigned,
+    /// Two's complement.
+    Signed,
+}
+
+/// `prmt`'s fixed patterns.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)] // PTX's names.
+pub enum PermuteMode {
+    F4e,
+    B4e,
+    Rc8,
+    Ecl,
+    Ecr,
+    Rc16,
+}
+
+/// How an atomic combines the old value with its operand.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum AtomicKind {
+    /// An integer operation of two operands: add, and, or, xor, min, max.
+    Int(IntOp),
+    /// A float addition, component by component.
+    Float {
+        /// An addition.
+        operation: Operation,
+        /// Components: 1 or 2.
+        lanes: u32,
+    },
+    /// The smaller or the larger float.
+    FloatExtremum {
+        /// The larger.
+        max: bool,
+        /// Of both.
+        format: Format,
+        /// Components: 1 or 2.
+        lanes: u32,
+    },
+    /// The new value.
+    Exchange,
+    /// The new value, if the old one equals the operand.
+    CompareAndSwap,
+    /// Up by one, to 0 past the operand.
+    Increment,
+    /// Down by one, to the operand below 0 or from above it.
+    Decrement,
+}
+
+/// What a barrier of a block does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum BarrierKind {
+    /// Waits.
+    Wait,
+    /// Is counted and goes on.
+    Arrive,
+    /// Waits, and counts the threads whose predicate is true.
+    Count {
+        /// 32 bits.
+        d: Reg,
+        /// A predicate.
+        p: Operand,
+    },
+    /// Waits, and tells whether all (or any) predicates are true.
+    Ask {
+        /// A predicate.
+        d: Reg,
+        /// A predicate.
+        p: Operand,
+        /// All, not any.
+        all: bool,
+    },
+}
+
+/// Which lane a shuffle reads.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ShuffleMode {
+    /// Lane − b.
+    Up,
+    /// Lane + b.
+    Down,
+    /// Lane xor b.
+    Butterfly,
+    /// b.
+    Index,
+}
+
+/// What a vote asks.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum VoteMode {
+    /// Whether all are true.
+    All,
+    /// Whether any is.
+    Any,
+    /// Whether all are the same.
+    Uniform,
+    /// Which are: a mask.
+    Ballot,
+}
+
+/// How the values of a warp are combined.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Reduction {
+    /// An integer operation of two operands.
+    Int(IntOp),
+    /// The smallest or largest f32.
+    Float {
+        /// The largest.
+        max: bool,
+        /// By magnitudes.
+        abs: bool,
+        /// A NaN gives NaN.
+        nan: bool,
+    },
+}

@@ -1,0 +1,390 @@
+//! What an instruction of a [`Program`](super::Program) does.
+
+use super::kinds::{
+    AtomicKind, BarrierKind, Class, Comparand, Comparison, Function, IntOp, Reduction, Scalar, ShuffleMode, Special,
+    VoteMode,
+};
+use super::{Operand, Reg, Space, Width};
+use roundonce_arith::{Format, Operation, Rounding};
+
+/// One instruction. `d` is written, the rest is read. Unused places hold [`Operand::ZERO`].
+#[derive(Clone, PartialEq, Debug)]
+pub enum Op {
+    /// The value, unchanged.
+    Move {
+        /// Any width.
+        d: Reg,
+        /// The same width.
+        a: Operand,
+    },
+    /// A number that the launch or the lane gives.
+    Special {
+        /// 32 bits, or 64 for the 64-bit counters; a wider register gets the value zero-extended.
+        d: Reg,
+        /// Which.
+        special: Special,
+    },
+    /// The multiply-add family, rounded once.
+    Float {
+        /// As wide as the operation's format.
+        d: Reg,
+        /// What is computed.
+        operation: Operation,
+        /// A compiler may fuse it with a neighbour.
+        contractible: bool,
+        /// As many as the kind takes, in its order.
+        args: [Operand; 3],
+    },
+    /// The sign bit cleared or flipped.
+    Sign {
+        /// As wide as the format.
+        d: Reg,
+        /// Flipped, not cleared.
+        negate: bool,
+        /// Whose sign.
+        format: Format,
+        /// A subnormal becomes zero of its sign first.
+        flush: bool,
+        /// The value.
+        a: Operand,
+    },
+    /// a / b, rounded once.
+    Divide {
+        /// As wide as the format.
+        d: Reg,
+        /// Of all three.
+        format: Format,
+        /// Of the quotient.
+        rounding: Rounding,
+        /// Subnormal operands and results become zero.
+        flush: bool,
+        /// Dividend.
+        a: Operand,
+        /// Divisor.
+        b: Operand,
+    },
+    /// The remainder of a / b with the quotient rounded toward zero (C's `fmod`): exact.
+    Remainder {
+        /// As wide as the format.
+        d: Reg,
+        /// Of all three.
+        format: Format,
+        /// Dividend.
+        a: Operand,
+        /// Divisor.
+        b: Operand,
+    },
+    /// √a, rounded once.
+    SquareRoot {
+        /// As wide as the format.
+        d: Reg,
+        /// Of both.
+        format: Format,
+        /// Of the root.
+        rounding: Rounding,
+        /// Subnormal operands and results become zero.
+        flush: bool,
+        /// The value.
+        a: Operand,
+    },
+    /// A function that hardware only approximates: computed correctly rounded to nearest even, and counted as
+    /// "not exact: NAME".
+    Approximate {
+        /// As wide as the format.
+        d: Reg,
+        /// Which.
+        function: Function,
+        /// Of all.
+        format: Format,
+        /// Subnormal operands and results become zero.
+        flush: bool,
+        /// The result is clamped to [+0, 1].
+        saturate: bool,
+        /// The argument.
+        a: Operand,
+        /// The second argument.
+        b: Operand,
+        /// As reported: the instruction's spelling.
+        name: String,
+    },
+    /// The smaller or the larger; −0 is below +0.
+    Extremum {
+        /// As wide as the format.
+        d: Reg,
+        /// The larger.
+        max: bool,
+        /// Of all.
+        format: Format,
+        /// Subnormal operands become zero.
+        flush: bool,
+        /// A NaN operand gives NaN; otherwise the other operand.
+        nan: bool,
+        /// By magnitudes, the signs of both multiplied on the result (`.xorsign.abs`).
+        xorsign_abs: bool,
+        /// One.
+        a: Operand,
+        /// The other.
+        b: Operand,
+    },
+    /// The magnitude of one with the sign of another.
+    CopySign {
+        /// As wide as the format.
+        d: Reg,
+        /// Of all.
+        format: Format,
+        /// Whose sign.
+        sign: Operand,
+        /// Whose magnitude.
+        magnitude: Operand,
+    },
+    /// A comparison.
+    Compare {
+        /// A predicate.
+        d: Reg,
+        /// Which.
+        comparison: Comparison,
+        /// Of what.
+        of: Comparand,
+        /// Left.
+        a: Operand,
+        /// Right.
+        b: Operand,
+    },
+    /// Whether a value is of a class.
+    Classify {
+        /// A predicate.
+        d: Reg,
+        /// Which.
+        class: Class,
+        /// Of the value.
+        format: Format,
+        /// The value.
+        a: Operand,
+    },
+    /// One of two values.
+    Select {
+        /// Any width.
+        d: Reg,
+        /// A predicate.
+        p: Operand,
+        /// Where it is true.
+        a: Operand,
+        /// Where it is false.
+        b: Operand,
+    },
+    /// From one type to another.
+    Convert {
+        /// Holds `to`.
+        d: Reg,
+        /// The result's type. An 8-bit result is extended to 16 bits by its sign.
+        to: Scalar,
+        /// The operand's.
+        from: Scalar,
+        /// Of a float result; of an integer result from a float, the direction to an integer.
+        rounding: Rounding,
+        /// A float result is rounded to an integral value, in the direction of `rounding`.
+        integral: bool,
+        /// Subnormal f32 operands and results become zero.
+        flush: bool,
+        /// A float result is clamped to [+0, 1]; an integer result from an integer to its type's range (from a float
+        /// it always is).
+        saturate: bool,
+        /// The value.
+        a: Operand,
+    },
+    /// Integer arithmetic and logic, and logic of predicates.
+    Int {
+        /// As wide as `op` says.
+        d: Reg,
+        /// What.
+        op: IntOp,
+        /// Of the operands: 1 (logic only), 16, 32 or 64 bits.
+        width: Width,
+        /// In order.
+        args: [Operand; 4],
+    },
+    /// a + b + carry or a − b − borrow, with the carry out (of a subtraction: the borrow).
+    Carry {
+        /// 32 or 64 bits.
+        d: Reg,
+        /// A predicate that receives the carry.
+        out: Option<Reg>,
+        /// A subtraction.
+        subtract: bool,
+        /// A predicate: the carry in.
+        carry: Operand,
+        /// One.
+        a: Operand,
+        /// The other.
+        b: Operand,
+    },
+    /// Two halves put together: the first in the low bits.
+    Pack {
+        /// 32 or 64 bits.
+        d: Reg,
+        /// Half as wide.
+        low: Operand,
+        /// Half as wide.
+        high: Operand,
+    },
+    /// Some bits of a wider value.
+    Extract {
+        /// At most as wide as `a`.
+        d: Reg,
+        /// The value.
+        a: Operand,
+        /// How wide it is.
+        width: Width,
+        /// Its lowest bit taken.
+        shift: u32,
+    },
+    /// Memory read. Several destinations are neighbours in memory.
+    Load {
+        /// At least as wide as an element; `None` where nobody wants it.
+        d: Vec<Option<Reg>>,
+        /// Where.
+        space: Space,
+        /// Bytes of an element: 1, 2, 4 or 8.
+        bytes: u32,
+        /// A narrower element is extended by its sign, not by zeros.
+        signed: bool,
+        /// As wide as an address.
+        address: Operand,
+        /// Added to it.
+        offset: i64,
+    },
+    /// Memory written. Several values are neighbours in memory.
+    Store {
+        /// The low `bytes` of each go.
+        values: Vec<Operand>,
+        /// How wide the values' registers are.
+        width: Width,
+        /// Where.
+        space: Space,
+        /// Bytes of an element: 1, 2, 4 or 8.
+        bytes: u32,
+        /// As wide as an address.
+        address: Operand,
+        /// Added to it.
+        offset: i64,
+    },
+    /// Memory read, combined and written as one step. Lanes take their turns in the order of their numbers.
+    Atomic {
+        /// Receives the old value.
+        d: Option<Reg>,
+        /// How it is combined.
+        kind: AtomicKind,
+        /// Where.
+        space: Space,
+        /// Bytes: 2, 4 or 8.
+        bytes: u32,
+        /// As wide as an address.
+        address: Operand,
+        /// Added to it.
+        offset: i64,
+        /// The operand; of compare-and-swap, what is compared.
+        b: Operand,
+        /// Of compare-and-swap: the new value.
+        c: Operand,
+    },
+    /// A barrier of a block.
+    Barrier {
+        /// What it does beside waiting.
+        kind: BarrierKind,
+        /// Its number, 32 bits.
+        id: Operand,
+        /// How many threads take part, 32 bits; all where absent.
+        count: Option<Operand>,
+    },
+    /// The lanes of a warp wait for each other.
+    WarpBarrier {
+        /// Which, 32 bits.
+        mask: Operand,
+    },
+    /// Memory is ordered. Nothing to do: every engine is sequential inside a block.
+    Fence,
+    /// A value from another lane of the warp.
+    Shuffle {
+        /// 32 bits.
+        d: Reg,
+        /// Whether the source lane was in range.
+        p: Option<Reg>,
+        /// Which lane.
+        mode: ShuffleMode,
+        /// The value given.
+        a: Operand,
+        /// Lane or offset.
+        b: Operand,
+        /// Clamp value in bits 0–4, segment mask in bits 8–12.
+        c: Operand,
+        /// The lanes that take part, 32 bits; without, those that are here.
+        mask: Option<Operand>,
+    },
+    /// A question to the warp.
+    Vote {
+        /// A predicate, of a ballot 32 bits.
+        d: Reg,
+        /// Which.
+        mode: VoteMode,
+        /// A predicate.
+        a: Operand,
+        /// The lanes that take part; without, those that are here.
+        mask: Option<Operand>,
+    },
+    /// Which lanes of the warp hold the same value.
+    Match {
+        /// 32 bits: the lanes.
+        d: Reg,
+        /// Of `all`: whether every lane does.
+        p: Option<Reg>,
+        /// Every lane or none.
+        all: bool,
+        /// How wide `a` is.
+        width: Width,
+        /// The value.
+        a: Operand,
+        /// The lanes that take part.
+        mask: Operand,
+    },
+    /// The lanes of the warp that are here, 32 bits.
+    ActiveMask {
+        /// 32 bits.
+        d: Reg,
+    },
+    /// One lane of the mask is elected: the lowest.
+    Elect {
+        /// Its number.
+        d: Option<Reg>,
+        /// A predicate: whether this lane is it.
+        p: Reg,
+        /// The lanes that take part.
+        mask: Operand,
+    },
+    /// The values of a warp's lanes combined.
+    Reduce {
+        /// 32 bits.
+        d: Reg,
+        /// How.
+        reduction: Reduction,
+        /// The value.
+        a: Operand,
+        /// The lanes that take part.
+        mask: Operand,
+    },
+    /// C's `printf`.
+    Print {
+        /// How many arguments were printed, negative on an error.
+        d: Option<Reg>,
+        /// A generic address: the format, ended by a zero byte.
+        format: Operand,
+        /// A generic address: the arguments, each aligned to its size (`vprintf`); 0 for none.
+        args: Operand,
+    },
+    /// The launch fails.
+    Trap {
+        /// Why.
+        message: String,
+    },
+    /// The thread ends here.
+    Exit,
+}

@@ -1,0 +1,299 @@
+//! What an [`Op`] reads and writes, and how wide.
+
+use super::kinds::{AtomicKind, BarrierKind, Comparand, IntOp, Reduction, Sign, Special, VoteMode};
+use super::{Op, Operand, Reg, Space, Width};
+use roundonce_arith::Format;
+
+/// What happens to an operand.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Role {
+    /// It is read.
+    Read,
+    /// It is written.
+    Write,
+}
+
+/// The widths that an operand may have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Wants {
+    /// This one.
+    Exactly(Width),
+    /// This one or a wider one.
+    AtLeast(Width),
+    /// The same as the destination's.
+    Same,
+    /// As wide as an address.
+    Address,
+}
+
+const fn of(format: Format) -> Wants {
+    Wants::Exactly(Width::holding(format.width()))
+}
+const PRED: Wants = Wants::Exactly(Width::Pred);
+const B32: Wants = Wants::Exactly(Width::B32);
+
+impl IntOp {
+    /// How wide the result of an operation on operands of a width is.
+    pub const fn result_width(self, width: Width) -> Width {
+        match self {
+            IntOp::MulWide(_) | IntOp::MulAddWide(_) => match width {
+                Width::Pred | Width::B16 => Width::B32,
+                _ => Width::B64,
+            },
+            IntOp::LeadingZeros | IntOp::PopCount | IntOp::FindHighest { .. } | IntOp::FindNth => Width::B32,
+            _ => width,
+        }
+    }
+    /// How wide each operand is; as many as it takes.
+    pub fn operand_widths(self, width: Width) -> Vec<Width> {
+        let w = width;
+        match self {
+            IntOp::Abs | IntOp::Neg | IntOp::Not | IntOp::IsZero | IntOp::Reverse => vec![w],
+            IntOp::LeadingZeros | IntOp::PopCount | IntOp::FindHighest { .. } => vec![w],
+            IntOp::Shl | IntOp::Shr(_) => vec![w, Width::B32],
+            IntOp::MulAdd | IntOp::AbsDiff(_) | IntOp::Logic3(_) => vec![w; 3],
+            IntOp::MulAddWide(_) => vec![w, w, self.result_width(w)],
+            IntOp::Funnel { .. } | IntOp::Permute | IntOp::PermuteMode(_) | IntOp::FindNth => vec![Width::B32; 3],
+            IntOp::DotProduct4(..) | IntOp::DotProduct2 { .. } => vec![Width::B32; 3],
+            IntOp::FieldExtract(_) => vec![w, Width::B32, Width::B32],
+            IntOp::FieldInsert => vec![w, w, Width::B32, Width::B32],
+            IntOp::Mask { .. } => vec![Width::B32; 2],
+            _ => vec![w; 2],
+        }
+    }
+    /// Whether it acts on operands of a width at all.
+    pub fn takes(self, width: Width) -> bool {
+        match self {
+            IntOp::And | IntOp::Or | IntOp::Xor | IntOp::Not => true,
+            IntOp::Funnel { .. } | IntOp::Permute | IntOp::PermuteMode(_) | IntOp::FindNth | IntOp::Mask { .. } => {
+                width == Width::B32
+            }
+            IntOp::DotProduct4(..) | IntOp::DotProduct2 { .. } => width == Width::B32,
+            IntOp::MulWide(_) | IntOp::MulAddWide(_) => matches!(width, Width::B16 | Width::B32),
+            _ => width != Width::Pred,
+        }
+    }
+}
+
+impl Op {
+    /// Calls `see` with every operand: its role and what it must be like. Reads come before writes.
+    pub(super) fn visit(&self, see: &mut dyn FnMut(Role, Operand, Wants)) {
+        use Role::{Read, Write};
+        let reads = |see: &mut dyn FnMut(Role, Operand, Wants), all: &[(Operand, Wants)]| {
+            for &(operand, wants) in all {
+                see(Read, operand, wants);
+            }
+        };
+        // The destination, where there is exactly one.
+        let mut written: Option<(Reg, Wants)> = None;
+        match self {
+            Op::Move { d, a } => {
+                written = Some((*d, Wants::Same));
+                reads(see, &[(*a, Wants::Same)]);
+            }
+            Op::Special { d, special } => {
+                let wants = match special {
+                    Special::Address(_) | Special::SharedWindow | Special::LocalWindow | Special::ParamWindow => {
+                        Wants::Address
+                    }
+                    _ => Wants::AtLeast(Width::B16),
+                };
+                written = Some((*d, wants));
+            }
+            Op::Float { d, operation, args, .. } => {
+                written = Some((*d, of(operation.format)));
+                for (index, arg) in args.iter().enumerate().take(operation.kind.arity()) {
+                    see(Read, *arg, of(operation.operand_format(index)));
+                }
+            }
+            Op::Sign { d, format, a, .. } | Op::SquareRoot { d, format, a, .. } => {
+                written = Some((*d, of(*format)));
+                reads(see, &[(*a, of(*format))]);
+            }
+            Op::Divide { d, format, a, b, .. }
+            | Op::Remainder { d, format, a, b }
+            | Op::Approximate { d, format, a, b, .. }
+            | Op::Extremum { d, format, a, b, .. }
+            | Op::CopySign { d, format, sign: a, magnitude: b } => {
+                written = Some((*d, of(*format)));
+                reads(see, &[(*a, of(*format)), (*b, of(*format))]);
+            }
+            Op::Compare { d, of: comparand, a, b, .. } => {
+                let wants = match comparand {
+                    Comparand::Unsigned(width) | Comparand::Signed(width) => Wants::Exactly(*width),
+                    Comparand::Float(format, _) => of(*format),
+                };
+                written = Some((*d, PRED));
+                reads(see, &[(*a, wants), (*b, wants)]);
+            }
+            Op::Classify { d, format, a, .. } => {
+                written = Some((*d, PRED));
+                reads(see, &[(*a, of(*format))]);
+            }
+            Op::Select { d, p, a, b } => {
+                written = Some((*d, Wants::Same));
+                reads(see, &[(*p, PRED), (*a, Wants::Same), (*b, Wants::Same)]);
+            }
+            Op::Convert { d, to, from, a, .. } => {
+                written = Some((*d, Wants::Exactly(to.width())));
+                reads(see, &[(*a, Wants::Exactly(from.width()))]);
+            }
+            Op::Int { d, op, width, args } => {
+                written = Some((*d, Wants::Exactly(op.result_width(*width))));
+                for (arg, width) in args.iter().zip(op.operand_widths(*width)) {
+                    see(Read, *arg, Wants::Exactly(width));
+                }
+            }
+            Op::Carry { d, out, carry, a, b, .. } => {
+                reads(see, &[(*carry, PRED), (*a, Wants::Same), (*b, Wants::Same)]);
+                see(Write, Operand::Reg(*d), Wants::AtLeast(Width::B32));
+                if let Some(out) = out {
+                    see(Write, Operand::Reg(*out), PRED);
+                }
+            }
+            Op::Pack { d, low, high } => {
+                written = Some((*d, Wants::AtLeast(Width::B32)));
+                reads(see, &[(*low, Wants::AtLeast(Width::B16)), (*high, Wants::AtLeast(Width::B16))]);
+            }
+            Op::Extract { d, a, width, .. } => {
+                written = Some((*d, Wants::AtLeast(Width::B16)));
+                reads(see, &[(*a, Wants::Exactly(*width))]);
+            }
+            Op::Load { d, bytes, address, space, .. } => {
+                reads(see, &[(*address, address_width(*space))]);
+                for reg in d.iter().flatten() {
+                    see(Write, Operand::Reg(*reg), Wants::AtLeast(Width::holding(bytes * 8)));
+                }
+            }
+            Op::Store { values, width, address, space, .. } => {
+                reads(see, &[(*address, address_width(*space))]);
+                for value in values {
+                    see(Read, *value, Wants::Exactly(*width));
+                }
+            }
+            Op::Atomic { d, bytes, address, b, c, space, .. } => {
+                let value = Wants::Exactly(Width::holding(bytes * 8));
+                reads(see, &[(*address, address_width(*space)), (*b, value), (*c, value)]);
+                written = d.map(|d| (d, value));
+            }
+            Op::Barrier { kind, id, count } => {
+                reads(see, &[(*id, B32)]);
+                if let Some(count) = count {
+                    see(Read, *count, B32);
+                }
+                match kind {
+                    BarrierKind::Wait | BarrierKind::Arrive => {}
+                    BarrierKind::Count { d, p } => {
+                        see(Read, *p, PRED);
+                        written = Some((*d, B32));
+                    }
+                    BarrierKind::Ask { d, p, .. } => {
+                        see(Read, *p, PRED);
+                        written = Some((*d, PRED));
+                    }
+                }
+            }
+            Op::WarpBarrier { mask } => reads(see, &[(*mask, B32)]),
+            Op::Shuffle { d, p, a, b, c, mask, .. } => {
+                reads(see, &[(*a, B32), (*b, B32), (*c, B32)]);
+                if let Some(mask) = mask {
+                    see(Read, *mask, B32);
+                }
+                see(Write, Operand::Reg(*d), B32);
+                if let Some(p) = p {
+                    see(Write, Operand::Reg(*p), PRED);
+                }
+            }
+            Op::Vote { d, mode, a, mask } => {
+                reads(see, &[(*a, PRED)]);
+                if let Some(mask) = mask {
+                    see(Read, *mask, B32);
+                }
+                written = Some((*d, if *mode == VoteMode::Ballot { B32 } else { PRED }));
+            }
+            Op::Match { d, p, width, a, mask, .. } => {
+                reads(see, &[(*a, Wants::Exactly(*width)), (*mask, B32)]);
+                see(Write, Operand::Reg(*d), B32);
+                if let Some(p) = p {
+                    see(Write, Operand::Reg(*p), PRED);
+                }
+            }
+            Op::ActiveMask { d } => written = Some((*d, B32)),
+            Op::Elect { d, p, mask } => {
+                reads(see, &[(*mask, B32)]);
+                see(Write, Operand::Reg(*p), PRED);
+                written = d.map(|d| (d, B32));
+            }
+            Op::Reduce { d, a, mask, .. } => {
+                reads(see, &[(*a, B32), (*mask, B32)]);
+                written = Some((*d, B32));
+            }
+            Op::Print { d, format, args } => {
+                reads(see, &[(*format, Wants::Address), (*args, Wants::Address)]);
+                written = d.map(|d| (d, B32));
+            }
+            Op::Fence | Op::Trap { .. } | Op::Exit => {}
+        }
+        if let Some((reg, wants)) = written {
+            see(Write, Operand::Reg(reg), wants);
+        }
+    }
+
+    /// Calls `see` with every register in use and its role; reads come before writes.
+    pub fn registers(&self, mut see: impl FnMut(Role, Reg)) {
+        self.visit(&mut |role, operand, _| {
+            if let Operand::Reg(reg) = operand {
+                see(role, reg);
+            }
+        });
+    }
+
+    /// Whether it touches memory that other threads see, or waits for them.
+    pub const fn is_shared_effect(&self) -> bool {
+        matches!(self, Op::Atomic { .. } | Op::Barrier { .. } | Op::Fence)
+    }
+}
+
+/// Shared, local and parameter addresses may be 32 bits wide in a 64-bit program.
+const fn address_width(space: Space) -> Wants {
+    match space {
+        Space::Global | Space::Generic => Wants::Address,
+        Space::Const | Space::Shared | Space::Local | Space::Param => Wants::AtLeast(Width::B32),
+    }
+}
+
+impl AtomicKind {
+    /// Whether the result depends on the order in which threads take their turns, the old value left aside.
+    pub const fn depends_on_order(self) -> bool {
+        !matches!(
+            self,
+            AtomicKind::Int(
+                IntOp::Add
+                    | IntOp::And
+                    | IntOp::Or
+                    | IntOp::Xor
+                    | IntOp::Min(Sign::Unsigned | Sign::Signed)
+                    | IntOp::Max(Sign::Unsigned | Sign::Signed)
+            )
+        )
+    }
+    pub(super) const fn is_known(self) -> bool {
+        match self {
+            AtomicKind::Int(op) => is_combining(op),
+            _ => true,
+        }
+    }
+}
+
+impl Reduction {
+    pub(super) const fn is_known(self) -> bool {
+        match self {
+            Reduction::Int(op) => is_combining(op),
+            Reduction::Float { .. } => true,
+        }
+    }
+}
+
+const fn is_combining(op: IntOp) -> bool {
+    matches!(op, IntOp::Add | IntOp::And | IntOp::Or | IntOp::Xor | IntOp::Min(_) | IntOp::Max(_))
+}
