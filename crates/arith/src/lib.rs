@@ -4,11 +4,17 @@
 //! [`evaluate`](Operation::evaluate), [`Profile`] (what the documents leave open), `round.rs` (the one place that
 //! rounds).
 //!
-//! What this is not: it knows no language and no instruction's name, uses no floating-point unit, keeps no state, and
-//! needs nothing but `core`.
+//! What this is not: it knows no language and no instruction's name, keeps no state, and needs nothing but `core`; only
+//! the kernels of [`batch`] use a floating-point unit.
+//!
+//! Feature `std` (default): `batch` asks the machine what it can.
 #![no_std]
 #![deny(clippy::float_arithmetic)]
 
+#[cfg(feature = "std")]
+extern crate std;
+
+pub mod batch;
 mod flush;
 mod format;
 mod mul_add;

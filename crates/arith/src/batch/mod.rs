@@ -1,0 +1,335 @@
+//! The same pipeline over slices, at the speed of the machine and with the same bits.
+//!
+//! A [`Batch`] is an [`Operation`] under a [`Profile`] with its kernel chosen once; every run is one call of a function
+//! pointer. An operand is a [`Source`]: a slice, one value for all lanes, or what the output slice held before
+//! (accumulation in place). Lane i of the output has the bits that [`Operation::evaluate`] gives for lane i of the
+//! sources, on every [`Level`].
+//!
+//! ```
+//! use roundonce_arith::batch::{Batch, Source};
+//! use roundonce_arith::{Format, Operation, Profile, Rounding};
+//! let fma = Batch::new(Operation::mul_add(Format::F32, Rounding::TowardZero), &Profile::NVIDIA);
+//! let x = [0x3f80_0001_u32; 100];
+//! let mut y = [0xbf80_0002_u32; 100];
+//! // y = x · 1.0000001 + y
+//! fma.run(&[Source::Slice(&x), Source::Uniform(0x3f80_0001), Source::Out], &mut y);
+//! assert_eq!(y, [0x2880_0000; 100]);
+//! ```
+//!
+//! What this is not: it gives bits and no [`Flags`](crate::Flags), and it starts no threads (cut the slices and give
+//! each thread its part: a `Batch` is `Copy` and `Sync`).
+//!
+//! The processor's floating-point environment is neither changed nor trusted: where a caller's thread runs with
+//! flush-to-zero, another rounding direction or unmasked exceptions, the portable kernel serves that call.
+
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod portable;
+#[cfg(target_arch = "x86_64")]
+mod vector;
+
+use crate::{Format, Kind, Operation, Profile, Sm1xMad};
+
+/// An instruction set that kernels are written for, slowest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Level {
+    /// Integer arithmetic alone: the scalar pipeline, lane after lane.
+    Portable,
+    /// x86-64 with AVX2, FMA and F16C.
+    Avx2,
+    /// x86-64 with AVX-512 F, BW, DQ and VL.
+    Avx512,
+}
+
+impl Level {
+    /// All of them.
+    pub const ALL: [Level; 3] = [Level::Portable, Level::Avx2, Level::Avx512];
+
+    /// Whether this machine can run it. Without the crate's feature `std`: whether every machine that the build is
+    /// for can.
+    pub fn is_available(self) -> bool {
+        match self {
+            Level::Portable => true,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => avx512::is_available(),
+            _ => false,
+        }
+    }
+
+    /// The fastest that is available.
+    pub fn best() -> Level {
+        if Level::Avx512.is_available() {
+            Level::Avx512
+        } else if Level::Avx2.is_available() {
+            Level::Avx2
+        } else {
+            Level::Portable
+        }
+    }
+}
+
+/// How results reach memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Stores {
+    /// Through the cache, but around it where one run's output is too large to stay there and is not also read.
+    Automatic,
+    /// Through the cache.
+    Cached,
+    /// Around the cache (non-temporal): for a part of an array that is too large as a whole.
+    Streaming,
+}
+
+/// Where the lanes of one operand come from.
+#[derive(Clone, Copy, Debug)]
+pub enum Source<'a, T> {
+    /// One value a lane; as long as the output.
+    Slice(&'a [T]),
+    /// The same value in every lane.
+    Uniform(T),
+    /// The value that the output's own lane holds before the run.
+    Out,
+}
+
+/// An operation over slices. See the [module](self).
+#[derive(Clone, Copy, Debug)]
+pub struct Batch {
+    operation: Operation,
+    profile: Profile,
+    level: Level,
+    stores: Stores,
+    kernel: Kernels,
+}
+
+/// An unsigned integer that holds the bits of a lane.
+pub trait Lane: Copy + Default + private::Sealed {
+    #[doc(hidden)]
+    const BITS: u32;
+    #[doc(hidden)]
+    fn to_bits(self) -> u64;
+    #[doc(hidden)]
+    fn from_bits(bits: u64) -> Self;
+}
+
+/// What the public trait [`Lane`] must be able to name.
+mod private {
+    use super::{Source, Stores};
+    use crate::{Operation, Profile};
+
+    /// What a kernel is given: the operation for lanes that it leaves to the scalar pipeline, and the operands, their
+    /// lengths checked. The unused place of an operation of two operands holds a uniform zero.
+    pub struct Job<'a, N, W> {
+        pub(super) operation: &'a Operation,
+        pub(super) profile: &'a Profile,
+        pub(super) stores: Stores,
+        pub(super) factors: [Source<'a, N>; 2],
+        pub(super) addend: Source<'a, W>,
+    }
+
+    impl<N, W> Job<'_, N, W> {
+        /// Whether results go around the cache.
+        #[inline(always)]
+        pub(super) fn streams(&self, length: usize) -> bool {
+            /// Bytes of output: together with its operands it fills the second-level caches of today.
+            const LARGE: usize = 1 << 20;
+            match self.stores {
+                Stores::Streaming => true,
+                Stores::Cached => false,
+                // What was just read is in the cache.
+                Stores::Automatic => {
+                    length >= LARGE / size_of::<W>()
+                        && !matches!(self.addend, Source::Out)
+                        && !self.factors.iter().any(|factor| matches!(factor, Source::Out))
+                }
+            }
+        }
+    }
+
+    #[allow(unreachable_pub)] // A type alias is not seen to be used by the trait.
+    pub type Kernel<N, W> = fn(&Job<'_, N, W>, &mut [W]);
+
+    /// The kernel for the types of the operands and the result; `Portable` takes any.
+    #[derive(Clone, Copy, Debug)]
+    pub enum Kernels {
+        Portable,
+        U16(Kernel<u16, u16>),
+        U32(Kernel<u32, u32>),
+        U64(Kernel<u64, u64>),
+        U16U32(Kernel<u16, u32>),
+    }
+
+    pub trait Sealed: Sized {
+        /// The kernel for operands and results of this one type.
+        fn kernel(kernels: Kernels) -> Option<Kernel<Self, Self>>;
+    }
+}
+use private::{Job, Kernel, Kernels};
+
+macro_rules! lane {
+    ($int:ty, $kernel:ident) => {
+        impl Lane for $int {
+            const BITS: u32 = <$int>::BITS;
+            #[inline(always)]
+            fn to_bits(self) -> u64 {
+                self as u64
+            }
+            #[inline(always)]
+            fn from_bits(bits: u64) -> Self {
+                bits as $int
+            }
+        }
+        impl private::Sealed for $int {
+            #[inline(always)]
+            fn kernel(kernels: Kernels) -> Option<Kernel<Self, Self>> {
+                if let Kernels::$kernel(kernel) = kernels { Some(kernel) } else { None }
+            }
+        }
+    };
+}
+lane!(u16, U16);
+lane!(u32, U32);
+lane!(u64, U64);
+
+impl Batch {
+    /// The fastest kernel of this machine.
+    pub fn new(operation: Operation, profile: &Profile) -> Batch {
+        Batch::at_level(operation, profile, Level::best())
+    }
+
+    /// The kernel of a given level, or of the nearest one below that has one for the operation: tests and benchmarks
+    /// choose so. [`level`](Batch::level) tells which it is.
+    ///
+    /// # Panics
+    /// If the level is not available.
+    pub fn at_level(operation: Operation, profile: &Profile, level: Level) -> Batch {
+        assert!(level.is_available(), "this machine has no {level:?}");
+        let (level, kernel) = select(&simplest(operation, profile), profile, level);
+        Batch { operation, profile: *profile, level, stores: Stores::Automatic, kernel }
+    }
+
+    /// The same with another way of storing.
+    #[must_use]
+    pub fn with_stores(self, stores: Stores) -> Batch {
+        Batch { stores, ..self }
+    }
+
+    /// What is computed.
+    pub fn operation(&self) -> &Operation {
+        &self.operation
+    }
+
+    /// The level of the chosen kernel: [`Level::Portable`] where no faster one covers the operation.
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// Computes every lane of `out`. `operands` are as many as [`Kind::arity`] says, in its order: a, b, c.
+    ///
+    /// `T` is `u32` for f32, `u64` for f64, `u16` for f16; a wider one serves too (slowly), its upper bits ignored in
+    /// operands and zero in results. An f32x2 register of 64 bits is two lanes of `u32`.
+    ///
+    /// # Panics
+    /// If the number of operands is wrong, a slice is not as long as `out`, or `T` is narrower than the format.
+    #[inline]
+    pub fn run<T: Lane>(&self, operands: &[Source<'_, T>], out: &mut [T]) {
+        let zero = Source::Uniform(T::default());
+        let (factors, addend) = match (self.operation.kind, operands) {
+            (Kind::MulAdd | Kind::TruncatedMulAdd, &[a, b, c]) => ([a, b], c),
+            (Kind::Add, &[a, c]) => ([a, zero], c),
+            (Kind::Mul, &[a, b]) => ([a, b], zero),
+            (kind, _) => panic!("{kind:?} takes {} operands, not {}", kind.arity(), operands.len()),
+        };
+        for (source, name) in [(factors[0], "a"), (factors[1], "b"), (addend, "c")] {
+            check_length(source, name, out.len());
+        }
+        self.start(T::kernel(self.kernel), factors, addend, out);
+    }
+
+    /// The same for factors of 16 bits and an addend and a result of 32: f16 or bf16 with f32.
+    ///
+    /// `factors` are a and b, of an addition a alone; `addend` is c, `None` for a multiplication.
+    ///
+    /// # Panics
+    /// If the number of operands is wrong, a slice is not as long as `out`, a factor is [`Source::Out`], or a format
+    /// is wider than its lanes.
+    #[inline]
+    pub fn run_mixed(&self, factors: &[Source<'_, u16>], addend: Option<Source<'_, u32>>, out: &mut [u32]) {
+        let (factors, addend) = match (self.operation.kind, factors, addend) {
+            (Kind::MulAdd | Kind::TruncatedMulAdd, &[a, b], Some(c)) => ([a, b], c),
+            (Kind::Add, &[a], Some(c)) => ([a, Source::Uniform(0)], c),
+            (Kind::Mul, &[a, b], None) => ([a, b], Source::Uniform(0)),
+            (kind, ..) => panic!(
+                "{kind:?} takes {} operands, not {} factors and {} addends",
+                kind.arity(),
+                factors.len(),
+                addend.is_some() as u32
+            ),
+        };
+        for (source, name) in [(factors[0], "a"), (factors[1], "b")] {
+            check_length(source, name, out.len());
+            assert!(!matches!(source, Source::Out), "operand {name} has 16 bits and the output 32: it can't be Out");
+        }
+        check_length(addend, "c", out.len());
+        let kernel = if let Kernels::U16U32(kernel) = self.kernel { Some(kernel) } else { None };
+        self.start(kernel, factors, addend, out);
+    }
+
+    #[inline(always)]
+    fn start<N: Lane, W: Lane>(
+        &self,
+        kernel: Option<Kernel<N, W>>,
+        factors: [Source<'_, N>; 2],
+        addend: Source<'_, W>,
+        out: &mut [W],
+    ) {
+        let Batch { operation, profile, stores, .. } = self;
+        let job = Job { operation, profile, stores: *stores, factors, addend };
+        match kernel {
+            Some(kernel) => kernel(&job, out),
+            None => portable::run(&job, out),
+        }
+    }
+}
+
+#[inline(always)]
+fn check_length<T>(source: Source<'_, T>, name: &str, length: usize) {
+    if let Source::Slice(slice) = source {
+        assert!(slice.len() == length, "operand {name} has {} lanes and the output {length}", slice.len());
+    }
+}
+
+/// The same operation in the fewest terms, so that fewer kernels serve: `mad.f32` of sm_1x recompiled for sm_20 is a
+/// fused multiply-add; a sign that is not used is not changed.
+fn simplest(operation: Operation, profile: &Profile) -> Operation {
+    let mut simple = operation;
+    if simple.kind == Kind::TruncatedMulAdd && profile.sm1x_mad == Sm1xMad::FusedFtz {
+        simple.kind = Kind::MulAdd;
+        simple.flush = true;
+    }
+    match simple.kind {
+        Kind::Mul => simple.negate_addend = false,
+        Kind::Add => simple.zero_dominance = false,
+        _ => {}
+    }
+    simple
+}
+
+fn select(operation: &Operation, profile: &Profile, level: Level) -> (Level, Kernels) {
+    #[cfg(target_arch = "x86_64")]
+    if level >= Level::Avx512
+        && let Some(kernel) = avx512::select(operation, profile)
+    {
+        return (Level::Avx512, kernel);
+    }
+    let _ = (operation, profile, level);
+    (Level::Portable, Kernels::Portable)
+}
+
+/// The lanes' formats fit in the types that hold them.
+#[track_caller]
+fn check_width<N: Lane, W: Lane>(operation: &Operation) {
+    let fits = |format: Format, bits: u32, what: &str| {
+        assert!(format.width() <= bits, "{what} of {} bits in lanes of {bits}", format.width());
+    };
+    fits(operation.factors, N::BITS, "factors");
+    fits(operation.format, W::BITS, "results");
+}
