@@ -1,0 +1,26 @@
+//! PTX: whole modules read into a tree ([`parse`]), written back ([`print()`]), and checked by the rules that the
+//! assembler keeps for the multiply-add family.
+//!
+//! ```
+//! let text = ".version 8.6\n.target sm_100\n.entry k () { .reg .f32 f<4>; fma.rn.f32 f0, f1, f2, f3; ret; }\n";
+//! let parsed = roundonce_ptx::parse(text);
+//! assert!(parsed.findings.is_empty());
+//! let printed = roundonce_ptx::print(&parsed.module);
+//! assert_eq!(roundonce_ptx::parse(&printed).module, parsed.module);
+//! ```
+//!
+//! What this is not: it runs nothing, and outside the multiply-add family it does not ask whether an opcode exists.
+//!
+//! Reading order: `ast` (what a module is), `lexer`, `parser`, `printer`, `literal` (what a number's bits are),
+//! `forms` (the rows), `rules`.
+
+pub mod ast;
+pub mod forms;
+mod lexer;
+pub mod literal;
+mod parser;
+mod printer;
+
+pub use ast::Module;
+pub use parser::{Parsed, parse};
+pub use printer::{print, print_instruction};

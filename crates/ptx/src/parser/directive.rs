@@ -1,0 +1,371 @@
+//! Directives: declarations, functions, debug data.
+
+use super::{Parser, Result};
+use crate::ast::{
+    Directive, Function, Item, Line, Linkage, OperandKind, Operands, Pointer, Section, Space, Span, Statement, Variable,
+};
+use crate::lexer::{Kind, Mark};
+
+/// What stands before a name, in any order.
+#[derive(Clone, Copy, Default)]
+struct Prefix<'a> {
+    linkage: Option<Linkage>,
+    space: Option<Space>,
+    align: Option<u32>,
+    lanes: Option<u8>,
+    ty: Option<&'a str>,
+    attributes: Operands,
+    pointer: Option<Pointer<'a>>,
+}
+
+impl<'a> Parser<'a> {
+    /// A whole number that fits.
+    pub(super) fn natural(&mut self, expected: &str) -> Result<u32> {
+        let value = match self.token.kind {
+            Kind::Number => crate::literal::integer(self.here()).and_then(|integer| u32::try_from(integer.bits).ok()),
+            _ => None,
+        };
+        match value {
+            Some(value) => {
+                self.advance();
+                Ok(value)
+            }
+            None => Err(self.unexpected(expected)),
+        }
+    }
+
+    fn word(&mut self, expected: &str) -> Result<&'a str> {
+        if self.token.kind != Kind::Word {
+            return Err(self.unexpected(expected));
+        }
+        let token = self.advance();
+        Ok(self.slice(token.span))
+    }
+
+    /// A `.loc`, which ends without a semicolon.
+    pub(super) fn line(&mut self) -> Result<Line<'a>> {
+        let start = self.token.span;
+        self.advance();
+        let file = self.natural("a file's index")?;
+        let line = self.natural("a line")?;
+        let column = self.natural("a column")?;
+        let mut inlined = None;
+        if self.at(b',') {
+            self.advance();
+            if self.word("`function_name`")? != "function_name" {
+                return Err(self.unexpected("`function_name LABEL`"));
+            }
+            // The label may be a section's name.
+            let label = match self.token.kind {
+                Kind::Dot => {
+                    let token = self.advance();
+                    self.slice(token.span)
+                }
+                _ => self.word("a label")?,
+            };
+            let offset = if self.eat(b'+') { Some(self.natural("an offset")?) } else { None };
+            self.expect(b',', "`,`")?;
+            if self.word("`inlined_at`")? != "inlined_at" {
+                return Err(self.unexpected("`inlined_at FILE LINE COLUMN`"));
+            }
+            let at = [self.natural("a file's index")?, self.natural("a line")?, self.natural("a column")?];
+            inlined = Some((label, offset, at));
+        }
+        Ok(Line { span: self.since(start), file, line, column, inlined })
+    }
+
+    /// A `.file`, which ends without a semicolon.
+    pub(super) fn file(&mut self) -> Result<Directive<'a>> {
+        let start = self.token.span;
+        let name = self.here();
+        self.advance();
+        let from = self.open.len();
+        for expected in ["a file's index", "a path in quotes"] {
+            let operand = self.operand()?;
+            let fits = match operand.kind {
+                OperandKind::Number(_) => expected == "a file's index",
+                OperandKind::Text(_) => expected == "a path in quotes",
+                _ => false,
+            };
+            if !fits {
+                return Err(self.unexpected(expected));
+            }
+            self.open.push(operand);
+        }
+        while self.eat(b',') {
+            let operand = self.operand()?;
+            self.open.push(operand);
+        }
+        let operands = self.close(from);
+        Ok(Directive { span: self.since(start), name, operands })
+    }
+
+    /// `.section NAME { … }`.
+    pub(super) fn section(&mut self) -> Result<Section<'a>> {
+        let start = self.token.span;
+        self.advance();
+        if !matches!(self.token.kind, Kind::Dot | Kind::Word) {
+            return Err(self.unexpected("a section's name like `.debug_info`"));
+        }
+        let name = self.here();
+        self.advance();
+        let opening = self.token.span;
+        self.expect(b'{', "`{`")?;
+        loop {
+            match self.token.kind {
+                Kind::Mark(Mark(b'}', 0)) => break,
+                Kind::Mark(Mark(b',' | b':' | b'+' | b'-' | b'(' | b')', 0)) => {}
+                Kind::Dot | Kind::Word | Kind::Number | Kind::Text => {}
+                _ => return Err(self.unexpected("debug data like `.b8 1, 2` or `}`")),
+            }
+            self.advance();
+        }
+        let body = self.slice(Span::new(opening.end, self.token.span.start));
+        self.advance();
+        Ok(Section { span: self.since(start), name, body })
+    }
+
+    /// A variable, a function, or a directive with operands, at the top.
+    pub(super) fn declaration(&mut self, start: Span) -> Result<Item<'a>> {
+        let mut prefix = Prefix::default();
+        self.prefix(&mut prefix)?;
+        if self.token.kind == Kind::Dot && matches!(self.here(), ".entry" | ".func") {
+            let is_entry = self.here() == ".entry";
+            self.advance();
+            // Attributes may stand behind the word too.
+            self.prefix(&mut prefix)?;
+            let mut function = self.function(start, is_entry, prefix)?;
+            if self.at(b'{') {
+                function.body = Some(self.body()?);
+            } else if !self.eat(b';') {
+                return Err(self.unexpected("`{`, `;` or a directive like `.maxntid`"));
+            }
+            function.span = self.since(start);
+            return Ok(self.function_item(function));
+        }
+        if prefix.space.is_some() {
+            let variables = self.variables(start, &prefix)?;
+            self.expect(b';', "`,`, `=` or `;`")?;
+            return Ok(Item::Variables(self.declare(variables)));
+        }
+        if self.token.kind != Kind::Dot || self.token.span.start != start.start {
+            return Err(self.unexpected("a state space like `.global`, `.entry` or `.func`"));
+        }
+        let directive = self.directive()?;
+        self.expect(b';', "`,` or `;`")?;
+        Ok(Item::Directive(directive))
+    }
+
+    /// A directive with a list of operands, without what ends it.
+    fn directive(&mut self) -> Result<Directive<'a>> {
+        let start = self.token.span;
+        let name = self.here();
+        self.advance();
+        let begins = match self.token.kind {
+            Kind::Word | Kind::Number | Kind::Bits32 | Kind::Bits64 | Kind::Text => true,
+            Kind::Mark(Mark(mark, _)) => matches!(mark, b'(' | b'[' | b'-' | b'_' | b'+' | b'~' | b'!'),
+            _ => false,
+        };
+        let operands = if begins { self.operand_list(Self::operand)? } else { Operands::default() };
+        Ok(Directive { span: self.since(start), name, operands })
+    }
+
+    /// Everything before the name.
+    fn prefix(&mut self, prefix: &mut Prefix<'a>) -> Result<()> {
+        while self.token.kind == Kind::Dot {
+            let text = self.here();
+            if let Some(linkage) = Linkage::ALL.into_iter().find(|linkage| linkage.text() == text) {
+                self.advance();
+                prefix.linkage = Some(linkage);
+            } else if let (None, Some(space)) =
+                (prefix.space, Space::ALL.into_iter().find(|space| space.text() == text))
+            {
+                let end = self.token.span.end;
+                self.advance();
+                prefix.space = Some(space);
+                if matches!(space, Space::Const(_)) && self.bank_end(end).is_some() {
+                    self.advance();
+                    let bank = self.natural("a bank")?;
+                    self.expect(b']', "`]`")?;
+                    prefix.space = Some(Space::Const(Some(bank.min(255) as u8)));
+                }
+            } else {
+                match text {
+                    ".align" => {
+                        self.advance();
+                        prefix.align = Some(self.natural("an alignment")?);
+                    }
+                    ".attribute" => {
+                        self.advance();
+                        let list = self.call_list()?;
+                        if let OperandKind::List(items) = list.kind {
+                            prefix.attributes = items;
+                        }
+                    }
+                    ".v2" | ".v4" | ".v8" => {
+                        prefix.lanes = Some(text.as_bytes()[2] - b'0');
+                        self.advance();
+                    }
+                    ".ptr" => {
+                        self.advance();
+                        prefix.pointer = Some(self.pointer()?);
+                    }
+                    // The type: of a variable whose space is known.
+                    _ if prefix.space.is_some() && prefix.ty.is_none() => {
+                        prefix.ty = Some(text);
+                        self.advance();
+                    }
+                    _ => return Ok(()),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What stands behind `.ptr`.
+    fn pointer(&mut self) -> Result<Pointer<'a>> {
+        let mut pointer = Pointer { space: None, align: None };
+        while self.token.kind == Kind::Dot {
+            if self.here() == ".align" {
+                self.advance();
+                pointer.align = Some(self.natural("an alignment")?);
+            } else {
+                pointer.space = Some(self.here());
+                self.advance();
+            }
+        }
+        Ok(pointer)
+    }
+
+    /// One name, or several with commas between, all behind one prefix.
+    fn variables(&mut self, start: Span, prefix: &Prefix<'a>) -> Result<Vec<Variable<'a>>> {
+        let mut all = vec![self.variable(start, prefix)?];
+        while self.eat(b',') {
+            let start = self.token.span;
+            let next = Variable { continues: true, ..self.variable(start, prefix)? };
+            all.push(next);
+        }
+        Ok(all)
+    }
+
+    fn variable(&mut self, start: Span, prefix: &Prefix<'a>) -> Result<Variable<'a>> {
+        let Some(space) = prefix.space else {
+            return Err(self.unexpected("a state space like `.reg` or `.param`"));
+        };
+        let Some(ty) = prefix.ty else {
+            return Err(self.unexpected("a type like `.f32`"));
+        };
+        let name = self.word("a name")?;
+        let count = if self.eat(b'<') {
+            let count = self.natural("a number of registers")?;
+            self.expect(b'>', "`>`")?;
+            Some(count)
+        } else {
+            None
+        };
+        let from = self.open.len();
+        while self.at(b'[') {
+            self.index()?;
+        }
+        let dimensions = self.close(from);
+        let initial = if self.eat(b'=') {
+            let value = self.operand()?;
+            Some(self.push(value))
+        } else {
+            None
+        };
+        Ok(Variable {
+            span: self.since(start),
+            linkage: prefix.linkage,
+            space,
+            align: prefix.align,
+            lanes: prefix.lanes.unwrap_or(1),
+            ty,
+            attributes: prefix.attributes,
+            pointer: prefix.pointer,
+            name,
+            count,
+            dimensions,
+            initial,
+            continues: false,
+        })
+    }
+
+    /// `(.param .b32 a, .reg .f32 b)`.
+    fn parameters(&mut self) -> Result<Vec<Variable<'a>>> {
+        self.expect(b'(', "`(`")?;
+        let mut all = Vec::new();
+        if self.eat(b')') {
+            return Ok(all);
+        }
+        loop {
+            let start = self.token.span;
+            let mut prefix = Prefix::default();
+            self.prefix(&mut prefix)?;
+            all.push(self.variable(start, &prefix)?);
+            if !self.eat(b',') {
+                break;
+            }
+        }
+        self.expect(b')', "`,` or `)`")?;
+        Ok(all)
+    }
+
+    /// A function from its results on, without what ends it.
+    fn function(&mut self, start: Span, is_entry: bool, prefix: Prefix<'a>) -> Result<Function<'a>> {
+        let returns = if self.at(b'(') { self.parameters()? } else { Vec::new() };
+        let name = self.word("a function's name")?;
+        let has_list = self.at(b'(');
+        let parameters = if has_list { self.parameters()? } else { Vec::new() };
+        let mut directives = Vec::new();
+        while self.token.kind == Kind::Dot {
+            let directive = self.directive()?;
+            // Of the directives that stand here, a pragma alone has a semicolon.
+            if directive.name == ".pragma" {
+                self.expect(b';', "`;`")?;
+            }
+            directives.push(directive);
+        }
+        Ok(Function {
+            span: self.since(start),
+            linkage: prefix.linkage,
+            is_entry,
+            attributes: prefix.attributes,
+            returns: self.declare(returns),
+            name,
+            has_list,
+            parameters: self.declare(parameters),
+            directives,
+            body: None,
+        })
+    }
+
+    /// A directive inside a body.
+    pub(super) fn body_directive(&mut self, start: Span) -> Result<Statement<'a>> {
+        match self.here() {
+            ".loc" => return Ok(Statement::Line(Box::new(self.line()?))),
+            ".section" => return Ok(Statement::Section(Box::new(self.section()?))),
+            ".file" => return Ok(Statement::Directive(self.file()?)),
+            ".callprototype" => {
+                self.advance();
+                let prototype = self.function(start, false, Prefix::default())?;
+                self.expect(b';', "`;`")?;
+                return Ok(Statement::Prototype(Box::new(prototype)));
+            }
+            _ => {}
+        }
+        let mut prefix = Prefix::default();
+        self.prefix(&mut prefix)?;
+        if prefix.space.is_some() {
+            let variables = self.variables(start, &prefix)?;
+            self.expect(b';', "`,`, `=` or `;`")?;
+            return Ok(Statement::Variables(self.declare(variables)));
+        }
+        if self.token.kind != Kind::Dot || self.token.span.start != start.start {
+            return Err(self.unexpected("a state space like `.reg`"));
+        }
+        let directive = self.directive()?;
+        self.expect(b';', "`,` or `;`")?;
+        Ok(Statement::Directive(directive))
+    }
+}

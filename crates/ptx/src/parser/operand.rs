@@ -1,0 +1,303 @@
+//! Operands and constant expressions.
+//!
+//! A name takes part in one sum only, `name + constant`: arithmetic is for constants.
+
+use super::{Failed, Parser, Result};
+use crate::ast::{Binary, Cast, Component, Operand, OperandKind, Operands, Span, Unary};
+use crate::lexer::{Kind, Mark, Token};
+
+impl<'a> Parser<'a> {
+    pub(super) fn make(&self, start: Span, kind: OperandKind<'a>) -> Operand<'a> {
+        Operand { span: self.since(start), kind }
+    }
+
+    /// One operand of an instruction.
+    pub(super) fn operand(&mut self) -> Result<Operand<'a>> {
+        self.number_at_dot();
+        let start = self.token.span;
+        let first = match self.token.kind {
+            Kind::Mark(Mark(b'[', 0)) => {
+                let items = self.bracketed(b'[', b']', "`,` or `]`")?;
+                self.make(start, OperandKind::Address(items))
+            }
+            Kind::Mark(Mark(b'{', 0)) => {
+                let items = self.bracketed(b'{', b'}', "`,` or `}`")?;
+                self.make(start, OperandKind::Vector(items))
+            }
+            Kind::Word => {
+                let name = self.advance();
+                self.named(name)?
+            }
+            // A register negated, as video instructions have it, and predicates inverted.
+            Kind::Mark(Mark(sign @ (b'-' | b'!'), 0)) => {
+                let mark = self.advance();
+                if self.token.kind == Kind::Word && self.here() != "WARP_SZ" {
+                    let name = self.advance();
+                    let inner = self.name_or_component(name)?;
+                    let inner = self.push(inner);
+                    let unary = if sign == b'-' { Unary::Minus } else { Unary::Not };
+                    self.make(start, OperandKind::Unary(unary, inner))
+                } else {
+                    self.lexer.seek(mark.span.start);
+                    self.token = self.lexer.next();
+                    self.expression(0)?
+                }
+            }
+            Kind::Dot => {
+                let word = self.advance();
+                let dot = self.make(start, OperandKind::Dot(self.slice(word.span)));
+                if self.at(b'(') { self.apply(dot)? } else { dot }
+            }
+            Kind::Text => {
+                let text = self.advance();
+                let inner = Span::new(text.span.start + 1, text.span.end - 1);
+                self.make(start, OperandKind::Text(self.slice(inner)))
+            }
+            Kind::Number | Kind::Bits32 | Kind::Bits64 | Kind::Mark(Mark(b'(' | b'+' | b'~', 0)) => {
+                let value = self.expression(0)?;
+                if self.at(b'(') { self.apply(value)? } else { value }
+            }
+            _ => return Err(self.unexpected("an operand")),
+        };
+        if !self.at(b'|') {
+            return Ok(first);
+        }
+        // `d|p`; between constants the expression has already taken the bar.
+        self.advance();
+        let from = self.open.len();
+        self.open.push(first);
+        if self.token.kind != Kind::Word {
+            return Err(self.unexpected("a predicate register or `_`"));
+        }
+        let name = self.advance();
+        let second = self.name_or_component(name)?;
+        self.open.push(second);
+        let pair = self.close(from);
+        Ok(self.make(start, OperandKind::Pair(pair)))
+    }
+
+    /// Where a number may stand, a dot with a digit behind it begins one: `.5`.
+    fn number_at_dot(&mut self) {
+        if self.token.kind == Kind::Dot
+            && let Some(number) = self.lexer.number_at_dot(self.token.span.start)
+        {
+            self.token = number;
+        }
+    }
+
+    /// `_`, `x`, `x.y`.
+    pub(super) fn name_or_component(&mut self, name: Token) -> Result<Operand<'a>> {
+        let text = self.slice(name.span);
+        if self.token.kind == Kind::Dot {
+            let Some(component) = Component::of(self.here()) else {
+                return Err(self.unexpected("a component like `.x`"));
+            };
+            self.advance();
+            return Ok(self.make(name.span, OperandKind::Component(text, component)));
+        }
+        let kind = if text == "_" { OperandKind::Discard } else { OperandKind::Name(text) };
+        Ok(self.make(name.span, kind))
+    }
+
+    /// What begins with a name: itself, a component, an index, an application, a sum.
+    fn named(&mut self, name: Token) -> Result<Operand<'a>> {
+        if self.slice(name.span) == "WARP_SZ" {
+            self.lexer.seek(name.span.start);
+            self.token = self.lexer.next();
+            return self.expression(0);
+        }
+        let mut operand = self.name_or_component(name)?;
+        if self.at(b'[') {
+            let from = self.open.len();
+            self.open.push(operand);
+            self.index()?;
+            let items = self.close(from);
+            operand = self.make(name.span, OperandKind::Index(items));
+        } else if self.at(b'(') {
+            operand = self.apply(operand)?;
+        }
+        if self.at(b'+') || self.at(b'-') {
+            let sum = if self.advance().is(b'+') { Binary::Add } else { Binary::Subtract };
+            let from = self.open.len();
+            self.open.push(operand);
+            let offset = self.expression(0)?;
+            self.open.push(offset);
+            let items = self.close(from);
+            operand = self.make(name.span, OperandKind::Binary(sum, items));
+        }
+        Ok(operand)
+    }
+
+    /// `[3]`, pushed to the open list; `[]` is empty.
+    pub(super) fn index(&mut self) -> Result<()> {
+        let start = self.token.span;
+        self.expect(b'[', "`[`")?;
+        let operand = if self.at(b']') {
+            Operand { span: Span::new(start.start, self.token.span.end), kind: OperandKind::Empty }
+        } else {
+            self.expression(0)?
+        };
+        self.expect(b']', "`]`")?;
+        self.open.push(operand);
+        Ok(())
+    }
+
+    /// `f(x, y)`, its first part read.
+    pub(super) fn apply(&mut self, applied: Operand<'a>) -> Result<Operand<'a>> {
+        let from = self.open.len();
+        self.open.push(applied);
+        self.list_items(b'(', b')', "`,` or `)`")?;
+        let items = self.close(from);
+        Ok(self.make(applied.span, OperandKind::Apply(items)))
+    }
+
+    /// `(a, b)` of a call.
+    pub(super) fn call_list(&mut self) -> Result<Operand<'a>> {
+        let start = self.token.span;
+        let items = self.bracketed(b'(', b')', "`,` or `)`")?;
+        Ok(self.make(start, OperandKind::List(items)))
+    }
+
+    fn bracketed(&mut self, open: u8, close: u8, expected: &str) -> Result<Operands> {
+        let from = self.open.len();
+        self.list_items(open, close, expected)?;
+        Ok(self.close(from))
+    }
+
+    fn list_items(&mut self, open: u8, close: u8, expected: &str) -> Result<()> {
+        self.enter()?;
+        self.expect(open, expected)?;
+        if !self.eat(close) {
+            loop {
+                let mut item = self.operand()?;
+                if self.at(b'=') {
+                    self.advance();
+                    let from = self.open.len();
+                    self.open.push(item);
+                    let value = self.operand()?;
+                    self.open.push(value);
+                    let items = self.close(from);
+                    item = self.make(item.span, OperandKind::Assign(items));
+                }
+                self.open.push(item);
+                if !self.eat(b',') {
+                    break;
+                }
+            }
+            self.expect(close, expected)?;
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    /// A constant expression whose operators bind at least as tightly as `least`; 0 takes `? :` too.
+    pub(super) fn expression(&mut self, least: u8) -> Result<Operand<'a>> {
+        self.enter()?;
+        let start = self.token.span;
+        let mut left = self.prefixed()?;
+        while let Some(operator) = self.binary() {
+            let precedence = operator.precedence();
+            if precedence < least.max(1) || self.bits(&left) {
+                break;
+            }
+            self.advance();
+            let from = self.open.len();
+            self.open.push(left);
+            if self.token.kind == Kind::Bits32 {
+                return Err(self.operator_on_bits());
+            }
+            let right = self.expression(precedence + 1)?;
+            self.open.push(right);
+            let items = self.close(from);
+            left = self.make(start, OperandKind::Binary(operator, items));
+        }
+        if least == 0 && self.at(b'?') {
+            self.advance();
+            let from = self.open.len();
+            self.open.push(left);
+            let then = self.expression(0)?;
+            self.open.push(then);
+            self.expect(b':', "`:`")?;
+            let otherwise = self.expression(0)?;
+            self.open.push(otherwise);
+            let items = self.close(from);
+            left = self.make(start, OperandKind::Choose(items));
+        }
+        self.depth -= 1;
+        Ok(left)
+    }
+
+    /// Whether it is a `0f` literal, which takes part in no expression.
+    fn bits(&self, operand: &Operand<'a>) -> bool {
+        matches!(operand.kind, OperandKind::Number(text) if is_bits32(text))
+    }
+
+    fn binary(&self) -> Option<Binary> {
+        match self.token.kind {
+            Kind::Mark(_) => Binary::of(self.here()),
+            _ => None,
+        }
+    }
+
+    fn prefixed(&mut self) -> Result<Operand<'a>> {
+        self.number_at_dot();
+        let start = self.token.span;
+        if let (Kind::Mark(_), Some(unary)) = (self.token.kind, Unary::of(self.here())) {
+            self.enter()?;
+            self.advance();
+            if self.token.kind == Kind::Bits32 {
+                return Err(self.operator_on_bits());
+            }
+            let inner = self.prefixed()?;
+            let inner = self.push(inner);
+            self.depth -= 1;
+            return Ok(self.make(start, OperandKind::Unary(unary, inner)));
+        }
+        match self.token.kind {
+            Kind::Number | Kind::Bits32 | Kind::Bits64 => {
+                let number = self.advance();
+                Ok(self.make(start, OperandKind::Number(self.slice(number.span))))
+            }
+            Kind::Word if self.here() == "WARP_SZ" => {
+                let name = self.advance();
+                Ok(self.make(start, OperandKind::Name(self.slice(name.span))))
+            }
+            Kind::Mark(Mark(b'(', 0)) => {
+                self.enter()?;
+                self.advance();
+                self.number_at_dot();
+                if self.token.kind == Kind::Dot {
+                    let Some(cast) = Cast::of(self.here()) else {
+                        return Err(self.unexpected("`.s64` or `.u64`"));
+                    };
+                    self.advance();
+                    self.expect(b')', "`)`")?;
+                    let inner = self.prefixed()?;
+                    let inner = self.push(inner);
+                    self.depth -= 1;
+                    return Ok(self.make(start, OperandKind::Cast(cast, inner)));
+                }
+                let inner = self.expression(0)?;
+                self.expect(b')', "`)`")?;
+                let inner = self.push(inner);
+                self.depth -= 1;
+                Ok(self.make(start, OperandKind::Group(inner)))
+            }
+            _ => Err(self.unexpected("a number")),
+        }
+    }
+
+    fn operator_on_bits(&mut self) -> Failed {
+        let failed = self.unexpected("a number");
+        if let Some(finding) = self.findings.last_mut() {
+            finding.help =
+                "`0f` is raw bits and takes no operator: set its sign bit instead, the first digit plus 8".to_owned();
+        }
+        failed
+    }
+}
+
+/// Whether a number is a `0f` literal.
+pub(crate) fn is_bits32(number: &str) -> bool {
+    number.len() == 10 && matches!(number.as_bytes()[1], b'f' | b'F')
+}
