@@ -36,6 +36,7 @@ impl Format {
     ///
     /// # Panics
     /// Outside those ranges (at compile time in a `const`).
+    #[inline]
     pub const fn new(exp_bits: u32, frac_bits: u32) -> Format {
         assert!(exp_bits >= 2 && exp_bits <= 11 && frac_bits >= 1 && frac_bits <= 52);
         Format { exp_bits, frac_bits }
@@ -51,100 +52,124 @@ impl Format {
     }
 
     /// Bits of a value, in all.
+    #[inline]
     pub const fn width(self) -> u32 {
         1 + self.exp_bits + self.frac_bits
     }
     /// Bits of the exponent field.
+    #[inline]
     pub const fn exp_bits(self) -> u32 {
         self.exp_bits
     }
     /// Bits of the trailing significand field.
+    #[inline]
     pub const fn frac_bits(self) -> u32 {
         self.frac_bits
     }
     /// Bits of the significand, the hidden one counted.
+    #[inline]
     pub const fn precision(self) -> u32 {
         self.frac_bits + 1
     }
     /// What is subtracted from the exponent field of a normal number.
+    #[inline]
     pub const fn bias(self) -> i32 {
         (1 << (self.exp_bits - 1)) - 1
     }
     /// Exponent of the smallest normal number.
+    #[inline]
     pub const fn emin(self) -> i32 {
         1 - self.bias()
     }
     /// Exponent of the largest finite number.
+    #[inline]
     pub const fn emax(self) -> i32 {
         self.bias()
     }
     /// Exponent of the smallest subnormal: the quantum of every subnormal.
+    #[inline]
     pub const fn min_quantum(self) -> i32 {
         self.emin() - self.frac_bits as i32
     }
     /// The exponent field's largest value: infinity and NaN.
+    #[inline]
     pub const fn exp_max(self) -> u64 {
         (1 << self.exp_bits) - 1
     }
     /// The sign bit.
+    #[inline]
     pub const fn sign_mask(self) -> u64 {
         1 << (self.exp_bits + self.frac_bits)
     }
     /// The bits of the trailing significand.
+    #[inline]
     pub const fn frac_mask(self) -> u64 {
         (1 << self.frac_bits) - 1
     }
     /// Every bit but the sign: also the bits of the positive NaN with the largest payload.
+    #[inline]
     pub const fn magnitude_mask(self) -> u64 {
         self.sign_mask() - 1
     }
     /// Every bit of a value.
+    #[inline]
     pub const fn mask(self) -> u64 {
         self.magnitude_mask() | self.sign_mask()
     }
     /// The fraction bit that tells a quiet NaN from a signalling one.
+    #[inline]
     pub const fn quiet_bit(self) -> u64 {
         1 << (self.frac_bits - 1)
     }
     /// Positive infinity.
+    #[inline]
     pub const fn infinity(self) -> u64 {
         self.exp_max() << self.frac_bits
     }
     /// The largest finite number.
+    #[inline]
     pub const fn largest_finite(self) -> u64 {
         self.infinity() - 1
     }
     /// The smallest positive normal number.
+    #[inline]
     pub const fn smallest_normal(self) -> u64 {
         1 << self.frac_bits
     }
     /// One.
+    #[inline]
     pub const fn one(self) -> u64 {
         (self.bias() as u64) << self.frac_bits
     }
 
     /// Whether the bits are a NaN.
+    #[inline]
     pub const fn is_nan(self, bits: u64) -> bool {
         bits & self.magnitude_mask() > self.infinity()
     }
     /// Whether the bits are a signalling NaN.
+    #[inline]
     pub const fn is_signalling(self, bits: u64) -> bool {
         self.is_nan(bits) && bits & self.quiet_bit() == 0
     }
     /// Whether the bits are +0 or −0.
+    #[inline]
     pub const fn is_zero(self, bits: u64) -> bool {
         bits & self.magnitude_mask() == 0
     }
     /// Whether the bits are an infinity.
+    #[inline]
     pub const fn is_infinite(self, bits: u64) -> bool {
         bits & self.magnitude_mask() == self.infinity()
     }
     /// Whether the bits are a nonzero number below the smallest normal.
+    #[inline]
     pub const fn is_subnormal(self, bits: u64) -> bool {
         let magnitude = bits & self.magnitude_mask();
         magnitude != 0 && magnitude < self.smallest_normal()
     }
     /// Whether the sign bit is set.
+    #[inline]
     pub const fn is_negative(self, bits: u64) -> bool {
         bits & self.sign_mask() != 0
     }

@@ -22,19 +22,23 @@ impl Flags {
     pub const INVALID: Flags = Flags(16);
 
     /// The flags as TestFloat writes them.
+    #[inline]
     pub const fn bits(self) -> u8 {
         self.0
     }
     /// Both sets together.
     #[must_use]
+    #[inline]
     pub const fn union(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
     }
     /// Whether every flag of `other` is raised.
+    #[inline]
     pub const fn contains(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
     /// This set if `raised`, otherwise none.
+    #[inline]
     pub(crate) const fn when(self, raised: bool) -> Flags {
         Flags(self.0 * raised as u8)
     }
@@ -79,6 +83,7 @@ pub struct ConditionCodes {
 
 impl ConditionCodes {
     /// The codes of a result.
+    #[inline]
     pub const fn of(format: Format, bits: u64) -> ConditionCodes {
         let nan = format.is_nan(bits);
         ConditionCodes {
@@ -87,6 +92,7 @@ impl ConditionCodes {
         }
     }
     /// The hardware's order: bit 0 Z, bit 1 S, bit 2 C, bit 3 V.
+    #[inline]
     pub const fn bits(self) -> u8 {
         self.zero as u8 | (self.sign as u8) << 1
     }

@@ -111,6 +111,7 @@ impl Profile {
     };
 
     /// The NaN rule of a format.
+    #[inline]
     pub(crate) const fn nan_rule(&self, format: Format) -> NanRule {
         match format.width() {
             0..=16 => self.nan_small,
