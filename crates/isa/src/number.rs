@@ -140,7 +140,8 @@ fn host(format: Format, bits: u64) -> f64 {
     f64::from_bits(widen(format, Format::F64, bits & format.mask()))
 }
 
-/// The shortest decimal that reads back as these bits; `nan`, `inf`, `-0`.
+/// The shortest decimal that reads back as these bits; a whole number below 10^16 with all its digits; `nan`, `inf`,
+/// `-0`.
 ///
 /// ```
 /// use roundonce_arith::Format;
@@ -153,7 +154,7 @@ pub fn shortest_decimal(format: Format, bits: u64) -> String {
         return if format.is_negative(bits) { "-nan".to_owned() } else { "nan".to_owned() };
     }
     let value = host(format, bits);
-    if value.is_infinite() || value == 0.0 {
+    if value.is_infinite() || (value.fract() == 0.0 && value.abs() < 1e16) {
         return format!("{value}");
     }
     // 17 digits tell any two f64 apart.

@@ -1,7 +1,7 @@
 //! The rows of SPIR-V: OpFmaKHR. A spelling carries the result type and, after `+`, the float-control execution modes
 //! that a module declares for that width.
 
-use roundonce_arith::{Format, Kind, Operation, Rounding};
+use roundonce_arith::{Format, Operation, Rounding};
 use roundonce_isa::{Choice, Effect, Form, Gate, Part, Recipe, Slot};
 
 const fn choice(text: &'static str, effect: Effect) -> Choice {

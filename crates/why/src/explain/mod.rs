@@ -1,0 +1,244 @@
+//! One instruction on given operands, step by step, with what its neighbours would have given.
+
+mod neighbours;
+mod picture;
+mod render;
+
+use roundonce_arith::{ConditionCodes, Event, Flags, Format, Kind, Operand, Outcome, Profile};
+use roundonce_isa::{Form, Instruction, Value, hex_bits, hexadecimal, shortest_decimal};
+use serde::Serialize;
+
+pub use neighbours::{Counterpart, Neighbour};
+pub use picture::Picture;
+
+/// An explained instruction.
+#[derive(Clone, Debug, Serialize)]
+pub struct Explained {
+    /// The instruction as spelled.
+    pub instruction: String,
+    /// What it computes, in words.
+    pub meaning: String,
+    /// Document and section.
+    pub source: &'static str,
+    /// What a reader would not guess.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub note: &'static str,
+    /// One for each component, the lowest first.
+    pub components: Vec<Component>,
+    /// The nearest form of each other language.
+    pub counterparts: Vec<Counterpart>,
+}
+
+/// One component's way through the pipeline.
+#[derive(Clone, Debug, Serialize)]
+pub struct Component {
+    /// The operands as given.
+    pub operands: Vec<OperandText>,
+    /// What the steps did, in order.
+    pub steps: Vec<String>,
+    /// The aligned significands, where the result comes of a finite sum.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub picture: Option<Picture>,
+    /// The result.
+    pub result: Number,
+    /// The exceptions raised.
+    pub flags: Vec<&'static str>,
+    /// The condition codes, where they are written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub codes: Option<String>,
+    /// What other roundings and modes, and the unfused pair, would have given.
+    pub neighbours: Vec<Neighbour>,
+}
+
+/// A number in three spellings.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Number {
+    /// Its bits.
+    pub bits: String,
+    /// The shortest decimal that reads back.
+    pub value: String,
+    /// Exact.
+    pub hexadecimal: String,
+}
+
+impl Number {
+    pub(crate) fn of(format: Format, bits: u64) -> Number {
+        Number {
+            bits: hex_bits(format.width(), bits),
+            value: shortest_decimal(format, bits),
+            hexadecimal: hexadecimal(format, bits),
+        }
+    }
+}
+
+/// An operand as given.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct OperandText {
+    /// `a`, `b` or `c`.
+    pub name: &'static str,
+    /// Its format.
+    #[serde(rename = "type")]
+    pub ty: &'static str,
+    /// What it is.
+    #[serde(flatten)]
+    pub number: Number,
+    /// `normal`, `subnormal`, `zero`, `infinity`, `quiet NaN` or `signalling NaN`.
+    pub class: &'static str,
+}
+
+/// Explains an instruction. `tables` are the languages' rows, searched for counterparts.
+///
+/// # Panics
+/// If there are not as many operands as the instruction takes.
+pub fn explain(
+    spelling: &str,
+    instruction: &Instruction,
+    operands: &[Value],
+    profile: &Profile,
+    tables: &[&'static [Form]],
+) -> Explained {
+    let recipe = &instruction.recipe;
+    let component = |lane: usize| {
+        let bits: Vec<u64> = operands.iter().map(|operand| operand.lanes()[lane]).collect();
+        component(instruction, &bits, profile)
+    };
+    Explained {
+        instruction: spelling.to_owned(),
+        meaning: meaning(instruction),
+        source: instruction.form.source,
+        note: instruction.form.note,
+        components: (0..recipe.lanes as usize).map(component).collect(),
+        counterparts: neighbours::counterparts(instruction, operands, profile, tables),
+    }
+}
+
+fn operand_name(operand: Operand) -> &'static str {
+    match operand {
+        Operand::A => "a",
+        Operand::B => "b",
+        Operand::C => "c",
+    }
+}
+
+fn meaning(instruction: &Instruction) -> String {
+    let recipe = &instruction.recipe;
+    let operation = &recipe.operation;
+    let sign = |negated| if negated { "-" } else { "" };
+    let (p, c) = (sign(operation.negate_product), if operation.negate_addend { "-" } else { "+" });
+    let mut text = match operation.kind {
+        Kind::MulAdd => format!("d = {p}a × b {c} c, exact, then rounded once"),
+        Kind::Add => format!("d = {p}a {c} c, exact, then rounded once"),
+        Kind::Mul => format!("d = {p}a × b, exact, then rounded once"),
+        Kind::TruncatedMulAdd => format!("d = trunc({p}a × b) {c} c: the product cut to 24 bits, the sum rounded"),
+    };
+    text.push_str(match operation.rounding {
+        roundonce_arith::Rounding::NearestEven => " to nearest even",
+        roundonce_arith::Rounding::TowardZero => " toward zero",
+        roundonce_arith::Rounding::Down => " toward -infinity",
+        roundonce_arith::Rounding::Up => " toward +infinity",
+    });
+    if operation.flush {
+        text.push_str("; subnormals flushed");
+    }
+    if operation.zero_dominance {
+        text.push_str("; a zero factor makes the product +0");
+    }
+    if operation.saturate {
+        text.push_str("; clamped to [0, 1]");
+    }
+    if recipe.lanes > 1 {
+        text.push_str(&format!("; {} components", recipe.lanes));
+    }
+    text
+}
+
+fn class(format: Format, bits: u64) -> &'static str {
+    if format.is_signalling(bits) {
+        "signalling NaN"
+    } else if format.is_nan(bits) {
+        "quiet NaN"
+    } else if format.is_infinite(bits) {
+        "infinity"
+    } else if format.is_zero(bits) {
+        "zero"
+    } else if format.is_subnormal(bits) {
+        "subnormal"
+    } else {
+        "normal"
+    }
+}
+
+fn component(instruction: &Instruction, bits: &[u64], profile: &Profile) -> Component {
+    let operation = &instruction.recipe.operation;
+    let format = operation.format;
+    let mut events = Vec::new();
+    let outcome = operation.evaluate_traced(profile, bits, &mut |event| events.push(event));
+    let operands = operation
+        .kind
+        .operands()
+        .iter()
+        .zip(bits)
+        .enumerate()
+        .map(|(index, (&operand, &bits))| {
+            let format = operation.operand_format(index);
+            OperandText {
+                name: operand_name(operand),
+                ty: format.name().unwrap_or("?"),
+                number: Number::of(format, bits),
+                class: class(format, bits),
+            }
+        })
+        .collect();
+    // The last terms are those of the sum that gave the result.
+    let picture = events.iter().rev().find_map(|event| match *event {
+        Event::Terms { product, addend } => Some(Picture::of(format, product, addend)),
+        _ => None,
+    });
+    Component {
+        operands,
+        steps: steps(instruction, bits, &events, outcome),
+        picture: picture.flatten(),
+        result: Number::of(format, outcome.bits),
+        flags: outcome.flags.names().collect(),
+        codes: instruction.recipe.condition_codes.then(|| ConditionCodes::of(format, outcome.bits).to_string()),
+        neighbours: neighbours::neighbours(operation, bits, profile, outcome.bits),
+    }
+}
+
+/// What the pipeline did, in words.
+fn steps(instruction: &Instruction, bits: &[u64], events: &[Event], outcome: Outcome) -> Vec<String> {
+    let operation = &instruction.recipe.operation;
+    let format = operation.format;
+    let show = |bits: u64| format!("{} {}", hex_bits(format.width(), bits), shortest_decimal(format, bits));
+    let mut steps = Vec::new();
+    if operation.factors != format {
+        let widened = operation.kind.operands().iter().zip(bits).filter(|(operand, _)| **operand != Operand::C);
+        for (&operand, &bits) in widened {
+            let wide = roundonce_arith::widen(operation.factors, format, bits);
+            steps.push(format!("{} is widened, exactly, to {}", operand_name(operand), show(wide)));
+        }
+    }
+    for event in events {
+        steps.extend(match *event {
+            Event::FlushedOperand(operand) => {
+                Some(format!("{} is subnormal and becomes zero of its sign", operand_name(operand)))
+            }
+            Event::ZeroDominates => Some("a factor is zero: the product is +0 whatever the other is".to_owned()),
+            Event::NanOperand(operand) => Some(format!("{} is a NaN, so the result is", operand_name(operand))),
+            Event::ZeroTimesInfinity => Some("zero times infinity is invalid: a NaN".to_owned()),
+            Event::InfinityMinusInfinity => Some("infinity minus infinity is invalid: a NaN".to_owned()),
+            Event::ProductTruncated => Some("the product is cut to 24 bits, toward zero".to_owned()),
+            Event::SeparateProduct(product) => {
+                Some(format!("c is zero: the product is rounded by itself, as mul does, to {}", show(product.bits)))
+            }
+            Event::Rounded(rounded) => {
+                let exactly = if rounded.flags.contains(Flags::INEXACT) { "rounds to" } else { "is exactly" };
+                Some(format!("the sum {exactly} {}", show(rounded.bits)))
+            }
+            Event::FlushedResult => Some("the result is subnormal and becomes zero of its sign".to_owned()),
+            Event::Saturated(before) => Some(format!("{} is clamped to {}", show(before), show(outcome.bits))),
+            Event::Terms { .. } => None,
+        });
+    }
+    steps
+}

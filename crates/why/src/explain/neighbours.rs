@@ -1,0 +1,136 @@
+//! What would have come out had the instruction been written otherwise, or in another language.
+
+use roundonce_arith::{Format, Kind, Operation, Profile, Rounding};
+use roundonce_exec::evaluate;
+use roundonce_isa::{Form, Instruction, Recipe, Value};
+use serde::Serialize;
+
+use super::Number;
+use crate::search::ulps;
+
+/// Another way to compute on the same operands.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Neighbour {
+    /// What is different.
+    pub what: String,
+    /// What it gives.
+    #[serde(flatten)]
+    pub number: Number,
+    /// How far it lies from the result; absent for a NaN.
+    pub ulps: Option<u64>,
+}
+
+/// The nearest form of another language.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Counterpart {
+    /// The language.
+    pub language: &'static str,
+    /// The spelling.
+    pub spelling: String,
+    /// The fields of the meaning in which it differs; empty where the bits are the same for all operands.
+    pub differs: Vec<&'static str>,
+    /// What it gives on the same operands, where it takes them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gives: Option<String>,
+}
+
+/// The four roundings, the unfused pair, and the modes switched over.
+pub(super) fn neighbours(operation: &Operation, operands: &[u64], profile: &Profile, result: u64) -> Vec<Neighbour> {
+    let format = operation.format;
+    let neighbour = |what: String, bits: u64| Neighbour {
+        what,
+        number: Number::of(format, bits),
+        ulps: ulps(format, bits, result),
+    };
+    let give = |what: &str, other: Operation| neighbour(what.to_owned(), other.evaluate(profile, operands).bits);
+    let mut all: Vec<Neighbour> = Vec::new();
+    if operation.kind != Kind::TruncatedMulAdd {
+        all.extend(
+            Rounding::ALL.map(|rounding| give(&format!(".{}", rounding.name()), Operation { rounding, ..*operation })),
+        );
+    }
+    if matches!(operation.kind, Kind::MulAdd | Kind::TruncatedMulAdd) {
+        all.push(neighbour("unfused".to_owned(), unfused(operation, operands, profile)));
+    }
+    if operation.kind == Kind::TruncatedMulAdd {
+        all.push(give("fused (sm_20 and later)", Operation { kind: Kind::MulAdd, ..*operation }));
+    } else if operation.zero_dominance {
+        all.push(give("without FMZ", Operation { zero_dominance: false, flush: false, ..*operation }));
+    } else if operation.flush {
+        all.push(give("without ftz", Operation { flush: false, ..*operation }));
+    } else {
+        all.push(give("with ftz", Operation { flush: true, ..*operation }));
+    }
+    let saturated = if operation.saturate { "without sat" } else { "with sat" };
+    all.push(give(saturated, Operation { saturate: !operation.saturate, ..*operation }));
+    all
+}
+
+/// The product rounded, then the sum rounded.
+fn unfused(operation: &Operation, operands: &[u64], profile: &Profile) -> u64 {
+    let mul = Operation { kind: Kind::Mul, saturate: false, ..*operation };
+    let add = Operation { kind: Kind::Add, factors: operation.format, negate_product: false, ..*operation };
+    let product = mul.evaluate(profile, &operands[..2]);
+    add.evaluate(profile, &[product.bits, operands[2]]).bits
+}
+
+/// For each other language the form whose meaning is nearest.
+pub(super) fn counterparts(
+    instruction: &Instruction,
+    operands: &[Value],
+    profile: &Profile,
+    tables: &[&'static [Form]],
+) -> Vec<Counterpart> {
+    let mut found: Vec<(u32, Counterpart)> = Vec::new();
+    for form in tables.iter().copied().flatten().filter(|form| form.language != instruction.form.language) {
+        for (spelling, recipe) in form.spellings() {
+            let Some(differs) = differences(&instruction.recipe, &recipe) else { continue };
+            let distance = differs.len() as u32;
+            let counterpart = || Counterpart {
+                language: form.language,
+                spelling: spelling.clone(),
+                gives: takes(&instruction.recipe, &recipe)
+                    .then(|| evaluate(&recipe, profile, operands).value.hex(recipe.operation.format)),
+                differs: differs.clone(),
+            };
+            match found.iter_mut().find(|(_, known)| known.language == form.language) {
+                Some(known) if distance < known.0 => *known = (distance, counterpart()),
+                Some(_) => {}
+                None => found.push((distance, counterpart())),
+            }
+        }
+    }
+    found.into_iter().map(|(_, counterpart)| counterpart).collect()
+}
+
+/// Whether an instruction takes the operands of another.
+fn takes(one: &Recipe, other: &Recipe) -> bool {
+    let formats = |recipe: &Recipe| -> Vec<Format> {
+        (0..recipe.operation.kind.arity()).map(|index| recipe.operation.operand_format(index)).collect()
+    };
+    one.lanes == other.lanes && formats(one) == formats(other)
+}
+
+/// The fields in which two meanings differ; `None` if they are no counterparts at all.
+fn differences(one: &Recipe, other: &Recipe) -> Option<Vec<&'static str>> {
+    let (a, b) = (&one.operation, &other.operation);
+    if a.format != b.format || a.kind.arity() != b.kind.arity() || other.condition_codes != one.condition_codes {
+        // Condition codes are SASS's alone: elsewhere they are a loss, not another instruction.
+        let only_codes = a.format == b.format && a.kind.arity() == b.kind.arity();
+        if !only_codes || other.condition_codes {
+            return None;
+        }
+    }
+    let fields = [
+        ("the product is truncated", a.kind != b.kind),
+        ("operand types", a.factors != b.factors),
+        ("components", one.lanes != other.lanes),
+        ("rounding", a.rounding != b.rounding),
+        ("subnormals", a.flush != b.flush),
+        ("zero dominance", a.zero_dominance != b.zero_dominance),
+        ("saturation", a.saturate != b.saturate),
+        ("signs", (a.negate_product, a.negate_addend) != (b.negate_product, b.negate_addend)),
+        ("condition codes", one.condition_codes != other.condition_codes),
+    ];
+    Some(fields.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name).collect())
+}

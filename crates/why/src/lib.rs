@@ -1,0 +1,29 @@
+//! Which evaluation gives the seen bits, and why; and one instruction explained step by step.
+//!
+//! Reading order: [`Expr`] (what is asked about), `plan.rs` (which operations, in which order, fused where), [`Way`] (a
+//! plan with roundings, flushes and widths), [`Space`] (all ways, and which of them give a [`Seen`] value),
+//! [`answer()`] (the sentences). [`explain()`] stands beside them: it asks the pipeline itself what it did.
+//!
+//! What this is not: it knows no terminal; text comes as [`Line`]s with [`Role`]s.
+
+mod answer;
+mod cases;
+mod explain;
+mod expr;
+mod plan;
+mod search;
+mod seen;
+mod spell;
+mod text;
+mod way;
+
+pub use answer::{Answer, Evaluated, SeenAnswer, StepText, answer};
+pub use cases::{CASES, Case};
+pub use explain::{Component, Counterpart, Explained, Neighbour, Number, OperandText, Picture, explain};
+pub use expr::{Expr, ExprError, Typed, parse_expr, parse_typed};
+pub use plan::{Plan, PlanOp, Ref};
+pub use search::{Explanation, MAX_WAYS, Options, Space, parting, ulps};
+pub use seen::Seen;
+pub use spell::{Spelling, spell};
+pub use text::{Line, Role, wrap};
+pub use way::{Departure, Step, Way, Width};

@@ -1,0 +1,278 @@
+//! An expression as a sequence of operations: which products are fused, which explicit fma is split, in which order a
+//! sum is taken. What the operations round to is not decided here.
+
+use roundonce_arith::{Format, Kind};
+
+use crate::expr::{Expr, Typed};
+
+/// Where an operand comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Ref {
+    /// A value of the expression, by its place in [`Plan::leaves`].
+    Leaf(usize),
+    /// The result of an earlier operation.
+    Op(usize),
+}
+
+/// One operation.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct PlanOp {
+    /// What is computed.
+    pub kind: Kind,
+    /// Its type by the expression's own rules.
+    pub format: Format,
+    /// Its operands, in the kind's order.
+    pub operands: Vec<Ref>,
+    /// The product (of an addition, its first operand) is negated.
+    pub negate_product: bool,
+    /// The addend is negated.
+    pub negate_addend: bool,
+}
+
+/// A sequence of operations whose last one gives the result.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Plan {
+    /// The operations; empty for an expression that is a value alone.
+    pub ops: Vec<PlanOp>,
+    /// The values used, and how they were written.
+    pub leaves: Vec<(Typed, String)>,
+    /// Whether the result is negated after everything else.
+    pub negate_result: bool,
+    /// The products that were fused into a sum, as written.
+    pub fused: Vec<String>,
+    /// How many explicit fma were split into a product and a sum.
+    pub split: usize,
+}
+
+/// What may be done to a sum one of whose terms is a product.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Fusion {
+    None,
+    Left,
+    Right,
+}
+
+/// A term of a sum with its signs taken off.
+struct Signed<'e> {
+    negative: bool,
+    expr: &'e Expr,
+}
+
+fn unsign(expr: &Expr) -> Signed<'_> {
+    match expr {
+        Expr::Neg(inner) => {
+            let inner = unsign(inner);
+            Signed { negative: !inner.negative, expr: inner.expr }
+        }
+        _ => Signed { negative: false, expr },
+    }
+}
+
+/// The factors of a product that may be fused into a sum of the given type.
+fn fusible(expr: &Expr, format: Format) -> Option<(bool, &Expr, &Expr)> {
+    let term = unsign(expr);
+    match term.expr {
+        Expr::Mul(a, b) if term.expr.format() == format => Some((term.negative, a, b)),
+        _ => None,
+    }
+}
+
+/// For each sum in the expression, in the order in which a plan meets them, what may be fused.
+pub(crate) fn fusion_choices(expr: &Expr) -> Vec<Vec<Fusion>> {
+    let mut choices = Vec::new();
+    collect(expr, &mut choices);
+    return choices;
+
+    fn collect(expr: &Expr, choices: &mut Vec<Vec<Fusion>>) {
+        match expr {
+            Expr::Value(..) => {}
+            Expr::Neg(inner) => collect(inner, choices),
+            Expr::Mul(a, b) => {
+                collect(a, choices);
+                collect(b, choices);
+            }
+            Expr::Fma(a, b, c) => {
+                collect(a, choices);
+                collect(b, choices);
+                collect(c, choices);
+            }
+            Expr::Add(a, b) | Expr::Sub(a, b) => {
+                let format = expr.format();
+                let mut here = vec![Fusion::None];
+                here.extend(fusible(a, format).map(|_| Fusion::Left));
+                here.extend(fusible(b, format).map(|_| Fusion::Right));
+                choices.push(here);
+                collect(a, choices);
+                collect(b, choices);
+            }
+        }
+    }
+}
+
+impl Plan {
+    /// The plan of an expression with one fusion chosen for each sum.
+    pub(crate) fn build(expr: &Expr, fusions: &[Fusion], split_fma: bool) -> Plan {
+        let mut builder = Builder { plan: Plan::default(), fusions: fusions.iter().copied(), split_fma };
+        let root = unsign(expr);
+        builder.operand(root.expr);
+        builder.plan.negate_result = root.negative;
+        builder.plan
+    }
+
+    /// The type of the result.
+    pub fn format(&self) -> Format {
+        match (self.ops.last(), self.leaves.first()) {
+            (Some(op), _) => op.format,
+            (None, Some((leaf, _))) => leaf.format,
+            (None, None) => Format::F32,
+        }
+    }
+}
+
+struct Builder<I> {
+    plan: Plan,
+    fusions: I,
+    split_fma: bool,
+}
+
+impl<I: Iterator<Item = Fusion>> Builder<I> {
+    fn push(&mut self, op: PlanOp) -> Ref {
+        self.plan.ops.push(op);
+        Ref::Op(self.plan.ops.len() - 1)
+    }
+
+    /// Plans an expression whose outer signs are taken off.
+    fn operand(&mut self, expr: &Expr) -> Ref {
+        let format = expr.format();
+        match expr {
+            Expr::Value(value, written) => {
+                let leaf = (*value, written.clone());
+                let known = self.plan.leaves.iter().position(|other| *other == leaf);
+                Ref::Leaf(known.unwrap_or_else(|| {
+                    self.plan.leaves.push(leaf);
+                    self.plan.leaves.len() - 1
+                }))
+            }
+            Expr::Neg(_) => unreachable!("signs are taken off before an operand is planned"),
+            Expr::Mul(a, b) => {
+                let (operands, negative) = self.factors(a, b);
+                self.multiply(format, operands.to_vec(), negative)
+            }
+            Expr::Fma(a, b, c) => {
+                let (a, b, c) = (unsign(a), unsign(b), unsign(c));
+                let operands = vec![self.operand(a.expr), self.operand(b.expr), self.operand(c.expr)];
+                let negative = a.negative ^ b.negative;
+                if !self.split_fma {
+                    return self.multiply_add(format, operands, negative, c.negative);
+                }
+                self.plan.split += 1;
+                let product = self.multiply(format, vec![operands[0], operands[1]], negative);
+                self.add(format, vec![product, operands[2]], false, c.negative)
+            }
+            Expr::Add(a, b) => self.sum(format, a, b, false),
+            Expr::Sub(a, b) => self.sum(format, a, b, true),
+        }
+    }
+
+    /// The operands of a product, and whether their signs make it negative.
+    fn factors(&mut self, a: &Expr, b: &Expr) -> ([Ref; 2], bool) {
+        let (operands, [a_negative, b_negative]) = self.terms(a, b);
+        (operands, a_negative ^ b_negative)
+    }
+
+    fn sum(&mut self, format: Format, a: &Expr, b: &Expr, subtract: bool) -> Ref {
+        let fusion = self.fusions.next().unwrap_or(Fusion::None);
+        let product = match fusion {
+            Fusion::None => None,
+            Fusion::Left => fusible(a, format),
+            Fusion::Right => fusible(b, format),
+        };
+        let Some((negative, x, y)) = product else {
+            let ([a, b], [a_negative, b_negative]) = self.terms(a, b);
+            return self.add(format, vec![a, b], a_negative, b_negative ^ subtract);
+        };
+        self.plan.fused.push(Expr::Mul(Box::new(x.clone()), Box::new(y.clone())).to_string());
+        // What stands on the left is planned first: so `fusion_choices` counts the sums.
+        if fusion == Fusion::Left {
+            let ([x, y], sign) = self.factors(x, y);
+            let addend = unsign(b);
+            let c = self.operand(addend.expr);
+            self.multiply_add(format, vec![x, y, c], negative ^ sign, addend.negative ^ subtract)
+        } else {
+            let addend = unsign(a);
+            let c = self.operand(addend.expr);
+            let ([x, y], sign) = self.factors(x, y);
+            self.multiply_add(format, vec![x, y, c], negative ^ sign ^ subtract, addend.negative)
+        }
+    }
+
+    fn terms(&mut self, a: &Expr, b: &Expr) -> ([Ref; 2], [bool; 2]) {
+        let (a, b) = (unsign(a), unsign(b));
+        ([self.operand(a.expr), self.operand(b.expr)], [a.negative, b.negative])
+    }
+
+    fn multiply(&mut self, format: Format, operands: Vec<Ref>, negate_product: bool) -> Ref {
+        self.push(PlanOp { kind: Kind::Mul, format, operands, negate_product, negate_addend: false })
+    }
+    fn add(&mut self, format: Format, operands: Vec<Ref>, negate_product: bool, negate_addend: bool) -> Ref {
+        self.push(PlanOp { kind: Kind::Add, format, operands, negate_product, negate_addend })
+    }
+    fn multiply_add(&mut self, format: Format, operands: Vec<Ref>, negate_product: bool, negate_addend: bool) -> Ref {
+        self.push(PlanOp { kind: Kind::MulAdd, format, operands, negate_product, negate_addend })
+    }
+}
+
+/// The most terms of a sum that are reordered: ten thousand orders and more lie beyond.
+const MAX_TERMS: usize = 6;
+
+/// The expression with its outermost sum taken in every other order (additions commute, so that orders differ only in
+/// what is added to what). Empty where there are fewer than three terms, or too many.
+pub(crate) fn reorderings(expr: &Expr) -> Vec<Expr> {
+    let mut terms = Vec::new();
+    flatten(expr, false, &mut terms);
+    if !(3..=MAX_TERMS).contains(&terms.len()) {
+        return Vec::new();
+    }
+    let mut trees = vec![terms[0].clone()];
+    for term in &terms[1..] {
+        trees = trees.iter().flat_map(|tree| insertions(tree, term)).collect();
+    }
+    trees.retain(|tree| tree != expr);
+    trees
+}
+
+fn flatten(expr: &Expr, negative: bool, terms: &mut Vec<Expr>) {
+    match expr {
+        Expr::Add(a, b) => {
+            flatten(a, negative, terms);
+            flatten(b, negative, terms);
+        }
+        Expr::Sub(a, b) => {
+            flatten(a, negative, terms);
+            flatten(b, !negative, terms);
+        }
+        Expr::Neg(inner) => flatten(inner, !negative, terms),
+        _ if negative => terms.push(Expr::Neg(Box::new(expr.clone()))),
+        _ => terms.push(expr.clone()),
+    }
+}
+
+/// Every tree that has `term` added at one more place: beside the whole or beside any part.
+fn insertions(tree: &Expr, term: &Expr) -> Vec<Expr> {
+    let beside = |expr: &Expr| match term {
+        Expr::Neg(inner) => Expr::Sub(Box::new(expr.clone()), inner.clone()),
+        _ => Expr::Add(Box::new(expr.clone()), Box::new(term.clone())),
+    };
+    let mut trees = vec![beside(tree)];
+    // A subtrahend is a term, not a sum of terms: only sums have inner places.
+    if let Expr::Add(a, b) = tree {
+        trees.extend(insertions(a, term).into_iter().map(|a| Expr::Add(Box::new(a), b.clone())));
+        trees.extend(insertions(b, term).into_iter().map(|b| Expr::Add(a.clone(), Box::new(b))));
+    }
+    if let Expr::Sub(a, b) = tree {
+        trees.extend(insertions(a, term).into_iter().map(|a| Expr::Sub(Box::new(a), b.clone())));
+        let negated = Expr::Neg(b.clone());
+        trees.extend(insertions(&negated, term).into_iter().map(|b| Expr::Add(a.clone(), Box::new(b))));
+    }
+    trees
+}

@@ -1,0 +1,122 @@
+//! A value that somebody saw: bits, or a decimal that is right to the digits given.
+
+use roundonce_arith::{Format, Rounding};
+use roundonce_isa::{convert, exact_decimal, parse_number};
+
+use crate::expr::{Typed, parse_typed};
+
+/// A seen value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Seen {
+    /// As given.
+    pub text: String,
+    value: Matcher,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Matcher {
+    /// These bits. Any NaN is as good as another where the text said `nan`.
+    Bits(Typed),
+    /// A decimal without a type.
+    Decimal(Decimal),
+}
+
+/// Digits without leading zeros, the power of ten of the first, the sign.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Decimal {
+    negative: bool,
+    digits: String,
+    exponent: i64,
+}
+
+impl Seen {
+    /// Reads a seen value: typed (`0x3f800000`, `0x7a6b:f16`, `1.5f`) or a plain decimal, which every value matches that
+    /// rounds to its digits. `-0` is only −0; `0` is a zero of either sign.
+    ///
+    /// # Errors
+    /// What was found and what was expected.
+    pub fn parse(text: &str) -> Result<Seen, String> {
+        let value = match Decimal::parse(text) {
+            Some(decimal) => Matcher::Decimal(decimal),
+            None => Matcher::Bits(parse_typed(text)?.0),
+        };
+        Ok(Seen { text: text.to_owned(), value })
+    }
+
+    /// Whether a result would have been seen so.
+    pub fn matches(&self, result: Typed) -> bool {
+        match &self.value {
+            Matcher::Bits(seen) => {
+                let stored = convert(result.format, seen.format, Rounding::NearestEven, result.bits).0;
+                let any_nan = self.text.trim_start_matches(['-', '+']).starts_with("nan");
+                stored == seen.bits || (any_nan && seen.format.is_nan(stored))
+            }
+            Matcher::Decimal(seen) => seen.matches(result.format, result.bits),
+        }
+    }
+
+    /// The bits seen, or the nearest bits of the type to the decimal.
+    pub fn bits(&self, format: Format) -> Option<u64> {
+        match &self.value {
+            Matcher::Bits(seen) if seen.format == format => Some(seen.bits),
+            Matcher::Bits(_) => None,
+            Matcher::Decimal(_) => parse_number(format, &self.text).map(|number| number.bits),
+        }
+    }
+}
+
+impl Decimal {
+    /// `None` if the text is anything but an unsuffixed decimal.
+    fn parse(text: &str) -> Option<Decimal> {
+        let (negative, rest) = match text.strip_prefix(['-', '+']) {
+            Some(rest) => (text.starts_with('-'), rest),
+            None => (false, text),
+        };
+        let (digits, exponent) = rest.split_once(['e', 'E']).unwrap_or((rest, "0"));
+        let exponent: i64 = exponent.parse().ok()?;
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let all = format!("{whole}{fraction}");
+        if all.is_empty() || !all.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        let significant = all.trim_start_matches('0');
+        let leading = (all.len() - significant.len()) as i64;
+        let exponent = exponent.saturating_add(whole.len() as i64 - 1 - leading);
+        Some(Decimal { negative, digits: significant.to_owned(), exponent })
+    }
+
+    fn matches(&self, format: Format, bits: u64) -> bool {
+        if format.is_nan(bits) || format.is_infinite(bits) {
+            return false;
+        }
+        if self.digits.is_empty() {
+            return format.is_zero(bits) && (!self.negative || format.is_negative(bits));
+        }
+        // Rounded to as many digits as were given. The exact decimal has at most 767 significant ones.
+        let exact = exact_decimal(format, bits);
+        Decimal::parse(&exact).is_some_and(|value| value.rounded(self.digits.len().min(800)).same(self))
+    }
+
+    /// Rounded to a number of digits, ties to even as every printing library does.
+    fn rounded(mut self, count: usize) -> Decimal {
+        if self.digits.len() <= count {
+            return self;
+        }
+        let rest = self.digits.split_off(count);
+        let odd = self.digits.bytes().last().is_some_and(|digit| digit % 2 == 1);
+        let half = format!("5{}", "0".repeat(rest.len() - 1));
+        if rest > half || (rest == half && odd) {
+            let kept = std::mem::take(&mut self.digits);
+            let incremented =
+                (num_bigint::BigUint::parse_bytes(kept.as_bytes(), 10).unwrap_or_default() + 1u32).to_string();
+            self.exponent += (incremented.len() - kept.len()) as i64;
+            self.digits = incremented;
+        }
+        self
+    }
+
+    fn same(&self, other: &Decimal) -> bool {
+        let trimmed = |decimal: &Decimal| decimal.digits.trim_end_matches('0').to_owned();
+        self.negative == other.negative && self.exponent == other.exponent && trimmed(self) == trimmed(other)
+    }
+}

@@ -1,0 +1,259 @@
+//! An evaluation as a program: what to write in PTX, CUDA and SPIR-V to get its bits.
+
+use roundonce_arith::{Format, Kind, Operation, Rounding};
+use serde::Serialize;
+
+use crate::plan::Ref;
+use crate::way::{Way, Width};
+
+/// What to write to get an evaluation's bits. Each is empty where the language has no such operation.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Spelling {
+    /// PTX instructions, `d` the result.
+    pub ptx: Vec<String>,
+    /// One CUDA C++ expression.
+    pub cuda: String,
+    /// SPIR-V instructions, and the execution modes they need.
+    pub spirv: Vec<String>,
+}
+
+/// The spellings of an evaluation.
+pub fn spell(way: &Way) -> Spelling {
+    Spelling { ptx: ptx(way), cuda: cuda(way), spirv: spirv(way) }
+}
+
+/// An operation's PTX name: `fma.rz.ftz.f32`.
+pub(crate) fn ptx_name(operation: &Operation) -> String {
+    let mnemonic = match operation.kind {
+        Kind::MulAdd => "fma",
+        Kind::TruncatedMulAdd => "mad",
+        Kind::Mul => "mul",
+        Kind::Add if operation.negate_addend && !operation.negate_product => "sub",
+        Kind::Add => "add",
+    };
+    let rounding = match operation.kind {
+        Kind::TruncatedMulAdd => String::new(),
+        _ => format!(".{}", operation.rounding.name()),
+    };
+    let flush = if operation.flush && operation.kind != Kind::TruncatedMulAdd { ".ftz" } else { "" };
+    let saturate = if operation.saturate { ".sat" } else { "" };
+    format!("{mnemonic}{rounding}{flush}{saturate}.{}", type_name(operation.format))
+}
+
+fn type_name(format: Format) -> &'static str {
+    format.name().unwrap_or("f?")
+}
+
+/// What an operand is called in a program.
+fn operand_name(way: &Way, operand: Ref) -> String {
+    match operand {
+        Ref::Leaf(leaf) => way.plan.leaves[leaf].1.clone(),
+        Ref::Op(op) => result_name(way, op),
+    }
+}
+
+/// What the result of an operation is called: `t0`, `t1`, and `d` at the end, or longer where the expression has taken
+/// those names.
+pub(crate) fn result_name(way: &Way, op: usize) -> String {
+    let ends = op + 1 == way.plan.ops.len();
+    let mut name = if ends { "d".to_owned() } else { format!("t{op}") };
+    while way.plan.leaves.iter().any(|(_, taken)| *taken == name) {
+        name.push('_');
+    }
+    name
+}
+
+/// An operation with its operands' names: `fma.rn.f32(a, x, t0)`. Signs stand on the operands.
+pub(crate) fn step_text(way: &Way, operation: &Operation, operands: &[Ref]) -> String {
+    let subtracts = operation.kind == Kind::Add && operation.negate_addend && !operation.negate_product;
+    let last = operands.len() - 1;
+    let names: Vec<String> = operands
+        .iter()
+        .enumerate()
+        .map(|(index, &operand)| {
+            let negated = (index == 0 && operation.negate_product)
+                || (index == last && operation.negate_addend && operation.kind != Kind::Mul && !subtracts);
+            format!("{}{}", if negated { "-" } else { "" }, operand_name(way, operand))
+        })
+        .collect();
+    format!("{}({})", ptx_name(operation), names.join(", "))
+}
+
+fn ptx(way: &Way) -> Vec<String> {
+    if way.zero_dominance {
+        return Vec::new();
+    }
+    let mut lines = Vec::new();
+    let mut negated = 0;
+    for (index, op) in way.plan.ops.iter().enumerate() {
+        let operation = way.operation(index);
+        let name = ptx_name(&operation);
+        let mut operands: Vec<String> = op.operands.iter().map(|&operand| operand_name(way, operand)).collect();
+        let ty = type_name(operation.format);
+        for (place, format) in operand_formats(way, index) {
+            if format != operation.format {
+                lines.push(format!("cvt.{ty}.{} w{index}_{place}, {};", type_name(format), operands[place]));
+                operands[place] = format!("w{index}_{place}");
+            }
+        }
+        let subtracts = name.starts_with("sub");
+        let last = operands.len() - 1;
+        for (place, negate) in [(0, operation.negate_product), (last, operation.negate_addend && !subtracts)] {
+            if negate && (place == 0 || op.kind != Kind::Mul) {
+                lines.push(format!("neg.{ty} n{negated}, {};", operands[place]));
+                operands[place] = format!("n{negated}");
+                negated += 1;
+            }
+        }
+        let destination = result_name(way, index);
+        let narrows = way.narrows(index);
+        let target = if narrows { format!("w{index}") } else { destination.clone() };
+        let note = if way.truncated && operation.kind == Kind::TruncatedMulAdd { "  // .target sm_13" } else { "" };
+        lines.push(format!("{name} {target}, {};{note}", operands.join(", ")));
+        if narrows {
+            let rounding = way.rounding.name();
+            lines.push(format!("cvt.{rounding}.{}.{ty} {destination}, {target};", type_name(op.format)));
+        }
+    }
+    if way.plan.negate_result {
+        let result = result_name(way, way.plan.ops.len().saturating_sub(1));
+        lines.push(format!("neg.{} {result}, {result};", type_name(way.plan.format())));
+    }
+    // Sixteen-bit arithmetic has no directed rounding.
+    let exists = |line: &String| !(line.contains("16 ") && [".rz.", ".rm.", ".rp."].iter().any(|r| line.contains(r)));
+    if lines.iter().all(exists) { lines } else { Vec::new() }
+}
+
+/// The formats in which an operation's operands come.
+fn operand_formats(way: &Way, index: usize) -> Vec<(usize, Format)> {
+    let format = |operand: &Ref| match (*operand, way.width) {
+        (Ref::Leaf(leaf), _) => way.plan.leaves[leaf].0.format,
+        (Ref::Op(_), Width::Whole(wide)) => wide,
+        (Ref::Op(op), _) => way.plan.ops[op].format,
+    };
+    way.plan.ops[index].operands.iter().map(format).enumerate().collect()
+}
+
+fn cuda(way: &Way) -> String {
+    let sm1x_or_sass = way.truncated || way.zero_dominance;
+    let half = way.plan.ops.iter().any(|op| op.format.width() == 16 && way.width == Width::Native);
+    if sm1x_or_sass || way.plan.ops.is_empty() || (half && way.rounding != Rounding::NearestEven) {
+        return String::new();
+    }
+    let mut texts: Vec<String> = Vec::new();
+    for (index, op) in way.plan.ops.iter().enumerate() {
+        let operation = way.operation(index);
+        let cast = |format: Format, text: String| {
+            if format == operation.format { text } else { format!("({}){text}", c_type(operation.format)) }
+        };
+        let mut operands: Vec<String> = op
+            .operands
+            .iter()
+            .zip(operand_formats(way, index))
+            .map(|(&operand, (_, format))| match operand {
+                Ref::Leaf(leaf) => cast(format, way.plan.leaves[leaf].1.clone()),
+                Ref::Op(earlier) => cast(format, texts[earlier].clone()),
+            })
+            .collect();
+        let last = operands.len() - 1;
+        let subtracts = op.kind == Kind::Add && operation.negate_addend;
+        if operation.negate_product {
+            operands[0] = format!("-{}", operands[0]);
+        }
+        if operation.negate_addend && !subtracts && op.kind != Kind::Mul {
+            operands[last] = format!("-{}", operands[last]);
+        }
+        let mut text = format!("{}({})", cuda_name(&operation, subtracts), operands.join(", "));
+        if operation.saturate {
+            text = format!("__saturatef({text})");
+        }
+        if way.narrows(index) {
+            text = format!("({}){text}", c_type(op.format));
+        }
+        texts.push(text);
+    }
+    let sign = if way.plan.negate_result { "-" } else { "" };
+    let flag = if way.flush { "   // nvcc -ftz=true" } else { "" };
+    format!("{sign}{}{flag}", texts.pop().unwrap_or_default())
+}
+
+fn c_type(format: Format) -> &'static str {
+    match format {
+        Format::F16 => "__half",
+        Format::BF16 => "__nv_bfloat16",
+        Format::F32 => "float",
+        _ => "double",
+    }
+}
+
+fn cuda_name(operation: &Operation, subtracts: bool) -> String {
+    let rounding = match operation.rounding {
+        Rounding::NearestEven => "rn",
+        Rounding::TowardZero => "rz",
+        Rounding::Down => "rd",
+        Rounding::Up => "ru",
+    };
+    let name = match (operation.kind, subtracts) {
+        (Kind::MulAdd | Kind::TruncatedMulAdd, _) => "fma",
+        (Kind::Mul, _) => "mul",
+        (Kind::Add, true) => "sub",
+        (Kind::Add, false) => "add",
+    };
+    match (operation.format, name) {
+        (Format::F32, "fma") => format!("__fmaf_{rounding}"),
+        (Format::F32, _) => format!("__f{name}_{rounding}"),
+        (Format::F64, "fma") => format!("__fma_{rounding}"),
+        (Format::F64, _) => format!("__d{name}_{rounding}"),
+        (_, "fma") => "__hfma".to_owned(),
+        _ => format!("__h{name}_rn"),
+    }
+}
+
+fn spirv(way: &Way) -> Vec<String> {
+    let directed = matches!(way.rounding, Rounding::Down | Rounding::Up);
+    if way.truncated || way.zero_dominance || way.saturate || directed || way.width != Width::Native {
+        return Vec::new();
+    }
+    let mut lines = Vec::new();
+    let mut uncontracted = false;
+    for (index, op) in way.plan.ops.iter().enumerate() {
+        let operation = way.operation(index);
+        let ty = format!("%{}", spirv_type(operation.format));
+        let mut operands: Vec<String> =
+            op.operands.iter().map(|&operand| format!("%{}", operand_name(way, operand))).collect();
+        let subtracts = op.kind == Kind::Add && operation.negate_addend;
+        let last = operands.len() - 1;
+        for (place, negate) in [(0, operation.negate_product), (last, operation.negate_addend && !subtracts)] {
+            if negate && (place == 0 || op.kind != Kind::Mul) {
+                lines.push(format!("%n{index}_{place} = OpFNegate {ty} {}", operands[place]));
+                operands[place] = format!("%n{index}_{place}");
+            }
+        }
+        let name = match (op.kind, subtracts) {
+            (Kind::MulAdd | Kind::TruncatedMulAdd, _) => "OpFmaKHR",
+            (Kind::Mul, _) => "OpFMul",
+            (Kind::Add, true) => "OpFSub",
+            (Kind::Add, false) => "OpFAdd",
+        };
+        uncontracted |= name != "OpFmaKHR";
+        let destination = format!("%{}", result_name(way, index));
+        lines.push(format!("{destination} = {name} {ty} {}", operands.join(" ")));
+    }
+    if uncontracted {
+        lines.push("decorate OpFMul, OpFAdd and OpFSub with NoContraction".to_owned());
+    }
+    let width = way.plan.format().width();
+    let rounding = if way.rounding == Rounding::TowardZero { "RoundingModeRTZ" } else { "RoundingModeRTE" };
+    let denorm = if way.flush { "DenormFlushToZero" } else { "DenormPreserve" };
+    lines.push(format!("execution modes {rounding} {width}, {denorm} {width}, SignedZeroInfNanPreserve {width}"));
+    lines
+}
+
+fn spirv_type(format: Format) -> &'static str {
+    match format {
+        Format::F16 => "half",
+        Format::BF16 => "bfloat16",
+        Format::F32 => "float",
+        _ => "double",
+    }
+}
