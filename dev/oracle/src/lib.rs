@@ -1,1 +1,19 @@
-//! Independent judges.
+//! Independent judges of the arithmetic: slow, plain, and sharing no code with the product.
+//!
+//! Reading order: [`Spec`] (a case to be judged, in the judges' own types), [`rational`] (the whole pipeline on exact
+//! integers, any format), [`table`] (the same for small formats, every value listed), [`softfloat`] and `mpfr` (other
+//! people's arithmetic, for what they cover), [`generate`] (where to look).
+//!
+//! What this is not: a dependency of anything but tests.
+
+pub mod generate;
+#[cfg(feature = "mpfr")]
+pub mod mpfr;
+pub mod rational;
+pub mod softfloat;
+mod spec;
+mod special;
+pub mod table;
+
+pub use spec::{Direction, FlushRule, INEXACT, INVALID, Layout, NanBits, OVERFLOW, Shape, Spec, UNDERFLOW, Verdict};
+pub use spec::{condition_codes, saturated};

@@ -1,0 +1,144 @@
+//! The whole pipeline on exact rationals, for any format.
+//!
+//! Every operand and every product is a whole multiple of one tiny power of two, the unit; a value is therefore a big
+//! integer, counted in units, and nothing is lost anywhere before the one rounding.
+
+use num_bigint::BigUint;
+
+use crate::special::{Prepared, Term, prepare};
+use crate::{Direction, FlushRule, INEXACT, OVERFLOW, Shape, Spec, UNDERFLOW, Verdict, saturated};
+
+/// The result of the pipeline on `[a, b, c]`.
+pub fn judge(spec: &Spec, operands: [u64; 3]) -> Verdict {
+    let [a, b, c] = operands;
+    if spec.shape == Shape::TruncatedMulAdd && addend_is_zero(spec, c) {
+        let product = judge(&Spec { shape: Shape::Mul, saturate: false, ..*spec }, [a, b, 0]);
+        let sum = Spec { shape: Shape::Add, factors: spec.to, negate_a: false, ..*spec };
+        let sum = judge(&sum, [product.bits, 0, c]);
+        return Verdict { bits: sum.bits, flags: product.flags | sum.flags };
+    }
+    let mut verdict = match prepare(spec, operands) {
+        Prepared::Settled(verdict) => verdict,
+        Prepared::Terms { product, addend } => numbers(spec, product, addend),
+    };
+    if spec.saturate {
+        verdict.bits = saturated(spec.to, verdict.bits);
+    }
+    verdict
+}
+
+fn addend_is_zero(spec: &Spec, c: u64) -> bool {
+    let magnitude = c & spec.to.magnitude();
+    magnitude == 0 || (spec.flush.is_some() && magnitude < spec.to.smallest_normal())
+}
+
+/// Steps 6 to 9.
+fn numbers(spec: &Spec, product: Term, addend: Option<Term>) -> Verdict {
+    let to = spec.to;
+    // Two places below the finest thing there is: half a quantum exists, and half of half a one.
+    let unit = (2 * spec.factors.quantum()).min(to.quantum()) - 2;
+    let in_units = |term: &Term| BigUint::from(term.significand) << (term.exponent - unit) as u32;
+
+    let mut exact_product = in_units(&product);
+    let mut truncated = false;
+    if spec.shape == Shape::TruncatedMulAdd {
+        let excess = exact_product.bits().saturating_sub(to.precision() as u64);
+        let cut = (&exact_product >> excess) << excess;
+        truncated = cut != exact_product;
+        exact_product = cut;
+    }
+    let (negative, magnitude) = match addend {
+        None => (product.negative, exact_product),
+        Some(addend) => {
+            let exact_addend = in_units(&addend);
+            if product.negative == addend.negative {
+                (product.negative, exact_product + exact_addend)
+            } else if exact_product == exact_addend {
+                (spec.direction == Direction::Down, BigUint::ZERO)
+            } else if exact_product > exact_addend {
+                (product.negative, exact_product - exact_addend)
+            } else {
+                (addend.negative, exact_addend - exact_product)
+            }
+        }
+    };
+    let mut verdict = rounded(spec, unit, negative, &magnitude);
+    if truncated {
+        verdict.flags |= INEXACT;
+    }
+    verdict
+}
+
+/// Steps 8 and 9 for ±magnitude units.
+fn rounded(spec: &Spec, unit: i32, negative: bool, magnitude: &BigUint) -> Verdict {
+    let to = spec.to;
+    let sign = if negative { to.sign() } else { 0 };
+    if *magnitude == BigUint::ZERO {
+        return Verdict { bits: sign, flags: 0 };
+    }
+    let exponent = magnitude.bits() as i32 - 1 + unit;
+    // The spacing of the format's numbers around the value, without and with the lower bound on exponents.
+    let unbounded = exponent - to.frac_bits as i32;
+    let spacing = unbounded.max(to.quantum());
+    let (count, inexact) = to_multiple(spec.direction, negative, magnitude, spacing - unit);
+    let mut flags = if inexact { INEXACT } else { 0 };
+
+    // count × 2^spacing at or beyond 2^(emax + 1)?
+    let full = 1_u64 << to.precision();
+    let (count, spacing) = if count == full { (full >> 1, spacing + 1) } else { (count, spacing) };
+    if count >= full >> 1 && spacing + to.frac_bits as i32 > to.emax() {
+        let finite = match spec.direction {
+            Direction::Nearest => false,
+            Direction::Zero => true,
+            Direction::Down => !negative,
+            Direction::Up => negative,
+        };
+        let bits = if finite { to.infinity() - 1 } else { to.infinity() };
+        return Verdict { bits: sign | bits, flags: OVERFLOW | INEXACT };
+    }
+
+    let small_exact = exponent < to.emin();
+    let small_rounded = small_exact && {
+        let (count, _) = to_multiple(spec.direction, negative, magnitude, unbounded - unit);
+        // Only a carry into the next power of two reaches the smallest normal number.
+        !(count == full && exponent + 1 == to.emin())
+    };
+    let delivered_subnormal = count < full >> 1;
+    let flushed = match spec.flush {
+        None => false,
+        Some(FlushRule::Delivered) => delivered_subnormal,
+        Some(FlushRule::Rounded) => small_rounded,
+        Some(FlushRule::Exact) => small_exact,
+    };
+    if flushed {
+        return Verdict { bits: sign, flags: INEXACT | UNDERFLOW };
+    }
+    if inexact && if spec.underflow_before_rounding { small_exact } else { small_rounded } {
+        flags |= UNDERFLOW;
+    }
+    let bits = if delivered_subnormal {
+        count
+    } else {
+        (((spacing - to.quantum() + 1) as u64) << to.frac_bits) + (count - (full >> 1))
+    };
+    Verdict { bits: sign | bits, flags }
+}
+
+/// How many 2^shift there are in `value`, rounded, and whether there was a rest.
+fn to_multiple(direction: Direction, negative: bool, value: &BigUint, shift: i32) -> (u64, bool) {
+    let below = value >> shift as u32;
+    let rest = value - (&below << shift as u32);
+    let below = u64::try_from(&below).expect("a significand has at most 53 bits");
+    if rest == BigUint::ZERO {
+        return (below, false);
+    }
+    let twice = rest << 1_u32;
+    let whole = BigUint::from(1_u32) << shift as u32;
+    let away = match direction {
+        Direction::Nearest => twice > whole || (twice == whole && below % 2 == 1),
+        Direction::Zero => false,
+        Direction::Down => negative,
+        Direction::Up => !negative,
+    };
+    (below + away as u64, true)
+}
