@@ -3,5 +3,6 @@
 //! What this is not: it knows no syntax and no terminal; it reads no file.
 
 mod eval;
+pub mod scalar;
 
 pub use eval::{Evaluation, evaluate};

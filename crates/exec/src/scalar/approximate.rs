@@ -1,0 +1,219 @@
+//! Functions that hardware approximates, correctly rounded to nearest even.
+//!
+//! The host's f64 functions serve as a filter (Ziv's test): where the result with its error bound rounds one way, that
+//! is the answer whatever the host computed exactly; where it does not, 192 bits decide. The bits therefore do not
+//! depend on the host.
+
+use super::{divide, flush_to_zero, quiet_nan, reciprocal_square_root, square_root};
+use astro_float::{BigFloat, Consts, RoundingMode};
+use roundonce_arith::{Format, Profile, Rounding, Unpacked, round_exact, unpack, widen};
+use roundonce_isa::program::Function;
+use std::cell::RefCell;
+
+/// What the host's functions are trusted to, relative: theirs is 2^-50 or better, but for differences of logarithms.
+const TRUSTED: f64 = 1.0 / (1u64 << 36) as f64;
+/// Bits of the second try.
+const PRECISION: usize = 192;
+
+/// A function of `a` (or of `a` and `b`), rounded to nearest even.
+///
+/// ```
+/// use roundonce_arith::{Format, Profile};
+/// use roundonce_exec::scalar::approximate;
+/// use roundonce_isa::program::Function;
+/// let sine = approximate(&Profile::NVIDIA, Function::Sin, Format::F32, false, [0x3f80_0000, 0]);
+/// assert_eq!(sine, 0x3f57_6aa4);
+/// ```
+pub fn approximate(profile: &Profile, function: Function, format: Format, flush: bool, [a, b]: [u64; 2]) -> u64 {
+    match function {
+        Function::Divide => return divide(profile, format, Rounding::NearestEven, flush, a, b),
+        Function::Reciprocal => return divide(profile, format, Rounding::NearestEven, flush, format.one(), a),
+        Function::SquareRoot => return square_root(profile, format, Rounding::NearestEven, flush, a),
+        Function::ReciprocalSquareRoot => return reciprocal_square_root(profile, format, flush, a),
+        _ => {}
+    }
+    let clean = |bits: u64| if flush { flush_to_zero(format, bits) } else { bits & format.mask() };
+    let (a, b) = (clean(a), clean(b));
+    let two = matches!(function, Function::Atan2 | Function::Pow);
+    let bits = if format.is_nan(a) || (two && format.is_nan(b)) {
+        quiet_nan(profile, format, Some(if format.is_nan(a) { a } else { b }))
+    } else {
+        let (x, y) = (host(format, a), host(format, b));
+        finite(profile, function, format, x, y)
+    };
+    if flush { flush_to_zero(format, bits) } else { bits }
+}
+
+/// A value of a format up to f64 as the host's.
+fn host(format: Format, bits: u64) -> f64 {
+    f64::from_bits(widen(format, Format::F64, bits))
+}
+
+/// A host's value rounded.
+fn rounded(format: Format, value: f64) -> u64 {
+    match unpack(Format::F64, value.to_bits()) {
+        Unpacked::Finite(x) => {
+            round_exact(format, Rounding::NearestEven, x.negative, x.quantum, x.significand.into(), false).bits
+        }
+        Unpacked::Zero { negative } => {
+            if negative {
+                format.sign_mask()
+            } else {
+                0
+            }
+        }
+        Unpacked::Infinite { negative } => format.infinity() | if negative { format.sign_mask() } else { 0 },
+        Unpacked::Nan { .. } => format.magnitude_mask(),
+    }
+}
+
+fn finite(profile: &Profile, function: Function, format: Format, x: f64, y: f64) -> u64 {
+    let guess = match function {
+        Function::Exp2 => x.exp2(),
+        Function::Log2 => x.log2(),
+        Function::Exp => x.exp(),
+        Function::Log => x.ln(),
+        Function::Sin => x.sin(),
+        Function::Cos => x.cos(),
+        Function::Tan => x.tan(),
+        Function::Asin => x.asin(),
+        Function::Acos => x.acos(),
+        Function::Atan => x.atan(),
+        Function::Atan2 => x.atan2(y),
+        Function::Sinh => x.sinh(),
+        Function::Cosh => x.cosh(),
+        Function::Tanh => x.tanh(),
+        Function::Asinh => x.asinh(),
+        Function::Acosh => x.acosh(),
+        Function::Atanh => x.atanh(),
+        Function::Pow => match exact_power(x, y) {
+            Some(power) => return rounded(format, power),
+            None => x.powf(y),
+        },
+        Function::Divide | Function::Reciprocal | Function::ReciprocalSquareRoot | Function::SquareRoot => x,
+    };
+    if guess.is_nan() {
+        return quiet_nan(profile, format, None);
+    }
+    let trusted = format != Format::F64 || !guess.is_finite() || guess == 0.0;
+    let (low, high) = (rounded(format, guess - guess * TRUSTED), rounded(format, guess + guess * TRUSTED));
+    if trusted && low == high {
+        return low;
+    }
+    if guess == 0.0 || guess.is_infinite() || (format != Format::F64 && is_exact(function, x)) {
+        return rounded(format, guess);
+    }
+    precisely(function, x, y).map_or_else(
+        || rounded(format, guess),
+        |(negative, quantum, significand)| {
+            round_exact(format, Rounding::NearestEven, negative, quantum, significand, true).bits
+        },
+    )
+}
+
+/// Where the result is rational and the host's exact.
+fn is_exact(function: Function, x: f64) -> bool {
+    match function {
+        Function::Exp2 => x.fract() == 0.0,
+        Function::Log2 => x.to_bits() << 12 == 0,
+        _ => x == 0.0,
+    }
+}
+
+/// x^y for a small whole y where no step rounds.
+fn exact_power(x: f64, y: f64) -> Option<f64> {
+    if y.fract() != 0.0 || !(1.0..=64.0).contains(&y) || !x.is_finite() {
+        return None;
+    }
+    let mut power = x;
+    for _ in 1..y as u32 {
+        let next = power * x;
+        if power.mul_add(x, -next) != 0.0 || !next.is_normal() {
+            return None;
+        }
+        power = next;
+    }
+    Some(power)
+}
+
+thread_local! {
+    static CONSTANTS: RefCell<Option<Consts>> = RefCell::new(Consts::new().ok());
+}
+
+/// The sign, the quantum and 126 bits of the result.
+fn precisely(function: Function, x: f64, y: f64) -> Option<(bool, i32, u128)> {
+    CONSTANTS.with_borrow_mut(|constants| {
+        let constants = constants.as_mut()?;
+        let (p, mode) = (PRECISION, RoundingMode::ToEven);
+        let (big, other) = (BigFloat::from_f64(x, p), BigFloat::from_f64(y, p));
+        let result = match function {
+            Function::Exp2 => BigFloat::from_f64(2.0, p).pow(&big, p, mode, constants),
+            Function::Log2 => big.log2(p, mode, constants),
+            Function::Exp => big.exp(p, mode, constants),
+            Function::Log => big.ln(p, mode, constants),
+            Function::Sin => big.sin(p, mode, constants),
+            Function::Cos => big.cos(p, mode, constants),
+            Function::Tan => big.tan(p, mode, constants),
+            Function::Asin => big.asin(p, mode, constants),
+            Function::Acos => big.acos(p, mode, constants),
+            Function::Atan => big.atan(p, mode, constants),
+            Function::Sinh => big.sinh(p, mode, constants),
+            Function::Cosh => big.cosh(p, mode, constants),
+            Function::Tanh => big.tanh(p, mode, constants),
+            Function::Asinh => big.asinh(p, mode, constants),
+            Function::Acosh => big.acosh(p, mode, constants),
+            Function::Atanh => big.atanh(p, mode, constants),
+            Function::Pow => big.pow(&other, p, mode, constants),
+            // Atan2 stays with the host's value: in single precision its ties are out of reach.
+            _ => return None,
+        };
+        let (words, _, sign, exponent, _) = result.as_raw_parts()?;
+        let top = words.iter().rev().take(2).fold((0u128, 0), |(all, taken), &word| {
+            ((all << astro_float::WORD_BIT_SIZE) | word as u128, taken + astro_float::WORD_BIT_SIZE)
+        });
+        let quantum = exponent.checked_sub(top.1 as i32)?;
+        Some((sign == astro_float::Sign::Neg, quantum, top.0))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_values() {
+        let f32 = |function, a: u64| approximate(&Profile::NVIDIA, function, Format::F32, false, [a, 0]);
+        assert_eq!(f32(Function::Exp2, 0x4040_0000), 0x4100_0000);
+        assert_eq!(f32(Function::Log2, 0x4100_0000), 0x4040_0000);
+        assert_eq!(f32(Function::Log2, 0xbf80_0000), 0x7fff_ffff);
+        assert_eq!(f32(Function::Log2, 0), 0xff80_0000);
+        assert_eq!(f32(Function::Cos, 0), 0x3f80_0000);
+        assert_eq!(f32(Function::Sin, 0x8000_0000), 0x8000_0000);
+        assert_eq!(f32(Function::Exp2, 0xff80_0000), 0);
+        let pow = approximate(&Profile::NVIDIA, Function::Pow, Format::F32, false, [0x4580_0800, 0x4000_0000]);
+        assert_eq!(pow, 0x4b80_1000); // 4097² lies half way; to even.
+    }
+
+    /// The second try gives what the first does where both can answer.
+    #[test]
+    fn both_ways() {
+        let functions = [
+            Function::Exp2,
+            Function::Log2,
+            Function::Sin,
+            Function::Cos,
+            Function::Tanh,
+            Function::Exp,
+            Function::Log,
+        ];
+        for function in functions {
+            for step in 1u32..200 {
+                let x = f64::from(step as f32 * 0.137);
+                let first = finite(&Profile::NVIDIA, function, Format::F32, x, 0.0);
+                let (negative, quantum, significand) = precisely(function, x, 0.0).unwrap();
+                let second = round_exact(Format::F32, Rounding::NearestEven, negative, quantum, significand, true).bits;
+                assert_eq!(first, second, "{function:?} of {x}");
+            }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! From one type to another.
+
+use super::{flush_to_zero, quiet_nan, sign_extend};
+use roundonce_arith::{Format, Profile, Rounding, Unpacked, round_exact, unpack, widen};
+use roundonce_isa::program::Scalar;
+
+/// Everything that a conversion's spelling decides; see [`Op::Convert`](roundonce_isa::program::Op::Convert).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Conversion {
+    /// Of the operand.
+    pub from: Scalar,
+    /// Of the result.
+    pub to: Scalar,
+    /// The direction of the one rounding.
+    pub rounding: Rounding,
+    /// A float result is integral.
+    pub integral: bool,
+    /// Subnormal f32 operands and results become zero.
+    pub flush: bool,
+    /// The result is clamped.
+    pub saturate: bool,
+}
+
+/// A conversion. An 8-bit result is extended to 16 bits.
+///
+/// ```
+/// use roundonce_arith::{Format, Profile, Rounding};
+/// use roundonce_exec::scalar::{Conversion, convert};
+/// use roundonce_isa::program::Scalar;
+/// let how = Conversion {
+///     from: Scalar::Float(Format::F32),
+///     to: Scalar::Int { bits: 32, signed: true },
+///     rounding: Rounding::TowardZero,
+///     integral: false,
+///     flush: false,
+///     saturate: false,
+/// };
+/// assert_eq!(convert(&Profile::NVIDIA, how, 0xc020_0000), 0xffff_fffe); // -2.5
+/// assert_eq!(convert(&Profile::NVIDIA, how, 0x7fc0_0000), 0);
+/// ```
+#[inline]
+pub fn convert(profile: &Profile, how: Conversion, a: u64) -> u64 {
+    match (how.from, how.to) {
+        (Scalar::Int { bits, signed }, Scalar::Int { bits: to, signed: to_signed }) => {
+            let value = number(a, bits, signed);
+            let value = if how.saturate { clamp(value, to, to_signed) } else { value };
+            integer(value, to, to_signed)
+        }
+        (Scalar::Int { bits, signed }, Scalar::Float(format)) => {
+            let value = number(a, bits, signed);
+            let result = round_exact(format, how.rounding, value < 0, 0, value.unsigned_abs(), false).bits;
+            saturated(how, format, result)
+        }
+        (Scalar::Float(format), Scalar::Int { bits, signed }) => {
+            let a = flushed(how, format, a);
+            let limit = 1i128 << 64;
+            let value = match unpack(format, a) {
+                // PTX: NaN becomes 0.
+                Unpacked::Nan { .. } | Unpacked::Zero { .. } => 0,
+                Unpacked::Infinite { negative: true } => -limit,
+                Unpacked::Infinite { negative: false } => limit,
+                Unpacked::Finite(x) if x.quantum >= 64 => {
+                    if x.negative {
+                        -limit
+                    } else {
+                        limit
+                    }
+                }
+                Unpacked::Finite(x) => {
+                    let magnitude = to_integral(x.significand, x.quantum, x.negative, how.rounding) as i128;
+                    if x.negative { -magnitude } else { magnitude }
+                }
+            };
+            integer(clamp(value, bits, signed), bits, signed)
+        }
+        (Scalar::Float(from), Scalar::Float(to)) => {
+            let a = flushed(how, from, a);
+            let result = match unpack(from, a) {
+                Unpacked::Nan { .. } if from.precision() <= to.precision() && from.exp_bits() <= to.exp_bits() => {
+                    quiet_nan(profile, to, Some(widen(from, to, a)))
+                }
+                Unpacked::Nan { .. } => narrowed_nan(profile, from, to, a),
+                Unpacked::Zero { negative } => {
+                    if negative {
+                        to.sign_mask()
+                    } else {
+                        0
+                    }
+                }
+                Unpacked::Infinite { negative } => to.infinity() | if negative { to.sign_mask() } else { 0 },
+                Unpacked::Finite(x) if how.integral && x.quantum < 0 => {
+                    let magnitude = to_integral(x.significand, x.quantum, x.negative, how.rounding);
+                    round_exact(to, how.rounding, x.negative, 0, magnitude, false).bits
+                }
+                Unpacked::Finite(x) => {
+                    round_exact(to, how.rounding, x.negative, x.quantum, x.significand.into(), false).bits
+                }
+            };
+            saturated(how, to, flushed(how, to, result))
+        }
+    }
+}
+
+/// A NaN cut to a narrower format.
+fn narrowed_nan(profile: &Profile, from: Format, to: Format, a: u64) -> u64 {
+    let payload = (a & from.frac_mask()) >> from.frac_bits().saturating_sub(to.frac_bits());
+    let sign = if from.is_negative(a) { to.sign_mask() } else { 0 };
+    quiet_nan(profile, to, Some(sign | to.infinity() | (payload & to.frac_mask()) | to.quiet_bit()))
+}
+
+fn number(a: u64, bits: u32, signed: bool) -> i128 {
+    if signed { sign_extend(a, bits).into() } else { (a & (u64::MAX >> (64 - bits))).into() }
+}
+
+fn clamp(value: i128, bits: u32, signed: bool) -> i128 {
+    let (low, high) =
+        if signed { (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1) } else { (0, (1i128 << bits) - 1) };
+    value.clamp(low, high)
+}
+
+/// The bits of an integer in its register.
+fn integer(value: i128, bits: u32, signed: bool) -> u64 {
+    let low = value as u64 & (u64::MAX >> (64 - bits));
+    if bits == 8 && signed { sign_extend(low, 8) as u64 & 0xffff } else { low }
+}
+
+/// significand × 2^quantum as an integer, rounded; `quantum` is below 64.
+fn to_integral(significand: u64, quantum: i32, negative: bool, rounding: Rounding) -> u128 {
+    if quantum >= 0 {
+        return (significand as u128) << quantum;
+    }
+    let drop = -quantum as u32;
+    if drop > 64 {
+        let up = matches!((rounding, negative), (Rounding::Down, true) | (Rounding::Up, false));
+        return up as u128;
+    }
+    let whole = significand as u128;
+    let (kept, rest) = (whole >> drop, whole & ((1u128 << drop) - 1));
+    let half = 1u128 << (drop - 1);
+    let up = match rounding {
+        Rounding::NearestEven => rest > half || (rest == half && kept & 1 == 1),
+        Rounding::TowardZero => false,
+        Rounding::Down => negative && rest != 0,
+        Rounding::Up => !negative && rest != 0,
+    };
+    kept + up as u128
+}
+
+/// `.ftz` acts on f32 alone.
+fn flushed(how: Conversion, format: Format, bits: u64) -> u64 {
+    if how.flush && format == Format::F32 { flush_to_zero(format, bits) } else { bits & format.mask() }
+}
+
+fn saturated(how: Conversion, format: Format, bits: u64) -> u64 {
+    if !how.saturate {
+        bits
+    } else if format.is_nan(bits) || format.is_negative(bits) {
+        0
+    } else {
+        bits.min(format.one())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const F32: Scalar = Scalar::Float(Format::F32);
+    const fn how(from: Scalar, to: Scalar, rounding: Rounding) -> Conversion {
+        Conversion { from, to, rounding, integral: false, flush: false, saturate: false }
+    }
+    const fn int(bits: u32, signed: bool) -> Scalar {
+        Scalar::Int { bits, signed }
+    }
+
+    #[test]
+    fn as_the_host_converts() {
+        let run = |how, a: u64| convert(&Profile::NVIDIA, how, a);
+        for bits in (0u32..=u32::MAX).step_by(65_521) {
+            let a = f32::from_bits(bits);
+            let wide = u64::from(bits);
+            assert_eq!(run(how(F32, int(32, true), Rounding::TowardZero), wide), u64::from(a as i32 as u32));
+            assert_eq!(run(how(F32, int(8, true), Rounding::TowardZero), wide), u64::from(a as i8 as i16 as u16));
+            assert_eq!(run(how(F32, int(64, false), Rounding::TowardZero), wide), a as u64);
+            assert_eq!(run(how(F32, int(64, true), Rounding::TowardZero), wide), a as i64 as u64);
+            assert_eq!(
+                run(how(int(32, true), F32, Rounding::NearestEven), wide),
+                u64::from((bits as i32 as f32).to_bits())
+            );
+            if !a.is_nan() {
+                assert_eq!(
+                    run(how(F32, Scalar::Float(Format::F64), Rounding::NearestEven), wide),
+                    f64::from(a).to_bits()
+                );
+                let integral = Conversion { integral: true, ..how(F32, F32, Rounding::NearestEven) };
+                assert_eq!(run(integral, wide), u64::from(a.round_ties_even().to_bits()));
+                assert_eq!(
+                    run(Conversion { rounding: Rounding::Down, ..integral }, wide),
+                    u64::from(a.floor().to_bits())
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn integers() {
+        let run = |how, a: u64| convert(&Profile::NVIDIA, how, a);
+        let plain = how(int(32, true), int(8, false), Rounding::TowardZero);
+        assert_eq!(run(plain, 0xffff_ffff), 0xff);
+        assert_eq!(run(Conversion { saturate: true, ..plain }, 0xffff_ffff), 0);
+        assert_eq!(run(how(int(8, true), int(64, true), Rounding::TowardZero), 0x80), 0xffff_ffff_ffff_ff80);
+    }
+}

@@ -1,0 +1,15 @@
+//! What one lane computes, on bits: everything beside the multiply-add family. The engine and whoever needs a single
+//! value call the same functions.
+
+mod approximate;
+mod convert;
+mod float;
+mod integer;
+mod quotient;
+
+pub use approximate::approximate;
+pub use convert::{Conversion, convert};
+pub use float::{classify, compare, copy_sign, extremum, sign};
+pub use integer::{carry, int_op, sign_extend};
+pub use quotient::{divide, reciprocal_square_root, remainder, square_root};
+pub(crate) use quotient::{flush_to_zero, quiet_nan};

@@ -1,0 +1,264 @@
+//! Division, remainder and roots, each rounded once: an integer quotient or root with a sticky bit, then
+//! [`round_exact`].
+
+use roundonce_arith::{Format, NanRule, Number, Profile, Rounding, Unpacked, round_exact, unpack};
+
+/// A subnormal becomes zero of its sign.
+#[inline(always)]
+pub(crate) fn flush_to_zero(format: Format, bits: u64) -> u64 {
+    let bits = bits & format.mask();
+    if format.is_subnormal(bits) { bits & format.sign_mask() } else { bits }
+}
+
+/// The NaN that an operation gives: because of a NaN operand, or of its own.
+pub(crate) fn quiet_nan(profile: &Profile, format: Format, operand: Option<u64>) -> u64 {
+    let rule = match format.width() {
+        0..=16 => profile.nan_small,
+        17..=32 => profile.nan_f32,
+        _ => profile.nan_f64,
+    };
+    match (rule, operand) {
+        (NanRule::Canonical, _) => format.magnitude_mask(),
+        (NanRule::Payload(_), Some(bits)) => (bits | format.quiet_bit()) & format.mask(),
+        (NanRule::Payload(_), None) => format.sign_mask() | format.infinity() | format.quiet_bit(),
+    }
+}
+
+/// The NaN operand that the profile prefers.
+fn first_nan(format: Format, a: u64, b: u64) -> u64 {
+    if format.is_nan(a) { a } else { b }
+}
+
+fn signed(format: Format, negative: bool, magnitude: u64) -> u64 {
+    if negative { format.sign_mask() | magnitude } else { magnitude }
+}
+
+/// a / b, rounded once. With `flush` subnormal operands and results become zero of their sign.
+///
+/// ```
+/// use roundonce_arith::{Format, Profile, Rounding};
+/// use roundonce_exec::scalar::divide;
+/// let third = divide(&Profile::NVIDIA, Format::F32, Rounding::NearestEven, false, 0x3f80_0000, 0x4040_0000);
+/// assert_eq!(third, 0x3eaa_aaab);
+/// ```
+pub fn divide(profile: &Profile, format: Format, rounding: Rounding, flush: bool, a: u64, b: u64) -> u64 {
+    let clean = |bits: u64| if flush { flush_to_zero(format, bits) } else { bits & format.mask() };
+    let (a, b) = (clean(a), clean(b));
+    let negative = format.is_negative(a) ^ format.is_negative(b);
+    let bits = match (unpack(format, a), unpack(format, b)) {
+        (Unpacked::Nan { .. }, _) | (_, Unpacked::Nan { .. }) => {
+            return quiet_nan(profile, format, Some(first_nan(format, a, b)));
+        }
+        (Unpacked::Infinite { .. }, Unpacked::Infinite { .. }) | (Unpacked::Zero { .. }, Unpacked::Zero { .. }) => {
+            return quiet_nan(profile, format, None);
+        }
+        (Unpacked::Infinite { .. }, _) | (_, Unpacked::Zero { .. }) => signed(format, negative, format.infinity()),
+        (Unpacked::Zero { .. }, _) | (_, Unpacked::Infinite { .. }) => signed(format, negative, 0),
+        (Unpacked::Finite(x), Unpacked::Finite(y)) => {
+            // The quotient of significands lies between 1/2 and 2: this shift leaves two bits below the last kept.
+            let shift = format.precision() + 2;
+            let dividend = (x.significand as u128) << shift;
+            let divisor = y.significand as u128;
+            let (quotient, rest) = (dividend / divisor, dividend % divisor);
+            round_exact(format, rounding, negative, x.quantum - y.quantum - shift as i32, quotient, rest != 0).bits
+        }
+    };
+    if flush { flush_to_zero(format, bits) } else { bits }
+}
+
+/// The remainder of a / b with the quotient toward zero, exact; the sign is the dividend's.
+pub fn remainder(profile: &Profile, format: Format, a: u64, b: u64) -> u64 {
+    let (a, b) = (a & format.mask(), b & format.mask());
+    match (unpack(format, a), unpack(format, b)) {
+        (Unpacked::Nan { .. }, _) | (_, Unpacked::Nan { .. }) => {
+            quiet_nan(profile, format, Some(first_nan(format, a, b)))
+        }
+        (Unpacked::Infinite { .. }, _) | (_, Unpacked::Zero { .. }) => quiet_nan(profile, format, None),
+        (Unpacked::Zero { .. }, _) | (_, Unpacked::Infinite { .. }) => a,
+        (Unpacked::Finite(x), Unpacked::Finite(y)) => {
+            if x.quantum < y.quantum {
+                // The divisor is a multiple of the dividend's unit, and at least as large as it where it overflows.
+                let shift = (y.quantum - x.quantum) as u32;
+                let rest = if shift >= 64 {
+                    x.significand as u128
+                } else {
+                    x.significand as u128 % ((y.significand as u128) << shift)
+                };
+                return exactly(format, x.negative, x.quantum, rest);
+            }
+            // Square and multiply would do; the exponents differ by at most 2,098.
+            let divisor = y.significand as u128;
+            let mut rest = x.significand as u128 % divisor;
+            let mut left = (x.quantum - y.quantum) as u32;
+            while left > 0 {
+                let step = left.min(64);
+                rest = (rest << step) % divisor;
+                left -= step;
+            }
+            exactly(format, x.negative, y.quantum, rest)
+        }
+    }
+}
+
+/// A value that the format holds.
+fn exactly(format: Format, negative: bool, quantum: i32, significand: u128) -> u64 {
+    round_exact(format, Rounding::TowardZero, negative, quantum, significand, false).bits
+}
+
+/// √a, rounded once. With `flush` a subnormal operand becomes zero of its sign (no result is subnormal).
+///
+/// ```
+/// use roundonce_arith::{Format, Profile, Rounding};
+/// use roundonce_exec::scalar::square_root;
+/// let root = square_root(&Profile::NVIDIA, Format::F32, Rounding::Up, false, 0x4000_0000);
+/// assert_eq!(root, 0x3fb5_04f4);
+/// ```
+pub fn square_root(profile: &Profile, format: Format, rounding: Rounding, flush: bool, a: u64) -> u64 {
+    let a = if flush { flush_to_zero(format, a) } else { a & format.mask() };
+    match unpack(format, a) {
+        Unpacked::Nan { .. } => quiet_nan(profile, format, Some(a)),
+        Unpacked::Zero { .. } | Unpacked::Infinite { negative: false } => a,
+        Unpacked::Infinite { negative: true } | Unpacked::Finite(Number { negative: true, .. }) => {
+            quiet_nan(profile, format, None)
+        }
+        Unpacked::Finite(x) => {
+            // An even quantum, and twice as many bits as the root needs: its own and two more.
+            let shift = format.precision() + 6 + (x.quantum + format.precision() as i32).rem_euclid(2) as u32;
+            let square = (x.significand as u128) << shift;
+            let root = square.isqrt();
+            let quantum = (x.quantum - shift as i32) / 2;
+            round_exact(format, rounding, false, quantum, root, root * root != square).bits
+        }
+    }
+}
+
+/// 1 / √a, rounded once to nearest even.
+pub fn reciprocal_square_root(profile: &Profile, format: Format, flush: bool, a: u64) -> u64 {
+    let a = if flush { flush_to_zero(format, a) } else { a & format.mask() };
+    match unpack(format, a) {
+        Unpacked::Nan { .. } => quiet_nan(profile, format, Some(a)),
+        Unpacked::Zero { negative } => signed(format, negative, format.infinity()),
+        Unpacked::Infinite { negative: false } => 0,
+        Unpacked::Infinite { negative: true } | Unpacked::Finite(Number { negative: true, .. }) => {
+            quiet_nan(profile, format, None)
+        }
+        Unpacked::Finite(x) => {
+            // a = m × 2^(2k) with m below 2^(p+1): the largest r with r² × m ≤ 2^(2s) is 2^s / √m cut off.
+            let odd = x.quantum.rem_euclid(2) as u32;
+            let m = x.significand << odd;
+            let s = (format.precision() * 3).div_ceil(2) + 4;
+            let (mut low, mut high) = (0u128, 1u128 << s);
+            while high - low > 1 {
+                let middle = (low + high) / 2;
+                if product_at_most(middle, m, 2 * s) { low = middle } else { high = middle }
+            }
+            let exact = product_is(low, m, 2 * s);
+            let quantum = -(x.quantum - odd as i32) / 2 - s as i32;
+            let bits = round_exact(format, Rounding::NearestEven, false, quantum, low, !exact).bits;
+            if flush { flush_to_zero(format, bits) } else { bits }
+        }
+    }
+}
+
+/// r² × m as three 64-bit digits and more, the lowest first.
+fn square_times(r: u128, m: u64) -> [u64; 5] {
+    let digits = |value: u128| [value as u64, (value >> 64) as u64];
+    let mut square = [0u64; 4];
+    for (i, &x) in digits(r).iter().enumerate() {
+        let mut carry = 0u128;
+        for (j, &y) in digits(r).iter().enumerate() {
+            let sum = square[i + j] as u128 + x as u128 * y as u128 + carry;
+            square[i + j] = sum as u64;
+            carry = sum >> 64;
+        }
+        square[i + 2] = carry as u64;
+    }
+    let mut product = [0u64; 5];
+    let mut carry = 0u128;
+    for (place, digit) in square.into_iter().enumerate() {
+        let sum = digit as u128 * m as u128 + carry;
+        product[place] = sum as u64;
+        carry = sum >> 64;
+    }
+    product[4] = carry as u64;
+    product
+}
+
+fn power(exponent: u32) -> [u64; 5] {
+    let mut digits = [0; 5];
+    digits[exponent as usize / 64] = 1 << (exponent % 64);
+    digits
+}
+
+fn product_at_most(r: u128, m: u64, exponent: u32) -> bool {
+    square_times(r, m).iter().rev().le(power(exponent).iter().rev())
+}
+
+fn product_is(r: u128, m: u64, exponent: u32) -> bool {
+    square_times(r, m) == power(exponent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The host's division and root are correctly rounded to nearest.
+    #[test]
+    fn as_the_host_rounds() {
+        let mut state = 0x1234_5678_9abc_def1u64;
+        let mut random = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state
+        };
+        for _ in 0..200_000 {
+            let (x, y) = (random(), random());
+            let (a, b) = (x as u32, y as u32);
+            let (fa, fb) = (f32::from_bits(a), f32::from_bits(b));
+            let same = |got: u64, host: f32| {
+                assert!(if host.is_nan() { got == 0x7fff_ffff } else { got == host.to_bits() as u64 }, "{a:x} {b:x}");
+            };
+            let (n, even) = (&Profile::NVIDIA, Rounding::NearestEven);
+            same(divide(n, Format::F32, even, false, a.into(), b.into()), fa / fb);
+            same(square_root(n, Format::F32, even, false, a.into()), fa.sqrt());
+            same(remainder(n, Format::F32, a.into(), b.into()), fa % fb);
+            let (dx, dy) = (f64::from_bits(x), f64::from_bits(y));
+            if !dx.is_nan() && !dy.is_nan() {
+                assert_eq!(divide(n, Format::F64, even, false, x, y), (dx / dy).to_bits());
+                assert_eq!(remainder(n, Format::F64, x, y), (dx % dy).to_bits());
+            }
+            if dx >= 0.0 {
+                assert_eq!(square_root(n, Format::F64, even, false, x), dx.sqrt().to_bits());
+            }
+        }
+    }
+
+    /// Direction by direction, a root brackets its square.
+    #[test]
+    fn roots_bracket() {
+        for a in (0x0080_0000u64..0x7f80_0000).step_by(7_654_321) {
+            let root = |rounding| square_root(&Profile::NVIDIA, Format::F32, rounding, false, a);
+            let (down, up) = (root(Rounding::Down), root(Rounding::Up));
+            assert!(up - down <= 1 && root(Rounding::TowardZero) == down);
+            let square = |bits: u64| f64::from(f32::from_bits(bits as u32)).powi(2);
+            let value = f64::from(f32::from_bits(a as u32));
+            assert!(square(down) <= value && value <= square(up));
+        }
+    }
+
+    #[test]
+    fn reciprocal_roots() {
+        let rsqrt = |a| reciprocal_square_root(&Profile::NVIDIA, Format::F32, false, a);
+        assert_eq!(rsqrt(0x4080_0000), 0x3f00_0000);
+        assert_eq!(rsqrt(0x4000_0000), 0x3f35_04f3);
+        assert_eq!(rsqrt(0x8000_0000), 0xff80_0000);
+        for a in (0x0080_0000u32..0x7f80_0000).step_by(1_234_567) {
+            let host = (1.0 / f64::from(f32::from_bits(a)).sqrt()) as f32;
+            assert_eq!(rsqrt(a.into()), u64::from(host.to_bits()), "{a:x}");
+        }
+        let wide = |a| reciprocal_square_root(&Profile::NVIDIA, Format::F64, false, a);
+        assert_eq!(wide(0x4010_0000_0000_0000), 0x3fe0_0000_0000_0000);
+        assert_eq!(wide(0x4000_0000_0000_0000), 0x3fe6_a09e_667f_3bcd);
+    }
+}
