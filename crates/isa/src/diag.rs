@@ -128,16 +128,17 @@ impl Finding {
     }
 }
 
+/// The finding in one line: message, rule, help, code.
 impl core::fmt::Display for Finding {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "{}[{}]: {}", self.level.name(), self.code, self.message)?;
+        f.write_str(&self.message)?;
         if !self.rule.is_empty() {
             write!(f, " ({})", self.rule)?;
         }
         if !self.help.is_empty() {
             write!(f, "; {}", self.help)?;
         }
-        Ok(())
+        write!(f, " [{}]", self.code)
     }
 }
 

@@ -1,6 +1,6 @@
 //! From a written spelling to a row, or to the reason why there is none.
 
-use crate::{Finding, Form, Instruction, Mismatch, Part, Place, Version, split_spelling};
+use crate::{Finding, Form, Instruction, Mismatch, Part, Place, Slot, Version, split_spelling};
 
 /// Finds the row that a spelling names, on a target and in a language version where they are given. The first row
 /// that fits is taken.
@@ -36,13 +36,15 @@ pub fn resolve(
     })
 }
 
-/// How many parts of the form the modifiers fill.
-fn matched(form: &Form, modifiers: &[&str]) -> usize {
+/// How many of the parts that every spelling has are there, then how many of the others.
+fn matched(form: &Form, modifiers: &[&str]) -> (usize, usize) {
     let fills = |part: &&Part| match part {
         Part::Fixed(fixed) => modifiers.contains(fixed),
         Part::Slot(slot) => slot.choices.iter().any(|choice| modifiers.contains(&choice.text)),
     };
-    form.parts.iter().filter(fills).count()
+    let always = |part: &&Part| matches!(part, Part::Fixed(_) | Part::Slot(Slot { required: true, .. }));
+    let (needed, others): (Vec<&Part>, Vec<&Part>) = form.parts.iter().filter(fills).partition(always);
+    (needed.len(), others.len())
 }
 
 fn not_here(spelling: &str, fitting: &[Instruction], target: Option<u32>, version: Option<Version>) -> Finding {

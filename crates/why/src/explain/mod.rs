@@ -189,8 +189,8 @@ fn component(instruction: &Instruction, bits: &[u64], profile: &Profile) -> Comp
             }
         })
         .collect();
-    // The last terms are those of the sum that gave the result.
-    let picture = events.iter().rev().find_map(|event| match *event {
+    // Where sm_1x rounds the product by itself, that is the rounding to look at.
+    let picture = events.iter().find_map(|event| match *event {
         Event::Terms { product, addend } => Some(Picture::of(format, product, addend)),
         _ => None,
     });

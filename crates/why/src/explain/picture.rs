@@ -64,7 +64,10 @@ impl Row {
     }
 }
 
-/// Runs of alike columns longer than this are left out.
+/// A picture of no more columns than this is shown whole.
+const ALL_SHOWN: usize = 66;
+
+/// In a longer one, runs of alike columns longer than this are left out.
 const LONGEST_RUN: usize = 12;
 
 impl Picture {
@@ -79,16 +82,15 @@ impl Picture {
         let exponent = (sum.end() - 1).max(i64::from(format.emin()));
         let cut = exponent - i64::from(format.frac_bits());
 
-        let symbols = |row: &Row, weight| row.symbol(weight);
         let columns: Vec<(i64, Vec<char>)> = (bottom..top)
             .rev()
             .map(|weight| {
-                let mut column: Vec<char> = rows.iter().map(|row| symbols(row, weight)).collect();
+                let mut column: Vec<char> = rows.iter().map(|row| row.symbol(weight)).collect();
                 column.push(if sum.bit(weight) { '1' } else { '0' });
                 (weight, column)
             })
             .collect();
-        let (kept, left_out) = leave_out(columns, cut);
+        let (kept, left_out) = if columns.len() > ALL_SHOWN { leave_out(columns, cut) } else { (columns, Vec::new()) };
         let text = |row: &Row, place: usize| {
             let bits: String = kept.iter().map(|(_, column)| column[place]).collect();
             format!("{}{bits}", if row.negative { '-' } else { '+' })

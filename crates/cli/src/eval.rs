@@ -1,0 +1,107 @@
+//! `eval`: one result, or a line at a time.
+
+use std::io::{BufRead, BufReader, BufWriter, Write, stdin, stdout};
+
+use clap::Args;
+use roundonce::{Batch, Profile, Target, instruction, operands};
+use serde::Serialize;
+
+use crate::output::{self, Format, FormatArgument, TargetArguments};
+use crate::{Ended, Failure, Status};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The instruction, as its language spells it (fma.rz.sat.f32.bf16, mad.f32@sm_13, FFMA.FTZ.RZ.CC,
+    /// OpFmaKHR.v2f16+rtz), or `-` to read `INSTRUCTION OPERAND…` lines from stdin
+    instruction: String,
+    /// Hex bits, 0f3F800000, a decimal, 0x1.8p0, inf, nan
+    #[arg(value_parser = output::signed)]
+    operands: Vec<String>,
+    #[command(flatten)]
+    target: TargetArguments,
+    #[command(flatten)]
+    format: FormatArgument,
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    instruction: &'a str,
+    bits: String,
+    value: String,
+    hexadecimal: String,
+    flags: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    codes: Option<String>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Ended {
+    let target = arguments.target.target();
+    if arguments.instruction == "-" {
+        if !arguments.operands.is_empty() {
+            return Err(Failure::Input("`eval -` reads its operands from stdin".to_owned()));
+        }
+        return lines(&target);
+    }
+    let spelling = &arguments.instruction;
+    let instruction = instruction(spelling, &target)?;
+    let operands = operands(&instruction, &arguments.operands)?;
+    note_inexact(&arguments.operands, &operands);
+    let result = roundonce::eval(&instruction, &operands.values, &Profile::NVIDIA);
+    let format = instruction.recipe.operation.format;
+    let report = Report {
+        instruction: spelling,
+        bits: result.value.hex(format),
+        value: result.value.decimal(format),
+        hexadecimal: result.value.hexadecimal(format),
+        flags: result.flags.names().collect(),
+        codes: result.codes.map(|codes| codes.to_string()),
+    };
+    if arguments.format.format == Format::Json {
+        output::json(&report)?;
+    } else {
+        let flags = if report.flags.is_empty() { "exact".to_owned() } else { report.flags.join(", ") };
+        let codes = report.codes.map_or(String::new(), |codes| format!(" {codes}"));
+        let exactly = if instruction.recipe.lanes == 1 { format!("{}; ", report.hexadecimal) } else { String::new() };
+        writeln!(stdout(), "{} {}{codes} ({exactly}{flags})", report.bits, report.value)?;
+    }
+    Ok(Status::Done)
+}
+
+/// Says which operands were rounded before anything was computed.
+pub(crate) fn note_inexact(texts: &[String], operands: &roundonce::Operands) {
+    for &index in &operands.inexact {
+        output::note(&format!(
+            "operand {} `{}` is not exact in its format: rounded once, to nearest even",
+            index + 1,
+            texts[index]
+        ));
+    }
+}
+
+/// A result line for each line, whatever stands on it.
+fn lines(target: &Target) -> Ended {
+    let mut batch = Batch::new(*target, Profile::NVIDIA);
+    let mut input = BufReader::with_capacity(1 << 16, stdin().lock());
+    let mut out = BufWriter::with_capacity(1 << 16, stdout().lock());
+    let mut status = Status::Done;
+    let mut bytes = Vec::new();
+    let mut result = String::new();
+    loop {
+        bytes.clear();
+        result.clear();
+        if input.read_until(b'\n', &mut bytes)? == 0 {
+            out.flush()?;
+            return Ok(status);
+        }
+        let outcome = match std::str::from_utf8(&bytes) {
+            Ok(line) => batch.line(line, &mut result),
+            Err(_) => Err("the line is not UTF-8".to_owned()),
+        };
+        if let Err(problem) = outcome {
+            status = Status::Unreadable;
+            result = format!("error: {problem}");
+        }
+        result.push('\n');
+        out.write_all(result.as_bytes())?;
+    }
+}

@@ -1,0 +1,34 @@
+//! `explain`: the pipeline step by step.
+
+use clap::Args;
+use roundonce::{Profile, instruction, operands};
+
+use crate::eval::note_inexact;
+use crate::output::{self, Format, FormatArgument, TargetArguments};
+use crate::{Ended, Status};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The instruction, as its language spells it
+    instruction: String,
+    /// Hex bits, 0f3F800000, a decimal, 0x1.8p0, inf, nan
+    #[arg(value_parser = output::signed)]
+    operands: Vec<String>,
+    #[command(flatten)]
+    target: TargetArguments,
+    #[command(flatten)]
+    format: FormatArgument,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Ended {
+    let spelling = &arguments.instruction;
+    let instruction = instruction(spelling, &arguments.target.target())?;
+    let operands = operands(&instruction, &arguments.operands)?;
+    note_inexact(&arguments.operands, &operands);
+    let explained = roundonce::explain(spelling, &instruction, &operands.values, &Profile::NVIDIA);
+    match arguments.format.format {
+        Format::Json => output::json(&explained)?,
+        Format::Text => output::lines(&explained.lines(instruction.recipe.operation.kind))?,
+    }
+    Ok(Status::Done)
+}

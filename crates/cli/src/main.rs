@@ -1,0 +1,106 @@
+//! The command `roundonce`: the only place that knows a terminal. One file a verb.
+//!
+//! Exit status: 0 done, equal, valid; 1 a finding; 2 usage or unreadable input; 3 a construct that is not supported.
+
+mod bits;
+mod eval;
+mod explain;
+mod forms;
+mod output;
+mod why;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// The GPU multiply-add family, bit for bit on a CPU: PTX fma, mad and mixed add/sub/fma, Maxwell SASS FFMA and
+/// FFMA32I, SPIR-V OpFmaKHR.
+#[derive(Parser)]
+#[command(name = "roundonce", version, about, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// One instruction on given operands; `-` evaluates a line at a time from stdin
+    Eval(eval::Arguments),
+    /// The same, step by step, with what the neighbours would have given
+    Explain(explain::Arguments),
+    /// One number taken apart in f16, bf16, f32 and f64
+    Bits(bits::Arguments),
+    /// Which evaluation of an expression gives each seen value; alone, a published case
+    Why(why::Arguments),
+    /// The table of every instruction form
+    Forms(forms::Arguments),
+}
+
+/// What a verb ends with.
+type Ended = Result<Status, Failure>;
+
+/// How a verb ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Status {
+    /// 0: done, equal, valid.
+    Done,
+    /// 1: a difference, an invalid module, a mismatch.
+    Found,
+    /// 2: some of the input was unreadable; the rest was done.
+    Unreadable,
+}
+
+/// Why a verb could not do its work.
+enum Failure {
+    /// 2: usage or unreadable input.
+    Input(String),
+    /// 3: a construct that is not supported.
+    Unsupported(String),
+    /// The reader of the output went away: nothing to say to anybody.
+    OutputClosed,
+}
+
+impl From<roundonce::Finding> for Failure {
+    fn from(finding: roundonce::Finding) -> Failure {
+        let mut text = finding.message;
+        if !finding.rule.is_empty() {
+            text.push_str(&format!("\n  rule: {}", finding.rule));
+        }
+        if !finding.help.is_empty() {
+            text.push_str(&format!("\n  help: {}", finding.help));
+        }
+        Failure::Input(text)
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Failure {
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            Failure::OutputClosed
+        } else {
+            Failure::Input(error.to_string())
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments = output::hide_signs(std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()));
+    let ended = match Arguments::parse_from(arguments).verb {
+        Verb::Eval(arguments) => eval::run(&arguments),
+        Verb::Explain(arguments) => explain::run(&arguments),
+        Verb::Bits(arguments) => bits::run(&arguments),
+        Verb::Why(arguments) => why::run(&arguments),
+        Verb::Forms(arguments) => forms::run(&arguments),
+    };
+    let (code, message) = match ended {
+        Ok(Status::Done) | Err(Failure::OutputClosed) => (0, None),
+        Ok(Status::Found) => (1, None),
+        Ok(Status::Unreadable) => (2, None),
+        Err(Failure::Input(message)) => (2, Some(message)),
+        Err(Failure::Unsupported(message)) => (3, Some(message)),
+    };
+    if let Some(message) = message {
+        output::error(&message);
+    }
+    ExitCode::from(code)
+}

@@ -1,0 +1,114 @@
+//! What the verbs share: formats, colours, errors.
+
+use std::io::Write;
+
+use anstyle::{AnsiColor, Style};
+use clap::{Args, ValueEnum};
+use roundonce::Target;
+use roundonce::why::{Line, Role};
+use serde::Serialize;
+
+use crate::Failure;
+
+/// Who reads the output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Format {
+    /// A person.
+    Text,
+    /// A program.
+    Json,
+}
+
+/// `--format`.
+#[derive(Args)]
+pub(crate) struct FormatArgument {
+    /// Who reads the output: a person or a program
+    #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
+    pub(crate) format: Format,
+}
+
+/// `--target`, `--ptx`.
+#[derive(Args)]
+pub(crate) struct TargetArguments {
+    /// The PTX target, where the meaning depends on it (default: the lowest that has the form)
+    #[arg(long, value_name = "SM", value_parser = roundonce::parse_sm)]
+    target: Option<u32>,
+    /// The PTX version, where the meaning depends on it
+    #[arg(long, value_name = "VERSION")]
+    ptx: Option<roundonce::Version>,
+}
+
+impl TargetArguments {
+    pub(crate) fn target(&self) -> Target {
+        Target { sm: self.target, ptx: self.ptx }
+    }
+}
+
+/// Stands for the `-` of a negative operand while the options are told apart from the operands: `-0x3f800000` and
+/// `-inf` are no options.
+const MINUS: char = '\u{2212}';
+
+/// The arguments with the sign of negative numbers hidden from the option parser.
+pub(crate) fn hide_signs(arguments: impl Iterator<Item = String>) -> Vec<String> {
+    let hide = |argument: String| {
+        let Some(rest) = argument.strip_prefix('-') else { return argument };
+        let lower = rest.to_ascii_lowercase();
+        let number = lower.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+            || ["inf", "nan"].iter().any(|name| lower.starts_with(name));
+        if number { format!("{MINUS}{rest}") } else { argument }
+    };
+    arguments.map(hide).collect()
+}
+
+/// Shows the sign again.
+pub(crate) fn signed(text: &str) -> Result<String, std::convert::Infallible> {
+    Ok(text.replacen(MINUS, "-", 1))
+}
+
+/// The colours of a terminal; elsewhere they are stripped.
+fn style(role: Role) -> Style {
+    match role {
+        Role::Plain => Style::new(),
+        Role::Strong => Style::new().bold(),
+        Role::Label => AnsiColor::Cyan.on_default(),
+        Role::Kept => AnsiColor::Green.on_default().bold(),
+        Role::Dropped => AnsiColor::Red.on_default(),
+        Role::Faint => Style::new().dimmed(),
+    }
+}
+
+/// Writes lines to stdout.
+pub(crate) fn lines(lines: &[Line]) -> Result<(), Failure> {
+    let mut out = anstream::stdout().lock();
+    for line in lines {
+        for (role, text) in &line.0 {
+            let style = style(*role);
+            write!(out, "{style}{text}{style:#}")?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// Writes one JSON object to stdout.
+pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string(value).map_err(|error| Failure::Input(error.to_string()))?;
+    writeln!(std::io::stdout().lock(), "{text}")?;
+    Ok(())
+}
+
+/// Writes an error to stderr.
+pub(crate) fn error(message: &str) {
+    say("error", AnsiColor::Red, message);
+}
+
+/// Writes a note to stderr.
+pub(crate) fn note(message: &str) {
+    say("note", AnsiColor::Cyan, message);
+}
+
+fn say(level: &str, colour: AnsiColor, message: &str) {
+    let style = colour.on_default().bold();
+    // Nobody is left to tell if stderr is gone.
+    let _ = writeln!(anstream::stderr().lock(), "{style}{level}{style:#}: {message}");
+}

@@ -1,0 +1,152 @@
+//! `why`: which evaluation gives each seen value.
+
+use std::collections::BTreeMap;
+
+use clap::Args;
+use roundonce::Profile;
+use roundonce::why::{CASES, Case, Line, Options, Role, Seen, Typed, answer, parse_expr, parse_typed};
+use serde::Serialize;
+
+use crate::output::{self, Format, FormatArgument};
+use crate::{Ended, Failure, Status};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The expression: + - * ( ), fma(a,b,c), names, literals such as 1.5f, 2.0, 1.5h, 1.5b
+    expression: Option<String>,
+    /// The names' values: a=1e20f x=0x3f800000 y=0x3c00:f16
+    #[arg(value_name = "NAME=VALUE")]
+    inputs: Vec<String>,
+    /// A value that was seen: typed or hex bits exactly, a plain decimal to the digits given; may be repeated
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true, value_parser = output::signed)]
+    saw: Vec<String>,
+    /// A published case by its name
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["expression", "saw"])]
+    case: Option<String>,
+    /// The published cases
+    #[arg(long, conflicts_with_all = ["expression", "saw", "case"])]
+    list: bool,
+    /// Let sums be taken in any order
+    #[arg(long)]
+    reassociate: bool,
+    #[command(flatten)]
+    format: FormatArgument,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Ended {
+    if arguments.list {
+        return list(arguments.format.format);
+    }
+    let options = Options { reassociate: arguments.reassociate };
+    let Some(expression) = &arguments.expression else {
+        let case = find_case(arguments.case.as_deref())?;
+        let inputs: Vec<String> = case.inputs.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let saw: Vec<String> = case.seen.iter().map(|(value, _)| (*value).to_owned()).collect();
+        if arguments.format.format == Format::Text {
+            output::lines(&introduction(case))?;
+        }
+        return ask(case.expression, &inputs, &saw, options, arguments.format.format);
+    };
+    ask(expression, &arguments.inputs, &arguments.saw, options, arguments.format.format)
+}
+
+fn ask(expression: &str, inputs: &[String], saw: &[String], options: Options, format: Format) -> Ended {
+    let mut names = BTreeMap::new();
+    for input in inputs {
+        let (name, value) = read_input(input)?;
+        if names.insert(name.to_owned(), value).is_some() {
+            return Err(Failure::Input(format!("`{name}` is given twice")));
+        }
+    }
+    let expr = parse_expr(expression, &names).map_err(|error| {
+        let column = expression[..error.at].chars().count();
+        Failure::Input(format!("{}\n  {expression}\n  {:column$}^", error.message, ""))
+    })?;
+    let seen = saw.iter().map(|text| read_seen(text)).collect::<Result<Vec<Seen>, Failure>>()?;
+    let answer = answer(&expr, &seen, options, &Profile::NVIDIA).map_err(Failure::Unsupported)?;
+    match format {
+        Format::Json => output::json(&answer)?,
+        Format::Text => output::lines(&answer.lines())?,
+    }
+    Ok(if answer.explained() { Status::Done } else { Status::Found })
+}
+
+fn read_input(input: &str) -> Result<(&str, Typed), Failure> {
+    let Some((name, value)) = input.split_once('=') else {
+        return Err(Failure::Input(format!("`{input}` is not NAME=VALUE")));
+    };
+    refuse_array(value)?;
+    let (typed, exact) = parse_typed(value).map_err(|problem| Failure::Input(format!("{name}: {problem}")))?;
+    if !exact {
+        let ty = typed.format.name().unwrap_or("its type");
+        output::note(&format!("{name}={value} is not exact in {ty}: rounded once, to nearest even"));
+    }
+    Ok((name, typed))
+}
+
+fn read_seen(text: &str) -> Result<Seen, Failure> {
+    refuse_array(text)?;
+    Seen::parse(text).map_err(|problem| Failure::Input(format!("--saw: {problem}")))
+}
+
+/// Arrays are named, not guessed at.
+fn refuse_array(text: &str) -> Result<(), Failure> {
+    if text.ends_with(".npy") {
+        return Err(Failure::Unsupported(format!(
+            "`{text}`: arrays are not supported by `why` yet, only single values"
+        )));
+    }
+    Ok(())
+}
+
+fn find_case(name: Option<&str>) -> Result<&'static Case, Failure> {
+    let Some(name) = name else { return Ok(&CASES[0]) };
+    CASES.iter().find(|case| case.name == name).ok_or_else(|| {
+        let names: Vec<&str> = CASES.iter().map(|case| case.name).collect();
+        Failure::Input(format!("there is no case `{name}`: expected one of {}", names.join(", ")))
+    })
+}
+
+fn command(case: &Case) -> String {
+    let inputs: Vec<String> = case.inputs.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let saw: Vec<String> = case.seen.iter().map(|(value, _)| format!("--saw {value}")).collect();
+    format!("roundonce why '{}' {} {}", case.expression, inputs.join(" "), saw.join(" "))
+}
+
+fn introduction(case: &Case) -> Vec<Line> {
+    let seen: Vec<String> = case.seen.iter().map(|(value, who)| format!("{value} ({who})")).collect();
+    vec![
+        Line::of(Role::Label, "case ").and(Role::Strong, case.name).and(Role::Faint, format!("   {}", case.source)),
+        Line::of(Role::Faint, format!("$ {}", command(case))),
+        Line::plain(format!("seen: {}", seen.join(", "))),
+        Line::default(),
+    ]
+}
+
+#[derive(Serialize)]
+struct Listed {
+    name: &'static str,
+    source: &'static str,
+    expression: &'static str,
+    cause: &'static str,
+    command: String,
+}
+
+fn list(format: Format) -> Ended {
+    for case in CASES {
+        match format {
+            Format::Json => output::json(&Listed {
+                name: case.name,
+                source: case.source,
+                expression: case.expression,
+                cause: case.cause,
+                command: command(case),
+            })?,
+            Format::Text => output::lines(&[
+                Line::of(Role::Strong, format!("{:<24}", case.name)).and(Role::Plain, case.source),
+                Line::of(Role::Faint, format!("    {}; {}", case.expression, case.cause)),
+            ])?,
+        }
+    }
+    Ok(Status::Done)
+}

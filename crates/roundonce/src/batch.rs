@@ -1,0 +1,73 @@
+//! Many lines, one instruction each.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use roundonce_arith::Profile;
+use roundonce_isa::Instruction;
+
+use crate::{Target, eval, instruction, operands};
+
+/// Evaluates lines of `INSTRUCTION OPERAND…`, remembering the instructions it has met.
+///
+/// ```
+/// let mut batch = roundonce::Batch::default();
+/// let mut out = String::new();
+/// batch.line("FFMA.CC 0x0 0x7f800000 0x0", &mut out).unwrap();
+/// assert_eq!(out, "0x7fffffff ZS--");
+/// ```
+#[derive(Default)]
+pub struct Batch {
+    target: Target,
+    profile: Profile,
+    known: HashMap<String, Instruction>,
+}
+
+/// A stream of ever new wrong spellings must not fill the memory: no language has so many right ones.
+const MOST_KNOWN: usize = 10_000;
+
+impl Batch {
+    /// For a target and a profile.
+    pub fn new(target: Target, profile: Profile) -> Batch {
+        Batch { target, profile, known: HashMap::new() }
+    }
+
+    /// Appends the result of one line to `out`: the bits, and for instructions with condition codes these behind a
+    /// space.
+    ///
+    /// # Errors
+    /// What is wrong with the line, in one line; then `out` is as before.
+    pub fn line(&mut self, line: &str, out: &mut String) -> Result<(), String> {
+        let mut words = line.split_whitespace();
+        let spelling = words.next().ok_or("an empty line: expected INSTRUCTION OPERAND…")?;
+        let instruction = match self.known.get(spelling) {
+            Some(known) => *known,
+            None => {
+                let found = instruction(spelling, &self.target).map_err(|finding| finding.to_string())?;
+                if self.known.len() < MOST_KNOWN {
+                    self.known.insert(spelling.to_owned(), found);
+                }
+                found
+            }
+        };
+        let mut texts = [""; 8];
+        let mut count = 0;
+        for word in words {
+            texts[count.min(texts.len() - 1)] = word;
+            count += 1;
+        }
+        let texts = &texts[..count.min(texts.len())];
+        let operands = operands(&instruction, texts).map_err(|finding| finding.to_string())?;
+        let result = eval(&instruction, &operands.values, &self.profile);
+        let format = instruction.recipe.operation.format;
+        for (index, bits) in result.value.lanes().iter().rev().enumerate() {
+            let digits = format.width() as usize / 4;
+            out.push_str(if index == 0 { "0x" } else { "" });
+            let _ = write!(out, "{bits:0digits$x}");
+        }
+        if let Some(codes) = result.codes {
+            let _ = write!(out, " {codes}");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,116 @@
+//! The GPU multiply-add family, executable bit for bit on a CPU: the front door for other programs.
+//!
+//! ```
+//! let fma = roundonce::instruction("fma.rn.f32", &Default::default())?;
+//! let operands = roundonce::operands(&fma, &["0x3f800001", "0x3f800001", "0xbf800002"])?;
+//! let result = roundonce::eval(&fma, &operands.values, &Default::default());
+//! assert_eq!(result.value.lanes(), [0x2880_0000]);
+//! # Ok::<(), roundonce::Finding>(())
+//! ```
+//!
+//! Reading order: [`instruction`] (a spelling to its meaning), [`operands`], [`eval`], [`explain`], [`Batch`] (many
+//! lines). The crates behind it are re-exported whole.
+
+mod batch;
+
+pub use batch::Batch;
+pub use roundonce_arith::{self as arith, Profile};
+pub use roundonce_exec::{self as exec, Evaluation};
+pub use roundonce_isa::{self as isa, Finding, Form, Instruction, Value, Version};
+pub use roundonce_ptx as ptx;
+pub use roundonce_sass as sass;
+pub use roundonce_spirv as spirv;
+pub use roundonce_why::{self as why, Explained};
+
+use roundonce_isa::{Place, parse_value, resolve};
+
+/// Every language's rows.
+pub const TABLES: [&[Form]; 3] = [ptx::forms::FORMS, sass::forms::FORMS, spirv::forms::FORMS];
+
+/// The machine and language version that a PTX spelling is meant for, where its meaning depends on them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Target {
+    /// `sm_13` is 13.
+    pub sm: Option<u32>,
+    /// The `.version`.
+    pub ptx: Option<Version>,
+}
+
+/// Reads `sm_13`, `sm_90a`.
+///
+/// # Errors
+/// If it is not such a name.
+pub fn parse_sm(text: &str) -> Result<u32, String> {
+    let digits = text.strip_prefix("sm_").map(|rest| rest.trim_end_matches(['a', 'f']));
+    digits
+        .and_then(|digits| digits.parse().ok())
+        .ok_or_else(|| format!("`{text}` is not a target like sm_20 or sm_100a"))
+}
+
+/// The instruction that a spelling names: PTX `fma.rz.sat.f32.bf16`, `mad.f32@sm_13`; SASS `FFMA.FTZ.RZ.SAT.CC`; SPIR-V
+/// `OpFmaKHR.v4f16+rtz+ftz`.
+///
+/// # Errors
+/// A finding that says what is wrong with the spelling, or what lacks it, and the rule.
+pub fn instruction(spelling: &str, target: &Target) -> Result<Instruction, Finding> {
+    let (name, suffix) = spelling.split_once('@').map_or((spelling, None), |(name, sm)| (name, Some(sm)));
+    let sm = match suffix {
+        None => target.sm,
+        Some(text) => Some(parse_sm(text).map_err(|problem| Finding::error("FORM0004", Place::Whole, problem))?),
+    };
+    resolve(&TABLES, name, sm, target.ptx)
+}
+
+/// An instruction's operands, read from text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Operands {
+    /// Their bits.
+    pub values: Vec<Value>,
+    /// The places, from 0, of those that the format did not hold and that were rounded.
+    pub inexact: Vec<usize>,
+}
+
+/// Reads an instruction's operands.
+///
+/// # Errors
+/// A finding about their number or the first one that is no value.
+pub fn operands<S: AsRef<str>>(instruction: &Instruction, texts: &[S]) -> Result<Operands, Finding> {
+    let recipe = &instruction.recipe;
+    let arity = recipe.operation.kind.arity();
+    if texts.len() != arity {
+        let message = format!(
+            "`{}` takes {arity} operands ({}), found {}",
+            instruction.form.syntax(),
+            instruction.form.operands,
+            texts.len()
+        );
+        return Err(Finding::error("FORM0005", Place::Whole, message).rule(instruction.form.source));
+    }
+    let mut read = Operands { values: Vec::with_capacity(arity), inexact: Vec::new() };
+    for (index, text) in texts.iter().enumerate() {
+        let format = recipe.operation.operand_format(index);
+        let parsed = parse_value(format, recipe.lanes, text.as_ref())
+            .map_err(|problem| Finding::error("FORM0006", Place::Whole, format!("operand {}: {problem}", index + 1)))?;
+        read.values.push(parsed.value);
+        if !parsed.exact {
+            read.inexact.push(index);
+        }
+    }
+    Ok(read)
+}
+
+/// The GPU's bits.
+///
+/// # Panics
+/// If there are not as many operands, or components, as the instruction takes: [`operands`] sees to it.
+pub fn eval(instruction: &Instruction, operands: &[Value], profile: &Profile) -> Evaluation {
+    exec::evaluate(&instruction.recipe, profile, operands)
+}
+
+/// The pipeline step by step, and what the neighbours give.
+///
+/// # Panics
+/// As [`eval`].
+pub fn explain(spelling: &str, instruction: &Instruction, operands: &[Value], profile: &Profile) -> Explained {
+    why::explain(spelling, instruction, operands, profile, &TABLES)
+}
