@@ -6,7 +6,7 @@
 use num_bigint::BigUint;
 
 use crate::special::{Prepared, Term, prepare};
-use crate::{Direction, FlushRule, INEXACT, OVERFLOW, Shape, Spec, UNDERFLOW, Verdict, saturated};
+use crate::{Direction, FlushRule, INEXACT, Layout, OVERFLOW, Shape, Spec, UNDERFLOW, Verdict, saturated};
 
 /// The result of the pipeline on `[a, b, c]`.
 pub fn judge(spec: &Spec, operands: [u64; 3]) -> Verdict {
@@ -27,6 +27,20 @@ pub fn judge(spec: &Spec, operands: [u64; 3]) -> Verdict {
     verdict
 }
 
+/// ±significand × 2^exponent, or slightly more in magnitude if `more`, as a number of `to`.
+pub fn number(
+    to: Layout,
+    direction: Direction,
+    negative: bool,
+    significand: u128,
+    exponent: i32,
+    more: bool,
+) -> Verdict {
+    let unit = exponent.min(to.quantum()) - 2;
+    let magnitude = (BigUint::from(significand) << (exponent - unit)) + u32::from(more);
+    rounded(&Spec::new(Shape::MulAdd, to, direction), unit, negative, &magnitude)
+}
+
 fn addend_is_zero(spec: &Spec, c: u64) -> bool {
     let magnitude = c & spec.to.magnitude();
     magnitude == 0 || (spec.flush.is_some() && magnitude < spec.to.smallest_normal())
@@ -37,7 +51,10 @@ fn numbers(spec: &Spec, product: Term, addend: Option<Term>) -> Verdict {
     let to = spec.to;
     // Two places below the finest thing there is: half a quantum exists, and half of half a one.
     let unit = (2 * spec.factors.quantum()).min(to.quantum()) - 2;
-    let in_units = |term: &Term| BigUint::from(term.significand) << (term.exponent - unit) as u32;
+    let in_units = |term: &Term| {
+        let shift = u32::try_from(term.exponent - unit).expect("nothing is finer than the unit");
+        BigUint::from(term.significand) << shift
+    };
 
     let mut exact_product = in_units(&product);
     let mut truncated = false;
@@ -98,11 +115,9 @@ fn rounded(spec: &Spec, unit: i32, negative: bool, magnitude: &BigUint) -> Verdi
     }
 
     let small_exact = exponent < to.emin();
-    let small_rounded = small_exact && {
-        let (count, _) = to_multiple(spec.direction, negative, magnitude, unbounded - unit);
-        // Only a carry into the next power of two reaches the smallest normal number.
-        !(count == full && exponent + 1 == to.emin())
-    };
+    // Only a carry into the next power of two reaches the smallest normal number.
+    let carries = || to_multiple(spec.direction, negative, magnitude, unbounded - unit).0 == full;
+    let small_rounded = small_exact && !(exponent + 1 == to.emin() && carries());
     let delivered_subnormal = count < full >> 1;
     let flushed = match spec.flush {
         None => false,
@@ -126,14 +141,15 @@ fn rounded(spec: &Spec, unit: i32, negative: bool, magnitude: &BigUint) -> Verdi
 
 /// How many 2^shift there are in `value`, rounded, and whether there was a rest.
 fn to_multiple(direction: Direction, negative: bool, value: &BigUint, shift: i32) -> (u64, bool) {
-    let below = value >> shift as u32;
-    let rest = value - (&below << shift as u32);
+    let shift = u32::try_from(shift).expect("nothing is finer than the unit");
+    let below = value >> shift;
+    let rest = value - (&below << shift);
     let below = u64::try_from(&below).expect("a significand has at most 53 bits");
     if rest == BigUint::ZERO {
         return (below, false);
     }
     let twice = rest << 1_u32;
-    let whole = BigUint::from(1_u32) << shift as u32;
+    let whole = BigUint::from(1_u32) << shift;
     let away = match direction {
         Direction::Nearest => twice > whole || (twice == whole && below % 2 == 1),
         Direction::Zero => false,
