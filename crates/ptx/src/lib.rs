@@ -1,5 +1,5 @@
 //! PTX: whole modules read into a tree ([`parse`]), written back ([`print()`]), and checked by the rules that the
-//! assembler keeps for the multiply-add family.
+//! assembler keeps for the multiply-add family ([`check`]).
 //!
 //! ```
 //! let text = ".version 8.6\n.target sm_100\n.entry k () { .reg .f32 f<4>; fma.rn.f32 f0, f1, f2, f3; ret; }\n";
@@ -20,7 +20,9 @@ mod lexer;
 pub mod literal;
 mod parser;
 mod printer;
+mod rules;
 
 pub use ast::Module;
 pub use parser::{Parsed, parse};
 pub use printer::{print, print_instruction};
+pub use rules::{Contraction, Options, check, check_text, contractions};

@@ -191,6 +191,11 @@ fn number(text: &str, place: Place) -> Result<Constant, Finding> {
         if value.bits == Format::F64.infinity() {
             return Err(too_large("a number that fits an f64, at most 1.7976931348623157e308"));
         }
+        // The assembler's reading of decimals reports any loss at the small end as it does at the large one.
+        let tiny = value.bits == 0 && !value.exact || Format::F64.is_subnormal(value.bits);
+        if tiny {
+            return Err(too_small(text, place));
+        }
         return Ok(Constant::Double(value.bits));
     }
     match integer(text) {
@@ -198,6 +203,16 @@ fn number(text: &str, place: Place) -> Result<Constant, Finding> {
         Some(Integer { bits, unsigned: false }) => Ok(Constant::Signed(bits as i64)),
         None => Err(too_large("at most 64 bits")),
     }
+}
+
+fn too_small(text: &str, place: Place) -> Finding {
+    Finding::error(
+        "PTX0006",
+        place,
+        format!("`{text}` is too small: expected 0 or a magnitude of at least 2.2250738585072014e-308"),
+    )
+    .rule("PTX ISA, 4.5 constants")
+    .help("write its bits, `0d…`")
 }
 
 fn apply_unary(unary: Unary, value: Constant) -> Option<Constant> {

@@ -431,7 +431,13 @@ impl<'a> Parser<'a> {
         let from = self.open.len();
         if !self.at(b';') && self.token.kind != Kind::End {
             loop {
-                let operand = if opcode == "call" && self.at(b'(') { self.call_list()? } else { self.operand()? };
+                let operand = if opcode == "call" && self.at(b'(') {
+                    self.call_list()?
+                } else if self.open.len() == from {
+                    self.first_operand()?
+                } else {
+                    self.operand()?
+                };
                 self.open.push(operand);
                 if !self.eat(b',') {
                     break;

@@ -15,7 +15,7 @@ impl<'a> Parser<'a> {
     pub(super) fn operand(&mut self) -> Result<Operand<'a>> {
         self.number_at_dot();
         let start = self.token.span;
-        let first = match self.token.kind {
+        let operand = match self.token.kind {
             Kind::Mark(Mark(b'[', 0)) => {
                 let items = self.bracketed(b'[', b']', "`,` or `]`")?;
                 self.make(start, OperandKind::Address(items))
@@ -31,7 +31,7 @@ impl<'a> Parser<'a> {
             // A register negated, as video instructions have it, and predicates inverted.
             Kind::Mark(Mark(sign @ (b'-' | b'!'), 0)) => {
                 let mark = self.advance();
-                if self.token.kind == Kind::Word && self.here() != "WARP_SZ" {
+                if self.token.kind == Kind::Word && !matches!(self.here(), "WARP_SZ" | "_") {
                     let name = self.advance();
                     let inner = self.name_or_component(name)?;
                     let inner = self.push(inner);
@@ -59,12 +59,16 @@ impl<'a> Parser<'a> {
             }
             _ => return Err(self.unexpected("an operand")),
         };
-        if !self.at(b'|') {
+        Ok(operand)
+    }
+
+    /// The first operand of an instruction, which may be a result and a predicate: `d|p`.
+    pub(super) fn first_operand(&mut self) -> Result<Operand<'a>> {
+        let from = self.open.len();
+        let first = self.operand()?;
+        if !self.eat(b'|') {
             return Ok(first);
         }
-        // `d|p`; between constants the expression has already taken the bar.
-        self.advance();
-        let from = self.open.len();
         self.open.push(first);
         if self.token.kind != Kind::Word {
             return Err(self.unexpected("a predicate register or `_`"));
@@ -73,7 +77,7 @@ impl<'a> Parser<'a> {
         let second = self.name_or_component(name)?;
         self.open.push(second);
         let pair = self.close(from);
-        Ok(self.make(start, OperandKind::Pair(pair)))
+        Ok(self.make(first.span, OperandKind::Pair(pair)))
     }
 
     /// Where a number may stand, a dot with a digit behind it begins one: `.5`.
@@ -116,14 +120,14 @@ impl<'a> Parser<'a> {
         } else if self.at(b'(') {
             operand = self.apply(operand)?;
         }
-        if self.at(b'+') || self.at(b'-') {
-            let sum = if self.advance().is(b'+') { Binary::Add } else { Binary::Subtract };
+        // `a-4` is no operand to the assembler either; `a+-4` is.
+        if self.eat(b'+') {
             let from = self.open.len();
             self.open.push(operand);
             let offset = self.expression(0)?;
             self.open.push(offset);
             let items = self.close(from);
-            operand = self.make(name.span, OperandKind::Binary(sum, items));
+            operand = self.make(name.span, OperandKind::Binary(Binary::Add, items));
         }
         Ok(operand)
     }

@@ -1,0 +1,253 @@
+//! The rules that the assembler keeps for a module and for the multiply-add family, as findings.
+//!
+//! The forms come from [`crate::forms::FORMS`]: what is required, allowed and gated is read off the rows. What only
+//! the assembler's behaviour shows stands in `neighbours` and in the constants beside the code that needs them.
+//!
+//! What this is not: instructions outside the family are asked for their opcode, their guard and their names alone.
+
+mod determinacy;
+mod family;
+mod module;
+mod names;
+mod neighbours;
+mod operands;
+mod scope;
+
+pub use determinacy::{Contraction, contractions};
+
+use crate::ast::{Function, Instruction, Module, Operand, OperandKind, Operands, Span, Statement, Variable};
+use crate::parser::parse;
+use roundonce_isa::{Finding, Place, Version};
+use scope::{Entity, Scopes};
+
+/// What to check beyond the rules.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Options {
+    /// List every unmodified `mul` whose result an unmodified `add` or `sub` takes: the assembler may fuse the two,
+    /// so that the bits are not determined by the module.
+    pub determinacy: bool,
+}
+
+/// Parses a text and checks it: everything found, in the order of the text.
+///
+/// ```
+/// use roundonce_ptx::{Options, check_text};
+/// let text = ".version 3.2\n.target sm_20\n.entry k () { .reg .f32 f<4>; mad.f32 f0, f1, f2, f3; exit; }";
+/// let findings = check_text(text, &Options::default());
+/// assert_eq!(findings[0].code, "PTX0022");
+/// let fixed = roundonce_isa::apply_fixes(text, &findings);
+/// assert!(fixed.contains("mad.rn.f32 f0"));
+/// assert!(check_text(&fixed, &Options::default()).is_empty());
+/// ```
+pub fn check_text(text: &str, options: &Options) -> Vec<Finding> {
+    let parsed = parse(text);
+    let mut findings = parsed.findings;
+    findings.extend(check(&parsed.module, options));
+    sort(&mut findings);
+    findings
+}
+
+/// Checks a module that was parsed: everything found, in the order of the text.
+pub fn check(module: &Module, options: &Options) -> Vec<Finding> {
+    let mut check = Check {
+        module,
+        version: module.version(),
+        target: module.target(),
+        scopes: Scopes::default(),
+        findings: Vec::new(),
+    };
+    check.header();
+    check.scopes.enter();
+    for item in &module.items {
+        check.item(item);
+    }
+    if options.determinacy {
+        check.findings.extend(contractions(module).iter().map(|contraction| contraction.finding(module)));
+    }
+    sort(&mut check.findings);
+    check.findings
+}
+
+fn sort(findings: &mut [Finding]) {
+    findings.sort_by_key(|finding| match finding.place {
+        Place::Span { start, end } => (start, end),
+        Place::Word(word) => (word, word),
+        Place::Whole => (0, 0),
+    });
+}
+
+struct Check<'m, 'a> {
+    module: &'m Module<'a>,
+    version: Option<Version>,
+    target: Option<u32>,
+    scopes: Scopes<'a>,
+    findings: Vec<Finding>,
+}
+
+impl<'m, 'a> Check<'m, 'a> {
+    fn report(&mut self, finding: Finding) {
+        self.findings.push(finding);
+    }
+
+    /// The span of a part of the text.
+    fn span(&self, part: &str) -> Span {
+        self.module.span_of(part).unwrap_or_default()
+    }
+
+    fn function(&mut self, function: &Function<'a>) {
+        // A function may be declared any number of times.
+        self.scopes.declare(function.name, Entity::Function);
+        let Some(body) = &function.body else { return };
+        self.scopes.enter();
+        for list in [function.returns, function.parameters] {
+            for variable in self.module.variables(list) {
+                self.variable(variable);
+            }
+        }
+        // A label may be used before it stands.
+        self.labels(body);
+        for statement in body {
+            match statement {
+                Statement::Open(_) => self.scopes.enter(),
+                Statement::Close(_) => self.scopes.leave(),
+                Statement::Variables(list) => {
+                    for variable in self.module.variables(*list) {
+                        self.variable(variable);
+                    }
+                }
+                Statement::Instruction(instruction) => self.instruction(instruction),
+                _ => {}
+            }
+        }
+        self.scopes.leave();
+    }
+
+    fn labels(&mut self, body: &[Statement<'a>]) {
+        for statement in body {
+            if let Statement::Label(name) = statement
+                && self.scopes.declare(name, Entity::Label)
+            {
+                let span = self.span(name);
+                self.duplicate(name, span);
+            }
+        }
+    }
+
+    fn duplicate(&mut self, name: &str, span: Span) {
+        self.report(
+            Finding::error(
+                "PTX0016",
+                span.place(),
+                format!("`{name}` is declared a second time in its scope: expected a new name"),
+            )
+            .rule("PTX ISA, 5.4 variables")
+            .help("rename one of the two, or put it into a block of its own"),
+        );
+    }
+
+    fn variable(&mut self, variable: &Variable<'a>) {
+        self.variable_type(variable);
+        if variable.name == "_" {
+            return;
+        }
+        if self.scopes.declare_variable(variable) {
+            let span = self.span(variable.name);
+            self.duplicate(variable.name, span);
+        }
+    }
+
+    fn instruction(&mut self, instruction: &Instruction<'a>) {
+        let module = self.module;
+        if let Some(guard) = instruction.guard(module) {
+            self.guard(guard.predicate);
+        }
+        if !names::is_opcode(instruction.opcode) {
+            self.unknown_opcode(instruction);
+            return;
+        }
+        if family::is_member(instruction.opcode) && self.family(instruction) {
+            return;
+        }
+        self.declared(instruction.operands);
+    }
+
+    fn unknown_opcode(&mut self, instruction: &Instruction) {
+        let opcode = instruction.opcode;
+        let place = self.span(opcode).place();
+        let message = format!("there is no instruction `{opcode}`: expected one that PTX has");
+        // A module newer than this table may well know more.
+        let finding = if self.version.is_some_and(|version| version > module::NEWEST) {
+            Finding::note("PTX0020", place, format!("{message} up to {}", module::NEWEST))
+        } else {
+            Finding::error("PTX0020", place, message)
+        };
+        let finding = match names::nearest_opcode(opcode) {
+            Some(nearest) => finding.help(format!("did you mean `{nearest}`? Opcodes and modifiers are lower case")),
+            None => finding,
+        };
+        self.report(finding.rule("PTX ISA, 9.7 instructions"));
+    }
+
+    fn guard(&mut self, predicate: &Operand<'a>) {
+        let problem = match predicate.kind {
+            OperandKind::Name(name) => match self.scopes.find(name) {
+                Some(Entity::Register { ty: ".pred", lanes: 1 }) => return,
+                Some(Entity::Register { ty, .. }) => format!("`{name}` is a `{ty}` register"),
+                Some(entity) => format!("`{name}` is a {}", entity.noun()),
+                None => format!("`{name}` is not declared"),
+            },
+            _ => format!("found `{}`", predicate.span.of(self.module.text())),
+        };
+        self.report(
+            Finding::error(
+                "PTX0032",
+                predicate.span.place(),
+                format!("{problem}: a guard is expected to be a `.pred` register"),
+            )
+            .rule("PTX ISA, 9.3 predicated execution")
+            .help("declare it: `.reg .pred p;`"),
+        );
+    }
+
+    /// Reports names that nothing declares.
+    fn declared(&mut self, operands: Operands) {
+        let module = self.module;
+        for operand in module.operands(operands) {
+            match operand.kind {
+                OperandKind::Name(name) | OperandKind::Component(name, _) => self.declared_name(name, operand.span),
+                OperandKind::Address(items)
+                | OperandKind::Vector(items)
+                | OperandKind::List(items)
+                | OperandKind::Pair(items)
+                | OperandKind::Index(items)
+                | OperandKind::Apply(items)
+                | OperandKind::Binary(_, items) => self.declared(items),
+                OperandKind::Unary(_, inner) | OperandKind::Group(inner) | OperandKind::Cast(_, inner) => {
+                    if let OperandKind::Name(name) = module.operand(inner).kind {
+                        self.declared_name(name, operand.span);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn declared_name(&mut self, name: &'a str, span: Span) {
+        if self.scopes.find(name).is_none() && !names::is_special(name) && name != "WARP_SZ" {
+            self.undeclared(name, span);
+        }
+    }
+
+    fn undeclared(&mut self, name: &str, span: Span) {
+        let ty = if name.starts_with("%f") { ".f32" } else { ".b32" };
+        self.report(
+            Finding::error(
+                "PTX0031",
+                span.place(),
+                format!("`{name}` is not declared: expected a register, variable, label or function declared before"),
+            )
+            .rule("PTX ISA, 5.1.1 register state space")
+            .help(format!("a register is declared like `.reg {ty} {name};`")),
+        );
+    }
+}

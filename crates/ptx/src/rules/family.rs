@@ -1,0 +1,355 @@
+//! The modifiers, versions and targets of the multiply-add family, read off the rows.
+
+use super::{Check, neighbours};
+use crate::ast::{Instruction, Span};
+use crate::forms::FORMS;
+use roundonce_arith::{Format, Rounding};
+use roundonce_isa::{Effect, Finding, Form, Mismatch, Part, Slot, Version};
+
+/// The first PTX with `.ftz`, whatever it stands on.
+const FTZ_VERSION: Version = Version(1, 4);
+
+/// The rows say sm_13 for f64, as the document does. The assembler takes it from sm_10 on, to be done in f32 or by a
+/// later target, but there knows two directions only.
+const F64_ACCEPTED_FROM: u32 = 10;
+const F64_TARGET: u32 = 13;
+const F64_BEFORE: [&str; 2] = [".rn", ".rz"];
+
+/// The PTX that warns of a `mad.f32` without its rounding modifier; older ones are silent.
+const MAD_WARNS: Version = Version(3, 1);
+
+/// Whether the rows have the mnemonic.
+pub(super) fn is_member(mnemonic: &str) -> bool {
+    FORMS.iter().any(|form| form.mnemonic == mnemonic)
+}
+
+/// The types of a form in order, a `|` for each slot of types: what a list of types is compared with.
+fn types_fit(form: &Form, types: &[&str]) -> bool {
+    let mut left = types.iter();
+    for part in form.parts {
+        let fits = match part {
+            Part::Fixed(fixed) => left.next() == Some(fixed),
+            Part::Slot(slot) if is_type_slot(slot) => {
+                left.next().is_some_and(|ty| slot.choices.iter().any(|choice| choice.text == *ty))
+            }
+            Part::Slot(_) => true,
+        };
+        if !fits {
+            return false;
+        }
+    }
+    left.next().is_none()
+}
+
+fn is_type_slot(slot: &Slot) -> bool {
+    slot.choices.iter().any(|choice| matches!(choice.effect, Effect::Factors(_) | Effect::Type(..)))
+}
+
+/// Whether the slot is of rounding directions.
+fn rounds(slot: &Slot) -> bool {
+    slot.choices.iter().any(|choice| matches!(choice.effect, Effect::Round(_) | Effect::RoundExplicitly(_)))
+}
+
+/// `.rn .rz .rm .rp` as they stand in some row.
+fn is_rounding(modifier: &str) -> bool {
+    FORMS.iter().flat_map(Form::slots).any(|slot| rounds(slot) && slot.choices.iter().any(|c| c.text == modifier))
+}
+
+fn choices(slot: &Slot) -> String {
+    slot.choices.iter().map(|choice| choice.text).collect::<Vec<_>>().join(" ")
+}
+
+impl<'a> Check<'_, 'a> {
+    /// Checks a member of the family; false if it is none after all, so that its names are yet to be checked.
+    pub(super) fn family(&mut self, instruction: &Instruction<'a>) -> bool {
+        let module = self.module;
+        let written = module.modifiers(instruction.modifiers);
+        let opcode = instruction.opcode;
+        if opcode == "mad" && written.iter().any(|word| neighbours::HALVES_OF_PRODUCT.contains(word)) {
+            if let Some((at, expected)) = neighbours::integer_mad(written) {
+                let span = at.map_or(self.spelling_span(instruction), |at| self.span(written[at]));
+                let found = at.map_or("its modifiers", |at| written[at]);
+                self.report(
+                    Finding::error("PTX0023", span.place(), format!("found `{found}`, expected {expected}"))
+                        .rule("PTX ISA, 9.7.1 integer arithmetic instructions: mad"),
+                );
+            }
+            return false;
+        }
+        let types: Vec<&str> = written.iter().copied().filter(|word| neighbours::is_type(word)).collect();
+        let rows = || FORMS.iter().chain(neighbours::HALVES).filter(|form| form.mnemonic == opcode);
+        let fitting: Vec<&'static Form> = rows().filter(|form| types_fit(form, &types)).collect();
+        if fitting.is_empty() {
+            if neighbours::is_unchecked(opcode, &types) {
+                return false;
+            }
+            self.wrong_types(instruction, &types, rows());
+            return true;
+        }
+        if let Some(ftz) = written.iter().find(|word| **word == ".ftz")
+            && self.version.is_some_and(|version| version < FTZ_VERSION)
+        {
+            let span = self.span(ftz);
+            self.needs_version(span, "`.ftz`", FTZ_VERSION, fitting[0].source);
+        }
+        if let Some(form) = self.row(instruction, written, &fitting) {
+            self.operands_of(instruction, form);
+        }
+        true
+    }
+
+    /// Finds the row that the modifiers, the version and the target name, or reports why there is none; gives a row
+    /// to check the operands by in either case.
+    fn row(&mut self, instruction: &Instruction, written: &[&str], fitting: &[&'static Form]) -> Option<&'static Form> {
+        // `.sat` twice means `.sat`: the assembler lets it pass, alone of all modifiers.
+        let mut modifiers: Vec<&str> = Vec::with_capacity(written.len());
+        for word in written {
+            if *word != ".sat" || !modifiers.contains(word) {
+                modifiers.push(word);
+            }
+        }
+        let matched: Vec<(&'static Form, Result<(), Mismatch>)> =
+            fitting.iter().map(|form| (*form, form.matches(instruction.opcode, &modifiers).map(|_| ()))).collect();
+        if let Some((form, _)) = matched.iter().find(|(form, result)| result.is_ok() && self.has(form)) {
+            self.legacy(instruction, form);
+            self.early_f64(instruction, written, form);
+            return Some(form);
+        }
+        let here = matched.iter().filter(|(form, _)| self.has(form));
+        let missing = here.clone().find(|(_, result)| matches!(result, Err(Mismatch::Missing(_))));
+        if let Some((form, Err(mismatch))) = missing {
+            self.mismatch(instruction, written, form, mismatch);
+            return Some(form);
+        }
+        if let Some((form, _)) = matched.iter().find(|(_, result)| result.is_ok()) {
+            self.gate(instruction, form);
+            return Some(form);
+        }
+        let (form, result) = here.into_iter().next().or(matched.first())?;
+        if let Err(mismatch) = result {
+            self.mismatch(instruction, written, form, mismatch);
+        }
+        if !self.has(form) {
+            self.gate(instruction, form);
+        }
+        Some(form)
+    }
+
+    /// Whether the module's version and target have a row.
+    fn has(&self, form: &Form) -> bool {
+        form.gate.holds(self.target.map(|target| Self::effective(form, target)), self.version)
+    }
+
+    /// The target as the row's gate is to see it.
+    fn effective(form: &Form, target: u32) -> u32 {
+        let early = form.recipe.operation.format == Format::F64 && target >= F64_ACCEPTED_FROM;
+        if early && form.gate.target.first <= F64_TARGET { target.max(F64_TARGET) } else { target }
+    }
+
+    fn spelling_span(&self, instruction: &Instruction) -> Span {
+        let start = self.span(instruction.opcode);
+        let last = self.module.modifiers(instruction.modifiers).last().map(|word| self.span(word));
+        start.to(last.unwrap_or(start))
+    }
+
+    fn gate(&mut self, instruction: &Instruction, form: &Form) {
+        let span = self.spelling_span(instruction);
+        let spelling = format!("`{}`", instruction.spelling(self.module));
+        if let Some(target) = self.target
+            && !form.gate.target.holds(Self::effective(form, target))
+        {
+            let expected = match form.gate.target.last {
+                None => format!("`.target sm_{}` or higher", form.gate.target.first),
+                Some(last) => format!("`.target sm_{}` to `sm_{last}`", form.gate.target.first),
+            };
+            let older = form.gate.target.last.is_some_and(|last| target > last);
+            let help =
+                if older { form.note.to_owned() } else { format!("name the target `sm_{}`", form.gate.target.first) };
+            self.report(
+                Finding::error("PTX0026", span.place(), format!("{spelling} on sm_{target}: expected {expected}"))
+                    .rule(form.source)
+                    .help(help),
+            );
+        }
+        if let Some(version) = self.version
+            && !form.gate.version.holds(version)
+        {
+            match form.gate.version.last.filter(|last| version > *last) {
+                Some(last) => {
+                    let message = format!("{spelling} in PTX {version}: expected `.version {last}` or earlier");
+                    self.report(Finding::error("PTX0025", span.place(), message).rule(form.source).help(form.note));
+                }
+                None => self.needs_version(span, &spelling, form.gate.version.first, form.source),
+            }
+        }
+    }
+
+    fn needs_version(&mut self, span: Span, what: &str, first: Version, source: &str) {
+        let version = self.version.unwrap_or(first);
+        self.report(
+            Finding::error(
+                "PTX0025",
+                span.place(),
+                format!("{what} in PTX {version}: expected `.version {first}` or later"),
+            )
+            .rule(source)
+            .help(format!("write `.version {first}`")),
+        );
+    }
+
+    fn wrong_types(&mut self, instruction: &Instruction, types: &[&str], rows: impl Iterator<Item = &'static Form>) {
+        let written = self.module.modifiers(instruction.modifiers);
+        let unknown = written.iter().find(|word| {
+            !neighbours::is_type(word) && word.to_lowercase() != **word && neighbours::is_type(&word.to_lowercase())
+        });
+        let found = match (unknown, types) {
+            (Some(word), _) => format!("`{word}` is no type"),
+            (None, []) => "no type is written".to_owned(),
+            (None, types) => format!("`{}` are no types of `{}`", types.concat(), instruction.opcode),
+        };
+        let mut syntaxes: Vec<String> = Vec::new();
+        for form in rows {
+            let syntax = form.syntax();
+            if !syntaxes.contains(&syntax) {
+                syntaxes.push(syntax);
+            }
+        }
+        let source = FORMS.iter().find(|form| form.mnemonic == instruction.opcode).map_or("", |form| form.source);
+        let span = self.spelling_span(instruction);
+        self.report(
+            Finding::error("PTX0021", span.place(), format!("{found}: expected one of {}", syntaxes.join(", ")))
+                .rule(source)
+                .help("types are lower case and stand in this order; other modifiers may stand anywhere"),
+        );
+    }
+
+    fn mismatch(&mut self, instruction: &Instruction, written: &[&str], form: &'static Form, mismatch: &Mismatch) {
+        let syntax = form.syntax();
+        let place_of = |check: &Self, modifier: &str, last: bool| {
+            let mut places = written.iter().filter(|word| **word == modifier);
+            let word = if last { places.next_back() } else { places.next() };
+            word.map_or(check.spelling_span(instruction), |word| check.span(word)).place()
+        };
+        let finding = match mismatch {
+            Mismatch::Missing(slot) => {
+                let opcode = self.span(instruction.opcode);
+                let wrong = written.iter().find(|word| !is_rounding(word) && word.starts_with(".r") && word.len() <= 5);
+                let found = wrong.map_or("none is written".to_owned(), |word| format!("found `{word}`"));
+                let finding = Finding::error(
+                    "PTX0022",
+                    self.spelling_span(instruction).place(),
+                    format!(
+                        "`{}` needs a rounding modifier, {found}: expected one of {} as in `{syntax}`",
+                        instruction.opcode,
+                        choices(slot)
+                    ),
+                );
+                // What a legacy mad without one means is written down; what such an fma means is not.
+                if instruction.opcode == "mad" && rounds(slot) && wrong.is_none() {
+                    let at = opcode.end as usize;
+                    finding.fix(at, at, ".rn").help("older PTX took it as `.rn`: write that")
+                } else {
+                    finding.help(format!("`.rn` rounds to nearest even, as C does: `{}.rn…`", instruction.opcode))
+                }
+            }
+            Mismatch::Twice(modifier) => {
+                let rounding = is_rounding(modifier);
+                let message = if rounding {
+                    format!("`{modifier}` is a second rounding modifier: expected one")
+                } else {
+                    format!("`{modifier}` is written twice: expected once")
+                };
+                let finding = Finding::error("PTX0024", place_of(self, modifier, true), message);
+                // Two equal modifiers can only have meant one.
+                let equal: Vec<Span> =
+                    written.iter().filter(|word| *word == modifier).map(|word| self.span(word)).collect();
+                match equal.as_slice() {
+                    [_, second, ..] => finding
+                        .fix(second.start as usize, second.end as usize, "")
+                        .help(format!("drop the second `{modifier}`")),
+                    _ => finding.help("keep the direction that is meant"),
+                }
+            }
+            Mismatch::NotAllowed(modifier) => Finding::error(
+                "PTX0023",
+                place_of(self, modifier, false),
+                format!("`{modifier}` is not allowed here: expected `{syntax}`"),
+            )
+            .help(self.why_not(form, modifier)),
+            Mismatch::Other => {
+                Finding::error("PTX0021", self.spelling_span(instruction).place(), format!("expected `{syntax}`"))
+            }
+        };
+        self.report(finding.rule(form.source));
+    }
+
+    /// Where a modifier that a form lacks would be at home.
+    fn why_not(&self, form: &Form, modifier: &str) -> String {
+        let has = |other: &&Form| {
+            other.mnemonic == form.mnemonic
+                && other.slots().any(|slot| slot.choices.iter().any(|choice| choice.text == modifier))
+        };
+        match FORMS.iter().chain(neighbours::HALVES).find(has) {
+            Some(other) => format!("`{modifier}` belongs to `{}` ({})", other.syntax(), other.gate),
+            None => format!("no form of `{}` has `{modifier}`; modifiers are lower case", form.mnemonic),
+        }
+    }
+
+    /// `mad.f32` without rounding on sm_20 and later: silent, then warned of.
+    fn legacy(&mut self, instruction: &Instruction, form: &Form) {
+        let recipe = form.recipe.operation;
+        let needs_none = form.slots().all(|slot| !rounds(slot));
+        let fused = instruction.opcode == "mad" && recipe.kind == roundonce_arith::Kind::MulAdd;
+        if !fused || !needs_none || recipe.format != Format::F32 || recipe.rounding != Rounding::NearestEven {
+            return;
+        }
+        let at = self.span(instruction.opcode).end as usize;
+        let message = "`mad.f32` without a rounding modifier means `mad.rn.f32` from sm_20 on: expected it written";
+        let place = self.spelling_span(instruction).place();
+        let finding = if self.version.is_some_and(|version| version >= MAD_WARNS) {
+            Finding::warning("PTX0040", place, message)
+        } else {
+            Finding::note("PTX0040", place, message)
+        };
+        self.report(
+            finding
+                .rule(format!("{}, errata", form.source))
+                .help("write `.rn`: PTX 3.2 and later refuse it without")
+                .fix(at, at, ".rn"),
+        );
+    }
+
+    /// f64 before sm_13.
+    fn early_f64(&mut self, instruction: &Instruction, written: &[&str], form: &Form) {
+        let Some(target) = self.target.filter(|target| *target < F64_TARGET) else { return };
+        if form.recipe.operation.format != Format::F64 {
+            return;
+        }
+        match written.iter().find(|word| is_rounding(word) && !F64_BEFORE.contains(word)) {
+            Some(word) => {
+                let place = self.span(word).place();
+                self.report(
+                    Finding::error(
+                        "PTX0023",
+                        place,
+                        format!("`{word}` on sm_{target}: expected one of {}", F64_BEFORE.join(" ")),
+                    )
+                    .rule(form.source)
+                    .help("directed rounding of f64 needs `.target sm_13`"),
+                );
+            }
+            None => {
+                let place = self.spelling_span(instruction).place();
+                self.report(
+                    Finding::note(
+                        "PTX0041",
+                        place,
+                        format!("f64 on sm_{target}, which has none: expected sm_13 or higher; the assembler takes it"),
+                    )
+                    .rule(form.source)
+                    .help("with `map_f64_to_f32` it is done in f32: other bits"),
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Rules about the module as a whole: version, target, types of declarations.
+
+use super::Check;
+use crate::ast::{Item, Operand, Space, Variable};
+use roundonce_isa::{Finding, Version};
+
+/// The newest PTX whose opcodes, targets and versions these tables hold.
+pub(super) const NEWEST: Version = Version(9, 5);
+
+/// The last minor version of each major one.
+const LAST_MINOR: &[Version] = &[
+    Version(1, 5),
+    Version(2, 3),
+    Version(3, 2),
+    Version(4, 3),
+    Version(5, 1),
+    Version(6, 5),
+    Version(7, 8),
+    Version(8, 8),
+    Version(9, 5),
+];
+
+/// Every target and the first PTX that has it. As the assembler accepts them; the document's own table leaves out
+/// sm_21 and names sm_110 where older documents say sm_101.
+#[rustfmt::skip] // A table.
+const TARGETS: &[(&str, Version)] = &[
+    ("10", Version(1, 0)), ("11", Version(1, 0)), ("12", Version(1, 2)), ("13", Version(1, 2)),
+    ("20", Version(2, 0)), ("21", Version(2, 0)),
+    ("30", Version(3, 0)), ("32", Version(4, 0)), ("35", Version(3, 1)), ("37", Version(4, 1)),
+    ("50", Version(4, 0)), ("52", Version(4, 1)), ("53", Version(4, 2)),
+    ("60", Version(5, 0)), ("61", Version(5, 0)), ("62", Version(5, 0)),
+    ("70", Version(5, 1)), ("72", Version(6, 1)), ("75", Version(6, 3)),
+    ("80", Version(7, 0)), ("86", Version(7, 1)), ("87", Version(7, 4)), ("88", Version(9, 0)), ("89", Version(7, 8)),
+    ("90", Version(7, 8)), ("90a", Version(8, 0)),
+    ("100", Version(8, 6)), ("100a", Version(8, 6)), ("100f", Version(8, 8)),
+    ("101", Version(8, 6)), ("101a", Version(8, 6)), ("101f", Version(8, 8)),
+    ("103", Version(8, 8)), ("103a", Version(8, 8)), ("103f", Version(8, 8)),
+    ("110", Version(9, 0)), ("110a", Version(9, 0)), ("110f", Version(9, 0)),
+    ("120", Version(8, 7)), ("120a", Version(8, 7)), ("120f", Version(8, 8)),
+    ("121", Version(8, 8)), ("121a", Version(8, 8)), ("121f", Version(8, 8)),
+];
+
+/// What a `.target` may say beside an architecture.
+const TARGET_OPTIONS: &[&str] = &["texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"];
+
+/// The first target with f64 in hardware: from it on, `map_f64_to_f32` is an error.
+const F64_TARGET: u32 = 13;
+
+/// Types of registers, and their bits.
+const REGISTER_TYPES: &[(&str, u32)] = &[
+    (".pred", 1),
+    (".b8", 8),
+    (".u8", 8),
+    (".s8", 8),
+    (".b16", 16),
+    (".u16", 16),
+    (".s16", 16),
+    (".f16", 16),
+    (".b32", 32),
+    (".u32", 32),
+    (".s32", 32),
+    (".f32", 32),
+    (".f16x2", 32),
+    (".b64", 64),
+    (".u64", 64),
+    (".s64", 64),
+    (".f64", 64),
+    (".b128", 128),
+];
+
+impl<'a> Check<'_, 'a> {
+    /// `.version` first, then `.target`.
+    pub(super) fn header(&mut self) {
+        let rule = "PTX ISA, 11.1 PTX module directives";
+        match self.module.items.first() {
+            Some(Item::Version { .. }) => {}
+            first => {
+                let place = first.and_then(|item| self.item_place(item)).unwrap_or(roundonce_isa::Place::Whole);
+                self.report(
+                    Finding::error(
+                        "PTX0010",
+                        place,
+                        "a module begins with `.version`: expected one like `.version 8.6`",
+                    )
+                    .rule(rule),
+                );
+            }
+        }
+        if self.module.targets().next().is_none() {
+            self.report(
+                Finding::error(
+                    "PTX0012",
+                    roundonce_isa::Place::Whole,
+                    "the module names no target: expected one like `.target sm_90` behind `.version`",
+                )
+                .rule(rule),
+            );
+        }
+    }
+
+    fn item_place(&self, item: &Item) -> Option<roundonce_isa::Place> {
+        let span = match item {
+            Item::Version { span, .. } | Item::Target { span, .. } | Item::AddressSize { span, .. } => *span,
+            Item::Variables(list) => self.module.variables(*list).first()?.span,
+            Item::Function(function) => function.span,
+            Item::Directive(directive) => directive.span,
+            Item::Line(line) => line.span,
+            Item::Section(section) => section.span,
+            Item::Dwarf(line) => self.span(line),
+        };
+        Some(span.place())
+    }
+
+    pub(super) fn item(&mut self, item: &Item<'a>) {
+        match item {
+            Item::Version { version, span } => {
+                let known = LAST_MINOR.iter().any(|last| version.0 == last.0 && version.1 <= last.1);
+                if !known && *version < NEWEST {
+                    self.report(
+                        Finding::error(
+                            "PTX0011",
+                            span.place(),
+                            format!("there is no PTX {version}: expected a version from 1.0 to {NEWEST}"),
+                        )
+                        .rule("PTX ISA, 11.1.1 .version"),
+                    );
+                } else if !known {
+                    self.report(Finding::note(
+                        "PTX0011",
+                        span.place(),
+                        format!("PTX {version} is newer than what is checked here: expected at most {NEWEST}"),
+                    ));
+                }
+            }
+            Item::Target { words, .. } => {
+                let module = self.module;
+                for word in module.operands(*words) {
+                    self.target_word(word);
+                }
+            }
+            Item::AddressSize { bits, span } if !matches!(bits, 32 | 64) => {
+                self.report(
+                    Finding::error("PTX0012", span.place(), format!("an address has {bits} bits: expected 32 or 64"))
+                        .rule("PTX ISA, 11.1.3 .address_size"),
+                );
+            }
+            Item::Variables(list) => {
+                let module = self.module;
+                for variable in module.variables(*list) {
+                    self.variable(variable);
+                }
+            }
+            Item::Function(function) => self.function(function),
+            Item::Directive(directive) if directive.name == ".alias" => {
+                if let Some(name) = self.module.operands(directive.operands).first().and_then(Operand::name) {
+                    self.scopes.declare(name, super::Entity::Function);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn target_word(&mut self, operand: &Operand<'a>) {
+        let Some(word) = operand.name() else { return };
+        let rule = "PTX ISA, 11.1.2 .target";
+        if let Some(name) = word.strip_prefix("sm_").or_else(|| word.strip_prefix("compute_")) {
+            let Some((_, first)) = TARGETS.iter().find(|(target, _)| *target == name) else {
+                let newer = self.version.is_some_and(|version| version > NEWEST);
+                let message = format!("there is no target `{word}`: expected one like `sm_90`");
+                let finding = if newer {
+                    Finding::note("PTX0012", operand.span.place(), message)
+                } else {
+                    Finding::error("PTX0012", operand.span.place(), message)
+                };
+                return self.report(finding.rule(rule));
+            };
+            if let Some(version) = self.version.filter(|version| version < first) {
+                self.report(
+                    Finding::error(
+                        "PTX0013",
+                        operand.span.place(),
+                        format!("PTX {version} does not know `{word}`: expected `.version {first}` or later"),
+                    )
+                    .rule(rule)
+                    .help(format!("write `.version {first}`, or name an older target")),
+                );
+            }
+        } else if word == "map_f64_to_f32" {
+            if self.target.is_some_and(|target| target >= F64_TARGET) {
+                self.report(
+                    Finding::error(
+                        "PTX0014",
+                        operand.span.place(),
+                        "`map_f64_to_f32` is for targets without f64: expected sm_10, sm_11 or sm_12",
+                    )
+                    .rule(rule)
+                    .help("drop it: from sm_13 on f64 is computed as f64"),
+                );
+            }
+        } else if !TARGET_OPTIONS.contains(&word) {
+            self.report(
+                Finding::error(
+                    "PTX0012",
+                    operand.span.place(),
+                    format!(
+                        "there is no target or option `{word}`: expected `sm_…` or one of {}",
+                        TARGET_OPTIONS.join(", ")
+                    ),
+                )
+                .rule(rule),
+            );
+        }
+    }
+
+    /// Whether a register can have the type it is declared with.
+    pub(super) fn variable_type(&mut self, variable: &Variable<'a>) {
+        if variable.space != Space::Reg || variable.continues {
+            return;
+        }
+        let place = self.span(variable.ty).place();
+        let rule = "PTX ISA, 5.2 types";
+        let Some((_, bits)) = REGISTER_TYPES.iter().find(|(ty, _)| *ty == variable.ty) else {
+            let finding = Finding::error(
+                "PTX0015",
+                place,
+                format!("a register has no type `{}`: expected a fundamental type like `.b16` or `.f32`", variable.ty),
+            );
+            return self.report(finding.rule(rule).help("alternate formats are held in `.b` registers of their width"));
+        };
+        if *bits == 1 && variable.lanes > 1 {
+            self.report(
+                Finding::error("PTX0015", place, "predicates form no vectors: expected a scalar `.pred`").rule(rule),
+            );
+        } else if bits * u32::from(variable.lanes) > 128 || variable.lanes > 4 {
+            self.report(
+                Finding::error(
+                    "PTX0015",
+                    place,
+                    format!(
+                        "`.v{} {}` is too large: expected at most 4 components and 128 bits",
+                        variable.lanes, variable.ty
+                    ),
+                )
+                .rule("PTX ISA, 5.4.2 vectors"),
+            );
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! The operands of the multiply-add family: how many, of which kinds and types, as the row says.
+
+use super::names::is_special;
+use super::scope::Entity;
+use super::{Check, neighbours};
+use crate::ast::{Component, Instruction, Operand, OperandKind, Unary};
+use crate::literal::{Constant, evaluate};
+use roundonce_arith::Format;
+use roundonce_isa::{Effect, Finding, Form};
+
+/// What may stand in a place of a form.
+#[derive(Clone, Copy)]
+struct Wanted {
+    /// As the manual names it: `d`.
+    name: &'static str,
+    /// Types of registers.
+    types: &'static [&'static str],
+    /// Of an immediate, where one may stand.
+    immediate: Option<&'static str>,
+    /// The form's rule.
+    source: &'static str,
+    /// Whether the form has three sources.
+    three: bool,
+    /// Whether its factors are narrower than its result.
+    mixed: bool,
+}
+
+impl Wanted {
+    fn of(form: &'static Form, index: usize, name: &'static str) -> Wanted {
+        let operation = &form.recipe.operation;
+        let format = if index == 0 { operation.format } else { operation.operand_format(index - 1) };
+        Self::in_format(form, format, form.recipe.lanes, index, name)
+    }
+
+    fn in_format(form: &'static Form, format: Format, lanes: u32, index: usize, name: &'static str) -> Wanted {
+        let (types, immediate): (&[&str], _) = match (format, lanes) {
+            (Format::F32, 1) => (&[".f32", ".b32"], Some(".f32")),
+            (Format::F32, _) => (&[".b64"], None),
+            (Format::F64, _) => (&[".f64", ".b64"], Some(".f64")),
+            (Format::F16, 1) => (&[".f16", ".b16"], None),
+            (Format::F16, _) => (&[".f16x2", ".b32"], None),
+            (Format::BF16, 1) => (&[".b16"], None),
+            _ => (&[".b32"], None),
+        };
+        let mixed =
+            form.slots().any(|slot| slot.choices.iter().any(|choice| matches!(choice.effect, Effect::Factors(_))));
+        let three = form.recipe.operation.kind.arity() == 3;
+        Wanted { name, types, immediate: immediate.filter(|_| index > 0), source: form.source, three, mixed }
+    }
+
+    fn registers(&self) -> String {
+        let types = self.types.iter().map(|ty| format!("`{ty}`")).collect::<Vec<_>>().join(" or ");
+        format!("a {types} register")
+    }
+
+    fn expected(&self) -> String {
+        match self.immediate {
+            Some(_) => format!("{} or a floating constant", self.registers()),
+            None => self.registers(),
+        }
+    }
+}
+
+impl<'a> Check<'_, 'a> {
+    pub(super) fn operands_of(&mut self, instruction: &Instruction<'a>, form: &'static Form) {
+        let module = self.module;
+        let operands = module.operands(instruction.operands);
+        let names: Vec<&'static str> = form.operands.split(", ").collect();
+        if operands.len() != names.len() {
+            self.report(
+                Finding::error(
+                    "PTX0028",
+                    instruction.span.place(),
+                    format!(
+                        "`{}` with {} operands: expected {}, `{}`",
+                        instruction.opcode,
+                        operands.len(),
+                        names.len(),
+                        form.operands
+                    ),
+                )
+                .rule(form.source),
+            );
+        }
+        // The factor's format is a modifier's: the row as it is spelled, not as it stands.
+        let mut narrow =
+            module.modifiers(instruction.modifiers).iter().copied().filter(|word| neighbours::is_type(word));
+        let spelled = match narrow.next_back() {
+            Some(".f16") => Some(Format::F16),
+            Some(".bf16") => Some(Format::BF16),
+            _ => None,
+        };
+        let mixed = spelled.filter(|format| form.recipe.operation.format != *format);
+        for (index, (operand, name)) in operands.iter().zip(&names).enumerate() {
+            let wanted = match mixed {
+                // In a mixed form the addend and the result alone are wide.
+                Some(format) if matches!(*name, "a" | "b") => Wanted::in_format(form, format, 1, index, name),
+                _ => Wanted::of(form, index, name),
+            };
+            if index == 0 { self.destination(operand, &wanted) } else { self.source(operand, &wanted) }
+        }
+    }
+
+    fn refuse(&mut self, code: &'static str, operand: &Operand, wanted: &Wanted, found: &str, help: &str) {
+        let expected = if code == "PTX0029" { wanted.registers() } else { wanted.expected() };
+        self.report(
+            Finding::error(
+                code,
+                operand.span.place(),
+                format!("{found} as operand `{}`: expected {expected}", wanted.name),
+            )
+            .rule(wanted.source)
+            .help(help),
+        );
+    }
+
+    fn destination(&mut self, operand: &Operand<'a>, wanted: &Wanted) {
+        let module = self.module;
+        match operand.kind {
+            OperandKind::Name(_) | OperandKind::Component(..) => self.register(operand, wanted, true),
+            OperandKind::Pair(items) => {
+                let [first, second] = module.operands(items) else { return };
+                self.destination(first, wanted);
+                // A predicate thrown away again passes.
+                if second.kind != OperandKind::Discard {
+                    self.refuse(
+                        "PTX0029",
+                        second,
+                        wanted,
+                        "a second, predicate result",
+                        "no such form gives a predicate",
+                    );
+                }
+            }
+            OperandKind::Discard => {
+                self.refuse("PTX0029", operand, wanted, "`_`", "name a register, if only to drop its value");
+            }
+            _ => self.shape(operand, wanted, "PTX0029"),
+        }
+    }
+
+    fn source(&mut self, operand: &Operand<'a>, wanted: &Wanted) {
+        let module = self.module;
+        match operand.kind {
+            OperandKind::Name("WARP_SZ") => self.constant(operand, wanted),
+            OperandKind::Name(_) | OperandKind::Component(..) => self.register(operand, wanted, false),
+            OperandKind::Number(_) | OperandKind::Group(_) | OperandKind::Cast(..) | OperandKind::Choose(_) => {
+                self.constant(operand, wanted)
+            }
+            OperandKind::Binary(_, items) => match module.operands(items) {
+                [first, offset] if matches!(first.kind, OperandKind::Name(name) if name != "WARP_SZ") => {
+                    self.sum(operand, first, offset, wanted);
+                }
+                _ => self.constant(operand, wanted),
+            },
+            OperandKind::Unary(unary, inner) => {
+                let negated = matches!(
+                    module.operand(inner).kind,
+                    OperandKind::Name(_) | OperandKind::Component(..) | OperandKind::Discard
+                );
+                if !negated {
+                    self.constant(operand, wanted);
+                } else if unary == Unary::Minus {
+                    let help = "PTX negates no operand: use `neg`, or negate the constant";
+                    self.refuse("PTX0030", operand, wanted, "a negated register", help);
+                } else {
+                    self.refuse("PTX0030", operand, wanted, "an inverted register", "only predicates are inverted");
+                }
+            }
+            _ => self.shape(operand, wanted, "PTX0030"),
+        }
+    }
+
+    /// `f3+1`, a register and an integer. The three-operand forms take it for an address: of the register's type they
+    /// then ask only that it is no integer (and, where the operand has raw bits, no float).
+    fn sum(&mut self, operand: &Operand<'a>, register: &Operand<'a>, offset: &Operand<'a>, wanted: &Wanted) {
+        match evaluate(self.module, offset) {
+            Ok(Constant::Signed(_) | Constant::Unsigned(_)) => {}
+            Ok(_) => {
+                let help = "nothing is added to a register inside an operand";
+                return self.refuse("PTX0030", operand, wanted, "a register and a floating constant", help);
+            }
+            Err(finding) => return self.report(finding),
+        }
+        let entity = register.name().and_then(|name| self.scopes.find(name));
+        match entity {
+            Some(Entity::Register { ty, lanes: 1 }) if wanted.three => {
+                let floats = wanted.types.iter().any(|ty| ty.starts_with(".f")) || wanted.mixed;
+                if !(ty.starts_with(".b") || ty.starts_with(".f") && floats) {
+                    let help = "nothing is added to a register inside an operand";
+                    return self.refuse("PTX0030", operand, wanted, "a sum with a register", help);
+                }
+                self.report(
+                    Finding::note(
+                        "PTX0030",
+                        operand.span.place(),
+                        "a sum with a register: expected the register alone; the assembler takes it for an address",
+                    )
+                    .rule(wanted.source)
+                    .help("drop the sum"),
+                );
+            }
+            Some(Entity::Function | Entity::Label) => {
+                self.refuse("PTX0030", operand, wanted, "a sum with an address", "no address is taken here");
+            }
+            _ => self.register(register, wanted, false),
+        }
+    }
+
+    /// Refuses what has the wrong shape whatever its type.
+    fn shape(&mut self, operand: &Operand<'a>, wanted: &Wanted, code: &'static str) {
+        let (found, help) = match operand.kind {
+            OperandKind::Address(_) => ("an address", "load it into a register first"),
+            OperandKind::Vector(_) => ("a vector", "pack it into a register with `mov` first"),
+            OperandKind::Discard => ("`_`", "name a register"),
+            OperandKind::Index(_) => ("an element of an array", "load it into a register first"),
+            OperandKind::Number(_) | OperandKind::Group(_) | OperandKind::Binary(..) => {
+                ("a constant", "a result needs a register")
+            }
+            OperandKind::Unary(..) => ("a negated register", "PTX negates no operand: use `neg`"),
+            _ => ("this", "the operand has no such form"),
+        };
+        self.refuse(code, operand, wanted, found, help);
+    }
+
+    /// A name, or a component of one.
+    fn register(&mut self, operand: &Operand<'a>, wanted: &Wanted, is_destination: bool) {
+        let (name, component) = match operand.kind {
+            OperandKind::Name(name) => (name, None),
+            OperandKind::Component(name, component) => (name, Some(component)),
+            _ => return,
+        };
+        let code = if is_destination { "PTX0029" } else { "PTX0030" };
+        let entity = match self.scopes.find(name) {
+            None if is_special(name) => {
+                let help = "copy it into a register with `mov` first";
+                return self.refuse(code, operand, wanted, &format!("the special register `{name}`"), help);
+            }
+            None => return self.undeclared(name, operand.span),
+            Some(entity) => entity,
+        };
+        match entity {
+            Entity::Register { ty, lanes } => {
+                if let Some(component) = component {
+                    self.component(operand, wanted, lanes, component);
+                } else if lanes > 1 {
+                    let help = format!("name a component: `{name}.x`");
+                    return self.refuse(code, operand, wanted, &format!("the vector `{name}`"), &help);
+                }
+                if !wanted.types.contains(&ty) {
+                    let help =
+                        format!("`{name}` is declared as `{ty}`: convert with `cvt`, or copy its bits with `mov`");
+                    let found = format!("the `{ty}` register `{name}`");
+                    self.refuse(if is_destination { "PTX0029" } else { "PTX0027" }, operand, wanted, &found, &help);
+                }
+            }
+            // The assembler takes a function's address for a number of any type; as a result it does not.
+            Entity::Function if !is_destination => {}
+            entity => {
+                let help = if entity == Entity::Variable { "load it into a register first" } else { "" };
+                self.refuse(code, operand, wanted, &format!("the {} `{name}`", entity.noun()), help);
+            }
+        }
+    }
+
+    fn component(&mut self, operand: &Operand<'a>, wanted: &Wanted, lanes: u8, component: Component) {
+        let index = match component {
+            Component::X | Component::R => 0,
+            Component::Y | Component::G => 1,
+            Component::Z | Component::B => 2,
+            Component::W | Component::A => 3,
+            _ => u8::MAX,
+        };
+        let text = component.text();
+        if lanes == 1 || index == u8::MAX {
+            let found = format!("`{text}` of what has no such component");
+            self.refuse("PTX0030", operand, wanted, &found, "only vectors have components, `.x` to `.w`");
+        } else if index >= lanes {
+            self.report(
+                Finding::note(
+                    "PTX0030",
+                    operand.span.place(),
+                    format!(
+                        "`{text}` of a vector of {lanes}: expected an earlier component; the assembler says nothing"
+                    ),
+                )
+                .rule("PTX ISA, 5.4.2 vectors"),
+            );
+        }
+    }
+
+    fn constant(&mut self, operand: &Operand<'a>, wanted: &Wanted) {
+        let constant = match evaluate(self.module, operand) {
+            Ok(constant) => constant,
+            Err(finding) => return self.report(finding),
+        };
+        let floating = matches!(constant, Constant::Double(_) | Constant::Single(_));
+        match wanted.immediate {
+            Some(_) if floating => {}
+            Some(_) => {
+                let text = operand.span.of(self.module.text());
+                let help = format!("write it with a point: `{text}.0`");
+                let help = if text.bytes().all(|byte| byte.is_ascii_digit()) { help.as_str() } else { "" };
+                self.refuse("PTX0027", operand, wanted, "an integer constant", help);
+            }
+            None => {
+                self.refuse("PTX0027", operand, wanted, "a constant", "move it into a register first");
+            }
+        }
+    }
+}
