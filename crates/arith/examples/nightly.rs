@@ -1,0 +1,139 @@
+//! The long comparison: generated triples by the thousand million against SoftFloat or MPFR, on every core.
+//!
+//! `cargo run --release -p roundonce-arith --features mpfr --example nightly -- softfloat 1000000000 f32`
+//!
+//! One line a format and direction. Triple number n of a run is the same on every machine and with any number of cores.
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use common::{UNDERFLOW, direction, evaluate, generator, layout};
+use roundonce_arith::{Format, NanRule, Operand, Operation, Profile, Rounding};
+use roundonce_oracle::softfloat::{self, Call};
+
+/// Triples that share a seed: what one thread takes at a time.
+const CHUNK: u64 = 1 << 20;
+
+const FORMATS: [(&str, Format); 3] = [("f16", Format::F16), ("f32", Format::F32), ("f64", Format::F64)];
+
+/// Compares `count` triples of one chunk; says the first that differ, and how many do.
+type Comparison = fn(Operation, u64, u64) -> u64;
+
+fn against_softfloat(operation: Operation, chunk: u64, count: u64) -> u64 {
+    let format = operation.format;
+    let first = NanRule::Payload([Operand::A, Operand::B, Operand::C]);
+    // One tininess rule for the even chunks, the other for the odd ones.
+    let before = chunk % 2 == 1;
+    let underflow = UNDERFLOW[usize::from(before)];
+    let profile = Profile { underflow, nan_f32: first, nan_f64: first, nan_small: first, ..Profile::NVIDIA };
+    let direction = direction(operation.rounding);
+    let mut generator = generator(seed(operation, chunk, 1), &operation);
+    let mut mismatches = 0;
+    for _ in 0..count {
+        let operands = generator.triple();
+        let product = evaluate(&operation, &profile, operands);
+        let judge = softfloat::judge(Call::MulAdd, layout(format), direction, before, operands);
+        if product != judge {
+            // The bits of that NaN are the one named difference; its flags are not.
+            let hidden = softfloat::hides_the_addend(layout(format), operands);
+            let named = hidden && format.is_nan(product.bits) && format.is_nan(judge.bits);
+            if !(named && product.flags == judge.flags) {
+                mismatches += 1;
+                report(mismatches, &format!("{operation:?} {operands:#x?}: product {product:?}, judge {judge:?}"));
+            }
+        }
+    }
+    mismatches
+}
+
+#[cfg(feature = "mpfr")]
+fn against_mpfr(operation: Operation, chunk: u64, count: u64) -> u64 {
+    use roundonce_oracle::mpfr::{FLAGS, Judge};
+    let profile = Profile { nan_f64: NanRule::Canonical, ..Profile::NVIDIA };
+    let direction = direction(operation.rounding);
+    let mut judge = Judge::new(layout(operation.format));
+    let mut generator = generator(seed(operation, chunk, 2), &operation);
+    let mut mismatches = 0;
+    for _ in 0..count {
+        let operands = generator.triple();
+        let mut product = evaluate(&operation, &profile, operands);
+        product.flags &= FLAGS;
+        let judge = judge.mul_add(direction, operands);
+        if product != judge {
+            mismatches += 1;
+            report(mismatches, &format!("{operation:?} {operands:#x?}: product {product:?}, judge {judge:?}"));
+        }
+    }
+    mismatches
+}
+
+#[cfg(not(feature = "mpfr"))]
+fn against_mpfr(_: Operation, _: u64, _: u64) -> u64 {
+    panic!("build with --features mpfr");
+}
+
+/// Every judge, format, direction and chunk has triples of its own.
+fn seed(operation: Operation, chunk: u64, judge: u64) -> u64 {
+    (judge << 60) + (u64::from(operation.format.width()) << 52) + ((operation.rounding as u64) << 48) + chunk
+}
+
+fn report(number: u64, text: &str) {
+    if number <= 3 {
+        eprintln!("{text}");
+    }
+}
+
+/// All chunks of one run, on all cores; the number of mismatches.
+fn run(comparison: Comparison, operation: Operation, count: u64) -> u64 {
+    let next = AtomicU64::new(0);
+    let work = || {
+        let mut mismatches = 0;
+        loop {
+            let chunk = next.fetch_add(1, Ordering::Relaxed);
+            let begin = chunk * CHUNK;
+            if begin >= count {
+                return mismatches;
+            }
+            mismatches += comparison(operation, chunk, CHUNK.min(count - begin));
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().map(|worker| worker.join().expect("a worker panicked")).sum()
+    })
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let usage = "nightly softfloat|mpfr COUNT [f16|f32|f64]...";
+    let (judge, count, only) = match arguments.as_slice() {
+        [judge, count, only @ ..] => (judge.as_str(), count.parse().expect(usage), only),
+        _ => panic!("{usage}"),
+    };
+    let comparison: Comparison = match judge {
+        "softfloat" => against_softfloat,
+        "mpfr" => against_mpfr,
+        _ => panic!("{usage}"),
+    };
+    let mut all_agree = true;
+    for (name, format) in FORMATS {
+        if !only.is_empty() && !only.iter().any(|wanted| wanted == name) {
+            continue;
+        }
+        for rounding in Rounding::ALL {
+            let start = Instant::now();
+            let mismatches = run(comparison, Operation::mul_add(format, rounding), count);
+            all_agree &= mismatches == 0;
+            let seconds = start.elapsed().as_secs();
+            println!("{judge} {name} {} {count} triples, {mismatches} mismatches, {seconds} s", rounding.name());
+            std::io::stdout().flush().expect("standard output is closed");
+        }
+    }
+    if all_agree { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
