@@ -11,10 +11,7 @@ const fn optional(name: &'static str, choices: &'static [Choice]) -> Part {
 }
 
 /// Denormal flush and multiply mode.
-const FMZ: Part = optional(
-    ".fmz",
-    &[choice(".FTZ", Effect::Flush), choice(".FMZ", Effect::FlushAndZeroDominate)],
-);
+const FMZ: Part = optional(".fmz", &[choice(".FTZ", Effect::Flush), choice(".FMZ", Effect::FlushAndZeroDominate)]);
 const FTZ: Part = optional(".FTZ", &[choice(".FTZ", Effect::Flush)]);
 const RND: Part = optional(
     ".rnd",

@@ -1,0 +1,165 @@
+//! Text to words: a line, or a listing.
+
+use roundonce_isa::{Finding, Level};
+
+use crate::listing::{Listing, word_differs};
+use crate::parse::{Cursor, Statement};
+use crate::schedule::{Control, PAIR, Slot};
+use crate::{encode, fields, rules};
+
+/// The instruction of one line of text: its statement, with or without an address comment before it, scheduling in
+/// any style, a semicolon, and comments behind it.
+///
+/// # Errors
+/// The first thing wrong with it, with its place in the line.
+pub fn parse_line(line: &str) -> Result<Statement, Finding> {
+    parse_line_with_word(line).map(|(statement, _)| statement)
+}
+
+/// The same, with the word that a comment behind it gives.
+fn parse_line_with_word(line: &str) -> Result<(Statement, Option<u64>), Finding> {
+    let mut cursor = Cursor::new(line);
+    skip_comments(&mut cursor)?;
+    let prefix = cursor.schedule_prefix()?;
+    let statement = cursor.statement(prefix)?;
+    if cursor.peek() == b';' {
+        cursor.at += 1;
+    }
+    let word = skip_comments(&mut cursor)?;
+    if cursor.at < line.len() {
+        let end = cursor.at + line[cursor.at..].chars().next().map_or(0, char::len_utf8);
+        return Err(rules::SYNTAX.at((cursor.at, end), "expected `;` or the end of the line behind the statement"));
+    }
+    Ok((statement, word))
+}
+
+/// Blanks and comments; the last word of 16 hex digits among them.
+fn skip_comments(cursor: &mut Cursor<'_>) -> Result<Option<u64>, Finding> {
+    let mut word = None;
+    loop {
+        cursor.skip_blanks();
+        if cursor.peek() == b'\n' {
+            cursor.at += 1;
+        } else if cursor.starts_with("//") || cursor.peek() == b'#' {
+            cursor.at = cursor.text[cursor.at..].find('\n').map_or(cursor.text.len(), |length| cursor.at + length);
+        } else if cursor.starts_with("/*") {
+            let rest = &cursor.text[cursor.at..];
+            let Some(length) = rest.find("*/") else {
+                return Err(rules::SYNTAX.at((cursor.at, cursor.text.len()), "a comment without its end"));
+            };
+            let digits = rest[2..length].trim().strip_prefix("0x").filter(|digits| digits.len() == 16);
+            word = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok()).or(word);
+            cursor.at += length + 2;
+        } else {
+            return Ok(word);
+        }
+    }
+}
+
+/// The word of one line of text. Scheduling beside the instruction, `.reuse` included, belongs to the control word
+/// and is read and left out. `.INVALIDFMZ3` has a word; [`check`] reports it.
+///
+/// # Errors
+/// A finding with its place in the line: nothing is cut off or guessed.
+///
+/// ```
+/// use roundonce_sass::asm_line;
+/// assert_eq!(asm_line("FFMA.FTZ.RZ.SAT R0, R1, R2, R3;"), Ok(0x59bc018000270100));
+/// assert_eq!(asm_line("FFMA R0, -R1, -R2, R3;"), Ok(0x5980018000270100));
+/// assert_eq!(asm_line("FFMA32I R0, R1, 0x3d000000"), Ok(0x0c03d00000070100));
+/// assert_eq!(asm_line("FFMA R0, R1, 0.1, R0;").unwrap_err().code, "SASS0007");
+/// ```
+pub fn asm_line(line: &str) -> Result<u64, Finding> {
+    let (statement, beside) = parse_line_with_word(line)?;
+    let word = encode(&statement.instruction).map_err(|error| rules::encode_finding(&statement, error))?;
+    match beside {
+        None => Ok(word),
+        Some(beside) => match word_differs(&statement, beside) {
+            None => Ok(beside),
+            Some(message) => Err(rules::WORD_DIFFERS.at(statement.span, message)),
+        },
+    }
+}
+
+/// A listing as code.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Assembly {
+    /// The instruction words, in order, each with its scheduling where any was written.
+    pub code: Vec<(u64, Option<Slot>)>,
+    /// The kernels: each name with the number of its first instruction.
+    pub kernels: Vec<(String, usize)>,
+    /// What is worth knowing. An error among them is one that still has a word: `.INVALIDFMZ3`, a barrier.
+    pub findings: Vec<Finding>,
+    /// Bit 63 of the control word of each bundle that has one.
+    control_tops: Vec<bool>,
+}
+
+/// `NOP`: what pads the last bundle. Source: the ends of kernels that compilers wrote.
+pub const NOP: u64 = 0x50b0_0000_0007_0f00;
+
+impl Assembly {
+    /// The instruction words alone.
+    pub fn words(&self) -> Vec<u64> {
+        self.code.iter().map(|(word, _)| *word).collect()
+    }
+
+    /// Bundles of a control word and three instructions, the last one padded with [`NOP`]. An instruction without
+    /// scheduling gets [`Slot::CAUTIOUS`].
+    pub fn bundles(&self) -> Vec<[u64; 4]> {
+        let starts: Vec<usize> = self.kernels.iter().map(|(_, first)| *first).filter(|first| *first > 0).collect();
+        let mut bundles = Vec::new();
+        let mut begin = 0;
+        for end in starts.into_iter().chain([self.code.len()]) {
+            for chunk in self.code.get(begin..end).unwrap_or_default().chunks(3) {
+                let mut slots = [Slot::PADDING; 3];
+                let mut bundle = [NOP; 4];
+                for (index, (word, slot)) in chunk.iter().enumerate() {
+                    slots[index] = slot.unwrap_or(Slot::CAUTIOUS);
+                    bundle[index + 1] = *word;
+                }
+                let top = u64::from(self.control_tops.get(bundles.len()).copied().unwrap_or(false));
+                bundle[0] = Control::of(slots).0 | top << 63;
+                bundles.push(bundle);
+            }
+            begin = end;
+        }
+        bundles
+    }
+
+    /// The bundles as bytes.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.bundles().iter().flatten().flat_map(|word| word.to_le_bytes()).collect()
+    }
+}
+
+/// The code of a listing.
+///
+/// # Errors
+/// Everything that has no word, and everything that cannot be read.
+///
+/// ```
+/// let text = "[B0-----:R-:W-:Y:S06] FFMA R0, R1.reuse, R2, R3;\nFFMA R1, R1, R2, R3 &req={1} ?W6G;";
+/// let assembly = roundonce_sass::asm_file(text).unwrap();
+/// assert_eq!(assembly.words(), [0x5980018000270100, 0x5980018000270101]);
+/// assert_eq!(assembly.bundles()[0][0], 0x001f8002fcc20fe6);
+/// ```
+pub fn asm_file(text: &str) -> Result<Assembly, Vec<Finding>> {
+    let (listing, unreadable) = Listing::parse(text);
+    let mut code = Vec::with_capacity(listing.lines.len());
+    let mut errors = unreadable;
+    for line in &listing.lines {
+        match line.to_word() {
+            Ok(word) => {
+                let slot = line.slot.or_else(|| line.pairs.then(|| Slot::CAUTIOUS.with(fields::SCHEDULE, PAIR)));
+                code.push((word, slot));
+            }
+            Err(finding) => errors.push(finding),
+        }
+    }
+    if errors.iter().any(|finding| finding.level == Level::Error) {
+        return Err(errors);
+    }
+    let control_tops = listing.lines.chunks(3).map(|bundle| bundle[0].control_top).collect();
+    let findings = crate::check::listing_findings(text, &listing);
+    Ok(Assembly { code, kernels: listing.kernels, findings, control_tops })
+}

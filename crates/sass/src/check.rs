@@ -1,0 +1,146 @@
+//! Everything that is against a rule in a text.
+
+use roundonce_arith::Format;
+use roundonce_isa::{Finding, Place, parse_value};
+
+use crate::instruction::Value;
+use crate::listing::{Code, Line, Listing};
+use crate::parse::{Statement, read_immediate};
+use crate::print::push_immediate;
+use crate::rules::{self, instruction_findings};
+use crate::{Style, decode};
+
+/// Every finding of a text, in its order.
+///
+/// ```
+/// let findings = roundonce_sass::check("FFMA R0, R1, 0.1, R0;\nFFMA.INVALIDFMZ3 R0, R1, R2, R3;");
+/// assert_eq!(findings.iter().map(|finding| finding.code).collect::<Vec<_>>(), ["SASS0007", "SASS0020", "SASS0011"]);
+/// assert_eq!(findings[0].fix.as_ref().unwrap().replacement, "FFMA32I");
+/// ```
+pub fn check(text: &str) -> Vec<Finding> {
+    let (listing, mut findings) = Listing::parse(text);
+    // A mnemonic that is only text has no word, and is still well written.
+    let unwritable = listing.lines.iter().filter_map(|line| line.to_word().err());
+    findings.extend(unwritable.filter(|finding| finding.code != rules::TEXT_ONLY.code));
+    findings.extend(listing_findings(text, &listing));
+    findings.sort_by_key(|finding| match finding.place {
+        Place::Span { start, .. } => start,
+        Place::Word(word) => word,
+        Place::Whole => 0,
+    });
+    findings
+}
+
+/// What is against a rule, or worth knowing, in lines that can be read.
+pub(crate) fn listing_findings(text: &str, listing: &Listing) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let scheduled = listing.lines.iter().any(|line| line.slot.is_some());
+    for line in &listing.lines {
+        match &line.code {
+            Code::Statement(statement) => {
+                let fma = statement.instruction.shape().encoding.is_some();
+                statement_findings(text, statement, &mut findings);
+                if fma {
+                    slot_findings(line, &mut findings);
+                }
+            }
+            Code::Word(word) => {
+                if let Ok(instruction) = decode(*word) {
+                    instruction_findings(&instruction, line.place(), &mut findings);
+                    slot_findings(line, &mut findings);
+                }
+            }
+        }
+        if scheduled && line.slot.is_none() {
+            let finding = rules::UNSCHEDULED.finding(line.place(), "no scheduling here, though other lines have some");
+            findings.push(finding.help("a bundle gets `?W15G` for it, the longest stall"));
+        }
+    }
+    pair_findings(listing, &mut findings);
+    findings
+}
+
+fn statement_findings(text: &str, statement: &Statement, findings: &mut Vec<Finding>) {
+    let (start, end) = statement.span;
+    instruction_findings(&statement.instruction, Place::Span { start, end }, findings);
+    if statement.instruction.shape().form.is_none() {
+        return;
+    }
+    for (operand, (start, end)) in statement.instruction.operands().iter().zip(statement.operands) {
+        if let Value::Immediate(bits) = operand.value {
+            immediate_findings(text.get(start..end).unwrap_or_default(), bits, (start, end), findings);
+        }
+    }
+}
+
+fn immediate_findings(written: &str, bits: u32, span: (usize, usize), findings: &mut Vec<Finding>) {
+    let written = written.trim_end().trim_end_matches(".NEG").trim_end();
+    let unsigned = written.trim_start_matches(['-', '+']);
+    let hex = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X"));
+    if let Some(digits) = hex.filter(|digits| !digits.contains(['p', 'P'])) {
+        // Zero looks the same with any number of digits.
+        if digits.len() < 8 && bits & 0x7fff_ffff != 0 {
+            let mut value = String::new();
+            push_immediate(bits, Style::Exact, &mut value);
+            let message = format!("`{written}` is the f32 {value}: the bits have {} digits, not eight", digits.len());
+            findings.push(
+                rules::SHORT_HEX
+                    .at(span, message)
+                    .help("the 20 bits of an encoding field are the upper ones: add `000`"),
+            );
+        }
+        return;
+    }
+    let exact = parse_value(Format::F32, 1, written.trim_start_matches('+')).is_ok_and(|value| value.exact);
+    let special = unsigned.starts_with(|c: char| c.is_ascii_alphabetic());
+    // A disassembler's twenty digits are its way of writing exactly these bits.
+    let mut printed = String::new();
+    push_immediate(bits, Style::Nvdisasm, &mut printed);
+    if !exact && !special && printed.trim_end() != written && read_immediate(written) == Ok(bits) {
+        findings
+            .push(rules::ROUNDED.at(span, format!("`{written}` is rounded to {} ({bits:#010x})", printed.trim_end())));
+    }
+}
+
+fn slot_findings(line: &Line, findings: &mut Vec<Finding>) {
+    let Some(slot) = line.slot else { return };
+    for fault in slot.faults() {
+        let rule = if matches!(fault, crate::SlotFault::Top) { rules::SLOT_TOP } else { rules::BARRIER };
+        findings.push(rule.finding(line.place(), fault.to_string()));
+    }
+    let instruction = match line.code {
+        Code::Statement(statement) => Ok(statement.instruction),
+        Code::Word(word) => decode(word),
+    };
+    if let Ok(instruction) = instruction {
+        let unkept = slot.reuse() & !crate::disassemble::shown_reuse(&instruction);
+        if unkept != 0 {
+            let message = format!("reuse mask {unkept:#x} names sources that are not registers");
+            findings.push(rules::REUSE.finding(line.place(), message));
+        }
+    }
+}
+
+/// Dual issue: both of a pair stand in one bundle, and an instruction is in one pair only.
+fn pair_findings(listing: &Listing, findings: &mut Vec<Finding>) {
+    let starts: Vec<usize> = listing.kernels.iter().map(|(_, first)| *first).collect();
+    let mut in_bundle = 0;
+    let mut paired_before = false;
+    for (index, line) in listing.lines.iter().enumerate() {
+        if starts.contains(&index) {
+            in_bundle = 0;
+            paired_before = false;
+        }
+        if line.pairs {
+            let message = match (in_bundle, paired_before) {
+                (2, _) => Some("the last instruction of a bundle has no other to issue with"),
+                (_, true) => Some("the instruction is in two pairs"),
+                _ if index + 1 == listing.lines.len() => Some("there is no next instruction to issue with"),
+                _ => None,
+            };
+            findings.extend(message.map(|message| rules::PAIR.finding(line.place(), message)));
+        }
+        paired_before = line.pairs;
+        in_bundle = (in_bundle + 1) % 3;
+    }
+}

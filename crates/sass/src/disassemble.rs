@@ -1,0 +1,233 @@
+//! Words to text: a word, a bundle, a file.
+
+use roundonce_isa::{Finding, Place};
+
+use crate::decode;
+use crate::instruction::Instruction;
+use crate::print::Style;
+use crate::rules;
+use crate::schedule::{Control, Slot};
+use crate::schedule_text::{ScheduleStyle, push_envytools, push_prefix, push_suffix};
+use crate::shape::Kind;
+
+/// How a disassembly looks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Layout {
+    /// Immediates.
+    pub style: Style,
+    /// Scheduling, if it is to be written. Without it, and with [`words`](Layout::words), the control word stands in
+    /// a comment, as the disassemblers write it.
+    pub schedule: Option<ScheduleStyle>,
+    /// `/*0008*/` before each instruction.
+    pub addresses: bool,
+    /// `/* 0x5980038000670008 */` behind each.
+    pub words: bool,
+}
+
+impl Layout {
+    /// What `nvdisasm -hex` prints.
+    pub const NVDISASM_HEX: Layout = Layout { style: Style::Nvdisasm, schedule: None, addresses: true, words: true };
+}
+
+/// The text of a word.
+///
+/// # Errors
+/// If it is neither FFMA nor FFMA32I; the place is word 0.
+///
+/// ```
+/// use roundonce_sass::{Style, disasm_word};
+/// assert_eq!(disasm_word(0x338101bfc0070100, Style::Nvdisasm).unwrap(), "FFMA R0, R1, -1.5.NEG, R3;");
+/// assert_eq!(disasm_word(0x0c07f80000170008, Style::Exact).unwrap(), "FFMA32I R8, R0, 0x7f800001, R8;");
+/// assert_eq!(disasm_word(0, Style::Exact).unwrap_err().code, "SASS0012");
+/// ```
+pub fn disasm_word(word: u64, style: Style) -> Result<String, Finding> {
+    let mut text = String::new();
+    disasm_word_into(word, style, &mut text)?;
+    Ok(text)
+}
+
+/// The same, appended to a buffer.
+///
+/// # Errors
+/// As [`disasm_word`]; the buffer is left as it was.
+pub fn disasm_word_into(word: u64, style: Style, out: &mut String) -> Result<(), Finding> {
+    match decode(word) {
+        Ok(instruction) => {
+            instruction.write(style, None, out);
+            Ok(())
+        }
+        Err(error) => Err(rules::OPCODE.finding(Place::Word(0), error.to_string())),
+    }
+}
+
+/// The reuse bits that an instruction's text can show: those of its register sources.
+pub(crate) fn shown_reuse(instruction: &Instruction) -> u32 {
+    let sources = instruction.operands().iter().skip(1).enumerate();
+    sources.filter(|(_, operand)| operand.value.kind() == Kind::Register).fold(0, |mask, (index, _)| mask | 1 << index)
+}
+
+/// One instruction's text in its place.
+struct Row {
+    address: usize,
+    word: u64,
+    text: String,
+    opens: bool,
+    closes: bool,
+}
+
+/// The instruction or the word as text, scheduling around it.
+fn row_text(word: u64, slot: Option<Slot>, layout: &Layout, in_pair: bool) -> String {
+    let mut text = String::new();
+    let own_schedule = layout.schedule.zip(slot);
+    if let Some((style, slot)) = own_schedule {
+        push_prefix(slot, style, &mut text);
+    }
+    let shown = match decode(word) {
+        Ok(instruction) => {
+            instruction.write_body(layout.style, slot, &mut text);
+            shown_reuse(&instruction)
+        }
+        Err(_) => {
+            text.push_str(&format!(".dword {word:#018x}"));
+            0
+        }
+    };
+    if let Some((style, slot)) = own_schedule {
+        push_suffix(slot, shown, style, &mut text);
+    }
+    let blank = layout.schedule.is_none() && slot.is_some_and(|slot| slot.schedule() != 0);
+    if !in_pair {
+        text.push_str(if blank { " ;" } else { ";" });
+    }
+    text
+}
+
+/// The text of instruction words without control words, one a line.
+pub fn disasm_words(words: &[u64], layout: &Layout) -> String {
+    let rows = words.iter().enumerate();
+    let rows: Vec<Row> = rows
+        .map(|(index, word)| Row {
+            address: 8 * index,
+            word: *word,
+            text: row_text(*word, None, layout, false),
+            opens: false,
+            closes: false,
+        })
+        .collect();
+    let mut out = String::new();
+    let column = comment_column(rows.iter(), layout);
+    for row in &rows {
+        push_row(row, column, layout, &mut out);
+    }
+    out
+}
+
+/// The text of bundles: a control word and three instructions each. A word that is neither FFMA nor FFMA32I becomes
+/// `.dword 0x…`.
+///
+/// # Errors
+/// If the words are not a whole number of bundles.
+pub fn disasm_bundles(words: &[u64], layout: &Layout) -> Result<String, Finding> {
+    if !words.len().is_multiple_of(4) {
+        let message = format!("{} words are not a whole number of bundles of four", words.len());
+        return Err(rules::LAYOUT.finding(Place::Word(words.len()), message));
+    }
+    let bundles: Vec<(Control, Vec<Row>)> =
+        words.chunks_exact(4).enumerate().map(|(at, b)| bundle(at, b, layout)).collect();
+    let column = comment_column(bundles.iter().flat_map(|(_, rows)| rows), layout);
+    let mut out = String::new();
+    for (control, rows) in &bundles {
+        let slots = control.slots();
+        if layout.schedule.is_none() && layout.words || control.top() {
+            out.extend(core::iter::repeat_n(' ', column));
+            out.push_str(&format!("/* {:#018x} */\n", control.0));
+        }
+        if layout.schedule == Some(ScheduleStyle::Envytools) {
+            out.push_str("sched");
+            for slot in slots {
+                out.push(' ');
+                push_envytools(slot, &mut out);
+            }
+            out.push('\n');
+        }
+        for row in rows {
+            push_row(row, column, layout, &mut out);
+        }
+    }
+    Ok(out)
+}
+
+fn bundle(index: usize, words: &[u64], layout: &Layout) -> (Control, Vec<Row>) {
+    let control = Control(words[0]);
+    let slots = control.slots();
+    // Braces are the disassembler's way of writing a pair; the styles of scheduling have their own.
+    let braces = layout.schedule.is_none();
+    let opens = |slot: usize| braces && slot < 2 && slots[slot].pairs() && (slot == 0 || !slots[0].pairs());
+    let rows = (0..3)
+        .map(|slot| {
+            let closes = slot > 0 && opens(slot - 1);
+            Row {
+                address: 32 * index + 8 * (slot + 1),
+                word: words[slot + 1],
+                text: row_text(words[slot + 1], Some(slots[slot]), layout, closes),
+                opens: opens(slot),
+                closes,
+            }
+        })
+        .collect();
+    (control, rows)
+}
+
+impl Row {
+    /// The guard and its blank, if the text begins with one.
+    fn guard(&self) -> &str {
+        self.text.split_inclusive(' ').next().filter(|guard| guard.starts_with('@')).unwrap_or_default()
+    }
+}
+
+/// Where the comments begin. The disassembler counts a guard twice and no blanks behind a brace, observed on
+/// `vectors/edge/sass/listing.sass`.
+fn comment_column<'a>(rows: impl Iterator<Item = &'a Row>, layout: &Layout) -> usize {
+    let width = |row: &Row| {
+        let guard = if layout.addresses { row.guard().len() } else { 0 };
+        line_of(row, layout).len() + guard + if row.closes { 0 } else { 2 }
+    };
+    rows.map(width).max().unwrap_or(0)
+}
+
+/// A row without the comment behind it.
+fn line_of(row: &Row, layout: &Layout) -> String {
+    let mut line = String::new();
+    if layout.addresses {
+        // The mnemonics stand in one column, the guards right before them.
+        let guard = row.guard();
+        let brace = if row.opens { '{' } else { ' ' };
+        line.push_str(&format!("        /*{:04x}*/         {brace}{guard:>9}", row.address));
+        line.push_str(&row.text[guard.len()..]);
+    } else if row.opens {
+        line.push_str("{ ");
+        line.push_str(&row.text);
+    } else {
+        line.push_str(&row.text);
+    }
+    if row.closes {
+        line.push_str(if layout.addresses { "         }" } else { " }" });
+    }
+    line
+}
+
+fn push_row(row: &Row, column: usize, layout: &Layout, out: &mut String) {
+    let line = line_of(row, layout);
+    out.push_str(&line);
+    if layout.words {
+        // The disassembler breaks the line behind a brace.
+        let mut width = line.len();
+        if row.closes {
+            out.push('\n');
+            width = 0;
+        }
+        out.extend(core::iter::repeat_n(' ', column - width));
+        out.push_str(&format!("/* {:#018x} */", row.word));
+    }
+    out.push('\n');
+}

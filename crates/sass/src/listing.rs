@@ -1,0 +1,422 @@
+//! From a text file to its lines of code: listings of nvdisasm and cuobjdump, and text in any of the scheduling
+//! styles, mixed as they come.
+
+use roundonce_isa::{Finding, Place};
+
+use crate::parse::{Cursor, Span, Statement};
+use crate::rules;
+use crate::schedule::{Control, PAIR, Slot};
+use crate::schedule_text::read_envytools;
+use crate::{Style, decode, encode, fields};
+
+/// What a line of code is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Code {
+    /// An instruction of the rows.
+    Statement(Statement),
+    /// A word that is known but not read: another instruction, with its hex beside it, or `.dword`.
+    Word(u64),
+}
+
+/// One line of code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Line {
+    /// What stands there.
+    pub code: Code,
+    /// The bytes of it.
+    pub span: (usize, usize),
+    /// Its scheduling, where any is written, in whatever style.
+    pub slot: Option<Slot>,
+    /// `{`: the next instruction issues in the same cycle.
+    pub pairs: bool,
+    /// The word that a comment beside it gives.
+    pub word: Option<u64>,
+    /// Bit 63 of the control word before it.
+    pub control_top: bool,
+}
+
+/// A text taken apart.
+///
+/// ```
+/// let (listing, findings) = roundonce_sass::Listing::parse("FFMA R0, R1, R2, R3;\n@P0 FFMA R0, R0, R2, 1.5;");
+/// assert_eq!((listing.lines.len(), findings.len()), (1, 1));
+/// assert_eq!(findings[0].code, "SASS0006");
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Listing {
+    /// The code, in order.
+    pub lines: Vec<Line>,
+    /// The kernels: each name with the number of its first line of code.
+    pub kernels: Vec<(String, usize)>,
+}
+
+/// What a line of cuobjdump or nvdisasm begins with that is no code.
+const HEADERS: &[&str] = &[
+    "Function",
+    "code for",
+    "code version",
+    "Fatbin",
+    "====",
+    "arch =",
+    "host =",
+    "compile_size",
+    "producer =",
+    "....",
+    "identifier:",
+];
+
+struct Reader<'a> {
+    cursor: Cursor<'a>,
+    listing: Listing,
+    findings: Vec<Finding>,
+    /// Slots of a control word whose instructions are still to come.
+    control: Vec<Slot>,
+    control_top: bool,
+    /// `{` was read and its instruction was not.
+    opened: bool,
+    /// Instructions still to come before `}`.
+    inside: u32,
+    line_start: bool,
+    /// A line that has no meaning without the word that may follow, and its finding.
+    unknown: Option<(usize, Finding)>,
+}
+
+impl Listing {
+    /// Reads a text; what cannot be read is left out and becomes a finding.
+    pub fn parse(text: &str) -> (Listing, Vec<Finding>) {
+        let mut reader = Reader {
+            cursor: Cursor::new(text),
+            listing: Listing::default(),
+            findings: Vec::new(),
+            control: Vec::new(),
+            control_top: false,
+            opened: false,
+            inside: 0,
+            line_start: true,
+            unknown: None,
+        };
+        reader.all();
+        reader.settle_unknown();
+        (reader.listing, reader.findings)
+    }
+}
+
+impl Reader<'_> {
+    fn all(&mut self) {
+        while self.cursor.at < self.cursor.text.len() {
+            match self.cursor.peek() {
+                b'\n' => {
+                    self.cursor.at += 1;
+                    self.line_start = true;
+                }
+                b' ' | b'\t' | b'\r' | b';' => self.cursor.at += 1,
+                b'/' if self.cursor.starts_with("/*") => self.comment(),
+                b'/' if self.cursor.starts_with("//") => self.skip_line(),
+                b'#' => self.skip_line(),
+                b'{' => {
+                    if self.opened || self.inside > 0 {
+                        self.fault(rules::PAIR.at((self.cursor.at, self.cursor.at + 1), "a pair within a pair"));
+                    }
+                    self.opened = true;
+                    self.cursor.at += 1;
+                }
+                b'}' => {
+                    if self.inside != 1 {
+                        let message = "a pair is two instructions: `{ A; B }`";
+                        self.fault(rules::PAIR.at((self.cursor.at, self.cursor.at + 1), message));
+                    }
+                    self.inside = 0;
+                    self.cursor.at += 1;
+                }
+                _ if self.line_start && self.header() => {}
+                _ => self.code(),
+            }
+        }
+        if self.inside > 0 || self.opened {
+            self.fault(rules::PAIR.at((self.cursor.at, self.cursor.at), "`{` without its `}`"));
+        }
+    }
+
+    fn fault(&mut self, finding: Finding) {
+        self.findings.push(finding);
+    }
+
+    fn rest_of_line(&self) -> &str {
+        let rest = self.cursor.text.get(self.cursor.at..).unwrap_or_default();
+        rest.split('\n').next().unwrap_or_default().trim_end()
+    }
+
+    fn skip_line(&mut self) {
+        while self.cursor.at < self.cursor.text.len() && self.cursor.peek() != b'\n' {
+            self.cursor.at += 1;
+        }
+    }
+
+    /// `/* … */`: a word of 16 hex digits belongs to the instruction before it or is a control word.
+    fn comment(&mut self) {
+        let start = self.cursor.at;
+        let rest = self.cursor.text.get(start..).unwrap_or_default();
+        let Some(length) = rest.find("*/") else {
+            self.fault(rules::SYNTAX.at((start, self.cursor.text.len()), "a comment without its end"));
+            self.cursor.at = self.cursor.text.len();
+            return;
+        };
+        self.cursor.at = start + length + 2;
+        let inside = rest[2..length].trim();
+        let word = inside.strip_prefix("0x").filter(|digits| digits.len() == 16);
+        let Some(word) = word.and_then(|digits| u64::from_str_radix(digits, 16).ok()) else {
+            return;
+        };
+        let wanting = self.listing.lines.last().is_some_and(|line| line.word.is_none());
+        // A pair's `}` pushes the word of its second instruction to the next line.
+        if wanting && (!self.line_start || self.cursor_follows_brace(start)) {
+            self.beside(word, start);
+        } else {
+            self.control = Control(word).slots().to_vec();
+            self.control_top = Control(word).top();
+        }
+    }
+
+    /// Whether nothing but blanks stands between a `}` and this byte.
+    fn cursor_follows_brace(&self, at: usize) -> bool {
+        self.cursor.text.get(..at).is_some_and(|before| before.trim_end().ends_with('}'))
+    }
+
+    /// The word that a comment gives for the last line of code.
+    fn beside(&mut self, word: u64, start: usize) {
+        let index = self.listing.lines.len() - 1;
+        let line = &mut self.listing.lines[index];
+        line.word = Some(word);
+        if self.unknown.as_ref().is_some_and(|(line, _)| *line == index) {
+            line.code = Code::Word(word);
+            self.unknown = None;
+            return;
+        }
+        let Code::Statement(statement) = &line.code else { return };
+        if let Some(differs) = word_differs(statement, word) {
+            self.fault(rules::WORD_DIFFERS.at((start, self.cursor.at), differs));
+        }
+    }
+
+    /// An unreadable line stays unreadable once the next line of code begins.
+    fn settle_unknown(&mut self) {
+        if let Some((index, finding)) = self.unknown.take() {
+            self.findings.push(finding);
+            self.listing.lines.remove(index);
+            for (_, first) in &mut self.listing.kernels {
+                *first -= usize::from(*first > index);
+            }
+        }
+    }
+
+    /// Labels, directives and the disassemblers' headings.
+    fn header(&mut self) -> bool {
+        let line = self.rest_of_line();
+        if line.starts_with(".dword") {
+            return false;
+        }
+        let label = line.strip_suffix(':').filter(|label| !label.contains([' ', '\t']));
+        let function = line.strip_prefix("Function").and_then(|rest| rest.trim_start().strip_prefix(':'));
+        let kernel = match (label, function) {
+            (Some(label), _) => label.strip_prefix(".text."),
+            (None, Some(name)) => Some(name.trim()),
+            (None, None) => None,
+        };
+        let known = label.is_some() || line.starts_with('.') || HEADERS.iter().any(|known| line.starts_with(known));
+        let kernel = kernel.map(str::to_owned);
+        if known {
+            if let Some(kernel) = kernel {
+                self.settle_unknown();
+                self.listing.kernels.push((kernel, self.listing.lines.len()));
+            }
+            self.skip_line();
+        }
+        known
+    }
+
+    fn code(&mut self) {
+        self.line_start = false;
+        if self.cursor.starts_with("sched") {
+            self.sched();
+            return;
+        }
+        self.settle_unknown();
+        let start = self.cursor.at;
+        let prefix = match self.cursor.schedule_prefix() {
+            Ok(prefix) => prefix,
+            Err(finding) => return self.give_up(finding),
+        };
+        self.cursor.skip_blanks();
+        let statement_start = self.cursor.at;
+        let (code, slot, end) = if self.cursor.starts_with(".dword") {
+            match self.dword(prefix) {
+                Ok((word, slot)) => (Ok(Code::Word(word)), slot, self.cursor.at),
+                Err(finding) => return self.give_up(finding),
+            }
+        } else {
+            match self.cursor.statement(prefix) {
+                Ok(statement) => (Ok(Code::Statement(statement)), statement.slot, statement.span.1),
+                Err(finding) if self.may_be_another(statement_start) => (Err(finding), prefix, self.cursor.at),
+                Err(finding) => return self.give_up(finding),
+            }
+        };
+        if code.is_err() {
+            self.skip_statement();
+        }
+        self.cursor.skip_blanks();
+        if !matches!(self.cursor.peek(), b';' | b'}' | b'\n' | b'/' | b'#' | 0) {
+            let at = self.cursor.at;
+            let finding = rules::SYNTAX.at((at, at + 1), "expected `;` at the end of the statement");
+            return self.give_up(finding);
+        }
+        let (slot, pairs) = self.schedule(slot, (start, end));
+        let control_top = core::mem::take(&mut self.control_top);
+        let line = Line { code: Code::Word(0), span: (start, end), slot, pairs, word: None, control_top };
+        match code {
+            Ok(code) => self.listing.lines.push(Line { code, ..line }),
+            Err(finding) => {
+                self.unknown = Some((self.listing.lines.len(), finding));
+                self.listing.lines.push(line);
+            }
+        }
+    }
+
+    /// Joins the scheduling of the control word, of the statement and of the braces.
+    fn schedule(&mut self, own: Option<Slot>, span: Span) -> (Option<Slot>, bool) {
+        let from_control = (!self.control.is_empty()).then(|| self.control.remove(0));
+        let slot = match (from_control, own) {
+            (Some(control), Some(own)) if control != own => {
+                let message = format!("the control word says {control:?}, the statement {own:?}");
+                self.fault(rules::SCHEDULE.at(span, message));
+                Some(own)
+            }
+            (control, own) => own.or(control),
+        };
+        let opened = core::mem::take(&mut self.opened);
+        self.inside = if opened { 2 } else { self.inside.saturating_sub(1) };
+        // `{` counts its first instruction; `}` expects the second to be the last one counted.
+        let pairs = opened || slot.is_some_and(Slot::pairs);
+        let slot = match slot {
+            Some(slot) if opened && !slot.pairs() => {
+                let message =
+                    format!("`{{` pairs the instruction with the next, but its scheduling is {}", slot.name());
+                self.fault(rules::PAIR.at(span, message));
+                Some(slot.with(fields::SCHEDULE, PAIR))
+            }
+            slot => slot,
+        };
+        (slot, pairs)
+    }
+
+    /// `sched (st 0x1) (st 0x1) (st 0x1)`.
+    fn sched(&mut self) {
+        let start = self.cursor.at;
+        self.cursor.at += "sched".len();
+        let line = self.rest_of_line();
+        let text = line.split(['/', '#', ';']).next().unwrap_or_default();
+        let (slots, length) = (read_envytools(text), text.len());
+        self.cursor.at += length;
+        match slots {
+            Some(slots) => {
+                self.control = slots.to_vec();
+                self.control_top = false;
+            }
+            None => {
+                let finding = rules::SCHEDULE
+                    .at((start, self.cursor.at), "this is not envytools' `sched (st 0x1) (st 0x1) (st 0x1)`");
+                self.fault(finding);
+            }
+        }
+    }
+
+    fn dword(&mut self, prefix: Option<Slot>) -> Result<(u64, Option<Slot>), Finding> {
+        let start = self.cursor.at;
+        self.cursor.at += ".dword".len();
+        self.cursor.skip_blanks();
+        let text = self.cursor.take_while(|byte| byte.is_ascii_alphanumeric());
+        let word = text.strip_prefix("0x").filter(|digits| !digits.is_empty() && digits.len() <= 16);
+        let word = word.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+        let Some(word) = word else {
+            let message = format!("`{text}` is not a word: expected 0x and up to 16 hex digits");
+            return Err(rules::SYNTAX.at((start, self.cursor.at), message));
+        };
+        let slot = self.cursor.schedule_suffix(prefix)?;
+        Ok((word, slot))
+    }
+
+    /// Whether the statement is one of another mnemonic than FFMA and FFMA32I: a word beside it may say what it is.
+    fn may_be_another(&self, start: usize) -> bool {
+        let text = self.cursor.text.get(start..).unwrap_or_default();
+        let text = match text.strip_prefix('@') {
+            Some(guarded) => guarded.split_once([' ', '\t']).map_or("", |(_, rest)| rest.trim_start()),
+            None => text,
+        };
+        let mnemonic = text.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        text.starts_with(|c: char| c.is_ascii_uppercase()) && !matches!(mnemonic, "FFMA" | "FFMA32I")
+    }
+
+    /// On to the end of the statement.
+    fn skip_statement(&mut self) {
+        while self.cursor.at < self.cursor.text.len() && !matches!(self.cursor.peek(), b';' | b'\n' | b'}') {
+            if self.cursor.starts_with("/*") || self.cursor.starts_with("//") {
+                break;
+            }
+            self.cursor.at += 1;
+        }
+    }
+
+    fn give_up(&mut self, finding: Finding) {
+        self.fault(finding);
+        self.opened = false;
+        self.inside = self.inside.saturating_sub(1);
+        if !self.control.is_empty() {
+            self.control.remove(0);
+        }
+        self.skip_statement();
+        // Whatever stopped it is past.
+        if matches!(self.cursor.peek(), b';') {
+            self.cursor.at += 1;
+        }
+    }
+}
+
+/// What is wrong between an instruction and the word beside it: nothing if the word prints as the instruction does.
+/// Bits that mean nothing and NaN payloads, which the disassembler does not print, are the word's own.
+pub(crate) fn word_differs(statement: &Statement, word: u64) -> Option<String> {
+    let print = |instruction: &crate::Instruction| {
+        let mut text = String::new();
+        instruction.write(Style::Nvdisasm, None, &mut text);
+        text
+    };
+    let own = encode(&statement.instruction).ok()?;
+    let canonical = decode(own).ok()?;
+    match decode(word) {
+        Err(error) => Some(error.to_string()),
+        Ok(beside) if print(&beside) == print(&canonical) => None,
+        Ok(beside) => Some(format!("the word beside is `{}`, not `{}`", print(&beside), print(&canonical))),
+    }
+}
+
+impl Line {
+    /// The line's word.
+    ///
+    /// # Errors
+    /// If its instruction has none.
+    pub(crate) fn to_word(self) -> Result<u64, Finding> {
+        let statement = match self.code {
+            Code::Word(word) => return Ok(word),
+            Code::Statement(statement) => statement,
+        };
+        match (encode(&statement.instruction), self.word) {
+            // It prints the same, and knows the bits that the text does not show.
+            (Ok(_), Some(word)) => Ok(word),
+            (Ok(word), None) => Ok(word),
+            (Err((crate::EncodeError::TextOnly, _)), Some(word)) => Ok(word),
+            (Err(error), _) => Err(rules::encode_finding(&statement, error)),
+        }
+    }
+    /// The place of the line.
+    pub(crate) fn place(&self) -> Place {
+        Place::Span { start: self.span.0, end: self.span.1 }
+    }
+}

@@ -1,0 +1,534 @@
+//! From the text of one statement to its instruction.
+//!
+//! The parser walks bytes once and allocates only for a finding.
+
+use roundonce_arith::Format;
+use roundonce_isa::{Finding, parse_value};
+
+use crate::instruction::{Guard, Instruction, Operand, PT, RZ, Value};
+use crate::rules;
+use crate::schedule::Slot;
+use crate::schedule_text::{NOTHING, apply_suffix, read_cuassembler, read_maxas};
+use crate::shape::{Kind, MAX_OPERANDS, Place, SHAPES, Shape};
+
+/// A range of bytes.
+pub(crate) type Span = (usize, usize);
+
+/// One statement: an instruction, where its parts stand, and its scheduling.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Statement {
+    /// The instruction.
+    pub instruction: Instruction,
+    /// Its scheduling, where any is written.
+    pub slot: Option<Slot>,
+    /// The bytes of its mnemonic.
+    pub mnemonic: (usize, usize),
+    /// The bytes of each operand, the destination first.
+    pub operands: [(usize, usize); MAX_OPERANDS],
+    /// The bytes from the guard to the last operand.
+    pub span: (usize, usize),
+}
+
+pub(crate) struct Cursor<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub(crate) fn new(text: &'a str) -> Cursor<'a> {
+        Cursor { text, at: 0 }
+    }
+    #[inline]
+    pub(crate) fn peek(&self) -> u8 {
+        self.ahead(0)
+    }
+    /// A byte further on; 0 behind the end.
+    #[inline]
+    pub(crate) fn ahead(&self, by: usize) -> u8 {
+        self.text.as_bytes().get(self.at + by).copied().unwrap_or(0)
+    }
+    #[inline]
+    pub(crate) fn starts_with(&self, text: &str) -> bool {
+        self.text.as_bytes()[self.at..].starts_with(text.as_bytes())
+    }
+    #[inline]
+    fn eat(&mut self, byte: u8) -> bool {
+        let found = self.peek() == byte && self.at < self.text.len();
+        self.at += usize::from(found);
+        found
+    }
+    /// Blanks within a line.
+    #[inline]
+    pub(crate) fn skip_blanks(&mut self) {
+        while matches!(self.peek(), b' ' | b'\t' | b'\r') {
+            self.at += 1;
+        }
+    }
+    #[inline]
+    pub(crate) fn take_while(&mut self, wanted: impl Fn(u8) -> bool) -> &'a str {
+        let start = self.at;
+        while self.at < self.text.len() && wanted(self.text.as_bytes()[self.at]) {
+            self.at += 1;
+        }
+        // Only ASCII bytes are wanted anywhere, so both ends are character boundaries.
+        self.text.get(start..self.at).unwrap_or_default()
+    }
+    #[inline]
+    fn take_word(&mut self) -> &'a str {
+        self.take_while(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    }
+    /// What stands here, for a message: a word or a character.
+    fn found(&self) -> String {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        let first = rest.chars().next().map_or(0, char::len_utf8);
+        match &rest[..end.max(first)] {
+            "" => "the end".to_owned(),
+            "\n" => "the end of the line".to_owned(),
+            text => format!("`{text}`"),
+        }
+    }
+    #[cold]
+    fn expected(&self, what: &str) -> Finding {
+        let width = self.text.get(self.at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+        rules::SYNTAX.at((self.at, self.at + width), format!("expected {what}, found {}", self.found()))
+    }
+
+    /// Scheduling as maxas and CuAssembler write it before an instruction.
+    pub(crate) fn schedule_prefix(&mut self) -> Result<Option<Slot>, Finding> {
+        let start = self.at;
+        let control = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b':');
+        if self.starts_with("[B") {
+            self.at += 1;
+            let slot = read_cuassembler(self.take_while(control));
+            if slot.is_some() && self.eat(b']') {
+                return Ok(slot);
+            }
+            let message = "this is not CuAssembler's `[B------:R-:W-:Y:S01]`";
+            return Err(rules::SCHEDULE.at((start, self.at), message));
+        }
+        let two = |byte: u8| byte == b'-' || byte.is_ascii_hexdigit();
+        if two(self.peek()) && two(self.ahead(1)) && self.ahead(2) == b':' {
+            let slot = read_maxas(self.take_while(control));
+            if slot.is_some() {
+                return Ok(slot);
+            }
+            return Err(rules::SCHEDULE.at((start, self.at), "this is not maxas's `--:-:-:Y:1`"));
+        }
+        Ok(None)
+    }
+
+    /// Scheduling as the seed writes it behind the operands.
+    pub(crate) fn schedule_suffix(&mut self, mut slot: Option<Slot>) -> Result<Option<Slot>, Finding> {
+        loop {
+            self.skip_blanks();
+            let start = self.at;
+            match self.peek() {
+                b'?' => {
+                    self.at += 1;
+                    self.take_word();
+                }
+                b'&' => {
+                    self.at += 1;
+                    self.take_word();
+                    self.skip_blanks();
+                    if self.eat(b'=') {
+                        self.skip_blanks();
+                        if self.peek() == b'{' {
+                            self.take_while(|byte| !matches!(byte, b'}' | b'\n' | b';') && byte.is_ascii());
+                            self.eat(b'}');
+                        } else {
+                            self.take_word();
+                        }
+                    }
+                }
+                _ => return Ok(slot),
+            }
+            let piece = self.text.get(start..self.at).unwrap_or_default().trim_end();
+            slot = Some(apply_suffix(slot.unwrap_or(NOTHING), piece).ok_or_else(|| {
+                rules::SCHEDULE
+                    .at((start, self.at), format!("`{piece}` is no scheduling"))
+                    .help("`&req={0,2}` for barriers 0 to 5, `?W1G` to `?W15G`, `?W1` to `?W11`, `?DRAIN`")
+            })?);
+        }
+    }
+
+    /// One statement without its end, `;` or the line's.
+    pub(crate) fn statement(&mut self, prefix: Option<Slot>) -> Result<Statement, Finding> {
+        self.skip_blanks();
+        let start = self.at;
+        let guard = self.guard()?;
+        let mnemonic_start = self.at;
+        let mnemonic = self.take_word();
+        let mnemonic_span = (mnemonic_start, self.at);
+        if mnemonic.is_empty() {
+            return Err(self.expected("a mnemonic"));
+        }
+        let Some(first) = SHAPES.iter().position(|shape| shape.mnemonic == mnemonic) else {
+            return Err(unknown_mnemonic(mnemonic, mnemonic_span));
+        };
+        let mut instruction = Instruction::blank(first as u8);
+        instruction.guard = guard;
+        let mut given = [false; MAX_OPERANDS];
+        while self.peek() == b'.' {
+            self.modifier(&mut instruction, &mut given)?;
+        }
+        if !matches!(self.peek(), b' ' | b'\t') {
+            return Err(self.expected("a blank and the destination"));
+        }
+        let mut operands = [(0, 0); MAX_OPERANDS];
+        let mut count = 0;
+        loop {
+            self.skip_blanks();
+            if count == MAX_OPERANDS {
+                return Err(self.expected("the end of the statement after four operands"));
+            }
+            let operand_start = self.at;
+            instruction.operands[count] = self.operand(instruction.shape().form.is_none())?;
+            if count == 0 {
+                // The row has `.CC` behind the other modifiers; a listing has it on the destination.
+                if self.starts_with(".CC") {
+                    self.modifier(&mut instruction, &mut given)?;
+                }
+            } else {
+                self.reuse(&mut instruction.operands[count], operand_start)?;
+            }
+            operands[count] = (operand_start, self.at);
+            count += 1;
+            self.skip_blanks();
+            if !self.eat(b',') {
+                break;
+            }
+        }
+        let span = (start, operands[count - 1].1);
+        select_shape(&mut instruction, first, count, &operands, span)?;
+        if count < instruction.shape().places.len() {
+            operands[count] = operands[0];
+        }
+        let mut slot = self.schedule_suffix(prefix)?;
+        if let Some(slot) = &mut slot {
+            let kept = (1..count).filter(|index| instruction.operands[*index].reuse);
+            let mask = kept.fold(slot.reuse(), |mask, index| mask | 1 << (index - 1));
+            *slot = slot.with(crate::fields::REUSE, mask);
+        }
+        Ok(Statement { instruction, slot, mnemonic: mnemonic_span, operands, span })
+    }
+
+    fn guard(&mut self) -> Result<Guard, Finding> {
+        let start = self.at;
+        if !self.eat(b'@') {
+            return Ok(Guard::ALWAYS);
+        }
+        let negated = self.eat(b'!');
+        let name = self.take_word();
+        let predicate = match name.as_bytes() {
+            b"PT" => PT,
+            [b'P', digit @ b'0'..=b'6'] => digit - b'0',
+            _ => {
+                let span = (start, self.at);
+                return Err(rules::PREDICATE.at(span, format!("`{name}` is not a predicate: expected P0 to P6 or PT")));
+            }
+        };
+        self.skip_blanks();
+        Ok(Guard { predicate, negated })
+    }
+
+    /// One modifier; their order is free.
+    fn modifier(&mut self, instruction: &mut Instruction, given: &mut [bool; 4]) -> Result<(), Finding> {
+        let start = self.at;
+        self.at += 1;
+        self.take_word();
+        let text = self.text.get(start..self.at).unwrap_or_default();
+        let shape = instruction.shape();
+        let fields = shape.modifiers;
+        let found = instruction.slots().find_map(|(slot, _, index)| {
+            let choice = slot.choices.iter().position(|choice| choice.text == text);
+            let value = choice.map(|choice| choice as u8 + fields[index].first);
+            let illegal = fields[index].illegal.filter(|(_, name)| *name == text).map(|(value, _)| value);
+            value.or(illegal).map(|value| (index, value))
+        });
+        let Some((index, value)) = found else {
+            let syntax = shape.form.map_or_else(|| shape.mnemonic.to_owned(), |form| form.syntax());
+            let message = format!("`{text}` is not a modifier of {}: the form is `{syntax}`", shape.mnemonic);
+            let help = match (shape.mnemonic, text) {
+                ("FFMA32I", ".RN") => "FFMA32I always rounds to nearest even: leave `.RN` out",
+                ("FFMA32I", ".RM" | ".RP" | ".RZ") => "FFMA32I always rounds to nearest even; FFMA has `.rnd`",
+                _ => "",
+            };
+            return Err(rules::MODIFIER.at((start, self.at), message).help(help));
+        };
+        if given[index] {
+            return Err(rules::MODIFIER.at((start, self.at), format!("`{text}` is one too many for its slot")));
+        }
+        given[index] = true;
+        instruction.modifiers[index] = value;
+        Ok(())
+    }
+
+    fn reuse(&mut self, operand: &mut Operand, start: usize) -> Result<(), Finding> {
+        if !self.starts_with(".reuse") {
+            return Ok(());
+        }
+        self.at += ".reuse".len();
+        if operand.value.kind() != Kind::Register {
+            let message = format!("a {} is not kept for reuse: only a register is", operand.value.kind().name());
+            return Err(rules::SYNTAX.at((start, self.at), message));
+        }
+        operand.reuse = true;
+        Ok(())
+    }
+
+    fn operand(&mut self, integer: bool) -> Result<Operand, Finding> {
+        let sign = usize::from(self.peek() == b'-');
+        match (self.ahead(sign), self.ahead(sign + 1)) {
+            (b'R', b'0'..=b'9' | b'Z') => {
+                self.at += sign;
+                let value = self.register()?;
+                Ok(Operand { value, negate: sign == 1, reuse: false })
+            }
+            (b'c', b'[') => {
+                self.at += sign;
+                let value = self.constant()?;
+                Ok(Operand { value, negate: sign == 1, reuse: false })
+            }
+            (b'|', _) => {
+                let span = (self.at, self.at + sign + 1);
+                Err(rules::SYNTAX.at(span, "no source of these instructions has an absolute value"))
+            }
+            _ => {
+                let bits = if integer { self.integer()? } else { self.immediate()? };
+                // The disassembler's specials end in a blank: `+INF .NEG`.
+                let end = self.at;
+                self.skip_blanks();
+                let negate = self.starts_with(".NEG") && !self.ahead(4).is_ascii_alphanumeric();
+                self.at = if negate { self.at + 4 } else { end };
+                Ok(Operand { value: Value::Immediate(bits), negate, reuse: false })
+            }
+        }
+    }
+
+    fn register(&mut self) -> Result<Value, Finding> {
+        let start = self.at;
+        let name = self.take_word();
+        if name == "RZ" {
+            return Ok(Value::Register(RZ));
+        }
+        let mut number: u32 = 0;
+        for digit in name[1..].bytes() {
+            if !digit.is_ascii_digit() {
+                let span = (start, self.at);
+                return Err(rules::REGISTER.at(span, format!("`{name}` is not a register: expected R0 to R254 or RZ")));
+            }
+            number = number.saturating_mul(10).saturating_add(u32::from(digit - b'0'));
+        }
+        match u8::try_from(number) {
+            Ok(number) if number != RZ => Ok(Value::Register(number)),
+            _ => {
+                let span = (start, self.at);
+                let finding = rules::REGISTER.at(span, format!("there is no register {name}: they end at R254"));
+                Err(if number == 255 {
+                    finding.help("register 255 is written RZ").fix(span.0, span.1, "RZ")
+                } else {
+                    finding
+                })
+            }
+        }
+    }
+
+    fn constant(&mut self) -> Result<Value, Finding> {
+        let start = self.at;
+        self.at += 1;
+        let bank = self.bracketed()?;
+        let offset = self.bracketed()?;
+        let span = (start, self.at);
+        let Some(bank) = u8::try_from(bank).ok().filter(|bank| u64::from(*bank) <= crate::fields::BANK.max()) else {
+            return Err(rules::CONSTANT.at(span, format!("there is no constant bank {bank:#x}: banks are 0x0 to 0x1f")));
+        };
+        if !(-0x8000..0x1_0000).contains(&offset) {
+            let message = format!("the constant offset {} is out of range: -0x8000 to 0xfffc", signed_hex(offset));
+            return Err(rules::CONSTANT.at(span, message));
+        }
+        if offset % 4 != 0 {
+            let message = format!("the constant offset {} is not a multiple of 4", signed_hex(offset));
+            return Err(rules::OFFSET.at(span, message));
+        }
+        Ok(Value::Constant { bank, offset: offset as u16 })
+    }
+
+    /// `[0x140]`, `[-0x7eb8]`, `[320]`.
+    fn bracketed(&mut self) -> Result<i64, Finding> {
+        self.skip_blanks();
+        if !self.eat(b'[') {
+            return Err(self.expected("`[`"));
+        }
+        self.skip_blanks();
+        let start = self.at;
+        let negative = self.eat(b'-');
+        let text = self.take_word();
+        let Some(number) = whole_number(text) else {
+            return Err(rules::CONSTANT.at((start, self.at), format!("`{text}` is not a whole number such as 0x140")));
+        };
+        self.skip_blanks();
+        if !self.eat(b']') {
+            return Err(self.expected("`]`"));
+        }
+        Ok(if negative { -number } else { number })
+    }
+
+    /// The bits of a move's immediate.
+    fn integer(&mut self) -> Result<u32, Finding> {
+        let start = self.at;
+        let negative = self.eat(b'-');
+        let text = self.take_while(|byte| byte.is_ascii_alphanumeric() || byte == b'.');
+        let number = whole_number(text).map(|number| if negative { -number } else { number });
+        match number.filter(|number| (-0x8000_0000..0x1_0000_0000).contains(number)) {
+            Some(number) => Ok(number as u32),
+            None => {
+                let written = self.text.get(start..self.at).unwrap_or_default();
+                let message = format!("`{written}` is not a 32-bit pattern: a move takes whole numbers, as 0x3f800000");
+                Err(rules::NUMBER.at((start, self.at), message))
+            }
+        }
+    }
+
+    /// The bits of a float immediate, rounded once to nearest even.
+    fn immediate(&mut self) -> Result<u32, Finding> {
+        let span_start = self.at;
+        let lexeme = self.number_text();
+        if lexeme.is_empty() {
+            return Err(self.expected("a register, a constant or an immediate"));
+        }
+        read_immediate(lexeme).map_err(|message| rules::NUMBER.at((span_start, self.at), message))
+    }
+
+    /// The extent of a number: letters, digits and points up to `.NEG`, and a sign at the start or behind an exponent
+    /// letter.
+    fn number_text(&mut self) -> &'a str {
+        let start = self.at;
+        let bytes = self.text.as_bytes();
+        if matches!(self.peek(), b'+' | b'-') {
+            self.at += 1;
+        }
+        let hex = self.peek() == b'0' && matches!(self.ahead(1), b'x' | b'X');
+        while let Some(byte) = bytes.get(self.at) {
+            let goes_on = match byte {
+                b'.' => !self.starts_with(".NEG") && !self.starts_with(".reuse"),
+                b'+' | b'-' => match bytes[self.at - 1] {
+                    b'e' | b'E' => !hex && self.at > start + 1,
+                    b'p' | b'P' => hex,
+                    _ => false,
+                },
+                byte => byte.is_ascii_alphanumeric(),
+            };
+            if !goes_on {
+                break;
+            }
+            self.at += 1;
+        }
+        self.text.get(start..self.at).unwrap_or_default()
+    }
+}
+
+fn signed_hex(number: i64) -> String {
+    let sign = if number < 0 { "-" } else { "" };
+    format!("{sign}{:#x}", number.unsigned_abs())
+}
+
+/// A decimal or hex whole number below 2^40.
+fn whole_number(text: &str) -> Option<i64> {
+    let (digits, radix) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => (digits, 16),
+        None => (text, 10),
+    };
+    let mut number = 0;
+    for byte in digits.bytes() {
+        number = number * i64::from(radix) + i64::from(char::from(byte).to_digit(radix)?);
+        if number >= 1 << 40 {
+            return None;
+        }
+    }
+    (!digits.is_empty()).then_some(number)
+}
+
+/// The f32 bits of an immediate's text: a decimal, hex bits, `0x1.8p0`, `INF`, `QNAN`, each with or without a sign.
+pub(crate) fn read_immediate(text: &str) -> Result<u32, String> {
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    // Rust reads a decimal with one rounding to nearest even, as `parse_value` does, and much faster.
+    if unsigned.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'))
+        && let Ok(number) = text.parse::<f32>()
+    {
+        return Ok(number.to_bits());
+    }
+    let sign = if text.starts_with('-') { 0x8000_0000 } else { 0 };
+    if unsigned.eq_ignore_ascii_case("QNAN") {
+        return Ok(sign | 0x7fc0_0000);
+    }
+    let parsed = parse_value(Format::F32, 1, text.strip_prefix('+').unwrap_or(text))?;
+    Ok(parsed.value.lanes()[0] as u32)
+}
+
+#[cold]
+fn unknown_mnemonic(mnemonic: &str, span: Span) -> Finding {
+    let mut known: Vec<&str> = SHAPES.iter().map(|shape| shape.mnemonic).collect();
+    known.dedup();
+    let finding = rules::MNEMONIC.at(span, format!("`{mnemonic}` is not one of {}", known.join(", ")));
+    match known.iter().find(|name| name.eq_ignore_ascii_case(mnemonic)) {
+        Some(name) => finding.help("mnemonics are in capitals").fix(span.0, span.1, *name),
+        None => finding,
+    }
+}
+
+fn fits(shape: &Shape, operands: &[Operand]) -> bool {
+    let kinds = shape.places.iter().zip(operands).all(|(place, operand)| place.kind() == operand.value.kind());
+    // `FFMA32I Rd, Ra, imm`: the addend goes without saying.
+    let implied = matches!(shape.places.last(), Some(Place::Destination)) && operands.len() + 1 == shape.places.len();
+    kinds && (operands.len() == shape.places.len() || implied)
+}
+
+/// Picks the operand form that the operands' kinds name.
+fn select_shape(
+    instruction: &mut Instruction,
+    first: usize,
+    count: usize,
+    spans: &[Span; MAX_OPERANDS],
+    span: Span,
+) -> Result<(), Finding> {
+    let mnemonic = SHAPES[first].mnemonic;
+    let siblings = || SHAPES[first..].iter().take_while(|shape| shape.mnemonic == mnemonic);
+    let operands = &instruction.operands[..count];
+    let Some(index) = siblings().position(|shape| fits(shape, operands)) else {
+        return Err(no_shape(mnemonic, operands, spans, span));
+    };
+    instruction.shape = (first + index) as u8;
+    if instruction.operands[0].negate {
+        return Err(rules::SYNTAX.at(spans[0], "a destination has no sign"));
+    }
+    let places = instruction.shape().places;
+    if count < places.len() {
+        instruction.operands[count] = Operand::plain(instruction.operands[0].value);
+    }
+    Ok(())
+}
+
+#[cold]
+fn no_shape(mnemonic: &str, operands: &[Operand], spans: &[Span; MAX_OPERANDS], span: Span) -> Finding {
+    let kinds: Vec<&str> = operands.iter().map(|operand| operand.value.kind().name()).collect();
+    let forms: Vec<String> =
+        SHAPES.iter().filter(|shape| shape.mnemonic == mnemonic).map(|shape| format!("({})", shape.kinds())).collect();
+    let found = operands.iter().map(|operand| operand.value.kind()).collect::<Vec<Kind>>();
+    let message =
+        format!("{mnemonic} does not take ({}): its operand forms are {}", kinds.join(", "), forms.join(", "));
+    let place = match found[..] {
+        [Kind::Constant | Kind::Immediate, ..] => spans[0],
+        [_, Kind::Constant | Kind::Immediate, ..] => spans[1],
+        [_, _, _, Kind::Immediate] => spans[3],
+        _ => span,
+    };
+    let help = match found[..] {
+        [_, Kind::Constant | Kind::Immediate, Kind::Register, ..] => "the product commutes: write the register first",
+        [_, _, Kind::Constant, Kind::Constant] => "only one source can be a constant: load the other into a register",
+        [_, _, _, Kind::Immediate] => "an addend cannot be an immediate: move it to a register or a constant bank",
+        _ => "",
+    };
+    rules::OPERANDS.at(place, message).help(help)
+}
