@@ -1,11 +1,12 @@
 //! `eval`: one result, or a line at a time.
 
-use std::io::{BufRead, BufReader, BufWriter, Write, stdin, stdout};
+use std::io::{Write, stdout};
 
 use clap::Args;
-use roundonce::{Batch, Profile, Target, instruction, operands};
+use roundonce::{Batch, Profile, instruction, operands};
 use serde::Serialize;
 
+use crate::files;
 use crate::output::{self, Format, FormatArgument, TargetArguments};
 use crate::{Ended, Failure, Status};
 
@@ -40,7 +41,8 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         if !arguments.operands.is_empty() {
             return Err(Failure::Input("`eval -` reads its operands from stdin".to_owned()));
         }
-        return lines(&target);
+        let mut batch = Batch::new(target, Profile::NVIDIA);
+        return files::answer_lines(|line, out| batch.line(line, out));
     }
     let spelling = &arguments.instruction;
     let instruction = instruction(spelling, &target)?;
@@ -75,33 +77,5 @@ pub(crate) fn note_inexact(texts: &[String], operands: &roundonce::Operands) {
             index + 1,
             texts[index]
         ));
-    }
-}
-
-/// A result line for each line, whatever stands on it.
-fn lines(target: &Target) -> Ended {
-    let mut batch = Batch::new(*target, Profile::NVIDIA);
-    let mut input = BufReader::with_capacity(1 << 16, stdin().lock());
-    let mut out = BufWriter::with_capacity(1 << 16, stdout().lock());
-    let mut status = Status::Done;
-    let mut bytes = Vec::new();
-    let mut result = String::new();
-    loop {
-        bytes.clear();
-        result.clear();
-        if input.read_until(b'\n', &mut bytes)? == 0 {
-            out.flush()?;
-            return Ok(status);
-        }
-        let outcome = match std::str::from_utf8(&bytes) {
-            Ok(line) => batch.line(line, &mut result),
-            Err(_) => Err("the line is not UTF-8".to_owned()),
-        };
-        if let Err(problem) = outcome {
-            status = Status::Unreadable;
-            result = format!("error: {problem}");
-        }
-        result.push('\n');
-        out.write_all(result.as_bytes())?;
     }
 }

@@ -2,11 +2,17 @@
 //!
 //! Exit status: 0 done, equal, valid; 1 a finding; 2 usage or unreadable input; 3 a construct that is not supported.
 
+mod asm;
 mod bits;
+mod check;
+mod disasm;
 mod eval;
 mod explain;
+mod files;
 mod forms;
 mod output;
+mod report;
+mod sarif;
 mod why;
 
 use std::process::ExitCode;
@@ -34,6 +40,12 @@ enum Verb {
     Why(why::Arguments),
     /// The table of every instruction form
     Forms(forms::Arguments),
+    /// Validate files against the documents' rules
+    Check(check::Arguments),
+    /// SASS or SPIR-V text to its words
+    Asm(asm::Arguments),
+    /// SASS or SPIR-V words to their text
+    Disasm(disasm::Arguments),
 }
 
 /// What a verb ends with.
@@ -91,6 +103,9 @@ fn main() -> ExitCode {
         Verb::Bits(arguments) => bits::run(&arguments),
         Verb::Why(arguments) => why::run(&arguments),
         Verb::Forms(arguments) => forms::run(&arguments),
+        Verb::Check(arguments) => check::run(&arguments),
+        Verb::Asm(arguments) => asm::run(&arguments),
+        Verb::Disasm(arguments) => disasm::run(&arguments),
     };
     let (code, message) = match ended {
         Ok(Status::Done) | Err(Failure::OutputClosed) => (0, None),

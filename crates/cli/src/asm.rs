@@ -1,0 +1,69 @@
+//! `asm`: text to words.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use roundonce::sass;
+
+use crate::report::{Checked, Format};
+use crate::{Ended, Failure, Status, files, report};
+
+/// A language that has words.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(crate) enum Language {
+    /// Maxwell SASS
+    Sass,
+}
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The text, or `-` for an instruction a line on stdin
+    file: PathBuf,
+    /// The language (default: by the file's name)
+    #[arg(long, value_enum)]
+    lang: Option<Language>,
+    /// Where the words go: for SASS, bundles of a control word and three instructions (default: hex words on stdout)
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Ended {
+    let by_name = match arguments.file.extension().and_then(|extension| extension.to_str()) {
+        Some("sass") => Some(Language::Sass),
+        _ => None,
+    };
+    match arguments.lang.or(by_name) {
+        Some(Language::Sass) => sass(arguments),
+        None => Err(Failure::Input(format!(
+            "{}: the language cannot be told from the name: add --lang sass",
+            arguments.file.display()
+        ))),
+    }
+}
+
+fn sass(arguments: &Arguments) -> Ended {
+    if arguments.file.as_os_str() == "-" && arguments.output.is_none() {
+        return files::answer_lines(|line, out| {
+            let word = sass::asm_line(line).map_err(|finding| finding.to_string())?;
+            let _ = write!(out, "{word:#018x}");
+            Ok(())
+        });
+    }
+    let text = files::text(&arguments.file, files::read(&arguments.file)?)?;
+    let assembly = match sass::asm_file(&text) {
+        Ok(assembly) => assembly,
+        Err(findings) => {
+            report::write(Format::Text, &[Checked { file: arguments.file.display().to_string(), text, findings }])?;
+            return Ok(Status::Unreadable);
+        }
+    };
+    match &arguments.output {
+        Some(path) => files::write(path, &assembly.bytes())?,
+        None => {
+            let lines: String = assembly.words().iter().map(|word| format!("{word:#018x}\n")).collect();
+            files::write_or_print(None, lines.as_bytes())?;
+        }
+    }
+    Ok(Status::Done)
+}

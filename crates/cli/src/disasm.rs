@@ -1,0 +1,155 @@
+//! `disasm`: words to text; a listing in another style of scheduling.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use roundonce::sass::{self, Cubin, Layout, ScheduleStyle};
+
+use crate::asm::Language;
+use crate::{Ended, Failure, Status, files};
+
+/// How immediates look.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Style {
+    /// Decimal where it reads back to the same bits, else hex
+    Exact,
+    /// As nvdisasm 12.8 prints
+    Nvdisasm,
+    /// Always the bits
+    Hex,
+}
+
+/// How scheduling looks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Schedule {
+    /// &req={0,2} ?W5G
+    Seed,
+    /// 05:-:-:Y:5
+    Maxas,
+    /// [B0-2---:R-:W-:Y:S05]
+    Cuassembler,
+    /// sched (st 0x5 wt 0x5) (st 0x1) (st 0x1)
+    Envytools,
+}
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// A cubin, raw bundles, hex words, a .sass listing to be written in another style; `-` for a word a line on stdin
+    file: PathBuf,
+    /// The language (default: by the file's name or content)
+    #[arg(long, value_enum)]
+    lang: Option<Language>,
+    /// How immediates look
+    #[arg(long, value_enum, default_value = "exact")]
+    style: Style,
+    /// Write the scheduling, in this style
+    #[arg(long, value_enum)]
+    schedule: Option<Schedule>,
+    /// Write each instruction's address before it and its word behind it
+    #[arg(long)]
+    words: bool,
+    /// The file has instruction words alone, no control words
+    #[arg(long)]
+    no_control: bool,
+    /// Where the text goes (default: stdout)
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl Arguments {
+    fn layout(&self) -> Layout {
+        Layout {
+            style: match self.style {
+                Style::Exact => sass::Style::Exact,
+                Style::Nvdisasm => sass::Style::Nvdisasm,
+                Style::Hex => sass::Style::Hex,
+            },
+            schedule: self.schedule.map(|style| match style {
+                Schedule::Seed => ScheduleStyle::Seed,
+                Schedule::Maxas => ScheduleStyle::Maxas,
+                Schedule::Cuassembler => ScheduleStyle::CuAssembler,
+                Schedule::Envytools => ScheduleStyle::Envytools,
+            }),
+            addresses: self.words,
+            words: self.words,
+        }
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Ended {
+    let layout = arguments.layout();
+    if arguments.file.as_os_str() == "-" {
+        if arguments.lang != Some(Language::Sass) {
+            return Err(Failure::Input("which language do the words on stdin belong to? add --lang sass".to_owned()));
+        }
+        return files::answer_lines(|line, out| {
+            let word = read_word(line)?;
+            sass::disasm_word_into(word, layout.style, out).map_err(|finding| finding.to_string())
+        });
+    }
+    let bytes = files::read(&arguments.file)?;
+    let text = sass_text(arguments, bytes, &layout)?;
+    files::write_or_print(arguments.output.as_deref(), text.as_bytes())?;
+    Ok(Status::Done)
+}
+
+fn read_word(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
+    let fits = (1..=16).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    fits.then(|| u64::from_str_radix(digits, 16).ok())
+        .flatten()
+        .ok_or_else(|| format!("`{text}` is not a word: expected up to 16 hex digits, such as 0x5980018000270100"))
+}
+
+/// The text of whatever the file holds.
+fn sass_text(arguments: &Arguments, bytes: Vec<u8>, layout: &Layout) -> Result<String, Failure> {
+    let named = |finding: roundonce::Finding| Failure::Input(format!("{}: {finding}", arguments.file.display()));
+    if Cubin::is_elf(&bytes) {
+        return Cubin::parse(&bytes).and_then(|cubin| cubin.disassemble(layout)).map_err(named);
+    }
+    let words = match String::from_utf8(bytes) {
+        Ok(text) => match hex_words(&text) {
+            Some(words) => words,
+            None => return listing(arguments, &text, layout),
+        },
+        Err(error) => raw_words(arguments, error.as_bytes())?,
+    };
+    if arguments.no_control {
+        Ok(sass::disasm_words(&words, layout))
+    } else {
+        sass::disasm_bundles(&words, layout).map_err(named)
+    }
+}
+
+/// A text of nothing but hex words.
+fn hex_words(text: &str) -> Option<Vec<u64>> {
+    let words: Option<Vec<u64>> = text.split_whitespace().map(|word| read_word(word).ok()).collect();
+    words.filter(|words| !words.is_empty())
+}
+
+fn raw_words(arguments: &Arguments, bytes: &[u8]) -> Result<Vec<u64>, Failure> {
+    let (words, rest) = bytes.as_chunks::<8>();
+    if !rest.is_empty() {
+        let file = arguments.file.display();
+        return Err(Failure::Input(format!(
+            "{file}: {} bytes are neither text nor whole words of 8 bytes",
+            bytes.len()
+        )));
+    }
+    Ok(words.iter().map(|word| u64::from_le_bytes(*word)).collect())
+}
+
+/// A listing, assembled and written in another style.
+fn listing(arguments: &Arguments, text: &str, layout: &Layout) -> Result<String, Failure> {
+    let assembly = sass::asm_file(text).map_err(|findings| {
+        let first = findings.first().map(ToString::to_string).unwrap_or_default();
+        Failure::Input(format!("{}: {first}", arguments.file.display()))
+    })?;
+    if layout.schedule.is_none() || arguments.no_control {
+        return Ok(sass::disasm_words(&assembly.words(), layout));
+    }
+    let words: Vec<u64> = assembly.bundles().into_iter().flatten().collect();
+    sass::disasm_bundles(&words, layout)
+        .map_err(|finding| Failure::Input(format!("{}: {finding}", arguments.file.display())))
+}

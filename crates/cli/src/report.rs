@@ -1,0 +1,142 @@
+//! Findings as a person or a program reads them.
+
+use std::io::Write;
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Level as Shown, Renderer, Snippet};
+use anstream::ColorChoice;
+use roundonce::isa::{Finding, Level, Place, line_column};
+use serde::Serialize;
+
+use crate::{Failure, output, sarif};
+
+/// A checked file.
+pub(crate) struct Checked {
+    /// Its name as given.
+    pub(crate) file: String,
+    /// Its text; empty for a binary.
+    pub(crate) text: String,
+    /// What was found.
+    pub(crate) findings: Vec<Finding>,
+}
+
+/// Who reads findings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// A person: each finding under the line it is about
+    Text,
+    /// A program: one object a line
+    Json,
+    /// A code-scanning service: SARIF 2.1.0
+    Sarif,
+}
+
+/// A finding with its place worked out.
+#[derive(Serialize)]
+pub(crate) struct Row<'a> {
+    pub(crate) file: &'a str,
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+    pub(crate) level: &'static str,
+    pub(crate) code: &'static str,
+    pub(crate) message: &'a str,
+    pub(crate) help: &'a str,
+    pub(crate) rule: &'a str,
+    /// The place in a binary, in words from its start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) word: Option<usize>,
+}
+
+impl Checked {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        self.findings.iter().map(|finding| {
+            let (line, column) = match finding.place {
+                Place::Span { start, .. } => line_column(&self.text, start),
+                Place::Word(_) | Place::Whole => (1, 1),
+            };
+            Row {
+                file: &self.file,
+                line,
+                column,
+                level: finding.level.name(),
+                code: finding.code,
+                message: &finding.message,
+                help: &finding.help,
+                rule: &finding.rule,
+                word: match finding.place {
+                    Place::Word(word) => Some(word),
+                    _ => None,
+                },
+            }
+        })
+    }
+
+    /// The worst level among the findings.
+    pub(crate) fn worst(&self) -> Option<Level> {
+        self.findings.iter().map(|finding| finding.level).max()
+    }
+}
+
+/// Writes the findings of all files to stdout.
+pub(crate) fn write(format: Format, files: &[Checked]) -> Result<(), Failure> {
+    match format {
+        Format::Text => text(files),
+        Format::Json => files.iter().flat_map(Checked::rows).try_for_each(|row| output::json(&row)),
+        Format::Sarif => output::json(&sarif::log(files)),
+    }
+}
+
+fn text(files: &[Checked]) -> Result<(), Failure> {
+    let coloured = anstream::AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
+    let renderer = if coloured { Renderer::styled() } else { Renderer::plain() };
+    let renderer = renderer.decor_style(DecorStyle::Ascii);
+    let mut out = std::io::stdout().lock();
+    for file in files {
+        for finding in &file.findings {
+            writeln!(out, "{}\n", picture(&renderer, file, finding))?;
+        }
+    }
+    for file in files {
+        writeln!(out, "{}: {}", file.file, summary(&file.findings))?;
+    }
+    Ok(())
+}
+
+fn picture(renderer: &Renderer, file: &Checked, finding: &Finding) -> String {
+    let level = match finding.level {
+        Level::Error => Shown::ERROR,
+        Level::Warning => Shown::WARNING,
+        Level::Note => Shown::NOTE,
+    };
+    let title = level.primary_title(finding.message.as_str()).id(finding.code);
+    let mut group = match finding.place {
+        Place::Span { start, end } => {
+            let end = end.min(file.text.len()).max(start.min(file.text.len()));
+            let span = start.min(end)..end;
+            title.element(
+                Snippet::source(file.text.as_str())
+                    .path(file.file.as_str())
+                    .annotation(AnnotationKind::Primary.span(span)),
+            )
+        }
+        Place::Word(word) => title.element(Shown::NOTE.message(format!("{}, word {word}", file.file))),
+        Place::Whole => title.element(Shown::NOTE.message(file.file.clone())),
+    };
+    if !finding.rule.is_empty() {
+        group = group.element(Shown::NOTE.with_name("rule").message(finding.rule.as_str()));
+    }
+    if !finding.help.is_empty() {
+        group = group.element(Shown::HELP.message(finding.help.as_str()));
+    }
+    renderer.render(&[group]).to_string()
+}
+
+fn summary(findings: &[Finding]) -> String {
+    let count = |level: Level| {
+        let count = findings.iter().filter(|finding| finding.level == level).count();
+        let plural = if count == 1 { "" } else { "s" };
+        (count > 0).then(|| format!("{count} {}{plural}", level.name()))
+    };
+    let counts: Vec<String> = [Level::Error, Level::Warning, Level::Note].into_iter().filter_map(count).collect();
+    if counts.is_empty() { "valid".to_owned() } else { counts.join(", ") }
+}

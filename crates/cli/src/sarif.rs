@@ -1,0 +1,47 @@
+//! Findings as SARIF 2.1.0 (OASIS), for code-scanning services.
+
+use serde_json::{Value, json};
+
+use crate::report::{Checked, Row};
+
+/// One log with one run.
+pub(crate) fn log(files: &[Checked]) -> Value {
+    let results: Vec<Value> = files.iter().flat_map(Checked::rows).map(|row| result(&row)).collect();
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "roundonce",
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": rules(files),
+            } },
+            "results": results,
+        }],
+    })
+}
+
+fn result(row: &Row) -> Value {
+    let text = match row.help {
+        "" => row.message.to_owned(),
+        help => format!("{}. {help}", row.message),
+    };
+    json!({
+        "ruleId": row.code,
+        "level": row.level,
+        "message": { "text": text },
+        "locations": [{ "physicalLocation": {
+            "artifactLocation": { "uri": row.file },
+            "region": { "startLine": row.line, "startColumn": row.column },
+        } }],
+    })
+}
+
+/// Every code that was found, once, with the rule it stands for.
+fn rules(files: &[Checked]) -> Vec<Value> {
+    let mut found: Vec<(&str, &str)> =
+        files.iter().flat_map(|file| &file.findings).map(|finding| (finding.code, finding.rule.as_str())).collect();
+    found.sort_unstable();
+    found.dedup_by_key(|(code, _)| *code);
+    found.into_iter().map(|(code, rule)| json!({ "id": code, "shortDescription": { "text": rule } })).collect()
+}
