@@ -4,19 +4,22 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use roundonce::isa::{Finding, Level, apply_fixes};
-use roundonce::sass;
+use roundonce::{ptx, sass};
 
 use crate::report::{self, Checked, Format};
 use crate::{Ended, Failure, Status, files};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Files to check: .sass
+    /// Files to check: .ptx, .sass
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// Make warnings count as errors
     #[arg(long, value_parser = ["warnings"], value_name = "LEVEL")]
     deny: Option<String>,
+    /// PTX: list every unmodified mul that feeds an unmodified add or sub, whose bits are left open
+    #[arg(long)]
+    determinacy: bool,
     /// Apply the safe fixes to the files
     #[arg(long)]
     fix: bool,
@@ -37,9 +40,11 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
 }
 
 fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
-    let checker: fn(&str) -> Vec<Finding> = match path.extension().and_then(|extension| extension.to_str()) {
-        Some("sass") => sass::check,
-        _ => return Err(Failure::Input(format!("{}: expected a .sass file", path.display()))),
+    let options = ptx::Options { determinacy: arguments.determinacy };
+    let checker: &dyn Fn(&str) -> Vec<Finding> = match path.extension().and_then(|extension| extension.to_str()) {
+        Some("ptx") => &|text| ptx::check_text(text, &options),
+        Some("sass") => &sass::check,
+        _ => return Err(Failure::Input(format!("{}: expected a .ptx or .sass file", path.display()))),
     };
     let mut text = files::text(path, files::read(path)?)?;
     let mut findings = checker(&text);
