@@ -66,15 +66,7 @@ impl<'a> Check<'_, 'a> {
         let written = module.modifiers(instruction.modifiers);
         let opcode = instruction.opcode;
         if opcode == "mad" && written.iter().any(|word| neighbours::HALVES_OF_PRODUCT.contains(word)) {
-            if let Some((at, expected)) = neighbours::integer_mad(written) {
-                let span = at.map_or(self.spelling_span(instruction), |at| self.span(written[at]));
-                let found = at.map_or("its modifiers", |at| written[at]);
-                self.report(
-                    Finding::error("PTX0023", span.place(), format!("found `{found}`, expected {expected}"))
-                        .rule("PTX ISA, 9.7.1 integer arithmetic instructions: mad"),
-                );
-            }
-            return false;
+            return self.integer_mad(instruction, written);
         }
         let types: Vec<&str> = written.iter().copied().filter(|word| neighbours::is_type(word)).collect();
         let rows = || FORMS.iter().chain(neighbours::HALVES).filter(|form| form.mnemonic == opcode);
@@ -95,6 +87,21 @@ impl<'a> Check<'_, 'a> {
         if let Some(form) = self.row(instruction, written, &fitting) {
             self.operands_of(instruction, form);
         }
+        true
+    }
+
+    fn integer_mad(&mut self, instruction: &Instruction<'a>, written: &[&str]) -> bool {
+        if let Some((at, expected)) = neighbours::integer_mad(written) {
+            let span = at.map_or(self.spelling_span(instruction), |at| self.span(written[at]));
+            let found = at.map_or("its modifiers", |at| written[at]);
+            self.report(
+                Finding::error("PTX0023", span.place(), format!("found `{found}`, expected {expected}"))
+                    .rule(neighbours::INTEGER_MAD),
+            );
+            return false;
+        }
+        let bits = written.iter().filter(|word| neighbours::is_type(word)).find_map(|word| word[2..].parse().ok());
+        self.integer_operands(instruction, bits.unwrap_or(32), written.contains(&".wide"));
         true
     }
 

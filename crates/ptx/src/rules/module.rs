@@ -46,6 +46,9 @@ const TARGET_OPTIONS: &[&str] = &["texmode_unified", "texmode_independent", "deb
 /// The first target with f64 in hardware: from it on, `map_f64_to_f32` is an error.
 const F64_TARGET: u32 = 13;
 
+/// The first target with `.f16x2` registers; scalar `.f16` ones are declared anywhere.
+const PACKED_HALF_TARGET: u32 = 53;
+
 /// Types of registers, and their bits.
 const REGISTER_TYPES: &[(&str, u32)] = &[
     (".pred", 1),
@@ -227,6 +230,13 @@ impl<'a> Check<'_, 'a> {
             );
             return self.report(finding.rule(rule).help("alternate formats are held in `.b` registers of their width"));
         };
+        if variable.ty == ".f16x2" && self.target.is_some_and(|target| target < PACKED_HALF_TARGET) {
+            self.report(
+                Finding::error("PTX0015", place, "a `.f16x2` register: expected `.target sm_53` or higher")
+                    .rule(rule)
+                    .help("declare it as `.b32`"),
+            );
+        }
         if *bits == 1 && variable.lanes > 1 {
             self.report(
                 Finding::error("PTX0015", place, "predicates form no vectors: expected a scalar `.pred`").rule(rule),

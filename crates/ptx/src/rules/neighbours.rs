@@ -79,6 +79,9 @@ pub(super) fn is_unchecked(mnemonic: &str, types: &[&str]) -> bool {
     matches!(mnemonic, "add" | "sub" | "mul") && types.len() == 1 && UNCHECKED.contains(&types[0])
 }
 
+/// The rule of the integer `mad`.
+pub(super) const INTEGER_MAD: &str = "PTX ISA, 9.7.1 integer arithmetic instructions: mad";
+
 /// Which part of an integer product `mad` takes.
 pub(super) const HALVES_OF_PRODUCT: &[&str] = &[".hi", ".lo", ".wide"];
 
@@ -88,6 +91,9 @@ pub(super) fn integer_mad(modifiers: &[&str]) -> Option<(Option<usize>, String)>
     let types: Vec<usize> = (0..modifiers.len()).filter(|&index| is_type(modifiers[index])).collect();
     let parts: Vec<usize> = (0..modifiers.len()).filter(|&i| HALVES_OF_PRODUCT.contains(&modifiers[i])).collect();
     let part = modifiers[parts[0]];
+    if parts[0] != 0 {
+        return Some((Some(parts[0]), format!("`{part}` right behind `mad`")));
+    }
     if let Some(&second) = parts.get(1) {
         return Some((Some(second), format!("one of `{}` after `{part}`", HALVES_OF_PRODUCT.join("` `"))));
     }

@@ -8,6 +8,14 @@ use crate::literal::{Constant, evaluate};
 use roundonce_arith::Format;
 use roundonce_isa::{Effect, Finding, Form};
 
+/// Constants that a place takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Immediate {
+    None,
+    Floating,
+    Integer,
+}
+
 /// What may stand in a place of a form.
 #[derive(Clone, Copy)]
 struct Wanted {
@@ -15,8 +23,8 @@ struct Wanted {
     name: &'static str,
     /// Types of registers.
     types: &'static [&'static str],
-    /// Of an immediate, where one may stand.
-    immediate: Option<&'static str>,
+    /// What constants may stand there.
+    immediate: Immediate,
     /// The form's rule.
     source: &'static str,
     /// Whether the form has three sources.
@@ -33,19 +41,20 @@ impl Wanted {
     }
 
     fn in_format(form: &'static Form, format: Format, lanes: u32, index: usize, name: &'static str) -> Wanted {
-        let (types, immediate): (&[&str], _) = match (format, lanes) {
-            (Format::F32, 1) => (&[".f32", ".b32"], Some(".f32")),
-            (Format::F32, _) => (&[".b64"], None),
-            (Format::F64, _) => (&[".f64", ".b64"], Some(".f64")),
-            (Format::F16, 1) => (&[".f16", ".b16"], None),
-            (Format::F16, _) => (&[".f16x2", ".b32"], None),
-            (Format::BF16, 1) => (&[".b16"], None),
-            _ => (&[".b32"], None),
+        let (types, immediate): (&[&str], Immediate) = match (format, lanes) {
+            (Format::F32, 1) => (&[".f32", ".b32"], Immediate::Floating),
+            (Format::F32, _) => (&[".b64"], Immediate::None),
+            (Format::F64, _) => (&[".f64", ".b64"], Immediate::Floating),
+            (Format::F16, 1) => (&[".f16", ".b16"], Immediate::None),
+            (Format::F16, _) => (&[".f16x2", ".b32"], Immediate::None),
+            (Format::BF16, 1) => (&[".b16"], Immediate::None),
+            _ => (&[".b32"], Immediate::None),
         };
         let mixed =
             form.slots().any(|slot| slot.choices.iter().any(|choice| matches!(choice.effect, Effect::Factors(_))));
         let three = form.recipe.operation.kind.arity() == 3;
-        Wanted { name, types, immediate: immediate.filter(|_| index > 0), source: form.source, three, mixed }
+        let immediate = if index == 0 { Immediate::None } else { immediate };
+        Wanted { name, types, immediate, source: form.source, three, mixed }
     }
 
     fn registers(&self) -> String {
@@ -55,8 +64,9 @@ impl Wanted {
 
     fn expected(&self) -> String {
         match self.immediate {
-            Some(_) => format!("{} or a floating constant", self.registers()),
-            None => self.registers(),
+            Immediate::Floating => format!("{} or a floating constant", self.registers()),
+            Immediate::Integer => format!("{} or an integer constant", self.registers()),
+            Immediate::None => self.registers(),
         }
     }
 }
@@ -66,22 +76,7 @@ impl<'a> Check<'_, 'a> {
         let module = self.module;
         let operands = module.operands(instruction.operands);
         let names: Vec<&'static str> = form.operands.split(", ").collect();
-        if operands.len() != names.len() {
-            self.report(
-                Finding::error(
-                    "PTX0028",
-                    instruction.span.place(),
-                    format!(
-                        "`{}` with {} operands: expected {}, `{}`",
-                        instruction.opcode,
-                        operands.len(),
-                        names.len(),
-                        form.operands
-                    ),
-                )
-                .rule(form.source),
-            );
-        }
+        self.count(instruction, form.operands, form.source);
         // The factor's format is a modifier's: the row as it is spelled, not as it stands.
         let mut narrow =
             module.modifiers(instruction.modifiers).iter().copied().filter(|word| neighbours::is_type(word));
@@ -97,6 +92,42 @@ impl<'a> Check<'_, 'a> {
                 Some(format) if matches!(*name, "a" | "b") => Wanted::in_format(form, format, 1, index, name),
                 _ => Wanted::of(form, index, name),
             };
+            if index == 0 { self.destination(operand, &wanted) } else { self.source(operand, &wanted) }
+        }
+    }
+
+    fn count(&mut self, instruction: &Instruction, expected: &str, source: &str) {
+        let (found, wanted) = (instruction.operands.len as usize, expected.split(", ").count());
+        if found != wanted {
+            self.report(
+                Finding::error(
+                    "PTX0028",
+                    instruction.span.place(),
+                    format!("`{}` with {found} operands: expected {wanted}, `{expected}`", instruction.opcode),
+                )
+                .rule(source),
+            );
+        }
+    }
+
+    /// The operands of an integer `mad`, its modifiers found right.
+    pub(super) fn integer_operands(&mut self, instruction: &Instruction<'a>, bits: u32, wide: bool) {
+        let module = self.module;
+        let types = |bits: u32| -> &'static [&'static str] {
+            match bits {
+                16 => &[".b16", ".u16", ".s16"],
+                32 => &[".b32", ".u32", ".s32", ".f16x2"],
+                _ => &[".b64", ".u64", ".s64"],
+            }
+        };
+        let source = neighbours::INTEGER_MAD;
+        self.count(instruction, "d, a, b, c", source);
+        for (index, operand) in module.operands(instruction.operands).iter().take(4).enumerate() {
+            let factor = matches!(index, 1 | 2);
+            let types = types(if wide && !factor { bits * 2 } else { bits });
+            let immediate = if index == 0 { Immediate::None } else { Immediate::Integer };
+            let name = ["d", "a", "b", "c"][index];
+            let wanted = Wanted { name, types, immediate, source, three: false, mixed: false };
             if index == 0 { self.destination(operand, &wanted) } else { self.source(operand, &wanted) }
         }
     }
@@ -296,14 +327,16 @@ impl<'a> Check<'_, 'a> {
         };
         let floating = matches!(constant, Constant::Double(_) | Constant::Single(_));
         match wanted.immediate {
-            Some(_) if floating => {}
-            Some(_) => {
+            Immediate::Floating if floating => {}
+            Immediate::Integer if !floating => {}
+            Immediate::Floating => {
                 let text = operand.span.of(self.module.text());
                 let help = format!("write it with a point: `{text}.0`");
                 let help = if text.bytes().all(|byte| byte.is_ascii_digit()) { help.as_str() } else { "" };
                 self.refuse("PTX0027", operand, wanted, "an integer constant", help);
             }
-            None => {
+            Immediate::Integer => self.refuse("PTX0027", operand, wanted, "a floating constant", "write it whole"),
+            Immediate::None => {
                 self.refuse("PTX0027", operand, wanted, "a constant", "move it into a register first");
             }
         }
