@@ -2,8 +2,9 @@
 #![allow(unsafe_code)]
 
 use core::arch::x86_64::*;
+use core::mem::MaybeUninit;
 
-use super::vector::{Lanes, Mode, Plan, Vector, select as select_kernel, step};
+use super::vector::{self, DOWN, Factor, Lanes, Mode, Plan, Same, UP, Vector, step};
 use super::{Job, Kernels, Lane, Source, portable};
 use crate::{Format, Operation, Profile};
 
@@ -22,161 +23,369 @@ pub(super) fn is_available() -> bool {
 
 /// The kernel for an operation; `None` where there is none.
 pub(super) fn select(operation: &Operation, profile: &Profile) -> Option<Kernels> {
+    if !is_available() {
+        return None;
+    }
     match (operation.factors, operation.format) {
-        (Format::F32, Format::F32) => select_kernel::<F32x16>(operation, profile).map(Kernels::U32),
+        (Format::F32, Format::F32) => vector::select::<F32x16, Same>(operation, profile).map(Kernels::U32),
+        (Format::F64, Format::F64) => vector::select::<F64x8, Same>(operation, profile).map(Kernels::U64),
+        (Format::F16, Format::F16) => vector::select::<F16x16, Same>(operation, profile).map(Kernels::U16),
+        (Format::F16, Format::F32) => vector::select::<F32x16, F16x16>(operation, profile).map(Kernels::U16U32),
+        (Format::BF16, Format::F32) => vector::select::<F32x16, Bf16x16>(operation, profile).map(Kernels::U16U32),
         _ => None,
-    }
-}
-
-impl Lanes for __mmask16 {
-    #[inline(always)]
-    fn union(self, other: Self) -> Self {
-        self | other
-    }
-    #[inline(always)]
-    fn is_empty(self) -> bool {
-        self == 0
     }
 }
 
 /// Sixteen f32.
 #[derive(Clone, Copy)]
 struct F32x16(__m512);
+/// Eight f64.
+#[derive(Clone, Copy)]
+struct F64x8(__m512d);
+/// Sixteen f16, each as the f32 of its value.
+#[derive(Clone, Copy)]
+struct F16x16(__m512);
+/// Sixteen bf16: factors only.
+struct Bf16x16;
 
 /// Calls intrinsics.
-macro_rules! lanes {
+macro_rules! avx512 {
     ($($intrinsics:tt)*) => {
-        // SAFETY: `run` makes the first vector after it asked the machine for these features.
+        // SAFETY: `select` alone gives out the functions that work on these vectors, and it asked for the features.
         unsafe { $($intrinsics)* }
     };
 }
 
-/// `vfpclassps` and `vfpclasspd`: either zero.
-const CLASS_ZERO: i32 = 0x06;
-/// Either subnormal.
-const CLASS_SUBNORMAL: i32 = 0x20;
+macro_rules! lanes {
+    ($mask:ty) => {
+        impl Lanes for $mask {
+            #[inline(always)]
+            fn union(self, other: Self) -> Self {
+                self | other
+            }
+            #[inline(always)]
+            fn is_empty(self) -> bool {
+                self == 0
+            }
+        }
+    };
+}
+lanes!(__mmask16);
+lanes!(__mmask8);
+
+/// The directions of rounding live in the instructions; nothing else may raise an exception's flag either.
+const QUIETLY: i32 = _MM_FROUND_NO_EXC;
+
 /// `vfixupimmps`, four bits a class of the second operand: quiet and signalling NaN take the first operand's bits,
 /// all other classes the second's.
 const FIXUP_NAN: i32 = 0x1111_1100;
 
-impl Vector for F32x16 {
-    type Factor = u32;
-    type Lane = u32;
-    type Factors = [u32; 16];
-    type Values = [u32; 16];
+/// What does not depend on where in the register's format the lane's format ends.
+macro_rules! bitwise {
+    ($float:ident, $int:ident, $set1:ident, $cast:ident, $xor:ident, $and:ident, $or:ident, $blend:ident,
+     $fixup:ident, $max:ident, $min:ident) => {
+        #[inline(always)]
+        fn flip(self, mask: Self) -> Self {
+            Self(avx512!($xor(self.0, mask.0)))
+        }
+        #[inline(always)]
+        fn select(lanes: Self::Lanes, yes: Self, no: Self) -> Self {
+            Self(avx512!($blend(lanes, no.0, yes.0)))
+        }
+        #[inline(always)]
+        fn to_zero(self, lanes: Self::Lanes) -> Self {
+            Self(avx512!($and(self.0, lanes, self.0, $cast($set1($int::MIN)))))
+        }
+        #[inline(always)]
+        fn canonical_nan(self) -> Self {
+            let nan = avx512!($cast($set1($int::MAX)));
+            Self(avx512!($fixup::<0, QUIETLY>(nan, self.0, _mm512_set1_epi32(FIXUP_NAN))))
+        }
+        #[inline(always)]
+        fn quiet(self) -> Self {
+            let bit = 1 << ($float::MANTISSA_DIGITS - 2);
+            Self(avx512!($or(self.0, $cast($set1(bit)))))
+        }
+        #[inline(always)]
+        fn clamp(self) -> Self {
+            let one = avx512!($cast($set1($float::to_bits(1.0) as $int)));
+            let zero = avx512!($cast(_mm512_setzero_si512()));
+            // Of NaN and a number, and of two zeros, the second operand is taken.
+            Self(avx512!($min::<QUIETLY>($max::<QUIETLY>(self.0, zero), one)))
+        }
+    };
+}
+
+macro_rules! bitwise_ps {
+    () => {
+        bitwise!(
+            f32,
+            i32,
+            _mm512_set1_epi32,
+            _mm512_castsi512_ps,
+            _mm512_xor_ps,
+            _mm512_mask_and_ps,
+            _mm512_or_ps,
+            _mm512_mask_blend_ps,
+            _mm512_fixupimm_round_ps,
+            _mm512_max_round_ps,
+            _mm512_min_round_ps
+        );
+    };
+}
+
+macro_rules! bitwise_pd {
+    () => {
+        bitwise!(
+            f64,
+            i64,
+            _mm512_set1_epi64,
+            _mm512_castsi512_pd,
+            _mm512_xor_pd,
+            _mm512_mask_and_pd,
+            _mm512_or_pd,
+            _mm512_mask_blend_pd,
+            _mm512_fixupimm_round_pd,
+            _mm512_max_round_pd,
+            _mm512_min_round_pd
+        );
+    };
+}
+
+/// A format that the machine computes with.
+macro_rules! native {
+    ($vector:ident, $format:expr, $canonical:expr, $lane:ident, $int:ident, $lanes:expr, $mask:ident, $bitwise:ident,
+     $load:ident, $store:ident, $stream:ident, $set1:ident, $cast:ident, $uncast:ident, $class:ident, $equal:ident,
+     $mul_add:ident, $add:ident, $mul:ident) => {
+        impl Vector for $vector {
+            type Lane = $lane;
+            type Array = [$lane; $lanes];
+            type Lanes = $mask;
+
+            const LANES: usize = $lanes;
+            const FORMAT: Format = $format;
+            const CANONICAL_NAN: bool = $canonical;
+
+            #[inline(always)]
+            fn load(from: &Self::Array) -> Self {
+                Self(avx512!($load(from.as_ptr().cast())))
+            }
+            #[inline(always)]
+            fn store(self, to: &mut Self::Array) {
+                avx512!($store(to.as_mut_ptr().cast(), self.0));
+            }
+            #[inline(always)]
+            fn stream(self, to: &mut Self::Array) {
+                debug_assert!(to.as_ptr().cast::<__m512>().is_aligned());
+                avx512!($stream(to.as_mut_ptr().cast(), self.0));
+            }
+            #[inline(always)]
+            fn splat(bits: u64) -> Self {
+                Self(avx512!($cast($set1(bits as $int))))
+            }
+            #[inline(always)]
+            fn class<const CLASS: i32>(self) -> $mask {
+                avx512!($class::<CLASS>(self.0))
+            }
+            #[inline(always)]
+            fn smallest_normal(self) -> $mask {
+                let magnitude = avx512!(_mm512_and_si512($uncast(self.0), $set1($int::MAX)));
+                avx512!($equal(magnitude, $set1($format.smallest_normal() as $int)))
+            }
+            #[inline(always)]
+            fn mul_add<const ROUND: i32>(a: Self, b: Self, c: Self) -> (Self, $mask) {
+                (Self(avx512!($mul_add::<ROUND>(a.0, b.0, c.0))), 0)
+            }
+            #[inline(always)]
+            fn add<const ROUND: i32>(a: Self, c: Self) -> (Self, $mask) {
+                (Self(avx512!($add::<ROUND>(a.0, c.0))), 0)
+            }
+            #[inline(always)]
+            fn mul<const ROUND: i32>(a: Self, b: Self) -> (Self, $mask) {
+                (Self(avx512!($mul::<ROUND>(a.0, b.0))), 0)
+            }
+            $bitwise!();
+            run!();
+        }
+    };
+}
+
+macro_rules! run {
+    () => {
+        fn run<F: Factor<Self>, const ROUND: i32, const KIND: u8, const MODE: Mode>(
+            job: &Job<'_, F::Lane, Self::Lane>,
+            out: &mut [Self::Lane],
+        ) {
+            enter::<Self, F, ROUND, KIND, MODE>(job, out);
+        }
+    };
+}
+
+native!(
+    F32x16,
+    Format::F32,
+    true,
+    u32,
+    i32,
+    16,
+    __mmask16,
+    bitwise_ps,
+    _mm512_loadu_ps,
+    _mm512_storeu_ps,
+    _mm512_stream_ps,
+    _mm512_set1_epi32,
+    _mm512_castsi512_ps,
+    _mm512_castps_si512,
+    _mm512_fpclass_ps_mask,
+    _mm512_cmpeq_epi32_mask,
+    _mm512_fmadd_round_ps,
+    _mm512_add_round_ps,
+    _mm512_mul_round_ps
+);
+native!(
+    F64x8,
+    Format::F64,
+    false,
+    u64,
+    i64,
+    8,
+    __mmask8,
+    bitwise_pd,
+    _mm512_loadu_pd,
+    _mm512_storeu_pd,
+    _mm512_stream_pd,
+    _mm512_set1_epi64,
+    _mm512_castsi512_pd,
+    _mm512_castpd_si512,
+    _mm512_fpclass_pd_mask,
+    _mm512_cmpeq_epi64_mask,
+    _mm512_fmadd_round_pd,
+    _mm512_add_round_pd,
+    _mm512_mul_round_pd
+);
+
+impl F16x16 {
+    /// The f16 of an exact value in the open interval between two f32 neighbours, or of both if they are equal: the
+    /// neighbour with an odd last bit stands for the interval (rounding to odd), which has more than twice the f16's
+    /// precision.
+    #[inline(always)]
+    fn round_between<const ROUND: i32>(below: __m512, above: __m512) -> (Self, __mmask16) {
+        // Of two equal ones, or −0 below and +0 above, which is what opposite terms cancel to: by direction.
+        let (first, second) = if ROUND == DOWN { (above, below) } else { (below, above) };
+        let odd = avx512!(_mm512_test_epi32_mask(_mm512_castps_si512(first), _mm512_set1_epi32(1)));
+        let between = avx512!(_mm512_mask_blend_ps(odd, second, first));
+        (Self(avx512!(_mm512_cvtph_ps(_mm512_cvt_roundps_ph::<ROUND>(between)))), 0)
+    }
+}
+
+impl Vector for F16x16 {
+    type Lane = u16;
+    type Array = [u16; 16];
     type Lanes = __mmask16;
 
     const LANES: usize = 16;
-    const FORMAT: Format = Format::F32;
+    const FORMAT: Format = Format::F16;
     const CANONICAL_NAN: bool = true;
 
     #[inline(always)]
-    fn load_factors(from: &[u32; 16]) -> Self {
-        Self::load(from)
+    fn load(from: &[u16; 16]) -> Self {
+        Self(avx512!(_mm512_cvtph_ps(_mm256_loadu_si256(from.as_ptr().cast()))))
     }
     #[inline(always)]
-    fn load(from: &[u32; 16]) -> Self {
-        F32x16(lanes!(_mm512_loadu_ps(from.as_ptr().cast())))
+    fn store(self, to: &mut [u16; 16]) {
+        avx512!(_mm256_storeu_si256(to.as_mut_ptr().cast(), _mm512_cvt_roundps_ph::<QUIETLY>(self.0)));
     }
     #[inline(always)]
-    fn store(self, to: &mut [u32; 16]) {
-        lanes!(_mm512_storeu_ps(to.as_mut_ptr().cast(), self.0))
-    }
-    #[inline(always)]
-    fn stream(self, to: &mut [u32; 16]) {
-        lanes!(_mm512_stream_ps(to.as_mut_ptr().cast(), self.0))
+    fn stream(self, to: &mut [u16; 16]) {
+        debug_assert!(to.as_ptr().cast::<__m256i>().is_aligned());
+        avx512!(_mm256_stream_si256(to.as_mut_ptr().cast(), _mm512_cvt_roundps_ph::<QUIETLY>(self.0)));
     }
     #[inline(always)]
     fn splat(bits: u64) -> Self {
-        F32x16(lanes!(_mm512_castsi512_ps(_mm512_set1_epi32(bits as i32))))
+        Self(avx512!(_mm512_cvtph_ps(_mm256_set1_epi16(bits as i16))))
     }
+    /// A subnormal f16 is a normal f32.
     #[inline(always)]
-    fn flip(self, mask: Self) -> Self {
-        F32x16(lanes!(_mm512_xor_ps(self.0, mask.0)))
-    }
-    #[inline(always)]
-    fn select(lanes: __mmask16, yes: Self, no: Self) -> Self {
-        F32x16(lanes!(_mm512_mask_blend_ps(lanes, no.0, yes.0)))
-    }
-    #[inline(always)]
-    fn to_zero(self, lanes: __mmask16) -> Self {
-        F32x16(lanes!(_mm512_mask_and_ps(self.0, lanes, self.0, _mm512_set1_ps(-0.0))))
-    }
-    #[inline(always)]
-    fn subnormal(self) -> __mmask16 {
-        lanes!(_mm512_fpclass_ps_mask::<CLASS_SUBNORMAL>(self.0))
-    }
-    #[inline(always)]
-    fn zero(self) -> __mmask16 {
-        lanes!(_mm512_fpclass_ps_mask::<CLASS_ZERO>(self.0))
-    }
-    #[inline(always)]
-    fn nan(self) -> __mmask16 {
-        lanes!(_mm512_cmp_round_ps_mask::<_CMP_UNORD_Q, _MM_FROUND_NO_EXC>(self.0, self.0))
+    fn class<const CLASS: i32>(self) -> __mmask16 {
+        let mut lanes = avx512!(_mm512_fpclass_ps_mask::<CLASS>(self.0));
+        if CLASS & vector::SUBNORMAL_CLASS != 0 {
+            let magnitude = avx512!(_mm512_and_si512(_mm512_castps_si512(self.0), _mm512_set1_epi32(i32::MAX)));
+            // Between zero and the smallest normal: zero wraps round.
+            let below = avx512!(_mm512_sub_epi32(magnitude, _mm512_set1_epi32(1)));
+            lanes |= avx512!(_mm512_cmplt_epu32_mask(below, _mm512_set1_epi32(Self::SMALLEST_NORMAL - 1)));
+        }
+        lanes
     }
     #[inline(always)]
     fn smallest_normal(self) -> __mmask16 {
-        lanes!({
-            let magnitude = _mm512_and_si512(_mm512_castps_si512(self.0), _mm512_set1_epi32(0x7fff_ffff));
-            _mm512_cmpeq_epi32_mask(magnitude, _mm512_set1_epi32(0x0080_0000))
-        })
+        let magnitude = avx512!(_mm512_and_si512(_mm512_castps_si512(self.0), _mm512_set1_epi32(i32::MAX)));
+        avx512!(_mm512_cmpeq_epi32_mask(magnitude, _mm512_set1_epi32(Self::SMALLEST_NORMAL)))
     }
-    #[inline(always)]
-    fn canonical_nan(self) -> Self {
-        lanes!({
-            let nan = _mm512_castsi512_ps(_mm512_set1_epi32(0x7fff_ffff));
-            F32x16(_mm512_fixupimm_round_ps::<0, _MM_FROUND_NO_EXC>(nan, self.0, _mm512_set1_epi32(FIXUP_NAN)))
-        })
-    }
-    #[inline(always)]
-    fn quiet(self) -> Self {
-        F32x16(lanes!(_mm512_or_ps(self.0, _mm512_castsi512_ps(_mm512_set1_epi32(0x0040_0000)))))
-    }
-    #[inline(always)]
-    fn clamp(self) -> Self {
-        lanes!({
-            // Of NaN and a number, and of two zeros, `vmaxps` takes the second operand.
-            let positive = _mm512_max_round_ps::<_MM_FROUND_NO_EXC>(self.0, _mm512_setzero_ps());
-            F32x16(_mm512_min_round_ps::<_MM_FROUND_NO_EXC>(positive, _mm512_set1_ps(1.0)))
-        })
-    }
+    // Products of two f16 are exact in f32 and far from its ends; sums are not exact.
     #[inline(always)]
     fn mul_add<const ROUND: i32>(a: Self, b: Self, c: Self) -> (Self, __mmask16) {
-        (F32x16(lanes!(_mm512_fmadd_round_ps::<ROUND>(a.0, b.0, c.0))), 0)
+        let below = avx512!(_mm512_fmadd_round_ps::<DOWN>(a.0, b.0, c.0));
+        let above = avx512!(_mm512_fmadd_round_ps::<UP>(a.0, b.0, c.0));
+        Self::round_between::<ROUND>(below, above)
     }
     #[inline(always)]
     fn add<const ROUND: i32>(a: Self, c: Self) -> (Self, __mmask16) {
-        (F32x16(lanes!(_mm512_add_round_ps::<ROUND>(a.0, c.0))), 0)
+        let below = avx512!(_mm512_add_round_ps::<DOWN>(a.0, c.0));
+        let above = avx512!(_mm512_add_round_ps::<UP>(a.0, c.0));
+        Self::round_between::<ROUND>(below, above)
     }
     #[inline(always)]
     fn mul<const ROUND: i32>(a: Self, b: Self) -> (Self, __mmask16) {
-        (F32x16(lanes!(_mm512_mul_round_ps::<ROUND>(a.0, b.0))), 0)
+        let exact = avx512!(_mm512_mul_round_ps::<DOWN>(a.0, b.0));
+        (Self(avx512!(_mm512_cvtph_ps(_mm512_cvt_roundps_ph::<ROUND>(exact)))), 0)
     }
+    bitwise_ps!();
+    run!();
+}
 
-    fn run<const ROUND: i32, const KIND: u8, const MODE: Mode>(job: &Job<'_, u32, u32>, out: &mut [u32]) {
-        enter::<Self, ROUND, KIND, MODE>(job, out);
+impl F16x16 {
+    /// 2^-14 as f32.
+    const SMALLEST_NORMAL: i32 = 0x3880_0000;
+}
+
+impl Factor<F32x16> for F16x16 {
+    type Lane = u16;
+    type Array = [u16; 16];
+    #[inline(always)]
+    fn load(from: &[u16; 16]) -> F32x16 {
+        F32x16(<F16x16 as Vector>::load(from).0)
     }
 }
 
-/// Into a kernel, if the machine and the thread's floating-point environment are as it needs them.
+impl Factor<F32x16> for Bf16x16 {
+    type Lane = u16;
+    type Array = [u16; 16];
+    #[inline(always)]
+    fn load(from: &[u16; 16]) -> F32x16 {
+        let halves = avx512!(_mm512_cvtepu16_epi32(_mm256_loadu_si256(from.as_ptr().cast())));
+        F32x16(avx512!(_mm512_castsi512_ps(_mm512_slli_epi32::<16>(halves))))
+    }
+}
+
+/// Into a kernel, if the thread's floating-point environment is as it needs it.
 #[inline(always)]
-fn enter<V: Vector, const ROUND: i32, const KIND: u8, const MODE: Mode>(
-    job: &Job<'_, V::Factor, V::Lane>,
+fn enter<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, const MODE: Mode>(
+    job: &Job<'_, F::Lane, V::Lane>,
     out: &mut [V::Lane],
 ) {
-    if !is_available() || !is_default_environment() {
+    if !is_default_environment() {
         return portable::run(job, out);
     }
-    // SAFETY: the features are there.
-    unsafe { kernel::<V, ROUND, KIND, MODE>(job, out) }
+    // SAFETY: `select` alone gives out the functions that end here, and it asked for the features.
+    unsafe { kernel::<V, F, ROUND, KIND, MODE>(job, out) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn kernel<V: Vector, const ROUND: i32, const KIND: u8, const MODE: Mode>(
-    job: &Job<'_, V::Factor, V::Lane>,
+fn kernel<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, const MODE: Mode>(
+    job: &Job<'_, F::Lane, V::Lane>,
     out: &mut [V::Lane],
 ) {
-    sweep::<V, ROUND, KIND, MODE>(job, out);
+    sweep::<V, F, ROUND, KIND, MODE>(job, out);
 }
 
 /// Round to nearest, neither subnormal operands nor subnormal results taken as zero, no exception traps: what a
@@ -195,116 +404,125 @@ pub(super) fn is_default_environment() -> bool {
 /// Vectors in one turn of the main loop.
 const UNROLL: usize = 4;
 /// Lanes of the largest turn.
-const TURN: usize = UNROLL * 16;
+const TURN: usize = UNROLL * 32;
 
-/// A stream of lanes: the next ones.
+/// A stream of lanes: the next ones, and how far it moves in a turn (nowhere if it is uniform).
 struct Stream<T> {
     next: *const T,
-    uniform: bool,
+    turn: usize,
 }
 
 impl<T: Lane> Stream<T> {
     /// `buffer` must outlive the stream, as must the slice or `out`.
     #[inline(always)]
-    fn new(source: Source<'_, T>, out: *const T, buffer: &mut [T; TURN]) -> Stream<T> {
+    fn new(source: Source<'_, T>, out: *const T, buffer: &mut MaybeUninit<[T; TURN]>, turn: usize) -> Stream<T> {
         match source {
-            Source::Slice(slice) => Stream { next: slice.as_ptr(), uniform: false },
-            Source::Out => Stream { next: out, uniform: false },
+            Source::Slice(slice) => Stream { next: slice.as_ptr(), turn },
+            Source::Out => Stream { next: out, turn },
             Source::Uniform(value) => {
-                buffer.fill(value);
-                Stream { next: buffer.as_ptr(), uniform: true }
+                let buffer = buffer.as_mut_ptr().cast::<T>();
+                for lane in 0..turn {
+                    // SAFETY: a turn is at most `TURN` lanes.
+                    unsafe { buffer.add(lane).write(value) };
+                }
+                Stream { next: buffer, turn: 0 }
             }
         }
     }
 
     /// # Safety
-    /// A stream that is not uniform must have this many lanes left.
+    /// A stream that is not uniform must have this many lanes left, at most a turn.
     #[inline(always)]
     unsafe fn advance(&mut self, lanes: usize) {
         // SAFETY: the caller's word.
-        self.next = unsafe { self.next.add(if self.uniform { 0 } else { lanes }) };
+        self.next = unsafe { self.next.add(lanes.min(self.turn)) };
     }
 }
 
 /// The loop over a job's vectors.
 #[inline(always)]
-pub(super) fn sweep<V: Vector, const ROUND: i32, const KIND: u8, const MODE: Mode>(
-    job: &Job<'_, V::Factor, V::Lane>,
+pub(super) fn sweep<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, const MODE: Mode>(
+    job: &Job<'_, F::Lane, V::Lane>,
     out: &mut [V::Lane],
 ) {
     let plan = Plan::<V>::new(job);
     let length = out.len();
     let turn = UNROLL * V::LANES;
     let base = out.as_mut_ptr();
-    let [mut uniform_a, mut uniform_b] = [[V::Factor::default(); TURN]; 2];
-    let mut uniform_c = [V::Lane::default(); TURN];
+    let (mut uniform_a, mut uniform_b) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+    let mut uniform_c = MaybeUninit::uninit();
     // A factor is `Out` only where both types are the same (`Batch` checks it).
-    let mut a = Stream::new(job.factors[0], base.cast_const().cast(), &mut uniform_a);
-    let mut b = Stream::new(job.factors[1], base.cast_const().cast(), &mut uniform_b);
-    let mut c = Stream::new(job.addend, base.cast_const(), &mut uniform_c);
+    let mut a = Stream::new(job.factors[0], base.cast_const().cast(), &mut uniform_a, turn);
+    let mut b = Stream::new(job.factors[1], base.cast_const().cast(), &mut uniform_b, turn);
+    let mut c = Stream::new(job.addend, base.cast_const(), &mut uniform_c, turn);
     let mut done = 0;
-    // Fewer lanes than a vector: through arrays.
-    let part =
-        |a: &mut Stream<V::Factor>, b: &mut Stream<V::Factor>, c: &mut Stream<V::Lane>, done: usize, count: usize| {
-            let [mut fa, mut fb] = [V::Factors::default(); 2];
-            let mut vc = V::Values::default();
-            let mut result = V::Values::default();
-            // SAFETY: each stream has `count` lanes from `next` on, so does `out` from `done` on, and the arrays have
-            // `LANES`, which is more.
-            unsafe {
-                a.next.copy_to_nonoverlapping(fa.as_mut().as_mut_ptr(), count);
-                b.next.copy_to_nonoverlapping(fb.as_mut().as_mut_ptr(), count);
-                c.next.copy_to_nonoverlapping(vc.as_mut().as_mut_ptr(), count);
-                let abc = [V::load_factors(&fa), V::load_factors(&fb), V::load(&vc)];
-                step::<V, ROUND, KIND, MODE>(&plan, abc).store(&mut result);
-                base.add(done).copy_from_nonoverlapping(result.as_ref().as_ptr(), count);
-                a.advance(count);
-                b.advance(count);
-                c.advance(count);
+    let streaming = job.streams(length);
+    if !streaming {
+        while length - done >= turn {
+            let mut results = [V::splat(0); UNROLL];
+            for (vector, result) in results.iter_mut().enumerate() {
+                let at = vector * V::LANES;
+                // SAFETY: each stream has `turn` lanes from `next` on: a slice and `out` have `length` lanes, of which
+                // `done` lie behind, and a uniform has a turn. Arrays of integers need no more than their elements'
+                // alignment. What is read of `out` is a copy by the time that anything is written there.
+                let abc = unsafe {
+                    [
+                        F::load(&*a.next.add(at).cast()),
+                        F::load(&*b.next.add(at).cast()),
+                        V::load(&*c.next.add(at).cast()),
+                    ]
+                };
+                *result = step::<V, ROUND, KIND, MODE>(&plan, abc);
             }
-        };
-    let streaming = job.streams(length) && length >= turn;
-    if streaming {
-        // Stores around the cache want aligned vectors.
-        done = base.align_offset(V::LANES * size_of::<V::Lane>()).min(length);
-        part(&mut a, &mut b, &mut c, 0, done);
+            for (vector, result) in results.into_iter().enumerate() {
+                // SAFETY: `out` has `turn` lanes from `done` on.
+                result.store(unsafe { &mut *base.add(done + vector * V::LANES).cast() });
+            }
+            // SAFETY: a turn was read of each.
+            unsafe {
+                a.next = a.next.add(a.turn);
+                b.next = b.next.add(b.turn);
+                c.next = c.next.add(c.turn);
+            }
+            done += turn;
+        }
     }
-    while length - done >= turn {
-        let mut results = [V::splat(0); UNROLL];
-        for (vector, result) in results.iter_mut().enumerate() {
-            let at = vector * V::LANES;
-            // SAFETY: each stream has `turn` lanes from `next` on: a slice and `out` have `length` lanes, of which
-            // `done` lie behind, and a uniform has `TURN`. Arrays of integers need no more than their elements'
-            // alignment. What is read of `out` is a copy by the time that anything is written there.
-            let abc = unsafe {
-                [
-                    V::load_factors(&*a.next.add(at).cast()),
-                    V::load_factors(&*b.next.add(at).cast()),
-                    V::load(&*c.next.add(at).cast()),
-                ]
-            };
-            *result = step::<V, ROUND, KIND, MODE>(&plan, abc);
-        }
-        for (vector, result) in results.into_iter().enumerate() {
-            // SAFETY: `out` has `turn` lanes from `done` on.
-            let to = unsafe { &mut *base.add(done + vector * V::LANES).cast() };
-            if streaming { result.stream(to) } else { result.store(to) }
-        }
-        // SAFETY: at most one past the end.
+    // One vector at a time: around the cache, which wants `out` aligned, and what is left over, through arrays.
+    let mut count = if streaming { base.align_offset(V::LANES * size_of::<V::Lane>()) } else { 0 };
+    while done < length {
+        let left = length - done;
+        count = if count > 0 { count } else { V::LANES }.min(left);
+        let [mut fa, mut fb] = [F::Array::default(); 2];
+        let [mut vc, mut result] = [V::Array::default(); 2];
+        let (mut pa, mut pb, mut pc) = (a.next, b.next, c.next);
+        // SAFETY: each stream has `count` lanes from `next` on, so does `out` from `done` on, and the arrays have
+        // `LANES`, which is no fewer: what precedes an aligned vector is less than one.
         unsafe {
-            a.advance(turn);
-            b.advance(turn);
-            c.advance(turn);
+            if count < V::LANES {
+                pa.copy_to_nonoverlapping(fa.as_mut().as_mut_ptr(), count);
+                pb.copy_to_nonoverlapping(fb.as_mut().as_mut_ptr(), count);
+                pc.copy_to_nonoverlapping(vc.as_mut().as_mut_ptr(), count);
+                (pa, pb, pc) = (fa.as_ref().as_ptr(), fb.as_ref().as_ptr(), vc.as_ref().as_ptr());
+            }
+            let abc = [F::load(&*pa.cast()), F::load(&*pb.cast()), V::load(&*pc.cast())];
+            let vector = step::<V, ROUND, KIND, MODE>(&plan, abc);
+            if count < V::LANES {
+                vector.store(&mut result);
+                base.add(done).copy_from_nonoverlapping(result.as_ref().as_ptr(), count);
+            } else if streaming {
+                vector.stream(&mut *base.add(done).cast());
+            } else {
+                vector.store(&mut *base.add(done).cast());
+            }
+            a.advance(count);
+            b.advance(count);
+            c.advance(count);
         }
-        done += turn;
+        done += count;
+        count = 0;
     }
     if streaming {
         // SAFETY: SSE is there. Stores around the cache are not ordered with what another thread is told next.
         unsafe { _mm_sfence() };
-    }
-    while done < length {
-        let count = V::LANES.min(length - done);
-        part(&mut a, &mut b, &mut c, done, count);
-        done += count;
     }
 }

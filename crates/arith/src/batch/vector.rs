@@ -30,33 +30,35 @@ pub(super) const MUL_ADD: u8 = 0;
 pub(super) const ADD: u8 = 1;
 pub(super) const MUL: u8 = 2;
 
+/// Classes of values, numbered as `vfpclassps` does: any of these bits.
+pub(super) const NAN_CLASS: i32 = 0x81;
+pub(super) const ZERO_CLASS: i32 = 0x06;
+pub(super) const SUBNORMAL_CLASS: i32 = 0x20;
+
 /// A set of lanes.
 pub(super) trait Lanes: Copy {
     fn union(self, other: Self) -> Self;
     fn is_empty(self) -> bool;
 }
 
-/// A vector of lanes of one format, as values: factors of a narrower format are widened when they are loaded.
+/// A vector of lanes of one format.
 pub(super) trait Vector: Copy {
-    /// The type of a factor's lane in memory.
-    type Factor: Lane;
-    /// The type of an addend's and result's lane in memory.
+    /// The type of a lane in memory.
     type Lane: Lane;
-    type Factors: Copy + Default + AsMut<[Self::Factor]> + AsRef<[Self::Factor]>;
-    type Values: Copy + Default + AsMut<[Self::Lane]> + AsRef<[Self::Lane]>;
+    /// As many of them as the vector has.
+    type Array: Copy + Default + AsMut<[Self::Lane]> + AsRef<[Self::Lane]>;
+    /// A set of its lanes.
     type Lanes: Lanes;
 
     const LANES: usize;
-    /// The format of the lanes.
     const FORMAT: Format;
     /// Whether NaN results are canonical; otherwise they keep a payload.
     const CANONICAL_NAN: bool;
 
-    fn load_factors(from: &Self::Factors) -> Self;
-    fn load(from: &Self::Values) -> Self;
-    fn store(self, to: &mut Self::Values);
-    /// Around the cache; `to` must be aligned to the vector's size.
-    fn stream(self, to: &mut Self::Values);
+    fn load(from: &Self::Array) -> Self;
+    fn store(self, to: &mut Self::Array);
+    /// Around the cache; `to` must be aligned to the array's size.
+    fn stream(self, to: &mut Self::Array);
     /// Every lane with these bits of `FORMAT`.
     fn splat(bits: u64) -> Self;
 
@@ -64,9 +66,8 @@ pub(super) trait Vector: Copy {
     fn select(lanes: Self::Lanes, yes: Self, no: Self) -> Self;
     /// These lanes become zero of their sign.
     fn to_zero(self, lanes: Self::Lanes) -> Self;
-    fn subnormal(self) -> Self::Lanes;
-    fn zero(self) -> Self::Lanes;
-    fn nan(self) -> Self::Lanes;
+    /// The lanes of any of the classes.
+    fn class<const CLASS: i32>(self) -> Self::Lanes;
     /// Lanes of the smallest normal magnitude.
     fn smallest_normal(self) -> Self::Lanes;
     /// NaN lanes become the canonical NaN.
@@ -82,10 +83,29 @@ pub(super) trait Vector: Copy {
     fn mul<const ROUND: i32>(a: Self, b: Self) -> (Self, Self::Lanes);
 
     /// The kernel compiled for these.
-    fn run<const ROUND: i32, const KIND: u8, const MODE: Mode>(
-        job: &Job<'_, Self::Factor, Self::Lane>,
+    fn run<F: Factor<Self>, const ROUND: i32, const KIND: u8, const MODE: Mode>(
+        job: &Job<'_, F::Lane, Self::Lane>,
         out: &mut [Self::Lane],
     );
+}
+
+/// Step 1: how the factors for a vector lie in memory.
+pub(super) trait Factor<V> {
+    type Lane: Lane;
+    type Array: Copy + Default + AsMut<[Self::Lane]> + AsRef<[Self::Lane]>;
+    fn load(from: &Self::Array) -> V;
+}
+
+/// Factors of the vector's own format.
+pub(super) struct Same;
+
+impl<V: Vector> Factor<V> for Same {
+    type Lane = V::Lane;
+    type Array = V::Array;
+    #[inline(always)]
+    fn load(from: &V::Array) -> V {
+        V::load(from)
+    }
 }
 
 /// What a kernel takes out of the job before its loop.
@@ -98,7 +118,7 @@ pub(super) struct Plan<'a, V> {
 
 impl<'a, V: Vector> Plan<'a, V> {
     #[inline(always)]
-    pub(super) fn new(job: &Job<'a, V::Factor, V::Lane>) -> Plan<'a, V> {
+    pub(super) fn new<N>(job: &Job<'a, N, V::Lane>) -> Plan<'a, V> {
         let sign = |negate| V::splat(if negate { V::FORMAT.sign_mask() } else { 0 });
         Plan {
             // Factors are widened by the time that the scalar pipeline sees them.
@@ -114,57 +134,101 @@ impl<'a, V: Vector> Plan<'a, V> {
 #[inline(always)]
 pub(super) fn step<V: Vector, const ROUND: i32, const KIND: u8, const MODE: Mode>(
     plan: &Plan<'_, V>,
-    abc: [V; 3],
+    operands: [V; 3],
 ) -> V {
-    let [mut a, mut b, mut c] = abc;
+    let [mut a, b, mut c] = operands;
     // 2. Negate.
     if MODE & NEGATE != 0 {
         a = a.flip(plan.flip_product);
         c = c.flip(plan.flip_addend);
     }
-    // 3. Flush operands.
+    // 3. Operands to flush are rare: one test for all, before arithmetic that may be slow with them.
     if MODE & FLUSH != 0 {
-        let mut subnormal = a.subnormal();
+        let mut subnormal = a.class::<SUBNORMAL_CLASS>();
         if KIND != ADD {
-            subnormal = subnormal.union(b.subnormal());
+            subnormal = subnormal.union(b.class::<SUBNORMAL_CLASS>());
         }
         if KIND != MUL {
-            subnormal = subnormal.union(c.subnormal());
+            subnormal = subnormal.union(c.class::<SUBNORMAL_CLASS>());
         }
         if !subnormal.is_empty() {
-            [a, b, c] = [a, b, c].map(|x| x.to_zero(x.subnormal()));
+            return careful::<V, ROUND, KIND, MODE>(plan, operands, [a, b, c]);
         }
     }
+    // 6 to 8.
+    let (mut result, unsettled) = arithmetic::<V, ROUND, KIND>([a, b, c]);
+    if MODE & FLUSH != 0 {
+        // Steps 4, 5 and 9 change no result but these: a zero factor shows in a NaN or in the sign of a zero.
+        let mut doubtful = match MODE & (DOMINANCE | SATURATE) {
+            0 => result.class::<{ SUBNORMAL_CLASS | NAN_CLASS }>(),
+            SATURATE => result.class::<SUBNORMAL_CLASS>(),
+            _ => result.class::<{ SUBNORMAL_CLASS | NAN_CLASS | ZERO_CLASS }>(),
+        };
+        if MODE & EDGE != 0 {
+            doubtful = doubtful.union(result.smallest_normal());
+        }
+        if !doubtful.is_empty() {
+            return careful::<V, ROUND, KIND, MODE>(plan, operands, [a, b, c]);
+        }
+    } else if MODE & SATURATE == 0 {
+        // 5. NaN.
+        result = nan::<V, KIND>(plan, result, [a, b, c]);
+    }
+    // 10. Saturate; it makes NaN zero, so that step 5 does not matter.
+    if MODE & SATURATE != 0 {
+        result = result.clamp();
+    }
+    if unsettled.is_empty() { result } else { rescue(plan, KIND, operands) }
+}
+
+/// Steps 3 to 10 with every lane looked at.
+#[cold]
+#[inline(always)]
+fn careful<V: Vector, const ROUND: i32, const KIND: u8, const MODE: Mode>(
+    plan: &Plan<'_, V>,
+    operands: [V; 3],
+    negated: [V; 3],
+) -> V {
+    // 3. Flush operands.
+    let [mut a, mut b, c] = negated.map(|x| x.to_zero(x.class::<SUBNORMAL_CLASS>()));
     // 4. Zero dominance.
     if MODE & DOMINANCE != 0 {
-        let zero = a.zero().union(b.zero());
+        let zero = a.class::<ZERO_CLASS>().union(b.class::<ZERO_CLASS>());
         a = V::select(zero, V::splat(0), a);
         b = V::select(zero, V::splat(0), b);
     }
     // 6 to 8.
-    let (mut result, mut unsettled) = match KIND {
+    let (mut result, mut unsettled) = arithmetic::<V, ROUND, KIND>([a, b, c]);
+    // 9. Flush the result. A magnitude below the smallest normal is tiny by every policy; one equal to it may be tiny
+    // by all but `Tiny::Result`.
+    if MODE & EDGE != 0 {
+        unsettled = unsettled.union(result.smallest_normal());
+    }
+    result = result.to_zero(result.class::<SUBNORMAL_CLASS>());
+    // 5 and 10.
+    result = if MODE & SATURATE != 0 { result.clamp() } else { nan::<V, KIND>(plan, result, [a, b, c]) };
+    if unsettled.is_empty() { result } else { rescue(plan, KIND, operands) }
+}
+
+#[inline(always)]
+fn arithmetic<V: Vector, const ROUND: i32, const KIND: u8>([a, b, c]: [V; 3]) -> (V, V::Lanes) {
+    match KIND {
         MUL_ADD => V::mul_add::<ROUND>(a, b, c),
         ADD => V::add::<ROUND>(a, c),
         _ => V::mul::<ROUND>(a, b),
-    };
-    // 9. Flush the result. A magnitude below the smallest normal is tiny by every policy; one equal to it may be tiny
-    // by all but `Tiny::Result`.
-    if MODE & FLUSH != 0 {
-        if MODE & EDGE != 0 {
-            unsettled = unsettled.union(result.smallest_normal());
-        }
-        result = result.to_zero(result.subnormal());
     }
-    if MODE & SATURATE != 0 {
-        // 10. Saturate; it makes NaN zero, so that step 5 does not matter.
-        result = result.clamp();
-    } else if V::CANONICAL_NAN {
-        // 5. NaN.
-        result = result.canonical_nan();
-    } else if !result.nan().is_empty() {
-        result = payload(plan.profile, KIND, result, [a, b, c]);
+}
+
+/// Step 5.
+#[inline(always)]
+fn nan<V: Vector, const KIND: u8>(plan: &Plan<'_, V>, result: V, operands: [V; 3]) -> V {
+    if V::CANONICAL_NAN {
+        result.canonical_nan()
+    } else if result.class::<NAN_CLASS>().is_empty() {
+        result
+    } else {
+        payload(plan.profile, KIND, result, operands)
     }
-    if unsettled.is_empty() { result } else { rescue(plan, KIND, abc) }
 }
 
 /// Step 5 where NaNs keep a payload: the first NaN operand in the profile's order.
@@ -186,18 +250,18 @@ fn payload<V: Vector>(profile: &Profile, kind: u8, result: V, operands: [V; 3]) 
             };
             if used {
                 let operand = operands[place as usize];
-                nan = V::select(operand.nan(), operand.quiet(), nan);
+                nan = V::select(operand.class::<NAN_CLASS>(), operand.quiet(), nan);
             }
         }
     }
-    V::select(result.nan(), nan, result)
+    V::select(result.class::<NAN_CLASS>(), nan, result)
 }
 
 /// Every lane by the scalar pipeline.
 #[cold]
 #[inline(never)]
 pub(super) fn rescue<V: Vector>(plan: &Plan<'_, V>, kind: u8, [a, b, c]: [V; 3]) -> V {
-    let zero = V::Values::default();
+    let zero = V::Array::default();
     let mut lanes = [zero; 3];
     a.store(&mut lanes[0]);
     if kind != ADD {
@@ -215,7 +279,10 @@ pub(super) fn rescue<V: Vector>(plan: &Plan<'_, V>, kind: u8, [a, b, c]: [V; 3])
 }
 
 /// The kernel of `V` for an operation; `None` where it has none.
-pub(super) fn select<V: Vector>(operation: &Operation, profile: &Profile) -> Option<Kernel<V::Factor, V::Lane>> {
+pub(super) fn select<V: Vector, F: Factor<V>>(
+    operation: &Operation,
+    profile: &Profile,
+) -> Option<Kernel<F::Lane, V::Lane>> {
     let mut mode = 0;
     if operation.negate_product || operation.negate_addend {
         mode |= NEGATE;
@@ -238,42 +305,44 @@ pub(super) fn select<V: Vector>(operation: &Operation, profile: &Profile) -> Opt
     macro_rules! compiled {
         ($($mode:expr),* $(,)?) => {
             match mode {
-                $(mode if mode == ($mode) => by_kind::<V, { $mode }>(operation),)*
+                $(mode if mode == ($mode) => by_kind::<V, F, { $mode }>(operation),)*
                 _ => None,
             }
         };
     }
-    const F: Mode = FLUSH | NEGATE;
+    const FL: Mode = FLUSH | NEGATE;
     compiled!(
         0,
         NEGATE,
         SATURATE,
         NEGATE | SATURATE,
-        F,
-        F | SATURATE,
-        F | EDGE,
-        F | EDGE | SATURATE,
-        F | DOMINANCE,
-        F | DOMINANCE | SATURATE,
-        F | DOMINANCE | EDGE,
-        F | DOMINANCE | EDGE | SATURATE,
+        FL,
+        FL | SATURATE,
+        FL | EDGE,
+        FL | EDGE | SATURATE,
+        FL | DOMINANCE,
+        FL | DOMINANCE | SATURATE,
+        FL | DOMINANCE | EDGE,
+        FL | DOMINANCE | EDGE | SATURATE,
     )
 }
 
-fn by_kind<V: Vector, const MODE: Mode>(operation: &Operation) -> Option<Kernel<V::Factor, V::Lane>> {
+fn by_kind<V: Vector, F: Factor<V>, const MODE: Mode>(operation: &Operation) -> Option<Kernel<F::Lane, V::Lane>> {
     Some(match operation.kind {
-        Kind::MulAdd => by_rounding::<V, MUL_ADD, MODE>(operation.rounding),
-        Kind::Add => by_rounding::<V, ADD, MODE>(operation.rounding),
-        Kind::Mul => by_rounding::<V, MUL, MODE>(operation.rounding),
+        Kind::MulAdd => by_rounding::<V, F, MUL_ADD, MODE>(operation.rounding),
+        Kind::Add => by_rounding::<V, F, ADD, MODE>(operation.rounding),
+        Kind::Mul => by_rounding::<V, F, MUL, MODE>(operation.rounding),
         Kind::TruncatedMulAdd => return None,
     })
 }
 
-fn by_rounding<V: Vector, const KIND: u8, const MODE: Mode>(rounding: Rounding) -> Kernel<V::Factor, V::Lane> {
+fn by_rounding<V: Vector, F: Factor<V>, const KIND: u8, const MODE: Mode>(
+    rounding: Rounding,
+) -> Kernel<F::Lane, V::Lane> {
     match rounding {
-        Rounding::NearestEven => V::run::<NEAREST, KIND, MODE>,
-        Rounding::TowardZero => V::run::<ZERO, KIND, MODE>,
-        Rounding::Down => V::run::<DOWN, KIND, MODE>,
-        Rounding::Up => V::run::<UP, KIND, MODE>,
+        Rounding::NearestEven => V::run::<F, NEAREST, KIND, MODE>,
+        Rounding::TowardZero => V::run::<F, ZERO, KIND, MODE>,
+        Rounding::Down => V::run::<F, DOWN, KIND, MODE>,
+        Rounding::Up => V::run::<F, UP, KIND, MODE>,
     }
 }
