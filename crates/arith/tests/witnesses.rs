@@ -33,6 +33,13 @@ const WITNESSES: &[(Operation, [u64; 3], u64, &str)] = &[
     (F32,  [0x3fa0_0000, 0x3f80_0002, 0x0080_0001], 0x3fa0_0003, "1.25 x (1 + 2^-22) is a tie, the addend tips it"),
     (BF16, [0x3f88, 0x3f88, 0x2180],                0x3f91,      "bf16 through f32: 3f90"),
     (F16,  [0x5801, 0x3bff, 0x0401],                0x5801,      "f16 through f32 errs"),
+    // Ties and sticky bits.
+    (F32,  [0x3f80_0000, 0x3f80_0000, 0x3380_0000], 0x3f80_0000, "1 + 2^-24: a tie goes to the even neighbour, below"),
+    (F32,  [0x3f80_0001, 0x3f80_0000, 0x3380_0000], 0x3f80_0002, "a tie goes to the even neighbour, above"),
+    (F32,  [0x3f80_0000, 0x3f80_0000, 0x3380_0001], 0x3f80_0001, "just above the tie"),
+    (F32,  [0x2b00_0000, 0x2b00_0000, 0x3f80_0000], 0x3f80_0000, "1 + 2^-82"),
+    (RP,   [0x2b00_0000, 0x2b00_0000, 0x3f80_0000], 0x3f80_0001, "1 + 2^-82 up: a sticky bit is enough"),
+    (RZ,   [0x2b00_0000, 0xab00_0000, 0x3f80_0000], 0x3f7f_ffff, "1 - 2^-82 toward zero"),
     // One rounding, not two.
     (F32,  [0x3f80_0001, 0x3f80_0001, 0xbf80_0002], 0x2880_0000, "unfused: 0"),
     (RZ,   [0x3f80_0001, 0x3f80_0001, 0x0000_0000], 0x3f80_0002, "toward zero"),
