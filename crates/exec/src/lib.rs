@@ -2,7 +2,12 @@
 //!
 //! What this is not: it knows no syntax and no terminal; it reads no file.
 
+mod engine;
 mod eval;
+mod launch;
+mod memory;
 pub mod scalar;
 
 pub use eval::{Evaluation, evaluate};
+pub use launch::{Arg, Contract, Difference, Launch, Options, Report, RunError, TraceLine, Trouble};
+pub use memory::Buffer;

@@ -38,6 +38,9 @@ pub enum Special {
     TotalShared,
     /// The address of a variable, an index into [`Program::variables`](super::Program::variables), as wide as `d`.
     Address(u32),
+    /// How many bytes the buffer has that is the argument of a parameter, an index into
+    /// [`Kernel::params`](super::Kernel::params); of a number 0.
+    BufferBytes(u32),
     /// The generic address of the shared memory's first byte.
     SharedWindow,
     /// The generic address of the thread's local memory's first byte.

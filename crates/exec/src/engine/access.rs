@@ -1,0 +1,521 @@
+//! Loads and stores over the active lanes.
+//!
+//! An address that is the same in all lanes is read once; addresses that step evenly along rows are copied row by row;
+//! the rest is taken lane by lane. Every path checks bounds before it touches a word.
+
+use super::group::Machine;
+use super::lanes::{LANES, Lane, View, with_lane};
+use super::mask::Mask;
+use super::{Fault, Outcome};
+use crate::launch::Trouble;
+use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW, copy_strided, read_element, write_element};
+use crate::scalar::sign_extend;
+use roundonce_arith::batch::Source;
+use roundonce_isa::program::{Operand, Reg, Space, Width};
+
+/// Addresses as far as their pattern is known.
+enum Pattern {
+    /// One for all.
+    Uniform(u64),
+    /// One a row, and the step within rows.
+    Rows(Vec<u64>, i64),
+    /// Any.
+    Lanes,
+}
+
+impl Machine<'_> {
+    fn address_width(&self, address: Operand) -> Width {
+        match address {
+            Operand::Reg(reg) => self.code.kernel.width(reg),
+            Operand::Imm(_) => Width::B64,
+        }
+    }
+
+    /// The pattern of address + offset.
+    fn pattern(&self, address: Operand, offset: i64) -> Pattern {
+        let width = self.address_width(address);
+        let offset = offset as u64;
+        with_lane!(width, T => match T::file(&self.files).view(address) {
+            View::Uniform(value) => Pattern::Uniform(value.bits().wrapping_add(offset) & width.mask()),
+            View::Rows(rows, stride) => {
+                let rows = rows.iter().map(|row| row.bits().wrapping_add(offset) & width.mask()).collect();
+                Pattern::Rows(rows, sign_extend(stride.bits(), width.bits()))
+            }
+            View::Lanes => Pattern::Lanes,
+        })
+    }
+
+    /// A generic address told apart.
+    const fn resolve(space: Space, address: u64) -> (Space, u64) {
+        match space {
+            Space::Generic if address >= SHARED_WINDOW && address < SHARED_WINDOW + WINDOW => {
+                (Space::Shared, address - SHARED_WINDOW)
+            }
+            Space::Generic if address >= LOCAL_WINDOW && address < LOCAL_WINDOW + WINDOW => {
+                (Space::Local, address - LOCAL_WINDOW)
+            }
+            Space::Generic if address >= PARAM_WINDOW && address < PARAM_WINDOW + WINDOW => {
+                (Space::Param, address - PARAM_WINDOW)
+            }
+            Space::Generic | Space::Const => (Space::Global, address),
+            other => (other, address),
+        }
+    }
+
+    #[cold]
+    fn misaligned(lane: usize, address: u64, bytes: u32) -> Box<Fault> {
+        let message = format!("address {address:#x} is not a multiple of {bytes}, the size of what is accessed");
+        Fault::at(Trouble::Access, lane, message)
+    }
+
+    #[cold]
+    fn outside(&self, lane: usize, space: Space, address: u64, bytes: u32) -> Box<Fault> {
+        let sized = |name: &str, size: u64| {
+            format!("{bytes} bytes at {address:#x} lie outside the {name} memory of {size} bytes")
+        };
+        let message = match space {
+            Space::Shared => sized("shared", self.shared_bytes()),
+            Space::Local => sized("local", self.code.kernel.local_bytes.into()),
+            Space::Param => sized("parameter", self.setup.param_bytes),
+            _ => {
+                let place = self.global.layout.describe(address);
+                format!("{bytes} bytes at {address:#x} lie outside every buffer: {place}")
+            }
+        };
+        Fault::at(Trouble::Access, lane, message)
+    }
+
+    fn shared_bytes(&self) -> u64 {
+        self.setup.static_shared as u64 + self.setup.dynamic_shared as u64
+    }
+
+    /// One element as one lane sees it.
+    #[inline]
+    pub(super) fn read_lane(&mut self, space: Space, lane: usize, address: u64, bytes: u32) -> Outcome<u64> {
+        let (space, address) = Self::resolve(space, address);
+        if address & (bytes as u64 - 1) != 0 {
+            return Err(Self::misaligned(lane, address, bytes));
+        }
+        let fits = |size: u64| address < size && size - address >= bytes as u64;
+        let value = match space {
+            Space::Shared if fits(self.shared_bytes()) => {
+                let block = lane / self.threads;
+                if let Some(races) = &mut self.races {
+                    races.read(block, lane, address, bytes)?;
+                }
+                let words = &self.shared[block * self.shared_words..];
+                read_element(|index| words[index], address, bytes)
+            }
+            Space::Local if fits(self.code.kernel.local_bytes.into()) => {
+                read_element(|index| self.local[index * LANES + lane], address, bytes)
+            }
+            Space::Param if fits(self.setup.param_bytes) => {
+                read_element(|index| self.setup.params[index], address, bytes)
+            }
+            Space::Global | Space::Generic | Space::Const => match self.global.locate(address, bytes.into()) {
+                Some((segment, offset)) => self.global.words[segment].read(offset, bytes),
+                None => return Err(self.outside(lane, space, address, bytes)),
+            },
+            _ => return Err(self.outside(lane, space, address, bytes)),
+        };
+        Ok(value)
+    }
+
+    /// One element as one lane writes it.
+    #[inline]
+    pub(super) fn write_lane(
+        &mut self,
+        space: Space,
+        lane: usize,
+        address: u64,
+        bytes: u32,
+        value: u64,
+        atomic: bool,
+    ) -> Outcome {
+        let (space, address) = Self::resolve(space, address);
+        if address & (bytes as u64 - 1) != 0 {
+            return Err(Self::misaligned(lane, address, bytes));
+        }
+        let fits = |size: u64| address < size && size - address >= bytes as u64;
+        match space {
+            Space::Shared if fits(self.shared_bytes()) => {
+                let block = lane / self.threads;
+                if let Some(races) = &mut self.races {
+                    races.write(block, lane, address, bytes, atomic)?;
+                }
+                write_element(&mut self.shared[block * self.shared_words..], address, bytes, value);
+            }
+            Space::Local if fits(self.code.kernel.local_bytes.into()) => {
+                let mut words = [0; 2];
+                let first = (address / 4) as usize;
+                let count = if bytes == 8 { 2 } else { 1 };
+                for (place, word) in words.iter_mut().enumerate().take(count) {
+                    *word = self.local[(first + place) * LANES + lane];
+                }
+                write_element(&mut words, address % 4, bytes, value);
+                for (place, word) in words.into_iter().enumerate().take(count) {
+                    self.local[(first + place) * LANES + lane] = word;
+                }
+            }
+            Space::Param => {
+                return Err(Fault::at(Trouble::Access, lane, "the kernel's parameters cannot be written"));
+            }
+            Space::Global | Space::Generic | Space::Const => match self.global.locate(address, bytes.into()) {
+                Some((segment, offset)) if self.global.layout.segments[segment].writable => {
+                    self.global.words[segment].write(offset, bytes, value);
+                }
+                Some((segment, _)) => {
+                    let name = &self.global.layout.segments[segment].name;
+                    return Err(Fault::at(
+                        Trouble::Access,
+                        lane,
+                        format!("`{name}` is constant and cannot be written"),
+                    ));
+                }
+                None => return Err(self.outside(lane, space, address, bytes)),
+            },
+            _ => return Err(self.outside(lane, space, address, bytes)),
+        }
+        Ok(())
+    }
+
+    pub(super) fn load(
+        &mut self,
+        d: &[Option<Reg>],
+        space: Space,
+        bytes: u32,
+        signed: bool,
+        address: Operand,
+        offset: i64,
+    ) -> Outcome {
+        let Some(first) = self.first_active() else { return Ok(()) };
+        let pattern = self.pattern(address, offset);
+        // Several destinations may hold the address itself: all are read before any is written only lane by lane.
+        let overwrites = d.len() > 1 && d.iter().flatten().any(|&reg| Operand::Reg(reg) == address);
+        let checked = self.races.is_some() && matches!(space, Space::Shared | Space::Generic);
+        match pattern {
+            Pattern::Uniform(at) if !checked => {
+                let (to, _) = Self::resolve(space, at);
+                if to == Space::Global || to == Space::Param || (to == Space::Shared && self.blocks == 1) {
+                    for (place, d) in d.iter().enumerate() {
+                        let element = at.wrapping_add(place as u64 * bytes as u64);
+                        let value = self.read_lane(space, first, element, bytes)?;
+                        if let Some(d) = *d {
+                            let value = extended(value, bytes, signed);
+                            with_lane!(self.code.kernel.width(d), T => self.set_uniform::<T>(d, T::of(value)));
+                        }
+                    }
+                    return Ok(());
+                }
+                if to == Space::Local && bytes == 4 && self.load_local(d, space, at)? {
+                    return Ok(());
+                }
+            }
+            Pattern::Rows(rows, stride)
+                if !checked && !overwrites && self.load_rows(d, space, bytes, &rows, stride) =>
+            {
+                return Ok(());
+            }
+            _ => {}
+        }
+        self.load_lanes(d, space, bytes, signed, address, offset)
+    }
+
+    /// A local variable at one address: its words of all lanes are neighbours.
+    fn load_local(&mut self, d: &[Option<Reg>], space: Space, at: u64) -> Outcome<bool> {
+        let (low, high) = (self.active.low, self.active.high);
+        let wide = |d: &Reg| self.code.kernel.width(*d) != Width::B32;
+        if d.iter().flatten().any(wide) {
+            return Ok(false);
+        }
+        for (place, d) in d.iter().enumerate() {
+            let element = at.wrapping_add(place as u64 * 4);
+            self.read_lane(space, low, element, 4)?;
+            let word = (Self::resolve(space, element).1 / 4) as usize;
+            if let Some(d) = *d {
+                let mut out = self.files.b32.take();
+                out.0[low..high].copy_from_slice(&self.local[word * LANES + low..word * LANES + high]);
+                self.set_column(d, out);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Evenly stepping addresses, row by row. Nothing is done if a row is not whole in one buffer: some of its lanes
+    /// may be inactive.
+    fn load_rows(&mut self, d: &[Option<Reg>], space: Space, bytes: u32, rows: &[u64], stride: i64) -> bool {
+        let row = self.geometry.row;
+        let size = bytes as u64 * d.len() as u64;
+        let fits = |d: &Reg| self.code.kernel.width(*d).bits() == bytes * 8;
+        if bytes < 4 || stride < 0 || stride % 4 != 0 || !d.iter().flatten().all(fits) {
+            return false;
+        }
+        let span = stride as u64 * (row as u64 - 1) + size;
+        // Where each row's words start: a segment (of shared memory none) and a word.
+        let mut starts = Vec::with_capacity(rows.len());
+        let rows_of_block = self.threads / row;
+        for (index, &address) in rows.iter().enumerate() {
+            let (space, address) = Self::resolve(space, address);
+            if !address.is_multiple_of(bytes.into()) || !(stride as u64).is_multiple_of(bytes.into()) {
+                return false;
+            }
+            match space {
+                Space::Global => match self.global.locate(address, span) {
+                    Some((segment, offset)) => starts.push((Some(segment), offset as usize / 4)),
+                    None => return false,
+                },
+                Space::Shared => {
+                    let size = self.shared_bytes();
+                    if address >= size || size - address < span {
+                        return false;
+                    }
+                    let block = index / rows_of_block;
+                    starts.push((None, block * self.shared_words + address as usize / 4));
+                }
+                _ => return false,
+            }
+        }
+        let step = stride as usize / 4;
+        for (place, d) in d.iter().enumerate() {
+            let Some(d) = *d else { continue };
+            let shift = place * bytes as usize / 4;
+            if bytes == 4 {
+                if step == 0 {
+                    let values: Vec<u32> = starts
+                        .iter()
+                        .map(|&(segment, word)| match segment {
+                            Some(segment) => self.global.words[segment].read((word + shift) as u64 * 4, 4) as u32,
+                            None => self.shared[word + shift],
+                        })
+                        .collect();
+                    self.put_steady(d, values);
+                    continue;
+                }
+                let mut out = self.files.b32.take();
+                for (lanes, &(segment, word)) in out.0.chunks_exact_mut(row).zip(&starts) {
+                    let word = word + shift;
+                    match segment {
+                        Some(segment) => self.global.words[segment].read_words(word, step, lanes),
+                        None => copy_strided(&self.shared[word..word + (row - 1) * step + 1], step, lanes),
+                    }
+                }
+                self.set_column(d, out);
+            } else {
+                let read = |machine: &Self, segment: Option<usize>, word: usize| match segment {
+                    Some(segment) => machine.global.words[segment].read(word as u64 * 4, 8),
+                    None => read_element(|index| machine.shared[index], word as u64 * 4, 8),
+                };
+                if step == 0 {
+                    let values: Vec<u64> =
+                        starts.iter().map(|&(segment, word)| read(self, segment, word + shift)).collect();
+                    self.put_steady(d, values);
+                    continue;
+                }
+                let mut out = self.files.b64.take();
+                for (lanes, &(segment, word)) in out.0.chunks_exact_mut(row).zip(&starts) {
+                    for (lane, out) in lanes.iter_mut().enumerate() {
+                        *out = read(self, segment, word + shift + lane * step);
+                    }
+                }
+                self.set_column(d, out);
+            }
+        }
+        true
+    }
+
+    /// One value a row.
+    fn put_steady<T: Lane>(&mut self, d: Reg, values: Vec<T>) {
+        if self.active.full {
+            T::file_mut(&mut self.files).put_rows(d, T::default(), values.into_iter());
+            return;
+        }
+        let mut out = T::file_mut(&mut self.files).take();
+        for (lanes, value) in out.0.chunks_exact_mut(self.geometry.row).zip(values) {
+            lanes.fill(value);
+        }
+        self.set_column(d, out);
+    }
+
+    fn load_lanes(
+        &mut self,
+        d: &[Option<Reg>],
+        space: Space,
+        bytes: u32,
+        signed: bool,
+        address: Operand,
+        offset: i64,
+    ) -> Outcome {
+        let width = self.address_width(address);
+        self.widen(0, address, width);
+        for (place, d) in d.iter().enumerate() {
+            let offset = (offset as u64).wrapping_add(place as u64 * bytes as u64);
+            let Some(d) = *d else { continue };
+            with_lane!(self.code.kernel.width(d), T => {
+                let mut out = T::file_mut(&mut self.files).take();
+                for lane in self.active.mask.lanes() {
+                    let address = self.wide[0][lane].wrapping_add(offset) & width.mask();
+                    let value = self.read_lane(space, lane, address, bytes)?;
+                    out.0[lane] = T::of(extended(value, bytes, signed));
+                }
+                self.set_column::<T>(d, out);
+            });
+        }
+        Ok(())
+    }
+
+    pub(super) fn store(
+        &mut self,
+        values: &[Operand],
+        width: Width,
+        space: Space,
+        bytes: u32,
+        address: Operand,
+        offset: i64,
+    ) -> Outcome {
+        let mut left = self.active.mask;
+        let checked = self.races.is_some() && matches!(space, Space::Shared | Space::Generic);
+        match self.pattern(address, offset) {
+            Pattern::Rows(rows, stride)
+                if !checked
+                    && bytes >= 4
+                    && width.bits() == bytes * 8
+                    && stride == bytes as i64 * values.len() as i64 =>
+            {
+                left = left.without(self.store_rows(values, space, bytes, &rows, stride as u64));
+            }
+            Pattern::Uniform(at) if Self::resolve(space, at).0 == Space::Local && bytes == 4 && width == Width::B32 => {
+                if let Some(first) = self.first_active() {
+                    return self.store_local(values, space, at, first);
+                }
+            }
+            _ => {}
+        }
+        if left.is_empty() {
+            return Ok(());
+        }
+        let address_width = self.address_width(address);
+        self.widen(0, address, address_width);
+        for (place, &value) in values.iter().enumerate() {
+            let offset = (offset as u64).wrapping_add(place as u64 * bytes as u64);
+            self.widen(1, value, width);
+            for lane in left.lanes() {
+                let address = self.wide[0][lane].wrapping_add(offset) & address_width.mask();
+                self.write_lane(space, lane, address, bytes, self.wide[1][lane], false)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A local variable at one address.
+    fn store_local(&mut self, values: &[Operand], space: Space, at: u64, first: usize) -> Outcome {
+        let (low, high) = (self.active.low, self.active.high);
+        for (place, &value) in values.iter().enumerate() {
+            let element = at.wrapping_add(place as u64 * 4);
+            self.read_lane(space, first, element, 4)?;
+            let word = (Self::resolve(space, element).1 / 4) as usize;
+            self.files.b32.settle(value, self.geometry);
+            let source = self.files.b32.source(value, low, high);
+            let lanes = &mut self.local[word * LANES + low..word * LANES + high];
+            match source {
+                Source::Slice(values) if self.active.full => lanes.copy_from_slice(values),
+                Source::Uniform(value) if self.active.full => lanes.fill(value),
+                source => {
+                    for lane in self.active.mask.lanes() {
+                        lanes[lane - low] = match source {
+                            Source::Slice(values) => values[lane - low],
+                            Source::Uniform(value) => value,
+                            Source::Out => 0,
+                        };
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Rows whose lanes are all active and whose elements are neighbours in one buffer. Returns the lanes done.
+    fn store_rows(&mut self, values: &[Operand], space: Space, bytes: u32, rows: &[u64], stride: u64) -> Mask {
+        let mut done = Mask::default();
+        let (row, lanes) = (self.geometry.row, self.geometry.lanes);
+        let rows_of_block = self.threads / row;
+        for &value in values {
+            match bytes {
+                4 => self.files.b32.settle(value, self.geometry),
+                _ => self.files.b64.settle(value, self.geometry),
+            }
+        }
+        for (index, &address) in rows.iter().enumerate() {
+            let (from, to) = (index * row, (index + 1) * row);
+            let all = Mask::range(from, to);
+            if self.active.mask.and(all) != all {
+                continue;
+            }
+            let (space, address) = Self::resolve(space, address);
+            let span = stride * row as u64;
+            if address % bytes as u64 != 0 {
+                continue;
+            }
+            let (segment, start) = match space {
+                Space::Global => match self.global.locate(address, span) {
+                    Some((segment, offset)) if self.global.layout.segments[segment].writable => {
+                        (Some(segment), offset as usize / 4)
+                    }
+                    _ => continue,
+                },
+                Space::Shared if address < self.shared_bytes() && self.shared_bytes() - address >= span => {
+                    (None, index / rows_of_block * self.shared_words + address as usize / 4)
+                }
+                _ => continue,
+            };
+            for (place, &value) in values.iter().enumerate() {
+                let step = stride as usize / 4;
+                let start = start + place * bytes as usize / 4;
+                if bytes == 4 {
+                    match (self.files.b32.source(value, 0, lanes), segment) {
+                        (Source::Slice(all), Some(segment)) => {
+                            self.global.words[segment].write_words(start, step, &all[from..to]);
+                        }
+                        (Source::Slice(all), None) => {
+                            let words = self.shared[start..].iter_mut().step_by(step);
+                            for (word, &value) in words.zip(&all[from..to]) {
+                                *word = value;
+                            }
+                        }
+                        (Source::Uniform(value), segment) => {
+                            for lane in 0..row {
+                                let word = start + lane * step;
+                                match segment {
+                                    Some(segment) => self.global.words[segment].write(word as u64 * 4, 4, value.into()),
+                                    None => self.shared[word] = value,
+                                }
+                            }
+                        }
+                        (Source::Out, _) => {}
+                    }
+                } else {
+                    let source = self.files.b64.source(value, 0, lanes);
+                    for lane in 0..row {
+                        let value = match source {
+                            Source::Slice(all) => all[from + lane],
+                            Source::Uniform(value) => value,
+                            Source::Out => 0,
+                        };
+                        let word = (start + lane * step) as u64 * 4;
+                        match segment {
+                            Some(segment) => self.global.words[segment].write(word, 8, value),
+                            None => write_element(&mut self.shared, word, 8, value),
+                        }
+                    }
+                }
+            }
+            done = done.or(all);
+        }
+        done
+    }
+}
+
+/// An element as its register holds it.
+#[inline]
+fn extended(value: u64, bytes: u32, signed: bool) -> u64 {
+    if signed { sign_extend(value, bytes * 8) as u64 } else { value }
+}

@@ -1,0 +1,450 @@
+//! Arithmetic, logic, comparisons and conversions over the active lanes.
+
+use super::code::{Step, conversion};
+use super::group::{Fragment, Machine, Setup, Went};
+use super::lanes::{Lane, Shape, View, with_lane};
+use super::{Fault, Outcome};
+use crate::launch::Trouble;
+use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
+use crate::scalar;
+use roundonce_arith::Format;
+use roundonce_arith::batch::{Batch, Source};
+use roundonce_isa::program::{Comparand, Comparison, IntOp, Op, Operand, Reg, Scalar, Sign, Special, Width};
+
+impl<'a> Machine<'a> {
+    /// One instruction over the active lanes.
+    #[inline]
+    pub(super) fn execute(&mut self, step: &Step<'a>, fragment: &mut Fragment) -> Outcome<Went> {
+        match step.op {
+            Op::Float { d, args, .. } => {
+                if let Some(batch) = &step.batch {
+                    self.float(step, batch, *d, args);
+                }
+            }
+            Op::Int { d, op, width, args } => self.int(*d, *op, *width, args),
+            Op::Load { d, space, bytes, signed, address, offset } => {
+                self.load(d, *space, *bytes, *signed, *address, *offset)?;
+            }
+            Op::Store { values, width, space, bytes, address, offset } => {
+                self.store(values, *width, *space, *bytes, *address, *offset)?;
+            }
+            Op::Compare { d, comparison, of, a, b } => self.compare(*d, *comparison, *of, *a, *b),
+            Op::Move { d, a } => with_lane!(self.code.kernel.width(*d), T => self.copy::<T>(*d, *a)),
+            Op::Select { d, p, a, b } => {
+                with_lane!(self.code.kernel.width(*d), T => {
+                    self.map3::<u8, T, T, T>(*d, *p, *a, *b, |p, a, b| if p != 0 { a } else { b });
+                });
+            }
+            Op::Convert { d, a, .. } => self.convert(step, *d, *a),
+            Op::Special { d, special } => self.special(*d, *special),
+            Op::Barrier { kind, id, count } => return self.barrier(fragment, *kind, *id, *count),
+            Op::Exit => return Ok(Went::Ended),
+            Op::Trap { message } => {
+                let lane = self.first_active().unwrap_or(0);
+                return Err(Fault::at(Trouble::Trap, lane, message.clone()));
+            }
+            Op::Fence => {}
+            Op::Print { d, format, args } => self.print(*d, *format, *args)?,
+            Op::Atomic { d, kind, space, bytes, address, offset, b, c } => {
+                self.atomic(*d, *kind, *space, *bytes, (*address, *offset), [*b, *c])?;
+            }
+            Op::WarpBarrier { .. }
+            | Op::Shuffle { .. }
+            | Op::Vote { .. }
+            | Op::Match { .. }
+            | Op::ActiveMask { .. }
+            | Op::Elect { .. }
+            | Op::Reduce { .. } => return self.warp(step.op, fragment),
+            _ => self.rest(step.op),
+        }
+        Ok(Went::On)
+    }
+
+    /// Operations without a loop of their own.
+    fn rest(&mut self, op: &Op) {
+        let profile = self.code.profile;
+        match op {
+            &Op::Sign { d, negate, format, flush, a } => {
+                let sign = move |bits| scalar::sign(format, negate, flush, bits);
+                with_lane!(Width::holding(format.width()), T => {
+                    self.map1::<T, T>(d, a, |a| T::of(sign(a.bits())));
+                });
+            }
+            &Op::Extremum { d, max, format, flush, nan, xorsign_abs, a, b } => {
+                with_lane!(Width::holding(format.width()), T => {
+                    self.map2::<T, T, T>(d, a, b, |a, b| {
+                        T::of(scalar::extremum(&profile, format, max, flush, nan, xorsign_abs, [a.bits(), b.bits()]))
+                    });
+                });
+            }
+            &Op::Divide { d, format, rounding, flush, a, b } => {
+                with_lane!(Width::holding(format.width()), T => {
+                    self.map2::<T, T, T>(d, a, b, |a, b| {
+                        T::of(scalar::divide(&profile, format, rounding, flush, a.bits(), b.bits()))
+                    });
+                });
+            }
+            &Op::SquareRoot { d, format, rounding, flush, a } => {
+                with_lane!(Width::holding(format.width()), T => {
+                    self.map1::<T, T>(d, a, |a| T::of(scalar::square_root(&profile, format, rounding, flush, a.bits())));
+                });
+            }
+            &Op::Remainder { d, format, a, b } => {
+                let w = Width::holding(format.width());
+                self.each(d, &[(a, w), (b, w)], &mut |x| scalar::remainder(&profile, format, x[0], x[1]));
+            }
+            Op::Approximate { d, function, format, flush, saturate, a, b, name } => {
+                let count = self.active.mask.count() as u64;
+                match self.tally.approximations.get_mut(name) {
+                    Some(all) => *all += count,
+                    None => {
+                        self.tally.approximations.insert(name.clone(), count);
+                    }
+                }
+                let w = Width::holding(format.width());
+                self.each(*d, &[(*a, w), (*b, w)], &mut |x| {
+                    let bits = scalar::approximate(&profile, *function, *format, *flush, [x[0], x[1]]);
+                    if *saturate { clamp(*format, bits) } else { bits }
+                });
+            }
+            &Op::CopySign { d, format, sign, magnitude } => {
+                let w = Width::holding(format.width());
+                self.each(d, &[(sign, w), (magnitude, w)], &mut |x| scalar::copy_sign(format, x[0], x[1]));
+            }
+            &Op::Classify { d, class, format, a } => {
+                let w = Width::holding(format.width());
+                self.each(d, &[(a, w)], &mut |x| scalar::classify(format, class, x[0]) as u64);
+            }
+            &Op::Carry { d, out, subtract, carry, a, b } => {
+                let w = self.code.kernel.width(d);
+                let args = [(carry, Width::Pred), (a, w), (b, w)];
+                let both = |x: &[u64; 4]| scalar::carry(subtract, w.bits(), x[1], x[2], x[0] != 0);
+                // The carry goes first to a place of its own: `d` may be an operand, and so may `out`.
+                let carries = out.map(|out| (out, self.gathered(&args, &mut |x| both(x).1 as u64)));
+                self.each(d, &args, &mut |x| both(x).0);
+                if let Some((out, column)) = carries {
+                    self.set_column::<u8>(out, column);
+                }
+            }
+            &Op::Pack { d, low, high } => {
+                let w = self.code.kernel.width(d);
+                let half = Width::holding(w.bits() / 2);
+                self.each(d, &[(low, half), (high, half)], &mut |x| (x[0] & half.mask()) | x[1] << half.bits());
+            }
+            &Op::Extract { d, a, width, shift } => match (width, self.code.kernel.width(d)) {
+                (Width::B64, Width::B32) => self.map1::<u64, u32>(d, a, |a| (a >> (shift & 63)) as u32),
+                (Width::B32, Width::B16) => self.map1::<u32, u16>(d, a, |a| (a >> (shift & 31)) as u16),
+                _ => self.each(d, &[(a, width)], &mut |x| x[0] >> (shift & 63)),
+            },
+            _ => {}
+        }
+    }
+
+    /// The multiply-add family.
+    fn float(&mut self, step: &Step<'a>, batch: &Batch, d: Reg, args: &[Operand; 3]) {
+        let operation = batch.operation();
+        if operation.factors.width() != operation.format.width() {
+            let profile = self.code.profile;
+            let count = operation.kind.arity();
+            let all: Vec<(Operand, Width)> =
+                (0..count).map(|at| (args[at], Width::holding(operation.operand_format(at).width()))).collect();
+            self.each(d, &all, &mut |x| operation.evaluate(&profile, &x[..count]).bits);
+            return;
+        }
+        match Width::holding(operation.format.width()) {
+            Width::B16 | Width::Pred => self.float_of::<u16>(step, batch, d, args),
+            Width::B32 => self.float_of::<u32>(step, batch, d, args),
+            Width::B64 => self.float_of::<u64>(step, batch, d, args),
+        }
+    }
+
+    #[inline]
+    fn float_of<T: Lane + roundonce_arith::batch::Lane>(
+        &mut self,
+        step: &Step<'a>,
+        batch: &Batch,
+        d: Reg,
+        args: &[Operand; 3],
+    ) {
+        let operation = batch.operation();
+        let count = operation.kind.arity();
+        let args = &args[..count];
+        let mut uniform = [0; 3];
+        let file = T::file(&self.files);
+        let all_uniform = args
+            .iter()
+            .zip(&mut uniform)
+            .all(|(&arg, value)| file.uniform(arg).map(|bits| *value = bits.bits()).is_some());
+        if all_uniform {
+            let bits = operation.evaluate(&self.code.profile, &uniform[..count]).bits;
+            self.set_uniform::<T>(d, T::of(bits));
+            return;
+        }
+        let (geometry, active) = (self.geometry, self.active);
+        let file = T::file_mut(&mut self.files);
+        for &arg in args {
+            file.settle(arg, geometry);
+        }
+        let (low, high) = (active.low, active.high);
+        // An operand that is overwritten or read for the last time gives its column to the result.
+        let alone = active.full && self.fragments.is_empty();
+        let reused = alone.then(|| {
+            args.iter().position(|&arg| match arg {
+                Operand::Reg(reg) => {
+                    (reg == d || step.is_last_use(reg))
+                        && file.cells[reg.0 as usize].shape == Shape::Lanes
+                        && args.iter().filter(|&&other| other == arg).count() == 1
+                }
+                Operand::Imm(_) => false,
+            })
+        });
+        let mut out = match reused.flatten().map(|at| (at, args[at])) {
+            Some((at, Operand::Reg(reg))) => match file.cells[reg.0 as usize].column.take() {
+                Some(mut column) => {
+                    let mut sources = [Source::Out; 3];
+                    for (place, (source, &arg)) in sources.iter_mut().zip(args).enumerate() {
+                        if place != at {
+                            *source = file.source(arg, low, high);
+                        }
+                    }
+                    batch.run(&sources[..count], &mut column.0[low..high]);
+                    file.cells[reg.0 as usize].shape = Shape::Uniform;
+                    file.put_column(d, column);
+                    return;
+                }
+                None => file.take(),
+            },
+            _ => file.take(),
+        };
+        let mut sources = [Source::Out; 3];
+        for (source, &arg) in sources.iter_mut().zip(args) {
+            *source = file.source(arg, low, high);
+        }
+        batch.run(&sources[..count], &mut out.0[low..high]);
+        self.set_column(d, out);
+    }
+
+    /// Integer arithmetic and logic.
+    fn int(&mut self, d: Reg, op: IntOp, width: Width, args: &[Operand; 4]) {
+        if width == Width::Pred {
+            return self.each(d, &[(args[0], width), (args[1], width), (args[2], width)], &mut |x| int_op(op, 1, *x));
+        }
+        let widths = op.operand_widths(width);
+        let uniform = |at: usize| match widths.get(at) {
+            Some(width) => with_lane!(*width, T => T::file(&self.files).uniform(args[at]).map(Lane::bits)),
+            None => Some(0),
+        };
+        if let (Some(a), Some(b), Some(c), Some(d4)) = (uniform(0), uniform(1), uniform(2), uniform(3)) {
+            let bits = int_op(op, width.bits(), [a, b, c, d4]);
+            with_lane!(op.result_width(width), T => self.set_uniform::<T>(d, T::of(bits)));
+            return;
+        }
+        if self.linear(d, op, width, args) {
+            return;
+        }
+        let done = match width {
+            Width::B32 => self.int_lanes::<u32>(d, op, args),
+            Width::B64 => self.int_lanes::<u64>(d, op, args),
+            _ => false,
+        };
+        if !done {
+            let all: Vec<(Operand, Width)> = args.iter().copied().zip(widths).collect();
+            self.each(d, &all, &mut |x| int_op(op, width.bits(), *x));
+        }
+    }
+
+    /// The operations that have a loop of their own.
+    fn int_lanes<T: Lane>(&mut self, d: Reg, op: IntOp, args: &[Operand; 4]) -> bool {
+        let bits = T::WIDTH.bits();
+        let [a, b, c, _] = *args;
+        macro_rules! two {
+            ($op:expr) => {
+                self.map2::<T, T, T>(d, a, b, |x, y| T::of(int_op($op, bits, [x.bits(), y.bits(), 0, 0])))
+            };
+        }
+        macro_rules! shift {
+            ($op:expr) => {
+                self.map2::<T, u32, T>(d, a, b, |x, y| T::of(int_op($op, bits, [x.bits(), y.bits(), 0, 0])))
+            };
+        }
+        match op {
+            IntOp::Add => two!(IntOp::Add),
+            IntOp::Sub => two!(IntOp::Sub),
+            IntOp::Mul => two!(IntOp::Mul),
+            IntOp::And => two!(IntOp::And),
+            IntOp::Or => two!(IntOp::Or),
+            IntOp::Xor => two!(IntOp::Xor),
+            IntOp::Min(Sign::Signed) => two!(IntOp::Min(Sign::Signed)),
+            IntOp::Max(Sign::Signed) => two!(IntOp::Max(Sign::Signed)),
+            IntOp::Shl => shift!(IntOp::Shl),
+            IntOp::Shr(Sign::Unsigned) => shift!(IntOp::Shr(Sign::Unsigned)),
+            IntOp::Shr(Sign::Signed) => shift!(IntOp::Shr(Sign::Signed)),
+            IntOp::MulAdd => self.map3::<T, T, T, T>(d, a, b, c, |x, y, z| {
+                T::of(int_op(IntOp::MulAdd, bits, [x.bits(), y.bits(), z.bits(), 0]))
+            }),
+            IntOp::MulWide(Sign::Unsigned) if bits == 32 => self.map2::<T, T, u64>(d, a, b, |x, y| {
+                int_op(IntOp::MulWide(Sign::Unsigned), bits, [x.bits(), y.bits(), 0, 0])
+            }),
+            IntOp::MulWide(Sign::Signed) if bits == 32 => self.map2::<T, T, u64>(d, a, b, |x, y| {
+                int_op(IntOp::MulWide(Sign::Signed), bits, [x.bits(), y.bits(), 0, 0])
+            }),
+            _ => return false,
+        }
+        true
+    }
+
+    fn compare(&mut self, d: Reg, comparison: Comparison, of: Comparand, a: Operand, b: Operand) {
+        let width = match of {
+            Comparand::Unsigned(width) | Comparand::Signed(width) => width,
+            Comparand::Float(format, _) => Width::holding(format.width()),
+        };
+        if self.linear_compare(d, comparison, of, a, b) {
+            return;
+        }
+        macro_rules! by {
+            ($t:ty, $of:expr, $($name:ident),*) => {
+                match comparison {
+                    $(Comparison::$name => self.map2::<$t, $t, u8>(d, a, b, |x, y| {
+                        scalar::compare(Comparison::$name, $of, x.bits(), y.bits()) as u8
+                    }),)*
+                    _ => self.each(d, &[(a, width), (b, width)], &mut |x| scalar::compare(comparison, of, x[0], x[1]) as u64),
+                }
+            };
+        }
+        match of {
+            Comparand::Signed(Width::B32) => by!(u32, Comparand::Signed(Width::B32), Eq, Ne, Lt, Le, Gt, Ge),
+            Comparand::Unsigned(Width::B32) => by!(u32, Comparand::Unsigned(Width::B32), Eq, Ne, Lt, Le, Gt, Ge),
+            Comparand::Float(Format::F32, false) => {
+                by!(
+                    u32,
+                    Comparand::Float(Format::F32, false),
+                    Eq,
+                    Ne,
+                    Lt,
+                    Le,
+                    Gt,
+                    Ge,
+                    Ltu,
+                    Leu,
+                    Gtu,
+                    Geu,
+                    Equ,
+                    Neu,
+                    Nan
+                );
+            }
+            Comparand::Float(Format::F64, false) => {
+                by!(u64, Comparand::Float(Format::F64, false), Eq, Ne, Lt, Le, Gt, Ge);
+            }
+            _ => self.each(d, &[(a, width), (b, width)], &mut |x| scalar::compare(comparison, of, x[0], x[1]) as u64),
+        }
+    }
+
+    fn convert(&mut self, step: &Step<'a>, d: Reg, a: Operand) {
+        let Some(how) = conversion(step.op) else { return };
+        if let (Scalar::Int { bits, signed }, Scalar::Int { bits: to, .. }) = (how.from, how.to)
+            && !how.saturate
+        {
+            if self.linear_convert(d, (bits, signed), to, a) {
+                return;
+            }
+            match (bits, signed, to) {
+                (32, false, 64) => return self.map1::<u32, u64>(d, a, |a| a as u64),
+                (32, true, 64) => return self.map1::<u32, u64>(d, a, |a| a as i32 as i64 as u64),
+                (64, _, 32) => return self.map1::<u64, u32>(d, a, |a| a as u32),
+                (16, false, 32) => return self.map1::<u16, u32>(d, a, |a| a as u32),
+                (16, true, 32) => return self.map1::<u16, u32>(d, a, |a| a as i16 as i32 as u32),
+                _ => {}
+            }
+        }
+        let profile = self.code.profile;
+        self.each(d, &[(a, how.from.width())], &mut |x| scalar::convert(&profile, how, x[0]));
+    }
+
+    fn copy<T: Lane>(&mut self, d: Reg, a: Operand) {
+        let file = T::file(&self.files);
+        match file.view(a) {
+            View::Rows(rows, stride) if self.active.full => {
+                let rows = rows.to_vec();
+                T::file_mut(&mut self.files).put_rows(d, stride, rows.into_iter());
+            }
+            _ => self.map1::<T, T>(d, a, |a| a),
+        }
+    }
+
+    /// Numbers that the launch or the lane gives.
+    fn special(&mut self, d: Reg, special: Special) {
+        let width = self.code.kernel.width(d);
+        let setup = self.setup;
+        let (threads, first, geometry) = (self.threads, self.first_block, self.geometry);
+        let size = setup.block;
+        let uniform = match special {
+            Special::Ntid(axis) => Some(size[axis as usize % 3] as u64),
+            Special::Nctaid(axis) => Some(setup.grid[axis as usize % 3] as u64),
+            Special::Warps => Some(threads.div_ceil(32) as u64),
+            Special::Clock => Some(self.issued.wrapping_add(self.tally.steps)),
+            Special::DynamicShared => Some(setup.dynamic_shared as u64),
+            Special::TotalShared => Some(setup.static_shared as u64 + setup.dynamic_shared as u64),
+            Special::Address(variable) => setup.variables.get(variable as usize).copied(),
+            Special::BufferBytes(param) => setup.buffer_bytes.get(param as usize).copied(),
+            Special::SharedWindow => Some(SHARED_WINDOW),
+            Special::LocalWindow => Some(LOCAL_WINDOW),
+            Special::ParamWindow => Some(PARAM_WINDOW),
+            _ => None,
+        };
+        if let Some(value) = uniform {
+            with_lane!(width, T => self.set_uniform::<T>(d, T::of(value)));
+            return;
+        }
+        let rows_of_block = threads / geometry.row;
+        let row_value = |row: usize| match special {
+            Special::Tid(0) => 0,
+            Special::Tid(1) => (row % rows_of_block) as u64 % size[1] as u64,
+            Special::Tid(_) => (row % rows_of_block) as u64 / size[1] as u64,
+            Special::Ctaid(axis) => {
+                Setup::axes(setup.grid, first + (row / rows_of_block) as u64)[axis as usize % 3] as u64
+            }
+            _ => 0,
+        };
+        let lane_value = |lane: usize| {
+            let thread = lane % threads;
+            let place = (thread % 32) as u32;
+            (match special {
+                Special::Warp => (thread / 32) as u32,
+                Special::MaskEq => 1 << place,
+                Special::MaskLt => (1 << place) - 1,
+                Special::MaskLe => u32::MAX >> (31 - place),
+                Special::MaskGe => u32::MAX << place,
+                Special::MaskGt => !(u32::MAX >> (31 - place)),
+                _ => place,
+            }) as u64
+        };
+        with_lane!(width, T => {
+            if matches!(special, Special::Tid(_) | Special::Ctaid(_)) && self.active.full {
+                let stride = T::of((special == Special::Tid(0)) as u64);
+                let rows = (0..geometry.rows).map(|row| T::of(row_value(row)));
+                T::file_mut(&mut self.files).put_rows(d, stride, rows);
+            } else {
+                let mut out = T::file_mut(&mut self.files).take();
+                for (lane, out) in out.0[..geometry.lanes].iter_mut().enumerate() {
+                    *out = T::of(match special {
+                        Special::Tid(0) => (lane % geometry.row) as u64,
+                        Special::Tid(_) | Special::Ctaid(_) => row_value(lane / geometry.row),
+                        _ => lane_value(lane),
+                    });
+                }
+                self.set_column::<T>(d, out);
+            }
+        });
+    }
+}
+
+/// [+0, 1], NaN to +0.
+fn clamp(format: Format, bits: u64) -> u64 {
+    if format.is_nan(bits) || format.is_negative(bits) { 0 } else { bits.min(format.one()) }
+}
+
+#[inline(always)]
+fn int_op(op: IntOp, bits: u32, args: [u64; 4]) -> u64 {
+    scalar::int_op(op, bits, args)
+}

@@ -1,0 +1,97 @@
+//! Atomics: lane after lane, in the order of their numbers.
+
+use super::Outcome;
+use super::group::Machine;
+use super::lanes::{Lane, with_lane};
+use crate::scalar::{extremum, int_op};
+use roundonce_arith::Profile;
+use roundonce_isa::program::{AtomicKind, Operand, Reg, Space, Width};
+
+impl Machine<'_> {
+    #[allow(clippy::too_many_arguments)] // The fields of one instruction.
+    pub(super) fn atomic(
+        &mut self,
+        d: Option<Reg>,
+        kind: AtomicKind,
+        space: Space,
+        bytes: u32,
+        (address, offset): (Operand, i64),
+        [b, c]: [Operand; 2],
+    ) -> Outcome {
+        let width = match address {
+            Operand::Reg(reg) => self.code.kernel.width(reg),
+            Operand::Imm(_) => Width::B64,
+        };
+        let value = Width::holding(bytes * 8);
+        self.widen(0, address, width);
+        self.widen(1, b, value);
+        self.widen(2, c, value);
+        let profile = self.code.profile;
+        let lanes: Vec<usize> = self.active.mask.lanes().collect();
+        for lane in lanes {
+            let address = self.wide[0][lane].wrapping_add(offset as u64) & width.mask();
+            // The race check sees one access, the write.
+            let races = self.races.take();
+            let old = self.read_lane(space, lane, address, bytes);
+            self.races = races;
+            let old = old?;
+            let new = combine(&profile, kind, bytes * 8, old, self.wide[1][lane], self.wide[2][lane]);
+            self.write_lane(space, lane, address, bytes, new, true)?;
+            self.wide[3][lane] = old;
+        }
+        if let Some(d) = d {
+            with_lane!(value, T => {
+                let mut out = T::file_mut(&mut self.files).take();
+                for lane in self.active.mask.lanes() {
+                    out.0[lane] = T::of(self.wide[3][lane]);
+                }
+                self.set_column::<T>(d, out);
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The new value.
+fn combine(profile: &Profile, kind: AtomicKind, bits: u32, old: u64, b: u64, c: u64) -> u64 {
+    match kind {
+        AtomicKind::Int(op) => int_op(op, bits, [old, b, 0, 0]),
+        AtomicKind::Float { operation, lanes } => {
+            by_component(bits / lanes.max(1), lanes, |at| operation.evaluate(profile, &[at(old), at(b)]).bits)
+        }
+        AtomicKind::FloatExtremum { max, format, lanes } => by_component(bits / lanes.max(1), lanes, |at| {
+            extremum(profile, format, max, false, false, false, [at(old), at(b)])
+        }),
+        AtomicKind::Exchange => b,
+        AtomicKind::CompareAndSwap => {
+            if old == b {
+                c
+            } else {
+                old
+            }
+        }
+        AtomicKind::Increment => {
+            if old >= b {
+                0
+            } else {
+                old + 1
+            }
+        }
+        AtomicKind::Decrement => {
+            if old == 0 || old > b {
+                b
+            } else {
+                old - 1
+            }
+        }
+    }
+}
+
+/// Each component on its own, the first in the low bits.
+fn by_component(bits: u32, lanes: u32, f: impl Fn(&dyn Fn(u64) -> u64) -> u64) -> u64 {
+    let mask = u64::MAX >> (64 - bits);
+    (0..lanes).fold(0, |all, lane| {
+        let shift = lane * bits;
+        all | (f(&|value| value >> shift & mask) & mask) << shift
+    })
+}

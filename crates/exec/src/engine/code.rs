@@ -1,0 +1,170 @@
+//! A kernel made ready to run: decoded once, for all groups and workers.
+
+use crate::scalar::Conversion;
+use roundonce_arith::Profile;
+use roundonce_arith::batch::Batch;
+use roundonce_isa::program::{Flow, Guard, Kernel, Liveness, Op, Program, Reg, Role, Terminator};
+
+/// One instruction, ready.
+#[derive(Debug)]
+pub(crate) struct Step<'p> {
+    pub(crate) op: &'p Op,
+    pub(crate) guard: Option<Guard>,
+    pub(crate) place: u32,
+    /// Registers that nobody reads afterwards.
+    pub(crate) deaths: Vec<Reg>,
+    /// The arithmetic over slices.
+    pub(crate) batch: Option<Batch>,
+}
+
+impl Step<'_> {
+    /// Whether a register is not read afterwards.
+    pub(crate) fn is_last_use(&self, reg: Reg) -> bool {
+        self.deaths.contains(&reg)
+    }
+}
+
+/// A block, ready.
+#[derive(Debug)]
+pub(crate) struct Steps<'p> {
+    pub(crate) steps: Vec<Step<'p>>,
+    pub(crate) terminator: &'p Terminator,
+    pub(crate) deaths: Vec<Reg>,
+    pub(crate) place: u32,
+}
+
+/// A kernel, ready.
+#[derive(Debug)]
+pub(crate) struct Code<'p> {
+    pub(crate) program: &'p Program,
+    pub(crate) kernel: &'p Kernel,
+    pub(crate) blocks: Vec<Steps<'p>>,
+    pub(crate) flow: Flow,
+    pub(crate) profile: Profile,
+}
+
+impl<'p> Code<'p> {
+    pub(crate) fn new(program: &'p Program, kernel: &'p Kernel, profile: Profile) -> Code<'p> {
+        let liveness = Liveness::of(kernel);
+        let blocks = kernel.blocks.iter().enumerate().map(|(index, block)| {
+            let mut deaths = liveness.deaths(kernel, index).into_iter();
+            let steps = block.instructions.iter().map(|instruction| {
+                let batch = match &instruction.op {
+                    Op::Float { operation, .. } => Some(Batch::new(*operation, &profile)),
+                    _ => None,
+                };
+                Step {
+                    op: &instruction.op,
+                    guard: instruction.guard,
+                    place: instruction.place,
+                    deaths: deaths.next().unwrap_or_default(),
+                    batch,
+                }
+            });
+            let steps = steps.collect();
+            Steps {
+                steps,
+                terminator: &block.terminator,
+                deaths: deaths.next().unwrap_or_default(),
+                place: block.place,
+            }
+        });
+        Code { program, kernel, blocks: blocks.collect(), flow: Flow::of(kernel), profile }
+    }
+
+    /// Whether blocks may talk to each other while they run: then they run in order, on one thread.
+    pub(crate) fn blocks_communicate(&self) -> bool {
+        use roundonce_isa::program::Space;
+        self.steps().any(|step| match step.op {
+            Op::Atomic { space, .. } => matches!(space, Space::Global | Space::Generic),
+            Op::Fence => true,
+            _ => false,
+        })
+    }
+
+    /// All instructions.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = &Step<'p>> {
+        self.blocks.iter().flat_map(|block| &block.steps)
+    }
+
+    /// For each byte of the parameter block that is the start of an address: whether stores may go where it points.
+    /// Whatever a parameter's value flows into counts as derived from it; what memory gives may be anything.
+    pub(crate) fn written_params(&self) -> Written {
+        let count = self.kernel.registers.len();
+        // By register: the parameters (as bits, the first 62) that its value may come from; the top bit is "anything".
+        let mut from = vec![0u64; count];
+        let params = &self.kernel.params;
+        let bit = |offset: i64| {
+            let index = params
+                .iter()
+                .position(|param| (param.offset as i64..param.offset as i64 + param.size as i64).contains(&offset));
+            index.filter(|&index| index < 62).map_or(Written::ANYTHING, |index| 1 << index)
+        };
+        let mut written = 0;
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for step in self.steps() {
+                let mut sources = 0;
+                step.op.registers(|role, reg| {
+                    if role == Role::Read {
+                        sources |= from[reg.0 as usize];
+                    }
+                });
+                use roundonce_isa::program::{Operand, Space, Special};
+                let given = match step.op {
+                    Op::Load { space: Space::Param, address: Operand::Imm(at), offset, .. } => {
+                        bit((*at as i64).wrapping_add(*offset))
+                    }
+                    Op::Load { .. } | Op::Atomic { .. } => Written::ANYTHING,
+                    Op::Special { special: Special::Address(_), .. } => Written::VARIABLES,
+                    _ => sources,
+                };
+                if let Op::Store { address, space, .. } | Op::Atomic { address, space, .. } = step.op
+                    && matches!(space, Space::Global | Space::Generic)
+                {
+                    // A constant address is nobody's.
+                    let target = match address {
+                        Operand::Reg(reg) => from[reg.0 as usize],
+                        Operand::Imm(_) => Written::ANYTHING,
+                    };
+                    changed |= written | target != written;
+                    written |= target;
+                }
+                step.op.registers(|role, reg| {
+                    if role == Role::Write {
+                        let old = from[reg.0 as usize];
+                        changed |= old | given != old;
+                        from[reg.0 as usize] |= given;
+                    }
+                });
+            }
+        }
+        Written(written)
+    }
+}
+
+/// Which memory a kernel may write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Written(u64);
+
+impl Written {
+    const ANYTHING: u64 = 1 << 63;
+    const VARIABLES: u64 = 1 << 62;
+    pub(crate) const fn param(self, index: usize) -> bool {
+        self.0 & Written::ANYTHING != 0 || index >= 62 || self.0 >> index & 1 == 1
+    }
+    pub(crate) const fn variables(self) -> bool {
+        self.0 & (Written::ANYTHING | Written::VARIABLES) != 0
+    }
+}
+
+/// A conversion's particulars.
+pub(crate) fn conversion(op: &Op) -> Option<Conversion> {
+    match op {
+        &Op::Convert { to, from, rounding, integral, flush, saturate, .. } => {
+            Some(Conversion { from, to, rounding, integral, flush, saturate })
+        }
+        _ => None,
+    }
+}

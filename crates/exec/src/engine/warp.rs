@@ -1,0 +1,211 @@
+//! Instructions by which the lanes of a warp see each other.
+
+use super::Outcome;
+use super::group::{Fragment, Machine, Wait, Went};
+use super::lanes::Lane;
+use super::mask::Mask;
+use crate::scalar::{extremum, int_op};
+use roundonce_arith::Format;
+use roundonce_isa::program::{Op, Operand, Reduction, Reg, ShuffleMode, VoteMode, Width};
+
+/// 32 neighbours in a block.
+#[derive(Clone, Copy, Debug)]
+struct Warp {
+    /// The first lane's number in the group.
+    start: usize,
+    /// Lanes, fewer in a block's last warp.
+    lanes: usize,
+    /// Those at this instruction.
+    here: u32,
+}
+
+impl Warp {
+    /// The lanes of a set, by their numbers in the warp.
+    fn members(mask: u32) -> impl Iterator<Item = usize> {
+        (0..32).filter(move |lane| mask >> lane & 1 == 1)
+    }
+}
+
+impl Machine<'_> {
+    /// The warps with lanes at work.
+    fn warps(&self) -> Vec<Warp> {
+        let mut warps = Vec::new();
+        for block in 0..self.blocks {
+            for first in (0..self.threads).step_by(32) {
+                let start = block * self.threads + first;
+                let lanes = (self.threads - first).min(32);
+                let here = self.active.mask.bits32(start, lanes);
+                if here != 0 {
+                    warps.push(Warp { start, lanes, here });
+                }
+            }
+        }
+        warps
+    }
+
+    /// The lanes that an instruction is for: those here, or, where it names them, once all that live have come.
+    /// Whether any may go on.
+    fn meet(&mut self, mask: Option<Operand>, fragment: &mut Fragment) -> bool {
+        let Some(mask) = mask else { return true };
+        self.gather(fragment);
+        self.widen(4, mask, Width::B32);
+        let mut waiting = Mask::default();
+        for warp in self.warps() {
+            let live = self.live.bits32(warp.start, warp.lanes);
+            let late =
+                Warp::members(warp.here).any(|lane| self.wide[4][warp.start + lane] as u32 & live & !warp.here != 0);
+            if late {
+                waiting.set_bits32(warp.start, warp.here);
+            }
+        }
+        let stay = self.leave_waiting(fragment, waiting);
+        if stay && let Some(races) = &mut self.races {
+            races.meet(self.active.mask.lanes());
+        }
+        stay
+    }
+
+    pub(super) fn warp(&mut self, op: &Op, fragment: &mut Fragment) -> Outcome<Went> {
+        let mask = match op {
+            Op::WarpBarrier { mask } | Op::Match { mask, .. } | Op::Elect { mask, .. } | Op::Reduce { mask, .. } => {
+                Some(*mask)
+            }
+            Op::Shuffle { mask, .. } | Op::Vote { mask, .. } => *mask,
+            _ => None,
+        };
+        if !self.meet(mask, fragment) {
+            return Ok(Went::Waits(Wait::Warp));
+        }
+        match op {
+            Op::Shuffle { d, p, mode, a, b, c, .. } => self.shuffle(*d, *p, *mode, [*a, *b, *c]),
+            Op::Vote { d, mode, a, mask } => self.vote(*d, *mode, *a, mask.is_some()),
+            Op::Match { d, p, all, width, a, .. } => self.matching(*d, *p, *all, *width, *a),
+            Op::ActiveMask { d } => {
+                let results = self.by_warp(|_, warp, _| warp.here as u64);
+                self.write_wide::<u32>(*d, results);
+            }
+            Op::Elect { d, p, .. } => {
+                let leader = self.by_warp(|machine, warp, lane| named(machine, warp, lane).trailing_zeros().into());
+                let chosen = self.by_warp(|machine, warp, lane| {
+                    (named(machine, warp, lane).trailing_zeros() as usize == lane) as u64
+                });
+                self.write_wide::<u8>(*p, chosen);
+                if let Some(d) = d {
+                    self.write_wide::<u32>(*d, leader);
+                }
+            }
+            Op::Reduce { d, reduction, a, .. } => self.reduce(*d, *reduction, *a),
+            _ => {}
+        }
+        Ok(Went::On)
+    }
+
+    /// A result for each active lane, from its warp and its number in it.
+    fn by_warp(&self, f: impl Fn(&Self, Warp, usize) -> u64) -> Vec<(usize, u64)> {
+        let mut results = Vec::new();
+        for warp in self.warps() {
+            for lane in Warp::members(warp.here) {
+                results.push((warp.start + lane, f(self, warp, lane)));
+            }
+        }
+        results
+    }
+
+    fn write_wide<T: Lane>(&mut self, d: Reg, results: Vec<(usize, u64)>) {
+        let mut out = T::file_mut(&mut self.files).take();
+        for (lane, bits) in results {
+            out.0[lane] = T::of(bits);
+        }
+        self.set_column::<T>(d, out);
+    }
+
+    fn shuffle(&mut self, d: Reg, p: Option<Reg>, mode: ShuffleMode, [a, b, c]: [Operand; 3]) {
+        for (at, operand) in [a, b, c].into_iter().enumerate() {
+            self.widen(at, operand, Width::B32);
+        }
+        let source = |machine: &Self, warp: Warp, lane: usize| -> (usize, bool) {
+            let at = warp.start + lane;
+            let (b, c) = (machine.wide[1][at] as usize & 31, machine.wide[2][at] as usize);
+            let (clamp, segment) = (c & 31, c >> 8 & 31);
+            let lowest = lane & segment;
+            let highest = lowest | (clamp & !segment & 31);
+            let (from, in_range) = match mode {
+                ShuffleMode::Up => {
+                    let from = lane as isize - b as isize;
+                    (from, from >= highest as isize)
+                }
+                ShuffleMode::Down => ((lane + b) as isize, lane + b <= highest),
+                ShuffleMode::Butterfly => ((lane ^ b) as isize, lane ^ b <= highest),
+                ShuffleMode::Index => {
+                    let from = lowest | (b & !segment & 31);
+                    (from as isize, from <= highest)
+                }
+            };
+            (if in_range { from.clamp(0, 31) as usize } else { lane }, in_range)
+        };
+        let values = self.by_warp(|machine, warp, lane| {
+            let (from, _) = source(machine, warp, lane);
+            // The value of a lane that is not here is not determined; the lane's own stands for it.
+            let from = if warp.here >> from & 1 == 1 { from } else { lane };
+            machine.wide[0][warp.start + from]
+        });
+        let ranges = p.map(|p| (p, self.by_warp(|machine, warp, lane| source(machine, warp, lane).1 as u64)));
+        self.write_wide::<u32>(d, values);
+        if let Some((p, ranges)) = ranges {
+            self.write_wide::<u8>(p, ranges);
+        }
+    }
+
+    fn vote(&mut self, d: Reg, mode: VoteMode, a: Operand, has_mask: bool) {
+        let truths = self.true_lanes(a);
+        let results = self.by_warp(|machine, warp, lane| {
+            let voters = if has_mask { named(machine, warp, lane) } else { warp.here };
+            let yes = truths.bits32(warp.start, warp.lanes) & voters;
+            match mode {
+                VoteMode::All => (yes == voters) as u64,
+                VoteMode::Any => (yes != 0) as u64,
+                VoteMode::Uniform => (yes == 0 || yes == voters) as u64,
+                VoteMode::Ballot => yes as u64,
+            }
+        });
+        if mode == VoteMode::Ballot { self.write_wide::<u32>(d, results) } else { self.write_wide::<u8>(d, results) }
+    }
+
+    fn matching(&mut self, d: Reg, p: Option<Reg>, all: bool, width: Width, a: Operand) {
+        self.widen(0, a, width);
+        let results = self.by_warp(|machine, warp, lane| {
+            let voters = named(machine, warp, lane);
+            let value = machine.wide[0][warp.start + lane];
+            let same = Warp::members(voters).filter(|&other| machine.wide[0][warp.start + other] == value);
+            let same = same.fold(0u32, |mask, other| mask | 1 << other);
+            (if all && same != voters { 0 } else { same }) as u64
+        });
+        if let Some(p) = p {
+            let truths = results.iter().map(|&(lane, mask)| (lane, (mask != 0) as u64)).collect();
+            self.write_wide::<u8>(p, truths);
+        }
+        self.write_wide::<u32>(d, results);
+    }
+
+    fn reduce(&mut self, d: Reg, reduction: Reduction, a: Operand) {
+        self.widen(0, a, Width::B32);
+        let profile = self.code.profile;
+        let results = self.by_warp(|machine, warp, lane| {
+            let values = Warp::members(named(machine, warp, lane)).map(|other| machine.wide[0][warp.start + other]);
+            let combined = match reduction {
+                Reduction::Int(op) => values.reduce(|x, y| int_op(op, 32, [x, y, 0, 0])),
+                Reduction::Float { max, abs, nan } => {
+                    let strip = |x: u64| if abs { x & Format::F32.magnitude_mask() } else { x };
+                    values.map(strip).reduce(|x, y| extremum(&profile, Format::F32, max, false, nan, false, [x, y]))
+                }
+            };
+            combined.unwrap_or(0)
+        });
+        self.write_wide::<u32>(d, results);
+    }
+}
+
+/// The lanes that a lane's mask names, as far as they are here.
+fn named(machine: &Machine<'_>, warp: Warp, lane: usize) -> u32 {
+    machine.wide[4][warp.start + lane] as u32 & warp.here
+}

@@ -1,0 +1,238 @@
+//! A kernel's launch: what it is given, what it gives back, what can go wrong.
+
+use crate::{Buffer, engine};
+use roundonce_arith::Profile;
+use roundonce_isa::program::Program;
+use std::collections::BTreeMap;
+
+/// What an assembler may do with products that an addition alone uses, where the source leaves it open.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Contract {
+    /// Nothing is fused.
+    #[default]
+    None,
+    /// Everything that may be is.
+    Fuse,
+    /// Both are run and compared; the buffers are those of `None`.
+    Report,
+}
+
+/// How a launch is run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What becomes of contractible products.
+    pub contract: Contract,
+    /// What the documents leave open.
+    pub profile: Profile,
+    /// Instructions that may be issued for one group of blocks before the launch is given up.
+    pub step_limit: u64,
+    /// Bytes that buffers, variables, shared and local memory may take together.
+    pub memory_limit: u64,
+    /// Worker threads. Kernels whose blocks may talk to each other (atomics on global memory, fences) run on one,
+    /// block after block, so that their results do not depend on chance.
+    pub threads: usize,
+    /// Unordered accesses of two threads of a block to the same shared memory are an error.
+    pub check_races: bool,
+    /// The thread, counted through the grid (block by block, x first), whose instructions are recorded.
+    pub trace_lane: Option<u64>,
+    /// Instructions are counted by line.
+    pub count_lines: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            contract: Contract::None,
+            profile: Profile::NVIDIA,
+            step_limit: 1 << 30,
+            memory_limit: 16 << 30,
+            threads: 1,
+            check_races: false,
+            trace_lane: None,
+            count_lines: false,
+        }
+    }
+}
+
+/// An argument of a kernel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Arg {
+    /// A number's bits, as wide as the parameter.
+    Scalar(u64),
+    /// A structure passed by value.
+    Bytes(Vec<u8>),
+    /// Memory: the parameter receives its address, the report its contents afterwards.
+    Buffer(Buffer),
+}
+
+/// A kernel with everything it needs.
+///
+/// ```
+/// use roundonce_exec::{Arg, Buffer, Launch, Options};
+/// use roundonce_isa::program::*;
+/// // out[tid.x] = tid.x
+/// let mut kernel = Kernel::new("iota");
+/// kernel.params.push(Param { name: "out".into(), offset: 0, size: 8, scalar: None, buffer: true });
+/// kernel.param_bytes = 8;
+/// let (out, tid) = (kernel.register(Width::B64), kernel.register(Width::B32));
+/// let (wide, address) = (kernel.register(Width::B64), kernel.register(Width::B64));
+/// let load = Op::Load {
+///     d: vec![Some(out)], space: Space::Param, bytes: 8, signed: false, address: Operand::ZERO, offset: 0,
+/// };
+/// let tid_x = Op::Special { d: tid, special: Special::Tid(0) };
+/// let args = [Operand::Reg(tid), Operand::Imm(4), Operand::ZERO, Operand::ZERO];
+/// let scale = Op::Int { d: wide, op: IntOp::MulWide(Sign::Unsigned), width: Width::B32, args };
+/// let args = [Operand::Reg(out), Operand::Reg(wide), Operand::ZERO, Operand::ZERO];
+/// let add = Op::Int { d: address, op: IntOp::Add, width: Width::B64, args };
+/// let store = Op::Store {
+///     values: vec![Operand::Reg(tid)], width: Width::B32, space: Space::Global, bytes: 4,
+///     address: Operand::Reg(address), offset: 0,
+/// };
+/// let instructions = [load, tid_x, scale, add, store].map(|op| Instruction::new(op, 0)).to_vec();
+/// kernel.blocks.push(Block { instructions, terminator: Terminator::Exit, place: 0 });
+/// let program = Program::of(kernel);
+/// let launch = Launch {
+///     program: &program,
+///     entry: None,
+///     grid: [1, 1, 1],
+///     block: [3, 1, 1],
+///     args: vec![Arg::Buffer(Buffer::zeros(12))],
+///     dynamic_shared: 0,
+///     options: Options::default(),
+/// };
+/// let report = launch.run().unwrap();
+/// assert_eq!(report.buffers[0].as_ref().unwrap().words(), [0, 1, 2]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Launch<'a> {
+    /// The module.
+    pub program: &'a Program,
+    /// The kernel; may be left out where there is only one.
+    pub entry: Option<&'a str>,
+    /// Blocks of the grid.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// One for each parameter.
+    pub args: Vec<Arg>,
+    /// Bytes of shared memory beyond what the kernel declares.
+    pub dynamic_shared: u32,
+    /// How.
+    pub options: Options,
+}
+
+/// What a launch gives back.
+#[derive(Clone, Default, Debug)]
+pub struct Report {
+    /// The buffers afterwards, one place an argument; `None` for numbers.
+    pub buffers: Vec<Option<Buffer>>,
+    /// How often each approximate instruction ran: these results are correctly rounded, not the GPU's bits.
+    pub approximations: BTreeMap<String, u64>,
+    /// What the kernel printed.
+    pub printed: String,
+    /// Instructions that were run, counted by thread.
+    pub steps: u64,
+    /// What the traced thread did.
+    pub trace: Vec<TraceLine>,
+    /// Lines of the additions that contraction fuses.
+    pub fused: Vec<u32>,
+    /// Where contraction changes the results ([`Contract::Report`]).
+    pub differences: Vec<Difference>,
+    /// How often each line ran, by thread ([`Options::count_lines`]).
+    pub lines: BTreeMap<u32, u64>,
+}
+
+/// A buffer that contraction changes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Difference {
+    /// Of which argument.
+    pub arg: usize,
+    /// Words of 32 bits that differ.
+    pub words: usize,
+    /// The first of them.
+    pub first: usize,
+    /// Without contraction.
+    pub unfused: u32,
+    /// With it.
+    pub fused: u32,
+}
+
+/// One instruction of the traced thread.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TraceLine {
+    /// Its line.
+    pub line: u32,
+    /// As written.
+    pub text: String,
+    /// The operands' bits, in order, and how many bits each has.
+    pub operands: Vec<(u64, u32)>,
+    /// The results' bits, in order.
+    pub results: Vec<(u64, u32)>,
+}
+
+/// What kind of trouble it is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Trouble {
+    /// The launch asks for what the kernel is not: a missing argument, a block too large.
+    Usage,
+    /// The front end made a program that is none.
+    Invalid,
+    /// An access outside every buffer, to read-only memory, or not aligned.
+    Access,
+    /// The kernel trapped.
+    Trap,
+    /// Too many instructions.
+    StepLimit,
+    /// Too much memory.
+    MemoryLimit,
+    /// Threads wait for others that never come.
+    Deadlock,
+    /// Two threads' accesses to shared memory are not ordered.
+    Race,
+}
+
+/// Why a launch failed, and where.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RunError {
+    /// Of which kind.
+    pub trouble: Trouble,
+    /// What happened.
+    pub message: String,
+    /// The kernel.
+    pub kernel: String,
+    /// The line of the instruction, 0 where none is to blame.
+    pub line: u32,
+    /// The instruction as written.
+    pub instruction: String,
+    /// The block and the thread in it.
+    pub thread: Option<([u32; 3], [u32; 3])>,
+}
+
+impl core::fmt::Display for RunError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "kernel `{}`", self.kernel)?;
+        if self.line > 0 {
+            write!(f, ", line {}", self.line)?;
+        }
+        if !self.instruction.is_empty() {
+            write!(f, ", `{}`", self.instruction)?;
+        }
+        if let Some((block, thread)) = self.thread {
+            let axes = |[x, y, z]: [u32; 3]| format!("({x}, {y}, {z})");
+            write!(f, ", block {} thread {}", axes(block), axes(thread))?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl core::error::Error for RunError {}
+
+impl Launch<'_> {
+    /// Runs the kernel over the grid.
+    ///
+    /// # Errors
+    /// The first trouble, that of the lowest block. Nothing is given back then.
+    pub fn run(self) -> Result<Report, RunError> {
+        engine::run(self)
+    }
+}

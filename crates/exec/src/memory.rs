@@ -1,0 +1,303 @@
+//! Buffers, and the address space that a launch lays them out in.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A kernel's argument in memory: bytes, kept as 32-bit words (little-endian).
+///
+/// ```
+/// use roundonce_exec::Buffer;
+/// let buffer = Buffer::from_bytes(&[1, 2, 3, 4, 5]);
+/// assert_eq!(buffer.words()[0], 0x0403_0201);
+/// assert_eq!(buffer.to_bytes(), [1, 2, 3, 4, 5]);
+/// ```
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Buffer {
+    words: Vec<u32>,
+    bytes: usize,
+}
+
+impl Buffer {
+    /// Zeros.
+    pub fn zeros(bytes: usize) -> Buffer {
+        Buffer { words: vec![0; bytes.div_ceil(4)], bytes }
+    }
+    /// The bytes as they are.
+    pub fn from_bytes(bytes: &[u8]) -> Buffer {
+        let word = |chunk: &[u8]| chunk.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte));
+        Buffer { words: bytes.chunks(4).map(word).collect(), bytes: bytes.len() }
+    }
+    /// Words of 32 bits: f32 and integers.
+    pub fn from_words(words: Vec<u32>) -> Buffer {
+        let bytes = words.len() * 4;
+        Buffer { words, bytes }
+    }
+    /// Words, of the last of which some bytes may not count.
+    pub(crate) fn from_parts(words: Vec<u32>, bytes: usize) -> Buffer {
+        Buffer { words, bytes }
+    }
+    /// How many bytes.
+    pub fn len(&self) -> usize {
+        self.bytes
+    }
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+    /// The words; of the last one the bytes past the end are zero.
+    pub fn words(&self) -> &[u32] {
+        &self.words
+    }
+    /// The words, given away.
+    pub fn into_words(self) -> Vec<u32> {
+        self.words
+    }
+    /// The bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes: Vec<u8> = self.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        bytes.truncate(self.bytes);
+        bytes
+    }
+}
+
+/// Generic addresses of a block's shared memory start here.
+pub(crate) const SHARED_WINDOW: u64 = 0x0100_0000;
+/// Generic addresses of a thread's local memory start here.
+pub(crate) const LOCAL_WINDOW: u64 = 0x0200_0000;
+/// Addresses of the parameter block start here.
+pub(crate) const PARAM_WINDOW: u64 = 0x0300_0000;
+/// Each window's bytes.
+pub(crate) const WINDOW: u64 = 0x0100_0000;
+/// Buffers and variables start here.
+const GLOBAL_BASE: u64 = 0x1000_0000;
+/// Between neighbours, so that a stray access hits nothing.
+const GAP: u64 = 0x1000;
+
+/// A buffer or a variable in the address space.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Segment {
+    pub(crate) base: u64,
+    pub(crate) bytes: u64,
+    pub(crate) name: String,
+    pub(crate) writable: bool,
+}
+
+/// The segments by address.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Layout {
+    pub(crate) segments: Vec<Segment>,
+    end: u64,
+}
+
+impl Layout {
+    /// A new segment behind the others; its address.
+    pub(crate) fn add(&mut self, name: &str, bytes: u64, align: u64, writable: bool) -> u64 {
+        let align = align.max(256);
+        let from = self.end.max(GLOBAL_BASE);
+        let base = from.saturating_add(GAP).next_multiple_of(align);
+        self.end = base.saturating_add(bytes);
+        self.segments.push(Segment { base, bytes, name: name.to_owned(), writable });
+        base
+    }
+    pub(crate) const fn end(&self) -> u64 {
+        self.end
+    }
+    /// Where an address lies, as a reader wants to know.
+    pub(crate) fn describe(&self, address: u64) -> String {
+        let distance = |segment: &Segment| {
+            if address < segment.base {
+                segment.base - address
+            } else {
+                (address - segment.base).saturating_sub(segment.bytes.saturating_sub(1))
+            }
+        };
+        let Some(nearest) = self.segments.iter().min_by_key(|segment| distance(segment)) else {
+            return "there is no buffer".to_owned();
+        };
+        let Segment { base, bytes, name, .. } = nearest;
+        let place = if address < *base {
+            format!("{} bytes before", base - address)
+        } else if address - base < *bytes {
+            format!("at byte {} of", address - base)
+        } else {
+            format!("{} bytes past the end of", address - base - bytes)
+        };
+        format!("{place} `{name}` ({bytes} bytes at {base:#x})")
+    }
+}
+
+/// How a worker holds a segment's words.
+#[derive(Debug)]
+pub(crate) enum Words<'a> {
+    /// Alone.
+    Own(&'a mut [u32]),
+    /// With others, and nobody writes.
+    Read(&'a [u32]),
+    /// With others.
+    Shared(&'a [AtomicU32]),
+}
+
+impl Words<'_> {
+    /// An element of 1, 2, 4 or 8 bytes, aligned to its size.
+    #[inline]
+    pub(crate) fn read(&self, offset: u64, bytes: u32) -> u64 {
+        let word = |index: usize| match self {
+            Words::Own(words) => words[index],
+            Words::Read(words) => words[index],
+            Words::Shared(words) => words[index].load(Ordering::Relaxed),
+        };
+        read_element(word, offset, bytes)
+    }
+    /// As [`read`](Words::read).
+    #[inline]
+    pub(crate) fn write(&mut self, offset: u64, bytes: u32, value: u64) {
+        let index = (offset / 4) as usize;
+        match self {
+            Words::Own(words) => write_element(words, offset, bytes, value),
+            Words::Read(_) => {}
+            Words::Shared(words) => match bytes {
+                4 => words[index].store(value as u32, Ordering::Relaxed),
+                8 => {
+                    words[index].store(value as u32, Ordering::Relaxed);
+                    words[index + 1].store((value >> 32) as u32, Ordering::Relaxed);
+                }
+                _ => {
+                    let shift = (offset % 4) * 8;
+                    let mask = element_mask(bytes) << shift;
+                    let merged = |word| Some((word & !mask) | ((value as u32) << shift & mask));
+                    // Neighbours in the word may be written by others at the same time.
+                    let _ = words[index].fetch_update(Ordering::Relaxed, Ordering::Relaxed, merged);
+                }
+            },
+        }
+    }
+    /// 32-bit elements from word `start`, `stride` words apart.
+    #[inline]
+    pub(crate) fn read_words(&self, start: usize, stride: usize, out: &mut [u32]) {
+        let end = start + (out.len() - 1) * stride + 1;
+        match self {
+            Words::Own(words) => copy_strided(&words[start..end], stride, out),
+            Words::Read(words) => copy_strided(&words[start..end], stride, out),
+            Words::Shared(words) => {
+                for (out, word) in out.iter_mut().zip(words[start..end].iter().step_by(stride)) {
+                    *out = word.load(Ordering::Relaxed);
+                }
+            }
+        }
+    }
+    /// The same, written.
+    #[inline]
+    pub(crate) fn write_words(&mut self, start: usize, stride: usize, values: &[u32]) {
+        let end = start + (values.len() - 1) * stride + 1;
+        match self {
+            Words::Own(words) if stride == 1 => words[start..end].copy_from_slice(values),
+            Words::Own(words) => {
+                for (word, &value) in words[start..end].iter_mut().step_by(stride).zip(values) {
+                    *word = value;
+                }
+            }
+            Words::Read(_) => {}
+            Words::Shared(words) => {
+                for (word, &value) in words[start..end].iter().step_by(stride).zip(values) {
+                    word.store(value, Ordering::Relaxed);
+                }
+            }
+        }
+    }
+}
+
+#[inline]
+pub(crate) fn copy_strided(words: &[u32], stride: usize, out: &mut [u32]) {
+    if stride == 1 {
+        out.copy_from_slice(words);
+    } else {
+        for (out, &word) in out.iter_mut().zip(words.iter().step_by(stride)) {
+            *out = word;
+        }
+    }
+}
+
+const fn element_mask(bytes: u32) -> u32 {
+    u32::MAX >> (32 - 8 * bytes)
+}
+
+/// An element out of words.
+#[inline]
+pub(crate) fn read_element(word: impl Fn(usize) -> u32, offset: u64, bytes: u32) -> u64 {
+    let index = (offset / 4) as usize;
+    match bytes {
+        4 => word(index) as u64,
+        8 => word(index) as u64 | (word(index + 1) as u64) << 32,
+        _ => (word(index) >> ((offset % 4) * 8) & element_mask(bytes)) as u64,
+    }
+}
+
+/// An element into words.
+#[inline]
+pub(crate) fn write_element(words: &mut [u32], offset: u64, bytes: u32, value: u64) {
+    let index = (offset / 4) as usize;
+    match bytes {
+        4 => words[index] = value as u32,
+        8 => {
+            words[index] = value as u32;
+            words[index + 1] = (value >> 32) as u32;
+        }
+        _ => {
+            let shift = (offset % 4) * 8;
+            let mask = element_mask(bytes) << shift;
+            words[index] = (words[index] & !mask) | ((value as u32) << shift & mask);
+        }
+    }
+}
+
+/// The global memory as one worker sees it.
+#[derive(Debug)]
+pub(crate) struct Global<'a> {
+    pub(crate) layout: &'a Layout,
+    pub(crate) words: Vec<Words<'a>>,
+    /// Where the last access fell: mostly where the next one does.
+    pub(crate) last: usize,
+}
+
+impl Global<'_> {
+    /// The segment and the offset in it of an access, if it lies in one.
+    #[inline]
+    pub(crate) fn locate(&mut self, address: u64, bytes: u64) -> Option<(usize, u64)> {
+        let within = |segment: &Segment| {
+            let offset = address.wrapping_sub(segment.base);
+            (offset < segment.bytes && segment.bytes - offset >= bytes).then_some(offset)
+        };
+        if let Some(segment) = self.layout.segments.get(self.last)
+            && let Some(offset) = within(segment)
+        {
+            return Some((self.last, offset));
+        }
+        let index = self.layout.segments.partition_point(|segment| segment.base <= address).checked_sub(1)?;
+        let offset = within(&self.layout.segments[index])?;
+        self.last = index;
+        Some((index, offset))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements() {
+        let mut words = [0u32; 4];
+        write_element(&mut words, 5, 1, 0xab);
+        write_element(&mut words, 6, 2, 0x1234);
+        write_element(&mut words, 8, 8, 0x1122_3344_5566_7788);
+        assert_eq!(words, [0, 0x1234_ab00, 0x5566_7788, 0x1122_3344]);
+        assert_eq!(read_element(|index| words[index], 8, 8), 0x1122_3344_5566_7788);
+        assert_eq!(read_element(|index| words[index], 6, 2), 0x1234);
+    }
+
+    #[test]
+    fn the_nearest() {
+        let mut layout = Layout::default();
+        let x = layout.add("x", 16, 4, true);
+        assert_eq!(layout.describe(x + 20), format!("4 bytes past the end of `x` (16 bytes at {x:#x})"));
+        assert_eq!(layout.describe(x - 8), format!("8 bytes before `x` (16 bytes at {x:#x})"));
+    }
+}
