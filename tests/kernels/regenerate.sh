@@ -1,0 +1,24 @@
+#!/bin/sh
+# Makes every .ptx here from its .cu again, and the data from the references. The compiler comes from the package
+# registry and is used for nothing else: a clone builds and tests without it.
+#
+#   tests/kernels/regenerate.sh [DIRECTORY]     the directory to install into, default a temporary one
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+tools=${1:-$(mktemp -d)}
+version=13
+if [ ! -x "$tools/bin/python" ]; then
+    python3 -m venv "$tools"
+    "$tools/bin/pip" --quiet install "nvidia-cuda-nvcc==$version.*" "nvidia-nvvm==$version.*" \
+        "nvidia-cuda-crt==$version.*" "nvidia-cuda-runtime==$version.*" "nvidia-cuda-cccl==$version.*"
+fi
+nvcc=$(find "$tools" -path "*/bin/nvcc" -type f | head -n 1)
+for source in "$here"/*.cu; do
+    name=$(basename "$source" .cu)
+    case $name in
+        bf16 | f32x2) architecture=compute_100 ;;
+        *) architecture=compute_75 ;;
+    esac
+    (cd "$here" && "$nvcc" -ptx -arch="$architecture" -o "$name.ptx" "$name.cu")
+done
+"$tools/bin/python" "$here/reference/generate.py"
