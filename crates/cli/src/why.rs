@@ -117,7 +117,7 @@ fn introduction(case: &Case) -> Vec<Line> {
     let seen: Vec<String> = case.seen.iter().map(|(value, who)| format!("{value} ({who})")).collect();
     vec![
         Line::of(Role::Label, "case ").and(Role::Strong, case.name).and(Role::Faint, format!("   {}", case.source)),
-        Line::of(Role::Faint, format!("$ {}", command(case))),
+        Line::of(Role::Faint, format!("the same as: {}", command(case))),
         Line::plain(format!("seen: {}", seen.join(", "))),
         Line::default(),
     ]
