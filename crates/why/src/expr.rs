@@ -97,7 +97,7 @@ pub fn parse_typed(text: &str) -> Result<(Typed, bool), String> {
 /// # Errors
 /// The place, what was found, what was expected.
 pub fn parse_expr(text: &str, names: &BTreeMap<String, Typed>) -> Result<Expr, ExprError> {
-    let mut parser = Parser { text, at: 0, names, depth: 0 };
+    let mut parser = Parser { text, at: 0, names, depth: 0, operations: 0 };
     let expr = parser.sum()?;
     parser.skip_blanks();
     if parser.at < text.len() {
@@ -106,7 +106,7 @@ pub fn parse_expr(text: &str, names: &BTreeMap<String, Typed>) -> Result<Expr, E
     Ok(expr)
 }
 
-/// Deeper nesting than this is no question a person asks, and would exhaust the stack.
+/// Deeper nesting, or more operations in a row, is no question a person asks, and would exhaust the stack.
 const MAX_DEPTH: usize = 200;
 
 struct Parser<'a> {
@@ -114,6 +114,7 @@ struct Parser<'a> {
     at: usize,
     names: &'a BTreeMap<String, Typed>,
     depth: usize,
+    operations: usize,
 }
 
 impl Parser<'_> {
@@ -134,6 +135,15 @@ impl Parser<'_> {
         }
         found
     }
+    /// A binary operator, if there is one.
+    fn take_operator(&mut self, operator: char) -> Result<bool, ExprError> {
+        let found = self.take(operator);
+        self.operations += usize::from(found);
+        if self.operations > MAX_DEPTH {
+            return Err(ExprError { at: self.at, message: format!("more than {MAX_DEPTH} operations") });
+        }
+        Ok(found)
+    }
     fn expect(&mut self, token: char) -> Result<(), ExprError> {
         if self.take(token) { Ok(()) } else { Err(self.error(&format!("`{token}`"))) }
     }
@@ -141,9 +151,9 @@ impl Parser<'_> {
     fn sum(&mut self) -> Result<Expr, ExprError> {
         let mut left = self.product()?;
         loop {
-            if self.take('+') {
+            if self.take_operator('+')? {
                 left = Expr::Add(Box::new(left), Box::new(self.product()?));
-            } else if self.take('-') {
+            } else if self.take_operator('-')? {
                 left = Expr::Sub(Box::new(left), Box::new(self.product()?));
             } else {
                 return Ok(left);
@@ -153,7 +163,7 @@ impl Parser<'_> {
 
     fn product(&mut self) -> Result<Expr, ExprError> {
         let mut left = self.factor()?;
-        while self.take('*') {
+        while self.take_operator('*')? {
             left = Expr::Mul(Box::new(left), Box::new(self.factor()?));
         }
         Ok(left)
