@@ -18,11 +18,13 @@ pub mod ast;
 pub mod forms;
 mod lexer;
 pub mod literal;
+mod lower;
 mod parser;
 mod printer;
 mod rules;
 
 pub use ast::Module;
+pub use lower::lower;
 pub use parser::{Parsed, parse};
 pub use printer::{print, print_instruction};
 pub use rules::{Contraction, Options, check, check_text, contractions};

@@ -1,0 +1,395 @@
+//! Integers, bits, comparisons, selections.
+
+use super::statement::Inst;
+use super::types::{Kind, Type};
+use super::{Body, Result};
+use crate::ast::Operand as Written;
+use roundonce_isa::program::{Comparand, Comparison, IntOp, Op, Operand, PermuteMode, Reg, Sign, Width};
+
+const NONE: Operand = Operand::ZERO;
+
+impl<'m, 'a> Body<'_, 'm, 'a> {
+    fn emit_int(&mut self, d: Reg, op: IntOp, width: Width, args: [Operand; 4]) {
+        self.emit(Op::Int { d, op, width, args });
+    }
+
+    /// add, sub, mul, mad and their carry forms.
+    pub(super) fn integer(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        let ty = self.type_of(inst)?;
+        if ty.lanes != 1 || ty.bits < 16 || !ty.is_integer() {
+            return self.packed_integers(inst, ty);
+        }
+        let (carries, sets) = (matches!(inst.opcode, "addc" | "subc" | "madc"), inst.has(".cc"));
+        match inst.opcode {
+            "mul" | "mad" | "madc" | "mul24" | "mad24" => return self.product(inst, ty, carries, sets),
+            _ => {}
+        }
+        let subtract = matches!(inst.opcode, "sub" | "subc");
+        let (a, b) = (self.value_at(inst, 1, ty)?, self.value_at(inst, 2, ty)?);
+        let d = self.exact(self.operand_at(inst, 0)?, ty)?;
+        if carries || sets {
+            self.carried(d, subtract, carries, sets, a, b);
+            return Ok(());
+        }
+        let op = match (subtract, inst.has(".sat")) {
+            (false, false) => IntOp::Add,
+            (true, false) => IntOp::Sub,
+            (false, true) => IntOp::AddSat,
+            (true, true) => IntOp::SubSat,
+        };
+        self.emit_int(d, op, ty.width(), [a, b, NONE, NONE]);
+        Ok(())
+    }
+
+    /// `add.u16x2` and its like.
+    fn packed_integers(&mut self, inst: &Inst<'m, 'a>, _: Type) -> Result<()> {
+        Err(self.refuse(inst))
+    }
+
+    fn carried(&mut self, d: Reg, subtract: bool, carries: bool, sets: bool, a: Operand, b: Operand) {
+        let flag = self.carry;
+        let carry = if carries { Operand::Reg(flag) } else { NONE };
+        self.emit(Op::Carry { d, out: sets.then_some(flag), subtract, carry, a, b });
+    }
+
+    /// mul, mad, with .lo, .hi, .wide; the 24-bit ones take the low 24 bits of each factor.
+    fn product(&mut self, inst: &Inst<'m, 'a>, ty: Type, carries: bool, sets: bool) -> Result<()> {
+        let (width, sign) = (ty.width(), ty.sign());
+        let mut a = self.value_at(inst, 1, ty)?;
+        let mut b = self.value_at(inst, 2, ty)?;
+        let adds = inst.opcode.starts_with("mad");
+        let wide = inst.has(".wide");
+        let result = if wide { Type { bits: ty.bits * 2, ..ty } } else { ty };
+        if wide && ty.bits > 32 {
+            return Err(self.refuse(inst));
+        }
+        let c = if adds { Some(self.value_at(inst, 3, result)?) } else { None };
+        let d = self.exact(self.operand_at(inst, 0)?, result)?;
+        let high = inst.has(".hi");
+        if inst.opcode.ends_with("24") {
+            if width != Width::B32 {
+                return Err(self.refuse(inst));
+            }
+            for factor in [&mut a, &mut b] {
+                let args = [*factor, Operand::Imm(0), Operand::Imm(24)];
+                *factor = Operand::Reg(self.int(IntOp::FieldExtract(sign), width, args));
+            }
+            let product = if high {
+                // Bits 16 to 47 of the 48.
+                let whole = self.int(IntOp::MulWide(sign), width, [a, b, NONE]);
+                let shifted = self.int(IntOp::Shr(sign), Width::B64, [whole.into(), Operand::Imm(16), NONE]);
+                let low = self.fresh(Width::B32);
+                self.emit_always(Op::Extract { d: low, a: shifted.into(), width: Width::B64, shift: 0 });
+                low
+            } else {
+                self.int(IntOp::Mul, width, [a, b, NONE])
+            };
+            match c {
+                Some(c) => {
+                    let op = if inst.has(".sat") { IntOp::AddSat } else { IntOp::Add };
+                    self.emit_int(d, op, width, [product.into(), c, NONE, NONE]);
+                }
+                None => self.emit(Op::Move { d, a: product.into() }),
+            }
+            return Ok(());
+        }
+        let Some(c) = c else {
+            let op = if wide {
+                IntOp::MulWide(sign)
+            } else if high {
+                IntOp::MulHigh(sign)
+            } else {
+                IntOp::Mul
+            };
+            self.emit_int(d, op, width, [a, b, NONE, NONE]);
+            return Ok(());
+        };
+        if !carries && !sets && !high && !inst.has(".sat") {
+            let op = if wide { IntOp::MulAddWide(sign) } else { IntOp::MulAdd };
+            self.emit_int(d, op, width, [a, b, c, NONE]);
+            return Ok(());
+        }
+        let product = self.int(if high { IntOp::MulHigh(sign) } else { IntOp::Mul }, width, [a, b, NONE]);
+        if carries || sets {
+            self.carried(d, false, carries, sets, product.into(), c);
+        } else {
+            let op = if inst.has(".sat") { IntOp::AddSat } else { IntOp::Add };
+            self.emit_int(d, op, width, [product.into(), c, NONE, NONE]);
+        }
+        Ok(())
+    }
+
+    /// Everything else on integers and bits.
+    pub(super) fn bits(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        let ty = self.type_of(inst)?;
+        if ty.lanes != 1 || (ty.bits < 16 && ty.kind != Kind::Pred) {
+            return Err(self.refuse(inst));
+        }
+        let (width, sign) = (ty.width(), ty.sign());
+        let u32 = Type::U32;
+        let result_is_32 = matches!(inst.opcode, "clz" | "popc" | "bfind");
+        let (op, types): (IntOp, Vec<Type>) = match inst.opcode {
+            "div" => (IntOp::Div(sign), vec![ty; 2]),
+            "rem" => (IntOp::Rem(sign), vec![ty; 2]),
+            "min" => (IntOp::Min(sign), vec![ty; 2]),
+            "max" => (IntOp::Max(sign), vec![ty; 2]),
+            "abs" => (IntOp::Abs, vec![ty]),
+            "neg" => (IntOp::Neg, vec![ty]),
+            "sad" => (IntOp::AbsDiff(sign), vec![ty; 3]),
+            "and" => (IntOp::And, vec![ty; 2]),
+            "or" => (IntOp::Or, vec![ty; 2]),
+            "xor" => (IntOp::Xor, vec![ty; 2]),
+            "not" => (IntOp::Not, vec![ty]),
+            "cnot" => (IntOp::IsZero, vec![ty]),
+            "shl" => (IntOp::Shl, vec![ty, u32]),
+            "shr" => (IntOp::Shr(sign), vec![ty, u32]),
+            "clz" => (IntOp::LeadingZeros, vec![ty]),
+            "popc" => (IntOp::PopCount, vec![ty]),
+            "brev" => (IntOp::Reverse, vec![ty]),
+            "bfind" => (IntOp::FindHighest { sign, shift: inst.has(".shiftamt") }, vec![ty]),
+            "bfe" => (IntOp::FieldExtract(sign), vec![ty, u32, u32]),
+            "bfi" => (IntOp::FieldInsert, vec![ty, ty, u32, u32]),
+            "prmt" => (self.permute_mode(inst)?, vec![ty; 3]),
+            "shf" => {
+                let (left, clamp) = (inst.has(".l"), inst.has(".clamp"));
+                (IntOp::Funnel { left, clamp }, vec![ty, ty, u32])
+            }
+            "lop3" => return self.lop3(inst, ty),
+            "fns" => (IntOp::FindNth, vec![u32; 3]),
+            "bmsk" => (IntOp::Mask { clamp: inst.has(".clamp") }, vec![u32; 2]),
+            "szext" => return self.szext(inst, ty),
+            "dp4a" | "dp2a" => return self.dot(inst),
+            _ => return Err(self.refuse(inst)),
+        };
+        if !op.takes(width) || inst.operands.len() != types.len() + 1 {
+            return Err(self.refuse(inst));
+        }
+        let mut args = [NONE; 4];
+        for (index, ty) in types.iter().enumerate() {
+            args[index] = self.value_at(inst, index + 1, *ty)?;
+        }
+        let result = if result_is_32 { Type::U32 } else { ty };
+        let d = self.exact(self.operand_at(inst, 0)?, result)?;
+        if inst.has(".relu") {
+            let best = self.fresh(width);
+            self.emit_always(Op::Int { d: best, op, width, args });
+            self.emit_int(d, IntOp::Max(Sign::Signed), width, [best.into(), NONE, NONE, NONE]);
+            return Ok(());
+        }
+        self.emit_int(d, op, width, args);
+        Ok(())
+    }
+
+    fn permute_mode(&self, inst: &Inst<'m, 'a>) -> Result<IntOp> {
+        let mode = inst.modifiers.iter().find_map(|modifier| match *modifier {
+            ".f4e" => Some(PermuteMode::F4e),
+            ".b4e" => Some(PermuteMode::B4e),
+            ".rc8" => Some(PermuteMode::Rc8),
+            ".ecl" => Some(PermuteMode::Ecl),
+            ".ecr" => Some(PermuteMode::Ecr),
+            ".rc16" => Some(PermuteMode::Rc16),
+            _ => None,
+        });
+        Ok(mode.map_or(IntOp::Permute, IntOp::PermuteMode))
+    }
+
+    fn lop3(&mut self, inst: &Inst<'m, 'a>, ty: Type) -> Result<()> {
+        if inst.modifiers.len() != 1 || inst.operands.len() != 5 {
+            return Err(self.refuse(inst));
+        }
+        let mut args = [NONE; 4];
+        for (index, arg) in args.iter_mut().enumerate().take(3) {
+            *arg = self.value_at(inst, index + 1, ty)?;
+        }
+        let Operand::Imm(table) = self.value_at(inst, 4, Type::U32)? else {
+            return Err(self.nonsense("the table of lop3 must be a constant"));
+        };
+        let d = self.exact(self.operand_at(inst, 0)?, ty)?;
+        self.emit_int(d, IntOp::Logic3(table as u8), ty.width(), args);
+        Ok(())
+    }
+
+    /// Sign or zero extension from a place: a field of that many bits.
+    fn szext(&mut self, inst: &Inst<'m, 'a>, ty: Type) -> Result<()> {
+        let (a, b) = (self.value_at(inst, 1, ty)?, self.value_at(inst, 2, Type::U32)?);
+        let d = self.exact(self.operand_at(inst, 0)?, ty)?;
+        let count = if inst.has(".wrap") {
+            self.int(IntOp::And, Width::B32, [b, Operand::Imm(31), NONE])
+        } else {
+            self.int(IntOp::Min(Sign::Unsigned), Width::B32, [b, Operand::Imm(32), NONE])
+        };
+        self.emit_int(d, IntOp::FieldExtract(ty.sign()), Width::B32, [a, NONE, count.into(), NONE]);
+        Ok(())
+    }
+
+    fn dot(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        let [first, second] = inst.types[..] else { return Err(self.refuse(inst)) };
+        let mut args = [NONE; 4];
+        for (index, arg) in args.iter_mut().enumerate().take(3) {
+            *arg = self.value_at(inst, index + 1, Type::B32)?;
+        }
+        let d = self.exact(self.operand_at(inst, 0)?, Type::B32)?;
+        let op = if inst.opcode == "dp4a" {
+            IntOp::DotProduct4(first.sign(), second.sign())
+        } else {
+            IntOp::DotProduct2 { a: first.sign(), b: second.sign(), high: inst.has(".hi") }
+        };
+        self.emit_int(d, op, Width::B32, args);
+        Ok(())
+    }
+
+    /// The comparison that a modifier names, for a type.
+    fn comparison(&self, inst: &Inst<'m, 'a>, ty: Type) -> Result<(Comparison, Comparand)> {
+        use Comparison::{Eq, Equ, Ge, Geu, Gt, Gtu, Le, Leu, Lt, Ltu, Nan, Ne, Neu, Num};
+        let found = inst.modifiers.iter().find_map(|modifier| {
+            Some(match *modifier {
+                ".eq" => (Eq, false),
+                ".ne" => (Ne, false),
+                ".lt" => (Lt, false),
+                ".le" => (Le, false),
+                ".gt" => (Gt, false),
+                ".ge" => (Ge, false),
+                ".lo" => (Lt, true),
+                ".ls" => (Le, true),
+                ".hi" => (Gt, true),
+                ".hs" => (Ge, true),
+                ".equ" => (Equ, false),
+                ".neu" => (Neu, false),
+                ".ltu" => (Ltu, false),
+                ".leu" => (Leu, false),
+                ".gtu" => (Gtu, false),
+                ".geu" => (Geu, false),
+                ".num" => (Num, false),
+                ".nan" => (Nan, false),
+                _ => return None,
+            })
+        });
+        let Some((comparison, unsigned)) = found else { return Err(self.refuse(inst)) };
+        let comparand = match ty.kind {
+            Kind::Float(format) if ty.lanes == 1 => Comparand::Float(format, self.flushes(inst, ty)),
+            Kind::Signed if !unsigned => Comparand::Signed(ty.width()),
+            Kind::Float(_) | Kind::Pred => return Err(self.refuse(inst)),
+            _ => Comparand::Unsigned(ty.width()),
+        };
+        if ty.bits < 16 {
+            return Err(self.refuse(inst));
+        }
+        Ok((comparison, comparand))
+    }
+
+    /// The logic that joins a comparison with a predicate.
+    fn join(inst: &Inst<'m, 'a>) -> Option<IntOp> {
+        inst.modifiers.iter().find_map(|modifier| match *modifier {
+            ".and" => Some(IntOp::And),
+            ".or" => Some(IntOp::Or),
+            ".xor" => Some(IntOp::Xor),
+            _ => None,
+        })
+    }
+
+    /// The truth of a comparison, and of its contrary, joined with the last operand where there is one.
+    fn truths(&mut self, inst: &Inst<'m, 'a>, ty: Type, both: bool) -> Result<(Reg, Option<Reg>)> {
+        let (comparison, of) = self.comparison(inst, ty)?;
+        let (a, b) = (self.value_at(inst, 1, ty)?, self.value_at(inst, 2, ty)?);
+        let join = Self::join(inst);
+        let c = match join {
+            Some(_) => Some(self.value_at(inst, 3, Type::PRED)?),
+            None => None,
+        };
+        let guard = self.guard.take();
+        let truth = self.fresh(Width::Pred);
+        self.emit(Op::Compare { d: truth, comparison, of, a, b });
+        let mut truths = vec![truth];
+        if both {
+            truths.push(self.int(IntOp::Not, Width::Pred, [truth.into(), NONE, NONE]));
+        }
+        if let (Some(join), Some(c)) = (join, c) {
+            for truth in &mut truths {
+                *truth = self.int(join, Width::Pred, [(*truth).into(), c, NONE]);
+            }
+        }
+        self.guard = guard;
+        Ok((truths[0], truths.get(1).copied()))
+    }
+
+    pub(super) fn setp(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        let ty = self.type_of(inst)?;
+        if ty.lanes == 2 {
+            return self.setp_packed(inst, ty);
+        }
+        let (p, q) = self.pair(self.operand_at(inst, 0)?);
+        let plain = q.is_none() && Self::join(inst).is_none();
+        if plain {
+            let (comparison, of) = self.comparison(inst, ty)?;
+            let (a, b) = (self.value_at(inst, 1, ty)?, self.value_at(inst, 2, ty)?);
+            let d = self.exact(p, Type::PRED)?;
+            self.emit(Op::Compare { d, comparison, of, a, b });
+            return Ok(());
+        }
+        let (yes, no) = self.truths(inst, ty, q.is_some())?;
+        self.move_to(p, yes)?;
+        if let (Some(q), Some(no)) = (q, no) {
+            self.move_to(q, no)?;
+        }
+        Ok(())
+    }
+
+    fn move_to(&mut self, written: &Written<'a>, value: Reg) -> Result<()> {
+        let d = self.exact(written, Type::PRED)?;
+        self.emit(Op::Move { d, a: value.into() });
+        Ok(())
+    }
+
+    /// `setp.lt.f16x2 p|q, a, b`: a predicate a half.
+    fn setp_packed(&mut self, inst: &Inst<'m, 'a>, ty: Type) -> Result<()> {
+        let half = ty.component();
+        let (comparison, of) = self.comparison(inst, half)?;
+        let (p, q) = self.pair(self.operand_at(inst, 0)?);
+        let (Some(q), None) = (q, Self::join(inst)) else { return Err(self.refuse(inst)) };
+        let (a, b) = (self.value_at(inst, 1, ty)?, self.value_at(inst, 2, ty)?);
+        let (a, b) = (self.unpacked(a, ty), self.unpacked(b, ty));
+        for (written, (&a, &b)) in [p, q].into_iter().zip(a.iter().zip(&b)) {
+            let d = self.exact(written, Type::PRED)?;
+            self.emit(Op::Compare { d, comparison, of, a, b });
+        }
+        Ok(())
+    }
+
+    /// A comparison as a number: all ones (1.0 for a float) or zero.
+    pub(super) fn set(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        let [to, from] = inst.types[..] else { return Err(self.refuse(inst)) };
+        if to.lanes != 1 || from.lanes != 1 {
+            return Err(self.refuse(inst));
+        }
+        let (truth, _) = self.truths(inst, from, false)?;
+        let d = self.exact(self.operand_at(inst, 0)?, to)?;
+        let yes = to.format().map_or(to.width().mask(), |format| format.one());
+        self.emit(Op::Select { d, p: truth.into(), a: Operand::Imm(yes), b: NONE });
+        Ok(())
+    }
+
+    pub(super) fn selp(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        let ty = self.type_of(inst)?;
+        let (a, b) = (self.value_at(inst, 1, ty)?, self.value_at(inst, 2, ty)?);
+        let p = self.value_at(inst, 3, Type::PRED)?;
+        let d = self.exact(self.operand_at(inst, 0)?, ty)?;
+        self.emit(Op::Select { d, p, a, b });
+        Ok(())
+    }
+
+    /// By the sign of the third operand; −0 counts as not negative, NaN as negative.
+    pub(super) fn slct(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        let [ty, by] = inst.types[..] else { return Err(self.refuse(inst)) };
+        let (a, b) = (self.value_at(inst, 1, ty)?, self.value_at(inst, 2, ty)?);
+        let c = self.value_at(inst, 3, by)?;
+        let of = match by.kind {
+            Kind::Float(format) => Comparand::Float(format, self.flushes(inst, by)),
+            _ => Comparand::Signed(by.width()),
+        };
+        let p = self.fresh(Width::Pred);
+        self.emit_always(Op::Compare { d: p, comparison: Comparison::Ge, of, a: c, b: NONE });
+        let d = self.exact(self.operand_at(inst, 0)?, ty)?;
+        self.emit(Op::Select { d, p: p.into(), a, b });
+        Ok(())
+    }
+}

@@ -1,0 +1,206 @@
+//! Loads, stores, atomics.
+
+use super::operand::Address;
+use super::statement::Inst;
+use super::types::{Kind, Type};
+use super::{Body, Result};
+use roundonce_arith::{Format, Kind as Arithmetic, Operation, Rounding};
+use roundonce_isa::program::{AtomicKind, IntOp, Op, Operand, Scalar, Space, Width};
+
+impl<'m, 'a> Body<'_, 'm, 'a> {
+    /// The space that a modifier names, otherwise the name's, otherwise any.
+    fn space(&self, inst: &Inst<'m, 'a>, implied: Option<Space>) -> Space {
+        let written = inst.modifiers.iter().find_map(|modifier| {
+            let name = modifier.split("::").next().unwrap_or(modifier);
+            let name = name.split('[').next().unwrap_or(name);
+            match name {
+                ".global" => Some(Space::Global),
+                ".shared" => Some(Space::Shared),
+                ".const" => Some(Space::Const),
+                ".local" => Some(Space::Local),
+                ".param" => Some(Space::Param),
+                _ => None,
+            }
+        });
+        match (written, implied) {
+            // A call's structure is kept in local memory.
+            (Some(Space::Param), Some(Space::Local)) => Space::Local,
+            // `ld.param` of a register's address: in a function its own parameters, which are local.
+            (Some(Space::Param), None) if !self.calls.is_empty() => Space::Local,
+            (Some(space), _) => space,
+            (None, Some(space)) => space,
+            (None, None) if inst.opcode == "ldu" => Space::Global,
+            (None, None) => Space::Generic,
+        }
+    }
+
+    pub(super) fn load(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        let ty = self.type_of(inst)?;
+        if ty.bits < 8 {
+            return Err(self.refuse(inst));
+        }
+        let address = self.address(self.operand_at(inst, 1)?)?;
+        let parts = self.parts(self.operand_at(inst, 0)?);
+        let (base, offset, implied) = match address {
+            Address::CallParam(reg, has) => {
+                let [written] = &parts[..] else { return Err(self.refuse(inst)) };
+                let d = self.destination(written, ty)?;
+                return self.read_param(inst, d, reg, has, ty);
+            }
+            Address::Memory { base, offset, space } => (base, offset, space),
+        };
+        let space = self.space(inst, implied);
+        let mut d = Vec::new();
+        for written in &parts {
+            let discard = matches!(written.kind, crate::ast::OperandKind::Discard);
+            d.push(if discard { None } else { Some(self.destination(written, ty)?) });
+        }
+        let base = self.base(base, space)?;
+        let signed = ty.is_signed();
+        self.emit(Op::Load { d, space, bytes: ty.bytes(), signed, address: base, offset });
+        Ok(())
+    }
+
+    /// An address of the space's width.
+    fn base(&mut self, base: Operand, space: Space) -> Result<Operand> {
+        let Operand::Reg(reg) = base else { return Ok(base) };
+        let (has, wants) = (self.kernel.width(reg), self.address_width());
+        let any = !matches!(space, Space::Global | Space::Generic);
+        if has == wants || (any && has >= Width::B32) {
+            return Ok(base);
+        }
+        if has == Width::B32 && wants == Width::B64 {
+            // Old modules keep addresses in 32 bits.
+            let wide = self.fresh(Width::B64);
+            let int = |bits| Scalar::Int { bits, signed: false };
+            self.emit_always(Op::Convert {
+                d: wide,
+                to: int(64),
+                from: int(32),
+                rounding: Rounding::TowardZero,
+                integral: false,
+                flush: false,
+                saturate: false,
+                a: base,
+            });
+            return Ok(wide.into());
+        }
+        if has == Width::B64 && wants == Width::B32 {
+            let low = self.fresh(Width::B32);
+            self.emit_always(Op::Extract { d: low, a: base, width: Width::B64, shift: 0 });
+            return Ok(low.into());
+        }
+        Err(self.nonsense(format!("an address of {} bits", has.bits())))
+    }
+
+    /// A call's parameter, kept in a register.
+    fn read_param(
+        &mut self,
+        inst: &Inst<'m, 'a>,
+        d: roundonce_isa::program::Reg,
+        from: roundonce_isa::program::Reg,
+        has: Type,
+        ty: Type,
+    ) -> Result<()> {
+        let width = self.kernel.width(d);
+        if width == has.width() && ty.bits == has.bits {
+            self.emit(Op::Move { d, a: from.into() });
+            return Ok(());
+        }
+        if ty.bits > has.bits || width < ty.width() || !ty.is_integer() {
+            return Err(self.refuse(inst));
+        }
+        // The low part, extended into the register.
+        let mut value = Operand::Reg(from);
+        if has.width() > ty.width() {
+            let low = self.fresh(ty.width());
+            self.emit_always(Op::Extract { d: low, a: value, width: has.width(), shift: 0 });
+            value = low.into();
+        }
+        let signed = ty.is_signed();
+        self.emit(Op::Convert {
+            d,
+            to: Scalar::Int { bits: width.bits(), signed },
+            from: Scalar::Int { bits: ty.bits, signed },
+            rounding: Rounding::TowardZero,
+            integral: false,
+            flush: false,
+            saturate: false,
+            a: value,
+        });
+        Ok(())
+    }
+
+    pub(super) fn store(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        let ty = self.type_of(inst)?;
+        if ty.bits < 8 {
+            return Err(self.refuse(inst));
+        }
+        let address = self.address(self.operand_at(inst, 0)?)?;
+        let written = self.parts(self.operand_at(inst, 1)?);
+        let mut values = Vec::new();
+        for part in &written {
+            values.push(self.value_relaxed(part, ty)?);
+        }
+        let (base, offset, implied) = match address {
+            Address::CallParam(reg, has) => {
+                let ([value], true) = (&values[..], has.width() == ty.width()) else { return Err(self.refuse(inst)) };
+                self.emit(Op::Move { d: reg, a: *value });
+                return Ok(());
+            }
+            Address::Memory { base, offset, space } => (base, offset, space),
+        };
+        let space = self.space(inst, implied);
+        let address = self.base(base, space)?;
+        self.emit(Op::Store { values, width: ty.width(), space, bytes: ty.bytes(), address, offset });
+        Ok(())
+    }
+
+    /// atom, red.
+    pub(super) fn atomic(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        let ty = self.type_of(inst)?;
+        let reduces = inst.opcode == "red";
+        let at = usize::from(!reduces);
+        let operation = inst.modifiers.iter().copied().find(|modifier| {
+            [".and", ".or", ".xor", ".cas", ".exch", ".add", ".inc", ".dec", ".min", ".max"].contains(modifier)
+        });
+        let vector = inst.modifiers.iter().any(|modifier| modifier.starts_with(".v") && *modifier != ".volatile");
+        if inst.types.len() != 1 || vector || ty.bits < 16 {
+            return Err(self.refuse(inst));
+        }
+        let Address::Memory { base, offset, space } = self.address(self.operand_at(inst, at)?)? else {
+            return Err(self.refuse(inst));
+        };
+        let space = self.space(inst, space);
+        let sign = ty.sign();
+        let kind = match (operation, ty.kind) {
+            (Some(".add"), Kind::Float(format)) => {
+                let mut operation = Operation::new(Arithmetic::Add, format, Rounding::NearestEven);
+                // PTX atom: `.add.f32` on global memory flushes subnormals, on shared memory it does not.
+                operation.flush = format == Format::F32 && space != Space::Shared;
+                AtomicKind::Float { operation, lanes: ty.lanes }
+            }
+            (Some(name @ (".min" | ".max")), Kind::Float(format)) => {
+                AtomicKind::FloatExtremum { max: name == ".max", format, lanes: ty.lanes }
+            }
+            (Some(".exch"), _) => AtomicKind::Exchange,
+            (Some(".cas"), _) => AtomicKind::CompareAndSwap,
+            (_, Kind::Float(_) | Kind::Pred) => return Err(self.refuse(inst)),
+            (Some(".add"), _) => AtomicKind::Int(IntOp::Add),
+            (Some(".and"), _) => AtomicKind::Int(IntOp::And),
+            (Some(".or"), _) => AtomicKind::Int(IntOp::Or),
+            (Some(".xor"), _) => AtomicKind::Int(IntOp::Xor),
+            (Some(".min"), _) => AtomicKind::Int(IntOp::Min(sign)),
+            (Some(".max"), _) => AtomicKind::Int(IntOp::Max(sign)),
+            (Some(".inc"), _) => AtomicKind::Increment,
+            (Some(".dec"), _) => AtomicKind::Decrement,
+            _ => return Err(self.refuse(inst)),
+        };
+        let b = self.value_at(inst, at + 1, ty)?;
+        let c = if kind == AtomicKind::CompareAndSwap { self.value_at(inst, at + 2, ty)? } else { Operand::ZERO };
+        let d = if reduces { None } else { Some(self.exact(self.operand_at(inst, 0)?, ty)?) };
+        let address = self.base(base, space)?;
+        self.emit(Op::Atomic { d, kind, space, bytes: ty.bytes(), address, offset, b, c });
+        Ok(())
+    }
+}

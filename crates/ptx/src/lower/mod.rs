@@ -1,0 +1,414 @@
+//! From a module to a program that engines run.
+//!
+//! Kernels are lowered one by one: names resolved, calls inlined, vectors taken apart. What the program form lacks
+//! (textures, matrix instructions, indirect calls, recursion) is a finding that names it and its place, given before
+//! anything runs.
+//!
+//! Reading order: `types` (what a modifier says), this file (modules, functions, scopes), `statement` (operands and
+//! the table of opcodes), then one file a family.
+
+mod control;
+mod convert;
+mod float;
+mod integer;
+mod memory;
+mod module;
+mod operand;
+mod statement;
+mod types;
+mod warp;
+
+use crate::ast::{Function, Instruction, Module, Space, Statement, Variable, Variables};
+use roundonce_isa::program::{Block, Guard, Instruction as Step, Kernel, Op, Place, Program, Reg, Terminator, Width};
+use roundonce_isa::{Finding, Version};
+use std::collections::HashMap;
+use types::Type;
+
+type Result<T> = core::result::Result<T, Finding>;
+
+/// A construct that cannot be run.
+const UNSUPPORTED: &str = "PTX0100";
+/// A name, an operand or a type that makes no sense where it stands.
+const MEANINGLESS: &str = "PTX0101";
+
+/// Lowers a kernel, or every kernel where none is named.
+///
+/// # Errors
+/// Everything in the way: `PTX0100` for a construct that cannot be run, `PTX0101` for what makes no sense.
+///
+/// ```
+/// let text = ".version 7.0\n.target sm_70\n.address_size 64\n.entry k () { exit; }";
+/// let parsed = roundonce_ptx::parse(text);
+/// let program = roundonce_ptx::lower(&parsed.module, None).unwrap();
+/// assert_eq!(program.kernels[0].name, "k");
+/// ```
+pub fn lower(module: &Module, entry: Option<&str>) -> core::result::Result<Program, Vec<Finding>> {
+    let mut lowering = Lowering::new(module)?;
+    let mut findings = Vec::new();
+    let kernels = module.functions().filter(|function| function.is_entry && function.body.is_some());
+    for function in kernels.filter(|function| entry.is_none_or(|name| name == function.name)) {
+        match lowering.kernel(function) {
+            Ok(kernel) => lowering.program.kernels.push(kernel),
+            Err(found) => findings.extend(found),
+        }
+    }
+    if !findings.is_empty() {
+        return Err(findings);
+    }
+    let program = lowering.program;
+    // What is left to find are operands whose types do not fit their instruction.
+    program.check().map_err(|invalid| {
+        let start = lowering.line_starts.get(invalid.line.saturating_sub(1) as usize).copied().unwrap_or(0);
+        let message = format!("the operands do not fit the instruction: {}", invalid.message);
+        vec![Finding::error(MEANINGLESS, roundonce_isa::Place::Span { start, end: start }, message)]
+    })?;
+    Ok(program)
+}
+
+/// What a name stands for.
+#[derive(Clone, Debug)]
+enum Entity<'a> {
+    /// A register.
+    Register(Reg, Type),
+    /// `.reg .v4 .f32 v`
+    Vector(Vec<Reg>),
+    /// A parameter of the kernel: its place in the parameter block.
+    Param(u32),
+    /// A parameter of a call: a register, as long as nobody takes its address.
+    CallParam(Reg, Type),
+    /// An address in local memory.
+    Local(u32),
+    /// An address in shared memory.
+    Shared(u32),
+    /// A variable of the program.
+    Global(u32),
+    /// A block.
+    Label(usize),
+    /// `.branchtargets`
+    Targets(Vec<&'a str>),
+}
+
+/// A module on its way.
+struct Lowering<'m, 'a> {
+    module: &'m Module<'a>,
+    program: Program,
+    version: Version,
+    target: u32,
+    /// Names of the whole module.
+    globals: HashMap<&'a str, Entity<'a>>,
+    functions: HashMap<&'a str, &'m Function<'a>>,
+    line_starts: Vec<usize>,
+    /// Bytes of the module's own shared variables.
+    shared_bytes: u32,
+    /// Shared variables whose size the launch gives, and their alignment.
+    dynamic_shared: Vec<(&'a str, u32)>,
+}
+
+/// The names between two braces.
+#[derive(Clone, Default)]
+struct Scope<'a> {
+    names: HashMap<&'a str, Entity<'a>>,
+    /// `%f<4>`: how the names begin, how many there are. A register is made when it is first named: a module may
+    /// declare thousands that it does not use.
+    families: Vec<(&'a str, u32, Type)>,
+}
+
+/// A block without its end.
+struct Draft {
+    instructions: Vec<Step>,
+    terminator: Option<Terminator>,
+    place: u32,
+}
+
+/// A kernel on its way.
+struct Body<'l, 'm, 'a> {
+    lowering: &'l Lowering<'m, 'a>,
+    module: &'m Module<'a>,
+    kernel: Kernel,
+    blocks: Vec<Draft>,
+    current: usize,
+    /// From the function's names to those of the innermost braces.
+    scopes: Vec<Scope<'a>>,
+    /// Where the shared variables of functions lie, by the place of their declarations.
+    shared: HashMap<u32, u32>,
+    /// Where the shared variables begin whose size the launch gives.
+    dynamic: HashMap<&'a str, u32>,
+    /// The functions that are being inlined, the innermost last, and where each returns to.
+    calls: Vec<(&'a str, usize)>,
+    guard: Option<Guard>,
+    place: u32,
+    /// Where the instruction at work stands.
+    span: crate::ast::Span,
+    /// The carry flag.
+    carry: Reg,
+    local_top: u32,
+    findings: Vec<Finding>,
+}
+
+impl<'m, 'a> Lowering<'m, 'a> {
+    /// The kernel of a function.
+    fn kernel(&self, function: &'m Function<'a>) -> core::result::Result<Kernel, Vec<Finding>> {
+        let mut kernel = Kernel::new(function.name);
+        let carry = kernel.register(Width::Pred);
+        kernel.shared_bytes = self.shared_bytes;
+        let mut body = Body {
+            lowering: self,
+            module: self.module,
+            kernel,
+            blocks: Vec::new(),
+            current: 0,
+            scopes: vec![Scope::default()],
+            shared: HashMap::new(),
+            dynamic: HashMap::new(),
+            calls: Vec::new(),
+            guard: None,
+            place: 0,
+            span: function.span,
+            carry,
+            local_top: 0,
+            findings: Vec::new(),
+        };
+        body.new_block();
+        let result = body.entry(function);
+        if let Err(finding) = result {
+            body.findings.push(finding);
+        }
+        if body.findings.is_empty() { Ok(body.finish()) } else { Err(body.findings) }
+    }
+
+    fn line(&self, byte: u32) -> u32 {
+        self.line_starts.partition_point(|&start| start <= byte as usize) as u32
+    }
+}
+
+impl<'m, 'a> Body<'_, 'm, 'a> {
+    /// A kernel's parameters, then its body.
+    fn entry(&mut self, function: &'m Function<'a>) -> Result<()> {
+        let mut offset = 0u32;
+        for variable in self.module.variables(function.parameters) {
+            let (size, align) = self.size_of(variable)?;
+            offset = aligned(offset, align);
+            let ty = Type::of(variable.ty);
+            // A scalar's type may tell how a number is meant; a structure is bytes.
+            let scalar = ty.filter(|_| variable.dimensions.len == 0 && variable.lanes <= 1).and_then(Type::scalar);
+            self.kernel.params.push(roundonce_isa::program::Param {
+                name: variable.name.to_owned(),
+                offset,
+                size,
+                scalar,
+                buffer: false,
+            });
+            self.name(variable.name, Entity::Param(offset));
+            offset = offset.checked_add(size).ok_or_else(|| self.nonsense("the parameters are too large"))?;
+        }
+        self.kernel.param_bytes = offset;
+        for directive in &function.directives {
+            self.performance(directive)?;
+        }
+        self.shared_before(function)?;
+        if let Some(body) = &function.body {
+            self.statements(body)?;
+        }
+        Ok(())
+    }
+
+    /// Shared variables of the kernel and of all functions it may call, then those whose size the launch gives: these
+    /// start behind everything else.
+    fn shared_before(&mut self, function: &'m Function<'a>) -> Result<()> {
+        let mut top = self.kernel.shared_bytes;
+        let functions = self.module.functions().filter(|other| !other.is_entry || other.name == function.name);
+        for statement in functions.filter_map(|function| function.body.as_ref()).flatten() {
+            if let Statement::Variables(variables) = statement {
+                for variable in self.module.variables(*variables).iter().filter(|v| v.space == Space::Shared) {
+                    let (size, align) = self.size_of(variable)?;
+                    top = aligned(top, align);
+                    self.shared.insert(variable.span.start, top);
+                    top = top.checked_add(size).ok_or_else(|| self.nonsense("too much shared memory"))?;
+                }
+            }
+        }
+        self.kernel.shared_bytes = top;
+        for &(name, align) in &self.lowering.dynamic_shared {
+            let start = aligned(top, align.max(16));
+            self.kernel.shared_bytes = self.kernel.shared_bytes.max(start);
+            self.dynamic.insert(name, start);
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Kernel {
+        for draft in self.blocks {
+            self.kernel.blocks.push(Block {
+                instructions: draft.instructions,
+                terminator: draft.terminator.unwrap_or(Terminator::Exit),
+                place: draft.place,
+            });
+        }
+        self.kernel
+    }
+
+    /// `.maxntid`, `.reqntid`.
+    fn performance(&mut self, directive: &crate::ast::Directive<'a>) -> Result<()> {
+        let mut sizes = [1u32; 3];
+        let operands = self.module.operands(directive.operands);
+        for (size, operand) in sizes.iter_mut().zip(operands) {
+            match crate::literal::evaluate(self.module, operand) {
+                Ok(value) => *size = value.bits_as(".u32").unwrap_or(1) as u32,
+                Err(_) => return Ok(()),
+            }
+        }
+        match directive.name {
+            ".reqntid" => self.kernel.required_block = Some(sizes),
+            ".maxntid" => self.kernel.max_threads = sizes.iter().copied().reduce(u32::saturating_mul),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Bytes and alignment of a variable.
+    fn size_of(&self, variable: &Variable<'a>) -> Result<(u32, u32)> {
+        module::size_of(self.module, variable)
+    }
+
+    fn name(&mut self, name: &'a str, entity: Entity<'a>) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.names.insert(name, entity);
+        }
+    }
+
+    /// What a name stands for here.
+    fn find(&mut self, name: &'a str) -> Option<Entity<'a>> {
+        for index in (0..self.scopes.len()).rev() {
+            if let Some(entity) = self.scopes[index].names.get(name) {
+                return Some(entity.clone());
+            }
+            let member = self.scopes[index].families.iter().find(|(prefix, count, _)| {
+                let digits = name.strip_prefix(prefix).filter(|digits| *digits == "0" || !digits.starts_with('0'));
+                digits.and_then(|digits| digits.parse::<u32>().ok()).is_some_and(|number| number < *count)
+            });
+            if let Some(&(_, _, ty)) = member {
+                let entity = Entity::Register(self.fresh(ty.width()), ty);
+                self.scopes[index].names.insert(name, entity.clone());
+                return Some(entity);
+            }
+        }
+        let dynamic = self.dynamic.get(name).map(|&start| Entity::Shared(start));
+        dynamic.or_else(|| self.lowering.globals.get(name).cloned())
+    }
+
+    fn new_block(&mut self) -> usize {
+        self.blocks.push(Draft { instructions: Vec::new(), terminator: None, place: self.place });
+        self.blocks.len() - 1
+    }
+
+    /// Ends the current block, if it has no end yet.
+    fn end(&mut self, terminator: Terminator) {
+        let place = self.place;
+        let block = &mut self.blocks[self.current];
+        if block.terminator.is_none() {
+            block.terminator = Some(terminator);
+            block.place = place;
+        }
+    }
+
+    /// Goes on in another block; whoever comes from above falls into it.
+    fn start(&mut self, block: usize) {
+        self.end(Terminator::Jump(block));
+        self.current = block;
+    }
+
+    /// Emits an operation under the guard.
+    fn emit(&mut self, op: Op) {
+        let step = Step { op, guard: self.guard, place: self.place };
+        self.blocks[self.current].instructions.push(step);
+    }
+
+    fn fresh(&mut self, width: Width) -> Reg {
+        self.kernel.register(width)
+    }
+
+    fn unsupported(&self, what: impl core::fmt::Display) -> Finding {
+        Finding::error(UNSUPPORTED, self.span.place(), format!("{what} cannot be run"))
+    }
+
+    fn nonsense(&self, what: impl core::fmt::Display) -> Finding {
+        Finding::error(MEANINGLESS, self.span.place(), what.to_string())
+    }
+
+    fn set_place(&mut self, instruction: &Instruction<'a>) {
+        self.span = instruction.span;
+        let line = self.lowering.line(instruction.span.start);
+        let text = crate::print_instruction(self.module, instruction);
+        self.kernel.places.push(Place { line, text });
+        self.place = self.kernel.places.len() as u32 - 1;
+    }
+
+    /// Registers and variables declared inside a function.
+    fn declare(&mut self, variables: Variables) -> Result<()> {
+        for variable in self.module.variables(variables) {
+            self.declare_one(variable)?;
+        }
+        Ok(())
+    }
+
+    fn declare_one(&mut self, variable: &'m Variable<'a>) -> Result<()> {
+        self.span = variable.span;
+        let entity = match variable.space {
+            Space::Reg => return self.declare_registers(variable),
+            Space::Local => {
+                let (size, align) = self.size_of(variable)?;
+                Entity::Local(self.local(size, align)?)
+            }
+            Space::Param => {
+                let ty = Type::of(variable.ty).filter(|_| variable.dimensions.len == 0 && variable.lanes <= 1);
+                match ty {
+                    Some(ty) if ty.bits >= 16 => Entity::CallParam(self.fresh(ty.width()), ty),
+                    _ => {
+                        let (size, align) = self.size_of(variable)?;
+                        Entity::Local(self.local(size, align)?)
+                    }
+                }
+            }
+            Space::Shared => match self.shared.get(&variable.span.start) {
+                Some(&offset) => Entity::Shared(offset),
+                None => return Err(self.unsupported(format!("shared variable `{}`", variable.name))),
+            },
+            Space::Const(_) | Space::Global | Space::Tex | Space::Sreg => {
+                return Err(self.unsupported(format!("`{}` inside a function", variable.space.text())));
+            }
+        };
+        self.name(variable.name, entity);
+        Ok(())
+    }
+
+    fn declare_registers(&mut self, variable: &'m Variable<'a>) -> Result<()> {
+        let Some(ty) = Type::of(variable.ty) else {
+            return Err(self.unsupported(format!("a register of type `{}`", variable.ty)));
+        };
+        if let Some(count) = variable.count {
+            if let Some(scope) = self.scopes.last_mut() {
+                scope.families.push((variable.name, count, ty));
+            }
+            return Ok(());
+        }
+        let entity = if variable.lanes > 1 {
+            Entity::Vector((0..variable.lanes).map(|_| self.fresh(ty.width())).collect())
+        } else {
+            Entity::Register(self.fresh(ty.width()), ty)
+        };
+        self.name(variable.name, entity);
+        Ok(())
+    }
+
+    fn local(&mut self, size: u32, align: u32) -> Result<u32> {
+        let start = aligned(self.local_top, align);
+        self.local_top = start.checked_add(size).ok_or_else(|| self.nonsense("too much local memory"))?;
+        self.kernel.local_bytes = self.kernel.local_bytes.max(self.local_top.next_multiple_of(8));
+        Ok(start)
+    }
+}
+
+const fn aligned(offset: u32, align: u32) -> u32 {
+    let align = if align == 0 { 1 } else { align };
+    offset.div_ceil(align).saturating_mul(align)
+}

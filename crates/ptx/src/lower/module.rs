@@ -1,0 +1,244 @@
+//! What a module declares outside its functions: variables with their first values, shared memory.
+
+use super::types::{Kind, Type};
+use super::{Entity, Lowering, MEANINGLESS, Result, UNSUPPORTED, aligned};
+use crate::ast::{Item, Linkage, Module, Operand, OperandKind, Space, Variable};
+use crate::literal::evaluate;
+use roundonce_isa::program::{Program, Relocation};
+use roundonce_isa::{Finding, Version};
+use std::collections::HashMap;
+
+/// No variable is larger.
+const LARGEST: u64 = 1 << 31;
+
+/// Bytes and alignment of a variable.
+pub(super) fn size_of(module: &Module, variable: &Variable) -> Result<(u32, u32)> {
+    let nonsense = |message: String| Finding::error(MEANINGLESS, variable.span.place(), message);
+    let element = match Type::of(variable.ty) {
+        Some(ty) => ty.bytes(),
+        None => {
+            let message = format!("`{}` of type `{}` cannot be run", variable.name, variable.ty);
+            return Err(Finding::error(UNSUPPORTED, variable.span.place(), message));
+        }
+    };
+    let lanes = match variable.lanes {
+        0 => 1,
+        3 => 4,
+        lanes => u32::from(lanes),
+    };
+    let mut size = u64::from(element * lanes) * u64::from(variable.count.unwrap_or(1));
+    let mut open = 0;
+    for dimension in module.operands(variable.dimensions) {
+        if dimension.kind == OperandKind::Empty {
+            open = 1;
+            continue;
+        }
+        let count = evaluate(module, dimension)?.bits_as(".u64").unwrap_or(0);
+        size = size.saturating_mul(count);
+    }
+    if open == 1 {
+        // `[]`: as many as the first value has.
+        let given = variable.initial.map_or(0, |id| match module.operand(id).kind {
+            OperandKind::Vector(items) => module.operands(items).len() as u64,
+            _ => 1,
+        });
+        size = size.saturating_mul(given);
+    }
+    if size > LARGEST {
+        return Err(nonsense(format!("`{}` has {size} bytes: at most {LARGEST} can be", variable.name)));
+    }
+    let align = variable.align.unwrap_or(element * lanes).clamp(1, 1 << 16).next_power_of_two();
+    Ok((size as u32, align))
+}
+
+impl<'m, 'a> Lowering<'m, 'a> {
+    pub(super) fn new(module: &'m Module<'a>) -> core::result::Result<Lowering<'m, 'a>, Vec<Finding>> {
+        let text = module.text();
+        let line_starts = core::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        let mut lowering = Lowering {
+            module,
+            program: Program { kernels: Vec::new(), variables: Vec::new(), address_bits: module.address_size() },
+            version: module.version().unwrap_or(Version(1, 0)),
+            target: module.target().unwrap_or(10),
+            globals: HashMap::new(),
+            functions: HashMap::new(),
+            line_starts,
+            shared_bytes: 0,
+            dynamic_shared: Vec::new(),
+        };
+        // Definitions win over declarations, whatever their order.
+        for function in module.functions() {
+            if function.body.is_some() || !lowering.functions.contains_key(function.name) {
+                lowering.functions.insert(function.name, function);
+            }
+        }
+        let mut findings = Vec::new();
+        let variables = module.items.iter().filter_map(|item| match item {
+            Item::Variables(variables) => Some(module.variables(*variables)),
+            _ => None,
+        });
+        let variables: Vec<&'m Variable<'a>> = variables.flatten().collect();
+        for variable in &variables {
+            if let Err(finding) = lowering.place(variable) {
+                findings.push(finding);
+            }
+        }
+        // Addresses in first values are known once all variables are.
+        for variable in variables {
+            if let Err(finding) = lowering.initialise(variable) {
+                findings.push(finding);
+            }
+        }
+        if findings.is_empty() { Ok(lowering) } else { Err(findings) }
+    }
+
+    fn place(&mut self, variable: &'m Variable<'a>) -> Result<()> {
+        let constant = match variable.space {
+            Space::Global => false,
+            Space::Const(_) => true,
+            Space::Shared => {
+                let (size, align) = size_of(self.module, variable)?;
+                if variable.linkage == Some(Linkage::Extern) {
+                    self.dynamic_shared.push((variable.name, align));
+                } else {
+                    let start = aligned(self.shared_bytes, align);
+                    self.shared_bytes = start.saturating_add(size);
+                    self.globals.insert(variable.name, Entity::Shared(start));
+                }
+                return Ok(());
+            }
+            // Textures and registers outside functions: named only where they are used.
+            _ => return Ok(()),
+        };
+        if Type::of(variable.ty).is_none() {
+            return Ok(());
+        }
+        let (size, align) = size_of(self.module, variable)?;
+        if let Some(Entity::Global(index)) = self.globals.get(variable.name) {
+            // Declared before, or again: the definition's size counts.
+            let known = &mut self.program.variables[*index as usize];
+            known.size = known.size.max(size.into());
+            return Ok(());
+        }
+        let index = self.program.variables.len() as u32;
+        self.program.variables.push(roundonce_isa::program::Variable {
+            name: variable.name.to_owned(),
+            initial: Vec::new(),
+            size: size.into(),
+            align: align.into(),
+            constant,
+            relocations: Vec::new(),
+        });
+        self.globals.insert(variable.name, Entity::Global(index));
+        Ok(())
+    }
+
+    fn initialise(&mut self, variable: &'m Variable<'a>) -> Result<()> {
+        let (Some(initial), Some(Entity::Global(index))) = (variable.initial, self.globals.get(variable.name)) else {
+            return Ok(());
+        };
+        let index = *index as usize;
+        let Some(ty) = Type::of(variable.ty) else { return Ok(()) };
+        // How many elements each level of braces holds.
+        let mut strides = vec![1u64];
+        let lanes = u64::from(variable.lanes.max(1));
+        if lanes > 1 {
+            strides.push(lanes);
+        }
+        for dimension in self.module.operands(variable.dimensions).iter().rev() {
+            let count = evaluate(self.module, dimension).ok().and_then(|count| count.bits_as(".u64")).unwrap_or(1);
+            strides.push(strides.last().copied().unwrap_or(1).saturating_mul(count));
+        }
+        strides.pop();
+        let mut values = Values { bytes: Vec::new(), relocations: Vec::new() };
+        self.fill(&mut values, ty, &strides, 0, self.module.operand(initial), variable)?;
+        let target = &mut self.program.variables[index];
+        values.bytes.truncate(target.size as usize);
+        target.initial = values.bytes;
+        target.relocations = values.relocations;
+        Ok(())
+    }
+
+    /// One value, or the values between braces.
+    fn fill(
+        &self,
+        values: &mut Values,
+        ty: Type,
+        strides: &[u64],
+        at: u64,
+        operand: &Operand<'a>,
+        variable: &Variable<'a>,
+    ) -> Result<()> {
+        if let OperandKind::Vector(items) = operand.kind {
+            let (stride, inner) = strides.split_last().map_or((1, strides), |(stride, inner)| (*stride, inner));
+            for (index, item) in self.module.operands(items).iter().enumerate() {
+                self.fill(values, ty, inner, at.saturating_add(index as u64 * stride), item, variable)?;
+            }
+            return Ok(());
+        }
+        let bytes = u64::from(ty.bytes());
+        let offset = at.saturating_mul(bytes);
+        if offset >= LARGEST {
+            return Ok(());
+        }
+        if let Some((name, addend)) = self.address(operand) {
+            let Some(Entity::Global(index)) = self.globals.get(name) else {
+                let message =
+                    format!("the address of `{name}` in the first value of `{}` cannot be run", variable.name);
+                return Err(Finding::error(UNSUPPORTED, operand.span.place(), message));
+            };
+            values.put(offset, &[0; 8][..bytes.min(8) as usize]);
+            values.relocations.push(Relocation { offset, variable: *index, addend, bytes: bytes as u8 });
+            return Ok(());
+        }
+        let constant = evaluate(self.module, operand)?;
+        let bits = match (ty.kind, ty.bits) {
+            (Kind::Float(_), 16) => constant.bits_as(".b16"),
+            _ => constant.bits_as(&ty.literal()),
+        };
+        let Some(bits) = bits else {
+            let message = format!("the first value of `{}` does not fit its type `{}`", variable.name, variable.ty);
+            return Err(Finding::error(MEANINGLESS, operand.span.place(), message));
+        };
+        values.put(offset, &bits.to_le_bytes()[..bytes.min(8) as usize]);
+        Ok(())
+    }
+
+    /// `x`, `generic(x)`, `x + 4`.
+    fn address(&self, operand: &Operand<'a>) -> Option<(&'a str, i64)> {
+        match operand.kind {
+            OperandKind::Name("WARP_SZ") => None,
+            OperandKind::Name(name) => Some((name, 0)),
+            OperandKind::Apply(items) => match self.module.operands(items) {
+                [function, argument] if function.name() == Some("generic") => self.address(argument),
+                _ => None,
+            },
+            OperandKind::Binary(binary, items) => {
+                let [left, right] = self.module.operands(items) else { return None };
+                let (name, base) = self.address(left)?;
+                let more = evaluate(self.module, right).ok()?.bits_as(".s64")? as i64;
+                match binary {
+                    crate::ast::Binary::Add => Some((name, base.wrapping_add(more))),
+                    crate::ast::Binary::Subtract => Some((name, base.wrapping_sub(more))),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+}
+
+struct Values {
+    bytes: Vec<u8>,
+    relocations: Vec<Relocation>,
+}
+
+impl Values {
+    fn put(&mut self, offset: u64, value: &[u8]) {
+        let end = offset as usize + value.len();
+        if self.bytes.len() < end {
+            self.bytes.resize(end, 0);
+        }
+        self.bytes[offset as usize..end].copy_from_slice(value);
+    }
+}

@@ -1,0 +1,350 @@
+//! Operands: registers, constants, special registers, addresses.
+
+use super::types::{Kind, Type};
+use super::{Body, Entity, Result};
+use crate::ast::{Binary, Component, Operand as Written, OperandKind, Unary};
+use crate::literal::{Constant, evaluate};
+use roundonce_isa::program::{IntOp, Op, Operand, Reg, Space, Special, Width};
+
+/// Where a load or a store goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Address {
+    /// Memory: the space that the name or register implies, if it does.
+    Memory { base: Operand, offset: i64, space: Option<Space> },
+    /// A parameter of a call, kept in a register.
+    CallParam(Reg, Type),
+}
+
+impl<'m, 'a> Body<'_, 'm, 'a> {
+    pub(super) fn operands(&self, range: crate::ast::Operands) -> &'m [Written<'a>] {
+        self.module.operands(range)
+    }
+
+    pub(super) fn address_width(&self) -> Width {
+        if self.lowering.program.address_bits == 64 { Width::B64 } else { Width::B32 }
+    }
+
+    /// A constant, as bits of a type.
+    fn constant(&self, written: &Written<'a>, ty: Type) -> Result<Operand> {
+        let constant = evaluate(self.module, written)?;
+        if ty.kind == Kind::Pred {
+            return match constant {
+                Constant::Signed(value) => Ok(Operand::Imm((value != 0) as u64)),
+                Constant::Unsigned(value) => Ok(Operand::Imm((value != 0) as u64)),
+                _ => Err(self.nonsense("a floating constant is no predicate")),
+            };
+        }
+        match constant.bits_as(&ty.literal()) {
+            Some(bits) => Ok(Operand::Imm(bits & ty.width().mask())),
+            None => Err(self.nonsense(format!("the constant does not fit the type `{}`", ty.literal()))),
+        }
+    }
+
+    /// An operand to be read as a value of a type. A register that is wider is cut where `relaxed`.
+    fn read(&mut self, written: &Written<'a>, ty: Type, relaxed: bool) -> Result<Operand> {
+        match written.kind {
+            OperandKind::Name("WARP_SZ") => Ok(Operand::Imm(32)),
+            OperandKind::Name(name) => {
+                if let Some(special) = self.special(name, None, ty)? {
+                    return Ok(special);
+                }
+                match self.find(name) {
+                    Some(Entity::Register(reg, _) | Entity::CallParam(reg, _)) => self.fitted(name, reg, ty, relaxed),
+                    Some(Entity::Label(_) | Entity::Targets(_)) => {
+                        Err(self.unsupported(format!("the address of label `{name}`")))
+                    }
+                    Some(Entity::Vector(..)) => Err(self.nonsense(format!("`{name}` is a vector"))),
+                    Some(_) => self.address_of(name, ty),
+                    None if self.lowering.functions.contains_key(name) => {
+                        Err(self.unsupported(format!("the address of function `{name}`")))
+                    }
+                    None if name.starts_with('%') => Err(self.unsupported(format!("special register `{name}`"))),
+                    None => Err(self.nonsense(format!("`{name}` is not declared"))),
+                }
+            }
+            OperandKind::Component(name, component) => {
+                if let Some(special) = self.special(name, Some(component), ty)? {
+                    return Ok(special);
+                }
+                let place = match component {
+                    Component::X | Component::R => 0,
+                    Component::Y | Component::G => 1,
+                    Component::Z | Component::B => 2,
+                    Component::W | Component::A => 3,
+                    _ => return Err(self.unsupported(format!("`{name}{}`", component.text()))),
+                };
+                match self.find(name) {
+                    Some(Entity::Vector(regs)) if place < regs.len() => self.fitted(name, regs[place], ty, relaxed),
+                    _ => Err(self.nonsense(format!("`{name}` has no component `{}`", component.text()))),
+                }
+            }
+            OperandKind::Unary(Unary::Not, inner) if ty.kind == Kind::Pred => {
+                let inner = *self.module.operand(inner);
+                let value = self.read(&inner, ty, false)?;
+                Ok(Operand::Reg(self.int(IntOp::Not, Width::Pred, [value, Operand::ZERO, Operand::ZERO])))
+            }
+            OperandKind::Binary(Binary::Add | Binary::Subtract, items) if ty.is_integer() => {
+                // `mov.u64 %rd, x + 8`
+                match (self.operands(items), evaluate(self.module, written)) {
+                    (_, Ok(_)) => self.constant(written, ty),
+                    ([left, right], Err(_)) => {
+                        let subtract = matches!(written.kind, OperandKind::Binary(Binary::Subtract, _));
+                        let base = self.read(left, ty, relaxed)?;
+                        let more = self.constant(right, ty)?;
+                        let op = if subtract { IntOp::Sub } else { IntOp::Add };
+                        Ok(Operand::Reg(self.int(op, ty.width(), [base, more, Operand::ZERO])))
+                    }
+                    _ => Err(self.nonsense("an operand is missing")),
+                }
+            }
+            OperandKind::Number(_)
+            | OperandKind::Unary(..)
+            | OperandKind::Binary(..)
+            | OperandKind::Group(_)
+            | OperandKind::Cast(..)
+            | OperandKind::Choose(_) => self.constant(written, ty),
+            _ => Err(self.unsupported("this operand")),
+        }
+    }
+
+    fn fitted(&mut self, name: &str, reg: Reg, ty: Type, relaxed: bool) -> Result<Operand> {
+        let (has, wants) = (self.kernel.width(reg), ty.width());
+        if has == wants {
+            return Ok(Operand::Reg(reg));
+        }
+        if relaxed && has > wants && wants != Width::Pred {
+            let d = self.fresh(wants);
+            self.emit_always(Op::Extract { d, a: Operand::Reg(reg), width: has, shift: 0 });
+            return Ok(Operand::Reg(d));
+        }
+        let (has, wants) = (has.bits(), wants.bits());
+        Err(self.nonsense(format!("`{name}` has {has} bits where {wants} are wanted")))
+    }
+
+    /// An operand as a value of a type.
+    pub(super) fn value(&mut self, written: &Written<'a>, ty: Type) -> Result<Operand> {
+        self.read(written, ty, false)
+    }
+
+    /// The same, but a wider register gives its low bits: `cvt`, and 8-bit types, which have no registers.
+    pub(super) fn value_relaxed(&mut self, written: &Written<'a>, ty: Type) -> Result<Operand> {
+        self.read(written, ty, true)
+    }
+
+    /// Operations that prepare an operand run whether the guard holds or not: they write fresh registers only.
+    pub(super) fn emit_always(&mut self, op: Op) {
+        let guard = self.guard.take();
+        self.emit(op);
+        self.guard = guard;
+    }
+
+    /// An integer operation into a fresh register.
+    pub(super) fn int(&mut self, op: IntOp, width: Width, [a, b, c]: [Operand; 3]) -> Reg {
+        let d = self.fresh(op.result_width(width));
+        self.emit_always(Op::Int { d, op, width, args: [a, b, c, Operand::ZERO] });
+        d
+    }
+
+    /// Numbers that the launch or the lane gives.
+    fn special(&mut self, name: &str, component: Option<Component>, ty: Type) -> Result<Option<Operand>> {
+        let Some(name) = name.strip_prefix('%') else { return Ok(None) };
+        let axis = match component {
+            Some(Component::X) | None => 0,
+            Some(Component::Y) => 1,
+            Some(Component::Z) => 2,
+            Some(_) => 3,
+        };
+        let special = match name {
+            "tid" | "ntid" | "ctaid" | "nctaid" if axis == 3 => return Ok(Some(Operand::Imm(0))),
+            "tid" => Special::Tid(axis),
+            "ntid" => Special::Ntid(axis),
+            "ctaid" => Special::Ctaid(axis),
+            "nctaid" => Special::Nctaid(axis),
+            "laneid" => Special::Lane,
+            "warpid" => Special::Warp,
+            "nwarpid" => Special::Warps,
+            "lanemask_eq" => Special::MaskEq,
+            "lanemask_le" => Special::MaskLe,
+            "lanemask_lt" => Special::MaskLt,
+            "lanemask_ge" => Special::MaskGe,
+            "lanemask_gt" => Special::MaskGt,
+            "clock" | "clock_hi" | "clock64" | "globaltimer" | "globaltimer_lo" | "globaltimer_hi" => Special::Clock,
+            "dynamic_smem_size" => Special::DynamicShared,
+            "total_smem_size" => Special::TotalShared,
+            // A grid of one on a machine of one multiprocessor; clusters of one block.
+            "smid" | "gridid" | "cluster_ctarank" | "is_explicit_cluster" | "cluster_ctaid" | "clusterid" => {
+                return Ok(Some(Operand::Imm(0)));
+            }
+            "nsmid" | "cluster_nctarank" | "cluster_nctaid" => return Ok(Some(Operand::Imm(1))),
+            _ => return Ok(None),
+        };
+        let natural = if ty.width() < Width::B16 { Width::B32 } else { ty.width() };
+        let d = self.fresh(natural);
+        self.emit_always(Op::Special { d, special });
+        if name == "clock_hi" || name == "globaltimer_hi" {
+            return Ok(Some(Operand::Imm(0)));
+        }
+        Ok(Some(Operand::Reg(d)))
+    }
+
+    /// The address of a variable in its own space.
+    fn address_of(&mut self, name: &'a str, ty: Type) -> Result<Operand> {
+        match self.find(name) {
+            Some(Entity::Shared(offset) | Entity::Local(offset) | Entity::Param(offset)) => {
+                Ok(Operand::Imm(offset.into()))
+            }
+            Some(Entity::Global(index)) => {
+                let d = self.fresh(self.address_width());
+                self.emit_always(Op::Special { d, special: Special::Address(index) });
+                let (has, wants) = (self.address_width(), ty.width());
+                if has > wants && wants >= Width::B16 {
+                    let low = self.fresh(wants);
+                    self.emit_always(Op::Extract { d: low, a: Operand::Reg(d), width: has, shift: 0 });
+                    return Ok(Operand::Reg(low));
+                }
+                Ok(Operand::Reg(d))
+            }
+            _ => Err(self.nonsense(format!("`{name}` has no address"))),
+        }
+    }
+
+    /// `[x]`, `[%rd+8]`, `[x+%r]`, `x[4]`.
+    pub(super) fn address(&mut self, written: &Written<'a>) -> Result<Address> {
+        match written.kind {
+            OperandKind::Address(items) => match self.operands(items) {
+                [inner] => self.address(inner),
+                _ => Err(self.unsupported("an address of several parts")),
+            },
+            OperandKind::Index(items) => {
+                let [name, index] = self.operands(items) else {
+                    return Err(self.nonsense("an index is missing"));
+                };
+                // Elements of the declared type are not kept; nobody writes this but by hand.
+                Err(self.unsupported(format!(
+                    "an indexed address ({} and {} operands)",
+                    name.name().unwrap_or("?"),
+                    evaluate(self.module, index).is_ok() as u32
+                )))
+            }
+            OperandKind::Binary(binary @ (Binary::Add | Binary::Subtract), items)
+                if evaluate(self.module, written).is_err() =>
+            {
+                let [left, right] = self.operands(items) else {
+                    return Err(self.nonsense("an operand is missing"));
+                };
+                let inner = self.address(left)?;
+                let more = match evaluate(self.module, right) {
+                    Ok(constant) => constant.bits_as(".s64").map(|bits| bits as i64),
+                    Err(_) => None,
+                };
+                match (inner, more) {
+                    (Address::CallParam(reg, ty), Some(0)) => Ok(Address::CallParam(reg, ty)),
+                    (Address::Memory { base, offset, space }, Some(more)) => {
+                        let more = if binary == Binary::Subtract { more.wrapping_neg() } else { more };
+                        Ok(Address::Memory { base, offset: offset.wrapping_add(more), space })
+                    }
+                    (Address::Memory { base, offset, space }, None) if binary == Binary::Add => {
+                        // `[x+%r]`
+                        let width = self.address_width();
+                        let ty = Type { kind: Kind::Unsigned, bits: width.bits(), lanes: 1 };
+                        let more = self.value(right, ty)?;
+                        let sum = self.int(IntOp::Add, width, [base, more, Operand::ZERO]);
+                        Ok(Address::Memory { base: Operand::Reg(sum), offset, space })
+                    }
+                    _ => Err(self.unsupported("this address")),
+                }
+            }
+            OperandKind::Name(name) => match self.find(name) {
+                Some(Entity::Register(reg, _)) => {
+                    Ok(Address::Memory { base: Operand::Reg(reg), offset: 0, space: None })
+                }
+                Some(Entity::CallParam(reg, ty)) => Ok(Address::CallParam(reg, ty)),
+                Some(Entity::Param(offset)) => {
+                    Ok(Address::Memory { base: Operand::Imm(offset.into()), offset: 0, space: Some(Space::Param) })
+                }
+                Some(Entity::Local(offset)) => {
+                    Ok(Address::Memory { base: Operand::Imm(offset.into()), offset: 0, space: Some(Space::Local) })
+                }
+                Some(Entity::Shared(offset)) => {
+                    Ok(Address::Memory { base: Operand::Imm(offset.into()), offset: 0, space: Some(Space::Shared) })
+                }
+                Some(Entity::Global(_)) => {
+                    let ty = Type { kind: Kind::Unsigned, bits: self.address_width().bits(), lanes: 1 };
+                    let base = self.address_of(name, ty)?;
+                    Ok(Address::Memory { base, offset: 0, space: Some(Space::Global) })
+                }
+                _ => Err(self.nonsense(format!("`{name}` is no address"))),
+            },
+            _ => {
+                let ty = Type { kind: Kind::Unsigned, bits: 64, lanes: 1 };
+                let base = self.constant(written, ty)?;
+                Ok(Address::Memory { base, offset: 0, space: None })
+            }
+        }
+    }
+
+    /// A register to be written, with the type it was declared with; `_` is a fresh one.
+    pub(super) fn destination(&mut self, written: &Written<'a>, ty: Type) -> Result<Reg> {
+        let reg = match written.kind {
+            OperandKind::Discard => return Ok(self.fresh(ty.width())),
+            OperandKind::Name("_") => return Ok(self.fresh(ty.width())),
+            OperandKind::Name(name) => match self.find(name) {
+                Some(Entity::Register(reg, _) | Entity::CallParam(reg, _)) => Some(reg),
+                _ => None,
+            },
+            OperandKind::Component(name, component) => {
+                let place = match component {
+                    Component::X | Component::R => 0,
+                    Component::Y | Component::G => 1,
+                    Component::Z | Component::B => 2,
+                    _ => 3,
+                };
+                match self.find(name) {
+                    Some(Entity::Vector(regs)) => regs.get(place).copied(),
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        reg.ok_or_else(|| self.nonsense("the destination is no register"))
+    }
+
+    /// A destination exactly as wide as a type.
+    pub(super) fn exact(&mut self, written: &Written<'a>, ty: Type) -> Result<Reg> {
+        let reg = self.destination(written, ty)?;
+        if self.kernel.width(reg) == ty.width() {
+            return Ok(reg);
+        }
+        let (has, wants) = (self.kernel.width(reg).bits(), ty.width().bits());
+        Err(self.nonsense(format!("the destination has {has} bits where {wants} are wanted")))
+    }
+
+    /// `d|p`: both, or one alone.
+    pub(super) fn pair(&self, written: &'m Written<'a>) -> (&'m Written<'a>, Option<&'m Written<'a>>) {
+        match written.kind {
+            OperandKind::Pair(items) => match self.operands(items) {
+                [first, second] => (first, Some(second)),
+                _ => (written, None),
+            },
+            _ => (written, None),
+        }
+    }
+
+    /// `{a, b}`, a vector register, or one operand alone: its parts.
+    pub(super) fn parts(&mut self, written: &'m Written<'a>) -> Vec<Written<'a>> {
+        match written.kind {
+            OperandKind::Vector(items) => self.operands(items).to_vec(),
+            OperandKind::Name(name) => match self.find(name) {
+                Some(Entity::Vector(regs)) => {
+                    let all = [Component::X, Component::Y, Component::Z, Component::W];
+                    let parts = all.into_iter().take(regs.len());
+                    parts
+                        .map(|component| Written { span: written.span, kind: OperandKind::Component(name, component) })
+                        .collect()
+                }
+                _ => vec![*written],
+            },
+            _ => vec![*written],
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Statements in order, and the table of opcodes.
+
+use super::types::{Kind, Type};
+use super::{Body, Entity, Result, Scope};
+use crate::ast::{Instruction, Operand as Written, Statement};
+use roundonce_arith::{Format, Rounding};
+use roundonce_isa::Finding;
+use roundonce_isa::program::{Guard, Op, Operand, Reg, Width};
+
+/// An instruction as the families see it.
+#[derive(Clone, Debug)]
+pub(super) struct Inst<'m, 'a> {
+    pub(super) opcode: &'a str,
+    pub(super) modifiers: &'m [&'a str],
+    pub(super) operands: &'m [Written<'a>],
+    /// The types among the modifiers, in order.
+    pub(super) types: Vec<Type>,
+    /// As written.
+    pub(super) spelling: String,
+}
+
+impl<'m, 'a> Inst<'m, 'a> {
+    pub(super) fn has(&self, modifier: &str) -> bool {
+        self.modifiers.contains(&modifier)
+    }
+    /// `.rn`, `.rz`, `.rm`, `.rp`, where one is written.
+    pub(super) fn rounding(&self) -> Option<Rounding> {
+        self.modifiers.iter().find_map(|modifier| match *modifier {
+            ".rn" => Some(Rounding::NearestEven),
+            ".rz" => Some(Rounding::TowardZero),
+            ".rm" => Some(Rounding::Down),
+            ".rp" => Some(Rounding::Up),
+            _ => None,
+        })
+    }
+}
+
+impl<'m, 'a> Body<'_, 'm, 'a> {
+    pub(super) fn statements(&mut self, statements: &'m [Statement<'a>]) -> Result<()> {
+        self.labels(statements, 0);
+        let depth = self.scopes.len();
+        for (index, statement) in statements.iter().enumerate() {
+            match statement {
+                Statement::Open(_) => {
+                    self.scopes.push(Scope::default());
+                    self.labels(statements, index + 1);
+                }
+                Statement::Close(_) => {
+                    if self.scopes.len() > depth {
+                        self.scopes.pop();
+                    }
+                }
+                Statement::Label(name) => {
+                    if let Some(Entity::Label(block)) = self.find(name) {
+                        self.start(block);
+                    }
+                }
+                Statement::Variables(variables) => self.declare(*variables)?,
+                Statement::Directive(directive) => {
+                    // `.branchtargets A, B` belongs to the label before it: see `labels`.
+                    let _ = directive;
+                }
+                Statement::Instruction(instruction) => {
+                    if let Err(finding) = self.instruction(instruction) {
+                        // Everything in the way is told at once, but not without end.
+                        self.findings.push(finding);
+                        if self.findings.len() >= 20 {
+                            return Ok(());
+                        }
+                    }
+                    self.guard = None;
+                }
+                Statement::Line(_) | Statement::Prototype(_) | Statement::Section(_) | Statement::Dwarf(_) => {}
+            }
+        }
+        self.scopes.truncate(depth);
+        Ok(())
+    }
+
+    /// Names the labels of a scope before its instructions jump to them.
+    fn labels(&mut self, statements: &'m [Statement<'a>], from: usize) {
+        let mut depth = 0usize;
+        let mut last = None;
+        for statement in &statements[from..] {
+            match statement {
+                Statement::Open(_) => depth += 1,
+                Statement::Close(_) if depth == 0 => return,
+                Statement::Close(_) => depth -= 1,
+                Statement::Label(name) if depth == 0 => {
+                    let block = self.new_block();
+                    self.name(name, Entity::Label(block));
+                    last = Some(*name);
+                    continue;
+                }
+                Statement::Directive(directive) if depth == 0 && directive.name == ".branchtargets" => {
+                    let targets = self.operands(directive.operands).iter().filter_map(Written::name).collect();
+                    if let Some(name) = last {
+                        self.name(name, Entity::Targets(targets));
+                    }
+                }
+                _ => {}
+            }
+            last = None;
+        }
+    }
+
+    fn instruction(&mut self, instruction: &'m Instruction<'a>) -> Result<()> {
+        self.set_place(instruction);
+        let modifiers = self.module.modifiers(instruction.modifiers);
+        let inst = Inst {
+            opcode: instruction.opcode,
+            modifiers,
+            operands: self.operands(instruction.operands),
+            types: modifiers.iter().filter_map(|modifier| Type::of(modifier)).collect(),
+            spelling: instruction.spelling(self.module),
+        };
+        self.guard = None;
+        if let Some(guard) = instruction.guard(self.module) {
+            let Operand::Reg(pred) = self.value(guard.predicate, Type::PRED)? else {
+                return Err(self.nonsense("the guard is a constant"));
+            };
+            self.guard = Some(Guard { pred: self.kept(&inst, pred), expected: !guard.negated });
+        }
+        self.lower(&inst)
+    }
+
+    /// A guard that the instruction itself may write is copied first: it may be lowered to several operations.
+    fn kept(&mut self, inst: &Inst<'m, 'a>, pred: Reg) -> Reg {
+        let mut writes = false;
+        if let Some(first) = inst.operands.first() {
+            let (d, p) = self.pair(first);
+            for name in [Some(d), p].into_iter().flatten().filter_map(Written::name) {
+                writes |= matches!(self.find(name), Some(Entity::Register(reg, _)) if reg == pred);
+            }
+        }
+        if !writes {
+            return pred;
+        }
+        let copy = self.fresh(Width::Pred);
+        self.emit(Op::Move { d: copy, a: Operand::Reg(pred) });
+        copy
+    }
+
+    /// The opcode's family.
+    fn lower(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        let float = inst.types.first().is_some_and(|ty| ty.format().is_some());
+        match inst.opcode {
+            "fma" => self.multiply_add(inst),
+            "add" | "sub" | "mul" | "mad" if float => self.multiply_add(inst),
+            "abs" | "neg" | "min" | "max" if float => self.sign_and_extrema(inst),
+            "div" | "rcp" | "sqrt" if float => self.quotient(inst),
+            "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh" => self.approximate(inst),
+            "copysign" => self.copysign(inst),
+            "testp" => self.testp(inst),
+            "setp" => self.setp(inst),
+            "set" => self.set(inst),
+            "selp" => self.selp(inst),
+            "slct" => self.slct(inst),
+            "mov" => self.mov(inst),
+            "cvt" => self.cvt(inst),
+            "cvta" => self.cvta(inst),
+            "isspacep" => self.isspacep(inst),
+            "add" | "sub" | "mul" | "mad" | "mad24" | "mul24" | "addc" | "subc" | "madc" => self.integer(inst),
+            "div" | "rem" | "min" | "max" | "abs" | "neg" | "sad" | "and" | "or" | "xor" | "not" | "cnot" | "shl"
+            | "shr" | "shf" | "clz" | "popc" | "brev" | "bfind" | "bfe" | "bfi" | "prmt" | "lop3" | "dp4a" | "dp2a"
+            | "bmsk" | "fns" | "szext" => self.bits(inst),
+            "ld" | "ldu" => self.load(inst),
+            "st" => self.store(inst),
+            "atom" | "red" => self.atomic(inst),
+            "bar" | "barrier" => self.barrier(inst),
+            "shfl" => self.shuffle(inst),
+            "vote" => self.vote(inst),
+            "match" => self.matching(inst),
+            "redux" => self.redux(inst),
+            "activemask" => {
+                let d = self.exact(self.operand_at(inst, 0)?, Type::B32)?;
+                self.emit(Op::ActiveMask { d });
+                Ok(())
+            }
+            "elect" => self.elect(inst),
+            "membar" | "fence" => {
+                // Inside a block the engine is sequential; beyond it blocks must not run at the same time.
+                if !inst.has(".cta") && !inst.has(".proxy") {
+                    self.emit(Op::Fence);
+                }
+                Ok(())
+            }
+            "bra" | "brx" | "ret" | "exit" | "call" => self.jump(inst),
+            "trap" => {
+                self.emit(Op::Trap { message: "the kernel trapped".to_owned() });
+                Ok(())
+            }
+            // Hints, and what a debugger would do.
+            "nanosleep" | "pmevent" | "brkpt" | "prefetch" | "prefetchu" | "discard" | "applypriority"
+            | "griddepcontrol" | "setmaxnreg" => Ok(()),
+            _ => Err(self.unsupported(format!("`{}`", inst.spelling))),
+        }
+    }
+
+    pub(super) fn operand_at(&self, inst: &Inst<'m, 'a>, index: usize) -> Result<&'m Written<'a>> {
+        inst.operands.get(index).ok_or_else(|| {
+            let (spelling, given) = (&inst.spelling, inst.operands.len());
+            self.nonsense(format!("`{spelling}` needs more than {given} operands"))
+        })
+    }
+
+    /// The operand at a place as a value of a type.
+    pub(super) fn value_at(&mut self, inst: &Inst<'m, 'a>, index: usize, ty: Type) -> Result<Operand> {
+        let written = self.operand_at(inst, index)?;
+        self.value(written, ty)
+    }
+
+    /// The first type among the modifiers.
+    pub(super) fn type_of(&self, inst: &Inst<'m, 'a>) -> Result<Type> {
+        inst.types.first().copied().ok_or_else(|| self.unsupported(format!("`{}`", inst.spelling)))
+    }
+
+    /// Whether subnormals are flushed: where it says so, and in single precision always on sm_1x.
+    pub(super) fn flushes(&self, inst: &Inst<'m, 'a>, ty: Type) -> bool {
+        inst.has(".ftz") || (self.lowering.target < 20 && ty.kind == Kind::Float(Format::F32))
+    }
+
+    pub(super) fn refuse(&self, inst: &Inst<'m, 'a>) -> Finding {
+        self.unsupported(format!("`{}`", inst.spelling))
+    }
+
+    /// The parts of a packed value: two halves, or the value itself.
+    pub(super) fn unpacked(&mut self, value: Operand, ty: Type) -> Vec<Operand> {
+        if ty.lanes == 1 {
+            return vec![value];
+        }
+        let (whole, half) = (ty.width(), ty.component().width());
+        if let Operand::Imm(bits) = value {
+            return vec![Operand::Imm(bits & half.mask()), Operand::Imm(bits >> half.bits() & half.mask())];
+        }
+        (0..ty.lanes)
+            .map(|lane| {
+                let d = self.fresh(half);
+                self.emit_always(Op::Extract { d, a: value, width: whole, shift: lane * half.bits() });
+                Operand::Reg(d)
+            })
+            .collect()
+    }
+
+    /// Computes every component and writes the whole.
+    pub(super) fn by_component(
+        &mut self,
+        d: Reg,
+        ty: Type,
+        values: &[Operand],
+        mut op: impl FnMut(&mut Self, Reg, &[Operand]) -> Result<()>,
+    ) -> Result<()> {
+        if ty.lanes == 1 {
+            return op(self, d, values);
+        }
+        let parts: Vec<Vec<Operand>> = values.iter().map(|&value| self.unpacked(value, ty)).collect();
+        let guard = self.guard.take();
+        let mut results = Vec::new();
+        for lane in 0..ty.lanes as usize {
+            let part = self.fresh(ty.component().width());
+            let operands: Vec<Operand> = parts.iter().map(|parts| parts[lane]).collect();
+            op(self, part, &operands)?;
+            results.push(Operand::Reg(part));
+        }
+        self.guard = guard;
+        self.emit(Op::Pack { d, low: results[0], high: results[1] });
+        Ok(())
+    }
+}
