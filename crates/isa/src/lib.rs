@@ -18,5 +18,5 @@ pub use form::{Choice, Form, Instruction, Mismatch, Part, Slot, split_modifiers,
 pub use gate::{Gate, Since, Version};
 pub use number::{Number, exact_decimal, hex_bits, hexadecimal, parse_number, shortest_decimal};
 pub use recipe::{Effect, Recipe};
-pub use resolve::resolve;
+pub use resolve::Table;
 pub use value::{MAX_LANES, ParsedValue, Value, convert, parse_value};

@@ -1,39 +1,88 @@
 //! From a written spelling to a row, or to the reason why there is none.
 
+use std::sync::OnceLock;
+
 use crate::{Finding, Form, Instruction, Mismatch, Part, Place, Slot, Version, split_spelling};
 
-/// Finds the row that a spelling names, on a target and in a language version where they are given. The first row
-/// that fits is taken.
-///
-/// # Errors
-/// A finding with the code `FORM0001` (no such instruction), `FORM0002` (a modifier is missing, repeated or not
-/// allowed) or `FORM0003` (the target or version lacks it), and the rule.
-pub fn resolve(
-    forms: &[&'static [Form]],
-    spelling: &str,
-    target: Option<u32>,
-    version: Option<Version>,
-) -> Result<Instruction, Finding> {
-    let (mnemonic, modifiers) = split_spelling(spelling);
-    let rows = || forms.iter().copied().flatten();
-    let fitting: Vec<Instruction> = rows().filter_map(|form| form.matches(mnemonic, &modifiers).ok()).collect();
-    if let Some(found) = fitting.iter().find(|found| found.form.gate.holds(target, version)) {
-        return Ok(*found);
+/// The rows of all languages, searched by spelling.
+pub struct Table {
+    forms: &'static [&'static [Form]],
+    /// Every spelling, worked out when the first misspelling asks for its neighbours.
+    spellings: OnceLock<Vec<String>>,
+}
+
+impl Table {
+    /// Of these languages' rows.
+    pub const fn new(forms: &'static [&'static [Form]]) -> Table {
+        Table { forms, spellings: OnceLock::new() }
     }
-    if !fitting.is_empty() {
-        return Err(not_here(spelling, &fitting, target, version));
+
+    /// Every row.
+    pub fn rows(&self) -> impl Iterator<Item = &'static Form> {
+        self.forms.iter().copied().flatten()
     }
-    // The row that has most of what was written is the one that was meant.
-    let meant = rows()
-        .filter_map(|form| match form.matches(mnemonic, &modifiers) {
-            Err(mismatch) if mismatch != Mismatch::Other => Some((matched(form, &modifiers), form, mismatch)),
-            _ => None,
+
+    /// Finds the row that a spelling names, on a target and in a language version where they are given. The first row
+    /// that fits is taken.
+    ///
+    /// # Errors
+    /// A finding with the code `FORM0001` (no such instruction), `FORM0002` (a modifier is missing, repeated or not
+    /// allowed) or `FORM0003` (the target or version lacks it), and the rule.
+    pub fn resolve(
+        &self,
+        spelling: &str,
+        target: Option<u32>,
+        version: Option<Version>,
+    ) -> Result<Instruction, Finding> {
+        let (mnemonic, modifiers) = split_spelling(spelling);
+        let fitting: Vec<Instruction> =
+            self.rows().filter_map(|form| form.matches(mnemonic, &modifiers).ok()).collect();
+        if let Some(found) = fitting.iter().find(|found| found.form.gate.holds(target, version)) {
+            return Ok(*found);
+        }
+        if !fitting.is_empty() {
+            return Err(not_here(spelling, &fitting, target, version));
+        }
+        // The row that has most of what was written is the one that was meant.
+        let meant = self
+            .rows()
+            .filter_map(|form| match form.matches(mnemonic, &modifiers) {
+                Err(mismatch) if mismatch != Mismatch::Other => Some((matched(form, &modifiers), form, mismatch)),
+                _ => None,
+            })
+            .reduce(|best, next| if next.0 > best.0 { next } else { best });
+        Err(match meant {
+            Some((_, form, mismatch)) => refusal(spelling, form, &mismatch),
+            None => self.unknown(spelling, mnemonic),
         })
-        .reduce(|best, next| if next.0 > best.0 { next } else { best });
-    Err(match meant {
-        Some((_, form, mismatch)) => refusal(spelling, form, &mismatch),
-        None => unknown(spelling, mnemonic, forms),
-    })
+    }
+
+    fn unknown(&self, spelling: &str, mnemonic: &str) -> Finding {
+        let known = self.rows().any(|form| form.mnemonic == mnemonic);
+        let message = if known {
+            format!("`{spelling}` is no form of `{mnemonic}`: its type is missing or unknown")
+        } else {
+            format!("there is no instruction `{spelling}`")
+        };
+        let finding = Finding::error("FORM0001", Place::Whole, message);
+        match self.nearest(spelling) {
+            Some(nearest) => finding.help(format!("did you mean `{nearest}`?")),
+            None => finding.help("`roundonce forms` lists every instruction"),
+        }
+    }
+
+    /// The spelling with the fewest differences; none for a text that is far longer than any.
+    fn nearest(&self, spelling: &str) -> Option<&str> {
+        let all = self
+            .spellings
+            .get_or_init(|| self.rows().flat_map(Form::spellings).map(|(text, _)| text).collect());
+        let longest = all.iter().map(String::len).max()?;
+        if spelling.len() > 2 * longest {
+            return None;
+        }
+        let lower = spelling.to_lowercase();
+        all.iter().map(String::as_str).min_by_key(|text| strsim::levenshtein(&text.to_lowercase(), &lower))
+    }
 }
 
 /// How many of the parts that every spelling has are there, then how many of the others.
@@ -76,17 +125,4 @@ fn refusal(spelling: &str, form: &Form, mismatch: &Mismatch) -> Finding {
         Mismatch::Other => format!("`{spelling}` is not `{syntax}`"),
     };
     Finding::error("FORM0002", Place::Whole, message).rule(form.source).help(form.note)
-}
-
-fn unknown(spelling: &str, mnemonic: &str, forms: &[&'static [Form]]) -> Finding {
-    let spellings = || forms.iter().copied().flatten().flat_map(|form| form.spellings()).map(|(text, _)| text);
-    let distance = |text: &String| strsim::damerau_levenshtein(&text.to_lowercase(), &spelling.to_lowercase());
-    let nearest = spellings().min_by_key(distance).unwrap_or_default();
-    let known = forms.iter().copied().flatten().any(|form| form.mnemonic == mnemonic);
-    let message = if known {
-        format!("`{spelling}` is no form of `{mnemonic}`: its type is missing or unknown")
-    } else {
-        format!("there is no instruction `{spelling}`")
-    };
-    Finding::error("FORM0001", Place::Whole, message).help(format!("did you mean `{nearest}`?"))
 }

@@ -8,7 +8,7 @@ use roundonce_isa::Instruction;
 
 use crate::{Target, eval, instruction, operands};
 
-/// Evaluates lines of `INSTRUCTION OPERAND…`, remembering the instructions it has met.
+/// Evaluates lines of `INSTRUCTION OPERAND…`, remembering the instructions, right and wrong, that it has met.
 ///
 /// ```
 /// let mut batch = roundonce::Batch::default();
@@ -20,7 +20,7 @@ use crate::{Target, eval, instruction, operands};
 pub struct Batch {
     target: Target,
     profile: Profile,
-    known: HashMap<String, Instruction>,
+    known: HashMap<String, Result<Instruction, String>>,
 }
 
 /// A stream of ever new wrong spellings must not fill the memory: no language has so many right ones.
@@ -41,13 +41,13 @@ impl Batch {
         let mut words = line.split_whitespace();
         let spelling = words.next().ok_or("an empty line: expected INSTRUCTION OPERAND…")?;
         let instruction = match self.known.get(spelling) {
-            Some(known) => *known,
+            Some(known) => known.clone()?,
             None => {
-                let found = instruction(spelling, &self.target).map_err(|finding| finding.to_string())?;
+                let found = instruction(spelling, &self.target).map_err(|finding| finding.to_string());
                 if self.known.len() < MOST_KNOWN {
-                    self.known.insert(spelling.to_owned(), found);
+                    self.known.insert(spelling.to_owned(), found.clone());
                 }
-                found
+                found?
             }
         };
         let mut texts = [""; 8];

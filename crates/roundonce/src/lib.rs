@@ -22,10 +22,12 @@ pub use roundonce_sass as sass;
 pub use roundonce_spirv as spirv;
 pub use roundonce_why::{self as why, Explained};
 
-use roundonce_isa::{Place, parse_value, resolve};
+use roundonce_isa::{Place, Table, parse_value};
 
 /// Every language's rows.
 pub const TABLES: [&[Form]; 3] = [ptx::forms::FORMS, sass::forms::FORMS, spirv::forms::FORMS];
+
+static TABLE: Table = Table::new(&TABLES);
 
 /// The machine and language version that a PTX spelling is meant for, where its meaning depends on them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -58,7 +60,7 @@ pub fn instruction(spelling: &str, target: &Target) -> Result<Instruction, Findi
         None => target.sm,
         Some(text) => Some(parse_sm(text).map_err(|problem| Finding::error("FORM0004", Place::Whole, problem))?),
     };
-    resolve(&TABLES, name, sm, target.ptx)
+    TABLE.resolve(name, sm, target.ptx)
 }
 
 /// An instruction's operands, read from text.

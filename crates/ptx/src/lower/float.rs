@@ -6,15 +6,17 @@ use super::{Body, Result};
 use crate::forms::FORMS;
 use roundonce_arith::{Format, Kind as Arithmetic, Operation, Rounding};
 use roundonce_isa::program::{Class, Function, Op, Operand, Reg, Width};
-use roundonce_isa::{Effect, Recipe, resolve};
+use roundonce_isa::{Effect, Recipe, Table};
+
+static TABLE: Table = Table::new(&[FORMS]);
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
     /// What an instruction of the family computes.
     fn recipe(&self, inst: &Inst<'m, 'a>) -> Result<Recipe> {
         let lowering = self.lowering;
         let (target, version) = (Some(lowering.target), Some(lowering.version));
-        let found = resolve(&[FORMS], &inst.spelling, target, version)
-            .or_else(|_| resolve(&[FORMS], &inst.spelling, None, None));
+        let found =
+            TABLE.resolve(&inst.spelling, target, version).or_else(|_| TABLE.resolve(&inst.spelling, None, None));
         if let Ok(instruction) = found {
             return Ok(instruction.recipe);
         }
