@@ -2,6 +2,7 @@
 //!
 //! Exit status: 0 done, equal, valid; 1 a finding; 2 usage or unreadable input; 3 a construct that is not supported.
 
+mod array;
 mod asm;
 mod bits;
 mod check;
@@ -12,6 +13,7 @@ mod files;
 mod forms;
 mod output;
 mod report;
+mod run;
 mod sarif;
 mod why;
 
@@ -40,6 +42,8 @@ enum Verb {
     Why(why::Arguments),
     /// The table of every instruction form
     Forms(forms::Arguments),
+    /// Run a kernel over a grid, exactly
+    Run(run::Arguments),
     /// Validate files against the documents' rules
     Check(check::Arguments),
     /// SASS or SPIR-V text to its words
@@ -103,6 +107,7 @@ fn main() -> ExitCode {
         Verb::Bits(arguments) => bits::run(&arguments),
         Verb::Why(arguments) => why::run(&arguments),
         Verb::Forms(arguments) => forms::run(&arguments),
+        Verb::Run(arguments) => run::run(&arguments),
         Verb::Check(arguments) => check::run(&arguments),
         Verb::Asm(arguments) => asm::run(&arguments),
         Verb::Disasm(arguments) => disasm::run(&arguments),

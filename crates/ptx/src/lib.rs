@@ -24,7 +24,7 @@ mod printer;
 mod rules;
 
 pub use ast::Module;
-pub use lower::lower;
+pub use lower::{UNSUPPORTED, lower};
 pub use parser::{Parsed, parse};
 pub use printer::{print, print_instruction};
 pub use rules::{Contraction, Options, check, check_text, contractions};

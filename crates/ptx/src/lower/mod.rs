@@ -27,7 +27,7 @@ use types::Type;
 type Result<T> = core::result::Result<T, Finding>;
 
 /// A construct that cannot be run.
-const UNSUPPORTED: &str = "PTX0100";
+pub const UNSUPPORTED: &str = "PTX0100";
 /// A name, an operand or a type that makes no sense where it stands.
 const MEANINGLESS: &str = "PTX0101";
 

@@ -1,0 +1,363 @@
+//! `run`: a kernel over a grid.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use roundonce::exec::{Arg, Buffer, Contract, Launch, Options, Report, Trouble};
+use roundonce::isa::program::{Kernel, Param, Program, Scalar};
+use roundonce::isa::{Finding, Level, hex_bits, parse_value};
+use roundonce::ptx;
+use serde::Serialize;
+
+use crate::array::Array;
+use crate::output::{self, Format, FormatArgument};
+use crate::report::Checked;
+use crate::{Ended, Failure, Status, files};
+
+/// What may be done with unmodified mul and add.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Contraction {
+    /// Nothing is fused
+    None,
+    /// What the assembler may fuse is
+    Fuse,
+    /// Both, and where the bits differ
+    Report,
+}
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The kernel's module: .ptx
+    file: PathBuf,
+    /// The kernel (needed when there are several)
+    #[arg(long, value_name = "NAME")]
+    entry: Option<String>,
+    /// Blocks of the grid
+    #[arg(long, value_name = "X[,Y,Z]", default_value = "1", value_parser = extent)]
+    grid: [u32; 3],
+    /// Threads of a block
+    #[arg(long, value_name = "X[,Y,Z]", default_value = "1", value_parser = extent)]
+    block: [u32; 3],
+    /// A parameter, by position from 0 or by name: a number, in.npy (a buffer with the file's bytes) or zeros:f32:1024
+    #[arg(long, value_name = "P=VALUE")]
+    arg: Vec<String>,
+    /// Where a buffer goes afterwards, in the shape and type it came in with
+    #[arg(long, value_name = "P=FILE")]
+    out: Vec<String>,
+    /// What is done with mul and add that have no rounding modifier
+    #[arg(long, value_enum, default_value = "none")]
+    contract: Contraction,
+    /// Bytes of dynamic shared memory
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    shared: u32,
+    /// Print each instruction of one thread, counted through the grid from 0
+    #[arg(long, value_name = "LANE")]
+    trace: Option<u64>,
+    /// Count the instructions by line
+    #[arg(long)]
+    profile: bool,
+    /// Report data races on shared memory inside a block
+    #[arg(long)]
+    check_races: bool,
+    /// Worker threads
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Give up after this many instructions of one group of blocks
+    #[arg(long, value_name = "N", default_value_t = Options::default().step_limit)]
+    step_limit: u64,
+    /// Give up beyond this many bytes of memory
+    #[arg(long, value_name = "BYTES", default_value_t = Options::default().memory_limit)]
+    memory_limit: u64,
+    #[command(flatten)]
+    format: FormatArgument,
+}
+
+fn extent(text: &str) -> Result<[u32; 3], String> {
+    let mut extent = [1; 3];
+    let parts: Vec<&str> = text.split(',').collect();
+    if parts.len() > 3 {
+        return Err("more than three numbers".to_owned());
+    }
+    for (place, part) in extent.iter_mut().zip(parts) {
+        *place = part.trim().parse().map_err(|error| format!("`{part}`: {error}"))?;
+    }
+    Ok(extent)
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Ended {
+    let program = program(arguments)?;
+    let kernel = the_kernel(&program, arguments)?;
+    let (args, arrays) = bind(kernel, arguments)?;
+    let outputs = outputs(kernel, &arrays, arguments)?;
+    let launch = Launch {
+        program: &program,
+        entry: Some(&kernel.name),
+        grid: arguments.grid,
+        block: arguments.block,
+        args,
+        dynamic_shared: arguments.shared,
+        options: Options {
+            contract: match arguments.contract {
+                Contraction::None => Contract::None,
+                Contraction::Fuse => Contract::Fuse,
+                Contraction::Report => Contract::Report,
+            },
+            step_limit: arguments.step_limit,
+            memory_limit: arguments.memory_limit,
+            threads: arguments.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+            check_races: arguments.check_races,
+            trace_lane: arguments.trace,
+            count_lines: arguments.profile,
+            ..Options::default()
+        },
+    };
+    let report = match launch.run() {
+        Ok(report) => report,
+        Err(error) => {
+            let message = format!("{}: {error}", arguments.file.display());
+            return match error.trouble {
+                Trouble::Usage | Trouble::Invalid => Err(Failure::Input(message)),
+                // The kernel itself is at fault: a finding about it.
+                _ => {
+                    output::error(&message);
+                    Ok(Status::Found)
+                }
+            };
+        }
+    };
+    for (place, path) in &outputs {
+        if let (Some(array), Some(buffer)) = (&arrays[*place], &report.buffers[*place]) {
+            array.write(path, &buffer.to_bytes())?;
+        }
+    }
+    tell(&report, kernel, arguments)?;
+    Ok(if report.differences.is_empty() { Status::Done } else { Status::Found })
+}
+
+/// The module in the form that the engine runs.
+fn program(arguments: &Arguments) -> Result<Program, Failure> {
+    let path = &arguments.file;
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("ptx") => {}
+        _ => return Err(Failure::Input(format!("{}: expected a .ptx file", path.display()))),
+    }
+    let text = files::text(path, files::read(path)?)?;
+    let parsed = ptx::parse(&text);
+    let (module, errors) = (parsed.module, parsed.findings);
+    let lowered = if errors.iter().any(|finding| finding.level == Level::Error) {
+        Err(errors)
+    } else {
+        ptx::lower(&module, arguments.entry.as_deref())
+    };
+    lowered.map_err(|findings| {
+        let unsupported = findings.iter().all(|finding| finding.code == ptx::UNSUPPORTED);
+        let message = located(path, &text, findings);
+        if unsupported { Failure::Unsupported(message) } else { Failure::Input(message) }
+    })
+}
+
+/// Findings as `file:line:column: message`, one a line.
+fn located(path: &Path, text: &str, findings: Vec<Finding>) -> String {
+    let checked = Checked { file: path.display().to_string(), text: text.to_owned(), findings };
+    let lines: Vec<String> = checked
+        .rows()
+        .map(|row| format!("{}:{}:{}: {} [{}]", row.file, row.line, row.column, row.message, row.code))
+        .collect();
+    lines.join("\n")
+}
+
+fn the_kernel<'p>(program: &'p Program, arguments: &Arguments) -> Result<&'p Kernel, Failure> {
+    let names: Vec<&str> = program.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+    let file = arguments.file.display();
+    let wanted = arguments.entry.as_deref();
+    match (program.kernels.as_slice(), wanted) {
+        ([], None) => Err(Failure::Input(format!("{file}: there is no kernel in it"))),
+        ([only], None) => Ok(only),
+        (_, None) => Err(Failure::Input(format!("{file}: several kernels, choose with --entry: {}", names.join(", ")))),
+        (kernels, Some(name)) => kernels
+            .iter()
+            .find(|kernel| kernel.name == name)
+            .ok_or_else(|| Failure::Input(format!("{file}: there is no kernel `{name}`"))),
+    }
+}
+
+/// The parameter that `P` names.
+fn place_of(kernel: &Kernel, name: &str) -> Result<usize, Failure> {
+    let by_position = name.parse::<usize>().ok().filter(|place| *place < kernel.params.len());
+    by_position.or_else(|| kernel.params.iter().position(|param| param.name == name)).ok_or_else(|| {
+        let names: Vec<&str> = kernel.params.iter().map(|param| param.name.as_str()).collect();
+        Failure::Input(format!(
+            "`{name}` is no parameter of `{}`: expected 0 to {} or one of {}",
+            kernel.name,
+            kernel.params.len().saturating_sub(1),
+            names.join(", ")
+        ))
+    })
+}
+
+fn split_pair<'t>(option: &str, text: &'t str) -> Result<(&'t str, &'t str), Failure> {
+    text.split_once('=').ok_or_else(|| Failure::Input(format!("{option} `{text}` is not P=VALUE")))
+}
+
+/// The arguments, and the arrays that came with them.
+fn bind(kernel: &Kernel, arguments: &Arguments) -> Result<(Vec<Arg>, Vec<Option<Array>>), Failure> {
+    let mut given: BTreeMap<usize, &str> = BTreeMap::new();
+    for text in &arguments.arg {
+        let (name, value) = split_pair("--arg", text)?;
+        if given.insert(place_of(kernel, name)?, value).is_some() {
+            return Err(Failure::Input(format!("--arg: `{name}` is given twice")));
+        }
+    }
+    let mut args = Vec::new();
+    let mut arrays = Vec::new();
+    for (place, param) in kernel.params.iter().enumerate() {
+        let Some(value) = given.get(&place) else {
+            return Err(Failure::Input(format!(
+                "parameter {place} (`{}`) has no value: add --arg {place}=…",
+                param.name
+            )));
+        };
+        let array = if value.starts_with("zeros:") {
+            Some(Array::zeros(value)?)
+        } else if value.ends_with(".npy") {
+            Some(Array::read(Path::new(value))?)
+        } else {
+            None
+        };
+        args.push(match &array {
+            // A structure passed by value is no address.
+            Some(array) if !param.buffer && param.size > 8 => Arg::Bytes(array.bytes.clone()),
+            Some(array) => Arg::Buffer(Buffer::from_bytes(&array.bytes)),
+            None => Arg::Scalar(
+                number(param, value)
+                    .map_err(|problem| Failure::Input(format!("parameter {place} (`{}`): {problem}", param.name)))?,
+            ),
+        });
+        arrays.push(array);
+    }
+    Ok((args, arrays))
+}
+
+/// A number as the parameter's declared type has it.
+fn number(param: &Param, text: &str) -> Result<u64, String> {
+    let bits = param.size * 8;
+    let mask = u64::MAX >> 64u32.saturating_sub(bits).min(63);
+    let hex = text.strip_prefix("0x").filter(|digits| !digits.contains('p'));
+    if let Some(bits) = hex.and_then(|digits| u64::from_str_radix(digits, 16).ok()) {
+        return if bits & !mask == 0 {
+            Ok(bits)
+        } else {
+            Err(format!("`{text}` does not fit in {} bytes", param.size))
+        };
+    }
+    match param.scalar {
+        Some(Scalar::Float(format)) => parse_value(format, 1, text).map(|parsed| parsed.value.lanes()[0]),
+        _ => {
+            let integer: i128 = text.parse().map_err(|_| format!("`{text}` is neither an integer nor hex bits"))?;
+            let fits = integer >= -(1i128 << (bits.min(64) - 1)) && integer <= i128::from(mask);
+            if fits { Ok(integer as u64 & mask) } else { Err(format!("`{text}` does not fit in {} bytes", param.size)) }
+        }
+    }
+}
+
+/// Where each wanted buffer goes.
+fn outputs(kernel: &Kernel, arrays: &[Option<Array>], arguments: &Arguments) -> Result<Vec<(usize, PathBuf)>, Failure> {
+    let mut outputs = Vec::new();
+    for text in &arguments.out {
+        let (name, path) = split_pair("--out", text)?;
+        let place = place_of(kernel, name)?;
+        if arrays[place].is_none() {
+            return Err(Failure::Input(format!("--out: parameter `{name}` is a number, not a buffer")));
+        }
+        outputs.push((place, PathBuf::from(path)));
+    }
+    Ok(outputs)
+}
+
+#[derive(Serialize)]
+struct Told<'a> {
+    kernel: &'a str,
+    steps: u64,
+    printed: &'a str,
+    not_exact: &'a BTreeMap<String, u64>,
+    fused_lines: &'a [u32],
+    differences: Vec<Differing<'a>>,
+    lines: &'a BTreeMap<u32, u64>,
+    trace: Vec<Traced<'a>>,
+}
+
+#[derive(Serialize)]
+struct Differing<'a> {
+    parameter: &'a str,
+    words: usize,
+    first: usize,
+    unfused: String,
+    fused: String,
+}
+
+#[derive(Serialize)]
+struct Traced<'a> {
+    line: u32,
+    instruction: &'a str,
+    operands: Vec<String>,
+    results: Vec<String>,
+}
+
+fn tell(report: &Report, kernel: &Kernel, arguments: &Arguments) -> Result<(), Failure> {
+    let bits = |values: &[(u64, u32)]| values.iter().map(|&(bits, width)| hex_bits(width, bits)).collect();
+    let told = Told {
+        kernel: &kernel.name,
+        steps: report.steps,
+        printed: &report.printed,
+        not_exact: &report.approximations,
+        fused_lines: &report.fused,
+        differences: report
+            .differences
+            .iter()
+            .map(|difference| Differing {
+                parameter: &kernel.params[difference.arg].name,
+                words: difference.words,
+                first: difference.first,
+                unfused: hex_bits(32, u64::from(difference.unfused)),
+                fused: hex_bits(32, u64::from(difference.fused)),
+            })
+            .collect(),
+        lines: &report.lines,
+        trace: report
+            .trace
+            .iter()
+            .map(|step| Traced {
+                line: step.line,
+                instruction: &step.text,
+                operands: bits(&step.operands),
+                results: bits(&step.results),
+            })
+            .collect(),
+    };
+    if arguments.format.format == Format::Json {
+        return output::json(&told);
+    }
+    let mut out = anstream::stdout().lock();
+    write!(out, "{}", told.printed)?;
+    for step in &told.trace {
+        let results = step.results.join(" ");
+        let instruction = step.instruction.split_whitespace().collect::<Vec<_>>().join(" ");
+        writeln!(out, "{:>5}  {instruction:<48} {} -> {results}", step.line, step.operands.join(" "))?;
+    }
+    for (line, count) in told.lines {
+        writeln!(out, "line {line}: {count}")?;
+    }
+    for difference in &told.differences {
+        writeln!(
+            out,
+            "contraction changes `{}`: {} words, the first at {}: {} unfused, {} fused",
+            difference.parameter, difference.words, difference.first, difference.unfused, difference.fused
+        )?;
+    }
+    for (name, count) in told.not_exact {
+        output::note(&format!("not exact: {name} × {count} (correctly rounded here; the GPU approximates it)"));
+    }
+    Ok(())
+}
