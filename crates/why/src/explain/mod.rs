@@ -224,7 +224,7 @@ fn steps(instruction: &Instruction, bits: &[u64], events: &[Event], outcome: Out
                 Some(format!("{} is subnormal and becomes zero of its sign", operand_name(operand)))
             }
             Event::ZeroDominates => Some("a factor is zero: the product is +0 whatever the other is".to_owned()),
-            Event::NanOperand(operand) => Some(format!("{} is a NaN, so the result is", operand_name(operand))),
+            Event::NanOperand(operand) => Some(format!("{} is a NaN: the result is one", operand_name(operand))),
             Event::ZeroTimesInfinity => Some("zero times infinity is invalid: a NaN".to_owned()),
             Event::InfinityMinusInfinity => Some("infinity minus infinity is invalid: a NaN".to_owned()),
             Event::ProductTruncated => Some("the product is cut to 24 bits, toward zero".to_owned()),

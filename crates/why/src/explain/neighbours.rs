@@ -53,7 +53,7 @@ pub(super) fn neighbours(operation: &Operation, operands: &[u64], profile: &Prof
         all.push(neighbour("unfused".to_owned(), unfused(operation, operands, profile)));
     }
     if operation.kind == Kind::TruncatedMulAdd {
-        all.push(give("fused (sm_20 and later)", Operation { kind: Kind::MulAdd, ..*operation }));
+        all.push(give("fused", Operation { kind: Kind::MulAdd, ..*operation }));
     } else if operation.zero_dominance {
         all.push(give("without FMZ", Operation { zero_dominance: false, flush: false, ..*operation }));
     } else if operation.flush {

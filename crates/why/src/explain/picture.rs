@@ -65,7 +65,7 @@ impl Row {
 }
 
 /// A picture of no more columns than this is shown whole.
-const ALL_SHOWN: usize = 66;
+const ALL_SHOWN: usize = 70;
 
 /// In a longer one, runs of alike columns longer than this are left out.
 const LONGEST_RUN: usize = 12;
@@ -116,6 +116,7 @@ impl Picture {
     pub(crate) fn lines(&self, product_name: &str, addend_name: &str, width: usize) -> Vec<Line> {
         let mut lines = Vec::new();
         let rows = [(product_name, &self.product), (addend_name, &self.addend), ("sum", &Some(self.sum.clone()))];
+        // The label, a blank, the sign, and the mark of the cut.
         let room = width - LABEL - 3;
         let mut start = 0;
         while start < self.weights.len() {
@@ -146,7 +147,7 @@ impl Picture {
     }
 }
 
-const LABEL: usize = 9;
+const LABEL: usize = 6;
 
 fn row_line(name: &str, row: &str, start: usize, end: usize, cut: Option<usize>, is_sum: bool) -> Line {
     let symbols: Vec<char> = row.chars().collect();

@@ -2,7 +2,7 @@
 
 use roundonce_arith::Kind;
 
-use super::{Component, Explained};
+use super::{Component, Explained, Number};
 use crate::text::{Line, Role, wrap};
 
 const COLUMNS: usize = 80;
@@ -33,26 +33,51 @@ impl Explained {
             } else {
                 format!("differs in {}{gives}", counterpart.differs.join(", "))
             };
+            let mut wrapped = wrap(Role::Faint, &relation, 0, COLUMNS - 35).into_iter();
+            let first = wrapped.next().unwrap_or_default().to_string();
             lines.push(
-                Line::of(Role::Faint, format!("  {:<8}", counterpart.language))
-                    .and(Role::Plain, format!("{:<26} ", counterpart.spelling))
-                    .and(Role::Faint, relation),
+                Line::of(Role::Label, format!("  {:<7} ", counterpart.language))
+                    .and(Role::Plain, format!("{:<24} ", counterpart.spelling))
+                    .and(Role::Faint, first),
             );
+            lines.extend(wrapped.map(|line| Line::of(Role::Faint, format!("{:35}{line}", ""))));
         }
         lines
     }
 }
 
+/// The columns of a number: its bits, its decimal, its hexadecimal literal.
+fn columns(number: &Number) -> (usize, usize, usize) {
+    // An f64 needs all that 80 columns have; the others share narrower ones.
+    if number.bits.len() > 10 { (18, 23, 24) } else { (10, 15, 17) }
+}
+
+fn number_line(name: &str, number: &Number, remark: &str) -> Line {
+    let (bits, value, hexadecimal) = columns(number);
+    Line::of(Role::Label, format!(" {name} "))
+        .and(Role::Strong, format!("{:<bits$} ", number.bits))
+        .and(Role::Plain, format!("{:<value$} {:<hexadecimal$} ", number.value, number.hexadecimal))
+        .and(Role::Faint, remark)
+}
+
+/// Beyond a million, only the size of the distance means anything.
+fn distance(ulps: Option<u64>, same: bool) -> String {
+    match ulps {
+        Some(0) => "the same".to_owned(),
+        Some(1) => "1 ulp away".to_owned(),
+        Some(ulps) if ulps < 1_000_000 => format!("{ulps} ulps away"),
+        Some(ulps) => format!("2^{} ulps away", ulps.ilog2()),
+        None if same => "the same".to_owned(),
+        None => "a NaN on one side".to_owned(),
+    }
+}
+
 impl Component {
     fn lines(&self, kind: Kind, lines: &mut Vec<Line>) {
+        let mixed = self.operands.iter().any(|operand| operand.ty != self.operands[0].ty);
         for operand in &self.operands {
-            let number = &operand.number;
-            lines.push(
-                Line::of(Role::Label, format!("  {} ", operand.name))
-                    .and(Role::Strong, format!("{:<18} ", number.bits))
-                    .and(Role::Plain, format!("{:<24} {:<22} ", number.value, number.hexadecimal))
-                    .and(Role::Faint, format!("{} {}", operand.ty, operand.class)),
-            );
+            let ty = if mixed { format!("{} ", operand.ty) } else { String::new() };
+            lines.push(number_line(operand.name, &operand.number, &format!("{ty}{}", operand.class)));
         }
         if let Some(picture) = &self.picture {
             let product = if kind == Kind::Add { "a" } else { "a × b" };
@@ -60,7 +85,7 @@ impl Component {
             lines.extend(picture.lines(product, "c", COLUMNS));
             let bit = |set| if set { '1' } else { '0' };
             let text = format!(
-                "          kept to 2^{}; guard {} round {} sticky {}",
+                "        kept to 2^{}; guard {} round {} sticky {}",
                 picture.cut,
                 bit(picture.guard),
                 bit(picture.round),
@@ -70,30 +95,26 @@ impl Component {
         }
         lines.push(Line::default());
         for step in &self.steps {
-            lines.extend(wrap(Role::Plain, step, 2, COLUMNS));
+            lines.extend(wrap(Role::Plain, step, 1, COLUMNS));
         }
+        let codes = self.codes.as_ref().map_or(String::new(), |codes| format!(" {codes}"));
         let flags = if self.flags.is_empty() { "exact".to_owned() } else { self.flags.join(", ") };
-        let codes = self.codes.as_ref().map_or(String::new(), |codes| format!("   codes {codes}"));
-        lines.push(
-            Line::of(Role::Label, "  d ")
-                .and(Role::Strong, format!("{:<18} ", self.result.bits))
-                .and(Role::Plain, format!("{:<24} {:<22} ", self.result.value, self.result.hexadecimal))
-                .and(Role::Faint, format!("{flags}{codes}")),
-        );
+        lines.push(number_line("d", &self.result, &format!("{}{codes}", if flags.len() > 9 { "" } else { &flags })));
+        if flags.len() > 9 {
+            lines.push(Line::of(Role::Faint, format!("   {flags}")));
+        }
         lines.push(Line::default());
         for neighbour in &self.neighbours {
-            let distance = match neighbour.ulps {
-                Some(0) => "the same".to_owned(),
-                Some(1) => "1 ulp away".to_owned(),
-                Some(ulps) => format!("{ulps} ulps away"),
-                None if neighbour.number.bits == self.result.bits => "the same".to_owned(),
-                None => "another kind of value".to_owned(),
-            };
-            let role = if neighbour.number.bits == self.result.bits { Role::Faint } else { Role::Plain };
-            lines.push(
-                Line::of(Role::Label, format!("  {:<24} ", neighbour.what))
-                    .and(role, format!("{:<18} {:<24} {distance}", neighbour.number.bits, neighbour.number.value)),
+            let (bits, value, _) = columns(&neighbour.number);
+            let same = neighbour.number.bits == self.result.bits;
+            let text = format!(
+                "{:<bits$} {:<value$} {}",
+                neighbour.number.bits,
+                neighbour.number.value,
+                distance(neighbour.ulps, same)
             );
+            let role = if same { Role::Faint } else { Role::Plain };
+            lines.push(Line::of(Role::Label, format!(" {:<12} ", neighbour.what)).and(role, text));
         }
     }
 }

@@ -1,0 +1,59 @@
+//! Explanations fit in 80 columns and say the pipeline's result, whatever the operands.
+
+use roundonce_arith::{Format, Kind, Operation, Profile, Rounding};
+use roundonce_isa::{Form, Gate, Instruction, Recipe, Value};
+use roundonce_why::explain;
+
+const fn form(kind: Kind, format: Format) -> Form {
+    Form {
+        language: "PTX",
+        mnemonic: "fma",
+        parts: &[],
+        operands: "d, a, b, c",
+        gate: Gate::needs(&[]),
+        recipe: Recipe::scalar(Operation::new(kind, format, Rounding::TowardZero)),
+        source: "a test",
+        note: "",
+    }
+}
+
+static FORMS: [Form; 6] = [
+    form(Kind::MulAdd, Format::F16),
+    form(Kind::MulAdd, Format::BF16),
+    form(Kind::MulAdd, Format::F32),
+    form(Kind::MulAdd, Format::F64),
+    form(Kind::TruncatedMulAdd, Format::F32),
+    form(Kind::Add, Format::F64),
+];
+
+#[test]
+fn eighty_columns() {
+    let mut state = 7u64;
+    let mut random = || {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        state.rotate_left((state >> 59) as u32)
+    };
+    for form in &FORMS {
+        let operation = &form.recipe.operation;
+        let format = operation.format;
+        let edges = [0, 1, format.smallest_normal(), format.largest_finite(), format.infinity(), format.mask()];
+        for round in 0..400 {
+            let operand =
+                |choice: u64| if choice % 5 == 0 { edges[(choice >> 8) as usize % edges.len()] } else { choice };
+            let bits: Vec<u64> = (0..operation.kind.arity()).map(|_| operand(random()) & format.mask()).collect();
+            let operands: Vec<Value> = bits.iter().map(|&bits| Value::scalar(bits)).collect();
+            let instruction = Instruction { form, recipe: form.recipe };
+            let explained = explain("fma", &instruction, &operands, &Profile::NVIDIA, &[&FORMS]);
+            let result = Value::scalar(operation.evaluate(&Profile::NVIDIA, &bits).bits);
+            assert_eq!(explained.components[0].result.bits, result.hex(format));
+            for line in explained.lines(operation.kind) {
+                let text = line.to_string();
+                assert!(
+                    text.chars().count() <= 80,
+                    "round {round} {bits:x?}: {} columns: {text}",
+                    text.chars().count()
+                );
+            }
+        }
+    }
+}
