@@ -225,6 +225,7 @@ impl<'a> Parser<'a> {
     // Pools.
 
     fn push(&mut self, operand: Operand<'a>) -> OperandId {
+        make_room(&mut self.module.operands, 1, self.last_end, self.lexer.text());
         self.module.operands.push(operand);
         OperandId(self.module.operands.len() as u32 - 1)
     }
@@ -232,6 +233,7 @@ impl<'a> Parser<'a> {
     fn close(&mut self, from: usize) -> Operands {
         let start = self.module.operands.len() as u32;
         let len = (self.open.len() - from) as u32;
+        make_room(&mut self.module.operands, len as usize, self.last_end, self.lexer.text());
         self.module.operands.extend(self.open.drain(from..));
         Operands { start, len }
     }
@@ -319,6 +321,7 @@ impl<'a> Parser<'a> {
         let mut statements = Vec::new();
         let mut depth = 0usize;
         loop {
+            make_room(&mut statements, 1, self.last_end, self.lexer.text());
             if self.at(b'}') {
                 let span = self.token.span;
                 self.advance();
@@ -406,6 +409,7 @@ impl<'a> Parser<'a> {
             let modifier = self.slice(span);
             self.advance();
             self.last_end = span.end;
+            make_room(&mut self.module.modifiers, 1, self.last_end, self.lexer.text());
             self.module.modifiers.push(modifier);
         }
         let modifiers = Modifiers { start: first as u32, len: (self.module.modifiers.len() - first) as u32 };
@@ -463,6 +467,7 @@ impl<'a> Parser<'a> {
     fn declare(&mut self, variables: Vec<Variable<'a>>) -> Variables {
         let start = self.module.variables.len() as u32;
         let len = variables.len() as u32;
+        make_room(&mut self.module.variables, variables.len(), self.last_end, self.lexer.text());
         self.module.variables.extend(variables);
         Variables { start, len }
     }
@@ -470,6 +475,18 @@ impl<'a> Parser<'a> {
     fn function_item(&mut self, function: Function<'a>) -> Item<'a> {
         Item::Function(Box::new(function))
     }
+}
+
+/// Makes room for more items of a pool: for as many as the rest of the text holds if it goes on like this, because
+/// doubling would take up to twice the memory in the end.
+fn make_room<T>(pool: &mut Vec<T>, more: usize, at: u32, text: &str) {
+    if pool.capacity() - pool.len() >= more {
+        return;
+    }
+    let filled = pool.len() as u64;
+    let expected = filled * text.len() as u64 / u64::from(at.max(1)) * 17 / 16;
+    let room = (expected.saturating_sub(filled) as usize).clamp(pool.len() / 4, pool.len());
+    pool.reserve_exact(room.max(more).max(16));
 }
 
 /// A token short enough for a message.

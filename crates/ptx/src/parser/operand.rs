@@ -150,7 +150,8 @@ impl<'a> Parser<'a> {
     pub(super) fn apply(&mut self, applied: Operand<'a>) -> Result<Operand<'a>> {
         let from = self.open.len();
         self.open.push(applied);
-        self.list_items(b'(', b')', "`,` or `)`")?;
+        // Its first part waits in the open list, and so do the others.
+        self.list_items(usize::MAX, b'(', b')', "`,` or `)`")?;
         let items = self.close(from);
         Ok(self.make(applied.span, OperandKind::Apply(items)))
     }
@@ -164,18 +165,25 @@ impl<'a> Parser<'a> {
 
     fn bracketed(&mut self, open: u8, close: u8, expected: &str) -> Result<Operands> {
         let from = self.open.len();
-        self.list_items(open, close, expected)?;
+        let start = self.module.operands.len();
+        if self.list_items(start, open, close, expected)? {
+            let len = (self.module.operands.len() - start) as u32;
+            return Ok(Operands { start: start as u32, len });
+        }
         Ok(self.close(from))
     }
 
-    fn list_items(&mut self, open: u8, close: u8, expected: &str) -> Result<()> {
+    /// Reads a list. As long as its items are leaves (tables of numbers are nothing else, and long) they go to the
+    /// pool right away, and the answer is true; from the first other item on, all of them wait in the open list.
+    fn list_items(&mut self, start: usize, open: u8, close: u8, expected: &str) -> Result<bool> {
         self.enter()?;
         self.expect(open, expected)?;
+        let mut direct = self.module.operands.len() == start;
         if !self.eat(close) {
             loop {
+                let before = self.module.operands.len();
                 let mut item = self.operand()?;
-                if self.at(b'=') {
-                    self.advance();
+                if self.eat(b'=') {
                     let from = self.open.len();
                     self.open.push(item);
                     let value = self.operand()?;
@@ -183,7 +191,15 @@ impl<'a> Parser<'a> {
                     let items = self.close(from);
                     item = self.make(item.span, OperandKind::Assign(items));
                 }
-                self.open.push(item);
+                if direct && self.module.operands.len() > before {
+                    direct = false;
+                    self.open.extend_from_slice(&self.module.operands[start..before]);
+                }
+                if direct {
+                    self.push(item);
+                } else {
+                    self.open.push(item);
+                }
                 if !self.eat(b',') {
                     break;
                 }
@@ -191,7 +207,7 @@ impl<'a> Parser<'a> {
             self.expect(close, expected)?;
         }
         self.depth -= 1;
-        Ok(())
+        Ok(direct)
     }
 
     /// A constant expression whose operators bind at least as tightly as `least`; 0 takes `? :` too.
@@ -238,6 +254,8 @@ impl<'a> Parser<'a> {
 
     fn binary(&self) -> Option<Binary> {
         match self.token.kind {
+            // What stands behind most numbers.
+            Kind::Mark(Mark(b',' | b';' | b']' | b'}' | b')', _)) => None,
             Kind::Mark(_) => Binary::of(self.here()),
             _ => None,
         }
