@@ -155,7 +155,9 @@ fn header(text: &str) -> Header {
         };
         let value = value.trim();
         match key.trim() {
-            "Version" => header.version = value.parse().ok().filter(|Version(major, minor)| *major < 256 && *minor < 256),
+            "Version" => {
+                header.version = value.parse().ok().filter(|Version(major, minor)| *major < 256 && *minor < 256)
+            }
             "Generator" => header.generator = crate::disasm::generator_word(value).unwrap_or(0),
             "Bound" => header.bound = value.parse().unwrap_or(0),
             "Schema" => header.schema = value.parse().unwrap_or(0),

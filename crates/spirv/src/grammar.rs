@@ -36,8 +36,11 @@ fn tables() -> &'static Tables {
             if by_opcode.len() <= at {
                 by_opcode.resize(at + 1, None);
             }
-            by_opcode[at] =
-                Some(Shape { grammar, has_type: has(OperandKind::IdResultType), has_result: has(OperandKind::IdResult) });
+            by_opcode[at] = Some(Shape {
+                grammar,
+                has_type: has(OperandKind::IdResultType),
+                has_result: has(OperandKind::IdResult),
+            });
             by_name.insert(grammar.opname, at as u16);
         }
         Tables { by_opcode, by_name }
@@ -255,7 +258,11 @@ impl Expected {
 
     /// Whether the instruction is complete as it stands.
     pub(crate) fn required(&self) -> Option<OperandKind> {
-        self.pending.iter().rev().find(|operand| operand.quantifier == OperandQuantifier::One).map(|operand| operand.kind)
+        self.pending
+            .iter()
+            .rev()
+            .find(|operand| operand.quantifier == OperandQuantifier::One)
+            .map(|operand| operand.kind)
     }
 
     /// After an enumerant: what it asks for comes next.
@@ -281,9 +288,10 @@ impl Expected {
         let row = u16::try_from(opcode).ok().and_then(shape);
         self.pending.clear();
         let own = row.map_or(&[][..], |row| row.grammar.operands);
-        let own = own.iter().rev().filter(|operand| {
-            !matches!(operand.kind, OperandKind::IdResultType | OperandKind::IdResult)
-        });
+        let own = own
+            .iter()
+            .rev()
+            .filter(|operand| !matches!(operand.kind, OperandKind::IdResultType | OperandKind::IdResult));
         self.pending.extend(own.cloned());
     }
 }

@@ -49,8 +49,9 @@ impl NumberType {
     pub(crate) fn read(self, text: &str) -> Result<([u32; 2], usize), String> {
         let bits = match self {
             NumberType::Integer { width, signed } => read_integer(text, width, signed)?,
-            NumberType::Float(format) => read_float(text, format)
-                .ok_or_else(|| format!("`{text}` is no {}-bit float", format.width()))?,
+            NumberType::Float(format) => {
+                read_float(text, format).ok_or_else(|| format!("`{text}` is no {}-bit float", format.width()))?
+            }
         };
         Ok(([bits as u32, (bits >> 32) as u32], self.words()))
     }
@@ -126,7 +127,8 @@ fn read_float(text: &str, format: Format) -> Option<u64> {
     let through = if format.width() == 16 { Format::F32 } else { format };
     let number = parse_number(through, text)?;
     let (bits, _) = convert(through, format, Rounding::TowardZero, number.bits);
-    (!through.is_infinite(number.bits) && (number.bits & through.magnitude_mask() < beyond(format, through))).then_some(bits)
+    (!through.is_infinite(number.bits) && (number.bits & through.magnitude_mask() < beyond(format, through)))
+        .then_some(bits)
 }
 
 /// The first bits of `through` that lie beyond the format, overflow counted from the power of two above its largest.
@@ -291,9 +293,17 @@ mod tests {
             assert_eq!(write_float(format, bits), written, "{text}");
             assert_eq!(read_float(written, format), Some(bits), "{written}");
         }
-        for (format, text) in [(Format::F32, "inf"), (Format::F32, "nan"), (Format::F32, "0xff"), (Format::F16, "1e10"),
-            (Format::F32, "1e39"), (Format::F32, "1e"), (Format::F32, "0x1.8"), (Format::F32, "1f"), (Format::F16, "")]
-        {
+        for (format, text) in [
+            (Format::F32, "inf"),
+            (Format::F32, "nan"),
+            (Format::F32, "0xff"),
+            (Format::F16, "1e10"),
+            (Format::F32, "1e39"),
+            (Format::F32, "1e"),
+            (Format::F32, "0x1.8"),
+            (Format::F32, "1f"),
+            (Format::F16, ""),
+        ] {
             assert_eq!(read_float(text, format), None, "{text}");
         }
     }

@@ -225,14 +225,19 @@ impl Module {
             let Some((kind, _)) = expected.next() else {
                 let extra = words.len() - at;
                 let them = if extra == 1 { "a word" } else { "words" };
-                return Err(bad(format!("{} has {them} too many: {extra} after its last operand", self.name_of(instruction))));
+                return Err(bad(format!(
+                    "{} has {them} too many: {extra} after its last operand",
+                    self.name_of(instruction)
+                )));
             };
             let class = grammar::class(kind);
             let value = words[at];
             let count = match class {
-                Class::Text => read_string(&words[at..])
-                    .ok_or_else(|| bad(format!("{}: a string without its zero byte", self.name_of(instruction))))?
-                    .1,
+                Class::Text => {
+                    read_string(&words[at..])
+                        .ok_or_else(|| bad(format!("{}: a string without its zero byte", self.name_of(instruction))))?
+                        .1
+                }
                 Class::Typed => self.number_type(instruction, types).map_or(1, NumberType::words),
                 _ => 1,
             };

@@ -1,0 +1,88 @@
+//! Decorations: what each may be put on.
+
+use rspirv::spirv::{Capability, Decoration, Op};
+
+use super::{Checker, code};
+use crate::facts::Attached;
+
+const DECORATIONS: &str = "SPIR-V 1.6, 3.20 Decoration";
+
+pub(super) fn check(checker: &mut Checker<'_>) {
+    for decoration in &checker.facts.decorations {
+        if let Some(wanted) = wanted(checker, decoration) {
+            let id = checker.module.id(decoration.target);
+            let name = Decoration::from_u32(decoration.value).map_or_else(String::new, |name| format!("{name:?}"));
+            let what = checker.facts.definition(decoration.target);
+            let what = what.map_or_else(String::new, |at| crate::grammar::instruction_name(at.opcode));
+            let message = format!("OpDecorate: {name} is for {wanted}; {id} is an {what}");
+            checker.error(code::DECORATION, decoration.instruction.word, DECORATIONS, message);
+        }
+    }
+}
+
+/// What a decoration is for, if its target is something else.
+fn wanted(checker: &Checker<'_>, decoration: &Attached) -> Option<&'static str> {
+    let (module, facts) = (checker.module, checker.facts);
+    let target = decoration.target;
+    let op = Op::from_u32(facts.definition(target)?.opcode.into())?;
+    // A group carries its decorations to others.
+    if op == Op::DecorationGroup {
+        return None;
+    }
+    let variable = matches!(op, Op::Variable | Op::UntypedVariableKHR);
+    let constant = (41..=52).contains(&(op as u32));
+    let (good, wanted) = match Decoration::from_u32(decoration.value)? {
+        Decoration::Block
+        | Decoration::BufferBlock
+        | Decoration::GLSLShared
+        | Decoration::GLSLPacked
+        | Decoration::CPacked => (op == Op::TypeStruct, "a struct type"),
+        Decoration::BuiltIn => (variable || constant, "a variable, a struct's member or a constant"),
+        Decoration::Restrict
+        | Decoration::Aliased
+        | Decoration::Volatile
+        | Decoration::Coherent
+        | Decoration::NonWritable
+        | Decoration::NonReadable => {
+            // Loads and pointers of physical addressing may carry some of these.
+            let pointer = matches!(op, Op::FunctionParameter | Op::RawAccessChainNV | Op::TypeStruct);
+            (variable || pointer, "a variable or a parameter")
+        }
+        Decoration::Location
+        | Decoration::Component
+        | Decoration::Binding
+        | Decoration::DescriptorSet
+        | Decoration::Index
+        | Decoration::InputAttachmentIndex
+        | Decoration::Invariant
+        | Decoration::Constant
+        | Decoration::Flat
+        | Decoration::NoPerspective
+        | Decoration::Centroid
+        | Decoration::Sample
+        | Decoration::Patch => {
+            let member_holder = op == Op::TypeStruct && !matches!(decoration.value, 33 | 34);
+            (variable || member_holder, "a variable")
+        }
+        Decoration::SpecId => (
+            matches!(op, Op::SpecConstant | Op::SpecConstantTrue | Op::SpecConstantFalse),
+            "a scalar specialisation constant",
+        ),
+        Decoration::ArrayStride => {
+            let stride =
+                matches!(op, Op::TypeArray | Op::TypeRuntimeArray | Op::TypePointer | Op::TypeUntypedPointerKHR);
+            (stride, "an array or pointer type")
+        }
+        Decoration::RowMajor | Decoration::ColMajor | Decoration::MatrixStride => (false, "a struct's member"),
+        Decoration::FPRoundingMode => {
+            let conversion =
+                matches!(op, Op::FConvert | Op::ConvertFToS | Op::ConvertFToU | Op::ConvertSToF | Op::ConvertUToF);
+            // Kernels may put it anywhere; shaders narrow floats with it.
+            let good = !facts.has(Capability::Shader) || (conversion && op == Op::FConvert);
+            (good, "OpFConvert in a shader: no other instruction's rounding is decorated")
+        }
+        _ => return None,
+    };
+    let _ = module;
+    (!good).then_some(wanted)
+}

@@ -1,0 +1,162 @@
+//! The memory model, entry points and execution modes, as SPIR-V and the target environment want them.
+
+use std::collections::HashSet;
+
+use rspirv::spirv::{AddressingModel, Capability, Decoration, ExecutionMode, ExecutionModel, MemoryModel, Op};
+
+use super::{Checker, code, source};
+use crate::environment::Client;
+use crate::facts::EntryPoint;
+use crate::grammar::name_of;
+
+const MODES: &str = "SPIR-V 1.6, 3.6 Execution Mode";
+
+pub(super) fn check(checker: &mut Checker<'_>) {
+    memory_model(checker);
+    let facts = checker.facts;
+    if facts.entry_points.is_empty() && !facts.has(Capability::Linkage) {
+        let message = "no OpEntryPoint: a module without one declares the capability Linkage".to_owned();
+        let end = checker.module.words().len();
+        checker.error(code::ENTRY_POINT, end, source::UNIVERSAL, message);
+    }
+    for entry in &facts.entry_points {
+        entry_point(checker, entry);
+    }
+    modes(checker);
+}
+
+fn memory_model(checker: &mut Checker<'_>) {
+    let module = checker.module;
+    let Some(instruction) = module.instructions().iter().find(|at| at.opcode == Op::MemoryModel as u16) else {
+        return;
+    };
+    let (addressing, memory) = (module.operand_word(instruction, 0), module.operand_word(instruction, 1));
+    let is = |model: AddressingModel| addressing == model as u32;
+    let environment = checker.environment;
+    let message = match environment.client {
+        Client::Vulkan(_) if !is(AddressingModel::Logical) && !is(AddressingModel::PhysicalStorageBuffer64) => {
+            Some(format!("the addressing model is Logical or PhysicalStorageBuffer64 in {environment}"))
+        }
+        Client::OpenCl { .. } if !is(AddressingModel::Physical32) && !is(AddressingModel::Physical64) => {
+            Some(format!("the addressing model is Physical32 or Physical64 in {environment}"))
+        }
+        Client::OpenCl { .. } if memory != MemoryModel::OpenCL as u32 => {
+            Some(format!("the memory model is OpenCL in {environment}"))
+        }
+        _ if memory != MemoryModel::Vulkan as u32 && checker.facts.has(Capability::VulkanMemoryModel) => {
+            Some("the capability VulkanMemoryModel is declared, the memory model is not Vulkan".to_owned())
+        }
+        _ => None,
+    };
+    if let Some(message) = message {
+        checker.error(
+            code::MEMORY_MODEL,
+            instruction.word,
+            "SPIR-V 1.6, OpMemoryModel",
+            format!("OpMemoryModel: {message}"),
+        );
+    }
+}
+
+fn entry_point(checker: &mut Checker<'_>, entry: &EntryPoint) {
+    let (module, facts) = (checker.module, checker.facts);
+    let word = entry.instruction.word;
+    let id = module.id(entry.function);
+    let Some(function) = facts.defined_by(module, entry.function, Op::Function) else {
+        if facts.definition(entry.function).is_some() {
+            let message = format!("OpEntryPoint: {id} is no function");
+            checker.error(code::ENTRY_POINT, word, source::UNIVERSAL, message);
+        }
+        return;
+    };
+    let returns_void = facts.defined_by(module, module.operand_word(function, 0), Op::TypeVoid).is_some();
+    if !returns_void {
+        let message = format!("OpEntryPoint: {id} returns a value; an entry point returns void");
+        checker.error(code::ENTRY_POINT, word, source::UNIVERSAL, message);
+    }
+    let parameters = facts.defined_by(module, module.operand_word(function, 3), Op::TypeFunction);
+    if parameters.is_some_and(|at| at.count > 3) && entry.model != ExecutionModel::Kernel as u32 {
+        let message = format!("OpEntryPoint: {id} has parameters; only a kernel's entry point may");
+        checker.error(code::ENTRY_POINT, word, source::UNIVERSAL, message);
+    }
+    let declares =
+        |mode: ExecutionMode| facts.modes.iter().any(|at| at.target == entry.function && at.value == mode as u32);
+    if entry.model == ExecutionModel::Fragment as u32
+        && declares(ExecutionMode::OriginUpperLeft) == declares(ExecutionMode::OriginLowerLeft)
+    {
+        let message =
+            format!("OpEntryPoint: the fragment shader {id} declares one of OriginUpperLeft, OriginLowerLeft");
+        checker.error(code::EXECUTION_MODE, word, MODES, message);
+    }
+    let sized = declares(ExecutionMode::LocalSize)
+        || declares(ExecutionMode::LocalSizeId)
+        || facts.decorations.iter().any(|at| {
+            at.value == Decoration::BuiltIn as u32
+                && at.words.first() == Some(&(rspirv::spirv::BuiltIn::WorkgroupSize as u32))
+        });
+    if matches!(checker.environment.client, Client::Vulkan(_))
+        && entry.model == ExecutionModel::GLCompute as u32
+        && !sized
+    {
+        let message =
+            format!("OpEntryPoint: the compute shader {id} declares LocalSize or LocalSizeId, or a WorkgroupSize");
+        checker.error(code::EXECUTION_MODE, word, "Vulkan, VUID-StandaloneSpirv-None-10685", message);
+    }
+}
+
+fn modes(checker: &mut Checker<'_>) {
+    let facts = checker.facts;
+    let mut seen = HashSet::new();
+    for mode in &facts.modes {
+        let word = mode.instruction.word;
+        let name = name_of(rspirv::grammar::OperandKind::ExecutionMode, mode.value).unwrap_or_default();
+        let id = checker.module.id(mode.target).to_string();
+        let models: Vec<u32> =
+            facts.entry_points.iter().filter(|entry| entry.function == mode.target).map(|entry| entry.model).collect();
+        if models.is_empty() {
+            let message = format!("OpExecutionMode {name}: {id} is no entry point");
+            checker.error(code::EXECUTION_MODE, word, MODES, message);
+            continue;
+        }
+        if let Some(wanted) = models_of(mode.value)
+            && !models.iter().all(|model| wanted.contains(model))
+        {
+            let message = format!("OpExecutionMode {name}: not a mode of this execution model");
+            checker.error(code::EXECUTION_MODE, word, MODES, message);
+        }
+        // The float controls stand once a width, the others once.
+        let width = is_float_control(mode.value).then(|| mode.words.first().copied()).flatten();
+        if may_not_repeat(mode.value) && !seen.insert((mode.target, mode.value, width)) {
+            let message = format!("OpExecutionMode {name} is declared a second time for {id}");
+            checker.error(code::EXECUTION_MODE, word, MODES, message);
+        }
+    }
+}
+
+fn is_float_control(mode: u32) -> bool {
+    use ExecutionMode::*;
+    [DenormPreserve, DenormFlushToZero, SignedZeroInfNanPreserve, RoundingModeRTE, RoundingModeRTZ]
+        .iter()
+        .any(|&control| control as u32 == mode)
+}
+
+/// FPFastMathDefault stands once a type, and other extensions have modes that may repeat.
+fn may_not_repeat(mode: u32) -> bool {
+    is_float_control(mode) || mode <= ExecutionMode::ContractionOff as u32
+}
+
+/// The execution models of the modes met most.
+fn models_of(mode: u32) -> Option<Vec<u32>> {
+    use ExecutionModel::*;
+    let models: &[ExecutionModel] = match ExecutionMode::from_u32(mode)? {
+        ExecutionMode::LocalSize => &[Kernel, GLCompute, TaskNV, MeshNV, TaskEXT, MeshEXT],
+        ExecutionMode::OriginUpperLeft
+        | ExecutionMode::OriginLowerLeft
+        | ExecutionMode::DepthReplacing
+        | ExecutionMode::EarlyFragmentTests
+        | ExecutionMode::PixelCenterInteger => &[Fragment],
+        ExecutionMode::ContractionOff | ExecutionMode::VecTypeHint | ExecutionMode::LocalSizeHint => &[Kernel],
+        _ => return None,
+    };
+    Some(models.iter().map(|&model| model as u32).collect())
+}

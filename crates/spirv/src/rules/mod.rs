@@ -1,0 +1,217 @@
+//! Whether a module obeys SPIR-V, SPV_KHR_fma and its target environment, and what it leaves open.
+//!
+//! Errors are violations that spirv-val reports too (of the instructions around the multiply-add family; this is no
+//! full validator). Warnings and notes are about modules that are valid: what is deprecated, without effect, or does not
+//! determine the bits.
+
+mod advice;
+mod capability;
+mod decoration;
+mod entry;
+mod flow;
+mod ids;
+mod layout;
+mod operand;
+mod types;
+
+use roundonce_isa::{Finding, Level, Place};
+
+use crate::environment::Environment;
+use crate::facts::Facts;
+use crate::grammar::{Class, Expected};
+use crate::literal::read_string;
+use crate::module::{Instruction, Module, NumberTypes, Operand};
+
+/// The stable codes, by what they are about.
+#[rustfmt::skip] // A code a line.
+pub(crate) mod code {
+    // 0001 and 0002: a binary or a text that cannot be read (`module`, `asm`).
+    pub(crate) const OPERANDS: &str = "SPV0003";
+    pub(crate) const OPCODE: &str = "SPV0004";
+    pub(crate) const VERSION: &str = "SPV0006";
+    pub(crate) const LAYOUT: &str = "SPV0010";
+    pub(crate) const BLOCK: &str = "SPV0011";
+    pub(crate) const ID_UNDEFINED: &str = "SPV0012";
+    pub(crate) const ID_TWICE: &str = "SPV0013";
+    pub(crate) const ID_BOUND: &str = "SPV0014";
+    pub(crate) const DOMINANCE: &str = "SPV0015";
+    pub(crate) const STRUCTURE: &str = "SPV0017";
+    pub(crate) const NOT_A_TYPE: &str = "SPV0016";
+    pub(crate) const CAPABILITY_NEEDED: &str = "SPV0020";
+    pub(crate) const EXTENSION_NEEDED: &str = "SPV0021";
+    pub(crate) const CAPABILITY_REFUSED: &str = "SPV0022";
+    pub(crate) const TYPE_DECLARATION: &str = "SPV0030";
+    pub(crate) const TYPE_TWICE: &str = "SPV0031";
+    pub(crate) const CONSTANT: &str = "SPV0032";
+    pub(crate) const RESULT_TYPE: &str = "SPV0040";
+    pub(crate) const OPERAND_TYPE: &str = "SPV0041";
+    pub(crate) const BFLOAT16: &str = "SPV0042";
+    pub(crate) const MEMORY_MODEL: &str = "SPV0050";
+    pub(crate) const ENTRY_POINT: &str = "SPV0051";
+    pub(crate) const EXECUTION_MODE: &str = "SPV0052";
+    pub(crate) const DECORATION: &str = "SPV0053";
+    pub(crate) const DEPRECATED_FMA: &str = "SPV0060";
+    pub(crate) const UNUSED: &str = "SPV0061";
+    pub(crate) const GLSL_FMA: &str = "SPV0062";
+    pub(crate) const NO_CONTRACTION: &str = "SPV0063";
+    pub(crate) const ROUNDING_OPEN: &str = "SPV0064";
+    pub(crate) const DENORM_OPEN: &str = "SPV0065";
+    pub(crate) const SPECIAL_OPEN: &str = "SPV0066";
+    pub(crate) const CONTRACTION: &str = "SPV0067";
+    pub(crate) const MODES_CONTRADICT: &str = "SPV0068";
+}
+
+/// Where the rules stand.
+pub(crate) mod source {
+    pub(crate) const FMA: &str = "SPV_KHR_fma, OpFmaKHR";
+    pub(crate) const FMA_CAPABILITY: &str = "SPV_KHR_fma, Capability FMAKHR";
+    pub(crate) const LAYOUT: &str = "SPIR-V 1.6, 2.4 Logical Layout of a Module";
+    pub(crate) const UNIVERSAL: &str = "SPIR-V 1.6, 2.16.1 Universal Validation Rules";
+    pub(crate) const FLOAT_CONTROLS: &str = "SPV_KHR_float_controls";
+}
+
+/// Assembles a text and checks it. A text that cannot be read gives those findings alone.
+///
+/// ```
+/// use roundonce_spirv::{Environment, check_text};
+/// let findings = check_text("OpCapability FMAKHR", Environment::UNIVERSAL);
+/// assert!(findings[0].message.contains("SPV_KHR_fma"));
+/// ```
+pub fn check_text(text: &str, environment: Environment) -> Vec<Finding> {
+    match crate::asm::assemble_module(text, Some(environment.version())) {
+        Ok(module) => check(&module, environment),
+        Err(findings) => findings,
+    }
+}
+
+/// Reads a binary of either byte order and checks it.
+pub fn check_binary(binary: &[u8], environment: Environment) -> Vec<Finding> {
+    match Module::from_binary(binary) {
+        Ok(mut module) => {
+            let names = debug_names(&module);
+            module.name_ids(names);
+            check(&module, environment)
+        }
+        Err(finding) => vec![finding],
+    }
+}
+
+/// Checks a module. Findings are in the module's order; warnings and notes among them leave it valid.
+pub fn check(module: &Module, environment: Environment) -> Vec<Finding> {
+    let facts = Facts::of(module);
+    let mut checker = Checker { module, environment, facts: &facts, findings: Vec::new() };
+    checker.version();
+    ids::definitions(&mut checker);
+    let decoded = instructions(&mut checker);
+    entry::check(&mut checker);
+    decoration::check(&mut checker);
+    // What a module leaves open is worth a word only where the words can be trusted.
+    if decoded && checker.findings.iter().all(|finding| finding.level < Level::Error) {
+        advice::check(&mut checker);
+    }
+    let order = |finding: &Finding| match finding.place {
+        Place::Span { start, .. } => start,
+        Place::Word(word) => word,
+        Place::Whole => 0,
+    };
+    checker.findings.sort_by_key(order);
+    checker.findings
+}
+
+pub(crate) struct Checker<'m> {
+    pub module: &'m Module,
+    pub environment: Environment,
+    pub facts: &'m Facts,
+    pub findings: Vec<Finding>,
+}
+
+impl Checker<'_> {
+    pub(crate) fn error(&mut self, code: &'static str, word: usize, rule: &str, message: String) -> &mut Finding {
+        self.report(Finding::error(code, self.module.place(word), message).rule(rule))
+    }
+    pub(crate) fn report(&mut self, finding: Finding) -> &mut Finding {
+        self.findings.push(finding);
+        self.findings.last_mut().expect("just pushed")
+    }
+    /// A value with its type, as a message shows it: `%k (i32)`.
+    pub(crate) fn typed(&self, id: u32) -> String {
+        match self.facts.type_of(id) {
+            Some(type_id) => format!("{} ({})", self.module.id(id), self.facts.describe(self.module, type_id)),
+            None => self.module.id(id).to_string(),
+        }
+    }
+
+    fn version(&mut self) {
+        let (found, newest) = (self.module.version(), self.environment.version());
+        if found > newest {
+            let message = format!("the module is SPIR-V {found}; {} takes {newest} at most", self.environment);
+            self.error(code::VERSION, 1, "SPIR-V 1.6, 2.3 Physical Layout", message);
+        }
+    }
+}
+
+/// The walk over all instructions, each read by the grammar once. Whether all could be read.
+fn instructions(checker: &mut Checker<'_>) -> bool {
+    let module = checker.module;
+    let mut numbers = NumberTypes::default();
+    let mut expected = Expected::new();
+    let mut operands: Vec<Operand> = Vec::new();
+    let mut layout = layout::Layout::default();
+    let mut capabilities = capability::Capabilities::default();
+    let mut types = types::Types::default();
+    let mut flow = flow::Flow::default();
+    let mut good = true;
+    for (index, instruction) in module.instructions().iter().enumerate() {
+        layout.check(checker, instruction);
+        flow.enter(checker, instruction);
+        match module.operands(instruction, &numbers, &mut expected, &mut operands) {
+            Ok(()) if crate::grammar::shape(instruction.opcode).is_some() => {
+                let usable = ids::uses(checker, index, instruction, &operands, &mut flow);
+                capabilities.check(checker, instruction, &operands);
+                if usable {
+                    types.check(checker, instruction, &operands);
+                    operand::check(checker, instruction);
+                }
+                good &= usable;
+            }
+            Ok(()) => {
+                good = false;
+                let message = format!("opcode {} is not in the grammar of SPIR-V 1.6", instruction.opcode);
+                checker.error(code::OPCODE, instruction.word, "SPIR-V 1.6, 3.49 Instructions", message);
+            }
+            Err(malformed) => {
+                good = false;
+                let rule =
+                    if instruction.opcode == operand::FMA { source::FMA } else { "SPIR-V 1.6, 3.49 Instructions" };
+                checker.error(code::OPERANDS, malformed.word, rule, malformed.message);
+            }
+        }
+        numbers.track(instruction.opcode, module.words_of(instruction));
+    }
+    layout.finish(checker);
+    flow.finish(checker);
+    good
+}
+
+/// The names that OpName gives, for messages about binaries.
+fn debug_names(module: &Module) -> Vec<(u32, String)> {
+    let named = module.instructions().iter().filter(|at| at.opcode == rspirv::spirv::Op::Name as u16);
+    named
+        .filter_map(|instruction| {
+            let words = module.words_of(instruction);
+            let (bytes, _) = read_string(words.get(2..)?)?;
+            let name = String::from_utf8(bytes).ok().filter(|name| !name.is_empty())?;
+            Some((words[1], name))
+        })
+        .collect()
+}
+
+/// Whether an operand is an id that is used, not defined.
+pub(crate) fn is_use(operand: &Operand) -> bool {
+    matches!(operand.class, Class::Id | Class::ResultType)
+}
+
+/// The first word's place of an instruction stands for the whole of it.
+pub(crate) fn at(instruction: &Instruction) -> usize {
+    instruction.word
+}
