@@ -1,24 +1,18 @@
-//! AVX-512: every direction is a field of the instruction, so that no mode is changed.
+//! AVX-512, where every direction is a field of the instruction, so that no mode is changed; and the loop of all
+//! kernels of x86-64.
 #![allow(unsafe_code)]
 
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
-use super::vector::{self, DOWN, Factor, Lanes, Mode, Plan, Same, UP, Vector, step};
+use super::avx2::{environment, is_default};
+use super::vector::{self, DOWN, Factor, Lanes, Mode, Plan, UP, Vector, step};
 use super::{Job, Kernels, Lane, Source, portable};
 use crate::{Format, Operation, Profile};
 
 /// Whether this machine has what the kernels are compiled for.
 pub(super) fn is_available() -> bool {
-    macro_rules! has {
-        ($($feature:tt)*) => {{
-            #[cfg(feature = "std")]
-            { $(std::arch::is_x86_feature_detected!($feature))&&* }
-            #[cfg(not(feature = "std"))]
-            { $(cfg!(target_feature = $feature))&&* }
-        }};
-    }
-    has!("avx512f" "avx512bw" "avx512dq" "avx512vl")
+    has_features!("avx512f" "avx512bw" "avx512dq" "avx512vl")
 }
 
 /// The kernel for an operation; `None` where there is none.
@@ -27,11 +21,11 @@ pub(super) fn select(operation: &Operation, profile: &Profile) -> Option<Kernels
         return None;
     }
     match (operation.factors, operation.format) {
-        (Format::F32, Format::F32) => vector::select::<F32x16, Same>(operation, profile).map(Kernels::U32),
-        (Format::F64, Format::F64) => vector::select::<F64x8, Same>(operation, profile).map(Kernels::U64),
-        (Format::F16, Format::F16) => vector::select::<F16x16, Same>(operation, profile).map(Kernels::U16),
-        (Format::F16, Format::F32) => vector::select::<F32x16, F16x16>(operation, profile).map(Kernels::U16U32),
-        (Format::BF16, Format::F32) => vector::select::<F32x16, Bf16x16>(operation, profile).map(Kernels::U16U32),
+        (Format::F32, Format::F32) => vector::select_f32::<F32x16>(operation, profile).map(Kernels::U32),
+        (Format::F64, Format::F64) => vector::select_f64::<F64x8>(operation, profile).map(Kernels::U64),
+        (Format::F16, Format::F16) => vector::select_f16::<F16x16>(operation, profile).map(Kernels::U16),
+        (Format::F16, Format::F32) => vector::select_mixed::<F32x16, F16x16>(operation, profile).map(Kernels::U16U32),
+        (Format::BF16, Format::F32) => vector::select_mixed::<F32x16, Bf16x16>(operation, profile).map(Kernels::U16U32),
         _ => None,
     }
 }
@@ -212,6 +206,11 @@ macro_rules! native {
 
 macro_rules! run {
     () => {
+        #[inline(always)]
+        fn keep_branch() {
+            // SAFETY: no instruction.
+            unsafe { core::arch::asm!("", options(nomem, nostack, preserves_flags)) };
+        }
         fn run<F: Factor<Self>, const ROUND: i32, const KIND: u8, const MODE: Mode>(
             job: &Job<'_, F::Lane, Self::Lane>,
             out: &mut [Self::Lane],
@@ -373,7 +372,7 @@ fn enter<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, const MODE: 
     job: &Job<'_, F::Lane, V::Lane>,
     out: &mut [V::Lane],
 ) {
-    if !is_default_environment() {
+    if !is_default(environment()) {
         return portable::run(job, out);
     }
     // SAFETY: `select` alone gives out the functions that end here, and it asked for the features.
@@ -388,23 +387,8 @@ fn kernel<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, const MODE:
     sweep::<V, F, ROUND, KIND, MODE>(job, out);
 }
 
-/// Round to nearest, neither subnormal operands nor subnormal results taken as zero, no exception traps: what a
-/// thread starts with. A library built with fast-math flags may have changed it when it was loaded.
-#[inline(always)]
-pub(super) fn is_default_environment() -> bool {
-    /// Everything but the six sticky exception bits.
-    const CONTROL: u32 = 0xffc0;
-    const DEFAULT: u32 = 0x1f80;
-    let mut mxcsr = 0_u32;
-    // SAFETY: stores the register's four bytes into a local.
-    unsafe { core::arch::asm!("stmxcsr [{}]", in(reg) &raw mut mxcsr, options(nostack, preserves_flags)) };
-    mxcsr & CONTROL == DEFAULT
-}
-
-/// Vectors in one turn of the main loop.
-const UNROLL: usize = 4;
-/// Lanes of the largest turn.
-const TURN: usize = UNROLL * 32;
+/// Lanes of the largest turn of the main loop: four vectors.
+const TURN: usize = 4 * 16;
 
 /// A stream of lanes: the next ones, and how far it moves in a turn (nowhere if it is uniform).
 struct Stream<T> {
@@ -447,7 +431,9 @@ pub(super) fn sweep<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, c
 ) {
     let plan = Plan::<V>::new(job);
     let length = out.len();
-    let turn = UNROLL * V::LANES;
+    // Fewer where a vector takes many instructions.
+    let vectors = if MODE & vector::FLUSH == 0 { 4 } else { 2 };
+    let turn = vectors * V::LANES;
     let base = out.as_mut_ptr();
     let (mut uniform_a, mut uniform_b) = (MaybeUninit::uninit(), MaybeUninit::uninit());
     let mut uniform_c = MaybeUninit::uninit();
@@ -459,24 +445,25 @@ pub(super) fn sweep<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, c
     let streaming = job.streams(length);
     if !streaming {
         while length - done >= turn {
-            let mut results = [V::splat(0); UNROLL];
-            for (vector, result) in results.iter_mut().enumerate() {
-                let at = vector * V::LANES;
-                // SAFETY: each stream has `turn` lanes from `next` on: a slice and `out` have `length` lanes, of which
-                // `done` lie behind, and a uniform has a turn. Arrays of integers need no more than their elements'
-                // alignment. What is read of `out` is a copy by the time that anything is written there.
-                let abc = unsafe {
-                    [
-                        F::load(&*a.next.add(at).cast()),
-                        F::load(&*b.next.add(at).cast()),
-                        V::load(&*c.next.add(at).cast()),
-                    ]
+            macro_rules! vector {
+                ($number:expr) => {
+                    let at = $number * V::LANES;
+                    // SAFETY: each stream has `turn` lanes from `next` on: a slice and `out` have `length` lanes, of
+                    // which `done` lie behind, and a uniform has a turn. Arrays of integers need no more than their
+                    // elements' alignment. What is read of `out` is a copy by the time that anything is written there.
+                    unsafe {
+                        let a = F::load(&*a.next.add(at).cast());
+                        let b = F::load(&*b.next.add(at).cast());
+                        let c = V::load(&*c.next.add(at).cast());
+                        step::<V, ROUND, KIND, MODE>(&plan, [a, b, c]).store(&mut *base.add(done + at).cast());
+                    }
                 };
-                *result = step::<V, ROUND, KIND, MODE>(&plan, abc);
             }
-            for (vector, result) in results.into_iter().enumerate() {
-                // SAFETY: `out` has `turn` lanes from `done` on.
-                result.store(unsafe { &mut *base.add(done + vector * V::LANES).cast() });
+            vector!(0);
+            vector!(1);
+            if vectors == 4 {
+                vector!(2);
+                vector!(3);
             }
             // SAFETY: a turn was read of each.
             unsafe {

@@ -22,6 +22,19 @@
 //! The processor's floating-point environment is neither changed nor trusted: where a caller's thread runs with
 //! flush-to-zero, another rounding direction or unmasked exceptions, the portable kernel serves that call.
 
+/// Whether the machine has these features; without `std`, whether every machine that the build is for has them.
+#[cfg(target_arch = "x86_64")]
+macro_rules! has_features {
+    ($($feature:tt)*) => {{
+        #[cfg(feature = "std")]
+        { $(std::arch::is_x86_feature_detected!($feature))&&* }
+        #[cfg(not(feature = "std"))]
+        { $(cfg!(target_feature = $feature))&&* }
+    }};
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod portable;
@@ -51,7 +64,10 @@ impl Level {
         match self {
             Level::Portable => true,
             #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => avx2::is_available(),
+            #[cfg(target_arch = "x86_64")]
             Level::Avx512 => avx512::is_available(),
+            #[cfg(not(target_arch = "x86_64"))]
             _ => false,
         }
     }
@@ -319,6 +335,12 @@ fn select(operation: &Operation, profile: &Profile, level: Level) -> (Level, Ker
         && let Some(kernel) = avx512::select(operation, profile)
     {
         return (Level::Avx512, kernel);
+    }
+    #[cfg(target_arch = "x86_64")]
+    if level >= Level::Avx2
+        && let Some(kernel) = avx2::select(operation, profile)
+    {
+        return (Level::Avx2, kernel);
     }
     let _ = (operation, profile, level);
     (Level::Portable, Kernels::Portable)

@@ -6,18 +6,17 @@ use super::portable::scalar;
 use super::{Job, Kernel, Lane};
 use crate::{Format, Kind, NanRule, Operand, Operation, Profile, Rounding, Tiny};
 
-/// What a kernel is compiled for beside its rounding and kind: a set of these bits.
+/// What a kernel is compiled for beside its rounding and kind: a set of these bits. Signs and the tiny policy are looked
+/// at when a flushing kernel runs, so that there are fewer kernels.
 pub(super) type Mode = u8;
 /// Step 2 changes signs.
 pub(super) const NEGATE: Mode = 1;
 /// Steps 3 and 9.
 pub(super) const FLUSH: Mode = 2;
-/// Step 4 (with `FLUSH`).
+/// Step 4, with `FLUSH`.
 pub(super) const DOMINANCE: Mode = 4;
-/// A result of the smallest normal magnitude may be one that the tiny policy flushes.
-pub(super) const EDGE: Mode = 8;
 /// Step 10.
-pub(super) const SATURATE: Mode = 16;
+pub(super) const SATURATE: Mode = 8;
 
 /// What a kernel is compiled for: the direction as x86 numbers it, its exceptions suppressed.
 pub(super) const NEAREST: i32 = 8;
@@ -77,6 +76,10 @@ pub(super) trait Vector: Copy {
     /// Step 10.
     fn clamp(self) -> Self;
 
+    /// Nothing, in a branch: it keeps the compiler from computing both branches before it knows which is meant. That
+    /// would be right, but slow where arithmetic on subnormals takes a hundred cycles.
+    fn keep_branch();
+
     /// Steps 6 to 8, and the lanes where the result is not settled.
     fn mul_add<const ROUND: i32>(a: Self, b: Self, c: Self) -> (Self, Self::Lanes);
     fn add<const ROUND: i32>(a: Self, c: Self) -> (Self, Self::Lanes);
@@ -114,6 +117,9 @@ pub(super) struct Plan<'a, V> {
     profile: &'a Profile,
     flip_product: V,
     flip_addend: V,
+    negates: bool,
+    /// A result of the smallest normal magnitude may be one that the tiny policy flushes.
+    edge: bool,
 }
 
 impl<'a, V: Vector> Plan<'a, V> {
@@ -126,6 +132,8 @@ impl<'a, V: Vector> Plan<'a, V> {
             profile: job.profile,
             flip_product: sign(job.operation.negate_product),
             flip_addend: sign(job.operation.negate_addend),
+            negates: job.operation.negate_product || job.operation.negate_addend,
+            edge: job.profile.tiny != Tiny::Result,
         }
     }
 }
@@ -138,7 +146,8 @@ pub(super) fn step<V: Vector, const ROUND: i32, const KIND: u8, const MODE: Mode
 ) -> V {
     let [mut a, b, mut c] = operands;
     // 2. Negate.
-    if MODE & NEGATE != 0 {
+    if MODE & (NEGATE | FLUSH) != 0 && (MODE & NEGATE != 0 || plan.negates) {
+        V::keep_branch();
         a = a.flip(plan.flip_product);
         c = c.flip(plan.flip_addend);
     }
@@ -154,6 +163,7 @@ pub(super) fn step<V: Vector, const ROUND: i32, const KIND: u8, const MODE: Mode
         if !subnormal.is_empty() {
             return careful::<V, ROUND, KIND, MODE>(plan, operands, [a, b, c]);
         }
+        V::keep_branch();
     }
     // 6 to 8.
     let (mut result, unsettled) = arithmetic::<V, ROUND, KIND>([a, b, c]);
@@ -164,7 +174,8 @@ pub(super) fn step<V: Vector, const ROUND: i32, const KIND: u8, const MODE: Mode
             SATURATE => result.class::<SUBNORMAL_CLASS>(),
             _ => result.class::<{ SUBNORMAL_CLASS | NAN_CLASS | ZERO_CLASS }>(),
         };
-        if MODE & EDGE != 0 {
+        if plan.edge {
+            V::keep_branch();
             doubtful = doubtful.union(result.smallest_normal());
         }
         if !doubtful.is_empty() {
@@ -189,8 +200,12 @@ fn careful<V: Vector, const ROUND: i32, const KIND: u8, const MODE: Mode>(
     operands: [V; 3],
     negated: [V; 3],
 ) -> V {
+    V::keep_branch();
     // 3. Flush operands.
-    let [mut a, mut b, c] = negated.map(|x| x.to_zero(x.class::<SUBNORMAL_CLASS>()));
+    let [mut a, mut b, mut c] = negated;
+    a = a.to_zero(a.class::<SUBNORMAL_CLASS>());
+    b = b.to_zero(b.class::<SUBNORMAL_CLASS>());
+    c = c.to_zero(c.class::<SUBNORMAL_CLASS>());
     // 4. Zero dominance.
     if MODE & DOMINANCE != 0 {
         let zero = a.class::<ZERO_CLASS>().union(b.class::<ZERO_CLASS>());
@@ -201,7 +216,7 @@ fn careful<V: Vector, const ROUND: i32, const KIND: u8, const MODE: Mode>(
     let (mut result, mut unsettled) = arithmetic::<V, ROUND, KIND>([a, b, c]);
     // 9. Flush the result. A magnitude below the smallest normal is tiny by every policy; one equal to it may be tiny
     // by all but `Tiny::Result`.
-    if MODE & EDGE != 0 {
+    if plan.edge {
         unsettled = unsettled.union(result.smallest_normal());
     }
     result = result.to_zero(result.class::<SUBNORMAL_CLASS>());
@@ -235,26 +250,29 @@ fn nan<V: Vector, const KIND: u8>(plan: &Plan<'_, V>, result: V, operands: [V; 3
 #[cold]
 #[inline(always)]
 fn payload<V: Vector>(profile: &Profile, kind: u8, result: V, operands: [V; 3]) -> V {
+    V::keep_branch();
     let format = V::FORMAT;
-    let (order, made) = match profile.nan_rule(format) {
-        NanRule::Canonical => ([Operand::A; 3], format.magnitude_mask()),
-        NanRule::Payload(order) => (order, format.sign_mask() | format.infinity() | format.quiet_bit()),
-    };
-    let mut nan = V::splat(made);
-    if let NanRule::Payload(_) = profile.nan_rule(format) {
-        for place in order.into_iter().rev() {
-            let used = match place {
-                Operand::A => true,
-                Operand::B => kind != ADD,
-                Operand::C => kind != MUL,
-            };
-            if used {
-                let operand = operands[place as usize];
-                nan = V::select(operand.class::<NAN_CLASS>(), operand.quiet(), nan);
-            }
-        }
+    let mut nan = V::splat(format.magnitude_mask());
+    if let NanRule::Payload([first, second, third]) = profile.nan_rule(format) {
+        nan = V::splat(format.sign_mask() | format.infinity() | format.quiet_bit());
+        nan = nan_operand(kind, third, operands, nan);
+        nan = nan_operand(kind, second, operands, nan);
+        nan = nan_operand(kind, first, operands, nan);
     }
     V::select(result.class::<NAN_CLASS>(), nan, result)
+}
+
+/// The operand where it is a NaN, made quiet.
+#[inline(always)]
+fn nan_operand<V: Vector>(kind: u8, place: Operand, [a, b, c]: [V; 3], otherwise: V) -> V {
+    let operand = match place {
+        Operand::A => a,
+        Operand::B if kind == ADD => return otherwise,
+        Operand::B => b,
+        Operand::C if kind == MUL => return otherwise,
+        Operand::C => c,
+    };
+    V::select(operand.class::<NAN_CLASS>(), operand.quiet(), otherwise)
 }
 
 /// Every lane by the scalar pipeline.
@@ -278,62 +296,75 @@ pub(super) fn rescue<V: Vector>(plan: &Plan<'_, V>, kind: u8, [a, b, c]: [V; 3])
     V::load(&results)
 }
 
-/// The kernel of `V` for an operation; `None` where it has none.
-pub(super) fn select<V: Vector, F: Factor<V>>(
-    operation: &Operation,
-    profile: &Profile,
-) -> Option<Kernel<F::Lane, V::Lane>> {
-    let mut mode = 0;
-    if operation.negate_product || operation.negate_addend {
-        mode |= NEGATE;
-    }
-    if operation.flush {
-        // Flushing kernels have time to flip signs that are not negated.
-        mode |= FLUSH | NEGATE;
-        if profile.tiny != Tiny::Result {
-            mode |= EDGE;
-        }
-    }
-    if operation.zero_dominance {
-        mode |= DOMINANCE;
-    }
-    if operation.saturate {
-        mode |= SATURATE;
-    } else if V::CANONICAL_NAN != (profile.nan_rule(V::FORMAT) == NanRule::Canonical) && V::CANONICAL_NAN {
+/// The mode of the kernel for an operation, if there can be one; whether there is, the tables below say.
+fn mode<V: Vector>(operation: &Operation, profile: &Profile, may_negate: bool) -> Option<Mode> {
+    let canonical = profile.nan_rule(V::FORMAT) == NanRule::Canonical;
+    let saturate = if operation.saturate { SATURATE } else { 0 };
+    if operation.zero_dominance && !operation.flush || V::CANONICAL_NAN && !canonical && !operation.saturate {
         return None;
     }
-    macro_rules! compiled {
-        ($($mode:expr),* $(,)?) => {
-            match mode {
-                $(mode if mode == ($mode) => by_kind::<V, F, { $mode }>(operation),)*
+    Some(match operation.flush {
+        true => FLUSH | saturate | if operation.zero_dominance { DOMINANCE } else { 0 },
+        false if saturate != 0 => NEGATE | SATURATE,
+        false if may_negate || operation.negate_product || operation.negate_addend => NEGATE,
+        false => 0,
+    })
+}
+
+/// The kernels that are compiled: a kind, and the modes that it is wanted in.
+macro_rules! kernels {
+    ($vector:ident, $factor:ident, $operation:ident, $mode:expr; $($kind:ident, $number:ident: $($compiled:expr),*;)*) => {{
+        let mode = $mode?;
+        match $operation.kind {
+            $(Kind::$kind => match mode {
+                $(mode if mode == ($compiled) => {
+                    Some(by_rounding::<$vector, $factor, $number, { $compiled }>($operation.rounding))
+                })*
                 _ => None,
-            }
-        };
-    }
-    const FL: Mode = FLUSH | NEGATE;
-    compiled!(
-        0,
-        NEGATE,
-        SATURATE,
-        NEGATE | SATURATE,
-        FL,
-        FL | SATURATE,
-        FL | EDGE,
-        FL | EDGE | SATURATE,
-        FL | DOMINANCE,
-        FL | DOMINANCE | SATURATE,
-        FL | DOMINANCE | EDGE,
-        FL | DOMINANCE | EDGE | SATURATE,
+            },)*
+            #[allow(unreachable_patterns)] // Not every table has all kinds.
+            _ => None,
+        }
+    }};
+}
+
+/// The kernel of f32 for an operation.
+pub(super) fn select_f32<V: Vector>(operation: &Operation, profile: &Profile) -> Option<Kernel<V::Lane, V::Lane>> {
+    kernels!(V, Same, operation, mode::<V>(operation, profile, false);
+        MulAdd, MUL_ADD: 0, NEGATE, NEGATE | SATURATE, FLUSH, FLUSH | SATURATE, FLUSH | DOMINANCE,
+            FLUSH | DOMINANCE | SATURATE;
+        Add, ADD: 0, NEGATE, NEGATE | SATURATE, FLUSH, FLUSH | SATURATE;
+        Mul, MUL: 0, NEGATE, NEGATE | SATURATE, FLUSH, FLUSH | SATURATE;
     )
 }
 
-fn by_kind<V: Vector, F: Factor<V>, const MODE: Mode>(operation: &Operation) -> Option<Kernel<F::Lane, V::Lane>> {
-    Some(match operation.kind {
-        Kind::MulAdd => by_rounding::<V, F, MUL_ADD, MODE>(operation.rounding),
-        Kind::Add => by_rounding::<V, F, ADD, MODE>(operation.rounding),
-        Kind::Mul => by_rounding::<V, F, MUL, MODE>(operation.rounding),
-        Kind::TruncatedMulAdd => return None,
-    })
+/// The kernel of f64, which GPUs do not saturate.
+pub(super) fn select_f64<V: Vector>(operation: &Operation, profile: &Profile) -> Option<Kernel<V::Lane, V::Lane>> {
+    kernels!(V, Same, operation, mode::<V>(operation, profile, false);
+        MulAdd, MUL_ADD: 0, NEGATE, FLUSH;
+        Add, ADD: 0, NEGATE, FLUSH;
+        Mul, MUL: 0, NEGATE, FLUSH;
+    )
+}
+
+/// The kernel of f16, which SPIR-V alone has: flushed or not.
+pub(super) fn select_f16<V: Vector>(operation: &Operation, profile: &Profile) -> Option<Kernel<V::Lane, V::Lane>> {
+    kernels!(V, Same, operation, mode::<V>(operation, profile, true);
+        MulAdd, MUL_ADD: NEGATE, FLUSH;
+        Add, ADD: NEGATE, FLUSH;
+        Mul, MUL: NEGATE, FLUSH;
+    )
+}
+
+/// The kernel for factors of 16 bits with f32, which PTX alone has: not flushed, not multiplied only.
+pub(super) fn select_mixed<V: Vector, F: Factor<V>>(
+    operation: &Operation,
+    profile: &Profile,
+) -> Option<Kernel<F::Lane, V::Lane>> {
+    kernels!(V, F, operation, mode::<V>(operation, profile, true);
+        MulAdd, MUL_ADD: NEGATE, NEGATE | SATURATE;
+        Add, ADD: NEGATE, NEGATE | SATURATE;
+    )
 }
 
 fn by_rounding<V: Vector, F: Factor<V>, const KIND: u8, const MODE: Mode>(
