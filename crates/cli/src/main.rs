@@ -14,6 +14,7 @@ mod forms;
 mod output;
 mod report;
 mod run;
+mod run_sass;
 mod sarif;
 mod why;
 

@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::array::Array;
 use crate::output::{self, Format, FormatArgument};
 use crate::report::Checked;
-use crate::{Ended, Failure, Status, files};
+use crate::{Ended, Failure, Status, files, run_sass};
 
 /// What may be done with unmodified mul and add.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -29,11 +29,11 @@ enum Contraction {
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The kernel's module: .ptx
-    file: PathBuf,
+    /// The kernel's module: .ptx, or a straight-line .sass listing
+    pub(crate) file: PathBuf,
     /// The kernel (needed when there are several)
     #[arg(long, value_name = "NAME")]
-    entry: Option<String>,
+    pub(crate) entry: Option<String>,
     /// Blocks of the grid
     #[arg(long, value_name = "X[,Y,Z]", default_value = "1", value_parser = extent)]
     grid: [u32; 3],
@@ -43,9 +43,15 @@ pub(crate) struct Arguments {
     /// A parameter, by position from 0 or by name: a number, in.npy (a buffer with the file's bytes) or zeros:f32:1024
     #[arg(long, value_name = "P=VALUE")]
     arg: Vec<String>,
-    /// Where a buffer goes afterwards, in the shape and type it came in with
+    /// Where a buffer goes afterwards, in the shape and type it came in with; of a .sass listing, a register
     #[arg(long, value_name = "P=FILE")]
-    out: Vec<String>,
+    pub(crate) out: Vec<String>,
+    /// SASS: a register, predicate or CC before the listing; a number for every lane, or in.npy with one a lane
+    #[arg(long, value_name = "R1=VALUE", value_parser = output::signed)]
+    pub(crate) reg: Vec<String>,
+    /// SASS: a word of a constant bank, as --reg
+    #[arg(long, value_name = "BANK:OFFSET=VALUE", value_parser = output::signed)]
+    pub(crate) cbank: Vec<String>,
     /// What is done with mul and add that have no rounding modifier
     #[arg(long, value_enum, default_value = "none")]
     contract: Contraction,
@@ -74,6 +80,32 @@ pub(crate) struct Arguments {
     format: FormatArgument,
 }
 
+impl Arguments {
+    pub(crate) fn json(&self) -> bool {
+        self.format.format == Format::Json
+    }
+    /// Whether more was asked for than the results.
+    pub(crate) fn trace_or_profile(&self) -> bool {
+        !self.json() && (self.trace.is_some() || self.profile)
+    }
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            contract: match self.contract {
+                Contraction::None => Contract::None,
+                Contraction::Fuse => Contract::Fuse,
+                Contraction::Report => Contract::Report,
+            },
+            step_limit: self.step_limit,
+            memory_limit: self.memory_limit,
+            threads: self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+            check_races: self.check_races,
+            trace_lane: self.trace,
+            count_lines: self.profile,
+            ..Options::default()
+        }
+    }
+}
+
 fn extent(text: &str) -> Result<[u32; 3], String> {
     let mut extent = [1; 3];
     let parts: Vec<&str> = text.split(',').collect();
@@ -87,6 +119,9 @@ fn extent(text: &str) -> Result<[u32; 3], String> {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
+    if arguments.file.extension().is_some_and(|extension| extension == "sass") {
+        return run_sass::run(arguments);
+    }
     let program = program(arguments)?;
     let kernel = the_kernel(&program, arguments)?;
     let (args, arrays) = bind(kernel, arguments)?;
@@ -98,35 +133,9 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         block: arguments.block,
         args,
         dynamic_shared: arguments.shared,
-        options: Options {
-            contract: match arguments.contract {
-                Contraction::None => Contract::None,
-                Contraction::Fuse => Contract::Fuse,
-                Contraction::Report => Contract::Report,
-            },
-            step_limit: arguments.step_limit,
-            memory_limit: arguments.memory_limit,
-            threads: arguments.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
-            check_races: arguments.check_races,
-            trace_lane: arguments.trace,
-            count_lines: arguments.profile,
-            ..Options::default()
-        },
+        options: arguments.options(),
     };
-    let report = match launch.run() {
-        Ok(report) => report,
-        Err(error) => {
-            let message = format!("{}: {error}", arguments.file.display());
-            return match error.trouble {
-                Trouble::Usage | Trouble::Invalid => Err(Failure::Input(message)),
-                // The kernel itself is at fault: a finding about it.
-                _ => {
-                    output::error(&message);
-                    Ok(Status::Found)
-                }
-            };
-        }
-    };
+    let Some(report) = launched(launch, arguments)? else { return Ok(Status::Found) };
     for (place, path) in &outputs {
         if let (Some(array), Some(buffer)) = (&arrays[*place], &report.buffers[*place]) {
             array.write(path, &buffer.to_bytes())?;
@@ -136,12 +145,26 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     Ok(if report.differences.is_empty() { Status::Done } else { Status::Found })
 }
 
+/// Runs a kernel. Where the kernel itself is at fault that is told, and there is no report.
+pub(crate) fn launched(launch: Launch, arguments: &Arguments) -> Result<Option<Report>, Failure> {
+    launch.run().map(Some).or_else(|error| {
+        let message = format!("{}: {error}", arguments.file.display());
+        match error.trouble {
+            Trouble::Usage | Trouble::Invalid => Err(Failure::Input(message)),
+            _ => {
+                output::error(&message);
+                Ok(None)
+            }
+        }
+    })
+}
+
 /// The module in the form that the engine runs.
 fn program(arguments: &Arguments) -> Result<Program, Failure> {
     let path = &arguments.file;
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("ptx") => {}
-        _ => return Err(Failure::Input(format!("{}: expected a .ptx file", path.display()))),
+        _ => return Err(Failure::Input(format!("{}: expected a .ptx or .sass file", path.display()))),
     }
     let text = files::text(path, files::read(path)?)?;
     let parsed = ptx::parse(&text);
@@ -159,7 +182,7 @@ fn program(arguments: &Arguments) -> Result<Program, Failure> {
 }
 
 /// Findings as `file:line:column: message`, one a line.
-fn located(path: &Path, text: &str, findings: Vec<Finding>) -> String {
+pub(crate) fn located(path: &Path, text: &str, findings: Vec<Finding>) -> String {
     let checked = Checked { file: path.display().to_string(), text: text.to_owned(), findings };
     let lines: Vec<String> = checked
         .rows()
@@ -197,7 +220,7 @@ fn place_of(kernel: &Kernel, name: &str) -> Result<usize, Failure> {
     })
 }
 
-fn split_pair<'t>(option: &str, text: &'t str) -> Result<(&'t str, &'t str), Failure> {
+pub(crate) fn split_pair<'t>(option: &str, text: &'t str) -> Result<(&'t str, &'t str), Failure> {
     text.split_once('=').ok_or_else(|| Failure::Input(format!("{option} `{text}` is not P=VALUE")))
 }
 
@@ -305,7 +328,7 @@ struct Traced<'a> {
     results: Vec<String>,
 }
 
-fn tell(report: &Report, kernel: &Kernel, arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn tell(report: &Report, kernel: &Kernel, arguments: &Arguments) -> Result<(), Failure> {
     let bits = |values: &[(u64, u32)]| values.iter().map(|&(bits, width)| hex_bits(width, bits)).collect();
     let told = Told {
         kernel: &kernel.name,
@@ -336,7 +359,7 @@ fn tell(report: &Report, kernel: &Kernel, arguments: &Arguments) -> Result<(), F
             })
             .collect(),
     };
-    if arguments.format.format == Format::Json {
+    if arguments.json() {
         return output::json(&told);
     }
     let mut out = anstream::stdout().lock();

@@ -13,15 +13,17 @@ use crate::{encode, fields, rules};
 /// # Errors
 /// The first thing wrong with it, with its place in the line.
 pub fn parse_line(line: &str) -> Result<Statement, Finding> {
-    parse_line_with_word(line).map(|(statement, _)| statement)
+    let mut statement = Statement::blank(0);
+    parse_line_into(line, &mut statement)?;
+    Ok(statement)
 }
 
-/// The same, with the word that a comment behind it gives.
-fn parse_line_with_word(line: &str) -> Result<(Statement, Option<u64>), Finding> {
+/// The same, written into `statement`; the result is the word that a comment behind it gives.
+fn parse_line_into(line: &str, statement: &mut Statement) -> Result<Option<u64>, Finding> {
     let mut cursor = Cursor::new(line);
     skip_comments(&mut cursor)?;
     let prefix = cursor.schedule_prefix()?;
-    let statement = cursor.statement(prefix)?;
+    cursor.statement(prefix, statement)?;
     if cursor.peek() == b';' {
         cursor.at += 1;
     }
@@ -30,7 +32,7 @@ fn parse_line_with_word(line: &str) -> Result<(Statement, Option<u64>), Finding>
         let end = cursor.at + line[cursor.at..].chars().next().map_or(0, char::len_utf8);
         return Err(rules::SYNTAX.at((cursor.at, end), "expected `;` or the end of the line behind the statement"));
     }
-    Ok((statement, word))
+    Ok(word)
 }
 
 /// Blanks and comments; the last word of 16 hex digits among them.
@@ -43,13 +45,7 @@ fn skip_comments(cursor: &mut Cursor<'_>) -> Result<Option<u64>, Finding> {
         } else if cursor.starts_with("//") || cursor.peek() == b'#' {
             cursor.at = cursor.text[cursor.at..].find('\n').map_or(cursor.text.len(), |length| cursor.at + length);
         } else if cursor.starts_with("/*") {
-            let rest = &cursor.text[cursor.at..];
-            let Some(length) = rest.find("*/") else {
-                return Err(rules::SYNTAX.at((cursor.at, cursor.text.len()), "a comment without its end"));
-            };
-            let digits = rest[2..length].trim().strip_prefix("0x").filter(|digits| digits.len() == 16);
-            word = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok()).or(word);
-            cursor.at += length + 2;
+            word = cursor.comment()?.or(word);
         } else {
             return Ok(word);
         }
@@ -70,7 +66,8 @@ fn skip_comments(cursor: &mut Cursor<'_>) -> Result<Option<u64>, Finding> {
 /// assert_eq!(asm_line("FFMA R0, R1, 0.1, R0;").unwrap_err().code, "SASS0007");
 /// ```
 pub fn asm_line(line: &str) -> Result<u64, Finding> {
-    let (statement, beside) = parse_line_with_word(line)?;
+    let mut statement = Statement::blank(0);
+    let beside = parse_line_into(line, &mut statement)?;
     let word = encode(&statement.instruction).map_err(|error| rules::encode_finding(&statement, error))?;
     match beside {
         None => Ok(word),

@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::fields::{self, Field};
 use crate::instruction::{Guard, Instruction, Operand, Value};
-use crate::shape::{BY_OPCODE, NO_SHAPE, Place, SHAPES};
+use crate::shape::{BY_OPCODE, ENCODABLE, Place, SHAPES};
 
 /// A word that is neither FFMA nor FFMA32I: its opcode is at fault.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -59,15 +59,26 @@ impl fmt::Display for DecodeError {
 /// ```
 #[inline]
 pub fn decode(word: u64) -> Result<Instruction, DecodeError> {
-    let index = BY_OPCODE[fields::OPCODE.get(word) as usize];
-    if index == NO_SHAPE {
-        return Err(DecodeError { word });
+    // One copy of the code for each encodable shape, in which the shape's table is a constant.
+    match BY_OPCODE[fields::OPCODE.get(word) as usize] {
+        0 => decode_as::<0>(word),
+        1 => decode_as::<1>(word),
+        2 => decode_as::<2>(word),
+        3 => decode_as::<3>(word),
+        4 => decode_as::<4>(word),
+        _ => Err(DecodeError { word }),
     }
-    let shape = &SHAPES[usize::from(index)];
+}
+
+const _: () = assert!(ENCODABLE == 5, "a copy of the code for each encodable shape");
+
+#[inline(always)]
+fn decode_as<const SHAPE: usize>(word: u64) -> Result<Instruction, DecodeError> {
+    let shape = const { &SHAPES[SHAPE] };
     let Some(encoding) = &shape.encoding else {
         return Err(DecodeError { word });
     };
-    let mut instruction = Instruction::blank(index);
+    let mut instruction = Instruction::blank(SHAPE as u8);
     instruction.guard =
         Guard { predicate: fields::PREDICATE.get(word) as u8, negated: fields::PREDICATE_NOT.get(word) != 0 };
     for (value, field) in instruction.modifiers.iter_mut().zip(shape.modifiers) {
@@ -90,6 +101,6 @@ pub fn decode(word: u64) -> Result<Instruction, DecodeError> {
     }
     instruction.operands[encoding.product_sign_on].negate = encoding.negate_product.get(word) != 0;
     instruction.operands[3].negate = encoding.negate_addend.get(word) != 0;
-    instruction.ignored_bits = word & shape.ignored();
+    instruction.ignored_bits = word & const { SHAPES[SHAPE].ignored() };
     Ok(instruction)
 }

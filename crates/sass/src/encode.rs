@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::fields;
 use crate::instruction::{Instruction, Value};
-use crate::shape::Place;
+use crate::shape::{ENCODABLE, Place, SHAPES};
 
 /// Why an instruction has no word.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -88,7 +88,22 @@ impl fmt::Display for EncodeError {
 /// ```
 #[inline]
 pub fn encode(instruction: &Instruction) -> Result<u64, (EncodeError, usize)> {
-    let shape = instruction.shape();
+    // One copy of the code for each encodable shape, in which the shape's table is a constant.
+    match instruction.shape {
+        0 => encode_as::<0>(instruction),
+        1 => encode_as::<1>(instruction),
+        2 => encode_as::<2>(instruction),
+        3 => encode_as::<3>(instruction),
+        4 => encode_as::<4>(instruction),
+        _ => Err((EncodeError::TextOnly, 0)),
+    }
+}
+
+const _: () = assert!(ENCODABLE == 5, "a copy of the code for each encodable shape");
+
+#[inline(always)]
+fn encode_as<const SHAPE: usize>(instruction: &Instruction) -> Result<u64, (EncodeError, usize)> {
+    let shape = const { &SHAPES[SHAPE] };
     let Some(encoding) = &shape.encoding else {
         return Err((EncodeError::TextOnly, 0));
     };
@@ -97,7 +112,7 @@ pub fn encode(instruction: &Instruction) -> Result<u64, (EncodeError, usize)> {
         return Err((EncodeError::Predicate { predicate: guard.predicate }, 0));
     }
     let mut word = encoding.opcode
-        | instruction.ignored_bits & shape.ignored()
+        | instruction.ignored_bits & const { SHAPES[SHAPE].ignored() }
         | fields::PREDICATE.put(u64::from(guard.predicate))
         | fields::PREDICATE_NOT.put(u64::from(guard.negated));
     for (field, value) in shape.modifiers.iter().zip(instruction.modifiers) {

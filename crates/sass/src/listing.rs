@@ -155,17 +155,10 @@ impl Reader<'_> {
     /// `/* … */`: a word of 16 hex digits belongs to the instruction before it or is a control word.
     fn comment(&mut self) {
         let start = self.cursor.at;
-        let rest = self.cursor.text.get(start..).unwrap_or_default();
-        let Some(length) = rest.find("*/") else {
-            self.fault(rules::SYNTAX.at((start, self.cursor.text.len()), "a comment without its end"));
-            self.cursor.at = self.cursor.text.len();
-            return;
-        };
-        self.cursor.at = start + length + 2;
-        let inside = rest[2..length].trim();
-        let word = inside.strip_prefix("0x").filter(|digits| digits.len() == 16);
-        let Some(word) = word.and_then(|digits| u64::from_str_radix(digits, 16).ok()) else {
-            return;
+        let word = match self.cursor.comment() {
+            Ok(Some(word)) => word,
+            Ok(None) => return,
+            Err(finding) => return self.fault(finding),
         };
         let wanting = self.listing.lines.last().is_some_and(|line| line.word.is_none());
         // A pair's `}` pushes the word of its second instruction to the next line.
@@ -254,8 +247,9 @@ impl Reader<'_> {
                 Err(finding) => return self.give_up(finding),
             }
         } else {
-            match self.cursor.statement(prefix) {
-                Ok(statement) => (Ok(Code::Statement(statement)), statement.slot, statement.span.1),
+            let mut statement = Statement::blank(0);
+            match self.cursor.statement(prefix, &mut statement) {
+                Ok(()) => (Ok(Code::Statement(statement)), statement.slot, statement.span.1),
                 Err(finding) if self.may_be_another(statement_start) => (Err(finding), prefix, self.cursor.at),
                 Err(finding) => return self.give_up(finding),
             }
@@ -317,10 +311,7 @@ impl Reader<'_> {
         let (slots, length) = (read_envytools(text), text.len());
         self.cursor.at += length;
         match slots {
-            Some(slots) => {
-                self.control = slots.to_vec();
-                self.control_top = false;
-            }
+            Some(slots) => self.control = slots.to_vec(),
             None => {
                 let finding = rules::SCHEDULE
                     .at((start, self.cursor.at), "this is not envytools' `sched (st 0x1) (st 0x1) (st 0x1)`");

@@ -9,7 +9,7 @@ use crate::instruction::{Guard, Instruction, Operand, PT, RZ, Value};
 use crate::rules;
 use crate::schedule::Slot;
 use crate::schedule_text::{NOTHING, apply_suffix, read_cuassembler, read_maxas};
-use crate::shape::{Kind, MAX_OPERANDS, Place, SHAPES, Shape};
+use crate::shape::{Kind, MAX_OPERANDS, Place, SHAPES, Shape, modifier_of, shapes_of};
 
 /// A range of bytes.
 pub(crate) type Span = (usize, usize);
@@ -27,6 +27,19 @@ pub struct Statement {
     pub operands: [(usize, usize); MAX_OPERANDS],
     /// The bytes from the guard to the last operand.
     pub span: (usize, usize),
+}
+
+impl Statement {
+    /// An instruction of the shape with that index, with nothing set.
+    pub(crate) const fn blank(shape: u8) -> Statement {
+        Statement {
+            instruction: Instruction::blank(shape),
+            slot: None,
+            mnemonic: (0, 0),
+            operands: [(0, 0); MAX_OPERANDS],
+            span: (0, 0),
+        }
+    }
 }
 
 pub(crate) struct Cursor<'a> {
@@ -57,6 +70,19 @@ impl<'a> Cursor<'a> {
         self.at += usize::from(found);
         found
     }
+    /// Steps over the comment that begins here with `/*`; the result is the word of 16 hex digits that it is, if any.
+    /// `/*/` opens a comment and does not close it.
+    pub(crate) fn comment(&mut self) -> Result<Option<u64>, Finding> {
+        let start = self.at;
+        let inside = self.text.get(start + 2..).unwrap_or_default();
+        let Some(length) = inside.find("*/") else {
+            self.at = self.text.len();
+            return Err(rules::SYNTAX.at((start, self.at), "a comment without its end"));
+        };
+        self.at = start + length + 4;
+        let digits = inside[..length].trim().strip_prefix("0x").filter(|digits| digits.len() == 16);
+        Ok(digits.and_then(|digits| u64::from_str_radix(digits, 16).ok()))
+    }
     /// Blanks within a line.
     #[inline]
     pub(crate) fn skip_blanks(&mut self) {
@@ -72,6 +98,11 @@ impl<'a> Cursor<'a> {
         }
         // Only ASCII bytes are wanted anywhere, so both ends are character boundaries.
         self.text.get(start..self.at).unwrap_or_default()
+    }
+    /// The bytes from one on.
+    #[inline]
+    fn from(&self, start: usize) -> &'a [u8] {
+        self.text.as_bytes().get(start..).unwrap_or_default()
     }
     #[inline]
     fn take_word(&mut self) -> &'a str {
@@ -153,8 +184,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// One statement without its end, `;` or the line's.
-    pub(crate) fn statement(&mut self, prefix: Option<Slot>) -> Result<Statement, Finding> {
+    /// One statement without its end, `;` or the line's, written into `out`, which is large.
+    pub(crate) fn statement(&mut self, prefix: Option<Slot>, out: &mut Statement) -> Result<(), Finding> {
         self.skip_blanks();
         let start = self.at;
         let guard = self.guard()?;
@@ -164,19 +195,20 @@ impl<'a> Cursor<'a> {
         if mnemonic.is_empty() {
             return Err(self.expected("a mnemonic"));
         }
-        let Some(first) = SHAPES.iter().position(|shape| shape.mnemonic == mnemonic) else {
+        let Some((first, siblings)) = shapes_of(self.from(mnemonic_start), mnemonic.len()) else {
             return Err(unknown_mnemonic(mnemonic, mnemonic_span));
         };
-        let mut instruction = Instruction::blank(first as u8);
+        *out = Statement::blank(first);
+        let instruction = &mut out.instruction;
         instruction.guard = guard;
         let mut given = [false; MAX_OPERANDS];
         while self.peek() == b'.' {
-            self.modifier(&mut instruction, &mut given)?;
+            self.modifier(instruction, &mut given)?;
         }
         if !matches!(self.peek(), b' ' | b'\t') {
             return Err(self.expected("a blank and the destination"));
         }
-        let mut operands = [(0, 0); MAX_OPERANDS];
+        let operands = &mut out.operands;
         let mut count = 0;
         loop {
             self.skip_blanks();
@@ -184,11 +216,12 @@ impl<'a> Cursor<'a> {
                 return Err(self.expected("the end of the statement after four operands"));
             }
             let operand_start = self.at;
-            instruction.operands[count] = self.operand(instruction.shape().form.is_none())?;
+            let integer = instruction.shape().form.is_none();
+            self.operand(integer, &mut instruction.operands[count])?;
             if count == 0 {
                 // The row has `.CC` behind the other modifiers; a listing has it on the destination.
                 if self.starts_with(".CC") {
-                    self.modifier(&mut instruction, &mut given)?;
+                    self.modifier(instruction, &mut given)?;
                 }
             } else {
                 self.reuse(&mut instruction.operands[count], operand_start)?;
@@ -200,18 +233,22 @@ impl<'a> Cursor<'a> {
                 break;
             }
         }
-        let span = (start, operands[count - 1].1);
-        select_shape(&mut instruction, first, count, &operands, span)?;
-        if count < instruction.shape().places.len() {
-            operands[count] = operands[0];
+        if self.peek().is_ascii_alphanumeric() || self.peek() == b'-' {
+            return Err(self.expected("`,` or the end of the statement"));
         }
-        let mut slot = self.schedule_suffix(prefix)?;
-        if let Some(slot) = &mut slot {
-            let kept = (1..count).filter(|index| instruction.operands[*index].reuse);
+        out.mnemonic = mnemonic_span;
+        out.span = (start, operands[count - 1].1);
+        select_shape(out, (first, siblings), count)?;
+        if count < out.instruction.shape().places.len() {
+            out.operands[count] = out.operands[0];
+        }
+        out.slot = self.schedule_suffix(prefix)?;
+        if let Some(slot) = &mut out.slot {
+            let kept = (1..count).filter(|index| out.instruction.operands[*index].reuse);
             let mask = kept.fold(slot.reuse(), |mask, index| mask | 1 << (index - 1));
             *slot = slot.with(crate::fields::REUSE, mask);
         }
-        Ok(Statement { instruction, slot, mnemonic: mnemonic_span, operands, span })
+        Ok(())
     }
 
     fn guard(&mut self) -> Result<Guard, Finding> {
@@ -237,32 +274,31 @@ impl<'a> Cursor<'a> {
     fn modifier(&mut self, instruction: &mut Instruction, given: &mut [bool; 4]) -> Result<(), Finding> {
         let start = self.at;
         self.at += 1;
-        self.take_word();
-        let text = self.text.get(start..self.at).unwrap_or_default();
-        let shape = instruction.shape();
-        let fields = shape.modifiers;
-        let found = instruction.slots().find_map(|(slot, _, index)| {
-            let choice = slot.choices.iter().position(|choice| choice.text == text);
-            let value = choice.map(|choice| choice as u8 + fields[index].first);
-            let illegal = fields[index].illegal.filter(|(_, name)| *name == text).map(|(value, _)| value);
-            value.or(illegal).map(|value| (index, value))
-        });
-        let Some((index, value)) = found else {
-            let syntax = shape.form.map_or_else(|| shape.mnemonic.to_owned(), |form| form.syntax());
-            let message = format!("`{text}` is not a modifier of {}: the form is `{syntax}`", shape.mnemonic);
-            let help = match (shape.mnemonic, text) {
-                ("FFMA32I", ".RN") => "FFMA32I always rounds to nearest even: leave `.RN` out",
-                ("FFMA32I", ".RM" | ".RP" | ".RZ") => "FFMA32I always rounds to nearest even; FFMA has `.rnd`",
-                _ => "",
-            };
-            return Err(rules::MODIFIER.at((start, self.at), message).help(help));
+        let length = self.take_word().len() + 1;
+        let Some((index, value)) = modifier_of(instruction.shape, self.from(start), length) else {
+            return Err(self.no_modifier(instruction.shape(), start));
         };
+        let index = usize::from(index);
         if given[index] {
+            let text = self.text.get(start..self.at).unwrap_or_default();
             return Err(rules::MODIFIER.at((start, self.at), format!("`{text}` is one too many for its slot")));
         }
         given[index] = true;
         instruction.modifiers[index] = value;
         Ok(())
+    }
+
+    #[cold]
+    fn no_modifier(&self, shape: &Shape, start: usize) -> Finding {
+        let text = self.text.get(start..self.at).unwrap_or_default();
+        let syntax = shape.form.map_or_else(|| shape.mnemonic.to_owned(), |form| form.syntax());
+        let message = format!("`{text}` is not a modifier of {}: the form is `{syntax}`", shape.mnemonic);
+        let help = match (shape.mnemonic, text) {
+            ("FFMA32I", ".RN") => "FFMA32I always rounds to nearest even: leave `.RN` out",
+            ("FFMA32I", ".RM" | ".RP" | ".RZ") => "FFMA32I always rounds to nearest even; FFMA has `.rnd`",
+            _ => "",
+        };
+        rules::MODIFIER.at((start, self.at), message).help(help)
     }
 
     fn reuse(&mut self, operand: &mut Operand, start: usize) -> Result<(), Finding> {
@@ -278,60 +314,68 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    fn operand(&mut self, integer: bool) -> Result<Operand, Finding> {
+    /// One operand, written into a plain one.
+    #[inline]
+    fn operand(&mut self, integer: bool, out: &mut Operand) -> Result<(), Finding> {
         let sign = usize::from(self.peek() == b'-');
         match (self.ahead(sign), self.ahead(sign + 1)) {
             (b'R', b'0'..=b'9' | b'Z') => {
                 self.at += sign;
-                let value = self.register()?;
-                Ok(Operand { value, negate: sign == 1, reuse: false })
+                out.negate = sign == 1;
+                out.value = Value::Register(self.register()?);
             }
             (b'c', b'[') => {
                 self.at += sign;
-                let value = self.constant()?;
-                Ok(Operand { value, negate: sign == 1, reuse: false })
+                out.negate = sign == 1;
+                out.value = self.constant()?;
             }
             (b'|', _) => {
                 let span = (self.at, self.at + sign + 1);
-                Err(rules::SYNTAX.at(span, "no source of these instructions has an absolute value"))
+                return Err(rules::SYNTAX.at(span, "no source of these instructions has an absolute value"));
             }
             _ => {
                 let bits = if integer { self.integer()? } else { self.immediate()? };
+                out.value = Value::Immediate(bits);
                 // The disassembler's specials end in a blank: `+INF .NEG`.
                 let end = self.at;
                 self.skip_blanks();
-                let negate = self.starts_with(".NEG") && !self.ahead(4).is_ascii_alphanumeric();
-                self.at = if negate { self.at + 4 } else { end };
-                Ok(Operand { value: Value::Immediate(bits), negate, reuse: false })
+                out.negate = self.starts_with(".NEG") && !self.ahead(4).is_ascii_alphanumeric();
+                self.at = if out.negate { self.at + 4 } else { end };
             }
         }
+        Ok(())
     }
 
-    fn register(&mut self) -> Result<Value, Finding> {
+    #[inline]
+    fn register(&mut self) -> Result<u8, Finding> {
         let start = self.at;
-        let name = self.take_word();
-        if name == "RZ" {
-            return Ok(Value::Register(RZ));
-        }
+        let bytes = self.text.as_bytes();
+        self.at += 1;
         let mut number: u32 = 0;
-        for digit in name[1..].bytes() {
-            if !digit.is_ascii_digit() {
-                let span = (start, self.at);
-                return Err(rules::REGISTER.at(span, format!("`{name}` is not a register: expected R0 to R254 or RZ")));
-            }
-            number = number.saturating_mul(10).saturating_add(u32::from(digit - b'0'));
+        // Four digits are one too many already.
+        while let Some(digit) = bytes.get(self.at).filter(|byte| byte.is_ascii_digit() && self.at < start + 5) {
+            number = number * 10 + u32::from(digit - b'0');
+            self.at += 1;
         }
-        match u8::try_from(number) {
-            Ok(number) if number != RZ => Ok(Value::Register(number)),
-            _ => {
-                let span = (start, self.at);
-                let finding = rules::REGISTER.at(span, format!("there is no register {name}: they end at R254"));
-                Err(if number == 255 {
-                    finding.help("register 255 is written RZ").fix(span.0, span.1, "RZ")
-                } else {
-                    finding
-                })
-            }
+        if self.at == start + 1 && self.peek() == b'Z' {
+            self.at += 1;
+            number = u32::from(RZ);
+        } else if number >= u32::from(RZ) {
+            return Err(self.no_register(start));
+        }
+        if self.peek().is_ascii_alphanumeric() || self.peek() == b'_' {
+            return Err(self.no_register(start));
+        }
+        Ok(number as u8)
+    }
+
+    #[cold]
+    fn no_register(&mut self, start: usize) -> Finding {
+        self.take_word();
+        let span = (start, self.at);
+        match self.text.get(start..self.at).unwrap_or_default() {
+            "R255" => rules::REGISTER.at(span, "register 255 is written RZ").fix(start, self.at, "RZ"),
+            name => rules::REGISTER.at(span, format!("`{name}` is not a register: they are R0 to R254 and RZ")),
         }
     }
 
@@ -486,35 +530,33 @@ fn fits(shape: &Shape, operands: &[Operand]) -> bool {
 }
 
 /// Picks the operand form that the operands' kinds name.
-fn select_shape(
-    instruction: &mut Instruction,
-    first: usize,
-    count: usize,
-    spans: &[Span; MAX_OPERANDS],
-    span: Span,
-) -> Result<(), Finding> {
-    let mnemonic = SHAPES[first].mnemonic;
-    let siblings = || SHAPES[first..].iter().take_while(|shape| shape.mnemonic == mnemonic);
+fn select_shape(statement: &mut Statement, (first, siblings): (u8, u8), count: usize) -> Result<(), Finding> {
+    let instruction = &mut statement.instruction;
     let operands = &instruction.operands[..count];
-    let Some(index) = siblings().position(|shape| fits(shape, operands)) else {
-        return Err(no_shape(mnemonic, operands, spans, span));
+    let shapes = &SHAPES[usize::from(first)..][..usize::from(siblings)];
+    let Some(index) = shapes.iter().position(|shape| fits(shape, operands)) else {
+        return Err(no_shape(shapes, operands, &statement.operands, statement.span));
     };
-    instruction.shape = (first + index) as u8;
+    instruction.shape = first + index as u8;
     if instruction.operands[0].negate {
-        return Err(rules::SYNTAX.at(spans[0], "a destination has no sign"));
+        return Err(rules::SYNTAX.at(statement.operands[0], "a destination has no sign"));
     }
-    let places = instruction.shape().places;
-    if count < places.len() {
+    let signed = (1..count).find(|source| instruction.operands[*source].negate);
+    if let (Some(source), None) = (signed, shapes[index].form) {
+        let message = "a move copies a pattern of bits: its source has no sign";
+        return Err(rules::SYNTAX.at(statement.operands[source], message));
+    }
+    if count < shapes[index].places.len() {
         instruction.operands[count] = Operand::plain(instruction.operands[0].value);
     }
     Ok(())
 }
 
 #[cold]
-fn no_shape(mnemonic: &str, operands: &[Operand], spans: &[Span; MAX_OPERANDS], span: Span) -> Finding {
+fn no_shape(shapes: &[Shape], operands: &[Operand], spans: &[Span; MAX_OPERANDS], span: Span) -> Finding {
+    let mnemonic = shapes[0].mnemonic;
     let kinds: Vec<&str> = operands.iter().map(|operand| operand.value.kind().name()).collect();
-    let forms: Vec<String> =
-        SHAPES.iter().filter(|shape| shape.mnemonic == mnemonic).map(|shape| format!("({})", shape.kinds())).collect();
+    let forms: Vec<String> = shapes.iter().map(|shape| format!("({})", shape.kinds())).collect();
     let found = operands.iter().map(|operand| operand.value.kind()).collect::<Vec<Kind>>();
     let message =
         format!("{mnemonic} does not take ({}): its operand forms are {}", kinds.join(", "), forms.join(", "));

@@ -68,6 +68,7 @@ rules! {
     LAYOUT "SASS0025" Error "code is bundles of 32 bytes: a control word and three instructions" "control word";
     CUBIN "SASS0026" Error "a cubin is a 64-bit little-endian ELF file for an NVIDIA GPU of the Maxwell or Pascal family" "ELF, e_machine and e_flags";
     UNSCHEDULED "SASS0027" Warning "every instruction of a bundle is scheduled" "control word";
+    ENTRY "SASS0028" Error "one kernel is run" "the command line's contract";
 }
 
 /// The finding of an instruction that has no word, placed on the operand at fault.

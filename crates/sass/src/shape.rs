@@ -285,8 +285,125 @@ const _: () = {
     }
 };
 
+/// Up to eight bytes as one number, so that words are compared at once.
+const fn packed(word: &[u8]) -> u64 {
+    let mut number = 0;
+    let mut index = 0;
+    while index < word.len() && index < 8 {
+        number |= (word[index] as u64) << (8 * index);
+        index += 1;
+    }
+    number
+}
+
+/// The same for a word at the start of a text, read in one step where the text is long enough.
+#[inline]
+fn packed_start(text: &[u8], length: usize) -> u64 {
+    match text.first_chunk::<8>() {
+        Some(eight) if length < 8 => u64::from_le_bytes(*eight) & ((1 << (8 * length)) - 1),
+        Some(eight) => u64::from_le_bytes(*eight),
+        None => packed(&text[..length.min(text.len())]),
+    }
+}
+
+/// The mnemonics, packed (none is longer than eight letters), each with its first shape and its number of shapes.
+const MNEMONICS: [(u64, u8, u8); 8] = {
+    let mut table = [(0, 0, 0); 8];
+    let mut index = 0;
+    let mut count = 0;
+    while index < SHAPES.len() {
+        let name = packed(SHAPES[index].mnemonic.as_bytes());
+        assert!(SHAPES[index].mnemonic.len() <= 8);
+        if index > 0 && table[count - 1].0 == name {
+            table[count - 1].2 += 1;
+        } else {
+            table[count] = (name, index as u8, 1);
+            count += 1;
+        }
+        index += 1;
+    }
+    assert!(count == 8, "one entry for each mnemonic");
+    table
+};
+
+/// The shapes of the mnemonic in the first `length` bytes of a text: the first one's index, and how many there are.
+#[inline]
+pub(crate) fn shapes_of(text: &[u8], length: usize) -> Option<(u8, u8)> {
+    let name = packed_start(text, length);
+    let found = MNEMONICS.iter().find(|(known, ..)| *known == name)?;
+    (length <= 8).then_some((found.1, found.2))
+}
+
+/// One modifier as text.
+#[derive(Clone, Copy)]
+struct Spelling {
+    packed: u64,
+    text: &'static str,
+    /// The slot that it stands in.
+    slot: u8,
+    /// The slot's value.
+    value: u8,
+}
+
+const MAX_SPELLINGS: usize = 10;
+
+/// Every modifier of each shape, the illegal ones included.
+const SPELLINGS: [[Spelling; MAX_SPELLINGS]; SHAPES.len()] = {
+    let mut table = [[Spelling { packed: 0, text: "", slot: 0, value: 0 }; MAX_SPELLINGS]; SHAPES.len()];
+    let mut index = 0;
+    while index < SHAPES.len() {
+        let shape = &SHAPES[index];
+        let mut count = 0;
+        let mut slot = 0;
+        while slot < shape.modifiers.len() {
+            let field = &shape.modifiers[slot];
+            if let Some(form) = shape.form
+                && let roundonce_isa::Part::Slot(part) = &form.parts[slot]
+            {
+                let mut choice = 0;
+                while choice < part.choices.len() {
+                    let text = part.choices[choice].text;
+                    let value = choice as u8 + field.first;
+                    table[index][count] = Spelling { packed: packed(text.as_bytes()), text, slot: slot as u8, value };
+                    count += 1;
+                    choice += 1;
+                }
+            }
+            if let Some((value, text)) = field.illegal {
+                table[index][count] = Spelling { packed: packed(text.as_bytes()), text, slot: slot as u8, value };
+                count += 1;
+            }
+            slot += 1;
+        }
+        index += 1;
+    }
+    table
+};
+
+/// The slot and the value of the modifier in the first `length` bytes of a text, its dot included.
+#[inline]
+pub(crate) fn modifier_of(shape: u8, text: &[u8], length: usize) -> Option<(u8, u8)> {
+    let name = packed_start(text, length);
+    let found = SPELLINGS[usize::from(shape)].iter().find(|spelling| spelling.packed == name)?;
+    (text.get(..length)? == found.text.as_bytes()).then_some((found.slot, found.value))
+}
+
+/// How many shapes have an encoding: the first ones of [`SHAPES`].
+pub(crate) const ENCODABLE: usize = {
+    let mut count = 0;
+    while count < SHAPES.len() && SHAPES[count].encoding.is_some() {
+        count += 1;
+    }
+    let mut index = count;
+    while index < SHAPES.len() {
+        assert!(SHAPES[index].encoding.is_none(), "the encodable shapes come first");
+        index += 1;
+    }
+    count
+};
+
 /// No form has this opcode.
-pub(crate) const NO_SHAPE: u8 = u8::MAX;
+const NO_SHAPE: u8 = u8::MAX;
 
 /// The shape of each value of the nine opcode bits.
 pub(crate) const BY_OPCODE: [u8; 512] = {

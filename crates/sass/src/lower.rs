@@ -1,0 +1,350 @@
+//! A straight-line listing as a program that engines run.
+//!
+//! Every lane has its own registers. What the listing reads before it writes it is an input; whatever it writes is an
+//! output: each is a buffer of 32 bits a lane. A write to `RZ` without `.CC` does nothing, and what it reads is no input.
+
+use core::fmt;
+use std::collections::BTreeMap;
+
+use roundonce_isa::program::{
+    self, Block, Comparand, Comparison, IntOp, Kernel, Op, Param, Program, Reg, Sign, Space, Special, Terminator, Width,
+};
+use roundonce_isa::{Finding, Level, Place, line_column};
+
+use crate::instruction::{Guard, Instruction, PT, RZ, Value};
+use crate::listing::{Code, Line, Listing};
+use crate::print::Register;
+use crate::{decode, rules};
+
+/// What a lane has a value in.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Name {
+    /// A register: 32 bits.
+    Register(u8),
+    /// A predicate: 0 or not 0.
+    Predicate(u8),
+    /// A word of a constant bank; the offset is in bytes.
+    Constant {
+        /// The bank.
+        bank: u8,
+        /// In bytes.
+        offset: u16,
+    },
+    /// The condition codes: bit 0 Z, bit 1 S; C and V are clear.
+    ConditionCodes,
+}
+
+/// `R1`, `P0`, `c[0x3][0x140]`, `CC`.
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Name::Register(number) => write!(f, "{}", Register(*number)),
+            Name::Predicate(number) => write!(f, "P{number}"),
+            Name::Constant { bank, offset } => write!(f, "c[{bank:#x}][{offset:#x}]"),
+            Name::ConditionCodes => f.write_str("CC"),
+        }
+    }
+}
+
+/// A program and what its parameters are: first the number of lanes (32 bits), then a buffer for each input, then a
+/// buffer for each output. A launch may have more threads than lanes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Lowered {
+    /// One kernel.
+    pub program: Program,
+    /// What is read before it is written, sorted, in the order of the parameters.
+    pub inputs: Vec<Name>,
+    /// What is written, sorted, in the order of the parameters.
+    pub outputs: Vec<Name>,
+}
+
+/// The program of a listing of the rows' instructions; of several kernels, of the one named.
+///
+/// # Errors
+/// Everything that cannot be read, and everything that is no instruction of the rows.
+///
+/// ```
+/// let lowered = roundonce_sass::lower("FFMA.CC R0, R1, c[0x3][0x140], -R0;", None).unwrap();
+/// let names = |names: &[roundonce_sass::Name]| names.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+/// assert_eq!(names(&lowered.inputs), "R0 R1 c[0x3][0x140]");
+/// assert_eq!(names(&lowered.outputs), "R0 CC");
+/// assert!(lowered.program.check().is_ok());
+/// ```
+pub fn lower(text: &str, entry: Option<&str>) -> Result<Lowered, Vec<Finding>> {
+    let (listing, mut findings) = Listing::parse(text);
+    let (name, lines) = match kernel_lines(&listing, entry) {
+        Ok(kernel) => kernel,
+        Err(message) => {
+            findings.push(rules::ENTRY.finding(Place::Whole, message));
+            return Err(findings);
+        }
+    };
+    let mut lowering = Lowering::default();
+    for line in lines {
+        let instruction = match &line.code {
+            Code::Statement(statement) => Ok(statement.instruction),
+            Code::Word(word) => decode(*word),
+        };
+        match instruction {
+            Err(error) => findings.push(rules::OPCODE.finding(line.place(), error.to_string())),
+            Ok(instruction) => {
+                if let Some(name) = instruction.illegal_modifier() {
+                    findings.push(rules::INVALID_FMZ.finding(line.place(), format!("`{name}` means nothing")));
+                }
+                let number = line_column(text, line.span.0).0;
+                let written = text.get(line.span.0..line.span.1).unwrap_or_default();
+                lowering.instruction(&instruction, number as u32, written);
+            }
+        }
+    }
+    if findings.iter().any(|finding| finding.level == Level::Error) {
+        return Err(findings);
+    }
+    Ok(lowering.finish(&name))
+}
+
+/// The name and the lines of the kernel that is meant.
+fn kernel_lines<'a>(listing: &'a Listing, entry: Option<&str>) -> Result<(String, &'a [Line]), String> {
+    let names = || listing.kernels.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+    let at = match (entry, listing.kernels.len()) {
+        (None, 0) => return Ok(("listing".to_owned(), &listing.lines)),
+        (None, 1) => 0,
+        (None, _) => return Err(format!("the listing has several kernels, name one: {}", names())),
+        (Some(entry), _) => {
+            let found = listing.kernels.iter().position(|(name, _)| name == entry);
+            found.ok_or_else(|| format!("the listing has no kernel `{entry}`; it has {}", names()))?
+        }
+    };
+    let (name, first) = &listing.kernels[at];
+    let end = listing.kernels.get(at + 1).map_or(listing.lines.len(), |(_, next)| *next);
+    // Code before the first label belongs to the only kernel.
+    let first = if listing.kernels.len() == 1 { 0 } else { *first };
+    Ok((name.clone(), listing.lines.get(first..end).unwrap_or_default()))
+}
+
+#[derive(Default)]
+struct Lowering {
+    body: Vec<program::Instruction>,
+    registers: Vec<Width>,
+    /// The program's register of each name.
+    names: BTreeMap<Name, Reg>,
+    inputs: Vec<Name>,
+    outputs: Vec<Name>,
+    places: Vec<program::Place>,
+}
+
+const NO_ARGS: [program::Operand; 4] = [program::Operand::ZERO; 4];
+
+fn integer(op: IntOp, d: Reg, width: Width, args: &[program::Operand]) -> Op {
+    let mut all = NO_ARGS;
+    all[..args.len()].copy_from_slice(args);
+    Op::Int { d, op, width, args: all }
+}
+
+impl Lowering {
+    fn register(&mut self, width: Width) -> Reg {
+        self.registers.push(width);
+        Reg(self.registers.len() as u32 - 1)
+    }
+
+    /// The program's register of a name, an input if nothing wrote it yet.
+    fn read(&mut self, name: Name) -> Reg {
+        if let Some(reg) = self.names.get(&name) {
+            return *reg;
+        }
+        let width = if matches!(name, Name::Predicate(_)) { Width::Pred } else { Width::B32 };
+        let reg = self.register(width);
+        self.names.insert(name, reg);
+        self.inputs.push(name);
+        reg
+    }
+
+    /// The program's register that a write goes to. Under a guard some lanes keep the old value, which is then read.
+    fn write(&mut self, name: Name, guarded: bool) -> Reg {
+        if !self.outputs.contains(&name) {
+            self.outputs.push(name);
+        }
+        if guarded {
+            return self.read(name);
+        }
+        if let Some(reg) = self.names.get(&name) {
+            return *reg;
+        }
+        let reg = self.register(Width::B32);
+        self.names.insert(name, reg);
+        reg
+    }
+
+    fn operand(&mut self, value: Value) -> program::Operand {
+        match value {
+            Value::Register(RZ) => program::Operand::ZERO,
+            Value::Register(number) => self.read(Name::Register(number)).into(),
+            Value::Constant { bank, offset } => self.read(Name::Constant { bank, offset }).into(),
+            Value::Immediate(bits) => program::Operand::Imm(u64::from(bits)),
+        }
+    }
+
+    fn instruction(&mut self, instruction: &Instruction, line: u32, text: &str) {
+        self.places.push(program::Place { line, text: text.to_owned() });
+        // Place 0 says nothing.
+        let place = self.places.len() as u32;
+        let guard = match instruction.guard {
+            // It never runs.
+            Guard { predicate: PT, negated: true } => return,
+            Guard { predicate: PT, negated: false } => None,
+            Guard { predicate, negated } => {
+                Some(program::Guard { pred: self.read(Name::Predicate(predicate)), expected: !negated })
+            }
+        };
+        let recipe = instruction.recipe();
+        let destination = instruction.destination();
+        let condition_codes = recipe.is_some_and(|recipe| recipe.condition_codes);
+        if destination == RZ && !condition_codes {
+            return;
+        }
+        let sources: Vec<program::Operand> =
+            instruction.operands()[1..].iter().map(|operand| self.operand(operand.value)).collect();
+        let d = match destination {
+            RZ => self.register(Width::B32),
+            number => self.write(Name::Register(number), guard.is_some()),
+        };
+        let op = match recipe {
+            None => Op::Move { d, a: sources[0] },
+            Some(recipe) => {
+                let mut args = [program::Operand::ZERO; 3];
+                args[..sources.len()].copy_from_slice(&sources);
+                Op::Float { d, operation: recipe.operation, contractible: false, args }
+            }
+        };
+        self.body.push(program::Instruction { op, guard, place });
+        if condition_codes {
+            self.condition_codes(d, guard, place);
+        }
+    }
+
+    /// Z is zero or NaN, S is negative (not −0) or NaN: the profile's decision, on the result's bits.
+    fn condition_codes(&mut self, result: Reg, guard: Option<program::Guard>, place: u32) {
+        let magnitude = self.register(Width::B32);
+        let [nan, zero, below, z, s] = [(); 5].map(|()| self.register(Width::Pred));
+        let [z_bit, s_bit] = [(); 2].map(|()| self.register(Width::B32));
+        let codes = self.write(Name::ConditionCodes, guard.is_some());
+        let imm = program::Operand::Imm;
+        let compare = |d, comparison, a: Reg, b| Op::Compare {
+            d,
+            comparison,
+            of: Comparand::Unsigned(Width::B32),
+            a: a.into(),
+            b: imm(b),
+        };
+        let select = |d, p: Reg, a| Op::Select { d, p: p.into(), a: imm(a), b: imm(0) };
+        let ops = [
+            integer(IntOp::And, magnitude, Width::B32, &[result.into(), imm(0x7fff_ffff)]),
+            compare(nan, Comparison::Gt, magnitude, 0x7f80_0000),
+            compare(zero, Comparison::Eq, magnitude, 0),
+            compare(below, Comparison::Gt, result, 0x8000_0000),
+            integer(IntOp::Or, z, Width::Pred, &[nan.into(), zero.into()]),
+            integer(IntOp::Or, s, Width::Pred, &[nan.into(), below.into()]),
+            select(z_bit, z, 1),
+            select(s_bit, s, 2),
+            integer(IntOp::Or, codes, Width::B32, &[z_bit.into(), s_bit.into()]),
+        ];
+        self.body.extend(ops.map(|op| program::Instruction { op, guard, place }));
+    }
+
+    /// The kernel around the body: the lane's number, loads, the body, stores.
+    fn finish(mut self, name: &str) -> Lowered {
+        self.inputs.sort();
+        self.outputs.sort();
+        let mut kernel = Kernel::new(name);
+        kernel.places.append(&mut self.places);
+        kernel.params.push(Param { name: "lanes".to_owned(), offset: 0, size: 4, scalar: None, buffer: false });
+        let buffers = self.inputs.iter().map(|name| name.to_string());
+        let buffers: Vec<String> =
+            buffers.chain(self.outputs.iter().map(|name| format!("{name} afterwards"))).collect();
+        for (index, name) in buffers.into_iter().enumerate() {
+            kernel.params.push(Param { name, offset: 8 + 8 * index as u32, size: 8, scalar: None, buffer: true });
+        }
+        kernel.param_bytes = 8 * kernel.params.len() as u32;
+
+        let [lanes, tid, size, block, lane] = [(); 5].map(|()| self.register(Width::B32));
+        let offset = self.register(Width::B64);
+        let inside = self.register(Width::Pred);
+        let special = |d, special| Op::Special { d, special };
+        let load_param = |d, at: u32, bytes| Op::Load {
+            d: vec![Some(d)],
+            space: Space::Param,
+            bytes,
+            signed: false,
+            address: program::Operand::ZERO,
+            offset: i64::from(at),
+        };
+        let entry = [
+            load_param(lanes, 0, 4),
+            special(tid, Special::Tid(0)),
+            special(size, Special::Ntid(0)),
+            special(block, Special::Ctaid(0)),
+            integer(IntOp::MulAdd, lane, Width::B32, &[block.into(), size.into(), tid.into()]),
+            integer(IntOp::MulWide(Sign::Unsigned), offset, Width::B32, &[lane.into(), program::Operand::Imm(4)]),
+            Op::Compare {
+                d: inside,
+                comparison: Comparison::Lt,
+                of: Comparand::Unsigned(Width::B32),
+                a: lane.into(),
+                b: lanes.into(),
+            },
+        ];
+
+        let mut work = Vec::new();
+        let address = |lowering: &mut Lowering, param: usize, work: &mut Vec<program::Instruction>| {
+            let [base, at] = [(); 2].map(|()| lowering.register(Width::B64));
+            work.push(program::Instruction::new(load_param(base, 8 * param as u32, 8), 0));
+            let sum = integer(IntOp::Add, at, Width::B64, &[base.into(), offset.into()]);
+            work.push(program::Instruction::new(sum, 0));
+            at
+        };
+        let global = Space::Global;
+        for (index, name) in self.inputs.clone().into_iter().enumerate() {
+            let at = address(&mut self, 1 + index, &mut work);
+            let reg = self.names[&name];
+            let is_predicate = matches!(name, Name::Predicate(_));
+            let loaded = if is_predicate { self.register(Width::B32) } else { reg };
+            let load = Op::Load {
+                d: vec![Some(loaded)],
+                space: global,
+                bytes: 4,
+                signed: false,
+                address: at.into(),
+                offset: 0,
+            };
+            work.push(program::Instruction::new(load, 0));
+            if is_predicate {
+                let test = Op::Compare {
+                    d: reg,
+                    comparison: Comparison::Ne,
+                    of: Comparand::Unsigned(Width::B32),
+                    a: loaded.into(),
+                    b: program::Operand::ZERO,
+                };
+                work.push(program::Instruction::new(test, 0));
+            }
+        }
+        work.append(&mut self.body);
+        let first_output = 1 + self.inputs.len();
+        for (index, name) in self.outputs.clone().into_iter().enumerate() {
+            let at = address(&mut self, first_output + index, &mut work);
+            let values = vec![self.names[&name].into()];
+            let store = Op::Store { values, width: Width::B32, space: global, bytes: 4, address: at.into(), offset: 0 };
+            work.push(program::Instruction::new(store, 0));
+        }
+
+        kernel.registers = self.registers;
+        let first = entry.map(|op| program::Instruction::new(op, 0)).to_vec();
+        let branch = Terminator::Branch { pred: inside, then: 1, otherwise: 2 };
+        kernel.blocks = vec![
+            Block { instructions: first, terminator: branch, place: 0 },
+            Block { instructions: work, terminator: Terminator::Jump(2), place: 0 },
+            Block { instructions: Vec::new(), terminator: Terminator::Exit, place: 0 },
+        ];
+        Lowered { program: Program::of(kernel), inputs: self.inputs, outputs: self.outputs }
+    }
+}

@@ -1,0 +1,114 @@
+//! Cubins, made here byte by byte: kernels are found, FFMA is read, the rest is shown as words.
+
+use object::Endianness;
+use object::elf::{EM_CUDA, ET_EXEC, SHF_ALLOC, SHF_EXECINSTR, SHT_PROGBITS};
+use object::write::elf::{FileHeader, SectionHeader, Writer};
+use roundonce_sass::{Cubin, Layout, ScheduleStyle, asm_file};
+
+/// An ELF file with one section for each code.
+fn elf(machine: u16, flags: u32, sections: &[(&str, &[u64])]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut writer = Writer::new(Endianness::Little, true, &mut bytes);
+    writer.reserve_null_section_index();
+    let names: Vec<_> = sections.iter().map(|(name, _)| writer.add_section_name(name.as_bytes())).collect();
+    for _ in sections {
+        writer.reserve_section_index();
+    }
+    writer.reserve_shstrtab_section_index();
+    writer.reserve_file_header();
+    let offsets: Vec<usize> = sections.iter().map(|(_, code)| writer.reserve(8 * code.len(), 32)).collect();
+    writer.reserve_shstrtab();
+    writer.reserve_section_headers();
+    let (e_type, e_machine, e_flags) = (ET_EXEC, machine, flags);
+    let header = FileHeader { os_abi: 0x33, abi_version: 7, e_type, e_machine, e_entry: 0, e_flags };
+    writer.write_file_header(&header).unwrap();
+    for (_, code) in sections {
+        writer.write_align(32);
+        writer.write(&code.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>());
+    }
+    writer.write_shstrtab();
+    writer.write_null_section_header();
+    for ((name, offset), (_, code)) in names.into_iter().zip(offsets).zip(sections) {
+        writer.write_section_header(&SectionHeader {
+            name: Some(name),
+            sh_type: SHT_PROGBITS,
+            sh_flags: u64::from(SHF_ALLOC | SHF_EXECINSTR),
+            sh_addr: 0,
+            sh_offset: offset as u64,
+            sh_size: 8 * code.len() as u64,
+            sh_link: 0,
+            sh_info: 0,
+            sh_addralign: 32,
+            sh_entsize: 0,
+        });
+    }
+    writer.write_shstrtab_section_header();
+    bytes
+}
+
+/// What a compiler made of `fma.rn.sat.f32` with a parameter: MOV, MOV, MOV; MOV, FFMA.SAT, STG.
+const CODE: [u64; 8] = [
+    0x001f_c400_fe20_07f6,
+    0x4c98_0780_0087_0001,
+    0x4c98_0780_0527_0000,
+    0x4c98_0780_0507_0002,
+    0x001f_c400_fe40_07f4,
+    0x4c98_0780_0517_0003,
+    0x5184_0000_0527_0000,
+    0xeedc_2000_0007_0200,
+];
+const SM_50: u32 = 0x0032_0532;
+
+#[test]
+fn kernels_are_listed() {
+    let bytes =
+        elf(EM_CUDA, SM_50, &[(".text.saturated", &CODE), (".nv.constant0.saturated", &[1, 2]), (".text.empty", &[])]);
+    assert!(Cubin::is_elf(&bytes));
+    let cubin = Cubin::parse(&bytes).unwrap();
+    assert_eq!(cubin.target, 50);
+    let names: Vec<(&str, usize)> = cubin.kernels.iter().map(|kernel| (&*kernel.name, kernel.words.len())).collect();
+    assert_eq!(names, [("saturated", 8), ("empty", 0)]);
+
+    let text = cubin.disassemble(&Layout { addresses: true, ..Layout::default() }).unwrap();
+    let wanted = "\
+.text.saturated:
+        /*0008*/                   .dword 0x4c98078000870001 ;
+        /*0010*/                   .dword 0x4c98078005270000 ;
+        /*0018*/                   .dword 0x4c98078005070002 ;
+        /*0028*/                   .dword 0x4c98078005170003 ;
+        /*0030*/                   FFMA.SAT R0, R0, R0, c[0x0][0x148] ;
+        /*0038*/                   .dword 0xeedc200000070200 ;
+.text.empty:
+";
+    assert_eq!(text, wanted);
+    for style in ScheduleStyle::NAMED.map(|(_, style)| Some(style)).into_iter().chain([None]) {
+        let layout = Layout { schedule: style, words: true, ..Layout::default() };
+        let assembly = asm_file(&cubin.disassemble(&layout).unwrap()).unwrap();
+        assert_eq!(assembly.bundles().concat(), CODE, "{style:?}");
+        assert_eq!(assembly.kernels[0], ("saturated".to_owned(), 0));
+    }
+}
+
+#[test]
+fn other_files_are_refused() {
+    let refusal = |bytes: &[u8]| Cubin::parse(bytes).unwrap_err();
+    let wrong_machine = refusal(&elf(62, SM_50, &[(".text.k", &CODE)]));
+    assert_eq!(wrong_machine.code, "SASS0026");
+    assert!(wrong_machine.message.contains("machine is 62"), "{wrong_machine}");
+    let volta = refusal(&elf(EM_CUDA, 0x0046_0546, &[(".text.k", &CODE)]));
+    assert!(volta.message.contains("sm_70"), "{volta}");
+    let ragged = refusal(&elf(EM_CUDA, SM_50, &[(".text.k", &CODE[..5])]));
+    assert_eq!(ragged.code, "SASS0025");
+    assert!(ragged.message.contains("kernel `k`: 40 bytes"), "{ragged}");
+    assert!(!Cubin::is_elf(b"FFMA R0, R1, R2, R3;"));
+    assert_eq!(refusal(b"").code, "SASS0026");
+
+    // Damaged files: an error or other words, never a panic.
+    let good = elf(EM_CUDA, SM_50, &[(".text.k", &CODE)]);
+    for index in 0..good.len() {
+        let mut damaged = good.clone();
+        damaged[index] ^= 0xff;
+        let _ = Cubin::parse(&damaged);
+        let _ = Cubin::parse(&good[..index]);
+    }
+}

@@ -1,0 +1,111 @@
+//! The control word in its four styles: read, written, converted, nothing lost.
+
+use roundonce_sass::{Control, Layout, NOP, ScheduleStyle, Slot, Style, asm_file, disasm_bundles, parse_line};
+
+const FFMA: u64 = 0x5980_0180_0027_0100;
+const WITH_CONSTANT: u64 = 0x4980_018c_0507_0100;
+const ANOTHER: u64 = 0x4c98_0780_0087_0001;
+
+fn layout(schedule: Option<ScheduleStyle>) -> Layout {
+    Layout { schedule, ..Layout::default() }
+}
+
+/// One slot in each style, as its tool writes it.
+#[rustfmt::skip] // One slot a row.
+const GOLDEN: &[(u32, &str, &str, &str, &str)] = &[
+    (0x007e1, "?W1G",                       "--:-:-:Y:1", "B------:R-:W-:Y:S01", "(st 0x1)"),
+    (0x007e0, "?DRAIN",                     "--:-:-:Y:0", "B------:R-:W-:Y:S00", "(st 0x0)"),
+    (0x007ef, "?W15G",                      "--:-:-:Y:f", "B------:R-:W-:Y:S15", "(st 0xf)"),
+    (0x007f1, "?W1",                        "--:-:-:-:1", "B------:R-:W-:-:S01", "(st 0x1 yl)"),
+    (0x007f0, "?PAIR",                      "--:-:-:-:0", "B------:R-:W-:-:S00", "(st 0x0 yl)"),
+    (0x007fc, "?PIXBAR",                    "--:-:-:-:c", "B------:R-:W-:-:S12", "(st 0xc yl)"),
+    (0x02fe6, "&req={0,2} ?W6G",            "05:-:-:Y:6", "B0-2---:R-:W-:Y:S06", "(st 0x6 wt 0x5)"),
+    (0x1ffe1, "&req={0,1,2,3,4,5} ?W1G",    "3f:-:-:Y:1", "B012345:R-:W-:Y:S01", "(st 0x1 wt 0x3f)"),
+    (0x00701, "&wr=0 ?W1G",                 "--:-:1:Y:1", "B------:R-:W0:Y:S01", "(st 0x1 wr 0x0)"),
+    (0x005e2, "&rd=5 ?W2G",                 "--:6:-:Y:2", "B------:R5:W-:Y:S02", "(st 0x2 rd 0x5)"),
+];
+
+#[test]
+fn golden_slots() {
+    for (bits, seed, maxas, cuassembler, envytools) in GOLDEN {
+        let slot = Slot::from_bits(*bits);
+        let control = Control::of([slot, Slot::PADDING, Slot::PADDING]);
+        let text = |style| disasm_bundles(&[control.0, FFMA, NOP, NOP], &layout(Some(style))).unwrap();
+        let line = |style, number: usize| text(style).lines().nth(number).unwrap().to_owned();
+        assert_eq!(line(ScheduleStyle::Seed, 0), format!("FFMA R0, R1, R2, R3 {seed};"));
+        assert_eq!(line(ScheduleStyle::Maxas, 0), format!("{maxas} FFMA R0, R1, R2, R3;"));
+        assert_eq!(line(ScheduleStyle::CuAssembler, 0), format!("[{cuassembler}] FFMA R0, R1, R2, R3;"));
+        assert_eq!(line(ScheduleStyle::Envytools, 0), format!("sched {envytools} (st 0x0) (st 0x0)"));
+        for style in [ScheduleStyle::Seed, ScheduleStyle::Maxas, ScheduleStyle::CuAssembler] {
+            assert_eq!(parse_line(&line(style, 0)).unwrap().slot, Some(slot), "{style:?}");
+        }
+    }
+}
+
+/// Every value of every field, in all four styles, each converted to the next.
+#[test]
+fn conversions_lose_nothing() {
+    // A stride without a common factor meets every value of every pair of neighbouring fields.
+    let slots: Vec<u32> = (0..1 << 21).step_by(37).collect();
+    let mut words = Vec::new();
+    for chunk in slots.chunks_exact(3) {
+        let control = Control::of([0, 1, 2].map(|index| Slot::from_bits(chunk[index])));
+        words.extend([control.0, FFMA, WITH_CONSTANT, ANOTHER]);
+    }
+    for (_, style) in ScheduleStyle::NAMED {
+        let text = disasm_bundles(&words, &layout(Some(style))).unwrap();
+        let assembly = asm_file(&text).unwrap_or_else(|findings| panic!("{style:?}: {}", findings[0]));
+        let back: Vec<u64> = assembly.bundles().into_iter().flatten().collect();
+        assert_eq!(back.len(), words.len());
+        let differs = back.iter().zip(&words).position(|(ours, theirs)| ours != theirs);
+        assert_eq!(differs, None, "{style:?}: {}", text.lines().nth(differs.unwrap_or(0)).unwrap_or_default());
+    }
+}
+
+#[test]
+fn bit_63_is_kept() {
+    let words = [1 << 63 | 0x001f_8400_fc20_07e1, FFMA, FFMA, FFMA];
+    for style in ScheduleStyle::NAMED.map(|(_, style)| Some(style)).into_iter().chain([None]) {
+        let text = disasm_bundles(&words, &Layout { words: true, ..layout(style) }).unwrap();
+        assert_eq!(asm_file(&text).unwrap().bundles(), [words], "{text}");
+    }
+}
+
+#[test]
+fn names_of_both_kinds() {
+    for (names, stall) in [("?WAIT5_END_GROUP ?W5G", 5), ("?trans5 ?WAIT5 ?W5", 21), ("?YIELD ?DRAIN", 0)] {
+        for name in names.split(' ') {
+            let slot = parse_line(&format!("FFMA R0, R1, R2, R3 {name};")).unwrap().slot.unwrap();
+            assert_eq!(slot.schedule(), stall, "{name}");
+        }
+    }
+    for (name, style) in ScheduleStyle::NAMED {
+        assert_eq!(ScheduleStyle::named(&name.to_uppercase()), Some(style));
+    }
+    assert_eq!(ScheduleStyle::named("nvdisasm"), None);
+}
+
+#[test]
+fn reuse_stands_on_the_operands() {
+    let line = "[B------:R-:W-:Y:S01] FFMA R0, R1.reuse, R2, -R3.reuse;";
+    let statement = parse_line(line).unwrap();
+    assert_eq!(statement.slot.unwrap().reuse(), 0b101);
+    let mut text = String::new();
+    statement.instruction.write(Style::Exact, statement.slot, &mut text);
+    assert_eq!(text, "FFMA R0, R1.reuse, R2, -R3.reuse ;");
+}
+
+/// A listing without scheduling gets a slot that is right for any instruction of fixed latency; each kernel its own
+/// bundles.
+#[test]
+fn bundles_without_scheduling() {
+    let text = ".text.a:\nFFMA R0, R1, R2, R3;\n.text.b:\nFFMA R0, R1, R2, R3;\n{ FFMA R0, R1, R2, R3; FFMA R1, R1, R2, R3 }\n";
+    let assembly = asm_file(text).unwrap();
+    assert_eq!(assembly.kernels, [("a".to_owned(), 0), ("b".to_owned(), 1)]);
+    let bundles = assembly.bundles();
+    let (careful, padding) = (0x7ef, 0x7e0);
+    assert_eq!(bundles[0], [careful | padding << 21 | padding << 42, FFMA, NOP, NOP]);
+    assert_eq!(bundles[1], [careful | 0x7f0 << 21 | careful << 42, FFMA, FFMA, FFMA + 1]);
+    assert_eq!(bundles.len(), 2);
+    assert_eq!(assembly.bytes().len(), 64);
+}

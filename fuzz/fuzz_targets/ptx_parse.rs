@@ -1,0 +1,15 @@
+//! Any bytes are a module or findings about them, never a panic; every finding lies within the text.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use roundonce_isa::Place;
+
+fuzz_target!(|bytes: &[u8]| {
+    let text = String::from_utf8_lossy(bytes);
+    for finding in roundonce_ptx::parse(&text).findings {
+        if let Place::Span { start, end } = finding.place {
+            assert!(start <= end && text.get(start..end).is_some(), "{finding} at {start}..{end}");
+        }
+        assert!(!finding.message.is_empty());
+    }
+});

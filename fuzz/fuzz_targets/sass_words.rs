@@ -1,0 +1,35 @@
+//! Any bytes as words: what decodes encodes to itself, and every text of it reads back.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use roundonce::sass::{
+    Layout, ScheduleStyle, Style, asm_file, asm_line, check_word, decode, disasm_bundles, disasm_word, encode,
+};
+
+fuzz_target!(|bytes: &[u8]| {
+    let (words, _) = bytes.as_chunks::<8>();
+    let words: Vec<u64> = words.iter().map(|word| u64::from_le_bytes(*word)).collect();
+    for &word in &words {
+        let _ = check_word(word, 0);
+        let Ok(instruction) = decode(word) else { continue };
+        assert_eq!(encode(&instruction), Ok(word));
+        let used = word & !instruction.ignored_bits;
+        for style in [Style::Exact, Style::Hex] {
+            let text = disasm_word(word, style).expect("it decodes");
+            assert_eq!(asm_line(&text), Ok(used), "{text}");
+        }
+        // NaN payloads are not in this style: the text is all that comes back.
+        let text = disasm_word(word, Style::Nvdisasm).expect("it decodes");
+        let again = asm_line(&text).expect("its own text");
+        assert_eq!(disasm_word(again, Style::Nvdisasm).as_deref(), Ok(&*text));
+    }
+    let whole = &words[..words.len() / 4 * 4];
+    for style in ScheduleStyle::NAMED.map(|(_, style)| Some(style)).into_iter().chain([None]) {
+        let layout = Layout { schedule: style, words: true, ..Layout::default() };
+        let text = disasm_bundles(whole, &layout).expect("whole bundles");
+        match asm_file(&text) {
+            Ok(assembly) => assert_eq!(assembly.bundles().concat(), whole, "{text}"),
+            Err(findings) => panic!("{text}: {findings:?}"),
+        }
+    }
+});
