@@ -17,8 +17,8 @@ use roundonce_isa::program::{Operand, Reg, Space, Width};
 enum Pattern {
     /// One for all.
     Uniform(u64),
-    /// One a row, and the step within rows.
-    Rows(Vec<u64>, i64),
+    /// One a row, in the machine's `addresses`, and the step within rows.
+    Rows(i64),
     /// Any.
     Lanes,
 }
@@ -32,14 +32,15 @@ impl Machine<'_> {
     }
 
     /// The pattern of address + offset.
-    fn pattern(&self, address: Operand, offset: i64) -> Pattern {
+    fn pattern(&mut self, address: Operand, offset: i64) -> Pattern {
         let width = self.address_width(address);
         let offset = offset as u64;
         with_lane!(width, T => match T::file(&self.files).view(address) {
             View::Uniform(value) => Pattern::Uniform(value.bits().wrapping_add(offset) & width.mask()),
             View::Rows(rows, stride) => {
-                let rows = rows.iter().map(|row| row.bits().wrapping_add(offset) & width.mask()).collect();
-                Pattern::Rows(rows, sign_extend(stride.bits(), width.bits()))
+                self.addresses.clear();
+                self.addresses.extend(rows.iter().map(|row| row.bits().wrapping_add(offset) & width.mask()));
+                Pattern::Rows(sign_extend(stride.bits(), width.bits()))
             }
             View::Lanes => Pattern::Lanes,
         })
@@ -211,9 +212,7 @@ impl Machine<'_> {
                     return Ok(());
                 }
             }
-            Pattern::Rows(rows, stride)
-                if !checked && !overwrites && self.load_rows(d, space, bytes, &rows, stride) =>
-            {
+            Pattern::Rows(stride) if !checked && !overwrites && self.load_rows(d, space, bytes, stride) => {
                 return Ok(());
             }
             _ => {}
@@ -243,7 +242,27 @@ impl Machine<'_> {
 
     /// Evenly stepping addresses, row by row. Nothing is done if a row is not whole in one buffer: some of its lanes
     /// may be inactive.
-    fn load_rows(&mut self, d: &[Option<Reg>], space: Space, bytes: u32, rows: &[u64], stride: i64) -> bool {
+    fn load_rows(&mut self, d: &[Option<Reg>], space: Space, bytes: u32, stride: i64) -> bool {
+        let (rows, mut starts) = (std::mem::take(&mut self.addresses), std::mem::take(&mut self.starts));
+        starts.clear();
+        let found = self.row_starts(d, space, bytes, &rows, stride, &mut starts);
+        if found {
+            self.copy_rows(d, bytes, stride as usize / 4, &starts);
+        }
+        (self.addresses, self.starts) = (rows, starts);
+        found
+    }
+
+    /// Where each row's words start: a segment (of shared memory none) and a word. False if one is not whole.
+    fn row_starts(
+        &mut self,
+        d: &[Option<Reg>],
+        space: Space,
+        bytes: u32,
+        rows: &[u64],
+        stride: i64,
+        starts: &mut Vec<(Option<usize>, usize)>,
+    ) -> bool {
         let row = self.geometry.row;
         let size = bytes as u64 * d.len() as u64;
         let fits = |d: &Reg| self.code.kernel.width(*d).bits() == bytes * 8;
@@ -251,8 +270,6 @@ impl Machine<'_> {
             return false;
         }
         let span = stride as u64 * (row as u64 - 1) + size;
-        // Where each row's words start: a segment (of shared memory none) and a word.
-        let mut starts = Vec::with_capacity(rows.len());
         let rows_of_block = self.threads / row;
         for (index, &address) in rows.iter().enumerate() {
             let (space, address) = Self::resolve(space, address);
@@ -275,7 +292,11 @@ impl Machine<'_> {
                 _ => return false,
             }
         }
-        let step = stride as usize / 4;
+        true
+    }
+
+    fn copy_rows(&mut self, d: &[Option<Reg>], bytes: u32, step: usize, starts: &[(Option<usize>, usize)]) {
+        let row = self.geometry.row;
         for (place, d) in d.iter().enumerate() {
             let Some(d) = *d else { continue };
             let shift = place * bytes as usize / 4;
@@ -292,7 +313,7 @@ impl Machine<'_> {
                     continue;
                 }
                 let mut out = self.files.b32.take();
-                for (lanes, &(segment, word)) in out.0.chunks_exact_mut(row).zip(&starts) {
+                for (lanes, &(segment, word)) in out.0.chunks_exact_mut(row).zip(starts) {
                     let word = word + shift;
                     match segment {
                         Some(segment) => self.global.words[segment].read_words(word, step, lanes),
@@ -312,7 +333,7 @@ impl Machine<'_> {
                     continue;
                 }
                 let mut out = self.files.b64.take();
-                for (lanes, &(segment, word)) in out.0.chunks_exact_mut(row).zip(&starts) {
+                for (lanes, &(segment, word)) in out.0.chunks_exact_mut(row).zip(starts) {
                     for (lane, out) in lanes.iter_mut().enumerate() {
                         *out = read(self, segment, word + shift + lane * step);
                     }
@@ -320,12 +341,11 @@ impl Machine<'_> {
                 self.set_column(d, out);
             }
         }
-        true
     }
 
     /// One value a row.
     fn put_steady<T: Lane>(&mut self, d: Reg, values: Vec<T>) {
-        if self.active.full {
+        if self.is_free(d) {
             T::file_mut(&mut self.files).put_rows(d, T::default(), values.into_iter());
             return;
         }
@@ -375,13 +395,15 @@ impl Machine<'_> {
         let mut left = self.active.mask;
         let checked = self.races.is_some() && matches!(space, Space::Shared | Space::Generic);
         match self.pattern(address, offset) {
-            Pattern::Rows(rows, stride)
+            Pattern::Rows(stride)
                 if !checked
                     && bytes >= 4
                     && width.bits() == bytes * 8
                     && stride == bytes as i64 * values.len() as i64 =>
             {
+                let rows = std::mem::take(&mut self.addresses);
                 left = left.without(self.store_rows(values, space, bytes, &rows, stride as u64));
+                self.addresses = rows;
             }
             Pattern::Uniform(at) if Self::resolve(space, at).0 == Space::Local && bytes == 4 && width == Width::B32 => {
                 if let Some(first) = self.first_active() {

@@ -6,7 +6,7 @@ use super::lanes::{Lane, Shape, View, with_lane};
 use super::{Fault, Outcome};
 use crate::launch::Trouble;
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
-use crate::scalar;
+use crate::scalar::{self, int_op, int_op_inline};
 use roundonce_arith::Format;
 use roundonce_arith::batch::{Batch, Source};
 use roundonce_isa::program::{Comparand, Comparison, IntOp, Op, Operand, Reg, Scalar, Sign, Special, Width};
@@ -65,29 +65,25 @@ impl<'a> Machine<'a> {
         let profile = self.code.profile;
         match op {
             &Op::Sign { d, negate, format, flush, a } => {
-                let sign = move |bits| scalar::sign(format, negate, flush, bits);
-                with_lane!(Width::holding(format.width()), T => {
-                    self.map1::<T, T>(d, a, |a| T::of(sign(a.bits())));
-                });
+                let w = Width::holding(format.width());
+                if format == Format::F32 && !flush && negate {
+                    return self.map1::<u32, u32>(d, a, |a| scalar::sign(Format::F32, true, false, a.into()) as u32);
+                }
+                self.each(d, &[(a, w)], &mut |x| scalar::sign(format, negate, flush, x[0]));
             }
             &Op::Extremum { d, max, format, flush, nan, xorsign_abs, a, b } => {
-                with_lane!(Width::holding(format.width()), T => {
-                    self.map2::<T, T, T>(d, a, b, |a, b| {
-                        T::of(scalar::extremum(&profile, format, max, flush, nan, xorsign_abs, [a.bits(), b.bits()]))
-                    });
+                let w = Width::holding(format.width());
+                self.each(d, &[(a, w), (b, w)], &mut |x| {
+                    scalar::extremum(&profile, format, max, flush, nan, xorsign_abs, [x[0], x[1]])
                 });
             }
             &Op::Divide { d, format, rounding, flush, a, b } => {
-                with_lane!(Width::holding(format.width()), T => {
-                    self.map2::<T, T, T>(d, a, b, |a, b| {
-                        T::of(scalar::divide(&profile, format, rounding, flush, a.bits(), b.bits()))
-                    });
-                });
+                let w = Width::holding(format.width());
+                self.each(d, &[(a, w), (b, w)], &mut |x| scalar::divide(&profile, format, rounding, flush, x[0], x[1]));
             }
             &Op::SquareRoot { d, format, rounding, flush, a } => {
-                with_lane!(Width::holding(format.width()), T => {
-                    self.map1::<T, T>(d, a, |a| T::of(scalar::square_root(&profile, format, rounding, flush, a.bits())));
-                });
+                let w = Width::holding(format.width());
+                self.each(d, &[(a, w)], &mut |x| scalar::square_root(&profile, format, rounding, flush, x[0]));
             }
             &Op::Remainder { d, format, a, b } => {
                 let w = Width::holding(format.width());
@@ -227,16 +223,36 @@ impl<'a> Machine<'a> {
     /// Integer arithmetic and logic.
     fn int(&mut self, d: Reg, op: IntOp, width: Width, args: &[Operand; 4]) {
         if width == Width::Pred {
-            return self.each(d, &[(args[0], width), (args[1], width), (args[2], width)], &mut |x| int_op(op, 1, *x));
+            let [a, b, ..] = *args;
+            return match op {
+                IntOp::And => self.map2::<u8, u8, u8>(d, a, b, |a, b| a & b),
+                IntOp::Or => self.map2::<u8, u8, u8>(d, a, b, |a, b| a | b),
+                IntOp::Xor => self.map2::<u8, u8, u8>(d, a, b, |a, b| a ^ b),
+                _ => self.map1::<u8, u8>(d, a, |a| a ^ 1),
+            };
         }
-        let widths = op.operand_widths(width);
-        let uniform = |at: usize| match widths.get(at) {
-            Some(width) => with_lane!(*width, T => T::file(&self.files).uniform(args[at]).map(Lane::bits)),
-            None => Some(0),
-        };
-        if let (Some(a), Some(b), Some(c), Some(d4)) = (uniform(0), uniform(1), uniform(2), uniform(3)) {
-            let bits = int_op(op, width.bits(), [a, b, c, d4]);
-            with_lane!(op.result_width(width), T => self.set_uniform::<T>(d, T::of(bits)));
+        let (widths, count) = op.operand_widths(width);
+        let mut values = [0; 4];
+        let uniform = (0..count).all(|at| {
+            let known = match widths[at] {
+                Width::B32 => self.files.b32.uniform(args[at]).map(u64::from),
+                Width::B64 => self.files.b64.uniform(args[at]),
+                _ => self.files.b16.uniform(args[at]).map(u64::from),
+            };
+            known.map(|bits| values[at] = bits).is_some()
+        });
+        if uniform {
+            let bits = match (op, width) {
+                // The commonest, without the table.
+                (IntOp::Add, Width::B32) => (values[0] as u32).wrapping_add(values[1] as u32).into(),
+                (IntOp::Add, Width::B64) => values[0].wrapping_add(values[1]),
+                _ => int_op(op, width.bits(), values),
+            };
+            match op.result_width(width) {
+                Width::B32 => self.set_uniform::<u32>(d, bits as u32),
+                Width::B64 => self.set_uniform::<u64>(d, bits),
+                _ => self.set_uniform::<u16>(d, bits as u16),
+            }
             return;
         }
         if self.linear(d, op, width, args) {
@@ -248,8 +264,8 @@ impl<'a> Machine<'a> {
             _ => false,
         };
         if !done {
-            let all: Vec<(Operand, Width)> = args.iter().copied().zip(widths).collect();
-            self.each(d, &all, &mut |x| int_op(op, width.bits(), *x));
+            let all: [(Operand, Width); 4] = core::array::from_fn(|at| (args[at], widths[at]));
+            self.each(d, &all[..count], &mut |x| int_op(op, width.bits(), *x));
         }
     }
 
@@ -259,12 +275,12 @@ impl<'a> Machine<'a> {
         let [a, b, c, _] = *args;
         macro_rules! two {
             ($op:expr) => {
-                self.map2::<T, T, T>(d, a, b, |x, y| T::of(int_op($op, bits, [x.bits(), y.bits(), 0, 0])))
+                self.map2::<T, T, T>(d, a, b, |x, y| T::of(int_op_inline($op, bits, [x.bits(), y.bits(), 0, 0])))
             };
         }
         macro_rules! shift {
             ($op:expr) => {
-                self.map2::<T, u32, T>(d, a, b, |x, y| T::of(int_op($op, bits, [x.bits(), y.bits(), 0, 0])))
+                self.map2::<T, u32, T>(d, a, b, |x, y| T::of(int_op_inline($op, bits, [x.bits(), y.bits(), 0, 0])))
             };
         }
         match op {
@@ -280,13 +296,13 @@ impl<'a> Machine<'a> {
             IntOp::Shr(Sign::Unsigned) => shift!(IntOp::Shr(Sign::Unsigned)),
             IntOp::Shr(Sign::Signed) => shift!(IntOp::Shr(Sign::Signed)),
             IntOp::MulAdd => self.map3::<T, T, T, T>(d, a, b, c, |x, y, z| {
-                T::of(int_op(IntOp::MulAdd, bits, [x.bits(), y.bits(), z.bits(), 0]))
+                T::of(int_op_inline(IntOp::MulAdd, bits, [x.bits(), y.bits(), z.bits(), 0]))
             }),
             IntOp::MulWide(Sign::Unsigned) if bits == 32 => self.map2::<T, T, u64>(d, a, b, |x, y| {
-                int_op(IntOp::MulWide(Sign::Unsigned), bits, [x.bits(), y.bits(), 0, 0])
+                int_op_inline(IntOp::MulWide(Sign::Unsigned), bits, [x.bits(), y.bits(), 0, 0])
             }),
             IntOp::MulWide(Sign::Signed) if bits == 32 => self.map2::<T, T, u64>(d, a, b, |x, y| {
-                int_op(IntOp::MulWide(Sign::Signed), bits, [x.bits(), y.bits(), 0, 0])
+                int_op_inline(IntOp::MulWide(Sign::Signed), bits, [x.bits(), y.bits(), 0, 0])
             }),
             _ => return false,
         }
@@ -298,6 +314,14 @@ impl<'a> Machine<'a> {
             Comparand::Unsigned(width) | Comparand::Signed(width) => width,
             Comparand::Float(format, _) => Width::holding(format.width()),
         };
+        let uniform = match width {
+            Width::B32 => self.files.b32.uniform(a).zip(self.files.b32.uniform(b)).map(|(a, b)| (a.into(), b.into())),
+            Width::B64 => self.files.b64.uniform(a).zip(self.files.b64.uniform(b)),
+            _ => None,
+        };
+        if let Some((a, b)) = uniform {
+            return self.set_uniform::<u8>(d, scalar::compare(comparison, of, a, b) as u8);
+        }
         if self.linear_compare(d, comparison, of, a, b) {
             return;
         }
@@ -364,7 +388,7 @@ impl<'a> Machine<'a> {
     fn copy<T: Lane>(&mut self, d: Reg, a: Operand) {
         let file = T::file(&self.files);
         match file.view(a) {
-            View::Rows(rows, stride) if self.active.full => {
+            View::Rows(rows, stride) if self.is_free(d) => {
                 let rows = rows.to_vec();
                 T::file_mut(&mut self.files).put_rows(d, stride, rows.into_iter());
             }
@@ -420,7 +444,7 @@ impl<'a> Machine<'a> {
             }) as u64
         };
         with_lane!(width, T => {
-            if matches!(special, Special::Tid(_) | Special::Ctaid(_)) && self.active.full {
+            if matches!(special, Special::Tid(_) | Special::Ctaid(_)) && self.is_free(d) {
                 let stride = T::of((special == Special::Tid(0)) as u64);
                 let rows = (0..geometry.rows).map(|row| T::of(row_value(row)));
                 T::file_mut(&mut self.files).put_rows(d, stride, rows);
@@ -442,9 +466,4 @@ impl<'a> Machine<'a> {
 /// [+0, 1], NaN to +0.
 fn clamp(format: Format, bits: u64) -> u64 {
     if format.is_nan(bits) || format.is_negative(bits) { 0 } else { bits.min(format.one()) }
-}
-
-#[inline(always)]
-fn int_op(op: IntOp, bits: u32, args: [u64; 4]) -> u64 {
-    scalar::int_op(op, bits, args)
 }

@@ -146,6 +146,7 @@ impl Machine<'_> {
             let others = self.active.mask.without(same);
             if !others.is_empty() {
                 self.fragments.push(Fragment { mask: others, ..fragment.clone() });
+                self.want();
                 fragment.mask = fragment.mask.without(others);
                 self.activate(same);
             }
@@ -185,6 +186,7 @@ impl Machine<'_> {
             return true;
         }
         self.fragments.push(Fragment { mask: waiting, waits: Some(Wait::Warp), ..fragment.clone() });
+        self.want();
         fragment.mask = fragment.mask.without(waiting);
         let stay = self.active.mask.without(waiting);
         self.activate(stay);

@@ -40,6 +40,7 @@ pub(crate) struct Code<'p> {
     pub(crate) kernel: &'p Kernel,
     pub(crate) blocks: Vec<Steps<'p>>,
     pub(crate) flow: Flow,
+    pub(crate) liveness: Liveness,
     pub(crate) profile: Profile,
 }
 
@@ -69,7 +70,8 @@ impl<'p> Code<'p> {
                 place: block.place,
             }
         });
-        Code { program, kernel, blocks: blocks.collect(), flow: Flow::of(kernel), profile }
+        let blocks = blocks.collect();
+        Code { program, kernel, blocks, flow: Flow::of(kernel), liveness, profile }
     }
 
     /// Whether blocks may talk to each other while they run: then they run in order, on one thread.

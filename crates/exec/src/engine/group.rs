@@ -86,6 +86,8 @@ pub(super) struct Active {
     pub(super) mask: Mask,
     /// All lanes that have not ended: what the others hold is of no interest.
     pub(super) full: bool,
+    /// Fewer than the fragment's: a guard holds the others back.
+    pub(super) guarded: bool,
     /// All lie within.
     pub(super) low: usize,
     pub(super) high: usize,
@@ -123,6 +125,11 @@ pub(crate) struct Machine<'a> {
     pub(super) threads: usize,
     /// Operands as 64 bits a lane, for operations without a loop of their own.
     pub(super) wide: Vec<Box<[u64; LANES]>>,
+    /// Addresses of an access, one a row, and where their words are: kept so that no access allocates.
+    pub(super) addresses: Vec<u64>,
+    pub(super) starts: Vec<(Option<usize>, usize)>,
+    /// Registers that waiting fragments may still read, a bit each: their lanes must be kept.
+    wanted: Vec<u64>,
     /// Barrier arrivals without waiting, by block and barrier.
     pub(super) arrivals: BTreeMap<(usize, u32), u32>,
     pub(super) races: Option<Races>,
@@ -141,7 +148,7 @@ const PATIENCE: u64 = 1024;
 
 impl<'a> Machine<'a> {
     pub(crate) fn new(code: &'a Code<'a>, setup: &'a Setup, global: Global<'a>) -> Machine<'a> {
-        let nobody = Active { mask: Mask::default(), full: true, low: 0, high: 0 };
+        let nobody = Active { mask: Mask::default(), full: true, guarded: false, low: 0, high: 0 };
         Machine {
             code,
             setup,
@@ -158,6 +165,9 @@ impl<'a> Machine<'a> {
             blocks: 0,
             threads: setup.threads(),
             wide: (0..5).map(|_| Box::new([0; LANES])).collect(),
+            addresses: Vec::new(),
+            starts: Vec::new(),
+            wanted: Vec::new(),
             arrivals: BTreeMap::new(),
             races: None,
             tally: Tally::default(),
@@ -222,8 +232,36 @@ impl<'a> Machine<'a> {
                 !same
             });
             fragment.ran = self.turns;
+            self.want();
             return Ok(Some(fragment));
         }
+    }
+
+    /// Notes what the waiting fragments may still read.
+    pub(super) fn want(&mut self) {
+        self.wanted.clear();
+        for fragment in &self.fragments {
+            if fragment.at > 0 {
+                // In the middle of a block: anything may be.
+                self.wanted.clear();
+                self.wanted.resize(self.code.kernel.registers.len().div_ceil(64), u64::MAX);
+                return;
+            }
+            let live = self.code.liveness.before(fragment.block);
+            self.wanted.resize(live.len(), 0);
+            for (all, live) in self.wanted.iter_mut().zip(live) {
+                *all |= live;
+            }
+        }
+    }
+
+    /// Whether a register's other lanes may be overwritten: nobody reads them.
+    #[inline]
+    pub(super) fn is_free(&self, reg: Reg) -> bool {
+        if self.active.full || self.active.guarded {
+            return self.active.full;
+        }
+        self.wanted.get(reg.0 as usize / 64).is_some_and(|word| word >> (reg.0 % 64) & 1 == 0)
     }
 
     /// The lanes of a block of the group.
@@ -234,7 +272,7 @@ impl<'a> Machine<'a> {
     pub(super) fn activate(&mut self, mask: Mask) {
         let full = mask == self.live;
         let (low, high) = if full { (0, self.geometry.lanes) } else { mask.extent() };
-        self.active = Active { mask, full, low, high: high.min(self.geometry.lanes) };
+        self.active = Active { mask, full, guarded: false, low, high: high.min(self.geometry.lanes) };
     }
 
     /// Runs a fragment until it ends, splits, waits, or must let others go first.
@@ -371,9 +409,11 @@ impl<'a> Machine<'a> {
             // Those without the instruction go on.
             let rest = Fragment { mask: whole.mask.without(mask), at: fragment.at + 1, ..fragment.clone() };
             self.fragments.push(rest);
+            self.want();
             fragment.mask = mask;
             return self.watched(step, fragment);
         }
+        self.active.guarded = true;
         let went = self.watched(step, fragment)?;
         if went == Went::On {
             self.active = whole;
@@ -456,10 +496,9 @@ impl<'a> Machine<'a> {
     /// Writes one value into the active lanes.
     #[inline]
     pub(super) fn set_uniform<T: Lane>(&mut self, d: Reg, value: T) {
-        let (active, geometry) = (self.active, self.geometry);
+        let (active, geometry, free) = (self.active, self.geometry, self.is_free(d));
         let file = T::file_mut(&mut self.files);
-        if active.full || (file.cells[d.0 as usize].shape == Shape::Uniform && file.cells[d.0 as usize].value == value)
-        {
+        if free || (file.cells[d.0 as usize].shape == Shape::Uniform && file.cells[d.0 as usize].value == value) {
             file.put_uniform(d, value);
             return;
         }

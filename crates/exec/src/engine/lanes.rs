@@ -124,6 +124,33 @@ pub(crate) struct File<T> {
     pub(crate) cells: Vec<Cell<T>>,
     /// Columns that nobody needs, the last used last: it is still in the cache.
     pool: Vec<Box<Column<T>>>,
+    /// Rows that nobody needs.
+    spare: Vec<T>,
+}
+
+impl<T: Lane> View<'_, T> {
+    /// The first value of a row; lanes have none.
+    #[inline(always)]
+    pub(crate) fn row(self, row: usize) -> T {
+        match self {
+            View::Uniform(value) => value,
+            View::Rows(rows, _) => rows[row],
+            View::Lanes => T::default(),
+        }
+    }
+    /// The step within rows.
+    #[inline(always)]
+    pub(crate) fn stride(self) -> T {
+        match self {
+            View::Rows(_, stride) => stride,
+            View::Uniform(_) | View::Lanes => T::default(),
+        }
+    }
+    /// Whether it is rows, or uniform.
+    #[inline(always)]
+    pub(crate) fn has_rows(self) -> bool {
+        !matches!(self, View::Lanes)
+    }
 }
 
 impl<T: Lane> File<T> {
@@ -181,10 +208,28 @@ impl<T: Lane> File<T> {
         }
     }
     /// Rows of equal steps; all the same becomes uniform.
+    #[inline]
     pub(crate) fn put_rows(&mut self, reg: Reg, stride: T, rows: impl Iterator<Item = T>) {
+        let mut all = self.take_rows();
+        all.extend(rows);
+        self.give_rows(reg, stride, all);
+    }
+    /// An empty list for rows, to be given back by [`give_rows`](File::give_rows).
+    #[inline]
+    pub(crate) fn take_rows(&mut self) -> Vec<T> {
+        let mut rows = std::mem::take(&mut self.spare);
+        rows.clear();
+        rows
+    }
+    /// Rows that came to nothing.
+    #[inline]
+    pub(crate) fn spare_rows(&mut self, rows: Vec<T>) {
+        self.spare = rows;
+    }
+    #[inline]
+    pub(crate) fn give_rows(&mut self, reg: Reg, stride: T, rows: Vec<T>) {
         let cell = &mut self.cells[reg.0 as usize];
-        cell.rows.clear();
-        cell.rows.extend(rows);
+        self.spare = std::mem::replace(&mut cell.rows, rows);
         cell.value = stride;
         cell.shape = Shape::Rows;
         if stride == T::default()

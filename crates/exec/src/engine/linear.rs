@@ -2,127 +2,121 @@
 //! row, not one a lane.
 
 use super::group::Machine;
-use super::lanes::{Lane, View, with_lane};
-use crate::scalar::{compare, int_op, sign_extend};
+use super::lanes::{File, Lane, View, with_lane};
+use crate::scalar::{compare, int_op_inline, sign_extend};
 use roundonce_isa::program::{Comparand, Comparison, IntOp, Operand, Reg, Sign, Width};
 
-/// A value a row, and the stride within rows.
-struct Lines {
-    rows: Vec<u64>,
-    stride: u64,
-    uniform: bool,
-}
-
 impl Machine<'_> {
-    /// The rows of an operand, if it has any.
-    fn lines<T: Lane>(&self, operand: Operand) -> Option<Lines> {
-        match T::file(&self.files).view(operand) {
-            View::Uniform(value) => {
-                Some(Lines { rows: vec![value.bits(); self.geometry.rows], stride: 0, uniform: true })
-            }
-            View::Rows(rows, stride) => {
-                Some(Lines { rows: rows.iter().map(|row| row.bits()).collect(), stride: stride.bits(), uniform: false })
-            }
-            View::Lanes => None,
-        }
-    }
-    fn lines_of(&self, operand: Operand, width: Width) -> Option<Lines> {
-        with_lane!(width, T => self.lines::<T>(operand))
-    }
-
     /// An integer operation, if it keeps rows rows. Whether it was done.
     pub(super) fn linear(&mut self, d: Reg, op: IntOp, width: Width, args: &[Operand; 4]) -> bool {
-        if !self.active.full {
+        if !self.is_free(d) {
             return false;
         }
-        let Some(a) = self.lines_of(args[0], width) else { return false };
-        let bits = width.bits();
-        let one = |op, x: u64, y: u64| int_op(op, bits, [x, y, 0, 0]);
-        let (rows, stride): (Vec<u64>, u64) = match op {
-            IntOp::Add | IntOp::Sub => {
-                let Some(b) = self.lines_of(args[1], width) else { return false };
-                let rows = a.rows.iter().zip(&b.rows).map(|(&x, &y)| one(op, x, y)).collect();
-                (rows, one(op, a.stride, b.stride))
-            }
-            IntOp::Mul | IntOp::MulAdd => {
-                let Some(b) = self.lines_of(args[1], width) else { return false };
-                let Some((mut rows, mut stride)) = product(&a, &b, |x, y| one(IntOp::Mul, x, y)) else { return false };
-                if op == IntOp::MulAdd {
-                    let Some(c) = self.lines_of(args[2], width) else { return false };
-                    for (row, &addend) in rows.iter_mut().zip(&c.rows) {
-                        *row = one(IntOp::Add, *row, addend);
-                    }
-                    stride = one(IntOp::Add, stride, c.stride);
-                }
-                (rows, stride)
-            }
-            IntOp::Shl => {
-                let Some(count) = u32::file(&self.files).uniform(args[1]) else { return false };
-                let shift = |x: &u64| one(IntOp::Shl, *x, count.into());
-                (a.rows.iter().map(shift).collect(), shift(&a.stride))
-            }
-            IntOp::MulWide(sign) | IntOp::MulAddWide(sign) => {
-                let Some(b) = self.lines_of(args[1], width) else { return false };
-                let wide = |lines: &Lines| self.widened(lines, bits, sign);
-                let (Some(a), Some(b)) = (wide(&a), wide(&b)) else { return false };
-                let Some((mut rows, mut stride)) = product(&a, &b, u64::wrapping_mul) else { return false };
-                if matches!(op, IntOp::MulAddWide(_)) {
-                    let Some(c) = self.lines_of(args[2], op.result_width(width)) else { return false };
-                    for (row, &addend) in rows.iter_mut().zip(&c.rows) {
-                        *row = row.wrapping_add(addend);
-                    }
-                    stride = stride.wrapping_add(c.stride);
-                }
-                (rows, stride)
-            }
-            _ => return false,
-        };
-        with_lane!(op.result_width(width), T => {
-            T::file_mut(&mut self.files).put_rows(d, T::of(stride), rows.into_iter().map(T::of));
-        });
-        true
+        match width {
+            Width::B32 => self.linear_of::<u32>(d, op, args),
+            Width::B64 => self.linear_of::<u64>(d, op, args),
+            Width::B16 | Width::Pred => false,
+        }
     }
 
-    /// The same rows as wider numbers: only where none wraps within a row.
-    fn widened(&self, lines: &Lines, bits: u32, sign: Sign) -> Option<Lines> {
-        let stride = sign_extend(lines.stride, bits);
-        let span = (stride as i128) * (self.geometry.row as i128 - 1);
-        let (low, high) = match sign {
-            Sign::Unsigned => (0, (1i128 << bits) - 1),
-            Sign::Signed => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
-        };
-        let mut rows = Vec::with_capacity(lines.rows.len());
-        for &row in &lines.rows {
-            let start = match sign {
-                Sign::Unsigned => row as i128,
-                Sign::Signed => sign_extend(row, bits) as i128,
-            };
-            if !(low..=high).contains(&(start + span)) {
-                return None;
+    #[inline]
+    fn linear_of<T: Lane>(&mut self, d: Reg, op: IntOp, args: &[Operand; 4]) -> bool {
+        let bits = T::WIDTH.bits();
+        let one = |op, x: T, y: T| T::of(int_op_inline(op, bits, [x.bits(), y.bits(), 0, 0]));
+        let rows = self.geometry.rows;
+        let mut out = T::file_mut(&mut self.files).take_rows();
+        let file = T::file(&self.files);
+        let (a, b) = (file.view(args[0]), file.view(args[1]));
+        let stride = match op {
+            _ if !a.has_rows() => None,
+            IntOp::Add if b.has_rows() => {
+                out.extend((0..rows).map(|row| one(IntOp::Add, a.row(row), b.row(row))));
+                Some(one(IntOp::Add, a.stride(), b.stride()))
             }
-            rows.push(start as u64);
+            IntOp::Sub if b.has_rows() => {
+                out.extend((0..rows).map(|row| one(IntOp::Sub, a.row(row), b.row(row))));
+                Some(one(IntOp::Sub, a.stride(), b.stride()))
+            }
+            IntOp::Mul if b.has_rows() => product(a, b, |x, y| one(IntOp::Mul, x, y)).inspect(|_| {
+                out.extend((0..rows).map(|row| one(IntOp::Mul, a.row(row), b.row(row))));
+            }),
+            IntOp::MulAdd if b.has_rows() => {
+                let c = file.view(args[2]);
+                product(a, b, |x, y| one(IntOp::Mul, x, y)).filter(|_| c.has_rows()).map(|stride| {
+                    let sum = |row| one(IntOp::Add, one(IntOp::Mul, a.row(row), b.row(row)), c.row(row));
+                    out.extend((0..rows).map(sum));
+                    one(IntOp::Add, stride, c.stride())
+                })
+            }
+            IntOp::Shl => u32::file(&self.files).uniform(args[1]).map(|count| {
+                let shift = |x: T| T::of(int_op_inline(IntOp::Shl, bits, [x.bits(), count.into(), 0, 0]));
+                out.extend((0..rows).map(|row| shift(a.row(row))));
+                shift(a.stride())
+            }),
+            IntOp::MulWide(sign) | IntOp::MulAddWide(sign) if bits == 32 => {
+                let done = self.linear_wide(d, op, sign, args);
+                T::file_mut(&mut self.files).spare_rows(out);
+                return done;
+            }
+            _ => None,
+        };
+        let file = T::file_mut(&mut self.files);
+        match stride {
+            Some(stride) => file.give_rows(d, stride, out),
+            None => file.spare_rows(out),
         }
-        Some(Lines { rows, stride: stride as u64, uniform: lines.uniform })
+        stride.is_some()
+    }
+
+    /// Products of 32-bit numbers with 64 bits: only where no factor wraps within a row.
+    fn linear_wide(&mut self, d: Reg, op: IntOp, sign: Sign, args: &[Operand; 4]) -> bool {
+        let row = self.geometry.row;
+        let mut out = self.files.b64.take_rows();
+        let (a, b) = (self.files.b32.view(args[0]), self.files.b32.view(args[1]));
+        let adds = matches!(op, IntOp::MulAddWide(_));
+        let c = if adds { self.files.b64.view(args[2]) } else { View::Uniform(0) };
+        let wide = |x: u32| extend(x.into(), 32, sign) as u64;
+        let (x, y) = (sign_extend(a.stride().into(), 32) as u64, sign_extend(b.stride().into(), 32) as u64);
+        let fixed = if x == 0 { a } else { b };
+        let known = a.has_rows() && b.has_rows() && c.has_rows();
+        let linear = known && (x == 0 || y == 0) && (x | y == 0 || matches!(fixed, View::Uniform(_)));
+        let fits = linear
+            && (0..self.geometry.rows).all(|index| {
+                fits_row(a.row(index).into(), x as i64, row, 32, sign)
+                    && fits_row(b.row(index).into(), y as i64, row, 32, sign)
+            });
+        if !fits {
+            self.files.b64.spare_rows(out);
+            return false;
+        }
+        let value = |row| wide(a.row(row)).wrapping_mul(wide(b.row(row))).wrapping_add(c.row(row));
+        out.extend((0..self.geometry.rows).map(value));
+        let moved = (x | y).wrapping_mul(if x | y == 0 { 0 } else { wide(fixed.row(0)) });
+        let stride = moved.wrapping_add(c.stride());
+        self.files.b64.give_rows(d, stride, out);
+        true
     }
 
     /// A widening or a narrowing, if it keeps rows rows. Whether it was done.
     pub(super) fn linear_convert(&mut self, d: Reg, from: (u32, bool), to: u32, a: Operand) -> bool {
         let (bits, signed) = from;
-        if !self.active.full || bits < 16 || to < 16 {
+        if !self.is_free(d) || bits < 16 || to < 16 {
             return false;
         }
-        let Some(lines) = self.lines_of(a, Width::holding(bits)) else { return false };
-        let lines = if to > bits {
-            let sign = if signed { Sign::Signed } else { Sign::Unsigned };
-            match self.widened(&lines, bits, sign) {
-                Some(lines) => lines,
-                None => return false,
+        let sign = if signed { Sign::Signed } else { Sign::Unsigned };
+        let (row, rows) = (self.geometry.row, self.geometry.rows);
+        with_lane!(Width::holding(bits), A => {
+            let view = A::file(&self.files).view(a);
+            let stride = sign_extend(view.stride().bits(), bits);
+            let fits = view.has_rows()
+                && (to <= bits || (0..rows).all(|index| fits_row(view.row(index).bits(), stride, row, bits, sign)));
+            if !fits {
+                return false;
             }
-        } else {
-            lines
-        };
-        with_lane!(Width::holding(to), T => {
-            T::file_mut(&mut self.files).put_rows(d, T::of(lines.stride), lines.rows.into_iter().map(T::of));
+            let values: Vec<u64> = (0..rows).map(|index| extend(view.row(index).bits(), bits, sign) as u64).collect();
+            with_lane!(Width::holding(to), D => {
+                D::file_mut(&mut self.files).put_rows(d, D::of(stride as u64), values.into_iter().map(D::of));
+            });
         });
         true
     }
@@ -136,51 +130,91 @@ impl Machine<'_> {
         a: Operand,
         b: Operand,
     ) -> bool {
-        let (width, sign) = match of {
-            Comparand::Unsigned(width) => (width, Sign::Unsigned),
-            Comparand::Signed(width) => (width, Sign::Signed),
-            Comparand::Float(..) => return false,
-        };
-        if !self.active.full || width < Width::B16 {
+        if !self.is_free(d) {
             return false;
         }
-        let (Some(a), Some(b)) = (self.lines_of(a, width), self.lines_of(b, width)) else { return false };
-        let bits = width.bits();
-        let wide = |lines: &Lines| self.widened(lines, bits, sign);
-        let (Some(a), Some(b)) = (wide(&a), wide(&b)) else { return false };
-        let last = self.geometry.row as u64 - 1;
-        let mut rows = Vec::with_capacity(a.rows.len());
-        for (&x, &y) in a.rows.iter().zip(&b.rows) {
-            // The difference moves one way: where both ends order the same way, so does all between.
-            let (p, q) = (x.wrapping_add(a.stride.wrapping_mul(last)), y.wrapping_add(b.stride.wrapping_mul(last)));
-            let at = |comparison, first: bool| {
-                let (x, y) = if first { (x, y) } else { (p, q) };
-                compare(comparison, of, x, y)
-            };
-            let same_order =
-                [Comparison::Lt, Comparison::Gt, Comparison::Eq].iter().all(|&c| at(c, true) == at(c, false));
-            let truth = at(comparison, true);
-            let monotone = !matches!(comparison, Comparison::Eq | Comparison::Ne) && truth == at(comparison, false);
-            if !same_order && !monotone {
+        match of {
+            Comparand::Unsigned(Width::B32) => self.compare_rows::<u32>(d, comparison, of, Sign::Unsigned, a, b),
+            Comparand::Signed(Width::B32) => self.compare_rows::<u32>(d, comparison, of, Sign::Signed, a, b),
+            Comparand::Unsigned(Width::B64) => self.compare_rows::<u64>(d, comparison, of, Sign::Unsigned, a, b),
+            Comparand::Signed(Width::B64) => self.compare_rows::<u64>(d, comparison, of, Sign::Signed, a, b),
+            _ => false,
+        }
+    }
+
+    fn compare_rows<T: Lane>(
+        &mut self,
+        d: Reg,
+        comparison: Comparison,
+        of: Comparand,
+        sign: Sign,
+        a: Operand,
+        b: Operand,
+    ) -> bool {
+        let bits = T::WIDTH.bits();
+        let file: &File<T> = T::file(&self.files);
+        let (a, b) = (file.view(a), file.view(b));
+        if !a.has_rows() || !b.has_rows() {
+            return false;
+        }
+        let row = self.geometry.row;
+        let (x_step, y_step) = (sign_extend(a.stride().bits(), bits), sign_extend(b.stride().bits(), bits));
+        let mut truths = Vec::with_capacity(self.geometry.rows);
+        for index in 0..self.geometry.rows {
+            let (x, y) = (a.row(index), b.row(index));
+            if !fits_row(x.bits(), x_step, row, bits, sign) || !fits_row(y.bits(), y_step, row, bits, sign) {
                 return false;
             }
-            rows.push(truth as u8);
+            // The difference moves one way: where both ends order the same way, so does all between.
+            let (p, q) = (x.step(a.stride(), row - 1), y.step(b.stride(), row - 1));
+            let first = |comparison| compare(comparison, of, x.bits(), y.bits());
+            let last = |comparison| compare(comparison, of, p.bits(), q.bits());
+            let truth = first(comparison);
+            let monotone = !matches!(comparison, Comparison::Eq | Comparison::Ne) && truth == last(comparison);
+            let same_order = || {
+                [Comparison::Lt, Comparison::Gt, Comparison::Eq].into_iter().all(|order| first(order) == last(order))
+            };
+            if !monotone && !same_order() {
+                return false;
+            }
+            truths.push(truth as u8);
         }
-        u8::file_mut(&mut self.files).put_rows(d, 0, rows.into_iter());
+        self.files.preds.put_rows(d, 0, truths.into_iter());
         true
     }
 }
 
-/// A product is linear where one factor does not change along rows.
-fn product(a: &Lines, b: &Lines, multiply: impl Fn(u64, u64) -> u64) -> Option<(Vec<u64>, u64)> {
-    let (moving, fixed) = if a.stride == 0 { (b, a) } else { (a, b) };
-    if fixed.stride != 0 {
-        return None;
+/// A number as its type reads it.
+#[inline(always)]
+fn extend(value: u64, bits: u32, sign: Sign) -> i64 {
+    match sign {
+        Sign::Unsigned => value as i64,
+        Sign::Signed => sign_extend(value, bits),
     }
-    let same = fixed.uniform || fixed.rows.iter().all(|row| *row == fixed.rows[0]);
-    if moving.stride != 0 && !same {
-        return None;
+}
+
+/// Whether a row's values do not wrap in their type.
+#[inline(always)]
+fn fits_row(start: u64, stride: i64, row: usize, bits: u32, sign: Sign) -> bool {
+    if stride == 0 {
+        return true;
     }
-    let rows = moving.rows.iter().zip(&fixed.rows).map(|(&x, &y)| multiply(x, y)).collect();
-    Some((rows, multiply(moving.stride, fixed.rows.first().copied().unwrap_or(0))))
+    let (start, low, high) = match sign {
+        Sign::Unsigned => (start as i128, 0, (1i128 << bits) - 1),
+        Sign::Signed => (sign_extend(start, bits) as i128, -(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
+    };
+    let end = start + stride as i128 * (row as i128 - 1);
+    low <= end && end <= high
+}
+
+/// The stride of a product: known where one factor does not change, or neither changes along rows.
+#[inline(always)]
+fn product<T: Lane>(a: View<'_, T>, b: View<'_, T>, multiply: impl Fn(T, T) -> T) -> Option<T> {
+    let zero = T::default();
+    match (a.stride() == zero, b.stride() == zero) {
+        (true, true) => Some(zero),
+        (false, true) if matches!(b, View::Uniform(_)) => Some(multiply(a.stride(), b.row(0))),
+        (true, false) if matches!(a, View::Uniform(_)) => Some(multiply(a.row(0), b.stride())),
+        _ => None,
+    }
 }

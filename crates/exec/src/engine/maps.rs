@@ -8,9 +8,9 @@ use roundonce_isa::program::{Operand, Reg, Width};
 impl<'a> Machine<'a> {
     /// Writes a column's active lanes.
     pub(super) fn set_column<T: Lane>(&mut self, d: Reg, column: Box<Column<T>>) {
-        let (active, geometry) = (self.active, self.geometry);
+        let (active, geometry, free) = (self.active, self.geometry, self.is_free(d));
         let file = T::file_mut(&mut self.files);
-        if active.full {
+        if free {
             file.put_column(d, column);
             return;
         }
@@ -53,7 +53,7 @@ impl<'a> Machine<'a> {
             return self.set_uniform(d, f(a, b));
         }
         let rows = match (self.steady::<A>(a), self.steady::<B>(b)) {
-            (Some(a), Some(b)) if self.active.full => {
+            (Some(a), Some(b)) if self.is_free(d) => {
                 Some((0..self.geometry.rows).map(|row| f(a(row), b(row))).collect::<Vec<D>>())
             }
             _ => None,

@@ -20,8 +20,14 @@ const fn is_signed(sign: Sign) -> bool {
 /// use roundonce_isa::program::{IntOp, Sign};
 /// assert_eq!(int_op(IntOp::MulHigh(Sign::Signed), 32, [0xffff_ffff, 2, 0, 0]), 0xffff_ffff);
 /// ```
+#[inline(never)] // Large; loops over one operation take `int_op_inline`.
+pub fn int_op(op: IntOp, bits: u32, args: [u64; 4]) -> u64 {
+    int_op_inline(op, bits, args)
+}
+
+/// The same for an operation known where it is compiled.
 #[inline(always)]
-pub fn int_op(op: IntOp, bits: u32, [a, b, c, d]: [u64; 4]) -> u64 {
+pub(crate) fn int_op_inline(op: IntOp, bits: u32, [a, b, c, d]: [u64; 4]) -> u64 {
     let mask = u64::MAX >> (64 - bits);
     let signed = |value: u64| sign_extend(value, bits);
     let (ua, ub) = (a & mask, b & mask);

@@ -155,21 +155,22 @@ pub struct Liveness {
     words: usize,
     /// By block, a bit a register.
     after: Vec<Vec<u64>>,
+    before: Vec<Vec<u64>>,
 }
 
 impl Liveness {
     /// Computed once for a kernel. Every register and target must exist.
     pub fn of(kernel: &Kernel) -> Liveness {
         let words = kernel.registers.len().div_ceil(64);
-        let mut liveness = Liveness { words, after: vec![vec![0; words]; kernel.blocks.len()] };
-        let mut before = liveness.after.clone();
+        let none = vec![vec![0; words]; kernel.blocks.len()];
+        let mut liveness = Liveness { words, after: none.clone(), before: none };
         let mut changed = true;
         while changed {
             changed = false;
             for (index, block) in kernel.blocks.iter().enumerate().rev() {
                 let mut live = vec![0; words];
                 for next in block.terminator.successors() {
-                    for (live, next) in live.iter_mut().zip(&before[next]) {
+                    for (live, next) in live.iter_mut().zip(&liveness.before[next]) {
                         *live |= next;
                     }
                 }
@@ -178,8 +179,8 @@ impl Liveness {
                 for instruction in block.instructions.iter().rev() {
                     step(instruction, &mut live);
                 }
-                if before[index] != live {
-                    before[index] = live;
+                if liveness.before[index] != live {
+                    liveness.before[index] = live;
                     changed = true;
                 }
             }
@@ -190,6 +191,11 @@ impl Liveness {
     /// Whether a register may be read after a block has ended.
     pub fn is_live_after(&self, block: usize, reg: Reg) -> bool {
         self.after[block][reg.0 as usize / 64] >> (reg.0 % 64) & 1 == 1
+    }
+
+    /// The registers that may be read from a block's start on: 64 a word, the first in the lowest bit.
+    pub fn before(&self, block: usize) -> &[u64] {
+        &self.before[block]
     }
 
     /// For each instruction of a block, then for its terminator: the registers that it is the last to touch.

@@ -44,21 +44,22 @@ impl IntOp {
             _ => width,
         }
     }
-    /// How wide each operand is; as many as it takes.
-    pub fn operand_widths(self, width: Width) -> Vec<Width> {
+    /// How wide each operand is, and how many of the four places it takes.
+    pub const fn operand_widths(self, width: Width) -> ([Width; 4], usize) {
+        const B32: Width = Width::B32;
         let w = width;
         match self {
-            IntOp::Abs | IntOp::Neg | IntOp::Not | IntOp::IsZero | IntOp::Reverse => vec![w],
-            IntOp::LeadingZeros | IntOp::PopCount | IntOp::FindHighest { .. } => vec![w],
-            IntOp::Shl | IntOp::Shr(_) => vec![w, Width::B32],
-            IntOp::MulAdd | IntOp::AbsDiff(_) | IntOp::Logic3(_) => vec![w; 3],
-            IntOp::MulAddWide(_) => vec![w, w, self.result_width(w)],
-            IntOp::Funnel { .. } | IntOp::Permute | IntOp::PermuteMode(_) | IntOp::FindNth => vec![Width::B32; 3],
-            IntOp::DotProduct4(..) | IntOp::DotProduct2 { .. } => vec![Width::B32; 3],
-            IntOp::FieldExtract(_) => vec![w, Width::B32, Width::B32],
-            IntOp::FieldInsert => vec![w, w, Width::B32, Width::B32],
-            IntOp::Mask { .. } => vec![Width::B32; 2],
-            _ => vec![w; 2],
+            IntOp::Abs | IntOp::Neg | IntOp::Not | IntOp::IsZero | IntOp::Reverse => ([w; 4], 1),
+            IntOp::LeadingZeros | IntOp::PopCount | IntOp::FindHighest { .. } => ([w; 4], 1),
+            IntOp::Shl | IntOp::Shr(_) => ([w, B32, w, w], 2),
+            IntOp::MulAdd | IntOp::AbsDiff(_) | IntOp::Logic3(_) => ([w; 4], 3),
+            IntOp::MulAddWide(_) => ([w, w, self.result_width(w), w], 3),
+            IntOp::Funnel { .. } | IntOp::Permute | IntOp::PermuteMode(_) | IntOp::FindNth => ([B32; 4], 3),
+            IntOp::DotProduct4(..) | IntOp::DotProduct2 { .. } => ([B32; 4], 3),
+            IntOp::FieldExtract(_) => ([w, B32, B32, w], 3),
+            IntOp::FieldInsert => ([w, w, B32, B32], 4),
+            IntOp::Mask { .. } => ([B32; 4], 2),
+            _ => ([w; 4], 2),
         }
     }
     /// Whether it acts on operands of a width at all.
@@ -140,7 +141,8 @@ impl Op {
             }
             Op::Int { d, op, width, args } => {
                 written = Some((*d, Wants::Exactly(op.result_width(*width))));
-                for (arg, width) in args.iter().zip(op.operand_widths(*width)) {
+                let (widths, count) = op.operand_widths(*width);
+                for (arg, width) in args.iter().zip(widths).take(count) {
                     see(Read, *arg, Wants::Exactly(width));
                 }
             }

@@ -1,0 +1,95 @@
+//! What a compiler makes of the kernels for this machine: lanes side by side, sixteen at a time.
+#![allow(unsafe_code)]
+
+macro_rules! native {
+    ($name:ident($($arg:ident: $ty:ty),*) $body:block) => {
+        pub(crate) fn $name($($arg: $ty),*) {
+            #[inline(always)]
+            fn portable($($arg: $ty),*) $body
+            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
+            fn avx512($($arg: $ty),*) {
+                portable($($arg),*);
+            }
+            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
+                // SAFETY: just asked; a machine with VL has BW, DQ and FMA.
+                unsafe { avx512($($arg),*) }
+            } else {
+                portable($($arg),*)
+            }
+        }
+    };
+}
+
+/// Lanes worked on together, so that sums stay in registers.
+const TILE: usize = 128;
+
+#[inline(always)]
+fn f(bits: u32) -> f32 {
+    f32::from_bits(bits)
+}
+
+native!(saxpy(a: u32, x: &[u32], y: &mut [u32]) {
+    for (y, &x) in y.iter_mut().zip(x) {
+        *y = f(a).mul_add(f(x), f(*y)).to_bits();
+    }
+});
+
+native!(horner(coefficients: &[u32], x: &[u32], y: &mut [u32]) {
+    for (y, x) in y.chunks_exact_mut(TILE).zip(x.chunks_exact(TILE)) {
+        let mut sums = [f(coefficients[0]); TILE];
+        for &coefficient in &coefficients[1..] {
+            for (sum, &x) in sums.iter_mut().zip(x) {
+                *sum = sum.mul_add(f(x), f(coefficient));
+            }
+        }
+        for (y, sum) in y.iter_mut().zip(sums) {
+            *y = sum.to_bits();
+        }
+    }
+});
+
+native!(gemm(n: usize, a: &[u32], b: &[u32], c: &mut [u32]) {
+    for row in 0..n {
+        for column in (0..n).step_by(TILE) {
+            let mut sums = [0f32; TILE];
+            for k in 0..n {
+                let factor = f(a[row * n + k]);
+                for (sum, &b) in sums.iter_mut().zip(&b[k * n + column..k * n + column + TILE]) {
+                    *sum = factor.mul_add(f(b), *sum);
+                }
+            }
+            for (c, sum) in c[row * n + column..].iter_mut().zip(sums) {
+                *c = sum.to_bits();
+            }
+        }
+    }
+});
+
+native!(fir(h: &[u32], x: &[u32], y: &mut [u32]) {
+    for (tile, y) in y.chunks_exact_mut(TILE).enumerate() {
+        let mut sums = [0f32; TILE];
+        for (tap, &h) in h.iter().enumerate() {
+            let start = tile * TILE + tap;
+            for (sum, &x) in sums.iter_mut().zip(&x[start..start + TILE]) {
+                *sum = f(h).mul_add(f(x), *sum);
+            }
+        }
+        for (y, sum) in y.iter_mut().zip(sums) {
+            *y = sum.to_bits();
+        }
+    }
+});
+
+native!(divergent(rounds: u32, c: &[u32], y: &mut [u32]) {
+    for (y, &c) in y.iter_mut().zip(c) {
+        let (mut z, mut count) = (0f32, 0);
+        loop {
+            z = z.mul_add(z, f(c));
+            count += 1;
+            if count >= rounds || z.partial_cmp(&4.0) != Some(core::cmp::Ordering::Less) {
+                break;
+            }
+        }
+        *y = count;
+    }
+});

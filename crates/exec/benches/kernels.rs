@@ -1,0 +1,241 @@
+//! Four kernels beside the loops that a compiler makes for this machine, taking turns; and one whose lanes diverge.
+//!
+//! `cargo bench -p roundonce-exec` prints for each the median time of a fused multiply-add and its rate, alone and on
+//! two threads, by rounding; and the ratio to the native loop of the same round. The native loops round to nearest
+//! even and keep the machine's NaNs; the engine's bits are a GPU's.
+#![allow(missing_docs)]
+
+#[path = "common/native.rs"]
+mod native;
+
+use cpu_time::ProcessTime;
+use roundonce_exec::{Arg, Buffer, Launch, Options};
+use roundonce_isa::program::Program;
+use std::time::Instant;
+
+/// Random numbers between 1 and 2, or below 1 in magnitude.
+fn random(count: usize, seed: u64, below: f32) -> Vec<u32> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 40) as f32 / (1u32 << 24) as f32
+    };
+    (0..count).map(|_| ((next() * 2.0 - 1.0) * below).to_bits()).collect()
+}
+
+struct Work {
+    name: &'static str,
+    entry: &'static str,
+    /// Multiply-adds in all.
+    operations: f64,
+    grid: [u32; 3],
+    block: [u32; 3],
+    args: Vec<Arg>,
+    native: Native,
+}
+
+/// The same by a native loop: its seconds.
+type Native = Box<dyn Fn(&[Arg]) -> f64>;
+
+/// Seconds of a call: the processor's, so that a busy machine does not count.
+fn timed(work: impl FnOnce()) -> f64 {
+    let start = ProcessTime::now();
+    work();
+    start.elapsed().as_secs_f64()
+}
+
+fn words(arg: &Arg) -> &[u32] {
+    match arg {
+        Arg::Buffer(buffer) => buffer.words(),
+        _ => &[],
+    }
+}
+
+fn program(rounding: &str) -> Program {
+    let text = include_str!("kernels.ptx").replace(".RND", rounding);
+    let parsed = roundonce_ptx::parse(&text);
+    match roundonce_ptx::lower(&parsed.module, None) {
+        Ok(program) => program,
+        Err(findings) => panic!("{}", findings[0]),
+    }
+}
+
+/// One run; the buffers go in and come back, so that none is copied.
+fn run(program: &Program, work: &Work, args: &mut Vec<Arg>, threads: usize) -> f64 {
+    let given = std::mem::take(args);
+    let options = Options { threads, ..Options::default() };
+    let (entry, kept) = (Some(work.entry), given.clone_scalars());
+    let launch = Launch { program, entry, grid: work.grid, block: work.block, args: given, dynamic_shared: 0, options };
+    let (wall, start) = (Instant::now(), ProcessTime::now());
+    let report = launch.run();
+    let seconds = if threads == 1 { start.elapsed().as_secs_f64() } else { wall.elapsed().as_secs_f64() };
+    match report {
+        Ok(report) => {
+            let buffers = report.buffers.into_iter().zip(kept);
+            *args = buffers.map(|(buffer, scalar)| buffer.map_or(scalar, Arg::Buffer)).collect();
+        }
+        Err(error) => panic!("{error}"),
+    }
+    seconds
+}
+
+trait CloneScalars {
+    fn clone_scalars(&self) -> Vec<Arg>;
+}
+impl CloneScalars for Vec<Arg> {
+    fn clone_scalars(&self) -> Vec<Arg> {
+        self.iter()
+            .map(|arg| match arg {
+                Arg::Scalar(bits) => Arg::Scalar(*bits),
+                _ => Arg::Scalar(0),
+            })
+            .collect()
+    }
+}
+
+fn works() -> Vec<Work> {
+    let buffer = |words: Vec<u32>| Arg::Buffer(Buffer::from_words(words));
+    let zeros = |count: usize| Arg::Buffer(Buffer::zeros(count * 4));
+    let (n1, n2, n3, n4, n5) = (1usize << 24, 1usize << 22, 512usize, 1usize << 20, 1usize << 18);
+    let blocks = |n: usize| [(n / 256) as u32, 1, 1];
+    let line = [256, 1, 1];
+    vec![
+        Work {
+            name: "K1 y = a x + y, 2^24",
+            entry: "k1",
+            operations: n1 as f64,
+            grid: blocks(n1),
+            block: line,
+            args: vec![
+                Arg::Scalar(n1 as u64),
+                Arg::Scalar(0x3f00_0001),
+                buffer(random(n1, 1, 1.0)),
+                buffer(random(n1, 2, 1.0)),
+            ],
+            native: Box::new(|args| {
+                let mut y = words(&args[3]).to_vec();
+                timed(|| native::saxpy(0x3f00_0001, words(&args[2]), &mut y))
+            }),
+        },
+        Work {
+            name: "K2 Horner 16, 2^22",
+            entry: "k2",
+            operations: 16.0 * n2 as f64,
+            grid: blocks(n2),
+            block: line,
+            args: vec![Arg::Scalar(n2 as u64), buffer(random(17, 3, 1.0)), buffer(random(n2, 4, 1.0)), zeros(n2)],
+            native: Box::new(|args| {
+                let mut y = vec![1; words(&args[2]).len()];
+                timed(|| native::horner(words(&args[1]), words(&args[2]), &mut y))
+            }),
+        },
+        Work {
+            name: "K3 GEMM 512, rows",
+            entry: "k3",
+            operations: (n3 * n3 * n3) as f64,
+            grid: [2, 512, 1],
+            block: line,
+            args: gemm(n3),
+            native: Box::new(native_gemm),
+        },
+        Work {
+            name: "K3 GEMM 512, 16 x 16",
+            entry: "k3",
+            operations: (n3 * n3 * n3) as f64,
+            grid: [32, 32, 1],
+            block: [16, 16, 1],
+            args: gemm(n3),
+            native: Box::new(native_gemm),
+        },
+        Work {
+            name: "K4 FIR 64, 2^20",
+            entry: "k4",
+            operations: 64.0 * n4 as f64,
+            grid: blocks(n4),
+            block: line,
+            args: vec![Arg::Scalar(n4 as u64), buffer(random(64, 5, 1.0)), buffer(random(n4 + 64, 6, 1.0)), zeros(n4)],
+            native: Box::new(|args| {
+                let mut y = vec![1; words(&args[3]).len()];
+                timed(|| native::fir(words(&args[1]), words(&args[2]), &mut y))
+            }),
+        },
+        Work {
+            name: "divergent loops, 2^18",
+            entry: "k5",
+            operations: divergent_operations(&random(n5, 7, 2.0)),
+            grid: blocks(n5),
+            block: line,
+            args: vec![Arg::Scalar(n5 as u64), Arg::Scalar(100), buffer(random(n5, 7, 2.0)), zeros(n5)],
+            native: Box::new(|args| {
+                let mut y = vec![1; words(&args[2]).len()];
+                timed(|| native::divergent(100, words(&args[2]), &mut y))
+            }),
+        },
+    ]
+}
+
+fn gemm(n: usize) -> Vec<Arg> {
+    let buffer = |words: Vec<u32>| Arg::Buffer(Buffer::from_words(words));
+    vec![
+        Arg::Scalar(n as u64),
+        buffer(random(n * n, 8, 1.0)),
+        buffer(random(n * n, 9, 1.0)),
+        Arg::Buffer(Buffer::zeros(n * n * 4)),
+    ]
+}
+
+fn native_gemm(args: &[Arg]) -> f64 {
+    let mut c = vec![1; words(&args[1]).len()];
+    timed(|| native::gemm(512, words(&args[1]), words(&args[2]), &mut c))
+}
+
+fn divergent_operations(c: &[u32]) -> f64 {
+    let mut rounds = vec![0; c.len()];
+    native::divergent(100, c, &mut rounds);
+    rounds.iter().map(|&rounds| f64::from(rounds)).sum()
+}
+
+fn median(times: &mut [f64]) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+fn main() {
+    let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
+    let modes = [("rn", ".rn"), ("rz", ".rz"), ("rm", ".rm"), ("rn.ftz", ".rn.ftz")];
+    let programs = modes.map(|(_, spelled)| program(spelled));
+    println!("{:24} {:>10} {:>10} {:>8} {:>8}", "work", "mode", "G fma/s", "spread", "ratio");
+    for work in works().iter().filter(|work| work.name.contains(&filter)) {
+        let mut args = work.args.clone();
+        let (mut native, mut one, mut two) = (Vec::new(), vec![Vec::new(); modes.len()], Vec::new());
+        for round in 0..8 {
+            let times = (
+                (work.native)(&work.args),
+                programs.iter().map(|program| run(program, work, &mut args, 1)).collect::<Vec<_>>(),
+                run(&programs[0], work, &mut args, 2),
+            );
+            // The first round warms caches and pages.
+            if round > 0 {
+                native.push(times.0);
+                for (all, time) in one.iter_mut().zip(times.1) {
+                    all.push(time);
+                }
+                two.push(times.2);
+            }
+        }
+        let base = median(&mut native);
+        let line = |mode: &str, times: &mut Vec<f64>| {
+            let middle = median(times);
+            let spread = (times[times.len() - 2] - times[1]) / middle;
+            let rate = work.operations / middle / 1e9;
+            println!("{:24} {mode:>10} {rate:>10.2} {:>7.0}% {:>8.2}", work.name, spread * 100.0, base / middle);
+        };
+        line("native", &mut native);
+        for ((mode, _), times) in modes.iter().zip(&mut one) {
+            line(mode, times);
+        }
+        line("rn, 2", &mut two);
+    }
+}
