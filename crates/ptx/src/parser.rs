@@ -433,7 +433,10 @@ impl<'a> Parser<'a> {
         // before their owner, so it is taken off meanwhile.
         let predicate = (guard != GuardKind::None).then(|| self.module.operands.pop()).flatten();
         let from = self.open.len();
-        if !self.at(b';') && self.token.kind != Kind::End {
+        if self.at(b'}') || self.token.kind == Kind::End {
+            return Err(self.unexpected("an operand or `;`"));
+        }
+        if !self.at(b';') {
             loop {
                 let operand = if opcode == "call" && self.at(b'(') {
                     self.call_list()?
