@@ -1,0 +1,171 @@
+//! The rules one by one: code, place, fix.
+
+use roundonce_isa::{Finding, Level, Place, apply_fixes};
+use roundonce_ptx::{Options, check_text, contractions, parse};
+
+const REGISTERS: &str = ".reg .pred p<4>; .reg .f32 f<8>; .reg .b32 b<8>; .reg .u32 u<8>; .reg .f64 d<8>; \
+                         .reg .b64 q<8>; .reg .b16 h<8>; .reg .v2 .f32 v; .reg .s64 sl<8>;";
+
+fn module(version: &str, target: &str, body: &str) -> String {
+    format!(".version {version}\n.target {target}\n.entry k ()\n{{\n{REGISTERS}\n{body}\nexit;\n}}\n")
+}
+
+/// Level, code and underlined text of what a body is told.
+fn told(version: &str, target: &str, body: &str) -> Vec<(Level, &'static str, String)> {
+    let text = module(version, target, body);
+    let underlined = |finding: &Finding| match finding.place {
+        Place::Span { start, end } => text[start..end].to_owned(),
+        _ => String::new(),
+    };
+    let findings = check_text(&text, &Options::default());
+    findings.iter().map(|finding| (finding.level, finding.code, underlined(finding))).collect()
+}
+
+#[test]
+fn each_rule_has_its_code_and_underlines_its_place() {
+    #[rustfmt::skip] // A table.
+    let cases: &[(&str, &str, &str, &[(&str, &str)])] = &[
+        ("8.6", "sm_100", "fma.rn.f32 f0, f1, f2, f3;", &[]),
+        ("8.6", "sm_100", "fma.f32 f0, f1, f2, f3;", &[("PTX0022", "fma.f32")]),
+        ("8.6", "sm_100", "fma.rni.f32 f0, f1, f2, f3;", &[("PTX0022", "fma.rni.f32")]),
+        ("8.6", "sm_100", "fma.rn.rz.f32 f0, f1, f2, f3;", &[("PTX0024", ".rz")]),
+        ("8.6", "sm_100", "fma.rn.ftz.ftz.f32 f0, f1, f2, f3;", &[("PTX0024", ".ftz")]),
+        ("8.6", "sm_100", "fma.rn.sat.sat.f32 f0, f1, f2, f3;", &[]),
+        ("8.6", "sm_100", "fma.rn.relu.f32 f0, f1, f2, f3;", &[("PTX0023", ".relu")]),
+        ("8.6", "sm_100", "fma.rn.sat.f64 d0, d1, d2, d3;", &[("PTX0023", ".sat")]),
+        ("8.6", "sm_100", "fma.rn.f32.f64 f0, f1, f2, f3;", &[("PTX0021", "fma.rn.f32.f64")]),
+        ("8.6", "sm_100", "fma.rn.f16.f32 f0, h1, h2, f3;", &[("PTX0021", "fma.rn.f16.f32")]),
+        ("8.6", "sm_90", "fma.rn.f32x2 q0, q1, q2, q3;", &[("PTX0026", "fma.rn.f32x2")]),
+        ("8.5", "sm_90", "add.f32.bf16 f0, h1, f2;", &[("PTX0026", "add.f32.bf16"), ("PTX0025", "add.f32.bf16")]),
+        ("8.6", "sm_100", "add.rn.ftz.f32.f16 f0, h1, f2;", &[("PTX0023", ".ftz")]),
+        ("1.3", "sm_13", "mad.ftz.f32 f0, f1, f2, f3;", &[("PTX0025", ".ftz")]),
+        ("2.0", "sm_13", "mad.rn.f32 f0, f1, f2, f3;", &[("PTX0026", "mad.rn.f32")]),
+        ("3.0", "sm_20", "mad.f32 f0, f1, f2, f3;", &[("PTX0040", "mad.f32")]),
+        ("3.1", "sm_20", "mad.f32 f0, f1, f2, f3;", &[("PTX0040", "mad.f32")]),
+        ("3.2", "sm_20", "mad.f32 f0, f1, f2, f3;", &[("PTX0022", "mad.f32")]),
+        ("8.0", "sm_13", "mad.f32 f0, f1, f2, f3;", &[]),
+        ("1.3", "sm_13", "mad.f64 d0, d1, d2, d3;", &[]),
+        ("1.4", "sm_13", "mad.f64 d0, d1, d2, d3;", &[("PTX0022", "mad.f64")]),
+        ("1.4", "sm_10", "fma.rz.f64 d0, d1, d2, d3;", &[("PTX0041", "fma.rz.f64")]),
+        ("1.4", "sm_10", "fma.rm.f64 d0, d1, d2, d3;", &[("PTX0023", ".rm")]),
+        ("8.6", "sm_100", "fma.rn.f32 f0, f1, f2;", &[("PTX0028", "fma.rn.f32 f0, f1, f2")]),
+        ("8.6", "sm_100", "fma.rn.f32 _, f1, f2, f3;", &[("PTX0029", "_")]),
+        ("8.6", "sm_100", "fma.rn.f32 f0|p1, f1, f2, f3;", &[("PTX0029", "p1")]),
+        ("8.6", "sm_100", "fma.rn.f32 1.0, f1, f2, f3;", &[("PTX0029", "1.0")]),
+        ("8.6", "sm_100", "fma.rn.f32 f0, -f1, f2, f3;", &[("PTX0030", "-f1")]),
+        ("8.6", "sm_100", "fma.rn.f32 f0, {f1, f2}, f2, f3;", &[("PTX0030", "{f1, f2}")]),
+        ("8.6", "sm_100", "fma.rn.f32 f0, v, f2, f3;", &[("PTX0030", "v")]),
+        ("8.6", "sm_100", "fma.rn.f32 f0, v.y, f2, f3;", &[]),
+        ("8.6", "sm_100", "fma.rn.f32 f0, %tid.x, f2, f3;", &[("PTX0030", "%tid.x")]),
+        ("8.6", "sm_100", "fma.rn.f32 f0, u1, f2, f3;", &[("PTX0027", "u1")]),
+        ("8.6", "sm_100", "fma.rn.f32 f0, 1, f2, f3;", &[("PTX0027", "1")]),
+        ("8.6", "sm_100", "fma.rn.f32 f0, 1.0, 0f3F800000, b3;", &[]),
+        ("8.6", "sm_100", "fma.rn.f32 f0, 1e400, f2, f3;", &[("PTX0006", "1e400")]),
+        ("8.6", "sm_100", "fma.rn.f32 f0, f9, f2, f3;", &[("PTX0031", "f9")]),
+        ("8.6", "sm_100", "fma.rn.f32x2 q0, sl1, q2, q3;", &[("PTX0027", "sl1")]),
+        ("8.6", "sm_100", "fma.rn.f32x2 q0, 1.0, q2, q3;", &[("PTX0027", "1.0")]),
+        ("8.6", "sm_100", "fma.rn.f32.f16 f0, f1, h2, f3;", &[("PTX0027", "f1")]),
+        ("8.6", "sm_100", "@f0 fma.rn.f32 f0, f1, f2, f3;", &[("PTX0032", "f0")]),
+        ("8.6", "sm_100", "FMA.rn.f32 f0, f1, f2, f3;", &[("PTX0020", "FMA")]),
+        ("8.6", "sm_100", "mad.lo.f32 f0, f1, f2, f3;", &[("PTX0023", ".f32")]),
+        ("8.6", "sm_100", "mad.wide.s32 u0, u1, u2, u3;", &[("PTX0029", "u0"), ("PTX0027", "u3")]),
+        ("8.6", "sm_100", "mov.u32 u0, nowhere;", &[("PTX0031", "nowhere")]),
+        ("8.6", "sm_100", ".reg .bf16 x;", &[("PTX0015", ".bf16")]),
+        ("8.6", "sm_100", ".reg .v4 .f64 x;", &[("PTX0015", ".f64")]),
+        ("8.6", "sm_100", ".reg .f32 f3;", &[("PTX0016", "f3")]),
+        ("8.6", "sm_100", "{ .reg .f64 f3; fma.rn.f64 f3, f3, f3, f3; } fma.rn.f32 f3, f3, f3, f3;", &[]),
+        ("3.0", "sm_35", "exit;", &[("PTX0013", "sm_35")]),
+        ("2.4", "sm_20", "exit;", &[("PTX0011", ".version 2.4")]),
+        ("8.6", "sm_19", "exit;", &[("PTX0012", "sm_19")]),
+        ("3.0", "sm_20, map_f64_to_f32", "exit;", &[("PTX0014", "map_f64_to_f32")]),
+    ];
+    for (version, target, body, expected) in cases {
+        let found = told(version, target, body);
+        let found: Vec<(&str, &str)> = found.iter().map(|(_, code, text)| (*code, text.as_str())).collect();
+        assert_eq!(found, *expected, "PTX {version}, {target}: {body}");
+    }
+}
+
+#[test]
+fn the_errata_of_mad_f32_are_silent_then_a_warning_then_an_error() {
+    let level = |version: &str| told(version, "sm_20", "mad.f32 f0, f1, f2, f3;")[0].0;
+    let levels: Vec<Level> = ["2.0", "3.0", "3.1", "3.2", "8.6"].map(level).to_vec();
+    assert_eq!(levels, [Level::Note, Level::Note, Level::Warning, Level::Error, Level::Error]);
+}
+
+#[test]
+fn fixes_are_safe_and_mend() {
+    for (version, before, after) in [
+        ("2.3", "mad.f32 f0, f1, f2, f3;", "mad.rn.f32 f0, f1, f2, f3;"),
+        ("3.1", "mad .ftz.sat .f32 f0, f1, f2, f3;", "mad.rn .ftz.sat .f32 f0, f1, f2, f3;"),
+        ("3.2", "@p0 mad.sat.f32 f0, f1, f2, f3;", "@p0 mad.rn.sat.f32 f0, f1, f2, f3;"),
+        ("3.2", "mad.f64 d0, d1, d2, d3;", "mad.rn.f64 d0, d1, d2, d3;"),
+        ("3.2", "fma.rn.ftz.ftz.f32 f0, f1, f2, f3;", "fma.rn.ftz.f32 f0, f1, f2, f3;"),
+        ("3.2", "fma.rn.rn.f32 f0, f1, f2, f3;", "fma.rn.f32 f0, f1, f2, f3;"),
+        // Nothing says which of two directions was meant, nor what an fma without one means; free order is legal.
+        ("3.2", "fma.rn.rz.f32 f0, f1, f2, f3;", "fma.rn.rz.f32 f0, f1, f2, f3;"),
+        ("3.2", "fma.f32 f0, f1, f2, f3;", "fma.f32 f0, f1, f2, f3;"),
+        ("3.2", "fma.f32.ftz.rn f0, f1, f2, f3;", "fma.f32.ftz.rn f0, f1, f2, f3;"),
+    ] {
+        let text = module(version, "sm_20", before);
+        let fixed = apply_fixes(&text, &check_text(&text, &Options::default()));
+        assert_eq!(fixed, module(version, "sm_20", after));
+        if before != after {
+            assert_eq!(check_text(&fixed, &Options::default()), [], "{after}");
+        }
+    }
+}
+
+/// The sums that may be fused, by the register between.
+fn fused(body: &str) -> Vec<(String, String)> {
+    let text = module("8.0", "sm_90", body);
+    let parsed = parse(&text);
+    assert_eq!(parsed.findings, []);
+    contractions(&parsed.module)
+        .iter()
+        .map(|found| (found.sum.of(&text).to_owned(), found.register.to_owned()))
+        .collect()
+}
+
+#[test]
+fn every_unmodified_product_in_an_unmodified_sum_is_listed() {
+    let add = |text: &str, register: &str| (text.to_owned(), register.to_owned());
+    assert_eq!(fused("mul.f32 f0, f1, f2; add.f32 f3, f0, f4;"), [add("add.f32 f3, f0, f4", "f0")]);
+    assert_eq!(fused("mul.ftz.f32 f0, f1, f2; sub.f32 f3, f4, f0;"), [add("sub.f32 f3, f4, f0", "f0")]);
+    assert_eq!(fused("mul.f64 d0, d1, d2; sub.f64 d3, d0, d0;"), [add("sub.f64 d3, d0, d0", "d0")]);
+    assert_eq!(fused("mul.rn.f32 f0, f1, f2; add.f32 f3, f0, f4;"), []);
+    assert_eq!(fused("mul.f32 f0, f1, f2; add.rn.f32 f3, f0, f4;"), []);
+    assert_eq!(fused("mul.f32 f0, f1, f2; mov.f32 f0, f5; add.f32 f3, f0, f4;"), []);
+    assert_eq!(fused("mul.f32 f0, f1, f2; @p0 mov.f32 f0, f5; add.f32 f3, f0, f4;").len(), 1);
+    // Around a loop, along a branch, and not past what always leaves.
+    assert_eq!(fused("L: add.f32 f3, f0, f4; mul.f32 f0, f1, f2; @p0 bra L;").len(), 1);
+    assert_eq!(fused("mul.f32 f0, f1, f2; @p0 bra L; mov.f32 f0, f5; L: add.f32 f3, f0, f4;").len(), 1);
+    assert_eq!(fused("mul.f32 f0, f1, f2; bra L; add.f32 f3, f0, f4; L: mov.f32 f0, f1;"), []);
+    assert_eq!(fused("mul.f32 f0, f1, f2; @p0 mul.f32 f0, f2, f3; add.f32 f3, f0, f4;").len(), 2);
+}
+
+#[test]
+fn determinacy_is_told_as_notes_only_when_asked() {
+    let text = module("8.0", "sm_90", "mul.f32 f0, f1, f2;\nadd.f32 f3, f0, f4;");
+    assert_eq!(check_text(&text, &Options::default()), []);
+    let notes = check_text(&text, &Options { determinacy: true });
+    assert_eq!(notes.len(), 1);
+    assert_eq!((notes[0].level, notes[0].code), (Level::Note, "PTX0050"));
+    assert!(notes[0].message.contains("`f0` from `mul.f32 f0, f1, f2` of line 6"), "{}", notes[0]);
+}
+
+#[test]
+fn a_module_says_its_version_and_target() {
+    let codes = |text: &str| -> Vec<&'static str> {
+        check_text(text, &Options::default()).iter().map(|finding| finding.code).collect()
+    };
+    assert_eq!(codes(""), ["PTX0010", "PTX0012"]);
+    assert_eq!(codes(".version 8.0\n"), ["PTX0012"]);
+    assert_eq!(codes(".target sm_90\n.version 8.0\n"), ["PTX0010"]);
+    assert_eq!(codes(".version 8.0\n.target sm_90, fast\n"), ["PTX0012"]);
+    assert_eq!(codes(".version 8.0\n.target sm_90\n.address_size 16\n"), ["PTX0012"]);
+    assert_eq!(
+        codes(".version 10.1\n.target sm_200\n.entry k () { newest.f32 a; }\n"),
+        ["PTX0011", "PTX0012", "PTX0020"]
+    );
+}
