@@ -333,6 +333,17 @@ impl<'t> Assembler<'t> {
                 return Err((self.at - 1, self.missing(name, first_word, kind, &found)));
             }
             if self.token(self.at).is_some_and(|token| token.starts_with('!')) {
+                // The result, wherever it is written, comes second.
+                if let (Class::ResultType, Some(at)) = (class, result) {
+                    let raw = self.raw_word(self.at)?;
+                    self.push(raw, self.tokens[self.at].span());
+                    let id = self.id(at)?;
+                    self.push(id, self.tokens[at].span());
+                    self.at += 1;
+                    if self.starts(self.at) {
+                        return Ok(());
+                    }
+                }
                 return self.raw_operands();
             }
             self.operand(kind, class, first_word)?;
@@ -436,6 +447,11 @@ impl<'t> Assembler<'t> {
         Ok(())
     }
 
+    fn raw_word(&self, at: usize) -> Result<u32, (usize, String)> {
+        let digits = self.token(at).unwrap_or_default().trim_start_matches('!');
+        NumberType::UNSIGNED.read(digits).map(|(words, _)| words[0]).map_err(|message| (at, message))
+    }
+
     /// From a raw word on every operand is what it looks like: a raw word, an id, a string, a number.
     fn raw_operands(&mut self) -> Result<(), (usize, String)> {
         let first = self.at;
@@ -443,9 +459,9 @@ impl<'t> Assembler<'t> {
             let at = self.at;
             let token = self.token(at).unwrap_or_default();
             let span = self.tokens[at].span();
-            if let Some(raw) = token.strip_prefix('!') {
-                let (words, _) = NumberType::UNSIGNED.read(raw).map_err(|message| (at, message))?;
-                self.push(words[0], span);
+            if token.starts_with('!') {
+                let raw = self.raw_word(at)?;
+                self.push(raw, span);
             } else if token.starts_with('%') {
                 let id = self.id(at)?;
                 self.push(id, span);

@@ -1,12 +1,15 @@
-//! SPIR-V's fused multiply-add, `OpFmaKHR` of SPV_KHR_fma: read, written, checked.
+//! SPIR-V's fused multiply-add, `OpFmaKHR` of SPV_KHR_fma: read, written, checked, migrated to, and
+//! its legal results.
 //!
 //! Reading order: [`forms`] (the rows), [`Module`] (words and places), [`assemble`], [`disassemble`], [`check`] and its
-//! [`Environment`], [`FloatModes`].
+//! [`Environment`], [`migrate_text`],
+//! [`FloatModes`] and [`allowed`].
 //!
 //! What this is not: it computes nothing but which results are legal, and is no full validator: what [`check`] calls an
 //! error is one, around the multiply-add family; what it lets pass elsewhere may still be refused by spirv-val.
 #![forbid(unsafe_code)]
 
+mod allowed;
 mod asm;
 mod disasm;
 mod environment;
@@ -14,13 +17,16 @@ mod facts;
 pub mod forms;
 mod grammar;
 mod literal;
+mod migrate;
 mod modes;
 mod module;
 mod rules;
 
+pub use allowed::{AllowedSet, Choice, Direction, Range, ResultFlush, Special, allowed};
 pub use asm::{assemble, assemble_module};
 pub use disasm::{disassemble, disassemble_module};
 pub use environment::Environment;
+pub use migrate::{Migrated, Migration, migrate_binary, migrate_text, migration_fixes};
 pub use modes::{Denorm, FloatModes};
 pub use module::{IdName, Instruction, Module};
 pub use rules::{check, check_binary, check_text};

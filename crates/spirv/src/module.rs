@@ -148,16 +148,13 @@ impl Module {
     pub fn bound(&self) -> u32 {
         self.words[3]
     }
-    /// Whether the module came from a text, so that places are spans.
-    pub(crate) fn is_text(&self) -> bool {
-        !self.spans.is_empty()
-    }
-
     /// The place of a word: in the text, where there is one. An instruction's first word stands for all of it.
     pub fn place(&self, word: usize) -> Place {
-        match self.spans.get(word) {
-            Some(&(start, end)) => Place::Span { start: start as usize, end: end as usize },
-            None => Place::Word(word),
+        match (self.spans.get(word), self.spans.last()) {
+            (Some(&(start, end)), _) => Place::Span { start: start as usize, end: end as usize },
+            // What is missing at the end of a text is missing after its last word.
+            (None, Some(&(_, end))) => Place::Span { start: end as usize, end: end as usize },
+            (None, None) => Place::Word(word),
         }
     }
     /// The bytes of the text that a word stands for.
@@ -360,13 +357,12 @@ impl NumberTypes {
                     self.sets.insert(*id, String::from_utf8_lossy(&name).into_owned());
                 }
             }
-            (_, &[_, type_id, id, ..]) => {
-                // OpSwitch asks for the type of its selector alone, and that is an integer.
-                if grammar::shape(opcode).is_some_and(|shape| shape.has_type && shape.has_result)
-                    && self.of_type(type_id).is_some()
-                {
-                    self.values.set(id, type_id);
-                }
+            // OpSwitch asks for the type of its selector alone, and that is an integer.
+            (_, &[_, type_id, id, ..])
+                if self.of_type(type_id).is_some()
+                    && grammar::shape(opcode).is_some_and(|shape| shape.has_type && shape.has_result) =>
+            {
+                self.values.set(id, type_id);
             }
             _ => {}
         }

@@ -13,11 +13,11 @@ const ARITHMETIC: &str = "SPIR-V 1.6, 3.49.13 Arithmetic Instructions";
 pub(super) fn check(checker: &mut Checker<'_>, instruction: &Instruction) {
     match Op::from_u32(instruction.opcode.into()) {
         Some(Op::FmaKHR) => arithmetic(checker, instruction, source::FMA),
-        Some(Op::FAdd | Op::FSub | Op::FMul | Op::FDiv | Op::FRem | Op::FMod | Op::FNegate) => {
-            // Cooperative matrices and vectors have these too, and rules of their own.
-            if kind_of(checker, instruction).is_none_or(|op| !cooperative(op)) {
-                arithmetic(checker, instruction, ARITHMETIC);
-            }
+        // Cooperative matrices and vectors have these too, and rules of their own.
+        Some(Op::FAdd | Op::FSub | Op::FMul | Op::FDiv | Op::FRem | Op::FMod | Op::FNegate)
+            if kind_of(checker, instruction).is_none_or(|op| !cooperative(op)) =>
+        {
+            arithmetic(checker, instruction, ARITHMETIC);
         }
         Some(Op::ExtInst) => extended_fma(checker, instruction),
         Some(Op::Load | Op::Store | Op::Variable | Op::Function | Op::ReturnValue) => memory(checker, instruction),
