@@ -1,10 +1,10 @@
 //! `asm`: text to words.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use roundonce::sass;
+use roundonce::{sass, spirv};
 
 use crate::report::{Checked, Format};
 use crate::{Ended, Failure, Status, files, report};
@@ -14,6 +14,19 @@ use crate::{Ended, Failure, Status, files, report};
 pub(crate) enum Language {
     /// Maxwell SASS
     Sass,
+    /// SPIR-V
+    Spirv,
+}
+
+impl Language {
+    /// The language that a file's name tells.
+    pub(crate) fn of(path: &Path) -> Option<Language> {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("sass" | "cubin") => Some(Language::Sass),
+            Some("spv" | "spvasm") => Some(Language::Spirv),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Args)]
@@ -23,20 +36,18 @@ pub(crate) struct Arguments {
     /// The language (default: by the file's name)
     #[arg(long, value_enum)]
     lang: Option<Language>,
-    /// Where the words go: for SASS, bundles of a control word and three instructions (default: hex words on stdout)
+    /// Where the words go: for SASS, bundles of a control word and three instructions (default: hex words on stdout);
+    /// for SPIR-V, a little-endian module (needed)
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
-    let by_name = match arguments.file.extension().and_then(|extension| extension.to_str()) {
-        Some("sass") => Some(Language::Sass),
-        _ => None,
-    };
-    match arguments.lang.or(by_name) {
+    match arguments.lang.or_else(|| Language::of(&arguments.file)) {
         Some(Language::Sass) => sass(arguments),
+        Some(Language::Spirv) => spirv(arguments),
         None => Err(Failure::Input(format!(
-            "{}: the language cannot be told from the name: add --lang sass",
+            "{}: the language cannot be told from the name: add --lang sass or --lang spirv",
             arguments.file.display()
         ))),
     }
@@ -66,4 +77,22 @@ fn sass(arguments: &Arguments) -> Ended {
         }
     }
     Ok(Status::Done)
+}
+
+fn spirv(arguments: &Arguments) -> Ended {
+    let Some(output) = &arguments.output else {
+        return Err(Failure::Input("a SPIR-V module is binary: say where it goes with -o FILE".to_owned()));
+    };
+    let text = files::text(&arguments.file, files::read(&arguments.file)?)?;
+    match spirv::assemble(&text) {
+        Ok(words) => {
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            files::write(output, &bytes)?;
+            Ok(Status::Done)
+        }
+        Err(findings) => {
+            report::write(Format::Text, &[Checked { file: arguments.file.display().to_string(), text, findings }])?;
+            Ok(Status::Unreadable)
+        }
+    }
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use roundonce::isa::{Finding, Level, apply_fixes};
+use roundonce::spirv::{Environment, Migration, check_binary, check_text, migrate_binary, migrate_text};
 use roundonce::{ptx, sass};
 
 use crate::report::{self, Checked, Format};
@@ -11,7 +12,7 @@ use crate::{Ended, Failure, Status, files};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Files to check: .ptx, .sass
+    /// Files to check: .ptx, .sass, .spvasm, .spv
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// Make warnings count as errors
@@ -20,9 +21,14 @@ pub(crate) struct Arguments {
     /// PTX: list every unmodified mul that feeds an unmodified add or sub, whose bits are left open
     #[arg(long)]
     determinacy: bool,
-    /// Apply the safe fixes to the files
-    #[arg(long)]
-    fix: bool,
+    /// SPIR-V: the environment, as spirv-val names it: spv1.6, vulkan1.3, opencl2.2…
+    #[arg(long, value_name = "ENV", default_value = "spv1.6")]
+    target_env: Environment,
+    /// Apply the safe fixes to the files; in SPIR-V, migrate OpenCL.std fma to OpFmaKHR, with glsl-fma GLSL.std.450 Fma
+    /// too
+    #[arg(long, value_name = "ALSO", num_args = 0..=1, require_equals = true, default_missing_value = "safe",
+        value_parser = ["safe", "glsl-fma"])]
+    fix: Option<String>,
     /// Who reads the findings
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -40,18 +46,47 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
 }
 
 fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    if extension == Some("spv") {
+        return binary(path, arguments);
+    }
     let options = ptx::Options { determinacy: arguments.determinacy };
-    let checker: &dyn Fn(&str) -> Vec<Finding> = match path.extension().and_then(|extension| extension.to_str()) {
+    let checker: &dyn Fn(&str) -> Vec<Finding> = match extension {
         Some("ptx") => &|text| ptx::check_text(text, &options),
         Some("sass") => &sass::check,
-        _ => return Err(Failure::Input(format!("{}: expected a .ptx or .sass file", path.display()))),
+        Some("spvasm") => &|text| check_text(text, arguments.target_env),
+        _ => return Err(Failure::Input(format!("{}: expected a .ptx, .sass, .spvasm or .spv file", path.display()))),
     };
     let mut text = files::text(path, files::read(path)?)?;
     let mut findings = checker(&text);
-    if arguments.fix && findings.iter().any(|finding| finding.fix.is_some()) {
-        text = apply_fixes(&text, &findings);
-        files::write(path, text.as_bytes())?;
-        findings = checker(&text);
+    if let Some(fix) = &arguments.fix {
+        let fixed = if extension == Some("spvasm") {
+            // A text that cannot be read has its findings, and nothing to migrate.
+            migrate_text(&text, migration(fix)).map(|migrated| migrated.output).ok()
+        } else {
+            Some(apply_fixes(&text, &findings))
+        };
+        if let Some(fixed) = fixed.filter(|fixed| *fixed != text) {
+            files::write(path, fixed.as_bytes())?;
+            findings = checker(&fixed);
+            text = fixed;
+        }
     }
     Ok(Checked { file: path.display().to_string(), text, findings })
+}
+
+fn migration(fix: &str) -> Migration {
+    Migration { glsl_fma: fix == "glsl-fma" }
+}
+
+fn binary(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
+    let mut bytes = files::read(path)?;
+    if let Some(migrated) = arguments.fix.as_ref().and_then(|fix| migrate_binary(&bytes, migration(fix)).ok())
+        && migrated.rewritten > 0
+    {
+        bytes = migrated.output;
+        files::write(path, &bytes)?;
+    }
+    let findings = check_binary(&bytes, arguments.target_env);
+    Ok(Checked { file: path.display().to_string(), text: String::new(), findings })
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use roundonce::sass::{self, Cubin, Layout, ScheduleStyle};
+use roundonce::spirv;
 
 use crate::asm::Language;
 use crate::{Ended, Failure, Status, files};
@@ -34,7 +35,8 @@ enum Schedule {
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// A cubin, raw bundles, hex words, a .sass listing to be written in another style; `-` for a word a line on stdin
+    /// A cubin, raw bundles, hex words, a .sass listing to be written in another style, a .spv module; `-` for a SASS word
+    /// a line on stdin
     file: PathBuf,
     /// The language (default: by the file's name or content)
     #[arg(long, value_enum)]
@@ -88,6 +90,12 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         });
     }
     let bytes = files::read(&arguments.file)?;
+    if arguments.lang.or_else(|| Language::of(&arguments.file)) == Some(Language::Spirv) {
+        let text = spirv::disassemble(&bytes)
+            .map_err(|finding| Failure::Input(format!("{}: {finding}", arguments.file.display())))?;
+        files::write_or_print(arguments.output.as_deref(), text.as_bytes())?;
+        return Ok(Status::Done);
+    }
     let text = sass_text(arguments, bytes, &layout)?;
     files::write_or_print(arguments.output.as_deref(), text.as_bytes())?;
     Ok(Status::Done)
