@@ -180,6 +180,7 @@ impl Machine<'_> {
         Ok(())
     }
 
+    #[inline(never)]
     pub(super) fn load(
         &mut self,
         d: &[Option<Reg>],
@@ -254,6 +255,7 @@ impl Machine<'_> {
     }
 
     /// Where each row's words start: a segment (of shared memory none) and a word. False if one is not whole.
+    #[inline(never)]
     fn row_starts(
         &mut self,
         d: &[Option<Reg>],
@@ -295,6 +297,7 @@ impl Machine<'_> {
         true
     }
 
+    #[inline(never)]
     fn copy_rows(&mut self, d: &[Option<Reg>], bytes: u32, step: usize, starts: &[(Option<usize>, usize)]) {
         let row = self.geometry.row;
         for (place, d) in d.iter().enumerate() {
@@ -356,6 +359,7 @@ impl Machine<'_> {
         self.set_column(d, out);
     }
 
+    #[inline(never)]
     fn load_lanes(
         &mut self,
         d: &[Option<Reg>],
@@ -383,6 +387,7 @@ impl Machine<'_> {
         Ok(())
     }
 
+    #[inline(never)]
     pub(super) fn store(
         &mut self,
         values: &[Operand],

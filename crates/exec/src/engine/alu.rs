@@ -11,9 +11,10 @@ use roundonce_arith::Format;
 use roundonce_arith::batch::{Batch, Source};
 use roundonce_isa::program::{Comparand, Comparison, IntOp, Op, Operand, Reg, Scalar, Sign, Special, Width};
 
+// Each kind of instruction has a function of its own, so that the commonest pay for no other's frame.
 impl<'a> Machine<'a> {
     /// One instruction over the active lanes.
-    #[inline]
+    #[inline(never)]
     pub(super) fn execute(&mut self, step: &Step<'a>, fragment: &mut Fragment) -> Outcome<Went> {
         match step.op {
             Op::Float { d, args, .. } => {
@@ -61,6 +62,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Operations without a loop of their own.
+    #[inline(never)]
     fn rest(&mut self, op: &Op) {
         let profile = self.code.profile;
         match op {
@@ -137,6 +139,7 @@ impl<'a> Machine<'a> {
     }
 
     /// The multiply-add family.
+    #[inline(never)]
     fn float(&mut self, step: &Step<'a>, batch: &Batch, d: Reg, args: &[Operand; 3]) {
         let operation = batch.operation();
         if operation.factors.width() != operation.format.width() {
@@ -154,7 +157,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn float_of<T: Lane + roundonce_arith::batch::Lane>(
         &mut self,
         step: &Step<'a>,
@@ -221,6 +224,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Integer arithmetic and logic.
+    #[inline(never)]
     fn int(&mut self, d: Reg, op: IntOp, width: Width, args: &[Operand; 4]) {
         if width == Width::Pred {
             let [a, b, ..] = *args;
@@ -309,6 +313,7 @@ impl<'a> Machine<'a> {
         true
     }
 
+    #[inline(never)]
     fn compare(&mut self, d: Reg, comparison: Comparison, of: Comparand, a: Operand, b: Operand) {
         let width = match of {
             Comparand::Unsigned(width) | Comparand::Signed(width) => width,
@@ -364,6 +369,7 @@ impl<'a> Machine<'a> {
         }
     }
 
+    #[inline(never)]
     fn convert(&mut self, step: &Step<'a>, d: Reg, a: Operand) {
         let Some(how) = conversion(step.op) else { return };
         if let (Scalar::Int { bits, signed }, Scalar::Int { bits: to, .. }) = (how.from, how.to)
@@ -385,6 +391,7 @@ impl<'a> Machine<'a> {
         self.each(d, &[(a, how.from.width())], &mut |x| scalar::convert(&profile, how, x[0]));
     }
 
+    #[inline(never)]
     fn copy<T: Lane>(&mut self, d: Reg, a: Operand) {
         let file = T::file(&self.files);
         match file.view(a) {
@@ -397,6 +404,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Numbers that the launch or the lane gives.
+    #[inline(never)]
     fn special(&mut self, d: Reg, special: Special) {
         let width = self.code.kernel.width(d);
         let setup = self.setup;

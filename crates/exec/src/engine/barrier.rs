@@ -13,6 +13,17 @@ impl Machine<'_> {
     /// Nothing can run: every block all of whose lanes wait at one barrier goes on.
     pub(super) fn release(&mut self) -> Outcome {
         let mut released = false;
+        // Lanes of a warp that were waited for may have ended meanwhile.
+        let live = self.live.count();
+        for fragment in &mut self.fragments {
+            if matches!(fragment.waits, Some(Wait::Warp(then)) if then != live) {
+                fragment.waits = None;
+                released = true;
+            }
+        }
+        if released {
+            return Ok(());
+        }
         let waiting: Vec<Fragment> = std::mem::take(&mut self.fragments);
         for block in 0..self.blocks {
             let lanes = self.block_mask(block);
@@ -168,7 +179,8 @@ impl Machine<'_> {
     pub(super) fn gather(&mut self, fragment: &mut Fragment) {
         let mut joined = false;
         self.fragments.retain(|other| {
-            let same = other.waits == Some(Wait::Warp) && (other.block, other.at) == (fragment.block, fragment.at);
+            let same =
+                matches!(other.waits, Some(Wait::Warp(_))) && (other.block, other.at) == (fragment.block, fragment.at);
             if same {
                 fragment.mask = fragment.mask.or(other.mask);
                 joined = true;
@@ -185,7 +197,8 @@ impl Machine<'_> {
         if waiting.is_empty() {
             return true;
         }
-        self.fragments.push(Fragment { mask: waiting, waits: Some(Wait::Warp), ..fragment.clone() });
+        let waits = Some(Wait::Warp(self.live.count()));
+        self.fragments.push(Fragment { mask: waiting, waits, ..fragment.clone() });
         self.want();
         fragment.mask = fragment.mask.without(waiting);
         let stay = self.active.mask.without(waiting);

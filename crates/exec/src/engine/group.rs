@@ -76,8 +76,8 @@ pub(super) struct Fragment {
 pub(super) enum Wait {
     /// A barrier of its block, and how many threads it wants (all where absent).
     Barrier { id: u32, count: Option<u32> },
-    /// Other lanes of its warp.
-    Warp,
+    /// Other lanes of its warp; how many lanes lived when it began to.
+    Warp(usize),
 }
 
 /// The lanes an instruction acts on.

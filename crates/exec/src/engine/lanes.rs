@@ -3,8 +3,11 @@
 use roundonce_arith::batch::Source;
 use roundonce_isa::program::{Operand, Reg, Width};
 
-/// Lanes of a group at most: whole thread blocks, of which one has at most as many threads.
-pub(crate) const LANES: usize = 1024;
+/// Lanes of a group at most: whole thread blocks. More would leave the first-level cache, fewer would pay for each
+/// instruction more often.
+pub(crate) const LANES: usize = 2048;
+/// Threads of a block at most, as on the machines themselves.
+pub(crate) const THREADS: usize = 1024;
 
 /// The lanes of a register, aligned to a cache line.
 #[derive(Clone, Debug)]

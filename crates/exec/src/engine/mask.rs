@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(other.lanes().collect::<Vec<_>>(), [50, 81]);
         let mut bytes = [0; LANES];
         bytes[5] = 1;
-        bytes[1023] = 1;
-        assert_eq!(Mask::of_bytes(&bytes).lanes().collect::<Vec<_>>(), [5, 1023]);
+        bytes[LANES - 1] = 1;
+        assert_eq!(Mask::of_bytes(&bytes).lanes().collect::<Vec<_>>(), [5, LANES - 1]);
     }
 }

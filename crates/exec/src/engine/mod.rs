@@ -1,4 +1,4 @@
-//! How a [`Program`] runs: groups of whole blocks, up to 1,024 lanes at a time.
+//! How a [`Program`] runs: groups of whole blocks, up to 2,048 lanes at a time.
 //!
 //! Reading order: `lanes` (registers of many lanes), `code` (a kernel made ready once), `group` (the run of one group:
 //! fragments, branches, barriers), `alu`, `access`, `warp` (one instruction over the active lanes), `setup` (arguments

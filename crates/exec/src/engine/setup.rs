@@ -3,7 +3,7 @@
 use super::Fault;
 use super::code::{Code, Written};
 use super::group::{Machine, Setup, Tally};
-use super::lanes::LANES;
+use super::lanes::{LANES, THREADS};
 use crate::launch::{Arg, Contract, Difference, Launch, Options, Report, RunError, Trouble};
 use crate::memory::{Buffer, Global, Layout, WINDOW, Words};
 use roundonce_isa::program::{Kernel, Program, Variable, fuse};
@@ -88,8 +88,8 @@ impl Sizes {
         let fail = |message: String| Err(usage(&kernel.name, message));
         let [x, y, z] = self.block;
         let threads = u64::from(x) * u64::from(y) * u64::from(z);
-        if threads == 0 || threads > LANES as u64 {
-            return fail(format!("a block of {x} × {y} × {z} threads: it must have 1 to {LANES}"));
+        if threads == 0 || threads > THREADS as u64 {
+            return fail(format!("a block of {x} × {y} × {z} threads: it must have 1 to {THREADS}"));
         }
         if let Some(most) = kernel.max_threads.filter(|&most| threads > u64::from(most)) {
             return fail(format!("a block of {threads} threads: the kernel allows {most}"));

@@ -74,7 +74,7 @@ impl Machine<'_> {
             _ => None,
         };
         if !self.meet(mask, fragment) {
-            return Ok(Went::Waits(Wait::Warp));
+            return Ok(Went::Waits(Wait::Warp(self.live.count())));
         }
         match op {
             Op::Shuffle { d, p, mode, a, b, c, .. } => self.shuffle(*d, *p, *mode, [*a, *b, *c]),

@@ -338,7 +338,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     fn set_place(&mut self, instruction: &Instruction<'a>) {
         self.span = instruction.span;
         let line = self.lowering.line(instruction.span.start);
+        // On one line, whatever white space the printer puts between the parts.
         let text = crate::print_instruction(self.module, instruction);
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         self.kernel.places.push(Place { line, text });
         self.place = self.kernel.places.len() as u32 - 1;
     }

@@ -1,0 +1,212 @@
+//! What a launch reports beside its buffers: errors with their places, approximations, prints, traces, contraction.
+
+use roundonce_exec::{Arg, Buffer, Contract, Launch, Options, Report, RunError, Trouble};
+
+/// A kernel with a body between `.reg` declarations and its end; `out` is a buffer.
+fn module(body: &str) -> String {
+    format!(
+        ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out, .param .f32 a)\n{{\n\
+         .reg .pred %p<9>; .reg .f32 %f<9>; .reg .b32 %r<20>; .reg .b64 %rd<9>; .reg .f64 %d<9>;\n\
+         .shared .align 4 .b8 s[4096];\n\
+         ld.param.u64 %rd1, [out]; ld.param.f32 %f1, [a];\n\
+         mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mad.lo.s32 %r4, %r2, %r3, %r1;\n\
+         mul.wide.u32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2; shl.b32 %r5, %r1, 2;\n{body}\nret;\n}}\n"
+    )
+}
+
+fn run_module(text: &str, words: usize, grid: u32, block: u32, options: Options) -> Result<Report, RunError> {
+    let parsed = roundonce_ptx::parse(text);
+    assert!(parsed.findings.is_empty(), "{:?}", parsed.findings);
+    let program = roundonce_ptx::lower(&parsed.module, None).unwrap_or_else(|findings| panic!("{}", findings[0]));
+    let args = vec![Arg::Buffer(Buffer::zeros(words * 4)), Arg::Scalar(0x3f80_0001)];
+    let (grid, block) = ([grid, 1, 1], [block, 1, 1]);
+    Launch { program: &program, entry: None, grid, block, args, dynamic_shared: 0, options }.run()
+}
+
+fn run(body: &str, words: usize, grid: u32, block: u32, options: Options) -> Result<Report, RunError> {
+    run_module(&module(body), words, grid, block, options)
+}
+
+fn words(report: &Report) -> &[u32] {
+    report.buffers[0].as_ref().unwrap().words()
+}
+
+#[test]
+fn an_access_outside_names_everything() {
+    let error = run("st.global.u32 [%rd3], %r4;", 40, 2, 32, Options::default()).unwrap_err();
+    assert_eq!(error.trouble, Trouble::Access);
+    assert_eq!(error.thread, Some(([1, 0, 0], [8, 0, 0])));
+    let text = error.to_string();
+    for part in ["kernel `k`", "line 11", "st.global.u32 [%rd3], %r4", "block (1, 0, 0) thread (8, 0, 0)"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(text.contains("0 bytes past the end of `out` (160 bytes at"), "{text}");
+    let error = run("st.global.u32 [%rd3+2], %r4;", 40, 1, 1, Options::default()).unwrap_err();
+    assert!(error.message.contains("not a multiple of 4"), "{error}");
+    let error = run("ld.shared.u32 %r6, [%r5+4096];", 1, 1, 1, Options::default()).unwrap_err();
+    assert!(error.message.contains("outside the shared memory of 4096 bytes"), "{error}");
+    let error = run("mov.u64 %rd4, 0; ld.u32 %r6, [%rd4];", 1, 1, 1, Options::default()).unwrap_err();
+    assert!(error.message.contains("before `out`"), "{error}");
+}
+
+#[test]
+fn the_error_of_the_lowest_block_whoever_was_first() {
+    let body = "setp.lt.u32 %p1, %r2, 90; @%p1 bra GOOD; mov.u64 %rd3, 16;\nGOOD: st.global.u32 [%rd3], %r4;";
+    for threads in [1, 2, 3] {
+        let options = Options { threads, ..Options::default() };
+        let error = run(body, 100 * 128, 100, 128, options).unwrap_err();
+        assert_eq!(error.thread, Some(([90, 0, 0], [0, 0, 0])), "{error}");
+    }
+}
+
+#[test]
+fn endless_loops_and_traps_and_memory() {
+    let options = || Options { step_limit: 10_000, ..Options::default() };
+    let error = run("LOOP: bra LOOP;", 1, 1, 32, options()).unwrap_err();
+    assert_eq!(error.trouble, Trouble::StepLimit);
+    let error = run("setp.eq.u32 %p1, %r1, 5; @%p1 trap;", 1, 1, 32, options()).unwrap_err();
+    assert_eq!((error.trouble, error.thread), (Trouble::Trap, Some(([0; 3], [5, 0, 0]))));
+    let error = run("ret;", 1000, 1, 32, Options { memory_limit: 1000, ..Options::default() }).unwrap_err();
+    assert_eq!(error.trouble, Trouble::MemoryLimit);
+    let error = run("ret;", 1, 1, 1025, Options::default()).unwrap_err();
+    assert_eq!(error.trouble, Trouble::Usage);
+}
+
+#[test]
+fn a_barrier_that_some_never_reach() {
+    let body = "setp.lt.u32 %p1, %r1, 5; @%p1 bra SKIP; bar.sync 1; SKIP: bar.sync 0;";
+    let error = run(body, 1, 1, 64, Options::default()).unwrap_err();
+    assert_eq!(error.trouble, Trouble::Deadlock);
+    assert!(error.message.contains("59 threads wait at barrier 1"), "{error}");
+    assert!(error.message.contains("5 threads wait at barrier 0"), "{error}");
+    // Threads that have ended are not waited for.
+    let body = "setp.lt.u32 %p1, %r1, 5; @%p1 exit; bar.sync 0;";
+    assert!(run(body, 1, 1, 64, Options::default()).is_ok());
+    // Half of the warps at each of two barriers.
+    let body = "setp.lt.u32 %p1, %r1, 32; @%p1 bra A; bar.sync 1, 32; bra DONE; A: bar.sync 2, 32; DONE: bar.sync 0;";
+    assert!(run(body, 1, 1, 64, Options::default()).is_ok());
+    // A producer arrives, a consumer waits.
+    let body = "setp.lt.u32 %p1, %r1, 32; @%p1 bra A; bar.sync 1, 64; bra DONE; A: bar.arrive 1, 64; DONE: bar.sync 0;";
+    assert!(run(body, 1, 1, 64, Options::default()).is_ok());
+}
+
+#[test]
+fn lanes_that_wait_for_each_other_without_a_barrier() {
+    // Thread 0 waits for a flag that thread 1 sets: whoever spins lets others go on.
+    let body = "add.u32 %r7, %r1, 0; setp.ne.u32 %p1, %r1, 0; @%p1 bra SET;\n\
+        SPIN: ld.volatile.shared.u32 %r6, [s]; setp.eq.u32 %p2, %r6, 0; @%p2 bra SPIN; bra DONE;\n\
+        SET: st.volatile.shared.u32 [s], 7;\nDONE: st.global.u32 [%rd3], %r6;";
+    let report = run(body, 2, 1, 2, Options::default()).unwrap();
+    assert_eq!(words(&report)[0], 7);
+}
+
+#[test]
+fn races_are_told_where_asked_for() {
+    let racy = "mov.u32 %r6, s; add.u32 %r6, %r6, %r5; st.shared.u32 [%r6], %r1; xor.b32 %r7, %r5, 4; mov.u32 %r8, s;\n\
+        add.u32 %r7, %r7, %r8; BARRIER ld.shared.u32 %r9, [%r7]; st.global.u32 [%rd3], %r9;";
+    let check = || Options { check_races: true, ..Options::default() };
+    let error = run(&racy.replace("BARRIER", ""), 64, 1, 64, check()).unwrap_err();
+    assert_eq!(error.trouble, Trouble::Race);
+    assert!(run(&racy.replace("BARRIER", ""), 64, 1, 64, Options::default()).is_ok());
+    let report = run(&racy.replace("BARRIER", "bar.sync 0;"), 64, 1, 64, check()).unwrap();
+    assert_eq!(words(&report)[..4], [1, 0, 3, 2]);
+    // Lanes of a warp that have met are ordered too.
+    assert!(run(&racy.replace("BARRIER", "bar.warp.sync -1;"), 64, 1, 64, check()).is_ok());
+}
+
+#[test]
+fn contraction_is_a_choice() {
+    // (1 + 2^-23)² − (1 + 2^-22): 2^-46 if fused, 0 if not.
+    let body = "mul.f32 %f2, %f1, %f1; mov.f32 %f3, 0f3F800002; sub.f32 %f4, %f2, %f3; st.global.f32 [%rd3], %f4;";
+    let with = |contract| run(body, 1, 1, 1, Options { contract, ..Options::default() }).unwrap();
+    assert_eq!(words(&with(Contract::None)), [0]);
+    let fused = with(Contract::Fuse);
+    assert_eq!(words(&fused), [0x2880_0000]);
+    assert_eq!(fused.fused, [11]);
+    let report = with(Contract::Report);
+    assert_eq!(words(&report), [0]);
+    let [difference] = &report.differences[..] else { panic!("{:?}", report.differences) };
+    assert_eq!((difference.arg, difference.words, difference.first), (0, 1, 0));
+    assert_eq!((difference.unfused, difference.fused), (0, 0x2880_0000));
+    // With a rounding modifier nothing may be fused.
+    let rounded = body.replace("mul.f32", "mul.rn.f32");
+    let report = run(&rounded, 1, 1, 1, Options { contract: Contract::Report, ..Options::default() }).unwrap();
+    assert!(report.fused.is_empty() && report.differences.is_empty());
+    // Nor if the product is used twice.
+    let twice = body.replace("st.global", "add.f32 %f4, %f4, %f2; st.global");
+    let report = run(&twice, 1, 1, 1, Options { contract: Contract::Fuse, ..Options::default() }).unwrap();
+    assert!(report.fused.is_empty());
+}
+
+#[test]
+fn approximations_are_counted() {
+    let body = "ex2.approx.f32 %f2, %f1; rcp.approx.ftz.f32 %f3, %f2; setp.lt.u32 %p1, %r1, 3;\n\
+        @%p1 sin.approx.f32 %f3, %f3; div.rn.f32 %f4, %f1, %f3; sqrt.rp.f32 %f4, %f4;";
+    let report = run(body, 1, 2, 32, Options::default()).unwrap();
+    let counts: Vec<(&str, u64)> = report.approximations.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+    assert_eq!(counts, [("ex2.approx.f32", 64), ("rcp.approx.ftz.f32", 64), ("sin.approx.f32", 6)]);
+}
+
+#[test]
+fn one_thread_is_traced() {
+    let body = "fma.rn.f32 %f2, %f1, %f1, 0fBF800002; setp.lt.u32 %p1, %r1, 3; @%p1 add.u32 %r6, %r1, 5;";
+    let traced = |lane| run(body, 1, 2, 4, Options { trace_lane: Some(lane), ..Options::default() }).unwrap().trace;
+    let trace = traced(5);
+    let fma = trace.iter().find(|line| line.text.starts_with("fma.rn.f32")).unwrap();
+    assert_eq!(fma.line, 11);
+    assert_eq!(fma.operands, [(0x3f80_0001, 32), (0x3f80_0001, 32)]);
+    assert_eq!(fma.results, [(0x2880_0000, 32)]);
+    assert_eq!(
+        trace.iter().filter(|line| line.text.contains("add.u32 %r6")).map(|line| line.results[0]).collect::<Vec<_>>(),
+        [(6, 32)]
+    );
+    // The guard holds it back in the last thread of the block.
+    assert!(!traced(7).iter().any(|line| line.text.contains("add.u32 %r6")));
+    assert!(traced(99).is_empty());
+}
+
+#[test]
+fn printf_prints() {
+    let text = ".version 7.8\n.target sm_80\n.address_size 64\n.extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);\n\
+        .global .align 1 .b8 fmt[24] = {37,53,100,124,37,46,51,102,124,37,115,124,37,35,120,37,37,10,0};\n\
+        .global .align 1 .b8 word[3] = {104,105,0};\n\
+        .visible .entry k(.param .u64 out, .param .f32 a)\n{\n.local .align 8 .b8 depot[32]; .reg .b64 %rd<9>; .reg .b32 %r<4>; .reg .f64 %d<2>;\n\
+        mov.u64 %rd1, depot; cvta.local.u64 %rd2, %rd1; mov.u32 %r1, %tid.x; add.s32 %r1, %r1, -1; st.local.u32 [%rd1], %r1;\n\
+        mov.f64 %d1, 0d3FF8000000000000; st.local.f64 [%rd1+8], %d1; mov.u64 %rd3, word; cvta.global.u64 %rd3, %rd3;\n\
+        st.local.u64 [%rd1+16], %rd3; mov.u32 %r2, 255; st.local.u32 [%rd1+24], %r2; mov.u64 %rd4, fmt; cvta.global.u64 %rd5, %rd4;\n\
+        { .param .b64 p0; st.param.b64 [p0+0], %rd5; .param .b64 p1; st.param.b64 [p1+0], %rd2; .param .b32 r0;\n\
+        call.uni (r0), vprintf, (p0, p1); ld.param.b32 %r3, [r0+0]; }\nret;\n}\n";
+    for threads in [1, 2] {
+        let report = run_module(text, 1, 2, 2, Options { threads, ..Options::default() }).unwrap();
+        let two = "   -1|1.500|hi|0xff%\n    0|1.500|hi|0xff%\n";
+        assert_eq!(report.printed, two.repeat(2));
+    }
+}
+
+#[test]
+fn what_cannot_be_run_is_named_before_anything_runs() {
+    let refused = |body: &str| {
+        let text = module(body);
+        let parsed = roundonce_ptx::parse(&text);
+        roundonce_ptx::lower(&parsed.module, None).unwrap_err()
+    };
+    let findings =
+        refused("wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r6}, [%rd3];\nlg2.approx.f32 %f2, %f1;");
+    assert_eq!(findings.len(), 1);
+    assert_eq!(findings[0].code, "PTX0100");
+    assert!(findings[0].message.contains("wmma.load.a"), "{}", findings[0]);
+    assert!(!refused("call.uni %rd3, ();").is_empty());
+    let text = ".version 7.8\n.target sm_80\n.address_size 64\n.func f() { call.uni f, (); ret; }\n\
+        .visible .entry k() { call.uni f, (); ret; }\n";
+    let parsed = roundonce_ptx::parse(text);
+    let findings = roundonce_ptx::lower(&parsed.module, None).unwrap_err();
+    assert!(findings[0].message.contains("recursive call of `f`"), "{}", findings[0]);
+}
+
+#[test]
+fn lines_are_counted() {
+    let body = "mov.u32 %r6, 0;\nLOOP: add.u32 %r6, %r6, 1;\nsetp.lt.u32 %p1, %r6, %r1;\n@%p1 bra LOOP;";
+    let report = run(body, 1, 1, 4, Options { count_lines: true, ..Options::default() }).unwrap();
+    // Threads 0 to 3 go round 1, 1, 2 and 3 times.
+    assert_eq!(report.lines[&12], 7);
+}
