@@ -320,13 +320,10 @@ fn add<W: Wide>(x: Exact<W>, y: Exact<W>) -> Exact<W> {
     let quantum = x.quantum.max(y.quantum);
     let xs = x.significand.shift_right_sticky((quantum - x.quantum) as u32);
     let ys = y.significand.shift_right_sticky((quantum - y.quantum) as u32);
-    if x.negative == y.negative {
-        Exact { negative: x.negative, quantum, significand: xs + ys }
-    } else if xs >= ys {
-        Exact { negative: x.negative, quantum, significand: xs - ys }
-    } else {
-        Exact { negative: y.negative, quantum, significand: ys - xs }
-    }
+    // Selections, not branches: which is larger and whether signs agree is a coin's throw that no machine foresees.
+    let (large, small, negative) = if xs >= ys { (xs, ys, x.negative) } else { (ys, xs, y.negative) };
+    let significand = if x.negative == y.negative { large + small } else { large - small };
+    Exact { negative, quantum, significand }
 }
 
 /// 8 and 9. Rounds a sum (zero by cancellation: +0, under .rm −0) and flushes it.

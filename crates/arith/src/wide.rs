@@ -28,17 +28,13 @@ pub(crate) trait Wide:
     /// All the bits.
     fn full(self) -> u128;
 
-    /// `self >> shift` with every lost bit kept in the lowest one.
+    /// `self >> shift` with every lost bit kept in the lowest one. For a shift of all bits the top one must be clear.
     #[inline(always)]
     fn shift_right_sticky(self, shift: u32) -> Self {
-        if shift == 0 {
-            self
-        } else if shift < Self::BITS {
-            let lost = self << (Self::BITS - shift) != Self::ZERO;
-            (self >> shift) | Self::from(lost as u64)
-        } else {
-            Self::from((self != Self::ZERO) as u64)
-        }
+        // Without the top bit, the longest shift that the machine has loses as much as any longer one.
+        let shift = shift.min(Self::BITS - 1);
+        let lost = self & ((Self::from(1) << shift) - Self::from(1)) != Self::ZERO;
+        (self >> shift) | Self::from(lost as u64)
     }
 }
 

@@ -305,11 +305,11 @@ fn any_length_start_and_source_mixed() {
                 for (start, ways) in (0..16).zip((length..).map(|n| n % 12)) {
                     let mut out = vec![0xa5a5_a5a5_u32; length + 32];
                     out[start..start + length].copy_from_slice(&c[64..64 + length]);
-                    let factor = |uniform, from: &'static [u16]| {
-                        if uniform { Source::Uniform(from[3]) } else { Source::Slice(&from[start..start + length]) }
-                    };
-                    let (left, right): (&'static [u16], &'static [u16]) = (a.clone().leak(), b.clone().leak());
-                    let pair = [factor(ways & 1 != 0, left), factor(ways & 2 != 0, right)];
+                    let factor = |uniform, from: &Vec<u16>| if uniform { Some(from[3]) } else { None };
+                    let slices = [&a[start..start + length], &b[start..start + length]];
+                    let source = |value: Option<u16>, slice| value.map_or(Source::Slice(slice), Source::Uniform);
+                    let pair =
+                        [source(factor(ways & 1 != 0, &a), slices[0]), source(factor(ways & 2 != 0, &b), slices[1])];
                     let addend = match ways / 4 {
                         0 => Source::Slice(&c[start..start + length]),
                         1 => Source::Uniform(c[5]),

@@ -197,39 +197,26 @@ macro_rules! neighbour {
     }};
 }
 
-impl F32x8 {
-    /// The f32 of `sum` + `error`, four lanes: to nearest, and the lanes where that is above and below the exact value.
-    /// A change of direction needs no more than the sign of the whole error.
-    #[inline(always)]
-    fn narrow(sum: __m256d, error: __m256d) -> (__m128, __m128i, __m128i) {
-        let nearest = avx2!(_mm256_cvtpd_ps(sum));
-        let zero = avx2!(_mm256_setzero_pd());
-        // Exact, but for an infinity that came of a number.
-        let coarse = avx2!(_mm256_sub_pd(sum, _mm256_cvtps_pd(nearest)));
-        let error = avx2!(_mm256_blendv_pd(coarse, error, _mm256_cmp_pd::<_CMP_EQ_OQ>(coarse, zero)));
-        let pack = |mask: __m256d| {
-            avx2!({
-                let halves =
-                    _mm256_permutevar8x32_epi32(_mm256_castpd_si256(mask), _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6));
-                _mm256_castsi256_si128(halves)
-            })
-        };
-        let low = avx2!(_mm256_cmp_pd::<_CMP_LT_OQ>(error, zero));
-        let high = avx2!(_mm256_cmp_pd::<_CMP_GT_OQ>(error, zero));
-        (nearest, pack(low), pack(high))
-    }
+/// The low 32 bits of four masks of 64.
+#[inline(always)]
+fn pack(masks: __m256d) -> __m128i {
+    avx2!({
+        let order = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
+        _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(_mm256_castpd_si256(masks), order))
+    })
+}
 
-    /// a × b + c in another direction than to nearest: the product of two f32 is exact in f64, and of the sum the error
-    /// is known.
+impl F32x8 {
+    /// Four lanes of a × b + c, or of a × b: the nearest f32, and masks of where it is above and below the exact value.
+    /// The product of two f32 is exact in f64, and of the sum the error is known.
     #[inline(always)]
-    fn directed<const ROUND: i32, const SUM: bool>(a: __m256, b: __m256, c: __m256) -> (Self, Mask) {
-        let half = |a: __m128, b: __m128, c: __m128| {
-            let product = avx2!(_mm256_mul_pd(_mm256_cvtps_pd(a), _mm256_cvtps_pd(b)));
-            if !SUM {
-                return Self::narrow(product, avx2!(_mm256_setzero_pd()));
-            }
+    fn half<const ROUND: i32, const SUM: bool>(a: __m128, b: __m128, c: __m128) -> (__m128, __m128i, __m128i) {
+        let zero = avx2!(_mm256_setzero_pd());
+        let product = avx2!(_mm256_mul_pd(_mm256_cvtps_pd(a), _mm256_cvtps_pd(b)));
+        let (mut sum, mut error) = (product, zero);
+        if SUM {
             let addend = avx2!(_mm256_cvtps_pd(c));
-            let (mut sum, error) = two_sum!(product, addend, _mm256_add_pd, _mm256_sub_pd);
+            (sum, error) = two_sum!(product, addend, _mm256_add_pd, _mm256_sub_pd);
             if ROUND == DOWN {
                 sum = zero_downward!(
                     sum,
@@ -242,12 +229,24 @@ impl F32x8 {
                     _mm256_blendv_pd
                 );
             }
-            Self::narrow(sum, error)
-        };
-        let low = |x: __m256| avx2!(_mm256_castps256_ps128(x));
-        let high = |x: __m256| avx2!(_mm256_extractf128_ps::<1>(x));
-        let (near0, low0, high0) = half(low(a), low(b), low(c));
-        let (near1, low1, high1) = half(high(a), high(b), high(c));
+        }
+        let nearest = avx2!(_mm256_cvtpd_ps(sum));
+        // Exact, but for an infinity that came of a number; and where it is not zero, larger than the sum's own error.
+        let coarse = avx2!(_mm256_sub_pd(sum, _mm256_cvtps_pd(nearest)));
+        let error = avx2!(_mm256_blendv_pd(coarse, error, _mm256_cmp_pd::<_CMP_EQ_OQ>(coarse, zero)));
+        let low = pack(avx2!(_mm256_cmp_pd::<_CMP_LT_OQ>(error, zero)));
+        let high = pack(avx2!(_mm256_cmp_pd::<_CMP_GT_OQ>(error, zero)));
+        (nearest, low, high)
+    }
+
+    /// a × b + c, or a × b, in another direction than to nearest.
+    #[inline(always)]
+    fn directed<const ROUND: i32, const SUM: bool>(a: __m256, b: __m256, c: __m256) -> (Self, Mask) {
+        let lower = avx2!([_mm256_castps256_ps128(a), _mm256_castps256_ps128(b), _mm256_castps256_ps128(c)]);
+        let upper =
+            avx2!([_mm256_extractf128_ps::<1>(a), _mm256_extractf128_ps::<1>(b), _mm256_extractf128_ps::<1>(c)]);
+        let (near0, low0, high0) = Self::half::<ROUND, SUM>(lower[0], lower[1], lower[2]);
+        let (near1, low1, high1) = Self::half::<ROUND, SUM>(upper[0], upper[1], upper[2]);
         let nearest = avx2!(_mm256_castps_si256(_mm256_set_m128(near1, near0)));
         let (low, high) = avx2!((_mm256_set_m128i(low1, low0), _mm256_set_m128i(high1, high0)));
         let negative = avx2!(_mm256_srai_epi32::<31>(nearest));
@@ -327,9 +326,12 @@ impl F64x4 {
     #[inline(always)]
     fn extreme(x: __m256d) -> __m256d {
         let magnitude = avx2!(_mm256_and_pd(x, _mm256_castsi256_pd(_mm256_set1_epi64x(i64::MAX))));
-        let power = |exponent: u64| avx2!(_mm256_castsi256_pd(_mm256_set1_epi64x(((1023 + exponent) << 52) as i64)));
-        let small = avx2!(_mm256_cmp_pd::<_CMP_LT_OQ>(magnitude, power(900_u64.wrapping_neg())));
-        let large = avx2!(_mm256_cmp_pd::<_CMP_NLE_UQ>(magnitude, power(1000)));
+        let small =
+            avx2!(_mm256_cmp_pd::<_CMP_LT_OQ>(magnitude, _mm256_castsi256_pd(_mm256_set1_epi64x((1023 - 900) << 52))));
+        let large = avx2!(_mm256_cmp_pd::<_CMP_NLE_UQ>(
+            magnitude,
+            _mm256_castsi256_pd(_mm256_set1_epi64x((1023 + 1000) << 52))
+        ));
         avx2!(_mm256_or_pd(small, large))
     }
     #[inline(always)]

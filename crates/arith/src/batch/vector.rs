@@ -305,9 +305,8 @@ fn mode<V: Vector>(operation: &Operation, profile: &Profile, may_negate: bool) -
     }
     Some(match operation.flush {
         true => FLUSH | saturate | if operation.zero_dominance { DOMINANCE } else { 0 },
-        false if saturate != 0 => NEGATE | SATURATE,
-        false if may_negate || operation.negate_product || operation.negate_addend => NEGATE,
-        false => 0,
+        false if may_negate || operation.negate_product || operation.negate_addend => NEGATE | saturate,
+        false => saturate,
     })
 }
 
@@ -331,10 +330,10 @@ macro_rules! kernels {
 /// The kernel of f32 for an operation.
 pub(super) fn select_f32<V: Vector>(operation: &Operation, profile: &Profile) -> Option<Kernel<V::Lane, V::Lane>> {
     kernels!(V, Same, operation, mode::<V>(operation, profile, false);
-        MulAdd, MUL_ADD: 0, NEGATE, NEGATE | SATURATE, FLUSH, FLUSH | SATURATE, FLUSH | DOMINANCE,
+        MulAdd, MUL_ADD: 0, NEGATE, SATURATE, NEGATE | SATURATE, FLUSH, FLUSH | SATURATE, FLUSH | DOMINANCE,
             FLUSH | DOMINANCE | SATURATE;
-        Add, ADD: 0, NEGATE, NEGATE | SATURATE, FLUSH, FLUSH | SATURATE;
-        Mul, MUL: 0, NEGATE, NEGATE | SATURATE, FLUSH, FLUSH | SATURATE;
+        Add, ADD: 0, NEGATE, SATURATE, NEGATE | SATURATE, FLUSH, FLUSH | SATURATE;
+        Mul, MUL: 0, NEGATE, SATURATE, NEGATE | SATURATE, FLUSH, FLUSH | SATURATE;
     )
 }
 
