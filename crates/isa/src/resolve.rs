@@ -73,9 +73,7 @@ impl Table {
 
     /// The spelling with the fewest differences; none for a text that is far longer than any.
     fn nearest(&self, spelling: &str) -> Option<&str> {
-        let all = self
-            .spellings
-            .get_or_init(|| self.rows().flat_map(Form::spellings).map(|(text, _)| text).collect());
+        let all = self.spellings.get_or_init(|| self.rows().flat_map(Form::spellings).map(|(text, _)| text).collect());
         let longest = all.iter().map(String::len).max()?;
         if spelling.len() > 2 * longest {
             return None;
