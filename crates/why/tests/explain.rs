@@ -38,8 +38,9 @@ fn eighty_columns() {
         let format = operation.format;
         let edges = [0, 1, format.smallest_normal(), format.largest_finite(), format.infinity(), format.mask()];
         for round in 0..400 {
-            let operand =
-                |choice: u64| if choice % 5 == 0 { edges[(choice >> 8) as usize % edges.len()] } else { choice };
+            let operand = |choice: u64| {
+                if choice.is_multiple_of(5) { edges[(choice >> 8) as usize % edges.len()] } else { choice }
+            };
             let bits: Vec<u64> = (0..operation.kind.arity()).map(|_| operand(random()) & format.mask()).collect();
             let operands: Vec<Value> = bits.iter().map(|&bits| Value::scalar(bits)).collect();
             let instruction = Instruction { form, recipe: form.recipe };
