@@ -21,10 +21,13 @@ fn told(version: &str, target: &str, body: &str) -> Vec<(Level, &'static str, St
     findings.iter().map(|finding| (finding.level, finding.code, underlined(finding))).collect()
 }
 
+/// Version, target, statements, and the findings: codes and what they point at.
+type Case<'a> = (&'a str, &'a str, &'a str, &'a [(&'a str, &'a str)]);
+
 #[test]
 fn each_rule_has_its_code_and_underlines_its_place() {
     #[rustfmt::skip] // A table.
-    let cases: &[(&str, &str, &str, &[(&str, &str)])] = &[
+    let cases: &[Case] = &[
         ("8.6", "sm_100", "fma.rn.f32 f0, f1, f2, f3;", &[]),
         ("8.6", "sm_100", "fma.f32 f0, f1, f2, f3;", &[("PTX0022", "fma.f32")]),
         ("8.6", "sm_100", "fma.rni.f32 f0, f1, f2, f3;", &[("PTX0022", "fma.rni.f32")]),

@@ -53,7 +53,7 @@ fn skip_comments(cursor: &mut Cursor<'_>) -> Result<Option<u64>, Finding> {
 }
 
 /// The word of one line of text. Scheduling beside the instruction, `.reuse` included, belongs to the control word
-/// and is read and left out. `.INVALIDFMZ3` has a word; [`check`] reports it.
+/// and is read and left out. `.INVALIDFMZ3` has a word; [`check`](crate::check()) reports it.
 ///
 /// # Errors
 /// A finding with its place in the line: nothing is cut off or guessed.
