@@ -136,7 +136,34 @@ pub(crate) enum Words<'a> {
     Shared(&'a [AtomicU32]),
 }
 
+/// Words to be read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Plain<'a> {
+    Slice(&'a [u32]),
+    Atomics(&'a [AtomicU32]),
+}
+
+impl Plain<'_> {
+    /// An element of 4 or 8 bytes from a word on.
+    #[inline]
+    pub(crate) fn element(self, word: usize, bytes: u32) -> u64 {
+        match self {
+            Plain::Slice(words) => read_element(|index| words[index], word as u64 * 4, bytes),
+            Plain::Atomics(words) => read_element(|index| words[index].load(Ordering::Relaxed), word as u64 * 4, bytes),
+        }
+    }
+}
+
 impl Words<'_> {
+    /// As they are read.
+    #[inline]
+    pub(crate) fn plain(&self) -> Plain<'_> {
+        match self {
+            Words::Own(words) => Plain::Slice(words),
+            Words::Read(words) => Plain::Slice(words),
+            Words::Shared(words) => Plain::Atomics(words),
+        }
+    }
     /// An element of 1, 2, 4 or 8 bytes, aligned to its size.
     #[inline]
     pub(crate) fn read(&self, offset: u64, bytes: u32) -> u64 {
@@ -170,21 +197,7 @@ impl Words<'_> {
             },
         }
     }
-    /// 32-bit elements from word `start`, `stride` words apart.
-    #[inline]
-    pub(crate) fn read_words(&self, start: usize, stride: usize, out: &mut [u32]) {
-        let end = start + (out.len() - 1) * stride + 1;
-        match self {
-            Words::Own(words) => copy_strided(&words[start..end], stride, out),
-            Words::Read(words) => copy_strided(&words[start..end], stride, out),
-            Words::Shared(words) => {
-                for (out, word) in out.iter_mut().zip(words[start..end].iter().step_by(stride)) {
-                    *out = word.load(Ordering::Relaxed);
-                }
-            }
-        }
-    }
-    /// The same, written.
+    /// 32-bit elements to word `start` and on, `stride` words apart.
     #[inline]
     pub(crate) fn write_words(&mut self, start: usize, stride: usize, values: &[u32]) {
         let end = start + (values.len() - 1) * stride + 1;
@@ -201,17 +214,6 @@ impl Words<'_> {
                     word.store(value, Ordering::Relaxed);
                 }
             }
-        }
-    }
-}
-
-#[inline]
-pub(crate) fn copy_strided(words: &[u32], stride: usize, out: &mut [u32]) {
-    if stride == 1 {
-        out.copy_from_slice(words);
-    } else {
-        for (out, &word) in out.iter_mut().zip(words.iter().step_by(stride)) {
-            *out = word;
         }
     }
 }

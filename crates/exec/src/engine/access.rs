@@ -8,7 +8,7 @@ use super::lanes::{LANES, Lane, View, with_lane};
 use super::mask::Mask;
 use super::{Fault, Outcome};
 use crate::launch::Trouble;
-use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW, copy_strided, read_element, write_element};
+use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW, read_element, write_element};
 use crate::scalar::sign_extend;
 use roundonce_arith::batch::Source;
 use roundonce_isa::program::{Operand, Reg, Space, Width};
@@ -24,7 +24,7 @@ enum Pattern {
 }
 
 impl Machine<'_> {
-    fn address_width(&self, address: Operand) -> Width {
+    pub(super) fn address_width(&self, address: Operand) -> Width {
         match address {
             Operand::Reg(reg) => self.code.kernel.width(reg),
             Operand::Imm(_) => Width::B64,
@@ -47,7 +47,7 @@ impl Machine<'_> {
     }
 
     /// A generic address told apart.
-    const fn resolve(space: Space, address: u64) -> (Space, u64) {
+    pub(super) const fn resolve(space: Space, address: u64) -> (Space, u64) {
         match space {
             Space::Generic if address >= SHARED_WINDOW && address < SHARED_WINDOW + WINDOW => {
                 (Space::Shared, address - SHARED_WINDOW)
@@ -86,7 +86,7 @@ impl Machine<'_> {
         Fault::at(Trouble::Access, lane, message)
     }
 
-    fn shared_bytes(&self) -> u64 {
+    pub(super) fn shared_bytes(&self) -> u64 {
         self.setup.static_shared as u64 + self.setup.dynamic_shared as u64
     }
 
@@ -241,124 +241,6 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    /// Evenly stepping addresses, row by row. Nothing is done if a row is not whole in one buffer: some of its lanes
-    /// may be inactive.
-    fn load_rows(&mut self, d: &[Option<Reg>], space: Space, bytes: u32, stride: i64) -> bool {
-        let (rows, mut starts) = (std::mem::take(&mut self.addresses), std::mem::take(&mut self.starts));
-        starts.clear();
-        let found = self.row_starts(d, space, bytes, &rows, stride, &mut starts);
-        if found {
-            self.copy_rows(d, bytes, stride as usize / 4, &starts);
-        }
-        (self.addresses, self.starts) = (rows, starts);
-        found
-    }
-
-    /// Where each row's words start: a segment (of shared memory none) and a word. False if one is not whole.
-    #[inline(never)]
-    fn row_starts(
-        &mut self,
-        d: &[Option<Reg>],
-        space: Space,
-        bytes: u32,
-        rows: &[u64],
-        stride: i64,
-        starts: &mut Vec<(Option<usize>, usize)>,
-    ) -> bool {
-        let row = self.geometry.row;
-        let size = bytes as u64 * d.len() as u64;
-        let fits = |d: &Reg| self.code.kernel.width(*d).bits() == bytes * 8;
-        if bytes < 4 || stride < 0 || stride % 4 != 0 || !d.iter().flatten().all(fits) {
-            return false;
-        }
-        let span = stride as u64 * (row as u64 - 1) + size;
-        let rows_of_block = self.threads / row;
-        for (index, &address) in rows.iter().enumerate() {
-            let (space, address) = Self::resolve(space, address);
-            if !address.is_multiple_of(bytes.into()) || !(stride as u64).is_multiple_of(bytes.into()) {
-                return false;
-            }
-            match space {
-                Space::Global => match self.global.locate(address, span) {
-                    Some((segment, offset)) => starts.push((Some(segment), offset as usize / 4)),
-                    None => return false,
-                },
-                Space::Shared => {
-                    let size = self.shared_bytes();
-                    if address >= size || size - address < span {
-                        return false;
-                    }
-                    let block = index / rows_of_block;
-                    starts.push((None, block * self.shared_words + address as usize / 4));
-                }
-                _ => return false,
-            }
-        }
-        true
-    }
-
-    #[inline(never)]
-    fn copy_rows(&mut self, d: &[Option<Reg>], bytes: u32, step: usize, starts: &[(Option<usize>, usize)]) {
-        let row = self.geometry.row;
-        for (place, d) in d.iter().enumerate() {
-            let Some(d) = *d else { continue };
-            let shift = place * bytes as usize / 4;
-            if bytes == 4 {
-                if step == 0 {
-                    let values: Vec<u32> = starts
-                        .iter()
-                        .map(|&(segment, word)| match segment {
-                            Some(segment) => self.global.words[segment].read((word + shift) as u64 * 4, 4) as u32,
-                            None => self.shared[word + shift],
-                        })
-                        .collect();
-                    self.put_steady(d, values);
-                    continue;
-                }
-                let mut out = self.files.b32.take();
-                for (lanes, &(segment, word)) in out.0.chunks_exact_mut(row).zip(starts) {
-                    let word = word + shift;
-                    match segment {
-                        Some(segment) => self.global.words[segment].read_words(word, step, lanes),
-                        None => copy_strided(&self.shared[word..word + (row - 1) * step + 1], step, lanes),
-                    }
-                }
-                self.set_column(d, out);
-            } else {
-                let read = |machine: &Self, segment: Option<usize>, word: usize| match segment {
-                    Some(segment) => machine.global.words[segment].read(word as u64 * 4, 8),
-                    None => read_element(|index| machine.shared[index], word as u64 * 4, 8),
-                };
-                if step == 0 {
-                    let values: Vec<u64> =
-                        starts.iter().map(|&(segment, word)| read(self, segment, word + shift)).collect();
-                    self.put_steady(d, values);
-                    continue;
-                }
-                let mut out = self.files.b64.take();
-                for (lanes, &(segment, word)) in out.0.chunks_exact_mut(row).zip(starts) {
-                    for (lane, out) in lanes.iter_mut().enumerate() {
-                        *out = read(self, segment, word + shift + lane * step);
-                    }
-                }
-                self.set_column(d, out);
-            }
-        }
-    }
-
-    /// One value a row.
-    fn put_steady<T: Lane>(&mut self, d: Reg, values: Vec<T>) {
-        if self.is_free(d) {
-            T::file_mut(&mut self.files).put_rows(d, T::default(), values.into_iter());
-            return;
-        }
-        let mut out = T::file_mut(&mut self.files).take();
-        for (lanes, value) in out.0.chunks_exact_mut(self.geometry.row).zip(values) {
-            lanes.fill(value);
-        }
-        self.set_column(d, out);
-    }
-
     #[inline(never)]
     fn load_lanes(
         &mut self,
@@ -462,9 +344,10 @@ impl Machine<'_> {
 
     /// Rows whose lanes are all active and whose elements are neighbours in one buffer. Returns the lanes done.
     fn store_rows(&mut self, values: &[Operand], space: Space, bytes: u32, rows: &[u64], stride: u64) -> Mask {
-        let mut done = Mask::default();
+        let (mut done, mut count) = (Mask::default(), 0);
         let (row, lanes) = (self.geometry.row, self.geometry.lanes);
         let rows_of_block = self.threads / row;
+        let everyone = self.active.count == lanes;
         for &value in values {
             match bytes {
                 4 => self.files.b32.settle(value, self.geometry),
@@ -473,9 +356,11 @@ impl Machine<'_> {
         }
         for (index, &address) in rows.iter().enumerate() {
             let (from, to) = (index * row, (index + 1) * row);
-            let all = Mask::range(from, to);
-            if self.active.mask.and(all) != all {
-                continue;
+            if !everyone {
+                let all = Mask::range(from, to);
+                if self.active.mask.and(all) != all {
+                    continue;
+                }
             }
             let (space, address) = Self::resolve(space, address);
             let span = stride * row as u64;
@@ -535,9 +420,12 @@ impl Machine<'_> {
                     }
                 }
             }
-            done = done.or(all);
+            count += 1;
+            if !everyone {
+                done = done.or(Mask::range(from, to));
+            }
         }
-        done
+        if everyone && count == rows.len() { self.active.mask } else { done }
     }
 }
 

@@ -92,7 +92,7 @@ impl<'a> Machine<'a> {
                 self.each(d, &[(a, w), (b, w)], &mut |x| scalar::remainder(&profile, format, x[0], x[1]));
             }
             Op::Approximate { d, function, format, flush, saturate, a, b, name } => {
-                let count = self.active.mask.count() as u64;
+                let count = self.active.count as u64;
                 match self.tally.approximations.get_mut(name) {
                     Some(all) => *all += count,
                     None => {
@@ -179,14 +179,13 @@ impl<'a> Machine<'a> {
             self.set_uniform::<T>(d, T::of(bits));
             return;
         }
-        let (geometry, active) = (self.geometry, self.active);
+        let (geometry, low, high) = (self.geometry, self.active.low, self.active.high);
+        let alone = self.active.full && self.fragments.is_empty();
         let file = T::file_mut(&mut self.files);
         for &arg in args {
             file.settle(arg, geometry);
         }
-        let (low, high) = (active.low, active.high);
         // An operand that is overwritten or read for the last time gives its column to the result.
-        let alone = active.full && self.fragments.is_empty();
         let reused = alone.then(|| {
             args.iter().position(|&arg| match arg {
                 Operand::Reg(reg) => {

@@ -91,6 +91,7 @@ pub(super) struct Active {
     /// All lie within.
     pub(super) low: usize,
     pub(super) high: usize,
+    pub(super) count: usize,
 }
 
 /// How an instruction went.
@@ -127,7 +128,7 @@ pub(crate) struct Machine<'a> {
     pub(super) wide: Vec<Box<[u64; LANES]>>,
     /// Addresses of an access, one a row, and where their words are: kept so that no access allocates.
     pub(super) addresses: Vec<u64>,
-    pub(super) starts: Vec<(Option<usize>, usize)>,
+    pub(super) starts: Vec<usize>,
     /// Registers that waiting fragments may still read, a bit each: their lanes must be kept.
     wanted: Vec<u64>,
     /// Barrier arrivals without waiting, by block and barrier.
@@ -148,7 +149,7 @@ const PATIENCE: u64 = 1024;
 
 impl<'a> Machine<'a> {
     pub(crate) fn new(code: &'a Code<'a>, setup: &'a Setup, global: Global<'a>) -> Machine<'a> {
-        let nobody = Active { mask: Mask::default(), full: true, guarded: false, low: 0, high: 0 };
+        let nobody = Active { mask: Mask::default(), full: true, guarded: false, low: 0, high: 0, count: 0 };
         Machine {
             code,
             setup,
@@ -272,7 +273,8 @@ impl<'a> Machine<'a> {
     pub(super) fn activate(&mut self, mask: Mask) {
         let full = mask == self.live;
         let (low, high) = if full { (0, self.geometry.lanes) } else { mask.extent() };
-        self.active = Active { mask, full, guarded: false, low, high: high.min(self.geometry.lanes) };
+        let high = high.min(self.geometry.lanes);
+        self.active = Active { mask, full, guarded: false, low, high, count: mask.count() };
     }
 
     /// Runs a fragment until it ends, splits, waits, or must let others go first.
@@ -317,7 +319,7 @@ impl<'a> Machine<'a> {
             }
             self.place = block.place;
             self.issued += block.steps.len() as u64 + 1;
-            self.tally.steps += (block.steps.len() as u64 + 1) * fragment.mask.count() as u64;
+            self.tally.steps += (block.steps.len() as u64 + 1) * self.active.count as u64;
             if self.issued > self.setup.step_limit {
                 let message = format!("the step limit of {} instructions is reached", self.setup.step_limit);
                 return Err(Fault::new(Trouble::StepLimit, message));
@@ -424,7 +426,7 @@ impl<'a> Machine<'a> {
     #[inline]
     fn watched(&mut self, step: &Step<'a>, fragment: &mut Fragment) -> Outcome<Went> {
         if self.setup.count_lines {
-            *self.tally.places.entry(step.place).or_default() += self.active.mask.count() as u64;
+            *self.tally.places.entry(step.place).or_default() += self.active.count as u64;
         }
         let Some(lane) = self.traced.filter(|&lane| self.active.mask.has(lane)) else {
             return self.execute(step, fragment);
@@ -482,7 +484,7 @@ impl<'a> Machine<'a> {
     }
     /// The first lane at work.
     pub(crate) fn first_active(&self) -> Option<usize> {
-        self.active.mask.lanes().next()
+        self.active.mask.first_lane()
     }
     /// The place of the instruction at work.
     pub(crate) const fn place(&self) -> u32 {
@@ -496,14 +498,14 @@ impl<'a> Machine<'a> {
     /// Writes one value into the active lanes.
     #[inline]
     pub(super) fn set_uniform<T: Lane>(&mut self, d: Reg, value: T) {
-        let (active, geometry, free) = (self.active, self.geometry, self.is_free(d));
+        let (free, geometry, mask) = (self.is_free(d), self.geometry, &self.active.mask);
         let file = T::file_mut(&mut self.files);
         if free || (file.cells[d.0 as usize].shape == Shape::Uniform && file.cells[d.0 as usize].value == value) {
             file.put_uniform(d, value);
             return;
         }
         let column = file.spread(d, geometry);
-        for (lanes, word) in column.0.chunks_exact_mut(64).zip(active.mask.words()) {
+        for (lanes, word) in column.0.chunks_exact_mut(64).zip(mask.words()) {
             if word == u64::MAX {
                 lanes.fill(value);
             } else if word != 0 {

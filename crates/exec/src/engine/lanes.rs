@@ -278,6 +278,10 @@ impl<T: Lane> File<T> {
         let mut column = self.take();
         let cell = &mut self.cells[reg.0 as usize];
         for (lanes, &base) in column.0[..geometry.lanes].chunks_exact_mut(geometry.row).zip(&cell.rows) {
+            if cell.value == T::default() {
+                lanes.fill(base);
+                continue;
+            }
             for (place, lane) in lanes.iter_mut().enumerate() {
                 *lane = base.step(cell.value, place);
             }

@@ -8,15 +8,15 @@ use roundonce_isa::program::{Operand, Reg, Width};
 impl<'a> Machine<'a> {
     /// Writes a column's active lanes.
     pub(super) fn set_column<T: Lane>(&mut self, d: Reg, column: Box<Column<T>>) {
-        let (active, geometry, free) = (self.active, self.geometry, self.is_free(d));
-        let file = T::file_mut(&mut self.files);
-        if free {
-            file.put_column(d, column);
+        if self.is_free(d) {
+            T::file_mut(&mut self.files).put_column(d, column);
             return;
         }
+        let (mask, geometry) = (&self.active.mask, self.geometry);
+        let file = T::file_mut(&mut self.files);
         let old = file.spread(d, geometry);
         let chunks = old.0.chunks_exact_mut(64).zip(column.0.chunks_exact(64));
-        for ((old, new), word) in chunks.zip(active.mask.words()) {
+        for ((old, new), word) in chunks.zip(mask.words()) {
             if word == u64::MAX {
                 old.copy_from_slice(new);
             } else if word != 0 {

@@ -56,6 +56,12 @@ impl Mask {
     pub(crate) fn has(self, lane: usize) -> bool {
         self.0[lane / 64] >> (lane % 64) & 1 == 1
     }
+    /// The lowest lane.
+    #[inline]
+    pub(crate) fn first_lane(self) -> Option<usize> {
+        let word = self.0.iter().position(|&word| word != 0)?;
+        Some(word * 64 + self.0[word].trailing_zeros() as usize)
+    }
     /// The lanes, in order.
     pub(crate) fn lanes(self) -> impl Iterator<Item = usize> {
         self.0.into_iter().enumerate().flat_map(|(place, mut word)| {
@@ -70,8 +76,8 @@ impl Mask {
         })
     }
     /// The words, 64 lanes each.
-    pub(crate) fn words(self) -> [u64; WORDS] {
-        self.0
+    pub(crate) fn words(&self) -> impl Iterator<Item = u64> + '_ {
+        self.0.iter().copied()
     }
     /// The first lane, and one past the last, rounded outward to 64s.
     pub(crate) fn extent(self) -> (usize, usize) {

@@ -19,6 +19,7 @@ mod maps;
 mod mask;
 mod print;
 mod races;
+mod rows;
 mod setup;
 mod warp;
 
