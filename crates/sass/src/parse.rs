@@ -42,6 +42,17 @@ impl Statement {
     }
 }
 
+/// The bytes of words: letters, digits and `_`.
+const WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        table[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
+        byte += 1;
+    }
+    table
+};
+
 pub(crate) struct Cursor<'a> {
     pub(crate) text: &'a str,
     pub(crate) at: usize,
@@ -106,7 +117,16 @@ impl<'a> Cursor<'a> {
     }
     #[inline]
     fn take_word(&mut self) -> &'a str {
-        self.take_while(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        let start = self.at;
+        self.skip_word();
+        self.text.get(start..self.at).unwrap_or_default()
+    }
+    /// Steps over a word; the result is its length.
+    #[inline]
+    fn skip_word(&mut self) -> usize {
+        let length = self.from(self.at).iter().take_while(|byte| WORD[usize::from(**byte)]).count();
+        self.at += length;
+        length
     }
     /// What stands here, for a message: a word or a character.
     fn found(&self) -> String {
@@ -190,13 +210,13 @@ impl<'a> Cursor<'a> {
         let start = self.at;
         let guard = self.guard()?;
         let mnemonic_start = self.at;
-        let mnemonic = self.take_word();
+        let length = self.skip_word();
         let mnemonic_span = (mnemonic_start, self.at);
-        if mnemonic.is_empty() {
+        if length == 0 {
             return Err(self.expected("a mnemonic"));
         }
-        let Some((first, siblings)) = shapes_of(self.from(mnemonic_start), mnemonic.len()) else {
-            return Err(unknown_mnemonic(mnemonic, mnemonic_span));
+        let Some((first, siblings)) = shapes_of(self.from(mnemonic_start), length) else {
+            return Err(unknown_mnemonic(&self.text[mnemonic_start..self.at], mnemonic_span));
         };
         *out = Statement::blank(first);
         let instruction = &mut out.instruction;
@@ -274,7 +294,7 @@ impl<'a> Cursor<'a> {
     fn modifier(&mut self, instruction: &mut Instruction, given: &mut [bool; 4]) -> Result<(), Finding> {
         let start = self.at;
         self.at += 1;
-        let length = self.take_word().len() + 1;
+        let length = self.skip_word() + 1;
         let Some((index, value)) = modifier_of(instruction.shape, self.from(start), length) else {
             return Err(self.no_modifier(instruction.shape(), start));
         };
@@ -486,7 +506,13 @@ fn whole_number(text: &str) -> Option<i64> {
     };
     let mut number = 0;
     for byte in digits.bytes() {
-        number = number * i64::from(radix) + i64::from(char::from(byte).to_digit(radix)?);
+        let digit = match byte {
+            b'0'..=b'9' => byte - b'0',
+            b'a'..=b'f' if radix == 16 => byte - b'a' + 10,
+            b'A'..=b'F' if radix == 16 => byte - b'A' + 10,
+            _ => return None,
+        };
+        number = number * radix + i64::from(digit);
         if number >= 1 << 40 {
             return None;
         }

@@ -385,7 +385,9 @@ const SPELLINGS: [[Spelling; MAX_SPELLINGS]; SHAPES.len()] = {
 pub(crate) fn modifier_of(shape: u8, text: &[u8], length: usize) -> Option<(u8, u8)> {
     let name = packed_start(text, length);
     let found = SPELLINGS[usize::from(shape)].iter().find(|spelling| spelling.packed == name)?;
-    (text.get(..length)? == found.text.as_bytes()).then_some((found.slot, found.value))
+    // Eight letters and the length say all of a name that is no longer.
+    let exact = length == found.text.len() && (length <= 8 || text.get(..length)? == found.text.as_bytes());
+    exact.then_some((found.slot, found.value))
 }
 
 /// How many shapes have an encoding: the first ones of [`SHAPES`].
