@@ -6,9 +6,9 @@ use clap::Args;
 use roundonce::{Batch, Profile, instruction, operands};
 use serde::Serialize;
 
-use crate::files;
 use crate::output::{self, Format, FormatArgument, TargetArguments};
 use crate::{Ended, Failure, Status};
+use crate::{allowed, files};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -18,6 +18,12 @@ pub(crate) struct Arguments {
     /// Hex bits, 0f3F800000, a decimal, 0x1.8p0, inf, nan
     #[arg(value_parser = output::signed)]
     operands: Vec<String>,
+    /// For OpFmaKHR: every result that an implementation may give under the modes declared, and the choice behind it
+    #[arg(long)]
+    allowed: bool,
+    /// With --allowed, a captured result: which choice explains it (exit 1 if none does)
+    #[arg(long, value_name = "BITS", requires = "allowed", value_parser = output::signed)]
+    saw: Option<String>,
     #[command(flatten)]
     target: TargetArguments,
     #[command(flatten)]
@@ -41,6 +47,9 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         if !arguments.operands.is_empty() {
             return Err(Failure::Input("`eval -` reads its operands from stdin".to_owned()));
         }
+        if arguments.allowed {
+            return Err(Failure::Input("--allowed takes one instruction, not lines".to_owned()));
+        }
         let mut batch = Batch::new(target, Profile::NVIDIA);
         return files::answer_lines(|line, out| batch.line(line, out));
     }
@@ -48,6 +57,15 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     let instruction = instruction(spelling, &target)?;
     let operands = operands(&instruction, &arguments.operands)?;
     note_inexact(&arguments.operands, &operands);
+    if arguments.allowed {
+        return allowed::run(
+            spelling,
+            &instruction,
+            &operands.values,
+            arguments.saw.as_deref(),
+            arguments.format.format,
+        );
+    }
     let result = roundonce::eval(&instruction, &operands.values, &Profile::NVIDIA);
     let format = instruction.recipe.operation.format;
     let report = Report {

@@ -116,3 +116,35 @@ pub fn eval(instruction: &Instruction, operands: &[Value], profile: &Profile) ->
 pub fn explain(spelling: &str, instruction: &Instruction, operands: &[Value], profile: &Profile) -> Explained {
     why::explain(spelling, instruction, operands, profile, &TABLES)
 }
+
+/// Every result that an implementation may give for an OpFmaKHR under the modes that its spelling declares, a set for
+/// each component; what the spelling does not declare is open. Other languages leave nothing open.
+///
+/// # Errors
+/// A finding if the instruction is not SPIR-V's.
+///
+/// # Panics
+/// As [`eval`].
+///
+/// ```
+/// use roundonce::{Target, allowed, instruction, operands};
+/// let spelling = "OpFmaKHR.f32+rtz";
+/// let fma = instruction(spelling, &Target::default()).unwrap();
+/// let [a, b, c] = ["0x3f800001", "0x3f800001", "1.0"];
+/// let sets = allowed(spelling, &fma, &operands(&fma, &[a, b, c]).unwrap().values).unwrap();
+/// assert_eq!(sets[0].determined(), Some(0x4000_0001));
+/// ```
+pub fn allowed(
+    spelling: &str,
+    instruction: &Instruction,
+    operands: &[Value],
+) -> Result<Vec<spirv::AllowedSet>, Finding> {
+    if instruction.form.language != spirv::forms::LANGUAGE {
+        let message = format!("the bits of `{spelling}` are determined: only SPIR-V leaves a choice of results");
+        return Err(Finding::error("FORM0007", Place::Whole, message).rule(instruction.form.source));
+    }
+    let format = instruction.recipe.operation.format;
+    let modes = spirv::FloatModes::of_spelling(spelling);
+    let component = |lane: usize| [0, 1, 2].map(|operand| operands[operand].lanes()[lane]);
+    Ok((0..instruction.recipe.lanes as usize).map(|lane| spirv::allowed(format, modes, component(lane))).collect())
+}

@@ -106,13 +106,13 @@ impl fmt::Display for Choice {
         if !flushed.is_empty() {
             write!(f, ", {} flushed to zero", flushed.join(" and "))?;
         }
-        if self.zero_sign {
-            f.write_str(" of the other sign")?;
-        }
         match self.result {
             ResultFlush::Kept => {}
-            ResultFlush::AfterRounding => f.write_str(", a subnormal result flushed")?,
-            ResultFlush::BeforeRounding => f.write_str(", a result subnormal before rounding flushed")?,
+            ResultFlush::AfterRounding => f.write_str(", a subnormal result flushed to zero")?,
+            ResultFlush::BeforeRounding => f.write_str(", a result subnormal before rounding flushed to zero")?,
+        }
+        if self.zero_sign {
+            f.write_str(" of the other sign")?;
         }
         if self.special == Special::ZeroSign {
             f.write_str(", the zero's sign changed")?;

@@ -4,6 +4,9 @@
 use roundonce_arith::{Format, Operation, Rounding};
 use roundonce_isa::{Choice, Effect, Form, Gate, Part, Recipe, Slot};
 
+/// What [`Form::language`] says of the rows.
+pub const LANGUAGE: &str = "SPIR-V";
+
 const fn choice(text: &'static str, effect: Effect) -> Choice {
     Choice { text, effect }
 }
@@ -27,14 +30,17 @@ const DENORM: Part = Part::Slot(Slot {
     choices: &[choice("+preserve", Effect::Nothing), choice("+ftz", Effect::Flush)],
     required: false,
 });
+const SPECIAL: Part =
+    Part::Slot(Slot { name: "+special", choices: &[choice("+special", Effect::Nothing)], required: false });
 
 const FMA: Recipe = Recipe::scalar(Operation::mul_add(Format::F32, Rounding::NearestEven));
 const NOTE: &str = "per component; +rte RoundingModeRTE, +rtz RoundingModeRTZ, +preserve DenormPreserve, \
-                    +ftz DenormFlushToZero; where silent: to nearest even, subnormals kept";
+                    +ftz DenormFlushToZero, +special SignedZeroInfNanPreserve; where silent: to nearest even, \
+                    subnormals kept";
 
 const fn row(parts: &'static [Part], needs: &'static [&'static str]) -> Form {
     Form {
-        language: "SPIR-V",
+        language: LANGUAGE,
         mnemonic: "OpFmaKHR",
         parts,
         operands: "Result Type, Operand 1, Operand 2, Operand 3",
@@ -67,7 +73,7 @@ const F64: Part = types(&[
 /// Every SPIR-V form.
 #[rustfmt::skip] // One row a form, so that rows can be compared.
 pub const FORMS: &[Form] = &[
-    row(&[F32, ROUNDING, DENORM], &["capability FMAKHR", "extension SPV_KHR_fma"]),
-    row(&[F16, ROUNDING, DENORM], &["capability FMAKHR", "extension SPV_KHR_fma", "capability Float16"]),
-    row(&[F64, ROUNDING, DENORM], &["capability FMAKHR", "extension SPV_KHR_fma", "capability Float64"]),
+    row(&[F32, ROUNDING, DENORM, SPECIAL], &["capability FMAKHR", "extension SPV_KHR_fma"]),
+    row(&[F16, ROUNDING, DENORM, SPECIAL], &["capability FMAKHR", "extension SPV_KHR_fma", "capability Float16"]),
+    row(&[F64, ROUNDING, DENORM, SPECIAL], &["capability FMAKHR", "extension SPV_KHR_fma", "capability Float64"]),
 ];

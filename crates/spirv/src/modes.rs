@@ -3,6 +3,7 @@
 use std::fmt;
 
 use roundonce_arith::Rounding;
+use roundonce_isa::split_spelling;
 use rspirv::spirv::ExecutionMode;
 
 use crate::facts::Facts;
@@ -30,6 +31,25 @@ pub struct FloatModes {
 }
 
 impl FloatModes {
+    /// The modes that an instruction's spelling carries: `+rte`, `+rtz`, `+preserve`, `+ftz`, `+special`.
+    ///
+    /// ```
+    /// use roundonce_spirv::{Denorm, FloatModes};
+    /// let modes = FloatModes::of_spelling("OpFmaKHR.v2f16+ftz");
+    /// assert_eq!((modes.rounding, modes.denorm), (None, Some(Denorm::FlushToZero)));
+    /// ```
+    pub fn of_spelling(spelling: &str) -> FloatModes {
+        let (_, modifiers) = split_spelling(spelling);
+        let has = |modifier| modifiers.contains(&modifier);
+        let rounding = [("+rte", Rounding::NearestEven), ("+rtz", Rounding::TowardZero)];
+        let denorm = [("+preserve", Denorm::Preserve), ("+ftz", Denorm::FlushToZero)];
+        FloatModes {
+            rounding: rounding.into_iter().find_map(|(name, rounding)| has(name).then_some(rounding)),
+            denorm: denorm.into_iter().find_map(|(name, denorm)| has(name).then_some(denorm)),
+            preserve_special: has("+special"),
+        }
+    }
+
     /// The modes that an entry point's function declares for a width. Of two that contradict one another neither holds.
     pub(crate) fn of(facts: &Facts, function: u32, width: u32) -> FloatModes {
         let declares = |mode: ExecutionMode| {

@@ -207,7 +207,10 @@ fn an_explanation_names_the_choice() {
     let edge = [0x0080_0000, 0x3f7f_ffff, 0x0000_0000];
     assert_eq!(said(open, edge, 0x0080_0000), "rounded to nearest even");
     assert_eq!(said(open, edge, 0x007f_ffff), "the neighbour below");
-    assert_eq!(said(open, edge, 0x0000_0000), "rounded to nearest even, a result subnormal before rounding flushed");
+    assert_eq!(
+        said(open, edge, 0x0000_0000),
+        "rounded to nearest even, a result subnormal before rounding flushed to zero"
+    );
     let kept =
         FloatModes { denorm: Some(Denorm::Preserve), rounding: Some(Rounding::NearestEven), preserve_special: true };
     assert_eq!(said(kept, edge, 0x0000_0000), "illegal");
