@@ -365,9 +365,12 @@ pub(crate) fn tell(report: &Report, kernel: &Kernel, arguments: &Arguments) -> R
     let mut out = anstream::stdout().lock();
     write!(out, "{}", told.printed)?;
     for step in &told.trace {
-        let results = step.results.join(" ");
         let instruction = step.instruction.split_whitespace().collect::<Vec<_>>().join(" ");
-        writeln!(out, "{:>5}  {instruction:<48} {} -> {results}", step.line, step.operands.join(" "))?;
+        let mut line = format!("{:>5}  {instruction:<48} {}", step.line, step.operands.join(" "));
+        if !step.results.is_empty() {
+            line += &format!(" -> {}", step.results.join(" "));
+        }
+        writeln!(out, "{}", line.trim_end())?;
     }
     for (line, count) in told.lines {
         writeln!(out, "line {line}: {count}")?;

@@ -210,3 +210,64 @@ fn lines_are_counted() {
     // Threads 0 to 3 go round 1, 1, 2 and 3 times.
     assert_eq!(report.lines[&12], 7);
 }
+
+/// A source instruction is one line of the trace and one step, whatever it became.
+#[test]
+fn instructions_are_counted_and_traced_as_written() {
+    let text = ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out, .param .f32 a)\n{\n\
+        .reg .pred %p<9>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .b16 %h<9>;\n\
+        mov.u32 %r1, %tid.x;\n\
+        mov.b32 %r2, 0x3c003c00;\n\
+        fma.rn.f16x2 %r3, %r2, %r2, %r2;\n\
+        setp.lt.u32 %p1|%p2, %r1, 1;\n\
+        @%p1 mov.b32 {%h1, %h2}, %r3;\n\
+        @%p2 bra SKIP;\n\
+        shfl.sync.idx.b32 %r4|%p3, %r1, 0, 31, 1;\n\
+        SKIP:\n\
+        bar.sync 0;\n\
+        barrier.red.popc.u32 %r5, 0, %p1;\n\
+        LOOP: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 2; @%p1 bra LOOP;\n\
+        ret;\n}\n";
+    let traced = |lane| {
+        let report =
+            run_module(text, 1, 1, 2, Options { trace_lane: Some(lane), count_lines: true, ..Options::default() });
+        let report = report.unwrap();
+        let bits = |all: &[(u64, u32)]| all.iter().map(|&(bits, _)| format!("{bits:x}")).collect::<Vec<_>>().join(" ");
+        let line = |step: &roundonce_exec::TraceLine| {
+            format!("{} {}: {} -> {}", step.line, step.text, bits(&step.operands), bits(&step.results))
+        };
+        (report.trace.iter().map(line).collect::<Vec<_>>(), report.steps, report.lines)
+    };
+    let (first, steps, lines) = traced(0);
+    assert_eq!(
+        first,
+        [
+            "7 mov.u32 %r1, %tid.x: 0 -> 0",
+            "8 mov.b32 %r2, 0x3c003c00:  -> 3c003c00",
+            "9 fma.rn.f16x2 %r3, %r2, %r2, %r2: 3c003c00 -> 40004000",
+            "10 setp.lt.u32 %p1|%p2, %r1, 1: 0 -> 1 0",
+            "11 @%p1 mov.b32 {%h1, %h2}, %r3: 40004000 -> 4000 4000",
+            "12 @%p2 bra SKIP: 0 -> ",
+            "13 shfl.sync.idx.b32 %r4|%p3, %r1, 0, 31, 1: 0 -> 0 1",
+            "15 bar.sync 0:  -> ",
+            "16 barrier.red.popc.u32 %r5, 0, %p1: 1 -> 1",
+            "17 add.u32 %r1, %r1, 1: 0 -> 1",
+            "17 setp.lt.u32 %p1, %r1, 2: 1 -> 1",
+            "17 @%p1 bra LOOP: 1 -> ",
+            "17 add.u32 %r1, %r1, 1: 1 -> 2",
+            "17 setp.lt.u32 %p1, %r1, 2: 2 -> 0",
+            "17 @%p1 bra LOOP: 0 -> ",
+            "18 ret:  -> ",
+        ]
+    );
+    // The second thread leaves out the guarded move, the shuffle and one turn of the loop.
+    let second = traced(1).0;
+    assert_eq!(second.len(), first.len() - 5, "{second:#?}");
+    assert_eq!(second[4], "12 @%p2 bra SKIP: 1 -> ");
+    assert_eq!(steps, (first.len() + second.len()) as u64);
+    assert_eq!(
+        lines.iter().map(|(&line, &times)| (line, times)).collect::<Vec<_>>()[..5],
+        [(7, 2), (8, 2), (9, 2), (10, 2), (11, 1)]
+    );
+    assert_eq!(lines.values().sum::<u64>(), steps);
+}

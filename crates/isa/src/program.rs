@@ -177,7 +177,7 @@ pub struct Block {
     pub instructions: Vec<Instruction>,
     /// Afterwards.
     pub terminator: Terminator,
-    /// The terminator's place, an index into [`Kernel::places`].
+    /// The terminator's place, an index into [`Kernel::places`]; 0 where no instruction ends the block.
     pub place: u32,
 }
 

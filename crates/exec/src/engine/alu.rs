@@ -413,7 +413,7 @@ impl<'a> Machine<'a> {
             Special::Ntid(axis) => Some(size[axis as usize % 3] as u64),
             Special::Nctaid(axis) => Some(setup.grid[axis as usize % 3] as u64),
             Special::Warps => Some(threads.div_ceil(32) as u64),
-            Special::Clock => Some(self.issued.wrapping_add(self.tally.steps)),
+            Special::Clock => Some(self.issued),
             Special::DynamicShared => Some(setup.dynamic_shared as u64),
             Special::TotalShared => Some(setup.static_shared as u64 + setup.dynamic_shared as u64),
             Special::Address(variable) => setup.variables.get(variable as usize).copied(),

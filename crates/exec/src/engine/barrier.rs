@@ -88,6 +88,8 @@ impl Machine<'_> {
                 }
                 _ => {}
             }
+            let code = self.code;
+            self.after(&code.blocks[fragment.block].steps[fragment.at]);
             fragment.at += 1;
             self.fragments.push(fragment);
         }

@@ -15,6 +15,8 @@ pub(crate) struct Step<'p> {
     pub(crate) deaths: Vec<Reg>,
     /// The arithmetic over slices.
     pub(crate) batch: Option<Batch>,
+    /// The last operation of its source instruction.
+    pub(crate) completes: bool,
 }
 
 impl Step<'_> {
@@ -31,6 +33,8 @@ pub(crate) struct Steps<'p> {
     pub(crate) terminator: &'p Terminator,
     pub(crate) deaths: Vec<Reg>,
     pub(crate) place: u32,
+    /// Its end is an instruction of its own, not the way into the next block.
+    pub(crate) ends_by_instruction: bool,
 }
 
 /// A kernel, ready.
@@ -49,6 +53,8 @@ impl<'p> Code<'p> {
         let liveness = Liveness::of(kernel);
         let blocks = kernel.blocks.iter().enumerate().map(|(index, block)| {
             let mut deaths = liveness.deaths(kernel, index).into_iter();
+            let places = block.instructions.iter().skip(1).map(|next| next.place);
+            let mut next_places = places.map(Some).chain([None]);
             let steps = block.instructions.iter().map(|instruction| {
                 let batch = match &instruction.op {
                     Op::Float { operation, .. } => Some(Batch::new(*operation, &profile)),
@@ -60,6 +66,7 @@ impl<'p> Code<'p> {
                     place: instruction.place,
                     deaths: deaths.next().unwrap_or_default(),
                     batch,
+                    completes: next_places.next().flatten() != Some(instruction.place),
                 }
             });
             let steps = steps.collect();
@@ -68,6 +75,8 @@ impl<'p> Code<'p> {
                 terminator: &block.terminator,
                 deaths: deaths.next().unwrap_or_default(),
                 place: block.place,
+                ends_by_instruction: block.place != 0
+                    && block.instructions.last().is_none_or(|last| last.place != block.place),
             }
         });
         let blocks = blocks.collect();

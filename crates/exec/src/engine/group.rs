@@ -9,10 +9,11 @@ use super::code::{Code, Step};
 use super::lanes::{Files, Geometry, LANES, Lane, Shape};
 use super::mask::Mask;
 use super::races::Races;
+use super::watch::Traced;
 use super::{Fault, Outcome};
 use crate::launch::{TraceLine, Trouble};
 use crate::memory::Global;
-use roundonce_isa::program::{Operand, Reg, Role, Terminator, Width};
+use roundonce_isa::program::{Operand, Reg, Terminator, Width};
 use std::collections::BTreeMap;
 
 /// What a launch says to every group.
@@ -138,8 +139,7 @@ pub(crate) struct Machine<'a> {
     /// Instructions issued for this group.
     pub(super) issued: u64,
     turns: u64,
-    /// The traced lane of this group.
-    traced: Option<usize>,
+    pub(super) traced: Traced<'a>,
     /// The place of the instruction at work, for errors.
     pub(super) place: u32,
 }
@@ -174,7 +174,7 @@ impl<'a> Machine<'a> {
             tally: Tally::default(),
             issued: 0,
             turns: 0,
-            traced: None,
+            traced: Traced::default(),
             place: 0,
         }
     }
@@ -195,7 +195,7 @@ impl<'a> Machine<'a> {
         self.live = Mask::first(lanes);
         let first_thread = first * self.threads as u64;
         let trace = self.setup.trace_lane.and_then(|lane| lane.checked_sub(first_thread));
-        self.traced = trace.map(|lane| lane as usize).filter(|&lane| lane < lanes);
+        self.traced = Traced::of(trace.map(|lane| lane as usize).filter(|&lane| lane < lanes));
         self.tally.printed.push((group, String::new()));
 
         self.fragments.clear();
@@ -285,6 +285,7 @@ impl<'a> Machine<'a> {
             let block = &code.blocks[fragment.block];
             while let Some(step) = block.steps.get(fragment.at) {
                 self.place = step.place;
+                self.issued += 1;
                 match self.step(step, &mut fragment)? {
                     Went::On => {
                         fragment.at += 1;
@@ -308,6 +309,7 @@ impl<'a> Machine<'a> {
                             return Ok(());
                         }
                         if self.fragments.is_empty() && fragment.mask == self.live && self.passes_alone(wait, step) {
+                            self.after(step);
                             fragment.at += 1;
                             continue;
                         }
@@ -317,9 +319,11 @@ impl<'a> Machine<'a> {
                     }
                 }
             }
-            self.place = block.place;
-            self.issued += block.steps.len() as u64 + 1;
-            self.tally.steps += (block.steps.len() as u64 + 1) * self.active.count as u64;
+            if block.place != 0 {
+                self.place = block.place;
+            }
+            self.leave(block);
+            self.issued += 1;
             if self.issued > self.setup.step_limit {
                 let message = format!("the step limit of {} instructions is reached", self.setup.step_limit);
                 return Err(Fault::new(Trouble::StepLimit, message));
@@ -425,30 +429,11 @@ impl<'a> Machine<'a> {
 
     #[inline]
     fn watched(&mut self, step: &Step<'a>, fragment: &mut Fragment) -> Outcome<Went> {
-        if self.setup.count_lines {
-            *self.tally.places.entry(step.place).or_default() += self.active.count as u64;
-        }
-        let Some(lane) = self.traced.filter(|&lane| self.active.mask.has(lane)) else {
-            return self.execute(step, fragment);
-        };
-        let mut operands = Vec::new();
-        let mut written = Vec::new();
-        step.op.registers(|role, reg| {
-            let width = self.code.kernel.width(reg);
-            match role {
-                Role::Read => {
-                    let bits = self.files.lane(Operand::Reg(reg), width, lane, self.geometry);
-                    operands.push((bits, width.bits()));
-                }
-                Role::Write => written.push((reg, width)),
-            }
-        });
+        self.before(step);
         let went = self.execute(step, fragment)?;
-        let result =
-            |(reg, width): (Reg, Width)| (self.files.lane(Operand::Reg(reg), width, lane, self.geometry), width.bits());
-        let place = &self.code.kernel.places[step.place as usize];
-        let results = written.into_iter().map(result).collect();
-        self.tally.trace.push(TraceLine { line: place.line, text: place.text.clone(), operands, results });
+        if !matches!(went, Went::Waits(_)) {
+            self.after(step);
+        }
         Ok(went)
     }
 

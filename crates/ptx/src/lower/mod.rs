@@ -297,7 +297,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     }
 
     fn new_block(&mut self) -> usize {
-        self.blocks.push(Draft { instructions: Vec::new(), terminator: None, place: self.place });
+        self.blocks.push(Draft { instructions: Vec::new(), terminator: None, place: 0 });
         self.blocks.len() - 1
     }
 
@@ -313,7 +313,10 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
 
     /// Goes on in another block; whoever comes from above falls into it.
     fn start(&mut self, block: usize) {
-        self.end(Terminator::Jump(block));
+        let draft = &mut self.blocks[self.current];
+        if draft.terminator.is_none() {
+            (draft.terminator, draft.place) = (Some(Terminator::Jump(block)), 0);
+        }
         self.current = block;
     }
 
