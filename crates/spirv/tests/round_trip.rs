@@ -83,14 +83,18 @@ fn both_spellings_of_the_capability_are_read_and_one_is_written() {
     assert!(disassemble(&bytes(&words, false)).expect("a module").contains("OpCapability FMAKHR"));
 }
 
-/// The folder that `spirv-as` and its like are in: `SPIRV_TOOLS` names it, or they are on the path.
+/// The folder that `spirv-as` and its like are in: `SPIRV_TOOLS` names it, or they are on the path, new enough to know
+/// SPV_KHR_fma.
 fn tools() -> Option<PathBuf> {
-    let folder = std::env::var_os("SPIRV_TOOLS").map(PathBuf::from).unwrap_or_default();
-    let found = Command::new(folder.join("spirv-as")).arg("--version").output().is_ok();
-    if !found {
-        eprintln!("skipped: spirv-as was not found (set SPIRV_TOOLS to the folder it is in)");
+    if let Some(folder) = std::env::var_os("SPIRV_TOOLS") {
+        return Some(PathBuf::from(folder));
     }
-    found.then_some(folder)
+    let there = Command::new("spirv-as").arg("--version").output().is_ok();
+    let known = there && run("spirv-as".into(), &["-o", "-", "-"], b"OpCapability FMAKHR").is_some();
+    if !known {
+        eprintln!("skipped: no spirv-as that knows FMAKHR was found (set SPIRV_TOOLS to the folder of one)");
+    }
+    known.then(PathBuf::new)
 }
 
 /// What a tool makes of an input; `None` if it refuses it.
