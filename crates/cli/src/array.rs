@@ -1,11 +1,62 @@
 //! Arrays in NumPy's .npy format, as the bytes they hold.
 
-use std::io::Cursor;
+use std::io::{Cursor, Read, Seek};
 use std::path::Path;
 
-use npyz::{DType, Endianness, NpyHeader};
+use npyz::{DType, Endianness, NpyHeader, Order};
 
 use crate::{Failure, files};
+
+/// What a file's header says; the file has as many bytes.
+pub(crate) struct Header {
+    /// The element's type, little-endian or without a byte order: `<f4`.
+    pub(crate) dtype: String,
+    pub(crate) shape: Vec<u64>,
+    /// Of more than one dimension, the first running fastest.
+    pub(crate) fortran: bool,
+    /// Where the data begins.
+    pub(crate) start: u64,
+}
+
+impl Header {
+    /// Reads it off the beginning of a file of `size` bytes.
+    pub(crate) fn read(path: &Path, file: &mut (impl Read + Seek), size: u64) -> Result<Header, Failure> {
+        let fault = |problem: String| Failure::Input(format!("{}: {problem}", path.display()));
+        let header = NpyHeader::from_reader(&mut *file).map_err(|error| fault(format!("not a .npy file: {error}")))?;
+        let start = file.stream_position()?;
+        let (dtype, element) = match header.dtype() {
+            DType::Plain(ty) if ty.endianness() == Endianness::Big => {
+                return Err(fault(format!("its elements are big-endian ({ty}): expected little-endian ones")));
+            }
+            DType::Plain(ty) if !ty.uses_pickled_array() => (ty.to_string(), ty.num_bytes()),
+            dtype => return Err(fault(format!("its element type {} is not supported", dtype.descr()))),
+        };
+        let elements = header.shape().iter().try_fold(1u64, |product, &length| product.checked_mul(length));
+        let promised = elements.zip(element).and_then(|(count, size)| count.checked_mul(size as u64));
+        let found = size.saturating_sub(start);
+        if promised != Some(found) {
+            let shape = shape_text(header.shape());
+            let problem = match promised {
+                Some(promised) if found < promised => {
+                    format!("it is cut short: {shape} elements of {dtype} take {promised} bytes, {found} are there")
+                }
+                Some(promised) => {
+                    format!("it is too long: {shape} elements of {dtype} take {promised} bytes, {found} are there")
+                }
+                None => format!("no file has {shape} elements of {dtype}"),
+            };
+            return Err(fault(problem));
+        }
+        let shape = header.shape().to_vec();
+        let fortran = header.order() == Order::Fortran && shape.len() > 1;
+        Ok(Header { dtype, shape, fortran, start })
+    }
+
+    /// The element's type without its byte order.
+    pub(crate) fn element(&self) -> &str {
+        self.dtype.trim_start_matches(['<', '|'])
+    }
+}
 
 /// An array: its bytes, and the header that says what they are.
 pub(crate) struct Array {
@@ -33,23 +84,9 @@ const TYPES: [(&str, &str, usize); 12] = [
 impl Array {
     /// Reads a .npy file whole.
     pub(crate) fn read(path: &Path) -> Result<Array, Failure> {
-        let fault = |problem: String| Failure::Input(format!("{}: {problem}", path.display()));
         let mut bytes = files::read(path)?;
-        let mut cursor = Cursor::new(bytes.as_slice());
-        let header = NpyHeader::from_reader(&mut cursor).map_err(|error| fault(format!("not a .npy file: {error}")))?;
-        let start = cursor.position() as usize;
-        let element = match header.dtype() {
-            DType::Plain(ty) if ty.endianness() != Endianness::Big => ty.num_bytes(),
-            dtype => return Err(fault(format!("its element type {} is not supported", dtype.descr()))),
-        };
-        let elements = header.shape().iter().try_fold(1u64, |product, &length| product.checked_mul(length));
-        let expected = elements.zip(element).and_then(|(count, size)| count.checked_mul(size as u64));
-        if expected != Some((bytes.len() - start) as u64) {
-            return Err(fault(format!(
-                "its header asks for another number of bytes than the {} it has",
-                bytes.len() - start
-            )));
-        }
+        let size = bytes.len() as u64;
+        let start = Header::read(path, &mut Cursor::new(bytes.as_slice()), size)?.start as usize;
         let data = bytes.split_off(start);
         Ok(Array { header: bytes, bytes: data })
     }
@@ -69,7 +106,7 @@ impl Array {
         let mut zeros = Vec::new();
         zeros.try_reserve_exact(bytes).map_err(|_| Failure::Input(format!("`{text}`: no memory for {bytes} bytes")))?;
         zeros.resize(bytes, 0);
-        Ok(Array { header: header(descr, count), bytes: zeros })
+        Ok(Array { header: header(descr, &[count as u64]), bytes: zeros })
     }
 
     /// Writes the bytes under the same header.
@@ -78,9 +115,16 @@ impl Array {
     }
 }
 
-/// The header of a one-dimensional array, format version 1.0.
-fn header(descr: &str, count: usize) -> Vec<u8> {
-    let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({count},), }}");
+/// As Python writes a tuple.
+pub(crate) fn shape_text(shape: &[u64]) -> String {
+    let lengths: Vec<String> = shape.iter().map(u64::to_string).collect();
+    format!("({}{})", lengths.join(", "), if shape.len() == 1 { "," } else { "" })
+}
+
+/// The header of an array in C order, format version 1.0.
+pub(crate) fn header(descr: &str, shape: &[u64]) -> Vec<u8> {
+    let shape = shape_text(shape);
+    let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     // The data begins at a multiple of 64; the text ends in a newline.
     let padded = (10 + text.len() + 1).next_multiple_of(64) - 10;
     text.push_str(&" ".repeat(padded - text.len() - 1));

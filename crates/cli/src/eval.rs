@@ -1,6 +1,8 @@
-//! `eval`: one result, or a line at a time.
+//! `eval`: one result, a line at a time, or arrays.
 
 use std::io::{Write, stdout};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 use clap::Args;
 use roundonce::{Batch, Profile, instruction, operands};
@@ -8,7 +10,7 @@ use serde::Serialize;
 
 use crate::output::{self, Format, FormatArgument, TargetArguments};
 use crate::{Ended, Failure, Status};
-use crate::{allowed, files};
+use crate::{allowed, eval_arrays, files};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -24,6 +26,17 @@ pub(crate) struct Arguments {
     /// With --allowed, a captured result: which choice explains it (exit 1 if none does)
     #[arg(long, value_name = "BITS", requires = "allowed", value_parser = output::signed)]
     saw: Option<String>,
+    /// Evaluates element by element: .npy files of one shape, or values and arrays of one element, which go with every
+    /// element. Floats, or unsigned integers as bits; packed values as such integers or with a last axis of components
+    #[arg(long = "in", num_args = 1.., value_name = "FILE|VALUE", value_parser = output::signed, requires = "out")]
+    #[arg(conflicts_with_all = ["operands", "allowed"])]
+    inputs: Vec<String>,
+    /// The .npy file for the results of `--in`
+    #[arg(long, value_name = "FILE", requires = "inputs")]
+    out: Option<PathBuf>,
+    /// Threads for `--in` (default: one a core)
+    #[arg(long, value_name = "N", requires = "inputs")]
+    threads: Option<NonZeroUsize>,
     #[command(flatten)]
     target: TargetArguments,
     #[command(flatten)]
@@ -44,7 +57,7 @@ struct Report<'a> {
 pub(crate) fn run(arguments: &Arguments) -> Ended {
     let target = arguments.target.target();
     if arguments.instruction == "-" {
-        if !arguments.operands.is_empty() {
+        if !arguments.operands.is_empty() || !arguments.inputs.is_empty() {
             return Err(Failure::Input("`eval -` reads its operands from stdin".to_owned()));
         }
         if arguments.allowed {
@@ -55,8 +68,13 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     }
     let spelling = &arguments.instruction;
     let instruction = instruction(spelling, &target)?;
+    if let Some(out) = &arguments.out {
+        return eval_arrays::run(&instruction, &arguments.inputs, out, arguments.threads);
+    }
     let operands = operands(&instruction, &arguments.operands)?;
-    note_inexact(&arguments.operands, &operands);
+    for &index in &operands.inexact {
+        note_inexact(index, &arguments.operands[index]);
+    }
     if arguments.allowed {
         return allowed::run(
             spelling,
@@ -87,13 +105,8 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     Ok(Status::Done)
 }
 
-/// Says which operands were rounded before anything was computed.
-pub(crate) fn note_inexact(texts: &[String], operands: &roundonce::Operands) {
-    for &index in &operands.inexact {
-        output::note(&format!(
-            "operand {} `{}` is not exact in its format: rounded once, to nearest even",
-            index + 1,
-            texts[index]
-        ));
-    }
+/// Says that an operand was rounded before anything was computed.
+pub(crate) fn note_inexact(index: usize, text: &str) {
+    let place = index + 1;
+    output::note(&format!("operand {place} `{text}` is not exact in its format: rounded once, to nearest even"));
 }

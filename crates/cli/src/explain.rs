@@ -24,7 +24,9 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     let spelling = &arguments.instruction;
     let instruction = instruction(spelling, &arguments.target.target())?;
     let operands = operands(&instruction, &arguments.operands)?;
-    note_inexact(&arguments.operands, &operands);
+    for &index in &operands.inexact {
+        note_inexact(index, &arguments.operands[index]);
+    }
     let explained = roundonce::explain(spelling, &instruction, &operands.values, &Profile::NVIDIA);
     match arguments.format.format {
         Format::Json => output::json(&explained)?,

@@ -3,6 +3,8 @@
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
+use tempfile::NamedTempFile;
+
 use crate::{Ended, Failure, Status};
 
 /// The bytes of a file; of stdin for `-`.
@@ -12,7 +14,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
         std::io::stdin().lock().read_to_end(&mut bytes)?;
         return Ok(bytes);
     }
-    std::fs::read(path).map_err(|error| Failure::Input(format!("{}: {error}", path.display())))
+    std::fs::read(path).map_err(|error| failed(path, error))
 }
 
 /// The text of a file.
@@ -25,12 +27,34 @@ pub(crate) fn text(path: &Path, bytes: Vec<u8>) -> Result<String, Failure> {
 
 /// Writes a file by way of a temporary one beside it, so that nobody ever finds half of it.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| Failure::Input(format!("{}: {error}", path.display()));
+    let mut file = temporary(path)?;
+    file.write_all(bytes).map_err(|error| failed(path, error))?;
+    rename(file, path)
+}
+
+/// A file beside `path` that vanishes unless it is renamed.
+pub(crate) fn temporary(path: &Path) -> Result<NamedTempFile, Failure> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    file.write_all(bytes).map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
+    let mut builder = tempfile::Builder::new();
+    // What the user's mask leaves of it, as with any new file; a temporary one would be private.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder).map_err(|error| failed(path, error))
+}
+
+/// Gives a finished file its name.
+pub(crate) fn rename(file: NamedTempFile, path: &Path) -> Result<(), Failure> {
+    // A device or a pipe would be replaced by a file.
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(Failure::Input(format!("{}: is not a file", path.display())));
+    }
+    file.persist(path).map_err(|error| failed(path, error.error))?;
     Ok(())
+}
+
+/// What went wrong with a file, with its name.
+pub(crate) fn failed(path: &Path, error: std::io::Error) -> Failure {
+    Failure::Input(format!("{}: {error}", path.display()))
 }
 
 /// To a file, or to stdout.

@@ -9,10 +9,12 @@ mod bits;
 mod check;
 mod disasm;
 mod eval;
+mod eval_arrays;
 mod explain;
 mod files;
 mod forms;
 mod output;
+mod progress;
 mod report;
 mod run;
 mod run_sass;
@@ -34,7 +36,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// One instruction on given operands; `-` evaluates a line at a time from stdin
+    /// One instruction on given operands; `-` evaluates a line at a time from stdin, `--in` arrays
     Eval(eval::Arguments),
     /// The same, step by step, with what the neighbours would have given
     Explain(explain::Arguments),

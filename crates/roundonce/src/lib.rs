@@ -9,8 +9,9 @@
 //! ```
 //!
 //! Reading order: [`instruction`] (a spelling to its meaning), [`operands`], [`eval`], [`explain`], [`Batch`] (many
-//! lines). The crates behind it are re-exported whole.
+//! lines), [`array`] (many elements). The crates behind it are re-exported whole.
 
+pub mod array;
 mod batch;
 
 pub use batch::Batch;
@@ -22,7 +23,7 @@ pub use roundonce_sass as sass;
 pub use roundonce_spirv as spirv;
 pub use roundonce_why::{self as why, Explained};
 
-use roundonce_isa::{Place, Table, parse_value};
+use roundonce_isa::{ParsedValue, Place, Table, parse_value};
 
 /// Every language's rows.
 pub const TABLES: [&[Form]; 3] = [ptx::forms::FORMS, sass::forms::FORMS, spirv::forms::FORMS];
@@ -77,28 +78,43 @@ pub struct Operands {
 /// # Errors
 /// A finding about their number or the first one that is no value.
 pub fn operands<S: AsRef<str>>(instruction: &Instruction, texts: &[S]) -> Result<Operands, Finding> {
-    let recipe = &instruction.recipe;
-    let arity = recipe.operation.kind.arity();
-    if texts.len() != arity {
-        let message = format!(
-            "`{}` takes {arity} operands ({}), found {}",
-            instruction.form.syntax(),
-            instruction.form.operands,
-            texts.len()
-        );
-        return Err(Finding::error("FORM0005", Place::Whole, message).rule(instruction.form.source));
-    }
-    let mut read = Operands { values: Vec::with_capacity(arity), inexact: Vec::new() };
+    check_arity(instruction, texts.len())?;
+    let mut read = Operands { values: Vec::with_capacity(texts.len()), inexact: Vec::new() };
     for (index, text) in texts.iter().enumerate() {
-        let format = recipe.operation.operand_format(index);
-        let parsed = parse_value(format, recipe.lanes, text.as_ref())
-            .map_err(|problem| Finding::error("FORM0006", Place::Whole, format!("operand {}: {problem}", index + 1)))?;
+        let parsed = operand(instruction, index, text.as_ref())?;
         read.values.push(parsed.value);
         if !parsed.exact {
             read.inexact.push(index);
         }
     }
     Ok(read)
+}
+
+/// Reads the operand at a place, from 0.
+///
+/// # Errors
+/// A finding if it is no value of its format.
+///
+/// # Panics
+/// If the instruction has no such operand: [`check_arity`] sees to it.
+pub fn operand(instruction: &Instruction, index: usize, text: &str) -> Result<ParsedValue, Finding> {
+    let recipe = &instruction.recipe;
+    parse_value(recipe.operation.operand_format(index), recipe.lanes, text)
+        .map_err(|problem| Finding::error("FORM0006", Place::Whole, format!("operand {}: {problem}", index + 1)))
+}
+
+/// That an instruction takes so many operands.
+///
+/// # Errors
+/// A finding with the form.
+pub fn check_arity(instruction: &Instruction, found: usize) -> Result<(), Finding> {
+    let arity = instruction.recipe.operation.kind.arity();
+    if found == arity {
+        return Ok(());
+    }
+    let (syntax, operands) = (instruction.form.syntax(), instruction.form.operands);
+    let message = format!("`{syntax}` takes {arity} operands ({operands}), found {found}");
+    Err(Finding::error("FORM0005", Place::Whole, message).rule(instruction.form.source))
 }
 
 /// The GPU's bits.

@@ -1,0 +1,43 @@
+//! How far a long run has come: a bar on stderr, only on a terminal and only past one second.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Before this nobody has begun to wonder.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    start: Instant,
+    shown: AtomicBool,
+}
+
+impl Progress {
+    /// Of so many steps.
+    pub(crate) fn new(steps: u64) -> Progress {
+        let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::hidden());
+        let style = ProgressStyle::with_template("{wide_bar} {percent:>3} %  {eta} left");
+        Progress {
+            bar: bar.with_style(style.unwrap_or(ProgressStyle::default_bar())),
+            start: Instant::now(),
+            shown: AtomicBool::new(false),
+        }
+    }
+
+    /// More steps are done.
+    pub(crate) fn advance(&self, steps: u64) {
+        self.bar.inc(steps);
+        if self.start.elapsed() > PATIENCE && !self.shown.swap(true, Ordering::Relaxed) {
+            // Draws nothing unless stderr is a terminal.
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,235 @@
+//! `eval --in`: the bits of `eval -` for every form, in every type of array that the form takes; and refusals.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use roundonce::arith::Format;
+use roundonce::{Instruction, TABLES};
+
+/// A .npy file as NumPy writes it.
+fn npy(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
+    let fortran = if fortran { "True" } else { "False" };
+    let mut text = format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}");
+    while !(text.len() + 11).is_multiple_of(64) {
+        text.push(' ');
+    }
+    text.push('\n');
+    [b"\x93NUMPY\x01\x00", &(text.len() as u16).to_le_bytes()[..], text.as_bytes(), data].concat()
+}
+
+fn roundonce(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_roundonce")).current_dir(folder).args(arguments).output().unwrap()
+}
+
+/// What `eval -` prints, without condition codes.
+fn lines(text: String) -> Vec<String> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_roundonce"));
+    let mut child = command.args(["eval", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || stdin.write_all(text.as_bytes()).unwrap());
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().map(|line| line.split(' ').next().unwrap().to_owned()).collect()
+}
+
+/// SplitMix64.
+struct Random(u64);
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+    /// Uniform bits, magnitudes around one, and the ends of the exponents, a third each.
+    fn bits(&mut self, format: Format) -> u64 {
+        let exponent = match self.next() % 3 {
+            0 => return self.next() & format.mask(),
+            1 => format.bias() as u64 + self.next() % 8 - 4,
+            _ => [0, 1, format.exp_max() - 1, format.exp_max()][self.next() as usize % 4],
+        };
+        let rest = self.next() & (format.sign_mask() | format.frac_mask());
+        let sparse = if self.next().is_multiple_of(4) { rest & format.sign_mask() } else { rest };
+        sparse | exponent << format.frac_bits()
+    }
+}
+
+/// The types and shapes that `count` values may come in.
+fn dresses(format: Format, lanes: u32, count: usize) -> Vec<(String, String)> {
+    let width = format.width() / 8;
+    let mut names = vec![format!("<u{width}")];
+    names.push(if format == Format::BF16 { "|V2".into() } else { format!("<f{width}") });
+    if lanes == 1 {
+        return names.into_iter().map(|name| (name, format!("({count},)"))).collect();
+    }
+    let mut all: Vec<_> = names.into_iter().map(|name| (name, format!("({count}, {lanes})"))).collect();
+    if [4, 8].contains(&(width * lanes)) {
+        all.push((format!("<u{}", width * lanes), format!("({count},)")));
+    }
+    all
+}
+
+/// The data of a file whose header is as `npy` writes it.
+fn data(file: &[u8]) -> &[u8] {
+    &file[10 + u16::from_le_bytes([file[8], file[9]]) as usize..]
+}
+
+#[test]
+fn every_form_gives_the_bits_of_a_line_at_a_time() {
+    const COUNT: usize = 101;
+    let scratch = tempfile::tempdir().unwrap();
+    let mut random = Random(1);
+    let mut questions = String::new();
+    let mut answers: Vec<(String, PathBuf, Vec<u8>)> = Vec::new();
+    for (number, (spelling, instruction)) in spellings().into_iter().enumerate() {
+        let operation = &instruction.recipe.operation;
+        let lanes = instruction.recipe.lanes;
+        let arity = operation.kind.arity();
+        let format = |place: usize| operation.operand_format(place);
+        let values: Vec<Vec<Vec<u64>>> = (0..arity)
+            .map(|place| (0..COUNT).map(|_| (0..lanes).map(|_| random.bits(format(place))).collect()).collect())
+            .collect();
+        // One of the operands goes with every element now and then: as a value, or as an array of one.
+        let uniform = (number % 3 != 0).then_some(number / 3 % arity);
+        let hex = |place: usize, index: usize| {
+            let digits = format(place).width() as usize / 4;
+            let bits = values[place][if uniform == Some(place) { 0 } else { index }].iter().rev();
+            format!("0x{}", bits.map(|bits| format!("{bits:0digits$x}")).collect::<String>())
+        };
+        let bytes = |place: usize, count: usize| -> Vec<u8> {
+            let size = format(place).width() as usize / 8;
+            values[place][..count].iter().flatten().flat_map(|bits| bits.to_le_bytes()[..size].to_vec()).collect()
+        };
+        let mut arguments = vec!["eval".to_owned(), spelling.clone(), "--in".to_owned()];
+        for place in 0..arity {
+            let count = if uniform == Some(place) { 1 } else { COUNT };
+            if count == 1 && number % 2 == 0 {
+                arguments.push(hex(place, 0));
+                continue;
+            }
+            let dresses = dresses(format(place), lanes, count);
+            let (descr, shape) = &dresses[(number + place) % dresses.len()];
+            let name = format!("{number}.{place}.npy");
+            std::fs::write(scratch.path().join(&name), npy(descr, false, shape, &bytes(place, count))).unwrap();
+            arguments.push(name);
+        }
+        let out = format!("{number}.out.npy");
+        arguments.extend(["--out".to_owned(), out.clone(), "--threads".to_owned(), (number % 2 + 1).to_string()]);
+        let output = roundonce(scratch.path(), &arguments.iter().map(String::as_str).collect::<Vec<_>>());
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && output.stdout.is_empty(), "{arguments:?}: {stderr}");
+        assert_eq!(stderr.contains("condition codes"), instruction.recipe.condition_codes, "{spelling}: {stderr}");
+        for index in 0..COUNT {
+            questions.push_str(&spelling);
+            (0..arity).for_each(|place| questions.push_str(&format!(" {}", hex(place, index))));
+            questions.push('\n');
+        }
+        let file = std::fs::read(scratch.path().join(&out)).unwrap();
+        let width = instruction.recipe.result_width() as usize / 8;
+        assert_eq!(data(&file).len(), COUNT * width, "{spelling}");
+        let path = scratch.path().join(out);
+        answers.extend(data(&file).chunks(width).map(|value| (spelling.clone(), path.clone(), value.to_vec())));
+    }
+    let expected = lines(questions);
+    assert_eq!(expected.len(), answers.len());
+    assert!(expected.len() > 400 * COUNT, "only {} values", expected.len());
+    for ((spelling, path, value), expected) in answers.into_iter().zip(expected) {
+        let hex: String = value.iter().rev().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(format!("0x{hex}"), expected, "{spelling}, {}", path.display());
+    }
+}
+
+/// Every spelling that names its row without a target.
+fn spellings() -> Vec<(String, Instruction)> {
+    let all = TABLES.into_iter().flatten().flat_map(roundonce::Form::spellings);
+    all.filter_map(|(spelling, recipe)| {
+        let found = roundonce::instruction(&spelling, &Default::default()).ok()?;
+        (found.recipe == recipe).then_some((spelling, found))
+    })
+    .collect()
+}
+
+/// Files of several parts, of shapes that the result keeps, in place of an operand's own file.
+#[test]
+fn large_arrays_keep_shape_and_type() {
+    let scratch = tempfile::tempdir().unwrap();
+    let mut random = Random(2);
+    let (rows, columns) = (700, 301);
+    let values: Vec<u32> = (0..rows * columns).map(|_| random.bits(Format::F32) as u32).collect();
+    let bytes: Vec<u8> = values.iter().flat_map(|bits| bits.to_le_bytes()).collect();
+    let original = npy("<f4", false, &format!("({rows}, {columns})"), &bytes);
+    std::fs::write(scratch.path().join("x.npy"), &original).unwrap();
+    // x × 1 + (−0) is x, but for the bits of NaNs.
+    let output = roundonce(
+        scratch.path(),
+        &["eval", "fma.rn.f32", "--in", "x.npy", "1", "-0.0", "--out", "x.npy", "--threads", "2"],
+    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let expected: Vec<u8> = values
+        .iter()
+        .flat_map(|&bits| if Format::F32.is_nan(bits.into()) { 0x7fff_ffff } else { bits }.to_le_bytes())
+        .collect();
+    let file = std::fs::read(scratch.path().join("x.npy")).unwrap();
+    assert!(file[..file.len() - bytes.len()] == original[..original.len() - bytes.len()], "the header has changed");
+    assert!(data(&file) == expected, "the bits differ");
+    let left: Vec<_> = std::fs::read_dir(scratch.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["x.npy"], "something was left behind");
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let scratch = tempfile::tempdir().unwrap();
+    let write = |name: &str, file: Vec<u8>| std::fs::write(scratch.path().join(name), file).unwrap();
+    write("a.npy", npy("<f4", false, "(4,)", &[0; 16]));
+    write("short.npy", npy("<f4", false, "(3,)", &[0; 12]));
+    write("double.npy", npy("<f8", false, "(4,)", &[0; 32]));
+    write("signed.npy", npy("<i4", false, "(4,)", &[0; 16]));
+    write("big.npy", npy(">f4", false, "(4,)", &[0; 16]));
+    write("fortran.npy", npy("<f4", true, "(2, 2)", &[0; 16]));
+    write("cut.npy", npy("<f4", false, "(4,)", &[0; 15]));
+    write("long.npy", npy("<f4", false, "(4,)", &[0; 17]));
+    write("huge.npy", npy("<f4", false, "(4611686018427387904,)", &[0; 16]));
+    write("record.npy", npy("|O", false, "(2,)", &[0; 16]));
+    write("text.npy", b"1 2 3".to_vec());
+    let cases: [(&[&str], &str); 17] = [
+        (&["a.npy", "short.npy", "a.npy"], "shapes differ: a.npy has (4,), short.npy has (3,)"),
+        (
+            &["a.npy", "double.npy", "a.npy"],
+            "double.npy: operand 2 of `fma.rnd{.ftz}{.sat}.f32` is f32: expected elements of f4 or u4; found <f8 of shape (4,)",
+        ),
+        (
+            &["signed.npy", "a.npy", "a.npy"],
+            "signed.npy: operand 1 of `fma.rnd{.ftz}{.sat}.f32` is f32: expected elements of f4 or u4; found <i4 of shape (4,)",
+        ),
+        (&["a.npy", "a.npy", "big.npy"], "big.npy: its elements are big-endian (>f4): expected little-endian ones"),
+        (&["fortran.npy", "1", "1"], "fortran.npy: its (2, 2) elements are in Fortran order: expected C order"),
+        (&["cut.npy", "1", "1"], "cut.npy: it is cut short: (4,) elements of <f4 take 16 bytes, 15 are there"),
+        (&["long.npy", "1", "1"], "long.npy: it is too long: (4,) elements of <f4 take 16 bytes, 17 are there"),
+        (&["huge.npy", "1", "1"], "huge.npy: no file has (4611686018427387904,) elements of <f4"),
+        (&["record.npy", "1", "1"], "record.npy: its element type '|O' is not supported"),
+        (&["text.npy", "1", "1"], "text.npy: not a .npy file"),
+        (&["missing.npy", "1", "1"], "missing.npy: No such file"),
+        (&["a.npy", "one", "1"], "operand 2: `one` is not a value"),
+        (&["1", "1", "1"], "--in: none of the operands is a .npy file"),
+        (&["a.npy", "1"], "takes 3 operands (d, a, b, c), found 2"),
+        (&["a.npy", "1", "1", "--threads", "0"], "invalid value '0' for '--threads <N>'"),
+        (&["a.npy", "1", "1", "--out", "nowhere/d.npy"], "nowhere/d.npy: No such file"),
+        (&["a.npy", "1", "1", "--out", "folder"], "folder: is not a file"),
+    ];
+    std::fs::create_dir(scratch.path().join("folder")).unwrap();
+    for (operands, message) in cases {
+        let mut arguments = vec!["eval", "fma.rn.f32", "--in"];
+        arguments.extend(operands);
+        if !operands.contains(&"--out") {
+            arguments.extend(["--out", "d.npy"]);
+        }
+        let output = roundonce(scratch.path(), &arguments);
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(stderr.contains(message), "{arguments:?}: {stderr}");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
+        assert!(!scratch.path().join("d.npy").exists(), "{arguments:?} left a file");
+    }
+}

@@ -1,0 +1,248 @@
+//! One instruction on arrays.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+use roundonce_arith::batch::{Batch, Lane, Source, Stores};
+use roundonce_arith::{Format, Operand as Place, Operation, Profile};
+use roundonce_isa::{Finding, Instruction, MAX_LANES, Value};
+
+/// An operand: an element a component, as bits; the components of packed values follow one another, the lowest first.
+#[derive(Clone, Copy, Debug)]
+pub enum Operand<'a> {
+    /// f16 or bf16.
+    U16(&'a [u16]),
+    /// f32.
+    U32(&'a [u32]),
+    /// f64.
+    U64(&'a [u64]),
+    /// The same value everywhere.
+    Uniform(Value),
+    /// What the results' own elements hold before.
+    Out,
+}
+
+/// Where results go: elements as wide as a component of the result.
+#[derive(Debug)]
+pub enum Results<'a> {
+    /// f16.
+    U16(&'a mut [u16]),
+    /// f32.
+    U32(&'a mut [u32]),
+    /// f64.
+    U64(&'a mut [u64]),
+}
+
+/// Elements that one thread computes at a time: a multiple of every number of components, and few enough that
+/// operands and results lie in the second-level cache together.
+pub const PART: usize = 3 << 14;
+
+/// Evaluates an instruction element by element, on all threads of the current rayon pool if there are more elements
+/// than one [`PART`]. Every element has the bits of [`eval`](crate::eval); condition codes follow from these
+/// ([`ConditionCodes::of`](crate::arith::ConditionCodes::of)).
+///
+/// ```
+/// use roundonce::array::{Operand, Results, eval_into};
+/// let fma = roundonce::instruction("fma.rz.ftz.f32", &Default::default())?;
+/// let x = [0x3f80_0001, 0x4000_0000];
+/// let a = roundonce::Value::scalar(0x3f80_0001);
+/// let mut y = [0xbf80_0002, 0];
+/// // y = a · x + y
+/// let operands = [Operand::Uniform(a), Operand::U32(&x), Operand::Out];
+/// eval_into(&fma, &Default::default(), &operands, Results::U32(&mut y))?;
+/// assert_eq!(y, [0x2880_0000, 0x4000_0001]);
+/// # Ok::<(), roundonce::Finding>(())
+/// ```
+///
+/// # Errors
+/// A finding about the number of operands, the width of elements, or an operand that is not as long as the results.
+pub fn eval_into(
+    instruction: &Instruction,
+    profile: &Profile,
+    operands: &[Operand<'_>],
+    out: Results<'_>,
+) -> Result<(), Finding> {
+    crate::check_arity(instruction, operands.len())?;
+    let job = Job { operation: instruction.recipe.operation, lanes: instruction.recipe.lanes as usize, operands };
+    match out {
+        Results::U32(out) if job.operation.factors.width() == 16 => job.mixed(profile, out),
+        Results::U16(out) => job.same(profile, out),
+        Results::U32(out) => job.same(profile, out),
+        Results::U64(out) => job.same(profile, out),
+    }
+}
+
+/// What an element type must be able to do.
+trait Element: Lane + Send + Sync {
+    fn slice<'a>(operand: &Operand<'a>) -> Option<&'a [Self]>;
+    fn of(bits: u64) -> Self;
+}
+macro_rules! element {
+    ($int:ty, $variant:ident) => {
+        impl Element for $int {
+            fn slice<'a>(operand: &Operand<'a>) -> Option<&'a [$int]> {
+                if let Operand::$variant(slice) = operand { Some(slice) } else { None }
+            }
+            fn of(bits: u64) -> $int {
+                bits as $int
+            }
+        }
+    };
+}
+element!(u16, U16);
+element!(u32, U32);
+element!(u64, U64);
+
+struct Job<'a> {
+    operation: Operation,
+    lanes: usize,
+    operands: &'a [Operand<'a>],
+}
+
+/// An operand of one type of elements.
+enum Column<'a, T> {
+    Slice(&'a [T]),
+    Uniform(T),
+    /// A packed value of unlike components, again and again: enough for a part.
+    Repeated(Vec<T>),
+    Out,
+}
+
+impl<T: Element> Column<'_, T> {
+    fn part(&self, range: Range<usize>) -> Source<'_, T> {
+        match self {
+            Column::Slice(slice) => Source::Slice(&slice[range]),
+            Column::Uniform(bits) => Source::Uniform(*bits),
+            Column::Repeated(pattern) => Source::Slice(&pattern[..range.len()]),
+            Column::Out => Source::Out,
+        }
+    }
+}
+
+impl Job<'_> {
+    /// Operands and results of one type.
+    fn same<T: Element>(&self, profile: &Profile, out: &mut [T]) -> Result<(), Finding> {
+        let batch = self.batch(profile, out)?;
+        let arity = self.operation.kind.arity();
+        let columns = (0..arity).map(|index| self.column::<T>(index, out.len())).collect::<Result<Vec<_>, _>>()?;
+        in_parts(out, |range, part| {
+            let mut sources = [Source::Out; 3];
+            for (source, column) in sources.iter_mut().zip(&columns) {
+                *source = column.part(range.clone());
+            }
+            batch.run(&sources[..arity], part);
+        });
+        Ok(())
+    }
+
+    /// Factors of 16 bits, the rest of 32.
+    fn mixed(&self, profile: &Profile, out: &mut [u32]) -> Result<(), Finding> {
+        let batch = self.batch(profile, out)?;
+        let (mut factors, mut addend) = (Vec::new(), None);
+        for (index, place) in self.operation.kind.operands().iter().enumerate() {
+            match place {
+                Place::C => addend = Some(self.column::<u32>(index, out.len())?),
+                Place::A | Place::B => factors.push(self.column::<u16>(index, out.len())?),
+            }
+        }
+        in_parts(out, |range, part| {
+            let mut sources = [Source::Uniform(0); 2];
+            for (source, column) in sources.iter_mut().zip(&factors) {
+                *source = column.part(range.clone());
+            }
+            let addend = addend.as_ref().map(|column| column.part(range.clone()));
+            batch.run_mixed(&sources[..factors.len()], addend, part);
+        });
+        Ok(())
+    }
+
+    fn batch<T: Element>(&self, profile: &Profile, out: &[T]) -> Result<Batch, Finding> {
+        let format = self.operation.format;
+        if T::BITS != format.width() {
+            return Err(fault("FORM0007", wrong_width("the results", format, T::BITS)));
+        }
+        if !out.len().is_multiple_of(self.lanes) {
+            let message = format!("the results have {} elements: not a multiple of {}", out.len(), self.lanes);
+            return Err(fault("FORM0008", message));
+        }
+        // Of more than a part, the first have left the cache by the time that they are wanted.
+        let reads_out = self.operands.iter().any(|operand| matches!(operand, Operand::Out));
+        let stores = if out.len() > PART && !reads_out { Stores::Streaming } else { Stores::Cached };
+        Ok(Batch::new(self.operation, profile).with_stores(stores))
+    }
+
+    fn column<T: Element>(&self, index: usize, length: usize) -> Result<Column<'_, T>, Finding> {
+        let format = self.operation.operand_format(index);
+        let what = format!("operand {}", index + 1);
+        let slice = match &self.operands[index] {
+            Operand::Out if T::BITS == self.operation.format.width() => return Ok(Column::Out),
+            Operand::Out => {
+                return Err(fault("FORM0007", wrong_width(&what, format, self.operation.format.width())));
+            }
+            Operand::Uniform(value) => return self.uniform(&what, value),
+            slice => slice,
+        };
+        match T::slice(slice) {
+            Some(slice) if slice.len() == length => Ok(Column::Slice(slice)),
+            Some(slice) => {
+                let message = format!("{what} has {} elements, the results have {length}", slice.len());
+                Err(fault("FORM0008", message))
+            }
+            None => Err(fault("FORM0007", wrong_width(&what, format, slice.bits()))),
+        }
+    }
+
+    fn uniform<T: Element>(&self, what: &str, value: &Value) -> Result<Column<'_, T>, Finding> {
+        let components = value.lanes();
+        if components.len() != self.lanes {
+            let message = format!("{what} has {} components, the instruction {}", components.len(), self.lanes);
+            return Err(fault("FORM0008", message));
+        }
+        if components.iter().all(|bits| *bits == components[0]) {
+            return Ok(Column::Uniform(T::of(components[0])));
+        }
+        Ok(Column::Repeated(components.iter().map(|&bits| T::of(bits)).cycle().take(PART).collect()))
+    }
+}
+
+impl Operand<'_> {
+    /// The width of an element of a slice.
+    fn bits(&self) -> u32 {
+        match self {
+            Operand::U16(_) => 16,
+            Operand::U32(_) => 32,
+            _ => 64,
+        }
+    }
+}
+
+fn fault(code: &'static str, message: String) -> Finding {
+    Finding::error(code, roundonce_isa::Place::Whole, message)
+}
+
+fn wrong_width(what: &str, format: Format, found: u32) -> String {
+    format!(
+        "{what}: elements of {found} bits, expected {} for {}",
+        format.width(),
+        format.name().unwrap_or("the format")
+    )
+}
+
+/// Cuts the results and has each part computed, given where it lies; on several threads if there are several.
+fn in_parts<T: Send>(out: &mut [T], work: impl Fn(Range<usize>, &mut [T]) + Sync) {
+    if out.len() <= PART {
+        work(0..out.len(), out);
+    } else {
+        let part = |(number, part): (usize, &mut [T])| work(number * PART..number * PART + part.len(), part);
+        out.par_chunks_mut(PART).enumerate().for_each(part);
+    }
+}
+
+// A part of packed values ends with one.
+const _: () = {
+    let mut lanes = 1;
+    while lanes <= MAX_LANES {
+        assert!(PART.is_multiple_of(lanes));
+        lanes += 1;
+    }
+};

@@ -1,0 +1,182 @@
+//! An instruction over arrays gives the bits of the instruction on each element.
+
+use roundonce::array::{Operand, PART, Results, eval_into};
+use roundonce::{Instruction, Profile, TABLES, Value, eval, instruction};
+use roundonce_oracle::Layout;
+use roundonce_oracle::generate::Generator;
+
+/// Elements of one width.
+#[derive(Clone)]
+enum Column {
+    U16(Vec<u16>),
+    U32(Vec<u32>),
+    U64(Vec<u64>),
+}
+
+impl Column {
+    fn of(width: u32, bits: impl Iterator<Item = u64>) -> Column {
+        match width {
+            16 => Column::U16(bits.map(|bits| bits as u16).collect()),
+            32 => Column::U32(bits.map(|bits| bits as u32).collect()),
+            64 => Column::U64(bits.collect()),
+            width => panic!("{width} bits"),
+        }
+    }
+    fn operand(&self) -> Operand<'_> {
+        match self {
+            Column::U16(all) => Operand::U16(all),
+            Column::U32(all) => Operand::U32(all),
+            Column::U64(all) => Operand::U64(all),
+        }
+    }
+    fn results(&mut self) -> Results<'_> {
+        match self {
+            Column::U16(all) => Results::U16(all),
+            Column::U32(all) => Results::U32(all),
+            Column::U64(all) => Results::U64(all),
+        }
+    }
+    fn bits(&self) -> Vec<u64> {
+        match self {
+            Column::U16(all) => all.iter().map(|&bits| bits.into()).collect(),
+            Column::U32(all) => all.iter().map(|&bits| bits.into()).collect(),
+            Column::U64(all) => all.clone(),
+        }
+    }
+}
+
+/// How an operand is given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    Slice,
+    Uniform,
+    Out,
+}
+
+fn layout(width: u32) -> Layout {
+    match width {
+        16 => Layout::F16,
+        32 => Layout::F32,
+        _ => Layout::F64,
+    }
+}
+
+/// Computes so many values with the operands given in these ways, and holds each against `eval`.
+fn check(spelling: &str, instruction: &Instruction, values: usize, ways: &[Way], seed: u64) {
+    let operation = &instruction.recipe.operation;
+    let lanes = instruction.recipe.lanes as usize;
+    let width = operation.format.width();
+    let mut generator = Generator::new(seed, layout(operation.factors.width()), layout(width));
+    let triples: Vec<[u64; 3]> = (0..values * lanes).map(|_| generator.triple()).collect();
+    let places = operation.kind.operands();
+    let column = |index: usize| {
+        let bits = triples.iter().map(|triple| triple[places[index] as usize]);
+        Column::of(operation.operand_format(index).width(), bits)
+    };
+    let columns: Vec<Column> = (0..places.len()).map(column).collect();
+    let mut out = Column::of(width, triples.iter().rev().map(|triple| triple[2]));
+    let old = out.bits();
+    let value = |bits: &[u64], index: usize| Value::of(bits[index * lanes..(index + 1) * lanes].iter().copied());
+    let operands: Vec<Operand> = std::iter::zip(&columns, ways)
+        .map(|(column, way)| match way {
+            Way::Slice => column.operand(),
+            Way::Uniform => Operand::Uniform(value(&column.bits(), 0)),
+            Way::Out => Operand::Out,
+        })
+        .collect();
+    eval_into(instruction, &Profile::NVIDIA, &operands, out.results()).expect(spelling);
+    let (bits, results) = (columns.iter().map(Column::bits).collect::<Vec<_>>(), out.bits());
+    for index in 0..values {
+        let operands: Vec<Value> = (0..columns.len())
+            .map(|place| match ways[place] {
+                Way::Slice => value(&bits[place], index),
+                Way::Uniform => value(&bits[place], 0),
+                Way::Out => value(&old, index),
+            })
+            .collect();
+        let expected = eval(instruction, &operands, &Profile::NVIDIA).value;
+        assert_eq!(value(&results, index), expected, "{spelling} {ways:?}, value {index} of {values}: {operands:x?}");
+    }
+}
+
+/// Every spelling, its operands given in every way.
+#[test]
+fn every_spelling_gives_the_bits_of_each_element() {
+    let mut checked = 0;
+    for form in TABLES.into_iter().flatten() {
+        for (spelling, recipe) in form.spellings() {
+            let instruction = Instruction { form, recipe };
+            let arity = recipe.operation.kind.arity();
+            for ways in 0..3_usize.pow(arity as u32) {
+                let way = |place: usize| [Way::Slice, Way::Uniform, Way::Out][ways / 3_usize.pow(place as u32) % 3];
+                let ways: Vec<Way> = (0..arity).map(way).collect();
+                let narrow = |place: usize| recipe.operation.operand_format(place) != recipe.operation.format;
+                if !(0..arity).any(|place| ways[place] == Way::Out && narrow(place)) {
+                    check(&spelling, &instruction, 67, &ways, checked);
+                    checked += 1;
+                }
+            }
+        }
+    }
+    assert!(checked > 2_000, "only {checked} cases");
+}
+
+/// More than one part: parts of their own threads, the last one not whole.
+#[test]
+fn many_parts() {
+    let found = |spelling| instruction(spelling, &Default::default()).unwrap();
+    let slices = [Way::Slice; 3];
+    for (spelling, components) in
+        [("fma.rz.ftz.f32", 1), ("fma.rm.f64", 1), ("OpFmaKHR.v3f16+rtz", 3), ("fma.rp.sat.f32.bf16", 1)]
+    {
+        check(spelling, &found(spelling), 2 * PART / components + 5, &slices, 1);
+    }
+    // A packed value of unlike components goes with every element of every part.
+    check("OpFmaKHR.v3f32", &found("OpFmaKHR.v3f32"), PART, &[Way::Uniform, Way::Slice, Way::Slice], 2);
+    check("fma.rn.f32x2", &found("fma.rn.f32x2"), PART, &[Way::Slice, Way::Uniform, Way::Out], 3);
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let refused = |spelling: &str, operands: &[Operand], out: Results| {
+        let found = instruction(spelling, &Default::default()).unwrap();
+        let finding = eval_into(&found, &Profile::NVIDIA, operands, out).expect_err("it was not refused");
+        format!("{} {}", finding.code, finding.message)
+    };
+    let (half, single, double) = ([0_u16; 4], [0_u32; 4], [0_u64; 4]);
+    let [half, single, double] = [Operand::U16(&half), Operand::U32(&single), Operand::U64(&double)];
+    let one = Operand::Uniform(Value::scalar(0));
+    let mut out = [0_u32; 4];
+    assert_eq!(
+        refused("fma.rn.f32", &[single, one], Results::U32(&mut out)),
+        "FORM0005 `fma.rnd{.ftz}{.sat}.f32` takes 3 operands (d, a, b, c), found 2"
+    );
+    assert_eq!(
+        refused("fma.rn.f32", &[single, double, one], Results::U32(&mut out)),
+        "FORM0007 operand 2: elements of 64 bits, expected 32 for f32"
+    );
+    assert_eq!(
+        refused("fma.rn.f32", &[single; 3], Results::U64(&mut [0; 4])),
+        "FORM0007 the results: elements of 64 bits, expected 32 for f32"
+    );
+    assert_eq!(
+        refused("OpFmaKHR.f16", &[half; 3], Results::U32(&mut out)),
+        "FORM0007 the results: elements of 32 bits, expected 16 for f16"
+    );
+    assert_eq!(
+        refused("fma.rn.f32.f16", &[half, Operand::Out, single], Results::U32(&mut out)),
+        "FORM0007 operand 2: elements of 32 bits, expected 16 for f16"
+    );
+    assert_eq!(
+        refused("fma.rn.f32", &[one, one, single], Results::U32(&mut [0; 3])),
+        "FORM0008 operand 3 has 4 elements, the results have 3"
+    );
+    assert_eq!(
+        refused("fma.rn.f32x2", &[Operand::Out; 3], Results::U32(&mut [0; 3])),
+        "FORM0008 the results have 3 elements: not a multiple of 2"
+    );
+    assert_eq!(
+        refused("fma.rn.f32x2", &[one, single, single], Results::U32(&mut out)),
+        "FORM0008 operand 1 has 1 components, the instruction 2"
+    );
+}
