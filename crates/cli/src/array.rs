@@ -60,7 +60,7 @@ impl Header {
 
 /// An array: its bytes, and the header that says what they are.
 pub(crate) struct Array {
-    header: Vec<u8>,
+    pub(crate) header: Vec<u8>,
     /// Little-endian elements, in the order of the file.
     pub(crate) bytes: Vec<u8>,
 }

@@ -20,6 +20,7 @@ mod run;
 mod run_sass;
 mod sarif;
 mod why;
+mod why_arrays;
 
 use std::process::ExitCode;
 

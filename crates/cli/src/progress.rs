@@ -17,13 +17,18 @@ pub(crate) struct Progress {
 impl Progress {
     /// Of so many steps.
     pub(crate) fn new(steps: u64) -> Progress {
-        let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::hidden());
-        let style = ProgressStyle::with_template("{wide_bar} {percent:>3} %  {eta} left");
-        Progress {
-            bar: bar.with_style(style.unwrap_or(ProgressStyle::default_bar())),
-            start: Instant::now(),
-            shown: AtomicBool::new(false),
-        }
+        Progress::with(Some(steps), "{wide_bar} {percent:>3} %  {eta} left")
+    }
+
+    /// Of nobody knows how many steps.
+    pub(crate) fn open(what: &str) -> Progress {
+        Progress::with(None, &format!("{{spinner}} {{human_pos}} {what}, {{elapsed}}"))
+    }
+
+    fn with(steps: Option<u64>, template: &str) -> Progress {
+        let bar = ProgressBar::with_draw_target(steps, ProgressDrawTarget::hidden());
+        let style = ProgressStyle::with_template(template).unwrap_or(ProgressStyle::default_bar());
+        Progress { bar: bar.with_style(style), start: Instant::now(), shown: AtomicBool::new(false) }
     }
 
     /// More steps are done.

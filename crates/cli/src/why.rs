@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use roundonce::Profile;
-use roundonce::why::{CASES, Case, Line, Options, Role, Seen, Typed, answer, parse_expr, parse_typed};
+use roundonce::why::{CASES, Case, ExprError, Line, Options, Role, Seen, Typed, answer, parse_expr, parse_typed};
 use serde::Serialize;
 
 use crate::output::{self, Format, FormatArgument};
-use crate::{Ended, Failure, Status};
+use crate::{Ended, Failure, Status, why_arrays};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -47,22 +47,23 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         }
         return ask(case.expression, &inputs, &saw, options, arguments.format.format);
     };
+    let values = arguments.inputs.iter().filter_map(|input| Some(input.split_once('=')?.1));
+    let arrays = values.chain(arguments.saw.iter().map(String::as_str)).any(why_arrays::is_array);
+    let ask = if arrays { why_arrays::ask } else { ask };
     ask(expression, &arguments.inputs, &arguments.saw, options, arguments.format.format)
 }
 
 fn ask(expression: &str, inputs: &[String], saw: &[String], options: Options, format: Format) -> Ended {
     let mut names = BTreeMap::new();
     for input in inputs {
-        let (name, value) = read_input(input)?;
-        if names.insert(name.to_owned(), value).is_some() {
+        let (name, text) = split_input(input)?;
+        if names.insert(name.to_owned(), read_value(name, text)?).is_some() {
             return Err(Failure::Input(format!("`{name}` is given twice")));
         }
     }
-    let expr = parse_expr(expression, &names).map_err(|error| {
-        let column = expression[..error.at].chars().count();
-        Failure::Input(format!("{}\n  {expression}\n  {:column$}^", error.message, ""))
-    })?;
-    let seen = saw.iter().map(|text| read_seen(text)).collect::<Result<Vec<Seen>, Failure>>()?;
+    let expr = parse_expr(expression, &names).map_err(|error| underlined(expression, &error))?;
+    let seen = saw.iter().map(|text| Seen::parse(text).map_err(|problem| Failure::Input(format!("--saw: {problem}"))));
+    let seen = seen.collect::<Result<Vec<Seen>, Failure>>()?;
     let answer = answer(&expr, &seen, options, &Profile::NVIDIA).map_err(Failure::Unsupported)?;
     match format {
         Format::Json => output::json(&answer)?,
@@ -71,32 +72,23 @@ fn ask(expression: &str, inputs: &[String], saw: &[String], options: Options, fo
     Ok(if answer.explained() { Status::Done } else { Status::Found })
 }
 
-fn read_input(input: &str) -> Result<(&str, Typed), Failure> {
-    let Some((name, value)) = input.split_once('=') else {
-        return Err(Failure::Input(format!("`{input}` is not NAME=VALUE")));
-    };
-    refuse_array(value)?;
-    let (typed, exact) = parse_typed(value).map_err(|problem| Failure::Input(format!("{name}: {problem}")))?;
+/// What is wrong with an expression, with its place marked.
+pub(crate) fn underlined(expression: &str, error: &ExprError) -> Failure {
+    let column = expression[..error.at].chars().count();
+    Failure::Input(format!("{}\n  {expression}\n  {:column$}^", error.message, ""))
+}
+
+pub(crate) fn split_input(input: &str) -> Result<(&str, &str), Failure> {
+    input.split_once('=').ok_or_else(|| Failure::Input(format!("`{input}` is not NAME=VALUE")))
+}
+
+pub(crate) fn read_value(name: &str, text: &str) -> Result<Typed, Failure> {
+    let (typed, exact) = parse_typed(text).map_err(|problem| Failure::Input(format!("{name}: {problem}")))?;
     if !exact {
         let ty = typed.format.name().unwrap_or("its type");
-        output::note(&format!("{name}={value} is not exact in {ty}: rounded once, to nearest even"));
+        output::note(&format!("{name}={text} is not exact in {ty}: rounded once, to nearest even"));
     }
-    Ok((name, typed))
-}
-
-fn read_seen(text: &str) -> Result<Seen, Failure> {
-    refuse_array(text)?;
-    Seen::parse(text).map_err(|problem| Failure::Input(format!("--saw: {problem}")))
-}
-
-/// Arrays are named, not guessed at.
-fn refuse_array(text: &str) -> Result<(), Failure> {
-    if text.ends_with(".npy") {
-        return Err(Failure::Unsupported(format!(
-            "`{text}`: arrays are not supported by `why` yet, only single values"
-        )));
-    }
-    Ok(())
+    Ok(typed)
 }
 
 fn find_case(name: Option<&str>) -> Result<&'static Case, Failure> {

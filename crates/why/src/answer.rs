@@ -14,7 +14,7 @@ use crate::way::{Departure, Step, Way, Width};
 /// How many explanations of one value are listed in text; the data has all.
 const LISTED: usize = 4;
 /// Columns of the text.
-const COLUMNS: usize = 80;
+pub(crate) const COLUMNS: usize = 80;
 
 /// Everything found out about an expression and the values seen.
 #[derive(Clone, Debug, Serialize)]
@@ -135,7 +135,7 @@ fn count_ulps(distance: u64) -> String {
 }
 
 /// `1234567` as `1,234,567`.
-fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -148,7 +148,7 @@ fn grouped(number: u64) -> String {
 }
 
 /// What an evaluation does, as the predicate of a sentence.
-fn describe(departures: &[Departure]) -> String {
+pub(crate) fn describe(departures: &[Departure]) -> String {
     if departures.is_empty() {
         return "rounds every operation as written, to nearest even".to_owned();
     }
@@ -167,6 +167,7 @@ fn describe(departures: &[Departure]) -> String {
             Departure::TruncatedProduct => "cuts the product to 24 bits (mad.f32 of sm_1x)".to_owned(),
             Departure::Saturate => "clamps the result to [0, 1] (.sat)".to_owned(),
             Departure::Order(order) => format!("adds in the order {order}"),
+            Departure::OtherNan => "gives a NaN of other bits".to_owned(),
         })
         .collect();
     match clauses.split_last() {
@@ -235,7 +236,7 @@ fn step_sentence(way: &Way, step: &Step) -> String {
 }
 
 impl Evaluated {
-    fn of(way: &Way, profile: &Profile) -> Evaluated {
+    pub(crate) fn of(way: &Way, profile: &Profile) -> Evaluated {
         let (result, steps) = way.trace(profile);
         let step = |(index, step): (usize, &Step)| {
             let Typed { format, bits } =
@@ -264,7 +265,7 @@ impl Evaluated {
     }
 
     /// The evaluation, its steps, and what to write.
-    fn lines(&self, lines: &mut Vec<Line>) {
+    pub(crate) fn lines(&self, lines: &mut Vec<Line>) {
         for step in &self.steps {
             let inexact = if step.inexact { "rounded" } else { "exact" };
             lines.push(

@@ -7,6 +7,7 @@
 //! What this is not: it knows no terminal; text comes as [`Line`]s with [`Role`]s.
 
 mod answer;
+mod arrays;
 mod cases;
 mod explain;
 mod expr;
@@ -18,6 +19,7 @@ mod text;
 mod way;
 
 pub use answer::{Answer, Evaluated, SeenAnswer, StepText, answer};
+pub use arrays::{ArrayAnswer, ArrayGroup, ArraySeen, Bits, Column, Example, Question, Values, answer_arrays};
 pub use cases::{CASES, Case};
 pub use explain::{Component, Counterpart, Explained, Neighbour, Number, OperandText, Picture, explain};
 pub use expr::{Expr, ExprError, Typed, parse_expr, parse_typed};

@@ -119,6 +119,11 @@ impl Plan {
         builder.plan
     }
 
+    /// The plan of an expression as written: nothing fused, nothing split.
+    pub(crate) fn as_written(expr: &Expr) -> Plan {
+        Plan::build(expr, &[], false)
+    }
+
     /// The type of the result.
     pub fn format(&self) -> Format {
         match (self.ops.last(), self.leaves.first()) {

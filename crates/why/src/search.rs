@@ -39,26 +39,7 @@ impl Space {
     /// # Errors
     /// If there are more than [`MAX_WAYS`].
     pub fn of(expr: &Expr, options: Options, profile: &Profile) -> Result<Space, String> {
-        let mut ways = Vec::new();
-        for (order, ordered) in orders(expr, options) {
-            let choices = fusion_choices(&ordered);
-            let plans: usize = choices.iter().map(Vec::len).try_fold(1usize, usize::checked_mul).unwrap_or(usize::MAX);
-            if plans.saturating_mul(100).saturating_add(ways.len()) > MAX_WAYS {
-                return Err(format!("the expression has more than {MAX_WAYS} evaluations: ask about a part of it"));
-            }
-            for index in 0..plans {
-                let fusions = pick(&choices, index);
-                for split in [false, true] {
-                    let plan = Plan::build(&ordered, &fusions, split);
-                    if split && plan.split == 0 {
-                        continue;
-                    }
-                    for way in modes(plan, order.as_deref()) {
-                        ways.push(evaluated(way, profile));
-                    }
-                }
-            }
-        }
+        let ways = ways(expr, options)?.into_iter().map(|way| evaluated(way, profile)).collect();
         Ok(Space { ways })
     }
 
@@ -103,6 +84,32 @@ impl Space {
     pub fn is_empty(&self) -> bool {
         self.ways.is_empty()
     }
+}
+
+/// Every way, the expression as written first.
+///
+/// # Errors
+/// If there are more than [`MAX_WAYS`].
+pub(crate) fn ways(expr: &Expr, options: Options) -> Result<Vec<Way>, String> {
+    let mut ways = Vec::new();
+    for (order, ordered) in orders(expr, options) {
+        let choices = fusion_choices(&ordered);
+        let plans: usize = choices.iter().map(Vec::len).try_fold(1usize, usize::checked_mul).unwrap_or(usize::MAX);
+        if plans.saturating_mul(100).saturating_add(ways.len()) > MAX_WAYS {
+            return Err(format!("the expression has more than {MAX_WAYS} evaluations: ask about a part of it"));
+        }
+        for index in 0..plans {
+            let fusions = pick(&choices, index);
+            for split in [false, true] {
+                let plan = Plan::build(&ordered, &fusions, split);
+                if split && plan.split == 0 {
+                    continue;
+                }
+                ways.extend(modes(plan, order.as_deref()));
+            }
+        }
+    }
+    Ok(ways)
 }
 
 fn orders(expr: &Expr, options: Options) -> Vec<(Option<String>, Expr)> {

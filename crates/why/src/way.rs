@@ -44,6 +44,8 @@ pub enum Departure {
     Saturate,
     /// The sum is taken in this order.
     Order(String),
+    /// A NaN has other bits.
+    OtherNan,
 }
 
 /// A plan and the modes of its operations.

@@ -1,0 +1,73 @@
+//! `why` on arrays: .npy files among the inputs and the seen values.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use roundonce::Profile;
+use roundonce::arith::Format as Lane;
+use roundonce::why::{Column, Options, Question, Values, answer_arrays};
+
+use crate::array::{Array, Header};
+use crate::output::{self, Format};
+use crate::progress::Progress;
+use crate::why::{read_value, split_input, underlined};
+use crate::{Ended, Failure, Status};
+
+/// Whether a value is the name of an array's file.
+pub(crate) fn is_array(text: &str) -> bool {
+    Path::new(text).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
+}
+
+/// An array of floating-point numbers.
+fn read(path: &Path) -> Result<Values, Failure> {
+    let fault = |problem: String| Failure::Input(format!("{}: {problem}", path.display()));
+    let Array { header, bytes } = Array::read(path)?;
+    let size = (header.len() + bytes.len()) as u64;
+    let header = Header::read(path, &mut std::io::Cursor::new(&header), size)?;
+    let format = match header.element() {
+        "f2" => Lane::F16,
+        "f4" => Lane::F32,
+        "f8" => Lane::F64,
+        "V2" => Lane::BF16,
+        other => {
+            return Err(fault(format!("its elements are {other}: expected f2, f4, f8, or V2 for bf16")));
+        }
+    };
+    if header.fortran {
+        return Err(fault("its first axis runs fastest (Fortran order): expected C order".to_owned()));
+    }
+    let column = Column::of_bytes(format, &bytes).ok_or_else(|| fault("it ends within an element".to_owned()))?;
+    Ok(Values { column, shape: header.shape.iter().map(|&length| length as usize).collect() })
+}
+
+fn values(name: &str, text: &str) -> Result<Values, Failure> {
+    if is_array(text) {
+        return read(Path::new(text));
+    }
+    Ok(Values { column: Column::one(read_value(name, text)?), shape: Vec::new() })
+}
+
+pub(crate) fn ask(expression: &str, inputs: &[String], saw: &[String], options: Options, format: Format) -> Ended {
+    let mut names = BTreeMap::new();
+    for input in inputs {
+        let (name, text) = split_input(input)?;
+        if names.insert(name.to_owned(), values(name, text)?).is_some() {
+            return Err(Failure::Input(format!("`{name}` is given twice")));
+        }
+    }
+    let question = Question::parse(expression, names).map_err(|error| underlined(expression, &error))?;
+    let seen = saw.iter().map(|text| Ok((text.clone(), values("--saw", text)?)));
+    let seen = seen.collect::<Result<Vec<(String, Values)>, Failure>>()?;
+    if seen.is_empty() {
+        return Err(Failure::Input("there are arrays among the inputs: expected --saw FILE.npy".to_owned()));
+    }
+    let progress = Progress::open("elements evaluated");
+    let answer = answer_arrays(&question, &seen, options, &Profile::NVIDIA, &mut |done| progress.advance(done));
+    drop(progress);
+    let answer = answer.map_err(Failure::Input)?;
+    match format {
+        Format::Json => output::json(&answer)?,
+        Format::Text => output::lines(&answer.lines())?,
+    }
+    Ok(if answer.explained() { Status::Done } else { Status::Found })
+}

@@ -1,0 +1,88 @@
+//! The values of a name over many elements.
+
+use roundonce_arith::Format;
+
+use crate::expr::Typed;
+
+/// The values of one format over all elements, or one value for all.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Column {
+    /// The format of each.
+    pub format: Format,
+    /// Their bits.
+    pub bits: Bits,
+}
+
+/// Bits in the width that holds them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Bits {
+    /// The same everywhere.
+    One(u64),
+    /// f16, bf16.
+    U16(Vec<u16>),
+    /// f32.
+    U32(Vec<u32>),
+    /// f64.
+    U64(Vec<u64>),
+}
+
+impl Column {
+    /// One value for all elements.
+    pub fn one(value: Typed) -> Column {
+        Column { format: value.format, bits: Bits::One(value.bits) }
+    }
+    /// Values from the little-endian bytes of an array; `None` if they do not fill whole elements of a format of 16,
+    /// 32 or 64 bits.
+    pub fn of_bytes(format: Format, bytes: &[u8]) -> Option<Column> {
+        let bits = match format.width() {
+            16 => Bits::U16(whole(bytes)?.iter().map(|b| u16::from_le_bytes(*b)).collect()),
+            32 => Bits::U32(whole(bytes)?.iter().map(|b| u32::from_le_bytes(*b)).collect()),
+            64 => Bits::U64(whole(bytes)?.iter().map(|b| u64::from_le_bytes(*b)).collect()),
+            _ => return None,
+        };
+        Some(Column { format, bits })
+    }
+    /// How many elements there are; `None` for one value for all.
+    pub fn len(&self) -> Option<usize> {
+        match &self.bits {
+            Bits::One(_) => None,
+            Bits::U16(values) => Some(values.len()),
+            Bits::U32(values) => Some(values.len()),
+            Bits::U64(values) => Some(values.len()),
+        }
+    }
+    /// Whether it is an array without elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == Some(0)
+    }
+    /// The value at an element.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub fn at(&self, element: usize) -> Typed {
+        let bits = match &self.bits {
+            Bits::One(bits) => *bits,
+            Bits::U16(values) => u64::from(values[element]),
+            Bits::U32(values) => u64::from(values[element]),
+            Bits::U64(values) => values[element],
+        };
+        Typed { format: self.format, bits }
+    }
+    /// The values at some elements.
+    pub(crate) fn gather(&self, elements: &[usize], out: &mut Vec<u64>) {
+        out.clear();
+        match &self.bits {
+            Bits::One(bits) => out.resize(elements.len(), *bits),
+            Bits::U16(values) => out.extend(elements.iter().map(|&at| u64::from(values[at]))),
+            Bits::U32(values) => out.extend(elements.iter().map(|&at| u64::from(values[at]))),
+            Bits::U64(values) => out.extend(elements.iter().map(|&at| values[at])),
+        }
+    }
+}
+
+fn whole<const N: usize>(bytes: &[u8]) -> Option<&[[u8; N]]> {
+    match bytes.as_chunks::<N>() {
+        (whole, []) => Some(whole),
+        _ => None,
+    }
+}

@@ -1,0 +1,324 @@
+//! Arrays made by the exact-rational judge with a known cause: the cause is found, and nothing else.
+
+use std::collections::BTreeMap;
+
+use roundonce_arith::{Format, Profile};
+use roundonce_oracle::generate::Generator;
+use roundonce_oracle::rational::judge;
+use roundonce_oracle::{Direction, FlushRule, Layout, Shape, Spec};
+use roundonce_why::{ArrayAnswer, Bits, Column, Options, Question, Values, answer_arrays};
+
+const NEAREST: Direction = Direction::Nearest;
+
+/// How the judge computes one operation.
+#[derive(Clone, Copy)]
+struct Mode {
+    direction: Direction,
+    flush: bool,
+    zero_dominance: bool,
+    saturate: bool,
+}
+
+const PLAIN: Mode = Mode { direction: NEAREST, flush: false, zero_dominance: false, saturate: false };
+
+fn operation(shape: Shape, layout: Layout, mode: Mode, saturate: bool, operands: [u64; 3]) -> u64 {
+    let spec = Spec {
+        flush: mode.flush.then_some(FlushRule::Delivered),
+        zero_dominance: mode.zero_dominance && shape != Shape::Add,
+        saturate: mode.saturate && saturate,
+        ..Spec::new(shape, layout, mode.direction)
+    };
+    judge(&spec, operands).bits
+}
+
+/// A number of one format in another: the product with one, rounded once.
+fn convert(from: Layout, to: Layout, direction: Direction, bits: u64) -> u64 {
+    if from == to {
+        return bits;
+    }
+    if from.is_nan(bits) {
+        return to.infinity() | to.quiet() | (to.quiet() - 1);
+    }
+    judge(&Spec { factors: from, ..Spec::new(Shape::Mul, to, direction) }, [bits, from.one(), 0]).bits
+}
+
+fn column(format: Format, values: &[u64]) -> Column {
+    let bits = match format.width() {
+        16 => Bits::U16(values.iter().map(|&bits| bits as u16).collect()),
+        32 => Bits::U32(values.iter().map(|&bits| bits as u32).collect()),
+        _ => Bits::U64(values.to_vec()),
+    };
+    Column { format, bits }
+}
+
+fn array(format: Format, values: &[u64], shape: &[usize]) -> Values {
+    Values { column: column(format, values), shape: shape.to_vec() }
+}
+
+/// Triples without a NaN among operands and results (the bits of one are another question), half of them directed, half
+/// of them in the range where nothing special happens.
+fn triples(layout: Layout, count: usize) -> Vec<[u64; 3]> {
+    let mut generator = Generator::new(7, layout, layout);
+    let mut triples = Vec::with_capacity(count);
+    while triples.len() < count {
+        let triple = generator.triple();
+        if layout.is_nan(fused(layout, PLAIN)(triple)) || layout.is_nan(split(layout, PLAIN)(triple)) {
+            continue;
+        }
+        let near_one = |bits: u64| (bits & !layout.infinity()) | layout.one();
+        triples.push(if triples.len() % 2 == 0 { triple } else { triple.map(near_one) });
+    }
+    triples
+}
+
+fn ask(text: &str, names: &[(&str, Values)], seen: Values) -> ArrayAnswer {
+    let names: BTreeMap<String, Values> =
+        names.iter().map(|(name, values)| ((*name).to_owned(), values.clone())).collect();
+    let question = Question::parse(text, names).unwrap();
+    answer_arrays(&question, &[("seen".to_owned(), seen)], Options::default(), &Profile::NVIDIA, &mut |_| ()).unwrap()
+}
+
+fn departures(answer: &ArrayAnswer) -> String {
+    let group = &answer.seen[0].groups[0];
+    serde_json::to_string(&group.departures).unwrap()
+}
+
+/// `a*b+c` over many elements, computed by the judge with one cause.
+fn planted(format: Format, layout: Layout, compute: impl Fn([u64; 3]) -> u64) -> ArrayAnswer {
+    let triples = triples(layout, 3000);
+    let values = |at: usize| array(format, &triples.iter().map(|triple| triple[at]).collect::<Vec<u64>>(), &[30, 100]);
+    let seen: Vec<u64> = triples.iter().map(|&triple| compute(triple)).collect();
+    ask("a*b+c", &[("a", values(0)), ("b", values(1)), ("c", values(2))], array(format, &seen, &[30, 100]))
+}
+
+fn fused(layout: Layout, mode: Mode) -> impl Fn([u64; 3]) -> u64 {
+    move |triple| operation(Shape::MulAdd, layout, mode, true, triple)
+}
+
+fn split(layout: Layout, mode: Mode) -> impl Fn([u64; 3]) -> u64 {
+    move |[a, b, c]| {
+        let product = operation(Shape::Mul, layout, mode, false, [a, b, 0]);
+        operation(Shape::Add, layout, mode, true, [product, 0, c])
+    }
+}
+
+#[track_caller]
+fn found(answer: &ArrayAnswer, expected: &str) {
+    assert_eq!((answer.seen[0].groups[0].count, departures(answer).as_str()), (3000, expected), "{answer:#?}");
+    // Toward zero or to one side, rounding in a wider type first changes nothing: then there are two explanations.
+    let twice = |other: &String| expected.contains("round") && other.starts_with("computes everything in");
+    assert!(answer.seen[0].groups[0].alternatives.iter().all(twice), "{answer:#?}");
+}
+
+const FUSED: &str = r#"{"kind":"fused","what":"a * b"}"#;
+
+#[test]
+fn every_mode_alone_and_with_fusion() {
+    let modes = [
+        (PLAIN, ""),
+        (Mode { flush: true, ..PLAIN }, r#"{"kind":"flush"}"#),
+        (Mode { direction: Direction::Zero, ..PLAIN }, r#"{"kind":"round","what":"rz"}"#),
+        (Mode { direction: Direction::Down, ..PLAIN }, r#"{"kind":"round","what":"rm"}"#),
+        (Mode { direction: Direction::Up, ..PLAIN }, r#"{"kind":"round","what":"rp"}"#),
+        (Mode { saturate: true, ..PLAIN }, r#"{"kind":"saturate"}"#),
+        (Mode { flush: true, zero_dominance: true, ..PLAIN }, r#"{"kind":"flush"},{"kind":"zero-dominance"}"#),
+        (Mode { flush: true, direction: Direction::Up, ..PLAIN }, r#"{"kind":"flush"},{"kind":"round","what":"rp"}"#),
+        (
+            Mode { saturate: true, direction: Direction::Up, ..PLAIN },
+            r#"{"kind":"round","what":"rp"},{"kind":"saturate"}"#,
+        ),
+    ];
+    for (mode, expected) in modes {
+        let comma = if expected.is_empty() { "" } else { "," };
+        found(&planted(Format::F32, Layout::F32, split(Layout::F32, mode)), &format!("[{expected}]"));
+        found(&planted(Format::F32, Layout::F32, fused(Layout::F32, mode)), &format!("[{FUSED}{comma}{expected}]"));
+        if !mode.zero_dominance && !mode.saturate {
+            found(&planted(Format::F16, Layout::F16, split(Layout::F16, mode)), &format!("[{expected}]"));
+            found(&planted(Format::F16, Layout::F16, fused(Layout::F16, mode)), &format!("[{FUSED}{comma}{expected}]"));
+        }
+    }
+}
+
+const WIDE: &str = r#"[{"kind":"wide-whole","what":"f64"}]"#;
+
+#[test]
+fn a_wider_type() {
+    let (narrow, wide) = (Layout::F32, Layout::F64);
+    let widen = move |bits| convert(narrow, wide, NEAREST, bits);
+    let whole = move |[a, b, c]: [u64; 3]| {
+        let product = operation(Shape::Mul, wide, PLAIN, false, [widen(a), widen(b), 0]);
+        convert(wide, narrow, NEAREST, operation(Shape::Add, wide, PLAIN, false, [product, 0, widen(c)]))
+    };
+    let answer = planted(Format::F32, narrow, whole);
+    assert_eq!((answer.seen[0].groups[0].count, departures(&answer).as_str()), (3000, WIDE), "{answer:#?}");
+    // A product of two f32 is exact in f64: an fma there, rounded again, is the same.
+    assert!(answer.seen[0].groups[0].alternatives.iter().all(|other| other.contains("in f64")), "{answer:#?}");
+    // Twice rounded is no matter for one operation of f32 in f64 (53 ≥ 2 × 24 + 2): the expression as written.
+    let each = move |[a, b, c]: [u64; 3]| {
+        let product = operation(Shape::Mul, wide, PLAIN, false, [widen(a), widen(b), 0]);
+        let product = widen(convert(wide, narrow, NEAREST, product));
+        convert(wide, narrow, NEAREST, operation(Shape::Add, wide, PLAIN, false, [product, 0, widen(c)]))
+    };
+    found(&planted(Format::F32, narrow, each), "[]");
+    let bf16 = move |[a, b, c]: [u64; 3]| {
+        let widen = |bits| convert(Layout::BF16, narrow, NEAREST, bits);
+        let product = operation(Shape::Mul, narrow, PLAIN, false, [widen(a), widen(b), 0]);
+        convert(narrow, Layout::BF16, NEAREST, operation(Shape::Add, narrow, PLAIN, false, [product, 0, widen(c)]))
+    };
+    found(&planted(Format::BF16, Layout::BF16, bf16), r#"[{"kind":"wide-whole","what":"f32"}]"#);
+}
+
+#[test]
+fn the_truncating_mad_of_old_machines() {
+    let mad = Spec { flush: Some(FlushRule::Delivered), ..Spec::new(Shape::TruncatedMulAdd, Layout::F32, NEAREST) };
+    let answer = planted(Format::F32, Layout::F32, move |triple| judge(&mad, triple).bits);
+    found(&answer, r#"[{"kind":"fused","what":"a * b"},{"kind":"truncated-product"}]"#);
+}
+
+#[test]
+fn the_rest_is_grouped_by_what_explains_it() {
+    let triples = triples(Layout::F32, 3000);
+    let values =
+        |at: usize| array(Format::F32, &triples.iter().map(|triple| triple[at]).collect::<Vec<u64>>(), &[3000]);
+    let mut seen: Vec<u64> = triples.iter().map(|&triple| split(Layout::F32, PLAIN)(triple)).collect();
+    // A tenth was rounded toward zero, and one element is nobody's.
+    let toward_zero = Mode { direction: Direction::Zero, ..PLAIN };
+    (0..300).for_each(|at| seen[at] = split(Layout::F32, toward_zero)(triples[at]));
+    seen[2999] = 0x4242_4242;
+    let names = [("a", values(0)), ("b", values(1)), ("c", values(2))];
+    let answer = ask("a*b+c", &names, array(Format::F32, &seen, &[3000]));
+    let seen = &answer.seen[0];
+    assert_eq!(seen.outcome, "none");
+    assert_eq!((seen.unexplained, seen.first_unexplained.as_ref().unwrap().index.as_slice()), (1, &[2999][..]));
+    assert_eq!(seen.groups[0].departures, []);
+    assert_eq!(serde_json::to_string(&seen.groups[1].departures).unwrap(), r#"[{"kind":"round","what":"rz"}]"#);
+    assert_eq!(seen.groups.iter().map(|group| group.count).sum::<usize>(), 2999);
+    assert!(!answer.explained());
+}
+
+#[test]
+fn nan_bits_are_a_group_of_their_own() {
+    let values = |bits: [u64; 3]| array(Format::F32, &bits, &[3]);
+    let names = [("a", values([0x7f80_0000, 0x3f80_0000, 0x4000_0000])), ("b", values([0, 0x3f80_0001, 0x4040_0000]))];
+    let answer = ask("a*b", &names, values([0x7fc0_1234, 0x3f80_0001, 0x40c0_0000]));
+    let groups = &answer.seen[0].groups;
+    assert_eq!(groups.iter().map(|group| group.count).collect::<Vec<usize>>(), [2, 1]);
+    assert_eq!(serde_json::to_string(&groups[1].departures).unwrap(), r#"[{"kind":"other-nan"}]"#);
+    assert_eq!(groups[1].inputs, Some("an infinity is among the inputs of each"));
+}
+
+#[test]
+fn what_cannot_be_told_apart_is_ambiguous() {
+    let values = |bits: u64| array(Format::F32, &[bits; 4], &[4]);
+    // 2 × 2 + 1 is exact in every evaluation that keeps its range; 1.5 ulp above one tells up from nearest only.
+    let names = [("a", values(0x3f80_0001)), ("b", values(0x3f80_0001)), ("c", values(0))];
+    let answer = ask("a*b+c", &names, values(0x3f80_0003));
+    assert_eq!(departures(&answer), r#"[{"kind":"round","what":"rp"}]"#);
+    let names = [("a", values(0x3f80_0001)), ("b", values(0x3f80_0001)), ("c", values(0x3f00_0000))];
+    let exact = operation(Shape::MulAdd, Layout::F32, PLAIN, false, [0x3f80_0001, 0x3f80_0001, 0x3f00_0000]);
+    let down =
+        split(Layout::F32, Mode { direction: Direction::Down, ..PLAIN })([0x3f80_0001, 0x3f80_0001, 0x3f00_0000]);
+    assert_ne!(exact, down - 1);
+    let answer = ask("a*b+c", &names, values(down));
+    assert_eq!(answer.seen[0].outcome, if exact == down { "one" } else { "ambiguous" });
+}
+
+/// A sum by the judge.
+fn chain(terms: impl Iterator<Item = [u64; 2]>, is_fused: bool) -> u64 {
+    terms.fold(0, |sum, [a, b]| {
+        if is_fused {
+            operation(Shape::MulAdd, Layout::F32, PLAIN, false, [a, b, sum])
+        } else {
+            let product = operation(Shape::Mul, Layout::F32, PLAIN, false, [a, b, 0]);
+            operation(Shape::Add, Layout::F32, PLAIN, false, [sum, 0, product])
+        }
+    })
+}
+
+fn plus(a: u64, b: u64) -> u64 {
+    operation(Shape::Add, Layout::F32, PLAIN, false, [a, 0, b])
+}
+
+fn halves(terms: &[[u64; 2]]) -> u64 {
+    match terms {
+        [] => 0,
+        [[a, b]] => operation(Shape::Mul, Layout::F32, PLAIN, false, [*a, *b, 0]),
+        _ => plus(halves(&terms[..terms.len() / 2]), halves(&terms[terms.len() / 2..])),
+    }
+}
+
+fn threads(terms: &[[u64; 2]], count: usize, is_fused: bool) -> u64 {
+    let mut partial: Vec<u64> =
+        (0..count).map(|at| chain(terms.iter().copied().skip(at).step_by(count), is_fused)).collect();
+    while partial.len() > 1 {
+        let half = partial.len() / 2;
+        partial = (0..half).map(|at| plus(partial[at], partial[at + half])).collect();
+    }
+    partial[0]
+}
+
+#[test]
+fn sums_are_told_apart_by_their_order() {
+    let (rows, length) = (6, 700);
+    let near_one = |bits: u64| (bits & !Layout::F32.infinity()) | Layout::F32.one();
+    let mut generator = Generator::new(11, Layout::F32, Layout::F32);
+    let mut random = || near_one(generator.triple()[0] ^ generator.triple()[1] << 1 & 0x7f_ffff);
+    let terms: Vec<[u64; 2]> = (0..rows * length).map(|_| [random(), random()]).collect();
+    let values =
+        |at: usize| array(Format::F32, &terms.iter().map(|term| term[at]).collect::<Vec<u64>>(), &[rows, length]);
+    let names = [("a", values(0)), ("b", values(1))];
+    type Sum = fn(&[[u64; 2]]) -> u64;
+    let cases: [(Sum, &str, bool); 9] = [
+        (|terms| chain(terms.iter().copied(), false), "", false),
+        (|terms| chain(terms.iter().copied(), true), "", true),
+        (|terms| chain(terms.iter().rev().copied(), false), "from the last term to the first", false),
+        (|terms| chain(terms.iter().rev().copied(), true), "from the last term to the first", true),
+        (halves, "by halves (pairwise)", false),
+        (|terms| threads(terms, 32, false), "of 32 partial sums", false),
+        (|terms| threads(terms, 128, true), "of 128 partial sums", true),
+        (|terms| threads(terms, 256, true), "of 256 partial sums", true),
+        (
+            |terms| terms.chunks(128).map(|block| chain(block.iter().copied(), true)).fold(0, plus),
+            "of blocks of 128 terms",
+            true,
+        ),
+    ];
+    for (sum, order, is_fused) in cases {
+        let seen: Vec<u64> = terms.chunks(length).map(sum).collect();
+        let answer = ask("sum(a*b, 1)", &names, array(Format::F32, &seen, &[rows]));
+        let group = &answer.seen[0].groups[0];
+        let found = departures(&answer);
+        assert_eq!((group.count, answer.seen[0].outcome), (rows, "one"), "{order}: {answer:#?}");
+        assert_eq!(found.contains("fused"), is_fused, "{order}: {found}");
+        assert_eq!(found.contains("order"), !order.is_empty(), "{order}: {found}");
+        assert!(found.contains(order), "{order}: {found}");
+    }
+    // Over the other axis, in order: each column's sum strides over the rows.
+    let column = |at: usize| terms.iter().copied().skip(at).step_by(length);
+    let seen: Vec<u64> = (0..length).map(|at| chain(column(at), true)).collect();
+    let answer = ask("sum(a*b, 0)", &names, array(Format::F32, &seen, &[length]));
+    assert_eq!((answer.seen[0].groups[0].count, departures(&answer)), (length, format!("[{FUSED}]")));
+    // And over all of them.
+    let seen = chain(terms.iter().copied(), false);
+    let answer = ask("sum(a * b)", &names, array(Format::F32, &[seen], &[]));
+    assert_eq!((answer.seen[0].groups[0].count, departures(&answer).as_str()), (1, "[]"));
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_place() {
+    let one = array(Format::F32, &[0; 6], &[2, 3]);
+    let names = |values: &[(&str, &Values)]| -> BTreeMap<String, Values> {
+        values.iter().map(|(name, values)| ((*name).to_owned(), (*values).clone())).collect()
+    };
+    let error = |text: &str, values: &[(&str, &Values)]| Question::parse(text, names(values)).unwrap_err();
+    assert!(error("a+b", &[("a", &one)]).message.contains("`b` has no value"));
+    assert_eq!(error("sum(a, 2)", &[("a", &one)]).at, 6);
+    assert!(error("sum(a)*sum(a)", &[("a", &one)]).message.contains("a sum stands alone"));
+    assert!(error("sum(a", &[("a", &one)]).message.contains("`)`"));
+    let other = array(Format::F32, &[0; 6], &[3, 2]);
+    assert!(error("a+b", &[("a", &one), ("b", &other)]).message.contains("[2, 3] and `b` [3, 2]"));
+    let question = Question::parse("a+a", names(&[("a", &one)])).unwrap();
+    let seen = [("s".to_owned(), other)];
+    let refused = answer_arrays(&question, &seen, Options::default(), &Profile::NVIDIA, &mut |_| ()).unwrap_err();
+    assert_eq!(refused, "`s` has the shape [3, 2], the result [2, 3]");
+}
