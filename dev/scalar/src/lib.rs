@@ -404,7 +404,11 @@ fn convert(from: Scalar, to: Scalar, a: u64) -> u64 {
         (Scalar::Float(Format::F32), Scalar::Int { bits: 32, signed: true }) => {
             f32::from_bits(a as u32) as i32 as u32 as u64
         }
-        (Scalar::Float(Format::F32), Scalar::Int { bits: 64, signed: false }) => f32::from_bits(a as u32) as u64,
+        (Scalar::Float(Format::F32), Scalar::Int { bits: 64, signed: false }) => {
+            let value = f32::from_bits(a as u32);
+            // Not as the host: PTX ISA 9.0, `cvt`.
+            if value.is_nan() { 1 << 63 } else { value as u64 }
+        }
         other => panic!("the judge does not convert {other:?}"),
     }
 }

@@ -35,6 +35,7 @@ impl Machine<'_> {
             let old = self.read_lane(space, lane, address, bytes);
             self.races = races;
             let old = old?;
+            let kind = in_space(kind, Self::resolve(space, address).0);
             let new = combine(&profile, kind, bytes * 8, old, self.wide[1][lane], self.wide[2][lane]);
             self.write_lane(space, lane, address, bytes, new, true)?;
             self.wide[3][lane] = old;
@@ -50,6 +51,14 @@ impl Machine<'_> {
         }
         Ok(())
     }
+}
+
+/// Shared memory keeps subnormals.
+fn in_space(mut kind: AtomicKind, space: Space) -> AtomicKind {
+    if let (AtomicKind::Float { operation, .. }, Space::Shared) = (&mut kind, space) {
+        operation.flush = false;
+    }
+    kind
 }
 
 /// The new value.

@@ -55,8 +55,8 @@ pub fn convert(profile: &Profile, how: Conversion, a: u64) -> u64 {
             let a = flushed(how, format, a);
             let limit = 1i128 << 64;
             let value = match unpack(format, a) {
-                // PTX: NaN becomes 0.
-                Unpacked::Nan { .. } | Unpacked::Zero { .. } => 0,
+                Unpacked::Nan { .. } => return nan_as_integer(format, bits, signed),
+                Unpacked::Zero { .. } => 0,
                 Unpacked::Infinite { negative: true } => -limit,
                 Unpacked::Infinite { negative: false } => limit,
                 Unpacked::Finite(x) if x.quantum >= 64 => {
@@ -99,6 +99,12 @@ pub fn convert(profile: &Profile, how: Conversion, a: u64) -> u64 {
             saturated(how, to, flushed(how, to, result))
         }
     }
+}
+
+/// PTX ISA 9.0, `cvt`: a NaN gives 0, but from f64 or to 64 bits the sign bit alone.
+fn nan_as_integer(from: Format, bits: u32, signed: bool) -> u64 {
+    let sign = from == Format::F64 || bits == 64;
+    integer(if sign { 1 << (bits - 1) } else { 0 }, bits, signed)
 }
 
 /// A NaN cut to a narrower format.
@@ -181,8 +187,10 @@ mod tests {
             let wide = u64::from(bits);
             assert_eq!(run(how(F32, int(32, true), Rounding::TowardZero), wide), u64::from(a as i32 as u32));
             assert_eq!(run(how(F32, int(8, true), Rounding::TowardZero), wide), u64::from(a as i8 as i16 as u16));
-            assert_eq!(run(how(F32, int(64, false), Rounding::TowardZero), wide), a as u64);
-            assert_eq!(run(how(F32, int(64, true), Rounding::TowardZero), wide), a as i64 as u64);
+            // The host gives 0 for a NaN.
+            let (unsigned, signed) = if a.is_nan() { (1 << 63, 1 << 63) } else { (a as u64, a as i64 as u64) };
+            assert_eq!(run(how(F32, int(64, false), Rounding::TowardZero), wide), unsigned);
+            assert_eq!(run(how(F32, int(64, true), Rounding::TowardZero), wide), signed);
             assert_eq!(
                 run(how(int(32, true), F32, Rounding::NearestEven), wide),
                 u64::from((bits as i32 as f32).to_bits())

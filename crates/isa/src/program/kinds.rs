@@ -266,7 +266,7 @@ pub enum PermuteMode {
 pub enum AtomicKind {
     /// An integer operation of two operands: add, and, or, xor, min, max.
     Int(IntOp),
-    /// A float addition, component by component.
+    /// A float addition, component by component. Shared memory, however addressed, is never flushed (PTX `atom`).
     Float {
         /// An addition.
         operation: Operation,

@@ -94,7 +94,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     }
 
     /// Runs what cannot be guarded itself in a block that is entered where the guard holds.
-    fn only_if(&mut self, work: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+    pub(super) fn only_if(&mut self, work: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         let Some(guard) = self.guard.take() else { return work(self) };
         let (inside, next) = (self.new_block(), self.new_block());
         let (then, otherwise) = if guard.expected { (inside, next) } else { (next, inside) };

@@ -3,32 +3,50 @@
 use super::statement::Inst;
 use super::types::{Kind, Type};
 use super::{Body, Result};
-use crate::ast::OperandKind;
+use crate::ast::{Operand as Written, OperandKind};
 use roundonce_arith::{Format, Rounding};
-use roundonce_isa::program::{Comparand, Comparison, IntOp, Op, Operand, Reg, Scalar, Special, Width};
+use roundonce_isa::program::{Comparand, Comparison, IntOp, Op, Operand, Reg, Scalar, Sign, Special, Width};
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
     pub(super) fn mov(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
         let ty = self.type_of(inst)?;
         let (to, from) = (self.operand_at(inst, 0)?, self.operand_at(inst, 1)?);
         let vector = |kind: OperandKind<'_>| matches!(kind, OperandKind::Vector(_));
+        if ty.bits > 64 {
+            let (to, from) = (self.parts_of(to, ty), self.parts_of(from, ty));
+            return self.moves(&to, &from, Type::B64);
+        }
         match (vector(to.kind), vector(from.kind)) {
             (false, true) => self.pack(inst, ty),
             (true, false) => self.unpack(inst, ty),
             (true, true) => Err(self.refuse(inst)),
             (false, false) => {
                 let (to, from) = (self.parts(to), self.parts(from));
-                if to.len() != from.len() {
-                    return Err(self.nonsense("the operands have different numbers of components"));
-                }
-                for (to, from) in to.iter().zip(&from) {
-                    let a = self.value(from, ty)?;
-                    let d = self.exact(to, ty)?;
-                    self.emit(Op::Move { d, a });
-                }
-                Ok(())
+                self.moves(&to, &from, ty)
             }
         }
+    }
+
+    /// All at once: a destination may be a source of another.
+    fn moves(&mut self, to: &[Written<'a>], from: &[Written<'a>], ty: Type) -> Result<()> {
+        if to.len() != from.len() {
+            return Err(self.nonsense("the operands have different numbers of components"));
+        }
+        let mut values = Vec::new();
+        for (to, from) in to.iter().zip(from) {
+            values.push((self.exact(to, ty)?, self.value(from, ty)?));
+        }
+        if to.len() > 1 {
+            for (_, value) in &mut values {
+                let copy = self.fresh(ty.width());
+                self.emit_always(Op::Move { d: copy, a: *value });
+                *value = copy.into();
+            }
+        }
+        for (d, a) in values {
+            self.emit(Op::Move { d, a });
+        }
+        Ok(())
     }
 
     /// `mov.b64 d, {a, b}`
@@ -74,7 +92,10 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     }
 
     pub(super) fn cvt(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
-        let known = [".rn", ".rz", ".rm", ".rp", ".rni", ".rzi", ".rmi", ".rpi", ".ftz", ".sat", ".relu"];
+        if inst.has(".pack") {
+            return self.cvt_pack(inst);
+        }
+        let known = [".rn", ".rz", ".rm", ".rp", ".rni", ".rzi", ".rmi", ".rpi", ".ftz", ".sat", ".relu", ".satfinite"];
         let allowed = |modifier: &&str| known.contains(modifier) || Type::of(modifier).is_some();
         let (true, [to, from]) = (inst.modifiers.iter().all(allowed), &inst.types[..]) else {
             return Err(self.refuse(inst));
@@ -93,7 +114,11 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         if width < to.width() {
             return Err(self.nonsense(format!("the destination has fewer than {} bits", to.bits)));
         }
-        if width == to.width() && !inst.has(".relu") {
+        let clamped = inst.has(".relu") || inst.has(".satfinite");
+        if clamped && !matches!(to.format(), Some(Format::F16 | Format::BF16)) {
+            return Err(self.refuse(inst));
+        }
+        if width == to.width() && !clamped {
             self.convert(inst, d, to_scalar, from_scalar, a);
             return Ok(());
         }
@@ -101,14 +126,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let guard = self.guard.take();
         let narrow = self.fresh(to.width());
         self.convert(inst, narrow, to_scalar, from_scalar, a);
-        let narrow = match to.format() {
-            Some(format) if inst.has(".relu") => {
-                let rectified = self.fresh(to.width());
-                self.rectify(rectified, format, narrow.into());
-                rectified
-            }
-            _ => narrow,
-        };
+        let narrow = self.clamped(inst, to, narrow);
         self.guard = guard;
         if width == to.width() {
             self.emit(Op::Move { d, a: narrow.into() });
@@ -116,6 +134,60 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             let (bits, signed) = (to.width().bits(), to.is_signed());
             self.extend(d, Scalar::Int { bits, signed }, narrow.into(), width);
         }
+        Ok(())
+    }
+
+    /// `.satfinite`: an infinity becomes the largest finite number; `.relu`: what is negative becomes +0.
+    fn clamped(&mut self, inst: &Inst<'m, 'a>, ty: Type, value: Reg) -> Reg {
+        let Some(format) = ty.format() else { return value };
+        let mut bounds = Vec::new();
+        if inst.has(".satfinite") {
+            let largest = format.largest_finite();
+            bounds.extend([(false, largest), (true, largest | format.sign_mask())]);
+        }
+        if inst.has(".relu") {
+            bounds.push((true, 0));
+        }
+        bounds.into_iter().fold(value, |value, (max, bound)| {
+            let d = self.fresh(ty.width());
+            let (a, b) = (value.into(), Operand::Imm(bound));
+            self.emit(Op::Extremum { d, max, format, flush: false, nan: true, xorsign_abs: false, a, b });
+            d
+        })
+    }
+
+    /// `cvt.pack.sat.s8.s32.b32 d, a, b, c`: a above b, both clamped, and the low bits of c above them.
+    fn cvt_pack(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        let (to, rest) = match inst.types[..] {
+            [to, from] if to.bits == 16 && from.is_signed() => (to, None),
+            [to, from, rest] if to.bits == 8 && from.is_signed() => (to, Some(rest)),
+            _ => return Err(self.refuse(inst)),
+        };
+        let wanted = if rest.is_some() { 4 } else { 3 };
+        let known = |modifier: &&str| matches!(*modifier, ".pack" | ".sat") || Type::of(modifier).is_some();
+        if !inst.has(".sat") || !inst.modifiers.iter().all(known) || inst.operands.len() != wanted {
+            return Err(self.refuse(inst));
+        }
+        let signed = to.is_signed();
+        let highest = to.width().mask() >> (to.width().bits() - to.bits) >> u32::from(signed);
+        let lowest = if signed { !highest } else { 0 };
+        let mask = (1u64 << to.bits) - 1;
+        let b32 = |value: u64| Operand::Imm(value & 0xffff_ffff);
+        let s32 = Type { kind: Kind::Signed, bits: 32, lanes: 1 };
+        let mut whole = match rest {
+            Some(_) => self.value_at(inst, 3, Type::B32)?,
+            None => Operand::ZERO,
+        };
+        for index in [1, 2] {
+            let value = self.value_at(inst, index, s32)?;
+            let low = self.int(IntOp::Max(Sign::Signed), Width::B32, [value, b32(lowest), Operand::ZERO]);
+            let both = self.int(IntOp::Min(Sign::Signed), Width::B32, [low.into(), b32(highest), Operand::ZERO]);
+            let field = self.int(IntOp::And, Width::B32, [both.into(), b32(mask), Operand::ZERO]);
+            let above = self.int(IntOp::Shl, Width::B32, [whole, Operand::Imm(to.bits.into()), Operand::ZERO]);
+            whole = self.int(IntOp::Or, Width::B32, [above.into(), field.into(), Operand::ZERO]).into();
+        }
+        let d = self.exact(self.operand_at(inst, 0)?, Type::B32)?;
+        self.emit(Op::Move { d, a: whole });
         Ok(())
     }
 
@@ -152,7 +224,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     /// `cvt.rn.f16x2.f32 d, a, b`: a in the upper half.
     fn cvt_packed(&mut self, inst: &Inst<'m, 'a>, to: Type, from: Type) -> Result<()> {
         let half = to.component();
-        let (Some(to_scalar), Some(from_scalar), 3) = (half.scalar(), from.scalar(), inst.operands.len()) else {
+        let known = matches!(half.format(), Some(Format::F16 | Format::BF16));
+        let (Some(to_scalar), Some(from_scalar), 3, true) = (half.scalar(), from.scalar(), inst.operands.len(), known)
+        else {
             return Err(self.refuse(inst));
         };
         let (a, b) = (self.value_at(inst, 1, from)?, self.value_at(inst, 2, from)?);
@@ -162,12 +236,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         for (half_value, value) in halves.iter_mut().zip([b, a]) {
             let narrow = self.fresh(half.width());
             self.convert(inst, narrow, to_scalar, from_scalar, value);
-            *half_value = narrow.into();
-            if let (true, Some(format)) = (inst.has(".relu"), half.format()) {
-                let rectified = self.fresh(half.width());
-                self.rectify(rectified, format, narrow.into());
-                *half_value = rectified.into();
-            }
+            *half_value = self.clamped(inst, half, narrow).into();
         }
         self.guard = guard;
         self.emit(Op::Pack { d, low: halves[0], high: halves[1] });

@@ -12,15 +12,19 @@ static TABLE: Table = Table::new(&[FORMS]);
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
     /// What an instruction of the family computes.
-    fn recipe(&self, inst: &Inst<'m, 'a>) -> Result<Recipe> {
+    fn recipe(&self, inst: &Inst<'m, 'a>) -> Option<Recipe> {
         let lowering = self.lowering;
         let (target, version) = (Some(lowering.target), Some(lowering.version));
-        let found =
-            TABLE.resolve(&inst.spelling, target, version).or_else(|_| TABLE.resolve(&inst.spelling, None, None));
-        if let Ok(instruction) = found {
-            return Ok(instruction.recipe);
-        }
-        self.half_recipe(inst).ok_or_else(|| self.refuse(inst))
+        // The assembler takes `.sat` twice.
+        let saturates = inst.modifiers.iter().filter(|modifier| **modifier == ".sat").count();
+        let spelling = inst.spelling.replacen(".sat", "", saturates.saturating_sub(1));
+        let found = TABLE.resolve(&spelling, target, version).or_else(|_| TABLE.resolve(&spelling, None, None));
+        found.map(|instruction| instruction.recipe).ok().or_else(|| self.half_recipe(inst))
+    }
+
+    /// Whether it is of the multiply-add family: its rows say which modifiers it takes.
+    pub(super) fn has_row(&self, inst: &Inst<'m, 'a>) -> bool {
+        matches!(inst.opcode, "fma" | "add" | "sub" | "mul" | "mad") && self.recipe(inst).is_some()
     }
 
     /// The f16 and bf16 forms, which have no rows: they only round to nearest.
@@ -58,7 +62,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
 
     /// fma, mad, add, sub, mul.
     pub(super) fn multiply_add(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
-        let recipe = self.recipe(inst)?;
+        let recipe = self.recipe(inst).ok_or_else(|| self.refuse(inst))?;
         let operation = recipe.operation;
         let arity = operation.kind.arity();
         if inst.operands.len() != arity + 1 {
@@ -101,6 +105,10 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     pub(super) fn sign_and_extrema(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
         let ty = self.type_of(inst)?;
         let Some(format) = ty.format() else { return Err(self.refuse(inst)) };
+        // `.abs` alone takes three operands; the documents do not say whose sign the result has.
+        if inst.has(".abs") != inst.has(".xorsign") {
+            return Err(self.refuse(inst));
+        }
         let flush = self.flushes(inst, ty);
         let d = self.exact(self.operand_at(inst, 0)?, ty)?;
         let mut values = Vec::new();

@@ -16,7 +16,11 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     /// add, sub, mul, mad and their carry forms.
     pub(super) fn integer(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
         let ty = self.type_of(inst)?;
-        if ty.lanes != 1 || ty.bits < 16 || !ty.is_integer() {
+        let clamps = !inst.has(".sat") || (ty.is_signed() && ty.bits == 32);
+        if ty.bits < 16 || !ty.is_integer() || !clamps {
+            return Err(self.refuse(inst));
+        }
+        if ty.lanes > 1 {
             return self.packed_integers(inst, ty);
         }
         let (carries, sets) = (matches!(inst.opcode, "addc" | "subc" | "madc"), inst.has(".cc"));
@@ -42,8 +46,30 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     }
 
     /// `add.u16x2` and its like.
-    fn packed_integers(&mut self, inst: &Inst<'m, 'a>, _: Type) -> Result<()> {
-        Err(self.refuse(inst))
+    fn packed_integers(&mut self, inst: &Inst<'m, 'a>, ty: Type) -> Result<()> {
+        let (sign, width) = (ty.sign(), ty.component().width());
+        let op = match inst.opcode {
+            "add" => IntOp::Add,
+            "min" => IntOp::Min(sign),
+            "max" => IntOp::Max(sign),
+            _ => return Err(self.refuse(inst)),
+        };
+        let relu = inst.has(".relu");
+        if inst.modifiers.len() > 1 + usize::from(relu && op != IntOp::Add && sign == Sign::Signed) {
+            return Err(self.refuse(inst));
+        }
+        let values = [self.value_at(inst, 1, ty)?, self.value_at(inst, 2, ty)?];
+        let d = self.exact(self.operand_at(inst, 0)?, ty)?;
+        self.by_component(d, ty, &values, |body, d, values| {
+            let args = [values[0], values[1], NONE];
+            if relu {
+                let best = body.int(op, width, args);
+                body.emit_int(d, IntOp::Max(Sign::Signed), width, [best.into(), NONE, NONE, NONE]);
+            } else {
+                body.emit_int(d, op, width, [args[0], args[1], NONE, NONE]);
+            }
+            Ok(())
+        })
     }
 
     fn carried(&mut self, d: Reg, subtract: bool, carries: bool, sets: bool, a: Operand, b: Operand) {
@@ -122,7 +148,10 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     /// Everything else on integers and bits.
     pub(super) fn bits(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
         let ty = self.type_of(inst)?;
-        if ty.lanes != 1 || (ty.bits < 16 && ty.kind != Kind::Pred) {
+        if ty.lanes != 1 {
+            return self.packed_integers(inst, ty);
+        }
+        if ty.bits < 16 && ty.kind != Kind::Pred {
             return Err(self.refuse(inst));
         }
         let (width, sign) = (ty.width(), ty.sign());
@@ -193,8 +222,10 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         Ok(mode.map_or(IntOp::Permute, IntOp::PermuteMode))
     }
 
+    /// `lop3.b32 d, a, b, c, table` and `lop3.or.b32 d|p, a, b, c, table, q`, where p = (d ≠ 0) or q.
     fn lop3(&mut self, inst: &Inst<'m, 'a>, ty: Type) -> Result<()> {
-        if inst.modifiers.len() != 1 || inst.operands.len() != 5 {
+        let join = Self::join(inst);
+        if ty.width() != Width::B32 || inst.operands.len() != 5 + usize::from(join.is_some()) {
             return Err(self.refuse(inst));
         }
         let mut args = [NONE; 4];
@@ -204,8 +235,22 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let Operand::Imm(table) = self.value_at(inst, 4, Type::U32)? else {
             return Err(self.nonsense("the table of lop3 must be a constant"));
         };
-        let d = self.exact(self.operand_at(inst, 0)?, ty)?;
-        self.emit_int(d, IntOp::Logic3(table as u8), ty.width(), args);
+        let op = IntOp::Logic3(table as u8);
+        let Some(join) = join else {
+            let d = self.exact(self.operand_at(inst, 0)?, ty)?;
+            self.emit_int(d, op, ty.width(), args);
+            return Ok(());
+        };
+        let (d, p) = self.pair(self.operand_at(inst, 0)?);
+        let (Some(p), q) = (p, self.value_at(inst, 5, Type::PRED)?) else { return Err(self.refuse(inst)) };
+        let (d, p) = (self.exact(d, ty)?, self.exact(p, Type::PRED)?);
+        let value = self.fresh(ty.width());
+        self.emit_always(Op::Int { d: value, op, width: ty.width(), args });
+        let truth = self.fresh(Width::Pred);
+        let of = Comparand::Unsigned(ty.width());
+        self.emit_always(Op::Compare { d: truth, comparison: Comparison::Ne, of, a: value.into(), b: NONE });
+        self.emit(Op::Move { d, a: value.into() });
+        self.emit_int(p, join, Width::Pred, [truth.into(), q, NONE, NONE]);
         Ok(())
     }
 
@@ -288,9 +333,14 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     }
 
     /// The truth of a comparison, and of its contrary, joined with the last operand where there is one.
-    fn truths(&mut self, inst: &Inst<'m, 'a>, ty: Type, both: bool) -> Result<(Reg, Option<Reg>)> {
+    fn truths(
+        &mut self,
+        inst: &Inst<'m, 'a>,
+        ty: Type,
+        [a, b]: [Operand; 2],
+        both: bool,
+    ) -> Result<(Reg, Option<Reg>)> {
         let (comparison, of) = self.comparison(inst, ty)?;
-        let (a, b) = (self.value_at(inst, 1, ty)?, self.value_at(inst, 2, ty)?);
         let join = Self::join(inst);
         let c = match join {
             Some(_) => Some(self.value_at(inst, 3, Type::PRED)?),
@@ -326,7 +376,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             self.emit(Op::Compare { d, comparison, of, a, b });
             return Ok(());
         }
-        let (yes, no) = self.truths(inst, ty, q.is_some())?;
+        let args = [self.value_at(inst, 1, ty)?, self.value_at(inst, 2, ty)?];
+        let (yes, no) = self.truths(inst, ty, args, q.is_some())?;
         self.move_to(p, yes)?;
         if let (Some(q), Some(no)) = (q, no) {
             self.move_to(q, no)?;
@@ -342,15 +393,16 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
 
     /// `setp.lt.f16x2 p|q, a, b`: a predicate a half.
     fn setp_packed(&mut self, inst: &Inst<'m, 'a>, ty: Type) -> Result<()> {
-        let half = ty.component();
-        let (comparison, of) = self.comparison(inst, half)?;
         let (p, q) = self.pair(self.operand_at(inst, 0)?);
-        let (Some(q), None) = (q, Self::join(inst)) else { return Err(self.refuse(inst)) };
+        let Some(q) = q else { return Err(self.refuse(inst)) };
         let (a, b) = (self.value_at(inst, 1, ty)?, self.value_at(inst, 2, ty)?);
         let (a, b) = (self.unpacked(a, ty), self.unpacked(b, ty));
-        for (written, (&a, &b)) in [p, q].into_iter().zip(a.iter().zip(&b)) {
-            let d = self.exact(written, Type::PRED)?;
-            self.emit(Op::Compare { d, comparison, of, a, b });
+        let mut truths = Vec::new();
+        for (&a, &b) in a.iter().zip(&b) {
+            truths.push(self.truths(inst, ty.component(), [a, b], false)?.0);
+        }
+        for (written, truth) in [p, q].into_iter().zip(truths) {
+            self.move_to(written, truth)?;
         }
         Ok(())
     }
@@ -358,14 +410,18 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     /// A comparison as a number: all ones (1.0 for a float) or zero.
     pub(super) fn set(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
         let [to, from] = inst.types[..] else { return Err(self.refuse(inst)) };
-        if to.lanes != 1 || from.lanes != 1 {
+        if to.bits < 16 || to.lanes != from.lanes {
             return Err(self.refuse(inst));
         }
-        let (truth, _) = self.truths(inst, from, false)?;
+        let args = [self.value_at(inst, 1, from)?, self.value_at(inst, 2, from)?];
         let d = self.exact(self.operand_at(inst, 0)?, to)?;
-        let yes = to.format().map_or(to.width().mask(), |format| format.one());
-        self.emit(Op::Select { d, p: truth.into(), a: Operand::Imm(yes), b: NONE });
-        Ok(())
+        let (one, of) = (to.component(), from.component());
+        let yes = one.format().map_or(one.width().mask(), |format| format.one());
+        self.by_component(d, to, &args, |body, d, args| {
+            let (truth, _) = body.truths(inst, of, [args[0], args[1]], false)?;
+            body.emit(Op::Select { d, p: truth.into(), a: Operand::Imm(yes), b: NONE });
+            Ok(())
+        })
     }
 
     pub(super) fn selp(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {

@@ -40,7 +40,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             return Err(self.refuse(inst));
         }
         let address = self.address(self.operand_at(inst, 1)?)?;
-        let parts = self.parts(self.operand_at(inst, 0)?);
+        let parts = self.parts_of(self.operand_at(inst, 0)?, ty);
+        let ty = if ty.bits > 64 { Type::B64 } else { ty };
         let (base, offset, implied) = match address {
             Address::CallParam(reg, has) => {
                 let [written] = &parts[..] else { return Err(self.refuse(inst)) };
@@ -62,7 +63,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     }
 
     /// An address of the space's width.
-    fn base(&mut self, base: Operand, space: Space) -> Result<Operand> {
+    pub(super) fn base(&mut self, base: Operand, space: Space) -> Result<Operand> {
         let Operand::Reg(reg) = base else { return Ok(base) };
         let (has, wants) = (self.kernel.width(reg), self.address_width());
         let any = !matches!(space, Space::Global | Space::Generic);
@@ -137,7 +138,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             return Err(self.refuse(inst));
         }
         let address = self.address(self.operand_at(inst, 0)?)?;
-        let written = self.parts(self.operand_at(inst, 1)?);
+        let written = self.parts_of(self.operand_at(inst, 1)?, ty);
+        let ty = if ty.bits > 64 { Type::B64 } else { ty };
         let mut values = Vec::new();
         for part in &written {
             values.push(self.value_relaxed(part, ty)?);
@@ -164,8 +166,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let operation = inst.modifiers.iter().copied().find(|modifier| {
             [".and", ".or", ".xor", ".cas", ".exch", ".add", ".inc", ".dec", ".min", ".max"].contains(modifier)
         });
-        let vector = inst.modifiers.iter().any(|modifier| modifier.starts_with(".v") && *modifier != ".volatile");
-        if inst.types.len() != 1 || vector || ty.bits < 16 {
+        if inst.types.len() != 1 || ty.bits < 16 {
             return Err(self.refuse(inst));
         }
         let Address::Memory { base, offset, space } = self.address(self.operand_at(inst, at)?)? else {
@@ -176,8 +177,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let kind = match (operation, ty.kind) {
             (Some(".add"), Kind::Float(format)) => {
                 let mut operation = Operation::new(Arithmetic::Add, format, Rounding::NearestEven);
-                // PTX atom: `.add.f32` on global memory flushes subnormals, on shared memory it does not.
-                operation.flush = format == Format::F32 && space != Space::Shared;
+                // PTX atom: `.add.f32` on global memory flushes subnormals; shared memory never does.
+                operation.flush = format == Format::F32;
                 AtomicKind::Float { operation, lanes: ty.lanes }
             }
             (Some(name @ (".min" | ".max")), Kind::Float(format)) => {
@@ -196,11 +197,27 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             (Some(".dec"), _) => AtomicKind::Decrement,
             _ => return Err(self.refuse(inst)),
         };
-        let b = self.value_at(inst, at + 1, ty)?;
         let c = if kind == AtomicKind::CompareAndSwap { self.value_at(inst, at + 2, ty)? } else { Operand::ZERO };
-        let d = if reduces { None } else { Some(self.exact(self.operand_at(inst, 0)?, ty)?) };
         let address = self.base(base, space)?;
-        self.emit(Op::Atomic { d, kind, space, bytes: ty.bytes(), address, offset, b, c });
+        // Each element of a vector is atomic on its own (PTX 9.7.13.5).
+        let mut steps = Vec::new();
+        for written in self.parts(self.operand_at(inst, at + 1)?) {
+            steps.push((self.value(&written, ty)?, None));
+        }
+        if !reduces {
+            let written = self.parts(self.operand_at(inst, 0)?);
+            if written.len() != steps.len() {
+                return Err(self.nonsense("the operands have different numbers of components"));
+            }
+            for ((_, d), written) in steps.iter_mut().zip(&written) {
+                *d = Some(self.exact(written, ty)?);
+            }
+        }
+        let bytes = ty.bytes();
+        for (index, (b, d)) in steps.into_iter().enumerate() {
+            let offset = offset.wrapping_add(i64::from(bytes) * index as i64);
+            self.emit(Op::Atomic { d, kind, space, bytes, address, offset, b, c });
+        }
         Ok(())
     }
 }

@@ -9,9 +9,11 @@
 
 mod control;
 mod convert;
+mod copy;
 mod float;
 mod integer;
 mod memory;
+mod modifiers;
 mod module;
 mod operand;
 mod statement;
@@ -94,6 +96,8 @@ struct Lowering<'m, 'a> {
     program: Program,
     version: Version,
     target: u32,
+    /// `.target map_f64_to_f32`
+    narrows_f64: bool,
     /// Names of the whole module.
     globals: HashMap<&'a str, Entity<'a>>,
     functions: HashMap<&'a str, &'m Function<'a>>,
@@ -287,7 +291,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 digits.and_then(|digits| digits.parse::<u32>().ok()).is_some_and(|number| number < *count)
             });
             if let Some(&(_, _, ty)) = member {
-                let entity = Entity::Register(self.fresh(ty.width()), ty);
+                let entity = self.register(ty);
                 self.scopes[index].names.insert(name, entity.clone());
                 return Some(entity);
             }
@@ -367,7 +371,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             Space::Param => {
                 let ty = Type::of(variable.ty).filter(|_| variable.dimensions.len == 0 && variable.lanes <= 1);
                 match ty {
-                    Some(ty) if ty.bits >= 16 => Entity::CallParam(self.fresh(ty.width()), ty),
+                    Some(ty) if (16..=64).contains(&ty.bits) => Entity::CallParam(self.fresh(ty.width()), ty),
                     _ => {
                         let (size, align) = self.size_of(variable)?;
                         Entity::Local(self.local(size, align)?)
@@ -396,13 +400,21 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             }
             return Ok(());
         }
-        let entity = if variable.lanes > 1 {
+        let entity = if variable.lanes > 1 && ty.bits <= 64 {
             Entity::Vector((0..variable.lanes).map(|_| self.fresh(ty.width())).collect())
         } else {
-            Entity::Register(self.fresh(ty.width()), ty)
+            self.register(ty)
         };
         self.name(variable.name, entity);
         Ok(())
+    }
+
+    /// A register of a type; 128 bits are two halves, the lower one first.
+    fn register(&mut self, ty: Type) -> Entity<'a> {
+        if ty.bits <= 64 {
+            return Entity::Register(self.fresh(ty.width()), ty);
+        }
+        Entity::Vector(vec![self.fresh(Width::B64), self.fresh(Width::B64)])
     }
 
     fn local(&mut self, size: u32, align: u32) -> Result<u32> {

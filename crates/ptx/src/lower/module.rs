@@ -60,6 +60,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
             program: Program { kernels: Vec::new(), variables: Vec::new(), address_bits: module.address_size() },
             version: module.version().unwrap_or(Version(1, 0)),
             target: module.target().unwrap_or(10),
+            narrows_f64: module.targets().any(|word| word == "map_f64_to_f32"),
             globals: HashMap::new(),
             functions: HashMap::new(),
             line_starts,

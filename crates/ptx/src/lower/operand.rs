@@ -172,7 +172,10 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             "dynamic_smem_size" => Special::DynamicShared,
             "total_smem_size" => Special::TotalShared,
             // A grid of one on a machine of one multiprocessor; clusters of one block.
-            "smid" | "gridid" | "cluster_ctarank" | "is_explicit_cluster" | "cluster_ctaid" | "clusterid" => {
+            "clusterid" | "nclusterid" if axis == 3 => return Ok(Some(Operand::Imm(0))),
+            "clusterid" => Special::Ctaid(axis),
+            "nclusterid" => Special::Nctaid(axis),
+            "smid" | "gridid" | "cluster_ctarank" | "is_explicit_cluster" | "cluster_ctaid" => {
                 return Ok(Some(Operand::Imm(0)));
             }
             "nsmid" | "cluster_nctarank" | "cluster_nctaid" => return Ok(Some(Operand::Imm(1))),
@@ -216,15 +219,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 _ => Err(self.unsupported("an address of several parts")),
             },
             OperandKind::Index(items) => {
-                let [name, index] = self.operands(items) else {
-                    return Err(self.nonsense("an index is missing"));
-                };
                 // Elements of the declared type are not kept; nobody writes this but by hand.
-                Err(self.unsupported(format!(
-                    "an indexed address ({} and {} operands)",
-                    name.name().unwrap_or("?"),
-                    evaluate(self.module, index).is_ok() as u32
-                )))
+                let name = self.operands(items).first().and_then(Written::name).unwrap_or("?");
+                Err(self.unsupported(format!("an indexed address of `{name}`")))
             }
             OperandKind::Binary(binary @ (Binary::Add | Binary::Subtract), items)
                 if evaluate(self.module, written).is_err() =>
@@ -330,20 +327,35 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         }
     }
 
+    /// The parts that hold a type's values: a value of 128 bits takes two.
+    pub(super) fn parts_of(&mut self, written: &'m Written<'a>, ty: Type) -> Vec<Written<'a>> {
+        let parts = self.parts(written);
+        if ty.bits <= 64 {
+            return parts;
+        }
+        let mut halves = Vec::new();
+        for part in parts {
+            match part.kind {
+                OperandKind::Name(name) => halves.extend(self.components(name).unwrap_or(vec![part])),
+                _ => halves.push(part),
+            }
+        }
+        halves
+    }
+
+    /// The components of a vector register.
+    fn components(&mut self, name: &'a str) -> Option<Vec<Written<'a>>> {
+        let Some(Entity::Vector(regs)) = self.find(name) else { return None };
+        let all = [Component::X, Component::Y, Component::Z, Component::W].into_iter().take(regs.len());
+        let span = self.span;
+        Some(all.map(|component| Written { span, kind: OperandKind::Component(name, component) }).collect())
+    }
+
     /// `{a, b}`, a vector register, or one operand alone: its parts.
     pub(super) fn parts(&mut self, written: &'m Written<'a>) -> Vec<Written<'a>> {
         match written.kind {
             OperandKind::Vector(items) => self.operands(items).to_vec(),
-            OperandKind::Name(name) => match self.find(name) {
-                Some(Entity::Vector(regs)) => {
-                    let all = [Component::X, Component::Y, Component::Z, Component::W];
-                    let parts = all.into_iter().take(regs.len());
-                    parts
-                        .map(|component| Written { span: written.span, kind: OperandKind::Component(name, component) })
-                        .collect()
-                }
-                _ => vec![*written],
-            },
+            OperandKind::Name(name) => self.components(name).unwrap_or(vec![*written]),
             _ => vec![*written],
         }
     }

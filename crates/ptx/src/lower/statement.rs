@@ -1,5 +1,6 @@
 //! Statements in order, and the table of opcodes.
 
+use super::modifiers;
 use super::types::{Kind, Type};
 use super::{Body, Entity, Result, Scope};
 use crate::ast::{Instruction, Operand as Written, Statement};
@@ -114,6 +115,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             types: modifiers.iter().filter_map(|modifier| Type::of(modifier)).collect(),
             spelling: instruction.spelling(self.module),
         };
+        self.allowed(&inst)?;
         self.guard = None;
         if let Some(guard) = instruction.guard(self.module) {
             let Operand::Reg(pred) = self.value(guard.predicate, Type::PRED)? else {
@@ -122,6 +124,22 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             self.guard = Some(Guard { pred: self.kept(&inst, pred), expected: !guard.negated });
         }
         self.lower(&inst)
+    }
+
+    /// What would have to be guessed is refused.
+    fn allowed(&self, inst: &Inst<'m, 'a>) -> Result<()> {
+        if let Some(modifier) = modifiers::unknown(inst).filter(|_| !self.has_row(inst)) {
+            return Err(self.unsupported(format!("`{}` (`{modifier}`)", inst.spelling)));
+        }
+        let wide = inst.types.iter().any(|ty| ty.bits > 64);
+        if wide && !matches!(inst.opcode, "mov" | "ld" | "st") {
+            return Err(self.refuse(inst));
+        }
+        // PTX 11.1 says that such values take half of their 64 bits, not which, nor what memory then holds.
+        if self.lowering.narrows_f64 && inst.types.iter().any(|ty| ty.kind == Kind::Float(Format::F64)) {
+            return Err(self.unsupported(format!("`{}` under `.target map_f64_to_f32`", inst.spelling)));
+        }
+        Ok(())
     }
 
     /// A guard that the instruction itself may write is copied first: it may be lowered to several operations.
@@ -164,6 +182,13 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             "div" | "rem" | "min" | "max" | "abs" | "neg" | "sad" | "and" | "or" | "xor" | "not" | "cnot" | "shl"
             | "shr" | "shf" | "clz" | "popc" | "brev" | "bfind" | "bfe" | "bfi" | "prmt" | "lop3" | "dp4a" | "dp2a"
             | "bmsk" | "fns" | "szext" => self.bits(inst),
+            "cp" => self.copy(inst),
+            // Opaque, and only a hint to whoever takes it.
+            "createpolicy" => {
+                let d = self.exact(self.operand_at(inst, 0)?, Type::B64)?;
+                self.emit(Op::Move { d, a: Operand::ZERO });
+                Ok(())
+            }
             "ld" | "ldu" => self.load(inst),
             "st" => self.store(inst),
             "atom" | "red" => self.atomic(inst),

@@ -26,6 +26,7 @@ pub(super) struct Type {
 impl Type {
     pub(super) const PRED: Type = Type { kind: Kind::Pred, bits: 1, lanes: 1 };
     pub(super) const B32: Type = Type { kind: Kind::Bits, bits: 32, lanes: 1 };
+    pub(super) const B64: Type = Type { kind: Kind::Bits, bits: 64, lanes: 1 };
     pub(super) const U32: Type = Type { kind: Kind::Unsigned, bits: 32, lanes: 1 };
 
     /// `.u32`, `.f16x2` …, with its dot.
@@ -54,12 +55,14 @@ impl Type {
             "16" => 16,
             "32" => 32,
             "64" => 64,
+            "128" if kind == Kind::Bits => 128,
+            "16x2" if kind != Kind::Bits => return Some(Type { kind, bits: 32, lanes: 2 }),
             _ => return None,
         };
         Some(Type { kind, bits, lanes: 1 })
     }
 
-    /// The register that holds a value.
+    /// The register that holds a value; 128 bits take two of 64.
     pub(super) const fn width(self) -> Width {
         Width::holding(self.bits)
     }
@@ -88,7 +91,7 @@ impl Type {
     /// As conversions know it; packed types and predicates they do not.
     pub(super) fn scalar(self) -> Option<Scalar> {
         match self.kind {
-            _ if self.lanes > 1 => None,
+            _ if self.lanes > 1 || self.bits > 64 => None,
             Kind::Float(format) => Some(Scalar::Float(format)),
             Kind::Pred => None,
             _ => Some(Scalar::Int { bits: self.bits, signed: self.is_signed() }),

@@ -1,0 +1,231 @@
+//! cvt, cvt.pack.
+
+use super::Forms;
+use super::comparisons::FLOATS;
+use super::floats::{ROUNDINGS, nan_bits};
+use super::integers::{names, number};
+use roundonce_oracle::rational::number as rounded;
+use roundonce_oracle::{Direction, Layout, NanBits, saturated};
+
+/// The register that holds an integer type, and its name.
+fn integer(bits: u32, signed: bool) -> (char, String) {
+    let (register, name) = names(bits, signed);
+    (if bits == 8 { 'h' } else { register }, name)
+}
+
+#[test]
+fn between_integers() {
+    let mut forms = Forms::default();
+    for from in [8, 16, 32, 64] {
+        for to in [8, 16, 32, 64] {
+            for (from_signed, to_signed) in [(false, false), (false, true), (true, false), (true, true)] {
+                let ((rf, tf), (rt, tt)) = (integer(from, from_signed), integer(to, to_signed));
+                // An 8-bit result is extended into its register as its type says.
+                let held = move |value: i128| number(value as u64, to, to_signed) as u64;
+                forms.add(format!("cvt.{tt}.{tf} %{rt}0, %{rf}1;"), move |[a, ..]| held(number(a, from, from_signed)));
+                let (least, most) =
+                    if to_signed { (-(1 << (to - 1)), (1 << (to - 1)) - 1) } else { (0, (1 << to) - 1) };
+                forms.add(format!("cvt.sat.{tt}.{tf} %{rt}0, %{rf}1;"), move |[a, ..]| {
+                    held(number(a, from, from_signed).clamp(least, most))
+                });
+            }
+        }
+    }
+    // A wider register gives its low bits, and takes the value extended.
+    forms.add("cvt.s16.s8 %h0, %r1;", |[a, ..]| number(a, 8, true) as u64);
+    forms.add("cvt.u32.u8 %r0, %x1;", |[a, ..]| a & 0xff);
+    forms.add("cvt.s8.s32 %r0, %r1;", |[a, ..]| number(a, 8, true) as u64);
+    forms.add("cvt.u8.u32 %x0, %r1;", |[a, ..]| a & 0xff);
+    forms.check();
+}
+
+/// Significand and exponent of a finite number.
+fn parts(layout: Layout, bits: u64) -> (bool, u64, i32) {
+    let magnitude = bits & layout.magnitude();
+    let (exponent, fraction) = (magnitude >> layout.frac_bits, magnitude & (layout.smallest_normal() - 1));
+    let negative = bits & layout.sign() != 0;
+    match exponent {
+        0 => (negative, fraction, layout.quantum()),
+        _ => (negative, fraction | layout.smallest_normal(), layout.quantum() + exponent as i32 - 1),
+    }
+}
+
+/// A finite number as an integer, and something too large for any as something too large.
+fn to_integer(layout: Layout, direction: Direction, bits: u64) -> i128 {
+    let (negative, significand, exponent) = parts(layout, bits);
+    let sign = |magnitude: i128| if negative { -magnitude } else { magnitude };
+    if exponent >= 0 {
+        return sign(if exponent > 60 { i128::from(significand) << 60 } else { i128::from(significand) << exponent });
+    }
+    let shift = (-exponent).min(120) as u32;
+    let (whole, rest) = (i128::from(significand) >> shift, i128::from(significand) % (1 << shift));
+    let half = 1i128 << (shift - 1);
+    let up = match direction {
+        Direction::Nearest => rest > half || (rest == half && whole % 2 == 1),
+        Direction::Zero => false,
+        Direction::Down => negative && rest != 0,
+        Direction::Up => !negative && rest != 0,
+    };
+    sign(whole + i128::from(up))
+}
+
+#[test]
+fn between_integers_and_floats() {
+    let mut forms = Forms::default();
+    for (rf, tf, layout) in FLOATS {
+        for bits in [8, 16, 32, 64] {
+            for signed in [false, true] {
+                let (ri, ti) = integer(bits, signed);
+                for (name, direction) in ROUNDINGS {
+                    forms.add(format!("cvt.{name}i.{ti}.{tf} %{ri}0, %{rf}1;"), move |[a, ..]| {
+                        let a = a & (layout.sign() | layout.magnitude());
+                        let (least, most) =
+                            if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
+                        let value = if layout.is_nan(a) {
+                            if tf == "f64" || bits == 64 { 1 << (bits - 1) } else { 0 }
+                        } else if a & layout.magnitude() == layout.infinity() {
+                            if a & layout.sign() != 0 { least } else { most }
+                        } else {
+                            to_integer(layout, direction, a).clamp(least, most)
+                        };
+                        number(value as u64, bits, signed) as u64
+                    });
+                    forms.add(format!("cvt.{name}.{tf}.{ti} %{rf}0, %{ri}1;"), move |[a, ..]| {
+                        let value = number(a, bits, signed);
+                        rounded(layout, direction, value < 0, value.unsigned_abs(), 0, false).bits
+                    });
+                }
+            }
+        }
+    }
+    forms.add("cvt.rn.sat.f32.s32 %f0, %r1;", |[a, ..]| if a as i32 > 0 { 0x3f80_0000 } else { 0 });
+    forms.add("cvt.rzi.ftz.s32.f32 %r0, %f1;", |[a, ..]| {
+        let value = f32::from_bits(a as u32);
+        value as i32 as u64
+    });
+    forms.add("cvt.rmi.ftz.s32.f32 %r0, %f1;", |[a, ..]| {
+        let value = f32::from_bits(a as u32);
+        // A flushed number does not round away.
+        if value.is_subnormal() { 0 } else { value.floor() as i32 as u64 }
+    });
+    forms.check();
+}
+
+/// What a NaN becomes: all ones, or in f64 its own payload, quiet.
+fn nan(from: Layout, to: Layout, bits: u64) -> u64 {
+    if nan_bits(to) == NanBits::AllOnes {
+        return to.magnitude();
+    }
+    let shift = to.frac_bits - from.frac_bits;
+    let sign = if bits & from.sign() != 0 { to.sign() } else { 0 };
+    sign | to.infinity() | to.quiet() | (bits & (from.smallest_normal() - 1)) << shift
+}
+
+/// From a float to another.
+fn float(from: Layout, to: Layout, direction: Direction, bits: u64) -> u64 {
+    let bits = bits & (from.sign() | from.magnitude());
+    let sign = if bits & from.sign() != 0 { to.sign() } else { 0 };
+    if from.is_nan(bits) {
+        nan(from, to, bits)
+    } else if bits & from.magnitude() == from.infinity() {
+        sign | to.infinity()
+    } else {
+        let (negative, significand, exponent) = parts(from, bits);
+        if significand == 0 { sign } else { rounded(to, direction, negative, significand.into(), exponent, false).bits }
+    }
+}
+
+#[test]
+fn between_floats() {
+    let mut forms = Forms::default();
+    for (rf, tf, from) in FLOATS {
+        for (rt, tt, to) in FLOATS {
+            if tf == tt {
+                for (name, direction) in ROUNDINGS {
+                    forms.add(format!("cvt.{name}i.{tf}.{tf} %{rf}0, %{rf}1;"), move |[a, ..]| {
+                        let a = a & (from.sign() | from.magnitude());
+                        let whole = a & from.magnitude() >= from.infinity() || parts(from, a).2 >= 0;
+                        if from.is_nan(a) {
+                            return nan(from, from, a);
+                        }
+                        if whole {
+                            return a;
+                        }
+                        let value = to_integer(from, direction, a);
+                        let sign = a & from.sign();
+                        sign | rounded(from, direction, false, value.unsigned_abs(), 0, false).bits
+                    });
+                }
+                continue;
+            }
+            let widens = from.frac_bits <= to.frac_bits && from.exp_bits <= to.exp_bits;
+            if widens {
+                forms.add(format!("cvt.{tt}.{tf} %{rt}0, %{rf}1;"), move |[a, ..]| float(from, to, Direction::Zero, a));
+            } else {
+                for (name, direction) in ROUNDINGS {
+                    forms.add(format!("cvt.{name}.{tt}.{tf} %{rt}0, %{rf}1;"), move |[a, ..]| {
+                        float(from, to, direction, a)
+                    });
+                }
+            }
+        }
+    }
+    forms.add("cvt.sat.f32.f32 %f0, %f1;", |[a, ..]| saturated(Layout::F32, a & 0xffff_ffff));
+    forms.add("cvt.rp.sat.f32.f64 %f0, %d1;", |[a, ..]| {
+        saturated(Layout::F32, float(Layout::F64, Layout::F32, Direction::Up, a))
+    });
+    forms.add("cvt.rn.ftz.f32.f64 %f0, %d1;", |[a, ..]| {
+        let result = float(Layout::F64, Layout::F32, Direction::Nearest, a);
+        if result & 0x7fff_ffff < 0x80_0000 { result & 0x8000_0000 } else { result }
+    });
+    forms.add("cvt.ftz.f64.f32 %d0, %f1;", |[a, ..]| {
+        let a = if a & 0x7fff_ffff < 0x80_0000 { a & 0x8000_0000 } else { a };
+        float(Layout::F32, Layout::F64, Direction::Nearest, a)
+    });
+    forms.check();
+}
+
+#[test]
+fn clamped_and_packed() {
+    let mut forms = Forms::default();
+    for (t, layout) in [("f16", Layout::F16), ("bf16", Layout::BF16)] {
+        for (name, direction) in &ROUNDINGS[..2] {
+            for (modifiers, relu, finite) in [
+                ("", false, false),
+                (".relu", true, false),
+                (".satfinite", false, true),
+                (".relu.satfinite", true, true),
+            ] {
+                let one = move |a: u64| {
+                    let result = float(Layout::F32, layout, *direction, a);
+                    let sign = result & layout.sign();
+                    if layout.is_nan(result) {
+                        result
+                    } else if relu && sign != 0 {
+                        0
+                    } else if finite && result & layout.magnitude() == layout.infinity() {
+                        sign | (layout.infinity() - 1)
+                    } else {
+                        result
+                    }
+                };
+                forms.add(format!("cvt.{name}{modifiers}.{t}.f32 %h0, %f1;"), move |[a, ..]| one(a));
+                let text = format!("cvt.{name}{modifiers}.{t}x2.f32 %r0, %f1, %f2;");
+                forms.add(text, move |[a, b, ..]| one(a) << 16 | one(b));
+            }
+        }
+    }
+    for signed in [false, true] {
+        let clamp = move |value: u64, bits: u32| {
+            let (least, most) = if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
+            number(value, 32, true).clamp(least, most) as u64 & ((1 << bits) - 1)
+        };
+        let t = if signed { 's' } else { 'u' };
+        forms
+            .add(format!("cvt.pack.sat.{t}16.s32 %r0, %r1, %r2;"), move |[a, b, ..]| clamp(a, 16) << 16 | clamp(b, 16));
+        forms.add(format!("cvt.pack.sat.{t}8.s32.b32 %r0, %r1, %r2, %r3;"), move |[a, b, c, _]| {
+            c << 16 | clamp(a, 8) << 8 | clamp(b, 8)
+        });
+    }
+    forms.check();
+}

@@ -1,0 +1,68 @@
+//! What is not run is named: nothing is run as something else.
+
+use roundonce_ptx::{UNSUPPORTED, lower, parse};
+
+fn refusals(target: &str, line: &str) -> Vec<(&'static str, String)> {
+    let text = format!(
+        ".version 8.8\n.target {target}\n.address_size 64\n.visible .entry k(.param .u64 out)\n{{\n\
+         .reg .pred %p<5>; .reg .b16 %h<5>; .reg .b32 %r<5>; .reg .b64 %x<5>; .reg .f32 %f<5>; .reg .f64 %d<5>;\n\
+         .reg .b128 %q<3>; .shared .align 16 .b8 shared[64];\n{line}\nret;\n}}\n"
+    );
+    let parsed = parse(&text);
+    assert!(parsed.findings.is_empty(), "{line}: {:?}", parsed.findings);
+    let findings = lower(&parsed.module, None).err().unwrap_or_default();
+    findings.into_iter().map(|finding| (finding.code, finding.message)).collect()
+}
+
+#[test]
+fn by_name() {
+    let lines = [
+        "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%x1], %r1, [%x2];",
+        "st.bulk.shared::cta [%x1], 64, 0;",
+        "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.shared::cluster.add.u32 [%x1], %r1, [%x2];",
+        "cp.async.mbarrier.arrive.shared.b64 [shared];",
+        "mbarrier.init.shared.b64 [shared], 32;",
+        "barrier.cluster.arrive;",
+        "atom.global.cas.b128 %q1, [%x1], %q1, %q2;",
+        "atom.global.add.b128 %q1, [%x1], %q1;",
+        "min.abs.f32 %f1, %f2, %f3;",
+        "max.NaN.abs.f32 %f1, %f2, %f3, %f4;",
+        "fma.rn.oob.f16 %h1, %h2, %h3, %h4;",
+        "sub.u16x2 %r1, %r2, %r3;",
+        "cvt.rs.f16x2.f32 %r1, %f1, %f2, %r2;",
+        "cvt.rna.tf32.f32 %r1, %f1;",
+        "cvt.rn.satfinite.e4m3x2.f32 %h1, %f1, %f2;",
+        "cvt.pack.sat.u4.s32.b32 %r1, %r2, %r3, %r4;",
+        "vadd.s32.s32.s32.sat %r1, %r2, %r3;",
+        "vabsdiff4.u32.u32.u32.add %r1, %r2, %r3, %r4;",
+        "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%x1, {%f1, %f2}];",
+        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1}, {%r1}, {%r2}, {%f2};",
+        "add.sat.u16 %h1, %h2, %h3;",
+        "mad.hi.sat.u32 %r1, %r2, %r3, %r4;",
+        "bfe.wrong.u32 %r1, %r2, %r3, %r4;",
+        "mov.u32 %r1, %pm0;",
+    ];
+    for line in lines {
+        let found = refusals("sm_100a", line);
+        assert!(!found.is_empty(), "{line} is run");
+        let opcode = line.split(['.', ' ']).next().unwrap();
+        for (code, message) in found {
+            assert_eq!(code, UNSUPPORTED, "{line}: {message}");
+            assert!(message.contains(opcode) || message.contains("%pm0"), "{line}: {message}");
+        }
+    }
+}
+
+/// Half of the 64 bits are used: the documents do not say which.
+#[test]
+fn doubles_that_are_singles() {
+    let narrowed = "sm_10, map_f64_to_f32";
+    for line in ["add.f64 %d1, %d2, %d3;", "ld.global.f64 %d1, [%x1];", "cvt.f64.f32 %d1, %f1;"] {
+        let found = refusals(narrowed, line);
+        assert_eq!(found.len(), 1, "{line}");
+        assert!(found[0].1.contains("map_f64_to_f32"), "{}", found[0].1);
+        assert_eq!(found[0].0, UNSUPPORTED);
+        assert!(refusals("sm_13", line).is_empty(), "{line}");
+    }
+    assert!(refusals(narrowed, "add.f32 %f1, %f2, %f3; mov.b64 %x1, %x2;").is_empty());
+}
