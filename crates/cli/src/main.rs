@@ -7,6 +7,7 @@ mod array;
 mod asm;
 mod bits;
 mod check;
+mod diff;
 mod disasm;
 mod eval;
 mod eval_arrays;
@@ -45,6 +46,8 @@ enum Verb {
     Bits(bits::Arguments),
     /// Which evaluation of an expression gives each seen value; alone, a published case
     Why(why::Arguments),
+    /// Whether two expressions, instructions or files of results are bit-equal; else the first input that shows it
+    Diff(diff::Arguments),
     /// The table of every instruction form
     Forms(forms::Arguments),
     /// Run a kernel over a grid, exactly
@@ -111,6 +114,7 @@ fn main() -> ExitCode {
         Verb::Explain(arguments) => explain::run(&arguments),
         Verb::Bits(arguments) => bits::run(&arguments),
         Verb::Why(arguments) => why::run(&arguments),
+        Verb::Diff(arguments) => diff::run(&arguments),
         Verb::Forms(arguments) => forms::run(&arguments),
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Check(arguments) => check::run(&arguments),

@@ -19,7 +19,7 @@ pub(crate) fn is_array(text: &str) -> bool {
 }
 
 /// An array of floating-point numbers.
-fn read(path: &Path) -> Result<Values, Failure> {
+pub(crate) fn read(path: &Path) -> Result<Values, Failure> {
     let fault = |problem: String| Failure::Input(format!("{}: {problem}", path.display()));
     let Array { header, bytes } = Array::read(path)?;
     let size = (header.len() + bytes.len()) as u64;

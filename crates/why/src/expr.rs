@@ -1,6 +1,6 @@
 //! The expressions that people ask about: `+ - * ( )`, `fma(a,b,c)`, names, literals with types.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use roundonce_arith::Format;
 use roundonce_isa::{parse_number, parse_value};
@@ -223,6 +223,31 @@ impl Parser<'_> {
         self.expect(')')?;
         Ok(Expr::Fma(Box::new(a), Box::new(b), Box::new(c)))
     }
+}
+
+/// The names that an expression's text has.
+///
+/// ```
+/// assert!(roundonce_why::names_in("fma(a, b2, 1.5f)").iter().eq(["a", "b2"]));
+/// ```
+pub fn names_in(text: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let length = if first.is_alphabetic() || first == '_' {
+            let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+            if !rest[end..].trim_start().starts_with('(') {
+                names.insert(rest[..end].to_owned());
+            }
+            end
+        } else if first.is_ascii_digit() || first == '.' {
+            literal_length(rest)
+        } else {
+            first.len_utf8()
+        };
+        rest = &rest[length.max(1)..];
+    }
+    names
 }
 
 /// A literal goes on over letters, digits, points and colons, and over a sign behind an exponent's letter.

@@ -9,6 +9,7 @@
 mod answer;
 mod arrays;
 mod cases;
+pub mod diff;
 mod explain;
 mod expr;
 mod plan;
@@ -22,7 +23,7 @@ pub use answer::{Answer, Evaluated, SeenAnswer, StepText, answer};
 pub use arrays::{ArrayAnswer, ArrayGroup, ArraySeen, Bits, Column, Example, Question, Values, answer_arrays};
 pub use cases::{CASES, Case};
 pub use explain::{Component, Counterpart, Explained, Neighbour, Number, OperandText, Picture, explain};
-pub use expr::{Expr, ExprError, Typed, parse_expr, parse_typed};
+pub use expr::{Expr, ExprError, Typed, names_in, parse_expr, parse_typed};
 pub use plan::{Plan, PlanOp, Ref};
 pub use search::{Explanation, MAX_WAYS, Options, Space, parting, ulps};
 pub use seen::Seen;

@@ -18,6 +18,11 @@ pub struct Column {
 pub enum Bits {
     /// The same everywhere.
     One(u64),
+    /// All bits there are, one element after the other: those of the element's own number from `shift` on.
+    Counted {
+        /// How many lower bits of the number belong to others.
+        shift: u32,
+    },
     /// f16, bf16.
     U16(Vec<u16>),
     /// f32.
@@ -42,10 +47,10 @@ impl Column {
         };
         Some(Column { format, bits })
     }
-    /// How many elements there are; `None` for one value for all.
+    /// How many elements there are; `None` where there is no end of them.
     pub fn len(&self) -> Option<usize> {
         match &self.bits {
-            Bits::One(_) => None,
+            Bits::One(_) | Bits::Counted { .. } => None,
             Bits::U16(values) => Some(values.len()),
             Bits::U32(values) => Some(values.len()),
             Bits::U64(values) => Some(values.len()),
@@ -62,6 +67,7 @@ impl Column {
     pub fn at(&self, element: usize) -> Typed {
         let bits = match &self.bits {
             Bits::One(bits) => *bits,
+            Bits::Counted { shift } => element as u64 >> shift & self.format.mask(),
             Bits::U16(values) => u64::from(values[element]),
             Bits::U32(values) => u64::from(values[element]),
             Bits::U64(values) => values[element],
@@ -73,6 +79,7 @@ impl Column {
         out.clear();
         match &self.bits {
             Bits::One(bits) => out.resize(elements.len(), *bits),
+            Bits::Counted { .. } => out.extend(elements.iter().map(|&at| self.at(at).bits)),
             Bits::U16(values) => out.extend(elements.iter().map(|&at| u64::from(values[at]))),
             Bits::U32(values) => out.extend(elements.iter().map(|&at| u64::from(values[at]))),
             Bits::U64(values) => out.extend(elements.iter().map(|&at| values[at])),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use roundonce_arith::batch::{Batch, Source};
-use roundonce_arith::{Format, Profile, Rounding};
+use roundonce_arith::{Format, Operation, Profile, Rounding};
 use roundonce_isa::convert;
 
 use super::Column;
@@ -16,6 +16,8 @@ pub(crate) const BLOCK: usize = 1024;
 /// A way, its names bound to columns.
 pub(crate) struct Runner<'a> {
     leaves: Vec<Bound<'a>>,
+    /// The format of each slot.
+    formats: Vec<Format>,
     ops: Vec<Op>,
     result: Format,
     flip: u64,
@@ -29,9 +31,19 @@ enum Bound<'a> {
     Literal(Column),
 }
 
+impl Bound<'_> {
+    fn column(&self) -> &Column {
+        match self {
+            Bound::Named(column) => column,
+            Bound::Literal(column) => column,
+        }
+    }
+}
+
 struct Op {
     batch: Batch,
-    operands: Vec<(usize, Format)>,
+    /// The slot of each, its format, and the format that the operation takes.
+    operands: Vec<(usize, Format, Format)>,
     /// The result rounded again to the expression's type.
     narrow: Option<(Format, Rounding)>,
 }
@@ -39,30 +51,51 @@ struct Op {
 impl<'a> Runner<'a> {
     pub(crate) fn new(way: &Way, columns: &'a BTreeMap<String, Column>, profile: &Profile) -> Runner<'a> {
         let plan = &way.plan;
-        let leaves: Vec<Bound<'a>> = plan
-            .leaves
-            .iter()
-            .map(|(value, written)| match columns.get(written) {
-                Some(column) => Bound::Named(column),
-                None => Bound::Literal(Column::one(*value)),
-            })
-            .collect();
-        let mut formats: Vec<Format> = plan.leaves.iter().map(|(value, _)| value.format).collect();
-        let mut ops = Vec::with_capacity(plan.ops.len());
+        let leaves = plan.leaves.iter().map(|(value, written)| match columns.get(written) {
+            Some(column) => Bound::Named(column),
+            None => Bound::Literal(Column::one(*value)),
+        });
+        let mut runner = Runner::of_leaves(leaves.collect());
         for (index, op) in plan.ops.iter().enumerate() {
-            let operation = way.operation(index);
             let slot = |operand: &Ref| match *operand {
                 Ref::Leaf(leaf) => leaf,
                 Ref::Op(earlier) => plan.leaves.len() + earlier,
             };
-            let operands = op.operands.iter().map(|operand| (slot(operand), formats[slot(operand)])).collect();
+            let operands: Vec<usize> = op.operands.iter().map(slot).collect();
             let narrow = way.narrows(index).then_some((op.format, way.rounding));
-            formats.push(narrow.map_or(operation.format, |(format, _)| format));
-            ops.push(Op { batch: Batch::new(operation, profile), operands, narrow });
+            runner.push(way.operation(index), &operands, narrow, profile);
         }
+        runner.flip = if plan.negate_result { runner.result.sign_mask() } else { 0 };
+        runner
+    }
+
+    /// One operation on columns.
+    pub(crate) fn of_operation(operation: Operation, operands: &[&'a Column], profile: &Profile) -> Runner<'a> {
+        let mut runner = Runner::of_leaves(operands.iter().map(|column| Bound::Named(column)).collect());
+        let all: Vec<usize> = (0..operands.len()).collect();
+        runner.push(operation, &all, None, profile);
+        runner
+    }
+
+    fn of_leaves(leaves: Vec<Bound<'a>>) -> Runner<'a> {
+        let formats: Vec<Format> = leaves.iter().map(|leaf| leaf.column().format).collect();
         let result = formats.last().copied().unwrap_or(Format::F32);
-        let flip = if plan.negate_result { result.sign_mask() } else { 0 };
-        Runner { leaves, result, flip, slots: vec![Vec::new(); formats.len()], ops }
+        Runner { slots: vec![Vec::new(); leaves.len()], leaves, formats, ops: Vec::new(), result, flip: 0 }
+    }
+
+    fn push(
+        &mut self,
+        operation: Operation,
+        operands: &[usize],
+        narrow: Option<(Format, Rounding)>,
+        profile: &Profile,
+    ) {
+        let operand = |(index, &slot): (usize, &usize)| (slot, self.formats[slot], operation.operand_format(index));
+        let operands = operands.iter().enumerate().map(operand).collect();
+        self.result = narrow.map_or(operation.format, |(format, _)| format);
+        self.formats.push(self.result);
+        self.slots.push(Vec::new());
+        self.ops.push(Op { batch: Batch::new(operation, profile), operands, narrow });
     }
 
     /// The format of the results.
@@ -74,21 +107,17 @@ impl<'a> Runner<'a> {
     pub(crate) fn run(&mut self, elements: &[usize]) -> &[u64] {
         let mut widened: [Vec<u64>; 3] = Default::default();
         for (leaf, slot) in self.leaves.iter().zip(&mut self.slots) {
-            let column = match leaf {
-                Bound::Named(column) => column,
-                Bound::Literal(column) => column,
-            };
-            column.gather(elements, slot);
+            leaf.column().gather(elements, slot);
         }
         for (index, op) in self.ops.iter().enumerate() {
             let (before, from) = self.slots.split_at_mut(self.leaves.len() + index);
             let to = op.batch.operation().format;
-            for ((slot, format), wide) in op.operands.iter().zip(&mut widened) {
+            for (&(slot, from, to), wide) in op.operands.iter().zip(&mut widened) {
                 wide.clear();
-                if *format == to {
-                    wide.extend_from_slice(&before[*slot]);
+                if from == to {
+                    wide.extend_from_slice(&before[slot]);
                 } else {
-                    wide.extend(before[*slot].iter().map(|&bits| convert(*format, to, Rounding::NearestEven, bits).0));
+                    wide.extend(before[slot].iter().map(|&bits| convert(from, to, Rounding::NearestEven, bits).0));
                 }
             }
             let out = &mut from[0];

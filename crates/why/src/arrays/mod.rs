@@ -16,7 +16,7 @@ use serde::Serialize;
 
 pub use column::{Bits, Column};
 use cover::{Cover, Group, Judge, cover};
-use evaluate::{BLOCK, Runner};
+pub(crate) use evaluate::{BLOCK, Runner};
 use sums::{Sum, SumWay};
 
 use crate::answer::{COLUMNS, Evaluated, describe, grouped};
@@ -445,7 +445,7 @@ fn input(name: &str, value: Typed) -> (String, String) {
 }
 
 /// An element's place along each axis.
-fn place(shape: &[usize], mut element: usize) -> Vec<usize> {
+pub(crate) fn place(shape: &[usize], mut element: usize) -> Vec<usize> {
     let mut index = vec![0; shape.len()];
     for (place, length) in index.iter_mut().zip(shape).rev() {
         *place = element % length;

@@ -1,0 +1,147 @@
+//! `diff`: are two expressions, instructions or files of results bit-equal; else the first input that shows it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use clap::Args;
+use roundonce::arith::Format as Lane;
+use roundonce::why::diff::files::compare_arrays;
+use roundonce::why::diff::{Budget, OPERANDS, Query, Side, Verdict, compare};
+use roundonce::why::{Typed, names_in, parse_expr};
+use roundonce::{Profile, instruction};
+
+use crate::output::{self, Format, FormatArgument, TargetArguments};
+use crate::progress::Progress;
+use crate::why::{split_input, underlined};
+use crate::{Ended, Failure, Status, why_arrays};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// An expression (fma(a,b,c)), an instruction (fma.rz.f32, FFMA.FTZ; its operands are a, b, c) or a .npy file
+    #[arg(allow_hyphen_values = true)]
+    first: String,
+    /// What it is compared with
+    #[arg(allow_hyphen_values = true)]
+    second: String,
+    /// The type of an expression's names, where no instruction gives it
+    #[arg(long = "type", value_name = "TYPE", default_value = "f32")]
+    ty: String,
+    /// Values to estimate on how often the two differ: a=x.npy
+    #[arg(long, value_name = "NAME=FILE.npy")]
+    data: Vec<String>,
+    /// Random inputs to try where nothing can be proved
+    #[arg(long, value_name = "COUNT", default_value_t = Budget::default().random)]
+    tries: u64,
+    /// Take two NaNs of different bits for a difference
+    #[arg(long)]
+    nan_bits: bool,
+    #[command(flatten)]
+    target: TargetArguments,
+    #[command(flatten)]
+    format: FormatArgument,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Ended {
+    let (first, second) = (&arguments.first, &arguments.second);
+    match (why_arrays::is_array(first), why_arrays::is_array(second)) {
+        (true, true) => files(arguments),
+        (false, false) => computations(arguments),
+        _ => Err(Failure::Input(format!("`{first}` and `{second}`: a file of results is compared with another one"))),
+    }
+}
+
+fn files(arguments: &Arguments) -> Ended {
+    let [first, second] = [&arguments.first, &arguments.second].map(|path| why_arrays::read(Path::new(path)));
+    let differences = compare_arrays(&first?, &second?).map_err(Failure::Input)?;
+    match arguments.format.format {
+        Format::Json => output::json(&differences)?,
+        Format::Text => output::lines(&differences.lines())?,
+    }
+    Ok(if differences.equal() { Status::Done } else { Status::Found })
+}
+
+fn computations(arguments: &Arguments) -> Ended {
+    let ty = Lane::NAMED.iter().find(|(name, _)| *name == arguments.ty).map(|(_, format)| *format);
+    let ty = ty.ok_or_else(|| {
+        Failure::Input(format!("--type: `{}` is no type: expected f16, bf16, f32 or f64", arguments.ty))
+    })?;
+    let target = arguments.target.target();
+    let texts = [&arguments.first, &arguments.second];
+    let instructions = texts.map(|text| {
+        // A name alone, or brackets and operators, are an expression.
+        let spelling = text.contains('.') && !text.contains(['(', ' ', '*']) || text.starts_with("FFMA");
+        spelling.then(|| instruction(text, &target)).transpose()
+    });
+    let [first, second] = instructions;
+    let instructions = [first?, second?];
+    let mut types: BTreeMap<&str, Lane> = BTreeMap::new();
+    for operation in instructions.iter().flatten().map(|instruction| instruction.recipe.operation) {
+        types.extend(
+            OPERANDS
+                .iter()
+                .take(operation.kind.arity())
+                .enumerate()
+                .map(|(at, name)| (*name, operation.operand_format(at))),
+        );
+    }
+    if let [Some(one), Some(other)] = &instructions
+        && (one.recipe.condition_codes, one.recipe.lanes) != (other.recipe.condition_codes, other.recipe.lanes)
+    {
+        return Err(Failure::Input(
+            "one writes condition codes, or has other components, and the other not".to_owned(),
+        ));
+    }
+    let side = |text: &String, instruction: &Option<roundonce::Instruction>| -> Result<Side, Failure> {
+        if let Some(instruction) = instruction {
+            return Ok(Side::instruction(text, instruction.recipe.operation));
+        }
+        let typed = |name: String| {
+            let format = types.get(name.as_str()).copied().unwrap_or(ty);
+            (name, Typed { format, bits: 0 })
+        };
+        let names = names_in(text).into_iter().map(typed).collect();
+        Ok(Side::expression(&parse_expr(text, &names).map_err(|error| underlined(text, &error))?))
+    };
+    let first = side(texts[0], &instructions[0])?;
+    let second = side(texts[1], &instructions[1])?;
+    let mut data = BTreeMap::new();
+    for input in &arguments.data {
+        let (name, path) = split_input(input)?;
+        data.insert(name.to_owned(), why_arrays::read(Path::new(path))?.column);
+    }
+    let data = (!data.is_empty()).then_some(&data);
+    let budget = Budget { random: arguments.tries, nan_bits: arguments.nan_bits, ..Budget::default() };
+    let progress = Progress::open("inputs compared");
+    let advance = |tried| progress.advance(tried);
+    let comparison = compare(&first, &second, data, budget, &Profile::NVIDIA, &solve, &advance);
+    drop(progress);
+    let comparison = comparison.map_err(Failure::Input)?;
+    match arguments.format.format {
+        Format::Json => output::json(&comparison)?,
+        Format::Text => output::lines(&comparison.lines())?,
+    }
+    match comparison.verdict {
+        Verdict::Equal { .. } => Ok(Status::Done),
+        Verdict::Different { .. } => Ok(Status::Found),
+        Verdict::Unknown { .. } => Err(Failure::Unsupported(
+            "their inputs have too many bits to try them all, and no SMT solver (bitwuzla, cvc5, z3) decided"
+                .to_owned(),
+        )),
+    }
+}
+
+/// The solvers that are asked, with what makes them give up.
+const SOLVERS: [(&str, &[&str]); 3] =
+    [("bitwuzla", &["--time-limit", "60000"]), ("cvc5", &["--tlimit=60000"]), ("z3", &["-T:60"])];
+
+/// The name of a solver that proves the query unsatisfiable.
+fn solve(query: &Query) -> Option<String> {
+    let file = tempfile::Builder::new().suffix(".smt2").tempfile().ok()?;
+    std::fs::write(file.path(), &query.script).ok()?;
+    SOLVERS.iter().find_map(|(name, limits)| {
+        let asked = Command::new(name).args(*limits).arg(file.path()).stdin(Stdio::null()).output().ok()?;
+        let answer = String::from_utf8_lossy(&asked.stdout);
+        (answer.lines().next() == Some("unsat")).then(|| (*name).to_owned())
+    })
+}

@@ -1,0 +1,449 @@
+//! Are two computations bit-equal on all inputs? Proved, or the first input that shows that they are not.
+//!
+//! Reading order: [`Side`] (what is compared), `search.rs` (inputs, one block after the other), `shrink.rs` (the smallest
+//! input that tells them apart), `solver.rs` (the question for an SMT solver), [`files`] (arrays of results).
+//!
+//! What this is not: a proof for more than 32 bits of input, unless both sides are the same operations or a solver is
+//! at hand.
+
+pub mod files;
+mod search;
+mod shrink;
+mod solver;
+
+use std::collections::BTreeMap;
+
+use roundonce_arith::{Format, Kind, NanRule, Operation, Profile};
+use roundonce_isa::{hex_bits, shortest_decimal};
+use serde::Serialize;
+
+pub use solver::Query;
+
+use crate::answer::{COLUMNS, grouped};
+use crate::arrays::{BLOCK, Bits, Column, Runner};
+use crate::expr::{Expr, Typed};
+use crate::plan::{Plan, PlanOp, Ref};
+use crate::search::ulps;
+use crate::text::{Line, Role, wrap};
+use crate::way::Way;
+
+/// One of the two computations.
+#[derive(Clone, Debug)]
+pub struct Side {
+    /// As the reader wrote it.
+    pub text: String,
+    way: Computation,
+}
+
+#[derive(Clone, Debug)]
+enum Computation {
+    Expression(Way),
+    /// An instruction of one component; its operands are a, b, c.
+    Instruction(Operation),
+}
+
+/// The names of an instruction's operands.
+pub const OPERANDS: [&str; 3] = ["a", "b", "c"];
+
+impl Side {
+    /// An expression, every operation rounded to nearest even.
+    pub fn expression(expr: &Expr) -> Side {
+        let way = Way::plain(Plan::as_written(expr));
+        Side { text: expr.to_string(), way: Computation::Expression(way) }
+    }
+    /// An instruction of one component.
+    pub fn instruction(text: &str, operation: Operation) -> Side {
+        Side { text: text.to_owned(), way: Computation::Instruction(operation) }
+    }
+
+    /// Its inputs' names and formats.
+    fn inputs(&self) -> BTreeMap<String, Format> {
+        match &self.way {
+            Computation::Expression(way) => {
+                let named = |name: &str| name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+                let leaves = way.plan.leaves.iter().filter(|(_, name)| named(name));
+                leaves.map(|(value, name)| (name.clone(), value.format)).collect()
+            }
+            Computation::Instruction(operation) => {
+                let places = 0..operation.kind.arity();
+                places.map(|at| (OPERANDS[at].to_owned(), operation.operand_format(at))).collect()
+            }
+        }
+    }
+
+    fn runner<'a>(&self, columns: &'a BTreeMap<String, Column>, profile: &Profile) -> Runner<'a> {
+        match &self.way {
+            Computation::Expression(way) => Runner::new(way, columns, profile),
+            Computation::Instruction(operation) => {
+                let names = OPERANDS[..operation.kind.arity()].iter();
+                let operands: Vec<&Column> = names.map(|name| &columns[*name]).collect();
+                Runner::of_operation(*operation, &operands, profile)
+            }
+        }
+    }
+
+    fn format(&self) -> Format {
+        match &self.way {
+            Computation::Expression(way) => way.plan.format(),
+            Computation::Instruction(operation) => operation.format,
+        }
+    }
+
+    /// The operations in a form that is the same for both sides wherever their bits must be.
+    fn normal(&self, any_nan: bool, profile: &Profile) -> Vec<NormalOp> {
+        let plan = match &self.way {
+            Computation::Expression(way) => {
+                return normal(&way.plan, |index| way.operation(index), any_nan, profile);
+            }
+            Computation::Instruction(operation) => {
+                let leaf = |(at, name): (usize, &&str)| {
+                    (Typed { format: operation.operand_format(at), bits: 0 }, (*name).to_owned())
+                };
+                let arity = operation.kind.arity();
+                Plan {
+                    leaves: OPERANDS[..arity].iter().enumerate().map(leaf).collect(),
+                    ops: vec![PlanOp {
+                        kind: operation.kind,
+                        format: operation.format,
+                        operands: (0..arity).map(Ref::Leaf).collect(),
+                        negate_product: operation.negate_product,
+                        negate_addend: operation.negate_addend,
+                    }],
+                    ..Plan::default()
+                }
+            }
+        };
+        let Computation::Instruction(operation) = self.way else { return Vec::new() };
+        normal(&plan, |_| operation, any_nan, profile)
+    }
+}
+
+/// An operation whose operands are what they are computed from, in an order of their own.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct NormalOp {
+    operation: Option<Operation>,
+    operands: Vec<String>,
+}
+
+/// The operations that the result is computed from, each operand spelled out, the last one the result.
+fn normal(plan: &Plan, operation: impl Fn(usize) -> Operation, any_nan: bool, profile: &Profile) -> Vec<NormalOp> {
+    let mut spelled: Vec<String> = Vec::new();
+    let leaf = |at: usize| {
+        let (value, name) = &plan.leaves[at];
+        // A literal is its bits, however it was written.
+        let literal = !name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+        if literal { format!("{:?}", value) } else { format!("{name}: {:?}", value.format) }
+    };
+    let mut result = NormalOp { operation: None, operands: plan.leaves.first().map(|_| leaf(0)).into_iter().collect() };
+    for (index, op) in plan.ops.iter().enumerate() {
+        let mut operation = operation(index);
+        // Narrower factors are widened exactly; a flush asks whether they are subnormal where they are.
+        if !operation.flush {
+            operation.factors = operation.format;
+        }
+        let mut operands: Vec<String> = op
+            .operands
+            .iter()
+            .map(|operand| match *operand {
+                Ref::Leaf(at) => leaf(at),
+                Ref::Op(at) => spelled[at].clone(),
+            })
+            .collect();
+        // Factors commute, and so do terms of one format whose signs go along, where a NaN does not tell which came
+        // first.
+        if any_nan && operation.factors == operation.format || commutes(&operation, profile) {
+            match operation.kind {
+                Kind::Mul | Kind::MulAdd | Kind::TruncatedMulAdd => operands[..2].sort_unstable(),
+                Kind::Add if operation.negate_product == operation.negate_addend => operands.sort_unstable(),
+                Kind::Add => {}
+            }
+        }
+        result = NormalOp { operation: Some(operation), operands };
+        spelled.push(format!("{result:?}"));
+    }
+    let negation = NormalOp { operation: None, operands: vec![format!("negated: {}", plan.negate_result)] };
+    vec![result, negation]
+}
+
+fn commutes(operation: &Operation, profile: &Profile) -> bool {
+    let rule = match operation.format {
+        Format::F32 => profile.nan_f32,
+        Format::F64 => profile.nan_f64,
+        _ => profile.nan_small,
+    };
+    rule == NanRule::Canonical && operation.factors == operation.format
+}
+
+/// What was found out about two computations.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Comparison {
+    /// The first.
+    pub first: String,
+    /// The second.
+    pub second: String,
+    /// What is known.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+    /// How often they differ on data, if they do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frequency: Option<Frequency>,
+}
+
+/// Equal, different, or not known.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(tag = "verdict", rename_all = "kebab-case")]
+pub enum Verdict {
+    /// They give the same bits for all inputs.
+    Equal {
+        /// How that is known.
+        proof: String,
+        /// Also where a result is a NaN.
+        nan_bits: bool,
+    },
+    /// They differ.
+    Different {
+        /// The smallest input found: no single step makes it simpler.
+        inputs: Vec<Input>,
+        /// What the first gives.
+        first: String,
+        /// What the second gives.
+        second: String,
+        /// How far apart they are in units in the last place, unless one is a NaN.
+        ulps: Option<u64>,
+    },
+    /// No difference was found, and no proof.
+    Unknown {
+        /// How many inputs were tried.
+        tried: u64,
+    },
+}
+
+/// One input's value.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Input {
+    /// Its name.
+    pub name: String,
+    /// Its bits.
+    pub bits: String,
+    /// Its value.
+    pub value: String,
+}
+
+/// How often two computations differ.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Frequency {
+    /// On how many inputs they differ.
+    pub different: usize,
+    /// Of how many.
+    pub of: usize,
+    /// The largest distance in units in the last place.
+    pub most_ulps: u64,
+    /// Where the inputs come from.
+    pub data: String,
+}
+
+/// What a comparison may spend.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Budget {
+    /// Inputs of at most so many bits are all tried.
+    pub exhaustive_bits: u32,
+    /// Random inputs tried before giving up.
+    pub random: u64,
+    /// Two NaNs of different bits are a difference.
+    pub nan_bits: bool,
+}
+
+impl Default for Budget {
+    fn default() -> Budget {
+        Budget { exhaustive_bits: 32, random: 1 << 22, nan_bits: false }
+    }
+}
+
+/// Compares two computations. `solve` is asked where nothing else decides: it may hand the query to an SMT solver, and
+/// says its name where that proves them equal; `progress` is told of inputs tried.
+///
+/// # Errors
+/// If a name has a different type on each side, or the results have.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use roundonce_arith::{Format, Profile};
+/// use roundonce_why::{Typed, diff::{Budget, Side, Verdict, compare}, parse_expr};
+/// let names = ["a", "b", "c"].map(|name| (name.to_owned(), Typed { format: Format::F32, bits: 0 }));
+/// let side = |text| Side::expression(&parse_expr(text, &BTreeMap::from(names.clone())).unwrap());
+/// let verdict = |one, other| {
+///     let compared = compare(&side(one), &side(other), None, Budget::default(), &Profile::NVIDIA, &|_| None, &|_| ());
+///     compared.unwrap().verdict
+/// };
+/// assert!(matches!(verdict("a*b+c", "b*a+c"), Verdict::Equal { .. }));
+/// assert!(matches!(verdict("fma(a,b,c)", "a*b+c"), Verdict::Different { .. }));
+/// ```
+pub fn compare(
+    first: &Side,
+    second: &Side,
+    data: Option<&BTreeMap<String, Column>>,
+    budget: Budget,
+    profile: &Profile,
+    solve: &dyn Fn(&Query) -> Option<String>,
+    progress: &dyn Fn(u64),
+) -> Result<Comparison, String> {
+    let mut inputs = first.inputs();
+    for (name, format) in second.inputs() {
+        if let Some(known) = inputs.insert(name.clone(), format).filter(|known| *known != format) {
+            return Err(format!("`{name}` is {known:?} on one side and {format:?} on the other"));
+        }
+    }
+    if first.format() != second.format() {
+        return Err(format!("the results have different types: {:?} and {:?}", first.format(), second.format()));
+    }
+    let pair = Pair { first, second, inputs, nan_bits: budget.nan_bits, profile };
+    let verdict = pair.verdict(budget, solve, progress);
+    let frequency = match verdict {
+        Verdict::Different { .. } => pair.frequency(data)?,
+        _ => None,
+    };
+    let [first, second] = [first, second].map(|side| side.text.clone());
+    Ok(Comparison { first, second, verdict, frequency })
+}
+
+/// Two computations over the same inputs.
+struct Pair<'a> {
+    first: &'a Side,
+    second: &'a Side,
+    inputs: BTreeMap<String, Format>,
+    nan_bits: bool,
+    profile: &'a Profile,
+}
+
+impl Pair<'_> {
+    fn verdict(&self, budget: Budget, solve: &dyn Fn(&Query) -> Option<String>, progress: &dyn Fn(u64)) -> Verdict {
+        for nan_bits in [true, self.nan_bits] {
+            let normal = |side: &Side| side.normal(!nan_bits, self.profile);
+            if normal(self.first) == normal(self.second) {
+                return Verdict::Equal { proof: "both are the same operations".to_owned(), nan_bits };
+            }
+        }
+        let bits: u32 = self.inputs.values().map(|format| format.width()).sum();
+        let found = if bits <= budget.exhaustive_bits {
+            match self.exhaust(bits, progress) {
+                None => {
+                    let proof = format!("all {} inputs give the same bits", grouped(1 << bits));
+                    return Verdict::Equal { proof, nan_bits: self.nan_bits };
+                }
+                found => found,
+            }
+        } else {
+            self.search(budget.random, progress)
+        };
+        match found {
+            Some(values) => self.different(&self.shrunk(values)),
+            None => match self.query().and_then(|query| solve(&query)) {
+                Some(solver) => {
+                    let proof = format!("{solver} finds no input that tells them apart");
+                    Verdict::Equal { proof, nan_bits: self.nan_bits }
+                }
+                None => Verdict::Unknown { tried: budget.random },
+            },
+        }
+    }
+
+    /// The two results at one input.
+    fn results(&self, values: &[u64]) -> (u64, u64) {
+        let columns = self.columns(|at, _| Bits::One(values[at]));
+        let result = |side: &Side| side.runner(&columns, self.profile).run(&[0])[0];
+        (result(self.first), result(self.second))
+    }
+
+    fn differ(&self, one: u64, other: u64) -> bool {
+        let format = self.first.format();
+        one != other && (self.nan_bits || !(format.is_nan(one) && format.is_nan(other)))
+    }
+
+    fn columns(&self, mut bits: impl FnMut(usize, Format) -> Bits) -> BTreeMap<String, Column> {
+        let inputs = self.inputs.iter().enumerate();
+        inputs.map(|(at, (name, &format))| (name.clone(), Column { format, bits: bits(at, format) })).collect()
+    }
+
+    /// Tells the elements on which the results differ, with both results.
+    fn each_difference(
+        &self,
+        columns: &BTreeMap<String, Column>,
+        elements: std::ops::Range<usize>,
+        mut give: impl FnMut(usize, u64, u64) -> bool,
+    ) {
+        let mut first = self.first.runner(columns, self.profile);
+        let mut second = self.second.runner(columns, self.profile);
+        let mut block = Vec::with_capacity(BLOCK);
+        for start in elements.clone().step_by(BLOCK) {
+            block.clear();
+            block.extend(start..elements.end.min(start + BLOCK));
+            for ((&element, &one), &other) in block.iter().zip(first.run(&block)).zip(second.run(&block)) {
+                if self.differ(one, other) && give(element, one, other) {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn different(&self, values: &[u64]) -> Verdict {
+        let format = self.first.format();
+        let show = |bits: u64| format!("{} {}", hex_bits(format.width(), bits), shortest_decimal(format, bits));
+        let (first, second) = self.results(values);
+        let input = |((name, format), bits): ((&String, &Format), &u64)| Input {
+            name: name.clone(),
+            bits: hex_bits(format.width(), *bits),
+            value: shortest_decimal(*format, *bits),
+        };
+        Verdict::Different {
+            inputs: self.inputs.iter().zip(values).map(input).collect(),
+            first: show(first),
+            second: show(second),
+            ulps: ulps(format, first, second),
+        }
+    }
+}
+
+impl Comparison {
+    /// The comparison for a reader.
+    pub fn lines(&self) -> Vec<Line> {
+        let mut lines = Vec::new();
+        match &self.verdict {
+            Verdict::Equal { proof, nan_bits } => {
+                let but = if *nan_bits { "" } else { ", the bits of NaNs apart" };
+                let text = format!("equal: {} and {} give the same bits for all inputs{but}", self.first, self.second);
+                lines.extend(wrap(Role::Strong, &text, 0, COLUMNS));
+                lines.extend(wrap(Role::Faint, &format!("proof: {proof}"), 2, COLUMNS));
+            }
+            Verdict::Unknown { tried } => {
+                let text = format!("not decided: no difference in {} inputs, and no proof", grouped(*tried));
+                lines.extend(wrap(Role::Strong, &text, 0, COLUMNS));
+            }
+            Verdict::Different { inputs, first, second, ulps } => {
+                lines.push(Line::of(Role::Strong, "different"));
+                for input in inputs {
+                    lines.push(Line::plain(format!("  {} = {} {}", input.name, input.bits, input.value)));
+                }
+                let width = self.first.chars().count().max(self.second.chars().count());
+                for (text, result) in [(&self.first, first), (&self.second, second)] {
+                    lines.push(Line::of(Role::Label, format!("  {text:<width$}  ")).and(Role::Strong, result.clone()));
+                }
+                let distance = ulps.map_or(String::new(), |ulps| format!("{} ulp apart; ", grouped(ulps)));
+                let smallest = "no input can be made simpler (fewer significand bits, an exponent nearer to 0, no \
+                                sign) in one step without their agreeing";
+                lines.extend(wrap(Role::Faint, &format!("{distance}{smallest}"), 2, COLUMNS));
+            }
+        }
+        if let Some(frequency) = &self.frequency {
+            let share = 100.0 * frequency.different as f64 / frequency.of.max(1) as f64;
+            let text = format!(
+                "{}: {} of {} differ ({share:.3} %), by at most {} ulp",
+                frequency.data,
+                grouped(frequency.different as u64),
+                grouped(frequency.of as u64),
+                grouped(frequency.most_ulps)
+            );
+            lines.extend(wrap(Role::Plain, &text, 2, COLUMNS));
+        }
+        lines
+    }
+}

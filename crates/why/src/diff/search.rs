@@ -1,0 +1,171 @@
+//! Inputs that may tell two computations apart: all of them where they are few, special ones and random ones otherwise.
+
+use std::collections::BTreeMap;
+
+use roundonce_arith::Format;
+
+use super::{Frequency, Pair};
+use crate::arrays::{BLOCK, Bits, Column};
+use crate::search::ulps;
+
+/// Elements of a random column.
+const RANDOM: usize = 1 << 16;
+
+/// xorshift64*: any sequence will do, as long as it is the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+    fn below(&mut self, limit: u64) -> u64 {
+        ((self.next() >> 32) * limit) >> 32
+    }
+
+    /// A number of magnitude 2^-`range` to 2^`range`, its exponent uniform.
+    fn near_one(&mut self, format: Format, range: i32) -> u64 {
+        let range = range.min(format.bias() - 1).max(1);
+        let exponent = (format.bias() - range) as u64 + self.below(2 * range as u64 + 1);
+        let bits = self.next();
+        (bits & format.sign_mask()) | exponent << format.frac_bits() | (bits >> 8) & format.frac_mask()
+    }
+
+    /// One of the kinds of numbers that tell computations apart.
+    fn telling(&mut self, format: Format) -> u64 {
+        match self.below(8) {
+            0 => self.next() & format.mask(),
+            1 => {
+                let all = specials(format);
+                all[self.below(all.len() as u64) as usize]
+            }
+            // Few significant bits: ties and exact results.
+            2 | 3 => {
+                let dropped = self.below(u64::from(format.frac_bits()) + 1);
+                self.near_one(format, 6) >> dropped << dropped
+            }
+            // All ones but few: carries.
+            4 => self.near_one(format, 6) | format.frac_mask() >> self.below(4),
+            5 => self.near_one(format, 3 * format.bias()),
+            _ => self.near_one(format, 4),
+        }
+    }
+}
+
+/// The edges of a format, with both signs.
+fn specials(format: Format) -> Vec<u64> {
+    let one = format.one();
+    let unsigned = [
+        0,
+        1,
+        format.frac_mask(),
+        format.smallest_normal(),
+        format.smallest_normal() + 1,
+        one - 1,
+        one,
+        one + 1,
+        one | format.frac_mask(),
+        format.largest_finite(),
+        format.infinity(),
+        format.infinity() | format.quiet_bit(),
+    ];
+    unsigned.into_iter().flat_map(|bits| [bits, bits | format.sign_mask()]).collect()
+}
+
+fn column(format: Format, mut value: impl FnMut() -> u64, count: usize) -> Bits {
+    match format.width() {
+        17..=32 => Bits::U32((0..count).map(|_| value() as u32).collect()),
+        _ => Bits::U64((0..count).map(|_| value()).collect()),
+    }
+}
+
+impl Pair<'_> {
+    /// All inputs, the first difference.
+    pub(super) fn exhaust(&self, bits: u32, progress: &dyn Fn(u64)) -> Option<Vec<u64>> {
+        let mut shift = 0;
+        let columns = self.columns(|_, format| {
+            let here = shift;
+            shift += format.width();
+            Bits::Counted { shift: here }
+        });
+        let count = 1usize << bits;
+        for start in (0..count).step_by(RANDOM) {
+            let part = start..count.min(start + RANDOM);
+            if let Some(found) = self.first_difference(&columns, part.clone()) {
+                return Some(found);
+            }
+            progress(part.len() as u64);
+        }
+        None
+    }
+
+    /// Special and random inputs, the first difference.
+    pub(super) fn search(&self, most: u64, progress: &dyn Fn(u64)) -> Option<Vec<u64>> {
+        let mut random = Random(0x9e37_79b9_7f4a_7c15);
+        let mut tried = 0;
+        while tried < most {
+            let columns = self.columns(|_, format| column(format, || random.telling(format), RANDOM));
+            if let Some(found) = self.first_difference(&columns, 0..RANDOM) {
+                return Some(found);
+            }
+            tried += RANDOM as u64;
+            progress(RANDOM as u64);
+        }
+        None
+    }
+
+    fn first_difference(
+        &self,
+        columns: &BTreeMap<String, Column>,
+        elements: std::ops::Range<usize>,
+    ) -> Option<Vec<u64>> {
+        let mut found = None;
+        self.each_difference(columns, elements, |element, _, _| {
+            found = Some(columns.values().map(|column| column.at(element).bits).collect());
+            true
+        });
+        found
+    }
+
+    /// How often they differ on the data given, or on random numbers.
+    pub(super) fn frequency(&self, data: Option<&BTreeMap<String, Column>>) -> Result<Option<Frequency>, String> {
+        let range = 8;
+        let (columns, of, text) = match data {
+            Some(data) => {
+                let mut count = None;
+                for (name, format) in &self.inputs {
+                    let column = data.get(name).ok_or_else(|| format!("the data has no `{name}`"))?;
+                    if column.format != *format {
+                        return Err(format!("the data's `{name}` is {:?}, expected {format:?}", column.format));
+                    }
+                    match (count, column.len()) {
+                        (Some(known), Some(length)) if known != length => {
+                            return Err(format!("the data's `{name}` has {length} elements, another name {known}"));
+                        }
+                        (_, Some(length)) => count = Some(length),
+                        (_, None) => {}
+                    }
+                }
+                (data.clone(), count.unwrap_or(1), "on the data given".to_owned())
+            }
+            None => {
+                let mut random = Random(0x0123_4567_89ab_cdef);
+                let count = 16 * RANDOM;
+                let columns = self.columns(|_, format| column(format, || random.near_one(format, range), count));
+                (columns, count, format!("on random numbers of magnitude 2^-{range} to 2^{range}"))
+            }
+        };
+        let format = self.first.format();
+        let (mut different, mut most_ulps) = (0, 0);
+        self.each_difference(&columns, 0..of, |_, one, other| {
+            different += 1;
+            most_ulps = most_ulps.max(ulps(format, one, other).unwrap_or(0));
+            false
+        });
+        Ok(Some(Frequency { different, of, most_ulps, data: text }))
+    }
+}
+
+const _: () = assert!(RANDOM.is_multiple_of(BLOCK));

@@ -1,0 +1,108 @@
+//! The question whether two computations can differ, for a solver of SMT-LIB's floating-point theory.
+
+use std::fmt::Write;
+
+use roundonce_arith::{Format, Kind, Operation, Rounding};
+
+use super::{Computation, OPERANDS, Pair, Side};
+use crate::plan::Ref;
+
+/// A question in SMT-LIB 2: unsatisfiable where the computations are equal for all inputs. All NaNs are one to a
+/// solver.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Query {
+    /// The script.
+    pub script: String,
+}
+
+/// SMT-LIB's name of a format.
+fn sort(format: Format) -> String {
+    format!("(_ FloatingPoint {} {})", format.exp_bits(), format.precision())
+}
+
+fn literal(format: Format, bits: u64) -> String {
+    let (exp, frac) = (format.exp_bits() as usize, format.frac_bits() as usize);
+    let field = bits >> frac & format.exp_max();
+    let sign = u32::from(format.is_negative(bits));
+    format!("(fp #b{sign} #b{field:0exp$b} #b{:0frac$b})", bits & format.frac_mask())
+}
+
+fn mode(rounding: Rounding) -> &'static str {
+    match rounding {
+        Rounding::NearestEven => "RNE",
+        Rounding::TowardZero => "RTZ",
+        Rounding::Down => "RTN",
+        Rounding::Up => "RTP",
+    }
+}
+
+/// One operation; `None` where SMT-LIB has none such.
+fn operation(operation: &Operation, operands: &[String]) -> Option<String> {
+    if operation.flush || operation.zero_dominance || operation.saturate || operation.factors != operation.format {
+        return None;
+    }
+    let signed = |negate: bool, text: &String| if negate { format!("(fp.neg {text})") } else { text.clone() };
+    let mode = mode(operation.rounding);
+    let first = signed(operation.negate_product, operands.first()?);
+    match (operation.kind, operands) {
+        (Kind::MulAdd, [_, b, c]) => {
+            Some(format!("(fp.fma {mode} {first} {b} {})", signed(operation.negate_addend, c)))
+        }
+        (Kind::Mul, [_, b]) => Some(format!("(fp.mul {mode} {first} {b})")),
+        (Kind::Add, [_, c]) => Some(format!("(fp.add {mode} {first} {})", signed(operation.negate_addend, c))),
+        _ => None,
+    }
+}
+
+fn term(side: &Side) -> Option<String> {
+    match &side.way {
+        Computation::Instruction(op) => {
+            let operands: Vec<String> = OPERANDS[..op.kind.arity()].iter().map(|name| format!("|{name}|")).collect();
+            operation(op, &operands)
+        }
+        Computation::Expression(way) => {
+            let leaf = |(value, name): &(crate::expr::Typed, String)| {
+                let named = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+                let text = if named { format!("|{name}|") } else { literal(value.format, value.bits) };
+                (text, value.format)
+            };
+            let mut terms: Vec<(String, Format)> = way.plan.leaves.iter().map(leaf).collect();
+            let leaves = terms.len();
+            for (index, op) in way.plan.ops.iter().enumerate() {
+                let carried_out = way.operation(index);
+                let operand = |operand: &Ref| {
+                    let (text, from) = &terms[match *operand {
+                        Ref::Leaf(at) => at,
+                        Ref::Op(at) => leaves + at,
+                    }];
+                    let to = carried_out.format;
+                    if *from == to {
+                        return text.clone();
+                    }
+                    format!("((_ to_fp {} {}) RNE {text})", to.exp_bits(), to.precision())
+                };
+                let operands: Vec<String> = op.operands.iter().map(operand).collect();
+                terms.push((operation(&carried_out, &operands)?, carried_out.format));
+            }
+            let (text, _) = terms.pop()?;
+            Some(if way.plan.negate_result { format!("(fp.neg {text})") } else { text })
+        }
+    }
+}
+
+impl Pair<'_> {
+    /// The question, unless a side does something that SMT-LIB has no word for, such as telling NaNs apart.
+    pub(super) fn query(&self) -> Option<Query> {
+        if self.nan_bits {
+            return None;
+        }
+        let mut script = String::from("(set-logic QF_FP)\n");
+        for (name, format) in &self.inputs {
+            let _ = writeln!(script, "(declare-const |{name}| {})", sort(*format));
+        }
+        let (first, second) = (term(self.first)?, term(self.second)?);
+        // `=`, not `fp.eq`: zeros of different signs differ.
+        let _ = writeln!(script, "(assert (not (= {first} {second})))\n(check-sat)");
+        Some(Query { script })
+    }
+}

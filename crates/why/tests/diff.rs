@@ -1,0 +1,222 @@
+//! Pairs of computations whose truth is known: by exhaustion through the exact-rational judge in small formats.
+
+use std::collections::BTreeMap;
+
+use roundonce_arith::{Format, Profile};
+use roundonce_oracle::rational::judge;
+use roundonce_oracle::{Direction, Layout, Shape, Spec};
+use roundonce_why::diff::files::compare_arrays;
+use roundonce_why::diff::{Budget, Comparison, Side, Verdict, compare};
+use roundonce_why::{Bits, Column, Typed, Values, parse_expr};
+
+/// An expression of the test's own, and its value by the judge.
+#[derive(Clone, Debug)]
+enum Tree {
+    Name(usize),
+    Neg(Box<Tree>),
+    Binary(char, Box<Tree>, Box<Tree>),
+    Fma(Box<Tree>, Box<Tree>, Box<Tree>),
+}
+
+const NAMES: [&str; 2] = ["x", "y"];
+
+impl Tree {
+    fn text(&self) -> String {
+        match self {
+            Tree::Name(at) => NAMES[*at].to_owned(),
+            Tree::Neg(inner) => format!("-({})", inner.text()),
+            Tree::Binary(operator, a, b) => format!("({}){operator}({})", a.text(), b.text()),
+            Tree::Fma(a, b, c) => format!("fma({}, {}, {})", a.text(), b.text(), c.text()),
+        }
+    }
+    fn value(&self, layout: Layout, inputs: [u64; 2]) -> u64 {
+        let spec = |shape| Spec::new(shape, layout, Direction::Nearest);
+        match self {
+            Tree::Name(at) => inputs[*at],
+            Tree::Neg(inner) => inner.value(layout, inputs) ^ layout.sign(),
+            Tree::Binary(operator, a, b) => {
+                let (a, b) = (a.value(layout, inputs), b.value(layout, inputs));
+                match operator {
+                    '*' => judge(&spec(Shape::Mul), [a, b, 0]).bits,
+                    '+' => judge(&spec(Shape::Add), [a, 0, b]).bits,
+                    _ => judge(&Spec { negate_c: true, ..spec(Shape::Add) }, [a, 0, b]).bits,
+                }
+            }
+            Tree::Fma(a, b, c) => {
+                let operands = [a, b, c].map(|operand| operand.value(layout, inputs));
+                judge(&spec(Shape::MulAdd), operands).bits
+            }
+        }
+    }
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 20) % limit
+    }
+    fn tree(&mut self, depth: u32) -> Tree {
+        let inner = |random: &mut Random| Box::new(random.tree(depth - 1));
+        match if depth == 0 { 0 } else { self.below(7) } {
+            0 => Tree::Name(self.below(2) as usize),
+            1 => Tree::Neg(inner(self)),
+            2 => Tree::Fma(inner(self), inner(self), inner(self)),
+            at => Tree::Binary(['*', '*', '+', '-'][at as usize - 3], inner(self), inner(self)),
+        }
+    }
+    /// The same computation written in another way, or nearly so.
+    fn rewritten(&mut self, tree: &Tree) -> Tree {
+        let same = |random: &mut Random, tree: &Tree| Box::new(random.rewritten(tree));
+        match tree {
+            Tree::Name(_) => tree.clone(),
+            Tree::Neg(inner) => Tree::Neg(same(self, inner)),
+            Tree::Binary('-', a, b) if self.below(2) == 0 => {
+                Tree::Binary('+', same(self, a), Box::new(Tree::Neg(same(self, b))))
+            }
+            Tree::Binary(operator @ ('*' | '+'), a, b) if self.below(2) == 0 => {
+                Tree::Binary(*operator, same(self, b), same(self, a))
+            }
+            Tree::Binary(operator, a, b) => Tree::Binary(*operator, same(self, a), same(self, b)),
+            Tree::Fma(a, b, c) => match self.below(3) {
+                0 => Tree::Fma(same(self, b), same(self, a), same(self, c)),
+                1 => Tree::Binary('+', Box::new(Tree::Binary('*', same(self, a), same(self, b))), same(self, c)),
+                _ => Tree::Fma(same(self, a), same(self, b), same(self, c)),
+            },
+        }
+    }
+}
+
+fn side(text: &str, format: Format) -> Side {
+    let names = NAMES.map(|name| (name.to_owned(), Typed { format, bits: 0 }));
+    Side::expression(&parse_expr(text, &BTreeMap::from(names)).unwrap())
+}
+
+fn compared(first: &Side, second: &Side, budget: Budget) -> Comparison {
+    compare(first, second, None, budget, &Profile::NVIDIA, &|_| None, &|_| ()).unwrap()
+}
+
+/// Whether the judge finds them equal on all pairs of inputs, NaNs' bits apart.
+fn truth(layout: Layout, one: &Tree, other: &Tree) -> bool {
+    let all = 1 << layout.width();
+    (0..all).all(|x| {
+        (0..all).all(|y| {
+            let (one, other) = (one.value(layout, [x, y]), other.value(layout, [x, y]));
+            one == other || layout.is_nan(one) && layout.is_nan(other)
+        })
+    })
+}
+
+/// Formats of five and six bits, which the judge goes through in no time.
+const SMALL: [(Format, Layout); 2] = [
+    (Format::new(2, 2), Layout { exp_bits: 2, frac_bits: 2 }),
+    (Format::new(3, 2), Layout { exp_bits: 3, frac_bits: 2 }),
+];
+
+fn hold(pairs: usize) {
+    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let (mut equal, mut proved) = (0, 0);
+    for index in 0..pairs {
+        let (format, layout) = SMALL[index % SMALL.len()];
+        let depth = 1 + random.below(3) as u32;
+        let one = random.tree(depth);
+        let other = if random.below(3) == 0 { random.tree(2) } else { random.rewritten(&one) };
+        let truth = truth(layout, &one, &other);
+        equal += usize::from(truth);
+        let (first, second) = (side(&one.text(), format), side(&other.text(), format));
+        // With all inputs tried the verdict is the truth; without, an equal one still is, and so is a difference.
+        let tried = compared(&first, &second, Budget::default()).verdict;
+        assert_eq!(matches!(tried, Verdict::Equal { .. }), truth, "{} and {}", first.text, second.text);
+        let guessed =
+            compared(&first, &second, Budget { exhaustive_bits: 0, random: 1 << 16, nan_bits: false }).verdict;
+        match guessed {
+            Verdict::Equal { .. } => {
+                proved += 1;
+                assert!(truth, "{} and {}", first.text, second.text);
+            }
+            Verdict::Different { .. } => assert!(!truth, "{} and {}", first.text, second.text),
+            Verdict::Unknown { .. } => {}
+        }
+    }
+    assert!(equal > pairs / 10 && proved > pairs / 20, "{equal} equal, {proved} proved");
+}
+
+#[test]
+fn verdicts_are_the_truth() {
+    hold(100);
+}
+
+/// By hand: `cargo test --release -p roundonce-why --test diff -- --ignored`.
+#[test]
+#[ignore = "takes minutes; dev/nightly.sh runs it"]
+fn ten_thousand_verdicts_are_the_truth() {
+    hold(10_000);
+}
+
+#[test]
+fn a_difference_is_shown_by_inputs_that_make_it() {
+    let verdict = |one, other| compared(&side(one, Format::F32), &side(other, Format::F32), Budget::default()).verdict;
+    for (one, other) in [("fma(x,y,x)", "x*y+x"), ("x-y", "y-x"), ("x*x*y", "x*y*x"), ("x+y-y", "x")] {
+        let Verdict::Different { inputs, first, second, .. } = verdict(one, other) else { panic!("{one} and {other}") };
+        let value = |name: &str| {
+            let input = inputs.iter().find(|input| input.name == name).map_or("0x0", |input| &input.bits);
+            u64::from_str_radix(input.trim_start_matches("0x"), 16).unwrap()
+        };
+        let inputs = [value("x"), value("y")];
+        let tree = |text: &str| match text {
+            "fma(x,y,x)" => Tree::Fma(name(0), name(1), name(0)),
+            "x*y+x" => Tree::Binary('+', Box::new(Tree::Binary('*', name(0), name(1))), name(0)),
+            "x-y" => Tree::Binary('-', name(0), name(1)),
+            "y-x" => Tree::Binary('-', name(1), name(0)),
+            "x*x*y" => Tree::Binary('*', Box::new(Tree::Binary('*', name(0), name(0))), name(1)),
+            "x*y*x" => Tree::Binary('*', Box::new(Tree::Binary('*', name(0), name(1))), name(0)),
+            "x+y-y" => Tree::Binary('-', Box::new(Tree::Binary('+', name(0), name(1))), name(1)),
+            _ => Tree::Name(0),
+        };
+        let (a, b) = (tree(one).value(Layout::F32, inputs), tree(other).value(Layout::F32, inputs));
+        assert_ne!(a, b);
+        assert!(
+            first.starts_with(&format!("{a:#010x}")) && second.starts_with(&format!("{b:#010x}")),
+            "{first} {second}"
+        );
+    }
+    assert!(matches!(verdict("x*y", "y*x"), Verdict::Equal { .. }));
+    assert!(matches!(verdict("x*x+y", "y+x*x"), Verdict::Equal { .. }));
+}
+
+fn name(at: usize) -> Box<Tree> {
+    Box::new(Tree::Name(at))
+}
+
+#[test]
+fn nan_bits_count_where_asked() {
+    let sides = (side("x+y", Format::F64), side("y+x", Format::F64));
+    assert!(matches!(compared(&sides.0, &sides.1, Budget::default()).verdict, Verdict::Equal { .. }));
+    let strict = Budget { nan_bits: true, ..Budget::default() };
+    let verdict = compared(&sides.0, &sides.1, strict).verdict;
+    let Verdict::Different { inputs, .. } = verdict else { panic!("{verdict:?}") };
+    assert!(inputs.iter().all(|input| input.value.contains("nan")), "{inputs:?}");
+}
+
+#[test]
+fn files_are_counted() {
+    let array =
+        |bits: Vec<u32>| Values { column: Column { format: Format::F32, bits: Bits::U32(bits) }, shape: vec![2, 4] };
+    let first =
+        array(vec![0x3f80_0000, 0x3f80_0001, 0x4000_0000, 0x8000_0000, 0x7fc0_0000, 0x7f80_0000, 1, 0x3f80_0009]);
+    let second = array(vec![0x3f80_0000, 0x3f80_0000, 0x4000_0007, 0, 0x7fff_ffff, 0x7fc0_0000, 1, 0x3f80_0000]);
+    let found = compare_arrays(&first, &second).unwrap();
+    assert_eq!((found.elements, found.different, found.nans, found.one_nan), (8, 6, 1, 1));
+    assert_eq!(found.first.as_ref().unwrap().index, [0, 1]);
+    let bars: Vec<(i64, i64, usize)> = found.histogram.iter().map(|bar| (bar.from, bar.to, bar.count)).collect();
+    assert_eq!(bars, [(-16, -9, 1), (-1, -1, 1), (0, 0, 1), (5, 8, 1)]);
+    let exponents: Vec<(i32, usize, usize)> =
+        found.exponents.iter().map(|at| (at.exponent, at.elements, at.different)).collect();
+    assert_eq!(exponents, [(-127, 2, 1), (0, 3, 2), (1, 1, 1)]);
+    assert!(compare_arrays(&first, &first).unwrap().equal());
+    let other = Values { shape: vec![8], ..second };
+    assert!(compare_arrays(&first, &other).unwrap_err().contains("shapes"));
+}
