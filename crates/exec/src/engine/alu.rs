@@ -7,8 +7,8 @@ use super::{Fault, Outcome};
 use crate::launch::Trouble;
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use crate::scalar::{self, int_op, int_op_inline};
-use roundonce_arith::Format;
 use roundonce_arith::batch::{Batch, Source};
+use roundonce_arith::{Format, Kind};
 use roundonce_isa::program::{Comparand, Comparison, IntOp, Op, Operand, Reg, Scalar, Sign, Special, Width};
 
 // Each kind of instruction has a function of its own, so that the commonest pay for no other's frame.
@@ -142,6 +142,9 @@ impl<'a> Machine<'a> {
     #[inline(never)]
     fn float(&mut self, step: &Step<'a>, batch: &Batch, d: Reg, args: &[Operand; 3]) {
         let operation = batch.operation();
+        if (operation.factors.width(), operation.format.width()) == (16, 32) {
+            return self.float_mixed(batch, d, args);
+        }
         if operation.factors.width() != operation.format.width() {
             let profile = self.code.profile;
             let count = operation.kind.arity();
@@ -155,6 +158,39 @@ impl<'a> Machine<'a> {
             Width::B32 => self.float_of::<u32>(step, batch, d, args),
             Width::B64 => self.float_of::<u64>(step, batch, d, args),
         }
+    }
+
+    /// Factors of 16 bits, the addend and the result of 32.
+    #[inline(never)]
+    fn float_mixed(&mut self, batch: &Batch, d: Reg, args: &[Operand; 3]) {
+        let count = batch.operation().kind.arity();
+        let (narrow, wide) = match batch.operation().kind {
+            Kind::Add => (&args[..1], Some(args[1])),
+            _ => (&args[..2], (count > 2).then_some(args[2])),
+        };
+        let factors: [Option<u16>; 2] =
+            core::array::from_fn(|at| narrow.get(at).map_or(Some(0), |&a| self.files.b16.uniform(a)));
+        let addend = wide.map_or(Some(0), |addend| self.files.b32.uniform(addend));
+        if let ([Some(a), Some(b)], Some(c)) = (factors, addend) {
+            let all = [a.into(), if narrow.len() > 1 { b.into() } else { c.into() }, u64::from(c)];
+            let bits = batch.operation().evaluate(&self.code.profile, &all[..count]).bits;
+            return self.set_uniform::<u32>(d, bits as u32);
+        }
+        let (geometry, low, high) = (self.geometry, self.active.low, self.active.high);
+        for &factor in narrow {
+            self.files.b16.settle(factor, geometry);
+        }
+        if let Some(addend) = wide {
+            self.files.b32.settle(addend, geometry);
+        }
+        let mut out = self.files.b32.take();
+        let mut sources = [Source::Uniform(0); 2];
+        for (source, &factor) in sources.iter_mut().zip(narrow) {
+            *source = self.files.b16.source(factor, low, high);
+        }
+        let addend = wide.map(|addend| self.files.b32.source(addend, low, high));
+        batch.run_mixed(&sources[..narrow.len()], addend, &mut out.0[low..high]);
+        self.set_column(d, out);
     }
 
     #[inline(never)]
