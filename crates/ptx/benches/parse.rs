@@ -1,10 +1,13 @@
-//! How fast real modules are read, printed and checked, in bytes of text a second:
-//! `cargo bench -p roundonce-ptx`.
+//! How fast real modules are read, printed and checked, in bytes of text a second, and how much memory each takes at
+//! most (`max alloc`, beside the text itself): `cargo bench -p roundonce-ptx`.
 
 use divan::counter::BytesCount;
-use divan::{Bencher, black_box};
+use divan::{AllocProfiler, Bencher, black_box};
 use roundonce_ptx::{Options, check, parse, print};
 use std::fmt::Write;
+
+#[global_allocator]
+static ALLOCATIONS: AllocProfiler = AllocProfiler::system();
 
 fn main() {
     divan::main();
