@@ -2,7 +2,8 @@
 //!
 //! `cargo bench -p roundonce-exec` prints for each the median time of a fused multiply-add and its rate, alone and on
 //! two threads, by rounding; and the ratio to the native loop of the same round. The native loops round to nearest
-//! even and keep the machine's NaNs; the engine's bits are a GPU's.
+//! even and keep the machine's NaNs; the engine's bits are a GPU's. With `dev/peers/pocl/run.sh` PoCL takes its turns
+//! too, the same kernels in OpenCL C.
 #![allow(missing_docs)]
 
 #[path = "common/native.rs"]
@@ -11,6 +12,8 @@ mod native;
 use cpu_time::ProcessTime;
 use roundonce_exec::{Arg, Buffer, Launch, Options};
 use roundonce_isa::program::Program;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
 /// Random numbers between 1 and 2, or below 1 in magnitude.
@@ -79,6 +82,35 @@ fn run(program: &Program, work: &Work, args: &mut Vec<Arg>, threads: usize) -> f
         Err(error) => panic!("{error}"),
     }
     seconds
+}
+
+/// A program that runs the same kernels on request and says how long each took: see `dev/peers`.
+struct Peer {
+    child: Child,
+    requests: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Peer {
+    /// What `ROUNDONCE_PEER` names, its arguments behind it.
+    fn start() -> Option<Peer> {
+        let command = std::env::var("ROUNDONCE_PEER").ok()?;
+        let mut words = command.split_whitespace();
+        let mut child = Command::new(words.next()?);
+        let child = child.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut child = child.unwrap_or_else(|error| panic!("{command}: {error}"));
+        let (requests, answers) = (child.stdin.take()?, BufReader::new(child.stdout.take()?));
+        Some(Peer { child, requests, answers })
+    }
+    fn run(&mut self, work: &Work) -> f64 {
+        let mut answer = String::new();
+        let asked = writeln!(self.requests, "{} {} {}", work.entry, work.block[0], work.block[1]);
+        let answered = asked.and_then(|()| self.answers.read_line(&mut answer));
+        match (answered, answer.trim().parse()) {
+            (Ok(_), Ok(seconds)) => seconds,
+            (problem, _) => panic!("the peer does not answer: {problem:?} {answer:?}, {:?}", self.child.try_wait()),
+        }
+    }
 }
 
 trait CloneScalars {
@@ -205,16 +237,19 @@ fn median(times: &mut [f64]) -> f64 {
 fn main() {
     let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
     let modes = [("rn", ".rn"), ("rz", ".rz"), ("rm", ".rm"), ("rn.ftz", ".rn.ftz")];
+    let mut peer = Peer::start();
     let programs = modes.map(|(_, spelled)| program(spelled));
     println!("{:24} {:>10} {:>10} {:>8} {:>8}", "work", "mode", "G fma/s", "spread", "ratio");
     for work in works().iter().filter(|work| work.name.contains(&filter)) {
         let mut args = work.args.clone();
         let (mut native, mut one, mut two) = (Vec::new(), vec![Vec::new(); modes.len()], Vec::new());
+        let mut others = Vec::new();
         for round in 0..8 {
             let times = (
                 (work.native)(&work.args),
                 programs.iter().map(|program| run(program, work, &mut args, 1)).collect::<Vec<_>>(),
                 run(&programs[0], work, &mut args, 2),
+                peer.as_mut().map(|peer| peer.run(work)),
             );
             // The first round warms caches and pages.
             if round > 0 {
@@ -223,6 +258,7 @@ fn main() {
                     all.push(time);
                 }
                 two.push(times.2);
+                others.extend(times.3);
             }
         }
         let base = median(&mut native);
@@ -233,6 +269,9 @@ fn main() {
             println!("{:24} {mode:>10} {rate:>10.2} {:>7.0}% {:>8.2}", work.name, spread * 100.0, base / middle);
         };
         line("native", &mut native);
+        if peer.is_some() {
+            line("PoCL", &mut others);
+        }
         for ((mode, _), times) in modes.iter().zip(&mut one) {
             line(mode, times);
         }
