@@ -14,7 +14,7 @@ use roundonce_arith::batch::Source;
 use roundonce_isa::program::{Operand, Reg, Space, Width};
 
 /// Addresses as far as their pattern is known.
-enum Pattern {
+pub(super) enum Pattern {
     /// One for all.
     Uniform(u64),
     /// One a row, in the machine's `addresses`, and the step within rows.
@@ -32,7 +32,7 @@ impl Machine<'_> {
     }
 
     /// The pattern of address + offset.
-    fn pattern(&mut self, address: Operand, offset: i64) -> Pattern {
+    pub(super) fn pattern(&mut self, address: Operand, offset: i64) -> Pattern {
         let width = self.address_width(address);
         let offset = offset as u64;
         with_lane!(width, T => match T::file(&self.files).view(address) {
@@ -189,6 +189,7 @@ impl Machine<'_> {
         signed: bool,
         address: Operand,
         offset: i64,
+        lends: bool,
     ) -> Outcome {
         let Some(first) = self.first_active() else { return Ok(()) };
         let pattern = self.pattern(address, offset);
@@ -213,7 +214,7 @@ impl Machine<'_> {
                     return Ok(());
                 }
             }
-            Pattern::Rows(stride) if !checked && !overwrites && self.load_rows(d, space, bytes, stride) => {
+            Pattern::Rows(stride) if !checked && !overwrites && self.load_rows(d, space, bytes, stride, lends) => {
                 return Ok(());
             }
             _ => {}

@@ -18,13 +18,15 @@ impl<'a> Machine<'a> {
     pub(super) fn execute(&mut self, step: &Step<'a>, fragment: &mut Fragment) -> Outcome<Went> {
         match step.op {
             Op::Float { d, args, .. } => {
-                if let Some(batch) = &step.batch {
-                    self.float(step, batch, *d, args);
+                if let Some(batch) = &step.batch
+                    && self.float(step, batch, *d, args)
+                {
+                    return Ok(Went::Stored);
                 }
             }
             Op::Int { d, op, width, args } => self.int(*d, *op, *width, args),
             Op::Load { d, space, bytes, signed, address, offset } => {
-                self.load(d, *space, *bytes, *signed, *address, *offset)?;
+                self.load(d, *space, *bytes, *signed, *address, *offset, step.lends)?;
             }
             Op::Store { values, width, space, bytes, address, offset } => {
                 self.store(values, *width, *space, *bytes, *address, *offset)?;
@@ -138,12 +140,13 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The multiply-add family.
+    /// The multiply-add family. Whether the next step's store is done too.
     #[inline(never)]
-    fn float(&mut self, step: &Step<'a>, batch: &Batch, d: Reg, args: &[Operand; 3]) {
+    fn float(&mut self, step: &Step<'a>, batch: &Batch, d: Reg, args: &[Operand; 3]) -> bool {
         let operation = batch.operation();
         if (operation.factors.width(), operation.format.width()) == (16, 32) {
-            return self.float_mixed(batch, d, args);
+            self.float_mixed(batch, d, args);
+            return false;
         }
         if operation.factors.width() != operation.format.width() {
             let profile = self.code.profile;
@@ -151,13 +154,30 @@ impl<'a> Machine<'a> {
             let all: Vec<(Operand, Width)> =
                 (0..count).map(|at| (args[at], Width::holding(operation.operand_format(at).width()))).collect();
             self.each(d, &all, &mut |x| operation.evaluate(&profile, &x[..count]).bits);
-            return;
+            return false;
         }
         match Width::holding(operation.format.width()) {
             Width::B16 | Width::Pred => self.float_of::<u16>(step, batch, d, args),
-            Width::B32 => self.float_of::<u32>(step, batch, d, args),
+            Width::B32 => {
+                let used = &args[..operation.kind.arity()];
+                let lent = used.iter().any(|&arg| self.lent(arg).is_some());
+                if lent || step.stores.is_some() {
+                    for &arg in used {
+                        self.files.b32.settle(arg, self.geometry);
+                    }
+                    if self.float_stored(step, batch, used) {
+                        return true;
+                    }
+                }
+                if lent {
+                    self.float_lent(step, batch, d, used);
+                } else {
+                    self.float_of::<u32>(step, batch, d, args);
+                }
+            }
             Width::B64 => self.float_of::<u64>(step, batch, d, args),
         }
+        false
     }
 
     /// Factors of 16 bits, the addend and the result of 32.

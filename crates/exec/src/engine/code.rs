@@ -1,9 +1,13 @@
 //! A kernel made ready to run: decoded once, for all groups and workers.
 
+use super::barrier::may_wait;
+use super::lent::is_single;
 use crate::scalar::Conversion;
 use roundonce_arith::Profile;
 use roundonce_arith::batch::Batch;
-use roundonce_isa::program::{Flow, Guard, Kernel, Liveness, Op, Program, Reg, Role, Terminator};
+use roundonce_isa::program::{
+    Flow, Guard, Kernel, Liveness, Op, Operand, Program, Reg, Role, Space, Terminator, Width,
+};
 
 /// One instruction, ready.
 #[derive(Debug)]
@@ -17,6 +21,10 @@ pub(crate) struct Step<'p> {
     pub(crate) batch: Option<Batch>,
     /// The last operation of its source instruction.
     pub(crate) completes: bool,
+    /// A load whose lanes one single-precision operation alone reads, before memory may change.
+    pub(crate) lends: bool,
+    /// The store of this operation's result, if it is the next step and nobody else reads the result.
+    pub(crate) stores: Option<&'p Op>,
 }
 
 impl Step<'_> {
@@ -67,9 +75,15 @@ impl<'p> Code<'p> {
                     deaths: deaths.next().unwrap_or_default(),
                     batch,
                     completes: next_places.next().flatten() != Some(instruction.place),
+                    lends: false,
+                    stores: None,
                 }
             });
-            let steps = steps.collect();
+            let mut steps: Vec<Step<'p>> = steps.collect();
+            for at in 0..steps.len() {
+                steps[at].lends = lends(kernel, &steps[at..]);
+                steps[at].stores = stored(&steps[at..]);
+            }
             Steps {
                 steps,
                 terminator: &block.terminator,
@@ -85,7 +99,6 @@ impl<'p> Code<'p> {
 
     /// Whether blocks may talk to each other while they run: then they run in order, on one thread.
     pub(crate) fn blocks_communicate(&self) -> bool {
-        use roundonce_isa::program::Space;
         self.steps().any(|step| match step.op {
             Op::Atomic { space, .. } => matches!(space, Space::Global | Space::Generic),
             Op::Fence => true,
@@ -122,7 +135,7 @@ impl<'p> Code<'p> {
                         sources |= from[reg.0 as usize];
                     }
                 });
-                use roundonce_isa::program::{Operand, Space, Special};
+                use roundonce_isa::program::Special;
                 let given = match step.op {
                     Op::Load { space: Space::Param, address: Operand::Imm(at), offset, .. } => {
                         bit((*at as i64).wrapping_add(*offset))
@@ -153,6 +166,47 @@ impl<'p> Code<'p> {
         }
         Written(written)
     }
+}
+
+/// Whether the first step is a load whose lanes may stay in memory until they are used.
+fn lends(kernel: &Kernel, steps: &[Step<'_>]) -> bool {
+    let [first, rest @ ..] = steps else { return false };
+    let Op::Load { d, space: Space::Global | Space::Generic, bytes: 4, .. } = first.op else { return false };
+    let (&[Some(d)], None) = (&d[..], first.guard) else { return false };
+    if kernel.width(d) != Width::B32 {
+        return false;
+    }
+    for step in rest {
+        let (mut reads, mut writes) = (step.guard.is_some_and(|guard| guard.pred == d), false);
+        step.op.registers(|role, reg| {
+            reads |= reg == d && role == Role::Read;
+            writes |= reg == d && role == Role::Write;
+        });
+        if reads {
+            return is_single(step.op) && step.guard.is_none() && (writes || step.is_last_use(d));
+        }
+        // Whatever may change memory, or the lanes at work.
+        let disturbs = matches!(step.op, Op::Store { .. } | Op::Print { .. } | Op::Exit | Op::Trap { .. });
+        if writes || disturbs || step.op.is_shared_effect() || may_wait(step.op) {
+            return false;
+        }
+    }
+    false
+}
+
+/// The second step, if all it does is store what the first computes.
+fn stored<'p>(steps: &[Step<'p>]) -> Option<&'p Op> {
+    let [first, store, ..] = steps else { return None };
+    let (Op::Float { d, .. }, true, None, None) = (first.op, is_single(first.op), first.guard, store.guard) else {
+        return None;
+    };
+    let Op::Store { values, bytes: 4, width: Width::B32, space: Space::Global | Space::Generic, address, .. } =
+        store.op
+    else {
+        return None;
+    };
+    let alone = values[..] == [Operand::Reg(*d)] && *address != Operand::Reg(*d) && store.is_last_use(*d);
+    alone.then_some(store.op)
 }
 
 /// Which memory a kernel may write.

@@ -7,6 +7,7 @@
 use super::barrier::may_wait;
 use super::code::{Code, Step};
 use super::lanes::{Files, Geometry, LANES, Lane, Shape};
+use super::lent::Lent;
 use super::mask::Mask;
 use super::races::Races;
 use super::watch::Traced;
@@ -100,6 +101,8 @@ pub(super) struct Active {
 pub(super) enum Went {
     /// On to the next.
     On,
+    /// On past the next, which is done too.
+    Stored,
     /// These lanes ended.
     Ended,
     /// The fragment waits before this instruction.
@@ -140,6 +143,8 @@ pub(crate) struct Machine<'a> {
     pub(super) issued: u64,
     turns: u64,
     pub(super) traced: Traced<'a>,
+    /// Registers whose lanes are still in memory.
+    pub(super) lent: Vec<Lent>,
     /// The place of the instruction at work, for errors.
     pub(super) place: u32,
 }
@@ -175,6 +180,7 @@ impl<'a> Machine<'a> {
             issued: 0,
             turns: 0,
             traced: Traced::default(),
+            lent: Vec::new(),
             place: 0,
         }
     }
@@ -198,6 +204,7 @@ impl<'a> Machine<'a> {
         self.traced = Traced::of(trace.map(|lane| lane as usize).filter(|&lane| lane < lanes));
         self.tally.printed.push((group, String::new()));
 
+        self.lent.clear();
         self.fragments.clear();
         self.fragments.push(Fragment { block: 0, at: 0, mask: self.live, waits: None, ran: 0 });
         while let Some(fragment) = self.pick()? {
@@ -293,6 +300,15 @@ impl<'a> Machine<'a> {
                             for &reg in &step.deaths {
                                 self.kill(reg);
                             }
+                        }
+                    }
+                    Went::Stored => {
+                        let store = &block.steps[fragment.at + 1];
+                        self.issued += 1;
+                        self.after(store);
+                        fragment.at += 2;
+                        for &reg in step.deaths.iter().chain(&store.deaths) {
+                            self.kill(reg);
                         }
                     }
                     Went::Ended => {

@@ -18,11 +18,17 @@ struct Place {
 impl Machine<'_> {
     /// Evenly stepping addresses, in `addresses`. Nothing is done if a row is not whole in one buffer: some of its
     /// lanes may be inactive.
-    pub(super) fn load_rows(&mut self, d: &[Option<Reg>], space: Space, bytes: u32, stride: i64) -> bool {
+    pub(super) fn load_rows(&mut self, d: &[Option<Reg>], space: Space, bytes: u32, stride: i64, lends: bool) -> bool {
         let (rows, mut starts) = (std::mem::take(&mut self.addresses), std::mem::take(&mut self.starts));
         starts.clear();
         let place = self.row_starts(d, space, bytes, &rows, stride, &mut starts);
-        if let Some(place) = &place {
+        let lent = match (&place, d) {
+            (Some(Place { segment: Some(segment), step: 1, joined: true }), &[Some(d)]) if lends => {
+                self.lend(d, *segment, starts[0])
+            }
+            _ => false,
+        };
+        if let Some(place) = place.as_ref().filter(|_| !lent) {
             for (index, d) in d.iter().enumerate() {
                 let Some(d) = *d else { continue };
                 let shift = index * bytes as usize / 4;

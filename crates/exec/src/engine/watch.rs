@@ -35,6 +35,10 @@ impl Traced<'_> {
     pub(super) fn of(lane: Option<usize>) -> Self {
         Traced { lane, ..Traced::default() }
     }
+    /// Whether the lane is of this group.
+    pub(super) const fn is_here(&self) -> bool {
+        self.lane.is_some()
+    }
     fn clear(&mut self) {
         *self = Traced::of(self.lane);
     }
