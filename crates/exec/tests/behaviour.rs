@@ -271,3 +271,44 @@ fn instructions_are_counted_and_traced_as_written() {
     );
     assert_eq!(lines.values().sum::<u64>(), steps);
 }
+
+/// Sums that read or write memory where it is give what they give lane by lane, whatever overlaps: tracing a lane makes
+/// the engine keep every register.
+#[test]
+fn arithmetic_on_memory_where_it_is() {
+    let bodies = [
+        // In place.
+        "ld.global.f32 %f2, [%rd3]; fma.rn.f32 %f3, %f1, %f1, %f2; st.global.f32 [%rd3], %f3;",
+        // The operand and the result are the same register.
+        "ld.global.f32 %f2, [%rd3]; add.rn.f32 %f2, %f2, %f1; st.global.f32 [%rd3], %f2;",
+        // Two places of one buffer, the result shifted against one of them.
+        "ld.global.f32 %f2, [%rd3]; ld.global.f32 %f3, [%rd3+4]; fma.rn.f32 %f4, %f2, %f1, %f3; st.global.f32 [%rd3], %f4;",
+        "ld.global.f32 %f2, [%rd3+4]; add.rn.f32 %f4, %f2, %f1; st.global.f32 [%rd3], %f4;",
+        "ld.global.f32 %f2, [%rd3]; add.rn.f32 %f4, %f2, %f1; st.global.f32 [%rd3+4], %f4;",
+        // The same operand twice.
+        "ld.global.f32 %f2, [%rd3]; fma.rn.f32 %f4, %f2, %f2, %f2; st.global.f32 [%rd3], %f4;",
+        // Memory changes between the load and its use.
+        "ld.global.f32 %f2, [%rd3]; mov.f32 %f5, 0f40000000; st.global.f32 [%rd3], %f5; add.rn.f32 %f4, %f2, %f1; st.global.f32 [%rd3], %f4;",
+        // The result is needed again, or is stored by some lanes only.
+        "ld.global.f32 %f2, [%rd3]; add.rn.f32 %f4, %f2, %f1; st.global.f32 [%rd3], %f4; add.rn.f32 %f4, %f4, %f4; st.global.f32 [%rd3], %f4;",
+        "ld.global.f32 %f2, [%rd3]; setp.lt.u32 %p1, %r1, 20; add.rn.f32 %f4, %f2, %f1; @%p1 st.global.f32 [%rd3], %f4;",
+        // Some lanes have ended; some come later.
+        "setp.gt.u32 %p1, %r4, 100; @%p1 exit; ld.global.f32 %f2, [%rd3]; add.rn.f32 %f4, %f2, %f1; st.global.f32 [%rd3], %f4;",
+        "setp.lt.u32 %p1, %r1, 7; @%p1 bra ON; ld.global.f32 %f2, [%rd3]; add.rn.f32 %f4, %f2, %f1; st.global.f32 [%rd3], %f4;\nON:",
+        // A sum that goes on through the loop.
+        "mov.u32 %r6, 3; mov.f32 %f4, %f1;\nL: ld.global.f32 %f2, [%rd3]; fma.rn.f32 %f4, %f2, %f1, %f4; sub.u32 %r6, %r6, 1; setp.ne.u32 %p1, %r6, 0; @%p1 bra L; st.global.f32 [%rd3], %f4;",
+    ];
+    for body in bodies {
+        let start = "cvt.rn.f32.u32 %f6, %r4; st.global.f32 [%rd3], %f6; st.global.f32 [%rd3+4], %f6; bar.sync 0;\n";
+        let body = format!("{start}{body}");
+        let outcomes: Vec<Vec<u32>> = [None, Some(0)]
+            .into_iter()
+            .map(|trace_lane| {
+                let report = run(&body, 257, 4, 64, Options { trace_lane, ..Options::default() });
+                words(&report.unwrap_or_else(|error| panic!("{body}: {error}"))).to_vec()
+            })
+            .collect();
+        assert_eq!(outcomes[0], outcomes[1], "{body}");
+        assert!(outcomes[0][..256].iter().any(|&word| word != 0));
+    }
+}
