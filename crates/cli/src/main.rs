@@ -19,6 +19,7 @@ mod progress;
 mod report;
 mod run;
 mod run_sass;
+mod run_spirv;
 mod sarif;
 mod why;
 mod why_arrays;

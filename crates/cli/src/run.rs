@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use roundonce::exec::{Arg, Buffer, Contract, Launch, Options, Report, Trouble};
-use roundonce::isa::program::{Kernel, Param, Program, Scalar};
+use roundonce::isa::program::{Kernel, Passing, Program, Scalar};
 use roundonce::isa::{Finding, Level, hex_bits, parse_value};
-use roundonce::ptx;
+use roundonce::{Profile, ptx};
 use serde::Serialize;
 
 use crate::array::Array;
 use crate::output::{self, Format, FormatArgument};
 use crate::report::Checked;
-use crate::{Ended, Failure, Status, files, run_sass};
+use crate::{Ended, Failure, Status, files, run_sass, run_spirv};
 
 /// What may be done with unmodified mul and add.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -29,7 +29,7 @@ enum Contraction {
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The kernel's module: .ptx, or a straight-line .sass listing
+    /// The kernel's module: .ptx, .spv, .spvasm, or a straight-line .sass listing
     pub(crate) file: PathBuf,
     /// The kernel (needed when there are several)
     #[arg(long, value_name = "NAME")]
@@ -37,11 +37,12 @@ pub(crate) struct Arguments {
     /// Blocks of the grid
     #[arg(long, value_name = "X[,Y,Z]", default_value = "1", value_parser = extent)]
     grid: [u32; 3],
-    /// Threads of a block
-    #[arg(long, value_name = "X[,Y,Z]", default_value = "1", value_parser = extent)]
-    block: [u32; 3],
-    /// A parameter, by position from 0 or by name: a number, in.npy (a buffer with the file's bytes) or zeros:f32:1024
-    #[arg(long, value_name = "P=VALUE")]
+    /// Threads of a block; where the kernel says how many it wants, that is the default, otherwise 1
+    #[arg(long, value_name = "X[,Y,Z]", value_parser = extent)]
+    block: Option<[u32; 3]>,
+    /// A parameter, by position from 0 or by name: a number, in.npy (a buffer with the file's bytes) or zeros:f32:1024;
+    /// a SPIR-V buffer by set and binding, 0.1=in.npy
+    #[arg(long, visible_alias = "buffer", value_name = "P=VALUE")]
     arg: Vec<String>,
     /// Where a buffer goes afterwards, in the shape and type it came in with; of a .sass listing, a register
     #[arg(long, value_name = "P=FILE")]
@@ -52,6 +53,12 @@ pub(crate) struct Arguments {
     /// SASS: a word of a constant bank, as --reg
     #[arg(long, value_name = "BANK:OFFSET=VALUE", value_parser = output::signed)]
     pub(crate) cbank: Vec<String>,
+    /// SPIR-V: a specialisation constant, by its SpecId
+    #[arg(long, value_name = "ID=VALUE")]
+    pub(crate) spec: Vec<String>,
+    /// SPIR-V: what is done where the module leaves bits open
+    #[arg(long, value_enum, default_value = "nvidia")]
+    pub(crate) assume: run_spirv::Assumption,
     /// What is done with mul and add that have no rounding modifier
     #[arg(long, value_enum, default_value = "none")]
     contract: Contraction,
@@ -122,7 +129,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     if arguments.file.extension().is_some_and(|extension| extension == "sass") {
         return run_sass::run(arguments);
     }
-    let program = program(arguments)?;
+    let Ready { program, profile, undetermined } = ready(arguments)?;
     let kernel = the_kernel(&program, arguments)?;
     let (args, arrays) = bind(kernel, arguments)?;
     let outputs = outputs(kernel, &arrays, arguments)?;
@@ -130,10 +137,10 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         program: &program,
         entry: Some(&kernel.name),
         grid: arguments.grid,
-        block: arguments.block,
+        block: arguments.block.or(kernel.required_block).unwrap_or([1; 3]),
         args,
         dynamic_shared: arguments.shared,
-        options: arguments.options(),
+        options: Options { profile, ..arguments.options() },
     };
     let Some(report) = launched(launch, arguments)? else { return Ok(Status::Found) };
     for (place, path) in &outputs {
@@ -141,7 +148,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
             array.write(path, &buffer.to_bytes())?;
         }
     }
-    tell(&report, kernel, arguments)?;
+    tell(&report, kernel, &undetermined, arguments)?;
     Ok(if report.differences.is_empty() { Status::Done } else { Status::Found })
 }
 
@@ -159,13 +166,28 @@ pub(crate) fn launched(launch: Launch, arguments: &Arguments) -> Result<Option<R
     })
 }
 
-/// The module in the form that the engine runs.
-fn program(arguments: &Arguments) -> Result<Program, Failure> {
+/// A module in the form that the engine runs.
+pub(crate) struct Ready {
+    pub(crate) program: Program,
+    /// What it is run under.
+    pub(crate) profile: Profile,
+    /// What it leaves open of the bits, and what was picked.
+    pub(crate) undetermined: Vec<String>,
+}
+
+fn ready(arguments: &Arguments) -> Result<Ready, Failure> {
     let path = &arguments.file;
     match path.extension().and_then(|extension| extension.to_str()) {
-        Some("ptx") => {}
-        _ => return Err(Failure::Input(format!("{}: expected a .ptx or .sass file", path.display()))),
+        Some("ptx") => {
+            Ok(Ready { program: ptx_program(arguments)?, profile: Profile::NVIDIA, undetermined: Vec::new() })
+        }
+        Some("spv" | "spvasm") => run_spirv::ready(arguments),
+        _ => Err(Failure::Input(format!("{}: expected a .ptx, .spv, .spvasm or .sass file", path.display()))),
     }
+}
+
+fn ptx_program(arguments: &Arguments) -> Result<Program, Failure> {
+    let path = &arguments.file;
     let text = files::text(path, files::read(path)?)?;
     let parsed = ptx::parse(&text);
     let (module, errors) = (parsed.module, parsed.findings);
@@ -174,19 +196,25 @@ fn program(arguments: &Arguments) -> Result<Program, Failure> {
     } else {
         ptx::lower(&module, arguments.entry.as_deref())
     };
-    lowered.map_err(|findings| {
-        let unsupported = findings.iter().all(|finding| finding.code == ptx::UNSUPPORTED);
-        let message = located(path, &text, findings);
-        if unsupported { Failure::Unsupported(message) } else { Failure::Input(message) }
-    })
+    lowered.map_err(|findings| refused(path, &text, findings, ptx::UNSUPPORTED))
 }
 
-/// Findings as `file:line:column: message`, one a line.
+/// The failure that findings are: 3 where all are about what is not supported.
+pub(crate) fn refused(path: &Path, text: &str, findings: Vec<Finding>, unsupported: &str) -> Failure {
+    let all = findings.iter().all(|finding| finding.code == unsupported);
+    let message = located(path, text, findings);
+    if all { Failure::Unsupported(message) } else { Failure::Input(message) }
+}
+
+/// Findings as `file:line:column: message`, of a binary `file: word 12: message`, one a line.
 pub(crate) fn located(path: &Path, text: &str, findings: Vec<Finding>) -> String {
     let checked = Checked { file: path.display().to_string(), text: text.to_owned(), findings };
     let lines: Vec<String> = checked
         .rows()
-        .map(|row| format!("{}:{}:{}: {} [{}]", row.file, row.line, row.column, row.message, row.code))
+        .map(|row| match row.word {
+            Some(word) => format!("{}: word {word}: {} [{}]", row.file, row.message, row.code),
+            None => format!("{}:{}:{}: {} [{}]", row.file, row.line, row.column, row.message, row.code),
+        })
         .collect();
     lines.join("\n")
 }
@@ -237,10 +265,7 @@ fn bind(kernel: &Kernel, arguments: &Arguments) -> Result<(Vec<Arg>, Vec<Option<
     let mut arrays = Vec::new();
     for (place, param) in kernel.params.iter().enumerate() {
         let Some(value) = given.get(&place) else {
-            return Err(Failure::Input(format!(
-                "parameter {place} (`{}`) has no value: add --arg {place}=…",
-                param.name
-            )));
+            return Err(Failure::Input(format!("parameter {place} (`{0}`) has no value: add --arg {0}=…", param.name)));
         };
         let array = if value.starts_with("zeros:") {
             Some(Array::zeros(value)?)
@@ -251,10 +276,17 @@ fn bind(kernel: &Kernel, arguments: &Arguments) -> Result<(Vec<Arg>, Vec<Option<
         };
         args.push(match &array {
             // A structure passed by value is no address.
-            Some(array) if !param.buffer && param.size > 8 => Arg::Bytes(array.bytes.clone()),
+            Some(array) if param.passing == Passing::Value || param.passing == Passing::Any && param.size > 8 => {
+                Arg::Bytes(array.bytes.clone())
+            }
             Some(array) => Arg::Buffer(Buffer::from_bytes(&array.bytes)),
+            None if param.passing == Passing::Buffer => {
+                let message =
+                    format!("parameter {place} (`{}`) is a buffer: expected in.npy or zeros:f32:N", param.name);
+                return Err(Failure::Input(format!("{message}, found `{value}`")));
+            }
             None => Arg::Scalar(
-                number(param, value)
+                number(param.size, param.scalar, value)
                     .map_err(|problem| Failure::Input(format!("parameter {place} (`{}`): {problem}", param.name)))?,
             ),
         });
@@ -263,24 +295,20 @@ fn bind(kernel: &Kernel, arguments: &Arguments) -> Result<(Vec<Arg>, Vec<Option<
     Ok((args, arrays))
 }
 
-/// A number as the parameter's declared type has it.
-fn number(param: &Param, text: &str) -> Result<u64, String> {
-    let bits = param.size * 8;
+/// A number as a declared type of some bytes has it.
+pub(crate) fn number(bytes: u32, scalar: Option<Scalar>, text: &str) -> Result<u64, String> {
+    let bits = bytes * 8;
     let mask = u64::MAX >> 64u32.saturating_sub(bits).min(63);
     let hex = text.strip_prefix("0x").filter(|digits| !digits.contains('p'));
     if let Some(bits) = hex.and_then(|digits| u64::from_str_radix(digits, 16).ok()) {
-        return if bits & !mask == 0 {
-            Ok(bits)
-        } else {
-            Err(format!("`{text}` does not fit in {} bytes", param.size))
-        };
+        return if bits & !mask == 0 { Ok(bits) } else { Err(format!("`{text}` does not fit in {bytes} bytes")) };
     }
-    match param.scalar {
+    match scalar {
         Some(Scalar::Float(format)) => parse_value(format, 1, text).map(|parsed| parsed.value.lanes()[0]),
         _ => {
             let integer: i128 = text.parse().map_err(|_| format!("`{text}` is neither an integer nor hex bits"))?;
             let fits = integer >= -(1i128 << (bits.min(64) - 1)) && integer <= i128::from(mask);
-            if fits { Ok(integer as u64 & mask) } else { Err(format!("`{text}` does not fit in {} bytes", param.size)) }
+            if fits { Ok(integer as u64 & mask) } else { Err(format!("`{text}` does not fit in {bytes} bytes")) }
         }
     }
 }
@@ -305,6 +333,8 @@ struct Told<'a> {
     steps: u64,
     printed: &'a str,
     not_exact: &'a BTreeMap<String, u64>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    undetermined: &'a [String],
     fused_lines: &'a [u32],
     differences: Vec<Differing<'a>>,
     lines: &'a BTreeMap<u32, u64>,
@@ -328,13 +358,19 @@ struct Traced<'a> {
     results: Vec<String>,
 }
 
-pub(crate) fn tell(report: &Report, kernel: &Kernel, arguments: &Arguments) -> Result<(), Failure> {
+pub(crate) fn tell(
+    report: &Report,
+    kernel: &Kernel,
+    undetermined: &[String],
+    arguments: &Arguments,
+) -> Result<(), Failure> {
     let bits = |values: &[(u64, u32)]| values.iter().map(|&(bits, width)| hex_bits(width, bits)).collect();
     let told = Told {
         kernel: &kernel.name,
         steps: report.steps,
         printed: &report.printed,
         not_exact: &report.approximations,
+        undetermined,
         fused_lines: &report.fused,
         differences: report
             .differences
@@ -381,6 +417,9 @@ pub(crate) fn tell(report: &Report, kernel: &Kernel, arguments: &Arguments) -> R
             "contraction changes `{}`: {} words, the first at {}: {} unfused, {} fused",
             difference.parameter, difference.words, difference.first, difference.unfused, difference.fused
         )?;
+    }
+    if !undetermined.is_empty() {
+        output::note(&format!("the module does not determine the bits; assumed {}", undetermined.join("; ")));
     }
     for (name, count) in told.not_exact {
         output::note(&format!("not exact: {name} × {count} (correctly rounded here; the GPU approximates it)"));

@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     }
     show(&results, arguments)?;
     if arguments.trace_or_profile() {
-        tell(&report, &lowered.program.kernels[0], arguments)?;
+        tell(&report, &lowered.program.kernels[0], &[], arguments)?;
     }
     Ok(Status::Done)
 }

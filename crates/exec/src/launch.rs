@@ -72,7 +72,7 @@ pub enum Arg {
 /// use roundonce_isa::program::*;
 /// // out[tid.x] = tid.x
 /// let mut kernel = Kernel::new("iota");
-/// kernel.params.push(Param { name: "out".into(), offset: 0, size: 8, scalar: None, buffer: true });
+/// kernel.params.push(Param { name: "out".into(), offset: 0, size: 8, scalar: None, passing: Passing::Buffer });
 /// kernel.param_bytes = 8;
 /// let (out, tid) = (kernel.register(Width::B64), kernel.register(Width::B32));
 /// let (wide, address) = (kernel.register(Width::B64), kernel.register(Width::B64));

@@ -202,8 +202,19 @@ pub struct Param {
     /// What the source declares, as written (`.f32`, `.u64`), so that a number given in decimal becomes the right
     /// bits; `None` where nothing says it.
     pub scalar: Option<Scalar>,
-    /// Whether it must be a buffer; a number is refused. Languages that pass addresses as integers leave it open.
-    pub buffer: bool,
+    /// What may be given for it.
+    pub passing: Passing,
+}
+
+/// What a launch may give for a parameter.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Passing {
+    /// A value, or a buffer whose address it receives: the language passes addresses as integers.
+    Any,
+    /// A buffer alone.
+    Buffer,
+    /// A value alone.
+    Value,
 }
 
 /// Memory that exists before a kernel starts and outlives it: `.global` and `.const` variables.

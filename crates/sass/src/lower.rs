@@ -7,7 +7,8 @@ use core::fmt;
 use std::collections::BTreeMap;
 
 use roundonce_isa::program::{
-    self, Block, Comparand, Comparison, IntOp, Kernel, Op, Param, Program, Reg, Sign, Space, Special, Terminator, Width,
+    self, Block, Comparand, Comparison, IntOp, Kernel, Op, Param, Passing, Program, Reg, Sign, Space, Special,
+    Terminator, Width,
 };
 use roundonce_isa::{Finding, Level, Place, line_column};
 
@@ -257,12 +258,24 @@ impl Lowering {
         self.outputs.sort();
         let mut kernel = Kernel::new(name);
         kernel.places.append(&mut self.places);
-        kernel.params.push(Param { name: "lanes".to_owned(), offset: 0, size: 4, scalar: None, buffer: false });
+        kernel.params.push(Param {
+            name: "lanes".to_owned(),
+            offset: 0,
+            size: 4,
+            scalar: None,
+            passing: Passing::Value,
+        });
         let buffers = self.inputs.iter().map(|name| name.to_string());
         let buffers: Vec<String> =
             buffers.chain(self.outputs.iter().map(|name| format!("{name} afterwards"))).collect();
         for (index, name) in buffers.into_iter().enumerate() {
-            kernel.params.push(Param { name, offset: 8 + 8 * index as u32, size: 8, scalar: None, buffer: true });
+            kernel.params.push(Param {
+                name,
+                offset: 8 + 8 * index as u32,
+                size: 8,
+                scalar: None,
+                passing: Passing::Buffer,
+            });
         }
         kernel.param_bytes = 8 * kernel.params.len() as u32;
 

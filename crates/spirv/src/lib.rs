@@ -1,9 +1,9 @@
-//! SPIR-V's fused multiply-add, `OpFmaKHR` of SPV_KHR_fma: read, written, checked, migrated to, and
-//! its legal results.
+//! SPIR-V's fused multiply-add, `OpFmaKHR` of SPV_KHR_fma: read, written, checked, migrated to, its legal results, and
+//! modules made ready to run.
 //!
 //! Reading order: [`forms`] (the rows), [`Module`] (words and places), [`assemble`], [`disassemble`], [`check`] and its
 //! [`Environment`], [`migrate_text`],
-//! [`FloatModes`] and [`allowed`].
+//! [`FloatModes`] and [`allowed`], [`lower`].
 //!
 //! What this is not: it computes nothing but which results are legal, and is no full validator: what [`check`] calls an
 //! error is one, around the multiply-add family; what it lets pass elsewhere may still be refused by spirv-val.
@@ -17,6 +17,7 @@ mod facts;
 pub mod forms;
 mod grammar;
 mod literal;
+mod lower;
 mod migrate;
 mod modes;
 mod module;
@@ -26,6 +27,7 @@ pub use allowed::{AllowedSet, Choice, Direction, Range, ResultFlush, Special, al
 pub use asm::{assemble, assemble_module};
 pub use disasm::{disassemble, disassemble_module};
 pub use environment::Environment;
+pub use lower::{Assume, Lowered, Settings, SpecConstant, UNSUPPORTED, lower, spec_constants};
 pub use migrate::{Migrated, Migration, migrate_binary, migrate_text, migration_fixes};
 pub use modes::{Denorm, FloatModes};
 pub use module::{IdName, Instruction, Module};

@@ -4,7 +4,7 @@
 use roundonce_arith::{Format, Kind, Operation, Rounding};
 use roundonce_isa::program::{
     AtomicKind, BarrierKind, Block, Comparand, Comparison, Guard, Instruction, IntOp, Kernel, Op, Operand, Param,
-    Program, Reg, Scalar, ShuffleMode, Sign, Space, Special, Terminator, VoteMode, Width,
+    Passing, Program, Reg, Scalar, ShuffleMode, Sign, Space, Special, Terminator, VoteMode, Width,
 };
 
 /// A program and what it is run on.
@@ -52,7 +52,7 @@ pub fn generate(random: &mut dyn FnMut() -> u64) -> Case {
     let mut kernel = Kernel::new("random");
     for (index, name) in ["input", "out", "slots"].into_iter().enumerate() {
         let offset = index as u32 * 8;
-        kernel.params.push(Param { name: name.into(), offset, size: 8, scalar: None, buffer: true });
+        kernel.params.push(Param { name: name.into(), offset, size: 8, scalar: None, passing: Passing::Buffer });
     }
     kernel.param_bytes = 24;
     kernel.shared_bytes = threads * 4 + 32;

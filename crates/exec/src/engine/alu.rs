@@ -89,6 +89,12 @@ impl<'a> Machine<'a> {
                 let w = Width::holding(format.width());
                 self.each(d, &[(a, w)], &mut |x| scalar::square_root(&profile, format, rounding, flush, x[0]));
             }
+            &Op::Scale { d, format, rounding, flush, a, exponent } => {
+                let w = Width::holding(format.width());
+                self.each(d, &[(a, w), (exponent, Width::B32)], &mut |x| {
+                    scalar::scale(&profile, format, rounding, flush, x[0], x[1] as u32 as i32)
+                });
+            }
             &Op::Remainder { d, format, a, b } => {
                 let w = Width::holding(format.width());
                 self.each(d, &[(a, w), (b, w)], &mut |x| scalar::remainder(&profile, format, x[0], x[1]));

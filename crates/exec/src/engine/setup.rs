@@ -6,7 +6,7 @@ use super::group::{Machine, Setup, Tally};
 use super::lanes::{LANES, THREADS};
 use crate::launch::{Arg, Contract, Difference, Launch, Options, Report, RunError, Trouble};
 use crate::memory::{Buffer, Global, Layout, WINDOW, Words};
-use roundonce_isa::program::{Kernel, Program, Variable, fuse};
+use roundonce_isa::program::{Kernel, Passing, Program, Variable, fuse};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -148,6 +148,9 @@ fn run_kernel(
     let count = args.len();
     for (index, (param, arg)) in kernel.params.iter().zip(args).enumerate() {
         let bytes = match arg {
+            Arg::Buffer(_) if param.passing == Passing::Value => {
+                return fail(format!("`{}` is a value, not a buffer", param.name));
+            }
             Arg::Buffer(buffer) => {
                 buffer_bytes[index] = buffer.len() as u64;
                 memory.args.push(Some(index));
@@ -155,7 +158,9 @@ fn run_kernel(
                 let size = buffer.len() as u64;
                 memory.add(&param.name, buffer.into_words(), size, 256, true).to_le_bytes().to_vec()
             }
-            Arg::Scalar(_) if param.buffer => return fail(format!("`{}` is a buffer, not a number", param.name)),
+            Arg::Scalar(_) if param.passing == Passing::Buffer => {
+                return fail(format!("`{}` is a buffer, not a number", param.name));
+            }
             Arg::Scalar(bits) => bits.to_le_bytes().to_vec(),
             Arg::Bytes(bytes) => {
                 if bytes.len() != param.size as usize {

@@ -66,6 +66,28 @@ pub fn divide(profile: &Profile, format: Format, rounding: Rounding, flush: bool
     if flush { flush_to_zero(format, bits) } else { bits }
 }
 
+/// a × 2^exponent, rounded once. With `flush` subnormal operands and results become zero of their sign.
+///
+/// ```
+/// use roundonce_arith::{Format, Profile, Rounding};
+/// use roundonce_exec::scalar::scale;
+/// let tie = scale(&Profile::NVIDIA, Format::F32, Rounding::NearestEven, false, 0x3fc0_0000, -149);
+/// assert_eq!(tie, 2); // 1.5 units of the smallest subnormal
+/// ```
+pub fn scale(profile: &Profile, format: Format, rounding: Rounding, flush: bool, a: u64, exponent: i32) -> u64 {
+    let a = if flush { flush_to_zero(format, a) } else { a & format.mask() };
+    let bits = match unpack(format, a) {
+        Unpacked::Nan { .. } => return quiet_nan(profile, format, Some(a)),
+        Unpacked::Zero { .. } | Unpacked::Infinite { .. } => return a,
+        Unpacked::Finite(x) => {
+            // Beyond this every number overflows, or is less than half of the smallest.
+            let exponent = exponent.clamp(-8192, 8192);
+            round_exact(format, rounding, x.negative, x.quantum + exponent, x.significand.into(), false).bits
+        }
+    };
+    if flush { flush_to_zero(format, bits) } else { bits }
+}
+
 /// The remainder of a / b with the quotient toward zero, exact; the sign is the dividend's.
 pub fn remainder(profile: &Profile, format: Format, a: u64, b: u64) -> u64 {
     let (a, b) = (a & format.mask(), b & format.mask());
@@ -232,6 +254,23 @@ mod tests {
                 assert_eq!(square_root(n, Format::F64, even, false, x), dx.sqrt().to_bits());
             }
         }
+    }
+
+    /// Exact where it is; ties, overflow and flushes at the edges.
+    #[test]
+    fn scaled() {
+        let f32 = |rounding, flush, a, exponent| scale(&Profile::NVIDIA, Format::F32, rounding, flush, a, exponent);
+        let even = Rounding::NearestEven;
+        assert_eq!(f32(even, false, 0x4040_0000, 5), 0x42c0_0000);
+        assert_eq!(f32(even, false, 0x0000_0001, 149), 0x3f80_0000);
+        assert_eq!(f32(even, false, 0xbf80_0000, -150), 0x8000_0000);
+        assert_eq!(f32(Rounding::Down, false, 0xbf80_0000, i32::MIN), 0x8000_0001);
+        assert_eq!(f32(even, false, 0x3f80_0000, i32::MAX), 0x7f80_0000);
+        assert_eq!(f32(Rounding::TowardZero, false, 0x3f80_0000, 128), 0x7f7f_ffff);
+        assert_eq!(f32(even, true, 0x3f80_0000, -127), 0);
+        assert_eq!(f32(even, true, 0x8000_0001, 149), 0x8000_0000);
+        assert_eq!(f32(even, false, 0x7fc1_2345, 1), 0x7fff_ffff);
+        assert_eq!(f32(even, false, 0xff80_0000, -300), 0xff80_0000);
     }
 
     /// Direction by direction, a root brackets its square.

@@ -87,6 +87,21 @@ pub enum Op {
         /// The value.
         a: Operand,
     },
+    /// a × 2^exponent, rounded once.
+    Scale {
+        /// As wide as the format.
+        d: Reg,
+        /// Of both.
+        format: Format,
+        /// Of the product.
+        rounding: Rounding,
+        /// Subnormal operands and results become zero.
+        flush: bool,
+        /// The value.
+        a: Operand,
+        /// 32 bits, signed.
+        exponent: Operand,
+    },
     /// A function that hardware only approximates: computed correctly rounded to nearest even, and counted as
     /// "not exact: NAME".
     Approximate {

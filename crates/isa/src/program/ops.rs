@@ -111,6 +111,10 @@ impl Op {
                 written = Some((*d, of(*format)));
                 reads(see, &[(*a, of(*format))]);
             }
+            Op::Scale { d, format, a, exponent, .. } => {
+                written = Some((*d, of(*format)));
+                reads(see, &[(*a, of(*format)), (*exponent, B32)]);
+            }
             Op::Divide { d, format, a, b, .. }
             | Op::Remainder { d, format, a, b }
             | Op::Approximate { d, format, a, b, .. }

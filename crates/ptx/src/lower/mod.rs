@@ -200,7 +200,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 offset,
                 size,
                 scalar,
-                buffer: false,
+                passing: roundonce_isa::program::Passing::Any,
             });
             self.name(variable.name, Entity::Param(offset));
             offset = offset.checked_add(size).ok_or_else(|| self.nonsense("the parameters are too large"))?;

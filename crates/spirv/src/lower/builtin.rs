@@ -1,0 +1,392 @@
+//! What a kernel starts with: its size, its parameters, and the variables of the module.
+//!
+//! Buffers are parameters by the name `set.binding`; each member of the push constants is one by its own name, and so
+//! is each parameter of an OpenCL kernel.
+
+use std::collections::{BTreeMap, HashSet};
+
+use roundonce_isa::program::{IntOp, Op, Operand, Param, Passing, Space, Special, Variable, Width};
+use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, Op as Opcode, StorageClass};
+
+use super::types::{Kind, Layout, Part};
+use super::value::{Held, Pointer, Value};
+use super::{Body, Result, constant::Bits};
+use crate::literal::read_string;
+
+/// Bytes of an address.
+const ADDRESS: u32 = 8;
+
+impl Body<'_> {
+    /// Everything before the first instruction.
+    pub(super) fn set_up(&mut self) -> Result<()> {
+        self.kernel.required_block = self.required_block()?;
+        let (lowering, entry) = (self.lowering, self.entry);
+        let mut touched = HashSet::new();
+        for function in lowering.reachable(entry.function) {
+            let range = lowering.functions.get(&function).cloned().unwrap_or_default();
+            touched.extend(range.flat_map(|index| lowering.ids(index).iter().copied()));
+        }
+        let instructions = lowering.module.instructions().iter().enumerate();
+        let variables = instructions
+            .take_while(|(_, at)| at.opcode != Opcode::Function as u16)
+            .filter(|(_, at)| at.opcode == Opcode::Variable as u16)
+            .filter(|(_, at)| lowering.module.result(at).is_some_and(|id| touched.contains(&id)));
+        let mut buffers = BTreeMap::new();
+        let mut rest = Vec::new();
+        for (index, _) in variables {
+            self.stand_at(index);
+            let (id, type_id, to, class) = self.module_variable()?;
+            match (self.descriptor(id), class) {
+                (Some(place), _) => buffers.entry(place).or_insert_with(Vec::new).push((index, id, type_id, to)),
+                _ if class == StorageClass::PushConstant => self.push_constants(id, type_id, to)?,
+                _ => rest.push(index),
+            }
+        }
+        self.kernel.param_bytes = self.kernel.param_bytes.next_multiple_of(ADDRESS);
+        for ((set, binding), variables) in buffers {
+            self.stand_at(variables[0].0);
+            let param = self.param(format!("{set}.{binding}"), ADDRESS, None, Passing::Buffer)?;
+            let address = self.param_address(param);
+            for (index, id, type_id, to) in variables {
+                self.stand_at(index);
+                if let Some(Kind::Array { .. } | Kind::RuntimeArray { .. } | Kind::Other | Kind::Void) =
+                    lowering.types.kind(to)
+                {
+                    let what = lowering.facts.describe(lowering.module, to);
+                    return Err(self.unsupported(format!("{set}.{binding}: a descriptor of {what}")));
+                }
+                self.hold(id, type_id, Pointer { param: Some(param), ..at_address(Space::Global, address) });
+            }
+        }
+        for index in rest {
+            self.stand_at(index);
+            self.other_variable()?;
+        }
+        Ok(())
+    }
+
+    fn hold(&mut self, id: u32, type_id: u32, pointer: Pointer) {
+        self.globals.insert(id, Held { type_id, value: Value::Memory(pointer) });
+    }
+
+    /// The id, the type, what it points to and the class of the variable at work.
+    fn module_variable(&self) -> Result<(u32, u32, u32, StorageClass)> {
+        let type_id = self.result_type()?;
+        let id = self.lowering.module.result(&self.at).unwrap_or(0);
+        match self.lowering.types.kind(type_id) {
+            Some(&Kind::Pointer { class, to }) => {
+                let class = StorageClass::from_u32(class).unwrap_or(StorageClass::Generic);
+                Ok((id, type_id, to, class))
+            }
+            _ => Err(self.unsupported(format!("OpVariable {}", self.lowering.module.id(id)))),
+        }
+    }
+
+    /// Set and binding.
+    fn descriptor(&self, id: u32) -> Option<(u32, u32)> {
+        let number = |decoration: Decoration| {
+            let mut attached = self.lowering.facts.decorations_of(id);
+            attached.find(|at| at.value == decoration as u32)?.words.first().copied()
+        };
+        Some((number(Decoration::DescriptorSet)?, number(Decoration::Binding)?))
+    }
+
+    /// A new parameter behind the others.
+    fn param(
+        &mut self,
+        name: String,
+        size: u32,
+        scalar: Option<roundonce_isa::program::Scalar>,
+        passing: Passing,
+    ) -> Result<u32> {
+        let offset = self.kernel.param_bytes.next_multiple_of(ADDRESS);
+        let end = offset.checked_add(size).filter(|end| *end < 1 << 20);
+        self.kernel.param_bytes = end.ok_or_else(|| self.unsupported("this many bytes of parameters"))?;
+        self.kernel.params.push(Param { name, offset, size, scalar, passing });
+        Ok(self.kernel.params.len() as u32 - 1)
+    }
+
+    /// The address that a parameter holds.
+    fn param_address(&mut self, param: u32) -> Operand {
+        let d = self.fresh(Width::B64);
+        let offset = i64::from(self.kernel.params[param as usize].offset);
+        let (space, address) = (Space::Param, Operand::ZERO);
+        self.emit(Op::Load { d: vec![Some(d)], space, bytes: ADDRESS, signed: false, address, offset });
+        d.into()
+    }
+
+    /// A parameter for each member of the block: the parameters begin with it.
+    fn push_constants(&mut self, id: u32, type_id: u32, to: u32) -> Result<()> {
+        let lowering = self.lowering;
+        let Some(Kind::Struct(members)) = lowering.types.kind(to) else {
+            return Err(self.unsupported("a push constant that is no struct"));
+        };
+        if !self.kernel.params.is_empty() {
+            return Err(self.unsupported("a second block of push constants"));
+        }
+        let names: Vec<String> = (0..members.len()).map(|index| self.member_name(to, index as u32)).collect();
+        for (index, &(member, offset)) in members.iter().enumerate() {
+            let scalar = lowering.types.scalar(member);
+            let size = self.size_of(member)?;
+            let end = offset.checked_add(size).filter(|end| *end < 1 << 16 && size > 0);
+            let end = end.ok_or_else(|| self.unsupported("push constants of this size"))?;
+            let unique = !names[index].is_empty() && names.iter().filter(|name| **name == names[index]).count() == 1;
+            let name = if unique { names[index].clone() } else { format!("push.{index}") };
+            let passing = if matches!(scalar, Some(Part::Pointer(_))) { Passing::Any } else { Passing::Value };
+            let scalar = scalar.and_then(Part::scalar);
+            self.kernel.params.push(Param { name, offset: offset as u32, size: size as u32, scalar, passing });
+            self.kernel.param_bytes = self.kernel.param_bytes.max(end as u32);
+        }
+        self.hold(id, type_id, at_address(Space::Param, Operand::ZERO));
+        Ok(())
+    }
+
+    fn member_name(&self, ty: u32, index: u32) -> String {
+        let module = self.lowering.module;
+        let mut named = module.instructions().iter().filter(|at| at.opcode == Opcode::MemberName as u16);
+        let found = named.find_map(|at| match module.words_of(at) {
+            [_, target, member, name @ ..] if (*target, *member) == (ty, index) => read_string(name),
+            _ => None,
+        });
+        found.and_then(|(bytes, _)| String::from_utf8(bytes).ok()).unwrap_or_default()
+    }
+
+    /// A variable that is no parameter.
+    fn other_variable(&mut self) -> Result<()> {
+        let (id, type_id, to, class) = self.module_variable()?;
+        let initial = self.operands().get(1).copied();
+        match class {
+            StorageClass::Workgroup => {
+                let null = initial.is_none_or(|id| {
+                    self.lowering.constants.get(id).is_some_and(|constant| matches!(constant.bits, Bits::Null))
+                });
+                if !null {
+                    return Err(self.unsupported("a Workgroup variable with an initializer other than OpConstantNull"));
+                }
+                let start = u64::from(self.kernel.shared_bytes).next_multiple_of(16);
+                let end = u32::try_from(start + self.size_of(to)?);
+                self.kernel.shared_bytes = end.map_err(|_| self.unsupported("this much Workgroup memory"))?;
+                self.hold(id, type_id, at_address(Space::Shared, Operand::Imm(start)));
+            }
+            StorageClass::Private | StorageClass::Input | StorageClass::Output => {
+                let value = self.place_variable(id, to)?;
+                let built_in = self.lowering.facts.decorations_of(id).find(|at| at.value == Decoration::BuiltIn as u32);
+                let parts = match (built_in.and_then(|at| at.words.first().copied()), initial, class) {
+                    (Some(built_in), ..) => Some(self.built_in(built_in, to)?),
+                    (None, Some(initial), _) => Some(self.parts(initial)?.to_vec()),
+                    (None, None, StorageClass::Private) => None,
+                    _ => return Err(self.unsupported(format!("a variable of class {class:?} that is no BuiltIn"))),
+                };
+                if let Some(parts) = parts {
+                    self.store_to(&value, to, &parts)?;
+                }
+                self.globals.insert(id, Held { type_id, value });
+            }
+            StorageClass::CrossWorkgroup | StorageClass::UniformConstant => {
+                let constant = class == StorageClass::UniformConstant;
+                let initial = match initial {
+                    Some(initial) => self.bytes_of(initial, to)?,
+                    None if constant => return Err(self.unsupported("a UniformConstant variable without a binding")),
+                    None => Vec::new(),
+                };
+                let name = self.lowering.module.id(id).to_string();
+                let size = self.size_of(to)?;
+                let (align, relocations) = (256, Vec::new());
+                self.program.variables.push(Variable { name, initial, size, align, constant, relocations });
+                let d = self.fresh(Width::B64);
+                let special = Special::Address(self.program.variables.len() as u32 - 1);
+                self.emit(Op::Special { d, special });
+                self.hold(id, type_id, at_address(Space::Global, d.into()));
+            }
+            _ => return Err(self.unsupported(format!("a variable of class {class:?} without a set and a binding"))),
+        }
+        Ok(())
+    }
+
+    /// A constant as it lies in memory.
+    fn bytes_of(&mut self, id: u32, to: u32) -> Result<Vec<u8>> {
+        let parts = self.parts(id)?;
+        let mut cells = Vec::new();
+        let found = self.lowering.types.cells(to, 0, Layout::default(), &mut cells);
+        if found.is_none() || cells.len() != parts.len() {
+            return Err(self.nonsense("the initializer is of another type"));
+        }
+        let mut bytes = vec![0; self.size_of(to)? as usize];
+        for (cell, part) in cells.iter().zip(&parts[..]) {
+            let Operand::Imm(bits) = *part else { return Err(self.unsupported("an initializer that is no constant")) };
+            let count = cell.part.bytes() as usize;
+            let room = bytes.get_mut(cell.offset as usize..).and_then(|rest| rest.get_mut(..count));
+            if let Some(room) = room {
+                room.copy_from_slice(&bits.to_le_bytes()[..count]);
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// The size that the module gives its workgroups: BuiltIn WorkgroupSize, LocalSizeId, LocalSize.
+    fn required_block(&self) -> Result<Option<[u32; 3]>> {
+        let (facts, constants) = (&self.lowering.facts, &self.lowering.constants);
+        let sizes = |at: &crate::facts::Attached| {
+            at.value == Decoration::BuiltIn as u32 && at.words.first() == Some(&(BuiltIn::WorkgroupSize as u32))
+        };
+        let constant = facts.decorations.iter().filter(|at| sizes(at)).find_map(|at| constants.get(at.target));
+        if let Some(constant) = constant
+            && let Bits::Known(bits) = &constant.bits
+            && let [x, y, z] = bits[..]
+        {
+            return Ok(Some([x, y, z].map(|size| size as u32)));
+        }
+        for at in facts.modes.iter().filter(|at| at.target == self.entry.function) {
+            let [x, y, z] = at.words[..] else { continue };
+            match ExecutionMode::from_u32(at.value) {
+                Some(ExecutionMode::LocalSize) => return Ok(Some([x, y, z])),
+                Some(ExecutionMode::LocalSizeId) => {
+                    let sizes = [x, y, z].map(|id| constants.scalar(id));
+                    let [Some(x), Some(y), Some(z)] = sizes else {
+                        return Err(self.unsupported("LocalSizeId of what is no constant"));
+                    };
+                    return Ok(Some([x, y, z].map(|size| size as u32)));
+                }
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// What the entry point's own parameters are: buffers, values, and one piece of the launch's shared memory.
+    pub(super) fn parameters(&mut self, function: u32) -> Result<Vec<Held>> {
+        let lowering = self.lowering;
+        let mut all = Vec::new();
+        let mut shared = false;
+        for index in lowering.functions.get(&function).cloned().unwrap_or_default() {
+            if lowering.module.instructions()[index].opcode != Opcode::FunctionParameter as u16 {
+                continue;
+            }
+            self.stand_at(index);
+            let type_id = self.result_type()?;
+            let id = lowering.module.result(&self.at).unwrap_or(0);
+            let name = self.debug_name(id);
+            let value = match lowering.types.kind(type_id) {
+                Some(&Kind::Pointer { class, to }) => match StorageClass::from_u32(class) {
+                    Some(StorageClass::CrossWorkgroup | StorageClass::UniformConstant) => {
+                        let param = self.param(name, ADDRESS, None, Passing::Buffer)?;
+                        let address = self.param_address(param);
+                        Value::Memory(Pointer { param: Some(param), ..at_address(Space::Global, address) })
+                    }
+                    Some(StorageClass::Workgroup) if !shared => {
+                        shared = true;
+                        let start = self.kernel.shared_bytes.next_multiple_of(16);
+                        self.kernel.shared_bytes = start;
+                        Value::Memory(at_address(Space::Shared, Operand::Imm(start.into())))
+                    }
+                    // A struct passed by value.
+                    Some(StorageClass::Function) => {
+                        let parts = self.by_value(name, to)?;
+                        let value = self.place_variable(id, to)?;
+                        self.store_to(&value, to, &parts)?;
+                        value
+                    }
+                    _ => return Err(self.unsupported("a second parameter in Workgroup memory, or one of this class")),
+                },
+                _ => Value::Parts(self.by_value(name, type_id)?.into()),
+            };
+            all.push(Held { type_id, value });
+        }
+        Ok(all)
+    }
+
+    /// A parameter's value.
+    fn by_value(&mut self, name: String, type_id: u32) -> Result<Vec<Operand>> {
+        let scalar = self.lowering.types.scalar(type_id).and_then(Part::scalar);
+        let size = self.size_of(type_id)?;
+        let param = self.param(name, size as u32, scalar, Passing::Value)?;
+        let offset = i64::from(self.kernel.params[param as usize].offset);
+        let pointer = Pointer { offset, ..at_address(Space::Param, Operand::ZERO) };
+        Ok(self.load_from(&Value::Memory(pointer), type_id)?.to_vec())
+    }
+
+    /// The name that OpName gives, or the text's, or the place among the parameters.
+    fn debug_name(&self, id: u32) -> String {
+        let module = self.lowering.module;
+        let mut named = module.instructions().iter().filter(|at| at.opcode == Opcode::Name as u16);
+        let found = named.find_map(|at| match module.words_of(at) {
+            [_, target, name @ ..] if *target == id => read_string(name),
+            _ => None,
+        });
+        let name = found.and_then(|(bytes, _)| String::from_utf8(bytes).ok()).filter(|name| !name.is_empty());
+        let name = name.unwrap_or_else(|| module.id(id).to_string().trim_start_matches('%').to_owned());
+        if name.bytes().all(|byte| byte.is_ascii_digit()) { self.kernel.params.len().to_string() } else { name }
+    }
+
+    fn special(&mut self, width: Width, special: Special) -> Operand {
+        let d = self.fresh(width);
+        self.emit(Op::Special { d, special });
+        d.into()
+    }
+
+    /// The value of a built-in variable.
+    fn built_in(&mut self, number: u32, to: u32) -> Result<Vec<Operand>> {
+        let built_in = BuiltIn::from_u32(number);
+        let refused = |body: &Self| {
+            let name = built_in.map_or_else(|| number.to_string(), |built_in| format!("{built_in:?}"));
+            body.unsupported(format!("BuiltIn {name}"))
+        };
+        let Some((Part::Int { bits: 32 | 64, .. }, count)) = self.lowering.types.components(to) else {
+            return Err(refused(self));
+        };
+        let width = self.lowering.types.components(to).map_or(Width::B32, |(part, _)| part.width());
+        let axes =
+            |body: &mut Self, special: fn(u8) -> Special| [0, 1, 2].map(|axis| body.special(width, special(axis)));
+        let global = |body: &mut Self| {
+            let (group, size, local) =
+                (axes(body, Special::Ctaid), axes(body, Special::Ntid), axes(body, Special::Tid));
+            [0, 1, 2].map(|axis| body.int(IntOp::MulAdd, width, &[group[axis], size[axis], local[axis]]))
+        };
+        let whole = |body: &mut Self| {
+            let (groups, size) = (axes(body, Special::Nctaid), axes(body, Special::Ntid));
+            [0, 1, 2].map(|axis| body.int(IntOp::Mul, width, &[groups[axis], size[axis]]))
+        };
+        // x + y × size.x + z × size.x × size.y
+        let linear = |body: &mut Self, at: [Operand; 3], size: [Operand; 3]| {
+            let plane = body.int(IntOp::MulAdd, width, &[at[2], size[1], at[1]]);
+            body.int(IntOp::MulAdd, width, &[plane, size[0], at[0]])
+        };
+        let mask = |body: &mut Self, special| {
+            vec![body.special(Width::B32, special), Operand::ZERO, Operand::ZERO, Operand::ZERO]
+        };
+        let parts = match built_in {
+            Some(BuiltIn::NumWorkgroups) => axes(self, Special::Nctaid).to_vec(),
+            Some(BuiltIn::WorkgroupId) => axes(self, Special::Ctaid).to_vec(),
+            Some(BuiltIn::LocalInvocationId) => axes(self, Special::Tid).to_vec(),
+            Some(BuiltIn::WorkgroupSize | BuiltIn::EnqueuedWorkgroupSize) => axes(self, Special::Ntid).to_vec(),
+            Some(BuiltIn::GlobalInvocationId) => global(self).to_vec(),
+            Some(BuiltIn::GlobalSize) => whole(self).to_vec(),
+            Some(BuiltIn::GlobalLinearId) => {
+                let (at, size) = (global(self), whole(self));
+                vec![linear(self, at, size)]
+            }
+            Some(BuiltIn::GlobalOffset) => vec![Operand::ZERO; 3],
+            Some(BuiltIn::LocalInvocationIndex) => {
+                let (local, size) = (axes(self, Special::Tid), axes(self, Special::Ntid));
+                vec![linear(self, local, size)]
+            }
+            Some(BuiltIn::SubgroupSize | BuiltIn::SubgroupMaxSize) => vec![Operand::Imm(32)],
+            Some(BuiltIn::NumSubgroups) => vec![self.special(width, Special::Warps)],
+            Some(BuiltIn::SubgroupId) => vec![self.special(width, Special::Warp)],
+            Some(BuiltIn::SubgroupLocalInvocationId) => vec![self.special(width, Special::Lane)],
+            Some(BuiltIn::SubgroupEqMask) => mask(self, Special::MaskEq),
+            Some(BuiltIn::SubgroupGeMask) => mask(self, Special::MaskGe),
+            Some(BuiltIn::SubgroupGtMask) => mask(self, Special::MaskGt),
+            Some(BuiltIn::SubgroupLeMask) => mask(self, Special::MaskLe),
+            Some(BuiltIn::SubgroupLtMask) => mask(self, Special::MaskLt),
+            Some(BuiltIn::DeviceIndex) => vec![Operand::ZERO],
+            _ => return Err(refused(self)),
+        };
+        if parts.len() == count { Ok(parts) } else { Err(refused(self)) }
+    }
+}
+
+/// A pointer to an address.
+fn at_address(space: Space, address: Operand) -> Pointer {
+    Pointer { space, address, offset: 0, layout: Layout::default(), param: None }
+}

@@ -1,0 +1,82 @@
+//! From one number type to another.
+
+use roundonce_arith::{Format, Rounding};
+use roundonce_isa::program::{Operand, Scalar};
+use rspirv::spirv::Op;
+
+use super::types::Part;
+use super::value::Components;
+use super::{Body, Result};
+
+impl Body<'_> {
+    pub(super) fn conversion(&mut self, op: Op) -> Result<()> {
+        let Components { part: from, parts } = self.components(self.operand(0)?)?;
+        let (to, count) = self.result()?;
+        if parts.len() != count {
+            return Err(self.nonsense("operand and result have different numbers of components"));
+        }
+        let mut converted = Vec::with_capacity(count);
+        for &a in &parts[..] {
+            converted.push(self.converted(op, from, to, a)?);
+        }
+        self.define(converted)
+    }
+
+    fn converted(&mut self, op: Op, from: Part, to: Part, a: Operand) -> Result<Operand> {
+        let value = match (op, from, to) {
+            (Op::UConvert | Op::SConvert, Part::Int { .. }, Part::Int { .. }) => {
+                self.resized(from, op == Op::SConvert, to.bits(), a)
+            }
+            (Op::SatConvertSToU | Op::SatConvertUToS, Part::Int { .. }, Part::Int { .. }) => {
+                let signed = op == Op::SatConvertSToU;
+                let a = self.extended(from, signed, a);
+                let (from, to_scalar) = (from.bits().max(16), Scalar::Int { bits: to.bits(), signed: !signed });
+                let from = Scalar::Int { bits: from, signed };
+                let value = self.convert_with(from, to_scalar, Rounding::TowardZero, false, true, a);
+                self.cut(to, value)
+            }
+            (Op::ConvertSToF | Op::ConvertUToF, Part::Int { bits, .. }, Part::Float(format)) => {
+                let signed = op == Op::ConvertSToF;
+                let a = self.extended(from, signed, a);
+                let rounding = match self.decorated_rounding() {
+                    Some(rounding) => rounding,
+                    None => self.rounds(format).rounding,
+                };
+                let from = Scalar::Int { bits: bits.max(16), signed };
+                self.convert(from, Scalar::Float(format), rounding, false, a)
+            }
+            (Op::ConvertFToS | Op::ConvertFToU, Part::Float(format), Part::Int { bits, .. }) => {
+                let signed = op == Op::ConvertFToS;
+                let rounding = self.decorated_rounding().unwrap_or(Rounding::TowardZero);
+                let a = self.flushed(format, a);
+                let value = self.convert(Scalar::Float(format), Scalar::Int { bits, signed }, rounding, false, a);
+                self.cut(to, value)
+            }
+            (Op::FConvert, Part::Float(from), Part::Float(to)) => self.float_to_float(from, to, a),
+            (Op::QuantizeToF16, Part::Float(Format::F32), Part::Float(Format::F32)) => {
+                let half = Scalar::Float(Format::F16);
+                let small = self.convert(Scalar::Float(Format::F32), half, Rounding::NearestEven, false, a);
+                let small = self.flushed(Format::F16, small);
+                self.convert(half, Scalar::Float(Format::F32), Rounding::NearestEven, false, small)
+            }
+            _ => return Err(self.nonsense("operand and result are of types that it does not take")),
+        };
+        Ok(value)
+    }
+
+    /// Rounded once where it is narrowed; widened exactly.
+    pub(super) fn float_to_float(&mut self, from: Format, to: Format, a: Operand) -> Operand {
+        let a = self.flushed(from, a);
+        if from == to {
+            return a;
+        }
+        let narrows = to.width() < from.width();
+        let rounding = match self.decorated_rounding() {
+            Some(rounding) => rounding,
+            None if narrows => self.rounds(to).rounding,
+            None => Rounding::NearestEven,
+        };
+        let value = self.convert(Scalar::Float(from), Scalar::Float(to), rounding, false, a);
+        if narrows { self.flushed(to, value) } else { value }
+    }
+}

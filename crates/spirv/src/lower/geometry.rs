@@ -1,0 +1,260 @@
+//! Functions that both sets have, and those that GLSL.std.450 derives from others: computed as the document writes
+//! them, one rounding an operation.
+
+use roundonce_arith::{Format, Kind, Rounding};
+use roundonce_isa::program::{Comparand, Comparison, Function, IntOp, Op, Operand, Sign, Width};
+
+use super::types::Part;
+use super::value::Components;
+use super::{Body, Result};
+
+impl Body<'_> {
+    /// min(max(x, low), high).
+    pub(super) fn clamp(&mut self, format: Format, args: &[Operand]) -> Operand {
+        let raised = self.extremum(format, true, args[0], args[1]);
+        self.extremum(format, false, raised, args[2])
+    }
+
+    /// 1, 0 or −1; of a zero +0, of a NaN +0.
+    pub(super) fn sign_number(&mut self, format: Format, a: Operand) -> Operand {
+        let width = Width::holding(format.width());
+        let of = Comparand::Float(format, self.flushes(format));
+        let [above, below] =
+            [Comparison::Gt, Comparison::Lt].map(|comparison| self.compare(comparison, of, a, Operand::ZERO));
+        let negative = self.select(width, below, Operand::Imm(format.one() | format.sign_mask()), Operand::ZERO);
+        self.select(width, above, Operand::Imm(format.one()), negative)
+    }
+
+    /// x × 2^n, rounded once.
+    pub(super) fn scaled(&mut self, x: u32, n: u32) -> Result<()> {
+        let exponents = self.components(n)?;
+        let count = self.result()?.1;
+        if !matches!(exponents.part, Part::Int { .. }) || exponents.parts.len() != count {
+            return Err(self.nonsense("the exponent is no integer, or has another number of components"));
+        }
+        let mut exponents_left = exponents.parts.iter();
+        self.each_float(&[x], |body, format, args| {
+            let exponent = exponents_left.next().copied().unwrap_or(Operand::ZERO);
+            let exponent = body.resized(exponents.part, true, 32, exponent);
+            let mode = body.rounds(format);
+            let d = body.fresh(Width::holding(format.width()));
+            let (rounding, flush) = (mode.rounding, mode.flush);
+            body.emit(Op::Scale { d, format, rounding, flush, a: args[0], exponent });
+            d.into()
+        })
+    }
+
+    /// Fraction and whole part, both with the sign of the operand: a struct, or the whole part through a pointer.
+    pub(super) fn modf(&mut self, ids: &[u32]) -> Result<()> {
+        let (format, parts) = self.float_operand(ids[0])?;
+        let width = Width::holding(format.width());
+        let (mut fractions, mut wholes) = (Vec::new(), Vec::new());
+        for &a in &parts[..] {
+            let whole = self.integral(format, Rounding::TowardZero, a);
+            let rest = self.subtract(format, a, whole);
+            // Infinity minus itself is none.
+            let infinite = self.fresh(Width::Pred);
+            let class = roundonce_isa::program::Class::Infinite;
+            self.emit(Op::Classify { d: infinite, class, format, a });
+            let rest = self.select(width, infinite.into(), Operand::ZERO, rest);
+            let d = self.fresh(width);
+            self.emit(Op::CopySign { d, format, sign: a, magnitude: rest });
+            fractions.push(d.into());
+            wholes.push(whole);
+        }
+        self.both(ids, fractions, wholes)
+    }
+
+    /// A significand in [1/2, 1) and an exponent; of what has none the operand and 0.
+    pub(super) fn frexp(&mut self, ids: &[u32]) -> Result<()> {
+        let (format, parts) = self.float_operand(ids[0])?;
+        let width = Width::holding(format.width());
+        let (mut significands, mut exponents) = (Vec::new(), Vec::new());
+        for &a in &parts[..] {
+            let a = self.flushed(format, a);
+            let [subnormal, finite] = [(); 2].map(|()| self.fresh(Width::Pred));
+            use roundonce_isa::program::Class;
+            self.emit(Op::Classify { d: subnormal, class: Class::Subnormal, format, a });
+            self.emit(Op::Classify { d: finite, class: Class::Finite, format, a });
+            // A subnormal is made normal first.
+            let up = self.fresh(width);
+            let exponent = Operand::Imm(u64::from(format.precision()));
+            let (rounding, flush) = (Rounding::NearestEven, false);
+            self.emit(Op::Scale { d: up, format, rounding, flush, a, exponent });
+            let normal = self.select(width, subnormal.into(), up.into(), a);
+            let shift = Operand::Imm(format.frac_bits().into());
+            let field = self.int(IntOp::Shr(Sign::Unsigned), width, &[normal, shift]);
+            let field = self.int(IntOp::And, width, &[field, Operand::Imm(format.exp_max())]);
+            let field = self.resized(Part::Int { bits: width.bits(), signed: false }, false, 32, field);
+            let bias = |extra: u32| Operand::Imm(u64::from(((1 - format.bias()) as u32).wrapping_sub(extra)));
+            let offset = self.select(Width::B32, subnormal.into(), bias(format.precision()), bias(0));
+            let exponent = self.int(IntOp::Add, Width::B32, &[field, offset]);
+            let kept = Operand::Imm(format.sign_mask() | format.frac_mask());
+            let significand = self.int(IntOp::And, width, &[normal, kept]);
+            let half = Operand::Imm(format.one() - format.smallest_normal());
+            let significand = self.int(IntOp::Or, width, &[significand, half]);
+            let nonzero = self.compare(Comparison::Neu, Comparand::Float(format, false), a, Operand::ZERO);
+            let has = self.int(IntOp::And, Width::Pred, &[nonzero, finite.into()]);
+            significands.push(self.select(width, has, significand, a));
+            exponents.push(self.select(Width::B32, has, exponent, Operand::ZERO));
+        }
+        self.both(ids, significands, exponents)
+    }
+
+    /// Two results: a struct of both, or the second stored through a pointer.
+    pub(super) fn both(&mut self, ids: &[u32], mut first: Vec<Operand>, mut second: Vec<Operand>) -> Result<()> {
+        if let Some(&pointer) = ids.get(1) {
+            let (pointer, to) = self.pointer(pointer)?;
+            self.store_to(&pointer, to, &second)?;
+        } else {
+            first.append(&mut second);
+        }
+        self.define(first)
+    }
+
+    /// Halves away from zero.
+    pub(super) fn rounded_away(&mut self, format: Format, a: Operand) -> Operand {
+        let width = Width::holding(format.width());
+        let whole = self.integral(format, Rounding::TowardZero, a);
+        let rest = self.subtract(format, a, whole);
+        let rest = self.sign_of(format, false, rest);
+        let half = Operand::Imm(format.one() - format.smallest_normal());
+        let away = self.compare(Comparison::Ge, Comparand::Float(format, false), rest, half);
+        let one = self.fresh(width);
+        self.emit(Op::CopySign { d: one, format, sign: a, magnitude: Operand::Imm(format.one()) });
+        let moved = self.float(Kind::Add, format, &[whole, one.into()]);
+        self.select(width, away, moved, whole)
+    }
+
+    /// A number rounded into a format, for a constant of a formula.
+    fn constant(format: Format, numerator: f64) -> Operand {
+        let bits = roundonce_isa::convert(Format::F64, format, Rounding::NearestEven, numerator.to_bits()).0;
+        Operand::Imm(bits)
+    }
+
+    /// What the document derives from other operations.
+    pub(super) fn derived(&mut self, name: &str, spelled: &str, ids: &[u32]) -> Result<()> {
+        const KNOWN: [&str; 11] = [
+            "FMix",
+            "Step",
+            "SmoothStep",
+            "Degrees",
+            "Radians",
+            "Length",
+            "Distance",
+            "Normalize",
+            "Cross",
+            "FaceForward",
+            "Reflect",
+        ];
+        if !KNOWN.contains(&name) {
+            return Err(self.unsupported(format!("OpExtInst {spelled}")));
+        }
+        if name != "Step" {
+            self.open(format!("{spelled}: as the document derives it, each operation rounded"));
+        }
+        match name {
+            "FMix" => self.each_float(ids, |body, format, args| body.mix(format, args)),
+            "Step" => self.each_float(ids, |body, format, args| body.step(format, args[0], args[1])),
+            "SmoothStep" => self.each_float(ids, |body, format, args| {
+                let [low, high, x] = *args else { return Operand::ZERO };
+                let (above, range) = (body.subtract(format, x, low), body.subtract(format, high, low));
+                let t = body.divide(format, above, range);
+                let t = body.clamp(format, &[t, Operand::ZERO, Operand::Imm(format.one())]);
+                let square = body.float(Kind::Mul, format, &[t, t]);
+                let twice = body.float(Kind::Mul, format, &[Self::constant(format, 2.0), t]);
+                let rest = body.subtract(format, Self::constant(format, 3.0), twice);
+                body.float(Kind::Mul, format, &[square, rest])
+            }),
+            "Degrees" => self.each_float(ids, |body, format, args| {
+                let factor = Self::constant(format, 180.0 / core::f64::consts::PI);
+                body.float(Kind::Mul, format, &[args[0], factor])
+            }),
+            "Radians" => self.each_float(ids, |body, format, args| {
+                let factor = Self::constant(format, core::f64::consts::PI / 180.0);
+                body.float(Kind::Mul, format, &[args[0], factor])
+            }),
+            _ => self.vectors(name, spelled, ids),
+        }
+    }
+
+    /// x × (1 − a) + y × a.
+    pub(super) fn mix(&mut self, format: Format, args: &[Operand]) -> Operand {
+        let [x, y, a] = *args else { return Operand::ZERO };
+        let rest = self.subtract(format, Operand::Imm(format.one()), a);
+        let (left, right) = (self.float(Kind::Mul, format, &[x, rest]), self.float(Kind::Mul, format, &[y, a]));
+        self.float(Kind::Add, format, &[left, right])
+    }
+
+    /// 0 below the edge, otherwise 1.
+    pub(super) fn step(&mut self, format: Format, edge: Operand, x: Operand) -> Operand {
+        let of = Comparand::Float(format, self.flushes(format));
+        let below = self.compare(Comparison::Lt, of, x, edge);
+        self.select(Width::holding(format.width()), below, Operand::ZERO, Operand::Imm(format.one()))
+    }
+
+    fn vectors(&mut self, name: &str, spelled: &str, ids: &[u32]) -> Result<()> {
+        let mut all = Vec::new();
+        for &id in ids {
+            let Components { part, parts } = self.components(id)?;
+            let Part::Float(format) = part else { return Err(self.nonsense("an operand is no float")) };
+            all.push((format, parts.to_vec()));
+        }
+        let (format, a) = all[0].clone();
+        let others = &all[1..];
+        if others.iter().any(|(other, parts)| *other != format || parts.len() != a.len()) {
+            return Err(self.nonsense("the operands are of different types"));
+        }
+        let b = others.first().map_or_else(Vec::new, |(_, parts)| parts.clone());
+        let c = others.get(1).map_or_else(Vec::new, |(_, parts)| parts.clone());
+        let pairs = |x: &[Operand], y: &[Operand]| x.iter().zip(y).map(|(&x, &y)| [x, y]).collect::<Vec<_>>();
+        let product = |body: &mut Self, x, y| body.float(Kind::Mul, format, &[x, y]);
+        let parts = match name {
+            "Length" | "Distance" => {
+                let difference: Vec<Operand> = match name {
+                    "Length" => a,
+                    _ => pairs(&a, &b).into_iter().map(|[x, y]| self.subtract(format, x, y)).collect(),
+                };
+                let square = self.sum_of_products(format, false, &pairs(&difference, &difference));
+                vec![self.square_root(format, spelled, square)]
+            }
+            "Normalize" => {
+                let square = self.sum_of_products(format, false, &pairs(&a, &a));
+                let inverse = self.approximate(Function::ReciprocalSquareRoot, format, spelled, &[square]);
+                a.iter().map(|&x| product(self, x, inverse)).collect()
+            }
+            "Cross" => {
+                let ([x0, x1, x2], [y0, y1, y2]) = (&a[..], &b[..]) else {
+                    return Err(self.nonsense("the operands are no vectors of three"));
+                };
+                let crossed = [[x1, y2, y1, x2], [x2, y0, y2, x0], [x0, y1, y0, x1]];
+                let one = |[p, q, r, s]: [&Operand; 4]| {
+                    let (left, right) = (product(self, *p, *q), product(self, *r, *s));
+                    self.subtract(format, left, right)
+                };
+                crossed.map(one).to_vec()
+            }
+            "FaceForward" => {
+                let facing = self.sum_of_products(format, false, &pairs(&c, &b));
+                let below = self.compare(Comparison::Lt, Comparand::Float(format, false), facing, Operand::ZERO);
+                let width = Width::holding(format.width());
+                let one = |&x: &Operand| {
+                    let turned = self.sign_of(format, true, x);
+                    self.select(width, below, x, turned)
+                };
+                a.iter().map(one).collect()
+            }
+            // I − 2 × dot(N, I) × N
+            _ => {
+                let along = self.sum_of_products(format, false, &pairs(&b, &a));
+                let twice = product(self, Self::constant(format, 2.0), along);
+                let one = |[x, n]: [Operand; 2]| {
+                    let part = product(self, twice, n);
+                    self.subtract(format, x, part)
+                };
+                pairs(&a, &b).into_iter().map(one).collect()
+            }
+        };
+        self.define(parts)
+    }
+}

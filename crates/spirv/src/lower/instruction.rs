@@ -1,0 +1,129 @@
+//! The table of opcodes: who makes what of each.
+
+use rspirv::spirv::Op;
+
+use super::types::Kind;
+use super::{Body, Result};
+
+impl Body<'_> {
+    /// One instruction of a function.
+    #[rustfmt::skip] // Families stand together.
+    pub(super) fn instruction(&mut self, index: usize) -> Result<()> {
+        let Some(op) = Op::from_u32(self.at.opcode.into()) else { return Err(self.unsupported(self.opcode())) };
+        match op {
+            // Said about the code, not done by it.
+            Op::Nop | Op::Name | Op::Line | Op::NoLine | Op::SelectionMerge | Op::LoopMerge | Op::Undef
+            | Op::LifetimeStart | Op::LifetimeStop | Op::AssumeTrueKHR => {
+                if op == Op::Undef { self.undefined() } else { Ok(()) }
+            }
+            Op::Branch => self.branch(),
+            Op::BranchConditional => self.branch_conditional(),
+            Op::Switch => self.switch(),
+            Op::Return => self.return_value(None),
+            Op::ReturnValue => self.return_value(Some(self.operand(0)?)),
+            Op::Unreachable => self.unreachable(),
+            Op::Phi => self.phi(index),
+            Op::FunctionCall => self.call(),
+
+            Op::Variable => self.variable(),
+            Op::Load => self.load(),
+            Op::Store => self.store(),
+            Op::CopyMemory => self.copy_memory(),
+            Op::AccessChain | Op::InBoundsAccessChain => self.access_chain(),
+            Op::PtrAccessChain | Op::InBoundsPtrAccessChain => self.pointer_chain(),
+            Op::ArrayLength => self.array_length(),
+            Op::PtrCastToGeneric | Op::GenericCastToPtr | Op::ConvertPtrToU | Op::ConvertUToPtr => self.cast_pointer(op),
+            Op::PtrEqual | Op::PtrNotEqual => self.compare_pointers(op),
+
+            Op::CopyObject | Op::CopyLogical => self.copy_object(),
+            Op::CompositeConstruct => self.construct(),
+            Op::CompositeExtract => self.extract_part(),
+            Op::CompositeInsert => self.insert_part(),
+            Op::VectorShuffle => self.shuffle(),
+            Op::VectorExtractDynamic => self.extract_dynamic(),
+            Op::VectorInsertDynamic => self.insert_dynamic(),
+            Op::Select => self.select_value(),
+            Op::Transpose | Op::MatrixTimesScalar | Op::VectorTimesMatrix | Op::MatrixTimesVector
+            | Op::MatrixTimesMatrix | Op::OuterProduct => self.matrix(op),
+
+            Op::FAdd | Op::FSub | Op::FMul | Op::FDiv | Op::FRem | Op::FMod | Op::FNegate | Op::FmaKHR
+            | Op::VectorTimesScalar | Op::Dot => self.float_arithmetic(op),
+            Op::IsNan | Op::IsInf | Op::IsFinite | Op::IsNormal | Op::SignBitSet => self.classify(op),
+            Op::FOrdEqual | Op::FUnordEqual | Op::FOrdNotEqual | Op::FUnordNotEqual | Op::FOrdLessThan
+            | Op::FUnordLessThan | Op::FOrdGreaterThan | Op::FUnordGreaterThan | Op::FOrdLessThanEqual
+            | Op::FUnordLessThanEqual | Op::FOrdGreaterThanEqual | Op::FUnordGreaterThanEqual | Op::LessOrGreater
+            | Op::Ordered | Op::Unordered => self.float_comparison(op),
+
+            Op::IAdd | Op::ISub | Op::IMul | Op::UDiv | Op::SDiv | Op::UMod | Op::SRem | Op::SMod | Op::BitwiseAnd
+            | Op::BitwiseOr | Op::BitwiseXor | Op::SNegate | Op::Not => self.integer_arithmetic(op),
+            Op::ShiftLeftLogical | Op::ShiftRightLogical | Op::ShiftRightArithmetic => self.shift(op),
+            Op::IEqual | Op::INotEqual | Op::ULessThan | Op::SLessThan | Op::UGreaterThan | Op::SGreaterThan
+            | Op::ULessThanEqual | Op::SLessThanEqual | Op::UGreaterThanEqual | Op::SGreaterThanEqual => {
+                self.integer_comparison(op)
+            }
+            Op::LogicalAnd | Op::LogicalOr | Op::LogicalNot | Op::LogicalEqual | Op::LogicalNotEqual => self.logic(op),
+            Op::Any | Op::All => self.any_or_all(op),
+            Op::IAddCarry | Op::ISubBorrow | Op::UMulExtended | Op::SMulExtended => self.extended_arithmetic(op),
+            Op::BitCount | Op::BitReverse => self.count_or_reverse(op),
+            Op::BitFieldInsert | Op::BitFieldSExtract | Op::BitFieldUExtract => self.bit_field(op),
+
+            Op::ConvertFToU | Op::ConvertFToS | Op::ConvertSToF | Op::ConvertUToF | Op::UConvert | Op::SConvert
+            | Op::FConvert | Op::SatConvertSToU | Op::SatConvertUToS | Op::QuantizeToF16 => self.conversion(op),
+            Op::Bitcast => self.bitcast(),
+            Op::ExtInst => self.extended_instruction(),
+
+            Op::AtomicLoad | Op::AtomicStore | Op::AtomicExchange | Op::AtomicCompareExchange
+            | Op::AtomicCompareExchangeWeak | Op::AtomicIIncrement | Op::AtomicIDecrement | Op::AtomicIAdd
+            | Op::AtomicISub | Op::AtomicSMin | Op::AtomicUMin | Op::AtomicSMax | Op::AtomicUMax | Op::AtomicAnd
+            | Op::AtomicOr | Op::AtomicXor | Op::AtomicFAddEXT | Op::AtomicFMinEXT | Op::AtomicFMaxEXT => {
+                self.atomic(op)
+            }
+            Op::ControlBarrier | Op::MemoryBarrier => self.barrier(op),
+            Op::GroupNonUniformElect | Op::GroupNonUniformAll | Op::GroupNonUniformAny | Op::GroupNonUniformAllEqual
+            | Op::GroupNonUniformBallot | Op::GroupNonUniformBroadcast | Op::GroupNonUniformBroadcastFirst
+            | Op::GroupNonUniformShuffle | Op::GroupNonUniformShuffleXor | Op::GroupNonUniformShuffleUp
+            | Op::GroupNonUniformShuffleDown => self.subgroup(op),
+            _ => Err(self.unsupported(self.opcode())),
+        }
+    }
+
+    fn undefined(&mut self) -> Result<()> {
+        let parts = self.lowering.parts_of(self.result_type()?)?;
+        self.define(vec![roundonce_isa::program::Operand::ZERO; parts.len()])
+    }
+
+    fn unreachable(&mut self) -> Result<()> {
+        let message = "OpUnreachable is reached".to_owned();
+        self.emit(roundonce_isa::program::Op::Trap { message });
+        self.end(roundonce_isa::program::Terminator::Exit);
+        Ok(())
+    }
+
+    /// OpExtInst: by its set.
+    fn extended_instruction(&mut self) -> Result<()> {
+        let (set, number) = (self.operand(0)?, self.operand(1)?);
+        let name = self.lowering.facts.imports.get(&set).map_or("", String::as_str);
+        // The set may be imported where the operands were not read by its grammar yet.
+        let row = crate::grammar::extended(name, number);
+        if row.is_some_and(|row| row.operands.len() > self.operands().len() - 2) {
+            return Err(self.nonsense(format!("{} lacks an operand", self.spelled(name, number))));
+        }
+        match name {
+            "GLSL.std.450" => self.glsl(number),
+            "OpenCL.std" => self.opencl(number),
+            _ if name.starts_with("NonSemantic.") || name.contains("DebugInfo") => {
+                // Debugging information is void, and nobody computes with it.
+                let is_void = matches!(self.lowering.types.kind(self.result_type()?), Some(Kind::Void));
+                if is_void { Ok(()) } else { Err(self.unsupported(format!("OpExtInst {name} {number}"))) }
+            }
+            _ => Err(self.unsupported(format!("OpExtInst {name:?} {number}"))),
+        }
+    }
+
+    /// An extended instruction as it is written.
+    pub(super) fn spelled(&self, set: &str, number: u32) -> String {
+        let row = crate::grammar::extended(set, number);
+        let name = row.map_or_else(|| number.to_string(), |row| row.opname.to_owned());
+        format!("{set} {name}")
+    }
+}

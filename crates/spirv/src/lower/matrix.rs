@@ -1,0 +1,92 @@
+//! Matrices: their columns one after another.
+
+use roundonce_arith::{Format, Kind};
+use roundonce_isa::program::Operand;
+use rspirv::spirv::Op;
+
+use super::types::{Kind as TypeKind, Part};
+use super::{Body, Result};
+
+/// A matrix, or a vector as one of one column.
+struct Matrix {
+    format: Format,
+    rows: usize,
+    parts: Vec<Operand>,
+}
+
+impl Matrix {
+    fn columns(&self) -> usize {
+        self.parts.len() / self.rows
+    }
+    fn at(&self, column: usize, row: usize) -> Operand {
+        self.parts[column * self.rows + row]
+    }
+}
+
+impl Body<'_> {
+    fn matrix_operand(&mut self, index: usize) -> Result<Matrix> {
+        let id = self.operand(index)?;
+        let parts = self.parts(id)?.to_vec();
+        let types = &self.lowering.types;
+        let type_id = self.held(id)?.type_id;
+        let column = match types.kind(type_id) {
+            Some(TypeKind::Matrix { of, .. }) => *of,
+            _ => type_id,
+        };
+        match types.components(column) {
+            Some((Part::Float(format), rows)) => Ok(Matrix { format, rows, parts }),
+            _ => Err(self.nonsense(format!("operand {} is no matrix or vector of floats", index + 1))),
+        }
+    }
+
+    pub(super) fn matrix(&mut self, op: Op) -> Result<()> {
+        let a = self.matrix_operand(0)?;
+        if op == Op::Transpose {
+            let (rows, columns) = (a.rows, a.columns());
+            let parts: Vec<_> = (0..rows).flat_map(|row| (0..columns).map(move |column| (column, row))).collect();
+            let parts: Vec<Operand> = parts.into_iter().map(|(column, row)| a.at(column, row)).collect();
+            return self.define(parts);
+        }
+        let b = self.matrix_operand(1)?;
+        if a.format != b.format {
+            return Err(self.nonsense("the operands are of different types"));
+        }
+        let (format, contractible) = (a.format, self.is_contractible());
+        let wrong = |body: &Self| body.nonsense("the operands' sizes do not fit each other");
+        let mut parts = Vec::new();
+        match op {
+            Op::MatrixTimesScalar | Op::OuterProduct => {
+                // A scalar is a vector of one; an outer product's columns are the first vector times a component.
+                let factors = if op == Op::OuterProduct { b.parts.clone() } else { vec![b.parts[0]] };
+                let operation = self.operation(Kind::Mul, format);
+                for factor in factors {
+                    for &part in &a.parts {
+                        parts.push(self.operate(operation, contractible, &[part, factor]));
+                    }
+                }
+            }
+            Op::VectorTimesMatrix => {
+                if a.parts.len() != b.rows {
+                    return Err(wrong(self));
+                }
+                for column in 0..b.columns() {
+                    let pairs: Vec<_> = (0..b.rows).map(|row| [a.parts[row], b.at(column, row)]).collect();
+                    parts.push(self.sum_of_products(format, contractible, &pairs));
+                }
+            }
+            // A vector on the right is a matrix of one column.
+            _ => {
+                if a.columns() != b.rows {
+                    return Err(wrong(self));
+                }
+                for column in 0..b.columns() {
+                    for row in 0..a.rows {
+                        let pairs: Vec<_> = (0..b.rows).map(|at| [a.at(at, row), b.at(column, at)]).collect();
+                        parts.push(self.sum_of_products(format, contractible, &pairs));
+                    }
+                }
+            }
+        }
+        self.define(parts)
+    }
+}

@@ -1,0 +1,345 @@
+//! Variables, pointers, loads and stores.
+
+use std::rc::Rc;
+
+use roundonce_isa::program::{Comparand, Comparison, IntOp, Op, Operand, Sign, Space, Special, Width};
+use rspirv::spirv::{MemoryAccess, Op as Opcode};
+
+use super::types::{Cell, Kind, Layout, Part};
+use super::value::{Pointer, Value};
+use super::{Body, Result};
+
+/// Elements of one load or store.
+const AT_ONCE: usize = 4;
+
+impl Body<'_> {
+    /// The address that a pointer is.
+    pub(super) fn address(&mut self, pointer: &Pointer) -> Operand {
+        match (pointer.address, pointer.offset) {
+            (address, 0) => address,
+            (Operand::Imm(base), offset) => Operand::Imm(base.wrapping_add(offset as u64)),
+            (base, offset) => self.int(IntOp::Add, Width::B64, &[base, Operand::Imm(offset as u64)]),
+        }
+    }
+
+    /// The scalars of what a pointer points to.
+    fn cells(&self, pointer: &Pointer, to: u32) -> Result<Vec<Cell>> {
+        let mut cells = Vec::new();
+        let found = self.lowering.types.cells(to, 0, pointer.layout, &mut cells);
+        found.map(|()| cells).ok_or_else(|| {
+            let what = self.lowering.facts.describe(self.lowering.module, to);
+            self.unsupported(format!("{} of {what} as a whole", self.opcode()))
+        })
+    }
+
+    /// Calls `each` with runs of neighbouring cells of one width.
+    fn runs(cells: &[Cell], mut each: impl FnMut(&[Cell])) {
+        let mut rest = cells;
+        while let Some(first) = rest.first() {
+            let bytes = u64::from(first.part.bytes());
+            let follows = |(at, cell): &(usize, &Cell)| {
+                cell.part.width() == first.part.width()
+                    && u64::from(cell.part.bytes()) == bytes
+                    && first.offset.checked_add(*at as u64 * bytes) == Some(cell.offset)
+            };
+            let count = rest.iter().take(AT_ONCE).enumerate().take_while(follows).count().max(1);
+            let (run, after) = rest.split_at(count);
+            each(run);
+            rest = after;
+        }
+    }
+
+    /// The value behind a pointer.
+    pub(super) fn load_from(&mut self, pointer: &Value, to: u32) -> Result<Rc<[Operand]>> {
+        match pointer {
+            Value::Registers(registers, first) => {
+                let parts = self.lowering.parts_of(to)?;
+                let registers = first.checked_add(parts.len()).and_then(|end| registers.get(*first..end));
+                let registers = registers.ok_or_else(|| self.nonsense("the pointer leads outside its variable"))?;
+                let registers = registers.to_vec();
+                Ok(registers.into_iter().map(|reg| self.copied(self.kernel.width(reg), reg.into())).collect())
+            }
+            Value::Memory(pointer) => {
+                let cells = self.cells(pointer, to)?;
+                let mut runs = Vec::new();
+                Self::runs(&cells, |run| runs.push(run.to_vec()));
+                let mut parts = Vec::with_capacity(cells.len());
+                for run in runs {
+                    let part = run[0].part;
+                    let width = if part == Part::Bool { Width::B32 } else { part.width() };
+                    let d: Vec<_> = run.iter().map(|_| self.fresh(width)).collect();
+                    let offset = pointer.offset.wrapping_add(run[0].offset as i64);
+                    let (space, address) = (pointer.space, pointer.address);
+                    let all = d.iter().map(|&d| Some(d)).collect();
+                    self.emit(Op::Load { d: all, space, bytes: part.bytes(), signed: false, address, offset });
+                    for d in d {
+                        let is_bool = part == Part::Bool;
+                        parts.push(if is_bool { self.is_not_zero(Width::B32, d.into()) } else { d.into() });
+                    }
+                }
+                Ok(parts.into())
+            }
+            Value::Parts(_) => Err(self.nonsense("this pointer leads nowhere")),
+        }
+    }
+
+    pub(super) fn store_to(&mut self, pointer: &Value, to: u32, parts: &[Operand]) -> Result<()> {
+        let wrong = |body: &Self| body.nonsense("the value is of another type than what the pointer points to");
+        match pointer {
+            Value::Registers(registers, first) => {
+                let registers = first.checked_add(parts.len()).and_then(|end| registers.get(*first..end));
+                let registers = registers.ok_or_else(|| wrong(self))?.to_vec();
+                for (d, &a) in registers.into_iter().zip(parts) {
+                    self.emit(Op::Move { d, a });
+                }
+                Ok(())
+            }
+            Value::Memory(pointer) => {
+                let cells = self.cells(pointer, to)?;
+                if cells.len() != parts.len() {
+                    return Err(wrong(self));
+                }
+                let mut runs = Vec::new();
+                let mut at = 0;
+                Self::runs(&cells, |run| {
+                    runs.push((run[0], parts[at..at + run.len()].to_vec()));
+                    at += run.len();
+                });
+                for (Cell { offset, part }, mut values) in runs {
+                    let width = if part == Part::Bool { Width::B32 } else { part.width() };
+                    if part == Part::Bool {
+                        for value in &mut values {
+                            *value = self.select(width, *value, Operand::Imm(1), Operand::ZERO);
+                        }
+                    }
+                    let offset = pointer.offset.wrapping_add(offset as i64);
+                    let (space, address) = (pointer.space, pointer.address);
+                    self.emit(Op::Store { values, width, space, bytes: part.bytes(), address, offset });
+                }
+                Ok(())
+            }
+            Value::Parts(_) => Err(self.nonsense("this pointer leads nowhere")),
+        }
+    }
+
+    pub(super) fn load(&mut self) -> Result<()> {
+        let (pointer, to) = self.pointer(self.operand(0)?)?;
+        if self.result_type()? != to {
+            return Err(self.nonsense("the Result Type is not what the pointer points to"));
+        }
+        let parts = self.load_from(&pointer, to)?;
+        self.define(parts)
+    }
+
+    pub(super) fn store(&mut self) -> Result<()> {
+        let (pointer, to) = self.pointer(self.operand(0)?)?;
+        let object = self.operand(1)?;
+        if self.held(object)?.type_id != to {
+            return Err(self.nonsense("the value is of another type than what the pointer points to"));
+        }
+        let parts = self.parts(object)?;
+        self.store_to(&pointer, to, &parts)
+    }
+
+    pub(super) fn copy_memory(&mut self) -> Result<()> {
+        let (target, to) = self.pointer(self.operand(0)?)?;
+        let (source, from) = self.pointer(self.operand(1)?)?;
+        if from != to {
+            return Err(self.nonsense("the pointers point to different types"));
+        }
+        let volatile = self.operands().get(2).is_some_and(|mask| mask & MemoryAccess::VOLATILE.bits() != 0);
+        let parts = self.load_from(&source, from)?;
+        if volatile {
+            self.emit(Op::Fence);
+        }
+        self.store_to(&target, to, &parts)
+    }
+
+    /// A variable of a function, new in each of its calls.
+    pub(super) fn variable(&mut self) -> Result<()> {
+        let type_id = self.result_type()?;
+        let Some(&Kind::Pointer { to, .. }) = self.lowering.types.kind(type_id) else {
+            return Err(self.nonsense("the Result Type is no pointer"));
+        };
+        let id = self.lowering.module.result(&self.at).unwrap_or(0);
+        let value = self.place_variable(id, to)?;
+        if let Some(&initial) = self.operands().get(1) {
+            let parts = self.parts(initial)?;
+            self.store_to(&value, to, &parts)?;
+        }
+        self.define_value(value)
+    }
+
+    /// Registers or local memory for a variable.
+    pub(super) fn place_variable(&mut self, id: u32, to: u32) -> Result<Value> {
+        if !self.lowering.in_memory.contains(&id) {
+            let parts = self.lowering.parts_of(to)?;
+            let registers: Vec<_> = parts.into_iter().map(|part| self.fresh(part.width())).collect();
+            return Ok(Value::Registers(registers.into(), 0));
+        }
+        let size = self.size_of(to)?;
+        let start = self.local_top.next_multiple_of(16);
+        self.local_top = start.saturating_add(size);
+        let end = u32::try_from(self.local_top);
+        self.kernel.local_bytes = end.map_err(|_| self.unsupported("this much local memory"))?;
+        Ok(Value::Memory(Pointer {
+            space: Space::Local,
+            address: Operand::Imm(start),
+            offset: 0,
+            layout: Layout::default(),
+            param: None,
+        }))
+    }
+
+    /// The bytes of a type in memory.
+    pub(super) fn size_of(&self, id: u32) -> Result<u64> {
+        let ty = self.lowering.types.get(id).filter(|ty| !matches!(ty.kind, Kind::Other | Kind::Void));
+        ty.map(|ty| ty.size).filter(|&size| size < 1 << 31).ok_or_else(|| {
+            let what = self.lowering.facts.describe(self.lowering.module, id);
+            self.unsupported(format!("{} of {what}", self.opcode()))
+        })
+    }
+
+    pub(super) fn access_chain(&mut self) -> Result<()> {
+        let (pointer, to) = self.pointer(self.operand(0)?)?;
+        let indices = self.operands()[1..].to_vec();
+        let pointer = self.walk(pointer, to, &indices)?;
+        self.define_value(pointer)
+    }
+
+    /// Base, element, indices: the base is an element of an array.
+    pub(super) fn pointer_chain(&mut self) -> Result<()> {
+        let (pointer, to) = self.memory(self.operand(0)?)?;
+        let base_type = self.held(self.operand(0)?)?.type_id;
+        let stride = self.lowering.types.stride(base_type, to);
+        let stride = stride.ok_or_else(|| self.nonsense("the elements have no size"))?;
+        let pointer = self.stepped(pointer, self.operand(1)?, stride, u64::MAX)?;
+        let indices = self.operands()[2..].to_vec();
+        let pointer = self.walk(Value::Memory(pointer), to, &indices)?;
+        self.define_value(pointer)
+    }
+
+    /// Follows indices into what a pointer points to.
+    fn walk(&mut self, mut pointer: Value, mut to: u32, indices: &[u32]) -> Result<Value> {
+        let lowering = self.lowering;
+        for &index in indices {
+            let known = lowering.constants.integer(&lowering.types, index);
+            let outside = |body: &Self| {
+                let what = lowering.facts.describe(lowering.module, to);
+                body.nonsense(format!("{} leads outside {what}", lowering.module.id(index)))
+            };
+            (pointer, to) = match pointer {
+                Value::Registers(registers, first) => {
+                    let index = known.and_then(|known| u64::try_from(known).ok()).ok_or_else(|| outside(self))?;
+                    let (of, start) = lowering.types.inside(to, index).ok_or_else(|| outside(self))?;
+                    let first = first.checked_add(start).ok_or_else(|| outside(self))?;
+                    (Value::Registers(registers, first), of)
+                }
+                Value::Memory(pointer) if matches!(lowering.types.kind(to), Some(Kind::Struct(_))) => {
+                    let member = known.and_then(|known| usize::try_from(known).ok());
+                    let found = member.and_then(|member| lowering.types.member(to, member));
+                    let (of, offset, layout) = found.ok_or_else(|| outside(self))?;
+                    let offset = pointer.offset.wrapping_add(offset as i64);
+                    (Value::Memory(Pointer { offset, layout, ..pointer }), of)
+                }
+                Value::Memory(pointer) => {
+                    let elements = lowering.types.elements(to, pointer.layout).ok_or_else(|| outside(self))?;
+                    let count = match lowering.types.kind(to) {
+                        Some(Kind::Vector { count, .. } | Kind::Matrix { count, .. }) => u64::from(*count),
+                        _ => u64::MAX,
+                    };
+                    let pointer = self.stepped(pointer, index, elements.stride, count)?;
+                    (Value::Memory(Pointer { layout: elements.layout, ..pointer }), elements.of)
+                }
+                Value::Parts(_) => return Err(self.nonsense("the base leads nowhere")),
+            };
+        }
+        Ok(pointer)
+    }
+
+    /// A pointer some elements on.
+    fn stepped(&mut self, pointer: Pointer, index: u32, stride: u64, count: u64) -> Result<Pointer> {
+        if let Some(known) = self.lowering.constants.integer(&self.lowering.types, index) {
+            if known as u64 >= count {
+                return Err(self.nonsense(format!("component {known} of {count}")));
+            }
+            let offset = pointer.offset.wrapping_add(known.wrapping_mul(stride as i64));
+            return Ok(Pointer { offset, ..pointer });
+        }
+        let (part, index) = self.scalar(index)?;
+        if !matches!(part, Part::Int { .. }) {
+            return Err(self.nonsense("an index is no integer"));
+        }
+        let stride = Operand::Imm(stride);
+        let distance = if part.bits() == 32 {
+            self.int(IntOp::MulWide(Sign::Signed), Width::B32, &[index, stride])
+        } else {
+            let index = self.index(part, index);
+            self.int(IntOp::Mul, Width::B64, &[index, stride])
+        };
+        let address = match pointer.address {
+            Operand::Imm(0) => distance,
+            base => self.int(IntOp::Add, Width::B64, &[base, distance]),
+        };
+        Ok(Pointer { address, ..pointer })
+    }
+
+    /// How many elements the runtime array at a struct's end has.
+    pub(super) fn array_length(&mut self) -> Result<()> {
+        let (pointer, to) = self.memory(self.operand(0)?)?;
+        let found = self.lowering.types.member(to, self.operand(1)? as usize);
+        let Some((of, offset, layout)) = found else { return Err(self.nonsense("there is no such member")) };
+        let (Some(elements), Some(param)) = (self.lowering.types.elements(of, layout), pointer.param) else {
+            return Err(self.unsupported(self.opcode()));
+        };
+        if elements.stride == 0 {
+            return Err(self.nonsense("the array's elements have no size"));
+        }
+        let bytes = self.fresh(Width::B64);
+        self.emit(Op::Special { d: bytes, special: Special::BufferBytes(param) });
+        let before = Operand::Imm(offset.wrapping_add(pointer.offset as u64));
+        let rest = self.int(IntOp::Sub, Width::B64, &[bytes.into(), before]);
+        let rest = self.int(IntOp::Max(Sign::Signed), Width::B64, &[rest, Operand::ZERO]);
+        let count = self.int(IntOp::Div(Sign::Unsigned), Width::B64, &[rest, Operand::Imm(elements.stride)]);
+        let (part, _) = self.result()?;
+        let count = self.resized(Part::Int { bits: 64, signed: false }, false, part.bits(), count);
+        self.define(vec![count])
+    }
+
+    /// Addresses as numbers, and from one space to another.
+    pub(super) fn cast_pointer(&mut self, op: Opcode) -> Result<()> {
+        let id = self.operand(0)?;
+        let from = self.lowering.types.scalar(self.held(id)?.type_id);
+        let parts = self.parts(id)?;
+        let (to, _) = self.result()?;
+        let (Some(from), [a]) = (from, &parts[..]) else { return Err(self.nonsense("an operand is no scalar")) };
+        let window = |space| match space {
+            Part::Pointer(Space::Shared) => Some(Special::SharedWindow),
+            Part::Pointer(Space::Local) => Some(Special::LocalWindow),
+            _ => None,
+        };
+        let moved = match op {
+            Opcode::PtrCastToGeneric => window(from).map(|window| (window, IntOp::Add)),
+            Opcode::GenericCastToPtr => window(to).map(|window| (window, IntOp::Sub)),
+            _ => None,
+        };
+        let bits = |part: Part| Part::Int { bits: part.bits(), signed: false };
+        let value = match moved {
+            Some((window, op)) => {
+                let start = self.fresh(Width::B64);
+                self.emit(Op::Special { d: start, special: window });
+                self.int(op, Width::B64, &[*a, start.into()])
+            }
+            None => self.resized(bits(from), false, to.bits(), *a),
+        };
+        self.define(vec![value])
+    }
+
+    pub(super) fn compare_pointers(&mut self, op: Opcode) -> Result<()> {
+        let (a, b) = (self.parts(self.operand(0)?)?, self.parts(self.operand(1)?)?);
+        let ([a], [b]) = (&a[..], &b[..]) else { return Err(self.nonsense("an operand is no pointer")) };
+        let comparison = if op == Opcode::PtrEqual { Comparison::Eq } else { Comparison::Ne };
+        let equal = self.compare(comparison, Comparand::Unsigned(Width::B64), *a, *b);
+        self.define(vec![equal])
+    }
+}

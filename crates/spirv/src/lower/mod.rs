@@ -1,0 +1,386 @@
+//! From a module to a program that engines run.
+//!
+//! An entry point becomes a kernel: constants are specialised, functions inlined, vectors and structs taken apart into
+//! scalars, Phi made into copies along its edges. Variables that are only loaded and stored whole, or by constant
+//! indices, live in registers; the others in memory. What the program form lacks (images, recursion, group
+//! operations on queues) is a finding that names its opcode and place, given before anything runs.
+//!
+//! Reading order: `types` (what a value is made of), `constant`, this file, `control` (functions, blocks, Phi),
+//! `instruction` (the table of opcodes), then one file a family.
+
+mod arithmetic;
+mod atomic;
+mod bits;
+mod builtin;
+mod composite;
+mod constant;
+mod control;
+mod convert;
+mod emit;
+mod float;
+mod geometry;
+mod glsl;
+mod instruction;
+mod matrix;
+mod memory;
+mod module;
+mod opencl;
+mod place;
+mod subgroup;
+mod types;
+mod value;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+
+use roundonce_arith::{NanRule, Operand as NanOperand, Profile, Rounding};
+use roundonce_isa::program::{Block, Instruction as Step, Kernel, Operand, Place, Program, Reg, Terminator};
+use roundonce_isa::{Finding, line_column};
+use rspirv::spirv::ExecutionModel;
+
+use crate::facts::{EntryPoint, Facts};
+use crate::modes::{Denorm, FloatModes};
+use crate::module::{Instruction, Module};
+use value::{Held, Value};
+
+pub use constant::SpecConstant;
+
+type Result<T> = core::result::Result<T, Finding>;
+
+/// A construct that cannot be run.
+pub const UNSUPPORTED: &str = "SPV0100";
+/// An operand or a type that makes no sense where it stands.
+const MEANINGLESS: &str = "SPV0101";
+/// A launch that does not fit the module: no such entry point, no such specialisation constant.
+const LAUNCH: &str = "SPV0102";
+/// Operations of a kernel with its calls inlined: more are refused.
+const MOST_OPERATIONS: usize = 1 << 20;
+/// Findings that are gathered before the rest is left alone.
+const MOST_FINDINGS: usize = 20;
+
+/// What is done where a module leaves bits open.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Assume {
+    /// What [`Profile::NVIDIA`] says and a single instruction's evaluation gives: to nearest even, subnormals kept,
+    /// NVIDIA's NaNs.
+    #[default]
+    Nvidia,
+    /// IEEE 754 to the letter: to nearest even, subnormals kept, the payload of a NaN operand kept.
+    Strict,
+    /// To nearest even, subnormals flushed, NVIDIA's NaNs.
+    Flush,
+}
+
+impl Assume {
+    /// The profile that a launch is run under.
+    pub const fn profile(self) -> Profile {
+        let payload = NanRule::Payload([NanOperand::A, NanOperand::B, NanOperand::C]);
+        match self {
+            Assume::Strict => Profile { nan_f32: payload, nan_f64: payload, nan_small: payload, ..Profile::NVIDIA },
+            Assume::Nvidia | Assume::Flush => Profile::NVIDIA,
+        }
+    }
+}
+
+/// How a module is made ready.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Settings {
+    /// The entry point; may be left out where there is only one that can be run.
+    pub entry: Option<String>,
+    /// Bits of specialisation constants, by SpecId.
+    pub spec: BTreeMap<u32, u64>,
+    /// What is done where the module is silent.
+    pub assume: Assume,
+}
+
+/// A kernel ready to run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Lowered {
+    /// One kernel.
+    pub program: Program,
+    /// What the module leaves open of the bits, and what was picked.
+    pub undetermined: Vec<String>,
+}
+
+/// The scalar specialisation constants of a module, in order.
+pub fn spec_constants(module: &Module) -> Vec<SpecConstant> {
+    let facts = Facts::of(module);
+    module::globals(module, &facts, &BTreeMap::new()).1.spec
+}
+
+/// Makes an entry point ready to run. Places are lines of `text`, where the module came from one, otherwise of the
+/// module's disassembly.
+///
+/// # Errors
+/// Everything in the way: `SPV0100` for a construct that cannot be run, `SPV0101` for what makes no sense, `SPV0102`
+/// for a launch that does not fit the module.
+///
+/// ```
+/// use roundonce_spirv::{Settings, assemble_module, lower};
+/// let text = "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"
+/// OpExecutionMode %main LocalSize 64 1 1\n%void = OpTypeVoid\n%type = OpTypeFunction %void
+/// %main = OpFunction %void None %type\n%start = OpLabel\nOpReturn\nOpFunctionEnd";
+/// let module = assemble_module(text, None).unwrap();
+/// let lowered = lower(&module, Some(text), &Settings::default()).unwrap();
+/// assert_eq!(lowered.program.kernels[0].required_block, Some([64, 1, 1]));
+/// ```
+pub fn lower(module: &Module, text: Option<&str>, settings: &Settings) -> core::result::Result<Lowered, Vec<Finding>> {
+    let lowering = Lowering::new(module, settings)?;
+    let entry = lowering.entry_point(settings.entry.as_deref()).map_err(|finding| vec![finding])?;
+    let source = Source::new(module, text);
+    let body = Body::new(&lowering, entry, &source);
+    let (program, undetermined) = body.run()?;
+    // What is left to find are operands whose types do not fit their instruction.
+    program.check().map_err(|invalid| {
+        let message = format!("the operands do not fit the instruction: {invalid}");
+        vec![Finding::error(MEANINGLESS, roundonce_isa::Place::Whole, message)]
+    })?;
+    Ok(Lowered { program, undetermined })
+}
+
+/// Where instructions stand, for who reads a trace or an error.
+struct Source<'s> {
+    text: Option<&'s str>,
+    /// The lines of a binary's disassembly, without its header.
+    lines: Vec<String>,
+}
+
+/// Lines of the disassembly before the first instruction.
+const HEADER_LINES: u32 = 5;
+
+impl Source<'_> {
+    fn new<'s>(module: &Module, text: Option<&'s str>) -> Source<'s> {
+        let lines = match text {
+            Some(_) => Vec::new(),
+            None => {
+                let text = crate::disassemble_module(module);
+                text.lines().skip(HEADER_LINES as usize).map(|line| line.trim_start().to_owned()).collect()
+            }
+        };
+        Source { text, lines }
+    }
+
+    fn place(&self, module: &Module, index: usize) -> Place {
+        let word = module.instructions()[index].word;
+        match (self.text, module.span(word)) {
+            (Some(text), Some(span)) => Place {
+                line: line_column(text, span.start).0 as u32,
+                text: text.get(span).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" "),
+            },
+            _ => Place {
+                line: HEADER_LINES + 1 + index as u32,
+                text: self.lines.get(index).cloned().unwrap_or_default(),
+            },
+        }
+    }
+}
+
+/// The arithmetic of a width: declared, or picked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Mode {
+    rounding: Rounding,
+    flush: bool,
+}
+
+/// A module, read.
+struct Lowering<'m> {
+    module: &'m Module,
+    facts: Facts,
+    types: types::Types,
+    constants: constant::Constants,
+    /// The ids that each instruction uses, by its index.
+    uses: Vec<Range<usize>>,
+    used: Vec<u32>,
+    /// The instructions of each function, from OpFunction to OpFunctionEnd.
+    functions: HashMap<u32, Range<usize>>,
+    /// Variables and parameters that need an address.
+    in_memory: HashSet<u32>,
+    assume: Assume,
+}
+
+/// A block without its end.
+struct Draft {
+    instructions: Vec<Step>,
+    terminator: Option<Terminator>,
+    place: u32,
+}
+
+/// A function being inlined.
+#[derive(Default)]
+struct Frame {
+    function: u32,
+    values: HashMap<u32, Held>,
+    labels: HashMap<u32, usize>,
+    /// Where it returns to, and the registers of its result.
+    exit: usize,
+    result: Vec<Reg>,
+    /// The label of the block at work.
+    label: u32,
+    /// The Phi of each block that has any.
+    phis: HashMap<u32, Vec<control::Phi>>,
+    /// The ways into those blocks, made when all values are known.
+    edges: Vec<control::Edge>,
+}
+
+/// An entry point on its way.
+struct Body<'l> {
+    lowering: &'l Lowering<'l>,
+    entry: &'l EntryPoint,
+    source: &'l Source<'l>,
+    kernel: Kernel,
+    program: Program,
+    blocks: Vec<Draft>,
+    current: usize,
+    operations: usize,
+    /// The instruction at work.
+    at: Instruction,
+    place: u32,
+    /// Places by instruction.
+    place_of: HashMap<usize, u32>,
+    globals: HashMap<u32, Held>,
+    frames: Vec<Frame>,
+    local_top: u64,
+    findings: Vec<Finding>,
+    undetermined: BTreeSet<String>,
+}
+
+impl<'m> Lowering<'m> {
+    /// The entry point to run.
+    fn entry_point(&self, wanted: Option<&str>) -> Result<&EntryPoint> {
+        let runs = |entry: &&EntryPoint| {
+            [ExecutionModel::GLCompute, ExecutionModel::Kernel].iter().any(|model| *model as u32 == entry.model)
+        };
+        let all: Vec<&EntryPoint> = self.facts.entry_points.iter().filter(runs).collect();
+        let names: Vec<&str> = all.iter().map(|entry| entry.name.as_str()).collect();
+        let fail = |message: String| Err(Finding::error(LAUNCH, roundonce_isa::Place::Whole, message));
+        match (all.as_slice(), wanted) {
+            (_, Some(name)) => match all.iter().find(|entry| entry.name == name) {
+                Some(entry) => Ok(entry),
+                None => match self.facts.entry_points.iter().find(|entry| entry.name == name) {
+                    Some(other) => {
+                        let model = ExecutionModel::from_u32(other.model);
+                        let model = model.map_or_else(|| other.model.to_string(), |model| format!("{model:?}"));
+                        let place = self.module.place(other.instruction.word);
+                        let message =
+                            format!("OpEntryPoint {model} \"{name}\" cannot be run: expected GLCompute or Kernel");
+                        Err(Finding::error(UNSUPPORTED, place, message))
+                    }
+                    None => fail(format!("there is no entry point `{name}`: expected one of {}", names.join(", "))),
+                },
+            },
+            ([], None) => fail("there is no entry point of a compute shader or a kernel".to_owned()),
+            ([only], None) => Ok(only),
+            (_, None) => fail(format!("several entry points, choose with --entry: {}", names.join(", "))),
+        }
+    }
+
+    /// The arithmetic that an entry point declares, or that is picked, for a width.
+    fn mode(&self, entry: &EntryPoint, width: u32) -> (Mode, FloatModes) {
+        let modes = FloatModes::of(&self.facts, entry.function, width);
+        let flush = match modes.denorm {
+            Some(denorm) => denorm == Denorm::FlushToZero,
+            None => self.assume == Assume::Flush,
+        };
+        (Mode { rounding: modes.rounding.unwrap_or(Rounding::NearestEven), flush }, modes)
+    }
+
+    fn unsupported(&self, what: impl core::fmt::Display) -> Finding {
+        Finding::error(UNSUPPORTED, roundonce_isa::Place::Whole, format!("{what} cannot be run"))
+    }
+}
+
+impl<'l> Body<'l> {
+    fn new(lowering: &'l Lowering<'l>, entry: &'l EntryPoint, source: &'l Source<'l>) -> Body<'l> {
+        let kernel = Kernel::new(entry.name.clone());
+        let program = Program { kernels: Vec::new(), variables: Vec::new(), address_bits: 64 };
+        let mut body = Body {
+            lowering,
+            entry,
+            source,
+            kernel,
+            program,
+            blocks: Vec::new(),
+            current: 0,
+            operations: 0,
+            at: entry.instruction,
+            place: 0,
+            place_of: HashMap::new(),
+            globals: HashMap::new(),
+            frames: Vec::new(),
+            local_top: 0,
+            findings: Vec::new(),
+            undetermined: BTreeSet::new(),
+        };
+        body.new_block();
+        body
+    }
+
+    /// The entry point's function, with everything that it touches.
+    fn run(mut self) -> core::result::Result<(Program, Vec<String>), Vec<Finding>> {
+        let result = self.set_up().and_then(|()| self.main());
+        if let Err(finding) = result {
+            self.report(finding);
+        }
+        if !self.findings.is_empty() {
+            return Err(self.findings);
+        }
+        for draft in self.blocks {
+            self.kernel.blocks.push(Block {
+                instructions: draft.instructions,
+                terminator: draft.terminator.unwrap_or(Terminator::Exit),
+                place: draft.place,
+            });
+        }
+        self.program.kernels.push(self.kernel);
+        Ok((self.program, self.undetermined.into_iter().collect()))
+    }
+
+    /// Takes in a finding at the instruction at work, once.
+    fn report(&mut self, mut finding: Finding) {
+        if finding.place == roundonce_isa::Place::Whole {
+            finding.place = self.lowering.module.place(self.at.word);
+        }
+        if !self.findings.contains(&finding) {
+            self.findings.push(finding);
+        }
+    }
+
+    fn unsupported(&self, what: impl core::fmt::Display) -> Finding {
+        self.lowering.unsupported(what)
+    }
+    fn nonsense(&self, what: impl core::fmt::Display) -> Finding {
+        Finding::error(MEANINGLESS, roundonce_isa::Place::Whole, format!("{}: {what}", self.opcode()))
+    }
+    /// The name of the instruction at work.
+    fn opcode(&self) -> String {
+        crate::grammar::instruction_name(self.at.opcode)
+    }
+
+    /// What an id stands for.
+    fn held(&self, id: u32) -> Result<Held> {
+        if let Some(held) = self.frames.last().and_then(|frame| frame.values.get(&id)) {
+            return Ok(held.clone());
+        }
+        if let Some(held) = self.globals.get(&id) {
+            return Ok(held.clone());
+        }
+        let lowering = self.lowering;
+        let name = lowering.module.id(id);
+        let Some(constant) = lowering.constants.get(id) else {
+            return Err(self.nonsense(format!("{name} has no value here")));
+        };
+        let type_id = constant.type_id;
+        let value = match &constant.bits {
+            constant::Bits::Known(bits) => bits.iter().map(|&bits| Operand::Imm(bits)).collect(),
+            constant::Bits::Null => {
+                vec![Operand::ZERO; lowering.parts_of(type_id)?.len()]
+            }
+            constant::Bits::Unfolded => {
+                let by = lowering.facts.instruction(lowering.module, id);
+                let op = by.map_or_else(String::new, |at| crate::grammar::instruction_name(at.opcode));
+                return Err(self.unsupported(format!("{op} {name}")));
+            }
+        };
+        Ok(Held { type_id, value: Value::Parts(value.into()) })
+    }
+}

@@ -1,0 +1,398 @@
+//! Types: what a value is made of, and where its parts lie in memory.
+//!
+//! A value is the list of its scalars, in order: a `vec3` has three parts, a struct those of its members one after
+//! another. In memory the module's decorations say where each lies; where it has none, each is aligned to its size, as
+//! OpenCL C does.
+
+use std::collections::HashMap;
+
+use roundonce_arith::Format;
+use roundonce_isa::program::{Scalar, Space, Width};
+use rspirv::spirv::{Decoration, Op, StorageClass};
+
+use super::{Lowering, Result};
+use crate::facts::Facts;
+use crate::module::{Instruction, Module};
+
+/// Parts that a value may have; what is larger lives in memory alone.
+pub(super) const MOST_PARTS: u64 = 4096;
+/// Types within types (SPIR-V 1.6, 2.17: structures nest 255 deep).
+const DEEPEST: u32 = 255;
+
+/// A part of a value: what a register holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Part {
+    Bool,
+    Int {
+        bits: u32,
+        signed: bool,
+    },
+    Float(Format),
+    /// An address in a space.
+    Pointer(Space),
+}
+
+impl Part {
+    pub(super) const fn width(self) -> Width {
+        match self {
+            Part::Bool => Width::Pred,
+            Part::Int { bits, .. } => Width::holding(bits),
+            Part::Float(format) => Width::holding(format.width()),
+            Part::Pointer(_) => Width::B64,
+        }
+    }
+    /// Bits of a value, a bool's in memory.
+    pub(super) const fn bits(self) -> u32 {
+        match self {
+            Part::Bool => 32,
+            Part::Int { bits, .. } => bits,
+            Part::Float(format) => format.width(),
+            Part::Pointer(_) => 64,
+        }
+    }
+    pub(super) const fn bytes(self) -> u32 {
+        self.bits() / 8
+    }
+    /// As a launch reads a number for it.
+    pub(super) const fn scalar(self) -> Option<Scalar> {
+        match self {
+            Part::Int { bits, signed } => Some(Scalar::Int { bits, signed }),
+            Part::Float(format) => Some(Scalar::Float(format)),
+            Part::Bool | Part::Pointer(_) => None,
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Kind {
+    Void,
+    Scalar(Part),
+    Vector {
+        of: u32,
+        count: u32,
+    },
+    Matrix {
+        of: u32,
+        count: u32,
+    },
+    Array {
+        of: u32,
+        count: u64,
+    },
+    RuntimeArray {
+        of: u32,
+    },
+    /// The members' types and where they lie.
+    Struct(Vec<(u32, u64)>),
+    Pointer {
+        class: u32,
+        to: u32,
+    },
+    /// Functions, images, and whatever else no register holds.
+    Other,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Type {
+    pub(super) kind: Kind,
+    /// How many scalars a value has.
+    pub(super) parts: u64,
+    /// Bytes in memory; of a runtime array none.
+    pub(super) size: u64,
+    align: u64,
+    depth: u32,
+}
+
+/// How a matrix lies in memory, as its struct's member says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct MatrixLayout {
+    stride: u64,
+    row_major: bool,
+}
+
+/// What a type alone does not tell of where its parts lie.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Layout {
+    /// Of the matrices inside.
+    matrix: Option<MatrixLayout>,
+    /// From one component of the vector to the next: a column of a row-major matrix.
+    spread: Option<u64>,
+}
+
+/// The elements of an array, a vector or a matrix in memory.
+pub(super) struct Elements {
+    pub(super) of: u32,
+    pub(super) stride: u64,
+    pub(super) layout: Layout,
+}
+
+/// A scalar in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Cell {
+    pub(super) offset: u64,
+    pub(super) part: Part,
+}
+
+#[derive(Clone, Copy, Default, Debug)]
+struct Member {
+    offset: Option<u64>,
+    matrix_stride: Option<u64>,
+    row_major: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Types {
+    by_id: HashMap<u32, Type>,
+    members: HashMap<(u32, u32), Member>,
+    /// Array strides, of arrays and of pointers.
+    strides: HashMap<u32, u64>,
+}
+
+/// The space of a storage class; `None` where nothing can be stored.
+pub(super) fn space(class: u32) -> Option<Space> {
+    const GLOBAL: [StorageClass; 5] = [
+        StorageClass::Uniform,
+        StorageClass::StorageBuffer,
+        StorageClass::PhysicalStorageBuffer,
+        StorageClass::CrossWorkgroup,
+        StorageClass::UniformConstant,
+    ];
+    const LOCAL: [StorageClass; 4] =
+        [StorageClass::Function, StorageClass::Private, StorageClass::Input, StorageClass::Output];
+    let class = StorageClass::from_u32(class)?;
+    match class {
+        StorageClass::Workgroup => Some(Space::Shared),
+        StorageClass::PushConstant => Some(Space::Param),
+        StorageClass::Generic => Some(Space::Generic),
+        class if GLOBAL.contains(&class) => Some(Space::Global),
+        class if LOCAL.contains(&class) => Some(Space::Local),
+        _ => None,
+    }
+}
+
+impl Types {
+    /// The decorations that say where members lie.
+    pub(super) fn decorated(module: &Module, facts: &Facts) -> Types {
+        let mut types = Types::default();
+        for instruction in module.instructions() {
+            let [_, target, index, decoration, rest @ ..] = module.words_of(instruction) else { continue };
+            if instruction.opcode == Op::MemberDecorate as u16 {
+                let member = types.members.entry((*target, *index)).or_default();
+                let number = rest.first().map(|&number| u64::from(number));
+                match Decoration::from_u32(*decoration) {
+                    Some(Decoration::Offset) => member.offset = number,
+                    Some(Decoration::MatrixStride) => member.matrix_stride = number,
+                    Some(Decoration::RowMajor) => member.row_major = true,
+                    _ => {}
+                }
+            }
+        }
+        for attached in facts.decorations.iter().filter(|at| at.value == Decoration::ArrayStride as u32) {
+            types.strides.insert(attached.target, attached.words.first().map_or(0, |&stride| stride.into()));
+        }
+        types
+    }
+
+    pub(super) fn get(&self, id: u32) -> Option<&Type> {
+        self.by_id.get(&id)
+    }
+    pub(super) fn kind(&self, id: u32) -> Option<&Kind> {
+        self.by_id.get(&id).map(|ty| &ty.kind)
+    }
+    /// The scalar that a type is.
+    pub(super) fn scalar(&self, id: u32) -> Option<Part> {
+        match *self.kind(id)? {
+            Kind::Scalar(part) => Some(part),
+            Kind::Pointer { class, .. } => space(class).map(Part::Pointer),
+            _ => None,
+        }
+    }
+    /// The scalar of a scalar or vector, and how many there are.
+    pub(super) fn components(&self, id: u32) -> Option<(Part, usize)> {
+        match *self.kind(id)? {
+            Kind::Vector { of, count } => Some((self.scalar(of)?, count as usize)),
+            _ => Some((self.scalar(id)?, 1)),
+        }
+    }
+    /// The type at an index inside a value, and its first part's place.
+    pub(super) fn inside(&self, id: u32, index: u64) -> Option<(u32, usize)> {
+        let (of, count) = match self.kind(id)? {
+            Kind::Struct(members) => {
+                let index = usize::try_from(index).ok()?;
+                let before = members.get(..index)?.iter().map(|&(member, _)| self.parts(member));
+                return Some((members.get(index)?.0, before.fold(0, u64::saturating_add) as usize));
+            }
+            Kind::Vector { of, count } | Kind::Matrix { of, count } => (*of, u64::from(*count)),
+            Kind::Array { of, count } => (*of, *count),
+            _ => return None,
+        };
+        (index < count).then(|| (of, index.saturating_mul(self.parts(of)) as usize))
+    }
+    fn parts(&self, id: u32) -> u64 {
+        self.get(id).map_or(0, |ty| ty.parts)
+    }
+
+    /// The parts of a value of a type.
+    pub(super) fn list(&self, id: u32) -> Option<Vec<Part>> {
+        let mut cells = Vec::new();
+        self.cells(id, 0, Layout::default(), &mut cells)?;
+        Some(cells.into_iter().map(|cell| cell.part).collect())
+    }
+
+    /// The scalars of a value in memory, in the order of its parts. None where there are too many, or no end.
+    pub(super) fn cells(&self, id: u32, at: u64, layout: Layout, out: &mut Vec<Cell>) -> Option<()> {
+        let ty = self.get(id).filter(|ty| ty.parts <= MOST_PARTS)?;
+        match &ty.kind {
+            Kind::Void | Kind::RuntimeArray { .. } | Kind::Other => return None,
+            Kind::Scalar(_) | Kind::Pointer { .. } => out.push(Cell { offset: at, part: self.scalar(id)? }),
+            Kind::Struct(members) => {
+                for index in 0..members.len() {
+                    let (member, offset, layout) = self.member(id, index)?;
+                    self.cells(member, at.checked_add(offset)?, layout, out)?;
+                }
+            }
+            Kind::Vector { .. } | Kind::Matrix { .. } | Kind::Array { .. } => {
+                let Elements { of, stride, layout } = self.elements(id, layout)?;
+                let count = match ty.kind {
+                    Kind::Vector { count, .. } | Kind::Matrix { count, .. } => count.into(),
+                    Kind::Array { count, .. } => count,
+                    _ => 0,
+                };
+                // Elements without parts need no walk, however many they are.
+                for index in 0..if self.parts(of) == 0 { 0 } else { count } {
+                    self.cells(of, at.checked_add(index.checked_mul(stride)?)?, layout, out)?;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Where the elements of a type lie.
+    pub(super) fn elements(&self, id: u32, layout: Layout) -> Option<Elements> {
+        let none = Layout::default();
+        match *self.kind(id)? {
+            Kind::Vector { of, .. } => {
+                Some(Elements { of, stride: layout.spread.unwrap_or(self.get(of)?.size), layout: none })
+            }
+            Kind::Matrix { of, .. } => {
+                let column = self.get(of)?;
+                Some(match layout.matrix {
+                    None => Elements { of, stride: column.size.checked_next_multiple_of(column.align)?, layout: none },
+                    Some(MatrixLayout { stride, row_major: false }) => Elements { of, stride, layout: none },
+                    Some(MatrixLayout { stride, row_major: true }) => {
+                        let Elements { stride: component, .. } = self.elements(of, none)?;
+                        Elements { of, stride: component, layout: Layout { spread: Some(stride), matrix: None } }
+                    }
+                })
+            }
+            Kind::Array { of, .. } | Kind::RuntimeArray { of } => {
+                let stride = self.stride(id, of)?;
+                Some(Elements { of, stride, layout: Layout { spread: None, ..layout } })
+            }
+            _ => None,
+        }
+    }
+
+    /// From one element to the next, of an array type or behind a pointer type.
+    pub(super) fn stride(&self, id: u32, of: u32) -> Option<u64> {
+        let element = self.get(of)?;
+        let natural = element.size.checked_next_multiple_of(element.align);
+        self.strides.get(&id).copied().or(natural)
+    }
+
+    /// A struct's member: its type, where it lies, and how its matrices do.
+    pub(super) fn member(&self, id: u32, index: usize) -> Option<(u32, u64, Layout)> {
+        let Kind::Struct(members) = self.kind(id)? else { return None };
+        let (of, offset) = *members.get(index)?;
+        let said = self.members.get(&(id, index as u32)).copied().unwrap_or_default();
+        let matrix = said.matrix_stride.map(|stride| MatrixLayout { stride, row_major: said.row_major });
+        Some((of, offset, Layout { matrix, spread: None }))
+    }
+
+    /// Takes in a type's declaration. `length` is the value of a constant.
+    pub(super) fn declare(&mut self, module: &Module, at: &Instruction, length: impl Fn(u32) -> Option<u64>) {
+        let Some(id) = module.result(at) else { return };
+        let word = |index| module.operand_word(at, index);
+        let scalar = |part: Part| Some(self.plain(Kind::Scalar(part), 1, u64::from(part.bytes())));
+        let found = match Op::from_u32(at.opcode.into()) {
+            Some(Op::TypeVoid) => Some(self.plain(Kind::Void, 0, 0)),
+            Some(Op::TypeBool) => scalar(Part::Bool),
+            Some(Op::TypeInt) if matches!(word(1), 8 | 16 | 32 | 64) => {
+                scalar(Part::Int { bits: word(1), signed: word(2) == 1 })
+            }
+            Some(Op::TypeFloat) => match (word(1), at.count) {
+                (16, 3) => scalar(Part::Float(Format::F16)),
+                (32, 3) => scalar(Part::Float(Format::F32)),
+                (64, 3) => scalar(Part::Float(Format::F64)),
+                _ => None,
+            },
+            Some(Op::TypeVector) => {
+                self.repeated(Kind::Vector { of: word(1), count: word(2) }, word(1), word(2).into())
+            }
+            Some(Op::TypeMatrix) => {
+                self.repeated(Kind::Matrix { of: word(1), count: word(2) }, word(1), word(2).into())
+            }
+            Some(Op::TypeArray) => length(word(2)).and_then(|count| {
+                let kind = Kind::Array { of: word(1), count };
+                let stride = self.stride(id, word(1))?;
+                self.repeated(kind, word(1), count).map(|ty| Type { size: stride.saturating_mul(count), ..ty })
+            }),
+            Some(Op::TypeRuntimeArray) => self
+                .repeated(Kind::RuntimeArray { of: word(1) }, word(1), 0)
+                .map(|ty| Type { size: 0, parts: u64::MAX, ..ty }),
+            Some(Op::TypeStruct) => self.structure(id, module.words_of(at).get(2..).unwrap_or_default()),
+            Some(Op::TypePointer) => Some(self.plain(Kind::Pointer { class: word(1), to: word(2) }, 1, 8))
+                .filter(|_| space(word(1)).is_some()),
+            _ => None,
+        };
+        self.by_id
+            .insert(id, found.unwrap_or(Type { kind: Kind::Other, parts: u64::MAX, size: 0, align: 1, depth: 0 }));
+    }
+
+    const fn plain(&self, kind: Kind, parts: u64, size: u64) -> Type {
+        Type { kind, parts, size, align: if size == 0 { 1 } else { size }, depth: 0 }
+    }
+
+    fn repeated(&self, kind: Kind, of: u32, count: u64) -> Option<Type> {
+        let element = self.get(of).filter(|element| element.depth < DEEPEST)?;
+        let is_vector = matches!(kind, Kind::Vector { .. });
+        if is_vector && (self.scalar(of).is_none() || !matches!(count, 2..=16)) {
+            return None;
+        }
+        if matches!(kind, Kind::Matrix { .. }) && !matches!(element.kind, Kind::Vector { .. }) {
+            return None;
+        }
+        let size = element.size.checked_next_multiple_of(element.align)?.saturating_mul(count);
+        // OpenCL C: a vector is aligned to its size, and one of three is as large as one of four.
+        let align = if is_vector { size.next_power_of_two() } else { element.align };
+        let size = if is_vector { align } else { size };
+        Some(Type { kind, parts: element.parts.saturating_mul(count), size, align, depth: element.depth + 1 })
+    }
+
+    fn structure(&self, id: u32, members: &[u32]) -> Option<Type> {
+        let mut ty = Type { kind: Kind::Void, parts: 0, size: 0, align: 1, depth: 0 };
+        let mut placed = Vec::with_capacity(members.len());
+        for (index, &member) in members.iter().enumerate() {
+            let inner = self.get(member).filter(|inner| inner.depth < DEEPEST)?;
+            let said = self.members.get(&(id, index as u32)).and_then(|said| said.offset);
+            let offset = said.or_else(|| ty.size.checked_next_multiple_of(inner.align))?;
+            placed.push((member, offset));
+            ty.size = ty.size.max(offset.checked_add(inner.size)?);
+            ty.align = ty.align.max(inner.align);
+            ty.parts = ty.parts.saturating_add(inner.parts);
+            ty.depth = ty.depth.max(inner.depth + 1);
+        }
+        ty.size = ty.size.checked_next_multiple_of(ty.align)?;
+        Some(Type { kind: Kind::Struct(placed), ..ty })
+    }
+}
+
+impl Lowering<'_> {
+    /// The parts of a type's value.
+    pub(super) fn parts_of(&self, id: u32) -> Result<Vec<Part>> {
+        self.types.list(id).ok_or_else(|| {
+            let what = self.facts.describe(self.module, id);
+            self.unsupported(format!("a value of type {what}"))
+        })
+    }
+}

@@ -1,0 +1,151 @@
+//! What an id stands for while a kernel is made.
+
+use std::rc::Rc;
+
+use roundonce_isa::program::{Operand, Reg, Space};
+
+use super::types::{Kind, Layout, Part};
+use super::{Body, Result};
+
+/// A value with its type.
+#[derive(Clone, Debug)]
+pub(super) struct Held {
+    pub(super) type_id: u32,
+    pub(super) value: Value,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    /// Its scalars, in order; of a pointer its address.
+    Parts(Rc<[Operand]>),
+    /// A pointer into memory, as far as it is known.
+    Memory(Pointer),
+    /// A pointer to registers: those of a variable, from the first of what is pointed to.
+    Registers(Rc<[Reg]>, usize),
+}
+
+/// A pointer into memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pointer {
+    pub(super) space: Space,
+    pub(super) address: Operand,
+    /// Added to it.
+    pub(super) offset: i64,
+    pub(super) layout: Layout,
+    /// The buffer that it leads into, an index into the kernel's parameters.
+    pub(super) param: Option<u32>,
+}
+
+/// A scalar or vector's components, of one type.
+#[derive(Clone, Debug)]
+pub(super) struct Components {
+    pub(super) part: Part,
+    pub(super) parts: Rc<[Operand]>,
+}
+
+impl Body<'_> {
+    /// The scalars of a value; a pointer's is its address.
+    pub(super) fn parts(&mut self, id: u32) -> Result<Rc<[Operand]>> {
+        match self.held(id)?.value {
+            Value::Parts(parts) => Ok(parts),
+            Value::Memory(pointer) => {
+                let address = self.address(&pointer);
+                Ok([address].into())
+            }
+            Value::Registers(..) => Err(self.unsupported(format!("{} of a pointer to a variable", self.opcode()))),
+        }
+    }
+
+    /// The components of a scalar or vector.
+    pub(super) fn components(&mut self, id: u32) -> Result<Components> {
+        let parts = self.parts(id)?;
+        let type_id = self.held(id)?.type_id;
+        match self.lowering.types.components(type_id) {
+            Some((part, count)) if count == parts.len() => Ok(Components { part, parts }),
+            _ => {
+                let what = self.lowering.facts.describe(self.lowering.module, type_id);
+                let name = self.lowering.module.id(id);
+                Err(self.nonsense(format!("{name} is of type {what}; expected a scalar or a vector")))
+            }
+        }
+    }
+
+    /// The only component of a scalar.
+    pub(super) fn scalar(&mut self, id: u32) -> Result<(Part, Operand)> {
+        let Components { part, parts } = self.components(id)?;
+        match parts[..] {
+            [only] => Ok((part, only)),
+            _ => Err(self.nonsense(format!("{} is a vector; expected a scalar", self.lowering.module.id(id)))),
+        }
+    }
+
+    /// A pointer, and the type of what it points to.
+    pub(super) fn pointer(&mut self, id: u32) -> Result<(Value, u32)> {
+        let held = self.held(id)?;
+        let Some(&Kind::Pointer { class, to }) = self.lowering.types.kind(held.type_id) else {
+            return Err(self.nonsense(format!("{} is no pointer", self.lowering.module.id(id))));
+        };
+        let value = match held.value {
+            Value::Parts(parts) => {
+                let (Some(space), [address]) = (super::types::space(class), &parts[..]) else {
+                    return Err(self.unsupported(format!("{} of this pointer", self.opcode())));
+                };
+                let (address, layout) = (*address, Layout::default());
+                Value::Memory(Pointer { space, address, offset: 0, layout, param: None })
+            }
+            known => known,
+        };
+        Ok((value, to))
+    }
+
+    /// A pointer that has an address.
+    pub(super) fn memory(&mut self, id: u32) -> Result<(Pointer, u32)> {
+        match self.pointer(id)? {
+            (Value::Memory(pointer), to) => Ok((pointer, to)),
+            _ => Err(self.unsupported(format!("{} of a variable in registers", self.opcode()))),
+        }
+    }
+
+    /// Gives the instruction's result.
+    pub(super) fn define(&mut self, parts: impl Into<Rc<[Operand]>>) -> Result<()> {
+        self.define_value(Value::Parts(parts.into()))
+    }
+
+    pub(super) fn define_value(&mut self, value: Value) -> Result<()> {
+        let (module, at) = (self.lowering.module, self.at);
+        let (Some(type_id), Some(id)) = (module.result_type(&at), module.result(&at)) else {
+            return Err(self.nonsense("there is no result"));
+        };
+        if let Value::Parts(parts) = &value {
+            let wanted = self.lowering.parts_of(type_id)?.len();
+            if wanted != parts.len() {
+                let (wanted, found) = (wanted, parts.len());
+                return Err(self.nonsense(format!("the Result Type has {wanted} scalars, the operands give {found}")));
+            }
+        }
+        if let Some(frame) = self.frames.last_mut() {
+            frame.values.insert(id, Held { type_id, value });
+        }
+        Ok(())
+    }
+
+    /// The scalar and the number of components of the result type.
+    pub(super) fn result(&self) -> Result<(Part, usize)> {
+        let type_id = self.result_type()?;
+        self.lowering.types.components(type_id).ok_or_else(|| {
+            let what = self.lowering.facts.describe(self.lowering.module, type_id);
+            self.unsupported(format!("{} with a Result Type of {what}", self.opcode()))
+        })
+    }
+    pub(super) fn result_type(&self) -> Result<u32> {
+        self.lowering.module.result_type(&self.at).ok_or_else(|| self.nonsense("there is no Result Type"))
+    }
+    /// An operand word after result type and result.
+    pub(super) fn operand(&self, index: usize) -> Result<u32> {
+        self.operands().get(index).copied().ok_or_else(|| self.nonsense(format!("there is no operand {}", index + 1)))
+    }
+    pub(super) fn operands(&self) -> &[u32] {
+        let words = self.lowering.module.words_of(&self.at);
+        words.get(crate::module::Module::first_operand(&self.at)..).unwrap_or_default()
+    }
+}
