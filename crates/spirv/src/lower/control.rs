@@ -32,15 +32,16 @@ impl Body<'_> {
     /// The entry point's function.
     pub(super) fn main(&mut self) -> Result<()> {
         let function = self.entry.function;
-        let exit = self.new_block();
         let parameters = self.parameters(function)?;
-        self.inline(function, &parameters, exit, Vec::new())
+        self.inline(function, &parameters, None, Vec::new())
     }
 
-    /// Makes a function's instructions part of the kernel, from the current block on; it goes on at `exit`.
-    fn inline(&mut self, function: u32, given: &[Held], exit: usize, result: Vec<Reg>) -> Result<()> {
+    /// Makes a function's instructions part of the kernel, from the current block on; it goes on at `exit`, or ends there.
+    fn inline(&mut self, function: u32, given: &[Held], exit: Option<usize>, result: Vec<Reg>) -> Result<()> {
         let name = self.lowering.module.id(function);
-        let Some(range) = self.lowering.functions.get(&function).cloned() else {
+        let range = self.lowering.functions.get(&function).cloned();
+        let is_label = |index: usize| self.lowering.module.instructions()[index].opcode == Op::Label as u16;
+        let Some(range) = range.filter(|range| range.clone().any(is_label)) else {
             return Err(self.unsupported(format!("{} {name} without a body", self.opcode())));
         };
         if self.frames.iter().any(|frame| frame.function == function) {
@@ -57,7 +58,9 @@ impl Body<'_> {
             match Op::from_u32(at.opcode.into()) {
                 Some(Op::Label) => {
                     label = lowering.module.result(at).unwrap_or(0);
-                    frame.labels.insert(label, self.new_block());
+                    // Nothing leads to a function's first block but its start.
+                    let block = if frame.labels.is_empty() { self.current } else { self.new_block() };
+                    frame.labels.insert(label, block);
                 }
                 Some(Op::Phi) => {
                     frame.phis.entry(label).or_default();
@@ -67,7 +70,6 @@ impl Body<'_> {
         }
         self.frames.push(frame);
         let mut given = given.iter();
-        let mut reached = true;
         for index in range.clone() {
             let at = lowering.module.instructions()[index];
             self.at = at;
@@ -83,13 +85,8 @@ impl Body<'_> {
                 }
                 Some(Op::Label) => {
                     let id = lowering.module.result(&at).unwrap_or(0);
-                    let block = self.label(id)?;
                     self.stand_at(index);
-                    // The first block follows the function's start.
-                    if reached {
-                        self.end(Terminator::Jump(block));
-                    }
-                    (self.current, reached) = (block, false);
+                    self.current = self.label(id)?;
                     if let Some(frame) = self.frames.last_mut() {
                         frame.label = id;
                     }
@@ -116,7 +113,7 @@ impl Body<'_> {
         }
         self.frames.pop();
         (self.at, self.place) = caller;
-        self.current = exit;
+        self.current = exit.unwrap_or(self.current);
         Ok(())
     }
 
@@ -158,7 +155,7 @@ impl Body<'_> {
         let result: Vec<Reg> = widths.into_iter().map(|part| self.fresh(part.width())).collect();
         let exit = self.new_block();
         let at = self.at;
-        self.inline(function, &given, exit, result.clone())?;
+        self.inline(function, &given, Some(exit), result.clone())?;
         self.at = at;
         if result.is_empty() {
             return Ok(());
@@ -183,7 +180,7 @@ impl Body<'_> {
         for (d, a) in result.into_iter().zip(parts) {
             self.emit(Operation::Move { d, a });
         }
-        self.end(Terminator::Jump(exit));
+        self.end(exit.map_or(Terminator::Exit, Terminator::Jump));
         Ok(())
     }
 

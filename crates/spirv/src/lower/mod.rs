@@ -211,8 +211,8 @@ struct Frame {
     function: u32,
     values: HashMap<u32, Held>,
     labels: HashMap<u32, usize>,
-    /// Where it returns to, and the registers of its result.
-    exit: usize,
+    /// Where it returns to, and the registers of its result; the kernel's own function ends the thread.
+    exit: Option<usize>,
     result: Vec<Reg>,
     /// The label of the block at work.
     label: u32,

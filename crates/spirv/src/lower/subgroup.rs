@@ -33,7 +33,7 @@ impl Body<'_> {
                 let leader = self.leader();
                 let mut all = Operand::Imm(1);
                 for &a in &parts[..] {
-                    let first = self.from_lane(part, ShuffleMode::Index, a, leader);
+                    let first = self.other_lane(part, ShuffleMode::Index, a, leader);
                     let equal = match part {
                         Part::Float(format) => self.compare(Comparison::Eq, Comparand::Float(format, false), a, first),
                         Part::Bool => {
@@ -60,7 +60,7 @@ impl Body<'_> {
                     let (part, lane) = self.scalar(self.operand(2)?)?;
                     self.resized(part, false, 32, lane)
                 };
-                let parts: Vec<_> = parts.iter().map(|&a| self.from_lane(part, mode, a, lane)).collect();
+                let parts: Vec<_> = parts.iter().map(|&a| self.other_lane(part, mode, a, lane)).collect();
                 self.define(parts)
             }
         }
@@ -86,7 +86,7 @@ impl Body<'_> {
     }
 
     /// A value of any type from another lane, 32 bits at a time.
-    fn from_lane(&mut self, part: Part, mode: ShuffleMode, a: Operand, lane: Operand) -> Operand {
+    fn other_lane(&mut self, part: Part, mode: ShuffleMode, a: Operand, lane: Operand) -> Operand {
         let one = |body: &mut Self, a: Operand| {
             let d = body.fresh(Width::B32);
             let c = Operand::Imm(if mode == ShuffleMode::Up { 0 } else { 31 });
