@@ -20,9 +20,16 @@ done
 # One binary is kept, so that one is run.
 cp "$scratch/horner.spv" .
 rm horner.spvasm
-clang-15 -target spir64-unknown-unknown -cl-std=CL2.0 -Xclang -finclude-default-header -O1 -emit-llvm -c saxpy_cl.cl \
-    -o "$scratch/saxpy_cl.bc"
-llvm-spirv-15 "$scratch/saxpy_cl.bc" -o "$scratch/saxpy_cl.spv"
-"$roundonce" check --fix "$scratch/saxpy_cl.spv" > "$scratch/findings"
-"$roundonce" disasm "$scratch/saxpy_cl.spv" -o saxpy_cl.spvasm
+for source in *.cl; do
+    name=${source%.cl}
+    case $name in
+        pointers_cl) level=-O0 ;;
+        *) level=-O1 ;;
+    esac
+    clang-15 -target spir64-unknown-unknown -cl-std=CL2.0 -Xclang -finclude-default-header $level -emit-llvm -c \
+        "$source" -o "$scratch/$name.bc"
+    llvm-spirv-15 "$scratch/$name.bc" -o "$scratch/$name.spv"
+    "$roundonce" check --fix "$scratch/$name.spv" > "$scratch/findings"
+    "$roundonce" disasm "$scratch/$name.spv" -o "$name.spvasm"
+done
 python3 reference/shaders.py

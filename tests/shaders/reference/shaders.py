@@ -435,9 +435,93 @@ def saxpy_cl(draw):
     case("saxpy_cl", "4", arguments, {"2": ("f4", result)}, ["--block", str(block), "--shared", str(4 * block)])
 
 
+def pointers_cl(draw):
+    n, block, shift = 60, 32, 3
+    x, y = numbers(draw, 64), numbers(draw, 64)
+    a, scale = f32(Fraction("1.5")), f32(Fraction("0.4"))
+    v, w = numbers(draw, 4), numbers(draw, 4)
+    both = [F32.add(p, q) for p, q in zip(w, v)]
+    along = chain(zip(both, v))
+    tile = [x[i] if i < n else 0 for i in range(64)]
+    table = [f32(Fraction(text)) for text in ("1", "2", "3", "4.5")]
+    half, two, one = f32(Fraction("0.5")), f32(2), f32(1)
+    result = []
+    for i in range(64):
+        value = y[i]
+        if i < n:
+            k, first = shift + i, i - i % block
+            picked = [F32.mul(tile[first + (j + k) % 32], scale) for j in range(8)]
+            total = 0
+            for j in range(8):
+                total = F32.add(total, picked[j * 3 + k & 7])
+            clamped = x[i] if abs(F32.value(x[i])) <= Fraction(1, 2) else half | x[i] & F32.sign_bit
+            value = F32.add(F32.mul_add(a, tile[i], value), total)
+            for term in (along, table[i & 3], clamped, f32(i.bit_count()), f32(min(i, 5))):
+                value = F32.add(value, term)
+        if i % 5 == 0:
+            value = F32.mul(value, two)
+        elif i % 5 in (1, 3):
+            value = F32.add(F32.sub(value, one) if i % 5 == 3 else value, v[1])
+        result.append(value)
+    struct = [scale, shift, 0, 0] + w
+    arguments = {"0": "0x%08x" % a, "1": ("f4", x), "2": ("f4", y), "3": str(n), "4": ("f4", v), "5": ("u4", struct)}
+    case("pointers_cl", "2", arguments, {"2": ("f4", result)}, ["--block", str(block), "--shared", str(4 * block)])
+
+
+def subgroup(draw):
+    size, groups = 80, 2
+    a = [(draw.randrange(256), draw.getrandbits(32)) for _ in range(size * groups)]
+    result = []
+    for i, (x, y) in enumerate(a):
+        local = i % size
+        warp, lane = local // 32, local % 32
+        start = i - lane
+        here = list(range(start, i - local + min(size, warp * 32 + 32)))
+        ballot = sum((a[j][0] & 1) << j - start for j in here)
+        there = start + (lane ^ 5)
+        other = a[there] if there in here else a[i]
+        third = [j for j in here if (j - start) % 3 == 1]
+        row = [warp << 16 | lane << 8 | 3, ballot & (1 << lane) - 1, other[0] ^ other[1], a[start + 3][1]]
+        if i in third:
+            every, some = all(a[j][0] > 10 for j in third), any(a[j][0] > 200 for j in third)
+            row += [a[third[0]][0], int(i == third[0]), every | some << 1]
+        else:
+            row += [0, 0, 0]
+        row.append(1 | (len({a[j][0] for j in here}) == 1) << 1)
+        row.append(a[start + (lane * 7 & 15)][0])
+        row.append(x if lane >= 2 else 0)
+        row.append((a[i + 16][1] if lane < 16 else y) if local < 64 else 0)
+        row.append(sum(1 << j - start for j in here))
+        result += row
+    flat = [value for pair in a for value in pair]
+    arguments = {"0.0": ("u4", flat, 2), "0.1": ("u4", [0] * (12 * len(a)), 12)}
+    case("subgroup", str(groups), arguments, {"0.1": ("u4", result, 12)}, determined=True)
+
+
+def reference(draw):
+    n, rows = 64, [1, 0]
+    cells = [numbers(draw, 8) for _ in range(n)]
+    shift = numbers(draw, 2)
+    weights = [f32(Fraction(text)) for text in ("0.25", "0.5", "2")]
+    result = []
+    for i in range(n):
+        group, here = i - i % 32, i % 32
+        mine, grid = cells[group + 31 - here], cells[i][2:]
+        row = mine[2 + 3 * rows[i & 1] :][:3]
+        best = row[0]
+        for k in (1, 2):
+            best = F32.maximum(best, F32.mul(row[k], weights[k]))
+        grid[3 * (i & 1) + i % 3] = best
+        result += [F32.add(mine[0], shift[0]), F32.add(mine[1], shift[1])] + grid
+    flat = [value for cell in cells for value in cell]
+    arguments = {"source": ("f4", flat, 8), "target": ("f4", [0] * (8 * n), 8)}
+    arguments |= {"shift": ("f4", shift), "rows": ("u4", rows)}
+    case("reference", "2", arguments, {"target": ("f4", result, 8)})
+
+
 def main():
     shaders = [saxpy, horner, gemm, half, double, reduce, special, flow, integers, matrix, functions]
-    for shader in shaders + [rtz_flush, phi, saxpy_cl]:
+    for shader in shaders + [rtz_flush, phi, saxpy_cl, pointers_cl, subgroup, reference]:
         # Each has a generator of its own: one that changes leaves the others' data as they are.
         shader(random.Random(shader.__name__))
     lines = [json.dumps(entry) for entry in CASES]

@@ -29,6 +29,7 @@ impl Body<'_> {
             Op::Load => self.load(),
             Op::Store => self.store(),
             Op::CopyMemory => self.copy_memory(),
+            Op::CopyMemorySized => self.copy_bytes(),
             Op::AccessChain | Op::InBoundsAccessChain => self.access_chain(),
             Op::PtrAccessChain | Op::InBoundsPtrAccessChain => self.pointer_chain(),
             Op::ArrayLength => self.array_length(),

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use roundonce_isa::program::{Comparand, Comparison, IntOp, Op, Operand, Sign, Space, Special, Width};
 use rspirv::spirv::{MemoryAccess, Op as Opcode};
 
-use super::types::{Cell, Kind, Layout, Part};
+use super::types::{Cell, Kind, Layout, MOST_PARTS, Part};
 use super::value::{Pointer, Value};
 use super::{Body, Result};
 
@@ -153,6 +153,29 @@ impl Body<'_> {
             self.emit(Op::Fence);
         }
         self.store_to(&target, to, &parts)
+    }
+
+    /// A known number of bytes, as many at once as the alignment allows.
+    pub(super) fn copy_bytes(&mut self) -> Result<()> {
+        let (to, _) = self.memory(self.operand(0)?)?;
+        let (from, _) = self.memory(self.operand(1)?)?;
+        let size = self.lowering.constants.scalar(self.operand(2)?);
+        let size = size.filter(|size| *size <= 8 * MOST_PARTS);
+        let size = size.ok_or_else(|| self.unsupported(format!("{} of this size", self.opcode())))?;
+        let aligned = match self.operands().get(3..) {
+            Some([mask, align, ..]) if mask & MemoryAccess::ALIGNED.bits() != 0 => u64::from(*align),
+            _ => 1,
+        };
+        let bytes = 1 << (aligned | size).trailing_zeros().min(3);
+        let width = Width::holding(bytes * 8);
+        for at in (0..size as i64).step_by(bytes as usize) {
+            let d = self.fresh(width);
+            let (space, address, offset) = (from.space, from.address, from.offset.wrapping_add(at));
+            self.emit(Op::Load { d: vec![Some(d)], space, bytes, signed: false, address, offset });
+            let (space, address, offset) = (to.space, to.address, to.offset.wrapping_add(at));
+            self.emit(Op::Store { values: vec![d.into()], width, space, bytes, address, offset });
+        }
+        Ok(())
     }
 
     /// A variable of a function, new in each of its calls.

@@ -19,7 +19,7 @@ pub(super) fn globals(module: &Module, facts: &Facts, spec: &BTreeMap<u32, u64>)
     for at in module.instructions() {
         match Op::from_u32(at.opcode.into()) {
             Some(Op::Function) => break,
-            Some(Op::TypeForwardPointer) => {}
+            Some(Op::TypeForwardPointer) => types.declare_forward(module, at),
             _ if grammar::shape(at.opcode).is_some_and(|shape| shape.grammar.opname.starts_with("Type")) => {
                 types.declare(module, at, |id| constants.scalar(id));
             }

@@ -349,6 +349,12 @@ impl Types {
             .insert(id, found.unwrap_or(Type { kind: Kind::Other, parts: u64::MAX, size: 0, align: 1, depth: 0 }));
     }
 
+    /// A pointer that structs hold before what it points to is declared.
+    pub(super) fn declare_forward(&mut self, module: &Module, at: &Instruction) {
+        let kind = Kind::Pointer { class: module.operand_word(at, 1), to: 0 };
+        self.by_id.insert(module.operand_word(at, 0), self.plain(kind, 1, 8));
+    }
+
     const fn plain(&self, kind: Kind, parts: u64, size: u64) -> Type {
         Type { kind, parts, size, align: if size == 0 { 1 } else { size }, depth: 0 }
     }

@@ -1,0 +1,81 @@
+//! What cannot be run is named, with its place, before anything runs; and so is what makes no sense.
+
+use roundonce_isa::{Place, line_column};
+use roundonce_spirv::{Settings, assemble_module, lower};
+
+/// A module whose entry point holds `body`, with more declarations before it and functions after it.
+fn module(globals: &str, body: &str, functions: &str) -> String {
+    format!(
+        "OpCapability Shader\n%glsl = OpExtInstImport \"GLSL.std.450\"\nOpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main \"main\"\nOpEntryPoint Fragment %main \"shade\"
+OpExecutionMode %main LocalSize 1 1 1\nOpExecutionMode %main OriginUpperLeft
+OpDecorate %many DescriptorSet 0\nOpDecorate %many Binding 3\nOpDecorate %vertex BuiltIn VertexIndex
+%void = OpTypeVoid\n%procedure = OpTypeFunction %void\n%bool = OpTypeBool\n%u32 = OpTypeInt 32 0
+%f32 = OpTypeFloat 32\n%v3 = OpTypeVector %f32 3\n%one = OpConstant %u32 1\n%float = OpConstant %f32 1
+%big = OpConstant %u32 5000\n%huge = OpTypeArray %f32 %big\n%to_huge = OpTypePointer Function %huge
+%to_f32 = OpTypePointer Function %f32\n%in = OpTypePointer Input %u32\n%vector = OpConstantNull %v3
+{globals}\n%main = OpFunction %void None %procedure\n%start = OpLabel\n{body}\nOpReturn\nOpFunctionEnd\n{functions}"
+    )
+}
+
+type Row = (&'static str, &'static str, &'static str, &'static str);
+
+/// Declarations, body, functions; then `line-of-the-body: message` or `0: message`.
+#[rustfmt::skip] // A case a line.
+const ROWS: &[Row] = &[
+    ("", "%r = OpFAdd %f32 %float %float\n%s = OpImage %f32 %r", "", "2 SPV0100 OpImage cannot be run"),
+    ("", "%r = OpExtInst %f32 %glsl Determinant %float", "", "1 SPV0100 OpExtInst GLSL.std.450 Determinant cannot be run"),
+    ("", "OpControlBarrier %one %one %one", "", "1 SPV0100 OpControlBarrier of a scope beyond the workgroup cannot be run"),
+    ("", "%r = OpFunctionCall %void %again", "%again = OpFunction %void None %procedure\n%a = OpLabel\n%s = OpFunctionCall %void %again\nOpReturn\nOpFunctionEnd", "6 SPV0100 OpFunctionCall %again, which calls itself, cannot be run"),
+    ("", "%r = OpFunctionCall %void %nowhere", "%nowhere = OpFunction %void None %procedure\nOpFunctionEnd", "1 SPV0100 OpFunctionCall %nowhere without a body cannot be run"),
+    ("", "%p = OpVariable %to_huge Function\n%r = OpLoad %huge %p", "", "2 SPV0100 OpLoad of an array of f32 as a whole cannot be run"),
+    ("%blocks = OpTypeArray %v3 %big\n%to_many = OpTypePointer StorageBuffer %blocks\n%many = OpVariable %to_many StorageBuffer", "%r = OpCopyObject %to_many %many", "", "-2 SPV0100 0.3: a descriptor of an array of v3f32 cannot be run"),
+    ("%vertex = OpVariable %in Input", "%r = OpLoad %u32 %vertex", "", "-2 SPV0100 BuiltIn VertexIndex cannot be run"),
+    ("%odd = OpConstant %f32 2\n%ratio = OpSpecConstantOp %f32 FAdd %odd %odd", "%r = OpFAdd %f32 %ratio %odd", "", "1 SPV0100 OpSpecConstantOp %ratio cannot be run"),
+    ("", "%r = OpFAdd %f32 %float %later", "", "1 SPV0101 OpFAdd: %later has no value here"),
+    ("", "%r = OpFAdd %f32 %float %one", "", "1 SPV0101 OpFAdd: %one is of type u32, which does not fit the Result Type"),
+    ("", "%r = OpCompositeExtract %f32 %vector 3", "", "1 SPV0101 OpCompositeExtract: the indices lead outside the composite"),
+    ("", "OpStore %float %float", "", "1 SPV0101 OpStore: %float is no pointer"),
+    ("", "OpBranch %next\n%next = OpLabel\n%r = OpPhi %f32 %float %main", "", "3 SPV0101 OpPhi: there is no value for the way from %start"),
+    ("", "OpBranch %float", "", "1 SPV0101 OpBranch: %float is no block of this function"),
+];
+
+#[test]
+fn each_is_named_with_its_place() {
+    for (globals, body, functions, expected) in ROWS {
+        let text = module(globals, body, functions);
+        let read = assemble_module(&text, None).unwrap_or_else(|findings| panic!("{findings:?}\n{text}"));
+        let findings = lower(&read, Some(&text), &Settings { entry: Some("main".to_owned()), ..Settings::default() });
+        let findings = findings.expect_err(body);
+        let start = line_column(&text, text.find("%start = OpLabel").unwrap()).0 as i64;
+        let told: Vec<String> = findings
+            .iter()
+            .map(|finding| {
+                let Place::Span { start: at, .. } = finding.place else { panic!("{finding:?}") };
+                format!("{} {} {}", line_column(&text, at).0 as i64 - start, finding.code, finding.message)
+            })
+            .collect();
+        assert_eq!(told, [*expected], "{body}");
+    }
+}
+
+#[test]
+fn several_are_told_at_once() {
+    let text = module("", "%r = OpImage %f32 %float\n%s = OpFAdd %f32 %r %float\n%t = OpImage %f32 %s", "");
+    let read = assemble_module(&text, None).unwrap();
+    let settings = Settings { entry: Some("main".to_owned()), ..Settings::default() };
+    let findings = lower(&read, None, &settings).unwrap_err();
+    assert_eq!(findings.len(), 2, "{findings:?}");
+}
+
+#[test]
+fn the_launch_must_fit() {
+    let text = module("", "", "");
+    let read = assemble_module(&text, None).unwrap();
+    let told = |settings: Settings| lower(&read, Some(&text), &settings).unwrap_err()[0].message.clone();
+    let entry = |name: &str| Settings { entry: Some(name.to_owned()), ..Settings::default() };
+    assert_eq!(told(entry("other")), "there is no entry point `other`: expected one of main");
+    assert_eq!(told(entry("shade")), "OpEntryPoint Fragment \"shade\" cannot be run: expected GLCompute or Kernel");
+    let spec = Settings { spec: [(3, 1)].into(), ..entry("main") };
+    assert_eq!(told(spec), "the module has no specialisation constant 3: it has none");
+}
