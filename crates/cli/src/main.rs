@@ -19,7 +19,6 @@ mod progress;
 mod report;
 mod run;
 mod run_sass;
-mod run_spirv;
 mod sarif;
 mod why;
 mod why_arrays;

@@ -1,5 +1,7 @@
 //! `run`: a kernel over a grid.
 
+mod spirv;
+
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,7 +16,7 @@ use serde::Serialize;
 use crate::array::Array;
 use crate::output::{self, Format, FormatArgument};
 use crate::report::Checked;
-use crate::{Ended, Failure, Status, files, run_sass, run_spirv};
+use crate::{Ended, Failure, Status, files, run_sass};
 
 /// What may be done with unmodified mul and add.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -58,7 +60,7 @@ pub(crate) struct Arguments {
     pub(crate) spec: Vec<String>,
     /// SPIR-V: what is done where the module leaves bits open
     #[arg(long, value_enum, default_value = "nvidia")]
-    pub(crate) assume: run_spirv::Assumption,
+    pub(crate) assume: spirv::Assumption,
     /// What is done with mul and add that have no rounding modifier
     #[arg(long, value_enum, default_value = "none")]
     contract: Contraction,
@@ -181,7 +183,7 @@ fn ready(arguments: &Arguments) -> Result<Ready, Failure> {
         Some("ptx") => {
             Ok(Ready { program: ptx_program(arguments)?, profile: Profile::NVIDIA, undetermined: Vec::new() })
         }
-        Some("spv" | "spvasm") => run_spirv::ready(arguments),
+        Some("spv" | "spvasm") => spirv::ready(arguments),
         _ => Err(Failure::Input(format!("{}: expected a .ptx, .spv, .spvasm or .sass file", path.display()))),
     }
 }

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use roundonce::spirv::{self, Assume, Module, Settings};
 
-use crate::run::{Arguments, Ready, number, refused, split_pair};
+use super::{Arguments, Ready, number, refused, split_pair};
 use crate::{Failure, files};
 
 /// What is done where a module leaves bits open.
