@@ -10,32 +10,28 @@ pub(crate) struct Bench<'a, T> {
     lanes: usize,
     filter: &'a str,
     contenders: Vec<Contender<'a, T>>,
+    /// Of all contenders: how it lies to the operands decides much in the first-level cache.
+    out: Lines<T>,
 }
 
 type Work<'a, T> = Box<dyn FnMut(&mut [T]) + 'a>;
 
 struct Contender<'a, T> {
     name: String,
-    out: Lines<T>,
     work: Work<'a, T>,
     times: Vec<f64>,
 }
 
 impl<'a, T: Copy + Default> Bench<'a, T> {
     pub(crate) fn new(group: &'a str, size: &'a str, lanes: usize, filter: &'a str) -> Bench<'a, T> {
-        Bench { group, size, lanes, filter, contenders: Vec::new() }
+        Bench { group, size, lanes, filter, contenders: Vec::new(), out: Lines::new(lanes, T::default) }
     }
 
     /// The first is always kept: it is what ratios are to.
     pub(crate) fn add(&mut self, name: &str, work: impl FnMut(&mut [T]) + 'a) {
         let full = format!("{} {} {name}", self.group, self.size);
         if self.contenders.is_empty() || full.contains(self.filter) {
-            let contender = Contender {
-                name: name.into(),
-                out: Lines::new(self.lanes, T::default),
-                work: Box::new(work),
-                times: Vec::new(),
-            };
+            let contender = Contender { name: name.into(), work: Box::new(work), times: Vec::new() };
             self.contenders.push(contender);
         }
     }
@@ -52,7 +48,7 @@ impl<'a, T: Copy + Default> Bench<'a, T> {
             for contender in &mut self.contenders {
                 let start = Instant::now();
                 for _ in 0..repeats {
-                    (contender.work)(black_box(&mut contender.out));
+                    (contender.work)(black_box(&mut self.out));
                 }
                 let nanoseconds = start.elapsed().as_nanos() as f64 / (repeats * self.lanes) as f64;
                 // The first round warms caches and pages.
@@ -81,7 +77,10 @@ fn quartiles(mut values: Vec<f64>) -> [f64; 3] {
     [1, 2, 3].map(|quarter| values[(values.len() - 1) * quarter / 4])
 }
 
-/// An array that begins with a cache line, so that no contender is luckier than another.
+const PAGE: usize = 4096;
+
+/// An array that begins with a page, as an allocator places large ones: loads and stores at one index are then a whole
+/// number of pages apart, and none waits for another that only looks like it.
 pub(crate) struct Lines<T> {
     all: Vec<T>,
     start: usize,
@@ -90,8 +89,8 @@ pub(crate) struct Lines<T> {
 
 impl<T: Copy + Default> Lines<T> {
     pub(crate) fn new(lanes: usize, mut next: impl FnMut() -> T) -> Lines<T> {
-        let mut all = vec![T::default(); lanes + 64];
-        let start = all.as_ptr().align_offset(64);
+        let mut all = vec![T::default(); lanes + PAGE / size_of::<T>()];
+        let start = all.as_ptr().align_offset(PAGE);
         all[start..start + lanes].fill_with(&mut next);
         Lines { all, start, lanes }
     }

@@ -57,6 +57,8 @@ macro_rules! avx2 {
 }
 
 impl Lanes for Mask {
+    // SAFETY: the type is 32 bytes, any of which are a value.
+    const NONE: Mask = Mask(unsafe { core::mem::zeroed() });
     #[inline(always)]
     fn union(self, other: Self) -> Self {
         Mask(avx2!(_mm256_or_si256(self.0, other.0)))
@@ -65,12 +67,6 @@ impl Lanes for Mask {
     fn is_empty(self) -> bool {
         avx2!(_mm256_testz_si256(self.0, self.0)) != 0
     }
-}
-
-/// No lanes.
-#[inline(always)]
-fn none() -> Mask {
-    Mask(avx2!(_mm256_setzero_si256()))
 }
 
 /// What is the same for lanes of 32 and 64 bits, in integers, which raise no exception's flag. `$smallest` and
@@ -94,7 +90,7 @@ macro_rules! bitwise {
         #[inline(always)]
         fn class<const CLASS: i32>(self) -> Mask {
             let magnitude = avx2!(_mm256_and_si256($uncast(self.0), $set1($int::MAX)));
-            let mut lanes = none();
+            let mut lanes = Mask::NONE;
             if CLASS & NAN_CLASS != 0 {
                 lanes = lanes.union(Mask(avx2!($greater(magnitude, $set1($infinity)))));
             }
@@ -251,7 +247,7 @@ impl F32x8 {
         let (low, high) = avx2!((_mm256_set_m128i(low1, low0), _mm256_set_m128i(high1, high0)));
         let negative = avx2!(_mm256_srai_epi32::<31>(nearest));
         let bits = neighbour!(ROUND, nearest, low, high, _mm256_add_epi32, _mm256_sub_epi32, negative);
-        (Self(avx2!(_mm256_castsi256_ps(bits))), none())
+        (Self(avx2!(_mm256_castsi256_ps(bits))), Mask::NONE)
     }
 }
 
@@ -284,7 +280,7 @@ impl Vector for F32x8 {
     #[inline(always)]
     fn mul_add<const ROUND: i32>(a: Self, b: Self, c: Self) -> (Self, Mask) {
         if ROUND == NEAREST {
-            (Self(avx2!(_mm256_fmadd_ps(a.0, b.0, c.0))), none())
+            (Self(avx2!(_mm256_fmadd_ps(a.0, b.0, c.0))), Mask::NONE)
         } else {
             Self::directed::<ROUND, true>(a.0, b.0, c.0)
         }
@@ -292,7 +288,7 @@ impl Vector for F32x8 {
     #[inline(always)]
     fn add<const ROUND: i32>(a: Self, c: Self) -> (Self, Mask) {
         if ROUND == NEAREST {
-            (Self(avx2!(_mm256_add_ps(a.0, c.0))), none())
+            (Self(avx2!(_mm256_add_ps(a.0, c.0))), Mask::NONE)
         } else {
             Self::directed::<ROUND, true>(a.0, avx2!(_mm256_set1_ps(1.0)), c.0)
         }
@@ -300,7 +296,7 @@ impl Vector for F32x8 {
     #[inline(always)]
     fn mul<const ROUND: i32>(a: Self, b: Self) -> (Self, Mask) {
         if ROUND == NEAREST {
-            (Self(avx2!(_mm256_mul_ps(a.0, b.0))), none())
+            (Self(avx2!(_mm256_mul_ps(a.0, b.0))), Mask::NONE)
         } else {
             Self::directed::<ROUND, false>(a.0, b.0, a.0)
         }
@@ -380,7 +376,7 @@ impl Vector for F64x4 {
     fn mul_add<const ROUND: i32>(a: Self, b: Self, c: Self) -> (Self, Mask) {
         let mut nearest = avx2!(_mm256_fmadd_pd(a.0, b.0, c.0));
         if ROUND == NEAREST {
-            return (Self(nearest), none());
+            return (Self(nearest), Mask::NONE);
         }
         // The error of a fused multiply-add as the sum of two numbers (Boldo and Muller, 2011, ErrFma).
         let (product, product_error, far_product) = Self::product(a.0, b.0);
@@ -406,7 +402,7 @@ impl Vector for F64x4 {
     #[inline(always)]
     fn add<const ROUND: i32>(a: Self, c: Self) -> (Self, Mask) {
         if ROUND == NEAREST {
-            return (Self(avx2!(_mm256_add_pd(a.0, c.0))), none());
+            return (Self(avx2!(_mm256_add_pd(a.0, c.0))), Mask::NONE);
         }
         let (mut sum, error) = two_sum!(a.0, c.0, _mm256_add_pd, _mm256_sub_pd);
         let magnitude = avx2!(_mm256_and_pd(sum, _mm256_castsi256_pd(_mm256_set1_epi64x(i64::MAX))));
@@ -430,7 +426,7 @@ impl Vector for F64x4 {
     #[inline(always)]
     fn mul<const ROUND: i32>(a: Self, b: Self) -> (Self, Mask) {
         if ROUND == NEAREST {
-            return (Self(avx2!(_mm256_mul_pd(a.0, b.0))), none());
+            return (Self(avx2!(_mm256_mul_pd(a.0, b.0))), Mask::NONE);
         }
         let (product, error, far) = Self::product(a.0, b.0);
         Self::directed::<ROUND>(product, error, far)
@@ -466,7 +462,7 @@ impl F16x8 {
         let toward_zero = avx2!(_mm256_srai_epi32::<31>(_mm256_xor_si256(bits, _mm256_castps_si256(error))));
         let step = avx2!(_mm256_sub_epi32(_mm256_xor_si256(even, toward_zero), toward_zero));
         let odd = avx2!(_mm256_castsi256_ps(_mm256_add_epi32(bits, step)));
-        (Self(avx2!(_mm256_cvtph_ps(Self::halves::<ROUND>(odd)))), none())
+        (Self(avx2!(_mm256_cvtph_ps(Self::halves::<ROUND>(odd)))), Mask::NONE)
     }
     #[inline(always)]
     fn halves<const ROUND: i32>(x: __m256) -> __m128i {
@@ -530,7 +526,7 @@ impl Vector for F16x8 {
     #[inline(always)]
     fn mul<const ROUND: i32>(a: Self, b: Self) -> (Self, Mask) {
         let exact = avx2!(_mm256_mul_ps(a.0, b.0));
-        (Self(avx2!(_mm256_cvtph_ps(Self::halves::<ROUND>(exact)))), none())
+        (Self(avx2!(_mm256_cvtph_ps(Self::halves::<ROUND>(exact)))), Mask::NONE)
     }
     // The smallest normal f16 is 2^-14.
     bitwise_ps!(0x3880_0000);

@@ -6,7 +6,7 @@ use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
 use super::avx2::{environment, is_default};
-use super::vector::{self, DOWN, Factor, Lanes, Mode, Plan, UP, Vector, step};
+use super::vector::{self, DOWN, Factor, Lanes, Mode, Plan, UP, Vector, step, steps};
 use super::{Job, Kernels, Lane, Source, portable};
 use crate::{Format, Operation, Profile};
 
@@ -53,6 +53,7 @@ macro_rules! avx512 {
 macro_rules! lanes {
     ($mask:ty) => {
         impl Lanes for $mask {
+            const NONE: Self = 0;
             #[inline(always)]
             fn union(self, other: Self) -> Self {
                 self | other
@@ -387,8 +388,14 @@ fn kernel<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, const MODE:
     sweep::<V, F, ROUND, KIND, MODE>(job, out);
 }
 
-/// Lanes of the largest turn of the main loop: four vectors.
-const TURN: usize = 4 * 16;
+/// Vectors of a turn of the main loop.
+const VECTORS: usize = 4;
+/// Lanes of the largest turn.
+const TURN: usize = VECTORS * 16;
+
+/// A turn of one value, in whole cache lines.
+#[repr(align(64))]
+struct Uniform<T>([T; TURN]);
 
 /// A stream of lanes: the next ones, and how far it moves in a turn (nowhere if it is uniform).
 struct Stream<T> {
@@ -399,7 +406,7 @@ struct Stream<T> {
 impl<T: Lane> Stream<T> {
     /// `buffer` must outlive the stream, as must the slice or `out`.
     #[inline(always)]
-    fn new(source: Source<'_, T>, out: *const T, buffer: &mut MaybeUninit<[T; TURN]>, turn: usize) -> Stream<T> {
+    fn new(source: &Source<'_, T>, out: *const T, buffer: &mut MaybeUninit<Uniform<T>>, turn: usize) -> Stream<T> {
         match source {
             Source::Slice(slice) => Stream { next: slice.as_ptr(), turn },
             Source::Out => Stream { next: out, turn },
@@ -407,7 +414,7 @@ impl<T: Lane> Stream<T> {
                 let buffer = buffer.as_mut_ptr().cast::<T>();
                 for lane in 0..turn {
                     // SAFETY: a turn is at most `TURN` lanes.
-                    unsafe { buffer.add(lane).write(value) };
+                    unsafe { buffer.add(lane).write(*value) };
                 }
                 Stream { next: buffer, turn: 0 }
             }
@@ -431,9 +438,7 @@ pub(super) fn sweep<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, c
 ) {
     let plan = Plan::<V>::new(job);
     let length = out.len();
-    // Fewer where a vector takes many instructions.
-    let vectors = if MODE & vector::FLUSH == 0 { 4 } else { 2 };
-    let turn = vectors * V::LANES;
+    let turn = VECTORS * V::LANES;
     let base = out.as_mut_ptr();
     let (mut uniform_a, mut uniform_b) = (MaybeUninit::uninit(), MaybeUninit::uninit());
     let mut uniform_c = MaybeUninit::uninit();
@@ -445,25 +450,27 @@ pub(super) fn sweep<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, c
     let streaming = job.streams(length);
     if !streaming {
         while length - done >= turn {
-            macro_rules! vector {
-                ($number:expr) => {
-                    let at = $number * V::LANES;
-                    // SAFETY: each stream has `turn` lanes from `next` on: a slice and `out` have `length` lanes, of
-                    // which `done` lie behind, and a uniform has a turn. Arrays of integers need no more than their
-                    // elements' alignment. What is read of `out` is a copy by the time that anything is written there.
-                    unsafe {
-                        let a = F::load(&*a.next.add(at).cast());
-                        let b = F::load(&*b.next.add(at).cast());
-                        let c = V::load(&*c.next.add(at).cast());
-                        step::<V, ROUND, KIND, MODE>(&plan, [a, b, c]).store(&mut *base.add(done + at).cast());
-                    }
+            // SAFETY: each stream has `turn` lanes from `next` on: a slice and `out` have `length` lanes, of which
+            // `done` lie behind, and a uniform has a turn. Arrays of integers need no more than their elements'
+            // alignment. What is read of `out` is a copy by the time that anything is written there.
+            unsafe {
+                let load = |number: usize| {
+                    let at = number * V::LANES;
+                    let (a, b) = (F::load(&*a.next.add(at).cast()), F::load(&*b.next.add(at).cast()));
+                    [a, b, V::load(&*c.next.add(at).cast())]
                 };
-            }
-            vector!(0);
-            vector!(1);
-            if vectors == 4 {
-                vector!(2);
-                vector!(3);
+                let store = |number: usize, vector: V| vector.store(&mut *base.add(done + number * V::LANES).cast());
+                let operands = [load(0), load(1), load(2), load(3)];
+                if let Some([first, second, third, fourth]) = steps::<V, ROUND, KIND, MODE, VECTORS>(&plan, operands) {
+                    store(0, first);
+                    store(1, second);
+                    store(2, third);
+                    store(3, fourth);
+                } else {
+                    for number in 0..VECTORS {
+                        store(number, step::<V, ROUND, KIND, MODE>(&plan, load(number)));
+                    }
+                }
             }
             // SAFETY: a turn was read of each.
             unsafe {

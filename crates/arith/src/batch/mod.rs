@@ -137,8 +137,9 @@ mod private {
         pub(super) operation: &'a Operation,
         pub(super) profile: &'a Profile,
         pub(super) stores: Stores,
-        pub(super) factors: [Source<'a, N>; 2],
-        pub(super) addend: Source<'a, W>,
+        /// By reference: put together anew for a short run, they would be read back before they are written.
+        pub(super) factors: [&'a Source<'a, N>; 2],
+        pub(super) addend: &'a Source<'a, W>,
     }
 
     impl<N, W> Job<'_, N, W> {
@@ -249,9 +250,9 @@ impl Batch {
     pub fn run<T: Lane>(&self, operands: &[Source<'_, T>], out: &mut [T]) {
         let zero = Source::Uniform(T::default());
         let (factors, addend) = match (self.operation.kind, operands) {
-            (Kind::MulAdd | Kind::TruncatedMulAdd, &[a, b, c]) => ([a, b], c),
-            (Kind::Add, &[a, c]) => ([a, zero], c),
-            (Kind::Mul, &[a, b]) => ([a, b], zero),
+            (Kind::MulAdd | Kind::TruncatedMulAdd, [a, b, c]) => ([a, b], c),
+            (Kind::Add, [a, c]) => ([a, &zero], c),
+            (Kind::Mul, [a, b]) => ([a, b], &zero),
             (kind, _) => panic!("{kind:?} takes {} operands, not {}", kind.arity(), operands.len()),
         };
         for (source, name) in [(factors[0], "a"), (factors[1], "b"), (addend, "c")] {
@@ -269,10 +270,10 @@ impl Batch {
     /// is wider than its lanes.
     #[inline]
     pub fn run_mixed(&self, factors: &[Source<'_, u16>], addend: Option<Source<'_, u32>>, out: &mut [u32]) {
-        let (factors, addend) = match (self.operation.kind, factors, addend) {
-            (Kind::MulAdd | Kind::TruncatedMulAdd, &[a, b], Some(c)) => ([a, b], c),
-            (Kind::Add, &[a], Some(c)) => ([a, Source::Uniform(0)], c),
-            (Kind::Mul, &[a, b], None) => ([a, b], Source::Uniform(0)),
+        let (factors, addend) = match (self.operation.kind, factors, &addend) {
+            (Kind::MulAdd | Kind::TruncatedMulAdd, [a, b], Some(c)) => ([a, b], c),
+            (Kind::Add, [a], Some(c)) => ([a, &Source::Uniform(0)], c),
+            (Kind::Mul, [a, b], None) => ([a, b], &Source::Uniform(0)),
             (kind, ..) => panic!(
                 "{kind:?} takes {} operands, not {} factors and {} addends",
                 kind.arity(),
@@ -293,8 +294,8 @@ impl Batch {
     fn start<N: Lane, W: Lane>(
         &self,
         kernel: Option<Kernel<N, W>>,
-        factors: [Source<'_, N>; 2],
-        addend: Source<'_, W>,
+        factors: [&Source<'_, N>; 2],
+        addend: &Source<'_, W>,
         out: &mut [W],
     ) {
         let Batch { operation, profile, stores, .. } = self;
@@ -307,7 +308,7 @@ impl Batch {
 }
 
 #[inline(always)]
-fn check_length<T>(source: Source<'_, T>, name: &str, length: usize) {
+fn check_length<T>(source: &Source<'_, T>, name: &str, length: usize) {
     if let Source::Slice(slice) = source {
         assert!(slice.len() == length, "operand {name} has {} lanes and the output {length}", slice.len());
     }

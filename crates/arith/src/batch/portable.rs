@@ -9,14 +9,14 @@ pub(super) fn run<N: Lane, W: Lane>(job: &Job<'_, N, W>, out: &mut [W]) {
     let [a, b] = job.factors;
     for (lane, slot) in out.iter_mut().enumerate() {
         let old = *slot;
-        let factor = |source: Source<'_, N>| match source {
+        let factor = |source: &Source<'_, N>| match source {
             Source::Slice(slice) => slice[lane].to_bits(),
             Source::Uniform(value) => value.to_bits(),
             Source::Out => old.to_bits(),
         };
         let addend = match job.addend {
             Source::Slice(slice) => slice[lane],
-            Source::Uniform(value) => value,
+            Source::Uniform(value) => *value,
             Source::Out => old,
         };
         *slot = W::from_bits(scalar(job.operation, job.profile, [factor(a), factor(b), addend.to_bits()]));

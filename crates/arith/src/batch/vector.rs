@@ -36,6 +36,8 @@ pub(super) const SUBNORMAL_CLASS: i32 = 0x20;
 
 /// A set of lanes.
 pub(super) trait Lanes: Copy {
+    /// None of them.
+    const NONE: Self;
     fn union(self, other: Self) -> Self;
     fn is_empty(self) -> bool;
 }
@@ -138,52 +140,98 @@ impl<'a, V: Vector> Plan<'a, V> {
     }
 }
 
+/// Steps 2 to 10 of several vectors; without a result where flushing has something to do, which is rare: one look at
+/// the operands of all, before arithmetic that may be slow with them, and one at the results.
+#[inline(always)]
+pub(super) fn steps<V: Vector, const ROUND: i32, const KIND: u8, const MODE: Mode, const N: usize>(
+    plan: &Plan<'_, V>,
+    mut operands: [[V; 3]; N],
+) -> Option<[V; N]> {
+    // Loops, not `map`: that is a function of its own, in which intrinsics are calls.
+    let mut results = [V::splat(0); N];
+    if MODE & FLUSH == 0 {
+        for number in 0..N {
+            results[number] = step::<V, ROUND, KIND, MODE>(plan, operands[number]);
+        }
+        return Some(results);
+    }
+    let mut look = V::Lanes::NONE;
+    for lanes in &mut operands {
+        *lanes = negate::<V, MODE>(plan, *lanes);
+        look = look.union(subnormal::<V, KIND>(*lanes));
+    }
+    if !look.is_empty() {
+        return None;
+    }
+    V::keep_branch();
+    for number in 0..N {
+        let (result, unsettled) = arithmetic::<V, ROUND, KIND>(operands[number]);
+        look = look.union(doubtful::<V, MODE>(plan, result)).union(unsettled);
+        results[number] = if MODE & SATURATE != 0 { result.clamp() } else { result };
+    }
+    look.is_empty().then_some(results)
+}
+
+/// Step 2.
+#[inline(always)]
+fn negate<V: Vector, const MODE: Mode>(plan: &Plan<'_, V>, [mut a, b, mut c]: [V; 3]) -> [V; 3] {
+    if MODE & (NEGATE | FLUSH) != 0 && (MODE & NEGATE != 0 || plan.negates) {
+        V::keep_branch();
+        a = a.flip(plan.flip_product);
+        c = c.flip(plan.flip_addend);
+    }
+    [a, b, c]
+}
+
+/// The lanes where step 3 has something to do.
+#[inline(always)]
+fn subnormal<V: Vector, const KIND: u8>([a, b, c]: [V; 3]) -> V::Lanes {
+    let mut subnormal = a.class::<SUBNORMAL_CLASS>();
+    if KIND != ADD {
+        subnormal = subnormal.union(b.class::<SUBNORMAL_CLASS>());
+    }
+    if KIND != MUL {
+        subnormal = subnormal.union(c.class::<SUBNORMAL_CLASS>());
+    }
+    subnormal
+}
+
+/// The lanes of results that steps 4, 5 and 9 may change, where step 3 has nothing to do: a zero factor shows in a NaN
+/// or in the sign of a zero.
+#[inline(always)]
+fn doubtful<V: Vector, const MODE: Mode>(plan: &Plan<'_, V>, result: V) -> V::Lanes {
+    let doubtful = match MODE & (DOMINANCE | SATURATE) {
+        0 => result.class::<{ SUBNORMAL_CLASS | NAN_CLASS }>(),
+        SATURATE => result.class::<SUBNORMAL_CLASS>(),
+        _ => result.class::<{ SUBNORMAL_CLASS | NAN_CLASS | ZERO_CLASS }>(),
+    };
+    if plan.edge {
+        V::keep_branch();
+        return doubtful.union(result.smallest_normal());
+    }
+    doubtful
+}
+
 /// Steps 2 to 10.
 #[inline(always)]
 pub(super) fn step<V: Vector, const ROUND: i32, const KIND: u8, const MODE: Mode>(
     plan: &Plan<'_, V>,
     operands: [V; 3],
 ) -> V {
-    let [mut a, b, mut c] = operands;
-    // 2. Negate.
-    if MODE & (NEGATE | FLUSH) != 0 && (MODE & NEGATE != 0 || plan.negates) {
-        V::keep_branch();
-        a = a.flip(plan.flip_product);
-        c = c.flip(plan.flip_addend);
+    let negated = negate::<V, MODE>(plan, operands);
+    if MODE & FLUSH != 0 && !subnormal::<V, KIND>(negated).is_empty() {
+        return careful::<V, ROUND, KIND, MODE>(plan, operands, negated);
     }
-    // 3. Operands to flush are rare: one test for all, before arithmetic that may be slow with them.
-    if MODE & FLUSH != 0 {
-        let mut subnormal = a.class::<SUBNORMAL_CLASS>();
-        if KIND != ADD {
-            subnormal = subnormal.union(b.class::<SUBNORMAL_CLASS>());
-        }
-        if KIND != MUL {
-            subnormal = subnormal.union(c.class::<SUBNORMAL_CLASS>());
-        }
-        if !subnormal.is_empty() {
-            return careful::<V, ROUND, KIND, MODE>(plan, operands, [a, b, c]);
-        }
-        V::keep_branch();
-    }
+    V::keep_branch();
     // 6 to 8.
-    let (mut result, unsettled) = arithmetic::<V, ROUND, KIND>([a, b, c]);
+    let (mut result, unsettled) = arithmetic::<V, ROUND, KIND>(negated);
     if MODE & FLUSH != 0 {
-        // Steps 4, 5 and 9 change no result but these: a zero factor shows in a NaN or in the sign of a zero.
-        let mut doubtful = match MODE & (DOMINANCE | SATURATE) {
-            0 => result.class::<{ SUBNORMAL_CLASS | NAN_CLASS }>(),
-            SATURATE => result.class::<SUBNORMAL_CLASS>(),
-            _ => result.class::<{ SUBNORMAL_CLASS | NAN_CLASS | ZERO_CLASS }>(),
-        };
-        if plan.edge {
-            V::keep_branch();
-            doubtful = doubtful.union(result.smallest_normal());
-        }
-        if !doubtful.is_empty() {
-            return careful::<V, ROUND, KIND, MODE>(plan, operands, [a, b, c]);
+        if !doubtful::<V, MODE>(plan, result).is_empty() {
+            return careful::<V, ROUND, KIND, MODE>(plan, operands, negated);
         }
     } else if MODE & SATURATE == 0 {
         // 5. NaN.
-        result = nan::<V, KIND>(plan, result, [a, b, c]);
+        result = nan::<V, KIND>(plan, result, negated);
     }
     // 10. Saturate; it makes NaN zero, so that step 5 does not matter.
     if MODE & SATURATE != 0 {
