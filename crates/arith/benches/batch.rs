@@ -1,193 +1,289 @@
-//! The batch kernels beside the plain native loop and beside other exact arithmetic, interleaved in one run.
+//! The batch kernels beside the plain native loop and beside other exact arithmetic, taking turns in one run.
 //!
-//! `cargo bench -p roundonce-arith --bench batch [-- FILTER]` prints, for every work and size, the median time a lane,
-//! its quartiles, and the median over the rounds of the ratio to the plain loop of the same round: that ratio is what
-//! a busy machine disturbs least.
+//! `cargo bench -p roundonce-arith --features mpfr [-- [write] [LARGEST]]` prints the marks and every table; with
+//! `write` they go into `docs/performance.md` (between its two comments) and `docs/performance.svg`. The largest arrays
+//! have 2^LARGEST elements (28 unless told: 4 GiB in all). Without `mpfr`, numba or PoCL their lines are left out.
 #![allow(missing_docs)]
 
+#[path = "common/peers.rs"]
+mod peers;
 #[path = "common/plain.rs"]
 mod plain;
+#[path = "common/report.rs"]
+mod report;
 #[path = "common/rounds.rs"]
 mod rounds;
 
-use roundonce_arith::batch::{Batch, Level, Source, Stores};
-use roundonce_arith::{Format, Kind, Operation, Profile, Rounding, Tiny};
-use rounds::{Bench, random};
 use std::hint::black_box;
 
+use peers::Peer;
+use report::{Curve, Report};
+use roundonce_arith::batch::{Batch, Level, Source};
+use roundonce_arith::{Format, Operation, Profile, Rounding};
+use rounds::{Bench, Lines, Measured, random};
+
 /// Lanes of an operand: in the first-level cache, in the second, in memory.
-const SIZES: [(&str, usize); 3] = [("L1", 1 << 10), ("L2", 1 << 16), ("memory", 1 << 24)];
+const L1: usize = 1 << 10;
+const L2: usize = 1 << 16;
+const MEMORY: usize = 1 << 24;
+
+type Operands<T> = [Lines<T>; 3];
 
 fn main() {
-    let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
-    println!("{:42} {:>6} {:>9} {:>18} {:>7}", "work", "size", "ns/lane", "quartiles", "ratio");
-    for (size, lanes) in SIZES {
-        f32_modes(&filter, size, lanes);
-        f32_subnormals(&filter, size, lanes);
-        f64_modes(&filter, size, lanes);
-        mixed(&filter, size, lanes);
-        f16(&filter, size, lanes);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let largest = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(28);
+    let mut report = Report::default();
+    let first_level = f32_marks(&mut report);
+    special_marks(&mut report);
+    one_by_one(&mut report, &first_level);
+    whole_arrays(&mut report);
+    growth(&mut report, largest);
+    print!("{}", report.text());
+    if arguments.iter().any(|argument| argument == "write") {
+        report.write();
     }
-    peers(&filter);
 }
 
-fn fma(format: Format, rounding: Rounding) -> Operation {
-    Operation::mul_add(format, rounding)
-}
-
-/// Every spelling's operation for one format: roundings, then the modes under one rounding.
-fn modes(format: Format) -> Vec<(String, Operation, Profile)> {
-    let mut list = Vec::new();
-    for rounding in Rounding::ALL {
-        list.push((format!("fma.{}", rounding.name()), fma(format, rounding), Profile::NVIDIA));
+/// The spellings of one format's fma: each direction, then the modes toward zero.
+fn spellings(format: Format) -> Vec<(String, Operation)> {
+    let fma = |rounding| Operation::mul_add(format, rounding);
+    let mut all: Vec<_> =
+        Rounding::ALL.into_iter().map(|rounding| (format!("fma.{}", rounding.name()), fma(rounding))).collect();
+    let rz = fma(Rounding::TowardZero);
+    let flush = Operation { flush: true, ..rz };
+    let dominance = Operation { zero_dominance: true, ..flush };
+    if format == Format::F32 {
+        all.push(("fma.rz.sat".into(), Operation { saturate: true, ..rz }));
+        all.push(("flush: FFMA.FMZ.RZ".into(), dominance));
+        all.push(("flush: FFMA.FMZ.RZ.SAT".into(), Operation { saturate: true, ..dominance }));
+        all.push(("flush: fma.rz.ftz.sat".into(), Operation { saturate: true, ..flush }));
     }
-    let rz = fma(format, Rounding::TowardZero);
-    let after = Profile { tiny: Tiny::AfterRounding, ..Profile::NVIDIA };
-    list.push(("sub of product (negated)".into(), Operation { negate_product: true, ..rz }, Profile::NVIDIA));
-    list.push(("fma.rz.sat".into(), Operation { saturate: true, ..rz }, Profile::NVIDIA));
-    list.push(("fma.rz.ftz".into(), Operation { flush: true, ..rz }, Profile::NVIDIA));
-    list.push(("fma.rz.ftz.sat".into(), Operation { flush: true, saturate: true, ..rz }, Profile::NVIDIA));
-    list.push(("fma.rz.ftz, tiny after".into(), Operation { flush: true, ..rz }, after));
-    list.push(("FFMA.FMZ.RZ".into(), Operation { flush: true, zero_dominance: true, ..rz }, Profile::NVIDIA));
-    let add = Operation { kind: Kind::Add, ..rz };
-    list.push(("add.rz".into(), add, Profile::NVIDIA));
-    list.push(("mul.rz".into(), Operation { kind: Kind::Mul, ..add }, Profile::NVIDIA));
-    list
+    all.push(("flush: fma.rz.ftz".into(), flush));
+    all
 }
 
-fn f32_modes(filter: &str, size: &str, lanes: usize) {
-    let [a, b, c] = [1, 2, 3].map(|seed| random::f32s(lanes, seed));
-    let mut bench = Bench::<u32>::new("f32", size, lanes, filter);
+/// A batch over two halves on as many threads.
+fn on_two_threads(out: &mut [u32], work: impl Fn(std::ops::Range<usize>, &mut [u32]) + Sync) {
+    let (length, middle) = (out.len(), out.len() / 2);
+    let (lower, upper) = out.split_at_mut(middle);
+    std::thread::scope(|scope| {
+        scope.spawn(|| work(0..middle, lower));
+        work(middle..length, upper);
+    });
+}
+
+/// All spellings of f32 beside the plain loop.
+fn f32_modes(size: &str, lanes: usize, level: Level, [a, b, c]: &Operands<u32>) -> Vec<Measured> {
+    let mut bench = Bench::<u32>::new("f32", size, lanes, "");
+    bench.add("plain loop", |out| plain::f32(a, b, c, out));
+    for (name, operation) in spellings(Format::F32) {
+        let batch = Batch::at_level(operation, &Profile::NVIDIA, level);
+        bench.add(&name, move |out| batch.run(&[Source::Slice(a), Source::Slice(b), Source::Slice(c)], out));
+    }
+    if lanes == MEMORY {
+        bench.add("memcpy", |out| out.copy_from_slice(a));
+    }
+    bench.measure()
+}
+
+/// The largest median ratio among the contenders whose name has the words: which is the mark's figure.
+fn worst(rows: &[Measured], has: &str) -> f64 {
+    let of = rows[1..].iter().filter(|row| row.name.contains(has) && row.name != "memcpy");
+    of.map(|row| row.ratio[1]).fold(0.0, f64::max)
+}
+
+fn operands(lanes: usize) -> Operands<u32> {
+    [1, 2, 3].map(|seed| random::f32s(lanes, seed))
+}
+
+fn f32_marks(report: &mut Report) -> Vec<Measured> {
+    let best = Level::best();
+    let first = f32_modes("L1", L1, best, &operands(L1));
+    let directions = ["fma.rn", "fma.rz", "fma.rm", "fma.rp"].map(|name| first.iter().find(|row| row.name == name));
+    let slowest = directions.into_iter().flatten().map(|row| row.ratio[1]).fold(0.0, f64::max);
+    report.at_most("f32, every direction, L1 / plain loop", 1.10, slowest);
+    report.at_most("f32 .sat, L1 / plain loop", 1.35, worst(&first, "fma.rz.sat"));
+    report.at_most("f32 .ftz, .FMZ, with and without .sat, L1 / plain loop", 2.5, worst(&first, "flush"));
+    let second = f32_modes("L2", L2, best, &operands(L2));
+    report.at_most("the same, L2 / plain loop", 1.05, worst(&second, "flush"));
+    let all = operands(MEMORY);
+    let memory = f32_modes("memory", MEMORY, best, &all);
+    report.at_most("the same, memory / plain loop", 1.05, worst(&memory, "flush"));
+    report.at_most("f32, every mode, memory / plain loop", 0.90, worst(&memory, ""));
+    // Four bytes of each of four arrays, against four of each of two.
+    let median = |name: &str| memory.iter().find(|row| row.name == name).map_or(f64::NAN, |row| row.nanoseconds[1]);
+    report.at_least("f32 fma.rz, memory: bytes a second / memcpy's", 0.90, 2.0 * median("memcpy") / median("fma.rz"));
+    if Level::Avx2.is_available() {
+        let rows = f32_modes("memory", MEMORY, Level::Avx2, &all);
+        report.at_most("f32, every mode, AVX2, memory / plain loop", 1.10, worst(&rows, ""));
+        report.rows("f32 from memory by AVX2", &rows);
+    }
+    let [a, b, c] = &all;
+    let mut bench = Bench::<u32>::new("two threads", "memory", MEMORY, "");
+    bench.add_threaded("plain loop", 2, |out| {
+        on_two_threads(out, |range, out| plain::f32(&a[range.clone()], &b[range.clone()], &c[range], out));
+    });
+    for (name, operation) in spellings(Format::F32) {
+        let batch = Batch::new(operation, &Profile::NVIDIA);
+        bench.add_threaded(&name, 2, move |out| {
+            on_two_threads(out, |range, out| {
+                batch.run(&[a, b, c].map(|operand| Source::Slice(&operand[range.clone()])), out);
+            });
+        });
+    }
+    report.at_most("f32, every mode, memory, two threads / plain loop on two", 0.90, worst(&bench.measure(), ""));
+    report.rows("f32 in the first-level cache", &first);
+    report.rows("f32 in the second-level cache", &second);
+    report.rows("f32 from memory", &memory);
+    first
+}
+
+/// Subnormal operands, f64, mixed precision.
+fn special_marks(report: &mut Report) {
+    let [a, b, c] = [1, 2, 3].map(|seed| random::with_subnormals(random::f32s(L1, seed), 100, seed + 10));
+    let mut bench = Bench::<u32>::new("subnormal", "L1", L1, "");
     bench.add("plain loop", |out| plain::f32(&a, &b, &c, out));
-    for level in [Level::Avx512, Level::Avx2].into_iter().filter(|level| level.is_available()) {
-        for (name, operation, profile) in modes(Format::F32) {
-            let batch = Batch::at_level(operation, &profile, level);
-            let operands = [Source::Slice(&a[..]), Source::Slice(&b), Source::Slice(&c)];
-            let operands: Vec<_> = operation.kind.operands().iter().map(|&place| operands[place as usize]).collect();
-            bench.add(&format!("{name}, {:?}", batch.level()), move |out| batch.run(&operands, out));
-        }
+    for (name, operation) in spellings(Format::F32) {
+        let batch = Batch::new(operation, &Profile::NVIDIA);
+        let operands = [Source::Slice(&a[..]), Source::Slice(&b), Source::Slice(&c)];
+        bench.add(&name, move |out| batch.run(&operands, out));
     }
-    let rz = Batch::new(fma(Format::F32, Rounding::TowardZero), &Profile::NVIDIA);
-    let (a, b, c) = (Source::Slice(&a[..]), Source::Slice(&b[..]), Source::Slice(&c[..]));
-    let uniform = Source::Uniform(0x3f80_0001);
-    bench.add("fma.rz, uniform a", move |out| rz.run(&[uniform, b, c], out));
-    bench.add("fma.rz, in place", move |out| rz.run(&[a, b, Source::Out], out));
-    bench.add("fma.rz, uniform a, in place", move |out| rz.run(&[uniform, b, Source::Out], out));
-    for stores in [Stores::Cached, Stores::Streaming] {
-        let rz = rz.with_stores(stores);
-        bench.add(&format!("fma.rz, {stores:?}"), move |out| rz.run(&[a, b, c], out));
-    }
-    bench.finish();
-}
+    let rows = bench.measure();
+    let unflushed = rows[1..].iter().filter(|row| !row.name.contains("flush")).map(|row| row.ratio[1]);
+    report.at_most("f32, 1 % subnormal operands, no flush, L1 / plain loop", 1.0, unflushed.fold(0.0, f64::max));
+    report.rows("f32 with 1 % subnormal operands, L1", &rows);
 
-/// Some of the operands subnormal, and results that underflow.
-fn f32_subnormals(filter: &str, size: &str, lanes: usize) {
-    for (name, each) in [("1 % subnormal", 100), ("10 % subnormal", 10), ("all subnormal", 1)] {
-        let [a, b, c] = [1, 2, 3].map(|seed| random::with_subnormals(random::f32s(lanes, seed), each, seed + 10));
-        let mut bench = Bench::<u32>::new(name, size, lanes, filter);
-        bench.add("plain loop", |out| plain::f32(&a, &b, &c, out));
-        for (name, operation, profile) in modes(Format::F32).into_iter().filter(|(_, op, _)| op.kind == Kind::MulAdd) {
-            let batch = Batch::new(operation, &profile);
-            let operands = [Source::Slice(&a[..]), Source::Slice(&b), Source::Slice(&c)];
-            bench.add(&name, move |out| batch.run(&operands, out));
-        }
-        bench.finish();
-    }
-}
-
-fn f64_modes(filter: &str, size: &str, lanes: usize) {
-    let [a, b, c] = [1, 2, 3].map(|seed| random::f64s(lanes, seed));
-    let mut bench = Bench::<u64>::new("f64", size, lanes, filter);
+    let [a, b, c] = [1, 2, 3].map(|seed| random::f64s(L1, seed));
+    let mut bench = Bench::<u64>::new("f64", "L1", L1, "");
     bench.add("plain loop", |out| plain::f64(&a, &b, &c, out));
-    for level in [Level::Avx512, Level::Avx2].into_iter().filter(|level| level.is_available()) {
-        for (name, operation, profile) in modes(Format::F64) {
-            let batch = Batch::at_level(operation, &profile, level);
-            let operands = [Source::Slice(&a[..]), Source::Slice(&b), Source::Slice(&c)];
-            let operands: Vec<_> = operation.kind.operands().iter().map(|&place| operands[place as usize]).collect();
-            bench.add(&format!("{name}, {:?}", batch.level()), move |out| batch.run(&operands, out));
-        }
+    for (name, operation) in spellings(Format::F64) {
+        let batch = Batch::new(operation, &Profile::NVIDIA);
+        let operands = [Source::Slice(&a[..]), Source::Slice(&b), Source::Slice(&c)];
+        bench.add(&name, move |out| batch.run(&operands, out));
     }
-    bench.finish();
-}
+    let rows = bench.measure();
+    report.at_most("f64, every direction, L1 / plain loop", 1.10, worst(&rows[..5], ""));
+    report.rows("f64 in the first-level cache", &rows);
 
-/// Against the plain f32 loop over as many lanes.
-fn mixed(filter: &str, size: &str, lanes: usize) {
-    let [a, b, c] = [1, 2, 3].map(|seed| random::f32s(lanes, seed));
-    let [x, y] = [4, 5].map(|seed| random::halves(lanes, seed));
-    let mut bench = Bench::<u32>::new("mixed", size, lanes, filter);
+    let [a, b, c] = operands(L2);
+    let [x, y] = [4, 5].map(|seed| random::halves(L2, seed));
+    let mut bench = Bench::<u32>::new("mixed", "L2", L2, "");
     bench.add("plain loop of f32", |out| plain::f32(&a, &b, &c, out));
-    for level in [Level::Avx512, Level::Avx2].into_iter().filter(|level| level.is_available()) {
-        for factors in [Format::F16, Format::BF16] {
-            let name = factors.name().unwrap_or_default();
-            for saturate in [false, true] {
-                let operation = Operation { factors, saturate, ..fma(Format::F32, Rounding::TowardZero) };
-                let sat = if saturate { ".sat" } else { "" };
-                let batch = Batch::at_level(operation, &Profile::NVIDIA, level);
-                let (x, y, c) = (Source::Slice(&x[..]), Source::Slice(&y[..]), Source::Slice(&c[..]));
-                let run = move |out: &mut [u32]| batch.run_mixed(&[x, y], Some(c), out);
-                bench.add(&format!("fma.rz{sat}.f32.{name}, {:?}", batch.level()), run);
-            }
-            let operation = Operation { kind: Kind::Add, factors, ..fma(Format::F32, Rounding::TowardZero) };
-            let batch = Batch::at_level(operation, &Profile::NVIDIA, level);
-            let (x, c) = (Source::Slice(&x[..]), Source::Slice(&c[..]));
-            let run = move |out: &mut [u32]| batch.run_mixed(&[x], Some(c), out);
-            bench.add(&format!("add.rz.f32.{name}, {:?}", batch.level()), run);
-        }
+    for (factors, saturate) in [(Format::F16, false), (Format::F16, true), (Format::BF16, false), (Format::BF16, true)]
+    {
+        let operation = Operation { factors, saturate, ..Operation::mul_add(Format::F32, Rounding::TowardZero) };
+        let batch = Batch::new(operation, &Profile::NVIDIA);
+        let sat = if saturate { ".sat" } else { "" };
+        let (x, y, c) = (Source::Slice(&x[..]), Source::Slice(&y[..]), Source::Slice(&c[..]));
+        let name = format!("fma.rz{sat}.f32.{}", factors.name().unwrap_or_default());
+        bench.add(&name, move |out| batch.run_mixed(&[x, y], Some(c), out));
     }
-    bench.finish();
+    let rows = bench.measure();
+    report.at_most("mixed f16 and bf16, L2 / plain loop of f32", 0.85, worst(&rows, ""));
+    report.rows("mixed precision in the second-level cache", &rows);
 }
 
-fn f16(filter: &str, size: &str, lanes: usize) {
-    let [a, b, c] = [1, 2, 3].map(|seed| random::halves(lanes, seed));
-    let [p, q, r] = [1, 2, 3].map(|seed| random::f32s(lanes, seed));
-    let mut bench = Bench::<u32>::new("f16", size, lanes, filter);
-    bench.add("plain loop of f32", |out| plain::f32(&p, &q, &r, out));
-    for level in [Level::Avx512, Level::Avx2].into_iter().filter(|level| level.is_available()) {
-        for (name, operation, profile) in modes(Format::F16).into_iter().filter(|(_, op, _)| op.kind == Kind::MulAdd) {
-            let batch = Batch::at_level(operation, &profile, level);
-            let operands = [Source::Slice(&a[..]), Source::Slice(&b), Source::Slice(&c)];
-            let mut halves = random::halves(lanes, 4);
-            let run = move |_: &mut [u32]| batch.run(&operands, black_box(&mut halves[..]));
-            bench.add(&format!("{name}, {:?}", batch.level()), run);
-        }
-    }
-    bench.finish();
-}
-
-/// One fma at a time.
-fn peers(filter: &str) {
+/// Libraries that compute one fma a call.
+fn one_by_one(report: &mut Report, first_level: &[Measured]) {
     use roundonce_oracle::{Direction, Layout, softfloat};
     use rustc_apfloat::{Float, Round, ieee::Single};
-    let lanes = 1 << 10;
-    let [a, b, c] = [1, 2, 3].map(|seed| random::f32s(lanes, seed));
-    let mut bench = Bench::<u32>::new("f32 one by one", "L1", lanes, filter);
-    let at = |i: usize| [a[i] as u64, b[i] as u64, c[i] as u64];
-    bench.add("plain loop", |out| plain::f32(&a, &b, &c, out));
-    bench.add("Operation::evaluate, operation known", |out| {
-        let operation = fma(Format::F32, Rounding::TowardZero);
-        for (i, out) in out.iter_mut().enumerate() {
-            *out = operation.evaluate(&Profile::NVIDIA, &at(i)).bits as u32;
+    let [a, b, c] = operands(L1);
+    let triples: Vec<[u64; 3]> = (0..L1).map(|i| [a[i] as u64, b[i] as u64, c[i] as u64]).collect();
+    let mut bench = Bench::<u32>::new("one by one", "L1", L1, "");
+    bench.add("Berkeley SoftFloat 3e", |out| {
+        for (out, triple) in out.iter_mut().zip(&triples) {
+            let verdict = softfloat::judge(softfloat::Call::MulAdd, Layout::F32, Direction::Zero, false, *triple);
+            *out = verdict.bits as u32;
         }
     });
-    let known_late = black_box(fma(Format::F32, Rounding::TowardZero));
-    bench.add("Operation::evaluate, known at run time", |out| {
-        for (i, out) in out.iter_mut().enumerate() {
-            *out = known_late.evaluate(&Profile::NVIDIA, &at(i)).bits as u32;
+    let rz = Operation::mul_add(Format::F32, Rounding::TowardZero);
+    bench.add("Operation::evaluate", |out| {
+        for (out, triple) in out.iter_mut().zip(&triples) {
+            *out = rz.evaluate(&Profile::NVIDIA, triple).bits as u32;
         }
     });
-    let portable = Batch::at_level(fma(Format::F32, Rounding::TowardZero), &Profile::NVIDIA, Level::Portable);
-    bench.add("Batch, Portable", |out| portable.run(&[Source::Slice(&a), Source::Slice(&b), Source::Slice(&c)], out));
-    bench.add("SoftFloat", |out| {
-        for (i, out) in out.iter_mut().enumerate() {
-            let call = softfloat::Call::MulAdd;
-            *out = softfloat::judge(call, Layout::F32, Direction::Zero, false, at(i)).bits as u32;
+    let late = black_box(rz);
+    bench.add("Operation::evaluate, operation known late", |out| {
+        for (out, triple) in out.iter_mut().zip(&triples) {
+            *out = late.evaluate(&Profile::NVIDIA, triple).bits as u32;
         }
     });
     bench.add("rustc_apfloat", |out| {
-        for (i, out) in out.iter_mut().enumerate() {
-            let [a, b, c] = at(i).map(|bits| Single::from_bits(bits.into()));
+        for (out, triple) in out.iter_mut().zip(&triples) {
+            let [a, b, c] = triple.map(|bits| Single::from_bits(bits.into()));
             *out = a.mul_add_r(b, c, Round::TowardZero).value.to_bits() as u32;
         }
     });
-    bench.finish();
+    #[cfg(feature = "mpfr")]
+    {
+        let mut judge = roundonce_oracle::mpfr::Judge::new(Layout::F32);
+        let triples = &triples;
+        bench.add("MPFR", move |out| {
+            for (out, triple) in out.iter_mut().zip(triples) {
+                *out = judge.mul_add(Direction::Zero, *triple).bits as u32;
+            }
+        });
+    }
+    let rows = bench.measure();
+    let nanoseconds = |name: &str| rows.iter().find(|row| row.name == name).map_or(f64::NAN, |row| row.nanoseconds[1]);
+    report.nanoseconds_at_most("one f32 fma by `Operation::evaluate`", 4.0, nanoseconds("Operation::evaluate"));
+    let slowest = first_level[1..].iter().map(|row| row.nanoseconds[1]).fold(0.0, f64::max);
+    let ratio = nanoseconds("Berkeley SoftFloat 3e") / slowest;
+    report.at_least("f32, slowest mode, L1: times as fast as SoftFloat", 100.0, ratio);
+    report.rows("one f32 fma at a time", &rows);
+}
+
+/// Compilers for arrays, from memory.
+fn whole_arrays(report: &mut Report) {
+    let [a, b, c] = operands(MEMORY);
+    let mut bench = Bench::<u32>::new("arrays", "memory", MEMORY, "");
+    bench.add("plain loop", |out| plain::f32(&a, &b, &c, out));
+    let rn = Batch::new(Operation::mul_add(Format::F32, Rounding::NearestEven), &Profile::NVIDIA);
+    bench.add("Batch, fma.rn", |out| rn.run(&[Source::Slice(&a), Source::Slice(&b), Source::Slice(&c)], out));
+    for name in ["numba", "pocl"] {
+        match Peer::start(name, MEMORY) {
+            Some(mut peer) => bench.add_timed(name, move |repeats| peer.nanoseconds(repeats)),
+            None => report.absent(name),
+        }
+    }
+    report.rows("whole arrays of f32 from memory, beside compilers for them", &bench.measure());
+}
+
+/// Time against size and threads.
+fn growth(report: &mut Report, largest: u32) {
+    let all = operands(1 << largest);
+    let batch = |flush| {
+        let rz = Operation::mul_add(Format::F32, Rounding::TowardZero);
+        Batch::new(Operation { flush, ..rz }, &Profile::NVIDIA)
+    };
+    let (rz, ftz) = (batch(false), batch(true));
+    let mut curves: Vec<Curve> = Vec::new();
+    for power in (10..=largest).step_by(2) {
+        let [a, b, c] = &all;
+        let [a, b, c] = [&a[..1 << power], &b[..1 << power], &c[..1 << power]];
+        let operands = [Source::Slice(a), Source::Slice(b), Source::Slice(c)];
+        let mut bench = Bench::<u32>::new("growth", "", 1 << power, "");
+        bench.add("plain loop", |out| plain::f32(a, b, c, out));
+        bench.add("fma.rz", |out| rz.run(&operands, out));
+        bench.add("fma.rz.ftz", |out| ftz.run(&operands, out));
+        // Below, starting a thread takes longer than the work.
+        if power >= 20 {
+            bench.add_threaded("plain loop, two threads", 2, |out| {
+                on_two_threads(out, |range, out| plain::f32(&a[range.clone()], &b[range.clone()], &c[range], out));
+            });
+            bench.add_threaded("fma.rz, two threads", 2, |out| {
+                on_two_threads(out, |range, out| {
+                    rz.run(&[a, b, c].map(|operand| Source::Slice(&operand[range.clone()])), out);
+                });
+            });
+        }
+        for row in bench.measure() {
+            let at = curves.iter().position(|curve| curve.name == row.name).unwrap_or_else(|| {
+                curves.push(Curve { name: row.name.clone(), points: Vec::new() });
+                curves.len() - 1
+            });
+            curves[at].points.push((power, row.nanoseconds[1]));
+        }
+    }
+    report.growth(&curves);
 }

@@ -19,6 +19,7 @@ mod flush;
 mod format;
 mod mul_add;
 mod nan;
+mod ordinary;
 mod outcome;
 mod profile;
 mod round;

@@ -6,6 +6,7 @@
 
 use crate::flush::{flush_operand, saturate};
 use crate::nan::nan_result;
+use crate::ordinary;
 use crate::round::{Exact, finish, round};
 use crate::wide::Wide;
 use crate::{Event, Flags, Format, Number, Operand, Outcome, Profile, Rounding, Sm1xMad, Term, Trace, Unpacked};
@@ -104,8 +105,28 @@ impl Operation {
     ///
     /// # Panics
     /// If there are not as many operands as [`Kind::arity`] says, or `format` cannot hold `factors`.
-    #[inline]
+    #[inline(always)]
     pub fn evaluate(&self, profile: &Profile, operands: &[u64]) -> Outcome {
+        if let (Kind::MulAdd, &[a, b, c]) = (self.kind, operands)
+            && self.factors == self.format
+        {
+            let sign = |negate| if negate { self.format.sign_mask() } else { 0 };
+            let operands = [a ^ sign(self.negate_product), b, c ^ sign(self.negate_addend)];
+            let ordinary = match self.format {
+                Format::F32 => ordinary::mul_add::<u64>(Format::F32, self.rounding, operands),
+                Format::F64 => ordinary::mul_add::<u128>(Format::F64, self.rounding, operands),
+                _ => None,
+            };
+            if let Some(Outcome { bits, flags }) = ordinary {
+                let bits = if self.saturate { saturate(self.format, bits, &mut ()) } else { bits };
+                return Outcome { bits, flags };
+            }
+        }
+        self.evaluate_untraced(profile, operands)
+    }
+
+    #[inline(never)]
+    fn evaluate_untraced(&self, profile: &Profile, operands: &[u64]) -> Outcome {
         self.evaluate_traced(profile, operands, &mut ())
     }
 

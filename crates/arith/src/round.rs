@@ -54,7 +54,8 @@ pub(crate) struct Rounded {
 #[inline(always)]
 fn round_up<W: Wide>(rounding: Rounding, negative: bool, odd: bool, rest: W, half: W) -> bool {
     match rounding {
-        Rounding::NearestEven => rest > half || (rest == half && odd),
+        // Half is enough where the last place is odd.
+        Rounding::NearestEven => rest > half - W::from(odd as u64),
         Rounding::TowardZero => false,
         Rounding::Down => negative && rest != W::ZERO,
         Rounding::Up => !negative && rest != W::ZERO,
@@ -116,6 +117,28 @@ pub(crate) fn round<W: Wide>(format: Format, rounding: Rounding, exact: Exact<W>
         tiny_before,
         tiny_after,
     }
+}
+
+/// Rounds where the result is surely normal before and after; nothing where it may not be, or the significand is zero.
+#[inline(always)]
+pub(crate) fn round_ordinary<W: Wide>(format: Format, rounding: Rounding, exact: Exact<W>) -> Option<Outcome> {
+    if exact.significand == W::ZERO {
+        return None;
+    }
+    let zeros = exact.significand.leading_zeros();
+    let aligned = exact.significand << zeros;
+    let drop = W::BITS - format.precision();
+    let kept = (aligned >> drop).low();
+    let rest = aligned << format.precision();
+    let up = round_up(rounding, exact.negative, kept & 1 == 1, rest, W::from(1) << (W::BITS - 1));
+    // As in `round`: one too small, the hidden bit makes it right, and a carry may make it one more.
+    let field = exact.quantum - zeros as i32 + drop as i32 - format.min_quantum();
+    if field as u32 >= format.exp_max() as u32 - 2 {
+        return None;
+    }
+    let sign = (exact.negative as u64) << (format.width() - 1);
+    let bits = sign | (((field as u64) << format.frac_bits()) + kept + up as u64);
+    Some(Outcome { bits, flags: Flags::INEXACT.when(rest != W::ZERO) })
 }
 
 /// Rounds ±significand × 2^quantum, or slightly more in magnitude if `sticky`, to `format`: conversions, and

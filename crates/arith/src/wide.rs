@@ -27,6 +27,8 @@ pub(crate) trait Wide:
     fn low(self) -> u64;
     /// All the bits.
     fn full(self) -> u128;
+    /// The sum, or the difference as two's complement.
+    fn add_or_subtract(self, other: Self, subtract: bool) -> Self;
 
     /// `self >> shift` with every lost bit kept in the lowest one. For a shift of all bits the top one must be clear.
     #[inline(always)]
@@ -58,6 +60,12 @@ macro_rules! wide {
             #[inline(always)]
             fn full(self) -> u128 {
                 self as u128
+            }
+            #[inline(always)]
+            fn add_or_subtract(self, other: Self, subtract: bool) -> Self {
+                // A mask rather than a choice: which of the two is wanted is a coin's throw.
+                let mask = (subtract as $int).wrapping_neg();
+                self.wrapping_add((other ^ mask).wrapping_sub(mask))
             }
         }
     };

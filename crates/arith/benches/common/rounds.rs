@@ -3,9 +3,11 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use cpu_time::ThreadTime;
+
 /// Works over as many lanes, the first of them the one that the others are held against.
 pub(crate) struct Bench<'a, T> {
-    group: &'a str,
+    pub(crate) group: &'a str,
     size: &'a str,
     lanes: usize,
     filter: &'a str,
@@ -14,10 +16,16 @@ pub(crate) struct Bench<'a, T> {
     out: Lines<T>,
 }
 
-type Work<'a, T> = Box<dyn FnMut(&mut [T]) + 'a>;
+enum Work<'a, T> {
+    /// One repeat.
+    Here(Box<dyn FnMut(&mut [T]) + 'a>),
+    /// So many repeats, timed by whoever does them: nanoseconds.
+    Elsewhere(Box<dyn FnMut(usize) -> f64 + 'a>),
+}
 
 struct Contender<'a, T> {
     name: String,
+    threads: usize,
     work: Work<'a, T>,
     times: Vec<f64>,
 }
@@ -29,47 +37,74 @@ impl<'a, T: Copy + Default> Bench<'a, T> {
 
     /// The first is always kept: it is what ratios are to.
     pub(crate) fn add(&mut self, name: &str, work: impl FnMut(&mut [T]) + 'a) {
+        self.push(name, 1, Work::Here(Box::new(work)));
+    }
+
+    /// The same for work on several threads.
+    pub(crate) fn add_threaded(&mut self, name: &str, threads: usize, work: impl FnMut(&mut [T]) + 'a) {
+        self.push(name, threads, Work::Here(Box::new(work)));
+    }
+
+    /// The same for work that is told how often to repeat itself and gives its nanoseconds.
+    pub(crate) fn add_timed(&mut self, name: &str, work: impl FnMut(usize) -> f64 + 'a) {
+        self.push(name, 1, Work::Elsewhere(Box::new(work)));
+    }
+
+    fn push(&mut self, name: &str, threads: usize, work: Work<'a, T>) {
         let full = format!("{} {} {name}", self.group, self.size);
         if self.contenders.is_empty() || full.contains(self.filter) {
-            let contender = Contender { name: name.into(), work: Box::new(work), times: Vec::new() };
-            self.contenders.push(contender);
+            self.contenders.push(Contender { name: name.into(), threads, work, times: Vec::new() });
         }
     }
 
-    /// Runs and prints.
-    pub(crate) fn finish(mut self) {
+    /// Lets the contenders take turns; none if there is only the first.
+    pub(crate) fn measure(mut self) -> Vec<Measured> {
         if self.contenders.len() < 2 {
-            return;
+            return Vec::new();
         }
         // About 30 microseconds a turn where the work is short, so that the clock does not matter.
         let repeats = (400_000 / self.lanes).clamp(1, 400);
-        let rounds = if self.lanes > 1 << 20 { 15 } else { 101 };
+        let rounds = match self.lanes {
+            0..=0xf_ffff => 101,
+            0x10_0000..=0x1ff_ffff => 15,
+            _ => 5,
+        };
         for round in 0..=rounds {
             for contender in &mut self.contenders {
-                let start = Instant::now();
-                for _ in 0..repeats {
-                    (contender.work)(black_box(&mut self.out));
-                }
-                let nanoseconds = start.elapsed().as_nanos() as f64 / (repeats * self.lanes) as f64;
+                let spent = match &mut contender.work {
+                    Work::Here(work) => {
+                        let (wall, processor) = (Instant::now(), ThreadTime::now());
+                        for _ in 0..repeats {
+                            work(black_box(&mut self.out));
+                        }
+                        // On one thread, what the processor spent: what else is busy does not count.
+                        let spent = if contender.threads == 1 { processor.elapsed() } else { wall.elapsed() };
+                        spent.as_nanos() as f64
+                    }
+                    Work::Elsewhere(work) => work(repeats),
+                };
                 // The first round warms caches and pages.
                 if round > 0 {
-                    contender.times.push(nanoseconds);
+                    contender.times.push(spent / (repeats * self.lanes) as f64);
                 }
             }
         }
         let plain = self.contenders[0].times.clone();
-        for contender in &self.contenders {
+        let measured = |contender: Contender<'a, T>| {
             let ratios = contender.times.iter().zip(&plain).map(|(time, plain)| time / plain).collect();
-            let [low, median, high] = quartiles(contender.times.clone());
-            println!(
-                "{:42} {:>6} {median:9.4} {:>18} {:7.2}",
-                format!("{}: {}", self.group, contender.name),
-                self.size,
-                format!("{low:.4}–{high:.4}"),
-                quartiles(ratios)[1],
-            );
-        }
+            Measured { name: contender.name, nanoseconds: quartiles(contender.times), ratio: quartiles(ratios) }
+        };
+        self.contenders.into_iter().map(measured).collect()
     }
+}
+
+/// What one contender took.
+pub(crate) struct Measured {
+    pub(crate) name: String,
+    /// A lane's, over the rounds: first quartile, median, third.
+    pub(crate) nanoseconds: [f64; 3],
+    /// To the first contender in the same round: the same three.
+    pub(crate) ratio: [f64; 3],
 }
 
 fn quartiles(mut values: Vec<f64>) -> [f64; 3] {
