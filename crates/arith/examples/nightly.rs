@@ -1,9 +1,12 @@
-//! The long comparison: generated triples by the thousand million against SoftFloat or MPFR, on every core.
+//! The long comparison: generated triples by the thousand million against SoftFloat or MPFR, on every core; and the
+//! vector kernels against the pipeline that these have judged.
 //!
 //! `cargo run --release -p roundonce-arith --features mpfr --example nightly -- softfloat 1000000000 f32`
 //!
 //! One line a format and direction. Triple number n of a run is the same on every machine and with any number of cores.
 
+#[path = "../tests/common/batch.rs"]
+mod batch;
 #[path = "../tests/common/mod.rs"]
 mod common;
 
@@ -13,7 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use common::{UNDERFLOW, direction, evaluate, generator, layout};
-use roundonce_arith::{Format, NanRule, Operand, Operation, Profile, Rounding};
+use roundonce_arith::batch::{Batch, Level};
+use roundonce_arith::{Format, Kind, NanRule, Operand, Operation, Profile, Rounding};
 use roundonce_oracle::softfloat::{self, Call};
 
 /// Triples that share a seed: what one thread takes at a time.
@@ -77,6 +81,40 @@ fn against_mpfr(_: Operation, _: u64, _: u64) -> u64 {
     panic!("build with --features mpfr");
 }
 
+/// The vector kernels against the scalar pipeline: the chunks take turns with the kinds, flushing, zero dominance,
+/// saturation, and for f32 the format of the factors.
+fn kernels(operation: Operation, chunk: u64, count: u64) -> u64 {
+    let modes = chunk / 3 % 8;
+    let factors = match (operation.format, chunk / 24 % 3) {
+        (Format::F32, 1) => Format::F16,
+        (Format::F32, 2) => Format::BF16,
+        (format, _) => format,
+    };
+    let operation = Operation {
+        kind: [Kind::MulAdd, Kind::Add, Kind::Mul][(chunk % 3) as usize],
+        factors,
+        flush: modes & 1 != 0,
+        zero_dominance: modes & 2 != 0,
+        saturate: modes & 4 != 0,
+        ..operation
+    };
+    let mut generator = generator(seed(operation, chunk, 3), &operation);
+    let triples: Vec<[u64; 3]> = (0..count).map(|_| generator.triple()).collect();
+    let profile = Profile::NVIDIA;
+    let mut mismatches = 0;
+    for level in Level::ALL.into_iter().filter(|level| *level != Level::Portable && level.is_available()) {
+        let results = batch::compute(&Batch::at_level(operation, &profile, level), &triples);
+        for (operands, found) in triples.iter().zip(results) {
+            let expected = evaluate(&operation, &profile, *operands).bits;
+            if found != expected {
+                mismatches += 1;
+                report(mismatches, &format!("{level:?} {operation:?} {operands:#x?}: {found:#x}, not {expected:#x}"));
+            }
+        }
+    }
+    mismatches
+}
+
 /// Every judge, format, direction and chunk has triples of its own.
 fn seed(operation: Operation, chunk: u64, judge: u64) -> u64 {
     (judge << 60) + (u64::from(operation.format.width()) << 52) + ((operation.rounding as u64) << 48) + chunk
@@ -111,7 +149,7 @@ fn run(comparison: Comparison, operation: Operation, count: u64) -> u64 {
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let usage = "nightly softfloat|mpfr COUNT [f16|f32|f64]...";
+    let usage = "nightly softfloat|mpfr|kernels COUNT [f16|f32|f64]...";
     let (judge, count, only) = match arguments.as_slice() {
         [judge, count, only @ ..] => (judge.as_str(), count.parse().expect(usage), only),
         _ => panic!("{usage}"),
@@ -119,6 +157,7 @@ fn main() -> ExitCode {
     let comparison: Comparison = match judge {
         "softfloat" => against_softfloat,
         "mpfr" => against_mpfr,
+        "kernels" => kernels,
         _ => panic!("{usage}"),
     };
     let mut all_agree = true;

@@ -89,7 +89,7 @@ macro_rules! bitwise {
         }
         #[inline(always)]
         fn class<const CLASS: i32>(self) -> Mask {
-            let magnitude = avx2!(_mm256_and_si256($uncast(self.0), $set1($int::MAX)));
+            let magnitude = self.magnitude();
             let mut lanes = Mask::NONE;
             if CLASS & NAN_CLASS != 0 {
                 lanes = lanes.union(Mask(avx2!($greater(magnitude, $set1($infinity)))));
@@ -107,8 +107,19 @@ macro_rules! bitwise {
         }
         #[inline(always)]
         fn smallest_normal(self) -> Mask {
-            let magnitude = avx2!(_mm256_and_si256($uncast(self.0), $set1($int::MAX)));
-            Mask(avx2!($equal(magnitude, $set1($smallest))))
+            Mask(avx2!($equal(self.magnitude(), $set1($smallest))))
+        }
+        #[inline(always)]
+        fn magnitude(self) -> __m256i {
+            avx2!(_mm256_and_si256($uncast(self.0), $set1($int::MAX)))
+        }
+        #[inline(always)]
+        fn lesser(one: __m256i, other: __m256i) -> __m256i {
+            avx2!(_mm256_blendv_epi8(one, other, $greater(one, other)))
+        }
+        #[inline(always)]
+        fn any_below_normal(magnitudes: __m256i) -> bool {
+            !Mask(avx2!($greater($set1($smallest), magnitudes))).is_empty()
         }
         #[inline(always)]
         fn canonical_nan(self) -> Self {
@@ -170,10 +181,20 @@ macro_rules! two_sum {
 }
 
 /// An exactly zero sum: +0 to nearest; downward −0 unless both terms are +0, which is the union of their signs.
-macro_rules! zero_downward {
-    ($sum:expr, $x:expr, $y:expr, $set1:ident, $cmp:ident, $and:ident, $or:ident, $blend:ident) => {
-        avx2!($blend($sum, $and($or($x, $y), $set1(-0.0)), $cmp::<_CMP_EQ_OQ>($sum, $set1(0.0))))
-    };
+#[inline(always)]
+fn zero_downward_pd(sum: __m256d, x: __m256d, y: __m256d) -> __m256d {
+    avx2!({
+        let signs = _mm256_and_pd(_mm256_or_pd(x, y), _mm256_set1_pd(-0.0));
+        _mm256_blendv_pd(sum, signs, _mm256_cmp_pd::<_CMP_EQ_OQ>(sum, _mm256_setzero_pd()))
+    })
+}
+/// The same.
+#[inline(always)]
+fn zero_downward_ps(sum: __m256, x: __m256, y: __m256) -> __m256 {
+    avx2!({
+        let signs = _mm256_and_ps(_mm256_or_ps(x, y), _mm256_set1_ps(-0.0));
+        _mm256_blendv_ps(sum, signs, _mm256_cmp_ps::<_CMP_EQ_OQ>(sum, _mm256_setzero_ps()))
+    })
 }
 
 /// The lanes of `nearest` whose last place changes by one, and into which direction, given the sign of `error` = exact
@@ -214,16 +235,7 @@ impl F32x8 {
             let addend = avx2!(_mm256_cvtps_pd(c));
             (sum, error) = two_sum!(product, addend, _mm256_add_pd, _mm256_sub_pd);
             if ROUND == DOWN {
-                sum = zero_downward!(
-                    sum,
-                    product,
-                    addend,
-                    _mm256_set1_pd,
-                    _mm256_cmp_pd,
-                    _mm256_and_pd,
-                    _mm256_or_pd,
-                    _mm256_blendv_pd
-                );
+                sum = zero_downward_pd(sum, product, addend);
             }
         }
         let nearest = avx2!(_mm256_cvtpd_ps(sum));
@@ -255,6 +267,7 @@ impl Vector for F32x8 {
     type Lane = u32;
     type Array = [u32; 8];
     type Lanes = Mask;
+    type Magnitudes = __m256i;
 
     const LANES: usize = 8;
     const FORMAT: Format = Format::F32;
@@ -350,6 +363,7 @@ impl Vector for F64x4 {
     type Lane = u64;
     type Array = [u64; 4];
     type Lanes = Mask;
+    type Magnitudes = __m256i;
 
     const LANES: usize = 4;
     const FORMAT: Format = Format::F64;
@@ -386,16 +400,7 @@ impl Vector for F64x4 {
         let error = avx2!(_mm256_add_pd(gamma, alpha_error));
         let far_addend = avx2!(_mm256_andnot_pd(Self::is_zero(c.0), Self::extreme(c.0)));
         if ROUND == DOWN {
-            nearest = zero_downward!(
-                nearest,
-                product,
-                c.0,
-                _mm256_set1_pd,
-                _mm256_cmp_pd,
-                _mm256_and_pd,
-                _mm256_or_pd,
-                _mm256_blendv_pd
-            );
+            nearest = zero_downward_pd(nearest, product, c.0);
         }
         Self::directed::<ROUND>(nearest, error, avx2!(_mm256_or_pd(far_product, far_addend)))
     }
@@ -410,16 +415,7 @@ impl Vector for F64x4 {
         let large = avx2!(_mm256_castsi256_pd(_mm256_set1_epi64x(0x7fd0_0000_0000_0000)));
         let far = avx2!(_mm256_cmp_pd::<_CMP_NLE_UQ>(magnitude, large));
         if ROUND == DOWN {
-            sum = zero_downward!(
-                sum,
-                a.0,
-                c.0,
-                _mm256_set1_pd,
-                _mm256_cmp_pd,
-                _mm256_and_pd,
-                _mm256_or_pd,
-                _mm256_blendv_pd
-            );
+            sum = zero_downward_pd(sum, a.0, c.0);
         }
         Self::directed::<ROUND>(sum, error, far)
     }
@@ -479,6 +475,7 @@ impl Vector for F16x8 {
     type Lane = u16;
     type Array = [u16; 8];
     type Lanes = Mask;
+    type Magnitudes = __m256i;
 
     const LANES: usize = 8;
     const FORMAT: Format = Format::F16;
@@ -510,16 +507,7 @@ impl Vector for F16x8 {
     fn add<const ROUND: i32>(a: Self, c: Self) -> (Self, Mask) {
         let (mut sum, error) = two_sum!(a.0, c.0, _mm256_add_ps, _mm256_sub_ps);
         if ROUND == DOWN {
-            sum = zero_downward!(
-                sum,
-                a.0,
-                c.0,
-                _mm256_set1_ps,
-                _mm256_cmp_ps,
-                _mm256_and_ps,
-                _mm256_or_ps,
-                _mm256_blendv_ps
-            );
+            sum = zero_downward_ps(sum, a.0, c.0);
         }
         Self::narrow::<ROUND>(sum, error)
     }

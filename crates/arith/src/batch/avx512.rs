@@ -77,8 +77,24 @@ const FIXUP_NAN: i32 = 0x1111_1100;
 
 /// What does not depend on where in the register's format the lane's format ends.
 macro_rules! bitwise {
-    ($float:ident, $int:ident, $set1:ident, $cast:ident, $xor:ident, $and:ident, $or:ident, $blend:ident,
-     $fixup:ident, $max:ident, $min:ident) => {
+    ($float:ident, $int:ident, $smallest:expr, $set1:ident, $cast:ident, $uncast:ident, $xor:ident, $and:ident,
+     $or:ident, $blend:ident, $fixup:ident, $max:ident, $min:ident, $lesser:ident, $below:ident, $equal:ident) => {
+        #[inline(always)]
+        fn magnitude(self) -> __m512i {
+            avx512!(_mm512_and_si512($uncast(self.0), $set1($int::MAX)))
+        }
+        #[inline(always)]
+        fn lesser(one: __m512i, other: __m512i) -> __m512i {
+            avx512!($lesser(one, other))
+        }
+        #[inline(always)]
+        fn any_below_normal(magnitudes: __m512i) -> bool {
+            avx512!($below(magnitudes, $set1($smallest))) != 0
+        }
+        #[inline(always)]
+        fn smallest_normal(self) -> Self::Lanes {
+            avx512!($equal(self.magnitude(), $set1($smallest)))
+        }
         #[inline(always)]
         fn flip(self, mask: Self) -> Self {
             Self(avx512!($xor(self.0, mask.0)))
@@ -112,37 +128,47 @@ macro_rules! bitwise {
 }
 
 macro_rules! bitwise_ps {
-    () => {
+    ($smallest:expr) => {
         bitwise!(
             f32,
             i32,
+            $smallest,
             _mm512_set1_epi32,
             _mm512_castsi512_ps,
+            _mm512_castps_si512,
             _mm512_xor_ps,
             _mm512_mask_and_ps,
             _mm512_or_ps,
             _mm512_mask_blend_ps,
             _mm512_fixupimm_round_ps,
             _mm512_max_round_ps,
-            _mm512_min_round_ps
+            _mm512_min_round_ps,
+            _mm512_min_epu32,
+            _mm512_cmplt_epu32_mask,
+            _mm512_cmpeq_epi32_mask
         );
     };
 }
 
 macro_rules! bitwise_pd {
-    () => {
+    ($smallest:expr) => {
         bitwise!(
             f64,
             i64,
+            $smallest,
             _mm512_set1_epi64,
             _mm512_castsi512_pd,
+            _mm512_castpd_si512,
             _mm512_xor_pd,
             _mm512_mask_and_pd,
             _mm512_or_pd,
             _mm512_mask_blend_pd,
             _mm512_fixupimm_round_pd,
             _mm512_max_round_pd,
-            _mm512_min_round_pd
+            _mm512_min_round_pd,
+            _mm512_min_epu64,
+            _mm512_cmplt_epu64_mask,
+            _mm512_cmpeq_epi64_mask
         );
     };
 }
@@ -150,12 +176,12 @@ macro_rules! bitwise_pd {
 /// A format that the machine computes with.
 macro_rules! native {
     ($vector:ident, $format:expr, $canonical:expr, $lane:ident, $int:ident, $lanes:expr, $mask:ident, $bitwise:ident,
-     $load:ident, $store:ident, $stream:ident, $set1:ident, $cast:ident, $uncast:ident, $class:ident, $equal:ident,
-     $mul_add:ident, $add:ident, $mul:ident) => {
+     $load:ident, $store:ident, $stream:ident, $set1:ident, $cast:ident, $class:ident, $mul_add:ident, $add:ident, $mul:ident) => {
         impl Vector for $vector {
             type Lane = $lane;
             type Array = [$lane; $lanes];
             type Lanes = $mask;
+            type Magnitudes = __m512i;
 
             const LANES: usize = $lanes;
             const FORMAT: Format = $format;
@@ -183,11 +209,6 @@ macro_rules! native {
                 avx512!($class::<CLASS>(self.0))
             }
             #[inline(always)]
-            fn smallest_normal(self) -> $mask {
-                let magnitude = avx512!(_mm512_and_si512($uncast(self.0), $set1($int::MAX)));
-                avx512!($equal(magnitude, $set1($format.smallest_normal() as $int)))
-            }
-            #[inline(always)]
             fn mul_add<const ROUND: i32>(a: Self, b: Self, c: Self) -> (Self, $mask) {
                 (Self(avx512!($mul_add::<ROUND>(a.0, b.0, c.0))), 0)
             }
@@ -199,7 +220,7 @@ macro_rules! native {
             fn mul<const ROUND: i32>(a: Self, b: Self) -> (Self, $mask) {
                 (Self(avx512!($mul::<ROUND>(a.0, b.0))), 0)
             }
-            $bitwise!();
+            $bitwise!($format.smallest_normal() as $int);
             run!();
         }
     };
@@ -235,9 +256,7 @@ native!(
     _mm512_stream_ps,
     _mm512_set1_epi32,
     _mm512_castsi512_ps,
-    _mm512_castps_si512,
     _mm512_fpclass_ps_mask,
-    _mm512_cmpeq_epi32_mask,
     _mm512_fmadd_round_ps,
     _mm512_add_round_ps,
     _mm512_mul_round_ps
@@ -256,9 +275,7 @@ native!(
     _mm512_stream_pd,
     _mm512_set1_epi64,
     _mm512_castsi512_pd,
-    _mm512_castpd_si512,
     _mm512_fpclass_pd_mask,
-    _mm512_cmpeq_epi64_mask,
     _mm512_fmadd_round_pd,
     _mm512_add_round_pd,
     _mm512_mul_round_pd
@@ -282,6 +299,7 @@ impl Vector for F16x16 {
     type Lane = u16;
     type Array = [u16; 16];
     type Lanes = __mmask16;
+    type Magnitudes = __m512i;
 
     const LANES: usize = 16;
     const FORMAT: Format = Format::F16;
@@ -309,17 +327,12 @@ impl Vector for F16x16 {
     fn class<const CLASS: i32>(self) -> __mmask16 {
         let mut lanes = avx512!(_mm512_fpclass_ps_mask::<CLASS>(self.0));
         if CLASS & vector::SUBNORMAL_CLASS != 0 {
-            let magnitude = avx512!(_mm512_and_si512(_mm512_castps_si512(self.0), _mm512_set1_epi32(i32::MAX)));
+            let magnitude = self.magnitude();
             // Between zero and the smallest normal: zero wraps round.
             let below = avx512!(_mm512_sub_epi32(magnitude, _mm512_set1_epi32(1)));
             lanes |= avx512!(_mm512_cmplt_epu32_mask(below, _mm512_set1_epi32(Self::SMALLEST_NORMAL - 1)));
         }
         lanes
-    }
-    #[inline(always)]
-    fn smallest_normal(self) -> __mmask16 {
-        let magnitude = avx512!(_mm512_and_si512(_mm512_castps_si512(self.0), _mm512_set1_epi32(i32::MAX)));
-        avx512!(_mm512_cmpeq_epi32_mask(magnitude, _mm512_set1_epi32(Self::SMALLEST_NORMAL)))
     }
     // Products of two f16 are exact in f32 and far from its ends; sums are not exact.
     #[inline(always)]
@@ -339,7 +352,7 @@ impl Vector for F16x16 {
         let exact = avx512!(_mm512_mul_round_ps::<DOWN>(a.0, b.0));
         (Self(avx512!(_mm512_cvtph_ps(_mm512_cvt_roundps_ph::<ROUND>(exact)))), 0)
     }
-    bitwise_ps!();
+    bitwise_ps!(Self::SMALLEST_NORMAL);
     run!();
 }
 
@@ -448,49 +461,66 @@ pub(super) fn sweep<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, c
     let mut c = Stream::new(job.addend, base.cast_const(), &mut uniform_c, turn);
     let mut done = 0;
     let streaming = job.streams(length);
-    if !streaming {
-        while length - done >= turn {
-            // SAFETY: each stream has `turn` lanes from `next` on: a slice and `out` have `length` lanes, of which
-            // `done` lie behind, and a uniform has a turn. Arrays of integers need no more than their elements'
-            // alignment. What is read of `out` is a copy by the time that anything is written there.
-            unsafe {
-                let load = |number: usize| {
-                    let at = number * V::LANES;
-                    let (a, b) = (F::load(&*a.next.add(at).cast()), F::load(&*b.next.add(at).cast()));
-                    [a, b, V::load(&*c.next.add(at).cast())]
-                };
-                let store = |number: usize, vector: V| vector.store(&mut *base.add(done + number * V::LANES).cast());
-                let operands = [load(0), load(1), load(2), load(3)];
-                if let Some([first, second, third, fourth]) = steps::<V, ROUND, KIND, MODE, VECTORS>(&plan, operands) {
-                    store(0, first);
-                    store(1, second);
-                    store(2, third);
-                    store(3, fourth);
-                } else {
-                    for number in 0..VECTORS {
-                        store(number, step::<V, ROUND, KIND, MODE>(&plan, load(number)));
+    // Stores around the cache want `out` aligned: so many lanes come first, fewer than a vector's.
+    let size = size_of::<V::Lane>();
+    let unaligned = base.addr().wrapping_neg() % (V::LANES * size) / size;
+    let mut first = if streaming { unaligned.min(length) } else { 0 };
+    // A loop for each way to store.
+    macro_rules! turns {
+        ($store:ident) => {
+            while length - done >= turn {
+                // SAFETY: each stream has `turn` lanes from `next` on: a slice and `out` have `length` lanes, of which
+                // `done` lie behind, and a uniform has a turn. Arrays of integers need no more than their elements'
+                // alignment; where a store wants more, `out` is aligned from `done` on. What is read of `out` is a copy
+                // by the time that anything is written there.
+                unsafe {
+                    let load = |number: usize| {
+                        let at = number * V::LANES;
+                        let (a, b) = (F::load(&*a.next.add(at).cast()), F::load(&*b.next.add(at).cast()));
+                        [a, b, V::load(&*c.next.add(at).cast())]
+                    };
+                    let store =
+                        |number: usize, vector: V| vector.$store(&mut *base.add(done + number * V::LANES).cast());
+                    let operands = [load(0), load(1), load(2), load(3)];
+                    if let Some([zeroth, first, second, third]) =
+                        steps::<V, ROUND, KIND, MODE, VECTORS>(&plan, operands)
+                    {
+                        store(0, zeroth);
+                        store(1, first);
+                        store(2, second);
+                        store(3, third);
+                    } else {
+                        for number in 0..VECTORS {
+                            store(number, step::<V, ROUND, KIND, MODE>(&plan, load(number)));
+                        }
                     }
+                    a.next = a.next.add(a.turn);
+                    b.next = b.next.add(b.turn);
+                    c.next = c.next.add(c.turn);
                 }
+                done += turn;
             }
-            // SAFETY: a turn was read of each.
-            unsafe {
-                a.next = a.next.add(a.turn);
-                b.next = b.next.add(b.turn);
-                c.next = c.next.add(c.turn);
-            }
-            done += turn;
-        }
+        };
     }
-    // One vector at a time: around the cache, which wants `out` aligned, and what is left over, through arrays.
-    let mut count = if streaming { base.align_offset(V::LANES * size_of::<V::Lane>()) } else { 0 };
-    while done < length {
-        let left = length - done;
-        count = if count > 0 { count } else { V::LANES }.min(left);
+    loop {
+        if first == 0 {
+            if streaming {
+                turns!(stream);
+            } else {
+                turns!(store);
+            }
+        }
+        if done == length {
+            break;
+        }
+        // What is left over, a vector at a time, through arrays where it is less.
+        let count = if first > 0 { first } else { V::LANES.min(length - done) };
+        first = 0;
         let [mut fa, mut fb] = [F::Array::default(); 2];
         let [mut vc, mut result] = [V::Array::default(); 2];
         let (mut pa, mut pb, mut pc) = (a.next, b.next, c.next);
         // SAFETY: each stream has `count` lanes from `next` on, so does `out` from `done` on, and the arrays have
-        // `LANES`, which is no fewer: what precedes an aligned vector is less than one.
+        // `LANES`, which is no fewer.
         unsafe {
             if count < V::LANES {
                 pa.copy_to_nonoverlapping(fa.as_mut().as_mut_ptr(), count);
@@ -513,7 +543,6 @@ pub(super) fn sweep<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, c
             c.advance(count);
         }
         done += count;
-        count = 0;
     }
     if streaming {
         // SAFETY: SSE is there. Stores around the cache are not ordered with what another thread is told next.

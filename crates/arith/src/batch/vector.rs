@@ -50,6 +50,8 @@ pub(super) trait Vector: Copy {
     type Array: Copy + Default + AsMut<[Self::Lane]> + AsRef<[Self::Lane]>;
     /// A set of its lanes.
     type Lanes: Lanes;
+    /// A vector of integers as wide as its lanes are in registers.
+    type Magnitudes: Copy;
 
     const LANES: usize;
     const FORMAT: Format;
@@ -69,6 +71,12 @@ pub(super) trait Vector: Copy {
     fn to_zero(self, lanes: Self::Lanes) -> Self;
     /// The lanes of any of the classes.
     fn class<const CLASS: i32>(self) -> Self::Lanes;
+    /// The bits without the sign.
+    fn magnitude(self) -> Self::Magnitudes;
+    /// The lesser ones.
+    fn lesser(one: Self::Magnitudes, other: Self::Magnitudes) -> Self::Magnitudes;
+    /// Whether any is below the smallest normal one: zero or subnormal.
+    fn any_below_normal(magnitudes: Self::Magnitudes) -> bool;
     /// Lanes of the smallest normal magnitude.
     fn smallest_normal(self) -> Self::Lanes;
     /// NaN lanes become the canonical NaN.
@@ -140,12 +148,12 @@ impl<'a, V: Vector> Plan<'a, V> {
     }
 }
 
-/// Steps 2 to 10 of several vectors; without a result where flushing has something to do, which is rare: one look at
-/// the operands of all, before arithmetic that may be slow with them, and one at the results.
+/// Steps 2 to 10 of several vectors; without a result where flushing may have something to do, which is rare: one look
+/// at the operands of all, before arithmetic that may be slow with subnormals, and one at the results.
 #[inline(always)]
 pub(super) fn steps<V: Vector, const ROUND: i32, const KIND: u8, const MODE: Mode, const N: usize>(
     plan: &Plan<'_, V>,
-    mut operands: [[V; 3]; N],
+    operands: [[V; 3]; N],
 ) -> Option<[V; N]> {
     // Loops, not `map`: that is a function of its own, in which intrinsics are calls.
     let mut results = [V::splat(0); N];
@@ -155,17 +163,30 @@ pub(super) fn steps<V: Vector, const ROUND: i32, const KIND: u8, const MODE: Mod
         }
         return Some(results);
     }
-    let mut look = V::Lanes::NONE;
-    for lanes in &mut operands {
-        *lanes = negate::<V, MODE>(plan, *lanes);
-        look = look.union(subnormal::<V, KIND>(*lanes));
+    let mut smallest = operands[0][0].magnitude();
+    for [a, b, c] in operands {
+        smallest = V::lesser(smallest, a.magnitude());
+        if KIND != ADD {
+            smallest = V::lesser(smallest, b.magnitude());
+        }
+        if KIND != MUL {
+            smallest = V::lesser(smallest, c.magnitude());
+        }
     }
-    if !look.is_empty() {
-        return None;
+    let mut look = V::Lanes::NONE;
+    // Zeros have small magnitudes too, and nothing to be flushed.
+    if V::any_below_normal(smallest) {
+        V::keep_branch();
+        for lanes in operands {
+            look = look.union(subnormal::<V, KIND>(lanes));
+        }
+        if !look.is_empty() {
+            return None;
+        }
     }
     V::keep_branch();
     for number in 0..N {
-        let (result, unsettled) = arithmetic::<V, ROUND, KIND>(operands[number]);
+        let (result, unsettled) = arithmetic::<V, ROUND, KIND>(negate::<V, MODE>(plan, operands[number]));
         look = look.union(doubtful::<V, MODE>(plan, result)).union(unsettled);
         results[number] = if MODE & SATURATE != 0 { result.clamp() } else { result };
     }
