@@ -134,9 +134,9 @@ fn plot(curves: &[Curve]) -> String {
     let (low, high) = (times.0.log2().floor(), times.1.log2().ceil());
     let x = |power: u32| left + width * f64::from(power - powers.0) / f64::from((powers.1 - powers.0).max(1));
     let y = |log: f64| top + height * (high - log) / (high - low).max(1.0);
-    let mut svg = format!(
+    let mut svg = String::from(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 860 370\" font-family=\"sans-serif\" font-size=\"12\">\n\
-         <rect width=\"860\" height=\"370\" fill=\"white\"/>\n<g stroke=\"#dddddd\">\n"
+         <rect width=\"860\" height=\"370\" fill=\"white\"/>\n<g stroke=\"#dddddd\">\n",
     );
     let mut labels = String::new();
     for power in (powers.0..=powers.1).step_by(2) {

@@ -16,9 +16,11 @@ pub(crate) struct Bench<'a, T> {
     out: Lines<T>,
 }
 
+type Repeat<'a, T> = Box<dyn FnMut(&mut [T]) + 'a>;
+
 enum Work<'a, T> {
     /// One repeat.
-    Here(Box<dyn FnMut(&mut [T]) + 'a>),
+    Here(Repeat<'a, T>),
     /// So many repeats, timed by whoever does them: nanoseconds.
     Elsewhere(Box<dyn FnMut(usize) -> f64 + 'a>),
 }
