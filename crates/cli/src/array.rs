@@ -61,6 +61,8 @@ impl Header {
 /// An array: its bytes, and the header that says what they are.
 pub(crate) struct Array {
     pub(crate) header: Vec<u8>,
+    /// The element's type as NumPy writes it, without its byte order: `f4`.
+    pub(crate) element: String,
     /// Little-endian elements, in the order of the file.
     pub(crate) bytes: Vec<u8>,
 }
@@ -86,9 +88,9 @@ impl Array {
     pub(crate) fn read(path: &Path) -> Result<Array, Failure> {
         let mut bytes = files::read(path)?;
         let size = bytes.len() as u64;
-        let start = Header::read(path, &mut Cursor::new(bytes.as_slice()), size)?.start as usize;
-        let data = bytes.split_off(start);
-        Ok(Array { header: bytes, bytes: data })
+        let found = Header::read(path, &mut Cursor::new(bytes.as_slice()), size)?;
+        let data = bytes.split_off(found.start as usize);
+        Ok(Array { header: bytes, element: found.element().to_owned(), bytes: data })
     }
 
     /// Reads `zeros:f32:1024`.
@@ -106,7 +108,8 @@ impl Array {
         let mut zeros = Vec::new();
         zeros.try_reserve_exact(bytes).map_err(|_| Failure::Input(format!("`{text}`: no memory for {bytes} bytes")))?;
         zeros.resize(bytes, 0);
-        Ok(Array { header: header(descr, &[count as u64]), bytes: zeros })
+        let element = descr.trim_start_matches(['<', '|']).to_owned();
+        Ok(Array { header: header(descr, &[count as u64]), element, bytes: zeros })
     }
 
     /// Writes the bytes under the same header.

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use roundonce::exec::{Arg, Buffer, Contract, Launch, Options, Report, Trouble};
+use roundonce::exec::{Arg, Buffer, Contract, Launch, Options, Report, Trouble, element_formats};
 use roundonce::isa::program::{Kernel, Passing, Program, Scalar};
 use roundonce::isa::{Finding, Level, hex_bits, parse_value};
 use roundonce::{Profile, ptx};
@@ -134,6 +134,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     let Ready { program, profile, undetermined } = ready(arguments)?;
     let kernel = the_kernel(&program, arguments)?;
     let (args, arrays) = bind(kernel, arguments)?;
+    check_elements(&program, kernel, &arrays)?;
     let outputs = outputs(kernel, &arrays, arguments)?;
     let launch = Launch {
         program: &program,
@@ -193,6 +194,11 @@ fn ptx_program(arguments: &Arguments) -> Result<Program, Failure> {
     let text = files::text(path, files::read(path)?)?;
     let parsed = ptx::parse(&text);
     let (module, errors) = (parsed.module, parsed.findings);
+    let kernels = module.functions().filter(|function| function.is_entry && function.body.is_some());
+    let names: Vec<&str> = kernels.map(|kernel| kernel.name).collect();
+    if arguments.entry.is_none() && names.len() > 1 {
+        return Err(several(path, &names));
+    }
     let lowered = if errors.iter().any(|finding| finding.level == Level::Error) {
         Err(errors)
     } else {
@@ -221,6 +227,10 @@ pub(crate) fn located(path: &Path, text: &str, findings: Vec<Finding>) -> String
     lines.join("\n")
 }
 
+fn several(path: &Path, names: &[&str]) -> Failure {
+    Failure::Input(format!("{}: several kernels, choose with --entry: {}", path.display(), names.join(", ")))
+}
+
 fn the_kernel<'p>(program: &'p Program, arguments: &Arguments) -> Result<&'p Kernel, Failure> {
     let names: Vec<&str> = program.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
     let file = arguments.file.display();
@@ -228,7 +238,7 @@ fn the_kernel<'p>(program: &'p Program, arguments: &Arguments) -> Result<&'p Ker
     match (program.kernels.as_slice(), wanted) {
         ([], None) => Err(Failure::Input(format!("{file}: there is no kernel in it"))),
         ([only], None) => Ok(only),
-        (_, None) => Err(Failure::Input(format!("{file}: several kernels, choose with --entry: {}", names.join(", ")))),
+        (_, None) => Err(several(&arguments.file, &names)),
         (kernels, Some(name)) => kernels
             .iter()
             .find(|kernel| kernel.name == name)
@@ -295,6 +305,29 @@ fn bind(kernel: &Kernel, arguments: &Arguments) -> Result<(Vec<Arg>, Vec<Option<
         arrays.push(array);
     }
     Ok((args, arrays))
+}
+
+/// An array of floats must be of the format that the kernel computes in, where its code tells. Integers are bits.
+fn check_elements(program: &Program, kernel: &Kernel, arrays: &[Option<Array>]) -> Result<(), Failure> {
+    let used = element_formats(program, kernel);
+    for (place, (array, used)) in arrays.iter().zip(used).enumerate() {
+        let given = match array.as_ref().map(|array| array.element.as_str()) {
+            Some("f2") => "f16",
+            Some("f4") => "f32",
+            Some("f8") => "f64",
+            _ => continue,
+        };
+        if !used.is_empty() && !used.contains(given) {
+            let name = &kernel.params[place].name;
+            let used: Vec<&str> = used.into_iter().collect();
+            return Err(Failure::Input(format!(
+                "parameter {place} (`{name}`): the array holds {given}, the kernel computes with {}: convert it, or \
+                 give its bits as integers",
+                used.join(" and ")
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// A number as a declared type of some bytes has it.

@@ -21,7 +21,7 @@ pub(crate) fn is_array(text: &str) -> bool {
 /// An array of floating-point numbers.
 pub(crate) fn read(path: &Path) -> Result<Values, Failure> {
     let fault = |problem: String| Failure::Input(format!("{}: {problem}", path.display()));
-    let Array { header, bytes } = Array::read(path)?;
+    let Array { header, bytes, .. } = Array::read(path)?;
     let size = (header.len() + bytes.len()) as u64;
     let header = Header::read(path, &mut std::io::Cursor::new(&header), size)?;
     let format = match header.element() {

@@ -87,7 +87,8 @@ fn run(program: &Program, work: &Work, args: &mut Vec<Arg>, threads: usize) -> f
 /// A program that runs the same kernels on request and says how long each took: see `dev/peers`.
 struct Peer {
     child: Child,
-    requests: ChildStdin,
+    /// Closed before the end is waited for.
+    requests: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
 }
 
@@ -96,20 +97,33 @@ impl Peer {
     fn start() -> Option<Peer> {
         let command = std::env::var("ROUNDONCE_PEER").ok()?;
         let mut words = command.split_whitespace();
-        let mut child = Command::new(words.next()?);
-        let child = child.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-        let mut child = child.unwrap_or_else(|error| panic!("{command}: {error}"));
-        let (requests, answers) = (child.stdin.take()?, BufReader::new(child.stdout.take()?));
-        Some(Peer { child, requests, answers })
+        let mut peer = Command::new(words.next()?);
+        let child = peer.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        match child.map(|mut child| (child.stdin.take(), child.stdout.take(), child)) {
+            Ok((Some(requests), Some(answers), child)) => {
+                Some(Peer { child, requests: Some(requests), answers: BufReader::new(answers) })
+            }
+            Ok((.., mut child)) => panic!("{command} has no pipes: {:?}", child.wait()),
+            Err(error) => panic!("{command}: {error}"),
+        }
     }
     fn run(&mut self, work: &Work) -> f64 {
         let mut answer = String::new();
-        let asked = writeln!(self.requests, "{} {} {}", work.entry, work.block[0], work.block[1]);
-        let answered = asked.and_then(|()| self.answers.read_line(&mut answer));
+        if let Some(requests) = &mut self.requests {
+            let _ = writeln!(requests, "{} {} {}", work.entry, work.block[0], work.block[1]);
+        }
+        let answered = self.answers.read_line(&mut answer);
         match (answered, answer.trim().parse()) {
             (Ok(_), Ok(seconds)) => seconds,
             (problem, _) => panic!("the peer does not answer: {problem:?} {answer:?}, {:?}", self.child.try_wait()),
         }
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        self.requests = None;
+        let _ = self.child.wait();
     }
 }
 

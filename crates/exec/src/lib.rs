@@ -7,7 +7,9 @@ mod eval;
 mod launch;
 mod memory;
 pub mod scalar;
+mod uses;
 
 pub use eval::{Evaluation, evaluate};
 pub use launch::{Arg, Contract, Difference, Launch, Options, Report, RunError, TraceLine, Trouble};
 pub use memory::Buffer;
+pub use uses::element_formats;

@@ -187,8 +187,7 @@ impl Machine<'_> {
         space: Space,
         bytes: u32,
         signed: bool,
-        address: Operand,
-        offset: i64,
+        (address, offset): (Operand, i64),
         lends: bool,
     ) -> Outcome {
         let Some(first) = self.first_active() else { return Ok(()) };

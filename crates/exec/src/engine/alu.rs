@@ -26,7 +26,7 @@ impl<'a> Machine<'a> {
             }
             Op::Int { d, op, width, args } => self.int(*d, *op, *width, args),
             Op::Load { d, space, bytes, signed, address, offset } => {
-                self.load(d, *space, *bytes, *signed, *address, *offset, step.lends)?;
+                self.load(d, *space, *bytes, *signed, (*address, *offset), step.lends)?;
             }
             Op::Store { values, width, space, bytes, address, offset } => {
                 self.store(values, *width, *space, *bytes, *address, *offset)?;

@@ -1,0 +1,136 @@
+//! As what a kernel's buffers are used, as far as its code tells.
+
+use roundonce_arith::Format;
+use roundonce_isa::program::{Comparand, Kernel, Op, Operand, Program, Reg, Role, Scalar, Space};
+use std::collections::BTreeSet;
+
+/// For each parameter the names of the float formats in which the kernel computes with what it points to (`f32`). Empty
+/// where nothing is known.
+///
+/// Only what is certain counts: a load whose address comes from this parameter alone and whose value goes straight into
+/// float arithmetic, a store of such arithmetic's result.
+pub fn element_formats(program: &Program, kernel: &Kernel) -> Vec<BTreeSet<&'static str>> {
+    let origins = origins(kernel, program.address_bits / 8);
+    let mut formats: Vec<BTreeSet<&'static str>> = vec![BTreeSet::new(); kernel.params.len()];
+    let mut known: Vec<Option<Format>> = vec![None; kernel.registers.len()];
+    let ops = || kernel.blocks.iter().flat_map(|block| &block.instructions).map(|instruction| &instruction.op);
+    for op in ops() {
+        as_floats(op, &mut |operand, format| {
+            if let Operand::Reg(reg) = operand {
+                known[reg.0 as usize] = Some(format);
+            }
+        });
+    }
+    for op in ops() {
+        let (address, bytes, values): (&Operand, u32, Vec<Operand>) = match op {
+            Op::Load { address, bytes, d, space: Space::Global | Space::Generic, .. } => {
+                (address, *bytes, d.iter().flatten().copied().map(Operand::Reg).collect())
+            }
+            Op::Store { address, bytes, values, space: Space::Global | Space::Generic, .. } => {
+                (address, *bytes, values.clone())
+            }
+            _ => continue,
+        };
+        let Operand::Reg(Reg(address)) = *address else { continue };
+        let Origin::Param(param) = origins[address as usize] else { continue };
+        for value in values {
+            if let Operand::Reg(Reg(reg)) = value
+                && let Some(format) = known[reg as usize].filter(|format| format.width() == bytes * 8)
+            {
+                formats[param].extend(format.name());
+            }
+        }
+    }
+    formats
+}
+
+/// Where a register's value may come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Origin {
+    /// No address at all, so far.
+    Number,
+    /// One parameter and numbers.
+    Param(usize),
+    /// Several parameters, or memory.
+    Anything,
+}
+
+impl Origin {
+    fn and(self, other: Origin) -> Origin {
+        match (self, other) {
+            (Origin::Number, any) | (any, Origin::Number) => any,
+            (one, other) if one == other => one,
+            _ => Origin::Anything,
+        }
+    }
+}
+
+fn origins(kernel: &Kernel, address_bytes: u32) -> Vec<Origin> {
+    let mut origins = vec![Origin::Number; kernel.registers.len()];
+    loop {
+        let mut changed = false;
+        for op in kernel.blocks.iter().flat_map(|block| &block.instructions).map(|instruction| &instruction.op) {
+            let mut from = Origin::Number;
+            op.registers(|role, reg| {
+                if role == Role::Read {
+                    from = from.and(origins[reg.0 as usize]);
+                }
+            });
+            let given = match op {
+                Op::Load { space: Space::Param, address: Operand::Imm(at), offset, bytes, .. } => {
+                    let place = (*at as i64).wrapping_add(*offset);
+                    let param = kernel.params.iter().position(|param| i64::from(param.offset) == place);
+                    // A narrower one is a number.
+                    param.filter(|_| *bytes == address_bytes).map_or(Origin::Number, Origin::Param)
+                }
+                Op::Load { bytes, .. } | Op::Atomic { bytes, .. } if *bytes == address_bytes => Origin::Anything,
+                Op::Load { .. } | Op::Atomic { .. } => Origin::Number,
+                _ => from,
+            };
+            op.registers(|role, reg| {
+                if role == Role::Write {
+                    let old = origins[reg.0 as usize];
+                    origins[reg.0 as usize] = old.and(given);
+                    changed |= origins[reg.0 as usize] != old;
+                }
+            });
+        }
+        if !changed {
+            return origins;
+        }
+    }
+}
+
+/// Calls `see` with the operands and the result that are floats.
+fn as_floats(op: &Op, see: &mut dyn FnMut(Operand, Format)) {
+    match op {
+        Op::Float { d, operation, args, .. } => {
+            see(Operand::Reg(*d), operation.format);
+            for (at, arg) in args.iter().enumerate().take(operation.kind.arity()) {
+                see(*arg, operation.operand_format(at));
+            }
+        }
+        Op::Divide { d, format, a, b, .. } | Op::Extremum { d, format, a, b, .. } => {
+            see(Operand::Reg(*d), *format);
+            see(*a, *format);
+            see(*b, *format);
+        }
+        Op::SquareRoot { d, format, a, .. } | Op::Approximate { d, format, a, .. } => {
+            see(Operand::Reg(*d), *format);
+            see(*a, *format);
+        }
+        Op::Compare { of: Comparand::Float(format, _), a, b, .. } => {
+            see(*a, *format);
+            see(*b, *format);
+        }
+        Op::Convert { d, to, from, a, .. } => {
+            if let Scalar::Float(format) = from {
+                see(*a, *format);
+            }
+            if let Scalar::Float(format) = to {
+                see(Operand::Reg(*d), *format);
+            }
+        }
+        _ => {}
+    }
+}
