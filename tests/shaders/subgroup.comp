@@ -1,6 +1,7 @@
 // What 32 neighbours tell each other, some of them gone another way.
 #version 450
 #extension GL_KHR_shader_subgroup_basic : require
+#extension GL_KHR_shader_subgroup_arithmetic : require
 #extension GL_KHR_shader_subgroup_vote : require
 #extension GL_KHR_shader_subgroup_ballot : require
 #extension GL_KHR_shader_subgroup_shuffle : require
@@ -9,7 +10,7 @@ layout(local_size_x = 80) in;
 layout(std430, binding = 0) readonly buffer A { uvec2 a[]; };
 layout(std430, binding = 1) buffer R { uint r[]; };
 void main() {
-    uint i = gl_GlobalInvocationID.x, o = i * 12;
+    uint i = gl_GlobalInvocationID.x, o = i * 16;
     uvec2 x = a[i];
     r[o] = gl_SubgroupID << 16 | gl_SubgroupInvocationID << 8 | gl_NumSubgroups;
     r[o + 1] = subgroupBallot((x.x & 1u) == 1u).x & gl_SubgroupLtMask.x;
@@ -27,4 +28,9 @@ void main() {
     if (gl_LocalInvocationID.x < 64u) r[o + 10] = subgroupShuffleDown(x.y, gl_SubgroupInvocationID < 16u ? 16u : 0u);
     subgroupBarrier();
     r[o + 11] = subgroupBallot(true).x;
+    r[o + 12] = subgroupAdd(x.x);
+    r[o + 13] = subgroupExclusiveMin(x.y);
+    float tenth = float(x.x) * 0.1;
+    if (gl_SubgroupInvocationID % 3u != 0u) r[o + 14] = floatBitsToUint(subgroupInclusiveAdd(tenth));
+    r[o + 15] = uint(subgroupMax(int(x.y))) ^ uint(subgroupAnd(x.x > 3u ? 1u : 0u));
 }

@@ -492,10 +492,18 @@ def subgroup(draw):
         row.append(x if lane >= 2 else 0)
         row.append((a[i + 16][1] if lane < 16 else y) if local < 64 else 0)
         row.append(sum(1 << j - start for j in here))
+        row.append(sum(a[j][0] for j in here))
+        row.append(min([WORD] + [a[j][1] for j in range(start, i)]))
+        total = 0
+        for j in range(start, i + 1):
+            if (j - start) % 3:
+                total = F32.add(total, F32.mul(f32(a[j][0]), f32(Fraction("0.1"))))
+        row.append(total if lane % 3 else 0)
+        row.append(max(signed(a[j][1]) for j in here) & WORD ^ all(a[j][0] > 3 for j in here))
         result += row
     flat = [value for pair in a for value in pair]
-    arguments = {"0.0": ("u4", flat, 2), "0.1": ("u4", [0] * (12 * len(a)), 12)}
-    case("subgroup", str(groups), arguments, {"0.1": ("u4", result, 12)}, determined=True)
+    arguments = {"0.0": ("u4", flat, 2), "0.1": ("u4", [0] * (16 * len(a)), 16)}
+    case("subgroup", str(groups), arguments, {"0.1": ("u4", result, 16)})
 
 
 def reference(draw):

@@ -94,6 +94,8 @@ impl Body<'_> {
     }
 
     pub(super) fn operate(&mut self, operation: Operation, contractible: bool, args: &[Operand]) -> Operand {
+        self.contractible.0 |= contractible && operation.kind == Kind::Mul;
+        self.contractible.1 |= contractible && operation.kind == Kind::Add;
         let d = self.fresh(Width::holding(operation.format.width()));
         let mut all = [Operand::ZERO; 3];
         for (place, &arg) in all.iter_mut().zip(args) {

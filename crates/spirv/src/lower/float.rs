@@ -21,6 +21,14 @@ impl Body<'_> {
         if !declared.preserve_special {
             self.open(format!("{width}-bit infinities, NaNs and signs of zeros: as IEEE 754 has them"));
         }
+        let (facts, id) = (&self.lowering.facts, self.lowering.module.result(&self.at).unwrap_or(0));
+        if facts.is_decorated(id, Decoration::RelaxedPrecision) {
+            self.open("RelaxedPrecision: computed in full precision");
+        }
+        let fast = facts.decorations_of(id).find(|at| at.value == Decoration::FPFastMathMode as u32);
+        if fast.is_some_and(|at| at.words.first().is_some_and(|mask| *mask != 0)) {
+            self.open("FPFastMathMode: nothing made use of");
+        }
         self.flushes(format);
         mode
     }

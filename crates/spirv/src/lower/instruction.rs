@@ -84,6 +84,11 @@ impl Body<'_> {
             | Op::GroupNonUniformBallot | Op::GroupNonUniformBroadcast | Op::GroupNonUniformBroadcastFirst
             | Op::GroupNonUniformShuffle | Op::GroupNonUniformShuffleXor | Op::GroupNonUniformShuffleUp
             | Op::GroupNonUniformShuffleDown => self.subgroup(op),
+            Op::GroupNonUniformIAdd | Op::GroupNonUniformFAdd | Op::GroupNonUniformIMul | Op::GroupNonUniformFMul
+            | Op::GroupNonUniformSMin | Op::GroupNonUniformUMin | Op::GroupNonUniformFMin | Op::GroupNonUniformSMax
+            | Op::GroupNonUniformUMax | Op::GroupNonUniformFMax | Op::GroupNonUniformBitwiseAnd
+            | Op::GroupNonUniformBitwiseOr | Op::GroupNonUniformBitwiseXor | Op::GroupNonUniformLogicalAnd
+            | Op::GroupNonUniformLogicalOr | Op::GroupNonUniformLogicalXor => self.group_operation(op),
             _ => Err(self.unsupported(self.opcode())),
         }
     }

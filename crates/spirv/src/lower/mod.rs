@@ -242,6 +242,8 @@ struct Body<'l> {
     local_top: u64,
     findings: Vec<Finding>,
     undetermined: BTreeSet<String>,
+    /// Whether there are products, and sums, that a compiler may fuse.
+    contractible: (bool, bool),
 }
 
 impl<'m> Lowering<'m> {
@@ -310,6 +312,7 @@ impl<'l> Body<'l> {
             local_top: 0,
             findings: Vec::new(),
             undetermined: BTreeSet::new(),
+            contractible: (false, false),
         };
         body.new_block();
         body
@@ -323,6 +326,9 @@ impl<'l> Body<'l> {
         }
         if !self.findings.is_empty() {
             return Err(self.findings);
+        }
+        if self.contractible == (true, true) {
+            self.open("products and sums without NoContraction: rounded apart, or as --contract says");
         }
         for draft in self.blocks {
             self.kernel.blocks.push(Block {

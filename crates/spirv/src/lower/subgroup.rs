@@ -1,18 +1,88 @@
 //! What the invocations of a subgroup, 32 neighbours, tell each other.
 
-use roundonce_arith::Rounding;
-use roundonce_isa::program::{Comparand, Comparison, IntOp, Op, Operand, Scalar, ShuffleMode, VoteMode, Width};
-use rspirv::spirv::{Op as Opcode, Scope};
+use roundonce_arith::{Kind, Rounding};
+use roundonce_isa::program::{
+    Comparand, Comparison, IntOp, Op, Operand, Scalar, ShuffleMode, Sign, Special, VoteMode, Width,
+};
+use rspirv::spirv::{GroupOperation, Op as Opcode, Scope};
 
 use super::types::Part;
 use super::value::Components;
 use super::{Body, Result};
 
 impl Body<'_> {
-    pub(super) fn subgroup(&mut self, op: Opcode) -> Result<()> {
-        if self.lowering.constants.scalar(self.operand(0)?) != Some(Scope::Subgroup as u64) {
-            return Err(self.unsupported(format!("{} of a scope other than Subgroup", self.opcode())));
+    fn of_subgroup(&self) -> Result<()> {
+        match self.lowering.constants.scalar(self.operand(0)?) {
+            Some(scope) if scope == Scope::Subgroup as u64 => Ok(()),
+            _ => Err(self.unsupported(format!("{} of a scope other than Subgroup", self.opcode()))),
         }
+    }
+
+    /// A reduction or a scan: the values of the active lanes, from the lowest on.
+    pub(super) fn group_operation(&mut self, op: Opcode) -> Result<()> {
+        self.of_subgroup()?;
+        let kind = GroupOperation::from_u32(self.operand(1)?);
+        let Components { part, parts } = self.components(self.operand(2)?)?;
+        let lane = self.fresh(Width::B32);
+        self.emit(Op::Special { d: lane, special: Special::Lane });
+        let active = self.active();
+        let (last, limit) = match kind {
+            Some(GroupOperation::Reduce) => (Comparison::Ge, None),
+            Some(GroupOperation::InclusiveScan) => (Comparison::Ge, Some(lane)),
+            Some(GroupOperation::ExclusiveScan) => (Comparison::Gt, Some(lane)),
+            _ => return Err(self.unsupported(format!("{} of this kind", self.opcode()))),
+        };
+        let identity = identity(op, kind, part).ok_or_else(|| self.nonsense("the value is of another type"))?;
+        if matches!(part, Part::Float(_)) {
+            self.open(format!("{}: from the lowest lane on", self.opcode()));
+        }
+        let mut takes = Vec::new();
+        for at in 0..32 {
+            let bit = self.int(IntOp::And, Width::B32, &[active, Operand::Imm(1 << at)]);
+            let here = self.is_not_zero(Width::B32, bit);
+            takes.push(match limit {
+                None => here,
+                Some(lane) => {
+                    let below = self.compare(last, Comparand::Unsigned(Width::B32), lane.into(), Operand::Imm(at));
+                    self.int(IntOp::And, Width::Pred, &[here, below])
+                }
+            });
+        }
+        let mut results = Vec::new();
+        for &a in &parts[..] {
+            let mut all = Operand::Imm(identity);
+            for (at, &takes) in takes.iter().enumerate() {
+                let value = self.other_lane(part, ShuffleMode::Index, a, Operand::Imm(at as u64));
+                let combined = self.combined(op, part, all, value);
+                all = self.select(part.width(), takes, combined, all);
+            }
+            results.push(all);
+        }
+        self.define(results)
+    }
+
+    fn combined(&mut self, op: Opcode, part: Part, a: Operand, b: Operand) -> Operand {
+        let (op, signed) = match (op, part) {
+            (Opcode::GroupNonUniformFAdd, Part::Float(format)) => return self.float(Kind::Add, format, &[a, b]),
+            (Opcode::GroupNonUniformFMul, Part::Float(format)) => return self.float(Kind::Mul, format, &[a, b]),
+            (_, Part::Float(format)) => {
+                return self.extremum(format, op == Opcode::GroupNonUniformFMax, a, b);
+            }
+            (Opcode::GroupNonUniformIAdd, _) => (IntOp::Add, false),
+            (Opcode::GroupNonUniformIMul, _) => (IntOp::Mul, false),
+            (Opcode::GroupNonUniformSMin, _) => (IntOp::Min(Sign::Signed), true),
+            (Opcode::GroupNonUniformUMin, _) => (IntOp::Min(Sign::Unsigned), false),
+            (Opcode::GroupNonUniformSMax, _) => (IntOp::Max(Sign::Signed), true),
+            (Opcode::GroupNonUniformUMax, _) => (IntOp::Max(Sign::Unsigned), false),
+            (Opcode::GroupNonUniformBitwiseAnd | Opcode::GroupNonUniformLogicalAnd, _) => (IntOp::And, false),
+            (Opcode::GroupNonUniformBitwiseOr | Opcode::GroupNonUniformLogicalOr, _) => (IntOp::Or, false),
+            _ => (IntOp::Xor, false),
+        };
+        self.int_of(op, part, signed, &[a, b])
+    }
+
+    pub(super) fn subgroup(&mut self, op: Opcode) -> Result<()> {
+        self.of_subgroup()?;
         if op == Opcode::GroupNonUniformElect {
             let (mask, p) = (self.active(), self.fresh(Width::Pred));
             self.emit(Op::Elect { d: None, p, mask });
@@ -113,4 +183,34 @@ impl Body<'_> {
             }
         }
     }
+}
+
+/// What changes nothing: the bits that a reduction of no values has.
+fn identity(op: Opcode, kind: Option<GroupOperation>, part: Part) -> Option<u64> {
+    let width = part.width();
+    let highest = |bits: u32| u64::MAX >> (65 - bits);
+    Some(match (op, part) {
+        // −0 + x is x, whatever x is; but nothing before the first lane is +0 to whoever sees it.
+        (Opcode::GroupNonUniformFAdd, Part::Float(_)) if kind == Some(GroupOperation::ExclusiveScan) => 0,
+        (Opcode::GroupNonUniformFAdd, Part::Float(format)) => format.sign_mask(),
+        (Opcode::GroupNonUniformFMul, Part::Float(format)) => format.one(),
+        (Opcode::GroupNonUniformFMin, Part::Float(format)) => format.infinity(),
+        (Opcode::GroupNonUniformFMax, Part::Float(format)) => format.infinity() | format.sign_mask(),
+        (Opcode::GroupNonUniformLogicalAnd, Part::Bool) => 1,
+        (Opcode::GroupNonUniformLogicalOr | Opcode::GroupNonUniformLogicalXor, Part::Bool) => 0,
+        (Opcode::GroupNonUniformIMul, Part::Int { .. }) => 1,
+        (Opcode::GroupNonUniformSMin, Part::Int { bits, .. }) => highest(bits),
+        (Opcode::GroupNonUniformSMax, Part::Int { bits, .. }) => highest(bits) + 1,
+        (Opcode::GroupNonUniformUMin | Opcode::GroupNonUniformBitwiseAnd, Part::Int { bits, .. }) => {
+            width.mask() >> (width.bits() - bits)
+        }
+        (
+            Opcode::GroupNonUniformIAdd
+            | Opcode::GroupNonUniformUMax
+            | Opcode::GroupNonUniformBitwiseOr
+            | Opcode::GroupNonUniformBitwiseXor,
+            Part::Int { .. },
+        ) => 0,
+        _ => return None,
+    })
 }
