@@ -1,9 +1,10 @@
 //! Four kernels beside the loops that a compiler makes for this machine, taking turns; and one whose lanes diverge.
 //!
-//! `cargo bench -p roundonce-exec` prints for each the median time of a fused multiply-add and its rate, alone and on
-//! two threads, by rounding; and the ratio to the native loop of the same round. The native loops round to nearest
-//! even and keep the machine's NaNs; the engine's bits are a GPU's. With `dev/peers/pocl/run.sh` PoCL takes its turns
-//! too, the same kernels in OpenCL C.
+//! `cargo bench -p roundonce-exec` prints for each the median rate of fused multiply-adds, by rounding, and the ratio to
+//! the native loop of the same rounds. Two threads stand there by the clock (`rn, 2`), and by half of the processor time
+//! that both took (`rn, 2 cpu`): what two free processors would give that share the work evenly. The native loops round
+//! to nearest even and keep the machine's NaNs; the engine's bits are a GPU's. With `dev/peers/pocl/run.sh` PoCL takes
+//! its turns too, the same kernels in OpenCL C.
 #![allow(missing_docs)]
 
 #[path = "common/native.rs"]
@@ -65,15 +66,16 @@ fn program(rounding: &str) -> Program {
     }
 }
 
-/// One run; the buffers go in and come back, so that none is copied.
-fn run(program: &Program, work: &Work, args: &mut Vec<Arg>, threads: usize) -> f64 {
+/// One run, and its seconds: the processor's, of all threads together, or the clock's. The buffers go in and come back,
+/// so that none is copied.
+fn run<const WALL: bool>(program: &Program, work: &Work, args: &mut Vec<Arg>, threads: usize) -> f64 {
     let given = std::mem::take(args);
     let options = Options { threads, ..Options::default() };
     let (entry, kept) = (Some(work.entry), given.clone_scalars());
     let launch = Launch { program, entry, grid: work.grid, block: work.block, args: given, dynamic_shared: 0, options };
     let (wall, start) = (Instant::now(), ProcessTime::now());
     let report = launch.run();
-    let seconds = if threads == 1 { start.elapsed().as_secs_f64() } else { wall.elapsed().as_secs_f64() };
+    let seconds = if WALL { wall.elapsed() } else { start.elapsed() }.as_secs_f64();
     match report {
         Ok(report) => {
             let buffers = report.buffers.into_iter().zip(kept);
@@ -257,12 +259,13 @@ fn main() {
     for work in works().iter().filter(|work| work.name.contains(&filter)) {
         let mut args = work.args.clone();
         let (mut native, mut one, mut two) = (Vec::new(), vec![Vec::new(); modes.len()], Vec::new());
-        let mut others = Vec::new();
+        let (mut shared, mut others) = (Vec::new(), Vec::new());
         for round in 0..8 {
             let times = (
                 (work.native)(&work.args),
-                programs.iter().map(|program| run(program, work, &mut args, 1)).collect::<Vec<_>>(),
-                run(&programs[0], work, &mut args, 2),
+                programs.iter().map(|program| run::<false>(program, work, &mut args, 1)).collect::<Vec<_>>(),
+                run::<true>(&programs[0], work, &mut args, 2),
+                run::<false>(&programs[0], work, &mut args, 2) / 2.0,
                 peer.as_mut().map(|peer| peer.run(work)),
             );
             // The first round warms caches and pages.
@@ -272,7 +275,8 @@ fn main() {
                     all.push(time);
                 }
                 two.push(times.2);
-                others.extend(times.3);
+                shared.push(times.3);
+                others.extend(times.4);
             }
         }
         let base = median(&mut native);
@@ -290,5 +294,6 @@ fn main() {
             line(mode, times);
         }
         line("rn, 2", &mut two);
+        line("rn, 2 cpu", &mut shared);
     }
 }
