@@ -22,6 +22,7 @@ mod run_sass;
 mod sarif;
 mod why;
 mod why_arrays;
+mod why_reference;
 
 use std::process::ExitCode;
 

@@ -8,7 +8,7 @@ use roundonce::why::{CASES, Case, ExprError, Line, Options, Role, Seen, Typed, a
 use serde::Serialize;
 
 use crate::output::{self, Format, FormatArgument};
-use crate::{Ended, Failure, Status, why_arrays};
+use crate::{Ended, Failure, Status, why_arrays, why_reference};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -26,6 +26,10 @@ pub(crate) struct Arguments {
     /// The published cases
     #[arg(long, conflicts_with_all = ["expression", "saw", "case"])]
     list: bool,
+    /// A program of your own that reads lines of hex bits `a b c` and writes a result a line: what does it compute,
+    /// held against the instruction given in place of the expression (fma.rn.f32)?
+    #[arg(long, value_name = "CMD", conflicts_with_all = ["inputs", "saw", "case", "list"])]
+    test_reference: Option<String>,
     /// Let sums be taken in any order
     #[arg(long)]
     reassociate: bool,
@@ -37,7 +41,11 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     if arguments.list {
         return list(arguments.format.format);
     }
-    let options = Options { reassociate: arguments.reassociate };
+    if let Some(command) = &arguments.test_reference {
+        let instruction = arguments.expression.as_deref().unwrap_or("fma.rn.f32");
+        return why_reference::run(command, instruction, arguments.format.format);
+    }
+    let options = Options { reassociate: arguments.reassociate, ..Options::default() };
     let Some(expression) = &arguments.expression else {
         let case = find_case(arguments.case.as_deref())?;
         let inputs: Vec<String> = case.inputs.iter().map(|(name, value)| format!("{name}={value}")).collect();

@@ -12,6 +12,8 @@ use crate::way::{Departure, Step, Way, Width};
 pub struct Options {
     /// Sums may be taken in any order.
     pub reassociate: bool,
+    /// Of arrays: one NaN is as good as another.
+    pub any_nan: bool,
 }
 
 /// More ways than this are not enumerated: the question is too large for one answer.

@@ -225,6 +225,7 @@ struct Comparison<'a> {
     question: &'a Question,
     candidates: &'a Candidates,
     seen: &'a Column,
+    any_nan: bool,
     profile: &'a Profile,
     progress: &'a mut dyn FnMut(u64),
 }
@@ -270,6 +271,7 @@ impl Comparison<'_> {
 impl Judge for Comparison<'_> {
     fn matches(&mut self, candidate: usize, elements: &[usize], any_nan: bool) -> Vec<bool> {
         let seen = self.seen;
+        let any_nan = any_nan || self.any_nan;
         let mut matches = Vec::with_capacity(elements.len());
         self.results(candidate, elements, |element, bits| {
             let saw = seen.at(element).bits;
@@ -323,7 +325,14 @@ pub fn answer_arrays(
         if values.shape != shape && !one_sum {
             return Err(format!("`{name}` has the shape {:?}, the result {shape:?}", values.shape));
         }
-        let mut comparison = Comparison { question, candidates: &candidates, seen: &values.column, profile, progress };
+        let mut comparison = Comparison {
+            question,
+            candidates: &candidates,
+            seen: &values.column,
+            any_nan: options.any_nan,
+            profile,
+            progress,
+        };
         let found = cover(&departures, elements, &mut comparison);
         answers.push(comparison.answer(name, &departures, &found));
     }
@@ -370,10 +379,10 @@ impl Comparison<'_> {
         }
     }
 
-    /// The first element that is not what the expression as written gives; the first one, if all are.
+    /// The first element that is not what the expression as written gives, NaNs' bits apart; the first one, if all are.
     fn first_telling(&mut self, elements: &[usize]) -> usize {
         let telling = elements.chunks(LOOKED_AT).find_map(|block| {
-            let as_written = self.matches(AS_WRITTEN, block, false);
+            let as_written = self.matches(AS_WRITTEN, block, true);
             block.iter().zip(as_written).find_map(|(&element, same)| (!same).then_some(element))
         });
         telling.unwrap_or(elements[0])

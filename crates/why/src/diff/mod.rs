@@ -17,6 +17,7 @@ use roundonce_arith::{Format, Kind, NanRule, Operation, Profile};
 use roundonce_isa::{hex_bits, shortest_decimal};
 use serde::Serialize;
 
+pub(crate) use search::telling_inputs;
 pub use solver::Query;
 
 use crate::answer::{COLUMNS, grouped};

@@ -1,0 +1,157 @@
+//! Somebody's own multiply-add held against the instruction it stands for: what does it really compute?
+
+use std::collections::BTreeMap;
+
+use roundonce_arith::{Format, Kind, Operation, Profile, Rounding};
+use serde::Serialize;
+
+use crate::answer::{COLUMNS, grouped};
+use crate::arrays::{ArrayAnswer, ArrayGroup, Bits, Column, Question, Values, answer_arrays};
+use crate::diff::{OPERANDS, telling_inputs};
+use crate::search::Options;
+use crate::text::{Line, Role, wrap};
+use crate::way::Departure;
+
+/// Inputs of an instruction of one component that tell evaluations apart, and the expression behind it.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    operation: Operation,
+    question: Question,
+    /// One column an operand.
+    columns: Vec<Column>,
+    count: usize,
+}
+
+/// What a reference computes.
+#[derive(Clone, Debug, Serialize)]
+pub struct TrialAnswer {
+    /// How many inputs it was given.
+    pub cases: usize,
+    /// On how many its bits are the instruction's, any NaN for a NaN.
+    pub correct: usize,
+    /// What it does not do that the instruction does: `ignores .rz`.
+    pub ignores: Vec<String>,
+    /// What it does that the instruction does not.
+    pub does: Vec<String>,
+    /// The evaluations behind its answers.
+    pub evidence: ArrayAnswer,
+}
+
+impl Trial {
+    /// As many inputs of an instruction.
+    ///
+    /// # Errors
+    /// For what no expression says: negated operands, the truncating `mad.f32`.
+    pub fn new(operation: Operation, count: usize) -> Result<Trial, String> {
+        let text = match operation.kind {
+            Kind::MulAdd => "fma(a, b, c)",
+            Kind::Mul => "a * b",
+            Kind::Add => "a + b",
+            Kind::TruncatedMulAdd => {
+                return Err("the truncating mad.f32 of sm_1x has no reference of three operands".to_owned());
+            }
+        };
+        if operation.negate_product || operation.negate_addend {
+            return Err("an instruction that negates an operand: try the one that does not".to_owned());
+        }
+        let formats: Vec<Format> = (0..operation.kind.arity()).map(|at| operation.operand_format(at)).collect();
+        let columns = telling_inputs(&formats, count);
+        let named = OPERANDS.iter().zip(&columns);
+        let names: BTreeMap<String, Values> =
+            named.map(|(name, column)| ((*name).to_owned(), values(column.clone(), count))).collect();
+        let question = Question::parse(text, names).map_err(|error| error.message)?;
+        Ok(Trial { operation, question, columns, count })
+    }
+
+    /// The operands of every case, in order.
+    pub fn cases(&self) -> impl Iterator<Item = Vec<u64>> {
+        (0..self.count).map(|case| self.columns.iter().map(|column| column.at(case).bits).collect())
+    }
+
+    /// What a reference computes that gave these bits for the [`cases`](Trial::cases).
+    ///
+    /// # Errors
+    /// If there are not as many results as cases.
+    pub fn answer(&self, results: &[u64], profile: &Profile) -> Result<TrialAnswer, String> {
+        if results.len() != self.count {
+            return Err(format!("it gave {} results for {} cases", results.len(), self.count));
+        }
+        let format = self.operation.format;
+        let right = |(operands, result): (Vec<u64>, &u64)| {
+            let bits = self.operation.evaluate(profile, &operands).bits;
+            bits == *result || format.is_nan(bits) && format.is_nan(*result)
+        };
+        let correct = self.cases().zip(results).filter(|(operands, result)| right((operands.clone(), result))).count();
+        let seen = Column { format, bits: Bits::U64(results.to_vec()) };
+        let seen = [("the reference".to_owned(), values(seen, self.count))];
+        let options = Options { any_nan: true, ..Options::default() };
+        let evidence = answer_arrays(&self.question, &seen, options, profile, &mut |_| ())?;
+        let (mut ignores, mut does) = (Vec::new(), Vec::new());
+        if let Some(main) = evidence.seen[0].groups.first().filter(|_| correct < self.count) {
+            let asked = departures(&self.operation);
+            let missing = asked.iter().filter(|departure| !main.departures.contains(departure));
+            ignores.extend(missing.map(|departure| modifier(departure).to_owned()));
+            let extra = main.departures.iter().filter(|departure| !asked.contains(departure));
+            does.extend(extra.map(|departure| crate::answer::describe(std::slice::from_ref(departure))));
+        }
+        Ok(TrialAnswer { cases: self.count, correct, ignores, does, evidence })
+    }
+}
+
+fn values(column: Column, count: usize) -> Values {
+    Values { column, shape: vec![count] }
+}
+
+/// How the instruction departs from its expression, rounded to nearest even.
+fn departures(operation: &Operation) -> Vec<Departure> {
+    let mut all = Vec::new();
+    all.extend(operation.flush.then_some(Departure::Flush));
+    all.extend(operation.zero_dominance.then_some(Departure::ZeroDominance));
+    let directed = operation.rounding != Rounding::NearestEven;
+    all.extend(directed.then(|| Departure::Round(operation.rounding.name().to_owned())));
+    all.extend(operation.saturate.then_some(Departure::Saturate));
+    all
+}
+
+fn modifier(departure: &Departure) -> &'static str {
+    match departure {
+        Departure::Flush => ".ftz",
+        Departure::ZeroDominance => ".FMZ",
+        Departure::Saturate => ".sat",
+        Departure::Round(rounding) => match rounding.as_str() {
+            "rz" => ".rz",
+            "rm" => ".rm",
+            _ => ".rp",
+        },
+        _ => "a modifier",
+    }
+}
+
+impl TrialAnswer {
+    /// Whether every answer is the instruction's.
+    pub fn acquitted(&self) -> bool {
+        self.correct == self.cases
+    }
+
+    /// The answer for a reader.
+    pub fn lines(&self, what: &str) -> Vec<Line> {
+        let of = |count: usize| format!("{} of {}", grouped(count as u64), grouped(self.cases as u64));
+        if self.acquitted() {
+            let text = format!("{what}: correct on {} cases", grouped(self.cases as u64));
+            return vec![Line::of(Role::Strong, text)];
+        }
+        let mut findings: Vec<String> = self.ignores.iter().map(|modifier| format!("ignores {modifier}")).collect();
+        findings.extend(self.does.iter().cloned());
+        let groups = &self.evidence.seen[0].groups;
+        let explained = groups.first().map_or(0, |group: &ArrayGroup| group.count);
+        let verdict = match findings.as_slice() {
+            [] => "what it computes is none of the evaluations known".to_owned(),
+            found => format!("it {} (this explains {})", found.join(" and "), of(explained)),
+        };
+        let head = format!("{what}: correct on {}: {verdict}", of(self.correct));
+        let mut lines = wrap(Role::Strong, &head, 0, COLUMNS);
+        lines.push(Line::default());
+        lines.extend(self.evidence.lines());
+        lines
+    }
+}

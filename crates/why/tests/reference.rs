@@ -1,0 +1,110 @@
+//! Wrong multiply-adds, made by the exact-rational judge, are convicted of what they do; SoftFloat's is acquitted.
+
+use roundonce_arith::{Format, Operation, Profile, Rounding};
+use roundonce_oracle::rational::judge;
+use roundonce_oracle::softfloat::{self, Call};
+use roundonce_oracle::{Direction, FlushRule, Layout, Shape, Spec};
+use roundonce_why::{Trial, TrialAnswer};
+
+const CASES: usize = 20_000;
+
+fn tried(operation: Operation, reference: impl Fn([u64; 3]) -> u64) -> TrialAnswer {
+    let trial = Trial::new(operation, CASES).unwrap();
+    let results: Vec<u64> = trial.cases().map(|case| reference([case[0], case[1], case[2]])).collect();
+    trial.answer(&results, &Profile::NVIDIA).unwrap()
+}
+
+fn fma(rounding: Rounding) -> Operation {
+    Operation::mul_add(Format::F32, rounding)
+}
+
+fn by_judge(shape: Shape, layout: Layout, direction: Direction, operands: [u64; 3]) -> u64 {
+    judge(&Spec::new(shape, layout, direction), operands).bits
+}
+
+fn widened(bits: u64) -> u64 {
+    let one = Layout::F32.one();
+    judge(&Spec { factors: Layout::F32, ..Spec::new(Shape::Mul, Layout::F64, Direction::Nearest) }, [bits, one, 0]).bits
+}
+
+fn narrowed(bits: u64) -> u64 {
+    if Layout::F64.is_nan(bits) {
+        return 0x7fff_ffff;
+    }
+    let spec = Spec { factors: Layout::F64, ..Spec::new(Shape::Mul, Layout::F32, Direction::Nearest) };
+    judge(&spec, [bits, Layout::F64.one(), 0]).bits
+}
+
+#[track_caller]
+fn convicted(answer: &TrialAnswer, ignores: &[&str], does: &str) {
+    assert!(!answer.acquitted(), "{answer:#?}");
+    assert_eq!(answer.ignores, ignores);
+    assert!(answer.does.join("; ").starts_with(does) && answer.does.is_empty() == does.is_empty(), "{:?}", answer.does);
+}
+
+#[test]
+fn rounding_twice_through_f64() {
+    let nearest = Direction::Nearest;
+    let reference = |[a, b, c]: [u64; 3]| {
+        let product = by_judge(Shape::Mul, Layout::F64, nearest, [widened(a), widened(b), 0]);
+        narrowed(by_judge(Shape::Add, Layout::F64, nearest, [product, 0, widened(c)]))
+    };
+    convicted(&tried(fma(Rounding::NearestEven), reference), &[], "computes each operation in f64 and rounds it again");
+}
+
+#[test]
+fn a_product_and_a_sum() {
+    let reference = |[a, b, c]: [u64; 3]| {
+        let product = by_judge(Shape::Mul, Layout::F32, Direction::Nearest, [a, b, 0]);
+        by_judge(Shape::Add, Layout::F32, Direction::Nearest, [product, 0, c])
+    };
+    convicted(&tried(fma(Rounding::NearestEven), reference), &[], "computes the fma as a product and a sum");
+}
+
+#[test]
+fn a_modifier_ignored() {
+    let nearest = |case| by_judge(Shape::MulAdd, Layout::F32, Direction::Nearest, case);
+    convicted(&tried(fma(Rounding::TowardZero), nearest), &[".rz"], "");
+    let flushing = Operation { flush: true, ..fma(Rounding::NearestEven) };
+    convicted(&tried(flushing, nearest), &[".ftz"], "");
+    let clamped = Operation { saturate: true, ..fma(Rounding::NearestEven) };
+    convicted(&tried(clamped, nearest), &[".sat"], "");
+}
+
+#[test]
+fn subnormals_flushed() {
+    let spec = Spec { flush: Some(FlushRule::Delivered), ..Spec::new(Shape::MulAdd, Layout::F32, Direction::Nearest) };
+    convicted(&tried(fma(Rounding::NearestEven), |case| judge(&spec, case).bits), &[], "flushes subnormals to zero");
+}
+
+#[test]
+fn rounding_the_wrong_way() {
+    let up = |case| by_judge(Shape::MulAdd, Layout::F32, Direction::Up, case);
+    convicted(&tried(fma(Rounding::Down), up), &[".rm"], "rounds toward +infinity");
+}
+
+#[test]
+fn softfloat_is_acquitted() {
+    let directions = [
+        (Rounding::NearestEven, Direction::Nearest),
+        (Rounding::TowardZero, Direction::Zero),
+        (Rounding::Down, Direction::Down),
+        (Rounding::Up, Direction::Up),
+    ];
+    for (rounding, direction) in directions {
+        for (format, layout) in [(Format::F16, Layout::F16), (Format::F32, Layout::F32), (Format::F64, Layout::F64)] {
+            let reference = |case| softfloat::judge(Call::MulAdd, layout, direction, false, case).bits;
+            let answer = tried(Operation::mul_add(format, rounding), reference);
+            assert!(answer.acquitted(), "{format:?} {direction:?}: {} of {CASES}", answer.correct);
+        }
+    }
+}
+
+#[test]
+fn what_is_nobodys_is_said() {
+    let answer = tried(fma(Rounding::NearestEven), |[a, b, c]| a ^ b ^ c);
+    assert!(answer.evidence.seen[0].unexplained > CASES / 2);
+    assert_eq!(answer.evidence.seen[0].outcome, "none");
+    let trial = Trial::new(fma(Rounding::NearestEven), CASES).unwrap();
+    assert!(trial.answer(&[0], &Profile::NVIDIA).unwrap_err().contains("1 results for 20000"));
+}
