@@ -65,6 +65,13 @@ pub(crate) fn write_or_print(path: Option<&Path>, bytes: &[u8]) -> Result<(), Fa
     }
 }
 
+/// Writes lines to stdout.
+pub(crate) fn print_lines(lines: &[String]) -> Result<(), Failure> {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+    Ok(out.flush()?)
+}
+
 /// Writes one line for each line of stdin; one that `answer` refuses becomes `error: …` on its own line, and the run
 /// goes on.
 pub(crate) fn answer_lines(mut answer: impl FnMut(&str, &mut String) -> Result<(), String>) -> Ended {

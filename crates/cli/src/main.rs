@@ -20,6 +20,8 @@ mod report;
 mod run;
 mod run_sass;
 mod sarif;
+mod sweep;
+mod vectors;
 mod why;
 mod why_arrays;
 mod why_reference;
@@ -59,6 +61,10 @@ enum Verb {
     Asm(asm::Arguments),
     /// SASS or SPIR-V words to their text
     Disasm(disasm::Arguments),
+    /// Test vectors: make them, verify captured results
+    Vectors(vectors::Arguments),
+    /// Every operand of a space, in shards that can be continued
+    Sweep(sweep::Arguments),
 }
 
 /// What a verb ends with.
@@ -121,6 +127,8 @@ fn main() -> ExitCode {
         Verb::Check(arguments) => check::run(&arguments),
         Verb::Asm(arguments) => asm::run(&arguments),
         Verb::Disasm(arguments) => disasm::run(&arguments),
+        Verb::Vectors(arguments) => vectors::run(&arguments),
+        Verb::Sweep(arguments) => sweep::run(&arguments),
     };
     let (code, message) = match ended {
         Ok(Status::Done) | Err(Failure::OutputClosed) => (0, None),

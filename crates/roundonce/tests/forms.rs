@@ -1,103 +1,18 @@
 //! Every spelling of every form, against the exact-rational judge: thousands of generated operands each, and the
 //! vectors kept in vectors/edge/forms.txt.
 //!
-//! What a spelling means is read here by a second reader that knows nothing of the rows, so that a wrong row is found
+//! What a spelling means is read by a second reader (`reader/`) that knows nothing of the rows, so that a wrong row is found
 //! too. `ROUNDONCE_BLESS=1 cargo test -p roundonce --test forms` writes the vectors anew, from the judge.
+
+mod reader;
 
 use std::collections::BTreeMap;
 
-use roundonce::{Batch, TABLES, Target, Value, eval, instruction};
+use roundonce::{Batch, Target, Value, eval, instruction};
 use roundonce_oracle::generate::Generator;
-use roundonce_oracle::{Direction, FlushRule, Layout, NanBits, Shape, Spec, condition_codes, rational};
+use roundonce_oracle::{Layout, condition_codes};
 
-/// A spelling as the second reader understands it.
-struct Reading {
-    spec: Spec,
-    lanes: usize,
-    codes: bool,
-}
-
-fn read(spelling: &str) -> Reading {
-    let (name, target) = spelling.split_once('@').unwrap_or((spelling, ""));
-    let lower = name.to_lowercase().replace('+', ".");
-    let words: Vec<&str> = lower.split('.').collect();
-    let has = |word: &str| words.contains(&word);
-    let direction = match () {
-        () if has("rz") || has("rtz") => Direction::Zero,
-        () if has("rm") => Direction::Down,
-        () if has("rp") => Direction::Up,
-        () => Direction::Nearest,
-    };
-    let sm_1x = target == "sm_13";
-    let shape = match words[0] {
-        "mad" if sm_1x && has("f32") => Shape::TruncatedMulAdd,
-        "fma" | "mad" | "ffma" | "ffma32i" | "opfmakhr" => Shape::MulAdd,
-        "add" | "sub" | "fadd" | "fadd32i" => Shape::Add,
-        "mul" | "fmul" | "fmul32i" => Shape::Mul,
-        other => panic!("the second reader does not know `{other}`"),
-    };
-    let mixed = has("f32") && (has("f16") || has("bf16"));
-    let ty = words.iter().rev().find(|word| word.contains("f32") || word.contains("f64") || word.contains("f16"));
-    let ty = if mixed { "f32" } else { ty.copied().unwrap_or("f32") };
-    let (lanes, element) = match ty {
-        "f32x2" => (2, "f32"),
-        vector if vector.starts_with('v') => (vector[1..2].parse().unwrap(), &vector[2..]),
-        scalar => (1, scalar),
-    };
-    let layout = |name: &str| match name {
-        "f16" => Layout::F16,
-        "bf16" => Layout::BF16,
-        "f64" => Layout::F64,
-        _ => Layout::F32,
-    };
-    let to = layout(element);
-    let flush = has("ftz") || has("fmz") || (sm_1x && element == "f32");
-    let spec = Spec {
-        factors: if mixed { layout(if has("bf16") { "bf16" } else { "f16" }) } else { to },
-        negate_c: words[0] == "sub",
-        flush: flush.then_some(FlushRule::Delivered),
-        zero_dominance: has("fmz") && shape != Shape::Add,
-        saturate: has("sat"),
-        nan: if to == Layout::F64 { NanBits::FirstOf([0, 1, 2]) } else { NanBits::AllOnes },
-        ..Spec::new(shape, to, direction)
-    };
-    Reading { spec, lanes, codes: has("cc") }
-}
-
-/// Every spelling, with the target where a spelling alone names another row.
-fn spellings() -> Vec<String> {
-    let mut all = Vec::new();
-    for form in TABLES.into_iter().flatten() {
-        for (spelling, recipe) in form.spellings() {
-            let plain = instruction(&spelling, &Target::default()).expect(&spelling);
-            let with_target = match (plain.form == form, form.gate.target.last, form.gate.target.first) {
-                (true, Some(last), _) => format!("{spelling}@sm_{last}"),
-                (true, None, _) => spelling,
-                (false, Some(last), _) => format!("{spelling}@sm_{last}"),
-                (false, None, first) => format!("{spelling}@sm_{first}"),
-            };
-            let found = instruction(&with_target, &Target::default()).expect(&with_target);
-            assert_eq!((found.form, found.recipe), (form, recipe), "`{with_target}` names another row");
-            all.push(with_target);
-        }
-    }
-    all
-}
-
-/// The judge's result of one component, and its condition codes.
-fn judged(reading: &Reading, triple: [u64; 3]) -> (u64, u8) {
-    let verdict = rational::judge(&reading.spec, triple);
-    (verdict.bits, verdict.flags)
-}
-
-/// The operands that an instruction takes out of `[a, b, c]`.
-fn taken<T: Copy>(shape: Shape, [a, b, c]: [T; 3]) -> Vec<T> {
-    match shape {
-        Shape::MulAdd | Shape::TruncatedMulAdd => vec![a, b, c],
-        Shape::Add => vec![a, c],
-        Shape::Mul => vec![a, b],
-    }
-}
+use reader::{Reading, judged, read, spellings, taken};
 
 #[test]
 fn every_spelling_agrees_with_the_judge() {

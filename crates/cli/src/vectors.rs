@@ -1,0 +1,128 @@
+//! `vectors gen`, `vectors verify`: test vectors made, captured results verified.
+
+use std::io::stdin;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use roundonce_vectors::{Format as FileFormat, Generated, Observer, Options, Subject, verify_file, verify_stream};
+
+use crate::output::{self, Format, FormatArgument, TargetArguments};
+use crate::progress::Progress;
+use crate::{Ended, Failure, Status, files};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Vectors directed at every boundary of the pipeline, then random ones, with results and flags
+    Gen(Gen),
+    /// Captured results against the right ones; failures grouped by cause
+    Verify(Verify),
+}
+
+#[derive(Args)]
+struct Gen {
+    /// The instructions, as their languages spell them, or functions of TestFloat (f16_mulAdd_rm)
+    #[arg(required = true)]
+    instructions: Vec<String>,
+    /// Vectors for each instruction
+    #[arg(long, value_name = "N", default_value = "10000", value_parser = clap::value_parser!(u64).range(1..))]
+    count: u64,
+    /// Another seed gives other vectors, the same seed the same ones
+    #[arg(long, value_name = "SEED", default_value = "0")]
+    seed: u64,
+    /// testfloat, jsonl, npz, parquet, c or readmemh (default: what the file's extension says, else jsonl)
+    #[arg(long = "as", value_name = "FORMAT", value_parser = FileFormat::of_name)]
+    file_format: Option<FileFormat>,
+    /// The file to write (default: stdout)
+    #[arg(short, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    target: TargetArguments,
+}
+
+#[derive(Args)]
+struct Verify {
+    /// TestFloat's text, JSON Lines, Parquet or .npz, with columns `instruction, a, b, c, d` and, if told, `flags`;
+    /// text may be gzipped; `-` reads stdin
+    file: PathBuf,
+    /// The instruction of rows that name none (default: what the file's name says)
+    #[arg(long, value_name = "INSTRUCTION")]
+    instruction: Option<String>,
+    #[command(flatten)]
+    target: TargetArguments,
+    #[command(flatten)]
+    format: FormatArgument,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Ended {
+    match &arguments.verb {
+        Verb::Gen(arguments) => generate(arguments),
+        Verb::Verify(arguments) => verify(arguments),
+    }
+}
+
+fn generate(arguments: &Gen) -> Ended {
+    let Gen { instructions, count, seed, file_format, out, target } = arguments;
+    let vectors = Generated::new(instructions, *count, *seed, &target.target())?;
+    let by_name = || out.as_deref().and_then(FileFormat::of_path);
+    let format = file_format.or_else(by_name).unwrap_or(FileFormat::JsonLines);
+    let Some(path) = out else {
+        format.write_text(&vectors, &mut std::io::stdout().lock())?;
+        return Ok(Status::Done);
+    };
+    let mut file = files::temporary(path)?;
+    format.write(&vectors, file.as_file_mut()).map_err(|error| files::failed(path, error))?;
+    files::rename(file, path)?;
+    Ok(Status::Done)
+}
+
+fn named(path: &Path, problem: &str) -> Failure {
+    Failure::Input(format!("{}: {problem}", path.display()))
+}
+
+/// Tells of bad rows, and how far the run has come.
+#[derive(Default)]
+struct Watch {
+    progress: Option<Progress>,
+    done: u64,
+}
+
+impl Observer for Watch {
+    fn bad_row(&mut self, row: u64, problem: &str) {
+        output::error(&format!("row {row}: {problem}"));
+    }
+    fn progress(&mut self, done: u64, of: Option<u64>) {
+        let Some(of) = of else { return };
+        self.progress.get_or_insert_with(|| Progress::new(of)).advance(done - self.done);
+        self.done = done;
+    }
+}
+
+fn verify(arguments: &Verify) -> Ended {
+    let Verify { file, instruction, target, format } = arguments;
+    let target = target.target();
+    let instruction = instruction.as_ref().map(|spelling| Subject::of(spelling, &target)).transpose()?;
+    let options = Options { instruction, target };
+    let mut watch = Watch::default();
+    let report = if file == Path::new("-") {
+        verify_stream(stdin().lock(), &options, &mut watch)
+    } else {
+        verify_file(file, &options, &mut watch)
+    };
+    let report = report.map_err(|problem| named(file, &problem))?;
+    drop(watch);
+    match format.format {
+        Format::Json => output::json(&report)?,
+        Format::Text => files::print_lines(&report.lines())?,
+    }
+    Ok(match (report.bad, report.failed) {
+        (0, 0) => Status::Done,
+        (0, _) => Status::Found,
+        _ => Status::Unreadable,
+    })
+}

@@ -1,0 +1,119 @@
+//! A JSON object a line: `{"instruction":"fma.rn.f32","a":"0x3f800001",…,"d":"0x28800000","flags":0}`.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use serde::de::{Deserializer, Error, Visitor};
+use serde::{Deserialize, Serialize};
+
+use super::{Bits, Options, text};
+use crate::block::Vector;
+use crate::generate::Generated;
+use crate::verify::Verifier;
+
+/// Bits as JSON has them.
+enum Json<'a> {
+    Integer(u64),
+    Text(Cow<'a, str>),
+}
+
+impl Json<'_> {
+    fn bits(&self) -> Bits<'_> {
+        match self {
+            Json::Integer(bits) => Bits::Integer(*bits),
+            Json::Text(digits) => Bits::Hex(digits),
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Json<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Json<'a>, D::Error> {
+        struct OfJson;
+        impl<'de> Visitor<'de> for OfJson {
+            type Value = Json<'de>;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a string of hex digits or an unsigned integer")
+            }
+            fn visit_u64<E: Error>(self, bits: u64) -> Result<Json<'de>, E> {
+                Ok(Json::Integer(bits))
+            }
+            fn visit_borrowed_str<E: Error>(self, digits: &'de str) -> Result<Json<'de>, E> {
+                Ok(Json::Text(Cow::Borrowed(digits)))
+            }
+            fn visit_str<E: Error>(self, digits: &str) -> Result<Json<'de>, E> {
+                Ok(Json::Text(Cow::Owned(digits.to_owned())))
+            }
+        }
+        deserializer.deserialize_any(OfJson)
+    }
+}
+
+#[derive(Deserialize)]
+struct Row<'a> {
+    #[serde(borrow)]
+    instruction: Option<Json<'a>>,
+    #[serde(borrow)]
+    a: Option<Json<'a>>,
+    #[serde(borrow)]
+    b: Option<Json<'a>>,
+    #[serde(borrow)]
+    c: Option<Json<'a>>,
+    #[serde(borrow)]
+    d: Option<Json<'a>>,
+    #[serde(borrow)]
+    flags: Option<Json<'a>>,
+}
+
+/// One line.
+pub(super) fn line(line: &[u8], number: u64, options: &Options, verifier: &mut Verifier<'_>) -> Result<(), String> {
+    let row: Row<'_> = serde_json::from_slice(line).map_err(text)?;
+    let index = match (&row.instruction, &options.instruction) {
+        (Some(Json::Text(spelling)), _) => verifier.subject(spelling)?,
+        (Some(Json::Integer(_)), _) => return Err("instruction: expected a string".to_owned()),
+        (None, Some(subject)) => verifier.subject_or_add(subject),
+        (None, None) => return Err("instruction: the row names none".to_owned()),
+    };
+    let subject = verifier.instruction(index);
+    let value = |column: usize, json: &Option<Json<'_>>| match json {
+        Some(json) => json.bits().value(subject, column),
+        None => Err(format!("{}: nothing is there", super::name(subject, column))),
+    };
+    let arity = subject.arity();
+    let operands = [&row.a, &row.b, &row.c].into_iter().take(arity).enumerate();
+    let vector = Vector {
+        operands: operands.map(|(column, json)| value(column, json)).collect::<Result<_, String>>()?,
+        result: value(arity, &row.d)?,
+        flags: row.flags.as_ref().map(|flags| flags.bits().flags()).transpose()?,
+    };
+    verifier.push(index, number, &vector);
+    Ok(())
+}
+
+#[derive(Serialize)]
+struct Written<'a> {
+    instruction: &'a str,
+    a: String,
+    b: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    c: Option<String>,
+    d: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flags: Option<u8>,
+}
+
+pub(super) fn write(vectors: &Generated, out: &mut impl Write) -> io::Result<()> {
+    for (subject, vector) in vectors.iter() {
+        let operand = |column: usize| vector.operands.get(column).map(|value| value.hex(subject.format(column)));
+        let row = Written {
+            instruction: &subject.spelling,
+            a: operand(0).unwrap_or_default(),
+            b: operand(1).unwrap_or_default(),
+            c: operand(2),
+            d: vector.result.hex(subject.format(subject.arity())),
+            flags: vector.flags,
+        };
+        serde_json::to_writer(&mut *out, &row)?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,288 @@
+//! The formats that people keep vectors in.
+//!
+//! Every one but TestFloat's text has columns `instruction, a, b, c, d, flags`: the operands in the instruction's order
+//! (one of two operands has no `c`), the result, the exceptions in TestFloat's bits. Values are bits: unsigned integers,
+//! or hex strings where they have more than 64 bits.
+
+mod c;
+mod columns;
+mod jsonl;
+mod npz;
+mod parquet;
+mod readmemh;
+mod testfloat;
+
+use std::cell::Cell;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Cursor, Read, Seek, Write};
+use std::path::Path;
+use std::rc::Rc;
+
+use flate2::bufread::MultiGzDecoder;
+use roundonce::{Target, Value};
+
+use crate::block::{parse_hex, unpack};
+use crate::generate::Generated;
+use crate::report::Report;
+use crate::subject::Subject;
+use crate::verify::{Observer, Verifier};
+
+/// A format of files.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// Berkeley TestFloat's: `a b c d flags` a line, in hex.
+    TestFloat,
+    /// A JSON object a line.
+    JsonLines,
+    /// NumPy's archive, an array a column.
+    Npz,
+    /// Apache Parquet.
+    Parquet,
+    /// A C header with an array of structures. Written only.
+    C,
+    /// A memory image for SystemVerilog's `$readmemh`. Written only.
+    Readmemh,
+}
+
+impl Format {
+    /// The names that a command line takes, and the extensions of files.
+    #[rustfmt::skip] // One row a format.
+    pub const ALL: [(Format, &'static str, &'static [&'static str]); 6] = [
+        (Format::TestFloat, "testfloat", &["txt", "tv"]),
+        (Format::JsonLines, "jsonl", &["jsonl", "ndjson"]),
+        (Format::Npz, "npz", &["npz"]),
+        (Format::Parquet, "parquet", &["parquet"]),
+        (Format::C, "c", &["h", "c"]),
+        (Format::Readmemh, "readmemh", &["hex", "mem", "memh"]),
+    ];
+
+    /// The format that a command line names.
+    ///
+    /// # Errors
+    /// If it names none.
+    pub fn of_name(name: &str) -> Result<Format, String> {
+        let found = Format::ALL.into_iter().find(|(_, known, _)| *known == name);
+        found.map(|(format, ..)| format).ok_or_else(|| {
+            let names: Vec<&str> = Format::ALL.iter().map(|(_, name, _)| *name).collect();
+            format!("`{name}` is no format: expected one of {}", names.join(" "))
+        })
+    }
+
+    /// The format that the extension of a file says.
+    pub fn of_path(path: &Path) -> Option<Format> {
+        let extension = path.extension()?.to_str()?;
+        Format::ALL.into_iter().find(|(.., known)| known.contains(&extension)).map(|(format, ..)| format)
+    }
+
+    /// Writes vectors.
+    ///
+    /// # Errors
+    /// If the format cannot hold them, or the file cannot be written.
+    pub fn write(self, vectors: &Generated, file: &mut File) -> io::Result<()> {
+        match self {
+            Format::Npz => npz::write(vectors, file),
+            Format::Parquet => parquet::write(vectors, file),
+            _ => self.write_text(vectors, file),
+        }
+    }
+
+    /// The same for the formats that are text, to anywhere.
+    ///
+    /// # Errors
+    /// As [`write`](Format::write), or if the format is not text.
+    pub fn write_text(self, vectors: &Generated, out: &mut dyn Write) -> io::Result<()> {
+        let mut out = BufWriter::with_capacity(1 << 16, out);
+        match self {
+            Format::TestFloat => testfloat::write(vectors, &mut out)?,
+            Format::JsonLines => jsonl::write(vectors, &mut out)?,
+            Format::C => c::write(vectors, &mut out)?,
+            Format::Readmemh => readmemh::write(vectors, &mut out)?,
+            Format::Npz | Format::Parquet => return Err(refused("it is no text: name a file with -o")),
+        }
+        out.flush()
+    }
+}
+
+/// A format that cannot hold what it is given.
+fn refused(problem: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, problem)
+}
+
+/// How to read a file.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The instruction of rows that name none.
+    pub instruction: Option<Subject>,
+    /// The PTX target, where the meaning of a spelling depends on it.
+    pub target: Target,
+}
+
+/// Verifies a file in any format that can be read: what it holds tells which.
+///
+/// # Errors
+/// If it cannot be read at all; a row that cannot is told to the observer.
+pub fn verify_file(path: &Path, options: &Options, observer: &mut dyn Observer) -> Result<Report, String> {
+    let mut options = options.clone();
+    let name = path.file_name().and_then(|name| name.to_str());
+    options.instruction = options.instruction.or_else(|| Subject::of_file_name(name?, &options.target));
+    let mut verifier = Verifier::new(options.target, observer);
+    let mut file = File::open(path).map_err(text)?;
+    let size = file.metadata().map_err(text)?.len();
+    let mut magic = [0; 4];
+    let got = read_up_to(&mut file, &mut magic).map_err(text)?;
+    file.rewind().map_err(text)?;
+    match Container::of(&magic[..got]) {
+        Some(Container::Parquet) => parquet::read(file, &options, &mut verifier)?,
+        Some(Container::Zip) => npz::read(&|| File::open(path), &options, &mut verifier)?,
+        gzip => lines(file, Some(size), gzip.is_some(), &options, &mut verifier)?,
+    }
+    Ok(verifier.finish())
+}
+
+/// Verifies what a stream holds. Parquet and .npz are not made for streams: they are taken into memory whole.
+///
+/// # Errors
+/// As [`verify_file`].
+pub fn verify_stream(stream: impl Read, options: &Options, observer: &mut dyn Observer) -> Result<Report, String> {
+    let mut verifier = Verifier::new(options.target, observer);
+    let mut stream = BufReader::new(stream);
+    let magic = stream.fill_buf().map_err(text)?;
+    let container = Container::of(magic);
+    let mut whole = || -> Result<bytes::Bytes, String> {
+        let mut all = Vec::new();
+        stream.read_to_end(&mut all).map_err(text)?;
+        Ok(all.into())
+    };
+    match container {
+        Some(Container::Parquet) => parquet::read(whole()?, options, &mut verifier)?,
+        Some(Container::Zip) => {
+            let whole = whole()?;
+            npz::read(&|| Ok(Cursor::new(whole.clone())), options, &mut verifier)?;
+        }
+        gzip => lines(stream, None, gzip.is_some(), options, &mut verifier)?,
+    }
+    Ok(verifier.finish())
+}
+
+/// What is known by its first bytes.
+enum Container {
+    Parquet,
+    Zip,
+    Gzip,
+}
+
+impl Container {
+    fn of(magic: &[u8]) -> Option<Container> {
+        match magic {
+            [b'P', b'A', b'R', b'1', ..] => Some(Container::Parquet),
+            [b'P', b'K', 3 | 5, 4 | 6, ..] => Some(Container::Zip),
+            [0x1f, 0x8b, ..] => Some(Container::Gzip),
+            _ => None,
+        }
+    }
+}
+
+/// As many bytes as there are.
+fn read_up_to(file: &mut File, bytes: &mut [u8]) -> io::Result<usize> {
+    let mut got = 0;
+    loop {
+        match file.read(&mut bytes[got..])? {
+            0 => return Ok(got),
+            more => got += more,
+        }
+    }
+}
+
+/// Text, compressed or not: a JSON object a line, or TestFloat's.
+fn lines(
+    stream: impl Read,
+    size: Option<u64>,
+    gzip: bool,
+    options: &Options,
+    verifier: &mut Verifier<'_>,
+) -> Result<(), String> {
+    let read = Rc::new(Cell::new(0));
+    let stream = BufReader::with_capacity(1 << 16, Counted { stream, read: Rc::clone(&read) });
+    let mut stream: Box<dyn BufRead> = match gzip {
+        true => Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(stream))),
+        false => Box::new(stream),
+    };
+    let mut testfloat = None;
+    let mut line = Vec::new();
+    let mut row = 0;
+    loop {
+        line.clear();
+        if stream.read_until(b'\n', &mut line).map_err(text)? == 0 {
+            return Ok(());
+        }
+        row += 1;
+        if row % 4096 == 0 {
+            verifier.progress(read.get(), size);
+        }
+        let line = line.trim_ascii();
+        if line.is_empty() {
+            continue;
+        }
+        // The first line says what the file is.
+        let outcome = if *testfloat.get_or_insert(line[0] != b'{') {
+            testfloat::line(line, row, options, verifier)?
+        } else {
+            jsonl::line(line, row, options, verifier)
+        };
+        if let Err(problem) = outcome {
+            verifier.bad(row, &problem);
+        }
+    }
+}
+
+/// Counts what is read.
+struct Counted<R> {
+    stream: R,
+    read: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let got = self.stream.read(bytes)?;
+        self.read.set(self.read.get() + got as u64);
+        Ok(got)
+    }
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+/// A value as a file holds it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Bits<'a> {
+    Integer(u64),
+    Hex(&'a str),
+}
+
+impl Bits<'_> {
+    /// The value of a column of an instruction.
+    fn value(self, subject: &Subject, column: usize) -> Result<Value, String> {
+        let (format, lanes) = (subject.format(column), subject.lanes());
+        let value = match self {
+            Bits::Integer(bits) => unpack(format, lanes, bits),
+            Bits::Hex(digits) => parse_hex(format, lanes, digits),
+        };
+        value.map_err(|problem| format!("{}: {problem}", name(subject, column)))
+    }
+    fn flags(self) -> Result<u8, String> {
+        let flags = match self {
+            Bits::Integer(bits) => u8::try_from(bits).ok(),
+            Bits::Hex(digits) => u8::from_str_radix(digits.trim_start_matches("0x"), 16).ok(),
+        };
+        flags.filter(|flags| *flags < 32).ok_or_else(|| "flags: expected five bits as TestFloat has them".to_owned())
+    }
+}
+
+/// What the columns of operands are called.
+const OPERANDS: [&str; 3] = ["a", "b", "c"];
+
+/// What a column of an instruction is called.
+fn name(subject: &Subject, column: usize) -> &'static str {
+    if column < subject.arity() { OPERANDS[column] } else { "d" }
+}

@@ -1,0 +1,242 @@
+//! NumPy's archive: an array a column, all of one length; `instruction` may be a single string. Floats are taken as
+//! their bits, other numbers as bits too, strings as hex digits.
+//!
+//! Source: NumPy, numpy.lib.format.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, Write};
+
+use npyz::{DType, Endianness, NpyHeader, TypeChar};
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
+
+use super::columns::{Cells, Column, Names, Part, check};
+use super::{OPERANDS, Options, text};
+use crate::block::{Block, pack};
+use crate::generate::Generated;
+use crate::subject::Subject;
+use crate::verify::Verifier;
+
+/// The columns in the order in which they are asked for.
+const COLUMNS: [&str; 6] = ["instruction", "a", "b", "c", "d", "flags"];
+
+/// An array as it is read.
+struct Array<R> {
+    name: &'static str,
+    stream: R,
+    kind: TypeChar,
+    /// Bytes of an element.
+    size: usize,
+    /// How many there are; `None` for a single value that goes with every row.
+    length: Option<u64>,
+    single: Vec<u8>,
+}
+
+pub(super) fn read<R: Read + Seek>(
+    open: &dyn Fn() -> io::Result<R>,
+    options: &Options,
+    verifier: &mut Verifier<'_>,
+) -> Result<(), String> {
+    let archive = || ZipArchive::new(BufReader::new(open().map_err(text)?)).map_err(text);
+    let index = archive()?;
+    let names = index.file_names().map(|name| Ok(name.map_err(text)?.trim_end_matches(".npy").to_owned()));
+    let names = names.collect::<Result<Vec<String>, String>>()?;
+    check(&names, options)?;
+    // A handle of its own for each array: they are read side by side.
+    let there: Vec<&'static str> =
+        COLUMNS.into_iter().filter(|column| names.iter().any(|name| name == column)).collect();
+    let mut archives = there.iter().map(|_| archive()).collect::<Result<Vec<_>, String>>()?;
+    let mut arrays = Vec::with_capacity(there.len());
+    for (name, archive) in there.into_iter().zip(&mut archives) {
+        let stream = archive.by_name(&format!("{name}.npy")).map_err(text)?;
+        arrays.push(Array::open(name, stream).map_err(|problem| format!("{name}.npy: {problem}"))?);
+    }
+    let lengths: Vec<u64> = arrays.iter().filter_map(|array| array.length).collect();
+    let total = lengths.first().copied().unwrap_or(1);
+    if let Some(other) = lengths.iter().find(|length| **length != total) {
+        return Err(format!("the arrays are of unlike length: {total} and {other}"));
+    }
+    let mut done = 0;
+    while done < total {
+        let count = (total - done).min(Block::capacity(1) as u64) as usize;
+        let mut columns: [Option<Column>; 6] = [const { None }; 6];
+        for array in &mut arrays {
+            let cells = array.cells(count).map_err(|problem| format!("{}.npy: {problem}", array.name))?;
+            let at = COLUMNS.iter().position(|name| *name == array.name);
+            if let Some(column) = at.and_then(|at| columns.get_mut(at)) {
+                *column = Some(Column { cells, present: None });
+            }
+        }
+        let [instruction, a, b, c, Some(result), flags] = columns else {
+            return Err("there is no column `d`".to_owned());
+        };
+        let names = names_of(instruction, options, verifier)?;
+        Part { first: done + 1, count, names, operands: [a, b, c], result, flags }.judge(verifier);
+        done += count as u64;
+        verifier.progress(done, Some(total));
+    }
+    Ok(())
+}
+
+fn names_of(column: Option<Column>, options: &Options, verifier: &mut Verifier<'_>) -> Result<Names, String> {
+    let Some(Column { cells, .. }) = column else {
+        let subject = options.instruction.as_ref().ok_or("there is no column `instruction`")?;
+        return Ok(Names::All(verifier.subject_or_add(subject)));
+    };
+    let Cells::Hex(names) = cells else {
+        return Err("instruction.npy: expected strings".to_owned());
+    };
+    Ok(match names.as_slice() {
+        [first, rest @ ..] if rest.iter().all(|name| name == first) && verifier.subject(first).is_ok() => {
+            Names::All(verifier.subject(first)?)
+        }
+        names => Names::Each(names.iter().map(|name| verifier.subject(name)).collect()),
+    })
+}
+
+impl<R: Read> Array<R> {
+    fn open(name: &'static str, mut stream: R) -> Result<Array<R>, String> {
+        let header = NpyHeader::from_reader(&mut stream).map_err(text)?;
+        let dtype = header.dtype();
+        let wrong = || format!("its element type {} is not supported", dtype.descr());
+        let DType::Plain(ty) = &dtype else { return Err(wrong()) };
+        if ty.endianness() == Endianness::Big {
+            return Err(format!("its elements are big-endian ({ty}): expected little-endian ones"));
+        }
+        let (kind, size) = (ty.type_char(), ty.num_bytes().ok_or_else(wrong)?);
+        let known = match kind {
+            TypeChar::Uint | TypeChar::Int | TypeChar::Float | TypeChar::RawData => matches!(size, 1 | 2 | 4 | 8),
+            TypeChar::UnicodeStr | TypeChar::ByteStr => size <= LONGEST_STRING,
+            _ => false,
+        };
+        if !known {
+            return Err(wrong());
+        }
+        let (length, mut single) = match header.shape() {
+            [length] => (Some(*length), Vec::new()),
+            [] => (None, vec![0; size]),
+            shape => return Err(format!("it has {} dimensions: expected one", shape.len())),
+        };
+        stream.read_exact(&mut single).map_err(text)?;
+        Ok(Array { name, stream, kind, size, length, single })
+    }
+
+    /// The next elements.
+    fn cells(&mut self, count: usize) -> Result<Cells, String> {
+        let mut bytes;
+        match self.length {
+            None => bytes = self.single.repeat(count),
+            Some(_) => {
+                bytes = vec![0; count * self.size];
+                self.stream.read_exact(&mut bytes).map_err(|error| format!("it is cut short: {error}"))?;
+            }
+        }
+        let strings = |string: &dyn Fn(&[u8]) -> String| {
+            // numpy allows strings of no characters.
+            if self.size == 0 { vec![String::new(); count] } else { bytes.chunks(self.size).map(string).collect() }
+        };
+        Ok(match (self.kind, self.size) {
+            (TypeChar::UnicodeStr, _) => Cells::Hex(strings(&unicode)),
+            (TypeChar::ByteStr, _) => {
+                Cells::Hex(strings(&|bytes| String::from_utf8_lossy(bytes).trim_end_matches('\0').to_owned()))
+            }
+            (_, 1) => Cells::U16(bytes.iter().map(|&byte| byte.into()).collect()),
+            (_, 2) => Cells::U16(bytes.as_chunks().0.iter().map(|bytes| u16::from_le_bytes(*bytes)).collect()),
+            (_, 4) => Cells::U32(bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect()),
+            _ => Cells::U64(bytes.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect()),
+        })
+    }
+}
+
+/// Bytes of a string that is neither a spelling nor a value: no memory is given to a header that lies.
+const LONGEST_STRING: usize = 4096;
+
+/// NumPy's strings have four bytes a character.
+fn unicode(bytes: &[u8]) -> String {
+    let characters = bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).take_while(|code| *code != 0);
+    characters.map(|code| char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+}
+
+/// An array's elements: unsigned integers of so many bytes, or hex digits.
+enum Elements {
+    Integers(usize),
+    Hex(usize),
+}
+
+impl Elements {
+    /// The narrowest that hold a column of every instruction.
+    fn of(subjects: &[Subject], column: &dyn Fn(&Subject) -> Option<usize>) -> Elements {
+        let widths = subjects.iter().filter_map(|subject| Some(subject.width(column(subject)?)));
+        match widths.max().unwrap_or(8) {
+            width @ ..=64 => Elements::Integers(width.next_power_of_two().max(8) as usize / 8),
+            width => Elements::Hex(width as usize / 4 + 2),
+        }
+    }
+}
+
+pub(super) fn write(vectors: &Generated, file: &mut File) -> io::Result<()> {
+    let mut zip = ZipWriter::new(io::BufWriter::with_capacity(1 << 20, file));
+    let subjects = vectors.subjects();
+    let rows = vectors.count() * subjects.len() as u64;
+    let mut put = |name: &str, descr: &str, shape: &str, data: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>| {
+        let options = zip::write::SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+        zip.start_file(format!("{name}.npy"), options.large_file(true))?;
+        zip.write_all(&header(descr, shape))?;
+        data(&mut zip)
+    };
+    let string = |text: &str, length: usize, out: &mut dyn Write| -> io::Result<()> {
+        let characters = text.chars().chain(std::iter::repeat('\0')).take(length);
+        out.write_all(&characters.flat_map(|c| u32::from(c).to_le_bytes()).collect::<Vec<u8>>())
+    };
+    let shape = format!("({rows},)");
+    let longest = subjects.iter().map(|subject| subject.spelling.chars().count()).max().unwrap_or(1);
+    match subjects {
+        [only] => put("instruction", &format!("<U{longest}"), "()", &mut |out| string(&only.spelling, longest, out))?,
+        _ => put("instruction", &format!("<U{longest}"), &shape, &mut |out| {
+            vectors.iter().try_for_each(|(subject, _)| string(&subject.spelling, longest, out))
+        })?,
+    }
+    // The vectors are made anew for every array, so that any number of them needs no memory.
+    for (at, name) in OPERANDS.into_iter().chain(["d"]).enumerate() {
+        let column = move |subject: &Subject| match at {
+            3 => Some(subject.arity()),
+            at => (at < subject.arity()).then_some(at),
+        };
+        if subjects.iter().all(|subject| column(subject).is_none()) {
+            continue;
+        }
+        let elements = Elements::of(subjects, &column);
+        let descr = match elements {
+            Elements::Integers(size) => format!("<u{size}"),
+            Elements::Hex(length) => format!("<U{length}"),
+        };
+        put(name, &descr, &shape, &mut |out| {
+            vectors.iter().try_for_each(|(subject, vector)| {
+                let value = column(subject).map(|at| (at, *vector.operands.get(at).unwrap_or(&vector.result)));
+                match elements {
+                    Elements::Integers(size) => {
+                        let bits = value.map_or(0, |(at, value)| pack(subject.format(at), &value));
+                        out.write_all(&bits.to_le_bytes()[..size])
+                    }
+                    Elements::Hex(length) => {
+                        let hex = value.map_or(String::new(), |(at, value)| value.hex(subject.format(at)));
+                        string(&hex, length, out)
+                    }
+                }
+            })
+        })?;
+    }
+    put("flags", "|u1", &shape, &mut |out| {
+        vectors.iter().try_for_each(|(_, vector)| out.write_all(&[vector.flags.unwrap_or(0)]))
+    })?;
+    zip.finish()?.flush()
+}
+
+/// The header of an array in C order, format version 1.0.
+fn header(descr: &str, shape: &str) -> Vec<u8> {
+    let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+    // The data begins at a multiple of 64; the text ends in a newline.
+    let padded = (10 + text.len() + 1).next_multiple_of(64) - 10;
+    text.push_str(&" ".repeat(padded - text.len() - 1));
+    text.push('\n');
+    [b"\x93NUMPY\x01\x00".as_slice(), &(text.len() as u16).to_le_bytes(), text.as_bytes()].concat()
+}

@@ -1,0 +1,283 @@
+//! Apache Parquet: a flat table. Integers, floats and half floats are taken as their bits, strings as hex digits.
+//!
+//! Source: Apache Parquet format, types and encodings.
+
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+
+use parquet::basic::Compression;
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{AsBytes, ByteArray, ByteArrayType, DataType, FixedLenByteArrayType, Int32Type, Int64Type};
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::parser::parse_message_type;
+
+use super::columns::{Cells, Column, Names, Part, check};
+use super::{OPERANDS, Options, text};
+use crate::block::{Block, Vector, pack};
+use crate::generate::Generated;
+use crate::subject::Subject;
+use crate::verify::Verifier;
+
+pub(super) fn read<R: ChunkReader + 'static>(
+    file: R,
+    options: &Options,
+    verifier: &mut Verifier<'_>,
+) -> Result<(), String> {
+    let file = SerializedFileReader::new(file).map_err(text)?;
+    let metadata = file.metadata();
+    let total = metadata.file_metadata().num_rows().max(0) as u64;
+    let schema = metadata.file_metadata().schema_descr_ptr();
+    let names: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
+    check(&names, options)?;
+    let mut done = 0;
+    for index in 0..file.num_row_groups() {
+        let group = file.get_row_group(index).map_err(text)?;
+        let open = |name: &str| -> Result<Option<Open>, String> {
+            let Some(at) = names.iter().position(|known| known == name) else { return Ok(None) };
+            let column = schema.column(at);
+            if column.max_rep_level() > 0 || column.max_def_level() > 1 {
+                return Err(format!("{name}: a nested column, expected a flat one"));
+            }
+            let reader = group.get_column_reader(at).map_err(text)?;
+            Ok(Some(Open { name: name.to_owned(), reader, optional: column.max_def_level() > 0 }))
+        };
+        let mut instruction = open("instruction")?;
+        let mut operands = [open("a")?, open("b")?, open("c")?];
+        let (mut result, mut flags) = (open("d")?.ok_or("there is no column `d`")?, open("flags")?);
+        let mut left = group.metadata().num_rows().max(0) as u64;
+        while left > 0 {
+            let count = left.min(Block::capacity(1) as u64) as usize;
+            let names = match &mut instruction {
+                Some(open) => open.names(count, verifier)?,
+                None => {
+                    let subject = options.instruction.as_ref().ok_or("there is no column `instruction`")?;
+                    Names::All(verifier.subject_or_add(subject))
+                }
+            };
+            let column = |open: &mut Option<Open>| open.as_mut().map(|open| open.column(count)).transpose();
+            let [a, b, c] = &mut operands;
+            let operands = [column(a)?, column(b)?, column(c)?];
+            let flags = column(&mut flags)?;
+            Part { first: done + 1, count, names, operands, result: result.column(count)?, flags }.judge(verifier);
+            left -= count as u64;
+            done += count as u64;
+            verifier.progress(done, Some(total));
+        }
+    }
+    Ok(())
+}
+
+/// A column of a row group as it is read.
+struct Open {
+    name: String,
+    reader: ColumnReader,
+    optional: bool,
+}
+
+/// The values that are there, and which rows have one.
+type Values<T> = (Vec<T>, Option<Vec<bool>>);
+
+impl Open {
+    /// The next values.
+    fn column(&mut self, count: usize) -> Result<Column, String> {
+        let optional = self.optional;
+        let cells = match &mut self.reader {
+            ColumnReader::Int32ColumnReader(reader) => {
+                next(reader, count, optional).map(|values| expanded(values, |bits| *bits as u32, Cells::U32))
+            }
+            ColumnReader::Int64ColumnReader(reader) => {
+                next(reader, count, optional).map(|values| expanded(values, |bits| *bits as u64, Cells::U64))
+            }
+            ColumnReader::FloatColumnReader(reader) => {
+                next(reader, count, optional).map(|values| expanded(values, |value| value.to_bits(), Cells::U32))
+            }
+            ColumnReader::DoubleColumnReader(reader) => {
+                next(reader, count, optional).map(|values| expanded(values, |value| value.to_bits(), Cells::U64))
+            }
+            ColumnReader::FixedLenByteArrayColumnReader(reader) => half(reader, count, optional),
+            ColumnReader::ByteArrayColumnReader(reader) => {
+                let string = |bytes: &ByteArray| String::from_utf8_lossy(bytes.as_bytes()).into_owned();
+                next(reader, count, optional).map(|values| expanded(values, string, Cells::Hex))
+            }
+            _ => Err("its type is not supported: expected integers, floats or strings".to_owned()),
+        };
+        cells.map_err(|problem| format!("{}: {problem}", self.name))
+    }
+
+    /// The instructions of the next rows.
+    fn names(&mut self, count: usize, verifier: &mut Verifier<'_>) -> Result<Names, String> {
+        let ColumnReader::ByteArrayColumnReader(reader) = &mut self.reader else {
+            return Err("instruction: expected strings".to_owned());
+        };
+        let (values, present) = next(reader, count, self.optional).map_err(|error| format!("instruction: {error}"))?;
+        let subject = |bytes: &ByteArray, verifier: &mut Verifier<'_>| match bytes.as_utf8() {
+            Ok(spelling) => verifier.subject(spelling),
+            Err(_) => Err("instruction: it is not UTF-8".to_owned()),
+        };
+        // Values of a dictionary share their bytes: one look tells most of them alike.
+        let same =
+            |a: &ByteArray, b: &ByteArray| (a.data().as_ptr() == b.data().as_ptr() && a.len() == b.len()) || a == b;
+        if let (Some(first), None) = (values.first(), &present)
+            && values.iter().all(|name| same(first, name))
+            && let Ok(index) = subject(first, verifier)
+        {
+            return Ok(Names::All(index));
+        }
+        let mut values = values.iter();
+        let mut each = Vec::with_capacity(count);
+        for row in 0..count {
+            let there = present.as_ref().is_none_or(|present| present[row]);
+            let name = if there { values.next() } else { None };
+            each.push(match name {
+                Some(name) => subject(name, verifier),
+                None => Err("instruction: nothing is there".to_owned()),
+            });
+        }
+        Ok(Names::Each(each))
+    }
+}
+
+/// The next values of a column.
+fn next<T: DataType>(reader: &mut ColumnReaderImpl<T>, count: usize, optional: bool) -> Result<Values<T::T>, String> {
+    let mut values = Vec::with_capacity(count);
+    let mut levels = Vec::new();
+    let mut read = 0;
+    while read < count {
+        let (records, ..) =
+            reader.read_records(count - read, optional.then_some(&mut levels), None, &mut values).map_err(text)?;
+        if records == 0 {
+            return Err(format!("it is cut short: {read} values of {count}"));
+        }
+        read += records;
+    }
+    let all_there = values.len() == count;
+    Ok((values, (!all_there).then(|| levels.iter().map(|level| *level > 0).collect())))
+}
+
+/// One cell a row, whatever stands where nothing is there.
+fn expanded<V, T: Default + Clone>(
+    (values, present): Values<V>,
+    cell: impl Fn(&V) -> T,
+    cells: impl Fn(Vec<T>) -> Cells,
+) -> Column {
+    let all = match &present {
+        None => values.iter().map(cell).collect(),
+        Some(present) => {
+            let mut values = values.iter();
+            present
+                .iter()
+                .map(|&there| if there { values.next().map(&cell) } else { None }.unwrap_or_default())
+                .collect()
+        }
+    };
+    Column { cells: cells(all), present }
+}
+
+/// Half floats: two bytes each.
+fn half(reader: &mut ColumnReaderImpl<FixedLenByteArrayType>, count: usize, optional: bool) -> Result<Column, String> {
+    let (values, present) = next(reader, count, optional)?;
+    if let Some(other) = values.iter().find(|value| value.len() != 2) {
+        return Err(format!("values of {} bytes: expected half floats of 2", other.len()));
+    }
+    let bits = |value: &parquet::data_type::FixedLenByteArray| {
+        value.as_bytes().iter().rev().fold(0, |bits: u16, byte| bits << 8 | u16::from(*byte))
+    };
+    Ok(expanded((values, present), bits, Cells::U16))
+}
+
+/// Rows of a group: some megabytes a column.
+const ROWS_OF_A_GROUP: usize = 1 << 20;
+
+/// A column as it is written.
+struct Written {
+    name: &'static str,
+    /// The widest value; of more than 64 bits they are hex strings.
+    width: u32,
+    /// Which column of an instruction it is, operands first.
+    of: fn(&Subject) -> Option<usize>,
+    optional: bool,
+}
+
+pub(super) fn write(vectors: &Generated, file: &mut File) -> io::Result<()> {
+    const COLUMNS: [fn(&Subject) -> Option<usize>; 4] =
+        [|_| Some(0), |_| Some(1), |subject| (subject.arity() > 2).then_some(2), |subject| Some(subject.arity())];
+    let columns = OPERANDS.into_iter().chain(["d"]).zip(COLUMNS).map(|(name, of)| {
+        let widths = vectors.subjects().iter().filter_map(|subject| Some(subject.width(of(subject)?)));
+        let optional = vectors.subjects().iter().any(|subject| of(subject).is_none());
+        Written { name, width: widths.max().unwrap_or(32), of, optional }
+    });
+    let columns: Vec<Written> = columns.collect();
+    let mut schema = "message vectors { required binary instruction (UTF8);".to_owned();
+    for Written { name, width, optional, .. } in &columns {
+        let repetition = if *optional { "optional" } else { "required" };
+        schema.push_str(&match width {
+            ..=32 => format!(" {repetition} int32 {name} (INTEGER({},false));", width.next_power_of_two().max(8)),
+            33..=64 => format!(" {repetition} int64 {name} (INTEGER(64,false));"),
+            _ => format!(" {repetition} binary {name} (UTF8);"),
+        });
+    }
+    schema.push_str(" required int32 flags (INTEGER(8,false)); }");
+    let schema = Arc::new(parse_message_type(&schema)?);
+    let properties = Arc::new(WriterProperties::builder().set_compression(Compression::SNAPPY).build());
+    let mut writer = SerializedFileWriter::new(file, schema, properties)?;
+    let mut rows = vectors.iter();
+    loop {
+        let rows: Vec<(&Subject, Vector)> = rows.by_ref().take(ROWS_OF_A_GROUP).collect();
+        if rows.is_empty() {
+            break;
+        }
+        let mut group = writer.next_row_group()?;
+        let names: Vec<ByteArray> = rows.iter().map(|(subject, _)| subject.spelling.as_str().into()).collect();
+        put::<ByteArrayType>(&mut group, &names, None)?;
+        columns.iter().try_for_each(|column| column.write(&mut group, &rows))?;
+        let flags: Vec<i32> = rows.iter().map(|(_, vector)| vector.flags.unwrap_or(0).into()).collect();
+        put::<Int32Type>(&mut group, &flags, None)?;
+        group.close()?;
+    }
+    writer.close()?;
+    Ok(())
+}
+
+impl Written {
+    fn write(
+        &self,
+        group: &mut SerializedRowGroupWriter<'_, &mut File>,
+        rows: &[(&Subject, Vector)],
+    ) -> io::Result<()> {
+        let values = rows.iter().filter_map(|(subject, vector)| {
+            let at = (self.of)(subject)?;
+            Some((subject.format(at), *vector.operands.get(at).unwrap_or(&vector.result)))
+        });
+        let levels: Vec<i16> = rows.iter().map(|(subject, _)| (self.of)(subject).is_some().into()).collect();
+        let levels = self.optional.then_some(levels.as_slice());
+        match self.width {
+            ..=32 => {
+                let all: Vec<i32> = values.map(|(format, value)| pack(format, &value) as i32).collect();
+                put::<Int32Type>(group, &all, levels)
+            }
+            33..=64 => {
+                let all: Vec<i64> = values.map(|(format, value)| pack(format, &value) as i64).collect();
+                put::<Int64Type>(group, &all, levels)
+            }
+            _ => {
+                let all: Vec<ByteArray> = values.map(|(format, value)| value.hex(format).as_str().into()).collect();
+                put::<ByteArrayType>(group, &all, levels)
+            }
+        }
+    }
+}
+
+/// Writes the next column of a row group.
+fn put<T: DataType>(
+    group: &mut SerializedRowGroupWriter<'_, &mut File>,
+    values: &[T::T],
+    levels: Option<&[i16]>,
+) -> io::Result<()> {
+    let mut column = group.next_column()?.ok_or_else(|| io::Error::other("no column is left"))?;
+    column.typed::<T>().write_batch(values, levels, None)?;
+    column.close()?;
+    Ok(())
+}

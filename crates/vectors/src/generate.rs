@@ -1,0 +1,75 @@
+//! Test vectors with the engine's results: directed at every boundary of the pipeline, then random.
+
+use roundonce::arith::Operand as Place;
+use roundonce::{Finding, Target, Value};
+
+use crate::aim::Aim;
+use crate::block::Vector;
+use crate::subject::Subject;
+
+/// Directed vectors of an instruction, at most: then nothing new comes of them.
+const MOST_DIRECTED: u64 = 100_000;
+
+/// Vectors of some instructions, made when they are asked for: the same for the same seed, on every machine.
+///
+/// ```
+/// use roundonce_vectors::Generated;
+/// let vectors = Generated::new(&["fma.rz.f32"], 100, 1, &Default::default())?;
+/// let (fma, first) = vectors.iter().next().unwrap();
+/// assert_eq!(fma.evaluate(&first.operands).value, first.result);
+/// # Ok::<(), roundonce::Finding>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Generated {
+    subjects: Vec<Subject>,
+    count: u64,
+    seed: u64,
+}
+
+impl Generated {
+    /// So many vectors for each instruction.
+    ///
+    /// # Errors
+    /// A finding about the first spelling that names none.
+    pub fn new<S: AsRef<str>>(spellings: &[S], count: u64, seed: u64, target: &Target) -> Result<Generated, Finding> {
+        let subjects = spellings.iter().map(|spelling| Subject::of(spelling.as_ref(), target));
+        Ok(Generated { subjects: subjects.collect::<Result<_, _>>()?, count, seed })
+    }
+
+    /// The instructions.
+    pub fn subjects(&self) -> &[Subject] {
+        &self.subjects
+    }
+    /// How many vectors each has.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+    /// All of them, an instruction after another.
+    pub fn iter(&self) -> impl Iterator<Item = (&Subject, Vector)> {
+        self.subjects.iter().flat_map(|subject| self.of(subject).map(move |vector| (subject, vector)))
+    }
+
+    /// Those of one instruction: half of them directed, the rest random.
+    pub fn of(&self, subject: &Subject) -> impl Iterator<Item = Vector> {
+        let operation = subject.recipe().operation;
+        // Other operands for each instruction: FNV-1a of its spelling.
+        let fnv = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        let seed = subject.spelling.bytes().fold(self.seed ^ 0xcbf2_9ce4_8422_2325, fnv);
+        let mut aim = Aim::new(seed, &operation);
+        let directed = (self.count.div_ceil(2)).min(MOST_DIRECTED);
+        let (arity, lanes) = (subject.arity(), subject.lanes() as usize);
+        let mut made = 0;
+        (0..self.count).map(move |index| {
+            let mut triples = [[0; 3]; roundonce::isa::MAX_LANES];
+            for triple in &mut triples[..lanes] {
+                *triple = if index < directed { aim.directed(made) } else { aim.random() };
+                made += 1;
+            }
+            let place = |place: Place| Value::of(triples[..lanes].iter().map(|triple| triple[place as usize]));
+            let operands: Vec<Value> = operation.kind.operands().iter().map(|&operand| place(operand)).collect();
+            debug_assert_eq!(operands.len(), arity);
+            let evaluated = subject.evaluate(&operands);
+            Vector { operands, result: evaluated.value, flags: Some(evaluated.flags.bits()) }
+        })
+    }
+}

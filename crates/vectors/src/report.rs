@@ -1,0 +1,133 @@
+//! What a verification found, as data and as sentences.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// What a verification found.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Report {
+    /// Rows that could be read.
+    pub vectors: u64,
+    /// Of these, with another result than any right one, or other flags.
+    pub failed: u64,
+    /// Rows that could not be read.
+    pub bad: u64,
+    /// What was found of each instruction, in the order of first appearance.
+    pub instructions: Vec<Checked>,
+    /// Failures that were looked into: all of them, or the first hundred thousand.
+    pub examined: u64,
+    /// These by cause, what explains most first.
+    pub causes: Vec<Group>,
+}
+
+/// What was found of one instruction.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Checked {
+    /// Its spelling.
+    pub instruction: String,
+    /// Its vectors.
+    pub vectors: u64,
+    /// Those that fail.
+    pub failed: u64,
+    /// SPIR-V: how many of the passing results are not the engine's own but legal, by what an implementation chose.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub choices: BTreeMap<String, u64>,
+}
+
+/// Failures of one cause.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Group {
+    /// Whether the cause explains them, or only describes them.
+    pub explained: bool,
+    /// What was done otherwise.
+    pub cause: String,
+    /// How many failures.
+    pub count: u64,
+    /// Passing vectors that the cause would have changed: more than none says that it is not at work everywhere.
+    pub contradicted: u64,
+    /// Passing vectors that were asked.
+    pub sampled: u64,
+    /// The first of them.
+    pub first: Example,
+}
+
+/// A failing vector.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Example {
+    /// Its number in the file, from 1.
+    pub row: u64,
+    /// The instruction.
+    pub instruction: String,
+    /// The operands' bits.
+    pub operands: Vec<String>,
+    /// The result's bits, and flags where the file tells them.
+    pub saw: String,
+    /// What would have been right.
+    pub expected: String,
+}
+
+impl Report {
+    /// Whether every row could be read and is right.
+    pub fn is_clean(&self) -> bool {
+        self.failed == 0 && self.bad == 0
+    }
+
+    /// The report as sentences, a line each.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for checked in &self.instructions {
+            let Checked { instruction, vectors, failed, choices } = checked;
+            let verdict = match *failed {
+                0 => "as expected".to_owned(),
+                failed => format!("{failed} fail"),
+            };
+            lines.push(format!("{instruction}: {}, {verdict}", counted(*vectors, "vector")));
+            for (choice, count) in choices {
+                lines.push(format!("  {count} legal though not what eval gives: {choice}"));
+            }
+        }
+        if self.instructions.is_empty() {
+            lines.push("no vectors".to_owned());
+        }
+        if self.bad > 0 {
+            lines.push(format!("{} could not be read", counted(self.bad, "row")));
+        }
+        if self.failed > 0 {
+            lines.push(String::new());
+        }
+        if self.examined < self.failed {
+            lines.push(format!("the first {} of {} failures by cause:", self.examined, self.failed));
+        }
+        self.causes.iter().for_each(|group| group.lines(self.examined, &mut lines));
+        lines
+    }
+}
+
+impl Group {
+    fn lines(&self, of: u64, lines: &mut Vec<String>) {
+        let Group { count, cause, contradicted, sampled, first, .. } = self;
+        let verb = if *count == 1 { "is" } else { "are" };
+        let who = match (*count == of, of) {
+            (true, 1) => "the failure".to_owned(),
+            (true, _) => format!("all {count} failures"),
+            (false, _) => format!("{count} of {of} failures"),
+        };
+        lines.push(if self.explained {
+            format!("{who} {verb} explained by {cause}")
+        } else {
+            format!("{who}: {cause}")
+        });
+        if *contradicted > 0 {
+            lines.push(format!("  not everywhere: {contradicted} of {sampled} passing vectors contradict it"));
+        }
+        let operands = first.operands.join(" ");
+        lines.push(format!("  first: row {}: {} {operands}", first.row, first.instruction));
+        lines.push(format!("    saw {}, expected {}", first.saw, first.expected));
+    }
+}
+
+/// `1 row`, `2 rows`.
+pub(crate) fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,153 @@
+//! What a vector is about: an instruction of a language, or one of TestFloat's functions, and which results are right.
+
+use roundonce::arith::{Format, Kind, Operation, Rounding};
+use roundonce::isa::{Gate, Place, Recipe};
+use roundonce::spirv::{self, AllowedSet, FloatModes};
+use roundonce::{Evaluation, Finding, Form, Instruction, Profile, Target, Value};
+
+/// The profile that results are held against.
+pub(crate) const PROFILE: Profile = Profile::NVIDIA;
+
+/// Which results are right.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Law {
+    /// These bits and no others.
+    Exact,
+    /// These bits, but any NaN is as good as another: TestFloat's default.
+    AnyNan,
+    /// Whatever an implementation of SPIR-V may give under these modes.
+    Allowed(FloatModes),
+}
+
+/// What a vector is about.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// As it was spelled.
+    pub spelling: String,
+    /// Its row and its meaning.
+    pub instruction: Instruction,
+    /// Which results are right.
+    pub law: Law,
+}
+
+impl Subject {
+    /// An instruction as [`roundonce::instruction`] reads it, or a function of TestFloat with its rounding: `f16_mulAdd`
+    /// rounds to nearest even, `f16_mulAdd_rm` down.
+    ///
+    /// # Errors
+    /// A finding that says what is wrong with the spelling.
+    ///
+    /// ```
+    /// use roundonce_vectors::{Law, Subject};
+    /// let target = Default::default();
+    /// assert_eq!(Subject::of("fma.rn.f32", &target)?.law, Law::Exact);
+    /// assert_eq!(Subject::of("f32_mulAdd_rz", &target)?.law, Law::AnyNan);
+    /// assert!(Subject::of("f32_mulAdd_up", &target).is_err());
+    /// # Ok::<(), roundonce::Finding>(())
+    /// ```
+    pub fn of(spelling: &str, target: &Target) -> Result<Subject, Finding> {
+        if let Some(function) = testfloat(spelling) {
+            return function;
+        }
+        let instruction = roundonce::instruction(spelling, target)?;
+        let law = if instruction.form.language == spirv::forms::LANGUAGE {
+            Law::Allowed(FloatModes::of_spelling(spelling))
+        } else {
+            Law::Exact
+        };
+        Ok(Subject { spelling: spelling.to_owned(), instruction, law })
+    }
+
+    /// What the name of a file says: `f16_mulAdd_rm.txt.gz`, `fma.rn.f32.txt`.
+    pub fn of_file_name(name: &str, target: &Target) -> Option<Subject> {
+        let name = name.strip_suffix(".gz").unwrap_or(name);
+        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+        Subject::of(stem, target).ok()
+    }
+
+    pub(crate) fn recipe(&self) -> &Recipe {
+        &self.instruction.recipe
+    }
+    /// How many operands it takes.
+    pub fn arity(&self) -> usize {
+        self.recipe().operation.kind.arity()
+    }
+    /// Components of a value.
+    pub fn lanes(&self) -> u32 {
+        self.recipe().lanes
+    }
+    /// The format of a column's components: the operands, then the result.
+    pub(crate) fn format(&self, column: usize) -> Format {
+        let operation = &self.recipe().operation;
+        if column < self.arity() { operation.operand_format(column) } else { operation.format }
+    }
+    /// Bits of a column's values.
+    pub(crate) fn width(&self, column: usize) -> u32 {
+        self.format(column).width() * self.lanes()
+    }
+    /// The result that the engine gives.
+    pub fn evaluate(&self, operands: &[Value]) -> Evaluation {
+        roundonce::eval(&self.instruction, operands, &PROFILE)
+    }
+    /// Where several results are right: each component's.
+    pub(crate) fn allowed(&self, operands: &[Value]) -> Vec<AllowedSet> {
+        let Law::Allowed(modes) = self.law else { return Vec::new() };
+        let format = self.recipe().operation.format;
+        let component = |lane: usize| [0, 1, 2].map(|operand| operands[operand].lanes()[lane]);
+        (0..self.lanes() as usize).map(|lane| spirv::allowed(format, modes, component(lane))).collect()
+    }
+}
+
+const fn function(mnemonic: &'static str, operands: &'static str, kind: Kind, format: Format) -> Form {
+    Form {
+        language: "TestFloat",
+        mnemonic,
+        parts: &[],
+        operands,
+        gate: Gate::needs(&[]),
+        recipe: Recipe::scalar(Operation::new(kind, format, Rounding::NearestEven)),
+        source: "Berkeley TestFloat 3e, testfloat_gen",
+        note: "with _rn, _rz, _rm or _rp at the end for the direction; tininess after rounding; any NaN equals any other",
+    }
+}
+const fn subtracting(mut form: Form) -> Form {
+    form.recipe.operation.negate_addend = true;
+    form
+}
+
+/// TestFloat's functions that are multiply-adds or their parts.
+#[rustfmt::skip] // One row a function.
+static FUNCTIONS: [Form; 12] = [
+    function("f16_mulAdd", "a, b, c", Kind::MulAdd, Format::F16),
+    function("f32_mulAdd", "a, b, c", Kind::MulAdd, Format::F32),
+    function("f64_mulAdd", "a, b, c", Kind::MulAdd, Format::F64),
+    function("f16_add", "a, b", Kind::Add, Format::F16),
+    function("f32_add", "a, b", Kind::Add, Format::F32),
+    function("f64_add", "a, b", Kind::Add, Format::F64),
+    subtracting(function("f16_sub", "a, b", Kind::Add, Format::F16)),
+    subtracting(function("f32_sub", "a, b", Kind::Add, Format::F32)),
+    subtracting(function("f64_sub", "a, b", Kind::Add, Format::F64)),
+    function("f16_mul", "a, b", Kind::Mul, Format::F16),
+    function("f32_mul", "a, b", Kind::Mul, Format::F32),
+    function("f64_mul", "a, b", Kind::Mul, Format::F64),
+];
+
+/// A function of TestFloat's, if it is one's name.
+fn testfloat(spelling: &str) -> Option<Result<Subject, Finding>> {
+    let rest =
+        |form: &Form| spelling.strip_prefix(form.mnemonic).filter(|rest| rest.is_empty() || rest.starts_with('_'));
+    let (form, suffix) = FUNCTIONS.iter().find_map(|form| Some((form, rest(form)?)))?;
+    let direction = Rounding::ALL.into_iter().find(|rounding| suffix.strip_prefix('_') == Some(rounding.name()));
+    let rounding = match direction {
+        Some(rounding) => rounding,
+        None if suffix.is_empty() => Rounding::NearestEven,
+        None => {
+            let message = format!("`{suffix}` in `{spelling}` is no direction: expected _rn, _rz, _rm or _rp");
+            return Some(Err(Finding::error("FORM0002", Place::Whole, message).rule(form.source)));
+        }
+    };
+    let mut recipe = form.recipe;
+    recipe.operation.rounding = rounding;
+    let instruction = Instruction { form, recipe };
+    Some(Ok(Subject { spelling: spelling.to_owned(), instruction, law: Law::AnyNan }))
+}

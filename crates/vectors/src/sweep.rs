@@ -1,0 +1,394 @@
+//! Every operand of a space: cut into shards, each evaluated by itself and leaving one small record, so that a sweep can
+//! be killed, continued and shared.
+//!
+//! A folder holds a sweep: `manifest.json` says what is asked, `shards/N.json` is the record of a finished shard, written
+//! whole or not at all. Whoever reads the manifest can evaluate any shard, on any machine; the order, the number of
+//! workers and a shard evaluated twice change nothing.
+
+use std::fmt;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use roundonce::Target;
+use roundonce::array::{PART, eval_into};
+use roundonce::isa::{hex_bits, parse_value};
+use serde::{Deserialize, Serialize};
+
+use crate::block::Lanes;
+use crate::subject::{PROFILE, Subject};
+
+/// Results of a shard, unless said otherwise: a second or a few.
+pub const SHARD: u64 = 1 << 27;
+/// What a manifest begins with.
+const KIND: &str = "roundonce sweep 1";
+
+/// What is asked.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    kind: String,
+    /// The instruction.
+    pub instruction: String,
+    /// An instruction of the same operands that must give the same bits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<String>,
+    /// The values of each operand: `all`, `0x0000..0x7fff` (the last included), or values with commas between.
+    pub spaces: Vec<String>,
+    /// Results in all.
+    pub count: u64,
+    /// Results of a shard; the last may have fewer.
+    pub shard: u64,
+}
+
+/// The record of a finished shard.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// Its number, from 0.
+    pub shard: u64,
+    /// Its results.
+    pub count: u64,
+    /// The sum of [`Digest`] over them.
+    pub digest: Digest,
+    /// Results that the second instruction does not give.
+    pub mismatches: u64,
+    /// The operands of the first of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<Vec<String>>,
+}
+
+/// What a finished sweep found.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Swept {
+    /// Results.
+    pub count: u64,
+    /// Their digest.
+    pub digest: Digest,
+    /// Results that the second instruction does not give.
+    pub mismatches: u64,
+    /// The operands of the first of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first: Option<Vec<String>>,
+}
+
+/// A sum over all results, each scrambled with its place: any order and any cut into shards give the same, and one
+/// changed result always another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Digest(pub u64);
+
+impl Digest {
+    /// Of the result at a place.
+    #[inline]
+    fn of(place: u64, bits: u64) -> Digest {
+        // The last steps of SplitMix64, which take no two inputs to one output.
+        let z = place.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ bits;
+        let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        Digest(z ^ z >> 31)
+    }
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Digest) -> Digest {
+        Digest(self.0.wrapping_add(other.0))
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+impl Serialize for Digest {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Digest, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let digest = u64::from_str_radix(&text, 16).map_err(serde::de::Error::custom)?;
+        Ok(Digest(digest))
+    }
+}
+
+/// The values of one operand.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Axis {
+    /// From one to another, both included.
+    Range { first: u64, last: u64 },
+    /// These.
+    Values(Vec<u64>),
+}
+
+impl Axis {
+    fn parse(subject: &Subject, operand: usize, text: &str) -> Result<Axis, String> {
+        let format = subject.format(operand);
+        let value = |text: &str| {
+            let parsed =
+                parse_value(format, 1, text).map_err(|problem| format!("operand {}: {problem}", operand + 1))?;
+            Ok::<u64, String>(parsed.value.lanes()[0])
+        };
+        if text == "all" {
+            return Ok(Axis::Range { first: 0, last: format.mask() });
+        }
+        if let Some((first, last)) = text.split_once("..") {
+            let (first, last) = (value(first)?, value(last)?);
+            if first > last {
+                return Err(format!("operand {}: `{text}` is empty: its bits run backwards", operand + 1));
+            }
+            return Ok(Axis::Range { first, last });
+        }
+        Ok(Axis::Values(text.split(',').map(value).collect::<Result<_, _>>()?))
+    }
+    fn count(&self) -> u128 {
+        match self {
+            Axis::Range { first, last } => u128::from(last - first) + 1,
+            Axis::Values(all) => all.len() as u128,
+        }
+    }
+    fn value(&self, index: u64) -> u64 {
+        match self {
+            Axis::Range { first, .. } => first + index,
+            Axis::Values(all) => all[index as usize],
+        }
+    }
+}
+
+impl Manifest {
+    /// A sweep of an instruction over the values of its operands, in shards of so many results.
+    ///
+    /// # Errors
+    /// If a spelling, a space or their number is wrong, there are more than 2^63 results, or values are packed.
+    pub fn new(instruction: &str, against: Option<&str>, spaces: &[String], shard: u64) -> Result<Manifest, String> {
+        let subject = Subject::of(instruction, &Target::default()).map_err(|finding| finding.to_string())?;
+        let axes = axes(&subject, spaces)?;
+        let count = axes.iter().map(Axis::count).try_fold(1, u128::checked_mul).filter(|count| *count <= 1 << 63);
+        let count = count.ok_or("the space has more than 2^63 results")? as u64;
+        let manifest = Manifest {
+            kind: KIND.to_owned(),
+            instruction: instruction.to_owned(),
+            against: against.map(str::to_owned),
+            spaces: spaces.to_vec(),
+            count,
+            shard: shard.max(1),
+        };
+        Ok(manifest)
+    }
+
+    /// How many shards there are.
+    pub fn shards(&self) -> u64 {
+        self.count.div_ceil(self.shard)
+    }
+}
+
+fn axes(subject: &Subject, spaces: &[String]) -> Result<Vec<Axis>, String> {
+    if subject.lanes() > 1 {
+        return Err(format!("`{}` has packed operands: sweep its one-component form", subject.spelling));
+    }
+    if spaces.len() != subject.arity() {
+        return Err(format!(
+            "`{}` takes {} operands, found {} spaces",
+            subject.spelling,
+            subject.arity(),
+            spaces.len()
+        ));
+    }
+    spaces.iter().enumerate().map(|(operand, text)| Axis::parse(subject, operand, text)).collect()
+}
+
+/// A sweep in its folder.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    folder: PathBuf,
+    manifest: Manifest,
+    subject: Subject,
+    against: Option<Subject>,
+    axes: Vec<Axis>,
+}
+
+impl Sweep {
+    /// Begins a sweep in a folder, or continues the same one there.
+    ///
+    /// # Errors
+    /// If the folder holds another sweep or cannot be written.
+    pub fn create(folder: &Path, manifest: &Manifest) -> Result<Sweep, String> {
+        let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+        fs::create_dir_all(folder.join("shards")).map_err(failed)?;
+        let path = folder.join("manifest.json");
+        if !path.exists() {
+            write_whole(&path, &(serde_json::to_string_pretty(manifest).map_err(|e| e.to_string())? + "\n"))?;
+        }
+        let sweep = Sweep::open(folder)?;
+        if sweep.manifest != *manifest {
+            return Err(format!("{}: another sweep is there: `{}`", path.display(), sweep.manifest.instruction));
+        }
+        Ok(sweep)
+    }
+
+    /// A sweep that a folder holds.
+    ///
+    /// # Errors
+    /// If it holds none, or one that cannot be understood.
+    pub fn open(folder: &Path) -> Result<Sweep, String> {
+        let path = folder.join("manifest.json");
+        let wrong = |problem: String| format!("{}: {problem}", path.display());
+        let text = fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
+        let manifest: Manifest = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        let asked = &manifest;
+        let again = Manifest::new(&asked.instruction, asked.against.as_deref(), &asked.spaces, asked.shard);
+        if again.map_err(wrong)? != manifest {
+            return Err(wrong("it does not describe a sweep of this version".to_owned()));
+        }
+        let of =
+            |spelling: &String| Subject::of(spelling, &Target::default()).map_err(|finding| wrong(finding.to_string()));
+        let subject = of(&manifest.instruction)?;
+        let against = manifest.against.as_ref().map(of).transpose()?;
+        let formats = |subject: &Subject| (0..=subject.arity()).map(|at| subject.format(at)).collect::<Vec<_>>();
+        if let Some(other) = &against
+            && (formats(other) != formats(&subject) || other.lanes() != 1)
+        {
+            return Err(format!("`{}` and `{}` have other operands or results", other.spelling, subject.spelling));
+        }
+        let axes = axes(&subject, &manifest.spaces).map_err(wrong)?;
+        Ok(Sweep { folder: folder.to_owned(), manifest, subject, against, axes })
+    }
+
+    /// What is asked.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The shards that have no record yet.
+    pub fn missing(&self) -> Vec<u64> {
+        (0..self.manifest.shards()).filter(|shard| self.record(*shard).is_err()).collect()
+    }
+
+    /// Evaluates a shard and leaves its record.
+    ///
+    /// # Errors
+    /// If there is no such shard or the record cannot be written.
+    pub fn run(&self, shard: u64) -> Result<Record, String> {
+        let record = self.evaluate(shard)?;
+        let text = serde_json::to_string(&record).map_err(|error| error.to_string())?;
+        write_whole(&self.path(shard), &(text + "\n"))?;
+        Ok(record)
+    }
+
+    /// The whole, once every shard has its record.
+    ///
+    /// # Errors
+    /// Which record is missing or wrong.
+    pub fn finish(&self) -> Result<Swept, String> {
+        let mut swept = Swept { count: 0, digest: Digest::default(), mismatches: 0, first: None };
+        for shard in 0..self.manifest.shards() {
+            let record = self.record(shard)?;
+            swept.count += record.count;
+            swept.digest = swept.digest.plus(record.digest);
+            swept.mismatches += record.mismatches;
+            swept.first = swept.first.or(record.first);
+        }
+        Ok(swept)
+    }
+
+    fn path(&self, shard: u64) -> PathBuf {
+        self.folder.join("shards").join(format!("{shard}.json"))
+    }
+
+    fn record(&self, shard: u64) -> Result<Record, String> {
+        let path = self.path(shard);
+        let wrong = |problem: String| format!("{}: {problem}", path.display());
+        let text = fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
+        let record: Record = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        let right = record.shard == shard && record.count == self.count(shard);
+        if right { Ok(record) } else { Err(wrong("it is the record of another shard".to_owned())) }
+    }
+
+    /// Results of a shard.
+    fn count(&self, shard: u64) -> u64 {
+        self.manifest.shard.min(self.manifest.count - shard * self.manifest.shard)
+    }
+
+    fn evaluate(&self, shard: u64) -> Result<Record, String> {
+        if shard >= self.manifest.shards() {
+            return Err(format!("there is no shard {shard}: there are {}", self.manifest.shards()));
+        }
+        let start = shard * self.manifest.shard;
+        let end = start + self.count(shard);
+        let mut record = Record { shard, count: end - start, digest: Digest::default(), mismatches: 0, first: None };
+        let lanes = |subject: &Subject, at| Lanes::of(subject.format(at));
+        let arity = self.subject.arity();
+        let mut columns: Vec<Lanes> = (0..arity).map(|at| lanes(&self.subject, at)).collect();
+        let (mut results, mut others) = (lanes(&self.subject, arity), lanes(&self.subject, arity));
+        let mut from = start;
+        while from < end {
+            let count = (end - from).min(PART as u64) as usize;
+            self.operands(from, count, &mut columns);
+            let evaluate = |subject: &Subject, out: &mut Lanes| {
+                let operands: Vec<_> = columns.iter().map(Lanes::operand).collect();
+                eval_into(&subject.instruction, &PROFILE, &operands, out.results(count))
+            };
+            evaluate(&self.subject, &mut results).map_err(|finding| finding.to_string())?;
+            record.digest = record.digest.plus(results.digest(from));
+            if let Some(other) = &self.against {
+                evaluate(other, &mut others).map_err(|finding| finding.to_string())?;
+                for at in (0..count).filter(|_| results != others) {
+                    if results.get(at) != others.get(at) {
+                        record.mismatches += 1;
+                        let values = columns.iter().enumerate();
+                        let hex = |(operand, column): (usize, &Lanes)| {
+                            hex_bits(self.subject.format(operand).width(), column.get(at))
+                        };
+                        record.first.get_or_insert_with(|| values.map(hex).collect());
+                    }
+                }
+            }
+            from += count as u64;
+        }
+        Ok(record)
+    }
+
+    /// The operands of so many results from one on; the last operand runs fastest.
+    fn operands(&self, from: u64, count: usize, columns: &mut [Lanes]) {
+        let mut stride = 1;
+        for (axis, column) in self.axes.iter().zip(columns).rev() {
+            column.clear();
+            let values = axis.count() as u64;
+            // Where in the axis, and how often its value comes yet.
+            let (mut index, mut left) = (from / stride % values, stride - from % stride);
+            while column.len() < count {
+                let run = left.min((count - column.len()) as u64) as usize;
+                column.fill(axis.value(index), run);
+                index = if index + 1 == values { 0 } else { index + 1 };
+                left = stride;
+            }
+            // Of the slowest axis there is nothing after: it may be as long as the whole.
+            stride = stride.saturating_mul(values);
+        }
+    }
+}
+
+impl Lanes {
+    /// The digest of results that begin at a place.
+    fn digest(&self, first: u64) -> Digest {
+        fn sum<T: Copy + Into<u64>>(all: &[T], first: u64) -> Digest {
+            let each = all.iter().zip(first..).map(|(bits, place)| Digest::of(place, (*bits).into()));
+            each.fold(Digest::default(), Digest::plus)
+        }
+        match self {
+            Lanes::U16(all) => sum(all, first),
+            Lanes::U32(all) => sum(all, first),
+            Lanes::U64(all) => sum(all, first),
+        }
+    }
+}
+
+/// Writes a file by way of a temporary one beside it.
+fn write_whole(path: &Path, text: &str) -> Result<(), String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
+}

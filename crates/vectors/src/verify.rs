@@ -1,0 +1,268 @@
+//! Captured results against what is right, a block of vectors at a time.
+
+use std::collections::{BTreeMap, HashMap};
+
+use roundonce::arith::Flags;
+use roundonce::array::eval_into;
+use roundonce::{Target, Value};
+
+use crate::block::{Block, Lanes, Vector};
+use crate::cause::Failures;
+use crate::report::{Checked, Example, Report};
+use crate::subject::{Law, PROFILE, Subject};
+
+/// Whoever watches a verification.
+pub trait Observer {
+    /// A row could not be read: its number from 1, and why.
+    fn bad_row(&mut self, row: u64, problem: &str);
+    /// So much of so much is done, in bytes or in rows; `None` where nobody knows how much there is.
+    fn progress(&mut self, done: u64, of: Option<u64>);
+}
+
+/// A stream of ever new wrong spellings must not fill the memory: no language has so many right ones.
+const MOST_KNOWN: usize = 10_000;
+
+/// What is known of one instruction of a file.
+struct Entry {
+    subject: Subject,
+    /// Vectors waiting to be judged: without flags, and with them.
+    waiting: [Block; 2],
+    vectors: u64,
+    failed: u64,
+    choices: BTreeMap<String, u64>,
+}
+
+/// Judges vectors as they come.
+pub(crate) struct Verifier<'a> {
+    target: Target,
+    observer: &'a mut dyn Observer,
+    names: HashMap<String, Result<usize, String>>,
+    entries: Vec<Entry>,
+    failures: Failures,
+    bad: u64,
+}
+
+impl<'a> Verifier<'a> {
+    pub(crate) fn new(target: Target, observer: &'a mut dyn Observer) -> Verifier<'a> {
+        let (names, entries, failures) = (HashMap::new(), Vec::new(), Failures::default());
+        Verifier { target, observer, names, entries, failures, bad: 0 }
+    }
+
+    /// The number that stands for an instruction from now on.
+    pub(crate) fn subject(&mut self, spelling: &str) -> Result<usize, String> {
+        if let Some(known) = self.names.get(spelling) {
+            return known.clone();
+        }
+        let found = match Subject::of(spelling, &self.target) {
+            Ok(subject) => Ok(self.add(subject)),
+            Err(finding) => Err(finding.to_string()),
+        };
+        if self.names.len() < MOST_KNOWN {
+            self.names.insert(spelling.to_owned(), found.clone());
+        }
+        found
+    }
+
+    /// The same for an instruction that the file does not name.
+    pub(crate) fn subject_or_add(&mut self, subject: &Subject) -> usize {
+        match self.names.get(&subject.spelling) {
+            Some(Ok(known)) => *known,
+            _ => {
+                let index = self.add(subject.clone());
+                self.names.insert(subject.spelling.clone(), Ok(index));
+                index
+            }
+        }
+    }
+
+    fn add(&mut self, subject: Subject) -> usize {
+        let waiting = [Block::new(&subject), Block::new(&subject)];
+        self.entries.push(Entry { subject, waiting, vectors: 0, failed: 0, choices: BTreeMap::new() });
+        self.entries.len() - 1
+    }
+
+    pub(crate) fn instruction(&self, index: usize) -> &Subject {
+        &self.entries[index].subject
+    }
+
+    pub(crate) fn progress(&mut self, done: u64, of: Option<u64>) {
+        self.observer.progress(done, of);
+    }
+
+    /// A row that cannot be read.
+    pub(crate) fn bad(&mut self, row: u64, problem: &str) {
+        self.bad += 1;
+        self.observer.bad_row(row, problem);
+    }
+
+    /// One vector.
+    pub(crate) fn push(&mut self, index: usize, row: u64, vector: &Vector) {
+        let entry = &mut self.entries[index];
+        let which = usize::from(vector.flags.is_some());
+        let block = &mut entry.waiting[which];
+        block.push(row, vector);
+        if block.rows.len() == Block::capacity(entry.subject.lanes()) {
+            let mut block = std::mem::replace(block, Block::new(&entry.subject));
+            self.judge(index, &block);
+            block.clear();
+            self.entries[index].waiting[which] = block;
+        }
+    }
+
+    /// Judges a block of vectors of one instruction.
+    pub(crate) fn judge(&mut self, index: usize, block: &Block) {
+        let entry = &mut self.entries[index];
+        let lanes = entry.subject.lanes() as usize;
+        let results = &block.columns[entry.subject.arity()];
+        let expected = expected(&entry.subject, block);
+        entry.vectors += block.rows.len() as u64;
+        let sample = self.failures.passing_wanted().min(block.rows.len());
+        if sample == 0 && block.flags.is_empty() && expected == *results {
+            return;
+        }
+        let step = block.rows.len().checked_div(sample).unwrap_or(usize::MAX);
+        for (at, &row) in block.rows.iter().enumerate() {
+            let same = expected.same(results, at * lanes, lanes);
+            let sampled = at % step == 0 && at / step < sample;
+            if same && !sampled && block.flags.get(at).is_none_or(|flags| *flags == raised(&entry.subject, block, at)) {
+                continue;
+            }
+            let vector = block.vector(at, lanes);
+            match verdict(&entry.subject, same, &vector) {
+                Verdict::Right if sampled => self.failures.keep_passing(index, vector),
+                Verdict::Right => {}
+                Verdict::Legal(choice) => *entry.choices.entry(choice).or_default() += 1,
+                Verdict::Wrong => {
+                    entry.failed += 1;
+                    if self.failures.wants_more() {
+                        let example = example(&entry.subject, row, &vector);
+                        self.failures.add(index, &entry.subject, &vector, example);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Judges what still waits, and tells what was found.
+    pub(crate) fn finish(mut self) -> Report {
+        for index in 0..self.entries.len() {
+            for which in [0, 1] {
+                let block = std::mem::replace(
+                    &mut self.entries[index].waiting[which],
+                    Block { rows: Vec::new(), columns: Vec::new(), flags: Vec::new() },
+                );
+                if !block.rows.is_empty() {
+                    self.judge(index, &block);
+                }
+            }
+        }
+        let seen = self.entries.into_iter().filter(|entry| entry.vectors > 0);
+        let checked = seen.map(|entry| Checked {
+            instruction: entry.subject.spelling,
+            vectors: entry.vectors,
+            failed: entry.failed,
+            choices: entry.choices,
+        });
+        let instructions: Vec<Checked> = checked.collect();
+        Report {
+            vectors: instructions.iter().map(|checked| checked.vectors).sum(),
+            failed: instructions.iter().map(|checked| checked.failed).sum(),
+            bad: self.bad,
+            examined: self.failures.examined(),
+            causes: self.failures.groups(),
+            instructions,
+        }
+    }
+}
+
+/// The engine's results.
+fn expected(subject: &Subject, block: &Block) -> Lanes {
+    let mut expected = Lanes::of(subject.format(subject.arity()));
+    let operands: Vec<_> = block.columns[..subject.arity()].iter().map(Lanes::operand).collect();
+    let count = block.columns[subject.arity()].len();
+    // The columns were made for this instruction: their number, width and length fit.
+    let evaluated = eval_into(&subject.instruction, &PROFILE, &operands, expected.results(count));
+    debug_assert_eq!(evaluated, Ok(()));
+    expected
+}
+
+/// The exceptions of a vector.
+fn raised(subject: &Subject, block: &Block, at: usize) -> u8 {
+    let operation = &subject.recipe().operation;
+    let (arity, lanes) = (subject.arity(), subject.lanes() as usize);
+    let mut raised = Flags::NONE;
+    for lane in at * lanes..(at + 1) * lanes {
+        let mut operands = [0; 3];
+        for (bits, column) in operands.iter_mut().zip(&block.columns[..arity]) {
+            *bits = column.get(lane);
+        }
+        raised = raised.union(operation.evaluate(&PROFILE, &operands[..arity]).flags);
+    }
+    raised.bits()
+}
+
+enum Verdict {
+    Right,
+    /// Another result than the engine's, by this choice.
+    Legal(String),
+    Wrong,
+}
+
+fn verdict(subject: &Subject, same: bool, vector: &Vector) -> Verdict {
+    let right = subject.evaluate(&vector.operands);
+    let format = subject.recipe().operation.format;
+    let same = same
+        || subject.law == Law::AnyNan && {
+            let same = |(&right, &seen): (&u64, &u64)| right == seen || format.is_nan(right) && format.is_nan(seen);
+            right.value.lanes().iter().zip(vector.result.lanes()).all(same)
+        };
+    match subject.law {
+        _ if same && vector.flags.is_none_or(|flags| flags == right.flags.bits()) => Verdict::Right,
+        // The flags of another legal result are its own.
+        Law::Allowed(_) if !same => legal(subject, &right.value, vector),
+        _ => Verdict::Wrong,
+    }
+}
+
+/// The choices that give the components which are not the engine's.
+fn legal(subject: &Subject, right: &Value, vector: &Vector) -> Verdict {
+    let mut choices: Vec<String> = Vec::new();
+    for (lane, set) in subject.allowed(&vector.operands).iter().enumerate() {
+        let seen = vector.result.lanes()[lane];
+        match set.explain(seen) {
+            None => return Verdict::Wrong,
+            Some(_) if right.lanes()[lane] == seen => {}
+            Some(choice) => choices.push(choice.to_string()),
+        }
+    }
+    choices.sort();
+    choices.dedup();
+    Verdict::Legal(choices.join("; "))
+}
+
+fn example(subject: &Subject, row: u64, vector: &Vector) -> Example {
+    let format = subject.recipe().operation.format;
+    let operands = vector.operands.iter().enumerate().map(|(column, value)| value.hex(subject.format(column)));
+    let right = subject.evaluate(&vector.operands);
+    let sets = subject.allowed(&vector.operands);
+    let mut expected = match sets.as_slice() {
+        [] => right.value.hex(format),
+        sets => sets.iter().rev().map(|set| set_text(set, format)).collect::<Vec<_>>().join(", "),
+    };
+    let mut saw = vector.result.hex(format);
+    if let Some(flags) = vector.flags {
+        saw.push_str(&format!(" flags {flags:02x}"));
+        expected.push_str(&format!(" flags {:02x}", right.flags.bits()));
+    }
+    Example { row, instruction: subject.spelling.clone(), operands: operands.collect(), saw, expected }
+}
+
+/// `0x3f800000 or 0x3f800001`.
+fn set_text(set: &roundonce::spirv::AllowedSet, format: roundonce::arith::Format) -> String {
+    let hex = |bits| Value::scalar(bits).hex(format);
+    let ranges = set.ranges().iter().map(|range| match range.first == range.last {
+        true => hex(range.first),
+        false => format!("{} to {}", hex(range.first), hex(range.last)),
+    });
+    ranges.collect::<Vec<_>>().join(" or ")
+}
