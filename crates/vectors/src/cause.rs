@@ -206,9 +206,9 @@ impl Failures {
         groups
     }
 
-    /// The next explanation to believe: one cause that explains all that is left; else two together that do; else the
-    /// one cause, and at last the two, that explain most. Of equals the one that fewest passing vectors contradict, then
-    /// the simpler.
+    /// The next explanation to believe: one cause that explains all that is left; else, where some are explained by no
+    /// one cause, two together that explain all; else the one cause, and at last the two, that explain most. Of equals
+    /// the one that fewest passing vectors contradict, then the simpler.
     fn best(&self, left: &[(Vec<Explanation>, Tally)]) -> Option<Explanation> {
         let all: u64 = left.iter().map(|(_, tally)| tally.count).sum();
         let mut counts: HashMap<Explanation, u64> = HashMap::new();
@@ -221,10 +221,11 @@ impl Failures {
         let most = |singles: bool| {
             counts.iter().filter(|(it, _)| single(it) == singles).map(|(_, count)| *count).max().unwrap_or(0)
         };
+        let by_one = left.iter().all(|(explained, _)| explained.iter().any(single));
         let (singles, wanted) = match (most(true), most(false)) {
             (0, 0) => return None,
             (one, _) if one == all => (true, one),
-            (_, two) if two == all => (false, two),
+            (_, two) if two == all && !by_one => (false, two),
             (0, two) => (false, two),
             (one, _) => (true, one),
         };

@@ -153,6 +153,21 @@ fn two_at_once() {
     assert_eq!(planted("fma.rn.f32", spec), "flushing subnormal operands and results and rounding toward zero");
 }
 
+/// Two errors, never together: each by itself, the commoner first.
+#[test]
+fn two_apart() {
+    let judge = |direction| move |triple| rational::judge(&right(direction), triple);
+    let zeroed = |bits| if subnormal(bits) { bits & F32.sign() } else { bits };
+    let all = report("fma.rn.f32", F32, false, |triple| match triple[2] % 2 {
+        0 => judge(Direction::Up)(triple),
+        _ => Verdict { bits: zeroed(judge(Direction::Nearest)(triple).bits), flags: 0 },
+    });
+    let causes: Vec<&str> = all.causes.iter().map(|group| group.cause.as_str()).collect();
+    assert_eq!(causes, ["rounding up", "flushing subnormal results"]);
+    assert!(all.causes.iter().all(|group| group.contradicted > 0));
+    assert_eq!(all.causes.iter().map(|group| group.count).sum::<u64>(), all.failed);
+}
+
 #[test]
 fn flags_alone() {
     let before = Spec { underflow_before_rounding: true, ..right(Direction::Nearest) };

@@ -163,7 +163,7 @@ fn refusals() {
     for (format, problem) in [
         (Format::TestFloat, "TestFloat's text names no instruction: give one, or another format"),
         (Format::Readmemh, "a memory has words of one width: give one instruction, or another format"),
-        (Format::Npz, "it is no text: name a file with -o"),
+        (Format::Npz, "npz and parquet are no text: name a file"),
     ] {
         let mut out = Vec::new();
         assert_eq!(format.write_text(&two, &mut out).unwrap_err().to_string(), problem);

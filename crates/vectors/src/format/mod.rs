@@ -97,7 +97,7 @@ impl Format {
             Format::JsonLines => jsonl::write(vectors, &mut out)?,
             Format::C => c::write(vectors, &mut out)?,
             Format::Readmemh => readmemh::write(vectors, &mut out)?,
-            Format::Npz | Format::Parquet => return Err(refused("it is no text: name a file with -o")),
+            Format::Npz | Format::Parquet => return Err(refused("npz and parquet are no text: name a file")),
         }
         out.flush()
     }
