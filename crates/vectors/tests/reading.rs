@@ -3,7 +3,7 @@
 mod common;
 
 use std::fs::File;
-use std::io::Write;
+use std::io::Write as _;
 use std::sync::Arc;
 
 use common::{Bad, of, verified};
@@ -86,8 +86,12 @@ fn files_that_cannot_be_read() {
     assert_eq!(verified(b"", &Options::default()).lines(), ["no vectors"]);
 }
 
+type Group<'a, 'f> = SerializedRowGroupWriter<'a, &'f mut File>;
+/// Writes the next column.
+type Write<'a> = &'a dyn Fn(&mut Group<'_, '_>);
+
 /// A table as its columns' writers make it.
-fn parquet(schema: &str, columns: &[&dyn Fn(&mut SerializedRowGroupWriter<'_, &mut File>)]) -> Vec<u8> {
+fn parquet(schema: &str, columns: &[Write<'_>]) -> Vec<u8> {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     let schema = Arc::new(parse_message_type(&format!("message m {{ {schema} }}")).unwrap());
     let mut writer = SerializedFileWriter::new(file.as_file_mut(), schema, Default::default()).unwrap();
@@ -98,7 +102,7 @@ fn parquet(schema: &str, columns: &[&dyn Fn(&mut SerializedRowGroupWriter<'_, &m
     std::fs::read(file.path()).unwrap()
 }
 
-fn put<T: DataType>(group: &mut SerializedRowGroupWriter<'_, &mut File>, values: &[T::T], levels: Option<&[i16]>) {
+fn put<T: DataType>(group: &mut Group<'_, '_>, values: &[T::T], levels: Option<&[i16]>) {
     let mut column = group.next_column().unwrap().unwrap();
     column.typed::<T>().write_batch(values, levels, None).unwrap();
     column.close().unwrap();
@@ -110,12 +114,12 @@ fn parquet_with_gaps() {
     let schema =
         "optional binary instruction (UTF8); optional int32 a; optional int32 b; optional int32 c; optional int32 d;";
     let ints = |values: &'static [u32], levels: &'static [i16]| {
-        move |group: &mut SerializedRowGroupWriter<'_, &mut File>| {
+        move |group: &mut Group<'_, '_>| {
             let values: Vec<i32> = values.iter().map(|bits| *bits as i32).collect();
             put::<Int32Type>(group, &values, Some(levels));
         }
     };
-    let name = |group: &mut SerializedRowGroupWriter<'_, &mut File>| {
+    let name = |group: &mut Group<'_, '_>| {
         put::<ByteArrayType>(group, &["fma.rn.f32".into(), "fma.rn.f32".into(), "nop".into()], Some(&[1, 1, 0, 1]));
     };
     let bytes = parquet(
@@ -140,11 +144,8 @@ fn parquet_with_gaps() {
 /// Results as floats, as a data frame has them.
 #[test]
 fn parquet_of_floats() {
-    let f32s = |bits: [u32; 2]| {
-        move |group: &mut SerializedRowGroupWriter<'_, &mut File>| {
-            put::<FloatType>(group, &bits.map(f32::from_bits), None)
-        }
-    };
+    let f32s =
+        |bits: [u32; 2]| move |group: &mut Group<'_, '_>| put::<FloatType>(group, &bits.map(f32::from_bits), None);
     let schema = "required float a; required float b; required float c; required float d;";
     let bytes = parquet(
         schema,
@@ -154,15 +155,13 @@ fn parquet_of_floats() {
     assert_eq!((report.vectors, report.failed), (2, 1));
     assert_eq!(report.causes[0].first.row, 2);
 
-    let f64s = |value: f64| {
-        move |group: &mut SerializedRowGroupWriter<'_, &mut File>| put::<DoubleType>(group, &[value], None)
-    };
+    let f64s = |value: f64| move |group: &mut Group<'_, '_>| put::<DoubleType>(group, &[value], None);
     let schema = "required double a; required double b; required double c; required double d;";
     let bytes = parquet(schema, &[&f64s(3.0), &f64s(5.0), &f64s(-1.0), &f64s(14.0)]);
     assert_eq!(verified(&bytes, &of("fma.rn.f64")).lines(), ["fma.rn.f64: 1 vector, as expected"]);
 
     let halves = |bits: u16| {
-        move |group: &mut SerializedRowGroupWriter<'_, &mut File>| {
+        move |group: &mut Group<'_, '_>| {
             let bytes = parquet::data_type::ByteArray::from(bits.to_le_bytes().to_vec());
             put::<FixedLenByteArrayType>(group, &[bytes.into()], None);
         }
@@ -179,11 +178,8 @@ fn parquet_of_floats() {
 /// Sixty-four bits hold a packed value; one that has more bits than the instruction is a bad row.
 #[test]
 fn parquet_of_wide_integers() {
-    let column = |bits: [u64; 2]| {
-        move |group: &mut SerializedRowGroupWriter<'_, &mut File>| {
-            put::<Int64Type>(group, &bits.map(|it| it as i64), None)
-        }
-    };
+    let column =
+        |bits: [u64; 2]| move |group: &mut Group<'_, '_>| put::<Int64Type>(group, &bits.map(|it| it as i64), None);
     let schema = "required int64 a; required int64 b; required int64 c; required int64 d;";
     let one = 0x3f80_0001_3f80_0001;
     let bytes = parquet(
@@ -205,7 +201,7 @@ fn parquet_of_wide_integers() {
 
 #[test]
 fn columns_that_are_not_there() {
-    let column = |group: &mut SerializedRowGroupWriter<'_, &mut File>| put::<Int32Type>(group, &[0], None);
+    let column = |group: &mut Group<'_, '_>| put::<Int32Type>(group, &[0], None);
     let bytes = parquet("required int32 a; required int32 b;", &[&column, &column]);
     assert_eq!(refusal(&bytes), "there is no column `d`: found a, b");
     let bytes = parquet("required int32 a; required int32 b; required int32 d;", &[&column, &column, &column]);
