@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Fuzzes every target, or those named, as many at a time as there are processors: a line each, and a failing exit status
+# if one crashed. What crashes is left in target/fuzz/TARGET/; what was found of use in target/fuzz/corpus/TARGET/.
+#
+#   dev/fuzz.sh [MINUTES_A_TARGET] [TARGET...]      (60 minutes unless told)
+#
+# It needs no tool but cargo: the instrumentation is what `cargo fuzz build --sanitizer none` asks the compiler for, with
+# debug assertions on. docs/nightly.md keeps the last result.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+minutes=${1:-60}
+shift || true
+root="$PWD"
+work="${CARGO_TARGET_DIR:-$root/target}/fuzz"
+host=$(rustc -vV | sed -n 's/^host: //p')
+coverage="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4
+ -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table
+ -Cllvm-args=-sanitizer-coverage-trace-compares"
+RUSTC_BOOTSTRAP=1 RUSTFLAGS="--cfg fuzzing $(echo $coverage) -Cdebug-assertions" CARGO_TARGET_DIR="$work/build" \
+    cargo build --quiet --release --bins --target "$host" --manifest-path fuzz/Cargo.toml
+
+fuzz() {
+    target=$1
+    mkdir -p "$work/$target" "$work/corpus/$target"
+    seeds="$root/fuzz/corpus/$target"
+    [ -d "$seeds" ] || seeds=
+    log="$work/$target/log"
+    status=ok
+    (cd "$work/$target" && "$work/build/$host/release/$target" "$work/corpus/$target" $seeds \
+        -max_total_time=$((minutes * 60)) -timeout=60 -rss_limit_mb=4096) > "$log" 2>&1 || status=CRASHED
+    echo "$target: $status, $(sed -n 's/^Done \([0-9]*\) runs.*/\1 runs/p' "$log") in $minutes minutes"
+    [ "$status" = ok ]
+}
+export -f fuzz
+export root work host minutes
+targets=("$@")
+[ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(cd fuzz/fuzz_targets && printf '%s\n' *.rs | sed 's/\.rs$//')
+printf '%s\n' "${targets[@]}" | xargs -P "$(nproc)" -I{} bash -c 'fuzz {}'
