@@ -1,6 +1,7 @@
 //! What a launch reports beside its buffers: errors with their places, approximations, prints, traces, contraction.
 
 use roundonce_exec::{Arg, Buffer, Contract, Launch, Options, Report, RunError, Trouble};
+use roundonce_isa::program::Passing;
 
 /// A kernel with a body between `.reg` declarations and its end; `out` is a buffer.
 fn module(body: &str) -> String {
@@ -311,4 +312,27 @@ fn arithmetic_on_memory_where_it_is() {
         assert_eq!(outcomes[0], outcomes[1], "{body}");
         assert!(outcomes[0][..256].iter().any(|&word| word != 0));
     }
+}
+
+#[test]
+fn a_value_is_no_buffer_nor_a_buffer_a_value() {
+    let parsed =
+        roundonce_ptx::parse(".version 7.0\n.target sm_70\n.address_size 64\n.entry k (.param .u64 p) { exit; }");
+    let mut program = roundonce_ptx::lower(&parsed.module, None).unwrap();
+    let mut told = |passing, arg| {
+        program.kernels[0].params[0].passing = passing;
+        let (grid, block) = ([1; 3], [1; 3]);
+        let options = Options::default();
+        let launch =
+            Launch { program: &program, entry: None, grid, block, args: vec![arg], dynamic_shared: 0, options };
+        launch.run().map(|_| ()).map_err(|error| (error.trouble, error.message))
+    };
+    let buffer = || Arg::Buffer(Buffer::zeros(4));
+    assert_eq!(told(Passing::Value, buffer()), Err((Trouble::Usage, "`p` is a value, not a buffer".to_owned())));
+    assert_eq!(
+        told(Passing::Buffer, Arg::Scalar(1)),
+        Err((Trouble::Usage, "`p` is a buffer, not a number".to_owned()))
+    );
+    assert_eq!(told(Passing::Any, buffer()), Ok(()));
+    assert_eq!(told(Passing::Any, Arg::Scalar(1)), Ok(()));
 }
