@@ -79,3 +79,20 @@ fn the_launch_must_fit() {
     let spec = Settings { spec: [(3, 1)].into(), ..entry("main") };
     assert_eq!(told(spec), "the module has no specialisation constant 3: it has none");
 }
+
+#[test]
+fn what_grows_without_end_is_refused() {
+    // Each function calls the next one twice.
+    let functions: String = (0..40)
+        .map(|at| {
+            let call = |name| format!("%{name}{at} = OpFunctionCall %void %f{}\n", at + 1);
+            let calls = if at < 39 { call("a") + &call("b") } else { String::new() };
+            format!("%f{at} = OpFunction %void None %procedure\n%l{at} = OpLabel\n{calls}OpReturn\nOpFunctionEnd\n")
+        })
+        .collect();
+    let text = module("", "%r = OpFunctionCall %void %f0", &functions);
+    let read = assemble_module(&text, None).unwrap();
+    let settings = Settings { entry: Some("main".to_owned()), ..Settings::default() };
+    let findings = lower(&read, Some(&text), &settings).unwrap_err();
+    assert!(findings[0].message.contains("blocks and"), "{findings:?}");
+}

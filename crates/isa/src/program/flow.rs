@@ -131,12 +131,12 @@ fn loop_depths(successors: &[Vec<usize>], predecessors: &[Vec<usize>], dominator
     };
     let mut depth = vec![0; count];
     for head in 0..count {
-        let mut inside = vec![false; count];
-        inside[head] = true;
         let mut todo: Vec<usize> = predecessors[head].iter().copied().filter(|&tail| dominates(head, tail)).collect();
         if todo.is_empty() {
             continue;
         }
+        let mut inside = vec![false; count];
+        inside[head] = true;
         while let Some(node) = todo.pop() {
             if !core::mem::replace(&mut inside[node], true) {
                 todo.extend(&predecessors[node]);

@@ -3,7 +3,7 @@
 //! Buffers are parameters by the name `set.binding`; each member of the push constants is one by its own name, and so
 //! is each parameter of an OpenCL kernel.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use roundonce_isa::program::{IntOp, Op, Operand, Param, Passing, Space, Special, Variable, Width};
 use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, Op as Opcode, StorageClass};
@@ -124,13 +124,17 @@ impl Body<'_> {
         if !self.kernel.params.is_empty() {
             return Err(self.unsupported("a second block of push constants"));
         }
-        let names: Vec<String> = (0..members.len()).map(|index| self.member_name(to, index as u32)).collect();
+        let names = self.member_names(to, members.len());
+        let mut times = HashMap::new();
+        for name in &names {
+            *times.entry(name.as_str()).or_insert(0) += 1;
+        }
         for (index, &(member, offset)) in members.iter().enumerate() {
             let scalar = lowering.types.scalar(member);
             let size = self.size_of(member)?;
             let end = offset.checked_add(size).filter(|end| *end < 1 << 16 && size > 0);
             let end = end.ok_or_else(|| self.unsupported("push constants of this size"))?;
-            let unique = !names[index].is_empty() && names.iter().filter(|name| **name == names[index]).count() == 1;
+            let unique = !names[index].is_empty() && times[names[index].as_str()] == 1;
             let name = if unique { names[index].clone() } else { format!("push.{index}") };
             let passing = if matches!(scalar, Some(Part::Pointer(_))) { Passing::Any } else { Passing::Value };
             let scalar = scalar.and_then(Part::scalar);
@@ -141,14 +145,20 @@ impl Body<'_> {
         Ok(())
     }
 
-    fn member_name(&self, ty: u32, index: u32) -> String {
+    /// The names that OpMemberName gives to a struct's members.
+    fn member_names(&self, ty: u32, count: usize) -> Vec<String> {
         let module = self.lowering.module;
-        let mut named = module.instructions().iter().filter(|at| at.opcode == Opcode::MemberName as u16);
-        let found = named.find_map(|at| match module.words_of(at) {
-            [_, target, member, name @ ..] if (*target, *member) == (ty, index) => read_string(name),
-            _ => None,
-        });
-        found.and_then(|(bytes, _)| String::from_utf8(bytes).ok()).unwrap_or_default()
+        let mut names = vec![String::new(); count];
+        for at in module.instructions().iter().filter(|at| at.opcode == Opcode::MemberName as u16) {
+            if let [_, target, member, name @ ..] = module.words_of(at)
+                && *target == ty
+                && let Some(place) = names.get_mut(*member as usize)
+                && let Some((bytes, _)) = read_string(name)
+            {
+                *place = String::from_utf8(bytes).unwrap_or_default();
+            }
+        }
+        names
     }
 
     /// A variable that is no parameter.
@@ -256,6 +266,7 @@ impl Body<'_> {
     /// What the entry point's own parameters are: buffers, values, and one piece of the launch's shared memory.
     pub(super) fn parameters(&mut self, function: u32) -> Result<Vec<Held>> {
         let lowering = self.lowering;
+        let names: HashMap<u32, String> = crate::rules::debug_names(lowering.module).into_iter().collect();
         let mut all = Vec::new();
         let mut shared = false;
         for index in lowering.functions.get(&function).cloned().unwrap_or_default() {
@@ -265,7 +276,7 @@ impl Body<'_> {
             self.stand_at(index);
             let type_id = self.result_type()?;
             let id = lowering.module.result(&self.at).unwrap_or(0);
-            let name = self.debug_name(id);
+            let name = self.parameter_name(id, &names);
             let value = match lowering.types.kind(type_id) {
                 Some(&Kind::Pointer { class, to }) => match StorageClass::from_u32(class) {
                     Some(StorageClass::CrossWorkgroup | StorageClass::UniformConstant) => {
@@ -305,15 +316,10 @@ impl Body<'_> {
         Ok(self.load_from(&Value::Memory(pointer), type_id)?.to_vec())
     }
 
-    /// The name that OpName gives, or the text's, or the place among the parameters.
-    fn debug_name(&self, id: u32) -> String {
+    /// The name of a parameter that OpName gives, or the text, or its place.
+    fn parameter_name(&self, id: u32, names: &HashMap<u32, String>) -> String {
         let module = self.lowering.module;
-        let mut named = module.instructions().iter().filter(|at| at.opcode == Opcode::Name as u16);
-        let found = named.find_map(|at| match module.words_of(at) {
-            [_, target, name @ ..] if *target == id => read_string(name),
-            _ => None,
-        });
-        let name = found.and_then(|(bytes, _)| String::from_utf8(bytes).ok()).filter(|name| !name.is_empty());
+        let name = names.get(&id).filter(|name| !name.is_empty()).cloned();
         let name = name.unwrap_or_else(|| module.id(id).to_string().trim_start_matches('%').to_owned());
         if name.bytes().all(|byte| byte.is_ascii_digit()) { self.kernel.params.len().to_string() } else { name }
     }

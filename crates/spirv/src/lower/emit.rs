@@ -1,13 +1,12 @@
 //! Operations put into blocks.
 
 use roundonce_arith::{Format, Kind, Operation, Rounding};
-use roundonce_isa::Place;
 use roundonce_isa::program::{
     Comparand, Comparison, Instruction as Step, IntOp, Op, Operand, Reg, Scalar, Sign, Terminator, Width,
 };
 
 use super::types::Part;
-use super::{Body, Draft, MOST_OPERATIONS, Result};
+use super::{Body, Draft, MOST_BLOCKS, MOST_LIVES, MOST_OPERATIONS, Result};
 
 impl Body<'_> {
     pub(super) fn new_block(&mut self) -> usize {
@@ -33,13 +32,11 @@ impl Body<'_> {
 
     /// Whether the kernel is still of a size that can be run.
     pub(super) fn check_size(&self) -> Result<()> {
-        if self.operations > MOST_OPERATIONS || self.blocks.len() > MOST_OPERATIONS {
-            let message = format!("a kernel of more than {MOST_OPERATIONS} operations, its calls inlined,");
-            return Err(roundonce_isa::Finding::error(
-                super::UNSUPPORTED,
-                Place::Whole,
-                format!("{message} cannot be run"),
-            ));
+        let (blocks, registers) = (self.blocks.len(), self.kernel.registers.len());
+        let lives = (blocks as u64).saturating_mul(registers as u64);
+        if self.operations > MOST_OPERATIONS || blocks > MOST_BLOCKS || lives > MOST_LIVES {
+            let size = format!("{} operations, {blocks} blocks and {registers} registers", self.operations);
+            return Err(self.unsupported(format!("a kernel of {size} and more, its calls inlined,")));
         }
         Ok(())
     }

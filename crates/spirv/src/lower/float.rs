@@ -4,17 +4,18 @@ use std::rc::Rc;
 
 use roundonce_arith::{Format, Kind, Operation, Rounding};
 use roundonce_isa::program::{Class, Comparand, Comparison, Function, IntOp, Op, Operand, Scalar, Width};
-use rspirv::spirv::{Decoration, ExecutionMode, FPRoundingMode, Op as Opcode};
+use rspirv::spirv::{Decoration, FPRoundingMode, Op as Opcode};
 
 use super::types::Part;
 use super::value::Components;
 use super::{Body, Mode, Result};
+use crate::modes::FloatModes;
 
 impl Body<'_> {
     /// The arithmetic of a width, for a result that is rounded; notes what the module leaves open.
     pub(super) fn rounds(&mut self, format: Format) -> Mode {
         let width = format.width();
-        let (mode, declared) = self.lowering.mode(self.entry, width);
+        let (mode, declared) = self.mode(width);
         if declared.rounding.is_none() {
             self.open(format!("{width}-bit rounding: to nearest even"));
         }
@@ -36,11 +37,20 @@ impl Body<'_> {
     /// Whether subnormals of a width become zero; notes what the module leaves open.
     pub(super) fn flushes(&mut self, format: Format) -> bool {
         let width = format.width();
-        let (mode, declared) = self.lowering.mode(self.entry, width);
+        let (mode, declared) = self.mode(width);
         if declared.denorm.is_none() {
             self.open(format!("{width}-bit subnormals: {}", if mode.flush { "flushed" } else { "kept" }));
         }
         mode.flush
+    }
+
+    /// The arithmetic of a width, and what is declared of it.
+    const fn mode(&self, width: u32) -> (Mode, FloatModes) {
+        self.modes[match width {
+            16 => 0,
+            32 => 1,
+            _ => 2,
+        }]
     }
 
     /// Notes that something is left open, and what was picked.
@@ -109,10 +119,7 @@ impl Body<'_> {
     pub(super) fn is_contractible(&mut self) -> bool {
         let facts = &self.lowering.facts;
         let id = self.lowering.module.result(&self.at).unwrap_or(0);
-        let function = self.entry.function;
-        let off =
-            |at: &crate::facts::Attached| at.target == function && at.value == ExecutionMode::ContractionOff as u32;
-        !facts.is_decorated(id, Decoration::NoContraction) && !facts.modes.iter().any(off)
+        !self.contraction_off && !facts.is_decorated(id, Decoration::NoContraction)
     }
 
     pub(super) fn float_arithmetic(&mut self, op: Opcode) -> Result<()> {

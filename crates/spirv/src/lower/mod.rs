@@ -34,9 +34,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use roundonce_arith::{NanRule, Operand as NanOperand, Profile, Rounding};
+use roundonce_isa::Finding;
 use roundonce_isa::program::{Block, Instruction as Step, Kernel, Operand, Place, Program, Reg, Terminator};
-use roundonce_isa::{Finding, line_column};
-use rspirv::spirv::ExecutionModel;
+use rspirv::spirv::{ExecutionMode, ExecutionModel};
 
 use crate::facts::{EntryPoint, Facts};
 use crate::modes::{Denorm, FloatModes};
@@ -53,8 +53,11 @@ pub const UNSUPPORTED: &str = "SPV0100";
 const MEANINGLESS: &str = "SPV0101";
 /// A launch that does not fit the module: no such entry point, no such specialisation constant.
 const LAUNCH: &str = "SPV0102";
-/// Operations of a kernel with its calls inlined: more are refused.
+/// Operations of a kernel with its calls inlined, and its blocks: more are refused.
 const MOST_OPERATIONS: usize = 1 << 20;
+const MOST_BLOCKS: usize = 1 << 15;
+/// Blocks times registers: which of these lives where is a table of as many bits.
+const MOST_LIVES: u64 = 1 << 32;
 /// Findings that are gathered before the rest is left alone.
 const MOST_FINDINGS: usize = 20;
 
@@ -141,6 +144,8 @@ pub fn lower(module: &Module, text: Option<&str>, settings: &Settings) -> core::
 /// Where instructions stand, for who reads a trace or an error.
 struct Source<'s> {
     text: Option<&'s str>,
+    /// Where the text's lines begin.
+    starts: Vec<usize>,
     /// The lines of a binary's disassembly, without its header.
     lines: Vec<String>,
 }
@@ -157,14 +162,16 @@ impl Source<'_> {
                 text.lines().skip(HEADER_LINES as usize).map(|line| line.trim_start().to_owned()).collect()
             }
         };
-        Source { text, lines }
+        let ends = text.unwrap_or_default().bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let starts = [0].into_iter().chain(ends.map(|(at, _)| at + 1)).collect();
+        Source { text, starts, lines }
     }
 
     fn place(&self, module: &Module, index: usize) -> Place {
         let word = module.instructions()[index].word;
         match (self.text, module.span(word)) {
             (Some(text), Some(span)) => Place {
-                line: line_column(text, span.start).0 as u32,
+                line: self.starts.partition_point(|&start| start <= span.start) as u32,
                 text: text.get(span).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" "),
             },
             _ => Place {
@@ -242,6 +249,10 @@ struct Body<'l> {
     local_top: u64,
     findings: Vec<Finding>,
     undetermined: BTreeSet<String>,
+    /// Of 16, 32 and 64 bits.
+    modes: [(Mode, FloatModes); 3],
+    /// Whether the entry point forbids contraction.
+    contraction_off: bool,
     /// Whether there are products, and sums, that a compiler may fuse.
     contractible: (bool, bool),
 }
@@ -277,7 +288,7 @@ impl<'m> Lowering<'m> {
     }
 
     /// The arithmetic that an entry point declares, or that is picked, for a width.
-    fn mode(&self, entry: &EntryPoint, width: u32) -> (Mode, FloatModes) {
+    fn mode_of(&self, entry: &EntryPoint, width: u32) -> (Mode, FloatModes) {
         let modes = FloatModes::of(&self.facts, entry.function, width);
         let flush = match modes.denorm {
             Some(denorm) => denorm == Denorm::FlushToZero,
@@ -312,6 +323,12 @@ impl<'l> Body<'l> {
             local_top: 0,
             findings: Vec::new(),
             undetermined: BTreeSet::new(),
+            modes: [16, 32, 64].map(|width| lowering.mode_of(entry, width)),
+            contraction_off: lowering
+                .facts
+                .modes
+                .iter()
+                .any(|at| at.target == entry.function && at.value == ExecutionMode::ContractionOff as u32),
             contractible: (false, false),
         };
         body.new_block();

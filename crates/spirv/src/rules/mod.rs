@@ -194,7 +194,7 @@ fn instructions(checker: &mut Checker<'_>) -> bool {
 }
 
 /// The names that OpName gives, for messages about binaries.
-fn debug_names(module: &Module) -> Vec<(u32, String)> {
+pub(crate) fn debug_names(module: &Module) -> Vec<(u32, String)> {
     let named = module.instructions().iter().filter(|at| at.opcode == rspirv::spirv::Op::Name as u16);
     named
         .filter_map(|instruction| {
