@@ -336,3 +336,15 @@ fn a_value_is_no_buffer_nor_a_buffer_a_value() {
     assert_eq!(told(Passing::Any, buffer()), Ok(()));
     assert_eq!(told(Passing::Any, Arg::Scalar(1)), Ok(()));
 }
+
+/// 2^32 × 2^32 threads, counted modulo 2^64, would be none.
+#[test]
+fn a_block_of_more_threads_than_can_be_counted() {
+    let parsed = roundonce_ptx::parse(".version 7.0\n.target sm_70\n.address_size 64\n.entry k () { exit; }");
+    let program = roundonce_ptx::lower(&parsed.module, None).unwrap();
+    for block in [[1 << 31, 1 << 31, 4], [u32::MAX; 3], [1 << 31, 1 << 31, 5]] {
+        let (grid, options) = ([1; 3], Options::default());
+        let launch = Launch { program: &program, entry: None, grid, block, args: vec![], dynamic_shared: 0, options };
+        assert_eq!(launch.run().unwrap_err().trouble, Trouble::Usage, "{block:?}");
+    }
+}

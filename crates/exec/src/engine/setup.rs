@@ -87,7 +87,7 @@ impl Sizes {
     fn check(&self, kernel: &Kernel) -> Result<(), RunError> {
         let fail = |message: String| Err(usage(&kernel.name, message));
         let [x, y, z] = self.block;
-        let threads = u64::from(x) * u64::from(y) * u64::from(z);
+        let threads = self.block.iter().fold(1u64, |all, &axis| all.saturating_mul(axis.into()));
         if threads == 0 || threads > THREADS as u64 {
             return fail(format!("a block of {x} × {y} × {z} threads: it must have 1 to {THREADS}"));
         }
