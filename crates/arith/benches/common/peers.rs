@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// A process of `dev/peers.py`; `ROUNDONCE_PYTHON` names the interpreter that has the packages.
+/// A process of `dev/peers/arrays.py`; `ROUNDONCE_PYTHON` names the interpreter that has the packages.
 pub(crate) struct Peer {
     process: Child,
     questions: ChildStdin,
@@ -14,7 +14,7 @@ impl Peer {
     /// None where the peer, or Python, is not installed.
     pub(crate) fn start(name: &str, lanes: usize) -> Option<Peer> {
         let python = std::env::var("ROUNDONCE_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../dev/peers.py");
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../dev/peers/arrays.py");
         let mut command = Command::new(python);
         command.args([script, name, &lanes.to_string()]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.stderr(Stdio::null()).spawn().ok()?;

@@ -1,6 +1,6 @@
 """a * b + c by numba or PoCL, on one thread, for the benchmark (crates/arith/benches/batch.rs), which takes turns with it.
 
-    python3 dev/peers.py numba|pocl LANES
+    python3 dev/peers/arrays.py numba|pocl LANES
 
 Says `ready`, then answers every line, a number of repeats, with the nanoseconds of processor time that they took. Exits with 3 where the
 peer is not installed.
