@@ -96,3 +96,20 @@ fn what_grows_without_end_is_refused() {
     let findings = lower(&read, Some(&text), &settings).unwrap_err();
     assert!(findings[0].message.contains("blocks and"), "{findings:?}");
 }
+
+/// Declared a second time a type could contain itself; nested without end it could have no end of empty parts.
+#[test]
+fn types_that_contain_themselves_are_no_types() {
+    let told = |globals: &str, body: &str| {
+        let text = module(globals, body, "");
+        let read = assemble_module(&text, None).unwrap_or_else(|findings| panic!("{findings:?}\n{text}"));
+        let settings = Settings { entry: Some("main".to_owned()), ..Settings::default() };
+        lower(&read, Some(&text), &settings).map(|_| ()).map_err(|findings| findings[0].message.clone())
+    };
+    let twice = "%inner = OpTypeStruct %f32\n%outer = OpTypeArray %inner %one\n%inner = OpTypeStruct %outer";
+    assert_eq!(told(twice, "%r = OpUndef %outer"), Ok(()));
+    let forward = "OpTypeForwardPointer %own PhysicalStorageBuffer\n%own = OpTypeStruct %own %f32";
+    assert_eq!(told(forward, "%r = OpUndef %own"), Ok(()));
+    let nothing: String = (0..200).map(|at| format!("%n{} = OpTypeStruct %n{at} %n{at}\n", at + 1)).collect();
+    assert_eq!(told(&format!("%n0 = OpTypeStruct\n{nothing}"), "%r = OpUndef %n200"), Ok(()));
+}

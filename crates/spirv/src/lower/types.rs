@@ -244,6 +244,8 @@ impl Types {
         let ty = self.get(id).filter(|ty| ty.parts <= MOST_PARTS)?;
         match &ty.kind {
             Kind::Void | Kind::RuntimeArray { .. } | Kind::Other => return None,
+            // What has no parts needs no walk, however much of it there is.
+            _ if ty.parts == 0 => {}
             Kind::Scalar(_) | Kind::Pointer { .. } => out.push(Cell { offset: at, part: self.scalar(id)? }),
             Kind::Struct(members) => {
                 for index in 0..members.len() {
@@ -258,8 +260,7 @@ impl Types {
                     Kind::Array { count, .. } => count,
                     _ => 0,
                 };
-                // Elements without parts need no walk, however many they are.
-                for index in 0..if self.parts(of) == 0 { 0 } else { count } {
+                for index in 0..count {
                     self.cells(of, at.checked_add(index.checked_mul(stride)?)?, layout, out)?;
                 }
             }
@@ -312,6 +313,11 @@ impl Types {
     /// Takes in a type's declaration. `length` is the value of a constant.
     pub(super) fn declare(&mut self, module: &Module, at: &Instruction, length: impl Fn(u32) -> Option<u64>) {
         let Some(id) = module.result(at) else { return };
+        // A second declaration would make types that contain themselves; only a pointer may be known beforehand.
+        let forward = matches!(self.kind(id), Some(Kind::Pointer { to: 0, .. })) && at.opcode == Op::TypePointer as u16;
+        if self.by_id.contains_key(&id) && !forward {
+            return;
+        }
         let word = |index| module.operand_word(at, index);
         let scalar = |part: Part| Some(self.plain(Kind::Scalar(part), 1, u64::from(part.bytes())));
         let found = match Op::from_u32(at.opcode.into()) {
