@@ -441,6 +441,10 @@ impl<'t> Assembler<'t> {
             return Err((at, format!("`{token}` is no string: expected `\"…\"`")));
         };
         let span = self.tokens[at].span();
+        // It would end there when read again.
+        if bytes.contains(&0) {
+            return Err((at, "a string cannot hold a zero byte, which is its end".to_owned()));
+        }
         for word in string_words(&bytes) {
             self.push(word, span);
         }

@@ -77,6 +77,12 @@ fn what_the_grammar_cannot_say_is_kept_as_raw_words() {
 }
 
 #[test]
+fn a_string_ends_at_its_zero_byte_and_so_holds_none() {
+    let findings = assemble("OpName %a \"one\0two\"").unwrap_err();
+    assert!(findings[0].message.contains("cannot hold a zero byte"), "{findings:?}");
+}
+
+#[test]
 fn both_spellings_of_the_capability_are_read_and_one_is_written() {
     let words = assemble("OpCapability FmaKHR").expect("as LLVM's translator prints it");
     assert_eq!(Ok(&words), assemble("OpCapability FMAKHR").as_ref());
