@@ -22,11 +22,17 @@ RUSTC_BOOTSTRAP=1 RUSTFLAGS="--cfg fuzzing $(echo $coverage) -Cdebug-assertions"
 fuzz() {
     target=$1
     mkdir -p "$work/$target" "$work/corpus/$target"
-    seeds="$root/fuzz/corpus/$target"
-    [ -d "$seeds" ] || seeds=
+    seeds=()
+    [ ! -d "$root/fuzz/corpus/$target" ] || seeds+=("$root/fuzz/corpus/$target")
+    # What earlier runs found, each input once: `-merge=1` made it.
+    if [ -f "$root/fuzz/corpus/$target.tar.gz" ]; then
+        mkdir -p "$work/kept/$target"
+        tar -xzf "$root/fuzz/corpus/$target.tar.gz" -C "$work/kept/$target"
+        seeds+=("$work/kept/$target")
+    fi
     log="$work/$target/log"
     status=ok
-    (cd "$work/$target" && "$work/build/$host/release/$target" "$work/corpus/$target" $seeds \
+    (cd "$work/$target" && "$work/build/$host/release/$target" "$work/corpus/$target" "${seeds[@]}" \
         -max_total_time=$((minutes * 60)) -timeout=60 -rss_limit_mb=4096) > "$log" 2>&1 || status=CRASHED
     echo "$target: $status, $(sed -n 's/^Done \([0-9]*\) runs.*/\1 runs/p' "$log") in $minutes minutes"
     [ "$status" = ok ]
