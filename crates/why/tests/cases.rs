@@ -97,7 +97,8 @@ fn sums_in_another_order() {
     ]);
     let expr = parse_expr("a+c+b", &names).unwrap();
     let seen = [Seen::parse("1.5").unwrap()];
-    let with = |reassociate| answer(&expr, &seen, Options { reassociate, ..Options::default() }, &Profile::NVIDIA).unwrap();
+    let with =
+        |reassociate| answer(&expr, &seen, Options { reassociate, ..Options::default() }, &Profile::NVIDIA).unwrap();
     let sentences = |answer: Answer| -> Vec<String> {
         answer.seen[0].explanations.iter().map(|found| found.sentence.clone()).collect()
     };
