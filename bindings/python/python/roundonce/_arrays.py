@@ -1,0 +1,123 @@
+"""Arrays to columns of bits, and back."""
+
+from __future__ import annotations
+
+from typing import Any, List, Optional, Tuple, Union
+
+import numpy as np
+
+from ._native import Instruction
+
+_FLOAT = {"f16": np.dtype(np.float16), "f32": np.dtype(np.float32), "f64": np.dtype(np.float64)}
+_UNSIGNED = {bits: np.dtype(f"uint{bits}") for bits in (16, 32, 64)}
+_WIDTH = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64}
+
+
+def format_of(dtype: np.dtype) -> Optional[str]:
+    """The format of a type of floats; None for any other type."""
+    for name, float_type in _FLOAT.items():
+        if dtype == float_type or dtype == float_type.newbyteorder():
+            return name
+    # ml_dtypes need not be installed for this.
+    return "bf16" if dtype.name == "bfloat16" else None
+
+
+def is_single(value: Any) -> bool:
+    """Whether it is a Python number or text, without a type of its own."""
+    return isinstance(value, (str, int, float)) and not isinstance(value, (bool, np.generic))
+
+
+class Column:
+    """Values as components' bits. `bits` has the values' shape, and one more axis of components if there are several."""
+
+    def __init__(self, bits: np.ndarray, shape: Tuple[int, ...], dtype: Optional[np.dtype], packed: bool) -> None:
+        self.bits = bits
+        self.shape = shape
+        self.dtype = dtype
+        """As given; None for a Python number or text."""
+        self.packed = packed
+        """Whether an element is a whole value of several components."""
+
+    def components(self) -> List[int]:
+        """The components of the only value."""
+        return [int(bits) for bits in self.bits.reshape(-1)]
+
+    def flat(self, shape: Tuple[int, ...], lanes: int) -> Union[np.ndarray, List[int]]:
+        """The components one after the other, for all values of a shape; a single value's alone."""
+        if self.bits.size == lanes:
+            return self.components()
+        axis = (lanes,) if lanes > 1 else ()
+        whole = self.bits if self.shape == shape else np.broadcast_to(self.bits, shape + axis)
+        return np.ascontiguousarray(whole).reshape(-1)
+
+
+def accepted(format: str, lanes: int) -> Tuple[List[np.dtype], List[np.dtype]]:
+    """The unsigned type of a whole packed value, if there is one, and those of a component."""
+    width = _WIDTH[format]
+    packed = [_UNSIGNED[width * lanes]] if lanes > 1 and width * lanes <= 64 and width * lanes in _UNSIGNED else []
+    component = [_FLOAT[format]] if format in _FLOAT else []
+    return packed, component + [_UNSIGNED[width]]
+
+
+def column(instruction: Instruction, format: str, what: str, array: np.ndarray) -> Column:
+    """An array as a column: a view of the same memory where that can be."""
+    lanes = instruction.lanes
+    dtype = array.dtype
+    if not dtype.isnative:
+        array = array.astype(dtype.newbyteorder("="))
+    native = array.dtype
+    packed, component = accepted(format, lanes)
+    bits = _UNSIGNED[_WIDTH[format]]
+    if native in packed:
+        last = np.ascontiguousarray(array).reshape(array.shape + (1,))
+        return Column(last.view(bits), array.shape, dtype, True)
+    if native in component or format_of(native) == format:
+        if lanes == 1:
+            return Column(array.view(bits), array.shape, dtype, False)
+        if array.ndim and array.shape[-1] == lanes:
+            return Column(array.view(bits), array.shape[:-1], dtype, False)
+    raise TypeError(_mismatch(instruction, format, what, f"{dtype.name} of shape {array.shape}"))
+
+
+def _mismatch(instruction: Instruction, format: str, what: str, found: str) -> str:
+    lanes = instruction.lanes
+    packed, component = accepted(format, lanes)
+    names = [dtype.name for dtype in component]
+    if format == "bf16":
+        names.insert(0, "bfloat16")
+    axis = f" with a last axis of {lanes}" if lanes > 1 else ""
+    expected = [dtype.name for dtype in packed] + [name + axis for name in names]
+    type_name = format if lanes == 1 else f"{lanes} × {format}"
+    return (
+        f"{what} of `{instruction.syntax}` is {type_name}: expected {', '.join(expected[:-1])} or {expected[-1]}"
+        f"{' as bits' if not axis else ''}, found {found}"
+    )
+
+
+def operand(instruction: Instruction, index: int, value: Any) -> Column:
+    """An operand as a caller gives it."""
+    format = instruction.operand_formats[index]
+    what = f"operand {index + 1}"
+    if is_single(value):
+        if isinstance(value, float) and instruction.lanes == 1:
+            components = [instruction.convert(index, value)]
+        elif isinstance(value, str) or instruction.lanes == 1:
+            components = instruction.read(index, str(value))
+        else:
+            raise TypeError(_mismatch(instruction, format, what, f"the number {value!r}"))
+        bits = np.array(components, _UNSIGNED[_WIDTH[format]])
+        return Column(bits if instruction.lanes > 1 else bits.reshape(()), (), None, False)
+    return column(instruction, format, what, np.asarray(value))
+
+
+def like(instruction: Instruction, columns: List[Column], shape: Tuple[int, ...]) -> np.ndarray:
+    """An array for results: of the type of the first operand of the result's format, else floats, else bits."""
+    format, lanes = instruction.format, instruction.lanes
+    packed, component = accepted(format, lanes)
+    for given, operand_format in zip(columns, instruction.operand_formats):
+        if operand_format == format and given.dtype is not None:
+            axis = () if given.packed or lanes == 1 else (lanes,)
+            return np.empty(shape + axis, given.dtype.newbyteorder("="))
+    if packed:
+        return np.empty(shape, packed[0])
+    return np.empty(shape + ((lanes,) if lanes > 1 else ()), component[0])

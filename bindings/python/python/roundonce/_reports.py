@@ -1,0 +1,175 @@
+"""Answers that a person reads: text, HTML for notebooks, and data."""
+
+from __future__ import annotations
+
+import html
+import json
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from . import _native
+from ._arrays import format_of
+from ._evaluate import columns_of
+from ._native import Instruction
+
+_STYLE = {
+    "strong": "font-weight:bold",
+    "label": "color:#0969da",
+    "kept": "color:#1a7f37;font-weight:bold",
+    "dropped": "color:#cf222e",
+    "faint": "opacity:0.65",
+}
+
+
+class Report:
+    """An answer: `str` gives its text, a notebook shows it in colours, `data` is the same as plain data."""
+
+    def __init__(self, report: Tuple[List[List[Tuple[str, str]]], str]) -> None:
+        self.lines, text = report
+        self.data: Dict[str, Any] = json.loads(text)
+
+    def __str__(self) -> str:
+        return "\n".join("".join(text for _, text in line).rstrip() for line in self.lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        def piece(role: str, text: str) -> str:
+            style = _STYLE.get(role)
+            escaped = html.escape(text)
+            return f'<span style="{style}">{escaped}</span>' if style else escaped
+
+        lines = ("".join(piece(role, text) for role, text in line) for line in self.lines)
+        return f'<pre style="line-height:1.25">{chr(10).join(lines)}</pre>'
+
+
+def _single(instruction: Instruction, operands: tuple) -> List[List[int]]:
+    columns = columns_of(instruction, operands)
+    for index, given in enumerate(columns):
+        if given.bits.size != instruction.lanes:
+            raise ValueError(f"operand {index + 1} has {given.bits.size} elements: one value is explained at a time")
+    return [given.components() for given in columns]
+
+
+def explain(instruction: str, *operands: Any, target: Optional[str] = None, version: Optional[str] = None) -> Report:
+    """One instruction on single operands, step by step, with what its neighbours would have given.
+
+    Operands and errors are `eval`'s.
+    """
+    form = Instruction(instruction, target, version)
+    return Report(_native.explain(form, _single(form, operands)))
+
+
+class Allowed:
+    """The legal results of an OpFmaKHR: for each component, ranges of bits `(first, last, choice)`, the lowest first."""
+
+    def __init__(self, instruction: Instruction, operands: List[List[int]]) -> None:
+        self._instruction = instruction
+        self.modes, self.components = _native.allowed(instruction, operands)
+
+    def choice(self, result: Any) -> Optional[List[str]]:
+        """What an implementation chose to get a result, for each component; None if none may give it."""
+        bits = columns_of_result(self._instruction, result)
+        choices = [
+            next((choice for first, last, choice in ranges if first <= value <= last), None)
+            for value, ranges in zip(bits, self.components)
+        ]
+        return None if None in choices else choices  # type: ignore[return-value]
+
+    def __contains__(self, result: Any) -> bool:
+        return self.choice(result) is not None
+
+    def __str__(self) -> str:
+        digits = {"f16": 4, "f32": 8, "f64": 16}[self._instruction.format]
+        lines = [f"{self._instruction.spelling}: {self.modes}"]
+        for index, ranges in enumerate(self.components):
+            if len(self.components) > 1:
+                lines.append(f"component {index}")
+            for first, last, choice in ranges:
+                bits = f"0x{first:0{digits}x}" + ("" if first == last else f" to 0x{last:0{digits}x}")
+                lines.append(f"  {bits}: {choice}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def columns_of_result(instruction: Instruction, result: Any) -> List[int]:
+    """The components of a result, which an OpFmaKHR has of its operands' type."""
+    return _single(instruction, (result,) * len(instruction.operand_formats))[0]
+
+
+def allowed(instruction: str, *operands: Any) -> Allowed:
+    """Every result that an implementation may give for an OpFmaKHR on single operands, under the modes spelled.
+
+    >>> allowed("OpFmaKHR.f32", "0x3eaaaaab", "0x3eaaaaab", "1.0")
+    OpFmaKHR.f32: rounding open, denormals open
+      0x3f8e38e3: the neighbour below
+      0x3f8e38e4: rounded to nearest even
+
+    Operands and errors are `eval`'s; an instruction of another language, which leaves nothing open, is an `Error`.
+    """
+    form = Instruction(instruction)
+    return Allowed(form, _single(form, operands))
+
+
+def why(
+    expression: str, *, saw: Any = (), reassociate: bool = False, any_nan: bool = False, **values: Any
+) -> Report:
+    """Which evaluation of an expression gives each seen value, or array.
+
+    `values` are the names' values. A value is a NumPy array or scalar of float16, bfloat16, float32 or float64, a
+    Python number (float64), or text with its type as the command reads it (``"1.5f"``, ``"0x3c00:f16"``). `saw` is one
+    value or a list of them, each an array of the result's shape if a name is an array; of single values plain decimals,
+    as text or Python numbers, are matched to the digits given. ``sum(a*b, 1)`` sums over an axis. `reassociate` lets
+    sums be taken in any order; of arrays `any_nan` takes one NaN for another.
+
+    Raises `Error` with the place in the expression, or about a value; TypeError names the type of an array.
+    """
+    seen = list(saw) if isinstance(saw, (list, tuple)) else [saw]
+    if any(_is_array(value) for value in [*values.values(), *seen]):
+        given = {name: _given(name, value) for name, value in values.items()}
+        wanted = [_given("saw", value) for value in seen]
+        return Report(_native.why_arrays(expression, given, wanted, reassociate, any_nan))
+    texts = {name: _text(name, value) for name, value in values.items()}
+    return Report(_native.why(expression, texts, [_seen(value) for value in seen], reassociate))
+
+
+def _is_array(value: Any) -> bool:
+    return not isinstance(value, (str, int, float, np.generic)) and np.ndim(value) > 0
+
+
+def _text(name: str, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    array = np.asarray(value, np.float64) if type(value) in (int, float) else np.asarray(value)
+    format = format_of(array.dtype)
+    if format is None:
+        raise TypeError(f"`{name}` is {array.dtype.name}: expected float16, bfloat16, float32 or float64")
+    native = array.astype(array.dtype.newbyteorder("="))
+    return f"{int(native.view(f'uint{8 * native.itemsize}')):#0{2 * native.itemsize + 2}x}:{format}"
+
+
+def _seen(value: Any) -> str:
+    return repr(value) if type(value) in (int, float) else _text("saw", value)
+
+
+def _given(name: str, value: Any) -> Any:
+    if not _is_array(value):
+        return _text(name, value)
+    array = np.asarray(value)
+    format = format_of(array.dtype)
+    if format is None:
+        raise TypeError(f"`{name}` is {array.dtype.name}: expected float16, bfloat16, float32 or float64")
+    return format, array.shape, array.astype(array.dtype.newbyteorder("<")).tobytes()
+
+
+def forms(pattern: str = "") -> List[Dict[str, Any]]:
+    """Every instruction form whose row has `pattern` in it (case does not matter): its language, syntax, operands,
+    gate, source, note and spellings."""
+
+    def matches(row: Dict[str, Any]) -> bool:
+        texts: Sequence[str] = [row["language"], row["syntax"], row["gate"], row["source"], *row["spellings"]]
+        return any(pattern.lower() in text.lower() for text in texts)
+
+    return [row for row in _native.forms() if matches(row)]

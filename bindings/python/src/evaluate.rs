@@ -1,0 +1,207 @@
+//! An instruction, and its evaluation over columns.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadwriteArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use roundonce::arith::{Format, Rounding};
+use roundonce::array::{Operand, PART, Results, eval_into};
+use roundonce::isa::convert;
+use roundonce::{Profile, Target, Value, parse_sm};
+
+use crate::error;
+
+/// An instruction, as its language spells it, on a target.
+#[pyclass(frozen, module = "roundonce._native")]
+pub(crate) struct Instruction {
+    #[pyo3(get)]
+    pub(crate) spelling: String,
+    pub(crate) inner: roundonce::Instruction,
+}
+
+/// A column as Python gives it: components one after the other, or one value's components.
+#[derive(FromPyObject)]
+enum Column<'py> {
+    U16(Bound<'py, PyArray1<u16>>),
+    U32(Bound<'py, PyArray1<u32>>),
+    U64(Bound<'py, PyArray1<u64>>),
+    Uniform(Vec<u64>),
+}
+
+/// A column that nobody writes while it is read.
+enum Held<'py> {
+    U16(PyReadonlyArray1<'py, u16>),
+    U32(PyReadonlyArray1<'py, u32>),
+    U64(PyReadonlyArray1<'py, u64>),
+    Uniform(Value),
+    Out,
+}
+
+#[derive(FromPyObject)]
+enum Out<'py> {
+    U16(Bound<'py, PyArray1<u16>>),
+    U32(Bound<'py, PyArray1<u32>>),
+    U64(Bound<'py, PyArray1<u64>>),
+}
+
+enum HeldOut<'py> {
+    U16(PyReadwriteArray1<'py, u16>),
+    U32(PyReadwriteArray1<'py, u32>),
+    U64(PyReadwriteArray1<'py, u64>),
+}
+
+fn unusable(problem: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(format!("an array cannot be used now: {problem}"))
+}
+
+/// As many components as a value has.
+pub(crate) fn value(components: &[u64], lanes: u32) -> PyResult<Value> {
+    if components.len() != lanes as usize {
+        let message = format!("a value has {} components, the instruction {lanes}", components.len());
+        return Err(PyValueError::new_err(message));
+    }
+    Ok(Value::of(components.iter().copied()))
+}
+
+impl<'py> Column<'py> {
+    fn hold(self, lanes: u32) -> PyResult<Held<'py>> {
+        Ok(match self {
+            Column::U16(array) => Held::U16(array.try_readonly().map_err(unusable)?),
+            Column::U32(array) => Held::U32(array.try_readonly().map_err(unusable)?),
+            Column::U64(array) => Held::U64(array.try_readonly().map_err(unusable)?),
+            Column::Uniform(components) => Held::Uniform(value(&components, lanes)?),
+        })
+    }
+}
+
+impl Held<'_> {
+    fn operand(&self) -> PyResult<Operand<'_>> {
+        Ok(match self {
+            Held::U16(array) => Operand::U16(array.as_slice().map_err(unusable)?),
+            Held::U32(array) => Operand::U32(array.as_slice().map_err(unusable)?),
+            Held::U64(array) => Operand::U64(array.as_slice().map_err(unusable)?),
+            Held::Uniform(value) => Operand::Uniform(*value),
+            Held::Out => Operand::Out,
+        })
+    }
+}
+
+impl HeldOut<'_> {
+    fn results(&mut self) -> PyResult<Results<'_>> {
+        Ok(match self {
+            HeldOut::U16(array) => Results::U16(array.as_slice_mut().map_err(unusable)?),
+            HeldOut::U32(array) => Results::U32(array.as_slice_mut().map_err(unusable)?),
+            HeldOut::U64(array) => Results::U64(array.as_slice_mut().map_err(unusable)?),
+        })
+    }
+}
+
+#[pymethods]
+impl Instruction {
+    #[new]
+    #[pyo3(signature = (spelling, target=None, version=None))]
+    fn new(py: Python<'_>, spelling: &str, target: Option<&str>, version: Option<&str>) -> PyResult<Instruction> {
+        let sm = target.map(parse_sm).transpose().map_err(|problem| error::whole(py, problem))?;
+        let ptx = version.map(str::parse).transpose().map_err(|problem| error::whole(py, problem))?;
+        let inner = roundonce::instruction(spelling, &Target { sm, ptx });
+        let inner = inner.map_err(|finding| error::of_finding(py, &finding))?;
+        Ok(Instruction { spelling: spelling.to_owned(), inner })
+    }
+
+    #[getter]
+    fn syntax(&self) -> String {
+        self.inner.form.syntax()
+    }
+    #[getter]
+    fn lanes(&self) -> u32 {
+        self.inner.recipe.lanes
+    }
+    /// The format of the result's components.
+    #[getter]
+    fn format(&self) -> &'static str {
+        name(self.inner.recipe.operation.format)
+    }
+    /// The formats of the operands' components.
+    #[getter]
+    fn operand_formats(&self) -> Vec<&'static str> {
+        let operation = &self.inner.recipe.operation;
+        (0..operation.kind.arity()).map(|index| name(operation.operand_format(index))).collect()
+    }
+
+    pub(crate) fn check_arity(&self, py: Python<'_>, found: usize) -> PyResult<()> {
+        roundonce::check_arity(&self.inner, found).map_err(|finding| error::of_finding(py, &finding))
+    }
+
+    /// The components of an operand written as text.
+    fn read(&self, py: Python<'_>, index: usize, text: &str) -> PyResult<Vec<u64>> {
+        self.check_index(index)?;
+        let parsed = roundonce::operand(&self.inner, index, text);
+        Ok(parsed.map_err(|finding| error::of_finding(py, &finding))?.value.lanes().to_vec())
+    }
+
+    /// The bits of a number in an operand's format, rounded once, to nearest even, if it does not fit.
+    fn convert(&self, index: usize, number: f64) -> PyResult<u64> {
+        self.check_index(index)?;
+        let format = self.inner.recipe.operation.operand_format(index);
+        Ok(convert(Format::F64, format, Rounding::NearestEven, number.to_bits()).0)
+    }
+
+    /// Evaluates columns; of an operand that is `None` the column is what `out` holds before.
+    fn eval_into<'py>(&self, py: Python<'py>, operands: Vec<Option<Column<'py>>>, out: Out<'py>) -> PyResult<()> {
+        let lanes = self.inner.recipe.lanes;
+        let held = operands.into_iter().map(|column| column.map_or(Ok(Held::Out), |column| column.hold(lanes)));
+        let held = held.collect::<PyResult<Vec<_>>>()?;
+        let mut out = match out {
+            Out::U16(array) => HeldOut::U16(array.try_readwrite().map_err(unusable)?),
+            Out::U32(array) => HeldOut::U32(array.try_readwrite().map_err(unusable)?),
+            Out::U64(array) => HeldOut::U64(array.try_readwrite().map_err(unusable)?),
+        };
+        let operands = held.iter().map(Held::operand).collect::<PyResult<Vec<_>>>()?;
+        let results = out.results()?;
+        let length = match &results {
+            Results::U16(slice) => slice.len(),
+            Results::U32(slice) => slice.len(),
+            Results::U64(slice) => slice.len(),
+        };
+        let pool = if length > PART { Some(pool()?) } else { None };
+        let work = || eval_into(&self.inner, &Profile::NVIDIA, &operands, results);
+        let evaluated = py.detach(|| match pool {
+            Some(pool) => pool.install(work),
+            None => work(),
+        });
+        evaluated.map_err(|finding| error::of_finding(py, &finding))
+    }
+}
+
+impl Instruction {
+    fn check_index(&self, index: usize) -> PyResult<()> {
+        if index < self.inner.recipe.operation.kind.arity() {
+            return Ok(());
+        }
+        Err(PyValueError::new_err(format!("`{}` has no operand {}", self.spelling, index + 1)))
+    }
+}
+
+fn name(format: Format) -> &'static str {
+    format.name().unwrap_or("?")
+}
+
+/// This process's threads. A process that was forked has its parent's memory but none of its threads: it starts its
+/// own, and leaves the parent's pool alone. Called with the interpreter held, as forks are made: nobody else has the
+/// lock then.
+fn pool() -> PyResult<Arc<ThreadPool>> {
+    static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+    let mut known = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    let process = std::process::id();
+    if let Some((owner, pool)) = &*known
+        && *owner == process
+    {
+        return Ok(Arc::clone(pool));
+    }
+    let pool = ThreadPoolBuilder::new().build().map_err(|problem| PyValueError::new_err(problem.to_string()))?;
+    let pool = Arc::new(pool);
+    std::mem::forget(known.replace((process, Arc::clone(&pool))));
+    Ok(pool)
+}

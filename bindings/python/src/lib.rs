@@ -1,0 +1,19 @@
+//! What the Python package asks of the front door: instructions over contiguous columns of bits, and reports.
+//!
+//! Types of arrays, broadcasting and strides are `python/roundonce/_arrays.py`'s.
+
+mod error;
+mod evaluate;
+mod report;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::error::Error;
+    #[pymodule_export]
+    use crate::evaluate::Instruction;
+    #[pymodule_export]
+    use crate::report::{allowed, explain, forms, ulps, why, why_arrays};
+}

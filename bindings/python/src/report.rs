@@ -1,0 +1,167 @@
+//! Answers as lines of text with roles, and as JSON.
+
+use std::collections::BTreeMap;
+
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyDict;
+use roundonce::arith::Format;
+use roundonce::spirv::FloatModes;
+use roundonce::why::{
+    Column, Line, Options, Question, Role, Seen, Typed, Values, answer, answer_arrays, parse_expr, parse_typed,
+};
+use roundonce::{Profile, TABLES};
+use serde::Serialize;
+
+use crate::error;
+use crate::evaluate::{Instruction, value};
+
+/// Lines of pieces, each with its role; the same as JSON.
+type Report = (Vec<Vec<(&'static str, String)>>, String);
+
+fn report(lines: Vec<Line>, data: &impl Serialize) -> PyResult<Report> {
+    let pieces = |line: Line| line.0.into_iter().map(|(role, text)| (name(role), text)).collect();
+    let json = serde_json::to_string(data).map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()));
+    Ok((lines.into_iter().map(pieces).collect(), json?))
+}
+
+fn name(role: Role) -> &'static str {
+    match role {
+        Role::Plain => "plain",
+        Role::Strong => "strong",
+        Role::Label => "label",
+        Role::Kept => "kept",
+        Role::Dropped => "dropped",
+        Role::Faint => "faint",
+    }
+}
+
+fn values(instruction: &Instruction, operands: &[Vec<u64>]) -> PyResult<Vec<roundonce::Value>> {
+    operands.iter().map(|components| value(components, instruction.inner.recipe.lanes)).collect()
+}
+
+/// The pipeline on these operands, step by step.
+#[pyfunction]
+pub(crate) fn explain(py: Python<'_>, instruction: &Instruction, operands: Vec<Vec<u64>>) -> PyResult<Report> {
+    instruction.check_arity(py, operands.len())?;
+    let operands = values(instruction, &operands)?;
+    let inner = &instruction.inner;
+    let explained = roundonce::explain(&instruction.spelling, inner, &operands, &Profile::NVIDIA);
+    report(explained.lines(inner.recipe.operation.kind), &explained)
+}
+
+/// Ranges of legal bits, the first, the last and the choice that gives them, for each component; and the modes declared.
+type Allowed = (String, Vec<Vec<(u64, u64, String)>>);
+
+#[pyfunction]
+pub(crate) fn allowed(py: Python<'_>, instruction: &Instruction, operands: Vec<Vec<u64>>) -> PyResult<Allowed> {
+    instruction.check_arity(py, operands.len())?;
+    let operands = values(instruction, &operands)?;
+    let sets = roundonce::allowed(&instruction.spelling, &instruction.inner, &operands)
+        .map_err(|finding| error::of_finding(py, &finding))?;
+    let range = |range: &roundonce::spirv::Range| (range.first, range.last, range.choice.to_string());
+    let components = sets.iter().map(|set| set.ranges().iter().map(range).collect()).collect();
+    Ok((FloatModes::of_spelling(&instruction.spelling).to_string(), components))
+}
+
+/// Units in the last place between two numbers; `None` for a NaN or an unknown format.
+#[pyfunction]
+pub(crate) fn ulps(format: &str, one: u64, other: u64) -> Option<u64> {
+    roundonce::why::ulps(named(format)?, one, other)
+}
+
+fn named(format: &str) -> Option<Format> {
+    Format::NAMED.iter().find(|(name, _)| *name == format).map(|(_, format)| *format)
+}
+
+fn typed(py: Python<'_>, name: &str, text: &str) -> PyResult<Typed> {
+    let parsed = parse_typed(text).map_err(|problem| error::whole(py, format!("{name}: {problem}")));
+    Ok(parsed?.0)
+}
+
+/// Which evaluations give the seen values, where no name is an array.
+#[pyfunction]
+pub(crate) fn why(
+    py: Python<'_>,
+    expression: &str,
+    names: BTreeMap<String, String>,
+    saw: Vec<String>,
+    reassociate: bool,
+) -> PyResult<Report> {
+    let names = names.iter().map(|(name, text)| Ok((name.clone(), typed(py, name, text)?)));
+    let names = names.collect::<PyResult<BTreeMap<String, Typed>>>()?;
+    let expr = parse_expr(expression, &names).map_err(|fault| error::at(py, expression, fault.at, &fault.message))?;
+    let seen = saw.iter().map(|text| Seen::parse(text).map_err(|problem| error::whole(py, format!("saw: {problem}"))));
+    let seen = seen.collect::<PyResult<Vec<Seen>>>()?;
+    let options = Options { reassociate, ..Options::default() };
+    let answer = py.detach(|| answer(&expr, &seen, options, &Profile::NVIDIA));
+    let answer = answer.map_err(|problem| error::whole(py, problem))?;
+    report(answer.lines(), &answer)
+}
+
+/// One value, or an array: its format, its shape, its bytes.
+#[derive(FromPyObject)]
+pub(crate) enum Given {
+    Text(String),
+    Array(String, Vec<usize>, PyBackedBytes),
+}
+
+impl Given {
+    fn values(&self, py: Python<'_>, name: &str) -> PyResult<Values> {
+        match self {
+            Given::Text(text) => Ok(Values { column: Column::one(typed(py, name, text)?), shape: Vec::new() }),
+            Given::Array(format, shape, bytes) => {
+                let column = named(format).and_then(|format| Column::of_bytes(format, bytes));
+                let column =
+                    column.ok_or_else(|| error::whole(py, format!("{name}: no whole elements of {format}")))?;
+                Ok(Values { column, shape: shape.clone() })
+            }
+        }
+    }
+}
+
+/// The same over arrays.
+#[pyfunction]
+pub(crate) fn why_arrays(
+    py: Python<'_>,
+    expression: &str,
+    names: BTreeMap<String, Given>,
+    saw: Vec<Given>,
+    reassociate: bool,
+    any_nan: bool,
+) -> PyResult<Report> {
+    let names = names.iter().map(|(name, given)| Ok((name.clone(), given.values(py, name)?)));
+    let names = names.collect::<PyResult<BTreeMap<String, Values>>>()?;
+    let question = Question::parse(expression, names);
+    let question = question.map_err(|fault| error::at(py, expression, fault.at, &fault.message))?;
+    let seen = saw.iter().enumerate().map(|(index, given)| {
+        let name = format!("saw[{index}]");
+        let values = given.values(py, &name)?;
+        Ok((name, values))
+    });
+    let seen = seen.collect::<PyResult<Vec<(String, Values)>>>()?;
+    let options = Options { reassociate, any_nan };
+    let answer = py.detach(|| answer_arrays(&question, &seen, options, &Profile::NVIDIA, &mut |_| ()));
+    let answer = answer.map_err(|problem| error::whole(py, problem))?;
+    report(answer.lines(), &answer)
+}
+
+/// Every row of every language.
+#[pyfunction]
+pub(crate) fn forms(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    TABLES
+        .into_iter()
+        .flatten()
+        .map(|form| {
+            let row = PyDict::new(py);
+            row.set_item("language", form.language)?;
+            row.set_item("syntax", form.syntax())?;
+            row.set_item("operands", form.operands)?;
+            row.set_item("gate", form.gate.to_string())?;
+            row.set_item("source", form.source)?;
+            row.set_item("note", form.note)?;
+            row.set_item("spellings", form.spellings().into_iter().map(|(text, _)| text).collect::<Vec<_>>())?;
+            Ok(row)
+        })
+        .collect()
+}

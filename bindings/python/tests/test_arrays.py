@@ -1,0 +1,260 @@
+"""Types, shapes, strides, memory and threads."""
+
+import multiprocessing
+import threading
+
+import ml_dtypes
+import numpy as np
+import pytest
+import roundonce
+
+FMA = "fma.rn.f32"
+
+
+def f32(*bits):
+    return np.array(bits, np.uint32).view(np.float32)
+
+
+def random_f32(*shape, seed=1):
+    return np.random.default_rng(seed).integers(0, 1 << 32, shape, np.uint32).view(np.float32)
+
+
+def same(got, want):
+    roundonce.testing.assert_bits_equal(got, want)
+
+
+def test_types_of_operands_and_results():
+    for dtype in (np.float32, np.float64, np.float16):
+        x = np.array([1.5, -2.0, np.inf], dtype)
+        same(roundonce.fma(x, x, x), np.array([3.75, 2.0, np.inf], dtype))
+    half, brain = (np.array([1.5, 2.0], dtype) for dtype in (np.float16, ml_dtypes.bfloat16))
+    for narrow in (half, brain):
+        same(roundonce.fma(narrow, narrow, np.float32(1)), np.array([3.25, 5.0], np.float32))
+        same(roundonce.add(narrow, np.float32(1)), np.array([2.5, 3.0], np.float32))
+        same(roundonce.sub(narrow, np.float32(1)), np.array([0.5, 1.0], np.float32))
+
+
+def test_unsigned_integers_are_bits_and_stay_bits():
+    x = f32(0x3F800001, 0x40000000)
+    bits = x.view(np.uint32)
+    same(roundonce.eval(FMA, bits, bits, bits), roundonce.eval(FMA, x, x, x).view(np.uint32))
+    same(roundonce.fma(bits, bits, bits, dtype=np.float32), roundonce.eval(FMA, bits, bits, bits))
+    brain = np.array([0x3FC0], np.uint16)
+    same(roundonce.eval("fma.rn.f32.bf16", brain, brain, 0.0), np.array([2.25], np.float32))
+
+
+def test_the_other_byte_order():
+    x = random_f32(100)
+    swapped = x.astype(">f4")
+    same(roundonce.eval(FMA, swapped, x, x), roundonce.eval(FMA, x, x, x))
+    out = np.zeros(100, ">f4")
+    roundonce.eval(FMA, x, x, x, out=out)
+    same(out.astype("<f4"), roundonce.eval(FMA, x, x, x))
+
+
+def test_single_values():
+    result = roundonce.eval(FMA, "0x3f800001", "0x3f800001", "0xbf800002")
+    assert type(result) is np.float32 and result.view(np.uint32) == 0x28800000
+    assert type(roundonce.fma(1.5, 2, 0.5)) is np.float64
+    # A Python number is rounded once: this one lies just above the tie between two f16, which an f32 in between loses.
+    above = 1 + 2**-11 + 2**-52
+    same(roundonce.eval("OpFmaKHR.f16", above, 1.0, 0.0), np.float16(1 + 2**-10))
+    same(roundonce.eval(FMA, float("nan"), 1.0, 1.0).view(np.uint32), np.uint32(0x7FFFFFFF))
+    same(roundonce.eval("add.f64", 2**53 + 1, 0), np.float64(2**53))
+
+
+def test_broadcasting():
+    row, column = random_f32(1, 7), random_f32(5, 1, seed=2)
+    got = roundonce.eval(FMA, row, column, 1.0)
+    whole = [np.ascontiguousarray(np.broadcast_to(x, (5, 7))) for x in (row, column)]
+    assert got.shape == (5, 7)
+    same(got, roundonce.eval(FMA, *whole, np.ones((5, 7), np.float32)))
+    with pytest.raises(ValueError, match=r"do not broadcast: \(3,\), \(4,\), \(\)"):
+        roundonce.eval(FMA, random_f32(3), random_f32(4), 1.0)
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x[::2],
+        lambda x: x[::-1],
+        lambda x: x[3:, 1::3],
+        lambda x: x[::-2, ::-1],
+        lambda x: x.T,
+        lambda x: np.asfortranarray(x),
+        lambda x: x[2],
+        lambda x: x[1:2, 4:5],
+    ],
+)
+def test_strides(view):
+    x, y = random_f32(12, 9), random_f32(12, 9, seed=2)
+    got = roundonce.eval(FMA, view(x), view(y), view(x))
+    same(got, view(roundonce.eval(FMA, x, y, x)))
+    out = np.zeros_like(x)
+    returned = roundonce.eval(FMA, view(x), view(y), view(x), out=view(out))
+    same(np.ascontiguousarray(returned), np.ascontiguousarray(got))
+    if np.may_share_memory(view(out), out):
+        same(view(out), np.ascontiguousarray(got))
+
+
+@pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 4)])
+def test_no_elements(shape):
+    empty = np.zeros(shape, np.float32)
+    assert roundonce.eval(FMA, empty, empty, 1.0).shape == shape
+    assert roundonce.eval("OpFmaKHR.v3f32", *[np.zeros((0, 3), np.float32)] * 3).shape == (0, 3)
+
+
+def test_packed_values():
+    x = random_f32(10, 2)
+    whole = x.view(np.uint64).reshape(10)
+    by_component = roundonce.eval(FMA, x, x, x)
+    same(roundonce.eval("fma.rn.f32x2", x, x, x), by_component)
+    same(roundonce.eval("fma.rn.f32x2", whole, whole, whole), by_component.view(np.uint64).reshape(10))
+    same(roundonce.eval("fma.rn.f32x2", whole, x, whole), by_component.view(np.uint64).reshape(10))
+    one = roundonce.eval("fma.rn.f32x2", x, "0x400000003f800000", x)
+    same(one, roundonce.eval(FMA, x, np.array([1, 2], np.float32), x))
+    y = random_f32(10, 3)
+    same(roundonce.eval("OpFmaKHR.v3f32", y, y, y), roundonce.eval(FMA, y, y, y))
+    with pytest.raises(TypeError, match=r"3 × f32: .* a last axis of 3.* found float32 of shape \(10, 2\)"):
+        roundonce.eval("OpFmaKHR.v3f32", x, x, x)
+
+
+def test_out():
+    x, y = random_f32(100), random_f32(100, seed=2)
+    want = roundonce.eval(FMA, x, 2.0, y)
+    out = np.zeros(100, np.float32)
+    assert roundonce.eval(FMA, x, 2.0, y, out=out) is out
+    same(out, want)
+    in_place = y.copy()
+    roundonce.eval(FMA, x, 2.0, in_place, out=in_place)
+    same(in_place, want)
+    # Results that would fall on operands not read yet.
+    shifted = np.concatenate([y, y[:1]])
+    roundonce.eval(FMA, x, 2.0, shifted[:-1], out=shifted[1:])
+    same(shifted[1:], want)
+    turned = y.copy()
+    roundonce.eval(FMA, x, 2.0, turned, out=turned[::-1])
+    same(turned[::-1].copy(), want)
+
+
+def test_out_that_does_not_serve():
+    x = random_f32(4)
+    with pytest.raises(ValueError, match="read-only"):
+        roundonce.eval(FMA, x, x, x, out=np.frombuffer(bytes(16), np.float32))
+    with pytest.raises(ValueError, match=r"the shape \(5,\), the operands \(4,\)"):
+        roundonce.eval(FMA, x, x, x, out=np.zeros(5, np.float32))
+    with pytest.raises(TypeError, match="`out` of .* found float64"):
+        roundonce.eval(FMA, x, x, x, out=np.zeros(4))
+    with pytest.raises(TypeError, match="`out` is list"):
+        roundonce.eval(FMA, x, x, x, out=[0.0] * 4)
+
+
+def test_read_only_operands():
+    x = random_f32(100)
+    want = roundonce.eval(FMA, x, x, x)
+    x.flags.writeable = False
+    same(roundonce.eval(FMA, x, x, x), want)
+    same(roundonce.eval(FMA, np.frombuffer(x.tobytes(), np.float32), x, x), want)
+
+
+@pytest.mark.parametrize(
+    "wrong, name",
+    [
+        (np.zeros(3), "float64"),
+        (np.zeros(3, np.float16), "float16"),
+        (np.zeros(3, np.int32), "int32"),
+        (np.zeros(3, np.uint64), "uint64"),
+        (np.zeros(3, ml_dtypes.bfloat16), "bfloat16"),
+        (np.zeros(3, complex), "complex128"),
+        (np.array(["a"]), "str"),
+        (np.array([None]), "object"),
+        (np.zeros(3, bool), "bool"),
+        (True, "bool"),
+        (np.float64(1), "float64"),
+        ([1.0, 2.0], "float64"),
+    ],
+)
+def test_a_wrong_type_is_named(wrong, name):
+    with pytest.raises(TypeError, match=f"operand 2 of .* is f32: expected float32 or uint32 as bits, found {name}"):
+        roundonce.eval(FMA, np.zeros(3, np.float32), wrong, 1.0)
+
+
+def test_types_that_do_not_fit_together():
+    with pytest.raises(TypeError, match="the factors are f32 and f64"):
+        roundonce.fma(np.float32(1), np.float64(1), 1.0)
+    with pytest.raises(TypeError, match="int64"):
+        roundonce.fma(np.int64(1), 1.0, 1.0)
+    with pytest.raises(TypeError, match="`dtype` is int32"):
+        roundonce.fma(1.0, 1.0, 1.0, dtype=np.int32)
+
+
+def test_modifiers():
+    tiny = f32(1)
+    assert roundonce.fma(tiny, 1.0, 0.0, ftz=True).view(np.uint32) == [0]
+    assert roundonce.fma(tiny, np.float32(np.inf), 0.5, fmz=True, sat=True) == [0.5]
+    assert roundonce.mul(tiny, np.float32(np.inf), fmz=True).view(np.uint32) == [0]
+    third = np.float32(1) / np.float32(3)
+    up, down = (roundonce.fma(third, third, np.float32(1), rnd=rnd).view(np.uint32) for rnd in ("rp", "rm"))
+    assert up == down + 1
+    assert roundonce.fma(np.float16(2), np.float16(3), np.float16(1), rnd="rz") == np.float16(7)
+    assert roundonce.mad(*[np.float32(1.0000001)] * 2, np.float32(-1.0000002)) == 0
+    assert roundonce.mad(*[np.float32(1.0000001)] * 2, np.float32(-1.0000002), rnd="rn", target="sm_20") > 0
+    with pytest.raises(ValueError, match="`fmz` is a modifier of SASS"):
+        roundonce.fma(1.0, 1.0, 1.0, fmz=True)
+
+
+def test_many_elements_are_those_of_few():
+    count = 1_000_003
+    x, y = random_f32(count), random_f32(count, seed=2)
+    got = roundonce.eval(FMA, x, y, x)
+    for start in range(0, count, 20_000):
+        part = slice(start, start + 20_000)
+        same(got[part], roundonce.eval(FMA, x[part], y[part], x[part]))
+
+
+def test_eight_threads():
+    x, y = random_f32(300_000), random_f32(300_000, seed=2)
+    want = roundonce.eval(FMA, x, y, 1.0)
+    wrong = []
+
+    def work():
+        for _ in range(5):
+            if not np.array_equal(roundonce.eval(FMA, x, y, 1.0).view(np.uint32), want.view(np.uint32)):
+                wrong.append(threading.current_thread().name)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_the_interpreter_is_free_meanwhile():
+    """Another thread counts while a long evaluation runs."""
+    x = np.repeat(f32(0x3F800001), 20_000_000)
+    count, done = 0, threading.Event()
+    thread = threading.Thread(target=lambda: (roundonce.eval(FMA, x, x, x, out=x), done.set()))
+    thread.start()
+    while not done.is_set():
+        count += 1
+    thread.join()
+    assert count > 100
+
+
+def evaluate_in_child(queue):
+    x = np.full(200_000, 1.5, np.float32)
+    queue.put(float(roundonce.eval(FMA, x, x, x)[-1]))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own():
+    evaluate_in_child(multiprocessing.SimpleQueue())
+    context = multiprocessing.get_context("fork")
+    queue = context.SimpleQueue()
+    child = context.Process(target=evaluate_in_child, args=(queue,))
+    child.start()
+    child.join(60)
+    alive = child.is_alive()
+    child.kill()
+    assert not alive and queue.get() == 3.75

@@ -1,0 +1,133 @@
+"""Bits: against the judge by exact fractions, the project's vectors, and the command."""
+
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import zlib
+
+import judge
+import numpy as np
+import pytest
+import roundonce
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+FORMS = roundonce.forms()
+CASES_A_FORM = 10_000
+UNSIGNED = {16: np.uint16, 32: np.uint32, 64: np.uint64}
+
+
+def is_old(form):
+    """Whether a form is sm_1x's: the gate says so, or it is the truncating mad."""
+    return "sm_10 to" in form["gate"]
+
+
+def target_of(form):
+    """A machine and a version that have the form; one row of `mad.f32` and some of `add.f32` are sm_1x's alone."""
+    if is_old(form):
+        return {"target": "sm_13"}
+    return {"target": "sm_100"} if form["language"] == "PTX" and "to" not in form["gate"] else {}
+
+
+def name(form):
+    return f"{form['syntax']} {form['gate']}"
+
+
+def operand(rng, form):
+    """Random bits, or near an edge, or of a middle size so that sums cancel and ties arise."""
+    choice = rng.randrange(8)
+    bits = rng.getrandbits(form.width)
+    if choice < 2:
+        return bits
+    edges = [0, 1, 1 << form.fraction, form.infinity - 1, form.infinity, form.infinity + 1, form.infinity >> 1]
+    if choice < 4:
+        edge = rng.choice(edges) & form.infinity | rng.choice(edges)
+        return (edge + rng.randrange(-2, 3)) % form.sign | (bits & form.sign)
+    middle = (1 << (form.exponent - 1)) + rng.randrange(-form.fraction // 2, form.fraction // 2 + 1)
+    few = ~0 << rng.randrange(form.fraction)
+    return (bits & few & ((1 << form.fraction) - 1)) | middle << form.fraction | (bits & form.sign)
+
+
+def columns(rng, what, count):
+    """For each operand an array of bits, a component each."""
+    formats = [judge.FORMATS[name] for name in what.operands]
+    return [
+        np.array([[operand(rng, form) for _ in range(what.lanes)] for _ in range(count)], UNSIGNED[form.width])
+        for form in formats
+    ]
+
+
+def shaped(column, lanes):
+    return column if lanes > 1 else column[:, 0]
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if "PTX 2.0 to 3.1" not in form["gate"]], ids=name)
+def test_exact_fractions(form):
+    rng = random.Random(zlib.crc32(name(form).encode()))
+    for spelling in form["spellings"]:
+        what = judge.meaning(spelling, is_old(form))
+        count = CASES_A_FORM // (len(form["spellings"]) * what.lanes) + 1
+        inputs = columns(rng, what, count)
+        got = roundonce.eval(spelling, *(shaped(column, what.lanes) for column in inputs), **target_of(form))
+        bits = np.ascontiguousarray(got).view(UNSIGNED[judge.FORMATS[what.result].width]).reshape(count, what.lanes)
+        for row in range(count):
+            for lane in range(what.lanes):
+                operands = tuple(int(column[row, lane]) for column in inputs)
+                want = judge.judge(what, operands)
+                assert int(bits[row, lane]) == want, (
+                    f"{spelling} {' '.join(map(hex, operands))}: got {int(bits[row, lane]):#x}, want {want:#x}"
+                )
+
+
+def test_mad_of_ptx_2_is_fma():
+    rng = random.Random(4)
+    for spelling in (form["spellings"] for form in FORMS if "PTX 2.0 to 3.1" in form["gate"]):
+        for text in spelling:
+            inputs = [column[:, 0] for column in columns(rng, judge.meaning("fma.rn.f32"), 500)]
+            got = roundonce.eval(text, *inputs, target="sm_20", version="2.0")
+            want = roundonce.eval(text.replace("mad", "fma.rn"), *inputs)
+            roundonce.testing.assert_bits_equal(got, want)
+
+
+def test_vectors_of_every_spelling():
+    """vectors/edge/forms.txt, whose judge is dev/oracle."""
+    lines = (ROOT / "vectors/edge/forms.txt").read_text().splitlines()
+    cases = [line.split(" = ") for line in lines if not line.startswith("#")]
+    assert len(cases) > 2000
+    for question, answer in cases:
+        spelling, *operands = question.split()
+        got = np.asarray(roundonce.eval(spelling, *operands))
+        want = int(answer.split()[0], 16)
+        assert int.from_bytes(got.tobytes(), "little") == want, f"{question}: got {got!r}, want {answer}"
+
+
+def command():
+    built = os.environ.get("ROUNDONCE") or ROOT / "target/release/roundonce"
+    return built if pathlib.Path(built).exists() else shutil.which("roundonce")
+
+
+@pytest.mark.skipif(command() is None, reason="the command is not built: cargo build --release, or name it in ROUNDONCE")
+def test_the_command_gives_the_same_bits():
+    rng = random.Random(6)
+    spellings = {spelling for form in FORMS for spelling in form["spellings"]}
+    lines, ours = [], []
+    for spelling in sorted(spellings):
+        what = judge.meaning(spelling)
+        inputs = columns(rng, what, 40)
+        got = np.ascontiguousarray(roundonce.eval(spelling, *(shaped(column, what.lanes) for column in inputs)))
+        width = judge.FORMATS[what.result].width // 4
+
+        def hexed(components, digits):
+            return "0x" + "".join(f"{int(bits):0{digits}x}" for bits in reversed(components))
+
+        bits = got.view(UNSIGNED[4 * width]).reshape(40, what.lanes)
+        for row in range(40):
+            operands = (hexed(column[row], 2 * column.dtype.itemsize) for column in inputs)
+            lines.append(" ".join([spelling, *operands]))
+            ours.append(hexed(bits[row], width))
+    run = subprocess.run([command(), "eval", "-"], input="\n".join(lines) + "\n", capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    theirs = [line.split()[0] for line in run.stdout.splitlines()]
+    different = [(line, one, other) for line, one, other in zip(lines, ours, theirs) if one != other]
+    assert len(theirs) == len(lines) and not different, different[:5]

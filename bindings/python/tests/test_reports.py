@@ -1,0 +1,122 @@
+"""Explanations, reasons, legal results, the table of forms, and what is said of mistakes."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+import roundonce
+
+OPERANDS = ("0x3f800001", "0x3f800001", "0xbf800002")
+
+
+def f32(*bits):
+    return np.array(bits, np.uint32).view(np.float32)
+
+
+def test_explain():
+    report = roundonce.explain("fma.rn.f32", *OPERANDS)
+    assert "the sum is exactly 0x28800000" in str(report)
+    assert report.data["components"][0]["result"]["bits"] == "0x28800000"
+    rounded = roundonce.explain("fma.rn.f32", "0x3f800001", "0x3f800001", "0")
+    page = rounded._repr_html_()
+    assert page.startswith("<pre") and "span" in page
+    bits = np.uint32(0x3F800001)
+    assert str(roundonce.explain("fma.rn.f32", bits, bits, np.float32(0))).splitlines()[1:] == (
+        str(rounded).splitlines()[1:]
+    )
+    with pytest.raises(ValueError, match="operand 1 has 2 elements"):
+        roundonce.explain("fma.rn.f32", np.zeros(2, np.float32), 0.0, 0.0)
+
+
+def test_html_is_escaped():
+    report = roundonce.why("a*b", a=1.5, b=2.5, saw="3.75")
+    report.lines.append([("strong", "<b>&")])
+    assert "&lt;b&gt;&amp;" in report._repr_html_()
+
+
+def test_why_of_values():
+    report = roundonce.why("a*x+b*x", a="1e20f", b="-1e20f", x="1e10f", saw=[4.993411122843311e21, 0])
+    assert [seen["outcome"] for seen in report.data["seen"]] == ["one", "one"]
+    assert "fuses `a * x` into the sum" in str(report)
+    a = np.float32(1.0000001)
+    typed = roundonce.why("a*a+c", a=a, c=f32(0xBF800002)[0], saw=f32(0x28800000)[0])
+    assert typed.data["type"] == "f32" and typed.data["seen"][0]["saw"] == "0x28800000:f32"
+    brain = roundonce.why("a*a", a=ml_dtypes.bfloat16(1.5), saw=ml_dtypes.bfloat16(2.25))
+    assert brain.data["type"] == "bf16" and brain.data["seen"][0]["outcome"] != "none"
+
+
+def test_why_of_arrays():
+    a, c = np.repeat(f32(0x3F800001), 4).reshape(2, 2), f32(0xBF800002, 0, 0xBF800002, 0).reshape(2, 2)
+    fused, unfused = roundonce.fma(a, a, c), roundonce.add(roundonce.mul(a, a), c)
+    report = roundonce.why("a*a+c", a=a, c=c, saw=[fused, unfused])
+    sentences = [seen["groups"][0]["sentence"] for seen in report.data["seen"]]
+    assert sentences[0].startswith("fuses `a * a`") and sentences[1].startswith("rounds every operation as written")
+    # Strides and byte orders are none of the answer's business.
+    other = roundonce.why("a*a+c", a=a.T, c=c.astype(">f4").T, saw=[fused.T, unfused.T])
+    assert [seen["groups"][0]["count"] for seen in other.data["seen"]] == [4, 4]
+    with pytest.raises(TypeError, match="`a` is int64"):
+        roundonce.why("a*a", a=np.array([1, 2]), saw=np.zeros(2))
+
+
+def test_mistakes_in_expressions_have_a_place():
+    with pytest.raises(roundonce.Error, match=r"(?s)expected a name.*\n    \^") as caught:
+        roundonce.why("a*)", a=1.0, saw=1.0)
+    assert caught.value.place == (2, 3)
+    with pytest.raises(roundonce.Error, match="a: `1.5q` is not a value"):
+        roundonce.why("a*a", a="1.5q", saw=1.0)
+
+
+def test_mistakes_in_instructions_have_a_rule():
+    with pytest.raises(roundonce.Error, match="lacks one of .rn .rz .rm .rp") as caught:
+        roundonce.eval("fma.f32", 1.0, 1.0, 1.0)
+    assert caught.value.code == "FORM0002" and caught.value.rule == "PTX ISA, 9.7.3.6 fma"
+    assert isinstance(caught.value, ValueError)
+    for call, code in [
+        (lambda: roundonce.eval("fma.rn.f33", 1.0, 1.0, 1.0), "FORM0001"),
+        (lambda: roundonce.fma(1.0, 1.0, 1.0, ftz=True), "FORM0002"),
+        (lambda: roundonce.fma(np.float16(1), np.float16(1), np.float16(1), sat=True), "FORM0002"),
+        (lambda: roundonce.mad(np.float32(1), 1.0, 1.0, rnd="rn"), "FORM0003"),
+        (lambda: roundonce.eval("fma.rn.f32", 1.0, 1.0), "FORM0005"),
+        (lambda: roundonce.eval("fma.rn.f32", "one", 1.0, 1.0), "FORM0006"),
+    ]:
+        with pytest.raises(roundonce.Error) as caught:
+            call()
+        assert caught.value.code == code
+    with pytest.raises(roundonce.Error, match="`sm-13` is not a target"):
+        roundonce.eval("mad.f32", 1.0, 1.0, 1.0, target="sm-13")
+
+
+def test_allowed():
+    legal = roundonce.allowed("OpFmaKHR.f32", "0x3eaaaaab", "0x3eaaaaab", "1.0")
+    assert "0x3f8e38e4" in legal and np.uint32(0x3F8E38E3) in legal and f32(0x3F8E38E5)[0] not in legal
+    assert legal.choice("0x3f8e38e3") == ["the neighbour below"]
+    assert "rounding open" in str(legal) and "0x3f8e38e3: the neighbour below" in str(legal)
+    pair = roundonce.allowed("OpFmaKHR.v2f16+rtz+preserve+special", *[np.array([1, 2], np.float16)] * 3)
+    assert np.array([2, 6], np.float16) in pair and np.array([2, 6.004], np.float16) not in pair
+    with pytest.raises(roundonce.Error, match="only SPIR-V leaves a choice"):
+        roundonce.allowed("fma.rn.f32", 1.0, 1.0, 1.0)
+
+
+def test_forms():
+    every = roundonce.forms()
+    assert {form["language"] for form in every} == {"PTX", "SASS", "SPIR-V"}
+    assert all(form["spellings"] and form["source"] for form in every)
+    assert [form["syntax"] for form in roundonce.forms("ffma32i")] == ["FFMA32I{.fmz}{.SAT}{.CC}"]
+    assert roundonce.forms("no such") == []
+
+
+def test_assert_bits_equal():
+    x = f32(0x3F800001, 0x40000000)
+    roundonce.testing.assert_bits_equal(x, x.copy())
+    roundonce.testing.assert_bits_equal(np.float64("nan"), np.float64("nan"))
+    with pytest.raises(AssertionError, match=r"1 of 1 elements differ.*\nthe first: got 0x80000000 -0.0, want 0x0"):
+        roundonce.testing.assert_bits_equal(np.float32(-0.0), np.float32(0.0))
+    with pytest.raises(AssertionError, match="types differ: got float32, want uint32"):
+        roundonce.testing.assert_bits_equal(x, x.view(np.uint32))
+    with pytest.raises(AssertionError, match=r"shapes differ: got \(2,\), want \(1,\)"):
+        roundonce.testing.assert_bits_equal(x, x[:1])
+    fused, unfused = roundonce.fma(x, x, -x), roundonce.sub(roundonce.mul(x, x), x)
+    with pytest.raises(AssertionError, match=r"(?s)at \(0,\): got 0x34000001 .* 1 ulp apart.*fuses `a \* a` into the sum"):
+        roundonce.testing.assert_bits_equal(fused, unfused, "a*a-a", a=x)
+    with pytest.raises(AssertionError) as caught:
+        roundonce.testing.assert_bits_equal(fused, unfused, "a*a-a", explain=False, a=x)
+    assert "fuses" not in str(caught.value)
