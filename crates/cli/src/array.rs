@@ -126,14 +126,5 @@ pub(crate) fn shape_text(shape: &[u64]) -> String {
 
 /// The header of an array in C order, format version 1.0.
 pub(crate) fn header(descr: &str, shape: &[u64]) -> Vec<u8> {
-    let shape = shape_text(shape);
-    let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
-    // The data begins at a multiple of 64; the text ends in a newline.
-    let padded = (10 + text.len() + 1).next_multiple_of(64) - 10;
-    text.push_str(&" ".repeat(padded - text.len() - 1));
-    text.push('\n');
-    let mut header = b"\x93NUMPY\x01\x00".to_vec();
-    header.extend_from_slice(&(text.len() as u16).to_le_bytes());
-    header.extend_from_slice(text.as_bytes());
-    header
+    roundonce_vectors::npy_header(descr, &shape_text(shape))
 }

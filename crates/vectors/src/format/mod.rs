@@ -12,6 +12,7 @@ mod parquet;
 mod readmemh;
 mod testfloat;
 
+pub use npz::npy_header;
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Cursor, Read, Seek, Write};

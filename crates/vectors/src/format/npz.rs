@@ -180,7 +180,7 @@ pub(super) fn write(vectors: &Generated, file: &mut File) -> io::Result<()> {
     let mut put = |name: &str, descr: &str, shape: &str, data: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>| {
         let options = zip::write::SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
         zip.start_file(format!("{name}.npy"), options.large_file(true))?;
-        zip.write_all(&header(descr, shape))?;
+        zip.write_all(&npy_header(descr, shape))?;
         data(&mut zip)
     };
     let string = |text: &str, length: usize, out: &mut dyn Write| -> io::Result<()> {
@@ -231,8 +231,14 @@ pub(super) fn write(vectors: &Generated, file: &mut File) -> io::Result<()> {
     zip.finish()?.flush()
 }
 
-/// The header of an array in C order, format version 1.0.
-fn header(descr: &str, shape: &str) -> Vec<u8> {
+/// The header of a `.npy` array in C order, format version 1.0: `descr` as NumPy spells the element's type, `shape` as
+/// Python writes a tuple.
+///
+/// ```
+/// let header = roundonce_vectors::npy_header("<f4", "(3,)");
+/// assert_eq!((header.len() % 64, &header[1..6]), (0, b"NUMPY".as_slice()));
+/// ```
+pub fn npy_header(descr: &str, shape: &str) -> Vec<u8> {
     let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     // The data begins at a multiple of 64; the text ends in a newline.
     let padded = (10 + text.len() + 1).next_multiple_of(64) - 10;
