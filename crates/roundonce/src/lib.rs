@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Reading order: [`instruction`] (a spelling to its meaning), [`operands`], [`eval`], [`explain`], [`Batch`] (many
-//! lines), [`array`] (many elements). The crates behind it are re-exported whole.
+//! lines), [`mod@array`] (many elements). The crates behind it are re-exported whole.
 
 pub mod array;
 mod batch;
