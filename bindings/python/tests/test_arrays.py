@@ -2,6 +2,7 @@
 
 import multiprocessing
 import threading
+import time
 
 import ml_dtypes
 import numpy as np
@@ -59,6 +60,8 @@ def test_single_values():
     # A Python number is rounded once: this one lies just above the tie between two f16, which an f32 in between loses.
     above = 1 + 2**-11 + 2**-52
     same(roundonce.eval("OpFmaKHR.f16", above, 1.0, 0.0), np.float16(1 + 2**-10))
+    # A tie between two f32, whose shortest decimal lies above it.
+    same(roundonce.eval("mul.f32", 1 + 2**-24, 1.0), np.float32(1))
     same(roundonce.eval(FMA, float("nan"), 1.0, 1.0).view(np.uint32), np.uint32(0x7FFFFFFF))
     same(roundonce.eval("add.f64", 2**53 + 1, 0), np.float64(2**53))
 
@@ -231,15 +234,28 @@ def test_eight_threads():
 
 
 def test_the_interpreter_is_free_meanwhile():
-    """Another thread counts while a long evaluation runs."""
-    x = np.repeat(f32(0x3F800001), 20_000_000)
-    count, done = 0, threading.Event()
-    thread = threading.Thread(target=lambda: (roundonce.eval(FMA, x, x, x, out=x), done.set()))
+    """Another thread goes on in the middle of a long evaluation, not only before and after it; a machine that is busy
+    with something else gets more than one chance to show it."""
+    assert any(runs_beside_an_evaluation() for _ in range(20))
+
+
+def runs_beside_an_evaluation():
+    x = np.repeat(f32(0x3F800001), 30_000_000)
+    window, ticks = [], []
+
+    def work():
+        window.append(time.perf_counter())
+        roundonce.eval(FMA, x, x, x, out=x)
+        window.append(time.perf_counter())
+
+    thread = threading.Thread(target=work)
     thread.start()
-    while not done.is_set():
-        count += 1
-    thread.join()
-    assert count > 100
+    while thread.is_alive():
+        ticks.append(time.perf_counter())
+        time.sleep(0.0002)
+    start, end = window
+    quarter = (end - start) / 4
+    return any(start + quarter < tick < end - quarter for tick in ticks)
 
 
 def evaluate_in_child(queue):

@@ -37,6 +37,11 @@ def test_why_of_values():
     report = roundonce.why("a*x+b*x", a="1e20f", b="-1e20f", x="1e10f", saw=[4.993411122843311e21, 0])
     assert [seen["outcome"] for seen in report.data["seen"]] == ["one", "one"]
     assert "fuses `a * x` into the sum" in str(report)
+    # A decimal is matched to its digits, a number that has a type to its bits.
+    for saw, outcome in [(4.9934e21, "one"), ("4.9934e21", "one"), (np.float32(4.9934e21), "none")]:
+        report = roundonce.why("a*x+b*x", a="1e20f", b="-1e20f", x="1e10f", saw=saw)
+        assert report.data["seen"][0]["outcome"] == outcome
+    assert roundonce.why("a*a", a=np.array(1.5, ">f4"), saw=2.25).data["seen"][0]["outcome"] != "none"
     a = np.float32(1.0000001)
     typed = roundonce.why("a*a+c", a=a, c=f32(0xBF800002)[0], saw=f32(0x28800000)[0])
     assert typed.data["type"] == "f32" and typed.data["seen"][0]["saw"] == "0x28800000:f32"
@@ -120,3 +125,23 @@ def test_assert_bits_equal():
     with pytest.raises(AssertionError) as caught:
         roundonce.testing.assert_bits_equal(fused, unfused, "a*a-a", explain=False, a=x)
     assert "fuses" not in str(caught.value)
+
+
+def test_assert_allowed():
+    x, y = np.float32([1 / 3, 1.5, 2.5]), np.float32(1 / 3)
+    near = roundonce.fma(x, y, 1.0)
+    for legal in (near, roundonce.fma(x, y, 1.0, rnd="rz"), roundonce.fma(x, y, 1.0, rnd="rp").view(np.uint32)):
+        roundonce.testing.assert_allowed(legal, "OpFmaKHR.f32", x, y, 1.0)
+    wrong = near.copy()
+    wrong[1:] = np.nextafter(np.nextafter(near[1:], np.float32(9)), np.float32(9))
+    message = rf"2 of 3 results are illegal\nthe first at \(1,\): 0x{wrong.view(np.uint32)[1]:08x}; legal are\nOpFma"
+    with pytest.raises(AssertionError, match=message):
+        roundonce.testing.assert_allowed(wrong, "OpFmaKHR.f32", x, y, 1.0)
+    with pytest.raises(AssertionError, match=r"shapes differ: got \(2,\), the operands give \(3,\)"):
+        roundonce.testing.assert_allowed(near[:2], "OpFmaKHR.f32", x, y, 1.0)
+    pairs = np.arange(6, dtype=np.float16).reshape(3, 2)
+    exact = roundonce.eval("OpFmaKHR.v2f16", pairs, pairs, pairs)
+    roundonce.testing.assert_allowed(exact, "OpFmaKHR.v2f16+rtz+preserve+special", pairs, pairs, pairs)
+    exact[2, 1] += 1
+    with pytest.raises(AssertionError, match=r"1 of 3 results are illegal\nthe first at \(2,\): 0x4fc04d00"):
+        roundonce.testing.assert_allowed(exact, "OpFmaKHR.v2f16+rtz+preserve+special", pairs, pairs, pairs)

@@ -50,6 +50,10 @@ class Column:
         whole = self.bits if self.shape == shape else np.broadcast_to(self.bits, shape + axis)
         return np.ascontiguousarray(whole).reshape(-1)
 
+    def rows(self, shape: Tuple[int, ...], lanes: int) -> np.ndarray:
+        """The components of each value of a shape, a row a value; a single value's one row."""
+        return np.asarray(self.flat(shape, lanes), self.bits.dtype).reshape(-1, lanes)
+
 
 def accepted(format: str, lanes: int) -> Tuple[List[np.dtype], List[np.dtype]]:
     """The unsigned type of a whole packed value, if there is one, and those of a component."""

@@ -16,6 +16,15 @@ def columns_of(instruction: Instruction, operands: tuple) -> List[Column]:
     return [operand(instruction, index, value) for index, value in enumerate(operands)]
 
 
+def broadcast(columns: List[Column]) -> tuple:
+    """The shape that operands have together."""
+    shapes = [given.shape for given in columns]
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise ValueError(f"the operands' shapes do not broadcast: {', '.join(map(str, shapes))}") from None
+
+
 def eval(
     instruction: str,
     *operands: Any,
@@ -46,11 +55,7 @@ def eval(
 def evaluate(instruction: Instruction, operands: tuple, out: Optional[np.ndarray]) -> Any:
     """The same of an instruction already read."""
     columns = columns_of(instruction, operands)
-    shapes = [given.shape for given in columns]
-    try:
-        shape = np.broadcast_shapes(*shapes)
-    except ValueError:
-        raise ValueError(f"the operands' shapes do not broadcast: {', '.join(map(str, shapes))}") from None
+    shape = broadcast(columns)
     if out is None:
         result = like(instruction, columns, shape)
         _compute(instruction, columns, shape, column(instruction, instruction.format, "the result", result))

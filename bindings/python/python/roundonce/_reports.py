@@ -70,10 +70,16 @@ class Allowed:
 
     def choice(self, result: Any) -> Optional[List[str]]:
         """What an implementation chose to get a result, for each component; None if none may give it."""
-        bits = columns_of_result(self._instruction, result)
+        return self._choices(columns_of_result(self._instruction, result))
+
+    def has(self, components: List[int]) -> bool:
+        """Whether a result of these bits is legal, a number for each component."""
+        return self._choices(components) is not None
+
+    def _choices(self, components: List[int]) -> Optional[List[str]]:
         choices = [
-            next((choice for first, last, choice in ranges if first <= value <= last), None)
-            for value, ranges in zip(bits, self.components)
+            next((choice for first, last, choice in ranges if first <= bits <= last), None)
+            for bits, ranges in zip(components, self.components)
         ]
         return None if None in choices else choices  # type: ignore[return-value]
 

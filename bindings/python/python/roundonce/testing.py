@@ -7,9 +7,10 @@ from typing import Any, List, Optional
 import numpy as np
 
 from . import _native
-from ._arrays import format_of
-from ._native import Error
-from ._reports import why
+from ._arrays import column, format_of
+from ._evaluate import broadcast, columns_of
+from ._native import Error, Instruction
+from ._reports import Allowed, why
 
 
 def assert_bits_equal(
@@ -51,3 +52,30 @@ def _reason(expression: str, got: np.ndarray, want: np.ndarray, values: dict) ->
         return str(why(expression, saw=[got, want], **values)).splitlines()
     except Error as error:
         return [f"no reason was found: {error}"]
+
+
+def assert_allowed(got: Any, instruction: str, *operands: Any) -> None:
+    """Asserts that an implementation may give every one of these results of an OpFmaKHR, under the modes spelled.
+
+    Operands and results are as `eval` takes and gives them. The failure's message counts the illegal results and shows
+    what would have been legal in the place of the first. Some ten thousand results a second.
+    """
+    form = Instruction(instruction)
+    columns = columns_of(form, operands)
+    shape = broadcast(columns)
+    results = column(form, form.format, "the result", np.asarray(got))
+    if results.shape != shape:
+        raise AssertionError(f"shapes differ: got {results.shape}, the operands give {shape}")
+    seen = results.bits.reshape(-1, form.lanes).tolist()
+    rows = [np.broadcast_to(given.rows(shape, form.lanes), (len(seen), form.lanes)).tolist() for given in columns]
+    legal = [Allowed(form, list(row)) for row in zip(*rows)]
+    illegal = [place for place, (bits, allowed) in enumerate(zip(seen, legal)) if not allowed.has(bits)]
+    if illegal:
+        first = illegal[0]
+        digits = 2 * results.bits.dtype.itemsize
+        shown = "".join(f"{bits:0{digits}x}" for bits in reversed(seen[first]))
+        index = tuple(int(i) for i in np.unravel_index(first, shape))
+        place = f" at {index}" if shape else ""
+        raise AssertionError(
+            f"{len(illegal):,} of {len(seen):,} results are illegal\nthe first{place}: 0x{shown}; legal are\n{legal[first]}"
+        )
