@@ -77,11 +77,11 @@ impl Trial {
             return Err(format!("it gave {} results for {} cases", results.len(), self.count));
         }
         let format = self.operation.format;
-        let right = |(operands, result): (Vec<u64>, &u64)| {
-            let bits = self.operation.evaluate(profile, &operands).bits;
-            bits == *result || format.is_nan(bits) && format.is_nan(*result)
+        let right = |(operands, result): &(Vec<u64>, &u64)| {
+            let bits = self.operation.evaluate(profile, operands).bits;
+            bits == **result || format.is_nan(bits) && format.is_nan(**result)
         };
-        let correct = self.cases().zip(results).filter(|(operands, result)| right((operands.clone(), result))).count();
+        let correct = self.cases().zip(results).filter(right).count();
         let seen = Column { format, bits: Bits::U64(results.to_vec()) };
         let seen = [("the reference".to_owned(), values(seen, self.count))];
         let options = Options { any_nan: true, ..Options::default() };

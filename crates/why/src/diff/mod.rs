@@ -61,8 +61,7 @@ impl Side {
     fn inputs(&self) -> BTreeMap<String, Format> {
         match &self.way {
             Computation::Expression(way) => {
-                let named = |name: &str| name.starts_with(|c: char| c.is_alphabetic() || c == '_');
-                let leaves = way.plan.leaves.iter().filter(|(_, name)| named(name));
+                let leaves = way.plan.leaves.iter().filter(|(_, name)| is_name(name));
                 leaves.map(|(value, name)| (name.clone(), value.format)).collect()
             }
             Computation::Instruction(operation) => {
@@ -92,16 +91,14 @@ impl Side {
 
     /// The operations in a form that is the same for both sides wherever their bits must be.
     fn normal(&self, any_nan: bool, profile: &Profile) -> Vec<NormalOp> {
-        let plan = match &self.way {
-            Computation::Expression(way) => {
-                return normal(&way.plan, |index| way.operation(index), any_nan, profile);
-            }
+        match &self.way {
+            Computation::Expression(way) => normal(&way.plan, |index| way.operation(index), any_nan, profile),
             Computation::Instruction(operation) => {
+                let arity = operation.kind.arity();
                 let leaf = |(at, name): (usize, &&str)| {
                     (Typed { format: operation.operand_format(at), bits: 0 }, (*name).to_owned())
                 };
-                let arity = operation.kind.arity();
-                Plan {
+                let plan = Plan {
                     leaves: OPERANDS[..arity].iter().enumerate().map(leaf).collect(),
                     ops: vec![PlanOp {
                         kind: operation.kind,
@@ -111,12 +108,16 @@ impl Side {
                         negate_addend: operation.negate_addend,
                     }],
                     ..Plan::default()
-                }
+                };
+                normal(&plan, |_| *operation, any_nan, profile)
             }
-        };
-        let Computation::Instruction(operation) = self.way else { return Vec::new() };
-        normal(&plan, |_| operation, any_nan, profile)
+        }
     }
+}
+
+/// Whether a leaf of an expression is a name, not a literal.
+fn is_name(written: &str) -> bool {
+    written.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
 /// An operation whose operands are what they are computed from, in an order of their own.
@@ -132,8 +133,7 @@ fn normal(plan: &Plan, operation: impl Fn(usize) -> Operation, any_nan: bool, pr
     let leaf = |at: usize| {
         let (value, name) = &plan.leaves[at];
         // A literal is its bits, however it was written.
-        let literal = !name.starts_with(|c: char| c.is_alphabetic() || c == '_');
-        if literal { format!("{:?}", value) } else { format!("{name}: {:?}", value.format) }
+        if is_name(name) { format!("{name}: {:?}", value.format) } else { format!("{value:?}") }
     };
     let mut result = NormalOp { operation: None, operands: plan.leaves.first().map(|_| leaf(0)).into_iter().collect() };
     for (index, op) in plan.ops.iter().enumerate() {

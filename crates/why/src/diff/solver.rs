@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use roundonce_arith::{Format, Kind, Operation, Rounding};
 
-use super::{Computation, OPERANDS, Pair, Side};
+use super::{Computation, OPERANDS, Pair, Side, is_name};
 use crate::plan::Ref;
 
 /// A question in SMT-LIB 2: unsatisfiable where the computations are equal for all inputs. All NaNs are one to a
@@ -62,8 +62,7 @@ fn term(side: &Side) -> Option<String> {
         }
         Computation::Expression(way) => {
             let leaf = |(value, name): &(crate::expr::Typed, String)| {
-                let named = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
-                let text = if named { format!("|{name}|") } else { literal(value.format, value.bits) };
+                let text = if is_name(name) { format!("|{name}|") } else { literal(value.format, value.bits) };
                 (text, value.format)
             };
             let mut terms: Vec<(String, Format)> = way.plan.leaves.iter().map(leaf).collect();
