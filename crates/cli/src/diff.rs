@@ -7,9 +7,8 @@ use std::process::{Command, Stdio};
 use clap::Args;
 use roundonce::arith::Format as Lane;
 use roundonce::why::diff::files::compare_arrays;
-use roundonce::why::diff::{Budget, OPERANDS, Query, Side, Verdict, compare};
-use roundonce::why::{Typed, names_in, parse_expr};
-use roundonce::{Profile, instruction};
+use roundonce::why::diff::{Budget, Query, Verdict, compare};
+use roundonce::{Profile, SideProblem, sides};
 
 use crate::output::{self, Format, FormatArgument, TargetArguments};
 use crate::progress::Progress;
@@ -66,45 +65,12 @@ fn computations(arguments: &Arguments) -> Ended {
     let ty = ty.ok_or_else(|| {
         Failure::Input(format!("--type: `{}` is no type: expected f16, bf16, f32 or f64", arguments.ty))
     })?;
-    let target = arguments.target.target();
-    let texts = [&arguments.first, &arguments.second];
-    let instructions = texts.map(|text| {
-        // A name alone, or brackets and operators, are an expression.
-        let spelling = text.contains('.') && !text.contains(['(', ' ', '*']) || text.starts_with("FFMA");
-        spelling.then(|| instruction(text, &target)).transpose()
-    });
-    let [first, second] = instructions;
-    let instructions = [first?, second?];
-    let mut types: BTreeMap<&str, Lane> = BTreeMap::new();
-    for operation in instructions.iter().flatten().map(|instruction| instruction.recipe.operation) {
-        types.extend(
-            OPERANDS
-                .iter()
-                .take(operation.kind.arity())
-                .enumerate()
-                .map(|(at, name)| (*name, operation.operand_format(at))),
-        );
-    }
-    if let [Some(one), Some(other)] = &instructions
-        && (one.recipe.condition_codes, one.recipe.lanes) != (other.recipe.condition_codes, other.recipe.lanes)
-    {
-        return Err(Failure::Input(
-            "one writes condition codes, or has other components, and the other not".to_owned(),
-        ));
-    }
-    let side = |text: &String, instruction: &Option<roundonce::Instruction>| -> Result<Side, Failure> {
-        if let Some(instruction) = instruction {
-            return Ok(Side::instruction(text, instruction.recipe.operation));
-        }
-        let typed = |name: String| {
-            let format = types.get(name.as_str()).copied().unwrap_or(ty);
-            (name, Typed { format, bits: 0 })
-        };
-        let names = names_in(text).into_iter().map(typed).collect();
-        Ok(Side::expression(&parse_expr(text, &names).map_err(|error| underlined(text, &error))?))
-    };
-    let first = side(texts[0], &instructions[0])?;
-    let second = side(texts[1], &instructions[1])?;
+    let texts = [arguments.first.as_str(), arguments.second.as_str()];
+    let [first, second] = sides(texts, ty, &arguments.target.target()).map_err(|problem| match problem {
+        SideProblem::Instruction(finding) => finding.into(),
+        SideProblem::Expression { text, error } => underlined(&text, &error),
+        SideProblem::Unlike(message) => Failure::Input(message),
+    })?;
     let mut data = BTreeMap::new();
     for input in &arguments.data {
         let (name, path) = split_input(input)?;

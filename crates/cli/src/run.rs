@@ -7,10 +7,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use roundonce::exec::{Arg, Buffer, Contract, Launch, Options, Report, Trouble, element_formats};
-use roundonce::isa::program::{Kernel, Passing, Program, Scalar};
-use roundonce::isa::{Finding, Level, hex_bits, parse_value};
-use roundonce::{Profile, ptx};
+use roundonce::exec::{Arg, Contract, Launch, Options, Report, Trouble};
+use roundonce::isa::program::{Kernel, Passing};
+use roundonce::isa::{Finding, hex_bits};
+use roundonce::kernel::{self, Ready, Refusal, Source};
 use serde::Serialize;
 
 use crate::array::Array;
@@ -131,19 +131,19 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     if arguments.file.extension().is_some_and(|extension| extension == "sass") {
         return run_sass::run(arguments);
     }
-    let Ready { program, profile, undetermined } = ready(arguments)?;
-    let kernel = the_kernel(&program, arguments)?;
+    let ready = ready(arguments)?;
+    let kernel = ready.kernel();
     let (args, arrays) = bind(kernel, arguments)?;
-    check_elements(&program, kernel, &arrays)?;
+    ready.check_formats(&formats(&arrays)).map_err(Failure::Input)?;
     let outputs = outputs(kernel, &arrays, arguments)?;
     let launch = Launch {
-        program: &program,
+        program: &ready.program,
         entry: Some(&kernel.name),
         grid: arguments.grid,
         block: arguments.block.or(kernel.required_block).unwrap_or([1; 3]),
         args,
         dynamic_shared: arguments.shared,
-        options: Options { profile, ..arguments.options() },
+        options: Options { profile: ready.profile, ..arguments.options() },
     };
     let Some(report) = launched(launch, arguments)? else { return Ok(Status::Found) };
     for (place, path) in &outputs {
@@ -151,7 +151,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
             array.write(path, &buffer.to_bytes())?;
         }
     }
-    tell(&report, kernel, &undetermined, arguments)?;
+    tell(&report, kernel, &ready.undetermined, arguments)?;
     Ok(if report.differences.is_empty() { Status::Done } else { Status::Found })
 }
 
@@ -169,49 +169,34 @@ pub(crate) fn launched(launch: Launch, arguments: &Arguments) -> Result<Option<R
     })
 }
 
-/// A module in the form that the engine runs.
-pub(crate) struct Ready {
-    pub(crate) program: Program,
-    /// What it is run under.
-    pub(crate) profile: Profile,
-    /// What it leaves open of the bits, and what was picked.
-    pub(crate) undetermined: Vec<String>,
-}
-
+/// A module, read for what is asked.
 fn ready(arguments: &Arguments) -> Result<Ready, Failure> {
     let path = &arguments.file;
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("ptx") => {
-            Ok(Ready { program: ptx_program(arguments)?, profile: Profile::NVIDIA, undetermined: Vec::new() })
-        }
-        Some("spv" | "spvasm") => spirv::ready(arguments),
-        _ => Err(Failure::Input(format!("{}: expected a .ptx, .spv, .spvasm or .sass file", path.display()))),
+    let choice = spirv::choice(arguments)?;
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    if extension == Some("spv") {
+        let read = Ready::read(Source::Spirv(&files::read(path)?), &choice);
+        return read.map_err(|refusal| refused(path, "", refusal));
     }
-}
-
-fn ptx_program(arguments: &Arguments) -> Result<Program, Failure> {
-    let path = &arguments.file;
+    if !matches!(extension, Some("ptx" | "spvasm")) {
+        return Err(Failure::Input(format!("{}: expected a .ptx, .spv, .spvasm or .sass file", path.display())));
+    }
     let text = files::text(path, files::read(path)?)?;
-    let parsed = ptx::parse(&text);
-    let (module, errors) = (parsed.module, parsed.findings);
-    let kernels = module.functions().filter(|function| function.is_entry && function.body.is_some());
-    let names: Vec<&str> = kernels.map(|kernel| kernel.name).collect();
-    if arguments.entry.is_none() && names.len() > 1 {
-        return Err(several(path, &names));
-    }
-    let lowered = if errors.iter().any(|finding| finding.level == Level::Error) {
-        Err(errors)
-    } else {
-        ptx::lower(&module, arguments.entry.as_deref())
-    };
-    lowered.map_err(|findings| refused(path, &text, findings, ptx::UNSUPPORTED))
+    let source = if extension == Some("ptx") { Source::Ptx(&text) } else { Source::SpirvText(&text) };
+    Ready::read(source, &choice).map_err(|refusal| refused(path, &text, refusal))
 }
 
-/// The failure that findings are: 3 where all are about what is not supported.
-pub(crate) fn refused(path: &Path, text: &str, findings: Vec<Finding>, unsupported: &str) -> Failure {
-    let all = findings.iter().all(|finding| finding.code == unsupported);
-    let message = located(path, text, findings);
-    if all { Failure::Unsupported(message) } else { Failure::Input(message) }
+/// The failure that a refusal is: 3 where all findings are about what is not supported.
+fn refused(path: &Path, text: &str, refusal: Refusal) -> Failure {
+    let file = path.display();
+    match refusal {
+        Refusal::Findings { findings, unsupported: true } => Failure::Unsupported(located(path, text, findings)),
+        Refusal::Findings { findings, .. } => Failure::Input(located(path, text, findings)),
+        Refusal::Several(names) => {
+            Failure::Input(format!("{file}: several kernels, choose with --entry: {}", names.join(", ")))
+        }
+        Refusal::Usage(problem) => Failure::Input(format!("{file}: {problem}")),
+    }
 }
 
 /// Findings as `file:line:column: message`, of a binary `file: word 12: message`, one a line.
@@ -227,39 +212,6 @@ pub(crate) fn located(path: &Path, text: &str, findings: Vec<Finding>) -> String
     lines.join("\n")
 }
 
-fn several(path: &Path, names: &[&str]) -> Failure {
-    Failure::Input(format!("{}: several kernels, choose with --entry: {}", path.display(), names.join(", ")))
-}
-
-fn the_kernel<'p>(program: &'p Program, arguments: &Arguments) -> Result<&'p Kernel, Failure> {
-    let names: Vec<&str> = program.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
-    let file = arguments.file.display();
-    let wanted = arguments.entry.as_deref();
-    match (program.kernels.as_slice(), wanted) {
-        ([], None) => Err(Failure::Input(format!("{file}: there is no kernel in it"))),
-        ([only], None) => Ok(only),
-        (_, None) => Err(several(&arguments.file, &names)),
-        (kernels, Some(name)) => kernels
-            .iter()
-            .find(|kernel| kernel.name == name)
-            .ok_or_else(|| Failure::Input(format!("{file}: there is no kernel `{name}`"))),
-    }
-}
-
-/// The parameter that `P` names.
-fn place_of(kernel: &Kernel, name: &str) -> Result<usize, Failure> {
-    let by_position = name.parse::<usize>().ok().filter(|place| *place < kernel.params.len());
-    by_position.or_else(|| kernel.params.iter().position(|param| param.name == name)).ok_or_else(|| {
-        let names: Vec<&str> = kernel.params.iter().map(|param| param.name.as_str()).collect();
-        Failure::Input(format!(
-            "`{name}` is no parameter of `{}`: expected 0 to {} or one of {}",
-            kernel.name,
-            kernel.params.len().saturating_sub(1),
-            names.join(", ")
-        ))
-    })
-}
-
 pub(crate) fn split_pair<'t>(option: &str, text: &'t str) -> Result<(&'t str, &'t str), Failure> {
     text.split_once('=').ok_or_else(|| Failure::Input(format!("{option} `{text}` is not P=VALUE")))
 }
@@ -269,7 +221,7 @@ fn bind(kernel: &Kernel, arguments: &Arguments) -> Result<(Vec<Arg>, Vec<Option<
     let mut given: BTreeMap<usize, &str> = BTreeMap::new();
     for text in &arguments.arg {
         let (name, value) = split_pair("--arg", text)?;
-        if given.insert(place_of(kernel, name)?, value).is_some() {
+        if given.insert(kernel::parameter(kernel, name).map_err(Failure::Input)?, value).is_some() {
             return Err(Failure::Input(format!("--arg: `{name}` is given twice")));
         }
     }
@@ -286,20 +238,16 @@ fn bind(kernel: &Kernel, arguments: &Arguments) -> Result<(Vec<Arg>, Vec<Option<
         } else {
             None
         };
+        let called = kernel::called(place, param);
         args.push(match &array {
-            // A structure passed by value is no address.
-            Some(array) if param.passing == Passing::Value || param.passing == Passing::Any && param.size > 8 => {
-                Arg::Bytes(array.bytes.clone())
-            }
-            Some(array) => Arg::Buffer(Buffer::from_bytes(&array.bytes)),
+            Some(array) => kernel::array_argument(param, &array.bytes),
             None if param.passing == Passing::Buffer => {
-                let message =
-                    format!("parameter {place} (`{}`) is a buffer: expected in.npy or zeros:f32:N", param.name);
-                return Err(Failure::Input(format!("{message}, found `{value}`")));
+                let message = format!("{called} is a buffer: expected in.npy or zeros:f32:N, found `{value}`");
+                return Err(Failure::Input(message));
             }
             None => Arg::Scalar(
-                number(param.size, param.scalar, value)
-                    .map_err(|problem| Failure::Input(format!("parameter {place} (`{}`): {problem}", param.name)))?,
+                kernel::number(param.size, param.scalar, value)
+                    .map_err(|problem| Failure::Input(format!("{called}: {problem}")))?,
             ),
         });
         arrays.push(array);
@@ -307,45 +255,15 @@ fn bind(kernel: &Kernel, arguments: &Arguments) -> Result<(Vec<Arg>, Vec<Option<
     Ok((args, arrays))
 }
 
-/// An array of floats must be of the format that the kernel computes in, where its code tells. Integers are bits.
-fn check_elements(program: &Program, kernel: &Kernel, arrays: &[Option<Array>]) -> Result<(), Failure> {
-    let used = element_formats(program, kernel);
-    for (place, (array, used)) in arrays.iter().zip(used).enumerate() {
-        let given = match array.as_ref().map(|array| array.element.as_str()) {
-            Some("f2") => "f16",
-            Some("f4") => "f32",
-            Some("f8") => "f64",
-            _ => continue,
-        };
-        if !used.is_empty() && !used.contains(given) {
-            let name = &kernel.params[place].name;
-            let used: Vec<&str> = used.into_iter().collect();
-            return Err(Failure::Input(format!(
-                "parameter {place} (`{name}`): the array holds {given}, the kernel computes with {}: convert it, or \
-                 give its bits as integers",
-                used.join(" and ")
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// A number as a declared type of some bytes has it.
-pub(crate) fn number(bytes: u32, scalar: Option<Scalar>, text: &str) -> Result<u64, String> {
-    let bits = bytes * 8;
-    let mask = u64::MAX >> 64u32.saturating_sub(bits).min(63);
-    let hex = text.strip_prefix("0x").filter(|digits| !digits.contains('p'));
-    if let Some(bits) = hex.and_then(|digits| u64::from_str_radix(digits, 16).ok()) {
-        return if bits & !mask == 0 { Ok(bits) } else { Err(format!("`{text}` does not fit in {bytes} bytes")) };
-    }
-    match scalar {
-        Some(Scalar::Float(format)) => parse_value(format, 1, text).map(|parsed| parsed.value.lanes()[0]),
-        _ => {
-            let integer: i128 = text.parse().map_err(|_| format!("`{text}` is neither an integer nor hex bits"))?;
-            let fits = integer >= -(1i128 << (bits.min(64) - 1)) && integer <= i128::from(mask);
-            if fits { Ok(integer as u64 & mask) } else { Err(format!("`{text}` does not fit in {bytes} bytes")) }
-        }
-    }
+/// The formats of arrays of floats. Integers are bits.
+fn formats(arrays: &[Option<Array>]) -> Vec<Option<&'static str>> {
+    let format = |array: &Option<Array>| match array.as_ref()?.element.as_str() {
+        "f2" => Some("f16"),
+        "f4" => Some("f32"),
+        "f8" => Some("f64"),
+        _ => None,
+    };
+    arrays.iter().map(format).collect()
 }
 
 /// Where each wanted buffer goes.
@@ -353,7 +271,7 @@ fn outputs(kernel: &Kernel, arrays: &[Option<Array>], arguments: &Arguments) -> 
     let mut outputs = Vec::new();
     for text in &arguments.out {
         let (name, path) = split_pair("--out", text)?;
-        let place = place_of(kernel, name)?;
+        let place = kernel::parameter(kernel, name).map_err(Failure::Input)?;
         if arrays[place].is_none() {
             return Err(Failure::Input(format!("--out: parameter `{name}` is a number, not a buffer")));
         }

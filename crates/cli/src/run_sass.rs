@@ -5,8 +5,9 @@ use std::io::Write;
 use std::path::Path;
 
 use roundonce::arith::{ConditionCodes, Format as Float};
-use roundonce::exec::{Arg, Buffer, Launch};
-use roundonce::isa::{hex_bits, parse_value, shortest_decimal};
+use roundonce::exec::{Buffer, Launch};
+use roundonce::isa::{hex_bits, shortest_decimal};
+use roundonce::kernel::{self, LaneValues, Lanes};
 use roundonce::sass::{self, Lowered, Name};
 use serde::Serialize;
 
@@ -15,16 +16,8 @@ use crate::output;
 use crate::run::{Arguments, launched, located, split_pair, tell};
 use crate::{Ended, Failure, Status, files};
 
-/// Threads of a block; a lane's number is its thread's through the grid.
-const BLOCK: u32 = 256;
 /// Lanes whose results are printed.
 const SHOWN: usize = 8;
-
-/// What was given for a name: one value for every lane, or one for each.
-enum Given {
-    Uniform(u32),
-    PerLane(Vec<u32>),
-}
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
     let path = &arguments.file;
@@ -32,23 +25,13 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     let lowered = sass::lower(&text, arguments.entry.as_deref())
         .map_err(|findings| Failure::Input(located(path, &text, findings)))?;
     let given = given(arguments)?;
-    let lanes = lanes(&given)?;
-    let mut args = vec![Arg::Scalar(lanes as u64)];
-    for name in &lowered.inputs {
-        let words = match given.get(&name.to_string()) {
-            Some(Given::Uniform(bits)) => vec![*bits; lanes],
-            Some(Given::PerLane(words)) => words.clone(),
-            None => return Err(missing(name)),
-        };
-        args.push(Arg::Buffer(Buffer::from_words(words)));
-    }
-    args.extend(lowered.outputs.iter().map(|_| Arg::Buffer(Buffer::zeros(lanes * 4))));
+    let Lanes { count, grid, block, args } = kernel::lanes(&lowered, &given, missing).map_err(Failure::Input)?;
     let outputs = outputs(&lowered, arguments)?;
     let launch = Launch {
         program: &lowered.program,
         entry: None,
-        grid: [(lanes as u32).div_ceil(BLOCK), 1, 1],
-        block: [BLOCK.min(lanes as u32), 1, 1],
+        grid,
+        block,
         args,
         dynamic_shared: 0,
         options: arguments.options(),
@@ -63,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         .collect();
     for (place, path) in outputs {
         let bytes: Vec<u8> = results[place].1.iter().flat_map(|word| word.to_le_bytes()).collect();
-        Array::zeros(&format!("zeros:u32:{lanes}"))?.write(path, &bytes)?;
+        Array::zeros(&format!("zeros:u32:{count}"))?.write(path, &bytes)?;
     }
     show(&results, arguments)?;
     if arguments.trace_or_profile() {
@@ -73,7 +56,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
 }
 
 /// `R1=0x3f800000`, `P0=1`, `0x3:0x140=x.npy`, by the names that the lowering gives.
-fn given(arguments: &Arguments) -> Result<BTreeMap<String, Given>, Failure> {
+fn given(arguments: &Arguments) -> Result<BTreeMap<String, LaneValues>, Failure> {
     let mut given = BTreeMap::new();
     let registers = arguments.reg.iter().map(|text| ("--reg", text));
     let constants = arguments.cbank.iter().map(|text| ("--cbank", text));
@@ -86,11 +69,9 @@ fn given(arguments: &Arguments) -> Result<BTreeMap<String, Given>, Failure> {
             if !rest.is_empty() {
                 return Err(Failure::Input(format!("{value}: a register takes elements of 4 bytes")));
             }
-            Given::PerLane(words.iter().map(|word| u32::from_le_bytes(*word)).collect())
+            LaneValues::PerLane(words.iter().map(|word| u32::from_le_bytes(*word)).collect())
         } else {
-            let parsed = parse_value(Float::F32, 1, value)
-                .map_err(|problem| Failure::Input(format!("{option} {name}: {problem}")))?;
-            Given::Uniform(parsed.value.lanes()[0] as u32)
+            LaneValues::parse(value).map_err(|problem| Failure::Input(format!("{option} {name}: {problem}")))?
         };
         if given.insert(name.clone(), value).is_some() {
             return Err(Failure::Input(format!("{option}: `{name}` is given twice")));
@@ -99,39 +80,17 @@ fn given(arguments: &Arguments) -> Result<BTreeMap<String, Given>, Failure> {
     Ok(given)
 }
 
-/// `0x3:0x140` as `c[0x3][0x140]`.
 fn constant_name(text: &str) -> Result<String, Failure> {
-    let number = |text: &str| match text.strip_prefix("0x") {
-        Some(hex) => u32::from_str_radix(hex, 16).ok(),
-        None => text.parse().ok(),
-    };
-    text.split_once(':')
-        .and_then(|(bank, offset)| Some(format!("c[{:#x}][{:#x}]", number(bank)?, number(offset)?)))
-        .ok_or_else(|| Failure::Input(format!("--cbank `{text}` is not BANK:OFFSET, such as 0x3:0x140")))
+    let problem = || Failure::Input(format!("--cbank `{text}` is not BANK:OFFSET, such as 0x3:0x140"));
+    kernel::constant_name(text).ok_or_else(problem)
 }
 
-/// As many as the arrays have elements; one without arrays.
-fn lanes(given: &BTreeMap<String, Given>) -> Result<usize, Failure> {
-    let mut lengths = given.iter().filter_map(|(name, value)| match value {
-        Given::PerLane(words) => Some((name, words.len())),
-        Given::Uniform(_) => None,
-    });
-    let Some((first, lanes)) = lengths.next() else { return Ok(1) };
-    if let Some((other, length)) = lengths.find(|(_, length)| *length != lanes) {
-        return Err(Failure::Input(format!("{first} has {lanes} lanes, {other} has {length}")));
-    }
-    if lanes == 0 || lanes > u32::MAX as usize {
-        return Err(Failure::Input(format!("{first} has {lanes} lanes: expected 1 to {}", u32::MAX)));
-    }
-    Ok(lanes)
-}
-
-fn missing(name: &Name) -> Failure {
+fn missing(name: &Name) -> String {
     let option = match name {
         Name::Constant { bank, offset } => format!("--cbank {bank:#x}:{offset:#x}=…"),
         _ => format!("--reg {name}=…"),
     };
-    Failure::Input(format!("{name} is read before it is written: add {option}"))
+    format!("{name} is read before it is written: add {option}")
 }
 
 /// The places, among the outputs, of those that go to files.

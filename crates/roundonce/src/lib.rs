@@ -9,10 +9,13 @@
 //! ```
 //!
 //! Reading order: [`instruction`] (a spelling to its meaning), [`operands`], [`eval`], [`explain`], [`Batch`] (many
-//! lines), [`mod@array`] (many elements). The crates behind it are re-exported whole.
+//! lines), [`mod@array`] (many elements), [`kernel`] (whole
+//! modules). The crates behind it are re-exported whole.
 
 pub mod array;
 mod batch;
+pub mod kernel;
+mod sides;
 
 pub use batch::Batch;
 pub use roundonce_arith::{self as arith, Profile};
@@ -22,6 +25,7 @@ pub use roundonce_ptx as ptx;
 pub use roundonce_sass as sass;
 pub use roundonce_spirv as spirv;
 pub use roundonce_why::{self as why, Explained};
+pub use sides::{SideProblem, sides};
 
 use roundonce_isa::{ParsedValue, Place, Table, parse_value};
 

@@ -6,6 +6,7 @@
 //!
 //! What this is not: it knows no terminal; text comes as [`Line`]s with [`Role`]s.
 
+mod anatomy;
 mod answer;
 mod arrays;
 mod cases;
@@ -20,6 +21,7 @@ mod spell;
 mod text;
 mod way;
 
+pub use anatomy::{Anatomy, InFormat};
 pub use answer::{Answer, Evaluated, SeenAnswer, StepText, answer};
 pub use arrays::{ArrayAnswer, ArrayGroup, ArraySeen, Bits, Column, Example, Question, Values, answer_arrays};
 pub use cases::{CASES, Case};

@@ -1,0 +1,324 @@
+//! Kernels: a module of any language made ready to run, and what its parameters take.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use roundonce_arith::{Format, Profile};
+use roundonce_exec::{Arg, Buffer, element_formats};
+use roundonce_isa::program::{Kernel, Param, Passing, Program, Scalar};
+use roundonce_isa::{Finding, Level, parse_value};
+
+use crate::ptx;
+use crate::sass::{Lowered, Name};
+use crate::spirv::{self, Assume, Settings, SpecConstant};
+
+/// A module as it is kept.
+#[derive(Clone, Copy, Debug)]
+pub enum Source<'a> {
+    /// PTX.
+    Ptx(&'a str),
+    /// SPIR-V as text.
+    SpirvText(&'a str),
+    /// SPIR-V as words.
+    Spirv(&'a [u8]),
+}
+
+/// What a module is read for.
+#[derive(Clone, Default, Debug)]
+pub struct Choice {
+    /// The kernel; may be left out where there is only one.
+    pub entry: Option<String>,
+    /// SPIR-V: what is done where the module leaves bits open.
+    pub assume: Assume,
+    /// SPIR-V: specialisation constants, by their SpecId, as their types write them.
+    pub spec: Vec<(u32, String)>,
+}
+
+/// A module in the form that the engine runs.
+#[derive(Clone, Debug)]
+pub struct Ready {
+    /// All of it.
+    pub program: Program,
+    /// What it is run under.
+    pub profile: Profile,
+    /// What it leaves open of the bits, and what was picked.
+    pub undetermined: Vec<String>,
+    place: usize,
+}
+
+/// Why a module cannot be run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// What is wrong in it.
+    Findings {
+        /// All of them.
+        findings: Vec<Finding>,
+        /// Whether each is about something that is legal and not supported.
+        unsupported: bool,
+    },
+    /// It has these kernels, and none was named.
+    Several(Vec<String>),
+    /// What was asked for does not fit it.
+    Usage(String),
+}
+
+impl Refusal {
+    fn of(findings: Vec<Finding>, unsupported: &str) -> Refusal {
+        let unsupported = findings.iter().all(|finding| finding.code == unsupported);
+        Refusal::Findings { findings, unsupported }
+    }
+}
+
+impl Ready {
+    /// Reads a module.
+    ///
+    /// # Errors
+    /// If it is not valid, not supported, or has not the kernel or the constants asked for.
+    ///
+    /// ```
+    /// use roundonce::kernel::{Choice, Ready, Source};
+    /// let text = ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry nothing(.param .f32 x) { ret; }";
+    /// let ready = Ready::read(Source::Ptx(text), &Choice::default()).unwrap();
+    /// assert_eq!(ready.kernel().params[0].name, "x");
+    /// ```
+    pub fn read(source: Source<'_>, choice: &Choice) -> Result<Ready, Refusal> {
+        let (program, profile, undetermined) = match source {
+            Source::Ptx(text) => (ptx_program(text, choice)?, Profile::NVIDIA, Vec::new()),
+            Source::SpirvText(text) => {
+                let module = spirv::assemble_module(text, None);
+                spirv_program(
+                    &module.map_err(|findings| Refusal::of(findings, spirv::UNSUPPORTED))?,
+                    Some(text),
+                    choice,
+                )?
+            }
+            Source::Spirv(bytes) => {
+                let module = spirv::Module::from_binary(bytes);
+                spirv_program(&module.map_err(|found| Refusal::of(vec![found], spirv::UNSUPPORTED))?, None, choice)?
+            }
+        };
+        let place = match (program.kernels.as_slice(), choice.entry.as_deref()) {
+            ([], None) => return Err(Refusal::Usage("there is no kernel in it".to_owned())),
+            ([_], None) => 0,
+            (kernels, None) => {
+                return Err(Refusal::Several(kernels.iter().map(|kernel| kernel.name.clone()).collect()));
+            }
+            (kernels, Some(name)) => kernels
+                .iter()
+                .position(|kernel| kernel.name == name)
+                .ok_or_else(|| Refusal::Usage(format!("there is no kernel `{name}`")))?,
+        };
+        Ok(Ready { program, profile, undetermined, place })
+    }
+
+    /// The kernel that is meant.
+    pub fn kernel(&self) -> &Kernel {
+        &self.program.kernels[self.place]
+    }
+
+    /// That arrays are of the formats that the kernel computes in, where its code tells: the name of each parameter's,
+    /// `None` where it is no array of floats.
+    ///
+    /// # Errors
+    /// Which parameter's is of another format.
+    pub fn check_formats(&self, given: &[Option<&str>]) -> Result<(), String> {
+        let used = element_formats(&self.program, self.kernel());
+        for (place, (given, used)) in given.iter().zip(used).enumerate() {
+            let Some(given) = given.filter(|given| !used.is_empty() && !used.contains(given)) else { continue };
+            return Err(format!(
+                "{}: the array holds {given}, the kernel computes with {}: convert it, or give its bits as integers",
+                called(place, &self.kernel().params[place]),
+                listed(used)
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn listed(names: BTreeSet<&str>) -> String {
+    names.into_iter().collect::<Vec<_>>().join(" and ")
+}
+
+fn ptx_program(text: &str, choice: &Choice) -> Result<Program, Refusal> {
+    let ptx::Parsed { module, findings } = ptx::parse(text);
+    let kernels = module.functions().filter(|function| function.is_entry && function.body.is_some());
+    let names: Vec<String> = kernels.map(|kernel| kernel.name.to_owned()).collect();
+    if choice.entry.is_none() && names.len() > 1 {
+        return Err(Refusal::Several(names));
+    }
+    let lowered = if findings.iter().any(|finding| finding.level == Level::Error) {
+        Err(findings)
+    } else {
+        ptx::lower(&module, choice.entry.as_deref())
+    };
+    lowered.map_err(|findings| Refusal::of(findings, ptx::UNSUPPORTED))
+}
+
+fn spirv_program(
+    module: &spirv::Module,
+    text: Option<&str>,
+    choice: &Choice,
+) -> Result<(Program, Profile, Vec<String>), Refusal> {
+    let known = spirv::spec_constants(module);
+    let spec = choice.spec.iter().map(|(id, value)| {
+        let bits = specialised(&known, *id, value);
+        bits.map(|bits| (*id, bits)).map_err(|problem| Refusal::Usage(format!("constant {id}={value}: {problem}")))
+    });
+    let spec = spec.collect::<Result<_, _>>()?;
+    let settings = Settings { entry: choice.entry.clone(), spec, assume: choice.assume };
+    let lowered = spirv::lower(module, text, &settings);
+    let lowered = lowered.map_err(|findings| Refusal::of(findings, spirv::UNSUPPORTED))?;
+    Ok((lowered.program, choice.assume.profile(), lowered.undetermined))
+}
+
+/// A specialisation constant's bits.
+fn specialised(known: &[SpecConstant], id: u32, value: &str) -> Result<u64, String> {
+    let Some(constant) = known.iter().find(|constant| constant.id == id) else {
+        let known: Vec<String> = known.iter().map(|constant| constant.id.to_string()).collect();
+        let known = if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) };
+        return Err(format!("the module has no specialisation constant {id}: {known}"));
+    };
+    match (constant.scalar, value) {
+        (None, "true" | "1") => Ok(1),
+        (None, "false" | "0") => Ok(0),
+        (None, _) => Err(format!("`{value}` is neither true nor false")),
+        (Some(scalar), _) => number(scalar.bits() / 8, Some(scalar), value),
+    }
+}
+
+/// The place of the parameter that a name or a number from 0 means.
+///
+/// # Errors
+/// If there is none; what there is.
+pub fn parameter(kernel: &Kernel, name: &str) -> Result<usize, String> {
+    let by_position = name.parse::<usize>().ok().filter(|place| *place < kernel.params.len());
+    by_position.or_else(|| kernel.params.iter().position(|param| param.name == name)).ok_or_else(|| {
+        let names: Vec<&str> = kernel.params.iter().map(|param| param.name.as_str()).collect();
+        format!(
+            "`{name}` is no parameter of `{}`: expected 0 to {} or one of {}",
+            kernel.name,
+            kernel.params.len().saturating_sub(1),
+            names.join(", ")
+        )
+    })
+}
+
+/// A parameter as messages name it.
+pub fn called(place: usize, param: &Param) -> String {
+    format!("parameter {place} (`{}`)", param.name)
+}
+
+/// An array's bytes for a parameter: memory, or the structure that it is passed by value.
+pub fn array_argument(param: &Param, bytes: &[u8]) -> Arg {
+    // A structure passed by value is no address.
+    if param.passing == Passing::Value || param.passing == Passing::Any && param.size > 8 {
+        Arg::Bytes(bytes.to_vec())
+    } else {
+        Arg::Buffer(Buffer::from_bytes(bytes))
+    }
+}
+
+/// A number as a declared type of some bytes has it: hexadecimal bits, or a decimal number.
+///
+/// # Errors
+/// If it is none, or does not fit.
+pub fn number(bytes: u32, scalar: Option<Scalar>, text: &str) -> Result<u64, String> {
+    let bits = bytes * 8;
+    let mask = u64::MAX >> 64u32.saturating_sub(bits).min(63);
+    let hex = text.strip_prefix("0x").filter(|digits| !digits.contains('p'));
+    if let Some(bits) = hex.and_then(|digits| u64::from_str_radix(digits, 16).ok()) {
+        return if bits & !mask == 0 { Ok(bits) } else { Err(format!("`{text}` does not fit in {bytes} bytes")) };
+    }
+    match scalar {
+        Some(Scalar::Float(format)) => parse_value(format, 1, text).map(|parsed| parsed.value.lanes()[0]),
+        _ => {
+            let integer: i128 = text.parse().map_err(|_| format!("`{text}` is neither an integer nor hex bits"))?;
+            let fits = integer >= -(1i128 << (bits.min(64) - 1)) && integer <= i128::from(mask);
+            if fits { Ok(integer as u64 & mask) } else { Err(format!("`{text}` does not fit in {bytes} bytes")) }
+        }
+    }
+}
+
+/// What a listing of SASS finds in a name: one value for every lane, or one for each.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LaneValues {
+    /// For every lane.
+    Uniform(u32),
+    /// One a lane.
+    PerLane(Vec<u32>),
+}
+
+impl LaneValues {
+    /// A number for every lane: hexadecimal bits, or a decimal f32.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn parse(text: &str) -> Result<LaneValues, String> {
+        Ok(LaneValues::Uniform(parse_value(Format::F32, 1, text)?.value.lanes()[0] as u32))
+    }
+}
+
+/// Threads of a block of a listing; a lane's number is its thread's through the grid.
+const LISTING_BLOCK: u32 = 256;
+
+/// How a listing is launched over its lanes.
+#[derive(Clone, Debug)]
+pub struct Lanes {
+    /// How many: as many as the arrays have elements; one without arrays.
+    pub count: usize,
+    /// Blocks of the grid.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// The arguments.
+    pub args: Vec<Arg>,
+}
+
+/// The launch of a SASS listing: what it reads before it writes it comes from `given`, by the names that it has in
+/// [`Lowered::inputs`]; a name that is not read is of no account.
+///
+/// # Errors
+/// If arrays have different lengths; `missing` says what to tell about a name that has no value.
+pub fn lanes(
+    lowered: &Lowered,
+    given: &BTreeMap<String, LaneValues>,
+    missing: impl Fn(&Name) -> String,
+) -> Result<Lanes, String> {
+    let mut lengths = given.iter().filter_map(|(name, value)| match value {
+        LaneValues::PerLane(words) => Some((name, words.len())),
+        LaneValues::Uniform(_) => None,
+    });
+    let count = match lengths.next() {
+        None => 1,
+        Some((first, count)) => {
+            if let Some((other, length)) = lengths.find(|(_, length)| *length != count) {
+                return Err(format!("{first} has {count} lanes, {other} has {length}"));
+            }
+            if count == 0 || count > u32::MAX as usize {
+                return Err(format!("{first} has {count} lanes: expected 1 to {}", u32::MAX));
+            }
+            count
+        }
+    };
+    let mut args = vec![Arg::Scalar(count as u64)];
+    for name in &lowered.inputs {
+        let words = match given.get(&name.to_string()) {
+            Some(LaneValues::Uniform(bits)) => vec![*bits; count],
+            Some(LaneValues::PerLane(words)) => words.clone(),
+            None => return Err(missing(name)),
+        };
+        args.push(Arg::Buffer(Buffer::from_words(words)));
+    }
+    args.extend(lowered.outputs.iter().map(|_| Arg::Buffer(Buffer::zeros(count * 4))));
+    let grid = [(count as u32).div_ceil(LISTING_BLOCK), 1, 1];
+    Ok(Lanes { count, grid, block: [LISTING_BLOCK.min(count as u32), 1, 1], args })
+}
+
+/// The name of a word of a constant bank in [`Lowered::inputs`], from `0x3:0x140`.
+pub fn constant_name(text: &str) -> Option<String> {
+    let number = |text: &str| match text.strip_prefix("0x") {
+        Some(hex) => u32::from_str_radix(hex, 16).ok(),
+        None => text.parse().ok(),
+    };
+    let (bank, offset) = text.split_once(':')?;
+    Some(format!("c[{:#x}][{:#x}]", number(bank)?, number(offset)?))
+}

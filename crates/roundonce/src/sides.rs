@@ -1,0 +1,71 @@
+//! Two texts as what `diff` compares.
+
+use std::collections::BTreeMap;
+
+use roundonce_arith::Format;
+use roundonce_isa::{Finding, Instruction};
+
+use crate::why::diff::{OPERANDS, Side};
+use crate::why::{ExprError, Typed, names_in, parse_expr};
+use crate::{Target, instruction};
+
+/// Why two texts cannot be compared.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SideProblem {
+    /// One is meant for an instruction and is none.
+    Instruction(Finding),
+    /// One is no expression.
+    Expression {
+        /// Which.
+        text: String,
+        /// Where, and what is wrong.
+        error: ExprError,
+    },
+    /// Their results are of different kinds.
+    Unlike(String),
+}
+
+/// Reads the two sides of a comparison: each an instruction as its language spells it, whose operands are `a`, `b` and
+/// `c`, or an expression, whose names are of the types that an instruction gives them, else of `ty`.
+///
+/// # Errors
+/// If one cannot be read, or the two have different results.
+///
+/// ```
+/// use roundonce::arith::Format;
+/// let [one, other] = roundonce::sides(["fma(a, b, c)", "fma.rn.f32"], Format::F32, &Default::default()).unwrap();
+/// assert_eq!((one.text.as_str(), other.text.as_str()), ("fma(a, b, c)", "fma.rn.f32"));
+/// ```
+pub fn sides(texts: [&str; 2], ty: Format, target: &Target) -> Result<[Side; 2], SideProblem> {
+    let read = |text: &str| {
+        // A name alone, or brackets and operators, are an expression.
+        let spelling = text.contains('.') && !text.contains(['(', ' ', '*']) || text.starts_with("FFMA");
+        spelling.then(|| instruction(text, target)).transpose().map_err(SideProblem::Instruction)
+    };
+    let instructions = [read(texts[0])?, read(texts[1])?];
+    let mut types: BTreeMap<&str, Format> = BTreeMap::new();
+    for operation in instructions.iter().flatten().map(|instruction| instruction.recipe.operation) {
+        let operands = OPERANDS.iter().take(operation.kind.arity()).enumerate();
+        types.extend(operands.map(|(at, name)| (*name, operation.operand_format(at))));
+    }
+    if let [Some(one), Some(other)] = &instructions
+        && (one.recipe.condition_codes, one.recipe.lanes) != (other.recipe.condition_codes, other.recipe.lanes)
+    {
+        let message = "one writes condition codes, or has other components, and the other not";
+        return Err(SideProblem::Unlike(message.to_owned()));
+    }
+    let side = |text: &str, instruction: &Option<Instruction>| {
+        if let Some(instruction) = instruction {
+            return Ok(Side::instruction(text, instruction.recipe.operation));
+        }
+        let typed = |name: String| {
+            let format = types.get(name.as_str()).copied().unwrap_or(ty);
+            (name, Typed { format, bits: 0 })
+        };
+        let names = names_in(text).into_iter().map(typed).collect();
+        let expr = parse_expr(text, &names);
+        let expr = expr.map_err(|error| SideProblem::Expression { text: text.to_owned(), error })?;
+        Ok(Side::expression(&expr))
+    };
+    Ok([side(texts[0], &instructions[0])?, side(texts[1], &instructions[1])?])
+}

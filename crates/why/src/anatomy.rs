@@ -1,0 +1,110 @@
+//! One number taken apart in every named format.
+
+use roundonce_arith::{Format, Rounding, Unpacked, unpack};
+use roundonce_isa::{convert, exact_decimal, hex_bits, hexadecimal, shortest_decimal};
+use serde::Serialize;
+
+use crate::expr::Typed;
+use crate::text::{Line, Role};
+
+/// The number in one format.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct InFormat {
+    /// The format.
+    #[serde(rename = "type")]
+    pub ty: &'static str,
+    /// All bits, in hexadecimal.
+    pub bits: String,
+    /// The sign's bit.
+    pub sign: String,
+    /// The exponent's bits.
+    pub exponent: String,
+    /// The fraction's bits.
+    pub fraction: String,
+    /// Zero, subnormal, normal, infinity, quiet or signalling NaN.
+    pub class: &'static str,
+    /// The shortest decimal that means these bits.
+    pub value: String,
+    /// The value in hexadecimal.
+    pub hexadecimal: String,
+    /// Whether the format holds the number.
+    pub exact: bool,
+}
+
+/// A number in its own format and the others, rounded to nearest even where they do not hold it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Anatomy {
+    /// As written.
+    pub value: String,
+    /// Its own format.
+    #[serde(rename = "type")]
+    pub ty: &'static str,
+    /// Every digit of it.
+    pub exact_decimal: String,
+    /// In each format.
+    pub formats: Vec<InFormat>,
+}
+
+impl Anatomy {
+    /// Of a number, written as `text`.
+    ///
+    /// ```
+    /// let anatomy = roundonce_why::Anatomy::of("0x3c00:f16", roundonce_why::parse_typed("0x3c00:f16").unwrap().0);
+    /// assert_eq!(anatomy.exact_decimal, "1");
+    /// ```
+    pub fn of(text: &str, value: Typed) -> Anatomy {
+        Anatomy {
+            value: text.to_owned(),
+            ty: value.format.name().unwrap_or("?"),
+            exact_decimal: exact_decimal(value.format, value.bits),
+            formats: Format::NAMED.map(|(name, format)| row(name, format, value)).into(),
+        }
+    }
+
+    /// The same for a reader.
+    pub fn lines(&self) -> Vec<Line> {
+        let mut lines = vec![
+            Line::of(Role::Strong, self.value.as_str())
+                .and(Role::Faint, format!("   {}, exactly ", self.ty))
+                .and(Role::Plain, self.exact_decimal.clone()),
+            Line::default(),
+            Line::of(Role::Label, format!("{:<5} {:<18} s {:<11} {}", "type", "bits", "exponent", "fraction")),
+        ];
+        for row in &self.formats {
+            lines.push(
+                Line::of(Role::Label, format!("{:<5} ", row.ty))
+                    .and(Role::Strong, format!("{:<18} ", row.bits))
+                    .and(Role::Plain, format!("{} {:<11} {}", row.sign, row.exponent, row.fraction)),
+            );
+            let note = if row.exact { "" } else { ", rounded" };
+            lines.push(
+                Line::plain(format!("      {} = {}", row.value, row.hexadecimal))
+                    .and(Role::Faint, format!("   {}{note}", row.class)),
+            );
+        }
+        lines
+    }
+}
+
+fn row(ty: &'static str, format: Format, value: Typed) -> InFormat {
+    let (bits, exact) = convert(value.format, format, Rounding::NearestEven, value.bits);
+    let field = |bits: u64, width: u32| format!("{bits:0width$b}", width = width as usize);
+    InFormat {
+        ty,
+        bits: hex_bits(format.width(), bits),
+        sign: field(u64::from(format.is_negative(bits)), 1),
+        exponent: field(bits >> format.frac_bits() & format.exp_max(), format.exp_bits()),
+        fraction: field(bits & format.frac_mask(), format.frac_bits()),
+        class: match unpack(format, bits) {
+            Unpacked::Zero { .. } => "zero",
+            Unpacked::Finite(_) if format.is_subnormal(bits) => "subnormal",
+            Unpacked::Finite(_) => "normal",
+            Unpacked::Infinite { .. } => "infinity",
+            Unpacked::Nan { signalling: true } => "signalling NaN",
+            Unpacked::Nan { signalling: false } => "quiet NaN",
+        },
+        value: shortest_decimal(format, bits),
+        hexadecimal: hexadecimal(format, bits),
+        exact,
+    }
+}
