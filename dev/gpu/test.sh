@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# What can be tested of the kit without a GPU. With a C++ compiler: the reference against other judges, and what the
+# program makes of a machine that is wrong in known ways. With `nvcc` as well (dev/gpu/test.sh nvcc): that kernels and
+# PTX assemble for every architecture, that the bit makes FMZ (where nvdisasm is), and the SPIR-V (where spirv-val and
+# Vulkan's headers are).
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+edge=$here/../../vectors/edge
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+expect() { grep -qF -- "$2" "$1" || { echo "gpu kit: $1 has no line with: $2"; exit 1; }; }
+
+"${CXX:-c++}" -std=c++17 -O2 -Wall -Wextra -o "$work/reference" "$here/test/reference_test.cpp"
+"$work/reference" "$edge"
+
+# Without cuda.h there is no cuda.cpp: the pretended machine alone.
+"${CXX:-c++}" -std=c++17 -O2 -Wall -Wextra -DWITHOUT_CUDA -o "$work/capture" \
+    "$here/capture.cpp" "$here/questions.cpp" "$here/pretended.cpp"
+"$here/ptx.sh" 100 "$work"
+for spelling in fma.rn.f32 fma.rn.ftz.f32 fma.rz.ftz.f32 fma.rn.sat.f32 fma.rn.f64 fma.rp.f32.bf16 fma.rn.ftz.f32x2; do
+    grep -F " $spelling " "$work/forms.list"
+done > "$work/some" && mv "$work/some" "$work/forms.list"
+mkdir "$work/out"
+TESTFLOAT=$edge/testfloat "$work/capture" --pretend "$work" "$work/out" 50000 today none
+expect "$work/out/questions.txt" "fma.rn.ftz.f32: 50 cases: result 44, after rounding 50 (all), before rounding 6"
+expect "$work/out/questions.txt" "fma.rz.ftz.f32: 0 cases"
+expect "$work/out/questions.txt" "qqs: c made quiet;"
+expect "$work/out/questions.txt" "always 0x7fffffff"
+expect "$work/out/questions.txt" "-0 0x80000000;"
+# 262,144 directed and 50,000 random triples, and TestFloat's where the format is its own.
+expect "$work/out/results.jsonl" '"form":"fma.rn.f32","machine":"a pretended machine","assembler":"none","date":"today","cases":332589,"mismatches":0,'
+expect "$work/out/results.jsonl" '"form":"fma.rp.f32.bf16","machine":"a pretended machine","assembler":"none","date":"today","cases":312144,"mismatches":0,'
+# Nothing but the three planted errors, each under its name.
+grep -F '"form":"fma.rn.f64"' "$work/out/results.jsonl" | grep -q '"nan_bits":[1-9].*"tiny_either":0,"other":0}'
+grep -F '"form":"fma.rn.ftz.f32"' "$work/out/results.jsonl" | grep -q '"nan_bits":0,.*"tiny_either":[1-9][0-9]*,"other":0}'
+grep -F '"form":"fma.rn.sat.f32"' "$work/out/results.jsonl" | grep -q '"nan_bits":0,"tiny_after":0,.*"other":[1-9]'
+echo "gpu kit: the pretended machine's three errors are found and named"
+[ "${1:-}" = nvcc ] || exit 0
+
+nvcc=${NVCC:-nvcc}
+bin=$(dirname "$(readlink -f "$(command -v "$nvcc")")")
+for sm in 75 80 86 89 90 100 120; do
+    "$here/build.sh" "$sm" "$work/$sm"
+    echo "sm_$sm: $(wc -l < "$work/$sm/forms.list") forms assemble"
+done
+if [ -x "$bin/nvdisasm" ]; then
+    mkdir "$work/patched"
+    for sm in 75 90 100 120; do
+        "$work/$sm/capture" --fmz "$work/$sm/forms.cubin" fma_rn_sat_f32 "$work/patched/$sm.cubin"
+        "$bin/nvdisasm" -c "$work/patched/$sm.cubin" > "$work/patched/$sm.sass"
+        [ "$(grep -c 'FFMA.FMZ' "$work/patched/$sm.sass")" = 1 ]
+        expect "$work/patched/$sm.sass" FFMA.FMZ.SAT
+    done
+    echo "one bit makes FFMA.FMZ.SAT of FFMA.SAT, on sm_75, 90, 100 and 120"
+fi
+if [ -f "${VULKAN_INCLUDE:-/usr/include}/vulkan/vulkan.h" ]; then
+    "${CXX:-c++}" -std=c++17 -O2 -Wall -Wextra ${VULKAN_INCLUDE:+-isystem "$VULKAN_INCLUDE"} -o "$work/vulkan" \
+        "$here/vulkan.cpp" -l:libvulkan.so.1
+    mkdir "$work/modules"
+    "$work/vulkan" --modules "$work/modules"
+    for module in "$work/modules"/*.spv; do "${SPIRV_VAL:-spirv-val}" --target-env vulkan1.2 "$module"; done
+    echo "$(ls "$work/modules" | wc -l) SPIR-V modules are valid"
+fi
