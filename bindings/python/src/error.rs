@@ -1,49 +1,194 @@
-//! Findings as Python exceptions.
+//! Findings, as Python objects and as exceptions.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use roundonce::Finding;
-use roundonce::isa::Place;
+use roundonce::isa::{Level, Place, line_column};
+use roundonce::kernel::Refusal;
 
 pyo3::create_exception!(
     roundonce,
     Error,
     PyValueError,
-    "What is wrong with an instruction, an operand or an expression.\n\n\
+    "What is wrong with an instruction, an operand, an expression or a module.\n\n\
      Attributes: `code` (such as FORM0002), `place` (the range of characters at fault, or None for the whole), `rule`\n\
-     (document and section), `help`; those of which nothing can be said are empty."
+     (document and section), `help`; those of which nothing can be said are empty. `findings`: of a module, everything\n\
+     that is wrong with it."
+);
+pyo3::create_exception!(
+    roundonce,
+    KernelError,
+    Error,
+    "What a kernel did wrong while it ran: an access outside every buffer, a trap, a race, a deadlock, too many steps.\n\n\
+     Attributes: `trouble` (one of these, in a word), `kernel`, `line`, `instruction` (as written), `block` and\n\
+     `thread` (three numbers each, or None)."
 );
 
-fn error(py: Python<'_>, message: String, code: &str, place: Option<(usize, usize)>, rule: &str, help: &str) -> PyErr {
-    let error = Error::new_err(message);
-    let value = error.value(py);
-    let set = value
-        .setattr("code", code)
-        .and_then(|()| value.setattr("place", place))
-        .and_then(|()| value.setattr("rule", rule))
-        .and_then(|()| value.setattr("help", help));
-    match set {
-        Ok(()) => error,
-        Err(failed) => failed,
+/// One thing that a document's rule has against a file, or that is worth knowing about it.
+#[pyclass(frozen, get_all, eq, from_py_object, module = "roundonce")]
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Finding {
+    /// `note`, `warning` or `error`.
+    level: &'static str,
+    /// A stable code, such as PTX0020.
+    code: &'static str,
+    /// What was found, and what was expected in its place.
+    message: String,
+    /// The range of characters at fault; None for a binary or the whole.
+    place: Option<(usize, usize)>,
+    /// The line of its beginning, from 1.
+    line: usize,
+    /// The column of its beginning, from 1.
+    column: usize,
+    /// Of a binary the word at fault, from 0.
+    word: Option<usize>,
+    /// Document and section; empty where no document says it.
+    rule: String,
+    /// What to do about it; may be empty.
+    help: String,
+    /// A safe replacement: the range of characters and what stands there afterwards.
+    fix: Option<(usize, usize, String)>,
+}
+
+impl Finding {
+    /// A finding about a text, empty for a binary.
+    pub(crate) fn of(text: &str, found: &roundonce::Finding) -> Finding {
+        // Places count bytes; those of Python count characters.
+        let character = |byte: usize| match text.get(..byte) {
+            Some(before) if !text.is_ascii() => before.chars().count(),
+            _ => byte,
+        };
+        let (line, column) = match found.place {
+            Place::Span { start, .. } => line_column(text, start),
+            Place::Word(_) | Place::Whole => (1, 1),
+        };
+        Finding {
+            level: found.level.name(),
+            code: found.code,
+            message: found.message.clone(),
+            place: match found.place {
+                Place::Span { start, end } => Some((character(start), character(end))),
+                Place::Word(_) | Place::Whole => None,
+            },
+            line,
+            column,
+            word: match found.place {
+                Place::Word(word) => Some(word),
+                Place::Span { .. } | Place::Whole => None,
+            },
+            rule: found.rule.clone(),
+            help: found.help.clone(),
+            fix: found.fix.as_ref().map(|fix| (character(fix.start), character(fix.end), fix.replacement.clone())),
+        }
+    }
+}
+
+#[pymethods]
+impl Finding {
+    fn __str__(&self) -> String {
+        let Finding { level, code, message, line, column, .. } = self;
+        match self.word {
+            Some(word) => format!("word {word}: {level}: {message} [{code}]"),
+            None => format!("{line}:{column}: {level}: {message} [{code}]"),
+        }
+    }
+    fn __repr__(&self) -> String {
+        format!("<Finding {}>", self.__str__())
+    }
+}
+
+/// The attributes of an exception.
+struct About<'a> {
+    code: &'a str,
+    place: Option<(usize, usize)>,
+    rule: &'a str,
+    help: &'a str,
+    findings: Vec<Finding>,
+}
+
+impl About<'_> {
+    const NOTHING: About<'static> = About { code: "", place: None, rule: "", help: "", findings: Vec::new() };
+
+    fn told_by(self, py: Python<'_>, error: PyErr) -> PyErr {
+        let value = error.value(py);
+        let set = value
+            .setattr("code", self.code)
+            .and_then(|()| value.setattr("place", self.place))
+            .and_then(|()| value.setattr("rule", self.rule))
+            .and_then(|()| value.setattr("help", self.help))
+            .and_then(|()| value.setattr("findings", self.findings));
+        match set {
+            Ok(()) => error,
+            Err(failed) => failed,
+        }
     }
 }
 
 /// A finding about an instruction or its operands.
-pub(crate) fn of_finding(py: Python<'_>, finding: &Finding) -> PyErr {
+pub(crate) fn of_finding(py: Python<'_>, finding: &roundonce::Finding) -> PyErr {
     let place = match finding.place {
         Place::Span { start, end } => Some((start, end)),
         Place::Word(_) | Place::Whole => None,
     };
-    error(py, finding.to_string(), finding.code, place, &finding.rule, &finding.help)
+    let about = About { code: finding.code, place, rule: &finding.rule, help: &finding.help, findings: Vec::new() };
+    about.told_by(py, Error::new_err(finding.to_string()))
+}
+
+/// Everything that is wrong with a module, whose text is empty if it is a binary; the first error speaks for all.
+pub(crate) fn of_module(py: Python<'_>, name: &str, text: &str, refusal: &Refusal) -> PyErr {
+    let found = match refusal {
+        Refusal::Findings { findings, .. } => findings,
+        Refusal::Several(names) => {
+            return whole(py, format!("{name}: several kernels, choose one as `entry`: {}", names.join(", ")));
+        }
+        Refusal::Usage(problem) => return whole(py, format!("{name}: {problem}")),
+    };
+    let findings: Vec<Finding> = found.iter().map(|found| Finding::of(text, found)).collect();
+    let lines: Vec<String> = findings.iter().map(|finding| format!("{name}:{}", finding.__str__())).collect();
+    let message = lines.join("\n");
+    let first = findings.iter().find(|finding| finding.level == Level::Error.name()).cloned();
+    match &first {
+        None => About { findings, ..About::NOTHING },
+        Some(Finding { code, place, rule, help, .. }) => About { code, place: *place, rule, help, findings },
+    }
+    .told_by(py, Error::new_err(message))
+}
+
+/// What went wrong while a kernel ran.
+pub(crate) fn of_run(py: Python<'_>, name: &str, error: &roundonce::exec::RunError) -> PyErr {
+    use roundonce::exec::Trouble;
+    let trouble = match error.trouble {
+        Trouble::Usage | Trouble::Invalid => return whole(py, format!("{name}: {error}")),
+        Trouble::Access => "access",
+        Trouble::Trap => "trap",
+        Trouble::StepLimit => "step limit",
+        Trouble::MemoryLimit => "memory limit",
+        Trouble::Deadlock => "deadlock",
+        Trouble::Race => "race",
+    };
+    let raised = About::NOTHING.told_by(py, KernelError::new_err(format!("{name}: {error}")));
+    let value = raised.value(py);
+    let (block, thread) = error.thread.unzip();
+    let set = value
+        .setattr("trouble", trouble)
+        .and_then(|()| value.setattr("kernel", &error.kernel))
+        .and_then(|()| value.setattr("line", error.line))
+        .and_then(|()| value.setattr("instruction", &error.instruction))
+        .and_then(|()| value.setattr("block", block.map(<(u32, u32, u32)>::from)))
+        .and_then(|()| value.setattr("thread", thread.map(<(u32, u32, u32)>::from)));
+    match set {
+        Ok(()) => raised,
+        Err(failed) => failed,
+    }
 }
 
 /// Something wrong at a byte of a text, which is shown with the place marked.
 pub(crate) fn at(py: Python<'_>, text: &str, byte: usize, message: &str) -> PyErr {
     let column = text[..byte].chars().count();
-    error(py, format!("{message}\n  {text}\n  {:column$}^", ""), "", Some((column, column + 1)), "", "")
+    let about = About { place: Some((column, column + 1)), ..About::NOTHING };
+    about.told_by(py, Error::new_err(format!("{message}\n  {text}\n  {:column$}^", "")))
 }
 
 /// Something wrong that has no place.
 pub(crate) fn whole(py: Python<'_>, message: String) -> PyErr {
-    error(py, message, "", None, "", "")
+    About::NOTHING.told_by(py, Error::new_err(message))
 }

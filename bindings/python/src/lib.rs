@@ -1,9 +1,11 @@
-//! What the Python package asks of the front door: instructions over contiguous columns of bits, and reports.
+//! What the Python package asks of the front door: instructions over contiguous columns of bits, modules, and
+//! reports.
 //!
 //! Types of arrays, broadcasting and strides are `python/roundonce/_arrays.py`'s.
 
 mod error;
 mod evaluate;
+mod kernel;
 mod report;
 
 use pyo3::prelude::*;
@@ -11,9 +13,11 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::error::Error;
+    use crate::error::{Error, Finding, KernelError};
     #[pymodule_export]
     use crate::evaluate::Instruction;
     #[pymodule_export]
-    use crate::report::{allowed, explain, forms, ulps, why, why_arrays};
+    use crate::kernel::{check, run, run_sass};
+    #[pymodule_export]
+    use crate::report::{allowed, bits, diff, diff_arrays, explain, forms, ulps, why, why_arrays};
 }

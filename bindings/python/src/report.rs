@@ -7,10 +7,12 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
 use roundonce::arith::Format;
 use roundonce::spirv::FloatModes;
+use roundonce::why::diff::files::compare_arrays;
+use roundonce::why::diff::{Budget, Query, compare};
 use roundonce::why::{
-    Column, Line, Options, Question, Role, Seen, Typed, Values, answer, answer_arrays, parse_expr, parse_typed,
+    Anatomy, Column, Line, Options, Question, Role, Seen, Typed, Values, answer, answer_arrays, parse_expr, parse_typed,
 };
-use roundonce::{Profile, TABLES};
+use roundonce::{Profile, SideProblem, TABLES, Target, parse_sm, sides};
 use serde::Serialize;
 
 use crate::error;
@@ -144,6 +146,62 @@ pub(crate) fn why_arrays(
     let answer = py.detach(|| answer_arrays(&question, &seen, options, &Profile::NVIDIA, &mut |_| ()));
     let answer = answer.map_err(|problem| error::whole(py, problem))?;
     report(answer.lines(), &answer)
+}
+
+/// One number taken apart in every format.
+#[pyfunction]
+pub(crate) fn bits(py: Python<'_>, text: &str) -> PyResult<Report> {
+    let anatomy = Anatomy::of(text, typed(py, "the number", text)?);
+    report(anatomy.lines(), &anatomy)
+}
+
+/// Whether two arrays of results are equal, and how they differ.
+#[pyfunction]
+pub(crate) fn diff_arrays(py: Python<'_>, first: Given, second: Given) -> PyResult<Report> {
+    let (first, second) = (first.values(py, "the first")?, second.values(py, "the second")?);
+    let differences = py.detach(|| compare_arrays(&first, &second));
+    let differences = differences.map_err(|problem| error::whole(py, problem))?;
+    report(differences.lines(), &differences)
+}
+
+/// Whether two computations are equal on all inputs. `solve` is given a script for an SMT solver and says the name of
+/// one that proves it unsatisfiable.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "the signature that Python calls")]
+pub(crate) fn diff(
+    py: Python<'_>,
+    texts: [String; 2],
+    ty: &str,
+    data: BTreeMap<String, Given>,
+    tries: Option<u64>,
+    nan_bits: bool,
+    target: Option<&str>,
+    version: Option<&str>,
+    solve: Py<PyAny>,
+) -> PyResult<Report> {
+    let expected = "expected f16, bf16, f32 or f64";
+    let ty = named(ty).ok_or_else(|| error::whole(py, format!("`{ty}` is no type: {expected}")))?;
+    let target = Target {
+        sm: target.map(parse_sm).transpose().map_err(|problem| error::whole(py, problem))?,
+        ptx: version.map(str::parse).transpose().map_err(|problem| error::whole(py, problem))?,
+    };
+    let [first, second] = sides([&texts[0], &texts[1]], ty, &target).map_err(|problem| match problem {
+        SideProblem::Instruction(finding) => error::of_finding(py, &finding),
+        SideProblem::Expression { text, error } => error::at(py, &text, error.at, &error.message),
+        SideProblem::Unlike(message) => error::whole(py, message),
+    })?;
+    let columns = data.iter().map(|(name, given)| Ok((name.clone(), given.values(py, name)?.column)));
+    let columns = columns.collect::<PyResult<BTreeMap<String, Column>>>()?;
+    let columns = (!columns.is_empty()).then_some(&columns);
+    let budget = Budget { random: tries.unwrap_or(Budget::default().random), nan_bits, ..Budget::default() };
+    let compared = py.detach(|| {
+        let solve = |query: &Query| {
+            Python::attach(|py| solve.call1(py, (query.script.as_str(),)).and_then(|name| name.extract(py)).ok()?)
+        };
+        compare(&first, &second, columns, budget, &Profile::NVIDIA, &solve, &|_| ())
+    });
+    let compared = compared.map_err(|problem| error::whole(py, problem))?;
+    report(compared.lines(), &compared)
 }
 
 /// Every row of every language.

@@ -10,27 +10,36 @@ whatever NumPy makes an array of (a CPU tensor of torch), or single values: Pyth
 nearest even, and text as the command reads it ("0x3f800001", "1.5", "nan"). Nothing is converted behind the caller's
 back: an array of another type is a TypeError.
 
-What is wrong with an instruction, an operand or an expression is an `Error`, a ValueError with `code`, `place`, `rule`
-and `help`.
+What is wrong with an instruction, an operand, an expression or a module is an `Error`, a ValueError with `code`,
+`place`, `rule`, `help` and `findings`; what a kernel does wrong while it runs is a `KernelError`.
 """
 
 from . import testing
 from ._evaluate import add, eval, fma, mad, mul, sub
-from ._native import Error
-from ._reports import Allowed, Report, allowed, explain, forms, why
+from ._kernels import Run, check, run
+from ._native import Error, Finding, KernelError
+from ._reports import Allowed, Difference, Report, allowed, bits, diff, explain, forms, why
 
 __all__ = [
     "Allowed",
+    "Difference",
     "Error",
+    "Finding",
+    "KernelError",
     "Report",
+    "Run",
     "add",
     "allowed",
+    "bits",
+    "check",
+    "diff",
     "eval",
     "explain",
     "fma",
     "forms",
     "mad",
     "mul",
+    "run",
     "sub",
     "testing",
     "why",

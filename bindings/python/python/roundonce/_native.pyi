@@ -1,15 +1,59 @@
-from typing import List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 _Report = Tuple[List[List[Tuple[str, str]]], str]
 _Given = Union[str, Tuple[str, Sequence[int], bytes]]
+_Argument = Union[str, float, Tuple[str, int], Tuple[Optional[str], np.ndarray]]
 
 class Error(ValueError):
     code: str
     place: Optional[Tuple[int, int]]
     rule: str
     help: str
+    findings: List[Finding]
+
+class KernelError(Error):
+    trouble: str
+    kernel: str
+    line: int
+    instruction: str
+    block: Optional[Tuple[int, int, int]]
+    thread: Optional[Tuple[int, int, int]]
+
+class Finding:
+    """One thing that a document's rule has against a file, or that is worth knowing about it."""
+
+    @property
+    def level(self) -> str:
+        """`note`, `warning` or `error`."""
+    @property
+    def code(self) -> str:
+        """A stable code, such as PTX0020."""
+    @property
+    def message(self) -> str:
+        """What was found, and what was expected in its place."""
+    @property
+    def place(self) -> Optional[Tuple[int, int]]:
+        """The range of characters at fault; None for a binary or the whole."""
+    @property
+    def line(self) -> int:
+        """The line of its beginning, from 1."""
+    @property
+    def column(self) -> int:
+        """The column of its beginning, from 1."""
+    @property
+    def word(self) -> Optional[int]:
+        """Of a binary the word at fault, from 0."""
+    @property
+    def rule(self) -> str:
+        """Document and section; empty where no document says it."""
+    @property
+    def help(self) -> str:
+        """What to do about it; may be empty."""
+    @property
+    def fix(self) -> Optional[Tuple[int, int, str]]:
+        """A safe replacement: the range of characters and what stands there afterwards."""
 
 class Instruction:
     spelling: str
@@ -26,8 +70,36 @@ class Instruction:
 def allowed(
     instruction: Instruction, operands: Sequence[Sequence[int]]
 ) -> Tuple[str, List[List[Tuple[int, int, str]]]]: ...
+def bits(text: str) -> _Report: ...
+def check(language: str, content: Union[str, bytes], determinacy: bool, target_env: str) -> List[Finding]: ...
+def diff(
+    texts: Sequence[str],
+    ty: str,
+    data: Dict[str, _Given],
+    tries: Optional[int],
+    nan_bits: bool,
+    target: Optional[str],
+    version: Optional[str],
+    solve: Callable[[str], Optional[str]],
+) -> _Report: ...
+def diff_arrays(first: _Given, second: _Given) -> _Report: ...
 def explain(instruction: Instruction, operands: Sequence[Sequence[int]]) -> _Report: ...
 def forms() -> List[dict]: ...
+def run(
+    name: str,
+    language: str,
+    content: Union[str, bytes],
+    entry: Optional[str],
+    assume: str,
+    spec: Sequence[Tuple[int, str]],
+    grid: Tuple[int, int, int],
+    block: Optional[Tuple[int, int, int]],
+    args: Sequence[Tuple[str, _Argument]],
+    how: Dict[str, Any],
+) -> Dict[str, Any]: ...
+def run_sass(
+    name: str, text: str, entry: Optional[str], args: Sequence[Tuple[str, _Argument]], how: Dict[str, Any]
+) -> Dict[str, Any]: ...
 def ulps(format: str, one: int, other: int) -> Optional[int]: ...
 def why(expression: str, names: dict[str, str], saw: Sequence[str], reassociate: bool) -> _Report: ...
 def why_arrays(

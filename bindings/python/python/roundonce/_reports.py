@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import html
 import json
+import os
+import pathlib
+import subprocess
+import tempfile
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -139,6 +143,94 @@ def why(
         return Report(_native.why_arrays(expression, given, wanted, reassociate, any_nan))
     texts = {name: _text(name, value) for name, value in values.items()}
     return Report(_native.why(expression, texts, [_seen(value) for value in seen], reassociate))
+
+
+def bits(value: Any) -> Report:
+    """One number taken apart in f16, bf16, f32 and f64: `data` has the fields of each, and the number in every digit.
+
+    `value` is as `why` takes it: a NumPy scalar, a Python number (float64), or text (``"1.5h"``, ``"0x3c00:f16"``).
+
+    Raises `Error` (text that is no number), TypeError (another type, named).
+
+    >>> bits("0.1f").data["exact_decimal"]
+    '0.100000001490116119384765625'
+    """
+    if _is_array(value):
+        raise TypeError(f"one number is taken apart at a time: found an array of shape {np.shape(value)}")
+    return Report(_native.bits(_text("value", value)))
+
+
+class Difference(Report):
+    """An answer of `diff`. `equal` is True where equality is proved, False where an input or an element differs, None
+    where neither is known."""
+
+    def __init__(self, report: Tuple[List[List[Tuple[str, str]]], str]) -> None:
+        super().__init__(report)
+        different = self.data.get("different")
+        verdicts = {"equal": True, "different": False, "unknown": None}
+        self.equal: Optional[bool] = verdicts[self.data["verdict"]] if different is None else different == 0
+
+
+def diff(
+    first: Any,
+    second: Any,
+    *,
+    type: str = "f32",
+    data: Optional[Dict[str, Any]] = None,
+    tries: Optional[int] = None,
+    nan_bits: bool = False,
+    target: Optional[str] = None,
+    version: Optional[str] = None,
+) -> Difference:
+    """Whether two computations give the same bits for every input, else the smallest input found that shows that they do
+    not; or how two arrays of results differ.
+
+    Two texts are instructions, whose operands are a, b and c, or expressions, whose names are of `type` where no
+    instruction gives them another. Equality is proved by the operations themselves, by all inputs of up to 32 bits, or
+    by an SMT solver (bitwuzla, cvc5 or z3, where one is installed); else `tries` random inputs are tried. `data` are
+    arrays for the names, on which is counted how often the two differ. `nan_bits` takes two NaNs of different bits for
+    a difference. Two arrays, or .npy files, of float16, bfloat16, float32 or float64 and of one shape are compared
+    element by element.
+
+    Raises `Error` (a spelling, an expression, with its place; two that cannot be compared), TypeError (an array's type).
+
+    >>> diff("fma(a, b, c)", "fma.rn.f32").equal
+    True
+    >>> diff("fma.rn.f32", "fma.rz.f32").equal
+    False
+    """
+    one, other = _results("first", first), _results("second", second)
+    if isinstance(one, str) and isinstance(other, str):
+        given = {name: _given(name, value) for name, value in (data or {}).items()}
+        return Difference(_native.diff([one, other], type, given, tries, nan_bits, target, version, _solve))
+    if isinstance(one, str) or isinstance(other, str):
+        raise TypeError("a computation and an array: expected two of one kind")
+    return Difference(_native.diff_arrays(one, other))
+
+
+def _results(name: str, value: Any) -> Any:
+    """A text as it is; an array, or a .npy file, as bits."""
+    if isinstance(value, os.PathLike) or isinstance(value, str) and value.endswith(".npy"):
+        return _given(name, np.load(pathlib.Path(value), allow_pickle=False))
+    return value if isinstance(value, str) else _given(name, np.atleast_1d(value))
+
+
+_SOLVERS = {"bitwuzla": ["--time-limit", "60000"], "cvc5": ["--tlimit=60000"], "z3": ["-T:60"]}
+
+
+def _solve(script: str) -> Optional[str]:
+    """The name of a solver that proves a script unsatisfiable."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "query.smt2")
+        path.write_text(script)
+        for name, limits in _SOLVERS.items():
+            try:
+                asked = subprocess.run([name, *limits, str(path)], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+            except OSError:
+                continue
+            if asked.stdout.splitlines()[:1] == ["unsat"]:
+                return name
+    return None
 
 
 def _is_array(value: Any) -> bool:

@@ -1,0 +1,215 @@
+"""Whole modules: run over a grid, and checked against the documents' rules."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _native
+from ._arrays import format_of
+from ._native import Finding
+
+Extent = Union[int, Sequence[int]]
+
+_LANGUAGES = {".ptx": "ptx", ".sass": "sass", ".spvasm": "spvasm", ".spv": "spv"}
+
+
+def _module(kernel: Union[str, bytes, "os.PathLike[str]"]) -> Tuple[str, str, Union[str, bytes]]:
+    """What a module is called, its language, its text or words."""
+    if isinstance(kernel, (bytes, bytearray, memoryview)):
+        return "module", "spv", bytes(kernel)
+    if isinstance(kernel, str) and "\n" in kernel:
+        if re.search(r"^\s*\.version\b", kernel, re.MULTILINE):
+            return "module", "ptx", kernel
+        return "module", "spvasm" if re.search(r"^\s*OpCapability\b", kernel, re.MULTILINE) else "sass", kernel
+    path = pathlib.Path(os.fspath(kernel))
+    language = _LANGUAGES.get(path.suffix)
+    if language is None:
+        raise ValueError(f"{path}: expected a .ptx, .spv, .spvasm or .sass file, or the module's text of several lines")
+    return str(path), language, path.read_bytes() if language == "spv" else path.read_text(encoding="utf-8")
+
+
+def _extent(name: str, value: Extent) -> Tuple[int, int, int]:
+    lengths = (value,) if isinstance(value, (int, np.integer)) else tuple(value)
+    if not 1 <= len(lengths) <= 3:
+        raise ValueError(f"`{name}` has {len(lengths)} numbers: expected one to three")
+    x, y, z = (*map(int, lengths), 1, 1)[:3]
+    return x, y, z
+
+
+class Run(Mapping[str, np.ndarray]):
+    """What a kernel leaves: the arrays, by the names that they were given under; of a listing of SASS the registers."""
+
+    def __init__(self, ran: Dict[str, Any], arrays: Dict[str, np.ndarray]) -> None:
+        self._arrays = arrays
+        self.kernel: str = ran["kernel"]
+        """The kernel's name."""
+        self.steps: int = ran["steps"]
+        """Instructions that were run, counted by thread."""
+        self.printed: str = ran["printed"]
+        """What the kernel printed."""
+        self.not_exact: Dict[str, int] = ran["not_exact"]
+        """How often each approximate instruction ran: correctly rounded here, which the GPU need not do."""
+        self.undetermined: List[str] = ran["undetermined"]
+        """What a SPIR-V module leaves open of the bits, and what was assumed."""
+        self.fused_lines: List[int] = ran["fused_lines"]
+        """Lines of the additions that contraction fuses."""
+        self.differences: List[Dict[str, Any]] = ran["differences"]
+        """Where contraction changes the results (`contract="report"`): parameter, words, first, unfused, fused."""
+        self.lines: Dict[int, int] = ran["lines"]
+        """How often each line ran, by thread (`profile=True`)."""
+        self.trace: List[Dict[str, Any]] = ran["trace"]
+        """The instructions of the thread traced: line, instruction, operands and results as (bits, width)."""
+
+    def __getitem__(self, name: Union[str, int]) -> np.ndarray:
+        return self._arrays[str(name)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+    def __repr__(self) -> str:
+        arrays = ", ".join(f"{name}: {array.dtype.name}{array.shape}" for name, array in self._arrays.items())
+        return f"<Run of {self.kernel}, {self.steps:,} steps; {arrays}>"
+
+
+def run(
+    kernel: Union[str, bytes, "os.PathLike[str]"],
+    grid: Extent = 1,
+    block: Optional[Extent] = None,
+    args: Union[Mapping[Any, Any], Sequence[Any]] = (),
+    *,
+    entry: Optional[str] = None,
+    contract: str = "none",
+    assume: str = "nvidia",
+    spec: Optional[Mapping[int, Any]] = None,
+    shared: int = 0,
+    threads: Optional[int] = None,
+    check_races: bool = False,
+    trace: Optional[int] = None,
+    profile: bool = False,
+    step_limit: int = 1 << 30,
+    memory_limit: int = 16 << 30,
+) -> Run:
+    """Runs a kernel over a grid, bit for bit, and gives back the arrays as it leaves them; those given stay as they are.
+
+    `kernel` is a .ptx, .spv, .spvasm or .sass file, the text of one (several lines), or the words of a SPIR-V module as
+    bytes; `entry` names one of several kernels. `grid` (blocks) and `block` (threads of a block; where the kernel says
+    how many it wants, that is the default, otherwise 1) are one to three numbers. `args` are the parameters by name or
+    position, or a sequence of all: an array of any type and shape is memory, or a structure passed by value; numbers are
+    Python's, NumPy's of the declared type, or text as the command reads it. A buffer of SPIR-V is named by set and
+    binding, ``"0.1"``. Of a straight-line listing of SASS they are registers, predicates and words of constant banks
+    (``"R1"``, ``"c[0x3][0x140]"``), a number for every lane or an array of 32-bit elements with one a lane; the registers
+    written come back as uint32, one a lane.
+
+    `contract` is what is done with PTX's unmodified mul and add: none, fuse, or report (both, with `differences`);
+    `assume` what is done where a SPIR-V module leaves bits open: nvidia, strict or flush; `spec` its specialisation
+    constants by SpecId. `shared` is bytes of dynamic shared memory. `trace` records one thread, counted through the
+    grid from 0; `profile` counts instructions by line; `check_races` makes data races on shared memory an error.
+    `threads` are workers, one a core unless told; the interpreter is free meanwhile. `step_limit` bounds the
+    instructions of one group of blocks, `memory_limit` the bytes of memory.
+
+    Raises `Error` (the module, with its `findings`; a parameter), `KernelError` (what the kernel did wrong, with the
+    line, block and thread), TypeError (an array or number of another type than the kernel's), OSError.
+
+    Source: PTX ISA; the SPIR-V specification; docs/decisions.md.
+
+    >>> add = \"\"\"
+    ... .version 7.0
+    ... .target sm_80
+    ... .address_size 64
+    ... .visible .entry add(.param .u64 x, .param .f32 y) {
+    ...     .reg .b32 %i; .reg .b64 %p, %o; .reg .f32 %a, %b;
+    ...     ld.param.u64 %p, [x];
+    ...     ld.param.f32 %b, [y];
+    ...     mov.u32 %i, %tid.x;
+    ...     mul.wide.u32 %o, %i, 4;
+    ...     add.u64 %p, %p, %o;
+    ...     ld.global.f32 %a, [%p];
+    ...     add.rz.f32 %a, %a, %b;
+    ...     st.global.f32 [%p], %a;
+    ...     ret;
+    ... }\"\"\"
+    >>> run(add, block=3, args={"x": np.arange(3, dtype=np.float32), "y": 0.5})["x"]
+    array([0.5, 1.5, 2.5], dtype=float32)
+    """
+    name, language, content = _module(kernel)
+    pairs = args.items() if isinstance(args, Mapping) else enumerate(args)
+    values = {str(place): value for place, value in pairs}
+    arrays = {place: np.asarray(value) for place, value in values.items() if _is_array(value)}
+    given = [(place, _argument(place, value, arrays.get(place))) for place, value in values.items()]
+    how = {
+        "contract": contract,
+        "shared": shared,
+        "threads": threads or os.cpu_count() or 1,
+        "step_limit": step_limit,
+        "memory_limit": memory_limit,
+        "check_races": check_races,
+        "trace": trace,
+        "profile": profile,
+    }
+    if language == "sass":
+        for place, array in arrays.items():
+            if array.dtype.itemsize != 4:
+                raise TypeError(f"{place} is a register of 32 bits: found an array of {array.dtype.name}")
+        ran = _native.run_sass(name, content, entry, given, how)
+        return Run(ran, {place: data.view("<u4") for place, data in ran["arrays"]})
+    extents = _extent("grid", grid), None if block is None else _extent("block", block)
+    constants = [(int(id), _constant(value)) for id, value in (spec or {}).items()]
+    ran = _native.run(name, language, content, entry, assume, constants, *extents, given, how)
+    return Run(ran, {place: _like(arrays[place], data) for place, data in ran["arrays"]})
+
+
+def _is_array(value: Any) -> bool:
+    return not isinstance(value, (str, int, float, complex, np.generic))
+
+
+def _argument(place: str, value: Any, array: Optional[np.ndarray]) -> Any:
+    if array is not None:
+        if array.dtype.hasobject:
+            raise TypeError(f"`{place}` is an array of {array.dtype.name}: expected numbers")
+        little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+        return format_of(array.dtype), little.reshape(-1).view(np.uint8)
+    if type(value) is float or isinstance(value, str):
+        return value
+    if isinstance(value, (bool, int, np.bool_, np.integer)):
+        return str(int(value))
+    format = format_of(np.asarray(value).dtype)
+    if format is None:
+        raise TypeError(f"`{place}` is {type(value).__name__}: expected a number, text or an array")
+    bits = np.asarray(value)
+    return format, int(bits.view(f"uint{8 * bits.itemsize}"))
+
+
+def _constant(value: Any) -> str:
+    return str(value).lower() if isinstance(value, (bool, np.bool_)) else str(value)
+
+
+def _like(given: np.ndarray, data: np.ndarray) -> np.ndarray:
+    """Bytes as an array of the shape and type that was given."""
+    little = data.view(given.dtype.newbyteorder("<")).reshape(given.shape)
+    return little.astype(given.dtype, copy=False)
+
+
+def check(
+    module: Union[str, bytes, "os.PathLike[str]"], *, determinacy: bool = False, target_env: str = "spv1.6"
+) -> List[Finding]:
+    """What the documents' rules have against a module: nothing, if it is valid.
+
+    `module` is as for `run`. With `determinacy` every unmodified mul of PTX that feeds an unmodified add or sub, whose
+    bits are left open, is a note. `target_env` is the environment of SPIR-V, as spirv-val names it.
+
+    Raises `Error` (an environment that is none), ValueError (a file of another kind), OSError.
+
+    >>> [finding] = check("FFMA R0, R1, R2;\\n")
+    >>> finding.level, finding.code, finding.place
+    ('error', 'SASS0006', (0, 15))
+    """
+    _, language, content = _module(module)
+    return _native.check(language, content, determinacy, target_env)

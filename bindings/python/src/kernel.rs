@@ -1,0 +1,357 @@
+//! Modules: run over a grid, and checked.
+
+use std::collections::BTreeMap;
+
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
+use roundonce::arith::{Format, Rounding};
+use roundonce::exec::{Arg, Buffer, Contract, Launch, Options, Report};
+use roundonce::isa::convert;
+use roundonce::isa::program::{Param, Passing, Scalar};
+use roundonce::kernel::{self, Choice, LaneValues, Lanes, Ready, Refusal, Source};
+use roundonce::spirv::{Assume, Environment};
+use roundonce::{ptx, sass, spirv};
+
+use crate::error::{self, Finding};
+
+/// A module as Python holds it.
+#[derive(FromPyObject)]
+pub(crate) enum Content {
+    Text(PyBackedStr),
+    Binary(PyBackedBytes),
+}
+
+/// A kernel's argument as Python gives it.
+#[derive(FromPyObject)]
+pub(crate) enum Given<'py> {
+    /// A number as the command reads it.
+    Text(String),
+    /// A number without a type, rounded once.
+    Float(f64),
+    /// A number of a format.
+    Typed(String, u64),
+    /// An array's format, if it is one of floats, and its bytes.
+    Array(Option<String>, Bound<'py, PyArray1<u8>>),
+}
+
+/// How a kernel is run.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct How {
+    contract: String,
+    shared: u32,
+    threads: usize,
+    step_limit: u64,
+    memory_limit: u64,
+    check_races: bool,
+    trace: Option<u64>,
+    profile: bool,
+}
+
+/// What a run leaves.
+#[derive(IntoPyObject)]
+pub(crate) struct Ran<'py> {
+    kernel: String,
+    /// By the parameter's place, or the register's name.
+    arrays: Vec<(String, Bound<'py, PyArray1<u8>>)>,
+    steps: u64,
+    printed: String,
+    not_exact: BTreeMap<String, u64>,
+    undetermined: Vec<String>,
+    fused_lines: Vec<u32>,
+    differences: Vec<Differing>,
+    lines: BTreeMap<u32, u64>,
+    trace: Vec<Traced>,
+}
+
+#[derive(IntoPyObject)]
+struct Differing {
+    parameter: String,
+    words: usize,
+    first: usize,
+    unfused: u32,
+    fused: u32,
+}
+
+#[derive(IntoPyObject)]
+struct Traced {
+    line: u32,
+    instruction: String,
+    operands: Vec<(u64, u32)>,
+    results: Vec<(u64, u32)>,
+}
+
+impl How {
+    fn options(&self, profile: roundonce::Profile) -> PyResult<Options> {
+        let contract = match self.contract.as_str() {
+            "none" => Contract::None,
+            "fuse" => Contract::Fuse,
+            "report" => Contract::Report,
+            other => {
+                return Err(PyValueError::new_err(format!("`contract` is {other:?}: expected none, fuse or report")));
+            }
+        };
+        Ok(Options {
+            contract,
+            profile,
+            step_limit: self.step_limit,
+            memory_limit: self.memory_limit,
+            threads: self.threads,
+            check_races: self.check_races,
+            trace_lane: self.trace,
+            count_lines: self.profile,
+        })
+    }
+}
+
+impl<'py> Ran<'py> {
+    fn of(kernel: &str, params: &[Param], report: &Report) -> Ran<'py> {
+        Ran {
+            kernel: kernel.to_owned(),
+            arrays: Vec::new(),
+            steps: report.steps,
+            printed: report.printed.clone(),
+            not_exact: report.approximations.clone(),
+            undetermined: Vec::new(),
+            fused_lines: report.fused.clone(),
+            differences: report
+                .differences
+                .iter()
+                .map(|difference| Differing {
+                    parameter: params[difference.arg].name.clone(),
+                    words: difference.words,
+                    first: difference.first,
+                    unfused: difference.unfused,
+                    fused: difference.fused,
+                })
+                .collect(),
+            lines: report.lines.clone(),
+            trace: report
+                .trace
+                .iter()
+                .map(|step| Traced {
+                    line: step.line,
+                    instruction: step.text.split_whitespace().collect::<Vec<_>>().join(" "),
+                    operands: step.operands.clone(),
+                    results: step.results.clone(),
+                })
+                .collect(),
+        }
+    }
+}
+
+fn bytes<'py>(py: Python<'py>, buffer: &Buffer) -> Bound<'py, PyArray1<u8>> {
+    PyArray1::from_vec(py, buffer.to_bytes())
+}
+
+fn contiguous<'a>(array: &'a PyReadonlyArray1<'_, u8>) -> PyResult<&'a [u8]> {
+    array.as_slice().map_err(|problem| PyValueError::new_err(problem.to_string()))
+}
+
+fn held<'py>(array: &Bound<'py, PyArray1<u8>>) -> PyResult<PyReadonlyArray1<'py, u8>> {
+    array.try_readonly().map_err(|problem| PyValueError::new_err(format!("an array cannot be used now: {problem}")))
+}
+
+/// What a parameter is given: an array's bytes, or a number as the parameter has it.
+fn argument(py: Python<'_>, place: usize, param: &Param, given: &Given<'_>) -> PyResult<Arg> {
+    let called = kernel::called(place, param);
+    if param.passing == Passing::Buffer && !matches!(given, Given::Array(..)) {
+        return Err(PyTypeError::new_err(format!("{called} is a buffer: expected an array")));
+    }
+    let declared = match param.scalar {
+        Some(Scalar::Float(format)) => Some(format),
+        _ => None,
+    };
+    let bits = match given {
+        Given::Text(text) => kernel::number(param.size, param.scalar, text)
+            .map_err(|problem| error::whole(py, format!("{called}: {problem}")))?,
+        Given::Float(value) => {
+            let format = declared.ok_or_else(|| {
+                PyTypeError::new_err(format!("{called} is no float: expected an integer or bits, found {value}"))
+            })?;
+            convert(Format::F64, format, Rounding::NearestEven, value.to_bits()).0
+        }
+        Given::Typed(name, bits) => {
+            let format = Format::NAMED.iter().find(|(known, _)| known == name).map(|(_, format)| *format);
+            let fits = format.is_some_and(|format| match declared {
+                Some(declared) => declared == format,
+                None => format.width() == param.size * 8,
+            });
+            if !fits {
+                let declared =
+                    declared.and_then(Format::name).map_or_else(|| format!("{} bytes", param.size), str::to_owned);
+                return Err(PyTypeError::new_err(format!("{called} is {declared}: found {name}")));
+            }
+            *bits
+        }
+        Given::Array(..) if matches!(param.scalar, Some(Scalar::Float(_))) => {
+            return Err(PyTypeError::new_err(format!("{called} is a number of {} bytes: found an array", param.size)));
+        }
+        Given::Array(_, array) => return Ok(kernel::array_argument(param, contiguous(&held(array)?)?)),
+    };
+    Ok(Arg::Scalar(bits))
+}
+
+/// Runs a kernel of a module of PTX or SPIR-V.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "the signature that Python calls")]
+pub(crate) fn run<'py>(
+    py: Python<'py>,
+    name: &str,
+    language: &str,
+    content: Content,
+    entry: Option<String>,
+    assume: &str,
+    spec: Vec<(u32, String)>,
+    grid: [u32; 3],
+    block: Option<[u32; 3]>,
+    args: Vec<(String, Given<'py>)>,
+    how: How,
+) -> PyResult<Ran<'py>> {
+    let assume = match assume {
+        "nvidia" => Assume::Nvidia,
+        "strict" => Assume::Strict,
+        "flush" => Assume::Flush,
+        other => {
+            return Err(PyValueError::new_err(format!("`assume` is {other:?}: expected nvidia, strict or flush")));
+        }
+    };
+    let choice = Choice { entry, assume, spec };
+    let (source, text) = match (&content, language) {
+        (Content::Text(text), "ptx") => (Source::Ptx(text), &**text),
+        (Content::Text(text), _) => (Source::SpirvText(text), &**text),
+        (Content::Binary(bytes), _) => (Source::Spirv(bytes), ""),
+    };
+    let ready = py.detach(|| Ready::read(source, &choice));
+    let ready = ready.map_err(|refusal| error::of_module(py, name, text, &refusal))?;
+    let kernel = ready.kernel();
+    let wrong = |problem: String| error::whole(py, format!("{name}: {problem}"));
+
+    let mut given: BTreeMap<usize, (String, Given<'py>)> = BTreeMap::new();
+    for (parameter, value) in args {
+        let place = kernel::parameter(kernel, &parameter).map_err(wrong)?;
+        if given.insert(place, (parameter.clone(), value)).is_some() {
+            return Err(wrong(format!("`{parameter}` is given twice")));
+        }
+    }
+    let mut arguments = Vec::with_capacity(kernel.params.len());
+    let mut formats = Vec::with_capacity(kernel.params.len());
+    for (place, param) in kernel.params.iter().enumerate() {
+        let Some((_, value)) = given.get(&place) else {
+            return Err(wrong(format!("{} has no value: add it to `args`", kernel::called(place, param))));
+        };
+        arguments.push(argument(py, place, param, value)?);
+        formats.push(match value {
+            Given::Array(format, _) => format.as_deref(),
+            _ => None,
+        });
+    }
+    ready.check_formats(&formats).map_err(|problem| PyTypeError::new_err(format!("{name}: {problem}")))?;
+    let launch = Launch {
+        program: &ready.program,
+        entry: Some(&kernel.name),
+        grid,
+        block: block.or(kernel.required_block).unwrap_or([1; 3]),
+        args: arguments,
+        dynamic_shared: how.shared,
+        options: how.options(ready.profile)?,
+    };
+    let report = py.detach(|| launch.run()).map_err(|problem| error::of_run(py, name, &problem))?;
+    let mut ran = Ran::of(&kernel.name, &kernel.params, &report);
+    for (place, (parameter, _)) in given {
+        if let Some(buffer) = &report.buffers[place] {
+            ran.arrays.push((parameter, bytes(py, buffer)));
+        }
+    }
+    ran.undetermined = ready.undetermined;
+    Ok(ran)
+}
+
+/// Runs a straight-line listing of SASS over lanes.
+#[pyfunction]
+pub(crate) fn run_sass<'py>(
+    py: Python<'py>,
+    name: &str,
+    text: PyBackedStr,
+    entry: Option<String>,
+    args: Vec<(String, Given<'py>)>,
+    how: How,
+) -> PyResult<Ran<'py>> {
+    let lowered = sass::lower(&text, entry.as_deref());
+    let lowered = lowered
+        .map_err(|findings| error::of_module(py, name, &text, &Refusal::Findings { findings, unsupported: false }))?;
+    let mut given = BTreeMap::new();
+    for (register, value) in args {
+        let wrong = |problem: String| error::whole(py, format!("{register}: {problem}"));
+        let value = match value {
+            Given::Text(text) => LaneValues::parse(&text).map_err(wrong)?,
+            Given::Float(value) => {
+                LaneValues::Uniform(convert(Format::F64, Format::F32, Rounding::NearestEven, value.to_bits()).0 as u32)
+            }
+            Given::Typed(format, bits) if format == "f32" => LaneValues::Uniform(bits as u32),
+            Given::Typed(format, _) => {
+                return Err(PyTypeError::new_err(format!("{register} is a register of 32 bits: found {format}")));
+            }
+            Given::Array(_, array) => {
+                let array = held(&array)?;
+                let (words, _) = contiguous(&array)?.as_chunks::<4>();
+                LaneValues::PerLane(words.iter().map(|word| u32::from_le_bytes(*word)).collect())
+            }
+        };
+        let name = kernel::constant_name(&register).unwrap_or_else(|| match register.strip_prefix("c[") {
+            Some(_) => register.clone(),
+            None => register.to_uppercase(),
+        });
+        if given.insert(name, value).is_some() {
+            return Err(wrong_twice(py, &register));
+        }
+    }
+    let missing = |name: &sass::Name| format!("{name} is read before it is written: add it to `args`");
+    let lanes = kernel::lanes(&lowered, &given, missing);
+    let Lanes { grid, block, args, .. } = lanes.map_err(|problem| error::whole(py, format!("{name}: {problem}")))?;
+    let launch = Launch {
+        program: &lowered.program,
+        entry: None,
+        grid,
+        block,
+        args,
+        dynamic_shared: 0,
+        options: how.options(roundonce::Profile::NVIDIA)?,
+    };
+    let report = py.detach(|| launch.run()).map_err(|problem| error::of_run(py, name, &problem))?;
+    let kernel = &lowered.program.kernels[0];
+    let mut ran = Ran::of(&kernel.name, &kernel.params, &report);
+    let buffers = report.buffers[1 + lowered.inputs.len()..].iter().flatten();
+    ran.arrays = lowered.outputs.iter().map(ToString::to_string).zip(buffers.map(|buffer| bytes(py, buffer))).collect();
+    Ok(ran)
+}
+
+fn wrong_twice(py: Python<'_>, name: &str) -> PyErr {
+    error::whole(py, format!("`{name}` is given twice"))
+}
+
+/// What the documents' rules have against a file.
+#[pyfunction]
+pub(crate) fn check(
+    py: Python<'_>,
+    language: &str,
+    content: Content,
+    determinacy: bool,
+    target_env: &str,
+) -> PyResult<Vec<Finding>> {
+    let environment: Environment = target_env.parse().map_err(|problem| error::whole(py, problem))?;
+    let (text, findings) = py.detach(|| match &content {
+        Content::Binary(bytes) => ("", spirv::check_binary(bytes, environment)),
+        Content::Text(text) => {
+            let findings = match language {
+                "ptx" => ptx::check_text(text, &ptx::Options { determinacy }),
+                "sass" => sass::check(text),
+                _ => spirv::check_text(text, environment),
+            };
+            (&**text, findings)
+        }
+    });
+    Ok(findings.iter().map(|finding| Finding::of(text, finding)).collect())
+}

@@ -1,0 +1,316 @@
+"""Kernels run, modules checked, computations and results compared, numbers taken apart."""
+
+import json
+import os
+import pathlib
+import threading
+
+import ml_dtypes
+import numpy as np
+import pytest
+import roundonce
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+CLI = ROOT / "tests/cli"
+SAXPY, TWO, TROUBLE = (CLI / f"run.in/{name}.ptx" for name in ("saxpy", "two", "trouble"))
+AXPY = CLI / "run-sass.in/axpy.sass"
+SCALE = CLI / "run-spirv.in/scale.spvasm"
+
+
+def f32(*bits):
+    return np.array(bits, np.uint32).view(np.float32)
+
+
+def same(got, want):
+    roundonce.testing.assert_bits_equal(got, want)
+
+
+def cases(folder):
+    """The project's kernels and shaders; the references are exact rationals'."""
+    lines = (ROOT / "tests" / folder / "cases.jsonl").read_text().splitlines()
+    return [pytest.param(folder, json.loads(line), id=json.loads(line)["name"]) for line in lines]
+
+
+@pytest.mark.parametrize("folder, case", cases("kernels") + cases("shaders"))
+def test_references(folder, case):
+    folder = ROOT / "tests" / folder
+    _, file, *options = case["command"]
+    args, how, spec = {}, {}, {}
+    for option, value in zip(options[::2], options[1::2]):
+        if option in ("--arg", "--buffer"):
+            name, text = value.split("=")
+            if text.startswith("zeros:f32:"):
+                args[name] = np.zeros(int(text.split(":")[2]), np.float32)
+            else:
+                args[name] = np.load(folder / text) if text.endswith(".npy") else text
+        elif option == "--spec":
+            spec[int(value.split("=")[0])] = value.split("=")[1]
+        elif option in ("--grid", "--block"):
+            how[option[2:]] = [int(length) for length in value.split(",")]
+        else:
+            how[option[2:]] = int(value) if value.isdigit() else value
+    before = {name: value.copy() for name, value in args.items() if isinstance(value, np.ndarray)}
+    ran = roundonce.run(folder / file, args=args, spec=spec, **how)
+    for name, expected in case["expected"].items():
+        want = np.load(folder / expected)
+        assert ran[name].shape == want.shape and ran[name].dtype == want.dtype
+        assert ran[name].tobytes() == want.tobytes(), f"{name} differs from {expected}"
+    assert sorted(ran.not_exact) == case["approximate"]
+    assert bool(ran.undetermined) != case.get("determined", True)
+    for name, value in before.items():
+        assert args[name].tobytes() == value.tobytes(), f"{name} was written to"
+
+
+def test_shapes_strides_and_byte_orders():
+    x = np.arange(24, dtype=np.float32).reshape(2, 12)
+    want = roundonce.fma(x, 2.5, np.float32(1))
+    for view in (x, np.asfortranarray(x), x.astype(">f4"), np.repeat(x, 2, axis=1)[:, ::2], x[::-1][::-1]):
+        y = np.ones((2, 12), view.dtype)
+        ran = roundonce.run(SAXPY, block=32, args=[24, 2.5, view, y])
+        assert list(ran) == ["2", "3"] and ran[3].dtype == view.dtype
+        same(ran["3"].astype("<f4"), want)
+        same(ran["2"].astype("<f4"), x)
+    x.flags.writeable = False
+    same(roundonce.run(SAXPY, block=32, args=[24, 2.5, x, np.ones((2, 12), np.float32)])[3], want)
+
+
+def test_numbers():
+    a = 1 + 2**-24 + 2**-50
+    for given in (a, np.float32(a), "0x3f800001", 1.00000011):
+        ran = roundonce.run(TWO, entry="first", args={"out": np.zeros(1, np.float32), "a": given, "b": 1, "c": 0.0})
+        same(ran["out"], f32(0x3F800001))
+    for given, found in [(np.float64(1), "f64"), (np.float16(1), "f16"), (1j, "complex")]:
+        with pytest.raises(TypeError, match=f"`?a`?.*found {found}|`a` is {found}"):
+            roundonce.run(TWO, entry="first", args={"out": np.zeros(1, np.float32), "a": given, "b": 1, "c": 0.0})
+    with pytest.raises(TypeError, match=r"parameter 1 \(`a`\) is a number of 4 bytes: found an array"):
+        roundonce.run(TWO, entry="first", args={"out": np.zeros(1, np.float32), "a": np.ones(1), "b": 1, "c": 0.0})
+    with pytest.raises(TypeError, match=r"parameter 0 \(`saxpy_param_0`\) is no float: .* found 1.5"):
+        roundonce.run(SAXPY, args=[1.5, 1.0, np.zeros(1, np.float32), np.zeros(1, np.float32)])
+    assert roundonce.run(SAXPY, args=[np.int16(1), 1.0, np.ones(1, np.float32), np.ones(1, np.float32)])[3] == [2]
+
+
+def test_an_array_of_another_type_is_refused():
+    x = np.ones(3, np.float32)
+    for wrong, name in [(np.ones(3), "f64"), (np.ones(3, np.float16), "f16"), (np.ones(3, ml_dtypes.bfloat16), "bf16")]:
+        with pytest.raises(TypeError, match=rf"parameter 2 .*: the array holds {name}, the kernel computes with f32"):
+            roundonce.run(SAXPY, args=[3, 1.0, wrong, x])
+    with pytest.raises(TypeError, match="an array of object"):
+        roundonce.run(SAXPY, args=[3, 1.0, np.array([None]), x])
+    same(roundonce.run(SAXPY, block=3, args=[3, 1.0, x.view(np.uint32), x])[3], x + x)
+
+
+def test_texts_and_words():
+    args = [3, 1.0, np.ones(3, np.float32), np.ones(3, np.float32)]
+    same(roundonce.run(SAXPY.read_text(), 1, 3, args)[3], np.full(3, 2, np.float32))
+    same(roundonce.run(str(SAXPY), 1, (3, 1), args)[3], np.full(3, 2, np.float32))
+    x = np.load(CLI / "run-spirv.in/x.npy")
+    args, spec = {"0.1": x, "shift": "0x3f800001"}, {3: 1.5}
+    want = roundonce.run(SCALE, args=args, spec=spec)
+    for module in (SCALE.read_text(), (CLI / "run-spirv.in/scale.spv").read_bytes(), SCALE.with_suffix(".spv")):
+        same(roundonce.run(module, args=args, spec=spec)["0.1"], want["0.1"])
+    assert want.undetermined
+    with pytest.raises(ValueError, match="x.npy: expected a .ptx, .spv, .spvasm or .sass file"):
+        roundonce.run(CLI / "run.in/x.npy")
+    with pytest.raises(FileNotFoundError):
+        roundonce.run("nowhere.ptx")
+
+
+def test_what_is_told_of_a_run():
+    args = {"out": np.zeros(1, np.float32), "a": "0x3f800001", "b": "0x3f800001", "c": "0xbf800002"}
+    ran = roundonce.run(TWO, entry="first", args=args, contract="report", trace=0, profile=True)
+    assert ran.differences == [{"parameter": "out", "words": 1, "first": 0, "unfused": 0, "fused": 0x28800000}]
+    assert ran.fused_lines and ran.kernel == "first" and ran.steps == len(ran.trace) == sum(ran.lines.values())
+    assert ran.trace[0]["instruction"].startswith("ld.param") and ran.trace[0]["results"]
+    assert "Run of first, 8 steps; out: float32(1,)" in repr(ran)
+    same(ran["out"], f32(0))
+    same(roundonce.run(TWO, entry="first", args=args, contract="fuse")["out"], f32(0x28800000))
+    with pytest.raises(ValueError, match='`contract` is "perhaps"'):
+        roundonce.run(TWO, entry="first", args=args, contract="perhaps")
+
+
+def test_a_listing_of_sass():
+    same(roundonce.run(AXPY, args={"R1": "0x3f800001", "R3": -1.5, "P0": 0, "0x3:0x140": np.float32(1.5)})["R4"],
+         np.array([0x3FC00002], np.uint32))
+    x = np.load(CLI / "run-sass.in/x.npy")
+    args = {"r1": x, "R3": "0x80000000", "P0": 1, "c[0x3][0x140]": 2.5}
+    ran = roundonce.run(AXPY, args=args)
+    assert list(ran) == ["R0", "R2", "R4", "CC"] and ran["R0"].dtype == np.uint32 and ran["R0"].shape == (x.size,)
+    assert ran["CC"][1] == 3
+    with pytest.raises(roundonce.Error, match=r"R1 is read before it is written: add it to `args`"):
+        roundonce.run(AXPY)
+    with pytest.raises(TypeError, match="R1 is a register of 32 bits: found an array of float64"):
+        roundonce.run(AXPY, args={"R1": np.zeros(3)})
+    with pytest.raises(TypeError, match="R3 is a register of 32 bits: found f64"):
+        roundonce.run(AXPY, args={**args, "R3": np.float64(1)})
+    with pytest.raises(roundonce.Error, match="R1: `one` is not a value"):
+        roundonce.run(AXPY, args={"R1": "one"})
+
+
+def test_what_is_wrong_with_a_module():
+    with pytest.raises(roundonce.Error, match=r"two.ptx:29:5: error: `tex.* cannot be run \[PTX0100\]") as caught:
+        roundonce.run(TWO, entry="third", args=[np.zeros(8, np.float32)])
+    error = caught.value
+    start, end = error.place
+    assert error.code == "PTX0100" and TWO.read_text()[start:end].startswith("tex.2d")
+    assert [finding.line for finding in error.findings] == [29]
+    for wrong, message in [
+        (dict(kernel=TWO), "choose one as `entry`: first, second, third"),
+        (dict(kernel=TWO, entry="fourth"), "there is no kernel `fourth`"),
+        (dict(kernel=TWO, entry="first", args=[1]), r"parameter 1 \(`a`\) has no value"),
+        (dict(kernel=SAXPY, args={"4": 1}), "`4` is no parameter of `saxpy`: expected 0 to 3"),
+        (dict(kernel=SAXPY, args={0: 1, "saxpy_param_0": 1}), "is given twice"),
+        (dict(kernel=SAXPY, args=["1.5"]), r"parameter 0 .*: `1.5` is neither an integer nor hex bits"),
+        (dict(kernel=SCALE, args={}, spec={4: 1}), "no specialisation constant 4: it has 3"),
+    ]:
+        with pytest.raises(roundonce.Error, match=message):
+            roundonce.run(**wrong)
+    with pytest.raises(TypeError, match=r"parameter .* is a buffer: expected an array"):
+        roundonce.run(SCALE, args={"0.1": 1, "shift": 0.0})
+    with pytest.raises(ValueError, match="`grid` has 4 numbers"):
+        roundonce.run(SAXPY, grid=(1, 2, 3, 4))
+    with pytest.raises(ValueError, match='`assume` is "luck"'):
+        roundonce.run(SCALE, assume="luck")
+
+
+def test_what_a_kernel_does_wrong():
+    with pytest.raises(roundonce.KernelError, match="32 bytes past the end of `out`") as caught:
+        roundonce.run(TWO, entry="second", args=[np.zeros(8, np.float32)])
+    error = caught.value
+    assert isinstance(error, roundonce.Error)
+    assert (error.trouble, error.kernel, error.line) == ("access", "second", 23)
+    assert error.block == error.thread == (0, 0, 0) and error.instruction.startswith("st.global.f32")
+    with pytest.raises(roundonce.KernelError) as caught:
+        roundonce.run(SAXPY, block=32, args=[32, 1.0, *[np.zeros(32, np.float32)] * 2], step_limit=10)
+    assert caught.value.trouble == "step limit"
+    with pytest.raises(roundonce.Error) as caught:
+        roundonce.run(SAXPY, args=[1, 1.0, *[np.zeros(1, np.float32)] * 2], memory_limit=1)
+    assert caught.value.trouble == "memory limit"
+
+
+def test_kernels_on_eight_threads():
+    x = np.random.default_rng(1).random(4096, np.float32)
+    want = roundonce.fma(x, 1.1, x)
+    wrong = []
+
+    def work():
+        for threads in (1, 2):
+            got = roundonce.run(SAXPY, 32, 128, [4096, 1.1, x, x], threads=threads)[3]
+            if got.tobytes() != want.tobytes():
+                wrong.append(threads)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_check():
+    assert roundonce.check(CLI / "check.in/good.ptx") == []
+    text = (CLI / "check.in/legacy.ptx").read_text()
+    found = roundonce.check(text)
+    assert found == roundonce.check(CLI / "check.in/legacy.ptx") and found
+    for finding in found:
+        start, end = finding.place
+        assert finding.line == text.count("\n", 0, start) + 1 and finding.code.startswith("PTX")
+        assert finding.level in ("note", "warning", "error") and finding.message in str(finding)
+    fixes = [finding.fix for finding in found if finding.fix]
+    for start, end, replacement in sorted(fixes, reverse=True):
+        text = text[:start] + replacement + text[end:]
+    assert fixes and len(roundonce.check(text)) < len(found)
+    assert any(finding.rule.startswith("PTX ISA") for finding in found)
+    # Characters before the place that take several bytes.
+    shifted = roundonce.check("// ≠≠≠\n" + (CLI / "check.in/legacy.ptx").read_text())
+    assert [finding.place[0] - 7 for finding in shifted] == [finding.place[0] for finding in found]
+
+
+def test_check_of_other_languages():
+    sass = roundonce.check(CLI / "check.in/listing.sass")
+    assert sass and all(finding.code.startswith("SASS") for finding in sass)
+    assert [f.code for f in roundonce.check((CLI / "check.in/listing.sass").read_text())] == [f.code for f in sass]
+    spirv = ROOT / "tests/cli/run-spirv.in/scale.spv"
+    assert roundonce.check(spirv, target_env="vulkan1.3") == roundonce.check(spirv.read_bytes(), target_env="vulkan1.3")
+    broken = roundonce.check(spirv.read_bytes()[:-4])
+    assert broken[0].level == "error" and broken[0].place is None and str(broken[0]).startswith(
+        f"word {broken[0].word}: error: "
+    )
+    with pytest.raises(roundonce.Error, match="`metal3` is no target environment"):
+        roundonce.check(spirv, target_env="metal3")
+    open_bits = roundonce.check(TWO, determinacy=True)
+    assert len(open_bits) > len(roundonce.check(TWO))
+
+
+def test_diff_of_computations():
+    answer = roundonce.diff("fma(a,b,c)", "a*b+c")
+    assert answer.equal is False and answer.data["verdict"] == "different" and "different" in str(answer)
+    values = {given["name"]: given["bits"] for given in answer.data["inputs"]}
+    fused = roundonce.eval("fma.rn.f32", *(values[name] for name in "abc"))
+    unfused = roundonce.eval("add.rn.f32", roundonce.eval("mul.rn.f32", values["a"], values["b"]), values["c"])
+    assert fused.view(np.uint32) != unfused.view(np.uint32)
+    assert "<pre" in answer._repr_html_()
+    assert roundonce.diff("a*b", "b*a", type="f16").equal is True
+    assert roundonce.diff("FFMA.FTZ", "fma.rn.ftz.f32").equal is True
+    assert roundonce.diff("mad.f32@sm_13", "fma.rn.f32").equal is False
+    assert roundonce.diff("mad.f32", "add.f32", target="sm_13").equal is False
+    x = np.random.default_rng(1).random(1000, np.float32)
+    often = roundonce.diff("fma(a,a,a)", "a*a+a", data={"a": x}).data["frequency"]
+    differ = roundonce.fma(x, x, x).view(np.uint32) != roundonce.add(roundonce.mul(x, x), x).view(np.uint32)
+    assert often["of"] == 1000 and often["different"] == differ.sum() > 0
+
+
+def test_diff_asks_a_solver(monkeypatch, tmp_path):
+    question = ("a*b*1f", "b*a")
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}/usr/bin{os.pathsep}/bin")
+    solver = tmp_path / "z3"
+    # Stands for the real one, which need not be here: what counts is that it is asked, and what becomes of its answer.
+    for answer, equal in [("sat", None), ("unsat", True)]:
+        solver.write_text(f'#!/bin/sh\ngrep -q check-sat "$2" && echo {answer}\n')
+        solver.chmod(0o755)
+        compared = roundonce.diff(*question, tries=100)
+        assert compared.equal is equal and ("z3" in str(compared)) == (equal is True)
+
+
+def test_diff_of_results(tmp_path):
+    x = np.random.default_rng(1).random((10, 10), np.float32)
+    y = x.copy()
+    y[3, 4] = np.nextafter(y[3, 4], np.float32(2))
+    answer = roundonce.diff(x, y)
+    assert answer.equal is False and answer.data["different"] == 1 and "1 of 100" in str(answer)
+    assert roundonce.diff(x, x.copy()).equal is True and roundonce.diff(np.float32(1), np.float32(1)).equal is True
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "y.npy", y)
+    assert str(roundonce.diff(tmp_path / "x.npy", str(tmp_path / "y.npy"))) == str(answer)
+    assert roundonce.diff(x.T, y.T).data["different"] == 1
+    with pytest.raises(roundonce.Error, match="the shapes differ"):
+        roundonce.diff(x, x[1:])
+    with pytest.raises(TypeError, match="`second` is int64"):
+        roundonce.diff(x, np.zeros((10, 10), np.int64))
+    with pytest.raises(TypeError, match="a computation and an array"):
+        roundonce.diff(x, "a*b")
+
+
+def test_mistakes_of_a_comparison():
+    with pytest.raises(roundonce.Error) as caught:
+        roundonce.diff("fma(a,b", "a*b")
+    assert caught.value.place is not None
+    with pytest.raises(roundonce.Error) as caught:
+        roundonce.diff("fma.f32", "a*b")
+    assert caught.value.code == "FORM0002" and caught.value.rule
+    with pytest.raises(roundonce.Error, match="`f8` is no type"):
+        roundonce.diff("a", "b", type="f8")
+    with pytest.raises(roundonce.Error, match="the other not"):
+        roundonce.diff("FFMA.CC", "FFMA")
+
+
+def test_bits():
+    report = roundonce.bits(np.float32(0.1))
+    assert report.data["type"] == "f32" and report.data["formats"][2]["bits"] == "0x3dcccccd"
+    assert [row["exact"] for row in report.data["formats"]] == [False, False, True, True]
+    assert roundonce.bits(0.5).data["type"] == "f64" and "0.5" in str(report) + str(roundonce.bits(0.5))
+    assert roundonce.bits("0x3c00:f16").data["exact_decimal"] == "1"
+    assert roundonce.bits(ml_dtypes.bfloat16(1.5)).data["type"] == "bf16"
+    with pytest.raises(roundonce.Error, match="`1.5q` is not a value"):
+        roundonce.bits("1.5q")
+    with pytest.raises(TypeError, match=r"an array of shape \(2,\)"):
+        roundonce.bits(np.zeros(2))
