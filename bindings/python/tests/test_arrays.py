@@ -1,6 +1,7 @@
 """Types, shapes, strides, memory and threads."""
 
 import multiprocessing
+import pathlib
 import threading
 import time
 
@@ -213,6 +214,70 @@ def test_many_elements_are_those_of_few():
     for start in range(0, count, 20_000):
         part = slice(start, start + 20_000)
         same(got[part], roundonce.eval(FMA, x[part], y[part], x[part]))
+
+
+def free_memory():
+    lines = pathlib.Path("/proc/meminfo").read_text().splitlines()
+    return next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable"))
+
+
+@pytest.mark.skipif(free_memory() < 8 << 30, reason="wants 8 GB of free memory")
+def test_more_elements_than_31_bits_count():
+    x = np.zeros((1 << 31) + 3, np.float16)
+    x[-3:] = [1, 2, 3]
+    assert roundonce.eval("OpFmaKHR.f16", x, 2.0, 0.5, out=x) is x
+    same(x[-4:], np.array([0.5, 2.5, 4.5, 6.5], np.float16))
+    same(x[: 1 << 31 : 1 << 20], np.full(1 << 11, 0.5, np.float16))
+
+
+class Interface:
+    """Memory that says what it is, as another library's arrays do."""
+
+    def __init__(self, array):
+        self.__array_interface__ = array.__array_interface__
+        self.owner = array
+
+
+class Converted:
+    """Something that makes an array of itself."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
+@pytest.mark.parametrize("of", [Interface, Converted, memoryview])
+def test_whatever_is_an_array(of):
+    x, y = random_f32(100), random_f32(100, seed=2)
+    same(roundonce.eval(FMA, of(x), y, of(x)), roundonce.eval(FMA, x, y, x))
+    same(roundonce.fma(of(x), of(y), 1.0), roundonce.fma(x, y, 1.0))
+    roundonce.testing.assert_bits_equal(of(x), x)
+    with pytest.raises(TypeError, match="found float64"):
+        roundonce.eval(FMA, of(np.zeros(100)), y, y)
+
+
+def test_tensors():
+    torch = pytest.importorskip("torch", reason="torch is not installed: it is large")
+    x, y = random_f32(7, 5), random_f32(7, 5, seed=2)
+    one, other = torch.from_numpy(x), torch.from_numpy(y)
+    want = roundonce.eval(FMA, x, y, x)
+    same(roundonce.eval(FMA, one, other, one), want)
+    same(roundonce.eval(FMA, one.T, other.T, one.T), np.ascontiguousarray(want.T))
+    same(roundonce.fma(one.double(), other.double(), 1.0), roundonce.fma(x.astype(float), y.astype(float), 1.0))
+    half = torch.tensor([1.5, 2.0], dtype=torch.float16)
+    same(roundonce.fma(half, half, np.float32(1)), np.array([3.25, 5.0], np.float32))
+    # The results of a tensor's own memory.
+    in_place = one.clone()
+    roundonce.eval(FMA, in_place, other, in_place, out=in_place.numpy())
+    same(in_place.numpy(), want)
+    report = roundonce.why("a*b+a", a=one, b=other, saw=torch.from_numpy(want))
+    assert report.data["seen"][0]["groups"][0]["sentence"].startswith("fuses")
+    with pytest.raises(TypeError):
+        roundonce.eval(FMA, one.bfloat16(), other, one)
+    with pytest.raises((TypeError, RuntimeError)):
+        roundonce.eval(FMA, one.requires_grad_(), other, one)
 
 
 def test_eight_threads():

@@ -1,4 +1,7 @@
-"""Bits: against the judge by exact fractions, the project's vectors, and the command."""
+"""Bits: against exact fractions, SoftFloat, the project's vectors, and the command.
+
+ROUNDONCE_CASES is how many cases each spelling is put to SoftFloat with: 1000000 takes minutes (docs/nightly.md).
+"""
 
 import os
 import pathlib
@@ -11,10 +14,12 @@ import judge
 import numpy as np
 import pytest
 import roundonce
+import softfloat
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 FORMS = roundonce.forms()
 CASES_A_FORM = 10_000
+SOFTFLOAT_CASES = int(os.environ.get("ROUNDONCE_CASES", 10_000))
 UNSIGNED = {16: np.uint16, 32: np.uint32, 64: np.uint64}
 
 
@@ -27,6 +32,8 @@ def target_of(form):
     """A machine and a version that have the form; one row of `mad.f32` and some of `add.f32` are sm_1x's alone."""
     if is_old(form):
         return {"target": "sm_13"}
+    if "PTX 2.0 to 3.1" in form["gate"]:
+        return {"target": "sm_20", "version": "2.0"}
     return {"target": "sm_100"} if form["language"] == "PTX" and "to" not in form["gate"] else {}
 
 
@@ -80,6 +87,31 @@ def test_exact_fractions(form):
                 )
 
 
+@pytest.fixture(scope="module")
+def by_softfloat(tmp_path_factory):
+    return softfloat.SoftFloat(tmp_path_factory.mktemp("softfloat"))
+
+
+@pytest.mark.parametrize("form", FORMS, ids=name)
+def test_softfloat(form, by_softfloat):
+    rng = np.random.default_rng(zlib.crc32(name(form).encode()))
+    for spelling in form["spellings"]:
+        what = judge.meaning(spelling, is_old(form))
+        if "PTX 2.0 to 3.1" in form["gate"]:
+            what = what._replace(kind="fma", flush="ftz" in spelling)
+        count = -(-SOFTFLOAT_CASES // what.lanes)
+        inputs = softfloat.columns(rng, what, count * what.lanes, by_softfloat)
+        want = by_softfloat.judge(what, inputs)
+        widths = [UNSIGNED[judge.FORMATS[operand].width] for operand in what.operands]
+        shape = (count, what.lanes) if what.lanes > 1 else (count,)
+        given = [column.astype(width).reshape(shape) for column, width in zip(inputs, widths)]
+        got = np.ascontiguousarray(roundonce.eval(spelling, *given, **target_of(form)))
+        got = got.view(UNSIGNED[judge.FORMATS[what.result].width]).reshape(-1)
+        wrong = np.flatnonzero(got != want)
+        shown = [" ".join(f"{int(column[at]):#x}" for column in inputs) for at in wrong[:3]]
+        assert not wrong.size, f"{spelling}: {wrong.size} of {want.size} differ: {shown}"
+
+
 def test_mad_of_ptx_2_is_fma():
     rng = random.Random(4)
     for spelling in (form["spellings"] for form in FORMS if "PTX 2.0 to 3.1" in form["gate"]):
@@ -107,26 +139,29 @@ def command():
     return built if built.exists() else shutil.which("roundonce")
 
 
+def hexed(components, digits):
+    return "0x" + "".join(f"{int(bits):0{digits}x}" for bits in reversed(components))
+
+
 @pytest.mark.skipif(command() is None, reason="the command is not built: cargo build --release")
-def test_the_command_gives_the_same_bits():
-    rng = random.Random(6)
-    spellings = {spelling for form in FORMS for spelling in form["spellings"]}
+@pytest.mark.parametrize("form", FORMS, ids=name)
+def test_the_command_gives_the_same_bits(form):
+    rng = random.Random(zlib.crc32(name(form).encode()))
     lines, ours = [], []
-    for spelling in sorted(spellings):
+    for spelling in form["spellings"]:
         what = judge.meaning(spelling)
         inputs = columns(rng, what, 40)
-        got = np.ascontiguousarray(roundonce.eval(spelling, *(shaped(column, what.lanes) for column in inputs)))
-        width = judge.FORMATS[what.result].width // 4
-
-        def hexed(components, digits):
-            return "0x" + "".join(f"{int(bits):0{digits}x}" for bits in reversed(components))
-
-        bits = got.view(UNSIGNED[4 * width]).reshape(40, what.lanes)
+        given = (shaped(column, what.lanes) for column in inputs)
+        got = np.ascontiguousarray(roundonce.eval(spelling, *given, **target_of(form)))
+        width = judge.FORMATS[what.result].width
+        bits = got.view(UNSIGNED[width]).reshape(40, what.lanes)
         for row in range(40):
             operands = (hexed(column[row], 2 * column.dtype.itemsize) for column in inputs)
             lines.append(" ".join([spelling, *operands]))
-            ours.append(hexed(bits[row], width))
-    run = subprocess.run([command(), "eval", "-"], input="\n".join(lines) + "\n", capture_output=True, text=True)
+            ours.append(hexed(bits[row], width // 4))
+    options = {"target": "--target", "version": "--ptx"}
+    target = [word for key, value in target_of(form).items() for word in (options[key], value)]
+    run = subprocess.run([command(), "eval", *target, "-"], input="\n".join(lines), capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     theirs = [line.split()[0] for line in run.stdout.splitlines()]
     different = [(line, one, other) for line, one, other in zip(lines, ours, theirs) if one != other]
