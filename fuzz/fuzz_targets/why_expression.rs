@@ -21,7 +21,7 @@ fuzz_target!(|text: &str| {
     }
     let Ok(expr) = parse_expr(expression, &names) else { return };
     let seen: Vec<Seen> = parts.next().and_then(|text| Seen::parse(text).ok()).into_iter().collect();
-    if let Ok(answer) = answer(&expr, &seen, Options { reassociate: true }, &Profile::NVIDIA) {
+    if let Ok(answer) = answer(&expr, &seen, Options { reassociate: true, ..Options::default() }, &Profile::NVIDIA) {
         assert!(!answer.lines().is_empty());
     }
 });

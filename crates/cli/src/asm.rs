@@ -65,7 +65,7 @@ fn sass(arguments: &Arguments) -> Ended {
     let assembly = match sass::asm_file(&text) {
         Ok(assembly) => assembly,
         Err(findings) => {
-            report::write(Format::Text, &[Checked { file: arguments.file.display().to_string(), text, findings }])?;
+            report::write(Format::Text, &[Checked::new(&arguments.file, text, findings, false)])?;
             return Ok(Status::Unreadable);
         }
     };
@@ -91,7 +91,7 @@ fn spirv(arguments: &Arguments) -> Ended {
             Ok(Status::Done)
         }
         Err(findings) => {
-            report::write(Format::Text, &[Checked { file: arguments.file.display().to_string(), text, findings }])?;
+            report::write(Format::Text, &[Checked::new(&arguments.file, text, findings, false)])?;
             Ok(Status::Unreadable)
         }
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use roundonce::isa::{Finding, Level, apply_fixes};
+use roundonce::isa::{Finding, Level, apply_edits, apply_fixes};
 use roundonce::spirv::{Environment, Migration, check_binary, check_text, migrate_binary, migrate_text};
 use roundonce::{ptx, sass};
 
@@ -18,16 +18,17 @@ pub(crate) struct Arguments {
     /// Make warnings count as errors
     #[arg(long, value_parser = ["warnings"], value_name = "LEVEL")]
     deny: Option<String>,
-    /// PTX: list every unmodified mul that feeds an unmodified add or sub, whose bits are left open
+    /// PTX and SPIR-V: list every place where the bits are left open, with the smallest input that shows it and the edit
+    /// that settles it
     #[arg(long)]
     determinacy: bool,
     /// SPIR-V: the environment, as spirv-val names it: spv1.6, vulkan1.3, opencl2.2…
     #[arg(long, value_name = "ENV", default_value = "spv1.6")]
     target_env: Environment,
     /// Apply the safe fixes to the files; in SPIR-V, migrate OpenCL.std fma to OpFmaKHR, with glsl-fma GLSL.std.450 Fma
-    /// too
+    /// too; with determinacy the edits of what is left open as well
     #[arg(long, value_name = "ALSO", num_args = 0..=1, require_equals = true, default_missing_value = "safe",
-        value_parser = ["safe", "glsl-fma"])]
+        value_parser = ["safe", "glsl-fma", "determinacy"])]
     fix: Option<String>,
     /// Who reads the findings
     #[arg(long, value_enum, default_value = "text")]
@@ -50,7 +51,8 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
     if extension == Some("spv") {
         return binary(path, arguments);
     }
-    let options = ptx::Options { determinacy: arguments.determinacy };
+    let determinacy = arguments.determinacy || arguments.fix.as_deref() == Some(DETERMINACY);
+    let options = ptx::Options { determinacy };
     let checker: &dyn Fn(&str) -> Vec<Finding> = match extension {
         Some("ptx") => &|text| ptx::check_text(text, &options),
         Some("sass") => &sass::check,
@@ -60,26 +62,40 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
     let mut text = files::text(path, files::read(path)?)?;
     let mut findings = checker(&text);
     if let Some(fix) = &arguments.fix {
-        let fixed = if extension == Some("spvasm") {
+        let mut fixed = if extension == Some("spvasm") {
             // A text that cannot be read has its findings, and nothing to migrate.
-            migrate_text(&text, migration(fix)).map(|migrated| migrated.output).ok()
+            migrate_text(&text, migration(fix)).map_or_else(|_| text.clone(), |migrated| migrated.output)
         } else {
-            Some(apply_fixes(&text, &findings))
+            apply_fixes(&text, &findings)
         };
-        if let Some(fixed) = fixed.filter(|fixed| *fixed != text) {
+        if fix == DETERMINACY {
+            let open = checker(&fixed);
+            fixed = apply_edits(
+                &fixed,
+                open.iter().filter_map(|finding| finding.open.as_ref()).flat_map(|open| &open.edits),
+            );
+        }
+        if fixed != text {
             files::write(path, fixed.as_bytes())?;
             findings = checker(&fixed);
             text = fixed;
         }
     }
-    Ok(Checked { file: path.display().to_string(), text, findings })
+    Ok(Checked::new(path, text, findings, arguments.determinacy))
 }
+
+/// The fix that settles what is left open.
+const DETERMINACY: &str = "determinacy";
 
 fn migration(fix: &str) -> Migration {
     Migration { glsl_fma: fix == "glsl-fma" }
 }
 
 fn binary(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
+    if arguments.fix.as_deref() == Some(DETERMINACY) {
+        let message = "--fix=determinacy edits texts: disassemble the module first (`roundonce disasm`)";
+        return Err(Failure::Input(format!("{}: {message}", path.display())));
+    }
     let mut bytes = files::read(path)?;
     if let Some(migrated) = arguments.fix.as_ref().and_then(|fix| migrate_binary(&bytes, migration(fix)).ok())
         && migrated.rewritten > 0
@@ -88,5 +104,5 @@ fn binary(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
         files::write(path, &bytes)?;
     }
     let findings = check_binary(&bytes, arguments.target_env);
-    Ok(Checked { file: path.display().to_string(), text: String::new(), findings })
+    Ok(Checked::new(path, String::new(), findings, arguments.determinacy))
 }

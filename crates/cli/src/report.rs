@@ -1,11 +1,14 @@
 //! Findings as a person or a program reads them.
 
 use std::io::Write;
+use std::path::Path;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level as Shown, Renderer, Snippet};
 use anstream::ColorChoice;
-use roundonce::isa::{Finding, Level, Place, line_column};
+use roundonce::Profile;
+use roundonce::isa::{Finding, Fix, Level, Place, line_column};
+use roundonce::why::diff::{Witness, Witnesses};
 use serde::Serialize;
 
 use crate::{Failure, output, sarif};
@@ -18,6 +21,8 @@ pub(crate) struct Checked {
     pub(crate) text: String,
     /// What was found.
     pub(crate) findings: Vec<Finding>,
+    /// For each finding, the smallest input that shows what is left open there, where that was asked.
+    witnesses: Vec<Option<Witness>>,
 }
 
 /// Who reads findings.
@@ -45,11 +50,43 @@ pub(crate) struct Row<'a> {
     /// The place in a binary, in words from its start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) word: Option<usize>,
+    /// What shows that the bits are left open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) witness: Option<&'a Witness>,
+    /// What settles it, all together.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) edits: Vec<Edit<'a>>,
+}
+
+/// A replacement in a text: lines and columns from 1, the end not included.
+#[derive(Serialize)]
+pub(crate) struct Edit<'a> {
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+    pub(crate) end_line: usize,
+    pub(crate) end_column: usize,
+    pub(crate) replacement: &'a str,
 }
 
 impl Checked {
+    /// Findings about a file; with witnesses of what is left open, if they are `wanted`.
+    pub(crate) fn new(path: &Path, text: String, findings: Vec<Finding>, wanted: bool) -> Checked {
+        let mut search = Witnesses::new(&Profile::NVIDIA);
+        let open = findings.iter().map(|finding| finding.open.as_deref().filter(|_| wanted));
+        let witnesses = open.map(|open| open.and_then(|open| search.of(open))).collect();
+        Checked { file: path.display().to_string(), text, findings, witnesses }
+    }
+
+    fn edit<'a>(&self, fix: &'a Fix) -> Edit<'a> {
+        let ((line, column), (end_line, end_column)) =
+            (line_column(&self.text, fix.start), line_column(&self.text, fix.end));
+        Edit { line, column, end_line, end_column, replacement: &fix.replacement }
+    }
+
     pub(crate) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
-        self.findings.iter().map(|finding| {
+        self.findings.iter().zip(&self.witnesses).map(|(finding, witness)| {
+            let settled = finding.open.iter().flat_map(|open| &open.edits);
+            let edits = finding.fix.iter().chain(settled);
             let (line, column) = match finding.place {
                 Place::Span { start, .. } => line_column(&self.text, start),
                 Place::Word(_) | Place::Whole => (1, 1),
@@ -67,6 +104,8 @@ impl Checked {
                     Place::Word(word) => Some(word),
                     _ => None,
                 },
+                witness: witness.as_ref(),
+                edits: edits.map(|fix| self.edit(fix)).collect(),
             }
         })
     }
@@ -92,8 +131,8 @@ fn text(files: &[Checked]) -> Result<(), Failure> {
     let renderer = renderer.decor_style(DecorStyle::Ascii);
     let mut out = std::io::stdout().lock();
     for file in files {
-        for finding in &file.findings {
-            writeln!(out, "{}\n", picture(&renderer, file, finding))?;
+        for (finding, witness) in file.findings.iter().zip(&file.witnesses) {
+            writeln!(out, "{}\n", picture(&renderer, file, finding, witness.as_ref()))?;
         }
     }
     for file in files {
@@ -102,7 +141,7 @@ fn text(files: &[Checked]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn picture(renderer: &Renderer, file: &Checked, finding: &Finding) -> String {
+fn picture(renderer: &Renderer, file: &Checked, finding: &Finding, witness: Option<&Witness>) -> String {
     let level = match finding.level {
         Level::Error => Shown::ERROR,
         Level::Warning => Shown::WARNING,
@@ -128,7 +167,18 @@ fn picture(renderer: &Renderer, file: &Checked, finding: &Finding) -> String {
     if !finding.help.is_empty() {
         group = group.element(Shown::HELP.message(finding.help.as_str()));
     }
+    let shown = witness.map(sentence);
+    if let Some(shown) = &shown {
+        group = group.element(Shown::NOTE.with_name("witness").message(shown.as_str()));
+    }
     renderer.render(&[group]).to_string()
+}
+
+/// A witness in one line.
+pub(crate) fn sentence(witness: &Witness) -> String {
+    let inputs = witness.inputs.iter().map(|input| format!("{} = {} ({})", input.name, input.bits, input.value));
+    let results = witness.results.iter().map(|result| format!("{} {} ({})", result.choice, result.bits, result.value));
+    format!("with {}: {}", inputs.collect::<Vec<_>>().join(", "), results.collect::<Vec<_>>().join(", "))
 }
 
 fn summary(findings: &[Finding]) -> String {

@@ -201,7 +201,7 @@ fn refused(path: &Path, text: &str, refusal: Refusal) -> Failure {
 
 /// Findings as `file:line:column: message`, of a binary `file: word 12: message`, one a line.
 pub(crate) fn located(path: &Path, text: &str, findings: Vec<Finding>) -> String {
-    let checked = Checked { file: path.display().to_string(), text: text.to_owned(), findings };
+    let checked = Checked::new(path, text.to_owned(), findings, false);
     let lines: Vec<String> = checked
         .rows()
         .map(|row| match row.word {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::report::{Checked, Row};
+use crate::report::{self, Checked, Edit, Row};
 
 /// One log with one run.
 pub(crate) fn log(files: &[Checked]) -> Value {
@@ -22,11 +22,14 @@ pub(crate) fn log(files: &[Checked]) -> Value {
 }
 
 fn result(row: &Row) -> Value {
-    let text = match row.help {
-        "" => row.message.to_owned(),
-        help => format!("{}. {help}", row.message),
-    };
-    json!({
+    let mut text = row.message.to_owned();
+    if !row.help.is_empty() {
+        text += &format!(". {}", row.help);
+    }
+    if let Some(witness) = row.witness {
+        text += &format!(". Witness: {}", report::sentence(witness));
+    }
+    let mut result = json!({
         "ruleId": row.code,
         "level": row.level,
         "message": { "text": text },
@@ -34,7 +37,26 @@ fn result(row: &Row) -> Value {
             "artifactLocation": { "uri": row.file },
             "region": { "startLine": row.line, "startColumn": row.column },
         } }],
-    })
+    });
+    if !row.edits.is_empty() {
+        let edit = |edit: &Edit| {
+            json!({
+                "deletedRegion": {
+                    "startLine": edit.line, "startColumn": edit.column,
+                    "endLine": edit.end_line, "endColumn": edit.end_column,
+                },
+                "insertedContent": { "text": edit.replacement },
+            })
+        };
+        result["fixes"] = json!([{
+            "description": { "text": if row.help.is_empty() { row.message } else { row.help } },
+            "artifactChanges": [{
+                "artifactLocation": { "uri": row.file },
+                "replacements": row.edits.iter().map(edit).collect::<Vec<_>>(),
+            }],
+        }]);
+    }
+    result
 }
 
 /// Every code that was found, once, with the rule it stands for.

@@ -1,5 +1,7 @@
 //! A finding as data: code, place, what was found, what was expected, the rule. Rendering it is the command's work.
 
+use crate::Open;
+
 /// How bad it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Level {
@@ -89,12 +91,23 @@ pub struct Finding {
     pub help: String,
     /// A safe replacement.
     pub fix: Option<Fix>,
+    /// The choice that the module leaves there.
+    pub open: Option<Box<Open>>,
 }
 
 impl Finding {
     /// A finding with nothing but the necessary.
     pub fn new(level: Level, code: &'static str, place: Place, message: impl Into<String>) -> Finding {
-        Finding { level, code, place, message: message.into(), rule: String::new(), help: String::new(), fix: None }
+        Finding {
+            level,
+            code,
+            place,
+            message: message.into(),
+            rule: String::new(),
+            help: String::new(),
+            fix: None,
+            open: None,
+        }
     }
     /// An error.
     pub fn error(code: &'static str, place: Place, message: impl Into<String>) -> Finding {
@@ -126,6 +139,12 @@ impl Finding {
         self.fix = Some(Fix { start, end, replacement: replacement.into() });
         self
     }
+    /// With the choice that the module leaves.
+    #[must_use]
+    pub fn open(mut self, open: Option<Open>) -> Finding {
+        self.open = open.map(Box::new);
+        self
+    }
 }
 
 /// The finding in one line: message, rule, help, code.
@@ -142,18 +161,27 @@ impl core::fmt::Display for Finding {
     }
 }
 
-/// Applies the fixes of findings to a text, from its end to its start; of two that overlap the later one in the text
-/// is applied and the other left for another round.
+/// Applies the safe fixes of findings to a text: [`apply_edits`].
 pub fn apply_fixes(text: &str, findings: &[Finding]) -> String {
-    let mut fixes: Vec<&Fix> = findings.iter().filter_map(|finding| finding.fix.as_ref()).collect();
-    fixes.sort_by_key(|fix| core::cmp::Reverse((fix.start, fix.end)));
-    let mut fixed = text.to_owned();
+    apply_edits(text, findings.iter().filter_map(|finding| finding.fix.as_ref()))
+}
+
+/// Applies edits to a text, from its end to its start; of two that overlap the later one in the text is applied and
+/// the other left for another round. What is inserted at one place stands in the order of its words, each once.
+pub fn apply_edits<'a>(text: &str, edits: impl IntoIterator<Item = &'a Fix>) -> String {
+    let mut edits: Vec<&Fix> = edits.into_iter().collect();
+    edits.sort_by(|one, other| {
+        let key = |fix: &'a Fix| (fix.start, fix.end, fix.replacement.as_str());
+        key(other).cmp(&key(one))
+    });
+    edits.dedup();
+    let mut edited = text.to_owned();
     let mut untouched = text.len();
-    for fix in fixes {
-        if fix.end <= untouched {
-            fixed.replace_range(fix.start..fix.end, &fix.replacement);
-            untouched = fix.start;
+    for edit in edits {
+        if edit.end <= untouched {
+            edited.replace_range(edit.start..edit.end, &edit.replacement);
+            untouched = edit.start;
         }
     }
-    fixed
+    edited
 }

@@ -8,15 +8,17 @@ mod diag;
 mod form;
 mod gate;
 mod number;
+mod open;
 pub mod program;
 mod recipe;
 mod resolve;
 mod value;
 
-pub use diag::{Finding, Fix, Level, Place, apply_fixes, line_column};
+pub use diag::{Finding, Fix, Level, Place, apply_edits, apply_fixes, line_column};
 pub use form::{Choice, Form, Instruction, Mismatch, Part, Slot, split_modifiers, split_spelling};
 pub use gate::{Gate, Since, Version};
 pub use number::{Number, exact_decimal, hex_bits, hexadecimal, parse_number, shortest_decimal};
+pub use open::{Between, Open, Reading, Term};
 pub use recipe::{Effect, Recipe};
 pub use resolve::Table;
 pub use value::{MAX_LANES, ParsedValue, Value, convert, parse_value};

@@ -29,7 +29,7 @@ mod op;
 mod ops;
 
 pub use check::Invalid;
-pub use contract::fuse;
+pub use contract::{fuse, fused};
 pub use flow::{Flow, Liveness};
 pub use kinds::{
     AtomicKind, BarrierKind, Class, Comparand, Comparison, Function, IntOp, PermuteMode, Reduction, Scalar,

@@ -4,8 +4,9 @@
 //! GLSL.std.450 `Fma` may be computed unfused: rewriting it determines what was open, so it is done on request alone.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
-use roundonce_isa::{Finding, Fix};
+use roundonce_isa::{Finding, Fix, apply_edits};
 use rspirv::spirv::{Capability, Op};
 
 use crate::asm::assemble_module;
@@ -99,7 +100,7 @@ impl Plan {
     }
 }
 
-/// The edits of a text that migrate it: each replaces a range of bytes, the rest stays as it is.
+/// The edits of a text that migrate it ([`apply_edits`]): each replaces a range of bytes, the rest stays as it is.
 ///
 /// # Errors
 /// If the text cannot be read.
@@ -135,27 +136,19 @@ pub fn migration_fixes(text: &str, migration: Migration) -> Result<(Vec<Fix>, us
         (plan.extension_after, format!("OpExtension \"{EXTENSION}\"")),
     ] {
         if let Some(after) = after {
-            let span = of(&after, 0);
-            let start = text[..span.start].rfind('\n').map_or(0, |newline| newline + 1);
-            // The new line stands as far in as the one before it; one that shares its line stands on the left.
-            let indent: String = text[start..span.start].chars().take_while(|c| c.is_whitespace()).collect();
-            fixes.push(Fix { start: span.end, end: span.end, replacement: format!("\n{indent}{line}") });
+            fixes.push(line_after(text, of(&after, 0), &line));
         }
     }
-    Ok((joined(fixes), plan.rewritten))
+    Ok((fixes, plan.rewritten))
 }
 
-/// Two insertions at one place as one, the capability first.
-fn joined(mut fixes: Vec<Fix>) -> Vec<Fix> {
-    fixes.sort_by_key(|fix| (fix.start, fix.end));
-    let mut all: Vec<Fix> = Vec::new();
-    for fix in fixes {
-        match all.last_mut() {
-            Some(last) if last.start == fix.start && last.end == fix.end => last.replacement.push_str(&fix.replacement),
-            _ => all.push(fix),
-        }
-    }
-    all
+/// A new line after an instruction.
+pub(crate) fn line_after(text: &str, instruction: Range<usize>, line: &str) -> Fix {
+    let (start, end) = (instruction.start, instruction.end);
+    let start_of_line = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+    // It stands as far in as the one before it; one that shares its line stands on the left.
+    let indent: String = text[start_of_line..start].chars().take_while(|c| c.is_whitespace()).collect();
+    Fix { start: end, end, replacement: format!("\n{indent}{line}") }
 }
 
 /// An instruction alone on its line goes with the line; a comment beside it stays.
@@ -185,11 +178,7 @@ fn line_removed(text: &str, start: usize, end: usize) -> Fix {
 /// ```
 pub fn migrate_text(text: &str, migration: Migration) -> Result<Migrated<String>, Vec<Finding>> {
     let (fixes, rewritten) = migration_fixes(text, migration)?;
-    let mut output = text.to_owned();
-    for fix in fixes.iter().rev() {
-        output.replace_range(fix.start..fix.end, &fix.replacement);
-    }
-    Ok(Migrated { output, rewritten })
+    Ok(Migrated { output: apply_edits(text, &fixes), rewritten })
 }
 
 /// Migrates a binary; the output has the input's byte order.

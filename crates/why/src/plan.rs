@@ -124,6 +124,16 @@ impl Plan {
         Plan::build(expr, &[], false)
     }
 
+    /// The place of a value, each once.
+    pub(crate) fn leaf(&mut self, value: Typed, written: String) -> Ref {
+        let leaf = (value, written);
+        let known = self.leaves.iter().position(|other| *other == leaf);
+        Ref::Leaf(known.unwrap_or_else(|| {
+            self.leaves.push(leaf);
+            self.leaves.len() - 1
+        }))
+    }
+
     /// The type of the result.
     pub fn format(&self) -> Format {
         match (self.ops.last(), self.leaves.first()) {
@@ -150,14 +160,7 @@ impl<I: Iterator<Item = Fusion>> Builder<I> {
     fn operand(&mut self, expr: &Expr) -> Ref {
         let format = expr.format();
         match expr {
-            Expr::Value(value, written) => {
-                let leaf = (*value, written.clone());
-                let known = self.plan.leaves.iter().position(|other| *other == leaf);
-                Ref::Leaf(known.unwrap_or_else(|| {
-                    self.plan.leaves.push(leaf);
-                    self.plan.leaves.len() - 1
-                }))
-            }
+            Expr::Value(value, written) => self.plan.leaf(*value, written.clone()),
             Expr::Neg(_) => unreachable!("signs are taken off before an operand is planned"),
             Expr::Mul(a, b) => {
                 let (operands, negative) = self.factors(a, b);

@@ -32,7 +32,7 @@ fn partner(kernel: &Kernel, liveness: &Liveness, block: usize, at: usize) -> Opt
     let Op::Float { d: product, operation: mul, contractible: true, args: factors } = &instructions[at].op else {
         return None;
     };
-    if mul.kind != Kind::Mul || mul.saturate || factors.contains(&Operand::Reg(*product)) {
+    if mul.kind != Kind::Mul || factors.contains(&Operand::Reg(*product)) {
         return None;
     }
     let guard = instructions[at].guard;
@@ -52,7 +52,7 @@ fn partner(kernel: &Kernel, liveness: &Liveness, block: usize, at: usize) -> Opt
             if found.is_some() || reads > 1 || instruction.guard != guard {
                 return None;
             }
-            found = Some((index, fused(mul, *product, *factors, &instruction.op)?));
+            found = Some((index, replaced(mul, *product, *factors, &instruction.op)?));
         } else if found.is_none() && writes_factor {
             return None;
         }
@@ -70,26 +70,29 @@ fn writes(op: &Op, reg: Reg) -> bool {
     found
 }
 
-/// An addition with one operand replaced by a product.
-fn fused(mul: &Operation, product: Reg, factors: [Operand; 3], op: &Op) -> Option<Op> {
-    let Op::Float { d, operation: add, contractible: true, args } = op else {
-        return None;
-    };
-    if add.kind != Kind::Add || add.format != mul.format || add.factors != add.format || add.flush != mul.flush {
+/// The one operation that a product and the addition that takes it become: of its `first` operand or of its second.
+/// `None` where no operation has the modes of both.
+pub fn fused(mul: &Operation, add: &Operation, first: bool) -> Option<Operation> {
+    if (mul.kind, add.kind, mul.saturate) != (Kind::Mul, Kind::Add, false)
+        || add.format != mul.format
+        || add.factors != add.format
+        || add.flush != mul.flush
+    {
         return None;
     }
-    let [first, second, _] = *args;
-    let (addend, negate_product, negate_addend) = if first == Operand::Reg(product) {
-        (second, add.negate_product, add.negate_addend)
-    } else {
-        (first, add.negate_addend, add.negate_product)
+    let (negate_product, negate_addend) =
+        if first { (add.negate_product, add.negate_addend) } else { (add.negate_addend, add.negate_product) };
+    let negate_product = negate_product ^ mul.negate_product;
+    Some(Operation { kind: Kind::MulAdd, factors: mul.factors, negate_product, negate_addend, ..*add })
+}
+
+/// An addition with one operand replaced by a product.
+fn replaced(mul: &Operation, product: Reg, factors: [Operand; 3], op: &Op) -> Option<Op> {
+    let Op::Float { d, operation: add, contractible: true, args: [left, right, _] } = *op else {
+        return None;
     };
-    let operation = Operation {
-        kind: Kind::MulAdd,
-        factors: mul.factors,
-        negate_product: negate_product ^ mul.negate_product,
-        negate_addend,
-        ..*add
-    };
-    Some(Op::Float { d: *d, operation, contractible: false, args: [factors[0], factors[1], addend] })
+    let first = left == Operand::Reg(product);
+    let operation = fused(mul, &add, first)?;
+    let addend = if first { right } else { left };
+    Some(Op::Float { d, operation, contractible: false, args: [factors[0], factors[1], addend] })
 }

@@ -4,12 +4,13 @@
 use super::family::is_member;
 use crate::ast::{Instruction, Module, Operand, OperandKind, Span, Statement};
 use crate::forms::FORMS;
+use crate::literal::evaluate;
 use roundonce_arith::{Format, Kind};
-use roundonce_isa::Finding;
+use roundonce_isa::{Between, Finding, Fix, Open, Recipe, Term};
 use std::collections::HashMap;
 
 /// A `mul` and an `add` or `sub` that may become one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Contraction<'a> {
     /// The `mul`.
     pub product: Span,
@@ -17,6 +18,11 @@ pub struct Contraction<'a> {
     pub sum: Span,
     /// The register between them.
     pub register: &'a str,
+    /// The two evaluations, and the edit that leaves only the one as written. `None` where no fused instruction has
+    /// the modifiers of both.
+    pub open: Option<Open>,
+    /// The instruction that demands to have them fused, where one has the same operands.
+    pub fused: Option<String>,
 }
 
 impl Contraction<'_> {
@@ -25,18 +31,22 @@ impl Contraction<'_> {
         let text = module.text();
         let (line, _) = roundonce_isa::line_column(text, self.product.start as usize);
         let words = |span: Span| span.of(text).split_whitespace().collect::<Vec<_>>().join(" ");
-        Finding::note(
-            "PTX0050",
-            self.sum.place(),
-            format!(
-                "`{}` takes `{}` from `{}` of line {line}, both without a rounding modifier: the assembler may fuse them",
-                words(self.sum),
-                self.register,
-                words(self.product)
-            ),
-        )
-        .rule("PTX ISA, add and sub: mul/add sequences with no rounding modifiers may be optimised")
-        .help("write `.rn` on one of them to forbid it, or `fma.rn` to demand it")
+        let [sum, product] = [self.sum, self.product].map(words);
+        let pair = format!(
+            "`{sum}` takes `{}` from `{product}` of line {line}, both without a rounding modifier",
+            self.register
+        );
+        let note = |message| {
+            Finding::note("PTX0050", self.sum.place(), message)
+                .rule("PTX ISA, add and sub: mul/add sequences with no rounding modifiers may be optimised")
+        };
+        if self.open.is_none() {
+            return note(format!("{pair}; but no fused instruction has the modifiers of both"));
+        }
+        let fused = self.fused.as_ref().map_or("`fma.rn`".to_owned(), |fused| format!("`{fused}`"));
+        note(format!("{pair}: the assembler may fuse them"))
+            .help(format!("write `.rn` on one of them to forbid it, or {fused} to demand it"))
+            .open(self.open.clone())
     }
 }
 
@@ -62,14 +72,14 @@ pub fn contractions<'a>(module: &Module<'a>) -> Vec<Contraction<'a>> {
     found
 }
 
-/// The kind and format of an instruction that the assembler may contract.
-fn contractible(module: &Module, instruction: &Instruction) -> Option<(Kind, Format)> {
+/// What an instruction computes that the assembler may contract.
+fn contractible(module: &Module, instruction: &Instruction) -> Option<Recipe> {
     if !is_member(instruction.opcode) {
         return None;
     }
     let modifiers = module.modifiers(instruction.modifiers);
     let matched = FORMS.iter().find_map(|form| form.matches(instruction.opcode, modifiers).ok())?;
-    matched.recipe.contractible.then_some((matched.recipe.operation.kind, matched.recipe.operation.format))
+    Some(matched.recipe).filter(|recipe| recipe.contractible)
 }
 
 /// The products that may be in each register at a point: by register, indices of instructions, sorted.
@@ -167,7 +177,7 @@ impl<'m, 'a> Flow<'m, 'a> {
     fn step(&self, index: usize, reaching: &mut Reaching<'a>) {
         let instruction = self.instructions[index];
         let guarded = instruction.guard(self.module).is_some();
-        let product = matches!(contractible(self.module, instruction), Some((Kind::Mul, _)));
+        let product = self.is_product(index);
         for name in self.written(instruction) {
             if !guarded {
                 reaching.remove(name);
@@ -181,12 +191,12 @@ impl<'m, 'a> Flow<'m, 'a> {
         }
     }
 
+    fn is_product(&self, index: usize) -> bool {
+        contractible(self.module, self.instructions[index]).is_some_and(|recipe| recipe.operation.kind == Kind::Mul)
+    }
+
     fn collect(&self, found: &mut Vec<Contraction<'a>>) {
-        let products = self
-            .instructions
-            .iter()
-            .any(|instruction| matches!(contractible(self.module, instruction), Some((Kind::Mul, _))));
-        if !products {
+        if !(0..self.instructions.len()).any(|index| self.is_product(index)) {
             return;
         }
         let block_end = |leader: usize| {
@@ -219,22 +229,85 @@ impl<'m, 'a> Flow<'m, 'a> {
 
     fn sums(&self, index: usize, reaching: &Reaching<'a>, found: &mut Vec<Contraction<'a>>) {
         let instruction = self.instructions[index];
-        let Some((Kind::Add, format)) = contractible(self.module, instruction) else { return };
+        let sum = contractible(self.module, instruction).filter(|recipe| recipe.operation.kind == Kind::Add);
+        let Some(sum) = sum else { return };
         let sources = self.module.operands(instruction.operands).iter().skip(1);
         let mut seen: Vec<&str> = Vec::new();
-        for name in sources.filter_map(Operand::name) {
-            if seen.contains(&name) {
-                continue;
-            }
+        for (place, source) in sources.enumerate() {
+            let Some(name) = source.name().filter(|name| !seen.contains(name)) else { continue };
             seen.push(name);
             for &product in reaching.get(name).into_iter().flatten() {
                 let mul = self.instructions[product as usize];
-                if contractible(self.module, mul).is_some_and(|(_, of)| of == format) {
-                    found.push(Contraction { product: mul.span, sum: instruction.span, register: name });
-                }
+                let fits = |of: &Recipe| of.operation.format == sum.operation.format && of.lanes == sum.lanes;
+                let Some(recipe) = contractible(self.module, mul).filter(fits) else { continue };
+                let pair = Pair { product: product as usize, recipe, sum: index, of: sum, first: place == 0 };
+                let (open, fused) = self.open(&pair).map_or((None, None), |(open, fused)| (Some(open), fused));
+                found.push(Contraction { product: mul.span, sum: instruction.span, register: name, open, fused });
             }
         }
     }
+
+    /// The two evaluations of a pair; and what it is as one instruction.
+    fn open(&self, pair: &Pair) -> Option<(Open, Option<String>)> {
+        let [mul, add] = [pair.product, pair.sum].map(|index| self.instructions[index]);
+        let [factors, terms] = [mul, add].map(|instruction| self.module.operands(instruction.operands));
+        let (&[_, a, b], &[d, left, right]) = (factors, terms) else { return None };
+        let (product, addend) = if pair.first { (left, right) } else { (right, left) };
+        let steady = [a, b].map(|factor| factor.name().is_none_or(|name| self.is_steady(name, pair)));
+        let mut inputs = Vec::new();
+        let mut term = |operand: Operand<'a>, steady: bool| match operand.name() {
+            Some(name) => {
+                // What is written in between is another value at the sum.
+                let prime = if steady { "" } else { "'" };
+                // Of a packed value the witness is one component.
+                let component = if pair.of.lanes > 1 { "[0]" } else { "" };
+                let name = format!("{name}{prime}{component}");
+                let known = inputs.iter().position(|other| *other == name);
+                Some(Term::Input(known.unwrap_or_else(|| {
+                    inputs.push(name);
+                    inputs.len() - 1
+                })))
+            }
+            None => {
+                let ty = if pair.of.operation.format == Format::F64 { ".f64" } else { ".f32" };
+                evaluate(self.module, &operand).ok()?.bits_as(ty).map(Term::Constant)
+            }
+        };
+        let factors = [term(a, true)?, term(b, true)?];
+        let twice = addend.name() == product.name();
+        let is_factor = |name| [a, b].iter().any(|factor| factor.name() == Some(name));
+        let steady_addend = addend.name().is_none_or(|name| !is_factor(name) || self.is_steady(name, pair));
+        let addend_term = if twice { Term::Step(0) } else { term(addend, steady_addend)? };
+        let between =
+            Between::contraction(&pair.recipe.operation, factors, &pair.of.operation, addend_term, pair.first)?;
+        let opcode = self.module.span_of(add.opcode)?.end as usize;
+        let edit = Fix { start: opcode, end: opcode, replacement: ".rn".to_owned() };
+        let text = |operand: &Operand<'a>| operand.span.of(self.module.text()).trim().to_owned();
+        let fma = || {
+            let modifiers: String = self.module.modifiers(add.modifiers).concat();
+            format!("fma.rn{modifiers} {}", [d, a, b, addend].each_ref().map(text).join(", "))
+        };
+        // Of a subtraction a term would have to change its sign.
+        let fused = (add.opcode == "add" && steady == [true; 2] && !twice).then(fma);
+        Some((Open { inputs, between, edits: vec![edit] }, fused))
+    }
+
+    /// Whether a register has the same value at the sum as at the product: both in one block, nothing written between.
+    fn is_steady(&self, name: &str, pair: &Pair) -> bool {
+        let leader = |index: usize| self.leaders.partition_point(|leader| *leader <= index);
+        pair.product < pair.sum
+            && leader(pair.product) == leader(pair.sum)
+            && !(pair.product..pair.sum).any(|index| self.written(self.instructions[index]).contains(&name))
+    }
+}
+
+/// A product and the sum that takes it, as its `first` term or its second: indices of instructions, and what they compute.
+struct Pair {
+    product: usize,
+    recipe: Recipe,
+    sum: usize,
+    of: Recipe,
+    first: bool,
 }
 
 /// Adds what reaches along one edge to what is known, and says whether that was more.

@@ -1,34 +1,32 @@
 //! What is valid and yet worth knowing: deprecated, without effect, or leaving bits to the implementation.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::HashSet;
 
 use roundonce_isa::{Finding, Level};
-use rspirv::spirv::{Capability, Decoration, ExecutionMode, ExecutionModel, FPFastMathMode, Op};
+use rspirv::spirv::{Capability, Decoration, ExecutionMode, Op};
 
 use super::operand::{FMA, fused};
-use super::{Checker, code, source};
-use crate::modes::FloatModes;
+use super::{Checker, code, open, source};
 use crate::module::Instruction;
 
 pub(super) fn check(checker: &mut Checker<'_>) {
     unused(checker);
     let calls = extended_calls(checker);
-    contraction(checker);
-    open_modes(checker, &calls);
+    open::contraction(checker);
+    open::modes(checker, &calls);
     contradictions(checker);
 }
 
-fn find(
-    checker: &mut Checker<'_>,
+pub(super) fn find<'c>(
+    checker: &'c mut Checker<'_>,
     level: Level,
     code: &'static str,
     word: usize,
     rule: &str,
     message: String,
-) -> usize {
+) -> &'c mut Finding {
     let place = checker.module.place(word);
-    checker.report(Finding::new(level, code, place, message).rule(rule));
-    checker.findings.len() - 1
+    checker.report(Finding::new(level, code, place, message).rule(rule))
 }
 
 fn unused(checker: &mut Checker<'_>) {
@@ -71,21 +69,17 @@ fn extended_calls(checker: &mut Checker<'_>) -> HashSet<usize> {
             Some("fma") => {
                 calls.insert(instruction.word);
                 let message = "OpenCL.std fma is deprecated by SPV_KHR_fma".to_owned();
-                let at = find(
-                    checker,
-                    Level::Warning,
-                    code::DEPRECATED_FMA,
-                    instruction.word,
-                    "SPV_KHR_fma, Deprecation",
-                    message,
-                );
-                checker.findings[at].help = "OpFmaKHR gives the same bits; `check --fix` writes it".to_owned();
+                let rule = "SPV_KHR_fma, Deprecation";
+                find(checker, Level::Warning, code::DEPRECATED_FMA, instruction.word, rule, message).help =
+                    "OpFmaKHR gives the same bits; `check --fix` writes it".to_owned();
             }
             Some("Fma") if !facts.is_decorated(id, Decoration::NoContraction) => {
                 let message = "GLSL.std.450 Fma may be computed unfused, with two roundings".to_owned();
-                let at = find(checker, Level::Note, code::GLSL_FMA, instruction.word, "GLSL.std.450, Fma", message);
-                checker.findings[at].help =
-                    "decorate it NoContraction, or write OpFmaKHR (`check --fix=glsl-fma`)".to_owned();
+                let open = open::glsl(checker, instruction);
+                let rule = "GLSL.std.450, Fma";
+                let found = find(checker, Level::Note, code::GLSL_FMA, instruction.word, rule, message);
+                found.help = "decorate it NoContraction, or write OpFmaKHR (`check --fix=glsl-fma`)".to_owned();
+                found.open = open.map(Box::new);
             }
             Some("Fma") => {
                 calls.insert(instruction.word);
@@ -108,129 +102,6 @@ fn extended_calls(checker: &mut Checker<'_>) -> HashSet<usize> {
         }
     }
     calls
-}
-
-/// A product that only feeds one sum, where nothing forbids that a driver fuses the two.
-fn contraction(checker: &mut Checker<'_>) {
-    let (module, facts) = (checker.module, checker.facts);
-    // Kernels say it for the entry point.
-    let off = |function| {
-        facts.modes.iter().any(|at| at.target == function && at.value == ExecutionMode::ContractionOff as u32)
-    };
-    let kernels_off = !facts.entry_points.is_empty()
-        && facts.entry_points.iter().all(|entry| entry.model == ExecutionModel::Kernel as u32 && off(entry.function));
-    if kernels_off {
-        return;
-    }
-    for sum in module.instructions().iter().filter(|at| at.opcode == Op::FAdd as u16 || at.opcode == Op::FSub as u16) {
-        let words = module.words_of(sum);
-        let Some(&id) = words.get(2) else { continue };
-        let product = words[3..]
-            .iter()
-            .find(|&&operand| facts.defined_by(module, operand, Op::FMul).is_some() && may_contract(checker, operand));
-        let Some(&product) = product.filter(|_| may_contract(checker, id)) else {
-            continue;
-        };
-        let name = if sum.opcode == Op::FAdd as u16 { "OpFAdd" } else { "OpFSub" };
-        let message = format!(
-            "a driver may contract the OpFMul {} and this {name} into one operation, with one rounding",
-            module.id(product)
-        );
-        let at = find(
-            checker,
-            Level::Note,
-            code::CONTRACTION,
-            sum.word,
-            "SPIR-V 1.6, 3.20 Decoration, NoContraction",
-            message,
-        );
-        checker.findings[at].help =
-            "write OpFmaKHR to have it fused, decorate it NoContraction to have it apart".to_owned();
-    }
-}
-
-/// Whether nothing forbids to contract an instruction: NoContraction, or a fast-math mode without AllowContract.
-fn may_contract(checker: &Checker<'_>, id: u32) -> bool {
-    let allows = FPFastMathMode::ALLOW_CONTRACT.bits() | FPFastMathMode::FAST.bits();
-    let mut decorations = checker.facts.decorations_of(id);
-    !decorations.any(|at| {
-        at.value == Decoration::NoContraction as u32
-            || checker.facts.has(Capability::FloatControls2)
-                && at.value == Decoration::FPFastMathMode as u32
-                && at.words.first().is_some_and(|mask| mask & allows == 0)
-    })
-}
-
-/// For every entry point and every width that a fused multiply-add under it has: the modes it does not declare.
-fn open_modes(checker: &mut Checker<'_>, calls: &HashSet<usize>) {
-    let (module, facts) = (checker.module, checker.facts);
-    let (widths, callees) = per_function(checker, calls);
-    for entry in &facts.entry_points {
-        let mut reached = BTreeSet::from([entry.function]);
-        let mut left = vec![entry.function];
-        while let Some(function) = left.pop() {
-            for &callee in callees.get(&function).into_iter().flatten() {
-                if reached.insert(callee) {
-                    left.push(callee);
-                }
-            }
-        }
-        let used: BTreeSet<u32> =
-            reached.iter().filter_map(|function| widths.get(function)).flatten().copied().collect();
-        for width in used {
-            let modes = FloatModes::of(facts, entry.function, width);
-            let id = module.id(entry.function);
-            let word = entry.instruction.word;
-            let mut open = |code, what: String, names: &[&str]| {
-                let rule = source::FLOAT_CONTROLS;
-                let lines: Vec<String> =
-                    names.iter().map(|name| format!("`OpExecutionMode {id} {name} {width}`")).collect();
-                let at = find(checker, Level::Note, code, word, rule, what);
-                checker.findings[at].help = format!("{} settles it", lines.join(" or "));
-            };
-            let name = &entry.name;
-            if modes.rounding.is_none() {
-                let what = format!(
-                    "entry point \"{name}\": the rounding of {width}-bit multiply-adds is left open: either neighbour is legal"
-                );
-                open(code::ROUNDING_OPEN, what, &["RoundingModeRTE", "RoundingModeRTZ"]);
-            }
-            if modes.denorm.is_none() {
-                let what = format!("entry point \"{name}\": whether {width}-bit subnormals are kept is left open");
-                open(code::DENORM_OPEN, what, &["DenormPreserve", "DenormFlushToZero"]);
-            }
-            if !modes.preserve_special {
-                let what =
-                    format!("entry point \"{name}\": zero signs, infinities and NaNs of {width} bits are left open");
-                open(code::SPECIAL_OPEN, what, &["SignedZeroInfNanPreserve"]);
-            }
-        }
-    }
-}
-
-/// By function: the widths of its fused multiply-adds, and the functions it calls.
-type PerFunction = (HashMap<u32, BTreeSet<u32>>, HashMap<u32, BTreeSet<u32>>);
-
-fn per_function(checker: &Checker<'_>, calls: &HashSet<usize>) -> PerFunction {
-    let (module, facts) = (checker.module, checker.facts);
-    let (mut widths, mut callees): PerFunction = Default::default();
-    let mut current = 0;
-    for instruction in module.instructions() {
-        match Op::from_u32(instruction.opcode.into()) {
-            Some(Op::Function) => current = module.result(instruction).unwrap_or(0),
-            Some(Op::FunctionCall) => {
-                callees.entry(current).or_default().insert(module.operand_word(instruction, 2));
-            }
-            _ if instruction.opcode == FMA || calls.contains(&instruction.word) => {
-                let format = module.result_type(instruction).and_then(|id| facts.float_format(module, id));
-                if let Some(format) = format {
-                    widths.entry(current).or_default().insert(format.width());
-                }
-            }
-            _ => {}
-        }
-    }
-    (widths, callees)
 }
 
 /// Two modes of one entry point and width that cannot both hold.

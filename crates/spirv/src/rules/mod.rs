@@ -11,6 +11,7 @@ mod entry;
 mod flow;
 mod ids;
 mod layout;
+mod open;
 mod operand;
 mod types;
 
@@ -79,7 +80,7 @@ pub(crate) mod source {
 /// ```
 pub fn check_text(text: &str, environment: Environment) -> Vec<Finding> {
     match crate::asm::assemble_module(text, Some(environment.version())) {
-        Ok(module) => check(&module, environment),
+        Ok(module) => check_module(&module, Some(text), environment),
         Err(findings) => findings,
     }
 }
@@ -98,8 +99,13 @@ pub fn check_binary(binary: &[u8], environment: Environment) -> Vec<Finding> {
 
 /// Checks a module. Findings are in the module's order; warnings and notes among them leave it valid.
 pub fn check(module: &Module, environment: Environment) -> Vec<Finding> {
+    check_module(module, None, environment)
+}
+
+/// Of a module that was read from a text the findings have edits of it.
+fn check_module(module: &Module, text: Option<&str>, environment: Environment) -> Vec<Finding> {
     let facts = Facts::of(module);
-    let mut checker = Checker { module, environment, facts: &facts, findings: Vec::new() };
+    let mut checker = Checker { module, text, environment, facts: &facts, findings: Vec::new() };
     checker.version();
     ids::definitions(&mut checker);
     let decoded = instructions(&mut checker);
@@ -120,6 +126,7 @@ pub fn check(module: &Module, environment: Environment) -> Vec<Finding> {
 
 pub(crate) struct Checker<'m> {
     pub module: &'m Module,
+    pub text: Option<&'m str>,
     pub environment: Environment,
     pub facts: &'m Facts,
     pub findings: Vec<Finding>,

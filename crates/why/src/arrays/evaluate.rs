@@ -7,7 +7,7 @@ use roundonce_arith::{Format, Operation, Profile, Rounding};
 use roundonce_isa::convert;
 
 use super::Column;
-use crate::plan::Ref;
+use crate::plan::{Plan, Ref};
 use crate::way::Way;
 
 /// Elements of a block: its lanes stay in the first-level cache.
@@ -50,7 +50,19 @@ struct Op {
 
 impl<'a> Runner<'a> {
     pub(crate) fn new(way: &Way, columns: &'a BTreeMap<String, Column>, profile: &Profile) -> Runner<'a> {
-        let plan = &way.plan;
+        Runner::of(&way.plan, columns, profile, |index| {
+            let narrow = way.narrows(index).then_some((way.plan.ops[index].format, way.rounding));
+            (way.operation(index), narrow)
+        })
+    }
+
+    /// A plan, and what each of its operations does: its result may be rounded again.
+    pub(crate) fn of(
+        plan: &Plan,
+        columns: &'a BTreeMap<String, Column>,
+        profile: &Profile,
+        operation: impl Fn(usize) -> (Operation, Option<(Format, Rounding)>),
+    ) -> Runner<'a> {
         let leaves = plan.leaves.iter().map(|(value, written)| match columns.get(written) {
             Some(column) => Bound::Named(column),
             None => Bound::Literal(Column::one(*value)),
@@ -62,18 +74,10 @@ impl<'a> Runner<'a> {
                 Ref::Op(earlier) => plan.leaves.len() + earlier,
             };
             let operands: Vec<usize> = op.operands.iter().map(slot).collect();
-            let narrow = way.narrows(index).then_some((op.format, way.rounding));
-            runner.push(way.operation(index), &operands, narrow, profile);
+            let (operation, narrow) = operation(index);
+            runner.push(operation, &operands, narrow, profile);
         }
         runner.flip = if plan.negate_result { runner.result.sign_mask() } else { 0 };
-        runner
-    }
-
-    /// One operation on columns.
-    pub(crate) fn of_operation(operation: Operation, operands: &[&'a Column], profile: &Profile) -> Runner<'a> {
-        let mut runner = Runner::of_leaves(operands.iter().map(|column| Bound::Named(column)).collect());
-        let all: Vec<usize> = (0..operands.len()).collect();
-        runner.push(operation, &all, None, profile);
         runner
     }
 

@@ -1,7 +1,8 @@
 //! Are two computations bit-equal on all inputs? Proved, or the first input that shows that they are not.
 //!
 //! Reading order: [`Side`] (what is compared), `search.rs` (inputs, one block after the other), `shrink.rs` (the smallest
-//! input that tells them apart), `solver.rs` (the question for an SMT solver), [`files`] (arrays of results).
+//! input that tells them apart), `solver.rs` (the question for an SMT solver), [`Witnesses`] (what shows a choice that a
+//! module leaves open), [`files`] (arrays of results).
 //!
 //! What this is not: a proof for more than 32 bits of input, unless both sides are the same operations or a solver is
 //! at hand.
@@ -10,15 +11,17 @@ pub mod files;
 mod search;
 mod shrink;
 mod solver;
+mod witness;
 
 use std::collections::BTreeMap;
 
 use roundonce_arith::{Format, Kind, NanRule, Operation, Profile};
-use roundonce_isa::{hex_bits, shortest_decimal};
+use roundonce_isa::{Reading, Term, hex_bits, shortest_decimal};
 use serde::Serialize;
 
 pub(crate) use search::telling_inputs;
 pub use solver::Query;
+pub use witness::{Outcome, Witness, Witnesses};
 
 use crate::answer::{COLUMNS, grouped};
 use crate::arrays::{BLOCK, Bits, Column, Runner};
@@ -28,19 +31,13 @@ use crate::search::ulps;
 use crate::text::{Line, Role, wrap};
 use crate::way::Way;
 
-/// One of the two computations.
+/// One of the two computations: a plan, and what each of its operations does.
 #[derive(Clone, Debug)]
 pub struct Side {
     /// As the reader wrote it.
     pub text: String,
-    way: Computation,
-}
-
-#[derive(Clone, Debug)]
-enum Computation {
-    Expression(Way),
-    /// An instruction of one component; its operands are a, b, c.
-    Instruction(Operation),
+    plan: Plan,
+    operations: Vec<Operation>,
 }
 
 /// The names of an instruction's operands.
@@ -50,74 +47,58 @@ impl Side {
     /// An expression, every operation rounded to nearest even.
     pub fn expression(expr: &Expr) -> Side {
         let way = Way::plain(Plan::as_written(expr));
-        Side { text: expr.to_string(), way: Computation::Expression(way) }
+        let operations = (0..way.plan.ops.len()).map(|index| way.operation(index)).collect();
+        Side { text: expr.to_string(), plan: way.plan, operations }
     }
-    /// An instruction of one component.
+    /// An instruction of one component; its operands are a, b, c.
     pub fn instruction(text: &str, operation: Operation) -> Side {
-        Side { text: text.to_owned(), way: Computation::Instruction(operation) }
+        Side { text: text.to_owned(), ..Side::reading(&Reading::single("", operation), &OPERANDS) }
+    }
+    /// An evaluation that a module allows.
+    pub(crate) fn reading(reading: &Reading, inputs: &[impl AsRef<str>]) -> Side {
+        let mut plan = Plan::default();
+        for (operation, terms) in &reading.steps {
+            let mut operand = |(at, term): (usize, &Term)| {
+                let format = operation.operand_format(at);
+                let (bits, name) = match *term {
+                    Term::Step(earlier) => return Ref::Op(earlier),
+                    Term::Input(input) => (0, inputs[input].as_ref().to_owned()),
+                    Term::Constant(bits) => (bits, hex_bits(format.width(), bits)),
+                };
+                plan.leaf(Typed { format, bits }, name)
+            };
+            let operands = terms.iter().enumerate().map(&mut operand).collect();
+            plan.ops.push(PlanOp {
+                kind: operation.kind,
+                format: operation.format,
+                operands,
+                negate_product: operation.negate_product,
+                negate_addend: operation.negate_addend,
+            });
+        }
+        let operations = reading.steps.iter().map(|(operation, _)| *operation).collect();
+        Side { text: reading.name.to_owned(), plan, operations }
     }
 
     /// Its inputs' names and formats.
     fn inputs(&self) -> BTreeMap<String, Format> {
-        match &self.way {
-            Computation::Expression(way) => {
-                let leaves = way.plan.leaves.iter().filter(|(_, name)| is_name(name));
-                leaves.map(|(value, name)| (name.clone(), value.format)).collect()
-            }
-            Computation::Instruction(operation) => {
-                let places = 0..operation.kind.arity();
-                places.map(|at| (OPERANDS[at].to_owned(), operation.operand_format(at))).collect()
-            }
-        }
+        let leaves = self.plan.leaves.iter().filter(|(_, name)| is_name(name));
+        leaves.map(|(value, name)| (name.clone(), value.format)).collect()
     }
 
     fn runner<'a>(&self, columns: &'a BTreeMap<String, Column>, profile: &Profile) -> Runner<'a> {
-        match &self.way {
-            Computation::Expression(way) => Runner::new(way, columns, profile),
-            Computation::Instruction(operation) => {
-                let names = OPERANDS[..operation.kind.arity()].iter();
-                let operands: Vec<&Column> = names.map(|name| &columns[*name]).collect();
-                Runner::of_operation(*operation, &operands, profile)
-            }
-        }
-    }
-
-    fn format(&self) -> Format {
-        match &self.way {
-            Computation::Expression(way) => way.plan.format(),
-            Computation::Instruction(operation) => operation.format,
-        }
+        Runner::of(&self.plan, columns, profile, |index| (self.operations[index], None))
     }
 
     /// The operations in a form that is the same for both sides wherever their bits must be.
     fn normal(&self, any_nan: bool, profile: &Profile) -> Vec<NormalOp> {
-        match &self.way {
-            Computation::Expression(way) => normal(&way.plan, |index| way.operation(index), any_nan, profile),
-            Computation::Instruction(operation) => {
-                let arity = operation.kind.arity();
-                let leaf = |(at, name): (usize, &&str)| {
-                    (Typed { format: operation.operand_format(at), bits: 0 }, (*name).to_owned())
-                };
-                let plan = Plan {
-                    leaves: OPERANDS[..arity].iter().enumerate().map(leaf).collect(),
-                    ops: vec![PlanOp {
-                        kind: operation.kind,
-                        format: operation.format,
-                        operands: (0..arity).map(Ref::Leaf).collect(),
-                        negate_product: operation.negate_product,
-                        negate_addend: operation.negate_addend,
-                    }],
-                    ..Plan::default()
-                };
-                normal(&plan, |_| *operation, any_nan, profile)
-            }
-        }
+        normal(&self.plan, &self.operations, any_nan, profile)
     }
 }
 
-/// Whether a leaf of an expression is a name, not a literal.
+/// Whether a leaf is a name, not a literal.
 fn is_name(written: &str) -> bool {
-    written.starts_with(|c: char| c.is_alphabetic() || c == '_')
+    written.starts_with(|c: char| c.is_alphabetic() || "_%$".contains(c))
 }
 
 /// An operation whose operands are what they are computed from, in an order of their own.
@@ -128,7 +109,7 @@ struct NormalOp {
 }
 
 /// The operations that the result is computed from, each operand spelled out, the last one the result.
-fn normal(plan: &Plan, operation: impl Fn(usize) -> Operation, any_nan: bool, profile: &Profile) -> Vec<NormalOp> {
+fn normal(plan: &Plan, operations: &[Operation], any_nan: bool, profile: &Profile) -> Vec<NormalOp> {
     let mut spelled: Vec<String> = Vec::new();
     let leaf = |at: usize| {
         let (value, name) = &plan.leaves[at];
@@ -136,8 +117,8 @@ fn normal(plan: &Plan, operation: impl Fn(usize) -> Operation, any_nan: bool, pr
         if is_name(name) { format!("{name}: {:?}", value.format) } else { format!("{value:?}") }
     };
     let mut result = NormalOp { operation: None, operands: plan.leaves.first().map(|_| leaf(0)).into_iter().collect() };
-    for (index, op) in plan.ops.iter().enumerate() {
-        let mut operation = operation(index);
+    for (op, &operation) in plan.ops.iter().zip(operations) {
+        let mut operation = operation;
         // Narrower factors are widened exactly; a flush asks whether they are subnormal where they are.
         if !operation.flush {
             operation.factors = operation.format;
@@ -230,6 +211,13 @@ pub struct Input {
     pub value: String,
 }
 
+impl Input {
+    fn new(name: &str, format: Format, bits: u64) -> Input {
+        let value = shortest_decimal(format, bits);
+        Input { name: name.to_owned(), bits: hex_bits(format.width(), bits), value }
+    }
+}
+
 /// How often two computations differ.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Frequency {
@@ -294,8 +282,12 @@ pub fn compare(
             return Err(format!("`{name}` is {known:?} on one side and {format:?} on the other"));
         }
     }
-    if first.format() != second.format() {
-        return Err(format!("the results have different types: {:?} and {:?}", first.format(), second.format()));
+    if first.plan.format() != second.plan.format() {
+        return Err(format!(
+            "the results have different types: {:?} and {:?}",
+            first.plan.format(),
+            second.plan.format()
+        ));
     }
     let pair = Pair { first, second, inputs, nan_bits: budget.nan_bits, profile };
     let verdict = pair.verdict(budget, solve, progress);
@@ -327,7 +319,7 @@ impl Pair<'_> {
         let bits: u32 = self.inputs.values().map(|format| format.width()).sum();
         let found = if bits <= budget.exhaustive_bits {
             match self.exhaust(bits, progress) {
-                None => {
+                found if found.is_empty() => {
                     let proof = format!("all {} inputs give the same bits", grouped(1 << bits));
                     return Verdict::Equal { proof, nan_bits: self.nan_bits };
                 }
@@ -336,8 +328,8 @@ impl Pair<'_> {
         } else {
             self.search(budget.random, progress)
         };
-        match found {
-            Some(values) => self.different(&self.shrunk(values)),
+        match self.simplest(found) {
+            Some(values) => self.different(&values),
             None => match self.query().and_then(|query| solve(&query)) {
                 Some(solver) => {
                     let proof = format!("{solver} finds no input that tells them apart");
@@ -356,7 +348,7 @@ impl Pair<'_> {
     }
 
     fn differ(&self, one: u64, other: u64) -> bool {
-        let format = self.first.format();
+        let format = self.first.plan.format();
         one != other && (self.nan_bits || !(format.is_nan(one) && format.is_nan(other)))
     }
 
@@ -387,16 +379,12 @@ impl Pair<'_> {
     }
 
     fn different(&self, values: &[u64]) -> Verdict {
-        let format = self.first.format();
+        let format = self.first.plan.format();
         let show = |bits: u64| format!("{} {}", hex_bits(format.width(), bits), shortest_decimal(format, bits));
         let (first, second) = self.results(values);
-        let input = |((name, format), bits): ((&String, &Format), &u64)| Input {
-            name: name.clone(),
-            bits: hex_bits(format.width(), *bits),
-            value: shortest_decimal(*format, *bits),
-        };
+        let inputs = self.inputs.iter().zip(values);
         Verdict::Different {
-            inputs: self.inputs.iter().zip(values).map(input).collect(),
+            inputs: inputs.map(|((name, &format), &bits)| Input::new(name, format, bits)).collect(),
             first: show(first),
             second: show(second),
             ulps: ulps(format, first, second),

@@ -89,8 +89,8 @@ pub(crate) fn telling_inputs(formats: &[Format], count: usize) -> Vec<Column> {
 }
 
 impl Pair<'_> {
-    /// All inputs, the first difference.
-    pub(super) fn exhaust(&self, bits: u32, progress: &dyn Fn(u64)) -> Option<Vec<u64>> {
+    /// All inputs, the first differences.
+    pub(super) fn exhaust(&self, bits: u32, progress: &dyn Fn(u64)) -> Vec<Vec<u64>> {
         let mut shift = 0;
         let columns = self.columns(|_, format| {
             let here = shift;
@@ -100,38 +100,37 @@ impl Pair<'_> {
         let count = 1usize << bits;
         for start in (0..count).step_by(RANDOM) {
             let part = start..count.min(start + RANDOM);
-            if let Some(found) = self.first_difference(&columns, part.clone()) {
-                return Some(found);
+            let found = self.first_differences(&columns, part.clone());
+            if !found.is_empty() {
+                return found;
             }
             progress(part.len() as u64);
         }
-        None
+        Vec::new()
     }
 
-    /// Special and random inputs, the first difference.
-    pub(super) fn search(&self, most: u64, progress: &dyn Fn(u64)) -> Option<Vec<u64>> {
+    /// Special and random inputs, the first differences.
+    pub(super) fn search(&self, most: u64, progress: &dyn Fn(u64)) -> Vec<Vec<u64>> {
         let mut random = Random(0x9e37_79b9_7f4a_7c15);
         let mut tried = 0;
         while tried < most {
             let columns = self.columns(|_, format| column(format, || random.telling(format), RANDOM));
-            if let Some(found) = self.first_difference(&columns, 0..RANDOM) {
-                return Some(found);
+            let found = self.first_differences(&columns, 0..RANDOM);
+            if !found.is_empty() {
+                return found;
             }
             tried += RANDOM as u64;
             progress(RANDOM as u64);
         }
-        None
+        Vec::new()
     }
 
-    fn first_difference(
-        &self,
-        columns: &BTreeMap<String, Column>,
-        elements: std::ops::Range<usize>,
-    ) -> Option<Vec<u64>> {
-        let mut found = None;
+    /// A few: of some that are made as simple as can be the simplest is simpler than of one.
+    fn first_differences(&self, columns: &BTreeMap<String, Column>, elements: std::ops::Range<usize>) -> Vec<Vec<u64>> {
+        let mut found = Vec::new();
         self.each_difference(columns, elements, |element, _, _| {
-            found = Some(columns.values().map(|column| column.at(element).bits).collect());
-            true
+            found.push(columns.values().map(|column| column.at(element).bits).collect());
+            found.len() == 16
         });
         found
     }
@@ -164,7 +163,7 @@ impl Pair<'_> {
                 (columns, count, format!("on random numbers of magnitude 2^-{range} to 2^{range}"))
             }
         };
-        let format = self.first.format();
+        let format = self.first.plan.format();
         let (mut different, mut most_ulps) = (0, 0);
         self.each_difference(&columns, 0..of, |_, one, other| {
             different += 1;

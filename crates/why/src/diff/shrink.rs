@@ -57,21 +57,26 @@ fn scaled(format: Format, bits: u64, by: i32) -> Option<u64> {
 }
 
 impl Pair<'_> {
-    /// An input that no single step makes simpler.
-    pub(super) fn shrunk(&self, mut values: Vec<u64>) -> Vec<u64> {
+    /// The simplest that some inputs become.
+    pub(super) fn simplest(&self, found: Vec<Vec<u64>>) -> Option<Vec<u64>> {
         let formats: Vec<Format> = self.inputs.values().copied().collect();
+        found.into_iter().map(|values| self.shrunk(&formats, values)).min_by_key(|values| total(&formats, values))
+    }
+
+    /// An input that no single step makes simpler.
+    fn shrunk(&self, formats: &[Format], mut values: Vec<u64>) -> Vec<u64> {
         let differ = |values: &[u64]| {
             let (first, second) = self.results(values);
             self.differ(first, second)
         };
         loop {
-            let now = total(&formats, &values);
+            let now = total(formats, &values);
             let better = self
-                .neighbours(&formats, &values)
+                .neighbours(formats, &values)
                 .into_iter()
-                .filter(|candidate| total(&formats, candidate) < now)
+                .filter(|candidate| total(formats, candidate) < now)
                 .filter(|candidate| differ(candidate))
-                .min_by_key(|candidate| total(&formats, candidate));
+                .min_by_key(|candidate| total(formats, candidate));
             match better {
                 Some(better) => values = better,
                 None => return values,

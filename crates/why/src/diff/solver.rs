@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use roundonce_arith::{Format, Kind, Operation, Rounding};
 
-use super::{Computation, OPERANDS, Pair, Side, is_name};
+use super::{Pair, Side, is_name};
 use crate::plan::Ref;
 
 /// A question in SMT-LIB 2: unsatisfiable where the computations are equal for all inputs. All NaNs are one to a
@@ -55,38 +55,29 @@ fn operation(operation: &Operation, operands: &[String]) -> Option<String> {
 }
 
 fn term(side: &Side) -> Option<String> {
-    match &side.way {
-        Computation::Instruction(op) => {
-            let operands: Vec<String> = OPERANDS[..op.kind.arity()].iter().map(|name| format!("|{name}|")).collect();
-            operation(op, &operands)
-        }
-        Computation::Expression(way) => {
-            let leaf = |(value, name): &(crate::expr::Typed, String)| {
-                let text = if is_name(name) { format!("|{name}|") } else { literal(value.format, value.bits) };
-                (text, value.format)
-            };
-            let mut terms: Vec<(String, Format)> = way.plan.leaves.iter().map(leaf).collect();
-            let leaves = terms.len();
-            for (index, op) in way.plan.ops.iter().enumerate() {
-                let carried_out = way.operation(index);
-                let operand = |operand: &Ref| {
-                    let (text, from) = &terms[match *operand {
-                        Ref::Leaf(at) => at,
-                        Ref::Op(at) => leaves + at,
-                    }];
-                    let to = carried_out.format;
-                    if *from == to {
-                        return text.clone();
-                    }
-                    format!("((_ to_fp {} {}) RNE {text})", to.exp_bits(), to.precision())
-                };
-                let operands: Vec<String> = op.operands.iter().map(operand).collect();
-                terms.push((operation(&carried_out, &operands)?, carried_out.format));
+    let leaf = |(value, name): &(crate::expr::Typed, String)| {
+        let text = if is_name(name) { format!("|{name}|") } else { literal(value.format, value.bits) };
+        (text, value.format)
+    };
+    let mut terms: Vec<(String, Format)> = side.plan.leaves.iter().map(leaf).collect();
+    let leaves = terms.len();
+    for (op, carried_out) in side.plan.ops.iter().zip(&side.operations) {
+        let operand = |operand: &Ref| {
+            let (text, from) = &terms[match *operand {
+                Ref::Leaf(at) => at,
+                Ref::Op(at) => leaves + at,
+            }];
+            let to = carried_out.format;
+            if *from == to {
+                return text.clone();
             }
-            let (text, _) = terms.pop()?;
-            Some(if way.plan.negate_result { format!("(fp.neg {text})") } else { text })
-        }
+            format!("((_ to_fp {} {}) RNE {text})", to.exp_bits(), to.precision())
+        };
+        let operands: Vec<String> = op.operands.iter().map(operand).collect();
+        terms.push((operation(carried_out, &operands)?, carried_out.format));
     }
+    let (text, _) = terms.pop()?;
+    Some(if side.plan.negate_result { format!("(fp.neg {text})") } else { text })
 }
 
 impl Pair<'_> {

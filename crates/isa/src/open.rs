@@ -1,0 +1,82 @@
+//! What a module leaves open: the evaluations of which whoever compiles it may choose, and the edits that settle it.
+
+use crate::Fix;
+use roundonce_arith::{Format, Operation};
+
+/// A choice that a module leaves to whoever compiles it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Open {
+    /// The names of the values that enter, as the module has them.
+    pub inputs: Vec<String>,
+    /// What it is between.
+    pub between: Between,
+    /// What settles it, all of them together: replacements of ranges of the text.
+    pub edits: Vec<Fix>,
+}
+
+/// What may be chosen.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Between {
+    /// One of two evaluations.
+    Evaluations([Reading; 2]),
+    /// One of several results, though the evaluation is one: what shows it is known beforehand.
+    Results {
+        /// Of the inputs and of the results.
+        format: Format,
+        /// The inputs.
+        inputs: Vec<u64>,
+        /// Two of the results, and what was chosen to get there.
+        results: [(&'static str, u64); 2],
+    },
+}
+
+/// An evaluation: a few operations, the last one gives the result.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Reading {
+    /// In a word or two.
+    pub name: &'static str,
+    /// In order.
+    pub steps: Vec<(Operation, Vec<Term>)>,
+}
+
+/// An operand of an evaluation's operation.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Term {
+    /// An index into [`Open::inputs`].
+    Input(usize),
+    /// Bits of the operand's format.
+    Constant(u64),
+    /// The result of an earlier operation.
+    Step(usize),
+}
+
+impl Reading {
+    /// One operation whose operands are the inputs in order.
+    pub fn single(name: &'static str, operation: Operation) -> Reading {
+        let inputs = (0..operation.kind.arity()).map(Term::Input).collect();
+        Reading { name, steps: vec![(operation, inputs)] }
+    }
+}
+
+impl Between {
+    /// A product and a sum that may be fused: the product is the sum's first operand where `first`, and both where the
+    /// addend is [`Term::Step`] 0. `None` where no single operation has the modes of both ([`crate::program::fused`]).
+    pub fn contraction(
+        product: &Operation,
+        factors: [Term; 2],
+        sum: &Operation,
+        addend: Term,
+        first: bool,
+    ) -> Option<Between> {
+        let fused = crate::program::fused(product, sum, first)?;
+        let [a, b] = factors;
+        let terms = if first { vec![Term::Step(0), addend] } else { vec![addend, Term::Step(0)] };
+        let product = (*product, factors.to_vec());
+        let mut steps = vec![(fused, vec![a, b, addend])];
+        if addend == Term::Step(0) {
+            steps.insert(0, product.clone());
+        }
+        let apart = Reading { name: "apart", steps: vec![product, (*sum, terms)] };
+        Some(Between::Evaluations([apart, Reading { name: "fused", steps }]))
+    }
+}
