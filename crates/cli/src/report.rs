@@ -23,6 +23,8 @@ pub(crate) struct Checked {
     pub(crate) findings: Vec<Finding>,
     /// For each finding, the smallest input that shows what is left open there, where that was asked.
     witnesses: Vec<Option<Witness>>,
+    /// Whether they were asked for.
+    wanted: bool,
 }
 
 /// Who reads findings.
@@ -74,7 +76,7 @@ impl Checked {
         let mut search = Witnesses::new(&Profile::NVIDIA);
         let open = findings.iter().map(|finding| finding.open.as_deref().filter(|_| wanted));
         let witnesses = open.map(|open| open.and_then(|open| search.of(open))).collect();
-        Checked { file: path.display().to_string(), text, findings, witnesses }
+        Checked { file: path.display().to_string(), text, findings, witnesses, wanted }
     }
 
     fn edit<'a>(&self, fix: &'a Fix) -> Edit<'a> {
@@ -167,7 +169,10 @@ fn picture(renderer: &Renderer, file: &Checked, finding: &Finding, witness: Opti
     if !finding.help.is_empty() {
         group = group.element(Shown::HELP.message(finding.help.as_str()));
     }
-    let shown = witness.map(sentence);
+    let shown = witness.map(sentence).or_else(|| {
+        let tried = "no input was found that shows it, of a million tried";
+        (file.wanted && finding.open.is_some()).then(|| tried.to_owned())
+    });
     if let Some(shown) = &shown {
         group = group.element(Shown::NOTE.with_name("witness").message(shown.as_str()));
     }

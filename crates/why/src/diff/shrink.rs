@@ -15,12 +15,14 @@ fn cost(format: Format, bits: u64) -> (u32, u32) {
     if magnitude >= format.infinity() {
         return (200 + u32::from(magnitude > format.infinity()), sign);
     }
-    let fraction = magnitude & format.frac_mask();
     let field = (magnitude >> format.frac_bits()) as i32;
-    let subnormal = field == 0;
-    let significant = if fraction == 0 { 1 } else { format.frac_bits() + 1 - fraction.trailing_zeros() };
-    let distance = (field - format.bias()).unsigned_abs();
-    (significant, 2 * (distance + if subnormal { format.frac_bits() } else { 0 }) + sign)
+    // A subnormal number has the exponent of its highest bit.
+    let (significand, exponent) = match field {
+        0 => (magnitude, magnitude.ilog2() as i32 - format.frac_bits() as i32 + 1 - format.bias()),
+        _ => (magnitude & format.frac_mask() | format.frac_mask() + 1, field - format.bias()),
+    };
+    let significant = significand.ilog2() + 1 - significand.trailing_zeros();
+    (significant, 2 * exponent.unsigned_abs() + sign)
 }
 
 fn total(formats: &[Format], values: &[u64]) -> (u32, u32) {
