@@ -19,7 +19,7 @@ fn cost(format: Format, bits: u64) -> (u32, u32) {
     // A subnormal number has the exponent of its highest bit.
     let (significand, exponent) = match field {
         0 => (magnitude, magnitude.ilog2() as i32 - format.frac_bits() as i32 + 1 - format.bias()),
-        _ => (magnitude & format.frac_mask() | format.frac_mask() + 1, field - format.bias()),
+        _ => ((magnitude & format.frac_mask()) + format.frac_mask() + 1, field - format.bias()),
     };
     let significant = significand.ilog2() + 1 - significand.trailing_zeros();
     (significant, 2 * exponent.unsigned_abs() + sign)
