@@ -3,7 +3,7 @@
 use std::io::{Cursor, Read, Seek};
 use std::path::Path;
 
-use npyz::{DType, Endianness, NpyHeader, Order};
+use npyz::{DType, Endianness, Order};
 
 use crate::{Failure, files};
 
@@ -22,7 +22,8 @@ impl Header {
     /// Reads it off the beginning of a file of `size` bytes.
     pub(crate) fn read(path: &Path, file: &mut (impl Read + Seek), size: u64) -> Result<Header, Failure> {
         let fault = |problem: String| Failure::Input(format!("{}: {problem}", path.display()));
-        let header = NpyHeader::from_reader(&mut *file).map_err(|error| fault(format!("not a .npy file: {error}")))?;
+        let header = roundonce_vectors::read_npy_header(&mut *file)
+            .map_err(|error| fault(format!("not a .npy file: {error}")))?;
         let start = file.stream_position()?;
         let (dtype, element) = match header.dtype() {
             DType::Plain(ty) if ty.endianness() == Endianness::Big => {

@@ -192,9 +192,10 @@ fn what_does_not_fit_is_refused() {
     write("cut.npy", npy("<f4", false, "(4,)", &[0; 15]));
     write("long.npy", npy("<f4", false, "(4,)", &[0; 17]));
     write("huge.npy", npy("<f4", false, "(4611686018427387904,)", &[0; 16]));
+    write("absurd.npy", npy("<f4", false, "(4294967296, 4294967296)", &[0; 16]));
     write("record.npy", npy("|O", false, "(2,)", &[0; 16]));
     write("text.npy", b"1 2 3".to_vec());
-    let cases: [(&[&str], &str); 17] = [
+    let cases: [(&[&str], &str); 18] = [
         (&["a.npy", "short.npy", "a.npy"], "shapes differ: a.npy has (4,), short.npy has (3,)"),
         (
             &["a.npy", "double.npy", "a.npy"],
@@ -209,6 +210,7 @@ fn what_does_not_fit_is_refused() {
         (&["cut.npy", "1", "1"], "cut.npy: it is cut short: (4,) elements of <f4 take 16 bytes, 15 are there"),
         (&["long.npy", "1", "1"], "long.npy: it is too long: (4,) elements of <f4 take 16 bytes, 17 are there"),
         (&["huge.npy", "1", "1"], "huge.npy: no file has (4611686018427387904,) elements of <f4"),
+        (&["absurd.npy", "1", "1"], "absurd.npy: not a .npy file: no array has the shape (4294967296, 4294967296)"),
         (&["record.npy", "1", "1"], "record.npy: its element type '|O' is not supported"),
         (&["text.npy", "1", "1"], "text.npy: not a .npy file"),
         (&["missing.npy", "1", "1"], "missing.npy: No such file"),

@@ -34,7 +34,7 @@ pub mod sweep;
 mod verify;
 
 pub use block::Vector;
-pub use format::{Format, Options, npy_header, verify_file, verify_stream};
+pub use format::{Format, Options, npy_header, read_npy_header, verify_file, verify_stream};
 pub use generate::Generated;
 pub use report::{Checked, Example, Group, Report};
 pub use subject::{Law, Subject};

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a verification found.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Report {
     /// Rows that could be read.
     pub vectors: u64,
@@ -22,7 +22,7 @@ pub struct Report {
 }
 
 /// What was found of one instruction.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Checked {
     /// Its spelling.
     pub instruction: String,
@@ -31,12 +31,12 @@ pub struct Checked {
     /// Those that fail.
     pub failed: u64,
     /// SPIR-V: how many of the passing results are not the engine's own but legal, by what an implementation chose.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub choices: BTreeMap<String, u64>,
 }
 
 /// Failures of one cause.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Group {
     /// Whether the cause explains them, or only describes them.
     pub explained: bool,
@@ -53,8 +53,11 @@ pub struct Group {
 }
 
 /// A failing vector.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Example {
+    /// The file, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// Its number in the file, from 1.
     pub row: u64,
     /// The instruction.
@@ -71,6 +74,53 @@ impl Report {
     /// Whether every row could be read and is right.
     pub fn is_clean(&self) -> bool {
         self.failed == 0 && self.bad == 0
+    }
+
+    /// The same of a part of a file: its rows count from there.
+    #[must_use]
+    pub fn placed(mut self, file: &str, rows_before: u64) -> Report {
+        for group in &mut self.causes {
+            group.first.file = Some(file.to_owned());
+            group.first.row += rows_before;
+        }
+        self
+    }
+
+    /// What several parts found together, in their order. Causes are those found in each part: a failure that two
+    /// causes explain equally well counts for the one that explains more of its own part.
+    pub fn together(parts: impl IntoIterator<Item = Report>) -> Report {
+        let mut whole = Report { vectors: 0, failed: 0, bad: 0, instructions: vec![], examined: 0, causes: vec![] };
+        for part in parts {
+            whole.vectors += part.vectors;
+            whole.failed += part.failed;
+            whole.bad += part.bad;
+            whole.examined += part.examined;
+            for checked in part.instructions {
+                match whole.instructions.iter_mut().find(|known| known.instruction == checked.instruction) {
+                    None => whole.instructions.push(checked),
+                    Some(known) => {
+                        known.vectors += checked.vectors;
+                        known.failed += checked.failed;
+                        for (choice, count) in checked.choices {
+                            *known.choices.entry(choice).or_default() += count;
+                        }
+                    }
+                }
+            }
+            for group in part.causes {
+                let same = |known: &&mut Group| (known.explained, &known.cause) == (group.explained, &group.cause);
+                match whole.causes.iter_mut().find(same) {
+                    None => whole.causes.push(group),
+                    Some(known) => {
+                        known.count += group.count;
+                        known.contradicted += group.contradicted;
+                        known.sampled += group.sampled;
+                    }
+                }
+            }
+        }
+        whole.causes.sort_by_key(|group| std::cmp::Reverse(group.count));
+        whole
     }
 
     /// The report as sentences, a line each.
@@ -122,7 +172,8 @@ impl Group {
             lines.push(format!("  not everywhere: {contradicted} of {sampled} passing vectors contradict it"));
         }
         let operands = first.operands.join(" ");
-        lines.push(format!("  first: row {}: {} {operands}", first.row, first.instruction));
+        let file = first.file.as_ref().map_or(String::new(), |file| format!("{file}, "));
+        lines.push(format!("  first: {file}row {}: {} {operands}", first.row, first.instruction));
         lines.push(format!("    saw {}, expected {}", first.saw, first.expected));
     }
 }

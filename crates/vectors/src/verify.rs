@@ -254,7 +254,7 @@ fn example(subject: &Subject, row: u64, vector: &Vector) -> Example {
         saw.push_str(&format!(" flags {flags:02x}"));
         expected.push_str(&format!(" flags {:02x}", right.flags.bits()));
     }
-    Example { row, instruction: subject.spelling.clone(), operands: operands.collect(), saw, expected }
+    Example { file: None, row, instruction: subject.spelling.clone(), operands: operands.collect(), saw, expected }
 }
 
 /// `0x3f800000 or 0x3f800001`.

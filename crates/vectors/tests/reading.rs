@@ -7,7 +7,9 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use common::{Bad, of, verified};
+use parquet::basic::Compression;
 use parquet::data_type::{ByteArrayType, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type, Int64Type};
+use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use roundonce_vectors::{Options, Report, verify_stream};
@@ -92,9 +94,14 @@ type Write<'a> = &'a dyn Fn(&mut Group<'_, '_>);
 
 /// A table as its columns' writers make it.
 fn parquet(schema: &str, columns: &[Write<'_>]) -> Vec<u8> {
+    compressed(Compression::UNCOMPRESSED, schema, columns)
+}
+
+fn compressed(compression: Compression, schema: &str, columns: &[Write<'_>]) -> Vec<u8> {
+    let properties = Arc::new(WriterProperties::builder().set_compression(compression).build());
     let mut file = tempfile::NamedTempFile::new().unwrap();
     let schema = Arc::new(parse_message_type(&format!("message m {{ {schema} }}")).unwrap());
-    let mut writer = SerializedFileWriter::new(file.as_file_mut(), schema, Default::default()).unwrap();
+    let mut writer = SerializedFileWriter::new(file.as_file_mut(), schema, properties).unwrap();
     let mut group = writer.next_row_group().unwrap();
     columns.iter().for_each(|column| column(&mut group));
     group.close().unwrap();
@@ -139,6 +146,24 @@ fn parquet_with_gaps() {
     let expected =
         [(2, "d: nothing is there"), (3, "instruction: nothing is ther"), (4, "there is no instruction `nop")];
     assert_eq!(problems, expected);
+}
+
+/// As pandas, Arrow and Spark compress them.
+#[test]
+fn parquet_of_every_compression() {
+    let (gzip, zstd) = (Compression::GZIP(Default::default()), Compression::ZSTD(Default::default()));
+    let all = [Compression::UNCOMPRESSED, Compression::SNAPPY, gzip, zstd, Compression::LZ4, Compression::LZ4_RAW];
+    for compression in all {
+        let column = |bits: u32| move |group: &mut Group<'_, '_>| put::<Int32Type>(group, &[bits as i32; 1000], None);
+        let name = |group: &mut Group<'_, '_>| put::<ByteArrayType>(group, &vec!["fma.rn.f32".into(); 1000], None);
+        let bytes = compressed(
+            compression,
+            "required binary instruction (UTF8); required int32 a; required int32 b; required int32 c; required int32 d;",
+            &[&name, &column(0x3f80_0001), &column(0x3f80_0001), &column(0xbf80_0002), &column(0x2880_0000)],
+        );
+        let report = verified(&bytes, &Options::default());
+        assert_eq!((report.vectors, report.failed), (1000, 0), "{compression:?}");
+    }
 }
 
 /// Results as floats, as a data frame has them.
@@ -244,6 +269,14 @@ fn npz() {
     assert_eq!(refusal(&archive(&arrays)), "d.npy: its elements are big-endian (>u4): expected little-endian ones");
     arrays[4].1 = npy("<u4", "(3,)", &f32s(&[0; 2]));
     assert!(refusal(&archive(&arrays)).starts_with("d.npy: it is cut short"), "{}", refusal(&archive(&arrays)));
+    for lengths in ["4294967296, 4294967296", "18446744073709551616,", "9223372036854775808, 2, 0"] {
+        arrays[4].1 = npy("<u4", &format!("({lengths})"), &[]);
+        assert_eq!(refusal(&archive(&arrays)), format!("d.npy: no array has the shape ({lengths})"));
+    }
+    let mut lies = npy("<u4", "(3,)", &[]);
+    lies.splice(6..10, [2, 0, 0xff, 0xff, 0xff, 0xff]);
+    arrays[4].1 = lies;
+    assert!(refusal(&archive(&arrays)).starts_with("d.npy: "), "{}", refusal(&archive(&arrays)));
     arrays.pop();
     assert_eq!(refusal(&archive(&arrays)), "there is no column `d`: found instruction, a, b, c");
 }

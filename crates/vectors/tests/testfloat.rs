@@ -66,3 +66,24 @@ fn a_lost_flag() {
     assert_eq!(report.causes[0].cause, "flags alone: inexact missing");
     assert_eq!(report.causes[0].count, planted);
 }
+
+/// A file in parts, each verified by itself: what they find together is what the whole says.
+#[test]
+fn in_parts() {
+    let mut text = String::new();
+    let file = std::fs::File::open(folder().join("f64_mulAdd_rz.txt.gz")).unwrap();
+    flate2::read::GzDecoder::new(file).read_to_string(&mut text).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let verified = |lines: &[&str]| common::verified(lines.concat().as_bytes(), &common::of("f64_mulAdd_rn"));
+    let whole = verified(&lines).placed("all", 0);
+    let parts = lines.chunks(7000).enumerate();
+    let parts: Vec<Report> = parts.map(|(at, part)| verified(part).placed("all", 7000 * at as u64)).collect();
+    assert_eq!(parts.len(), 3);
+    let together = Report::together(parts);
+    assert_eq!(together.instructions, whole.instructions);
+    assert_eq!((together.failed, together.examined), (whole.failed, whole.examined));
+    let [one, other] = [&together, &whole].map(|report| &report.causes[0]);
+    assert_eq!((&one.cause, one.count, &one.first), (&other.cause, other.count, &other.first));
+    assert!(whole.failed > 5000 && together.causes.len() == 1);
+    assert!(together.lines().iter().any(|line| line.contains("first: all, row ")), "{:?}", together.lines());
+}

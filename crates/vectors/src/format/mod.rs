@@ -7,12 +7,13 @@
 mod c;
 mod columns;
 mod jsonl;
+mod npy;
 mod npz;
 mod parquet;
 mod readmemh;
 mod testfloat;
 
-pub use npz::npy_header;
+pub use npy::{npy_header, read_npy_header};
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Cursor, Read, Seek, Write};

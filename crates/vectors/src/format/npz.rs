@@ -6,10 +6,11 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, Write};
 
-use npyz::{DType, Endianness, NpyHeader, TypeChar};
+use npyz::{DType, Endianness, TypeChar};
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::columns::{Cells, Column, Names, Part, check};
+use super::npy::{npy_header, read_npy_header};
 use super::{OPERANDS, Options, text};
 use crate::block::{Block, pack};
 use crate::generate::Generated;
@@ -95,7 +96,7 @@ fn names_of(column: Option<Column>, options: &Options, verifier: &mut Verifier<'
 
 impl<R: Read> Array<R> {
     fn open(name: &'static str, mut stream: R) -> Result<Array<R>, String> {
-        let header = NpyHeader::from_reader(&mut stream).map_err(text)?;
+        let header = read_npy_header(&mut stream).map_err(text)?;
         let dtype = header.dtype();
         let wrong = || format!("its element type {} is not supported", dtype.descr());
         let DType::Plain(ty) = &dtype else { return Err(wrong()) };
@@ -229,20 +230,4 @@ pub(super) fn write(vectors: &Generated, file: &mut File) -> io::Result<()> {
         vectors.iter().try_for_each(|(_, vector)| out.write_all(&[vector.flags.unwrap_or(0)]))
     })?;
     zip.finish()?.flush()
-}
-
-/// The header of a `.npy` array in C order, format version 1.0: `descr` as NumPy spells the element's type, `shape` as
-/// Python writes a tuple.
-///
-/// ```
-/// let header = roundonce_vectors::npy_header("<f4", "(3,)");
-/// assert_eq!((header.len() % 64, &header[1..6]), (0, b"NUMPY".as_slice()));
-/// ```
-pub fn npy_header(descr: &str, shape: &str) -> Vec<u8> {
-    let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
-    // The data begins at a multiple of 64; the text ends in a newline.
-    let padded = (10 + text.len() + 1).next_multiple_of(64) - 10;
-    text.push_str(&" ".repeat(padded - text.len() - 1));
-    text.push('\n');
-    [b"\x93NUMPY\x01\x00".as_slice(), &(text.len() as u16).to_le_bytes(), text.as_bytes()].concat()
 }
