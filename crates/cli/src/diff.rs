@@ -1,7 +1,7 @@
 //! `diff`: are two expressions, instructions or files of results bit-equal; else the first input that shows it.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use clap::Args;
@@ -11,6 +11,7 @@ use roundonce::why::diff::{Budget, Query, Verdict, compare};
 use roundonce::{Profile, SideProblem, sides};
 
 use crate::output::{self, Format, FormatArgument, TargetArguments};
+use crate::plot::{self, Comparison};
 use crate::progress::Progress;
 use crate::why::{split_input, underlined};
 use crate::{Ended, Failure, Status, why_arrays};
@@ -35,6 +36,9 @@ pub(crate) struct Arguments {
     /// Take two NaNs of different bits for a difference
     #[arg(long)]
     nan_bits: bool,
+    /// Of two files of results: a picture of the distances, their distribution and where in the range they are
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
     #[command(flatten)]
     target: TargetArguments,
     #[command(flatten)]
@@ -45,14 +49,22 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     let (first, second) = (&arguments.first, &arguments.second);
     match (why_arrays::is_array(first), why_arrays::is_array(second)) {
         (true, true) => files(arguments),
+        (false, false) if arguments.plot.is_some() => {
+            Err(Failure::Input("--plot draws how two files of results differ: expected two .npy files".to_owned()))
+        }
         (false, false) => computations(arguments),
         _ => Err(Failure::Input(format!("`{first}` and `{second}`: a file of results is compared with another one"))),
     }
 }
 
 fn files(arguments: &Arguments) -> Ended {
+    arguments.plot.as_deref().map_or(Ok(()), plot::check)?;
     let [first, second] = [&arguments.first, &arguments.second].map(|path| why_arrays::read(Path::new(path)));
     let differences = compare_arrays(&first?, &second?).map_err(Failure::Input)?;
+    if let Some(path) = &arguments.plot {
+        let title = format!("{} and {}", arguments.first, arguments.second);
+        plot::write(path, &[Comparison { title, differences: differences.clone() }])?;
+    }
     match arguments.format.format {
         Format::Json => output::json(&differences)?,
         Format::Text => output::lines(&differences.lines())?,

@@ -15,6 +15,7 @@ mod explain;
 mod files;
 mod forms;
 mod output;
+mod plot;
 mod progress;
 mod report;
 mod run;

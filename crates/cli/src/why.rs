@@ -1,6 +1,7 @@
 //! `why`: which evaluation gives each seen value.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use clap::Args;
 use roundonce::Profile;
@@ -33,6 +34,9 @@ pub(crate) struct Arguments {
     /// Let sums be taken in any order
     #[arg(long)]
     reassociate: bool,
+    /// Of arrays: a picture of how far each seen one is from the expression as written, and where
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
     #[command(flatten)]
     format: FormatArgument,
 }
@@ -57,8 +61,12 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     };
     let values = arguments.inputs.iter().filter_map(|input| Some(input.split_once('=')?.1));
     let arrays = values.chain(arguments.saw.iter().map(String::as_str)).any(why_arrays::is_array);
-    let ask = if arrays { why_arrays::ask } else { ask };
-    ask(expression, &arguments.inputs, &arguments.saw, options, arguments.format.format)
+    let (inputs, saw, format) = (&arguments.inputs, &arguments.saw, arguments.format.format);
+    match &arguments.plot {
+        plot if arrays => why_arrays::ask(expression, inputs, saw, options, plot.as_deref(), format),
+        None => ask(expression, inputs, saw, options, format),
+        Some(_) => Err(Failure::Input("--plot draws arrays: expected --saw FILE.npy".to_owned())),
+    }
 }
 
 fn ask(expression: &str, inputs: &[String], saw: &[String], options: Options, format: Format) -> Ended {

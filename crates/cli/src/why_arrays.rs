@@ -5,10 +5,12 @@ use std::path::Path;
 
 use roundonce::Profile;
 use roundonce::arith::Format as Lane;
+use roundonce::why::diff::files::compare_arrays;
 use roundonce::why::{Column, Options, Question, Values, answer_arrays};
 
 use crate::array::{Array, Header};
 use crate::output::{self, Format};
+use crate::plot::{self, Comparison};
 use crate::progress::Progress;
 use crate::why::{read_value, split_input, underlined};
 use crate::{Ended, Failure, Status};
@@ -47,7 +49,15 @@ fn values(name: &str, text: &str) -> Result<Values, Failure> {
     Ok(Values { column: Column::one(read_value(name, text)?), shape: Vec::new() })
 }
 
-pub(crate) fn ask(expression: &str, inputs: &[String], saw: &[String], options: Options, format: Format) -> Ended {
+pub(crate) fn ask(
+    expression: &str,
+    inputs: &[String],
+    saw: &[String],
+    options: Options,
+    picture: Option<&Path>,
+    format: Format,
+) -> Ended {
+    picture.map_or(Ok(()), plot::check)?;
     let mut names = BTreeMap::new();
     for input in inputs {
         let (name, text) = split_input(input)?;
@@ -65,6 +75,14 @@ pub(crate) fn ask(expression: &str, inputs: &[String], saw: &[String], options: 
     let answer = answer_arrays(&question, &seen, options, &Profile::NVIDIA, &mut |done| progress.advance(done));
     drop(progress);
     let answer = answer.map_err(Failure::Input)?;
+    if let Some(path) = picture {
+        let compared = seen.iter().map(|(name, values)| {
+            let written = question.as_written(values, options, &Profile::NVIDIA)?;
+            let title = format!("{expression} as written, and {name}");
+            Ok(Comparison { title, differences: compare_arrays(&written, values)? })
+        });
+        plot::write(path, &compared.collect::<Result<Vec<_>, String>>().map_err(Failure::Input)?)?;
+    }
     match format {
         Format::Json => output::json(&answer)?,
         Format::Text => output::lines(&answer.lines())?,

@@ -235,3 +235,31 @@ fn what_does_not_fit_is_refused() {
         assert!(!scratch.path().join("d.npy").exists(), "{arguments:?} left a file");
     }
 }
+
+/// The picture has a bar for each distance, a cell for each place, and says how many differ; nothing is written where
+/// the name is no picture's.
+#[test]
+fn plot_draws_every_distance() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = 0x3f80_0000u32;
+    let write = |name: &str, values: [u32; 6]| {
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        std::fs::write(folder.path().join(name), npy("<f4", false, "(6,)", &bytes)).unwrap();
+    };
+    write("a.npy", [one; 6]);
+    // The same twice, one ulp up twice, one down, seven up.
+    write("b.npy", [one, one, one + 1, one + 1, one - 1, one + 7]);
+    let output = roundonce(folder.path(), &["diff", "a.npy", "b.npy", "--plot", "p.svg"]);
+    assert_eq!(output.status.code(), Some(1));
+    let svg = std::fs::read_to_string(folder.path().join("p.svg")).unwrap();
+    assert!(svg.contains("a.npy and b.npy: 4 of 6 elements differ"), "{svg}");
+    let marks = |text: &str| svg.lines().filter(|line| line.starts_with("<rect") && line.contains(text)).count();
+    // Bars of -1, +1 and +8; cells of distances 1 and 8 at 2^0, both together three elements and one.
+    assert_eq!(marks("#2E8BD6"), 5, "{svg}");
+    for opacity in ["opacity=\"1\"", "opacity=\"0.575\""] {
+        let cells = svg.lines().filter(|line| line.starts_with("<rect") && line.contains(opacity)).count();
+        assert!(cells > 0, "{opacity} {svg}");
+    }
+    let refused = roundonce(folder.path(), &["diff", "a.npy", "b.npy", "--plot", "p.png"]);
+    assert_eq!((refused.status.code(), folder.path().join("p.png").exists()), (Some(2), false));
+}

@@ -281,6 +281,30 @@ impl Judge for Comparison<'_> {
     }
 }
 
+impl Question {
+    fn candidates(&self, options: Options) -> Result<Candidates, String> {
+        Ok(match self.sum {
+            None => Candidates::Ways(ways(&self.expr, options)?),
+            Some(_) => Candidates::Sums(sums::ways(&self.expr)),
+        })
+    }
+
+    /// What the expression as written gives, every operation rounded to nearest even, in the format of a seen array.
+    ///
+    /// # Errors
+    /// As [`answer_arrays`].
+    pub fn as_written(&self, seen: &Values, options: Options, profile: &Profile) -> Result<Values, String> {
+        let candidates = self.candidates(options)?;
+        let (seen, any_nan, progress) = (&seen.column, options.any_nan, &mut |_| ());
+        let mut comparison = Comparison { question: self, candidates: &candidates, seen, any_nan, profile, progress };
+        let shape = self.result_shape();
+        let elements: Vec<usize> = (0..shape.iter().product()).collect();
+        let mut bits = Vec::with_capacity(elements.len());
+        comparison.results(AS_WRITTEN, &elements, |_, result| bits.push(result));
+        Ok(Values { column: Column { format: seen.format, bits: Bits::U64(bits) }, shape })
+    }
+}
+
 /// Finds, for each seen array, the evaluations behind its elements. `progress` is told how many elements of one
 /// candidate were done.
 ///
@@ -309,10 +333,7 @@ pub fn answer_arrays(
     profile: &Profile,
     progress: &mut dyn FnMut(u64),
 ) -> Result<ArrayAnswer, String> {
-    let candidates = match question.sum {
-        None => Candidates::Ways(ways(&question.expr, options)?),
-        Some(_) => Candidates::Sums(sums::ways(&question.expr)),
-    };
+    let candidates = question.candidates(options)?;
     let departures: Vec<Vec<Departure>> = match &candidates {
         Candidates::Ways(ways) => ways.iter().map(Way::departures).collect(),
         Candidates::Sums(ways) => ways.iter().map(|way| way.departures(&question.expr)).collect(),

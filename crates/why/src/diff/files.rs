@@ -1,5 +1,7 @@
 //! Two arrays of results: how many differ, by how much, and where in the range of exponents.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::answer::{COLUMNS, grouped};
@@ -28,6 +30,20 @@ pub struct Differences {
     pub histogram: Vec<Bar>,
     /// Elements that differ by the power of two of the first's magnitude.
     pub exponents: Vec<Exponent>,
+    /// Both at once: of the elements in [`Differences::histogram`] whose first number is finite. For pictures.
+    #[serde(skip)]
+    pub cells: Vec<Cell>,
+}
+
+/// Elements of a range of magnitudes and of distances.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cell {
+    /// As [`Exponent::exponent`].
+    pub exponent: i32,
+    /// As [`Bar::to`], of the distance without its sign.
+    pub distance: i64,
+    /// How many.
+    pub count: usize,
 }
 
 /// An element that differs.
@@ -98,15 +114,17 @@ pub fn compare_arrays(first: &Values, second: &Values) -> Result<Differences, St
         first: None,
         histogram: Vec::new(),
         exponents: Vec::new(),
+        cells: Vec::new(),
     };
-    let mut histogram = std::collections::BTreeMap::<(i64, i64), usize>::new();
-    let mut exponents = std::collections::BTreeMap::<i32, (usize, usize)>::new();
+    let mut cells = BTreeMap::<(i32, i64), usize>::new();
+    let mut histogram = BTreeMap::<(i64, i64), usize>::new();
+    let mut exponents = BTreeMap::<i32, (usize, usize)>::new();
     for element in 0..elements {
         let (a, b) = (first.column.at(element).bits, second.column.at(element).bits);
         let is_finite = a & format.magnitude_mask() < format.infinity();
+        let exponent = ((a & format.magnitude_mask()) >> format.frac_bits()) as i32 - format.bias();
         if is_finite {
-            let field = (a & format.magnitude_mask()) >> format.frac_bits();
-            let counts = exponents.entry(field as i32 - format.bias()).or_default();
+            let counts = exponents.entry(exponent).or_default();
             counts.0 += 1;
             counts.1 += usize::from(a != b);
         }
@@ -125,6 +143,9 @@ pub fn compare_arrays(first: &Values, second: &Values) -> Result<Differences, St
                 let smaller = ordered(format, b) < ordered(format, a);
                 let distance = i64::try_from(distance).unwrap_or(i64::MAX);
                 *histogram.entry(bar(if smaller { -distance } else { distance })).or_default() += 1;
+                if is_finite {
+                    *cells.entry((exponent, bar(distance).1)).or_default() += 1;
+                }
             }
             None if format.is_nan(a) && format.is_nan(b) => found.nans += 1,
             None => found.one_nan += 1,
@@ -135,6 +156,7 @@ pub fn compare_arrays(first: &Values, second: &Values) -> Result<Differences, St
         .into_iter()
         .map(|(exponent, (elements, different))| Exponent { exponent, elements, different })
         .collect();
+    found.cells = cells.into_iter().map(|((exponent, distance), count)| Cell { exponent, distance, count }).collect();
     Ok(found)
 }
 
