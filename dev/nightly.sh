@@ -1,7 +1,8 @@
 #!/bin/sh
-# The long comparison of the multiply-add: generated triples against SoftFloat, then against MPFR, for f16, f32 and f64
-# in the four directions, on every core; then the vector kernels, every mode, against the scalar pipeline; then the
-# verdicts of `diff` on 10,000 pairs. One line a run; the exit status says whether all agree.
+# The long comparison of the multiply-add: generated triples against SoftFloat and MPFR, for f16, f32 and f64 in the four
+# directions, on every core; against the processor's own AVX-512, for f32 and f64; then the vector kernels, every mode,
+# against the scalar pipeline; then the verdicts of `diff` on 10,000 pairs. One line a run; the exit status says whether
+# all agree.
 #
 #   dev/nightly.sh [TRIPLES_PER_RUN]      (10^9 unless told, 1.2 × 10^10 for each of the three; hours on two cores)
 #   dev/nightly.sh sanitize               (the tests of the vector kernels under the address sanitizer, and the portable
@@ -27,6 +28,7 @@ nightly="${CARGO_TARGET_DIR:-target}/release/examples/nightly"
 status=0
 "$nightly" softfloat "$count" || status=1
 "$nightly" mpfr "$count" || status=1
+if grep -q avx512f /proc/cpuinfo 2>/dev/null; then "$nightly" processor "$count" || status=1; fi
 "$nightly" kernels "$count" || status=1
 cargo test --quiet --release -p roundonce-why --test diff -- --ignored || status=1
 exit $status

@@ -1,9 +1,9 @@
-//! The long comparison: generated triples by the thousand million against SoftFloat or MPFR, on every core; and the
-//! vector kernels against the pipeline that these have judged.
+//! The long comparison: generated triples by the thousand million against SoftFloat, MPFR or the processor's own fused
+//! multiply-add, on every core; and the vector kernels against the pipeline that these have judged.
 //!
 //! `cargo run --release -p roundonce-arith --features mpfr --example nightly -- softfloat 1000000000 f32`
 //!
-//! One line a format and direction. Triple number n of a run is the same on every machine and with any number of cores.
+//! One line a format and direction; `ROUNDONCE_RECORD` names a file that takes it as a record. Triple number n of a run is the same on every machine and with any number of cores.
 
 #[path = "../tests/common/batch.rs"]
 mod batch;
@@ -18,6 +18,7 @@ use std::time::Instant;
 use common::{UNDERFLOW, direction, evaluate, generator, layout};
 use roundonce_arith::batch::{Batch, Level};
 use roundonce_arith::{Format, Kind, NanRule, Operand, Operation, Profile, Rounding};
+use roundonce_oracle::record::{self, Record};
 use roundonce_oracle::softfloat::{self, Call};
 
 /// Triples that share a seed: what one thread takes at a time.
@@ -79,6 +80,36 @@ fn against_mpfr(operation: Operation, chunk: u64, count: u64) -> u64 {
 #[cfg(not(feature = "mpfr"))]
 fn against_mpfr(_: Operation, _: u64, _: u64) -> u64 {
     panic!("build with --features mpfr");
+}
+
+/// The processor's AVX-512, whose NaNs are only told to be some.
+#[cfg(target_arch = "x86_64")]
+fn against_processor(operation: Operation, chunk: u64, count: u64) -> u64 {
+    use roundonce_oracle::processor::{TRIPLES, mul_add_f32, mul_add_f64};
+    let format = operation.format;
+    let judge = if format == Format::F32 { mul_add_f32 } else { mul_add_f64 };
+    let direction = direction(operation.rounding);
+    let mut generator = generator(seed(operation, chunk, 4), &operation);
+    let mut mismatches = 0;
+    let mut left = count as usize;
+    while left > 0 {
+        let triples: [[u64; 3]; TRIPLES] = std::array::from_fn(|_| generator.triple());
+        let results = judge(direction, &triples);
+        for (operands, result) in triples.iter().zip(results).take(left) {
+            let bits = evaluate(&operation, &Profile::NVIDIA, *operands).bits;
+            if bits != result && !(format.is_nan(bits) && format.is_nan(result)) {
+                mismatches += 1;
+                report(mismatches, &format!("{operation:?} {operands:#x?}: product {bits:#x}, processor {result:#x}"));
+            }
+        }
+        left -= TRIPLES.min(left);
+    }
+    mismatches
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn against_processor(_: Operation, _: u64, _: u64) -> u64 {
+    panic!("the processor is a judge on x86-64 alone");
 }
 
 /// The vector kernels against the scalar pipeline: the chunks take turns with the kinds, flushing, zero dominance,
@@ -149,20 +180,24 @@ fn run(comparison: Comparison, operation: Operation, count: u64) -> u64 {
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let usage = "nightly softfloat|mpfr|kernels COUNT [f16|f32|f64]...";
+    let usage = "nightly softfloat|mpfr|processor|kernels COUNT [f16|f32|f64]...";
     let (judge, count, only) = match arguments.as_slice() {
         [judge, count, only @ ..] => (judge.as_str(), count.parse().expect(usage), only),
         _ => panic!("{usage}"),
     };
-    let comparison: Comparison = match judge {
-        "softfloat" => against_softfloat,
-        "mpfr" => against_mpfr,
-        "kernels" => kernels,
+    let (comparison, title): (Comparison, _) = match judge {
+        "softfloat" => (against_softfloat, "SoftFloat"),
+        "mpfr" => (against_mpfr, "MPFR"),
+        "processor" => (against_processor, "processor"),
+        "kernels" => (kernels, "scalar pipeline"),
         _ => panic!("{usage}"),
     };
+    // What is being run, not what the tree will hold when it ends.
+    record::commit();
     let mut all_agree = true;
     for (name, format) in FORMATS {
-        if !only.is_empty() && !only.iter().any(|wanted| wanted == name) {
+        // The processor has no f16.
+        if (!only.is_empty() && !only.iter().any(|wanted| wanted == name)) || (judge == "processor" && name == "f16") {
             continue;
         }
         for rounding in Rounding::ALL {
@@ -170,6 +205,18 @@ fn main() -> ExitCode {
             let mismatches = run(comparison, Operation::mul_add(format, rounding), count);
             all_agree &= mismatches == 0;
             let seconds = start.elapsed().as_secs();
+            let mut about = vec![("format", name.to_owned()), ("rounding", rounding.name().to_owned())];
+            if judge != "kernels" {
+                about.extend([
+                    ("kind", "mul_add".to_owned()),
+                    ("flush", "no".to_owned()),
+                    ("saturate", "no".to_owned()),
+                ]);
+            }
+            let command =
+                format!("cargo run --release -p roundonce-arith --features mpfr --example nightly -- {judge}");
+            let command = format!("{command} {count} {name}");
+            Record { judge: title, command, about, cases: count, mismatches, exhaustive: false, seconds }.append();
             println!("{judge} {name} {} {count} triples, {mismatches} mismatches, {seconds} s", rounding.name());
             std::io::stdout().flush().expect("standard output is closed");
         }

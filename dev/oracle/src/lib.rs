@@ -2,14 +2,18 @@
 //!
 //! Reading order: [`Spec`] (a case to be judged, in the judges' own types), [`rational`] (the whole pipeline on exact
 //! integers, any format), [`table`] (the same for small formats, every value listed), [`softfloat`] and `mpfr` (other
-//! people's arithmetic, for what they cover), [`generate`] (where to look).
+//! people's arithmetic, for what they cover), `processor` (this machine's own), [`generate`] (where to look), [`record`]
+//! (what a check found).
 //!
 //! What this is not: a dependency of anything but tests.
 
 pub mod generate;
 #[cfg(feature = "mpfr")]
 pub mod mpfr;
+#[cfg(target_arch = "x86_64")]
+pub mod processor;
 pub mod rational;
+pub mod record;
 pub mod softfloat;
 mod spec;
 mod special;
