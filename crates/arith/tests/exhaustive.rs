@@ -2,9 +2,12 @@
 
 mod common;
 
+use std::time::Instant;
+
 use common::{TINY, UNDERFLOW, differ, evaluate, layout, spec};
 use roundonce_arith::{Format, Kind, Operation, Profile, Rounding, Sm1xMad};
 use roundonce_oracle::Spec;
+use roundonce_oracle::record::Record;
 use roundonce_oracle::table::Table;
 
 /// An operation, its policy, and the same for the judge.
@@ -34,10 +37,11 @@ fn modes(base: Operation) -> Vec<Mode> {
     modes
 }
 
-/// Every triple that the kind takes, in all of `modes`, which share everything that decides the exact sum.
+/// Every triple that the kind takes, in all of `modes`, which share everything that decides the exact sum; the number of
+/// comparisons.
 ///
 /// Mode by mode over a row of addends, not the other way round: three times as fast, for the branches' sake.
-fn every_triple(table: &Table, modes: &[Mode]) {
+fn every_triple(table: &Table, modes: &[Mode]) -> u64 {
     let Operation { kind, factors, format, .. } = modes[0].operation;
     let keeping = modes.iter().find(|mode| !mode.operation.flush).unwrap_or(&modes[0]);
     let flushing = modes.iter().find(|mode| mode.operation.flush).unwrap_or(&modes[0]);
@@ -72,49 +76,64 @@ fn every_triple(table: &Table, modes: &[Mode]) {
             }
         }
     }
+    count(true, factors) * rows * columns * modes.len() as u64
+}
+
+/// What a test that ended without a difference has shown.
+fn record(test: &str, formats: &str, modes: &str, cases: u64, started: Instant) {
+    let command = format!("cargo test --release -p roundonce-arith --test exhaustive -- --include-ignored {test}");
+    let about = vec![("formats", formats.to_owned()), ("modes", modes.to_owned())];
+    let seconds = started.elapsed().as_secs();
+    Record { judge: "table of all values", command, about, cases, mismatches: 0, exhaustive: true, seconds }.append();
 }
 
 /// All that is asked of an 8-bit format.
-fn eight_bits(exp_bits: u32) {
+fn eight_bits(test: &str, exp_bits: u32) {
+    let started = Instant::now();
     let format = Format::new(exp_bits, 7 - exp_bits);
     let table = Table::new(layout(format), layout(format));
-    every_triple(&table, &modes(Operation::mul_add(format, Rounding::NearestEven)));
+    let mut cases = every_triple(&table, &modes(Operation::mul_add(format, Rounding::NearestEven)));
     let dominated: Vec<Mode> = Rounding::ALL
         .map(|rounding| {
             let fmz = Operation { flush: true, zero_dominance: true, ..Operation::mul_add(format, rounding) };
             mode(fmz, Profile::NVIDIA)
         })
         .into();
-    every_triple(&table, &dominated);
+    cases += every_triple(&table, &dominated);
     for kind in [Kind::Add, Kind::Mul] {
         for zero_dominance in [false, true] {
             for (negate_product, negate_addend) in SIGNS {
                 let base = Operation::new(kind, format, Rounding::NearestEven);
-                every_triple(&table, &modes(Operation { zero_dominance, negate_product, negate_addend, ..base }));
+                let operation = Operation { zero_dominance, negate_product, negate_addend, ..base };
+                cases += every_triple(&table, &modes(operation));
             }
         }
     }
+    let formats = format!("{exp_bits} exponent bits of 8");
+    let modes = "multiply-add in every rounding, flush, `tiny` and saturation, FMZ in every rounding; add and mul also \
+                 with every sign and zero dominance";
+    record(test, &formats, modes, cases, started);
 }
 
 #[test]
 fn two_exponent_bits_of_eight() {
-    eight_bits(2);
+    eight_bits("two_exponent_bits_of_eight", 2);
 }
 #[test]
 fn three_exponent_bits_of_eight() {
-    eight_bits(3);
+    eight_bits("three_exponent_bits_of_eight", 3);
 }
 #[test]
 fn four_exponent_bits_of_eight() {
-    eight_bits(4);
+    eight_bits("four_exponent_bits_of_eight", 4);
 }
 #[test]
 fn five_exponent_bits_of_eight() {
-    eight_bits(5);
+    eight_bits("five_exponent_bits_of_eight", 5);
 }
 #[test]
 fn six_exponent_bits_of_eight() {
-    eight_bits(6);
+    eight_bits("six_exponent_bits_of_eight", 6);
 }
 
 const SIGNS: [(bool, bool); 4] = [(false, false), (true, false), (false, true), (true, true)];
@@ -127,35 +146,57 @@ fn formats(width: u32) -> impl Iterator<Item = Format> {
 /// Every kind, sign, mode, with and without zero dominance.
 #[test]
 fn four_to_six_bits_in_every_way() {
+    let (started, mut cases) = (Instant::now(), 0);
     for format in (4..=6).flat_map(formats) {
         let table = Table::new(layout(format), layout(format));
         for kind in KINDS {
             for (negate_product, negate_addend) in SIGNS {
                 for zero_dominance in [false, true] {
                     let base = Operation::new(kind, format, Rounding::NearestEven);
-                    every_triple(&table, &modes(Operation { negate_product, negate_addend, zero_dominance, ..base }));
+                    let operation = Operation { negate_product, negate_addend, zero_dominance, ..base };
+                    cases += every_triple(&table, &modes(operation));
                 }
             }
         }
     }
+    let modes = "every kind (sm_1x's truncating one too), sign, rounding, flush, `tiny`, zero dominance and saturation";
+    record("four_to_six_bits_in_every_way", "all of 4 to 6 bits", modes, cases, started);
 }
 
 /// Four times as many triples: multiply-add in every mode but signs, and sm_1x's kind as that machine has it, flushing.
 #[test]
 fn seven_bits() {
+    let (started, mut cases) = (Instant::now(), 0);
     for format in formats(7) {
         let table = Table::new(layout(format), layout(format));
         let base = Operation::mul_add(format, Rounding::NearestEven);
-        every_triple(&table, &modes(Operation { negate_product: true, zero_dominance: true, ..base }));
+        cases += every_triple(&table, &modes(Operation { negate_product: true, zero_dominance: true, ..base }));
         let mut sm_1x = modes(Operation::new(Kind::TruncatedMulAdd, format, Rounding::NearestEven));
         sm_1x.retain(|mode| mode.operation.flush && mode.profile.tiny == TINY[0]);
-        every_triple(&table, &sm_1x);
+        cases += every_triple(&table, &sm_1x);
     }
+    let modes = "multiply-add with a negated product and zero dominance in every rounding, flush, `tiny` and saturation; \
+                 sm_1x's truncating kind, flushing";
+    record("seven_bits", "all of 7 bits", modes, cases, started);
+}
+
+/// Sixteen times as many triples as eight bits: longer than an ordinary run affords.
+#[test]
+#[ignore = "minutes; dev/evidence.sh runs it"]
+fn nine_bits() {
+    let (started, mut cases) = (Instant::now(), 0);
+    for format in formats(9) {
+        let table = Table::new(layout(format), layout(format));
+        cases += every_triple(&table, &modes(Operation::mul_add(format, Rounding::NearestEven)));
+    }
+    let modes = "multiply-add in every rounding, flush, `tiny` and saturation";
+    record("nine_bits", "all of 9 bits", modes, cases, started);
 }
 
 /// sm_1x's kind on a later machine is a fused one that flushes, whatever the operation says of flushing.
 #[test]
 fn recompiled_for_a_later_machine() {
+    let (started, mut cases) = (Instant::now(), 0);
     for format in (4..=6).flat_map(formats) {
         let table = Table::new(layout(format), layout(format));
         for mut mode in modes(Operation::new(Kind::TruncatedMulAdd, format, Rounding::NearestEven)) {
@@ -170,13 +211,17 @@ fn recompiled_for_a_later_machine() {
                     differ(&mode.operation, &mode.profile, operands, product, judge);
                 }
             }
+            cases += 1 << (3 * format.width());
         }
     }
+    let modes = "sm_1x's multiply-add as a later machine runs it, in every rounding, flush, `tiny` and saturation";
+    record("recompiled_for_a_later_machine", "all of 4 to 6 bits", modes, cases, started);
 }
 
 /// Factors narrower than the addend, in the ways that f16 (fewer exponent bits) and bf16 (as many) stand to f32.
 #[test]
 fn narrow_factors() {
+    let (started, mut cases) = (Instant::now(), 0);
     for (factors, format) in [
         (Format::new(3, 2), Format::new(4, 3)),
         (Format::new(3, 2), Format::new(3, 4)),
@@ -188,8 +233,10 @@ fn narrow_factors() {
         for kind in [Kind::MulAdd, Kind::Add, Kind::Mul] {
             for zero_dominance in [false, true] {
                 let base = Operation { factors, zero_dominance, ..Operation::mul_add(format, Rounding::NearestEven) };
-                every_triple(&table, &modes(Operation { kind, ..base }));
+                cases += every_triple(&table, &modes(Operation { kind, ..base }));
             }
         }
     }
+    let modes = "multiply-add, add and mul in every rounding, flush, `tiny`, zero dominance and saturation";
+    record("narrow_factors", "five pairs of 4 to 8 bits, factors narrower", modes, cases, started);
 }
