@@ -1,0 +1,130 @@
+//! One spelling against the judges, on operands that its name decides.
+
+use std::fmt;
+
+use rayon::prelude::*;
+use roundonce::{Target, Value, eval, instruction};
+use roundonce_oracle::generate::Generator;
+use roundonce_oracle::record::{commit, today};
+use roundonce_oracle::softfloat::{self, Call};
+use roundonce_oracle::{Layout, Shape, Spec, condition_codes};
+
+use crate::reader::{judged, read, taken};
+use crate::records;
+
+/// Components of a spelling that are compared unless told.
+pub const CASES: u64 = 100_000;
+
+/// What came of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Checked {
+    /// The spelling.
+    pub spelling: String,
+    /// Components whose bits and flags were compared with exact rationals.
+    pub rationals: u64,
+    /// Components whose bits were compared with SoftFloat, where it has the operation.
+    pub softfloat: u64,
+    /// Components that differ from either.
+    pub mismatches: u64,
+    /// FNV-1a of all result bits: the same on every machine.
+    pub digest: u64,
+}
+
+impl fmt::Display for Checked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Checked { spelling, rationals, softfloat, mismatches, digest } = self;
+        write!(f, "{spelling}: exact rationals {rationals}, SoftFloat {softfloat}, {mismatches} mismatches, ")?;
+        write!(f, "digest {digest:016x}")
+    }
+}
+
+impl Checked {
+    /// As a line of evidence/forms.jsonl.
+    fn line(&self) -> String {
+        let Checked { spelling, rationals, softfloat, mismatches, digest } = self;
+        format!(
+            "{{\"form\":\"{spelling}\", \"date\":\"{}\", \"commit\":\"{}\", \"rationals\":{rationals}, \
+             \"softfloat\":{softfloat}, \"mismatches\":{mismatches}, \"digest\":\"{digest:016x}\"}}\n",
+            today(),
+            commit()
+        )
+    }
+}
+
+/// What SoftFloat is asked, where it has the operation.
+fn call(spec: &Spec) -> Option<Call> {
+    let plain = Spec { negate_c: false, nan: spec.nan, ..Spec::new(spec.shape, spec.to, spec.direction) };
+    let has = [Layout::F16, Layout::F32, Layout::F64].contains(&spec.to);
+    match spec.shape {
+        _ if !has || (Spec { negate_c: false, ..*spec }) != plain => None,
+        Shape::MulAdd => Some(Call::MulAdd),
+        Shape::Add if spec.negate_c => Some(Call::Sub),
+        Shape::Add => Some(Call::Add),
+        Shape::Mul => Some(Call::Mul),
+        Shape::TruncatedMulAdd => None,
+    }
+}
+
+fn fnv(hash: u64, word: u64) -> u64 {
+    (hash ^ word).wrapping_mul(0x0100_0000_01b3)
+}
+const FNV: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// Compares about `cases` components: bits, flags and condition codes with exact rationals, bits with SoftFloat.
+///
+/// # Panics
+/// For what is no spelling.
+pub fn check(spelling: &str, cases: u64) -> Checked {
+    let reading = read(spelling);
+    let found = instruction(spelling, &Target::default()).expect("a spelling of the tables");
+    let seed = spelling.bytes().fold(FNV, |hash, byte| fnv(hash, byte.into()));
+    let mut generator = Generator::new(seed, reading.spec.factors, reading.spec.to);
+    let call = call(&reading.spec);
+    let mut checked = Checked { spelling: spelling.to_owned(), rationals: 0, softfloat: 0, mismatches: 0, digest: FNV };
+    while checked.rationals < cases {
+        let triples: Vec<[u64; 3]> = (0..reading.lanes).map(|_| generator.triple()).collect();
+        let column = |place: usize| Value::of(triples.iter().map(|triple| triple[place]));
+        let operands = taken(reading.spec.shape, [column(0), column(1), column(2)]);
+        let result = eval(&found, &operands, &Default::default());
+        let mut all_flags = 0;
+        let mut wrong = 0;
+        for (lane, triple) in triples.iter().enumerate() {
+            let bits = result.value.lanes()[lane];
+            let (expected, flags) = judged(&reading, *triple);
+            all_flags |= flags;
+            checked.rationals += 1;
+            checked.digest = fnv(checked.digest, bits);
+            let mut agree = bits == expected;
+            if let Some(call) = call {
+                let to = reading.spec.to;
+                let judge = softfloat::judge(call, to, reading.spec.direction, false, *triple).bits;
+                checked.softfloat += 1;
+                // Its NaN bits are another machine's.
+                agree &= bits == judge || (to.is_nan(bits) && to.is_nan(judge));
+            }
+            wrong += u64::from(!agree);
+        }
+        let codes = reading.codes.then(|| condition_codes(reading.spec.to, judged(&reading, triples[0]).0));
+        if result.flags.bits() != all_flags || result.codes.map(|codes| codes.bits()) != codes {
+            wrong = wrong.max(1);
+        }
+        checked.mismatches += wrong;
+    }
+    checked
+}
+
+/// Every spelling, on all cores; whether all agree.
+///
+/// # Errors
+/// If the records cannot be written.
+pub fn check_all(spellings: &[String], cases: u64, record: bool) -> Result<bool, String> {
+    commit();
+    let all: Vec<Checked> = spellings.par_iter().map(|spelling| check(spelling, cases)).collect();
+    for checked in &all {
+        println!("{checked}");
+    }
+    if record {
+        records::write("evidence/forms.jsonl", &all.iter().map(Checked::line).collect::<String>())?;
+    }
+    Ok(all.iter().all(|checked| checked.mismatches == 0))
+}

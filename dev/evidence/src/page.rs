@@ -1,0 +1,249 @@
+//! docs/evidence.md, and the README's table.
+
+use std::collections::HashMap;
+
+use roundonce::arith::{Kind, Operation, Profile, Status};
+use roundonce::{TABLES, Target, instruction};
+
+use crate::records::{self, Record};
+use crate::spellings;
+
+/// Where the page is.
+pub const PAGE: &str = "docs/evidence.md";
+/// Where the table is, between two comments.
+pub const README: &str = "README.md";
+const BEGIN: &str = "<!-- evidence: cargo run -p roundonce-evidence -- page -->\n";
+const END: &str = "<!-- /evidence -->\n";
+
+/// Everything that was recorded.
+#[derive(Debug)]
+pub struct Evidence {
+    forms: HashMap<String, Record>,
+    runs: Vec<Record>,
+    measured: Vec<Record>,
+}
+
+impl Evidence {
+    /// From the repository's files.
+    ///
+    /// # Errors
+    /// If one cannot be read.
+    pub fn load() -> Result<Evidence, String> {
+        let forms = records::records("evidence/forms.jsonl")?;
+        Ok(Evidence {
+            forms: forms.into_iter().map(|record| (record.text("form").to_owned(), record)).collect(),
+            runs: records::records("evidence/runs.jsonl")?,
+            measured: records::measured()?,
+        })
+    }
+
+    fn form(&self, spelling: &str, field: &str) -> u64 {
+        self.forms.get(spelling).map_or(0, |record| record.number(field))
+    }
+    /// Cases of the long runs against one judge that were exactly this operation.
+    fn long(&self, judge: &str, operation: &Operation) -> u64 {
+        let plain = Operation::new(Kind::MulAdd, operation.format, operation.rounding);
+        if *operation != plain {
+            return 0;
+        }
+        let about = |run: &&Record| {
+            run.text("judge") == judge
+                && run.text("kind") == "mul_add"
+                && Some(run.text("format")) == operation.format.name()
+                && run.text("rounding") == operation.rounding.name()
+        };
+        self.runs.iter().filter(about).map(|run| run.number("cases")).sum()
+    }
+    fn on_gpus(&self, spelling: &str) -> u64 {
+        self.measured.iter().filter(|record| record.text("form") == spelling).map(|record| record.number("cases")).sum()
+    }
+    fn mismatches(&self) -> u64 {
+        let forms = self.forms.values().map(|record| record.number("mismatches")).sum::<u64>();
+        forms + self.runs.iter().map(|record| record.number("mismatches")).sum::<u64>()
+    }
+}
+
+/// One spelling's numbers, in the order of [`COLUMNS`].
+fn row(evidence: &Evidence, spelling: &str) -> [u64; 5] {
+    let recipe = instruction(spelling, &Target::default()).expect("a spelling of the tables").recipe;
+    let operation = &recipe.operation;
+    [
+        evidence.form(spelling, "rationals"),
+        evidence.form(spelling, "softfloat") + evidence.long("SoftFloat", operation),
+        evidence.long("MPFR", operation),
+        evidence.long("processor", operation),
+        evidence.on_gpus(spelling),
+    ]
+}
+
+const COLUMNS: &str = "exact rationals | SoftFloat | MPFR | processor | GPU";
+
+/// 1234567 as `1,234,567`; nothing as a dash.
+fn count(number: u64) -> String {
+    if number == 0 {
+        return "–".to_owned();
+    }
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn cells(numbers: [u64; 5]) -> String {
+    let [first @ .., gpu] = numbers;
+    let gpu = if gpu == 0 { "unmeasured".to_owned() } else { count(gpu) };
+    format!("{} | {gpu}", first.map(count).join(" | "))
+}
+
+const INTRODUCTION: &str = "# Evidence
+
+What every form was held against. Each number is of comparisons that a program made and recorded (`evidence/*.jsonl`);
+this page is made of the records by `cargo run -p roundonce-evidence -- page`, and a test fails where it is not. Any
+spelling of the tables can be asked again and answers what was recorded, digest included:
+
+```sh
+cargo run --release -p roundonce-evidence -- check fma.rz.ftz.sat.f32
+```
+
+No judge shares code with the product: **exact rationals** (`dev/oracle/src/rational.rs`: bits, flags, condition codes),
+Berkeley **SoftFloat** 3e and GNU **MPFR** (bits, a NaN as a NaN), the **processor**'s own AVX-512 fused multiply-add with
+the direction in the instruction (likewise), and for small formats a **table of all values**. What a spelling means is
+read by a second reader that knows nothing of the product's rows. A dash: that judge was not asked, mostly because it
+has no such operation. Which bits no document decides is in [decisions.md](decisions.md); what is proved, and how far, in
+[proofs.md](proofs.md).
+
+";
+
+/// The page.
+pub fn page(evidence: &Evidence) -> String {
+    let mut text = INTRODUCTION.to_owned();
+    text.push_str(&format!("All records together: {} mismatches.\n\n", evidence.mismatches()));
+
+    text.push_str("## Unmeasured\n\nWhat only a GPU can settle ([dev/gpu](../dev/gpu/README.md) asks one):\n\n");
+    for decision in Profile::DECISIONS.iter().filter(|decision| decision.status == Status::Unmeasured) {
+        text.push_str(&format!("- **{}**: {}\n", decision.field, decision.decides));
+    }
+    if evidence.measured.is_empty() {
+        text.push_str("\nNo GPU has been asked yet.\n");
+    }
+
+    text.push_str("\n## By exhaustion\n\n");
+    text.push_str("Every operand of every format named, in every mode named; nothing is sampled.\n\n");
+    text.push_str(
+        "| formats | modes | comparisons | mismatches | seconds | date | commit |\n|---|---|---:|---:|---:|---|---|\n",
+    );
+    for run in evidence.runs.iter().filter(|run| run.is("exhaustive")) {
+        let about = format!("{} | {}", run.text("formats"), run.text("modes"));
+        text.push_str(&format!("| {about} | {}", ended(run)));
+    }
+    text.push_str("\nCommands: ");
+    let commands: Vec<String> = evidence
+        .runs
+        .iter()
+        .filter(|run| run.is("exhaustive"))
+        .map(|run| format!("`{}`", run.text("command")))
+        .collect();
+    text.push_str(&commands.join("; "));
+
+    text.push_str(".\n\n## Long runs\n\n");
+    text.push_str("| judge | format | rounding | triples | mismatches | seconds | date | commit |\n");
+    text.push_str("|---|---|---|---:|---:|---:|---|---|\n");
+    for run in evidence.runs.iter().filter(|run| !run.text("rounding").is_empty()) {
+        let about = format!("{} | {} | {}", run.text("judge"), run.text("format"), run.text("rounding"));
+        text.push_str(&format!("| {about} | {}", ended(run)));
+    }
+    text.push_str(
+        "\nThe lines of the scalar pipeline are the vector kernels, in every mode, held against it. Commands:\n",
+    );
+    text.push_str(
+        "`cargo run --release -p roundonce-arith --features mpfr --example nightly -- JUDGE TRIPLES FORMAT`, JUDGE\n",
+    );
+    text.push_str("being `softfloat`, `mpfr`, `processor` or `kernels`; `dev/nightly.sh` runs them all.\n");
+
+    text.push_str("\n## Other checks\n\n| what | result | date | commit | command |\n|---|---|---|---|---|\n");
+    let other = |run: &&Record| !run.text("result").is_empty();
+    for run in evidence.runs.iter().filter(other) {
+        let command = run.text("command");
+        let [what, result, date, commit] = ["what", "result", "date", "commit"].map(|name| run.text(name));
+        text.push_str(&format!("| {what} | {result} | {date} | {commit} | `{command}` |\n"));
+    }
+
+    text.push_str("\n## Every spelling\n");
+    let known = spellings();
+    let mut known = known.iter();
+    for form in TABLES.into_iter().flatten() {
+        text.push_str(&format!("\n### {} `{}`\n\n{}.\n\n", form.language, form.syntax(), form.source));
+        text.push_str(&format!(
+            "| spelling | {COLUMNS} | recorded | digest |\n|---|---:|---:|---:|---:|---:|---|---|\n"
+        ));
+        // `spellings` goes through the tables in this order.
+        for spelling in known.by_ref().take(form.spellings().len()) {
+            let record = evidence.forms.get(spelling);
+            let field = |name| record.map_or("", |record| record.text(name));
+            let recorded = format!("{} {}", field("date"), field("commit"));
+            let cells = cells(row(evidence, spelling));
+            text.push_str(&format!("| `{spelling}` | {cells} | {recorded} | {} |\n", field("digest")));
+        }
+    }
+    text
+}
+
+/// The columns that every run has.
+fn ended(run: &Record) -> String {
+    let numbers = format!("{} | {} | {}", count(run.number("cases")), run.number("mismatches"), run.number("seconds"));
+    format!("{numbers} | {} | {} |\n", run.text("date"), run.text("commit"))
+}
+
+/// The README's table: the forms of one name together, the cases of all their spellings added.
+pub fn table(evidence: &Evidence) -> String {
+    let mut rows: Vec<(String, u64, [u64; 5])> = Vec::new();
+    let known = spellings();
+    let mut known = known.iter();
+    for form in TABLES.into_iter().flatten() {
+        let name = format!("{} `{}`", form.language, form.mnemonic);
+        let at = rows.iter().position(|row| row.0 == name).unwrap_or_else(|| {
+            rows.push((name, 0, [0; 5]));
+            rows.len() - 1
+        });
+        for spelling in known.by_ref().take(form.spellings().len()) {
+            rows[at].1 += 1;
+            for (sum, number) in rows[at].2.iter_mut().zip(row(evidence, spelling)) {
+                *sum += number;
+            }
+        }
+    }
+    let mut text = format!("{BEGIN}| | spellings | {COLUMNS} |\n|---|---:|---:|---:|---:|---:|---|\n");
+    for (name, spellings, numbers) in rows {
+        text.push_str(&format!("| {name} | {spellings} | {} |\n", cells(numbers)));
+    }
+    text.push_str(&format!(
+        "\n{} mismatches in all. Comparisons; the processor's are AVX-512's.\n",
+        evidence.mismatches()
+    ));
+    text + END
+}
+
+/// The README with this table.
+///
+/// # Errors
+/// If it has no place for it.
+pub fn readme(old: &str, table: &str) -> Result<String, String> {
+    let parts = old.split_once(BEGIN).and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
+    let (before, after) = parts.ok_or_else(|| format!("{README} has no `{}`", BEGIN.trim_end()))?;
+    Ok(format!("{before}{table}{after}"))
+}
+
+/// Writes both.
+///
+/// # Errors
+/// If a file cannot be read or written.
+pub fn write() -> Result<(), String> {
+    let evidence = Evidence::load()?;
+    records::write(PAGE, &page(&evidence))?;
+    records::write(README, &readme(&records::read(README)?, &table(&evidence))?)
+}

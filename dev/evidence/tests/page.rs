@@ -1,0 +1,39 @@
+//! The page and the README say what the records say, every spelling has a record, and a record can be had again.
+
+use roundonce_evidence::check::check;
+use roundonce_evidence::page::{Evidence, PAGE, README, page, readme, table};
+use roundonce_evidence::records::{read, records};
+use roundonce_evidence::spellings;
+
+const WRITE: &str = "run `cargo run -p roundonce-evidence -- page`";
+
+#[test]
+fn the_page_is_the_records() {
+    let evidence = Evidence::load().unwrap();
+    assert!(read(PAGE).unwrap() == page(&evidence), "{PAGE} is out of date: {WRITE}");
+    let text = read(README).unwrap();
+    assert!(text == readme(&text, &table(&evidence)).unwrap(), "{README} is out of date: {WRITE}");
+}
+
+#[test]
+fn every_spelling_is_recorded_without_mismatch() {
+    let forms = records("evidence/forms.jsonl").unwrap();
+    for spelling in spellings() {
+        let record = forms.iter().find(|record| record.text("form") == spelling);
+        let record = record.unwrap_or_else(|| panic!("{spelling} has no record: `check --all --record` makes it"));
+        assert!(record.number("rationals") >= 10_000, "{spelling}");
+        assert_eq!(record.number("mismatches"), 0, "{spelling}");
+    }
+    assert_eq!(forms.len(), spellings().len(), "a record is of no spelling");
+}
+
+/// A few, of every language: the recorded digest comes out again.
+#[test]
+fn a_record_can_be_had_again() {
+    let forms = records("evidence/forms.jsonl").unwrap();
+    for record in forms.iter().step_by(forms.len() / 12) {
+        let checked = check(record.text("form"), record.number("rationals"));
+        assert_eq!(checked.mismatches, 0, "{checked}");
+        assert_eq!(format!("{:016x}", checked.digest), record.text("digest"), "{checked}");
+    }
+}
