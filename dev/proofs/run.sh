@@ -14,11 +14,11 @@ if [ -z "${PYTHON:-}" ]; then
     target/proofs/bin/pip install --quiet bitwuzla==0.9.1
     PYTHON=target/proofs/bin/python
 fi
-commit=$(git rev-parse --short=12 HEAD)
+code=$(git rev-parse --short=12 HEAD:crates/arith)
 status=0
 log=$(mktemp)
 "$PYTHON" "$here/prove.py" --limit "${LIMIT:-900}" ${ONLY:+--only "$ONLY"} "$@" | tee "$log" || status=1
-[ -z "${ROUNDONCE_RECORD:-}" ] || awk -F'\t' -v date="$(date -u +%Y-%m-%d)" -v commit="$commit" 'NF == 4 {
-    printf "{\"date\":\"%s\", \"commit\":\"%s\", \"format\":\"%s\", \"theorem\":\"%s\", \"result\":\"%s\", \"seconds\":%d}\n",
-        date, commit, $1, $2, $3, $4 + 0.5 }' "$log" >> "$ROUNDONCE_RECORD"
+[ -z "${ROUNDONCE_RECORD:-}" ] || awk -F'\t' -v date="$(date -u +%Y-%m-%d)" -v code="$code" 'NF == 4 {
+    printf "{\"date\":\"%s\", \"arith\":\"%s\", \"format\":\"%s\", \"theorem\":\"%s\", \"result\":\"%s\", \"seconds\":%d}\n",
+        date, code, $1, $2, $3, $4 + 0.5 }' "$log" >> "$ROUNDONCE_RECORD"
 exit $status

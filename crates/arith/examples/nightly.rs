@@ -193,7 +193,7 @@ fn main() -> ExitCode {
         _ => panic!("{usage}"),
     };
     // What is being run, not what the tree will hold when it ends.
-    record::commit();
+    record::state();
     let mut all_agree = true;
     for (name, format) in FORMATS {
         // The processor has no f16.

@@ -5,7 +5,7 @@ use std::fmt;
 use rayon::prelude::*;
 use roundonce::{Target, Value, eval, instruction};
 use roundonce_oracle::generate::Generator;
-use roundonce_oracle::record::{commit, today};
+use roundonce_oracle::record::{state, today};
 use roundonce_oracle::softfloat::{self, Call};
 use roundonce_oracle::{Layout, Shape, Spec, condition_codes};
 
@@ -43,10 +43,10 @@ impl Checked {
     fn line(&self) -> String {
         let Checked { spelling, rationals, softfloat, mismatches, digest } = self;
         format!(
-            "{{\"form\":\"{spelling}\", \"date\":\"{}\", \"commit\":\"{}\", \"rationals\":{rationals}, \
+            "{{\"form\":\"{spelling}\", \"date\":\"{}\", \"arith\":\"{}\", \"rationals\":{rationals}, \
              \"softfloat\":{softfloat}, \"mismatches\":{mismatches}, \"digest\":\"{digest:016x}\"}}\n",
             today(),
-            commit()
+            state()
         )
     }
 }
@@ -118,7 +118,7 @@ pub fn check(spelling: &str, cases: u64) -> Checked {
 /// # Errors
 /// If the records cannot be written.
 pub fn check_all(spellings: &[String], cases: u64, record: bool) -> Result<bool, String> {
-    commit();
+    state();
     let all: Vec<Checked> = spellings.par_iter().map(|spelling| check(spelling, cases)).collect();
     for checked in &all {
         println!("{checked}");

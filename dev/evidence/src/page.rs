@@ -123,7 +123,8 @@ No judge shares code with the product: **exact rationals** (`dev/oracle/src/rati
 Berkeley **SoftFloat** 3e and GNU **MPFR** (bits, a NaN as a NaN), the **processor**'s own AVX-512 fused multiply-add with
 the direction in the instruction (likewise), and for small formats a **table of all values**. What a spelling means is
 read by a second reader that knows nothing of the product's rows. A dash: that judge was not asked, mostly because it
-has no such operation. Which bits no document decides is in [decisions.md](decisions.md); what is proved, and how far, in
+has no such operation. *Code* names what was run: git's name for the contents of `crates/arith`
+(`git rev-parse HEAD:crates/arith`), with a `+` where they had changes of their own. Which bits no document decides is in [decisions.md](decisions.md); what is proved, and how far, in
 [proofs.md](proofs.md).
 
 ";
@@ -144,7 +145,7 @@ pub fn page(evidence: &Evidence) -> String {
     text.push_str("\n## By exhaustion\n\n");
     text.push_str("Every operand of every format named, in every mode named; nothing is sampled.\n\n");
     text.push_str(
-        "| formats | modes | comparisons | mismatches | seconds | date | commit |\n|---|---|---:|---:|---:|---|---|\n",
+        "| formats | modes | comparisons | mismatches | seconds | date | code |\n|---|---|---:|---:|---:|---|---|\n",
     );
     for run in evidence.runs.iter().filter(|run| run.is("exhaustive")) {
         let about = format!("{} | {}", run.text("formats"), run.text("modes"));
@@ -161,16 +162,16 @@ pub fn page(evidence: &Evidence) -> String {
 
     text.push_str(".\n\n## Proved\n\n");
     text.push_str("By a solver, of a model: [proofs.md](proofs.md) says of what, and what it does not say. Command:\n");
-    text.push_str("`dev/proofs/run.sh FORMAT`.\n\n| format | theorem | result | seconds | date | commit |\n");
+    text.push_str("`dev/proofs/run.sh FORMAT`.\n\n| format | theorem | result | seconds | date | code |\n");
     text.push_str("|---|---|---|---:|---|---|\n");
     for proof in &evidence.proofs {
         let [format, theorem, result] = ["format", "theorem", "result"].map(|name| proof.text(name));
-        let (seconds, date, commit) = (proof.number("seconds"), proof.text("date"), proof.text("commit"));
-        text.push_str(&format!("| {format} | {theorem} | {result} | {seconds} | {date} | {commit} |\n"));
+        let (seconds, date, code) = (proof.number("seconds"), proof.text("date"), proof.text("arith"));
+        text.push_str(&format!("| {format} | {theorem} | {result} | {seconds} | {date} | {code} |\n"));
     }
 
     text.push_str("\n## Long runs\n\n");
-    text.push_str("| judge | format | rounding | triples | mismatches | seconds | date | commit |\n");
+    text.push_str("| judge | format | rounding | triples | mismatches | seconds | date | code |\n");
     text.push_str("|---|---|---|---:|---:|---:|---|---|\n");
     for run in evidence.runs.iter().filter(|run| !run.text("rounding").is_empty()) {
         let about = format!("{} | {} | {}", run.text("judge"), run.text("format"), run.text("rounding"));
@@ -184,12 +185,12 @@ pub fn page(evidence: &Evidence) -> String {
     );
     text.push_str("being `softfloat`, `mpfr`, `processor` or `kernels`; `dev/nightly.sh` runs them all.\n");
 
-    text.push_str("\n## Other checks\n\n| what | result | date | commit | command |\n|---|---|---|---|---|\n");
+    text.push_str("\n## Other checks\n\n| what | result | date | code | command |\n|---|---|---|---|---|\n");
     let other = |run: &&Record| !run.text("result").is_empty();
     for run in evidence.runs.iter().filter(other) {
         let command = run.text("command");
-        let [what, result, date, commit] = ["what", "result", "date", "commit"].map(|name| run.text(name));
-        text.push_str(&format!("| {what} | {result} | {date} | {commit} | `{command}` |\n"));
+        let [what, result, date, code] = ["what", "result", "date", "arith"].map(|name| run.text(name));
+        text.push_str(&format!("| {what} | {result} | {date} | {code} | `{command}` |\n"));
     }
 
     text.push_str("\n## Every spelling\n");
@@ -204,7 +205,7 @@ pub fn page(evidence: &Evidence) -> String {
         for spelling in known.by_ref().take(form.spellings().len()) {
             let record = evidence.forms.get(spelling);
             let field = |name| record.map_or("", |record| record.text(name));
-            let recorded = format!("{} {}", field("date"), field("commit"));
+            let recorded = format!("{} {}", field("date"), field("arith"));
             let cells = cells(row(evidence, &[spelling]));
             text.push_str(&format!("| `{spelling}` | {cells} | {recorded} | {} |\n", field("digest")));
         }
@@ -215,7 +216,7 @@ pub fn page(evidence: &Evidence) -> String {
 /// The columns that every run has.
 fn ended(run: &Record) -> String {
     let numbers = format!("{} | {} | {}", count(run.number("cases")), run.number("mismatches"), run.number("seconds"));
-    format!("{numbers} | {} | {} |\n", run.text("date"), run.text("commit"))
+    format!("{numbers} | {} | {} |\n", run.text("date"), run.text("arith"))
 }
 
 /// The README's table: the forms of one name together, the cases of all their spellings added.

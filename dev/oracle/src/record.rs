@@ -28,7 +28,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Adds it to the file that `ROUNDONCE_RECORD` names, with the day and the commit.
+    /// Adds it to the file that `ROUNDONCE_RECORD` names, with the day and the state of the code.
     ///
     /// # Panics
     /// If the file cannot be written.
@@ -40,7 +40,7 @@ impl Record {
 
     /// The line.
     fn line(&self) -> String {
-        let mut line = format!("{{\"date\":{}, \"commit\":{}", text(&today()), text(&commit()));
+        let mut line = format!("{{\"date\":{}, \"arith\":{}", text(&today()), text(&state()));
         for (name, value) in [("judge", self.judge), ("command", &self.command)] {
             line.push_str(&format!(", \"{name}\":{}", text(value)));
         }
@@ -85,17 +85,18 @@ fn date(days: u64) -> String {
     format!("{:04}-{month:02}-{of_month:02}", year + era * 400 + next)
 }
 
-/// The commit when this was first asked, with a `+` where a file of the crates had been changed: ask before a long run.
-pub fn commit() -> String {
-    static COMMIT: OnceLock<String> = OnceLock::new();
+/// What was run: git's name for the contents of crates/arith when this was first asked (ask before a long run), with a
+/// `+` where a file of it had been changed. Unlike a commit it says whether anything that matters has changed since.
+pub fn state() -> String {
+    static STATE: OnceLock<String> = OnceLock::new();
     let git = |arguments: &[&str]| Command::new("git").args(arguments).output().ok().filter(|out| out.status.success());
     let ask = || {
-        let Some(head) = git(&["rev-parse", "--short=12", "HEAD"]) else { return "unknown".to_owned() };
-        let status = git(&["status", "--porcelain", "--", ":/crates", ":/dev"]);
+        let Some(tree) = git(&["rev-parse", "--short=12", "HEAD:crates/arith"]) else { return "unknown".to_owned() };
+        let status = git(&["status", "--porcelain", "--", ":/crates/arith"]);
         let changed = status.is_none_or(|out| !out.stdout.is_empty());
-        format!("{}{}", String::from_utf8_lossy(&head.stdout).trim(), if changed { "+" } else { "" })
+        format!("{}{}", String::from_utf8_lossy(&tree.stdout).trim(), if changed { "+" } else { "" })
     };
-    COMMIT.get_or_init(ask).clone()
+    STATE.get_or_init(ask).clone()
 }
 
 #[cfg(test)]
