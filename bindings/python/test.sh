@@ -1,9 +1,17 @@
 #!/usr/bin/env bash
-# Builds the package into a fresh virtual environment under target/ and runs its tests.
+# Builds the package into a fresh virtual environment under target/ and runs its tests and the examples; with --ray, which
+# is large, those on a local cluster alone. What follows goes to pytest.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
 venv="$CARGO_TARGET_DIR/python"
+extras=test,examples
+tests=(bindings/python/tests examples)
+if [ "${1:-}" = --ray ]; then
+    shift
+    extras=test,ray
+    tests=(bindings/python/tests -m ray)
+fi
 python3 -m venv --clear "$venv"
-"$venv/bin/pip" install --quiet --disable-pip-version-check './bindings/python[test]'
-"$venv/bin/python" -m pytest -q -p no:cacheprovider bindings/python/tests "$@"
+"$venv/bin/pip" install --quiet --disable-pip-version-check "./bindings/python[$extras]"
+"$venv/bin/python" -m pytest -q -p no:cacheprovider -c bindings/python/pyproject.toml "${tests[@]}" "$@"

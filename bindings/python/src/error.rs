@@ -2,8 +2,9 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use roundonce::isa::{Level, Place, line_column};
+use roundonce::isa::{Fix, Level, Place, line_column};
 use roundonce::kernel::Refusal;
+use roundonce::why::diff::{Outcome, Witness};
 
 pyo3::create_exception!(
     roundonce,
@@ -46,17 +47,25 @@ pub(crate) struct Finding {
     /// What to do about it; may be empty.
     help: String,
     /// A safe replacement: the range of characters and what stands there afterwards.
-    fix: Option<(usize, usize, String)>,
+    fix: Option<Edit>,
+    /// What settles a choice that the module leaves open, all of them together, as `fix`.
+    edits: Vec<Edit>,
+    /// What shows that such a choice matters: inputs as (name, bits, value), two results as (choice, bits, value).
+    witness: Option<Shown>,
 }
+
+type Edit = (usize, usize, String);
+type Shown = (Vec<(String, String, String)>, Vec<(String, String, String)>);
 
 impl Finding {
     /// A finding about a text, empty for a binary.
-    pub(crate) fn of(text: &str, found: &roundonce::Finding) -> Finding {
+    pub(crate) fn of(text: &str, found: &roundonce::Finding, witness: Option<Witness>) -> Finding {
         // Places count bytes; those of Python count characters.
         let character = |byte: usize| match text.get(..byte) {
             Some(before) if !text.is_ascii() => before.chars().count(),
             _ => byte,
         };
+        let edit = |fix: &Fix| (character(fix.start), character(fix.end), fix.replacement.clone());
         let (line, column) = match found.place {
             Place::Span { start, .. } => line_column(text, start),
             Place::Word(_) | Place::Whole => (1, 1),
@@ -77,7 +86,13 @@ impl Finding {
             },
             rule: found.rule.clone(),
             help: found.help.clone(),
-            fix: found.fix.as_ref().map(|fix| (character(fix.start), character(fix.end), fix.replacement.clone())),
+            fix: found.fix.as_ref().map(edit),
+            edits: found.open.iter().flat_map(|open| open.edits.iter().map(edit)).collect(),
+            witness: witness.map(|witness| {
+                let inputs = witness.inputs.into_iter().map(|input| (input.name, input.bits, input.value));
+                let result = |result: Outcome| (result.choice.to_owned(), result.bits, result.value);
+                (inputs.collect(), witness.results.map(result).into())
+            }),
         }
     }
 }
@@ -142,7 +157,7 @@ pub(crate) fn of_module(py: Python<'_>, name: &str, text: &str, refusal: &Refusa
         }
         Refusal::Usage(problem) => return whole(py, format!("{name}: {problem}")),
     };
-    let findings: Vec<Finding> = found.iter().map(|found| Finding::of(text, found)).collect();
+    let findings: Vec<Finding> = found.iter().map(|found| Finding::of(text, found, None)).collect();
     let lines: Vec<String> = findings.iter().map(|finding| format!("{name}:{}", finding.__str__())).collect();
     let message = lines.join("\n");
     let first = findings.iter().find(|finding| finding.level == Level::Error.name()).cloned();

@@ -12,7 +12,8 @@ use roundonce::isa::convert;
 use roundonce::isa::program::{Param, Passing, Scalar};
 use roundonce::kernel::{self, Choice, LaneValues, Lanes, Ready, Refusal, Source};
 use roundonce::spirv::{Assume, Environment};
-use roundonce::{ptx, sass, spirv};
+use roundonce::why::diff::Witnesses;
+use roundonce::{Profile, ptx, sass, spirv};
 
 use crate::error::{self, Finding};
 
@@ -84,7 +85,7 @@ struct Traced {
 }
 
 impl How {
-    fn options(&self, profile: roundonce::Profile) -> PyResult<Options> {
+    fn options(&self, profile: Profile) -> PyResult<Options> {
         let contract = match self.contract.as_str() {
             "none" => Contract::None,
             "fuse" => Contract::Fuse,
@@ -318,7 +319,7 @@ pub(crate) fn run_sass<'py>(
         block,
         args,
         dynamic_shared: 0,
-        options: how.options(roundonce::Profile::NVIDIA)?,
+        options: how.options(Profile::NVIDIA)?,
     };
     let report = py.detach(|| launch.run()).map_err(|problem| error::of_run(py, name, &problem))?;
     let kernel = &lowered.program.kernels[0];
@@ -353,5 +354,8 @@ pub(crate) fn check(
             (&**text, findings)
         }
     });
-    Ok(findings.iter().map(|finding| Finding::of(text, finding)).collect())
+    let mut witnesses = Witnesses::new(&Profile::NVIDIA);
+    let witness = |found: &roundonce::Finding| found.open.as_ref().filter(|_| determinacy).map(|open| witnesses.of(open));
+    let shown: Vec<_> = py.detach(|| findings.iter().map(witness).map(Option::flatten).collect());
+    Ok(findings.iter().zip(shown).map(|(found, witness)| Finding::of(text, found, witness)).collect())
 }

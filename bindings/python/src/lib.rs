@@ -7,6 +7,7 @@ mod error;
 mod evaluate;
 mod kernel;
 mod report;
+mod vectors;
 
 use pyo3::prelude::*;
 
@@ -20,4 +21,6 @@ mod _native {
     use crate::kernel::{check, run, run_sass};
     #[pymodule_export]
     use crate::report::{allowed, bits, diff, diff_arrays, explain, forms, ulps, why, why_arrays};
+    #[pymodule_export]
+    use crate::vectors::{Sweep, together, verify};
 }

@@ -237,8 +237,20 @@ def test_check_of_other_languages():
     )
     with pytest.raises(roundonce.Error, match="`metal3` is no target environment"):
         roundonce.check(spirv, target_env="metal3")
-    open_bits = roundonce.check(TWO, determinacy=True)
-    assert len(open_bits) > len(roundonce.check(TWO))
+    assert len(roundonce.check(TWO, determinacy=True)) > len(roundonce.check(TWO))
+
+
+def test_what_is_left_open_is_shown_and_settled():
+    [found] = [finding for finding in roundonce.check(TWO, determinacy=True) if finding.witness]
+    inputs, results = found.witness
+    values = dict(zip("abc", (bits for _, bits, _ in inputs)))
+    out = np.zeros(1, np.float32)
+    got = [roundonce.run(TWO, entry="first", args={"out": out, **values}, contract=how)["out"] for how in ("none", "fuse")]
+    assert {f"{int(bits.view(np.uint32)[0]):#010x}" for bits in got} == {bits for _, bits, _ in results}
+    text = TWO.read_text()
+    for start, end, replacement in sorted(found.edits, reverse=True):
+        text = text[:start] + replacement + text[end:]
+    assert not [finding for finding in roundonce.check(text, determinacy=True) if finding.witness]
 
 
 def test_diff_of_computations():

@@ -203,7 +203,8 @@ def check(
     """What the documents' rules have against a module: nothing, if it is valid.
 
     `module` is as for `run`. With `determinacy` every unmodified mul of PTX that feeds an unmodified add or sub, whose
-    bits are left open, is a note. `target_env` is the environment of SPIR-V, as spirv-val names it.
+    bits are left open, is a note, and so is what a SPIR-V module leaves open; such a finding has a `witness`, the smallest
+    input found on which the results differ, and `edits` that settle the choice. `target_env` is the environment of SPIR-V, as spirv-val names it.
 
     Raises `Error` (an environment that is none), ValueError (a file of another kind), OSError.
 

@@ -54,6 +54,12 @@ class Finding:
     @property
     def fix(self) -> Optional[Tuple[int, int, str]]:
         """A safe replacement: the range of characters and what stands there afterwards."""
+    @property
+    def edits(self) -> List[Tuple[int, int, str]]:
+        """What settles a choice that the module leaves open, all of them together, as `fix`."""
+    @property
+    def witness(self) -> Optional[Tuple[List[Tuple[str, str, str]], List[Tuple[str, str, str]]]]:
+        """What shows that such a choice matters: inputs as (name, bits, value), two results as (choice, bits, value)."""
 
 class Instruction:
     spelling: str
@@ -66,6 +72,16 @@ class Instruction:
     def read(self, index: int, text: str) -> List[int]: ...
     def convert(self, index: int, number: float) -> int: ...
     def eval_into(self, operands: Sequence[Union[None, np.ndarray, List[int]]], out: np.ndarray) -> None: ...
+
+class Sweep:
+    def __init__(self, folder: str) -> None: ...
+    @staticmethod
+    def create(
+        folder: str, instruction: str, against: Optional[str], spaces: Sequence[str], shard: int
+    ) -> Sweep: ...
+    def missing(self) -> List[int]: ...
+    def run(self, shard: int) -> None: ...
+    def finish(self) -> str: ...
 
 def allowed(
     instruction: Instruction, operands: Sequence[Sequence[int]]
@@ -100,7 +116,16 @@ def run(
 def run_sass(
     name: str, text: str, entry: Optional[str], args: Sequence[Tuple[str, _Argument]], how: Dict[str, Any]
 ) -> Dict[str, Any]: ...
+def together(reports: Sequence[str]) -> Tuple[List[str], str]: ...
 def ulps(format: str, one: int, other: int) -> Optional[int]: ...
+def verify(
+    what: Union[bytes, str],
+    name: str,
+    rows_before: int,
+    instruction: Optional[str],
+    target: Optional[str],
+    version: Optional[str],
+) -> Tuple[str, List[Tuple[int, str]]]: ...
 def why(expression: str, names: dict[str, str], saw: Sequence[str], reassociate: bool) -> _Report: ...
 def why_arrays(
     expression: str, names: dict[str, _Given], saw: Sequence[_Given], reassociate: bool, any_nan: bool

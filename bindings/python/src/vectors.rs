@@ -1,0 +1,116 @@
+//! Verification of captured results, and sweeps, for whoever spreads them over machines.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use roundonce::{Target, parse_sm};
+use roundonce_vectors::sweep::{Manifest, Sweep as Inner};
+use roundonce_vectors::{Observer, Options, Report, Subject, verify_file, verify_stream};
+
+use crate::error;
+
+/// Rows that could not be read, of which a few are told.
+#[derive(Default)]
+struct Bad(Vec<(u64, String)>);
+
+/// How many.
+const TOLD: usize = 100;
+
+impl Observer for Bad {
+    fn bad_row(&mut self, row: u64, problem: &str) {
+        if self.0.len() < TOLD {
+            self.0.push((row, problem.to_owned()));
+        }
+    }
+    fn progress(&mut self, _: u64, _: Option<u64>) {}
+}
+
+/// What is verified: a file, or what one would hold.
+#[derive(FromPyObject)]
+pub(crate) enum What {
+    Bytes(PyBackedBytes),
+    File(PathBuf),
+}
+
+fn json<T: serde::Serialize>(py: Python<'_>, value: &T) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|problem| error::whole(py, problem.to_string()))
+}
+
+/// Verifies a file, or a part of it, and tells the report as JSON and the first rows that could not be read. `name` and
+/// `rows_before` are the place of the part.
+#[pyfunction]
+pub(crate) fn verify(
+    py: Python<'_>,
+    what: What,
+    name: &str,
+    rows_before: u64,
+    instruction: Option<&str>,
+    target: Option<&str>,
+    version: Option<&str>,
+) -> PyResult<(String, Vec<(u64, String)>)> {
+    let target = Target {
+        sm: target.map(parse_sm).transpose().map_err(|problem| error::whole(py, problem))?,
+        ptx: version.map(str::parse).transpose().map_err(|problem| error::whole(py, problem))?,
+    };
+    let instruction = instruction.map(|spelling| Subject::of(spelling, &target)).transpose();
+    let options = Options { instruction: instruction.map_err(|finding| error::of_finding(py, &finding))?, target };
+    let mut bad = Bad::default();
+    let report = py.detach(|| match &what {
+        What::Bytes(bytes) => verify_stream(&bytes[..], &options, &mut bad),
+        What::File(path) => verify_file(path, &options, &mut bad),
+    });
+    let report = report.map_err(|problem| error::whole(py, format!("{name}: {problem}")))?;
+    let rows = bad.0.into_iter().map(|(row, problem)| (row + rows_before, problem)).collect();
+    Ok((json(py, &report.placed(name, rows_before))?, rows))
+}
+
+/// Several reports as one: its lines, and as JSON.
+#[pyfunction]
+pub(crate) fn together(py: Python<'_>, reports: Vec<String>) -> PyResult<(Vec<String>, String)> {
+    let read = reports.iter().map(|report| serde_json::from_str(report));
+    let reports = read.collect::<Result<Vec<Report>, _>>().map_err(|problem| error::whole(py, problem.to_string()))?;
+    let whole = Report::together(reports);
+    Ok((whole.lines(), json(py, &whole)?))
+}
+
+/// A sweep in its folder.
+#[pyclass(frozen, module = "roundonce._native")]
+pub(crate) struct Sweep(Inner);
+
+#[pymethods]
+impl Sweep {
+    /// One that a folder holds.
+    #[new]
+    fn open(py: Python<'_>, folder: PathBuf) -> PyResult<Sweep> {
+        Inner::open(&folder).map(Sweep).map_err(|problem| error::whole(py, problem))
+    }
+    /// Begins one, or continues the same one.
+    #[staticmethod]
+    fn create(
+        py: Python<'_>,
+        folder: PathBuf,
+        instruction: &str,
+        against: Option<&str>,
+        spaces: Vec<String>,
+        shard: u64,
+    ) -> PyResult<Sweep> {
+        let manifest = Manifest::new(instruction, against, &spaces, shard);
+        let sweep = manifest.and_then(|manifest| Inner::create(&folder, &manifest));
+        sweep.map(Sweep).map_err(|problem| error::whole(py, problem))
+    }
+    /// The shards that have no record yet.
+    fn missing(&self, py: Python<'_>) -> Vec<u64> {
+        py.detach(|| self.0.missing())
+    }
+    /// Evaluates a shard and leaves its record.
+    fn run(&self, py: Python<'_>, shard: u64) -> PyResult<()> {
+        let ran = py.detach(|| self.0.run(shard));
+        ran.map(|_| ()).map_err(|problem| error::whole(py, problem))
+    }
+    /// The whole as JSON, once every shard has its record.
+    fn finish(&self, py: Python<'_>) -> PyResult<String> {
+        let swept = py.detach(|| self.0.finish()).map_err(|problem| error::whole(py, problem))?;
+        json(py, &swept)
+    }
+}
