@@ -63,7 +63,7 @@ def killed(what, line, folder, at):
 def worker_killed(line, folder, at):
     """Starts a process on Ray and kills one of its workers once so many shards are done; it goes on to the end."""
     process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    if not processes.kill_one("ray::_run_shard", lambda: records(folder) >= at):
+    if not processes.kill_one("ray::_run_shard", lambda: records(folder) >= at, 1200):
         sys.exit("no worker was found")
     print(f"  a worker killed after {records(folder)} shards", flush=True)
     if process.wait() != 0:

@@ -355,7 +355,8 @@ pub(crate) fn check(
         }
     });
     let mut witnesses = Witnesses::new(&Profile::NVIDIA);
-    let witness = |found: &roundonce::Finding| found.open.as_ref().filter(|_| determinacy).map(|open| witnesses.of(open));
+    let witness =
+        |found: &roundonce::Finding| found.open.as_ref().filter(|_| determinacy).map(|open| witnesses.of(open));
     let shown: Vec<_> = py.detach(|| findings.iter().map(witness).map(Option::flatten).collect());
     Ok(findings.iter().zip(shown).map(|(found, witness)| Finding::of(text, found, witness)).collect())
 }

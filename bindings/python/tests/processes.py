@@ -25,7 +25,7 @@ def below(name: str) -> List[int]:
         found |= more
 
 
-def kill_one(name: str, when: Callable[[], bool], seconds: float = 120) -> bool:
+def kill_one(name: str, when: Callable[[], bool], seconds: float = 600) -> bool:
     """Kills one of these as soon as it may be; whether there was one."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

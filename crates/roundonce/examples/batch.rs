@@ -7,12 +7,12 @@ use roundonce::array::{Operand, Results, eval_into};
 
 /// The processor's time of all threads.
 fn time() -> std::io::Result<u64> {
-    let tasks = std::fs::read_dir("/proc/self/task")?;
-    tasks.map(|task| Ok(std::fs::read_to_string(task?.path().join("schedstat"))?)).try_fold(0, |sum, text| {
-        let text: String = text?;
-        let time = text.split_whitespace().next().and_then(|first| first.parse::<u64>().ok());
-        Ok(sum + time.unwrap_or(0))
-    })
+    let mut sum = 0;
+    for task in std::fs::read_dir("/proc/self/task")? {
+        let text = std::fs::read_to_string(task?.path().join("schedstat"))?;
+        sum += text.split_whitespace().next().and_then(|first| first.parse::<u64>().ok()).unwrap_or(0);
+    }
+    Ok(sum)
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -20,7 +20,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for line in std::io::stdin().lock().lines() {
         let line = line?;
         let (spelling, count) = line.split_once(' ').ok_or("expected an instruction and a number")?;
-        let (instruction, count) = (roundonce::instruction(spelling, &Default::default())?, count.parse()?);
+        let instruction = roundonce::instruction(spelling, &Default::default()).map_err(|found| found.to_string())?;
+        let count: usize = count.parse()?;
         for (seed, column) in columns.iter_mut().enumerate().filter(|(_, column)| column.len() != count) {
             // Ordinary numbers of all fractions.
             let fraction = |at: usize| (at as u32).wrapping_mul(0x9e37_79b9).wrapping_add(seed as u32) & 0x007f_ffff;
@@ -30,7 +31,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let operands = [Operand::U32(a), Operand::U32(b), Operand::U32(c)];
         let arity = instruction.recipe.operation.kind.arity();
         let before = time()?;
-        eval_into(&instruction, &Default::default(), &operands[..arity], Results::U32(out))?;
+        eval_into(&instruction, &Default::default(), &operands[..arity], Results::U32(out))
+            .map_err(|found| found.to_string())?;
         println!("{}", time()? - before);
     }
     Ok(())
