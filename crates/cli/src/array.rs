@@ -4,10 +4,12 @@ use std::io::{Cursor, Read, Seek};
 use std::path::Path;
 
 use npyz::{DType, Endianness, Order};
+use roundonce::arith::Format;
 
 use crate::{Failure, files};
 
 /// What a file's header says; the file has as many bytes.
+#[derive(Clone)]
 pub(crate) struct Header {
     /// The element's type, little-endian or without a byte order: `<f4`.
     pub(crate) dtype: String,
@@ -61,15 +63,15 @@ impl Header {
 
 /// An array: its bytes, and the header that says what they are.
 pub(crate) struct Array {
-    pub(crate) header: Vec<u8>,
-    /// The element's type as NumPy writes it, without its byte order: `f4`.
-    pub(crate) element: String,
+    /// As it stands in the file.
+    head: Vec<u8>,
+    pub(crate) header: Header,
     /// Little-endian elements, in the order of the file.
     pub(crate) bytes: Vec<u8>,
 }
 
 /// The element types of `zeros:TYPE:COUNT`, with NumPy's names. NumPy has no bf16: two opaque bytes stand for it.
-const TYPES: [(&str, &str, usize); 12] = [
+const TYPES: [ElementType; 12] = [
     ("f16", "<f2", 2),
     ("bf16", "<V2", 2),
     ("f32", "<f4", 4),
@@ -84,6 +86,26 @@ const TYPES: [(&str, &str, usize); 12] = [
     ("i64", "<i8", 8),
 ];
 
+/// Our name, NumPy's, and the bytes of an element.
+type ElementType = (&'static str, &'static str, usize);
+
+fn element_type(name: &str) -> Option<&'static ElementType> {
+    TYPES.iter().find(|(known, ..)| *known == name)
+}
+
+fn unreadable(text: &str, wanted: &str) -> Failure {
+    let names: Vec<&str> = TYPES.iter().map(|(name, ..)| *name).collect();
+    Failure::Input(format!("`{text}` is not {wanted} with a type of {}", names.join(" ")))
+}
+
+/// The next of a sequence of 64 bits (SplitMix64: Steele, Lea and Flood, OOPSLA 2014).
+fn random(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (*state ^ *state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ mixed >> 31
+}
+
 impl Array {
     /// Reads a .npy file whole.
     pub(crate) fn read(path: &Path) -> Result<Array, Failure> {
@@ -91,31 +113,64 @@ impl Array {
         let size = bytes.len() as u64;
         let found = Header::read(path, &mut Cursor::new(bytes.as_slice()), size)?;
         let data = bytes.split_off(found.start as usize);
-        Ok(Array { header: bytes, element: found.element().to_owned(), bytes: data })
+        Ok(Array { head: bytes, header: found, bytes: data })
     }
 
     /// Reads `zeros:f32:1024`.
     pub(crate) fn zeros(text: &str) -> Result<Array, Failure> {
         let parts = text.strip_prefix("zeros:").and_then(|rest| rest.split_once(':'));
-        let found = parts.and_then(|(ty, count)| {
-            let (_, descr, size) = TYPES.iter().find(|(name, ..)| *name == ty)?;
-            let count: usize = count.parse().ok()?;
-            Some((*descr, count, size.checked_mul(count).filter(|bytes| *bytes <= isize::MAX as usize)?))
-        });
-        let Some((descr, count, bytes)) = found else {
-            let names: Vec<&str> = TYPES.iter().map(|(name, ..)| *name).collect();
-            return Err(Failure::Input(format!("`{text}` is not zeros:TYPE:COUNT with a type of {}", names.join(" "))));
+        let found = parts.and_then(|(ty, count)| Some((element_type(ty)?, count.parse().ok()?)));
+        let Some((ty, count)) = found else { return Err(unreadable(text, "zeros:TYPE:COUNT")) };
+        Array::filled(text, ty, count, |_| 0)
+    }
+
+    /// Reads `random:f32:1024:7`: as many numbers, the same for the same seed. Floats are spread evenly over (-1, 1),
+    /// with all bits of their significand; integers over all their values.
+    pub(crate) fn random(text: &str) -> Result<Array, Failure> {
+        let parts: Vec<&str> = text.split(':').collect();
+        let found = match parts[..] {
+            ["random", ty, count, seed] => element_type(ty).zip(count.parse().ok()).zip(seed.parse::<u64>().ok()),
+            _ => None,
         };
-        let mut zeros = Vec::new();
-        zeros.try_reserve_exact(bytes).map_err(|_| Failure::Input(format!("`{text}`: no memory for {bytes} bytes")))?;
-        zeros.resize(bytes, 0);
-        let element = descr.trim_start_matches(['<', '|']).to_owned();
-        Ok(Array { header: header(descr, &[count as u64]), element, bytes: zeros })
+        let Some(((ty, count), seed)) = found else { return Err(unreadable(text, "random:TYPE:COUNT:SEED")) };
+        let format = Format::NAMED.iter().find(|(name, _)| *name == ty.0).map(|(_, format)| *format);
+        let mut state = seed.wrapping_mul(2).wrapping_add(1);
+        Array::filled(text, ty, count, |_| {
+            let bits = random(&mut state);
+            format.map_or(bits, |format| {
+                // Each binade below 1 is half as likely as the one above it.
+                let below = u64::from(random(&mut state).leading_zeros()) + 1;
+                let exponent = (format.bias() as u64).saturating_sub(below);
+                let significand = bits & ((1 << (format.precision() - 1)) - 1);
+                ((bits >> 63) * format.sign_mask()) | (exponent << (format.precision() - 1)) | significand
+            })
+        })
+    }
+
+    /// An array of one axis; `bits` gives each element.
+    fn filled(
+        text: &str,
+        ty: &ElementType,
+        count: usize,
+        mut bits: impl FnMut(usize) -> u64,
+    ) -> Result<Array, Failure> {
+        let (_, descr, size) = *ty;
+        let large = || Failure::Input(format!("`{text}`: no memory for so many elements"));
+        let length = size.checked_mul(count).filter(|bytes| *bytes <= isize::MAX as usize).ok_or_else(large)?;
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(length).map_err(|_| large())?;
+        for at in 0..count {
+            bytes.extend_from_slice(&bits(at).to_le_bytes()[..size]);
+        }
+        let head = header(descr, &[count as u64]);
+        let header =
+            Header { dtype: descr.to_owned(), shape: vec![count as u64], fortran: false, start: head.len() as u64 };
+        Ok(Array { head, header, bytes })
     }
 
     /// Writes the bytes under the same header.
     pub(crate) fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-        files::write(path, &[&self.header, bytes].concat())
+        files::write(path, &[&self.head, bytes].concat())
     }
 }
 

@@ -1,4 +1,4 @@
-//! `diff`: are two expressions, instructions or files of results bit-equal; else the first input that shows it.
+//! `diff`: are two expressions, instructions, kernels or files of results bit-equal; else the first input that shows it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,15 +10,17 @@ use roundonce::why::diff::files::compare_arrays;
 use roundonce::why::diff::{Budget, Query, Verdict, compare};
 use roundonce::{Profile, SideProblem, sides};
 
+use crate::launch::{Language, LaunchArguments};
 use crate::output::{self, Format, FormatArgument, TargetArguments};
 use crate::plot::{self, Comparison};
 use crate::progress::Progress;
 use crate::why::{split_input, underlined};
-use crate::{Ended, Failure, Status, why_arrays};
+use crate::{Ended, Failure, Status, diff_kernels, why_arrays};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// An expression (fma(a,b,c)), an instruction (fma.rz.f32, FFMA.FTZ; its operands are a, b, c) or a .npy file
+    /// An expression (fma(a,b,c)), an instruction (fma.rz.f32, FFMA.FTZ; its operands are a, b, c), a .npy file, or a
+    /// kernel (.ptx, .spv, .spvasm, .sass) with its arguments as for `run`
     #[arg(allow_hyphen_values = true)]
     first: String,
     /// What it is compared with
@@ -36,21 +38,38 @@ pub(crate) struct Arguments {
     /// Take two NaNs of different bits for a difference
     #[arg(long)]
     nan_bits: bool,
-    /// Of two files of results: a picture of the distances, their distribution and where in the range they are
+    /// Of two files of results, or of what two kernels leave: a picture of the distances, their distribution and where
+    /// in the range they are
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
     #[command(flatten)]
     target: TargetArguments,
     #[command(flatten)]
     format: FormatArgument,
+    #[command(flatten)]
+    launch: LaunchArguments,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
     let (first, second) = (&arguments.first, &arguments.second);
+    let kernels = [first, second].map(Path::new);
+    match kernels.map(|file| Language::of(file).is_some()) {
+        [true, true] => {
+            let plot = arguments.plot.as_deref();
+            return diff_kernels::run(kernels, &arguments.launch, plot, arguments.format.format);
+        }
+        [false, false] if arguments.launch.has_arguments() => {
+            let message = format!("`{first}` is no kernel: expected a .ptx, .spv, .spvasm or .sass file");
+            return Err(Failure::Input(message));
+        }
+        [false, false] => {}
+        _ => return Err(Failure::Input(format!("`{first}` and `{second}`: a kernel is compared with another one"))),
+    }
     match (why_arrays::is_array(first), why_arrays::is_array(second)) {
         (true, true) => files(arguments),
         (false, false) if arguments.plot.is_some() => {
-            Err(Failure::Input("--plot draws how two files of results differ: expected two .npy files".to_owned()))
+            let message = "--plot draws how results differ: expected two .npy files, or two kernels";
+            Err(Failure::Input(message.to_owned()))
         }
         (false, false) => computations(arguments),
         _ => Err(Failure::Input(format!("`{first}` and `{second}`: a file of results is compared with another one"))),

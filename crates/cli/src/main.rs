@@ -8,12 +8,14 @@ mod asm;
 mod bits;
 mod check;
 mod diff;
+mod diff_kernels;
 mod disasm;
 mod eval;
 mod eval_arrays;
 mod explain;
 mod files;
 mod forms;
+mod launch;
 mod output;
 mod plot;
 mod progress;
@@ -25,6 +27,7 @@ mod sweep;
 mod vectors;
 mod why;
 mod why_arrays;
+mod why_kernel;
 mod why_reference;
 
 use std::process::ExitCode;
@@ -48,9 +51,9 @@ enum Verb {
     Explain(explain::Arguments),
     /// One number taken apart in f16, bf16, f32 and f64
     Bits(bits::Arguments),
-    /// Which evaluation of an expression gives each seen value; alone, a published case
+    /// Which evaluation of an expression, or run of a kernel, gives each seen value; alone, a published case
     Why(why::Arguments),
-    /// Whether two expressions, instructions or files of results are bit-equal; else the first input that shows it
+    /// Whether two expressions, instructions, kernels or files of results are bit-equal; else the first input that shows it
     Diff(diff::Arguments),
     /// The table of every instruction form
     Forms(forms::Arguments),

@@ -1,31 +1,27 @@
 //! `run` for a straight-line SASS listing: registers and constants in, registers out, one lane for each element.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
 use roundonce::arith::{ConditionCodes, Format as Float};
 use roundonce::exec::{Buffer, Launch};
 use roundonce::isa::{hex_bits, shortest_decimal};
-use roundonce::kernel::{self, LaneValues, Lanes};
-use roundonce::sass::{self, Lowered, Name};
+use roundonce::kernel::Lanes;
+use roundonce::sass::{Lowered, Name};
 use serde::Serialize;
 
 use crate::array::Array;
+use crate::launch::{self, split_pair};
 use crate::output;
-use crate::run::{Arguments, launched, located, split_pair, tell};
-use crate::{Ended, Failure, Status, files};
+use crate::run::{Arguments, launched, tell};
+use crate::{Ended, Failure, Status};
 
 /// Lanes whose results are printed.
 const SHOWN: usize = 8;
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
-    let path = &arguments.file;
-    let text = files::text(path, files::read(path)?)?;
-    let lowered = sass::lower(&text, arguments.entry.as_deref())
-        .map_err(|findings| Failure::Input(located(path, &text, findings)))?;
-    let given = given(arguments)?;
-    let Lanes { count, grid, block, args } = kernel::lanes(&lowered, &given, missing).map_err(Failure::Input)?;
+    let entry = arguments.launch.entry()?;
+    let (lowered, Lanes { count, grid, block, args }) = launch::listing(&arguments.file, entry, &arguments.launch)?;
     let outputs = outputs(&lowered, arguments)?;
     let launch = Launch {
         program: &lowered.program,
@@ -53,44 +49,6 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         tell(&report, &lowered.program.kernels[0], &[], arguments)?;
     }
     Ok(Status::Done)
-}
-
-/// `R1=0x3f800000`, `P0=1`, `0x3:0x140=x.npy`, by the names that the lowering gives.
-fn given(arguments: &Arguments) -> Result<BTreeMap<String, LaneValues>, Failure> {
-    let mut given = BTreeMap::new();
-    let registers = arguments.reg.iter().map(|text| ("--reg", text));
-    let constants = arguments.cbank.iter().map(|text| ("--cbank", text));
-    for (option, text) in registers.chain(constants) {
-        let (name, value) = split_pair(option, text)?;
-        let name = if option == "--reg" { name.to_uppercase() } else { constant_name(name)? };
-        let value = if value.ends_with(".npy") {
-            let bytes = Array::read(Path::new(value))?.bytes;
-            let (words, rest) = bytes.as_chunks::<4>();
-            if !rest.is_empty() {
-                return Err(Failure::Input(format!("{value}: a register takes elements of 4 bytes")));
-            }
-            LaneValues::PerLane(words.iter().map(|word| u32::from_le_bytes(*word)).collect())
-        } else {
-            LaneValues::parse(value).map_err(|problem| Failure::Input(format!("{option} {name}: {problem}")))?
-        };
-        if given.insert(name.clone(), value).is_some() {
-            return Err(Failure::Input(format!("{option}: `{name}` is given twice")));
-        }
-    }
-    Ok(given)
-}
-
-fn constant_name(text: &str) -> Result<String, Failure> {
-    let problem = || Failure::Input(format!("--cbank `{text}` is not BANK:OFFSET, such as 0x3:0x140"));
-    kernel::constant_name(text).ok_or_else(problem)
-}
-
-fn missing(name: &Name) -> String {
-    let option = match name {
-        Name::Constant { bank, offset } => format!("--cbank {bank:#x}:{offset:#x}=…"),
-        _ => format!("--reg {name}=…"),
-    };
-    format!("{name} is read before it is written: add {option}")
 }
 
 /// The places, among the outputs, of those that go to files.

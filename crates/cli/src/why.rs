@@ -1,24 +1,27 @@
 //! `why`: which evaluation gives each seen value.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use roundonce::Profile;
 use roundonce::why::{CASES, Case, ExprError, Line, Options, Role, Seen, Typed, answer, parse_expr, parse_typed};
 use serde::Serialize;
 
+use crate::launch::{Language, LaunchArguments};
 use crate::output::{self, Format, FormatArgument};
-use crate::{Ended, Failure, Status, why_arrays, why_reference};
+use crate::{Ended, Failure, Status, why_arrays, why_kernel, why_reference};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The expression: + - * ( ), fma(a,b,c), names, literals such as 1.5f, 2.0, 1.5h, 1.5b
+    /// The expression: + - * ( ), fma(a,b,c), names, literals such as 1.5f, 2.0, 1.5h, 1.5b; or a kernel: a .ptx, .spv,
+    /// .spvasm or .sass file, with its arguments as for `run`
     expression: Option<String>,
     /// The names' values: a=1e20f x=0x3f800000 y=0x3c00:f16
     #[arg(value_name = "NAME=VALUE")]
     inputs: Vec<String>,
-    /// A value that was seen: typed or hex bits exactly, a plain decimal to the digits given; may be repeated
+    /// A value that was seen: typed or hex bits exactly, a plain decimal to the digits given; of a kernel P=FILE.npy, the
+    /// buffer P afterwards; may be repeated
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true, value_parser = output::signed)]
     saw: Vec<String>,
     /// A published case by its name
@@ -39,6 +42,8 @@ pub(crate) struct Arguments {
     plot: Option<PathBuf>,
     #[command(flatten)]
     format: FormatArgument,
+    #[command(flatten)]
+    launch: LaunchArguments,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
@@ -59,6 +64,20 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         }
         return ask(case.expression, &inputs, &saw, options, arguments.format.format);
     };
+    let file = Path::new(expression);
+    if Language::of(file).is_some() {
+        if let Some(input) = arguments.inputs.first() {
+            return Err(Failure::Input(format!("`{input}`: a kernel's arguments are given as --arg {input}")));
+        }
+        if arguments.plot.is_some() {
+            return Err(Failure::Input("--plot draws arrays of an expression, not a kernel's".to_owned()));
+        }
+        return why_kernel::ask(file, &arguments.launch, &arguments.saw, arguments.format.format);
+    }
+    if arguments.launch.has_arguments() {
+        let message = format!("`{expression}` is no kernel: expected a .ptx, .spv, .spvasm or .sass file");
+        return Err(Failure::Input(message));
+    }
     let values = arguments.inputs.iter().filter_map(|input| Some(input.split_once('=')?.1));
     let arrays = values.chain(arguments.saw.iter().map(String::as_str)).any(why_arrays::is_array);
     let (inputs, saw, format) = (&arguments.inputs, &arguments.saw, arguments.format.format);

@@ -8,7 +8,7 @@ use roundonce::arith::Format as Lane;
 use roundonce::why::diff::files::compare_arrays;
 use roundonce::why::{Column, Options, Question, Values, answer_arrays};
 
-use crate::array::{Array, Header};
+use crate::array::Array;
 use crate::output::{self, Format};
 use crate::plot::{self, Comparison};
 use crate::progress::Progress;
@@ -24,8 +24,6 @@ pub(crate) fn is_array(text: &str) -> bool {
 pub(crate) fn read(path: &Path) -> Result<Values, Failure> {
     let fault = |problem: String| Failure::Input(format!("{}: {problem}", path.display()));
     let Array { header, bytes, .. } = Array::read(path)?;
-    let size = (header.len() + bytes.len()) as u64;
-    let header = Header::read(path, &mut std::io::Cursor::new(&header), size)?;
     let format = match header.element() {
         "f2" => Lane::F16,
         "f4" => Lane::F32,

@@ -1,7 +1,7 @@
 //! A kernel's launch: what it is given, what it gives back, what can go wrong.
 
 use crate::{Buffer, engine};
-use roundonce_arith::Profile;
+use roundonce_arith::{Operation, Profile};
 use roundonce_isa::program::Program;
 use std::collections::BTreeMap;
 
@@ -35,6 +35,8 @@ pub struct Options {
     pub check_races: bool,
     /// The thread, counted through the grid (block by block, x first), whose instructions are recorded.
     pub trace_lane: Option<u64>,
+    /// Only this block runs, counted through the grid, x first.
+    pub only_block: Option<u64>,
     /// Instructions are counted by line.
     pub count_lines: bool,
 }
@@ -49,6 +51,7 @@ impl Default for Options {
             threads: 1,
             check_races: false,
             trace_lane: None,
+            only_block: None,
             count_lines: false,
         }
     }
@@ -160,6 +163,8 @@ pub struct Difference {
 /// One instruction of the traced thread.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TraceLine {
+    /// An index into the kernel's places.
+    pub place: u32,
     /// Its line.
     pub line: u32,
     /// As written.
@@ -168,6 +173,19 @@ pub struct TraceLine {
     pub operands: Vec<(u64, u32)>,
     /// The results' bits, in order.
     pub results: Vec<(u64, u32)>,
+    /// The multiply-adds that it consists of, in order.
+    pub computed: Vec<Computed>,
+}
+
+/// One multiply-add of the traced thread.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Computed {
+    /// What was computed.
+    pub operation: Operation,
+    /// The operands' bits, as many as the operation takes.
+    pub operands: Vec<u64>,
+    /// The result's bits.
+    pub result: u64,
 }
 
 /// What kind of trouble it is.

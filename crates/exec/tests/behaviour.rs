@@ -348,3 +348,61 @@ fn a_block_of_more_threads_than_can_be_counted() {
         assert_eq!(launch.run().unwrap_err().trouble, Trouble::Usage, "{block:?}");
     }
 }
+
+/// A block alone does what it does among the others, whoever traces it.
+#[test]
+fn one_block_alone() {
+    let body = "st.global.u32 [%rd3], %r4;";
+    for threads in [1, 2] {
+        let options = Options { only_block: Some(2), trace_lane: Some(2 * 32 + 5), threads, ..Options::default() };
+        let report = run(body, 128, 4, 32, options).unwrap();
+        let expected: Vec<u32> = (0..128).map(|at| if (64..96).contains(&at) { at } else { 0 }).collect();
+        assert_eq!(words(&report), expected);
+        assert_eq!(report.trace.iter().find(|line| line.line == 11).unwrap().operands[1], (69, 32));
+    }
+    let nobody = run(body, 128, 4, 32, Options { only_block: Some(4), ..Options::default() }).unwrap();
+    assert_eq!(words(&nobody), [0; 128]);
+}
+
+/// The trace has every multiply-add with all its operands, constants and repeated ones among them.
+#[test]
+fn multiply_adds_are_traced_whole() {
+    let body = "fma.rn.f32 %f2, %f1, %f1, 0fbf800002;\nadd.rn.f32 %f2, %f2, %f2;\nst.global.f32 [%rd3], %f2;";
+    let report = run(body, 1, 1, 1, Options { trace_lane: Some(0), ..Options::default() }).unwrap();
+    let computed: Vec<_> = report.trace.iter().flat_map(|line| &line.computed).collect();
+    let seen: Vec<_> = computed.iter().map(|it| (it.operation.kind, it.operands.clone(), it.result)).collect();
+    use roundonce_arith::Kind;
+    assert_eq!(
+        seen,
+        [
+            (Kind::MulAdd, vec![0x3f80_0001, 0x3f80_0001, 0xbf80_0002], 0x2880_0000),
+            (Kind::Add, vec![0x2880_0000, 0x2880_0000], 0x2900_0000),
+        ]
+    );
+}
+
+/// Which sums may take a product in: every one that reads it unchanged, under the same guard, its factors unchanged.
+#[test]
+fn candidates_of_contraction() {
+    let found = |body: &str| -> Vec<(u32, u32, bool)> {
+        let text = module(body);
+        let parsed = roundonce_ptx::parse(&text);
+        let program = roundonce_ptx::lower(&parsed.module, None).unwrap();
+        let kernel = &program.kernels[0];
+        let line =
+            |block: usize, at: usize| kernel.places[kernel.blocks[block].instructions[at].place as usize].line - 11;
+        let candidates = roundonce_isa::program::candidates(kernel);
+        candidates.iter().map(|it| (line(it.block, it.product), line(it.block, it.sum), it.alone)).collect()
+    };
+    let product = "mul.f32 %f2, %f1, %f1;\n";
+    assert_eq!(found(&format!("{product}add.f32 %f3, %f2, %f1;")), [(0, 1, true)]);
+    let both = format!("{product}add.f32 %f3, %f2, %f1;\nsub.f32 %f4, %f1, %f2;");
+    assert_eq!(found(&both), [(0, 1, false), (0, 2, false)]);
+    assert_eq!(found(&format!("{product}add.f32 %f3, %f2, %f1;\nst.global.f32 [%rd3], %f2;")), [(0, 1, false)]);
+    assert_eq!(found(&format!("{product}add.f32 %f3, %f2, %f1;\nmov.f32 %f2, %f1;")), [(0, 1, true)]);
+    assert_eq!(found(&format!("{product}mov.f32 %f1, %f3;\nadd.f32 %f3, %f2, %f4;")), []);
+    assert_eq!(found(&format!("{product}add.f32 %f3, %f2, %f2;")), []);
+    assert_eq!(found(&format!("{product}@%p1 add.f32 %f3, %f2, %f1;")), []);
+    assert_eq!(found(&format!("{product}add.rn.f32 %f3, %f2, %f1;")), []);
+    assert_eq!(found(&format!("{product}add.ftz.f32 %f3, %f2, %f1;")), []);
+}

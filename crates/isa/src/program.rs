@@ -29,7 +29,7 @@ mod op;
 mod ops;
 
 pub use check::Invalid;
-pub use contract::{fuse, fused};
+pub use contract::{Candidate, candidates, fuse, fused};
 pub use flow::{Flow, Liveness};
 pub use kinds::{
     AtomicKind, BarrierKind, Class, Comparand, Comparison, Function, IntOp, PermuteMode, Reduction, Scalar,
@@ -188,6 +188,8 @@ pub struct Place {
     pub line: u32,
     /// The instruction as written, or as a disassembler writes it.
     pub text: String,
+    /// What it was compiled from, where the module says it: `saxpy.cu:7:12`; empty otherwise.
+    pub source: String,
 }
 
 /// What a parameter of a kernel is to whoever launches it.
@@ -303,7 +305,7 @@ impl Kernel {
             max_threads: None,
             registers: Vec::new(),
             blocks: Vec::new(),
-            places: vec![Place { line: 0, text: String::new() }],
+            places: vec![Place { line: 0, text: String::new(), source: String::new() }],
         }
     }
     /// A new register.

@@ -21,3 +21,15 @@ fn kernels_lower() {
     }
     assert!(count >= 15, "{count}");
 }
+
+/// `.file` and `.loc` say what an instruction was compiled from.
+#[test]
+fn instructions_know_their_source() {
+    let text = ".version 8.0\n.target sm_80\n.address_size 64\n.file 3 \"/home/somebody/axpy.cu\", 1, 2\n\
+        .visible .entry k(.param .f32 a) {\n.reg .f32 %f<4>;\nld.param.f32 %f1, [a];\n.loc 3 7 12\n\
+        add.f32 %f2, %f1, %f1;\n.loc 4 1 2\nadd.f32 %f3, %f2, %f1;\nret;\n}\n";
+    let program = lower(&parse(text).module, None).unwrap();
+    let sources: Vec<(u32, &str)> =
+        program.kernels[0].places.iter().map(|place| (place.line, place.source.as_str())).collect();
+    assert_eq!(sources, [(0, ""), (7, ""), (9, "axpy.cu:7:12"), (11, ":1:2"), (12, ":1:2")]);
+}

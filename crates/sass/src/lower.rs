@@ -186,7 +186,7 @@ impl Lowering {
     }
 
     fn instruction(&mut self, instruction: &Instruction, line: u32, text: &str) {
-        self.places.push(program::Place { line, text: text.to_owned() });
+        self.places.push(program::Place { line, text: text.to_owned(), source: String::new() });
         // Place 0 says nothing.
         let place = self.places.len() as u32;
         let guard = match instruction.guard {

@@ -177,7 +177,7 @@ pub(crate) fn describe(departures: &[Departure]) -> String {
     }
 }
 
-fn direction(rounding: &str) -> &'static str {
+pub(crate) fn direction(rounding: &str) -> &'static str {
     match rounding {
         "rz" => "toward zero (.rz)",
         "rm" => "toward -infinity (.rm)",

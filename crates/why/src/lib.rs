@@ -13,6 +13,7 @@ mod cases;
 pub mod diff;
 mod explain;
 mod expr;
+mod kernel;
 mod plan;
 mod reference;
 mod search;
@@ -27,6 +28,11 @@ pub use arrays::{ArrayAnswer, ArrayGroup, ArraySeen, Bits, Column, Example, Ques
 pub use cases::{CASES, Case};
 pub use explain::{Component, Counterpart, Explained, Neighbour, Number, OperandText, Picture, explain};
 pub use expr::{Expr, ExprError, Typed, names_in, parse_expr, parse_typed};
+pub use kernel::{
+    BufferDifferences, ChangeText, Computation, Element, Experiment, Freedom, KernelAnswer, KernelComparison,
+    KernelPair, Nearest, Observation, Parted, Parting, PolicyText, SeenArray, SeenKernel, SharedBuffer, Thread, Worked,
+    answer_kernel, compare_kernels,
+};
 pub use plan::{Plan, PlanOp, Ref};
 pub use reference::{Trial, TrialAnswer};
 pub use search::{Explanation, MAX_WAYS, Options, Space, parting, ulps};

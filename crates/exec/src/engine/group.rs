@@ -30,6 +30,7 @@ pub(crate) struct Setup {
     pub(crate) step_limit: u64,
     pub(crate) check_races: bool,
     pub(crate) trace_lane: Option<u64>,
+    pub(crate) only_block: Option<u64>,
     pub(crate) count_lines: bool,
     /// The address of each variable of the program.
     pub(crate) variables: Vec<u64>,

@@ -191,6 +191,7 @@ fn run_kernel(
         step_limit: options.step_limit,
         check_races: options.check_races,
         trace_lane: options.trace_lane,
+        only_block: options.only_block,
         count_lines: options.count_lines,
         variables,
         buffer_bytes,
@@ -273,22 +274,24 @@ fn place_variables(variables: &[Variable], memory: &mut Memory, written: Written
     addresses
 }
 
-/// One group: its number, its first block, its blocks.
+/// The blocks that run, in groups of neighbours.
 struct Groups {
-    blocks: u64,
+    start: u64,
+    end: u64,
     per_group: u64,
 }
 
 impl Groups {
     fn new(setup: &Setup, workers: usize) -> Groups {
-        let blocks: u64 = setup.grid.iter().map(|&axis| u64::from(axis)).product();
+        let all: u64 = setup.grid.iter().map(|&axis| u64::from(axis)).product();
+        let (start, end) = setup.only_block.map_or((0, all), |only| (only.min(all), only.saturating_add(1).min(all)));
         // Full groups, but enough of them for every worker.
         let fitting = (LANES / setup.threads()) as u64;
-        Groups { blocks, per_group: fitting.min(blocks.div_ceil(workers as u64)).max(1) }
+        Groups { start, end, per_group: fitting.min((end - start).div_ceil(workers as u64)).max(1) }
     }
     fn get(&self, group: u64) -> Option<(u64, usize)> {
-        let first = group.checked_mul(self.per_group).filter(|&first| first < self.blocks)?;
-        Some((first, self.per_group.min(self.blocks - first) as usize))
+        let first = group.checked_mul(self.per_group)?.checked_add(self.start).filter(|&first| first < self.end)?;
+        Some((first, self.per_group.min(self.end - first) as usize))
     }
 }
 

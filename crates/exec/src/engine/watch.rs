@@ -5,8 +5,8 @@
 
 use super::code::{Step, Steps};
 use super::group::Machine;
-use crate::launch::TraceLine;
-use roundonce_isa::program::{Op, Operand, Reg, Role, Terminator};
+use crate::launch::{Computed, TraceLine};
+use roundonce_isa::program::{Op, Operand, Reg, Role, Terminator, Width};
 
 /// The traced lane's instruction, as far as it has run.
 #[derive(Default, Debug)]
@@ -21,6 +21,8 @@ pub(super) struct Traced<'a> {
     operands: Vec<Seen>,
     /// What they have written, and whether one has read it since: then it is nobody else's.
     written: Vec<(Seen, bool)>,
+    /// The multiply-adds, the last one without its result until it has run.
+    computed: Vec<Computed>,
 }
 
 /// A register's bits at the time, and how many.
@@ -69,6 +71,14 @@ impl<'a> Machine<'a> {
             self.traced.place = step.place;
         }
         self.traced.noted = Some(step.op);
+        if let Op::Float { operation, args, .. } = step.op {
+            let operand = |(index, &arg): (usize, &Operand)| {
+                let width = Width::holding(operation.operand_format(index).width());
+                self.files.lane(arg, width, lane, self.geometry) & width.mask()
+            };
+            let operands = args.iter().take(operation.kind.arity()).enumerate().map(operand).collect();
+            self.traced.computed.push(Computed { operation: *operation, operands, result: 0 });
+        }
         let earlier = self.traced.operands.len();
         let mut read = Vec::new();
         step.op.registers(|role, reg| {
@@ -107,6 +117,10 @@ impl<'a> Machine<'a> {
 
     #[cold]
     fn note_results(&mut self, step: &Step<'a>, lane: usize) {
+        if let Op::Float { d, .. } = step.op {
+            let result = self.seen(*d, lane).bits;
+            self.traced.computed.last_mut().into_iter().for_each(|computed| computed.result = result);
+        }
         // A special register is an operand of whatever reads it.
         if !matches!(step.op, Op::Special { .. }) || step.completes {
             let mut written = Vec::new();
@@ -125,14 +139,16 @@ impl<'a> Machine<'a> {
             let operands = self.traced.operands.iter().map(|seen| (seen.bits, seen.width)).collect();
             let results = self.traced.written.iter().filter(|(_, read)| !read);
             let results = results.map(|(seen, _)| (seen.bits, seen.width)).collect();
-            self.tell(step.place, operands, results);
+            let computed = core::mem::take(&mut self.traced.computed);
+            self.tell(step.place, operands, results, computed);
             self.traced.clear();
         }
     }
 
-    fn tell(&mut self, place: u32, operands: Vec<(u64, u32)>, results: Vec<(u64, u32)>) {
-        let place = &self.code.kernel.places[place as usize];
-        self.tally.trace.push(TraceLine { line: place.line, text: place.text.clone(), operands, results });
+    fn tell(&mut self, place: u32, operands: Vec<(u64, u32)>, results: Vec<(u64, u32)>, computed: Vec<Computed>) {
+        let at = &self.code.kernel.places[place as usize];
+        let (line, text) = (at.line, at.text.clone());
+        self.tally.trace.push(TraceLine { place, line, text, operands, results, computed });
     }
 
     /// At a block's end: a branch is an instruction too.
@@ -149,7 +165,7 @@ impl<'a> Machine<'a> {
                 _ => None,
             };
             let operands = operand.map(|seen| (seen.bits, seen.width)).into_iter().collect();
-            self.tell(block.place, operands, Vec::new());
+            self.tell(block.place, operands, Vec::new(), Vec::new());
         }
     }
 }

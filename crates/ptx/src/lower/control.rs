@@ -188,7 +188,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         }
         let back = self.new_block();
         let outer = core::mem::replace(&mut self.scopes, vec![scope]);
-        let (top, span, place) = (self.local_top, self.span, self.place);
+        let (top, span, place, source) = (self.local_top, self.span, self.place, self.source.clone());
         self.calls.push((function.name, back));
         let outcome = match &function.body {
             Some(body) => self.statements(body),
@@ -197,7 +197,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         self.calls.pop();
         self.scopes = outer;
         self.local_top = top;
-        (self.span, self.place) = (span, place);
+        (self.span, self.place, self.source) = (span, place, source);
         self.start(back);
         outcome?;
         for (to, from) in copies {

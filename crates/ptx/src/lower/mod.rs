@@ -102,6 +102,8 @@ struct Lowering<'m, 'a> {
     globals: HashMap<&'a str, Entity<'a>>,
     functions: HashMap<&'a str, &'m Function<'a>>,
     line_starts: Vec<usize>,
+    /// What `.file` gives each index.
+    files: HashMap<u32, &'a str>,
     /// Bytes of the module's own shared variables.
     shared_bytes: u32,
     /// Shared variables whose size the launch gives, and their alignment.
@@ -141,6 +143,8 @@ struct Body<'l, 'm, 'a> {
     calls: Vec<(&'a str, usize)>,
     guard: Option<Guard>,
     place: u32,
+    /// What the last `.loc` named: `saxpy.cu:7:12`.
+    source: String,
     /// Where the instruction at work stands.
     span: crate::ast::Span,
     /// The carry flag.
@@ -167,6 +171,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
             calls: Vec::new(),
             guard: None,
             place: 0,
+            source: String::new(),
             span: function.span,
             carry,
             local_top: 0,
@@ -348,7 +353,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         // On one line, whatever white space the printer puts between the parts.
         let text = crate::print_instruction(self.module, instruction);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        self.kernel.places.push(Place { line, text });
+        self.kernel.places.push(Place { line, text, source: self.source.clone() });
         self.place = self.kernel.places.len() as u32 - 1;
     }
 

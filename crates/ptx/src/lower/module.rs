@@ -51,6 +51,21 @@ pub(super) fn size_of(module: &Module, variable: &Variable) -> Result<(u32, u32)
     Ok((size as u32, align))
 }
 
+/// The path of each `.file INDEX "PATH"`, without its directories.
+fn files<'a>(module: &Module<'a>) -> HashMap<u32, &'a str> {
+    let directives = module.items.iter().filter_map(|item| match item {
+        Item::Directive(directive) if directive.name == ".file" => Some(module.operands(directive.operands)),
+        _ => None,
+    });
+    let named = directives.filter_map(|operands| match operands {
+        [Operand { kind: OperandKind::Number(index), .. }, Operand { kind: OperandKind::Text(path), .. }, ..] => {
+            Some((index.parse().ok()?, path.rsplit(['/', '\\']).next()?))
+        }
+        _ => None,
+    });
+    named.collect()
+}
+
 impl<'m, 'a> Lowering<'m, 'a> {
     pub(super) fn new(module: &'m Module<'a>) -> core::result::Result<Lowering<'m, 'a>, Vec<Finding>> {
         let text = module.text();
@@ -64,6 +79,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
             globals: HashMap::new(),
             functions: HashMap::new(),
             line_starts,
+            files: files(module),
             shared_bytes: 0,
             dynamic_shared: Vec::new(),
         };

@@ -71,7 +71,11 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                     }
                     self.guard = None;
                 }
-                Statement::Line(_) | Statement::Prototype(_) | Statement::Section(_) | Statement::Dwarf(_) => {}
+                Statement::Line(line) => {
+                    let file = self.lowering.files.get(&line.file).copied().unwrap_or_default();
+                    self.source = format!("{file}:{}:{}", line.line, line.column);
+                }
+                Statement::Prototype(_) | Statement::Section(_) | Statement::Dwarf(_) => {}
             }
         }
         self.scopes.truncate(depth);

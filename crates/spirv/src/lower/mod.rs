@@ -173,10 +173,12 @@ impl Source<'_> {
             (Some(text), Some(span)) => Place {
                 line: self.starts.partition_point(|&start| start <= span.start) as u32,
                 text: text.get(span).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" "),
+                source: String::new(),
             },
             _ => Place {
                 line: HEADER_LINES + 1 + index as u32,
                 text: self.lines.get(index).cloned().unwrap_or_default(),
+                source: String::new(),
             },
         }
     }

@@ -4,7 +4,7 @@ mod neighbours;
 mod picture;
 mod render;
 
-use roundonce_arith::{ConditionCodes, Event, Flags, Format, Kind, Operand, Outcome, Profile};
+use roundonce_arith::{ConditionCodes, Event, Flags, Format, Kind, Operand, Operation, Outcome, Profile};
 use roundonce_isa::{Form, Instruction, Value, hex_bits, hexadecimal, shortest_decimal};
 use serde::Serialize;
 
@@ -100,7 +100,7 @@ pub fn explain(
     let recipe = &instruction.recipe;
     let component = |lane: usize| {
         let bits: Vec<u64> = operands.iter().map(|operand| operand.lanes()[lane]).collect();
-        component(instruction, &bits, profile)
+        Component::of(&recipe.operation, recipe.condition_codes, &bits, profile)
     };
     Explained {
         instruction: spelling.to_owned(),
@@ -168,18 +168,13 @@ fn class(format: Format, bits: u64) -> &'static str {
     }
 }
 
-fn component(instruction: &Instruction, bits: &[u64], profile: &Profile) -> Component {
-    let operation = &instruction.recipe.operation;
-    let format = operation.format;
-    let mut events = Vec::new();
-    let outcome = operation.evaluate_traced(profile, bits, &mut |event| events.push(event));
-    let operands = operation
-        .kind
-        .operands()
-        .iter()
-        .zip(bits)
-        .enumerate()
-        .map(|(index, (&operand, &bits))| {
+impl Component {
+    /// One operation on its operands' bits; `codes`: it writes condition codes.
+    pub(crate) fn of(operation: &Operation, codes: bool, bits: &[u64], profile: &Profile) -> Component {
+        let format = operation.format;
+        let mut events = Vec::new();
+        let outcome = operation.evaluate_traced(profile, bits, &mut |event| events.push(event));
+        let operands = operation.kind.operands().iter().zip(bits).enumerate().map(|(index, (&operand, &bits))| {
             let format = operation.operand_format(index);
             OperandText {
                 name: operand_name(operand),
@@ -187,27 +182,26 @@ fn component(instruction: &Instruction, bits: &[u64], profile: &Profile) -> Comp
                 number: Number::of(format, bits),
                 class: class(format, bits),
             }
-        })
-        .collect();
-    // Where sm_1x rounds the product by itself, that is the rounding to look at.
-    let picture = events.iter().find_map(|event| match *event {
-        Event::Terms { product, addend } => Some(Picture::of(format, product, addend)),
-        _ => None,
-    });
-    Component {
-        operands,
-        steps: steps(instruction, bits, &events, outcome),
-        picture: picture.flatten(),
-        result: Number::of(format, outcome.bits),
-        flags: outcome.flags.names().collect(),
-        codes: instruction.recipe.condition_codes.then(|| ConditionCodes::of(format, outcome.bits).to_string()),
-        neighbours: neighbours::neighbours(operation, bits, profile, outcome.bits),
+        });
+        // Where sm_1x rounds the product by itself, that is the rounding to look at.
+        let picture = events.iter().find_map(|event| match *event {
+            Event::Terms { product, addend } => Some(Picture::of(format, product, addend)),
+            _ => None,
+        });
+        Component {
+            operands: operands.collect(),
+            steps: steps(operation, bits, &events, outcome),
+            picture: picture.flatten(),
+            result: Number::of(format, outcome.bits),
+            flags: outcome.flags.names().collect(),
+            codes: codes.then(|| ConditionCodes::of(format, outcome.bits).to_string()),
+            neighbours: neighbours::neighbours(operation, bits, profile, outcome.bits),
+        }
     }
 }
 
 /// What the pipeline did, in words.
-fn steps(instruction: &Instruction, bits: &[u64], events: &[Event], outcome: Outcome) -> Vec<String> {
-    let operation = &instruction.recipe.operation;
+fn steps(operation: &Operation, bits: &[u64], events: &[Event], outcome: Outcome) -> Vec<String> {
     let format = operation.format;
     let show = |bits: u64| format!("{} {}", hex_bits(format.width(), bits), shortest_decimal(format, bits));
     let mut steps = Vec::new();
@@ -233,7 +227,8 @@ fn steps(instruction: &Instruction, bits: &[u64], events: &[Event], outcome: Out
             }
             Event::Rounded(rounded) => {
                 let exactly = if rounded.flags.contains(Flags::INEXACT) { "rounds to" } else { "is exactly" };
-                Some(format!("the sum {exactly} {}", show(rounded.bits)))
+                let what = if operation.kind == Kind::Mul { "product" } else { "sum" };
+                Some(format!("the {what} {exactly} {}", show(rounded.bits)))
             }
             Event::FlushedResult => Some("the result is subnormal and becomes zero of its sign".to_owned()),
             Event::Saturated(before) => Some(format!("{} is clamped to {}", show(before), show(outcome.bits))),

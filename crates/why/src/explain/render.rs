@@ -74,6 +74,24 @@ fn distance(ulps: Option<u64>, same: bool) -> String {
 
 impl Component {
     fn lines(&self, kind: Kind, lines: &mut Vec<Line>) {
+        self.worked_lines(kind, lines);
+        lines.push(Line::default());
+        for neighbour in &self.neighbours {
+            let (bits, value, _) = columns(&neighbour.number);
+            let same = neighbour.number.bits == self.result.bits;
+            let text = format!(
+                "{:<bits$} {:<value$} {}",
+                neighbour.number.bits,
+                neighbour.number.value,
+                distance(neighbour.ulps, same)
+            );
+            let role = if same { Role::Faint } else { Role::Plain };
+            lines.push(Line::of(Role::Label, format!(" {:<12} ", neighbour.what)).and(role, text));
+        }
+    }
+
+    /// Operands, the aligned significands, the steps and the result.
+    pub(crate) fn worked_lines(&self, kind: Kind, lines: &mut Vec<Line>) {
         let mixed = self.operands.iter().any(|operand| operand.ty != self.operands[0].ty);
         for operand in &self.operands {
             let ty = if mixed { format!("{} ", operand.ty) } else { String::new() };
@@ -102,19 +120,6 @@ impl Component {
         lines.push(number_line("d", &self.result, &format!("{}{codes}", if flags.len() > 9 { "" } else { &flags })));
         if flags.len() > 9 {
             lines.push(Line::of(Role::Faint, format!("   {flags}")));
-        }
-        lines.push(Line::default());
-        for neighbour in &self.neighbours {
-            let (bits, value, _) = columns(&neighbour.number);
-            let same = neighbour.number.bits == self.result.bits;
-            let text = format!(
-                "{:<bits$} {:<value$} {}",
-                neighbour.number.bits,
-                neighbour.number.value,
-                distance(neighbour.ulps, same)
-            );
-            let role = if same { Role::Faint } else { Role::Plain };
-            lines.push(Line::of(Role::Label, format!(" {:<12} ", neighbour.what)).and(role, text));
         }
     }
 }

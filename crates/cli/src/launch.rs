@@ -1,0 +1,415 @@
+//! A kernel with its arguments and its grid: what `run`, `why` and `diff` share.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use clap::{Args, ValueEnum};
+use roundonce::Profile;
+use roundonce::exec::{Arg, Launch, Options};
+use roundonce::isa::Finding;
+use roundonce::isa::program::{Kernel, Passing, Program};
+use roundonce::kernel::{self, Choice, LaneValues, Lanes, Ready, Refusal, Source};
+use roundonce::sass::{self, Lowered, Name};
+use roundonce::spirv::Assume;
+
+use crate::array::Array;
+use crate::report::Checked;
+use crate::{Failure, files, output};
+
+/// What is done where a SPIR-V module leaves bits open.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Assumption {
+    /// To nearest even, subnormals kept, NVIDIA's NaNs: what `eval` gives
+    Nvidia,
+    /// IEEE 754: to nearest even, subnormals kept, a NaN operand's payload kept
+    Strict,
+    /// To nearest even, subnormals flushed
+    Flush,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Kernels")]
+pub(crate) struct LaunchArguments {
+    /// The kernel (needed when there are several); `diff` takes one for each file
+    #[arg(long, value_name = "NAME")]
+    entry: Vec<String>,
+    /// Blocks of the grid
+    #[arg(long, value_name = "X[,Y,Z]", default_value = "1", value_parser = extent)]
+    grid: [u32; 3],
+    /// Threads of a block; where the kernel says how many it wants, that is the default, otherwise 1
+    #[arg(long, value_name = "X[,Y,Z]", value_parser = extent)]
+    block: Option<[u32; 3]>,
+    /// A parameter, by position from 0 or by name: a number, in.npy (a buffer with the file's bytes), zeros:f32:1024 or
+    /// random:f32:1024:SEED; a SPIR-V buffer by set and binding, 0.1=in.npy
+    #[arg(long, visible_alias = "buffer", value_name = "P=VALUE")]
+    arg: Vec<String>,
+    /// SASS: a register, predicate or CC before the listing; a number for every lane, or in.npy with one a lane
+    #[arg(long, value_name = "R1=VALUE", value_parser = output::signed)]
+    reg: Vec<String>,
+    /// SASS: a word of a constant bank, as --reg
+    #[arg(long, value_name = "BANK:OFFSET=VALUE", value_parser = output::signed)]
+    cbank: Vec<String>,
+    /// SPIR-V: a specialisation constant, by its SpecId
+    #[arg(long, value_name = "ID=VALUE")]
+    spec: Vec<String>,
+    /// SPIR-V: what is done where the module leaves bits open
+    #[arg(long, value_enum, default_value = "nvidia")]
+    assume: Assumption,
+    /// Bytes of dynamic shared memory
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    shared: u32,
+    /// Worker threads
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Give up after this many instructions of one group of blocks
+    #[arg(long, value_name = "N", default_value_t = Options::default().step_limit)]
+    step_limit: u64,
+    /// Give up beyond this many bytes of memory
+    #[arg(long, value_name = "BYTES", default_value_t = Options::default().memory_limit)]
+    memory_limit: u64,
+}
+
+/// The language of a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Language {
+    Ptx,
+    Spirv,
+    Sass,
+}
+
+impl Language {
+    /// By a file's name.
+    pub(crate) fn of(path: &Path) -> Option<Language> {
+        match path.extension()?.to_str()? {
+            "ptx" => Some(Language::Ptx),
+            "spv" | "spvasm" => Some(Language::Spirv),
+            "sass" => Some(Language::Sass),
+            _ => None,
+        }
+    }
+}
+
+impl LaunchArguments {
+    /// Whether anything was given that only a kernel takes.
+    pub(crate) fn has_arguments(&self) -> bool {
+        ![&self.arg, &self.reg, &self.cbank, &self.spec].iter().all(|given| given.is_empty()) || !self.entry.is_empty()
+    }
+
+    /// The one kernel that is named, if one is.
+    pub(crate) fn entry(&self) -> Result<Option<&str>, Failure> {
+        match &self.entry[..] {
+            [] => Ok(None),
+            [entry] => Ok(Some(entry)),
+            _ => Err(Failure::Input("--entry is given twice".to_owned())),
+        }
+    }
+
+    /// The kernels of two files; one name serves both.
+    pub(crate) fn entries(&self) -> Result<[Option<&str>; 2], Failure> {
+        match &self.entry[..] {
+            [first, second] => Ok([Some(first), Some(second)]),
+            _ => self.entry().map(|entry| [entry; 2]),
+        }
+    }
+
+    /// How a launch is run, of what is asked here.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            step_limit: self.step_limit,
+            memory_limit: self.memory_limit,
+            threads: self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+            ..Options::default()
+        }
+    }
+}
+
+/// A kernel that can be launched.
+pub(crate) struct Prepared {
+    pub(crate) program: Program,
+    /// Its place in the program.
+    place: usize,
+    pub(crate) language: Language,
+    pub(crate) profile: Profile,
+    /// What the module leaves open of the bits, and what was picked.
+    pub(crate) undetermined: Vec<String>,
+    grid: [u32; 3],
+    block: [u32; 3],
+    args: Vec<Arg>,
+    /// The arrays that came with the arguments.
+    pub(crate) arrays: Vec<Option<Array>>,
+    shared: u32,
+    /// What a .sass listing writes, and the argument of each.
+    registers: Vec<(String, usize)>,
+}
+
+impl Prepared {
+    /// Reads a module, its arguments and its grid.
+    pub(crate) fn read(path: &Path, entry: Option<&str>, arguments: &LaunchArguments) -> Result<Prepared, Failure> {
+        if Language::of(path) == Some(Language::Sass) {
+            let (lowered, lanes) = listing(path, entry, arguments)?;
+            let first = 1 + lowered.inputs.len();
+            let registers = lowered.outputs.iter().enumerate().map(|(at, name)| (name.to_string(), first + at));
+            return Ok(Prepared {
+                place: 0,
+                language: Language::Sass,
+                profile: Profile::NVIDIA,
+                undetermined: Vec::new(),
+                grid: lanes.grid,
+                block: lanes.block,
+                arrays: lanes.args.iter().map(|_| None).collect(),
+                args: lanes.args,
+                shared: 0,
+                registers: registers.collect(),
+                program: lowered.program,
+            });
+        }
+        let ready = ready(path, entry, arguments)?;
+        let (args, arrays) = bind(ready.kernel(), arguments)?;
+        ready.check_formats(&formats(&arrays)).map_err(Failure::Input)?;
+        let name = &ready.kernel().name;
+        Ok(Prepared {
+            place: ready.program.kernels.iter().position(|kernel| kernel.name == *name).unwrap_or(0),
+            language: Language::of(path).unwrap_or(Language::Ptx),
+            profile: ready.profile,
+            undetermined: ready.undetermined.clone(),
+            grid: arguments.grid,
+            block: arguments.block.or(ready.kernel().required_block).unwrap_or([1; 3]),
+            args,
+            arrays,
+            shared: arguments.shared,
+            registers: Vec::new(),
+            program: ready.program,
+        })
+    }
+
+    pub(crate) fn kernel(&self) -> &Kernel {
+        &self.program.kernels[self.place]
+    }
+
+    pub(crate) fn launch(&self, options: Options) -> Launch<'_> {
+        Launch {
+            program: &self.program,
+            entry: Some(&self.kernel().name),
+            grid: self.grid,
+            block: self.block,
+            args: self.args.clone(),
+            dynamic_shared: self.shared,
+            options: Options { profile: self.profile, ..options },
+        }
+    }
+
+    /// The buffers that it may be compared by: the name and the argument of each. Of a listing, what it writes.
+    pub(crate) fn buffers(&self) -> Vec<(&str, usize)> {
+        let registers = self.registers.iter().map(|(name, arg)| (name.as_str(), *arg));
+        let params = self.kernel().params.iter().zip(&self.arrays).enumerate();
+        let arrays =
+            params.filter(|(_, (_, array))| array.is_some()).map(|(arg, (param, _))| (param.name.as_str(), arg));
+        registers.chain(arrays).collect()
+    }
+
+    /// What an argument is called, in answers: a register as given, a parameter by its own name.
+    pub(crate) fn name<'a>(&'a self, arg: usize, given: &'a str) -> &'a str {
+        if self.language == Language::Sass { given } else { &self.kernel().params[arg].name }
+    }
+
+    /// Bytes of an argument's buffer.
+    pub(crate) fn buffer_bytes(&self, arg: usize) -> usize {
+        match &self.args[arg] {
+            Arg::Buffer(buffer) => buffer.len(),
+            Arg::Bytes(_) | Arg::Scalar(_) => 0,
+        }
+    }
+
+    /// The argument whose buffer a parameter, or a register that a listing writes, names.
+    pub(crate) fn buffer(&self, option: &str, name: &str) -> Result<usize, Failure> {
+        if self.language == Language::Sass {
+            let found = self.registers.iter().find(|(register, _)| *register == name.to_uppercase());
+            let names: Vec<&str> = self.registers.iter().map(|(register, _)| register.as_str()).collect();
+            return found.map(|(_, arg)| *arg).ok_or_else(|| not_written(option, name, &names));
+        }
+        let place = kernel::parameter(self.kernel(), name).map_err(Failure::Input)?;
+        match self.arrays[place] {
+            Some(_) => Ok(place),
+            None => Err(Failure::Input(format!("{option}: parameter `{name}` is a number, not a buffer"))),
+        }
+    }
+}
+
+fn not_written(option: &str, name: &str, names: &[&str]) -> Failure {
+    Failure::Input(format!("{option}: the listing does not write `{name}`: it writes {}", names.join(", ")))
+}
+
+fn choice(entry: Option<&str>, arguments: &LaunchArguments) -> Result<Choice, Failure> {
+    let assume = match arguments.assume {
+        Assumption::Nvidia => Assume::Nvidia,
+        Assumption::Strict => Assume::Strict,
+        Assumption::Flush => Assume::Flush,
+    };
+    let spec = arguments.spec.iter().map(|text| {
+        let (id, value) = split_pair("--spec", text)?;
+        let id = id.parse().map_err(|_| Failure::Input(format!("--spec `{text}`: `{id}` is no SpecId")))?;
+        Ok((id, value.to_owned()))
+    });
+    Ok(Choice { entry: entry.map(str::to_owned), assume, spec: spec.collect::<Result<_, Failure>>()? })
+}
+
+fn extent(text: &str) -> Result<[u32; 3], String> {
+    let mut extent = [1; 3];
+    let parts: Vec<&str> = text.split(',').collect();
+    if parts.len() > 3 {
+        return Err("more than three numbers".to_owned());
+    }
+    for (place, part) in extent.iter_mut().zip(parts) {
+        *place = part.trim().parse().map_err(|error| format!("`{part}`: {error}"))?;
+    }
+    Ok(extent)
+}
+
+/// A module, read for what is asked.
+fn ready(path: &Path, entry: Option<&str>, arguments: &LaunchArguments) -> Result<Ready, Failure> {
+    let choice = choice(entry, arguments)?;
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    if extension == Some("spv") {
+        let read = Ready::read(Source::Spirv(&files::read(path)?), &choice);
+        return read.map_err(|refusal| refused(path, "", refusal));
+    }
+    if !matches!(extension, Some("ptx" | "spvasm")) {
+        return Err(Failure::Input(format!("{}: expected a .ptx, .spv, .spvasm or .sass file", path.display())));
+    }
+    let text = files::text(path, files::read(path)?)?;
+    let source = if extension == Some("ptx") { Source::Ptx(&text) } else { Source::SpirvText(&text) };
+    Ready::read(source, &choice).map_err(|refusal| refused(path, &text, refusal))
+}
+
+/// The failure that a refusal is: 3 where all findings are about what is not supported.
+fn refused(path: &Path, text: &str, refusal: Refusal) -> Failure {
+    let file = path.display();
+    match refusal {
+        Refusal::Findings { findings, unsupported: true } => Failure::Unsupported(located(path, text, findings)),
+        Refusal::Findings { findings, .. } => Failure::Input(located(path, text, findings)),
+        Refusal::Several(names) => {
+            Failure::Input(format!("{file}: several kernels, choose with --entry: {}", names.join(", ")))
+        }
+        Refusal::Usage(problem) => Failure::Input(format!("{file}: {problem}")),
+    }
+}
+
+/// Findings as `file:line:column: message`, of a binary `file: word 12: message`, one a line.
+pub(crate) fn located(path: &Path, text: &str, findings: Vec<Finding>) -> String {
+    let checked = Checked::new(path, text.to_owned(), findings, false);
+    let lines: Vec<String> = checked
+        .rows()
+        .map(|row| match row.word {
+            Some(word) => format!("{}: word {word}: {} [{}]", row.file, row.message, row.code),
+            None => format!("{}:{}:{}: {} [{}]", row.file, row.line, row.column, row.message, row.code),
+        })
+        .collect();
+    lines.join("\n")
+}
+
+pub(crate) fn split_pair<'t>(option: &str, text: &'t str) -> Result<(&'t str, &'t str), Failure> {
+    text.split_once('=').ok_or_else(|| Failure::Input(format!("{option} `{text}` is not P=VALUE")))
+}
+
+/// The arguments, and the arrays that came with them.
+fn bind(kernel: &Kernel, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<Option<Array>>), Failure> {
+    let mut given: BTreeMap<usize, &str> = BTreeMap::new();
+    for text in &arguments.arg {
+        let (name, value) = split_pair("--arg", text)?;
+        if given.insert(kernel::parameter(kernel, name).map_err(Failure::Input)?, value).is_some() {
+            return Err(Failure::Input(format!("--arg: `{name}` is given twice")));
+        }
+    }
+    let mut args = Vec::new();
+    let mut arrays = Vec::new();
+    for (place, param) in kernel.params.iter().enumerate() {
+        let Some(value) = given.get(&place) else {
+            return Err(Failure::Input(format!("parameter {place} (`{0}`) has no value: add --arg {0}=…", param.name)));
+        };
+        let array = if value.starts_with("zeros:") {
+            Some(Array::zeros(value)?)
+        } else if value.starts_with("random:") {
+            Some(Array::random(value)?)
+        } else if value.ends_with(".npy") {
+            Some(Array::read(Path::new(value))?)
+        } else {
+            None
+        };
+        let called = kernel::called(place, param);
+        args.push(match &array {
+            Some(array) => kernel::array_argument(param, &array.bytes),
+            None if param.passing == Passing::Buffer => {
+                let message =
+                    format!("{called} is a buffer: expected in.npy, zeros:f32:N or random:f32:N:SEED, found `{value}`");
+                return Err(Failure::Input(message));
+            }
+            None => Arg::Scalar(
+                kernel::number(param.size, param.scalar, value)
+                    .map_err(|problem| Failure::Input(format!("{called}: {problem}")))?,
+            ),
+        });
+        arrays.push(array);
+    }
+    Ok((args, arrays))
+}
+
+/// The formats of arrays of floats. Integers are bits.
+fn formats(arrays: &[Option<Array>]) -> Vec<Option<&'static str>> {
+    let format = |array: &Option<Array>| match array.as_ref()?.header.element() {
+        "f2" => Some("f16"),
+        "f4" => Some("f32"),
+        "f8" => Some("f64"),
+        _ => None,
+    };
+    arrays.iter().map(format).collect()
+}
+
+/// A .sass listing with its registers and constants.
+pub(crate) fn listing(
+    path: &Path,
+    entry: Option<&str>,
+    arguments: &LaunchArguments,
+) -> Result<(Lowered, Lanes), Failure> {
+    let text = files::text(path, files::read(path)?)?;
+    let lowered = sass::lower(&text, entry).map_err(|findings| Failure::Input(located(path, &text, findings)))?;
+    let lanes = kernel::lanes(&lowered, &given(arguments)?, missing).map_err(Failure::Input)?;
+    Ok((lowered, lanes))
+}
+
+/// `R1=0x3f800000`, `P0=1`, `0x3:0x140=x.npy`, by the names that the lowering gives.
+fn given(arguments: &LaunchArguments) -> Result<BTreeMap<String, LaneValues>, Failure> {
+    let mut given = BTreeMap::new();
+    let registers = arguments.reg.iter().map(|text| ("--reg", text));
+    let constants = arguments.cbank.iter().map(|text| ("--cbank", text));
+    for (option, text) in registers.chain(constants) {
+        let (name, value) = split_pair(option, text)?;
+        let name = if option == "--reg" { name.to_uppercase() } else { constant_name(name)? };
+        let value = if value.ends_with(".npy") {
+            let bytes = Array::read(Path::new(value))?.bytes;
+            let (words, rest) = bytes.as_chunks::<4>();
+            if !rest.is_empty() {
+                return Err(Failure::Input(format!("{value}: a register takes elements of 4 bytes")));
+            }
+            LaneValues::PerLane(words.iter().map(|word| u32::from_le_bytes(*word)).collect())
+        } else {
+            LaneValues::parse(value).map_err(|problem| Failure::Input(format!("{option} {name}: {problem}")))?
+        };
+        if given.insert(name.clone(), value).is_some() {
+            return Err(Failure::Input(format!("{option}: `{name}` is given twice")));
+        }
+    }
+    Ok(given)
+}
+
+fn constant_name(text: &str) -> Result<String, Failure> {
+    let problem = || Failure::Input(format!("--cbank `{text}` is not BANK:OFFSET, such as 0x3:0x140"));
+    kernel::constant_name(text).ok_or_else(problem)
+}
+
+fn missing(name: &Name) -> String {
+    let option = match name {
+        Name::Constant { bank, offset } => format!("--cbank {bank:#x}:{offset:#x}=…"),
+        _ => format!("--reg {name}=…"),
+    };
+    format!("{name} is read before it is written: add {option}")
+}

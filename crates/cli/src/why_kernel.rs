@@ -1,0 +1,103 @@
+//! `why` on a kernel: which policy gives the arrays that were seen.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use roundonce::arith::Format as Lane;
+use roundonce::why::{Experiment, Freedom, Observation, SeenArray, answer_kernel};
+
+use crate::array::{Array, Header};
+use crate::launch::{Language, LaunchArguments, Prepared};
+use crate::output::{self, Format};
+use crate::progress::Progress;
+use crate::run::failed;
+use crate::{Ended, Failure, Status};
+
+impl Language {
+    /// What a compiler or the hardware may do otherwise than the kernel says.
+    fn freedom(self) -> Freedom {
+        let flushes = match self {
+            Language::Spirv => vec![Lane::F16, Lane::F32, Lane::F64],
+            Language::Ptx | Language::Sass => vec![Lane::F32],
+        };
+        Freedom { flushes, zero_dominance: self == Language::Sass }
+    }
+}
+
+pub(crate) fn ask(file: &Path, launch: &LaunchArguments, saw: &[String], format: Format) -> Ended {
+    let prepared = Prepared::read(file, launch.entry()?, launch)?;
+    let experiment = Experiment {
+        launch: prepared.launch(launch.options()),
+        kernel: prepared.kernel(),
+        freedom: prepared.language.freedom(),
+        observations: observations(&prepared, saw)?,
+    };
+    let progress = Progress::open("policies run");
+    let answer = answer_kernel(&experiment, &mut |runs| progress.advance(runs));
+    drop(progress);
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(error) => return failed(file, &error).map(|()| Status::Found),
+    };
+    match format {
+        Format::Json => output::json(&answer)?,
+        Format::Text => output::lines(&answer.lines())?,
+    }
+    Ok(if answer.explained() { Status::Done } else { Status::Found })
+}
+
+/// The arrays seen, by the runs that they are of: a buffer seen again is of another run.
+fn observations(prepared: &Prepared, saw: &[String]) -> Result<Vec<Observation>, Failure> {
+    if saw.is_empty() {
+        return Err(Failure::Input(
+            "nothing was seen: expected --saw P=FILE.npy, a buffer as it was afterwards".to_owned(),
+        ));
+    }
+    let mut observations: Vec<Observation> = Vec::new();
+    let mut times: BTreeMap<usize, usize> = BTreeMap::new();
+    for text in saw {
+        let (name, file) = text.split_once('=').ok_or_else(|| {
+            Failure::Input(format!("--saw `{text}` is not P=FILE.npy: whose buffer is it? such as --saw y={text}"))
+        })?;
+        let arg = prepared.buffer("--saw", name)?;
+        let seen = seen(prepared, arg, prepared.name(arg, name), Path::new(file))?;
+        let time = times.entry(arg).or_default();
+        match observations.get_mut(*time) {
+            Some(observation) => observation.arrays.push(seen),
+            None => observations.push(Observation { arrays: vec![seen] }),
+        }
+        *time += 1;
+    }
+    Ok(observations)
+}
+
+fn seen(prepared: &Prepared, arg: usize, parameter: &str, file: &Path) -> Result<SeenArray, Failure> {
+    let fault = |problem: String| Failure::Input(format!("{}: {problem}", file.display()));
+    let Array { header, bytes, .. } = Array::read(file)?;
+    if header.fortran {
+        return Err(fault("its first axis runs fastest (Fortran order): expected C order".to_owned()));
+    }
+    let (format, size) = element(&header).map_err(fault)?;
+    let expected = prepared.buffer_bytes(arg);
+    if bytes.len() != expected {
+        return Err(fault(format!("it has {} bytes, the buffer `{parameter}` {expected}", bytes.len())));
+    }
+    let shape = header.shape.iter().map(|&length| length as usize).collect();
+    let name = file.display().to_string();
+    Ok(SeenArray { name, parameter: parameter.to_owned(), arg, bytes, size, format, shape })
+}
+
+/// What an array's elements are, `None` for integers, and their bytes.
+pub(crate) fn element(header: &Header) -> Result<(Option<Lane>, usize), String> {
+    Ok(match header.element() {
+        "f2" => (Some(Lane::F16), 2),
+        "V2" => (Some(Lane::BF16), 2),
+        "f4" => (Some(Lane::F32), 4),
+        "f8" => (Some(Lane::F64), 8),
+        "i1" | "u1" | "b1" => (None, 1),
+        "i2" | "u2" => (None, 2),
+        "i4" | "u4" => (None, 4),
+        "i8" | "u8" => (None, 8),
+        other => return Err(format!("its elements are {other}: expected floats or integers")),
+    })
+}

@@ -1,0 +1,243 @@
+//! Two kernels: the same program, or what they make of the same data.
+
+use roundonce_arith::Format;
+use roundonce_exec::{Computed, Launch, Report, RunError, TraceLine};
+use roundonce_isa::program::{Kernel, Program};
+use serde::Serialize;
+
+use super::parting::{Parting, computation, trace, writer};
+use super::search::run;
+use crate::answer::{COLUMNS, grouped};
+use crate::arrays::{Column, Values};
+use crate::diff::files::{Differences, Place, compare_arrays};
+use crate::text::{Line, Role, wrap};
+
+/// Two launches on the same data.
+#[derive(Clone, Debug)]
+pub struct KernelPair<'a> {
+    /// Each kernel's arguments and grid.
+    pub launches: [Launch<'a>; 2],
+    /// The kernels, each of its launch's program.
+    pub kernels: [&'a Kernel; 2],
+    /// The buffers that are compared.
+    pub buffers: Vec<SharedBuffer>,
+}
+
+/// A buffer that both kernels have.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SharedBuffer {
+    /// What it is called.
+    pub name: String,
+    /// The argument of each kernel.
+    pub args: [usize; 2],
+    /// Bytes of an element.
+    pub size: usize,
+    /// What its elements are; `None` for integers.
+    pub format: Option<Format>,
+    /// The lengths of its axes, the last running fastest.
+    pub shape: Vec<usize>,
+}
+
+/// What two kernels make of the same data.
+#[derive(Clone, Debug, Serialize)]
+pub struct KernelComparison {
+    /// `equal`: the same program, whatever the data; `equal-on-data`: the same results here, which proves nothing beyond;
+    /// `different`.
+    pub verdict: &'static str,
+    /// Elements compared; none where the programs are the same.
+    pub elements: usize,
+    /// The buffers that differ.
+    pub buffers: Vec<BufferDifferences>,
+    /// The first instruction of each in which they part, of the thread that wrote the first element that differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parting: Option<Parting>,
+}
+
+/// How a buffer differs.
+#[derive(Clone, Debug, Serialize)]
+pub struct BufferDifferences {
+    /// What it is called.
+    pub name: String,
+    /// How.
+    #[serde(flatten)]
+    pub differences: Differences,
+}
+
+/// Compares two kernels. `progress` is told how many runs were made.
+///
+/// # Errors
+/// If one cannot be run: which, from 0, and why.
+pub fn compare_kernels(
+    pair: &KernelPair<'_>,
+    progress: &mut dyn FnMut(u64),
+) -> Result<KernelComparison, (usize, RunError)> {
+    let [one, other] = &pair.launches;
+    let same_launch = (one.grid, one.block, one.dynamic_shared) == (other.grid, other.block, other.dynamic_shared);
+    if same_launch && one.args == other.args && pair.is_same_program() {
+        return Ok(KernelComparison { verdict: "equal", elements: 0, buffers: Vec::new(), parting: None });
+    }
+    let mut report = |at: usize| {
+        let launch = &pair.launches[at];
+        let report = run(launch, pair.kernels[at], launch.options.clone());
+        progress(1);
+        report.map_err(|error| (at, error))
+    };
+    let reports = [report(0)?, report(1)?];
+    let compared = pair.buffers.iter().map(|buffer| (buffer, buffer.differences(&reports)));
+    let compared: Vec<(&SharedBuffer, Differences)> = compared.collect();
+    let elements = compared.iter().map(|(_, differences)| differences.elements).sum();
+    let different: Vec<_> = compared.into_iter().filter(|(_, differences)| !differences.equal()).collect();
+    let parting = different.first().and_then(|(buffer, differences)| {
+        let first = differences.first.as_ref()?;
+        let element = first.index.iter().zip(&buffer.shape).fold(0, |at, (index, length)| at * length + index);
+        pair.parting(buffer, element)
+    });
+    Ok(KernelComparison {
+        verdict: if different.is_empty() { "equal-on-data" } else { "different" },
+        elements,
+        buffers: different
+            .into_iter()
+            .map(|(buffer, differences)| BufferDifferences { name: buffer.name.clone(), differences })
+            .collect(),
+        parting,
+    })
+}
+
+impl KernelPair<'_> {
+    fn is_same_program(&self) -> bool {
+        let [one, other] = self.launches.each_ref().map(|launch| launch.program);
+        let globals = |program: &Program| (program.variables.clone(), program.address_bits);
+        let profiles = self.launches.each_ref().map(|launch| launch.options.profile);
+        profiles[0] == profiles[1]
+            && globals(one) == globals(other)
+            && normal(self.kernels[0]) == normal(self.kernels[1])
+    }
+
+    /// The first multiply-add of each kernel that the other one does not carry out with the same result.
+    fn parting(&self, buffer: &SharedBuffer, element: usize) -> Option<Parting> {
+        let threads = [0, 1].map(|at| {
+            writer(&self.launches[at], self.kernels[at], buffer.args[at], element * buffer.size, buffer.size)
+        });
+        // Where different threads write it there is no telling what corresponds to what.
+        let thread = threads[0].filter(|thread| threads[1] == Some(*thread))?;
+        let [first, second] = [0, 1].map(|at| trace(&self.launches[at], self.kernels[at], thread));
+        let (at, to) = (unshared(&first, &second)?, unshared(&second, &first)?);
+        let side = |which: usize, trace: &[TraceLine], at: usize| {
+            computation(self.kernels[which], &trace[..at], &trace[at], &self.launches[which].options.profile)
+        };
+        Some(Parting { thread, through: None, first: side(0, &first, at), second: side(1, &second, to) })
+    }
+}
+
+/// The first line with a multiply-add that no line of the other trace has.
+fn unshared(trace: &[TraceLine], other: &[TraceLine]) -> Option<usize> {
+    let same = |a: &Computed, b: &Computed| {
+        a.operation.kind == b.operation.kind && a.operands == b.operands && a.result == b.result
+    };
+    let has = |computed: &Computed| other.iter().flat_map(|line| &line.computed).any(|it| same(computed, it));
+    trace.iter().position(|line| line.computed.iter().any(|computed| !has(computed)))
+}
+
+/// What a kernel computes, without what it and its registers are called: equal where the programs are.
+///
+/// An operation is what `Debug` shows of it, all of it, with the registers numbered as they come.
+fn normal(kernel: &Kernel) -> Vec<String> {
+    let mut numbers: Vec<String> = Vec::new();
+    let mut renamed = |text: String| {
+        let mut parts = text.split("Reg(");
+        let mut normal = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let (number, rest) = part.split_once(')').unwrap_or((part, ""));
+            // `Operand::Reg(Reg(3))`: the outer one has no number of its own.
+            if number.is_empty() {
+                normal.push_str("Reg(");
+                continue;
+            }
+            let at = numbers.iter().position(|known| known == number).unwrap_or_else(|| {
+                numbers.push(number.to_owned());
+                numbers.len() - 1
+            });
+            let width = number.parse().ok().and_then(|number: usize| kernel.registers.get(number));
+            normal.push_str(&format!("Reg({at}: {width:?}){rest}"));
+        }
+        normal
+    };
+    let params = kernel.params.iter().map(|param| (param.offset, param.size, param.passing));
+    let head = format!(
+        "{:?} {} {} {} {:?} {:?}",
+        params.collect::<Vec<_>>(),
+        kernel.param_bytes,
+        kernel.shared_bytes,
+        kernel.local_bytes,
+        kernel.required_block,
+        kernel.max_threads
+    );
+    let mut lines = vec![head];
+    for block in &kernel.blocks {
+        lines.extend(block.instructions.iter().map(|it| renamed(format!("{:?} {:?}", it.guard, it.op))));
+        lines.push(renamed(format!("{:?}", block.terminator)));
+    }
+    lines
+}
+
+impl SharedBuffer {
+    fn differences(&self, reports: &[Report; 2]) -> Differences {
+        let bytes = [0, 1].map(|at| {
+            let buffer = reports[at].buffers.get(self.args[at]).and_then(Option::as_ref);
+            buffer.map(|buffer| buffer.to_bytes()).unwrap_or_default()
+        });
+        let values =
+            |bytes: &[u8]| Some(Values { column: Column::of_bytes(self.format?, bytes)?, shape: self.shape.clone() });
+        let floats = values(&bytes[0]).zip(values(&bytes[1]));
+        if let Some(differences) = floats.and_then(|(one, other)| compare_arrays(&one, &other).ok()) {
+            return differences;
+        }
+        let elements = bytes.each_ref().map(|bytes| bytes.chunks(self.size.max(1)));
+        let [one, other] = elements;
+        let mut different = one.clone().zip(other).enumerate().filter(|(_, (one, other))| one != other);
+        let first = different.next();
+        let show = |bytes: &[u8]| {
+            let bits = super::bits_of(bytes);
+            format!("{} {bits}", roundonce_isa::hex_bits(self.size as u32 * 8, bits))
+        };
+        Differences {
+            elements: one.len(),
+            different: usize::from(first.is_some()) + different.count(),
+            nans: 0,
+            one_nan: 0,
+            first: first.map(|(at, (one, other))| Place {
+                index: crate::arrays::place(&self.shape, at),
+                first: show(one),
+                second: show(other),
+            }),
+            histogram: Vec::new(),
+            exponents: Vec::new(),
+            cells: Vec::new(),
+        }
+    }
+}
+
+impl KernelComparison {
+    /// The comparison for a reader.
+    pub fn lines(&self) -> Vec<Line> {
+        let mut lines = Vec::new();
+        match self.verdict {
+            "equal" => lines.extend(wrap(Role::Strong, "equal on all inputs: they are the same program", 0, COLUMNS)),
+            "equal-on-data" => {
+                let text = format!("equal on the given data: all {} elements", grouped(self.elements as u64));
+                lines.push(Line::of(Role::Strong, text).and(Role::Faint, "   (not a proof for other data)"));
+            }
+            _ => {}
+        }
+        for buffer in &self.buffers {
+            lines.push(Line::of(Role::Label, format!("buffer {}", buffer.name)));
+            lines.extend(buffer.differences.lines());
+        }
+        if let Some(parting) = &self.parting {
+            lines.push(Line::default());
+            lines.extend(wrap(Role::Plain, "The first element that differs parts here:", 0, COLUMNS));
+            parting.lines(["the first", "the second"], &mut lines);
+        }
+        lines
+    }
+}

@@ -1,0 +1,297 @@
+//! Which policy makes a kernel give the bits that were seen, and where the two evaluations first part.
+//!
+//! Reading order: `policy.rs` (what may be done with a kernel), `search.rs` (which policies give what was seen),
+//! `parting.rs` (the first instruction that they do not agree on), `text.rs` (the sentences); `compare.rs` (two kernels on
+//! the same data).
+//!
+//! What this is not: a search through approximations. What hardware approximates is correctly rounded here; a kernel
+//! that uses such instructions is told to, as a reason for doubt.
+
+mod compare;
+mod parting;
+mod policy;
+mod search;
+mod text;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use roundonce_arith::Format;
+use roundonce_exec::{Launch, RunError};
+use roundonce_isa::program::{AtomicKind, Kernel, Op};
+use roundonce_isa::{hex_bits, shortest_decimal};
+use serde::Serialize;
+
+use crate::arrays::place;
+use crate::search::ulps;
+pub use compare::{BufferDifferences, KernelComparison, KernelPair, SharedBuffer, compare_kernels};
+pub use parting::{Computation, Parting, Thread, Worked};
+use parting::{parting, writer};
+pub use policy::{ChangeText, Freedom};
+use search::{Search, Tried};
+
+/// A launch, and what was seen of its results elsewhere.
+#[derive(Clone, Debug)]
+pub struct Experiment<'a> {
+    /// The arguments and the grid. Contraction is left out of its options: the search sees to it.
+    pub launch: Launch<'a>,
+    /// The kernel as written, one of the launch's program.
+    pub kernel: &'a Kernel,
+    /// What its language lets vary.
+    pub freedom: Freedom,
+    /// What was seen; each is explained by itself.
+    pub observations: Vec<Observation>,
+}
+
+/// The arrays that one run elsewhere has left.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Observation {
+    /// Of different arguments.
+    pub arrays: Vec<SeenArray>,
+}
+
+/// An argument's buffer as it was seen after a run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SeenArray {
+    /// Where it was seen: a file's name.
+    pub name: String,
+    /// The parameter's name.
+    pub parameter: String,
+    /// The argument.
+    pub arg: usize,
+    /// Its bytes; as many as the buffer has, or fewer.
+    pub bytes: Vec<u8>,
+    /// Bytes of an element.
+    pub size: usize,
+    /// What the elements are; `None` for integers.
+    pub format: Option<Format>,
+    /// The lengths of its axes, the last running fastest.
+    pub shape: Vec<usize>,
+}
+
+/// An element's bits.
+fn bits_of(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte))
+}
+
+impl SeenArray {
+    /// Its elements.
+    pub fn len(&self) -> usize {
+        self.bytes.len() / self.size.max(1)
+    }
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// The bits of the element at a place of a buffer.
+    fn element(&self, bytes: &[u8], at: usize) -> u64 {
+        bytes.get(at * self.size..(at + 1) * self.size).map_or(0, bits_of)
+    }
+    /// Bits as a reader sees them.
+    fn show(&self, bits: u64) -> String {
+        let hex = hex_bits(self.size as u32 * 8, bits);
+        match self.format {
+            Some(format) => format!("{hex} {}", shortest_decimal(format, bits)),
+            None => format!("{hex} {bits}"),
+        }
+    }
+}
+
+/// What was found out about a kernel and the arrays seen.
+#[derive(Clone, Debug, Serialize)]
+pub struct KernelAnswer {
+    /// The kernel's name.
+    pub kernel: String,
+    /// Different programs that were compared with what was seen, the kernel as written among them.
+    pub policies: usize,
+    /// Products and fmas that were not tried one by one, because there are too many.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub left_out: usize,
+    /// What each observation comes from.
+    pub seen: Vec<SeenKernel>,
+    /// Instructions that hardware approximates, and how often they ran: their results here are correctly rounded ones.
+    pub not_exact: BTreeMap<String, u64>,
+    /// Lines of float additions to memory, in an order that nothing fixes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unordered: Vec<u32>,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+/// What one observation comes from.
+#[derive(Clone, Debug, Serialize)]
+pub struct SeenKernel {
+    /// The names of its arrays.
+    pub saw: Vec<String>,
+    /// Elements of them all.
+    pub elements: usize,
+    /// `one`: one policy gives every element; `ambiguous`: several do; `none`: none does.
+    pub outcome: &'static str,
+    /// The policies that give every element, simplest first.
+    pub explanations: Vec<PolicyText>,
+    /// How many elements the kernel as written gives.
+    pub as_written: usize,
+    /// Where none gives all: the one that gives most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<Nearest>,
+    /// Where the simplest explanation, or the nearest policy, first parts from the kernel as written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parting: Option<Parted>,
+}
+
+/// A policy as a reader sees it.
+#[derive(Clone, Debug, Serialize)]
+pub struct PolicyText {
+    /// How it departs from the kernel as written.
+    pub changes: Vec<ChangeText>,
+    /// The same in words.
+    pub sentence: String,
+    /// Elements that are NaNs, of other bits than those seen.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub nan_bits: usize,
+}
+
+/// The policy that comes nearest.
+#[derive(Clone, Debug, Serialize)]
+pub struct Nearest {
+    /// The policy.
+    #[serde(flatten)]
+    pub policy: PolicyText,
+    /// How many elements it gives.
+    pub explained: usize,
+    /// The first that it does not.
+    pub first_unexplained: Element,
+}
+
+/// An element of an array that was seen.
+#[derive(Clone, Debug, Serialize)]
+pub struct Element {
+    /// The parameter.
+    pub parameter: String,
+    /// Its place along each axis.
+    pub index: Vec<usize>,
+    /// What was seen there.
+    pub saw: String,
+    /// What the policy gives.
+    pub computed: String,
+    /// Units in the last place between the two, if they are floats and neither is a NaN.
+    pub ulps: Option<u64>,
+    /// The thread that writes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thread: Option<Thread>,
+}
+
+/// Where a policy parts from the kernel as written.
+#[derive(Clone, Debug, Serialize)]
+pub struct Parted {
+    /// The first element that differs: what the kernel as written gives stands under `saw`, what the policy gives under
+    /// `computed`.
+    pub element: Element,
+    /// The first instruction that does; `None` where it was not found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<Parting>,
+}
+
+/// Finds the policies behind what was seen of a kernel's results. `progress` is told how many runs were made.
+///
+/// # Errors
+/// If the kernel as written cannot be run.
+pub fn answer_kernel(experiment: &Experiment<'_>, progress: &mut dyn FnMut(u64)) -> Result<KernelAnswer, RunError> {
+    let kernel = experiment.kernel;
+    let mut search = Search::new(experiment, progress)?;
+    search.run();
+    let seen = (0..experiment.observations.len()).map(|at| explained(experiment, &search, at)).collect();
+    Ok(KernelAnswer {
+        kernel: kernel.name.clone(),
+        policies: search.tried.len() + search.screened,
+        left_out: search.left_out,
+        seen,
+        not_exact: search.not_exact.clone(),
+        unordered: unordered(kernel),
+    })
+}
+
+/// The lines of float sums whose order nothing fixes.
+fn unordered(kernel: &Kernel) -> Vec<u32> {
+    let instructions = kernel.blocks.iter().flat_map(|block| &block.instructions);
+    let sums = instructions.filter(|it| matches!(it.op, Op::Atomic { kind: AtomicKind::Float { .. }, .. }));
+    let lines: BTreeSet<u32> = sums.map(|it| kernel.places[it.place as usize].line).collect();
+    lines.into_iter().collect()
+}
+
+fn explained(experiment: &Experiment<'_>, search: &Search<'_>, at: usize) -> SeenKernel {
+    let observation = &experiment.observations[at];
+    let found = search.explanations(at);
+    let policy = |tried: &Tried| PolicyText::of(search, tried, tried.scores.get(at).map_or(0, |score| score.nans));
+    let best = found.first().copied().unwrap_or_else(|| search.best(at));
+    let nearest = best.scores.get(at).and_then(|score| {
+        let (array, element) = score.first?;
+        let seen = &observation.arrays[array];
+        let computed = seen.element(&buffer(experiment, &best.kernel, seen.arg), element);
+        let first_unexplained = Element::of(experiment, seen, element, bits_at(seen, element), computed);
+        Some(Nearest { policy: policy(best), explained: score.matched, first_unexplained })
+    });
+    SeenKernel {
+        saw: observation.arrays.iter().map(|seen| seen.name.clone()).collect(),
+        elements: observation.arrays.iter().map(SeenArray::len).sum(),
+        outcome: match found.len() {
+            0 => "none",
+            1 => "one",
+            _ => "ambiguous",
+        },
+        explanations: found.iter().map(|tried| policy(tried)).collect(),
+        as_written: search.tried[0].scores[at].matched,
+        nearest,
+        parting: (!best.set.is_empty()).then(|| parted(experiment, &best.kernel, observation)).flatten(),
+    }
+}
+
+fn bits_at(seen: &SeenArray, element: usize) -> u64 {
+    seen.element(&seen.bytes, element)
+}
+
+/// What a kernel leaves in an argument's buffer.
+fn buffer(experiment: &Experiment<'_>, kernel: &Kernel, arg: usize) -> Vec<u8> {
+    let launch = &experiment.launch;
+    let report = search::run(launch, kernel, launch.options.clone());
+    let buffer = report.ok().and_then(|report| report.buffers.into_iter().nth(arg).flatten());
+    buffer.map(|buffer| buffer.to_bytes()).unwrap_or_default()
+}
+
+/// Where a policy's run parts from the kernel as written.
+fn parted(experiment: &Experiment<'_>, policy: &Kernel, observation: &Observation) -> Option<Parted> {
+    let kernel = experiment.kernel;
+    observation.arrays.iter().find_map(|seen| {
+        let (plain, other) = (buffer(experiment, kernel, seen.arg), buffer(experiment, policy, seen.arg));
+        let differs = |&at: &usize| seen.element(&plain, at) != seen.element(&other, at);
+        let at = (0..seen.len()).find(differs)?;
+        let element = Element::of(experiment, seen, at, seen.element(&plain, at), seen.element(&other, at));
+        let bits = (seen.element(&plain, at), seen.element(&other, at));
+        let wrote = element.thread;
+        let at = wrote.and_then(|thread| parting(&experiment.launch, [kernel, policy], thread, bits));
+        Some(Parted { element, at })
+    })
+}
+
+impl Element {
+    fn of(experiment: &Experiment<'_>, seen: &SeenArray, at: usize, saw: u64, computed: u64) -> Element {
+        Element {
+            parameter: seen.parameter.clone(),
+            index: place(&seen.shape, at),
+            saw: seen.show(saw),
+            computed: seen.show(computed),
+            ulps: seen.format.and_then(|format| ulps(format, saw, computed)),
+            thread: writer(&experiment.launch, experiment.kernel, seen.arg, at * seen.size, seen.size),
+        }
+    }
+}
+
+impl PolicyText {
+    fn of(search: &Search<'_>, tried: &Tried, nan_bits: usize) -> PolicyText {
+        let changes: Vec<ChangeText> = tried.set.iter().map(|&at| search.changes[at].text(search.kernel)).collect();
+        let clauses: Vec<String> = changes.iter().map(|change| change.sentence.clone()).collect();
+        let sentence = if clauses.is_empty() { "runs the kernel as written".to_owned() } else { clauses.join(" and ") };
+        PolicyText { changes, sentence, nan_bits }
+    }
+}

@@ -1,0 +1,312 @@
+//! The search: the kernel run under one policy after the other, and which runs give what was seen.
+
+use std::collections::BTreeMap;
+
+use roundonce_exec::{Buffer, Launch, Options, Report, RunError};
+use roundonce_isa::program::{Kernel, Op, Program, Space};
+
+use super::parting::writer;
+use super::policy::{Change, changed, changes};
+use super::{Experiment, Observation, SeenArray, bits_of};
+
+/// Pairs of changes that are looked at; each costs a run of one block at least.
+const MAX_SETS: usize = 4000;
+/// The same where each costs a whole run.
+const MAX_RUNS: usize = 1000;
+/// Of so many products every subset is tried.
+const SUBSETS: usize = 8;
+/// Changes that are put together one by one where no pair explains everything.
+const MAX_STEPS: usize = 12;
+
+/// How a run compares with an observation.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Score {
+    /// Elements that agree.
+    pub(super) matched: usize,
+    /// Of these, NaNs of other bits.
+    pub(super) nans: usize,
+    /// The first element that does not: the array's and its own place.
+    pub(super) first: Option<(usize, usize)>,
+}
+
+/// A policy that was run.
+pub(super) struct Tried {
+    /// Places in the list of changes, in order.
+    pub(super) set: Vec<usize>,
+    pub(super) kernel: Kernel,
+    /// One for each observation; empty where the run failed.
+    pub(super) scores: Vec<Score>,
+}
+
+impl Tried {
+    pub(super) fn explains(&self, observation: usize) -> bool {
+        self.scores.get(observation).is_some_and(|score| score.first.is_none())
+    }
+    fn matched(&self, observation: usize) -> usize {
+        self.scores.get(observation).map_or(0, |score| score.matched)
+    }
+}
+
+/// One block that shows quickly that a policy is not it: an element that the kernel as written does not give, with the
+/// thread that writes it.
+struct Screen {
+    block: u64,
+    observation: usize,
+    array: usize,
+    element: usize,
+}
+
+pub(super) struct Search<'a> {
+    experiment: &'a Experiment<'a>,
+    pub(super) kernel: &'a Kernel,
+    pub(super) changes: Vec<Change>,
+    /// Products and fmas that were not tried one by one.
+    pub(super) left_out: usize,
+    /// Approximate instructions of the kernel as written, and how often they ran.
+    pub(super) not_exact: BTreeMap<String, u64>,
+    /// The kernel as written first.
+    pub(super) tried: Vec<Tried>,
+    /// Sets that a screen told to be wrong.
+    pub(super) screened: usize,
+    screens: Vec<Screen>,
+    progress: &'a mut dyn FnMut(u64),
+}
+
+impl<'a> Search<'a> {
+    /// The kernel as written, run.
+    pub(super) fn new(
+        experiment: &'a Experiment<'a>,
+        progress: &'a mut dyn FnMut(u64),
+    ) -> Result<Search<'a>, RunError> {
+        let kernel = experiment.kernel;
+        // The engine checks the program before anything else looks at it.
+        let report = run(&experiment.launch, kernel, experiment.launch.options.clone())?;
+        let (changes, left_out) = changes(kernel, &experiment.freedom);
+        let scores = experiment.observations.iter().map(|observation| observation.score(&report)).collect();
+        let tried = vec![Tried { set: Vec::new(), kernel: kernel.clone(), scores }];
+        let not_exact = report.approximations;
+        let (screens, screened) = (Vec::new(), 0);
+        Ok(Search { experiment, kernel, changes, left_out, not_exact, tried, screened, screens, progress })
+    }
+
+    /// Tries one change after the other, then more of them at a time, until every observation is explained.
+    pub(super) fn run(&mut self) {
+        if self.explained() {
+            return;
+        }
+        for change in 0..self.changes.len() {
+            self.put(vec![change]);
+        }
+        if self.explained() {
+            return;
+        }
+        self.screens = self.screens();
+        let most = if self.screens.is_empty() { MAX_RUNS } else { MAX_SETS };
+        for set in self.pairs().into_iter().take(most) {
+            self.put_screened(set);
+        }
+        if self.explained() {
+            return;
+        }
+        for set in self.subsets() {
+            self.put_screened(set);
+        }
+        for observation in 0..self.experiment.observations.len() {
+            self.climb(observation);
+        }
+    }
+
+    fn explained(&self) -> bool {
+        (0..self.experiment.observations.len()).all(|at| self.tried.iter().any(|tried| tried.explains(at)))
+    }
+
+    fn unexplained(&self, observation: usize) -> bool {
+        !self.tried.iter().any(|tried| tried.explains(observation))
+    }
+
+    fn pairs(&self) -> Vec<Vec<usize>> {
+        // What made no program of its own alone makes none beside another change.
+        let alone: Vec<usize> =
+            self.tried.iter().filter_map(|tried| <[usize; 1]>::try_from(&tried.set[..]).ok()).flatten().collect();
+        let pairs =
+            alone.iter().enumerate().flat_map(|(at, one)| alone[at + 1..].iter().map(move |other| vec![*one, *other]));
+        let mut pairs: Vec<Vec<usize>> = pairs.filter(|pair| self.is_consistent(pair)).collect();
+        // What is about the whole kernel first: it is what options do.
+        pairs.sort_by_key(|pair| pair.iter().filter(|&&at| self.changes[at].is_single()).count());
+        pairs
+    }
+
+    /// The sets of three and more products, where there are few.
+    fn subsets(&self) -> Vec<Vec<usize>> {
+        let is_fusion = |at: &usize| matches!(self.changes[*at], Change::Fuse(_));
+        let fusions: Vec<usize> = (0..self.changes.len()).filter(is_fusion).collect();
+        if fusions.len() > SUBSETS {
+            return Vec::new();
+        }
+        let picked = |mask: u32| -> Vec<usize> {
+            fusions.iter().enumerate().filter(|(bit, _)| mask >> bit & 1 == 1).map(|(_, &at)| at).collect()
+        };
+        let large = (0..1u32 << fusions.len()).filter(|mask| mask.count_ones() > 2).map(picked);
+        large.filter(|set| self.is_consistent(set)).collect()
+    }
+
+    fn is_consistent(&self, set: &[usize]) -> bool {
+        let pairs = set.iter().enumerate().flat_map(|(at, one)| set[at + 1..].iter().map(move |other| (*one, *other)));
+        pairs.into_iter().all(|(one, other)| !self.changes[one].contradicts(self.changes[other]))
+    }
+
+    /// Adds to the best policy, one by one, the change that explains most.
+    fn climb(&mut self, observation: usize) {
+        for _ in 0..MAX_STEPS {
+            if !self.unexplained(observation) {
+                return;
+            }
+            let best = self.best(observation);
+            let (set, matched) = (best.set.clone(), best.matched(observation));
+            for change in (0..self.changes.len()).filter(|change| !set.contains(change)) {
+                let mut larger = set.clone();
+                larger.push(change);
+                larger.sort_unstable();
+                if self.is_consistent(&larger) {
+                    self.put(larger);
+                }
+            }
+            if self.best(observation).matched(observation) == matched {
+                return;
+            }
+        }
+    }
+
+    /// The policy that explains most, the simplest of them.
+    pub(super) fn best(&self, observation: usize) -> &Tried {
+        let better = |best: &'_ Tried, other: &'_ Tried| {
+            let key = |tried: &Tried| (std::cmp::Reverse(tried.matched(observation)), tried.set.len());
+            key(other) < key(best)
+        };
+        self.tried.iter().fold(&self.tried[0], |best, other| if better(best, other) { other } else { best })
+    }
+
+    /// The simplest policies that explain all of an observation: those of which no part does. Simplest first.
+    pub(super) fn explanations(&self, observation: usize) -> Vec<&Tried> {
+        let mut found: Vec<&Tried> = self.tried.iter().filter(|tried| tried.explains(observation)).collect();
+        found.sort_by_key(|tried| (tried.set.len(), tried.set.clone()));
+        let is_minimal = |(at, tried): &(usize, &&Tried)| {
+            !found[..*at].iter().any(|simpler| simpler.set.iter().all(|change| tried.set.contains(change)))
+        };
+        found.iter().enumerate().filter(is_minimal).map(|(_, tried)| *tried).collect()
+    }
+
+    fn kernel_of(&self, set: &[usize]) -> Option<Kernel> {
+        let changes: Vec<Change> = set.iter().map(|&at| self.changes[at]).collect();
+        let kernel = changed(self.kernel, &changes);
+        // The same program is the same policy.
+        (!self.tried.iter().any(|tried| tried.kernel == kernel)).then_some(kernel)
+    }
+
+    /// Runs a policy and keeps it.
+    fn put(&mut self, set: Vec<usize>) {
+        if let Some(kernel) = self.kernel_of(&set) {
+            self.keep(set, kernel);
+        }
+    }
+
+    fn keep(&mut self, set: Vec<usize>, kernel: Kernel) {
+        let launch = &self.experiment.launch;
+        let score = |report| self.experiment.observations.iter().map(|it| it.score(&report)).collect();
+        // A run that a policy leads astray explains nothing.
+        let scores = run(launch, &kernel, launch.options.clone()).map(score).unwrap_or_default();
+        self.tried.push(Tried { set, kernel, scores });
+        (self.progress)(1);
+    }
+
+    /// The same, if one block does not show that it explains nothing.
+    fn put_screened(&mut self, set: Vec<usize>) {
+        let Some(kernel) = self.kernel_of(&set) else { return };
+        let passes = self.screens.is_empty() || self.screens.iter().any(|screen| self.passes(screen, &kernel));
+        if passes {
+            self.keep(set, kernel);
+        } else {
+            self.screened += 1;
+            (self.progress)(1);
+        }
+    }
+
+    /// One for each observation that is not explained yet; none where blocks talk to each other.
+    fn screens(&self) -> Vec<Screen> {
+        let launch = &self.experiment.launch;
+        let blocks: u64 = launch.grid.iter().map(|&axis| u64::from(axis)).product();
+        if blocks < 2 || communicates(self.kernel) {
+            return Vec::new();
+        }
+        let unexplained = (0..self.experiment.observations.len()).filter(|&at| self.unexplained(at));
+        let screens = unexplained.map(|observation| {
+            let (array, element) = self.tried[0].scores[observation].first?;
+            let seen = &self.experiment.observations[observation].arrays[array];
+            let thread = writer(launch, self.kernel, seen.arg, element * seen.size, seen.size)?;
+            Some(Screen { block: thread.block_number(launch.grid), observation, array, element })
+        });
+        // Without one of them nothing may be told to be wrong.
+        screens.collect::<Option<Vec<Screen>>>().unwrap_or_default()
+    }
+
+    fn passes(&self, screen: &Screen, kernel: &Kernel) -> bool {
+        let options = Options { only_block: Some(screen.block), ..self.experiment.launch.options.clone() };
+        let seen = &self.experiment.observations[screen.observation].arrays[screen.array];
+        run(&self.experiment.launch, kernel, options).is_ok_and(|report| {
+            let bytes = report.buffers[seen.arg].as_ref().map(Buffer::to_bytes).unwrap_or_default();
+            seen.agrees(&bytes, screen.element).is_some()
+        })
+    }
+}
+
+impl Observation {
+    /// How a run's buffers compare with what was seen.
+    fn score(&self, report: &Report) -> Score {
+        let mut score = Score::default();
+        for (array, seen) in self.arrays.iter().enumerate() {
+            let bytes = report.buffers[seen.arg].as_ref().map(Buffer::to_bytes).unwrap_or_default();
+            for element in 0..seen.len() {
+                match seen.agrees(&bytes, element) {
+                    Some(exactly) => {
+                        score.matched += 1;
+                        score.nans += usize::from(!exactly);
+                    }
+                    None => {
+                        score.first.get_or_insert((array, element));
+                    }
+                }
+            }
+        }
+        score
+    }
+}
+
+impl SeenArray {
+    /// Whether an element of a buffer is the one seen: exactly, or but for the bits of a NaN. `None` if it is not.
+    fn agrees(&self, bytes: &[u8], element: usize) -> Option<bool> {
+        let range = element * self.size..(element + 1) * self.size;
+        let (seen, found) = (self.bytes.get(range.clone())?, bytes.get(range)?);
+        let nan = |bytes: &[u8]| self.format.is_some_and(|format| format.is_nan(bits_of(bytes)));
+        match seen == found {
+            true => Some(true),
+            false => (nan(seen) && nan(found)).then_some(false),
+        }
+    }
+}
+
+/// Whether blocks may talk to each other: then none can be run alone.
+pub(super) fn communicates(kernel: &Kernel) -> bool {
+    let ops = kernel.blocks.iter().flat_map(|block| &block.instructions).map(|instruction| &instruction.op);
+    ops.into_iter().any(|op| match op {
+        Op::Atomic { space, .. } => matches!(space, Space::Global | Space::Generic),
+        Op::Fence => true,
+        _ => false,
+    })
+}
+
+/// Runs a kernel in place of a launch's own.
+pub(super) fn run(launch: &Launch<'_>, kernel: &Kernel, options: Options) -> Result<Report, RunError> {
+    let Program { variables, address_bits, .. } = launch.program;
+    let program = Program { kernels: vec![kernel.clone()], variables: variables.clone(), address_bits: *address_bits };
+    Launch { program: &program, entry: None, options, ..launch.clone() }.run()
+}
