@@ -265,9 +265,9 @@ def test_diff_of_computations():
     assert roundonce.diff("FFMA.FTZ", "fma.rn.ftz.f32").equal is True
     assert roundonce.diff("mad.f32@sm_13", "fma.rn.f32").equal is False
     assert roundonce.diff("mad.f32", "add.f32", target="sm_13").equal is False
-    x = np.random.default_rng(1).random(1000, np.float32)
-    often = roundonce.diff("fma(a,a,a)", "a*a+a", data={"a": x}).data["frequency"]
-    differ = roundonce.fma(x, x, x).view(np.uint32) != roundonce.add(roundonce.mul(x, x), x).view(np.uint32)
+    a, b, c = np.random.default_rng(1).random((3, 1000), np.float32)
+    often = roundonce.diff("fma(a,b,c)", "a*b+c", data={"a": a, "b": b, "c": c}).data["frequency"]
+    differ = roundonce.fma(a, b, c).view(np.uint32) != roundonce.add(roundonce.mul(a, b), c).view(np.uint32)
     assert often["of"] == 1000 and often["different"] == differ.sum() > 0
 
 
