@@ -103,6 +103,7 @@ impl How {
             check_races: self.check_races,
             trace_lane: self.trace,
             count_lines: self.profile,
+            ..Options::default()
         })
     }
 }
