@@ -13,9 +13,11 @@ use roundonce::isa::program::{Param, Passing, Scalar};
 use roundonce::kernel::{self, Choice, LaneValues, Lanes, Ready, Refusal, Source};
 use roundonce::spirv::{Assume, Environment};
 use roundonce::why::diff::Witnesses;
+use roundonce::why::{Experiment, Freedom, Observation, SeenArray, answer_kernel};
 use roundonce::{Profile, ptx, sass, spirv};
 
 use crate::error::{self, Finding};
+use crate::report::{Report as Told, named, report};
 
 /// A module as Python holds it.
 #[derive(FromPyObject)]
@@ -176,7 +178,7 @@ fn argument(py: Python<'_>, place: usize, param: &Param, given: &Given<'_>) -> P
             convert(Format::F64, format, Rounding::NearestEven, value.to_bits()).0
         }
         Given::Typed(name, bits) => {
-            let format = Format::NAMED.iter().find(|(known, _)| known == name).map(|(_, format)| *format);
+            let format = named(name);
             let fits = format.is_some_and(|format| match declared {
                 Some(declared) => declared == format,
                 None => format.width() == param.size * 8,
@@ -196,79 +198,150 @@ fn argument(py: Python<'_>, place: usize, param: &Param, given: &Given<'_>) -> P
     Ok(Arg::Scalar(bits))
 }
 
-/// Runs a kernel of a module of PTX or SPIR-V.
-#[pyfunction]
-#[allow(clippy::too_many_arguments, reason = "the signature that Python calls")]
-pub(crate) fn run<'py>(
-    py: Python<'py>,
-    name: &str,
-    language: &str,
+/// A module and its launch as Python gives them.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Asked<'py> {
+    name: String,
+    language: String,
     content: Content,
     entry: Option<String>,
-    assume: &str,
+    assume: String,
     spec: Vec<(u32, String)>,
     grid: [u32; 3],
     block: Option<[u32; 3]>,
     args: Vec<(String, Given<'py>)>,
     how: How,
-) -> PyResult<Ran<'py>> {
-    let assume = match assume {
-        "nvidia" => Assume::Nvidia,
-        "strict" => Assume::Strict,
-        "flush" => Assume::Flush,
-        other => {
-            return Err(PyValueError::new_err(format!("`assume` is {other:?}: expected nvidia, strict or flush")));
-        }
-    };
-    let choice = Choice { entry, assume, spec };
-    let (source, text) = match (&content, language) {
-        (Content::Text(text), "ptx") => (Source::Ptx(text), &**text),
-        (Content::Text(text), _) => (Source::SpirvText(text), &**text),
-        (Content::Binary(bytes), _) => (Source::Spirv(bytes), ""),
-    };
-    let ready = py.detach(|| Ready::read(source, &choice));
-    let ready = ready.map_err(|refusal| error::of_module(py, name, text, &refusal))?;
-    let kernel = ready.kernel();
-    let wrong = |problem: String| error::whole(py, format!("{name}: {problem}"));
+}
 
-    let mut given: BTreeMap<usize, (String, Given<'py>)> = BTreeMap::new();
-    for (parameter, value) in args {
-        let place = kernel::parameter(kernel, &parameter).map_err(wrong)?;
-        if given.insert(place, (parameter.clone(), value)).is_some() {
-            return Err(wrong(format!("`{parameter}` is given twice")));
-        }
-    }
-    let mut arguments = Vec::with_capacity(kernel.params.len());
-    let mut formats = Vec::with_capacity(kernel.params.len());
-    for (place, param) in kernel.params.iter().enumerate() {
-        let Some((_, value)) = given.get(&place) else {
-            return Err(wrong(format!("{} has no value: add it to `args`", kernel::called(place, param))));
+/// The same read: what a launch takes.
+struct Prepared {
+    name: String,
+    ready: Ready,
+    args: Vec<Arg>,
+    /// What the caller calls each parameter that is an array.
+    arrays: BTreeMap<usize, String>,
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared: u32,
+    options: Options,
+}
+
+impl Prepared {
+    fn read(py: Python<'_>, asked: Asked<'_>) -> PyResult<Prepared> {
+        let Asked { name, language, content, entry, assume, spec, grid, block, args, how } = asked;
+        let assume = match assume.as_str() {
+            "nvidia" => Assume::Nvidia,
+            "strict" => Assume::Strict,
+            "flush" => Assume::Flush,
+            other => {
+                return Err(PyValueError::new_err(format!("`assume` is {other:?}: expected nvidia, strict or flush")));
+            }
         };
-        arguments.push(argument(py, place, param, value)?);
-        formats.push(match value {
-            Given::Array(format, _) => format.as_deref(),
-            _ => None,
-        });
+        let choice = Choice { entry, assume, spec };
+        let (source, text) = match (&content, language.as_str()) {
+            (Content::Text(text), "ptx") => (Source::Ptx(text), &**text),
+            (Content::Text(text), _) => (Source::SpirvText(text), &**text),
+            (Content::Binary(bytes), _) => (Source::Spirv(bytes), ""),
+        };
+        let ready = py.detach(|| Ready::read(source, &choice));
+        let ready = ready.map_err(|refusal| error::of_module(py, &name, text, &refusal))?;
+        let kernel = ready.kernel();
+        let wrong = |problem: String| error::whole(py, format!("{name}: {problem}"));
+
+        let mut given: BTreeMap<usize, (String, Given<'_>)> = BTreeMap::new();
+        for (parameter, value) in args {
+            let place = kernel::parameter(kernel, &parameter).map_err(wrong)?;
+            if given.insert(place, (parameter.clone(), value)).is_some() {
+                return Err(wrong(format!("`{parameter}` is given twice")));
+            }
+        }
+        let mut arguments = Vec::with_capacity(kernel.params.len());
+        let mut formats = Vec::with_capacity(kernel.params.len());
+        for (place, param) in kernel.params.iter().enumerate() {
+            let Some((_, value)) = given.get(&place) else {
+                return Err(wrong(format!("{} has no value: add it to `args`", kernel::called(place, param))));
+            };
+            arguments.push(argument(py, place, param, value)?);
+            formats.push(match value {
+                Given::Array(format, _) => format.as_deref(),
+                _ => None,
+            });
+        }
+        ready.check_formats(&formats).map_err(|problem| PyTypeError::new_err(format!("{name}: {problem}")))?;
+        let block = block.or(kernel.required_block).unwrap_or([1; 3]);
+        let options = how.options(ready.profile)?;
+        let is_buffer = |place: &usize| matches!(arguments[*place], Arg::Buffer(_));
+        let arrays = given.into_iter().map(|(place, (parameter, _))| (place, parameter));
+        let arrays = arrays.filter(|(place, _)| is_buffer(place)).collect();
+        Ok(Prepared { name, ready, args: arguments, arrays, grid, block, shared: how.shared, options })
     }
-    ready.check_formats(&formats).map_err(|problem| PyTypeError::new_err(format!("{name}: {problem}")))?;
-    let launch = Launch {
-        program: &ready.program,
-        entry: Some(&kernel.name),
-        grid,
-        block: block.or(kernel.required_block).unwrap_or([1; 3]),
-        args: arguments,
-        dynamic_shared: how.shared,
-        options: how.options(ready.profile)?,
-    };
-    let report = py.detach(|| launch.run()).map_err(|problem| error::of_run(py, name, &problem))?;
-    let mut ran = Ran::of(&kernel.name, &kernel.params, &report);
-    for (place, (parameter, _)) in given {
-        if let Some(buffer) = &report.buffers[place] {
-            ran.arrays.push((parameter, bytes(py, buffer)));
+
+    fn launch(&self) -> Launch<'_> {
+        Launch {
+            program: &self.ready.program,
+            entry: Some(&self.ready.kernel().name),
+            grid: self.grid,
+            block: self.block,
+            args: self.args.clone(),
+            dynamic_shared: self.shared,
+            options: self.options.clone(),
         }
     }
-    ran.undetermined = ready.undetermined;
+}
+
+/// Runs a kernel of a module of PTX or SPIR-V.
+#[pyfunction]
+pub(crate) fn run<'py>(py: Python<'py>, asked: Asked<'py>) -> PyResult<Ran<'py>> {
+    let prepared = Prepared::read(py, asked)?;
+    let kernel = prepared.ready.kernel();
+    let report = py.detach(|| prepared.launch().run());
+    let report = report.map_err(|problem| error::of_run(py, &prepared.name, &problem))?;
+    let mut ran = Ran::of(&kernel.name, &kernel.params, &report);
+    for (place, parameter) in &prepared.arrays {
+        if let Some(buffer) = &report.buffers[*place] {
+            ran.arrays.push((parameter.clone(), bytes(py, buffer)));
+        }
+    }
+    ran.undetermined.clone_from(&prepared.ready.undetermined);
     Ok(ran)
+}
+
+/// An array that was seen: its parameter, its format if it is one of floats, an element's bytes, its shape, its bytes.
+type Seen = (String, Option<String>, usize, Vec<usize>, PyBackedBytes);
+
+/// Which policy gives the arrays that were seen after runs elsewhere.
+#[pyfunction]
+pub(crate) fn why_kernel(py: Python<'_>, asked: Asked<'_>, saw: Vec<Vec<Seen>>) -> PyResult<Told> {
+    // PTX leaves flushing of f32 to the compiler's options, SPIR-V that of every format to the module's modes.
+    let flushes = if asked.language == "ptx" { vec![Format::F32] } else { vec![Format::F16, Format::F32, Format::F64] };
+    let prepared = Prepared::read(py, asked)?;
+    let wrong = |problem: String| error::whole(py, format!("{}: {problem}", prepared.name));
+    let kernel = prepared.ready.kernel();
+    let seen = |(name, format, size, shape, bytes): Seen| {
+        let arg = kernel::parameter(kernel, &name).map_err(wrong)?;
+        let parameter = kernel.params[arg].name.clone();
+        let Arg::Buffer(buffer) = &prepared.args[arg] else {
+            return Err(wrong(format!("{} is a number, not a buffer", kernel::called(arg, &kernel.params[arg]))));
+        };
+        if buffer.len() != bytes.len() {
+            let message =
+                format!("saw {name}: it has {} bytes, the buffer `{parameter}` {}", bytes.len(), buffer.len());
+            return Err(wrong(message));
+        }
+        let format = format.and_then(|name| named(&name));
+        Ok(SeenArray { name, parameter, arg, bytes: bytes.to_vec(), size, format, shape })
+    };
+    let observations = saw.into_iter().map(|arrays| {
+        let arrays = arrays.into_iter().map(seen).collect::<PyResult<Vec<SeenArray>>>()?;
+        Ok(Observation { arrays })
+    });
+    let observations = observations.collect::<PyResult<Vec<Observation>>>()?;
+    let freedom = Freedom { flushes, zero_dominance: false };
+    let experiment = Experiment { launch: prepared.launch(), kernel, freedom, observations };
+    let answer = py.detach(|| answer_kernel(&experiment, &mut |_| ()));
+    let answer = answer.map_err(|problem| error::of_run(py, &prepared.name, &problem))?;
+    report(answer.lines(), &answer)
 }
 
 /// Runs a straight-line listing of SASS over lanes.

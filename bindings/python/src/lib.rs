@@ -18,7 +18,7 @@ mod _native {
     #[pymodule_export]
     use crate::evaluate::Instruction;
     #[pymodule_export]
-    use crate::kernel::{check, run, run_sass};
+    use crate::kernel::{check, run, run_sass, why_kernel};
     #[pymodule_export]
     use crate::report::{allowed, bits, diff, diff_arrays, explain, forms, ulps, why, why_arrays};
     #[pymodule_export]

@@ -19,9 +19,9 @@ use crate::error;
 use crate::evaluate::{Instruction, value};
 
 /// Lines of pieces, each with its role; the same as JSON.
-type Report = (Vec<Vec<(&'static str, String)>>, String);
+pub(crate) type Report = (Vec<Vec<(&'static str, String)>>, String);
 
-fn report(lines: Vec<Line>, data: &impl Serialize) -> PyResult<Report> {
+pub(crate) fn report(lines: Vec<Line>, data: &impl Serialize) -> PyResult<Report> {
     let pieces = |line: Line| line.0.into_iter().map(|(role, text)| (name(role), text)).collect();
     let json = serde_json::to_string(data).map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()));
     Ok((lines.into_iter().map(pieces).collect(), json?))
@@ -72,7 +72,7 @@ pub(crate) fn ulps(format: &str, one: u64, other: u64) -> Option<u64> {
     roundonce::why::ulps(named(format)?, one, other)
 }
 
-fn named(format: &str) -> Option<Format> {
+pub(crate) fn named(format: &str) -> Option<Format> {
     Format::NAMED.iter().find(|(name, _)| *name == format).map(|(_, format)| *format)
 }
 

@@ -128,6 +128,25 @@ def test_what_is_told_of_a_run():
         roundonce.run(TWO, entry="first", args=args, contract="perhaps")
 
 
+def test_why_a_kernel_left_other_arrays():
+    args = {"out": np.zeros(1, np.float32), "a": "0x3f800001", "b": "0x3f800001", "c": "0xbf800002"}
+    unfused, fused = (roundonce.run(TWO, entry="first", args=args, contract=how) for how in ("none", "fuse"))
+    assert fused["out"] != unfused["out"]
+    report = roundonce.why_kernel(TWO, args=args, entry="first", saw=fused)
+    assert "fuse" in str(report) and "<pre" in report._repr_html_()
+    both = roundonce.why_kernel(TWO, args=args, entry="first", saw=[unfused, fused])
+    assert len(both.data["seen"]) == 2 and report.data["seen"] == both.data["seen"][1:]
+    assert both.data["seen"][0] != both.data["seen"][1]
+    with pytest.raises(roundonce.Error, match="saw out: it has 8 bytes, the buffer `out` 4"):
+        roundonce.why_kernel(TWO, args=args, entry="first", saw={"out": np.zeros(2, np.float32)})
+    with pytest.raises(roundonce.Error, match=r"parameter 1 \(`a`\) is a number, not a buffer"):
+        roundonce.why_kernel(TWO, args=args, entry="first", saw={"a": np.zeros(1, np.float32)})
+    with pytest.raises(TypeError, match="saw `out`: an array of complex128"):
+        roundonce.why_kernel(TWO, args=args, entry="first", saw={"out": np.zeros(1, complex)})
+    with pytest.raises(ValueError, match="a listing of SASS is not searched here"):
+        roundonce.why_kernel(AXPY, saw={})
+
+
 def test_a_listing_of_sass():
     same(roundonce.run(AXPY, args={"R1": "0x3f800001", "R3": -1.5, "P0": 0, "0x3:0x140": np.float32(1.5)})["R4"],
          np.array([0x3FC00002], np.uint32))

@@ -16,7 +16,7 @@ What is wrong with an instruction, an operand, an expression or a module is an `
 
 from . import testing
 from ._evaluate import add, eval, fma, mad, mul, sub
-from ._kernels import Run, check, run
+from ._kernels import Run, check, run, why_kernel
 from ._native import Error, Finding, KernelError
 from ._reports import Allowed, Difference, Report, allowed, bits, diff, explain, forms, why
 
@@ -43,4 +43,5 @@ __all__ = [
     "sub",
     "testing",
     "why",
+    "why_kernel",
 ]

@@ -12,6 +12,7 @@ import numpy as np
 from . import _native
 from ._arrays import format_of
 from ._native import Finding
+from ._reports import Report
 
 Extent = Union[int, Sequence[int]]
 
@@ -139,11 +140,6 @@ def run(
     >>> run(add, block=3, args={"x": np.arange(3, dtype=np.float32), "y": 0.5})["x"]
     array([0.5, 1.5, 2.5], dtype=float32)
     """
-    name, language, content = _module(kernel)
-    pairs = args.items() if isinstance(args, Mapping) else enumerate(args)
-    values = {str(place): value for place, value in pairs}
-    arrays = {place: np.asarray(value) for place, value in values.items() if _is_array(value)}
-    given = [(place, _argument(place, value, arrays.get(place))) for place, value in values.items()]
     how = {
         "contract": contract,
         "shared": shared,
@@ -154,16 +150,93 @@ def run(
         "trace": trace,
         "profile": profile,
     }
-    if language == "sass":
+    asked, arrays = _asked(kernel, grid, block, args, entry, assume, spec, how)
+    if asked["language"] == "sass":
         for place, array in arrays.items():
             if array.dtype.itemsize != 4:
                 raise TypeError(f"{place} is a register of 32 bits: found an array of {array.dtype.name}")
-        ran = _native.run_sass(name, content, entry, given, how)
+        ran = _native.run_sass(asked["name"], asked["content"], entry, asked["args"], how)
         return Run(ran, {place: data.view("<u4") for place, data in ran["arrays"]})
-    extents = _extent("grid", grid), None if block is None else _extent("block", block)
-    constants = [(int(id), _constant(value)) for id, value in (spec or {}).items()]
-    ran = _native.run(name, language, content, entry, assume, constants, *extents, given, how)
+    ran = _native.run(asked)
     return Run(ran, {place: _like(arrays[place], data) for place, data in ran["arrays"]})
+
+
+def _asked(
+    kernel: Any,
+    grid: Extent,
+    block: Optional[Extent],
+    args: Any,
+    entry: Optional[str],
+    assume: str,
+    spec: Optional[Mapping[int, Any]],
+    how: Dict[str, Any],
+) -> Tuple[Dict[str, Any], Dict[str, np.ndarray]]:
+    """A module and its launch as the native part takes them, and the arrays among the arguments."""
+    name, language, content = _module(kernel)
+    pairs = args.items() if isinstance(args, Mapping) else enumerate(args)
+    values = {str(place): value for place, value in pairs}
+    arrays = {place: np.asarray(value) for place, value in values.items() if _is_array(value)}
+    asked = {
+        "name": name,
+        "language": language,
+        "content": content,
+        "entry": entry,
+        "assume": assume,
+        "spec": [(int(id), _constant(value)) for id, value in (spec or {}).items()],
+        "grid": _extent("grid", grid),
+        "block": None if block is None else _extent("block", block),
+        "args": [(place, _argument(place, value, arrays.get(place))) for place, value in values.items()],
+        "how": how,
+    }
+    return asked, arrays
+
+
+def why_kernel(
+    kernel: Union[str, bytes, "os.PathLike[str]"],
+    grid: Extent = 1,
+    block: Optional[Extent] = None,
+    args: Union[Mapping[Any, Any], Sequence[Any]] = (),
+    *,
+    saw: Union[Mapping[Any, Any], Sequence[Mapping[Any, Any]]],
+    entry: Optional[str] = None,
+    assume: str = "nvidia",
+    spec: Optional[Mapping[int, Any]] = None,
+    shared: int = 0,
+    threads: Optional[int] = None,
+    step_limit: int = 1 << 30,
+    memory_limit: int = 16 << 30,
+) -> Report:
+    """Which policy (contraction, flushing, another rounding) gives the arrays that a kernel left elsewhere, and where it
+    parts from the kernel as written.
+
+    `saw` has the buffers as they were afterwards, by parameter, of the type and shape that they came in with, or is a list
+    of such, one a run, each explained by itself. The rest is as for `run`; PTX and SPIR-V.
+
+    Raises what `run` raises.
+    """
+    how = {
+        "contract": "none",
+        "shared": shared,
+        "threads": threads or os.cpu_count() or 1,
+        "step_limit": step_limit,
+        "memory_limit": memory_limit,
+        "check_races": False,
+        "trace": None,
+        "profile": False,
+    }
+    asked, _ = _asked(kernel, grid, block, args, entry, assume, spec, how)
+    if asked["language"] == "sass":
+        raise ValueError(f"{asked['name']}: a listing of SASS is not searched here: the command's `why` does it")
+    runs = [saw] if isinstance(saw, Mapping) else list(saw)
+    return Report(_native.why_kernel(asked, [[_seen(str(name), array) for name, array in run.items()] for run in runs]))
+
+
+def _seen(name: str, value: Any) -> Tuple[str, Optional[str], int, Tuple[int, ...], bytes]:
+    array = np.asarray(value)
+    if array.dtype.itemsize not in (1, 2, 4, 8) or array.dtype.hasobject:
+        raise TypeError(f"saw `{name}`: an array of {array.dtype.name}: expected floats or integers")
+    little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+    return name, format_of(array.dtype), array.dtype.itemsize, array.shape, little.tobytes()
 
 
 def _is_array(value: Any) -> bool:
