@@ -2,7 +2,8 @@
 //!
 //! Reading order: [`Expr`] (what is asked about), `plan.rs` (which operations, in which order, fused where), [`Way`] (a
 //! plan with roundings, flushes and widths), [`Space`] (all ways, and which of them give a [`Seen`] value),
-//! [`answer()`] (the sentences). [`explain()`] stands beside them: it asks the pipeline itself what it did.
+//! [`answer()`] (the sentences); `arrays/` and `kernel/` ask the same of whole arrays and of kernels. [`explain()`] stands
+//! beside them: it asks the pipeline itself what it did.
 //!
 //! What this is not: it knows no terminal; text comes as [`Line`]s with [`Role`]s.
 
