@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Optional, Tuple, Union
+from typing import Any, Dict, List, Optional, Tuple, Union
 
 import numpy as np
 
 from ._native import Instruction
 
-_FLOAT = {"f16": np.dtype(np.float16), "f32": np.dtype(np.float32), "f64": np.dtype(np.float64)}
+_FLOAT: Dict[str, np.dtype] = {"f16": np.dtype(np.float16), "f32": np.dtype(np.float32), "f64": np.dtype(np.float64)}
 _UNSIGNED = {bits: np.dtype(f"uint{bits}") for bits in (16, 32, 64)}
 _WIDTH = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64}
 
