@@ -11,7 +11,7 @@
 mod native;
 
 use cpu_time::ProcessTime;
-use roundonce_exec::{Arg, Buffer, Launch, Options};
+use roundonce_exec::{Arg, Buffer, Engine, Launch, Options};
 use roundonce_isa::program::Program;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -68,9 +68,9 @@ fn program(rounding: &str) -> Program {
 
 /// One run, and its seconds: the processor's, of all threads together, or the clock's. The buffers go in and come back,
 /// so that none is copied.
-fn run<const WALL: bool>(program: &Program, work: &Work, args: &mut Vec<Arg>, threads: usize) -> f64 {
+fn run<const WALL: bool>(program: &Program, work: &Work, args: &mut Vec<Arg>, threads: usize, engine: Engine) -> f64 {
     let given = std::mem::take(args);
-    let options = Options { threads, ..Options::default() };
+    let options = Options { threads, engine, ..Options::default() };
     let (entry, kept) = (Some(work.entry), given.clone_scalars());
     let launch = Launch { program, entry, grid: work.grid, block: work.block, args: given, dynamic_shared: 0, options };
     let (wall, start) = (Instant::now(), ProcessTime::now());
@@ -259,13 +259,17 @@ fn main() {
     for work in works().iter().filter(|work| work.name.contains(&filter)) {
         let mut args = work.args.clone();
         let (mut native, mut one, mut two) = (Vec::new(), vec![Vec::new(); modes.len()], Vec::new());
-        let (mut shared, mut others) = (Vec::new(), Vec::new());
+        let (mut shared, mut interpreted, mut others) = (Vec::new(), Vec::new(), Vec::new());
         for round in 0..8 {
             let times = (
                 (work.native)(&work.args),
-                programs.iter().map(|program| run::<false>(program, work, &mut args, 1)).collect::<Vec<_>>(),
-                run::<true>(&programs[0], work, &mut args, 2),
-                run::<false>(&programs[0], work, &mut args, 2) / 2.0,
+                programs
+                    .iter()
+                    .map(|program| run::<false>(program, work, &mut args, 1, Engine::Auto))
+                    .collect::<Vec<_>>(),
+                run::<true>(&programs[0], work, &mut args, 2, Engine::Auto),
+                run::<false>(&programs[0], work, &mut args, 2, Engine::Auto) / 2.0,
+                run::<false>(&programs[0], work, &mut args, 1, Engine::Interpreter),
                 peer.as_mut().map(|peer| peer.run(work)),
             );
             // The first round warms caches and pages.
@@ -276,7 +280,8 @@ fn main() {
                 }
                 two.push(times.2);
                 shared.push(times.3);
-                others.extend(times.4);
+                interpreted.push(times.4);
+                others.extend(times.5);
             }
         }
         let base = median(&mut native);
@@ -293,6 +298,7 @@ fn main() {
         for ((mode, _), times) in modes.iter().zip(&mut one) {
             line(mode, times);
         }
+        line("rn, interp", &mut interpreted);
         line("rn, 2", &mut two);
         line("rn, 2 cpu", &mut shared);
     }

@@ -17,6 +17,16 @@ pub enum Contract {
     Report,
 }
 
+/// Who executes a kernel. The results do not depend on it.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Engine {
+    /// Native code where there can be some, the interpreter elsewhere.
+    #[default]
+    Auto,
+    /// The interpreter alone.
+    Interpreter,
+}
+
 /// How a launch is run.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -39,6 +49,8 @@ pub struct Options {
     pub only_block: Option<u64>,
     /// Instructions are counted by line.
     pub count_lines: bool,
+    /// Who executes.
+    pub engine: Engine,
 }
 
 impl Default for Options {
@@ -53,6 +65,7 @@ impl Default for Options {
             trace_lane: None,
             only_block: None,
             count_lines: false,
+            engine: Engine::Auto,
         }
     }
 }
@@ -135,6 +148,8 @@ pub struct Report {
     pub printed: String,
     /// Instructions that were run, counted by thread.
     pub steps: u64,
+    /// How many of them by native code.
+    pub native_steps: u64,
     /// What the traced thread did.
     pub trace: Vec<TraceLine>,
     /// Lines of the additions that contraction fuses.

@@ -6,10 +6,13 @@ mod engine;
 mod eval;
 mod launch;
 mod memory;
+mod native;
 pub mod scalar;
 mod uses;
 
 pub use eval::{Evaluation, evaluate};
-pub use launch::{Arg, Computed, Contract, Difference, Launch, Options, Report, RunError, TraceLine, Trouble};
+pub use launch::{
+    Arg, Computed, Contract, Difference, Engine, Launch, Options, Report, RunError, TraceLine, Trouble,
+};
 pub use memory::Buffer;
 pub use uses::element_formats;

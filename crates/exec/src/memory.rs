@@ -164,6 +164,15 @@ impl Words<'_> {
             Words::Shared(words) => Plain::Atomics(words),
         }
     }
+    /// The machine's address of the first word, and whether it may be written through it.
+    pub(crate) fn address(&mut self) -> (usize, bool) {
+        match self {
+            Words::Own(words) => (words.as_mut_ptr().expose_provenance(), true),
+            Words::Read(words) => (words.as_ptr().expose_provenance(), false),
+            // Atomics may be written through a shared reference.
+            Words::Shared(words) => (words.as_ptr().expose_provenance(), true),
+        }
+    }
     /// An element of 1, 2, 4 or 8 bytes, aligned to its size.
     #[inline]
     pub(crate) fn read(&self, offset: u64, bytes: u32) -> u64 {

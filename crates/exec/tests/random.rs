@@ -1,9 +1,9 @@
 //! Programs at random: the engine gives what a plain interpreter gives, one thread at a time.
 
-use roundonce_exec::{Arg, Buffer, Launch, Options};
+use roundonce_exec::{Arg, Buffer, Engine, Launch, Options};
 use roundonce_scalar::{Case, generate};
 
-fn engine(case: &Case, threads: usize) -> Result<Vec<Vec<u8>>, String> {
+fn run(case: &Case, engine: Engine, threads: usize) -> Result<Vec<Vec<u8>>, String> {
     let args = case.buffers.iter().map(|buffer| Arg::Buffer(Buffer::from_bytes(buffer))).collect();
     let launch = Launch {
         program: &case.program,
@@ -12,7 +12,7 @@ fn engine(case: &Case, threads: usize) -> Result<Vec<Vec<u8>>, String> {
         block: case.block,
         args,
         dynamic_shared: 0,
-        options: Options { threads, ..Options::default() },
+        options: Options { engine, threads, ..Options::default() },
     };
     let report = launch.run().map_err(|error| error.to_string())?;
     Ok(report.buffers.into_iter().flatten().map(|buffer| buffer.to_bytes()).collect())
@@ -30,14 +30,16 @@ fn hold(seeds: std::ops::Range<u64>) {
         let case = generate(&mut random);
         case.program.check().unwrap_or_else(|invalid| panic!("seed {seed}: {invalid}"));
         let expected = roundonce_scalar::run(&case.program, case.grid, case.block, case.buffers.clone());
-        for threads in [1, 2] {
-            let got = engine(&case, threads).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        for (engine, threads) in [(Engine::Auto, 1), (Engine::Auto, 2), (Engine::Interpreter, 1)] {
+            let got = run(&case, engine, threads).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
             if got != expected {
                 let differs = |index: &usize| got[*index] != expected[*index];
                 let buffer = (0..got.len()).find(differs).unwrap_or(0);
                 let at = got[buffer].iter().zip(&expected[buffer]).position(|(a, b)| a != b).unwrap_or(0);
                 let (grid, block) = (case.grid, case.block);
-                panic!("seed {seed}, {threads} threads, grid {grid:?}, block {block:?}: buffer {buffer}, byte {at}");
+                panic!(
+                    "seed {seed}, {engine:?}, {threads} threads, grid {grid:?}, block {block:?}: buffer {buffer}, byte {at}"
+                );
             }
         }
     }

@@ -9,6 +9,7 @@ use super::code::{Code, Step};
 use super::lanes::{Files, Geometry, LANES, Lane, Shape};
 use super::lent::Lent;
 use super::mask::Mask;
+use super::native::Natives;
 use super::races::Races;
 use super::watch::Traced;
 use super::{Fault, Outcome};
@@ -32,6 +33,8 @@ pub(crate) struct Setup {
     pub(crate) trace_lane: Option<u64>,
     pub(crate) only_block: Option<u64>,
     pub(crate) count_lines: bool,
+    /// Native code may be used.
+    pub(crate) native: bool,
     /// The address of each variable of the program.
     pub(crate) variables: Vec<u64>,
     /// The size of each parameter's buffer.
@@ -58,6 +61,8 @@ pub(crate) struct Tally {
     /// By group.
     pub(crate) printed: Vec<(u64, String)>,
     pub(crate) steps: u64,
+    /// Of them, by native code.
+    pub(crate) native_steps: u64,
     pub(crate) trace: Vec<TraceLine>,
     /// By place.
     pub(crate) places: BTreeMap<u32, u64>,
@@ -72,6 +77,8 @@ pub(super) struct Fragment {
     pub(super) waits: Option<Wait>,
     /// When it last ran.
     pub(super) ran: u64,
+    /// Native code gave these lanes up here: the interpreter takes them.
+    pub(super) interpreted: Option<(usize, usize)>,
 }
 
 /// What a fragment waits for.
@@ -134,6 +141,8 @@ pub(crate) struct Machine<'a> {
     /// Addresses of an access, one a row, and where their words are: kept so that no access allocates.
     pub(super) addresses: Vec<u64>,
     pub(super) starts: Vec<usize>,
+    /// Whether anything was written into the registers for this group.
+    pub(super) written: bool,
     /// Registers that waiting fragments may still read, a bit each: their lanes must be kept.
     wanted: Vec<u64>,
     /// Barrier arrivals without waiting, by block and barrier.
@@ -144,6 +153,7 @@ pub(crate) struct Machine<'a> {
     pub(super) issued: u64,
     turns: u64,
     pub(super) traced: Traced<'a>,
+    pub(super) native: Natives,
     /// Registers whose lanes are still in memory.
     pub(super) lent: Vec<Lent>,
     /// The place of the instruction at work, for errors.
@@ -174,6 +184,7 @@ impl<'a> Machine<'a> {
             wide: (0..5).map(|_| Box::new([0; LANES])).collect(),
             addresses: Vec::new(),
             starts: Vec::new(),
+            written: false,
             wanted: Vec::new(),
             arrivals: BTreeMap::new(),
             races: None,
@@ -181,25 +192,29 @@ impl<'a> Machine<'a> {
             issued: 0,
             turns: 0,
             traced: Traced::default(),
+            native: Natives::new(code, setup),
             lent: Vec::new(),
             place: 0,
         }
     }
 
-    /// Runs blocks `first..first + blocks` of the grid.
-    pub(crate) fn run(&mut self, group: u64, first: u64, blocks: usize) -> Outcome {
+    /// Runs blocks `first..first + blocks` of the grid, as far as these lanes of theirs have not ended yet.
+    pub(crate) fn run(&mut self, group: u64, first: u64, blocks: usize, lanes_left: Mask) -> Outcome {
         let row = self.setup.block[0] as usize;
         let lanes = blocks * self.threads;
         self.geometry = Geometry { lanes, row, rows: lanes / row };
         (self.first_block, self.blocks) = (first, blocks);
-        self.files.reset(self.code.kernel.registers.len());
+        // Registers that native code alone has used are as they were.
+        if std::mem::take(&mut self.written) || self.files.is_empty() {
+            self.files.reset(self.code.kernel.registers.len());
+        }
         self.shared.clear();
         self.shared.resize(self.shared_words * blocks, 0);
         self.local.fill(0);
         self.arrivals.clear();
         self.issued = 0;
         self.races = self.setup.check_races.then(|| Races::new(lanes, blocks, self.shared_words * 4));
-        self.live = Mask::first(lanes);
+        self.live = lanes_left;
         let first_thread = first * self.threads as u64;
         let trace = self.setup.trace_lane.and_then(|lane| lane.checked_sub(first_thread));
         self.traced = Traced::of(trace.map(|lane| lane as usize).filter(|&lane| lane < lanes));
@@ -207,7 +222,7 @@ impl<'a> Machine<'a> {
 
         self.lent.clear();
         self.fragments.clear();
-        self.fragments.push(Fragment { block: 0, at: 0, mask: self.live, waits: None, ran: 0 });
+        self.fragments.push(Fragment { block: 0, at: 0, mask: self.live, waits: None, ran: 0, interpreted: None });
         while let Some(fragment) = self.pick()? {
             self.follow(fragment)?;
         }
@@ -290,6 +305,13 @@ impl<'a> Machine<'a> {
         let code = self.code;
         self.activate(fragment.mask);
         loop {
+            if self.may_enter(&fragment) && self.enter(&mut fragment) {
+                if fragment.mask.is_empty() {
+                    return Ok(());
+                }
+                continue;
+            }
+            self.written = true;
             let block = &code.blocks[fragment.block];
             while let Some(step) = block.steps.get(fragment.at) {
                 self.place = step.place;
@@ -305,6 +327,7 @@ impl<'a> Machine<'a> {
                     }
                     Went::Stored => {
                         let store = &block.steps[fragment.at + 1];
+                        self.place = store.place;
                         self.issued += 1;
                         self.after(store);
                         fragment.at += 2;

@@ -1,5 +1,6 @@
 //! Registers of many lanes: a uniform value, rows of equal steps, or a column of lanes.
 
+use super::native::Out;
 use roundonce_arith::batch::Source;
 use roundonce_isa::program::{Operand, Reg, Width};
 
@@ -21,6 +22,8 @@ pub(crate) trait Lane: Copy + Default + Eq + core::fmt::Debug + 'static {
     fn bits(self) -> u64;
     /// base + stride × step, modulo the width.
     fn step(self, stride: Self, step: usize) -> Self;
+    /// A column among those of other widths.
+    fn out(column: Box<Column<Self>>) -> Out;
     fn file(files: &Files) -> &File<Self>;
     fn file_mut(files: &mut Files) -> &mut File<Self>;
 }
@@ -40,6 +43,9 @@ macro_rules! lane {
             #[inline(always)]
             fn step(self, stride: Self, step: usize) -> Self {
                 self.wrapping_add(stride.wrapping_mul(step as $int))
+            }
+            fn out(column: Box<Column<Self>>) -> Out {
+                Out::$width(column)
             }
             #[inline(always)]
             fn file(files: &Files) -> &File<Self> {
@@ -342,6 +348,10 @@ pub(crate) struct Files {
 }
 
 impl Files {
+    /// Before the first group.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.preds.cells.is_empty()
+    }
     pub(crate) fn reset(&mut self, registers: usize) {
         self.preds.reset(registers);
         self.b16.reset(registers);

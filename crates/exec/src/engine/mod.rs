@@ -1,24 +1,24 @@
 //! How a [`Program`] runs: groups of whole blocks, up to 2,048 lanes at a time.
 //!
 //! Reading order: `lanes` (registers of many lanes), `code` (a kernel made ready once), `group` (the run of one group:
-//! fragments, branches, barriers), `alu`, `access`, `warp` (one instruction over the active lanes), `watch` (counts and the trace), `lent` (arithmetic on memory
-//! where it is), `setup` (arguments
-//! and memory before, reports after).
+//! fragments, branches, barriers), `alu`, `access`, `warp` (one instruction over the active lanes), `watch` (counts and
+//! the trace), `lent` (arithmetic on memory where it is), `native` (lanes through native code and back), `setup`
+//! (arguments and memory before, reports after).
 //!
-//! What a module boundary is for: [`run`] is all that the rest of the crate knows. Another engine (native code) takes
-//! the same [`Launch`] and fills the same [`Report`].
+//! What a module boundary is for: [`run`] is all that the rest of the crate knows.
 
 mod access;
 mod alu;
 mod atomic;
 mod barrier;
-mod code;
-mod group;
+pub(crate) mod code;
+pub(crate) mod group;
 mod lanes;
 mod lent;
 mod linear;
 mod maps;
 mod mask;
+mod native;
 mod print;
 mod races;
 mod rows;

@@ -4,7 +4,7 @@ use super::Fault;
 use super::code::{Code, Written};
 use super::group::{Machine, Setup, Tally};
 use super::lanes::{LANES, THREADS};
-use crate::launch::{Arg, Contract, Difference, Launch, Options, Report, RunError, Trouble};
+use crate::launch::{Arg, Contract, Difference, Engine, Launch, Options, Report, RunError, Trouble};
 use crate::memory::{Buffer, Global, Layout, WINDOW, Words};
 use roundonce_isa::program::{Kernel, Passing, Program, Variable, fuse};
 use std::sync::Mutex;
@@ -193,6 +193,7 @@ fn run_kernel(
         trace_lane: options.trace_lane,
         only_block: options.only_block,
         count_lines: options.count_lines,
+        native: options.engine != Engine::Interpreter,
         variables,
         buffer_bytes,
     };
@@ -208,6 +209,7 @@ fn run_kernel(
     }
     report.approximations = tally.approximations;
     report.steps = tally.steps;
+    report.native_steps = tally.native_steps;
     report.trace = tally.trace;
     report.printed = tally.printed.into_iter().map(|(_, text)| text).collect();
     for (place, times) in tally.places {
@@ -293,6 +295,27 @@ impl Groups {
         let first = group.checked_mul(self.per_group)?.checked_add(self.start).filter(|&first| first < self.end)?;
         Some((first, self.per_group.min(self.end - first) as usize))
     }
+    /// How many groups a worker takes at a time: enough that what it does once for them does not count, few enough that
+    /// all workers are busy to the end.
+    fn at_once(&self, workers: usize) -> u64 {
+        let groups = self.blocks.div_ceil(self.per_group);
+        (groups / (4 * workers as u64)).clamp(1, 16)
+    }
+    /// Runs some groups from one on; the first fault, with its group. `None` when there are no more.
+    fn run(&self, machine: &mut Machine<'_>, from: u64, count: u64) -> Option<Result<(), (u64, Box<Fault>)>> {
+        let (first, _) = self.get(from)?;
+        let blocks = (self.per_group * count).min(self.blocks - first) as usize;
+        let left = machine.ahead(first, blocks, self.per_group as usize);
+        for (group, left) in (from..).zip(left) {
+            if let Some((first, blocks)) = self.get(group)
+                && !left.is_empty()
+                && let Err(fault) = machine.run(group, first, blocks, left)
+            {
+                return Some(Err((group, fault)));
+            }
+        }
+        Some(Ok(()))
+    }
 }
 
 fn error_of(code: &Code<'_>, machine: &Machine<'_>, fault: Fault) -> RunError {
@@ -313,12 +336,12 @@ fn alone(code: &Code<'_>, setup: &Setup, memory: &mut Memory) -> Result<Tally, R
     let words = memory.words.iter_mut().map(|words| Words::Own(words)).collect();
     let mut machine = Machine::new(code, setup, Global { layout: &memory.layout, words, last: 0 });
     let groups = Groups::new(setup, 1);
-    let mut group = 0;
-    while let Some((first, blocks)) = groups.get(group) {
-        if let Err(fault) = machine.run(group, first, blocks) {
+    let (mut group, count) = (0, groups.at_once(1));
+    while let Some(outcome) = groups.run(&mut machine, group, count) {
+        if let Err((_, fault)) = outcome {
             return Err(error_of(code, &machine, *fault));
         }
-        group += 1;
+        group += count;
     }
     Ok(machine.into_tally())
 }
@@ -356,13 +379,14 @@ fn together(code: &Code<'_>, setup: &Setup, memory: &mut Memory, workers: usize)
             Held::Written(words) => Words::Shared(words),
         });
         let mut machine = Machine::new(code, setup, Global { layout, words: words.collect(), last: 0 });
+        let count = groups.at_once(workers);
         loop {
-            let group = next.fetch_add(1, Ordering::Relaxed);
-            if group >= end.load(Ordering::Relaxed) {
+            let from = next.fetch_add(count, Ordering::Relaxed);
+            if from >= end.load(Ordering::Relaxed) {
                 break;
             }
-            let Some((first, blocks)) = groups.get(group) else { break };
-            if let Err(fault) = machine.run(group, first, blocks) {
+            let Some(outcome) = groups.run(&mut machine, from, count) else { break };
+            if let Err((group, fault)) = outcome {
                 end.fetch_min(group, Ordering::Relaxed);
                 let error = error_of(code, &machine, *fault);
                 if let Ok(mut failure) = failure.lock()
@@ -401,6 +425,7 @@ fn together(code: &Code<'_>, setup: &Setup, memory: &mut Memory, workers: usize)
         }
         all.printed.extend(tally.printed);
         all.steps += tally.steps;
+        all.native_steps += tally.native_steps;
         all.trace.extend(tally.trace);
     }
     all.printed.sort_by_key(|(group, _)| *group);

@@ -198,6 +198,18 @@ impl Liveness {
         &self.before[block]
     }
 
+    /// The registers that may be read from an instruction of a block on, as [`before`](Liveness::before); its number is
+    /// that of the terminator where it is one past the last.
+    pub fn before_instruction(&self, kernel: &Kernel, block: usize, at: usize) -> Vec<u64> {
+        let contents = &kernel.blocks[block];
+        let mut live = self.after[block].clone();
+        read_by_terminator(&contents.terminator, &mut live);
+        for instruction in contents.instructions.iter().skip(at).rev() {
+            step(instruction, &mut live);
+        }
+        live
+    }
+
     /// For each instruction of a block, then for its terminator: the registers that it is the last to touch.
     pub fn deaths(&self, kernel: &Kernel, block: usize) -> Vec<Vec<Reg>> {
         let contents = &kernel.blocks[block];

@@ -1,0 +1,139 @@
+//! Instructions put one after another: what `iced-x86` encodes, in the few shapes that the compiler needs.
+
+use iced_x86::{
+    BlockEncoder, BlockEncoderOptions, Code, IcedError, Instruction, InstructionBlock, MemoryOperand, Register,
+    RoundingControl,
+};
+use roundonce_arith::Rounding;
+
+/// A place in the code, before or after it is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Label(u64);
+
+/// The code so far. A mistake in an instruction's operands is kept until [`finish`](Asm::finish).
+#[derive(Default, Debug)]
+pub(super) struct Asm {
+    instructions: Vec<Instruction>,
+    labels: u64,
+    /// A label that the next instruction bears.
+    bound: Option<Label>,
+    failure: Option<IcedError>,
+}
+
+/// A vector instruction's mask and rounding.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Manner {
+    /// Lanes outside keep what they hold.
+    pub(super) mask: Option<Register>,
+    /// Lanes outside the mask become zero.
+    pub(super) zero: bool,
+    /// Not as the environment says: all operands must be registers.
+    pub(super) rounding: Option<Rounding>,
+}
+
+impl Manner {
+    pub(super) fn masked(mask: Register) -> Manner {
+        Manner { mask: Some(mask), ..Manner::default() }
+    }
+    pub(super) fn zeroing(mask: Register) -> Manner {
+        Manner { mask: Some(mask), zero: true, ..Manner::default() }
+    }
+}
+
+/// `[base + offset]`.
+pub(super) fn at(base: Register, offset: i64) -> MemoryOperand {
+    MemoryOperand::with_base_displ_size(base, offset, 1)
+}
+
+/// `[base + offset]`, one element for all lanes.
+pub(super) fn all_at(base: Register, offset: i64) -> MemoryOperand {
+    MemoryOperand::new(base, Register::None, 1, offset, 1, true, Register::None)
+}
+
+/// The 32-bit name of a general register.
+pub(super) fn low(register: Register) -> Register {
+    Register::EAX + (register as u32 - Register::RAX as u32)
+}
+
+impl Asm {
+    pub(super) fn label(&mut self) -> Label {
+        self.labels += 1;
+        Label(self.labels)
+    }
+    /// The label is here.
+    pub(super) fn bind(&mut self, label: Label) {
+        if self.bound.is_some() {
+            // An instruction bears one label.
+            self.push(Ok(Instruction::with(Code::Nopd)));
+        }
+        self.bound = Some(label);
+    }
+    pub(super) fn push(&mut self, instruction: Result<Instruction, IcedError>) {
+        match instruction {
+            Ok(mut instruction) => {
+                if let Some(Label(number)) = self.bound.take() {
+                    instruction.set_ip(number);
+                }
+                self.instructions.push(instruction);
+            }
+            Err(error) => self.failure = Some(error),
+        }
+    }
+    pub(super) fn jump(&mut self, code: Code, Label(target): Label) {
+        self.push(Instruction::with_branch(code, target));
+    }
+    pub(super) fn op0(&mut self, code: Code) {
+        self.push(Ok(Instruction::with(code)));
+    }
+    pub(super) fn rr(&mut self, code: Code, a: Register, b: Register) {
+        self.push(Instruction::with2(code, a, b));
+    }
+    pub(super) fn rm(&mut self, code: Code, a: Register, b: MemoryOperand) {
+        self.push(Instruction::with2(code, a, b));
+    }
+    pub(super) fn mr(&mut self, code: Code, a: MemoryOperand, b: Register) {
+        self.push(Instruction::with2(code, a, b));
+    }
+    pub(super) fn ri(&mut self, code: Code, a: Register, b: i32) {
+        self.push(Instruction::with2(code, a, b));
+    }
+    pub(super) fn mi(&mut self, code: Code, a: MemoryOperand, b: i32) {
+        self.push(Instruction::with2(code, a, b));
+    }
+    /// A constant of 64 bits into a general register, shortly where it can be.
+    pub(super) fn constant(&mut self, to: Register, value: u64) {
+        match u32::try_from(value) {
+            Ok(short) => self.push(Instruction::with2(Code::Mov_r32_imm32, low(to), short)),
+            Err(_) => self.push(Instruction::with2(Code::Mov_r64_imm64, to, value)),
+        }
+    }
+    /// An instruction with a manner.
+    pub(super) fn vector(&mut self, instruction: Result<Instruction, IcedError>, manner: Manner) {
+        self.push(instruction.map(|mut instruction| {
+            if let Some(mask) = manner.mask {
+                instruction.set_op_mask(mask);
+                instruction.set_zeroing_masking(manner.zero);
+            }
+            if let Some(rounding) = manner.rounding {
+                instruction.set_rounding_control(match rounding {
+                    Rounding::NearestEven => RoundingControl::RoundToNearest,
+                    Rounding::TowardZero => RoundingControl::RoundTowardZero,
+                    Rounding::Down => RoundingControl::RoundDown,
+                    Rounding::Up => RoundingControl::RoundUp,
+                });
+            }
+            instruction
+        }));
+    }
+    /// The code's bytes; they run wherever they stand.
+    pub(super) fn finish(mut self) -> Result<Vec<u8>, IcedError> {
+        if self.bound.is_some() {
+            self.op0(Code::Nopd);
+        }
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        let block = InstructionBlock::new(&self.instructions, 0x1000_0000);
+        Ok(BlockEncoder::encode(64, block, BlockEncoderOptions::NONE)?.code_buffer)
+    }
+}
