@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use roundonce::exec::{Arg, Buffer, Launch, Options};
+use roundonce::exec::{Arg, Buffer, Engine, Launch, Options};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
@@ -15,9 +15,9 @@ fuzz_target!(|bytes: &[u8]| {
     };
     let case = roundonce_scalar::generate(&mut random);
     let expected = roundonce_scalar::run(&case.program, case.grid, case.block, case.buffers.clone());
-    for threads in [1, 2] {
+    for (engine, threads) in [(Engine::Auto, 1), (Engine::Auto, 2), (Engine::Interpreter, 1)] {
         let args = case.buffers.iter().map(|buffer| Arg::Buffer(Buffer::from_bytes(buffer))).collect();
-        let options = Options { threads, ..Options::default() };
+        let options = Options { engine, threads, ..Options::default() };
         let (grid, block) = (case.grid, case.block);
         let launch = Launch { program: &case.program, entry: None, grid, block, args, dynamic_shared: 0, options };
         let report = launch.run().expect("the interpreter ran it");

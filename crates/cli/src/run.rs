@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use roundonce::exec::{Contract, Launch, Options, Report, RunError, Trouble};
+use roundonce::exec::{Contract, Engine, Launch, Options, Report, RunError, Trouble};
 use roundonce::isa::hex_bits;
 use roundonce::isa::program::Kernel;
 use serde::Serialize;
@@ -23,6 +23,15 @@ enum Contraction {
     Fuse,
     /// Both, and where the bits differ
     Report,
+}
+
+/// Who executes the kernel
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Execution {
+    /// Native code where there can be some, the interpreter elsewhere
+    Auto,
+    /// The interpreter alone
+    Interpreter,
 }
 
 #[derive(Args)]
@@ -46,6 +55,9 @@ pub(crate) struct Arguments {
     /// Report data races on shared memory inside a block
     #[arg(long)]
     check_races: bool,
+    /// Who executes: the results do not depend on it
+    #[arg(long, value_enum, default_value = "auto")]
+    engine: Execution,
     #[command(flatten)]
     format: FormatArgument,
 }
@@ -68,6 +80,10 @@ impl Arguments {
             check_races: self.check_races,
             trace_lane: self.trace,
             count_lines: self.profile,
+            engine: match self.engine {
+                Execution::Auto => Engine::Auto,
+                Execution::Interpreter => Engine::Interpreter,
+            },
             ..self.launch.options()
         }
     }

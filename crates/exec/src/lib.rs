@@ -11,8 +11,6 @@ pub mod scalar;
 mod uses;
 
 pub use eval::{Evaluation, evaluate};
-pub use launch::{
-    Arg, Computed, Contract, Difference, Engine, Launch, Options, Report, RunError, TraceLine, Trouble,
-};
+pub use launch::{Arg, Computed, Contract, Difference, Engine, Launch, Options, Report, RunError, TraceLine, Trouble};
 pub use memory::Buffer;
 pub use uses::element_formats;

@@ -1,6 +1,6 @@
 //! Every kernel of tests/kernels gives its reference's bits, by every way to run it.
 
-use roundonce_exec::{Arg, Buffer, Launch, Options};
+use roundonce_exec::{Arg, Buffer, Engine, Launch, Options};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -88,6 +88,11 @@ fn all(options: &Options) {
 #[test]
 fn alone() {
     all(&Options::default());
+}
+
+#[test]
+fn by_the_interpreter() {
+    all(&Options { engine: Engine::Interpreter, ..Options::default() });
 }
 
 #[test]

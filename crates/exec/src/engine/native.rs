@@ -219,11 +219,16 @@ impl Machine<'_> {
     /// Runs whole kernels of several groups at once, where one piece takes their lanes from the start to the end. What is
     /// left to do of each group: nothing where its lanes have all ended.
     pub(crate) fn ahead(&mut self, first: u64, blocks: usize, per_group: usize) -> Vec<Mask> {
-        let of_group = |index: usize| (blocks - index * per_group).min(per_group) * self.threads;
-        let mut rest: Vec<Mask> = (0..blocks.div_ceil(per_group)).map(|index| Mask::first(of_group(index))).collect();
+        let groups = blocks.div_ceil(per_group);
+        let threads = self.threads;
+        let all = || {
+            let of_group = |index: usize| (blocks - index * per_group).min(per_group) * threads;
+            (0..groups).map(|index| Mask::first(of_group(index))).collect()
+        };
         if !self.native.enabled || self.shared_words > 0 {
-            return rest;
+            return all();
         }
+        let mut rest = None;
         self.issued = 0;
         let start = Point { block: 0, at: 0 };
         let mut entry = self.native.entries.remove(&start).unwrap_or_default();
@@ -242,17 +247,21 @@ impl Machine<'_> {
                 block = self.next_block(block);
             }
             let (tiles, conflict) = self.sweep(&mut piece, count);
+            let mut parts = vec![Mask::default(); groups];
             for (tile, left) in tiles.iter().enumerate() {
-                let Some(left) = left else { continue };
-                self.count_native(left, lanes);
+                if let Some(left) = left {
+                    self.count_native(left, lanes);
+                    continue;
+                }
                 let group = tile / (per_group * of_block);
                 let lane = (tile - group * per_group * of_block) * lanes;
-                rest[group] = rest[group].without(Mask::range(lane, lane + lanes));
+                parts[group] = parts[group].or(Mask::range(lane, lane + lanes));
             }
+            rest = Some(parts);
             entry.judge(piece, &tiles, conflict);
         }
         self.native.entries.insert(start, entry);
-        rest
+        rest.unwrap_or_else(all)
     }
     fn next_block(&self, [x, y, z]: [u32; 3]) -> [u32; 3] {
         let [width, height, _] = self.setup.grid;

@@ -298,13 +298,13 @@ impl Groups {
     /// How many groups a worker takes at a time: enough that what it does once for them does not count, few enough that
     /// all workers are busy to the end.
     fn at_once(&self, workers: usize) -> u64 {
-        let groups = self.blocks.div_ceil(self.per_group);
+        let groups = (self.end - self.start).div_ceil(self.per_group);
         (groups / (4 * workers as u64)).clamp(1, 16)
     }
     /// Runs some groups from one on; the first fault, with its group. `None` when there are no more.
     fn run(&self, machine: &mut Machine<'_>, from: u64, count: u64) -> Option<Result<(), (u64, Box<Fault>)>> {
         let (first, _) = self.get(from)?;
-        let blocks = (self.per_group * count).min(self.blocks - first) as usize;
+        let blocks = (self.per_group * count).min(self.end - first) as usize;
         let left = machine.ahead(first, blocks, self.per_group as usize);
         for (group, left) in (from..).zip(left) {
             if let Some((first, blocks)) = self.get(group)
