@@ -2,6 +2,7 @@
 
 use super::barrier::may_wait;
 use super::lent::is_single;
+use crate::native::is_supported;
 use crate::scalar::Conversion;
 use roundonce_arith::Profile;
 use roundonce_arith::batch::Batch;
@@ -21,6 +22,8 @@ pub(crate) struct Step<'p> {
     pub(crate) batch: Option<Batch>,
     /// The last operation of its source instruction.
     pub(crate) completes: bool,
+    /// Native code may begin behind it: it is the interpreter's, or it stores.
+    pub(crate) borders: bool,
     /// A load whose lanes one single-precision operation alone reads, before memory may change.
     pub(crate) lends: bool,
     /// The store of this operation's result, if it is the next step and nobody else reads the result.
@@ -75,6 +78,8 @@ impl<'p> Code<'p> {
                     deaths: deaths.next().unwrap_or_default(),
                     batch,
                     completes: next_places.next().flatten() != Some(instruction.place),
+                    borders: matches!(instruction.op, Op::Store { .. })
+                        || !is_supported(kernel, &instruction.op, instruction.guard.is_some()),
                     lends: false,
                     stores: None,
                 }
@@ -185,9 +190,9 @@ fn lends(kernel: &Kernel, steps: &[Step<'_>]) -> bool {
         if reads {
             return is_single(step.op) && step.guard.is_none() && (writes || step.is_last_use(d));
         }
-        // Whatever may change memory, or the lanes at work.
+        // Whatever may change memory, or the lanes at work, or let native code begin, which looks into registers.
         let disturbs = matches!(step.op, Op::Store { .. } | Op::Print { .. } | Op::Exit | Op::Trap { .. });
-        if writes || disturbs || step.op.is_shared_effect() || may_wait(step.op) {
+        if writes || disturbs || step.borders || step.op.is_shared_effect() || may_wait(step.op) {
             return false;
         }
     }

@@ -304,7 +304,7 @@ impl<'a> Machine<'a> {
     fn follow(&mut self, mut fragment: Fragment) -> Outcome {
         let code = self.code;
         self.activate(fragment.mask);
-        loop {
+        'entries: loop {
             if self.may_enter(&fragment) && self.enter(&mut fragment) {
                 if fragment.mask.is_empty() {
                     return Ok(());
@@ -322,6 +322,9 @@ impl<'a> Machine<'a> {
                         if self.active.full && self.fragments.is_empty() {
                             for &reg in &step.deaths {
                                 self.kill(reg);
+                            }
+                            if step.borders && self.native.enabled {
+                                continue 'entries;
                             }
                         }
                     }
@@ -351,7 +354,7 @@ impl<'a> Machine<'a> {
                         if self.fragments.is_empty() && fragment.mask == self.live && self.passes_alone(wait, step) {
                             self.after(step);
                             fragment.at += 1;
-                            continue;
+                            continue 'entries;
                         }
                         fragment.waits = Some(wait);
                         self.fragments.push(fragment);

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub(super) struct Natives {
     /// Whether the launch may be native at all.
-    enabled: bool,
+    pub(super) enabled: bool,
     entries: BTreeMap<Point, Entry>,
 }
 

@@ -49,6 +49,20 @@ type Range = Vec<(u32, u32)>;
 fn overlap(a: &Range, b: &Range) -> bool {
     a.iter().any(|&(start, end)| b.iter().any(|&(from, to)| start < to && from < end))
 }
+/// Whether one begins where the other ends: a result and an operand that dies of it.
+fn touch(a: &Range, b: &Range) -> bool {
+    a.iter().any(|&(start, end)| b.iter().any(|&(from, to)| start == to || from == end))
+}
+
+/// A vector register's or slot's tenants: when, and all places that the tenant has.
+type Tenants = Vec<(Range, Vec<usize>)>;
+
+/// Whether a place is free. A result may take over an operand's places only one for one: it is made part by part.
+fn is_free(tenants: &Tenants, range: &Range, places: Option<&[usize]>) -> bool {
+    tenants
+        .iter()
+        .all(|(taken, theirs)| !overlap(taken, range) && (places == Some(&theirs[..]) || !touch(taken, range)))
+}
 
 /// A register's wants.
 struct Want {
@@ -85,11 +99,11 @@ pub(super) fn homes(code: &Code<'_>, region: &Region, shapes: &Shapes, frame: &m
     wants.sort_by_key(|want| (std::cmp::Reverse(want.weight), want.reg));
     let mut homes = vec![Home::Nowhere; code.kernel.registers.len()];
     let mut general: Vec<(Register, Vec<Range>)> = GENERAL.iter().map(|&register| (register, Vec::new())).collect();
-    let mut vectors: Vec<Vec<Range>> = vec![Vec::new(); VECTORS as usize];
-    let mut slots: Vec<(i64, Vec<Range>)> = Vec::new();
+    let mut vectors: Vec<Tenants> = vec![Vec::new(); VECTORS as usize];
+    let mut slots: Vec<(i64, Tenants)> = Vec::new();
     let mut spilled = 0;
     for want in wants {
-        let fits = |taken: &Vec<Range>| !taken.iter().any(|range| overlap(range, &want.range));
+        let fits = |taken: &[Range]| !taken.iter().any(|range| overlap(range, &want.range));
         let home = match code.kernel.width(want.reg) {
             Width::Pred if !want.scalar => Home::Mask(frame.reserve(8 * shapes.lanes.div_ceil(64), 8)),
             _ if want.scalar => {
@@ -109,37 +123,39 @@ pub(super) fn homes(code: &Code<'_>, region: &Region, shapes: &Shapes, frame: &m
             }
             _ => {
                 let number = |register: Register| (register as u32 - Register::ZMM0 as u32) as usize;
-                let liked = want.friends.iter().find_map(|&friend| match &homes[friend.0 as usize] {
-                    Home::Vectors(places) if places.len() == want.parts => {
-                        let numbers = places.iter().map(|place| match place {
-                            Place::Register(register) => Some(number(*register)).filter(|&at| fits(&vectors[at])),
-                            Place::Frame(_) => None,
-                        });
-                        numbers.collect::<Option<Vec<usize>>>()
-                    }
-                    _ => None,
+                let liked = want.friends.iter().find_map(|&friend| {
+                    let Home::Vectors(places) = &homes[friend.0 as usize] else { return None };
+                    let numbers = places.iter().map(|place| match place {
+                        Place::Register(register) => Some(number(*register)),
+                        Place::Frame(_) => None,
+                    });
+                    let all = numbers.collect::<Option<Vec<usize>>>().filter(|all| all.len() == want.parts)?;
+                    all.iter().all(|&at| is_free(&vectors[at], &want.range, Some(&all))).then_some(all)
                 });
                 let free = || {
-                    let all: Vec<usize> = (0..vectors.len()).filter(|&at| fits(&vectors[at])).collect();
-                    (all.len() >= want.parts).then(|| all[..want.parts].to_vec())
+                    let alone = |at: usize| (want.parts == 1).then_some([at]);
+                    let is_free =
+                        |&at: &usize| is_free(&vectors[at], &want.range, alone(at).as_ref().map(|at| &at[..]));
+                    let all: Vec<usize> = (0..vectors.len()).filter(is_free).take(want.parts).collect();
+                    (all.len() == want.parts).then_some(all)
                 };
                 match liked.or_else(free) {
-                    Some(all) => Home::Vectors(
-                        all.into_iter()
-                            .map(|at| {
-                                vectors[at].push(want.range.clone());
-                                Place::Register(Register::ZMM0 + at as u32)
-                            })
-                            .collect(),
-                    ),
+                    Some(all) => {
+                        for &at in &all {
+                            vectors[at].push((want.range.clone(), all.clone()));
+                        }
+                        let register = |at: usize| Place::Register(Register::ZMM0 + at as u32);
+                        Home::Vectors(all.into_iter().map(register).collect())
+                    }
                     None => {
                         spilled += want.weight * want.parts as u64;
                         let place = |_| {
-                            let index = slots.iter().position(|(_, taken)| fits(taken)).unwrap_or_else(|| {
+                            let free = slots.iter().position(|(_, tenants)| is_free(tenants, &want.range, None));
+                            let index = free.unwrap_or_else(|| {
                                 slots.push((frame.reserve(64, 64), Vec::new()));
                                 slots.len() - 1
                             });
-                            slots[index].1.push(want.range.clone());
+                            slots[index].1.push((want.range.clone(), Vec::new()));
                             Place::Frame(slots[index].0)
                         };
                         Home::Vectors((0..want.parts).map(place).collect())

@@ -27,7 +27,7 @@ mod region;
 mod run;
 mod shape;
 
-pub(crate) use region::{Exit, Point};
+pub(crate) use region::{Exit, Point, is_supported};
 pub(crate) use run::{Hand, Input, Left, MOST, Piece, Segments, Went, live};
 
 use crate::engine::code::Code;

@@ -5,7 +5,7 @@
 //! lanes from the entry on. That is why stores stand only at the end of a path.
 
 use crate::engine::code::{Code, Step};
-use roundonce_isa::program::{Op, Operand, Reg, Role, Space, Terminator, Width};
+use roundonce_isa::program::{Kernel, Op, Operand, Reg, Role, Space, Terminator, Width};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An instruction of a kernel; one past the last is the block's terminator.
@@ -60,6 +60,9 @@ impl Next {
         }
     }
 }
+
+/// Fewer instructions are done by the interpreter while native code would still be given its registers.
+const SHORT: usize = 12;
 
 /// A piece of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -116,6 +119,12 @@ impl Region {
         &code.blocks[start.block].steps[start.at..end]
     }
 
+    /// Whether it is worth the way in and out: it goes round, or it is long.
+    pub(super) fn is_worthwhile(&self) -> bool {
+        let length: usize = self.nodes.iter().map(|node| node.end - node.start.at).sum();
+        length >= SHORT || self.depths().iter().any(|&depth| depth > 0)
+    }
+
     /// How many loops each node lies in, as the order of nodes shows them: jumps back span their bodies.
     pub(super) fn depths(&self) -> Vec<u32> {
         let mut depths = vec![0; self.nodes.len()];
@@ -170,7 +179,10 @@ impl Finder<'_, '_> {
             let point = Point { block: start.block, at };
             let store = matches!(step.op, Op::Store { .. });
             let ends = matches!(step.op, Op::Exit);
-            if self.cuts.contains(&point) || !(ends || is_supported(self.code, step)) || stored && !store && !ends {
+            if self.cuts.contains(&point)
+                || !(ends || is_supported(self.code.kernel, step.op, step.guard.is_some()))
+                || stored && !store && !ends
+            {
                 return (at, Found::Leave(self.exit(Exit::At(point))));
             }
             if ends {
@@ -225,16 +237,16 @@ impl Finder<'_, '_> {
 }
 
 /// Whether an instruction may be native at all; how its operands turn out to be decides the rest.
-fn is_supported(code: &Code<'_>, step: &Step<'_>) -> bool {
+pub(crate) fn is_supported(kernel: &Kernel, op: &Op, guarded: bool) -> bool {
     let mut narrow = false;
-    step.op.registers(|_: Role, reg| narrow |= code.kernel.width(reg) == Width::B16);
+    op.registers(|_: Role, reg| narrow |= kernel.width(reg) == Width::B16);
     let space = |space: Space| matches!(space, Space::Global | Space::Const | Space::Shared | Space::Generic);
-    let kind = match step.op {
+    let kind = match op {
         Op::Move { .. } | Op::Float { .. } | Op::Int { .. } | Op::Compare { .. } | Op::Select { .. } => true,
         Op::Convert { .. } | Op::Special { .. } | Op::Sign { .. } => true,
         Op::Load { space: Space::Param, address: Operand::Imm(_), .. } => true,
         Op::Load { space: of, .. } => space(*of),
-        Op::Store { space: of, .. } => space(*of) && step.guard.is_none(),
+        Op::Store { space: of, .. } => space(*of) && !guarded,
         _ => false,
     };
     kind && !narrow

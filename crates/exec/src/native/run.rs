@@ -373,6 +373,9 @@ impl<'a> Plan<'a> {
             let read: Vec<Reg> = inputs.iter().map(|input| input.reg).collect();
             let noted = Noted::of(given.code, &region, &read, &self.eager);
             let (homes, _) = homes(given.code, &region, &shapes, &mut frame);
+            if self.start != (Point { block: 0, at: 0 }) && !region.is_worthwhile() {
+                return None;
+            }
             match emit::region(given, &region, &shapes, &noted, &homes, frame, &inputs) {
                 Ok(emitted) => return self.piece(emitted, &region, &shapes, &noted, inputs),
                 Err((Stop::Eager(reg), _)) if self.eager.insert(reg) => {}
