@@ -33,11 +33,13 @@ fn result(row: &Row) -> Value {
         "ruleId": row.code,
         "level": row.level,
         "message": { "text": text },
-        "locations": [{ "physicalLocation": {
+    });
+    if !row.file.is_empty() {
+        result["locations"] = json!([{ "physicalLocation": {
             "artifactLocation": { "uri": row.file },
             "region": { "startLine": row.line, "startColumn": row.column },
-        } }],
-    });
+        } }]);
+    }
     if !row.edits.is_empty() {
         let edit = |edit: &Edit| {
             json!({

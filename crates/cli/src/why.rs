@@ -9,8 +9,9 @@ use roundonce::why::{CASES, Case, ExprError, Line, Options, Role, Seen, Typed, a
 use serde::Serialize;
 
 use crate::launch::{Language, LaunchArguments};
-use crate::output::{self, Format, FormatArgument};
-use crate::{Ended, Failure, Status, why_arrays, why_kernel, why_reference};
+use crate::output;
+use crate::report::Format;
+use crate::{Ended, Failure, Status, answered, why_arrays, why_kernel, why_reference};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -40,29 +41,30 @@ pub(crate) struct Arguments {
     /// Of arrays: a picture of how far each seen one is from the expression as written, and where
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
-    #[command(flatten)]
-    format: FormatArgument,
+    /// Who reads the answer
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
     #[command(flatten)]
     launch: LaunchArguments,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
     if arguments.list {
-        return list(arguments.format.format);
+        return list(arguments.format);
     }
     if let Some(command) = &arguments.test_reference {
         let instruction = arguments.expression.as_deref().unwrap_or("fma.rn.f32");
-        return why_reference::run(command, instruction, arguments.format.format);
+        return why_reference::run(command, instruction, arguments.format);
     }
     let options = Options { reassociate: arguments.reassociate, ..Options::default() };
     let Some(expression) = &arguments.expression else {
         let case = find_case(arguments.case.as_deref())?;
         let inputs: Vec<String> = case.inputs.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let saw: Vec<String> = case.seen.iter().map(|(value, _)| (*value).to_owned()).collect();
-        if arguments.format.format == Format::Text {
+        if arguments.format == Format::Text {
             output::lines(&introduction(case))?;
         }
-        return ask(case.expression, &inputs, &saw, options, arguments.format.format);
+        return ask(case.expression, &inputs, &saw, options, arguments.format);
     };
     let file = Path::new(expression);
     if Language::of(file).is_some() {
@@ -72,7 +74,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         if arguments.plot.is_some() {
             return Err(Failure::Input("--plot draws arrays of an expression, not a kernel's".to_owned()));
         }
-        return why_kernel::ask(file, &arguments.launch, &arguments.saw, arguments.format.format);
+        return why_kernel::ask(file, &arguments.launch, &arguments.saw, arguments.format);
     }
     if arguments.launch.has_arguments() {
         let message = format!("`{expression}` is no kernel: expected a .ptx, .spv, .spvasm or .sass file");
@@ -80,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     }
     let values = arguments.inputs.iter().filter_map(|input| Some(input.split_once('=')?.1));
     let arrays = values.chain(arguments.saw.iter().map(String::as_str)).any(why_arrays::is_array);
-    let (inputs, saw, format) = (&arguments.inputs, &arguments.saw, arguments.format.format);
+    let (inputs, saw, format) = (&arguments.inputs, &arguments.saw, arguments.format);
     match &arguments.plot {
         plot if arrays => why_arrays::ask(expression, inputs, saw, options, plot.as_deref(), format),
         None => ask(expression, inputs, saw, options, format),
@@ -100,11 +102,7 @@ fn ask(expression: &str, inputs: &[String], saw: &[String], options: Options, fo
     let seen = saw.iter().map(|text| Seen::parse(text).map_err(|problem| Failure::Input(format!("--saw: {problem}"))));
     let seen = seen.collect::<Result<Vec<Seen>, Failure>>()?;
     let answer = answer(&expr, &seen, options, &Profile::NVIDIA).map_err(Failure::Unsupported)?;
-    match format {
-        Format::Json => output::json(&answer)?,
-        Format::Text => output::lines(&answer.lines())?,
-    }
-    Ok(if answer.explained() { Status::Done } else { Status::Found })
+    answered::write(&answer, None, format)
 }
 
 /// What is wrong with an expression, with its place marked.
@@ -169,6 +167,7 @@ fn list(format: Format) -> Ended {
                 cause: case.cause,
                 command: command(case),
             })?,
+            Format::Sarif => return Err(Failure::Input("--list is text or json".to_owned())),
             Format::Text => output::lines(&[
                 Line::of(Role::Strong, format!("{:<24}", case.name)).and(Role::Plain, case.source),
                 Line::of(Role::Faint, format!("    {}; {}", case.expression, case.cause)),

@@ -9,11 +9,11 @@ use roundonce::why::diff::files::compare_arrays;
 use roundonce::why::{Column, Options, Question, Values, answer_arrays};
 
 use crate::array::Array;
-use crate::output::{self, Format};
 use crate::plot::{self, Comparison};
 use crate::progress::Progress;
+use crate::report::Format;
 use crate::why::{read_value, split_input, underlined};
-use crate::{Ended, Failure, Status};
+use crate::{Ended, Failure, answered};
 
 /// Whether a value is the name of an array's file.
 pub(crate) fn is_array(text: &str) -> bool {
@@ -81,9 +81,5 @@ pub(crate) fn ask(
         });
         plot::write(path, &compared.collect::<Result<Vec<_>, String>>().map_err(Failure::Input)?)?;
     }
-    match format {
-        Format::Json => output::json(&answer)?,
-        Format::Text => output::lines(&answer.lines())?,
-    }
-    Ok(if answer.explained() { Status::Done } else { Status::Found })
+    answered::write(&answer, None, format)
 }

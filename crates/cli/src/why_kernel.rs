@@ -8,10 +8,10 @@ use roundonce::why::{Experiment, Freedom, Observation, SeenArray, answer_kernel}
 
 use crate::array::{Array, Header};
 use crate::launch::{Language, LaunchArguments, Prepared};
-use crate::output::{self, Format};
 use crate::progress::Progress;
+use crate::report::Format;
 use crate::run::failed;
-use crate::{Ended, Failure, Status};
+use crate::{Ended, Failure, Status, answered};
 
 impl Language {
     /// What a compiler or the hardware may do otherwise than the kernel says.
@@ -39,11 +39,9 @@ pub(crate) fn ask(file: &Path, launch: &LaunchArguments, saw: &[String], format:
         Ok(answer) => answer,
         Err(error) => return failed(file, &error).map(|()| Status::Found),
     };
-    match format {
-        Format::Json => output::json(&answer)?,
-        Format::Text => output::lines(&answer.lines())?,
-    }
-    Ok(if answer.explained() { Status::Done } else { Status::Found })
+    // A listing's lines are the source's; a binary has none.
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    answered::write(&answer, Some((file, &text)), format)
 }
 
 /// The arrays seen, by the runs that they are of: a buffer seen again is of another run.

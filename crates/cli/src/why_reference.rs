@@ -7,11 +7,14 @@ use std::time::Duration;
 
 use roundonce::arith::Format as Lane;
 use roundonce::isa::hex_bits;
-use roundonce::why::Trial;
+use roundonce::why::{Line, Trial, TrialAnswer, Verdict};
 use roundonce::{Profile, Target, instruction};
 
-use crate::output::{self, Format};
-use crate::{Ended, Failure, Status};
+use serde::Serialize;
+
+use crate::answered::{self, Answered};
+use crate::report::Format;
+use crate::{Ended, Failure};
 
 /// How many cases a reference is given.
 const CASES: usize = 100_000;
@@ -35,11 +38,29 @@ pub(crate) fn run(command: &str, spelling: &str, format: Format) -> Ended {
     let lines: Vec<String> = trial.cases().map(line).collect();
     let results = answers(command, &lines, recipe.operation.format)?;
     let answer = trial.answer(&results, &Profile::NVIDIA).map_err(Failure::Input)?;
-    match format {
-        Format::Json => output::json(&answer)?,
-        Format::Text => output::lines(&answer.lines(&format!("`{command}` for {spelling}")))?,
+    answered::write(&Tried { answer, what: format!("`{command}` for {spelling}") }, None, format)
+}
+
+/// The answer about a reference, and what it is about.
+#[derive(Serialize)]
+struct Tried {
+    #[serde(flatten)]
+    answer: TrialAnswer,
+    #[serde(skip)]
+    what: String,
+}
+
+impl Answered for Tried {
+    fn lines(&self) -> Vec<Line> {
+        self.answer.lines(&self.what)
     }
-    Ok(if answer.acquitted() { Status::Done } else { Status::Found })
+    fn verdicts(&self) -> Vec<Verdict> {
+        let outcome = if self.explained() { "one" } else { "none" };
+        vec![Verdict { saw: self.what.clone(), outcome, sentence: self.answer.sentence(&self.what), line: None }]
+    }
+    fn explained(&self) -> bool {
+        self.answer.acquitted()
+    }
 }
 
 /// What the command answers to the lines, one hex number a line.

@@ -21,6 +21,7 @@ mod search;
 mod seen;
 mod spell;
 mod text;
+mod verdict;
 mod way;
 
 pub use anatomy::{Anatomy, InFormat};
@@ -40,4 +41,5 @@ pub use search::{Explanation, MAX_WAYS, Options, Space, parting, ulps};
 pub use seen::Seen;
 pub use spell::{Spelling, spell};
 pub use text::{Line, Role, wrap};
+pub use verdict::Verdict;
 pub use way::{Departure, Step, Way, Width};

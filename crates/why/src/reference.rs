@@ -133,12 +133,11 @@ impl TrialAnswer {
         self.correct == self.cases
     }
 
-    /// The answer for a reader.
-    pub fn lines(&self, what: &str) -> Vec<Line> {
+    /// The answer in a sentence.
+    pub fn sentence(&self, what: &str) -> String {
         let of = |count: usize| format!("{} of {}", grouped(count as u64), grouped(self.cases as u64));
         if self.acquitted() {
-            let text = format!("{what}: correct on {} cases", grouped(self.cases as u64));
-            return vec![Line::of(Role::Strong, text)];
+            return format!("{what}: correct on {} cases", grouped(self.cases as u64));
         }
         let mut findings: Vec<String> = self.ignores.iter().map(|modifier| format!("ignores {modifier}")).collect();
         findings.extend(self.does.iter().cloned());
@@ -148,10 +147,16 @@ impl TrialAnswer {
             [] => "what it computes is none of the evaluations known".to_owned(),
             found => format!("it {} (this explains {})", found.join(" and "), of(explained)),
         };
-        let head = format!("{what}: correct on {}: {verdict}", of(self.correct));
-        let mut lines = wrap(Role::Strong, &head, 0, COLUMNS);
-        lines.push(Line::default());
-        lines.extend(self.evidence.lines());
+        format!("{what}: correct on {}: {verdict}", of(self.correct))
+    }
+
+    /// The answer for a reader.
+    pub fn lines(&self, what: &str) -> Vec<Line> {
+        let mut lines = wrap(Role::Strong, &self.sentence(what), 0, COLUMNS);
+        if !self.acquitted() {
+            lines.push(Line::default());
+            lines.extend(self.evidence.lines());
+        }
         lines
     }
 }

@@ -1,0 +1,81 @@
+//! An answer in the format asked for: to a person, to a program, to a code-scanning service.
+
+use std::path::Path;
+
+use roundonce::isa::{Finding, Level, Place};
+use roundonce::why::{Answer, ArrayAnswer, KernelAnswer, Line, Verdict};
+use serde::Serialize;
+
+use crate::report::{self, Checked, Format};
+use crate::{Ended, Status, output, why_arrays};
+
+/// What every answer of `why` can say.
+pub(crate) trait Answered: Serialize {
+    /// To a person.
+    fn lines(&self) -> Vec<Line>;
+    /// In a sentence for each thing seen.
+    fn verdicts(&self) -> Vec<Verdict>;
+    /// Whether all is explained.
+    fn explained(&self) -> bool;
+}
+
+macro_rules! answered {
+    ($($answer:ty),*) => {$(
+        impl Answered for $answer {
+            fn lines(&self) -> Vec<Line> {
+                self.lines()
+            }
+            fn verdicts(&self) -> Vec<Verdict> {
+                self.verdicts()
+            }
+            fn explained(&self) -> bool {
+                self.explained()
+            }
+        }
+    )*};
+}
+answered!(Answer, ArrayAnswer, KernelAnswer);
+
+/// Writes an answer; `kernel` is what it is about, where it is about a file, and the file's text.
+pub(crate) fn write(answer: &impl Answered, kernel: Option<(&Path, &str)>, format: Format) -> Ended {
+    match format {
+        Format::Text => output::lines(&answer.lines())?,
+        Format::Json => output::json(answer)?,
+        Format::Sarif => {
+            let found: Vec<Checked> = answer.verdicts().iter().map(|verdict| checked(verdict, kernel)).collect();
+            report::write(Format::Sarif, &found)?;
+        }
+    }
+    Ok(if answer.explained() { Status::Done } else { Status::Found })
+}
+
+/// A verdict as a finding: about the kernel, about the array that was seen, or about no file.
+fn checked(verdict: &Verdict, kernel: Option<(&Path, &str)>) -> Checked {
+    let (level, code, rule) = match verdict.outcome {
+        "one" => (Level::Note, "WHY0001", "one evaluation gives what was seen"),
+        "several" => (Level::Note, "WHY0002", "each part of what was seen has an evaluation of its own"),
+        "ambiguous" => (Level::Note, "WHY0003", "several evaluations give what was seen"),
+        _ => (Level::Warning, "WHY0004", "no evaluation gives all that was seen"),
+    };
+    let (path, text) = match kernel {
+        Some(kernel) => kernel,
+        None if why_arrays::is_array(&verdict.saw) => (Path::new(&verdict.saw), ""),
+        None => (Path::new(""), ""),
+    };
+    let place = verdict.line.and_then(|line| line_of(text, line)).unwrap_or(Place::Whole);
+    let finding = Finding::new(level, code, place, &verdict.sentence).rule(rule);
+    Checked::new(path, text.to_owned(), vec![finding], false)
+}
+
+/// A line, from 1, of a text.
+fn line_of(text: &str, line: u32) -> Option<Place> {
+    let (start, written) = text
+        .split_inclusive('\n')
+        .scan(0, |at, line| {
+            *at += line.len();
+            Some((*at - line.len(), line))
+        })
+        .nth((line as usize).checked_sub(1)?)?;
+    let indent = written.len() - written.trim_start().len();
+    Some(Place::Span { start: start + indent, end: start + written.trim_end().len().max(indent) })
+}

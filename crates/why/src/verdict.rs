@@ -1,0 +1,92 @@
+//! Every answer as a sentence for each thing that was seen, for whoever lists findings.
+
+use crate::answer::{Answer, grouped};
+use crate::arrays::ArrayAnswer;
+use crate::kernel::KernelAnswer;
+
+/// What one thing that was seen comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Verdict {
+    /// Its name.
+    pub saw: String,
+    /// `one`, `several`, `ambiguous` or `none`, as in the answer.
+    pub outcome: &'static str,
+    /// What gives it.
+    pub sentence: String,
+    /// The line of the kernel at which that parts from what is written there.
+    pub line: Option<u32>,
+}
+
+fn simplest(count: usize, what: &str, sentence: &str) -> String {
+    let others = match count {
+        1 => String::new(),
+        2 => ", or another one,".to_owned(),
+        _ => format!(", or one of {} others,", count - 1),
+    };
+    format!("the {what} that {sentence}{others}")
+}
+
+impl Answer {
+    /// A verdict for each value seen.
+    pub fn verdicts(&self) -> Vec<Verdict> {
+        let verdict = |seen: &crate::SeenAnswer| {
+            let sentence = match seen.explanations.first() {
+                Some(first) => {
+                    let gives = simplest(seen.explanations.len(), "evaluation", &first.sentence);
+                    format!("`{}`: {gives} gives {}", self.expression, seen.saw)
+                }
+                None => {
+                    let nearest = seen.nearest.as_ref().map_or(String::new(), |nearest| format!("; {nearest}"));
+                    format!("`{}`: no evaluation gives {}{nearest}", self.expression, seen.saw)
+                }
+            };
+            Verdict { saw: seen.saw.clone(), outcome: seen.outcome, sentence, line: None }
+        };
+        self.seen.iter().map(verdict).collect()
+    }
+}
+
+impl ArrayAnswer {
+    /// A verdict for each array seen.
+    pub fn verdicts(&self) -> Vec<Verdict> {
+        let verdict = |seen: &crate::ArraySeen| {
+            let part = |group: &crate::ArrayGroup| {
+                let gives = simplest(1 + group.alternatives.len(), "evaluation", &group.sentence);
+                format!("{gives} explains {}", grouped(group.count as u64))
+            };
+            let mut parts: Vec<String> = seen.groups.iter().map(part).collect();
+            parts.extend(
+                (seen.unexplained > 0).then(|| format!("nothing explains {}", grouped(seen.unexplained as u64))),
+            );
+            let of = grouped(self.elements as u64);
+            let sentence = format!("`{}`, {of} elements: {}", self.expression, parts.join("; "));
+            Verdict { saw: seen.saw.clone(), outcome: seen.outcome, sentence, line: None }
+        };
+        self.seen.iter().map(verdict).collect()
+    }
+}
+
+impl KernelAnswer {
+    /// A verdict for each run seen.
+    pub fn verdicts(&self) -> Vec<Verdict> {
+        let verdict = |seen: &crate::SeenKernel| {
+            let saw = seen.saw.join(", ");
+            let (of, kernel) = (grouped(seen.elements as u64), &self.kernel);
+            let sentence = match (seen.explanations.first(), &seen.nearest) {
+                (Some(first), _) => {
+                    let gives = simplest(seen.explanations.len(), "policy", &first.sentence);
+                    format!("kernel {kernel}: {gives} gives all {of} elements of {saw}")
+                }
+                (None, Some(nearest)) => format!(
+                    "kernel {kernel}: no policy gives all {of} elements of {saw}; the one that {} gives {}",
+                    nearest.policy.sentence,
+                    grouped(nearest.explained as u64)
+                ),
+                (None, None) => format!("kernel {kernel}: no policy gives all {of} elements of {saw}"),
+            };
+            let parting = seen.parting.as_ref().and_then(|parted| parted.at.as_ref());
+            Verdict { saw, outcome: seen.outcome, sentence, line: parting.map(|parting| parting.first.line) }
+        };
+        self.seen.iter().map(verdict).collect()
+    }
+}
