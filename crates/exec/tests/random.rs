@@ -50,6 +50,12 @@ fn two_thousand_programs() {
     hold(0..2_000);
 }
 
+/// Rows that differ by anything, so that tiles have no common pattern.
+#[test]
+fn found_before() {
+    hold(1_006_531..1_006_532);
+}
+
 /// By hand, for hours: `cargo test --release -p roundonce-exec --test random -- --ignored`.
 #[test]
 #[ignore = "takes an hour"]

@@ -80,7 +80,8 @@ impl Machine<'_> {
     fn enter_at(&mut self, start: Point, entry: &mut Entry, fragment: &mut Fragment) -> bool {
         loop {
             let known = entry.pieces.iter().position(|piece| self.fits(piece));
-            let Some(index) = known.or_else(|| self.compile(start, entry)) else {
+            let made = || self.compile(start, entry).filter(|&index| self.fits(&entry.pieces[index]));
+            let Some(index) = known.or_else(made) else {
                 entry.given_up = true;
                 return false;
             };
@@ -129,7 +130,14 @@ impl Machine<'_> {
                         let value = cell.rows[lane / row].step(cell.value, lane % row).bits().wrapping_sub(first);
                         crate::scalar::sign_extend(value, width.bits())
                     };
-                    Input::Number((0..MOST).map(number).collect())
+                    let pattern: Vec<i64> = (0..MOST).map(number).collect();
+                    // Rows may differ by anything: tiles of any size must all have it.
+                    let alike = [MOST, 64, 32, 16].into_iter().all(|tile| {
+                        (0..lanes).step_by(tile).all(|start| {
+                            self.has_pattern::<T>(reg, start, &pattern[..tile.min(lanes - start)])
+                        })
+                    });
+                    if alike { Input::Number(pattern) } else { Input::Lanes }
                 }
                 _ => Input::Lanes,
             }
@@ -162,7 +170,9 @@ impl Machine<'_> {
         let start = value(0).bits();
         // Rows are straight: their first lanes and one more tell.
         let places = (0..pattern.len()).step_by(row.min(pattern.len())).chain([1 % row, pattern.len() - 1]);
-        places.into_iter().all(|lane| value(lane) == T::of(start.wrapping_add(pattern[lane] as u64)))
+        places
+            .filter(|&lane| lane < pattern.len())
+            .all(|lane| value(lane) == T::of(start.wrapping_add(pattern[lane] as u64)))
     }
 
     /// Runs a piece over all tiles.
