@@ -34,6 +34,7 @@ status=0
 if grep -q avx512f /proc/cpuinfo 2>/dev/null; then "$nightly" processor "$count" || status=1; fi
 "$nightly" kernels "$count" || status=1
 cargo test --quiet --release -p roundonce-why --test diff -- --ignored || status=1
+cargo test --quiet --release -p roundonce-cli --test hostile -- --ignored || status=1
 if [ -n "${TESTFLOAT_GEN:-}" ]; then
     cargo build --quiet --release
     roundonce="${CARGO_TARGET_DIR:-target}/release/roundonce"

@@ -6,6 +6,9 @@ use std::io::{self, Read};
 
 use npyz::NpyHeader;
 
+/// Bytes of a header, at most: NumPy writes less than a hundred for an array, and reads ten thousand.
+const LONGEST: u32 = 1 << 16;
+
 /// Reads a header off the beginning of a file, up to where the data begins.
 ///
 /// # Errors
@@ -26,8 +29,15 @@ pub fn read_npy_header(mut file: impl Read) -> io::Result<NpyHeader> {
     file.read_exact(&mut length[..width])?;
     header.extend(&length[..width]);
     let start = header.len();
-    // As many as there are: a length that lies is given no memory.
-    file.take(u32::from_le_bytes(length).into()).read_to_end(&mut header)?;
+    let length = u32::from_le_bytes(length);
+    if length > LONGEST {
+        let problem = format!("its header has {length} bytes by its own account: expected at most {LONGEST}");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+    }
+    file.take(length.into()).read_to_end(&mut header)?;
+    if header.len() - start < length as usize {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
     // npyz multiplies what the shape says without looking.
     let text = String::from_utf8_lossy(&header[start..]);
     if let Some(shape) = shape(&text)
@@ -35,7 +45,11 @@ pub fn read_npy_header(mut file: impl Read) -> io::Result<NpyHeader> {
     {
         return Err(io::Error::new(io::ErrorKind::InvalidData, format!("no array has the shape ({shape})")));
     }
-    NpyHeader::from_reader(header.as_slice())
+    // Its errors quote all of the text.
+    NpyHeader::from_reader(header.as_slice()).map_err(|error| {
+        let text: String = error.to_string().chars().take(200).collect();
+        io::Error::new(error.kind(), text)
+    })
 }
 
 /// What stands between the brackets of the shape.
