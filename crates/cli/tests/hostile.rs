@@ -34,7 +34,7 @@ fn fails_well(what: &str, path: &Path, command: &str) -> Result<String, String> 
     let mut errors = String::from_utf8_lossy(&output.stderr).into_owned();
     errors.push_str(&String::from_utf8_lossy(&output.stdout));
     // It may quote what it is about, a line of text among others.
-    let most = 1 << 16 | 4 * std::fs::metadata(path).map_or(0, |file| file.len() as usize);
+    let most = (1 << 16) + 4 * std::fs::metadata(path).map_or(0, |file| file.len() as usize);
     let problem = match (output.status.code(), output.status.signal()) {
         (_, Some(signal)) => format!("ended by signal {signal}"),
         (Some(1..=3), _) if errors.contains("panicked") => "a thread panicked".to_owned(),
