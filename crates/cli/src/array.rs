@@ -109,7 +109,7 @@ fn random(state: &mut u64) -> u64 {
 impl Array {
     /// Reads a .npy file whole.
     pub(crate) fn read(path: &Path) -> Result<Array, Failure> {
-        let mut bytes = files::read(path)?;
+        let mut bytes = files::read_up_to(path, u64::MAX)?;
         let size = bytes.len() as u64;
         let found = Header::read(path, &mut Cursor::new(bytes.as_slice()), size)?;
         let data = bytes.split_off(found.start as usize);

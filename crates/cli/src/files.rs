@@ -7,14 +7,28 @@ use tempfile::NamedTempFile;
 
 use crate::{Ended, Failure, Status};
 
-/// The bytes of a file; of stdin for `-`.
+/// The most that a module may have: reading one takes several times its size, and no real one is near this.
+const MOST: u64 = 1 << 28;
+
+/// The bytes of a module; of stdin for `-`.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    if path == Path::new("-") {
-        let mut bytes = Vec::new();
-        std::io::stdin().lock().read_to_end(&mut bytes)?;
-        return Ok(bytes);
+    let bytes = read_up_to(path, MOST + 1)?;
+    if bytes.len() as u64 > MOST {
+        return Err(Failure::Input(format!("{}: more than 256 MiB: expected a module", path.display())));
     }
-    std::fs::read(path).map_err(|error| failed(path, error))
+    Ok(bytes)
+}
+
+/// The first bytes of a file, all if it has not so many; of stdin for `-`.
+pub(crate) fn read_up_to(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        std::io::stdin().lock().take(most).read_to_end(&mut bytes)?;
+    } else {
+        let file = std::fs::File::open(path).map_err(|error| failed(path, error))?;
+        file.take(most).read_to_end(&mut bytes).map_err(|error| failed(path, error))?;
+    }
+    Ok(bytes)
 }
 
 /// The text of a file.
