@@ -36,12 +36,15 @@ macro_rules! answered {
 }
 answered!(Answer, ArrayAnswer, KernelAnswer);
 
-/// Writes an answer; `kernel` is what it is about, where it is about a file, and the file's text.
-pub(crate) fn write(answer: &impl Answered, kernel: Option<(&Path, &str)>, format: Format) -> Ended {
+/// Writes an answer; `kernel` is what it is about, where it is about a file.
+pub(crate) fn write(answer: &impl Answered, kernel: Option<&Path>, format: Format) -> Ended {
     match format {
         Format::Text => output::lines(&answer.lines())?,
         Format::Json => output::json(answer)?,
         Format::Sarif => {
+            // A listing's lines are the source's; a binary has none.
+            let text = kernel.and_then(|file| std::fs::read_to_string(file).ok()).unwrap_or_default();
+            let kernel = kernel.map(|file| (file, text.as_str()));
             let found: Vec<Checked> = answer.verdicts().iter().map(|verdict| checked(verdict, kernel)).collect();
             report::write(Format::Sarif, &found)?;
         }

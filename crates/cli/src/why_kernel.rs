@@ -39,9 +39,7 @@ pub(crate) fn ask(file: &Path, launch: &LaunchArguments, saw: &[String], format:
         Ok(answer) => answer,
         Err(error) => return failed(file, &error).map(|()| Status::Found),
     };
-    // A listing's lines are the source's; a binary has none.
-    let text = std::fs::read_to_string(file).unwrap_or_default();
-    answered::write(&answer, Some((file, &text)), format)
+    answered::write(&answer, Some(file), format)
 }
 
 /// The arrays seen, by the runs that they are of: a buffer seen again is of another run.

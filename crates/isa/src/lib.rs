@@ -17,7 +17,7 @@ mod value;
 pub use diag::{Finding, Fix, Level, Place, apply_edits, apply_fixes, line_column};
 pub use form::{Choice, Form, Instruction, Mismatch, Part, Slot, split_modifiers, split_spelling};
 pub use gate::{Gate, Since, Version};
-pub use number::{Number, exact_decimal, hex_bits, hexadecimal, parse_number, shortest_decimal};
+pub use number::{Number, exact_decimal, grouped, hex_bits, hexadecimal, parse_number, shortest_decimal};
 pub use open::{Between, Open, Reading, Term};
 pub use recipe::{Effect, Recipe};
 pub use resolve::Table;

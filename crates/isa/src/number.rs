@@ -223,3 +223,20 @@ pub fn hexadecimal(format: Format, bits: u64) -> String {
 pub fn hex_bits(width: u32, bits: u64) -> String {
     format!("{bits:#0digits$x}", digits = 2 + width.div_ceil(4) as usize)
 }
+
+/// A number in groups of three digits.
+///
+/// ```
+/// assert_eq!(roundonce_isa::grouped(1_234_567), "1,234,567");
+/// ```
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

@@ -50,6 +50,17 @@ pub enum Term {
     Step(usize),
 }
 
+impl Term {
+    /// The input of a name, each once.
+    pub fn named(name: String, inputs: &mut Vec<String>) -> Term {
+        let known = inputs.iter().position(|other| *other == name);
+        Term::Input(known.unwrap_or_else(|| {
+            inputs.push(name);
+            inputs.len() - 1
+        }))
+    }
+}
+
 impl Reading {
     /// One operation whose operands are the inputs in order.
     pub fn single(name: &'static str, operation: Operation) -> Reading {

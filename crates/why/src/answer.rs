@@ -1,7 +1,7 @@
 //! The answer to "these values differ: which evaluation gives each?", as data and as sentences.
 
 use roundonce_arith::{Format, Profile};
-use roundonce_isa::{hex_bits, shortest_decimal};
+use roundonce_isa::{grouped, hex_bits, shortest_decimal};
 use serde::Serialize;
 
 use crate::expr::{Expr, Typed};
@@ -132,19 +132,6 @@ fn nearest(space: &Space, format: Format, seen: &Seen) -> Option<String> {
 
 fn count_ulps(distance: u64) -> String {
     if distance == 1 { "1 ulp".to_owned() } else { format!("{} ulps", grouped(distance)) }
-}
-
-/// `1234567` as `1,234,567`.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// What an evaluation does, as the predicate of a sentence.

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use roundonce_arith::{Format, Kind, Operation, Profile, Rounding};
+use roundonce_isa::grouped;
 use serde::Serialize;
 
-use crate::answer::{COLUMNS, grouped};
+use crate::answer::COLUMNS;
 use crate::arrays::{ArrayAnswer, ArrayGroup, Bits, Column, Question, Values, answer_arrays};
 use crate::diff::{OPERANDS, telling_inputs};
 use crate::search::Options;

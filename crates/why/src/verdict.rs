@@ -1,6 +1,8 @@
 //! Every answer as a sentence for each thing that was seen, for whoever lists findings.
 
-use crate::answer::{Answer, grouped};
+use roundonce_isa::grouped;
+
+use crate::answer::Answer;
 use crate::arrays::ArrayAnswer;
 use crate::kernel::KernelAnswer;
 

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use roundonce::arith::{Kind, Operation, Profile, Status};
+use roundonce::isa::grouped;
 use roundonce::{TABLES, Target, instruction};
 
 use crate::records::{self, Record};
@@ -87,20 +88,9 @@ fn row(evidence: &Evidence, spellings: &[&String]) -> [u64; 5] {
 
 const COLUMNS: &str = "exact rationals | SoftFloat | MPFR | processor | GPU";
 
-/// 1234567 as `1,234,567`; nothing as a dash.
+/// A number in groups of digits; nothing as a dash.
 fn count(number: u64) -> String {
-    if number == 0 {
-        return "–".to_owned();
-    }
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    if number == 0 { "–".to_owned() } else { grouped(number) }
 }
 
 fn cells(numbers: [u64; 5]) -> String {

@@ -261,12 +261,7 @@ impl<'m, 'a> Flow<'m, 'a> {
                 let prime = if steady { "" } else { "'" };
                 // Of a packed value the witness is one component.
                 let component = if pair.of.lanes > 1 { "[0]" } else { "" };
-                let name = format!("{name}{prime}{component}");
-                let known = inputs.iter().position(|other| *other == name);
-                Some(Term::Input(known.unwrap_or_else(|| {
-                    inputs.push(name);
-                    inputs.len() - 1
-                })))
+                Some(Term::named(format!("{name}{prime}{component}"), &mut inputs))
             }
             None => {
                 let ty = if pair.of.operation.format == Format::F64 { ".f64" } else { ".f32" };

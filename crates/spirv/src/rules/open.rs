@@ -155,12 +155,7 @@ fn term(checker: &Checker<'_>, id: u32, inputs: &mut Vec<String>) -> Term {
         let bits = words.iter().rev().fold(0, |bits, &word| bits << 32 | u64::from(word));
         return Term::Constant(bits);
     }
-    let name = module.id(id).to_string();
-    let known = inputs.iter().position(|other| *other == name);
-    Term::Input(known.unwrap_or_else(|| {
-        inputs.push(name);
-        inputs.len() - 1
-    }))
+    Term::named(module.id(id).to_string(), inputs)
 }
 
 /// The two evaluations of a product and a sum that takes it.

@@ -11,7 +11,7 @@ mod sums;
 use std::collections::BTreeMap;
 
 use roundonce_arith::{Format, Profile, Rounding};
-use roundonce_isa::{convert, hex_bits, shortest_decimal};
+use roundonce_isa::{convert, grouped, hex_bits, shortest_decimal};
 use serde::Serialize;
 
 pub use column::{Bits, Column};
@@ -19,7 +19,7 @@ use cover::{Cover, Group, Judge, cover};
 pub(crate) use evaluate::{BLOCK, Runner};
 use sums::{Sum, SumWay};
 
-use crate::answer::{COLUMNS, Evaluated, describe, grouped};
+use crate::answer::{COLUMNS, Evaluated, describe};
 use crate::expr::{Expr, ExprError, Typed, parse_expr};
 use crate::search::{Options, ulps, ways};
 use crate::text::{Line, Role, wrap};

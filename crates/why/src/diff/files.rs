@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::answer::{COLUMNS, grouped};
+use crate::answer::COLUMNS;
 use crate::arrays::Values;
 use crate::search::ulps;
 use crate::text::{Line, Role, wrap};
 use roundonce_arith::Format;
-use roundonce_isa::{hex_bits, shortest_decimal};
+use roundonce_isa::{grouped, hex_bits, shortest_decimal};
 
 /// How two arrays differ.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]

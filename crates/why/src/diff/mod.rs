@@ -16,14 +16,14 @@ mod witness;
 use std::collections::BTreeMap;
 
 use roundonce_arith::{Format, Kind, NanRule, Operation, Profile};
-use roundonce_isa::{Reading, Term, hex_bits, shortest_decimal};
+use roundonce_isa::{Reading, Term, grouped, hex_bits, shortest_decimal};
 use serde::Serialize;
 
 pub(crate) use search::telling_inputs;
 pub use solver::Query;
 pub use witness::{Outcome, Witness, Witnesses};
 
-use crate::answer::{COLUMNS, grouped};
+use crate::answer::COLUMNS;
 use crate::arrays::{BLOCK, Bits, Column, Runner};
 use crate::expr::{Expr, Typed};
 use crate::plan::{Plan, PlanOp, Ref};

@@ -2,12 +2,13 @@
 
 use roundonce_arith::Format;
 use roundonce_exec::{Computed, Launch, Report, RunError, TraceLine};
+use roundonce_isa::grouped;
 use roundonce_isa::program::{Kernel, Program};
 use serde::Serialize;
 
 use super::parting::{Parting, computation, trace, writer};
 use super::search::run;
-use crate::answer::{COLUMNS, grouped};
+use crate::answer::COLUMNS;
 use crate::arrays::{Column, Values};
 use crate::diff::files::{Differences, Place, compare_arrays};
 use crate::text::{Line, Role, wrap};

@@ -1,8 +1,9 @@
 //! The answer about a kernel, as lines of text.
 
 use super::{Computation, Element, KernelAnswer, Nearest, Parted, Parting, PolicyText, SeenKernel, Thread};
-use crate::answer::{COLUMNS, grouped};
+use crate::answer::COLUMNS;
 use crate::text::{Line, Role, wrap};
+use roundonce_isa::grouped;
 
 /// How many policies are listed; the data has all.
 const LISTED: usize = 6;
