@@ -5,10 +5,15 @@
 //! that both took (`rn, 2 cpu`): what two free processors would give that share the work evenly. The native loops round
 //! to nearest even and keep the machine's NaNs; the engine's bits are a GPU's. With `dev/peers/pocl/run.sh` PoCL takes
 //! its turns too, the same kernels in OpenCL C.
+//!
+//! `cargo bench -p roundonce-exec -- scaling` prints instead what two threads make of one by the clock, also on larger
+//! problems, and what two processes of one thread each make of one: more than that the machine does not give.
 #![allow(missing_docs)]
 
 #[path = "common/native.rs"]
 mod native;
+#[path = "common/scaling.rs"]
+mod scaling;
 
 use cpu_time::ProcessTime;
 use roundonce_exec::{Arg, Buffer, Engine, Launch, Options};
@@ -30,7 +35,7 @@ fn random(count: usize, seed: u64, below: f32) -> Vec<u32> {
 }
 
 struct Work {
-    name: &'static str,
+    name: String,
     entry: &'static str,
     /// Multiply-adds in all.
     operations: f64,
@@ -143,100 +148,121 @@ impl CloneScalars for Vec<Arg> {
     }
 }
 
+fn buffer(words: Vec<u32>) -> Arg {
+    Arg::Buffer(Buffer::from_words(words))
+}
+fn zeros(count: usize) -> Arg {
+    Arg::Buffer(Buffer::zeros(count * 4))
+}
+/// Blocks of 256 threads.
+const LINE: [u32; 3] = [256, 1, 1];
+fn blocks(n: usize) -> [u32; 3] {
+    [n as u32 / LINE[0], 1, 1]
+}
+
 fn works() -> Vec<Work> {
-    let buffer = |words: Vec<u32>| Arg::Buffer(Buffer::from_words(words));
-    let zeros = |count: usize| Arg::Buffer(Buffer::zeros(count * 4));
-    let (n1, n2, n3, n4, n5) = (1usize << 24, 1usize << 22, 512usize, 1usize << 20, 1usize << 18);
-    let blocks = |n: usize| [(n / 256) as u32, 1, 1];
-    let line = [256, 1, 1];
-    vec![
-        Work {
-            name: "K1 y = a x + y, 2^24",
-            entry: "k1",
-            operations: n1 as f64,
-            grid: blocks(n1),
-            block: line,
-            args: vec![
-                Arg::Scalar(n1 as u64),
-                Arg::Scalar(0x3f00_0001),
-                buffer(random(n1, 1, 1.0)),
-                buffer(random(n1, 2, 1.0)),
-            ],
-            native: Box::new(|args| {
-                let mut y = words(&args[3]).to_vec();
-                timed(|| native::saxpy(0x3f00_0001, words(&args[2]), &mut y))
-            }),
-        },
-        Work {
-            name: "K2 Horner 16, 2^22",
-            entry: "k2",
-            operations: 16.0 * n2 as f64,
-            grid: blocks(n2),
-            block: line,
-            args: vec![Arg::Scalar(n2 as u64), buffer(random(17, 3, 1.0)), buffer(random(n2, 4, 1.0)), zeros(n2)],
-            native: Box::new(|args| {
-                let mut y = vec![1; words(&args[2]).len()];
-                timed(|| native::horner(words(&args[1]), words(&args[2]), &mut y))
-            }),
-        },
-        Work {
-            name: "K3 GEMM 512, rows",
-            entry: "k3",
-            operations: (n3 * n3 * n3) as f64,
-            grid: [2, 512, 1],
-            block: line,
-            args: gemm(n3),
-            native: Box::new(native_gemm),
-        },
-        Work {
-            name: "K3 GEMM 512, 16 x 16",
-            entry: "k3",
-            operations: (n3 * n3 * n3) as f64,
-            grid: [32, 32, 1],
-            block: [16, 16, 1],
-            args: gemm(n3),
-            native: Box::new(native_gemm),
-        },
-        Work {
-            name: "K4 FIR 64, 2^20",
-            entry: "k4",
-            operations: 64.0 * n4 as f64,
-            grid: blocks(n4),
-            block: line,
-            args: vec![Arg::Scalar(n4 as u64), buffer(random(64, 5, 1.0)), buffer(random(n4 + 64, 6, 1.0)), zeros(n4)],
-            native: Box::new(|args| {
-                let mut y = vec![1; words(&args[3]).len()];
-                timed(|| native::fir(words(&args[1]), words(&args[2]), &mut y))
-            }),
-        },
-        Work {
-            name: "divergent loops, 2^18",
-            entry: "k5",
-            operations: divergent_operations(&random(n5, 7, 2.0)),
-            grid: blocks(n5),
-            block: line,
-            args: vec![Arg::Scalar(n5 as u64), Arg::Scalar(100), buffer(random(n5, 7, 2.0)), zeros(n5)],
-            native: Box::new(|args| {
-                let mut y = vec![1; words(&args[2]).len()];
-                timed(|| native::divergent(100, words(&args[2]), &mut y))
-            }),
-        },
-    ]
+    vec![saxpy(24), horner(22), gemm(512, false), gemm(512, true), fir(20), divergent(18)]
 }
 
-fn gemm(n: usize) -> Vec<Arg> {
-    let buffer = |words: Vec<u32>| Arg::Buffer(Buffer::from_words(words));
-    vec![
-        Arg::Scalar(n as u64),
-        buffer(random(n * n, 8, 1.0)),
-        buffer(random(n * n, 9, 1.0)),
-        Arg::Buffer(Buffer::zeros(n * n * 4)),
-    ]
+/// The kernels of the marks for two threads, and the same on eight times as much.
+const SCALED: [fn() -> Work; 8] = [
+    || horner(22),
+    || horner(25),
+    || gemm(512, false),
+    || gemm(1024, false),
+    || gemm(512, true),
+    || gemm(1024, true),
+    || fir(20),
+    || fir(23),
+];
+
+fn saxpy(log: u32) -> Work {
+    let n = 1 << log;
+    Work {
+        name: format!("K1 y = a x + y, 2^{log}"),
+        entry: "k1",
+        operations: n as f64,
+        grid: blocks(n),
+        block: LINE,
+        args: vec![
+            Arg::Scalar(n as u64),
+            Arg::Scalar(0x3f00_0001),
+            buffer(random(n, 1, 1.0)),
+            buffer(random(n, 2, 1.0)),
+        ],
+        native: Box::new(|args| {
+            let mut y = words(&args[3]).to_vec();
+            timed(|| native::saxpy(0x3f00_0001, words(&args[2]), &mut y))
+        }),
+    }
 }
 
-fn native_gemm(args: &[Arg]) -> f64 {
-    let mut c = vec![1; words(&args[1]).len()];
-    timed(|| native::gemm(512, words(&args[1]), words(&args[2]), &mut c))
+fn horner(log: u32) -> Work {
+    let n = 1 << log;
+    Work {
+        name: format!("K2 Horner 16, 2^{log}"),
+        entry: "k2",
+        operations: 16.0 * n as f64,
+        grid: blocks(n),
+        block: LINE,
+        args: vec![Arg::Scalar(n as u64), buffer(random(17, 3, 1.0)), buffer(random(n, 4, 1.0)), zeros(n)],
+        native: Box::new(|args| {
+            let mut y = vec![1; words(&args[2]).len()];
+            timed(|| native::horner(words(&args[1]), words(&args[2]), &mut y))
+        }),
+    }
+}
+
+/// In blocks of 256 threads in a row, or of 16 by 16.
+fn gemm(n: usize, square: bool) -> Work {
+    let side = n as u32;
+    let (grid, block) =
+        if square { ([side / 16, side / 16, 1], [16, 16, 1]) } else { ([side / LINE[0], side, 1], LINE) };
+    Work {
+        name: format!("K3 GEMM {n}, {}", if square { "16 x 16" } else { "rows" }),
+        entry: "k3",
+        operations: (n * n * n) as f64,
+        grid,
+        block,
+        args: vec![Arg::Scalar(n as u64), buffer(random(n * n, 8, 1.0)), buffer(random(n * n, 9, 1.0)), zeros(n * n)],
+        native: Box::new(move |args| {
+            let mut c = vec![1; words(&args[1]).len()];
+            timed(|| native::gemm(n, words(&args[1]), words(&args[2]), &mut c))
+        }),
+    }
+}
+
+fn fir(log: u32) -> Work {
+    let n = 1 << log;
+    Work {
+        name: format!("K4 FIR 64, 2^{log}"),
+        entry: "k4",
+        operations: 64.0 * n as f64,
+        grid: blocks(n),
+        block: LINE,
+        args: vec![Arg::Scalar(n as u64), buffer(random(64, 5, 1.0)), buffer(random(n + 64, 6, 1.0)), zeros(n)],
+        native: Box::new(|args| {
+            let mut y = vec![1; words(&args[3]).len()];
+            timed(|| native::fir(words(&args[1]), words(&args[2]), &mut y))
+        }),
+    }
+}
+
+fn divergent(log: u32) -> Work {
+    let n = 1 << log;
+    let c = random(n, 7, 2.0);
+    Work {
+        name: format!("divergent loops, 2^{log}"),
+        entry: "k5",
+        operations: divergent_operations(&c),
+        grid: blocks(n),
+        block: LINE,
+        args: vec![Arg::Scalar(n as u64), Arg::Scalar(100), buffer(c), zeros(n)],
+        native: Box::new(|args| {
+            let mut y = vec![1; words(&args[2]).len()];
+            timed(|| native::divergent(100, words(&args[2]), &mut y))
+        }),
+    }
 }
 
 fn divergent_operations(c: &[u32]) -> f64 {
@@ -251,10 +277,16 @@ fn median(times: &mut [f64]) -> f64 {
 }
 
 fn main() {
+    if scaling::answers() {
+        return;
+    }
     let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
     let modes = [("rn", ".rn"), ("rz", ".rz"), ("rm", ".rm"), ("rn.ftz", ".rn.ftz")];
     let mut peer = Peer::start();
     let programs = modes.map(|(_, spelled)| program(spelled));
+    if filter == "scaling" {
+        return scaling::print();
+    }
     println!("{:24} {:>10} {:>10} {:>8} {:>8}", "work", "mode", "G fma/s", "spread", "ratio");
     for work in works().iter().filter(|work| work.name.contains(&filter)) {
         let mut args = work.args.clone();

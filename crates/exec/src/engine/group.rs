@@ -15,6 +15,7 @@ use super::watch::Traced;
 use super::{Fault, Outcome};
 use crate::launch::{TraceLine, Trouble};
 use crate::memory::Global;
+use crate::native::Shelf;
 use roundonce_isa::program::{Operand, Reg, Terminator, Width};
 use std::collections::BTreeMap;
 
@@ -35,6 +36,8 @@ pub(crate) struct Setup {
     pub(crate) count_lines: bool,
     /// Native code may be used.
     pub(crate) native: bool,
+    /// The native code that there is so far.
+    pub(crate) shelf: Shelf,
     /// The address of each variable of the program.
     pub(crate) variables: Vec<u64>,
     /// The size of each parameter's buffer.

@@ -5,7 +5,7 @@ use super::group::{Fragment, Machine, Setup};
 use super::lanes::{Column, Lane, Shape, with_lane};
 use super::mask::Mask;
 use crate::memory::Words;
-use crate::native::{self, Exit, Given, Hand, Input, Left, MOST, Piece, Point, Segments, Went};
+use crate::native::{self, Compiled, Exit, Given, Hand, Input, Left, MOST, Piece, Point, Segments, Went};
 use roundonce_isa::program::{Operand, Reg, Width};
 use std::collections::BTreeMap;
 
@@ -79,8 +79,8 @@ impl Machine<'_> {
 
     fn enter_at(&mut self, start: Point, entry: &mut Entry, fragment: &mut Fragment) -> bool {
         loop {
-            let known = entry.pieces.iter().position(|piece| self.fits(piece));
-            let made = || self.compile(start, entry).filter(|&index| self.fits(&entry.pieces[index]));
+            let known = entry.pieces.iter().position(|piece| self.fits(&piece.code));
+            let made = || self.compile(start, entry).filter(|&index| self.fits(&entry.pieces[index].code));
             let Some(index) = known.or_else(made) else {
                 entry.given_up = true;
                 return false;
@@ -110,8 +110,13 @@ impl Machine<'_> {
         // At the kernel's start all registers are zero.
         let fresh = start == (Point { block: 0, at: 0 }) && self.issued == 0;
         let input = |reg| if fresh { Input::Zero } else { self.input(reg) };
-        let inputs: Vec<(Reg, Input)> = native::live(&given, start).into_iter().map(|reg| (reg, input(reg))).collect();
-        entry.pieces.push(Piece::compile(&given, start, &inputs, entry.separate)?);
+        let make = || {
+            let live = native::live(&given, start).into_iter();
+            let inputs: Vec<(Reg, Input)> = live.map(|reg| (reg, input(reg))).collect();
+            Compiled::compile(&given, start, &inputs, entry.separate)
+        };
+        let fits = |code: &Compiled| if fresh { code.is_fresh() } else { self.fits(code) };
+        entry.pieces.push(Piece::new(self.setup.shelf.get(start, entry.separate, fits, make)?));
         Some(entry.pieces.len() - 1)
     }
 
@@ -145,7 +150,7 @@ impl Machine<'_> {
     }
 
     /// Whether the registers are as a piece was compiled for.
-    fn fits(&self, piece: &Piece) -> bool {
+    fn fits(&self, piece: &Compiled) -> bool {
         let tiles = self.geometry.lanes / piece.lanes;
         piece.inputs().all(|(reg, hand)| match hand {
             Hand::Constant(bits) => {
@@ -177,8 +182,8 @@ impl Machine<'_> {
 
     /// Runs a piece over all tiles.
     fn run_tiles(&mut self, piece: &mut Piece) -> Ran {
-        let count = self.geometry.lanes / piece.lanes;
-        let columns: Vec<(Reg, i64)> = piece.input_columns().collect();
+        let count = self.geometry.lanes / piece.code.lanes;
+        let columns: Vec<(Reg, i64)> = piece.code.input_columns().collect();
         for (reg, at) in columns {
             let address = with_lane!(self.code.kernel.width(reg), T => {
                 T::file_mut(&mut self.files).spread(reg, self.geometry).0.as_mut_ptr().expose_provenance()
@@ -186,7 +191,7 @@ impl Machine<'_> {
             piece.set(at, address as u64);
         }
         let mut outputs: Vec<(Reg, Out)> = Vec::new();
-        for &(reg, at) in &piece.columns.clone() {
+        for &(reg, at) in &piece.code.columns.clone() {
             let (column, address) = with_lane!(self.code.kernel.width(reg), T => {
                 let mut column = T::file_mut(&mut self.files).take();
                 let address = column.0.as_mut_ptr().expose_provenance();
@@ -242,10 +247,11 @@ impl Machine<'_> {
         self.issued = 0;
         let start = Point { block: 0, at: 0 };
         let mut entry = self.native.entries.remove(&start).unwrap_or_default();
-        let fresh = entry.pieces.iter().position(Piece::is_whole).or_else(|| self.compile(start, &mut entry));
-        if let Some(index) = fresh.filter(|&index| !entry.given_up && entry.pieces[index].is_whole()) {
+        let fresh =
+            entry.pieces.iter().position(|piece| piece.code.is_whole()).or_else(|| self.compile(start, &mut entry));
+        if let Some(index) = fresh.filter(|&index| !entry.given_up && entry.pieces[index].code.is_whole()) {
             let mut piece = entry.pieces.swap_remove(index);
-            let (lanes, size) = (piece.lanes, self.setup.block);
+            let (lanes, size) = (piece.code.lanes, self.setup.block);
             let of_block = self.threads / lanes;
             let count = blocks * of_block;
             piece.lines(count, |tile| Setup::axes(size, (tile % of_block * lanes) as u64));
@@ -291,7 +297,7 @@ impl Machine<'_> {
 
     /// Fills the tiles' lines.
     fn prepare(&mut self, piece: &mut Piece, count: usize) {
-        let (lanes, threads) = (piece.lanes, self.threads);
+        let (lanes, threads) = (piece.code.lanes, self.threads);
         let size = self.setup.block;
         piece.lines(count, |tile| Setup::axes(size, (tile * lanes % threads) as u64));
         let shared = self.shared.as_mut_ptr().expose_provenance() as u64;
@@ -302,7 +308,7 @@ impl Machine<'_> {
                 piece.begin(tile, axes, of_block);
             }
         }
-        let numbers: Vec<(Reg, usize)> = piece.input_numbers().collect();
+        let numbers: Vec<(Reg, usize)> = piece.code.input_numbers().collect();
         for (reg, word) in numbers {
             let width = self.code.kernel.width(reg);
             for tile in 0..count {
@@ -330,7 +336,7 @@ impl Machine<'_> {
         start: Point,
         fragment: &mut Fragment,
     ) {
-        let lanes = piece.lanes;
+        let lanes = piece.code.lanes;
         let limit = i64::try_from(self.setup.step_limit).unwrap_or(i64::MAX);
         let left = tiles.iter().flatten().map(|tile| tile.left).min().unwrap_or(limit);
         self.issued = limit.saturating_sub(left) as u64;
@@ -366,7 +372,7 @@ impl Machine<'_> {
             self.fragments.push(Fragment { interpreted, ..at(start, rest) });
         }
         let mut gone: Vec<(usize, Mask)> = Vec::new();
-        for (exit, &to) in piece.exits.iter().enumerate() {
+        for (exit, &to) in piece.code.exits.iter().enumerate() {
             let mask = of(Some(exit));
             if mask.is_empty() {
                 continue;
@@ -385,7 +391,7 @@ impl Machine<'_> {
         self.written |= !gone.is_empty();
         for (exit, mask) in gone {
             self.activate(mask);
-            for (reg, hand) in piece.outputs(exit) {
+            for (reg, hand) in piece.code.outputs(exit) {
                 match hand {
                     Hand::Constant(bits) => {
                         with_lane!(self.code.kernel.width(reg), T => self.set_uniform::<T>(reg, T::of(bits)));
@@ -431,7 +437,7 @@ impl Machine<'_> {
 
     /// Numbers of the tiles with a pattern become a register: uniform or rows if they are, otherwise lanes.
     fn put_numbers<T: Lane>(&mut self, piece: &Piece, d: Reg, word: usize, pattern: &[i64]) {
-        let (row, lanes) = (self.geometry.row, piece.lanes);
+        let (row, lanes) = (self.geometry.row, piece.code.lanes);
         let number = |lane: usize| {
             let number = piece.number(lane / lanes, word);
             T::of(number.wrapping_add(pattern[lane % lanes] as u64))

@@ -6,9 +6,10 @@ use super::group::{Machine, Setup, Tally};
 use super::lanes::{LANES, THREADS};
 use crate::launch::{Arg, Contract, Difference, Engine, Launch, Options, Report, RunError, Trouble};
 use crate::memory::{Buffer, Global, Layout, WINDOW, Words};
+use crate::native::Shelf;
 use roundonce_isa::program::{Kernel, Passing, Program, Variable, fuse};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, mpsc};
 
 /// CUDA's limits of a grid's axes.
 const GRID_LIMIT: [u32; 3] = [0x7fff_ffff, 65_535, 65_535];
@@ -194,6 +195,7 @@ fn run_kernel(
         only_block: options.only_block,
         count_lines: options.count_lines,
         native: options.engine != Engine::Interpreter,
+        shelf: Shelf::default(),
         variables,
         buffer_bytes,
     };
@@ -295,11 +297,11 @@ impl Groups {
         let first = group.checked_mul(self.per_group)?.checked_add(self.start).filter(|&first| first < self.end)?;
         Some((first, self.per_group.min(self.end - first) as usize))
     }
-    /// How many groups a worker takes at a time: enough that what it does once for them does not count, few enough that
-    /// all workers are busy to the end.
-    fn at_once(&self, workers: usize) -> u64 {
+    /// How many groups a worker takes when those before this one are taken: enough that what it does once for them does
+    /// not count, fewer toward the end so that all workers are busy until then.
+    fn at_once(&self, from: u64, workers: usize) -> u64 {
         let groups = (self.end - self.start).div_ceil(self.per_group);
-        (groups / (4 * workers as u64)).clamp(1, 16)
+        (groups.saturating_sub(from) / (4 * workers as u64)).clamp(1, 16)
     }
     /// Runs some groups from one on; the first fault, with its group. `None` when there are no more.
     fn run(&self, machine: &mut Machine<'_>, from: u64, count: u64) -> Option<Result<(), (u64, Box<Fault>)>> {
@@ -336,14 +338,15 @@ fn alone(code: &Code<'_>, setup: &Setup, memory: &mut Memory) -> Result<Tally, R
     let words = memory.words.iter_mut().map(|words| Words::Own(words)).collect();
     let mut machine = Machine::new(code, setup, Global { layout: &memory.layout, words, last: 0 });
     let groups = Groups::new(setup, 1);
-    let (mut group, count) = (0, groups.at_once(1));
-    while let Some(outcome) = groups.run(&mut machine, group, count) {
-        if let Err((_, fault)) = outcome {
-            return Err(error_of(code, &machine, *fault));
+    let mut group = 0;
+    loop {
+        let count = groups.at_once(group, 1);
+        match groups.run(&mut machine, group, count) {
+            None => return Ok(machine.into_tally()),
+            Some(Ok(())) => group += count,
+            Some(Err((_, fault))) => return Err(error_of(code, &machine, *fault)),
         }
-        group += count;
     }
-    Ok(machine.into_tally())
 }
 
 /// A segment that workers share.
@@ -373,15 +376,19 @@ fn together(code: &Code<'_>, setup: &Setup, memory: &mut Memory, workers: usize)
     let end = AtomicU64::new(u64::MAX);
     let failure: Mutex<Option<(u64, RunError)>> = Mutex::new(None);
     let layout = &memory.layout;
-    let work = || {
+    let work = &|| {
         let words = held.iter().map(|held| match held {
             Held::Read(words) => Words::Read(words),
             Held::Written(words) => Words::Shared(words),
         });
         let mut machine = Machine::new(code, setup, Global { layout, words: words.collect(), last: 0 });
-        let count = groups.at_once(workers);
         loop {
-            let from = next.fetch_add(count, Ordering::Relaxed);
+            let mut count = 0;
+            let take = |from| {
+                count = groups.at_once(from, workers);
+                Some(from.saturating_add(count))
+            };
+            let (Ok(from) | Err(from)) = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
             if from >= end.load(Ordering::Relaxed) {
                 break;
             }
@@ -399,12 +406,18 @@ fn together(code: &Code<'_>, setup: &Setup, memory: &mut Memory, workers: usize)
         }
         machine.into_tally()
     };
-    let tallies: Vec<Tally> = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
-        let mut tallies = vec![work()];
-        tallies.extend(others.into_iter().filter_map(|other| other.join().ok()));
-        tallies
+    // The threads are those of a pool: starting one costs more than many a launch.
+    let (sender, tallies) = mpsc::channel();
+    rayon::in_place_scope(|scope| {
+        for _ in 1..workers {
+            let sender = sender.clone();
+            scope.spawn(move |_| {
+                let _ = sender.send(work());
+            });
+        }
+        let _ = sender.send(work());
     });
+    drop(sender);
     if let Some((_, error)) = failure.into_inner().unwrap_or(None) {
         return Err(error);
     }

@@ -3,7 +3,8 @@
 
 use memmap2::{Mmap, MmapMut};
 
-/// Code in executable memory.
+/// Code in executable memory. Nothing writes it once it is there, and what a run changes are the frame and the lines that
+/// it is given: workers share it and run it at the same time, each with its own.
 #[derive(Debug)]
 pub(super) struct Executable {
     memory: Mmap,
@@ -28,7 +29,7 @@ impl Executable {
     /// Runs the code over tiles' lines; what it says in the end.
     ///
     /// The code is [`emit::region`](super::emit::region)'s, the frame is the one planned with it, and what the frame and the
-    /// lines name is there: [`Piece`](super::Piece) alone calls this, and keeps the three together.
+    /// lines name is there: [`Piece`](super::Piece) alone calls this, and keeps the three together; it is held exclusively meanwhile.
     pub(super) fn run(&self, frame: &mut [Aligned], lines: &mut [u64]) -> u64 {
         let entry = self.memory.as_ptr();
         // SAFETY: the memory holds a whole function of this signature from its first byte on, and lives as long as

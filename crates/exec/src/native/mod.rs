@@ -28,7 +28,7 @@ mod run;
 mod shape;
 
 pub(crate) use region::{Exit, Point, is_supported};
-pub(crate) use run::{Hand, Input, Left, MOST, Piece, Segments, Went, live};
+pub(crate) use run::{Compiled, Hand, Input, Left, MOST, Piece, Segments, Shelf, Went, live};
 
 use crate::engine::code::Code;
 use crate::engine::group::Setup;

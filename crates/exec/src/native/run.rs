@@ -1,7 +1,7 @@
 //! A region compiled, and its run over the tiles of a group.
 
 use super::Given;
-use super::alloc::{has, homes, live_at};
+use super::alloc::{Home, has, homes, live_at};
 use super::call::{Aligned, Executable};
 use super::emit::{self, Stop, Trouble};
 use super::frame::{Frame, Handed, How, Site, head, line};
@@ -9,7 +9,8 @@ use super::notes::Noted;
 use super::region::{Exit, Point, Region};
 use super::shape::{Shape, Shapes, Tile};
 use roundonce_isa::program::{Op, Operand, Reg, Role, Space};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a register holds when a region begins.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -30,14 +31,13 @@ pub(crate) const MOST: usize = 128;
 #[derive(Clone, Debug)]
 pub(crate) struct Segments(pub(crate) Vec<(u64, u64, bool, u64)>);
 
-/// A region's code, its frame, and what goes in and out.
+/// A region's code, its frame, and what goes in and out: the same for all workers.
 #[derive(Debug)]
-pub(crate) struct Piece {
+pub(crate) struct Compiled {
     executable: Executable,
+    /// As it is before anybody runs.
     frame: Vec<Aligned>,
     sites: Vec<Site>,
-    /// By site: the segment, once it is known.
-    known: Vec<Option<usize>>,
     /// Registers written more than once, or before they are read: their value is not one and the same.
     changing: Vec<bool>,
     inputs: Vec<Handed>,
@@ -50,6 +50,15 @@ pub(crate) struct Piece {
     pub(crate) lanes: usize,
     /// Words of a tile's line.
     words: usize,
+}
+
+/// Code as one worker runs it.
+#[derive(Debug)]
+pub(crate) struct Piece {
+    pub(crate) code: Arc<Compiled>,
+    frame: Vec<Aligned>,
+    /// By site: the segment, once it is known.
+    known: Vec<Option<usize>>,
     /// The tiles' lines.
     lines: Vec<u64>,
 }
@@ -86,43 +95,53 @@ pub(crate) enum Hand<'a> {
     Column(i64),
 }
 
-impl Piece {
+impl Compiled {
     /// Compiles the region from a point on. `inputs` are the registers that may be read from there on. `separate`: stores
     /// stand alone in regions of their own.
-    pub(crate) fn compile(given: &Given<'_>, start: Point, inputs: &[(Reg, Input)], separate: bool) -> Option<Piece> {
+    pub(crate) fn compile(
+        given: &Given<'_>,
+        start: Point,
+        inputs: &[(Reg, Input)],
+        separate: bool,
+    ) -> Option<Compiled> {
         let threads = given.setup.threads();
         let whole_warps = |lanes: usize| lanes.is_multiple_of(32) || lanes == threads;
         let tiles = [MOST, 64, 32, 16].into_iter().filter(|&lanes| whole_warps(lanes));
-        let mut best: Option<(u64, usize)> = None;
+        let mut plan = Plan::new(given, start, inputs, separate);
+        let mut best: Option<(u64, Tile, Draft)> = None;
         // The largest tile whose registers fit the machine's.
         for lanes in tiles {
             let Some(tile) = Tile::of(given.setup.block, lanes) else { continue };
-            let mut plan = Plan::new(given, start, inputs, separate);
-            let Some(spilled) = plan.spilled(tile) else { continue };
-            let cost = spilled * 1024 / lanes as u64;
-            if best.is_none_or(|(least, _)| cost < least) {
-                best = Some((cost, lanes));
+            let Some(draft) = plan.draft(&tile) else { continue };
+            let cost = draft.spilled * 1024 / lanes as u64;
+            if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
+                best = Some((cost, tile, draft));
             }
-            if spilled == 0 {
+            if cost == 0 {
                 break;
             }
         }
-        let tile = Tile::of(given.setup.block, best?.1)?;
-        let piece = Plan::new(given, start, inputs, separate).compile(&tile)?;
-        if piece.shared_conflict() && !separate {
-            return Plan::new(given, start, inputs, true).compile(&tile);
+        let (_, tile, draft) = best?;
+        let compiled = plan.compile(&tile, draft)?;
+        if compiled.shared_conflict() && !separate {
+            let mut plan = Plan::new(given, start, inputs, true);
+            let draft = plan.draft(&tile)?;
+            return plan.compile(&tile, draft);
         }
-        Some(piece)
+        Some(compiled)
     }
     fn shared_conflict(&self) -> bool {
         let shared: Vec<&Site> = self.sites.iter().filter(|site| site.space == Space::Shared).collect();
         shared.iter().enumerate().any(|(index, a)| shared[..index].iter().any(|b| self.meet(a, b)))
     }
 
+    /// Whether it wants registers as all are at first.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.inputs.iter().all(|input| matches!(input.how, How::Constant(0)))
+    }
     /// Whether it takes lanes from the kernel's start to its end.
     pub(crate) fn is_whole(&self) -> bool {
-        self.inputs.iter().all(|input| matches!(input.how, How::Constant(0)))
-            && self.exits.iter().all(|&exit| exit == Exit::Ended)
+        self.is_fresh() && self.exits.iter().all(|&exit| exit == Exit::Ended)
     }
     /// The inputs, as the caller must give them.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = (Reg, Hand<'_>)> {
@@ -153,10 +172,32 @@ impl Piece {
             How::Column(at) => Hand::Column(at),
         }
     }
+    /// Whether two sites in one segment might see each other's lanes.
+    fn meet(&self, a: &Site, b: &Site) -> bool {
+        if !a.store && !b.store {
+            return false;
+        }
+        let (Operand::Reg(reg), true) = (a.address, a.address == b.address) else { return true };
+        let Shape::Scalar(pattern) = a.shape else { return true };
+        // One register with one value: each lane has its own bytes if lanes are as far apart as it accesses.
+        let from = a.offset.min(b.offset);
+        let to = (a.offset + a.length as i64).max(b.offset + b.length as i64);
+        let mut places = self.patterns[pattern].clone();
+        places.sort_unstable();
+        let apart = places.windows(2).all(|pair| pair[1] - pair[0] >= to - from);
+        self.changing[reg.0 as usize] || !apart
+    }
+}
+
+impl Piece {
+    pub(crate) fn new(code: Arc<Compiled>) -> Piece {
+        let (frame, known) = (code.frame.clone(), vec![None; code.sites.len()]);
+        Piece { code, frame, known, lines: Vec::new() }
+    }
+
     /// A word of the frame.
     pub(crate) fn set(&mut self, at: i64, value: u64) {
-        let (line, place) = (at as usize / 64, at as usize % 64);
-        self.frame[line].0[place..place + 8].copy_from_slice(&value.to_le_bytes());
+        put(&mut self.frame, at, value);
     }
     fn get(&self, at: i64) -> u64 {
         let (line, place) = (at as usize / 64, at as usize % 64);
@@ -167,9 +208,9 @@ impl Piece {
 
     /// Lines for so many tiles; `thread` is a tile's first thread in its block.
     pub(crate) fn lines(&mut self, count: usize, thread: impl Fn(usize) -> [u32; 3]) {
-        for tile in self.lines.len() / self.words..count {
-            let mut line = vec![0; self.words];
-            line[line::LANE] = (tile * self.lanes) as u64;
+        for tile in self.lines.len() / self.code.words..count {
+            let mut line = vec![0; self.code.words];
+            line[line::LANE] = (tile * self.code.lanes) as u64;
             for (word, axis) in line[line::TID..].iter_mut().zip(thread(tile)) {
                 *word = axis.into();
             }
@@ -177,11 +218,11 @@ impl Piece {
         }
     }
     fn line(&self, tile: usize) -> &[u64] {
-        &self.lines[tile * self.words..(tile + 1) * self.words]
+        &self.lines[tile * self.code.words..(tile + 1) * self.code.words]
     }
     /// Gives a tile its block, and where the block's shared memory is.
     pub(crate) fn begin(&mut self, tile: usize, block: [u32; 3], shared: u64) {
-        let line = &mut self.lines[tile * self.words..];
+        let line = &mut self.lines[tile * self.code.words..];
         line[line::SHARED] = shared;
         for (word, axis) in line[line::CTAID..].iter_mut().zip(block) {
             *word = axis.into();
@@ -189,7 +230,7 @@ impl Piece {
     }
     /// Gives a tile a number.
     pub(crate) fn put(&mut self, tile: usize, word: usize, number: u64) {
-        self.lines[tile * self.words + word] = number;
+        self.lines[tile * self.code.words + word] = number;
     }
     /// A number that a tile left.
     pub(crate) fn number(&self, tile: usize, word: usize) -> u64 {
@@ -211,12 +252,12 @@ impl Piece {
     /// What the lines and the frame name must be there: columns as [`inputs`](Piece::inputs) and
     /// `columns` want them, shared memory, segments.
     pub(crate) fn run(&mut self, tiles: core::ops::Range<usize>, segments: &Segments, budget: i64) -> Went {
-        for site in 0..self.sites.len() {
+        for site in 0..self.code.sites.len() {
             self.renew(site, segments);
         }
         self.set(head::BUDGET, budget as u64);
         let mut lines = std::mem::take(&mut self.lines);
-        let words = tiles.start * self.words..tiles.end * self.words;
+        let words = tiles.start * self.code.words..tiles.end * self.code.words;
         let went = self.run_lines(&mut lines[words], segments);
         self.lines = lines;
         match went {
@@ -229,14 +270,14 @@ impl Piece {
         self.set(head::END, lines.as_ptr_range().end as u64);
         let mut from = 0;
         // Each site may ask a few times, for other segments: then something is wrong.
-        let mut patience = self.sites.len() * 4;
+        let mut patience = self.code.sites.len() * 4;
         loop {
-            let told = self.executable.run(&mut self.frame, &mut lines[from..]);
+            let told = self.code.executable.run(&mut self.frame, &mut lines[from..]);
             if told == 0 {
                 return Went::Through;
             }
             from = (self.get(head::TILE) - lines.as_ptr() as u64) as usize / 8;
-            let tile = from / self.words;
+            let tile = from / self.code.words;
             if told & 0xff != Trouble::Unknown as u64 || patience == 0 {
                 return Went::Stopped(tile);
             }
@@ -253,7 +294,7 @@ impl Piece {
     /// may then be seen by other lanes of the region.
     fn learn(&mut self, site: usize, segments: &Segments) -> Result<bool, ()> {
         let address = self.get(head::ADDRESS);
-        let Site { store, span, bytes, .. } = self.sites[site];
+        let Site { store, span, bytes, .. } = self.code.sites[site];
         let within = |&(base, size, writable, _): &(u64, u64, bool, u64)| {
             address >= base && address - base < size && size - (address - base) >= span && (writable || !store)
         };
@@ -262,8 +303,10 @@ impl Piece {
             return Ok(false);
         }
         self.known[site] = Some(segment);
-        let conflict = (0..self.sites.len()).any(|other| {
-            other != site && self.known[other] == Some(segment) && self.meet(&self.sites[site], &self.sites[other])
+        let conflict = (0..self.code.sites.len()).any(|other| {
+            other != site
+                && self.known[other] == Some(segment)
+                && self.code.meet(&self.code.sites[site], &self.code.sites[other])
         });
         if conflict {
             return Err(());
@@ -271,28 +314,45 @@ impl Piece {
         self.renew(site, segments);
         Ok(true)
     }
-    /// Whether two sites in one segment might see each other's lanes.
-    fn meet(&self, a: &Site, b: &Site) -> bool {
-        if !a.store && !b.store {
-            return false;
-        }
-        let (Operand::Reg(reg), true) = (a.address, a.address == b.address) else { return true };
-        let Shape::Scalar(pattern) = a.shape else { return true };
-        // One register with one value: each lane has its own bytes if lanes are as far apart as it accesses.
-        let from = a.offset.min(b.offset);
-        let to = (a.offset + a.length as i64).max(b.offset + b.length as i64);
-        let mut places = self.patterns[pattern].clone();
-        places.sort_unstable();
-        let apart = places.windows(2).all(|pair| pair[1] - pair[0] >= to - from);
-        self.changing[reg.0 as usize] || !apart
-    }
     /// Writes what is known of a site into the frame.
     fn renew(&mut self, site: usize, segments: &Segments) {
-        let Site { at, span, bytes, .. } = self.sites[site];
+        let Site { at, span, bytes, .. } = self.code.sites[site];
         let Some((base, size, _, machine)) = self.known[site].map(|segment| segments.0[segment]) else { return };
         self.set(at, base);
         self.set(at + 8, (size - span) / u64::from(bytes) + 1);
         self.set(at + 16, machine.wrapping_sub(base));
+    }
+}
+
+fn put(frame: &mut [Aligned], at: i64, value: u64) {
+    let (line, place) = (at as usize / 64, at as usize % 64);
+    frame[line].0[place..place + 8].copy_from_slice(&value.to_le_bytes());
+}
+
+/// What the workers of a launch have compiled so far, by where it begins and whether its stores stand alone.
+#[derive(Default, Debug)]
+pub(crate) struct Shelf(Mutex<BTreeMap<(Point, bool), Known>>);
+
+/// Code for one point, by what its registers hold.
+type Known = Vec<Arc<Compiled>>;
+
+impl Shelf {
+    /// What is there and fits, or else is made now: while one worker makes it the others wait, who would make the same.
+    pub(crate) fn get(
+        &self,
+        start: Point,
+        separate: bool,
+        fits: impl Fn(&Compiled) -> bool,
+        make: impl FnOnce() -> Option<Compiled>,
+    ) -> Option<Arc<Compiled>> {
+        let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let pieces = shelf.entry((start, separate)).or_default();
+        if let Some(known) = pieces.iter().find(|piece| fits(piece)) {
+            return Some(known.clone());
+        }
+        let made = Arc::new(make()?);
+        pieces.push(made.clone());
+        Some(made)
     }
 }
 
@@ -303,6 +363,17 @@ struct Plan<'a> {
     inputs: &'a [(Reg, Input)],
     cuts: BTreeSet<Point>,
     eager: BTreeSet<Reg>,
+}
+
+/// What a plan comes to, short of the code.
+struct Draft {
+    region: Region,
+    frame: Frame,
+    shapes: Shapes,
+    inputs: Vec<Handed>,
+    homes: Vec<Home>,
+    /// How many vectors live in the frame, weighed.
+    spilled: u64,
 }
 
 impl<'a> Plan<'a> {
@@ -357,22 +428,21 @@ impl<'a> Plan<'a> {
         (Shapes::of(self.given, region, &known, tile), handed)
     }
 
-    fn spilled(&mut self, tile: Tile) -> Option<u64> {
+    fn draft(&self, tile: &Tile) -> Option<Draft> {
         let region = Region::from(self.given.code, self.start, &self.cuts)?;
         let mut frame = Frame::new();
-        let (shapes, _) = self.shapes(&region, &tile, &mut frame);
-        Some(homes(self.given.code, &region, &shapes, &mut frame).1)
+        let (shapes, inputs) = self.shapes(&region, tile, &mut frame);
+        let (homes, spilled) = homes(self.given.code, &region, &shapes, &mut frame);
+        Some(Draft { region, frame, shapes, inputs, homes, spilled })
     }
 
-    fn compile(&mut self, tile: &Tile) -> Option<Piece> {
+    fn compile(&mut self, tile: &Tile, first: Draft) -> Option<Compiled> {
         let given = self.given;
+        let mut draft = first;
         loop {
-            let region = Region::from(given.code, self.start, &self.cuts)?;
-            let mut frame = Frame::new();
-            let (shapes, inputs) = self.shapes(&region, tile, &mut frame);
+            let Draft { region, frame, shapes, inputs, homes, .. } = draft;
             let read: Vec<Reg> = inputs.iter().map(|input| input.reg).collect();
             let noted = Noted::of(given.code, &region, &read, &self.eager);
-            let (homes, _) = homes(given.code, &region, &shapes, &mut frame);
             if self.start != (Point { block: 0, at: 0 }) && !region.is_worthwhile() {
                 return None;
             }
@@ -382,6 +452,7 @@ impl<'a> Plan<'a> {
                 Err((_, Some(point))) if point != self.start && self.cuts.insert(point) => {}
                 Err(_) => return None,
             }
+            draft = self.draft(tile)?;
         }
     }
 
@@ -392,7 +463,7 @@ impl<'a> Plan<'a> {
         shapes: &Shapes,
         noted: &Noted,
         inputs: Vec<Handed>,
-    ) -> Option<Piece> {
+    ) -> Option<Compiled> {
         let executable = Executable::new(&emitted.code)?;
         let mut bytes = emitted.frame.words();
         bytes.resize(bytes.len().next_multiple_of(64), 0);
@@ -400,30 +471,16 @@ impl<'a> Plan<'a> {
         // To nearest, nothing raised; operands flushed.
         let environment: u64 = if noted.flushes { 0x1fc0 } else { 0x1f80 };
         let words = line::NUMBERS + emitted.frame.numbers;
-        let known = vec![None; emitted.frame.sites.len()];
         let (sites, outputs, lanes) = (emitted.frame.sites, emitted.outputs, shapes.lanes);
         let (patterns, exits) = (shapes.patterns().to_vec(), region.exits.clone());
         let changing = self.changing(region);
         let mut columns: Vec<(Reg, i64)> = outputs.iter().flatten().filter_map(Handed::column).collect();
         columns.sort_unstable();
         columns.dedup();
-        let mut piece = Piece {
-            executable,
-            frame,
-            sites,
-            known,
-            changing,
-            inputs,
-            outputs,
-            columns,
-            patterns,
-            exits,
-            lanes,
-            words,
-            lines: Vec::new(),
-        };
-        piece.set(head::SAVED, environment << 32);
-        Some(piece)
+        let mut compiled =
+            Compiled { executable, frame, sites, changing, inputs, outputs, columns, patterns, exits, lanes, words };
+        put(&mut compiled.frame, head::SAVED, environment << 32);
+        Some(compiled)
     }
 
     fn changing(&self, region: &Region) -> Vec<bool> {
