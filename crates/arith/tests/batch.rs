@@ -147,7 +147,7 @@ fn same<T: Bits>(format: Format, factors: Format) {
         let operands: Vec<_> = places.iter().map(|&place| Source::Slice(&columns[place as usize][..])).collect();
         for level in levels().filter(|&level| level != Level::Portable) {
             let batch = Batch::at_level(operation, &profile, level);
-            let mut out = vec![T::default(); triples.len()];
+            let mut out = vec![T::of(0); triples.len()];
             batch.run(&operands, &mut out);
             assert_lanes(&batch, &profile, &triples, &expected, &out);
         }
@@ -357,7 +357,7 @@ fn kernels_against_softfloat() {
                 let expected: Vec<u64> = triples.iter().map(judge).collect();
                 for level in levels() {
                     let batch = Batch::at_level(operation, &Profile::NVIDIA, level);
-                    let mut out = vec![T::default(); triples.len()];
+                    let mut out = vec![T::of(0); triples.len()];
                     batch.run(&operands, &mut out);
                     for lane in 0..out.len() {
                         let (ours, theirs) = (out[lane].bits(), expected[lane]);
@@ -413,24 +413,29 @@ fn the_floating_point_environment_is_neither_trusted_nor_changed() {
         }
         old
     }
-    let triples = triples(Format::F32, Format::F32, 4096, 13);
-    let [a, b, c] = [0, 1, 2].map(|place| column::<u32>(&triples, place));
-    let operands = [Source::Slice(&a[..]), Source::Slice(&b), Source::Slice(&c)];
+    fn check<T: Bits>(format: Format, level: Level, operation: Operation) {
+        let triples = triples(format, format, 4096, 13);
+        let [a, b, c] = [0, 1, 2].map(|place| column::<T>(&triples, place));
+        let operands = [Source::Slice(&a[..]), Source::Slice(&b), Source::Slice(&c)];
+        let batch = Batch::at_level(operation, &Profile::NVIDIA, level);
+        let expected: Vec<u64> = triples.iter().map(|&t| scalar(&operation, &Profile::NVIDIA, t)).collect();
+        // As it starts; flushed both ways, and each way; toward zero; upward with a sticky bit; all traps set.
+        for environment in [0x1f80, 0x9fc0, 0x9f80, 0x1fc0, 0x7f80, 0x5fa0, 0] {
+            let mut out = vec![T::of(0); triples.len()];
+            let before = exchange(Some(environment));
+            batch.run(&operands, &mut out);
+            let after = exchange(Some(before));
+            assert_eq!(after, environment, "{level:?}: the environment has changed");
+            assert_lanes(&batch, &Profile::NVIDIA, &triples, &expected, &out);
+        }
+    }
     for level in levels() {
         for flush in [false, true] {
             for rounding in Rounding::ALL {
-                let operation = Operation { flush, ..Operation::mul_add(Format::F32, rounding) };
-                let batch = Batch::at_level(operation, &Profile::NVIDIA, level);
-                let expected: Vec<u64> = triples.iter().map(|&t| scalar(&operation, &Profile::NVIDIA, t)).collect();
-                // As it starts; flushed both ways; toward zero; upward with a sticky bit.
-                for environment in [0x1f80, 0x9fc0, 0x7f80, 0x5fa0] {
-                    let mut out = vec![0_u32; triples.len()];
-                    let before = exchange(Some(environment));
-                    batch.run(&operands, &mut out);
-                    let after = exchange(Some(before));
-                    assert_eq!(after, environment, "{level:?}: the environment has changed");
-                    assert_lanes(&batch, &Profile::NVIDIA, &triples, &expected, &out);
-                }
+                let fma = |format| Operation { flush, ..Operation::mul_add(format, rounding) };
+                check::<u16>(Format::F16, level, fma(Format::F16));
+                check::<u32>(Format::F32, level, fma(Format::F32));
+                check::<u64>(Format::F64, level, fma(Format::F64));
             }
         }
     }

@@ -7,9 +7,7 @@
 use core::arch::x86_64::*;
 
 use super::avx512::sweep;
-use super::vector::{
-    self, DOWN, Factor, Lanes, Mode, NAN_CLASS, NEAREST, SUBNORMAL_CLASS, UP, Vector, ZERO, ZERO_CLASS,
-};
+use super::vector::{self, DOWN, Factor, Lanes, Mode, NAN_CLASS, NEAREST, UP, Vector, ZERO, ZERO_CLASS};
 use super::{Job, Kernels, portable};
 use crate::{Format, Operation, Profile};
 
@@ -73,7 +71,7 @@ impl Lanes for Mask {
 /// `$infinity` bound the lane's format within the register's.
 macro_rules! bitwise {
     ($int:ident, $one:expr, $smallest:expr, $infinity:expr, $quiet:expr, $cast:ident, $uncast:ident, $set1:ident,
-     $equal:ident, $greater:ident, $blend:ident, $max:ident, $min:ident, $zero:ident) => {
+     $equal:ident, $greater:ident, $compare:ident, $blend:ident, $max:ident, $min:ident, $zero:ident) => {
         #[inline(always)]
         fn flip(self, mask: Self) -> Self {
             Self(avx2!($cast(_mm256_xor_si256($uncast(self.0), $uncast(mask.0)))))
@@ -94,16 +92,20 @@ macro_rules! bitwise {
             if CLASS & NAN_CLASS != 0 {
                 lanes = lanes.union(Mask(avx2!($greater(magnitude, $set1($infinity)))));
             }
-            if CLASS & (ZERO_CLASS | SUBNORMAL_CLASS) != 0 {
-                let zero = Mask(avx2!($equal(magnitude, _mm256_setzero_si256())));
-                let small = Mask(avx2!($greater($set1($smallest), magnitude)));
-                lanes = lanes.union(match CLASS & (ZERO_CLASS | SUBNORMAL_CLASS) {
-                    ZERO_CLASS => zero,
-                    SUBNORMAL_CLASS => Mask(avx2!(_mm256_andnot_si256(zero.0, small.0))),
-                    _ => small,
-                });
+            if CLASS & ZERO_CLASS != 0 {
+                lanes = lanes.union(Mask(avx2!($equal(magnitude, _mm256_setzero_si256()))));
             }
             lanes
+        }
+        #[inline(always)]
+        fn unordered(one: Self, other: Self) -> Mask {
+            Mask(avx2!($uncast($compare::<_CMP_UNORD_Q>(one.0, other.0))))
+        }
+        #[inline(always)]
+        fn subnormal(self) -> Mask {
+            let magnitude = self.magnitude();
+            let zero = avx2!($equal(magnitude, _mm256_setzero_si256()));
+            Mask(avx2!(_mm256_andnot_si256(zero, $greater($set1($smallest), magnitude))))
         }
         #[inline(always)]
         fn smallest_normal(self) -> Mask {
@@ -161,6 +163,7 @@ macro_rules! bitwise_ps {
             _mm256_set1_epi32,
             _mm256_cmpeq_epi32,
             _mm256_cmpgt_epi32,
+            _mm256_cmp_ps,
             _mm256_blendv_ps,
             _mm256_max_ps,
             _mm256_min_ps,
@@ -272,6 +275,7 @@ impl Vector for F32x8 {
     const LANES: usize = 8;
     const FORMAT: Format = Format::F32;
     const CANONICAL_NAN: bool = true;
+    const MACHINE_FLUSHES: bool = false;
 
     #[inline(always)]
     fn load(from: &[u32; 8]) -> Self {
@@ -368,6 +372,7 @@ impl Vector for F64x4 {
     const LANES: usize = 4;
     const FORMAT: Format = Format::F64;
     const CANONICAL_NAN: bool = false;
+    const MACHINE_FLUSHES: bool = false;
 
     #[inline(always)]
     fn load(from: &[u64; 4]) -> Self {
@@ -438,6 +443,7 @@ impl Vector for F64x4 {
         _mm256_set1_epi64x,
         _mm256_cmpeq_epi64,
         _mm256_cmpgt_epi64,
+        _mm256_cmp_pd,
         _mm256_blendv_pd,
         _mm256_max_pd,
         _mm256_min_pd,
@@ -480,6 +486,7 @@ impl Vector for F16x8 {
     const LANES: usize = 8;
     const FORMAT: Format = Format::F16;
     const CANONICAL_NAN: bool = true;
+    const MACHINE_FLUSHES: bool = false;
 
     #[inline(always)]
     fn load(from: &[u16; 8]) -> Self {

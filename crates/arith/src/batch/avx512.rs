@@ -6,7 +6,7 @@ use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
 use super::avx2::{environment, is_default};
-use super::vector::{self, DOWN, Factor, Lanes, Mode, Plan, UP, Vector, step, steps};
+use super::vector::{self, DOWN, FLUSH, Factor, Lanes, Mode, Plan, UP, Vector, step, steps};
 use super::{Job, Kernels, Lane, Source, portable};
 use crate::{Format, Operation, Profile};
 
@@ -78,7 +78,7 @@ const FIXUP_NAN: i32 = 0x1111_1100;
 /// What does not depend on where in the register's format the lane's format ends.
 macro_rules! bitwise {
     ($float:ident, $int:ident, $smallest:expr, $set1:ident, $cast:ident, $uncast:ident, $xor:ident, $and:ident,
-     $or:ident, $blend:ident, $fixup:ident, $max:ident, $min:ident, $lesser:ident, $below:ident, $equal:ident) => {
+     $or:ident, $blend:ident, $fixup:ident, $max:ident, $min:ident, $lesser:ident, $sub:ident, $below:ident, $equal:ident, $compare:ident) => {
         #[inline(always)]
         fn magnitude(self) -> __m512i {
             avx512!(_mm512_and_si512($uncast(self.0), $set1($int::MAX)))
@@ -90,6 +90,15 @@ macro_rules! bitwise {
         #[inline(always)]
         fn any_below_normal(magnitudes: __m512i) -> bool {
             avx512!($below(magnitudes, $set1($smallest))) != 0
+        }
+        #[inline(always)]
+        fn subnormal(self) -> Self::Lanes {
+            // Between zero and the smallest normal: zero wraps round.
+            avx512!($below($sub(self.magnitude(), $set1(1)), $set1($smallest - 1)))
+        }
+        #[inline(always)]
+        fn unordered(one: Self, other: Self) -> Self::Lanes {
+            avx512!($compare::<_CMP_UNORD_Q, QUIETLY>(one.0, other.0))
         }
         #[inline(always)]
         fn smallest_normal(self) -> Self::Lanes {
@@ -144,8 +153,10 @@ macro_rules! bitwise_ps {
             _mm512_max_round_ps,
             _mm512_min_round_ps,
             _mm512_min_epu32,
+            _mm512_sub_epi32,
             _mm512_cmplt_epu32_mask,
-            _mm512_cmpeq_epi32_mask
+            _mm512_cmpeq_epi32_mask,
+            _mm512_cmp_round_ps_mask
         );
     };
 }
@@ -167,8 +178,10 @@ macro_rules! bitwise_pd {
             _mm512_max_round_pd,
             _mm512_min_round_pd,
             _mm512_min_epu64,
+            _mm512_sub_epi64,
             _mm512_cmplt_epu64_mask,
-            _mm512_cmpeq_epi64_mask
+            _mm512_cmpeq_epi64_mask,
+            _mm512_cmp_round_pd_mask
         );
     };
 }
@@ -186,6 +199,7 @@ macro_rules! native {
             const LANES: usize = $lanes;
             const FORMAT: Format = $format;
             const CANONICAL_NAN: bool = $canonical;
+            const MACHINE_FLUSHES: bool = true;
 
             #[inline(always)]
             fn load(from: &Self::Array) -> Self {
@@ -304,6 +318,7 @@ impl Vector for F16x16 {
     const LANES: usize = 16;
     const FORMAT: Format = Format::F16;
     const CANONICAL_NAN: bool = true;
+    const MACHINE_FLUSHES: bool = false;
 
     #[inline(always)]
     fn load(from: &[u16; 16]) -> Self {
@@ -322,17 +337,9 @@ impl Vector for F16x16 {
     fn splat(bits: u64) -> Self {
         Self(avx512!(_mm512_cvtph_ps(_mm256_set1_epi16(bits as i16))))
     }
-    /// A subnormal f16 is a normal f32.
     #[inline(always)]
     fn class<const CLASS: i32>(self) -> __mmask16 {
-        let mut lanes = avx512!(_mm512_fpclass_ps_mask::<CLASS>(self.0));
-        if CLASS & vector::SUBNORMAL_CLASS != 0 {
-            let magnitude = self.magnitude();
-            // Between zero and the smallest normal: zero wraps round.
-            let below = avx512!(_mm512_sub_epi32(magnitude, _mm512_set1_epi32(1)));
-            lanes |= avx512!(_mm512_cmplt_epu32_mask(below, _mm512_set1_epi32(Self::SMALLEST_NORMAL - 1)));
-        }
-        lanes
+        avx512!(_mm512_fpclass_ps_mask::<CLASS>(self.0))
     }
     // Products of two f16 are exact in f32 and far from its ends; sums are not exact.
     #[inline(always)]
@@ -352,13 +359,9 @@ impl Vector for F16x16 {
         let exact = avx512!(_mm512_mul_round_ps::<DOWN>(a.0, b.0));
         (Self(avx512!(_mm512_cvtph_ps(_mm512_cvt_roundps_ph::<ROUND>(exact)))), 0)
     }
-    bitwise_ps!(Self::SMALLEST_NORMAL);
+    // The smallest normal f16 is 2^-14: its subnormals are normal f32.
+    bitwise_ps!(0x3880_0000);
     run!();
-}
-
-impl F16x16 {
-    /// 2^-14 as f32.
-    const SMALLEST_NORMAL: i32 = 0x3880_0000;
 }
 
 impl Factor<F32x16> for F16x16 {
@@ -386,14 +389,71 @@ fn enter<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, const MODE: 
     job: &Job<'_, F::Lane, V::Lane>,
     out: &mut [V::Lane],
 ) {
-    if !is_default(environment()) {
+    // The instructions' own directions and masks count, not the thread's: what is left to ask for is subnormals.
+    let ready = if MODE & FLUSH != 0 && V::MACHINE_FLUSHES {
+        let before = environment();
+        is_default(before).then(|| Some(Flushing::begin(before)))
+    } else {
+        underflows_gradually().then_some(None)
+    };
+    let Some(_flushing) = ready else {
         return portable::run(job, out);
-    }
+    };
     // SAFETY: `select` alone gives out the functions that end here, and it asked for the features.
     unsafe { kernel::<V, F, ROUND, KIND, MODE>(job, out) }
 }
 
+/// While it lives, the thread's arithmetic takes subnormal operands as zeros of their sign.
+struct Flushing {
+    before: u32,
+}
+
+impl Flushing {
+    /// `before` is the environment now.
+    #[inline(always)]
+    fn begin(before: u32) -> Flushing {
+        const DENORMALS_ARE_ZEROS: u32 = 1 << 6;
+        set_environment(before | DENORMALS_ARE_ZEROS);
+        Flushing { before }
+    }
+}
+
+impl Drop for Flushing {
+    #[inline(always)]
+    fn drop(&mut self) {
+        set_environment(self.before);
+    }
+}
+
+#[inline(always)]
+fn set_environment(environment: u32) {
+    // SAFETY: It differs from what the compiler counts with only while a kernel runs, which is never inlined, so that no
+    // arithmetic of the compiler's sees it; the kernel's own is meant to.
+    unsafe { core::arch::asm!("ldmxcsr [{}]", in(reg) &raw const environment, options(nostack)) };
+}
+
+/// Whether this thread takes subnormal operands and results as they are. Asking the control register would wait for all
+/// arithmetic that is under way; a sum of two subnormals, its exceptions suppressed, does not.
+#[inline(always)]
+fn underflows_gradually() -> bool {
+    let sum: u32;
+    // SAFETY: AVX-512 is there; only the two registers are written.
+    unsafe {
+        core::arch::asm!(
+            "vmovd {x}, {one:e}",
+            "vaddss {x}, {x}, {x}, {{rn-sae}}",
+            "vmovd {sum:e}, {x}",
+            one = in(reg) 1,
+            x = out(xmm_reg) _,
+            sum = lateout(reg) sum,
+            options(nomem, nostack, preserves_flags),
+        );
+    }
+    sum == 2
+}
+
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[inline(never)] // No arithmetic may move to where the environment is another.
 fn kernel<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, const MODE: Mode>(
     job: &Job<'_, F::Lane, V::Lane>,
     out: &mut [V::Lane],

@@ -19,8 +19,9 @@
 //! What this is not: it gives bits and no [`Flags`](crate::Flags), and it starts no threads (cut the slices and give
 //! each thread its part: a `Batch` is `Copy` and `Sync`).
 //!
-//! The processor's floating-point environment is neither changed nor trusted: where a caller's thread runs with
-//! flush-to-zero, another rounding direction or unmasked exceptions, the portable kernel serves that call.
+//! The processor's floating-point environment is not trusted, and left as it was: where a caller's thread runs with
+//! flush-to-zero (or, without AVX-512, with another rounding direction or unmasked exceptions), the portable kernel
+//! serves that call.
 
 /// Whether the machine has these features; without `std`, whether every machine that the build is for has them.
 #[cfg(target_arch = "x86_64")]

@@ -32,7 +32,6 @@ pub(super) const MUL: u8 = 2;
 /// Classes of values, numbered as `vfpclassps` does: any of these bits.
 pub(super) const NAN_CLASS: i32 = 0x81;
 pub(super) const ZERO_CLASS: i32 = 0x06;
-pub(super) const SUBNORMAL_CLASS: i32 = 0x20;
 
 /// A set of lanes.
 pub(super) trait Lanes: Copy {
@@ -57,6 +56,9 @@ pub(super) trait Vector: Copy {
     const FORMAT: Format;
     /// Whether NaN results are canonical; otherwise they keep a payload.
     const CANONICAL_NAN: bool;
+    /// Whether the machine takes subnormal operands as zeros while a kernel that flushes runs: it does so for lanes of
+    /// the registers' own format, in arithmetic, comparisons and classes, not in integer instructions.
+    const MACHINE_FLUSHES: bool;
 
     fn load(from: &Self::Array) -> Self;
     fn store(self, to: &mut Self::Array);
@@ -71,6 +73,10 @@ pub(super) trait Vector: Copy {
     fn to_zero(self, lanes: Self::Lanes) -> Self;
     /// The lanes of any of the classes.
     fn class<const CLASS: i32>(self) -> Self::Lanes;
+    /// The lanes where either is NaN.
+    fn unordered(one: Self, other: Self) -> Self::Lanes;
+    /// Subnormal lanes, by their bits.
+    fn subnormal(self) -> Self::Lanes;
     /// The bits without the sign.
     fn magnitude(self) -> Self::Magnitudes;
     /// The lesser ones.
@@ -148,49 +154,53 @@ impl<'a, V: Vector> Plan<'a, V> {
     }
 }
 
-/// Steps 2 to 10 of several vectors; without a result where flushing may have something to do, which is rare: one look
-/// at the operands of all, before arithmetic that may be slow with subnormals, and one at the results.
+/// Steps 2 to 10 of several vectors; without a result where one of the rarer steps may have something to do: one look
+/// at the results of all (and, where the machine does not flush operands, one at those, before arithmetic that may be
+/// slow with subnormals).
 #[inline(always)]
 pub(super) fn steps<V: Vector, const ROUND: i32, const KIND: u8, const MODE: Mode, const N: usize>(
     plan: &Plan<'_, V>,
     operands: [[V; 3]; N],
 ) -> Option<[V; N]> {
     // Loops, not `map`: that is a function of its own, in which intrinsics are calls.
-    let mut results = [V::splat(0); N];
-    if MODE & FLUSH == 0 {
-        for number in 0..N {
-            results[number] = step::<V, ROUND, KIND, MODE>(plan, operands[number]);
+    if MODE & FLUSH != 0 && !V::MACHINE_FLUSHES {
+        let mut smallest = operands[0][0].magnitude();
+        for [a, b, c] in operands {
+            smallest = V::lesser(smallest, a.magnitude());
+            if KIND != ADD {
+                smallest = V::lesser(smallest, b.magnitude());
+            }
+            if KIND != MUL {
+                smallest = V::lesser(smallest, c.magnitude());
+            }
         }
-        return Some(results);
-    }
-    let mut smallest = operands[0][0].magnitude();
-    for [a, b, c] in operands {
-        smallest = V::lesser(smallest, a.magnitude());
-        if KIND != ADD {
-            smallest = V::lesser(smallest, b.magnitude());
+        // Zeros have small magnitudes too, and nothing to be flushed.
+        if V::any_below_normal(smallest) {
+            V::keep_branch();
+            for lanes in operands {
+                if any_subnormal::<V, KIND>(lanes) {
+                    return None;
+                }
+            }
         }
-        if KIND != MUL {
-            smallest = V::lesser(smallest, c.magnitude());
-        }
-    }
-    let mut look = V::Lanes::NONE;
-    // Zeros have small magnitudes too, and nothing to be flushed.
-    if V::any_below_normal(smallest) {
         V::keep_branch();
-        for lanes in operands {
-            look = look.union(subnormal::<V, KIND>(lanes));
-        }
-        if !look.is_empty() {
-            return None;
-        }
     }
-    V::keep_branch();
+    let mut results = [V::splat(0); N];
+    let mut unsettled = V::Lanes::NONE;
     for number in 0..N {
-        let (result, unsettled) = arithmetic::<V, ROUND, KIND>(negate::<V, MODE>(plan, operands[number]));
-        look = look.union(doubtful::<V, MODE>(plan, result)).union(unsettled);
-        results[number] = if MODE & SATURATE != 0 { result.clamp() } else { result };
+        let (result, doubt) = arithmetic::<V, ROUND, KIND>(negate::<V, MODE>(plan, operands[number]));
+        results[number] = result;
+        unsettled = unsettled.union(doubt);
     }
-    look.is_empty().then_some(results)
+    if doubtful::<V, MODE, N>(plan, results) || !unsettled.is_empty() {
+        return None;
+    }
+    if MODE & SATURATE != 0 {
+        for result in &mut results {
+            *result = result.clamp();
+        }
+    }
+    Some(results)
 }
 
 /// Step 2.
@@ -204,33 +214,51 @@ fn negate<V: Vector, const MODE: Mode>(plan: &Plan<'_, V>, [mut a, b, mut c]: [V
     [a, b, c]
 }
 
-/// The lanes where step 3 has something to do.
+/// Whether step 3 has something to do.
 #[inline(always)]
-fn subnormal<V: Vector, const KIND: u8>([a, b, c]: [V; 3]) -> V::Lanes {
-    let mut subnormal = a.class::<SUBNORMAL_CLASS>();
+fn any_subnormal<V: Vector, const KIND: u8>([a, b, c]: [V; 3]) -> bool {
+    let mut subnormal = a.subnormal();
     if KIND != ADD {
-        subnormal = subnormal.union(b.class::<SUBNORMAL_CLASS>());
+        subnormal = subnormal.union(b.subnormal());
     }
     if KIND != MUL {
-        subnormal = subnormal.union(c.class::<SUBNORMAL_CLASS>());
+        subnormal = subnormal.union(c.subnormal());
     }
-    subnormal
+    !subnormal.is_empty()
 }
 
-/// The lanes of results that steps 4, 5 and 9 may change, where step 3 has nothing to do: a zero factor shows in a NaN
-/// or in the sign of a zero.
+/// Whether steps 4, 5 and 9 may change any of these results, where step 3 is done. A zero factor shows in a NaN or in the
+/// sign of a zero; saturation makes +0 of NaN, and of what is subnormal if the machine compares that as zero.
 #[inline(always)]
-fn doubtful<V: Vector, const MODE: Mode>(plan: &Plan<'_, V>, result: V) -> V::Lanes {
-    let doubtful = match MODE & (DOMINANCE | SATURATE) {
-        0 => result.class::<{ SUBNORMAL_CLASS | NAN_CLASS }>(),
-        SATURATE => result.class::<SUBNORMAL_CLASS>(),
-        _ => result.class::<{ SUBNORMAL_CLASS | NAN_CLASS | ZERO_CLASS }>(),
-    };
-    if plan.edge {
-        V::keep_branch();
-        return doubtful.union(result.smallest_normal());
+fn doubtful<V: Vector, const MODE: Mode, const N: usize>(plan: &Plan<'_, V>, results: [V; N]) -> bool {
+    let mut doubt = V::Lanes::NONE;
+    if MODE & (DOMINANCE | SATURATE) != SATURATE {
+        for pair in 0..N.div_ceil(2) {
+            doubt = doubt.union(V::unordered(results[2 * pair], results[(2 * pair + 1).min(N - 1)]));
+        }
     }
-    doubtful
+    if MODE & FLUSH != 0 && !(MODE & SATURATE != 0 && V::MACHINE_FLUSHES) {
+        let mut smallest = results[0].magnitude();
+        for result in results {
+            smallest = V::lesser(smallest, result.magnitude());
+        }
+        if V::any_below_normal(smallest) {
+            V::keep_branch();
+            if MODE & DOMINANCE != 0 {
+                return true;
+            }
+            for result in results {
+                doubt = doubt.union(result.subnormal());
+            }
+        }
+    }
+    if MODE & FLUSH != 0 && plan.edge {
+        V::keep_branch();
+        for result in results {
+            doubt = doubt.union(result.smallest_normal());
+        }
+    }
+    !doubt.is_empty()
 }
 
 /// Steps 2 to 10.
@@ -240,14 +268,14 @@ pub(super) fn step<V: Vector, const ROUND: i32, const KIND: u8, const MODE: Mode
     operands: [V; 3],
 ) -> V {
     let negated = negate::<V, MODE>(plan, operands);
-    if MODE & FLUSH != 0 && !subnormal::<V, KIND>(negated).is_empty() {
+    if MODE & FLUSH != 0 && !V::MACHINE_FLUSHES && any_subnormal::<V, KIND>(negated) {
         return careful::<V, ROUND, KIND, MODE>(plan, operands, negated);
     }
     V::keep_branch();
     // 6 to 8.
     let (mut result, unsettled) = arithmetic::<V, ROUND, KIND>(negated);
     if MODE & FLUSH != 0 {
-        if !doubtful::<V, MODE>(plan, result).is_empty() {
+        if doubtful::<V, MODE, 1>(plan, [result]) {
             return careful::<V, ROUND, KIND, MODE>(plan, operands, negated);
         }
     } else if MODE & SATURATE == 0 {
@@ -272,9 +300,9 @@ fn careful<V: Vector, const ROUND: i32, const KIND: u8, const MODE: Mode>(
     V::keep_branch();
     // 3. Flush operands.
     let [mut a, mut b, mut c] = negated;
-    a = a.to_zero(a.class::<SUBNORMAL_CLASS>());
-    b = b.to_zero(b.class::<SUBNORMAL_CLASS>());
-    c = c.to_zero(c.class::<SUBNORMAL_CLASS>());
+    a = a.to_zero(a.subnormal());
+    b = b.to_zero(b.subnormal());
+    c = c.to_zero(c.subnormal());
     // 4. Zero dominance.
     if MODE & DOMINANCE != 0 {
         let zero = a.class::<ZERO_CLASS>().union(b.class::<ZERO_CLASS>());
@@ -288,7 +316,7 @@ fn careful<V: Vector, const ROUND: i32, const KIND: u8, const MODE: Mode>(
     if plan.edge {
         unsettled = unsettled.union(result.smallest_normal());
     }
-    result = result.to_zero(result.class::<SUBNORMAL_CLASS>());
+    result = result.to_zero(result.subnormal());
     // 5 and 10.
     result = if MODE & SATURATE != 0 { result.clamp() } else { nan::<V, KIND>(plan, result, [a, b, c]) };
     if unsettled.is_empty() { result } else { rescue(plan, KIND, operands) }
