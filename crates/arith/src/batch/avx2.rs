@@ -1,4 +1,4 @@
-//! AVX2 with FMA and F16C, and the floating-point environment of x86-64.
+//! AVX2 with FMA and F16C.
 //!
 //! The machine has one direction of rounding, to nearest, unless the thread's mode is changed. The others come of the
 //! exact error of a sum or a product: the nearest number is right or its neighbour is.
@@ -6,7 +6,8 @@
 
 use core::arch::x86_64::*;
 
-use super::avx512::sweep;
+use super::environment::{environment, is_default, set_environment};
+use super::sweep::sweep;
 use super::vector::{self, DOWN, Factor, Lanes, Mode, NAN_CLASS, NEAREST, UP, Vector, ZERO, ZERO_CLASS};
 use super::{Job, Kernels, portable};
 use crate::{Format, Operation, Profile};
@@ -559,9 +560,7 @@ fn enter<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, const MODE: 
     // SAFETY: `select` alone gives out the functions that end here, and it asked for the features.
     unsafe { kernel::<V, F, ROUND, KIND, MODE>(job, out) }
     if environment() != before {
-        // SAFETY: only the sticky exception bits differ, which an `asm!` block may change. Arithmetic that the compiler
-        // moves here from before or after cannot depend on them.
-        unsafe { core::arch::asm!("ldmxcsr [{}]", in(reg) &raw const before, options(nostack)) };
+        set_environment(before);
     }
 }
 
@@ -571,23 +570,4 @@ fn kernel<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, const MODE:
     out: &mut [V::Lane],
 ) {
     sweep::<V, F, ROUND, KIND, MODE>(job, out);
-}
-
-/// The thread's control and status bits of floating point.
-#[inline(always)]
-pub(super) fn environment() -> u32 {
-    let mut mxcsr = 0_u32;
-    // SAFETY: stores the register's four bytes into a local.
-    unsafe { core::arch::asm!("stmxcsr [{}]", in(reg) &raw mut mxcsr, options(nostack, preserves_flags)) };
-    mxcsr
-}
-
-/// Round to nearest, neither subnormal operands nor subnormal results taken as zero, no exception traps: what a
-/// thread starts with. A library built with fast-math flags may have changed it when it was loaded.
-#[inline(always)]
-pub(super) fn is_default(environment: u32) -> bool {
-    /// Everything but the six sticky exception bits.
-    const CONTROL: u32 = 0xffc0;
-    const DEFAULT: u32 = 0x1f80;
-    environment & CONTROL == DEFAULT
 }

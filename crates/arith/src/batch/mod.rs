@@ -38,7 +38,11 @@ macro_rules! has_features {
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod environment;
 mod portable;
+#[cfg(target_arch = "x86_64")]
+mod sweep;
 #[cfg(target_arch = "x86_64")]
 mod vector;
 

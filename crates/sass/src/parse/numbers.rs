@@ -1,0 +1,101 @@
+//! The numbers of a statement: whole ones and immediates.
+
+use roundonce_arith::Format;
+use roundonce_isa::{Finding, parse_value};
+
+use super::Cursor;
+use crate::rules;
+
+impl<'a> Cursor<'a> {
+    /// The bits of a move's immediate.
+    pub(super) fn integer(&mut self) -> Result<u32, Finding> {
+        let start = self.at;
+        let negative = self.eat(b'-');
+        let text = self.take_while(|byte| byte.is_ascii_alphanumeric() || byte == b'.');
+        let number = whole_number(text).map(|number| if negative { -number } else { number });
+        match number.filter(|number| (-0x8000_0000..0x1_0000_0000).contains(number)) {
+            Some(number) => Ok(number as u32),
+            None => {
+                let written = self.text.get(start..self.at).unwrap_or_default();
+                let message = format!("`{written}` is not a 32-bit pattern: a move takes whole numbers, as 0x3f800000");
+                Err(rules::NUMBER.at((start, self.at), message))
+            }
+        }
+    }
+
+    /// The bits of a float immediate, rounded once to nearest even.
+    pub(super) fn immediate(&mut self) -> Result<u32, Finding> {
+        let span_start = self.at;
+        let lexeme = self.number_text();
+        if lexeme.is_empty() {
+            return Err(self.expected("a register, a constant or an immediate"));
+        }
+        read_immediate(lexeme).map_err(|message| rules::NUMBER.at((span_start, self.at), message))
+    }
+
+    /// The extent of a number: letters, digits and points up to `.NEG`, and a sign at the start or behind an exponent
+    /// letter.
+    fn number_text(&mut self) -> &'a str {
+        let start = self.at;
+        let bytes = self.text.as_bytes();
+        if matches!(self.peek(), b'+' | b'-') {
+            self.at += 1;
+        }
+        let hex = self.peek() == b'0' && matches!(self.ahead(1), b'x' | b'X');
+        while let Some(byte) = bytes.get(self.at) {
+            let goes_on = match byte {
+                b'.' => !self.starts_with(".NEG") && !self.starts_with(".reuse"),
+                b'+' | b'-' => match bytes[self.at - 1] {
+                    b'e' | b'E' => !hex && self.at > start + 1,
+                    b'p' | b'P' => hex,
+                    _ => false,
+                },
+                byte => byte.is_ascii_alphanumeric(),
+            };
+            if !goes_on {
+                break;
+            }
+            self.at += 1;
+        }
+        self.text.get(start..self.at).unwrap_or_default()
+    }
+}
+
+/// A decimal or hex whole number below 2^40.
+pub(super) fn whole_number(text: &str) -> Option<i64> {
+    let (digits, radix) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => (digits, 16),
+        None => (text, 10),
+    };
+    let mut number = 0;
+    for byte in digits.bytes() {
+        let digit = match byte {
+            b'0'..=b'9' => byte - b'0',
+            b'a'..=b'f' if radix == 16 => byte - b'a' + 10,
+            b'A'..=b'F' if radix == 16 => byte - b'A' + 10,
+            _ => return None,
+        };
+        number = number * radix + i64::from(digit);
+        if number >= 1 << 40 {
+            return None;
+        }
+    }
+    (!digits.is_empty()).then_some(number)
+}
+
+/// The f32 bits of an immediate's text: a decimal, hex bits, `0x1.8p0`, `INF`, `QNAN`, each with or without a sign.
+pub(crate) fn read_immediate(text: &str) -> Result<u32, String> {
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    // Rust reads a decimal with one rounding to nearest even, as `parse_value` does, and much faster.
+    if unsigned.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'))
+        && let Ok(number) = text.parse::<f32>()
+    {
+        return Ok(number.to_bits());
+    }
+    let sign = if text.starts_with('-') { 0x8000_0000 } else { 0 };
+    if unsigned.eq_ignore_ascii_case("QNAN") {
+        return Ok(sign | 0x7fc0_0000);
+    }
+    let parsed = parse_value(Format::F32, 1, text.strip_prefix('+').unwrap_or(text))?;
+    Ok(parsed.value.lanes()[0] as u32)
+}
