@@ -1,14 +1,14 @@
 //! AVX2 with FMA and F16C.
 //!
-//! The machine has one direction of rounding, to nearest, unless the thread's mode is changed. The others come of the
-//! exact error of a sum or a product: the nearest number is right or its neighbour is.
+//! The direction is the thread's, lent to a kernel while it runs. What rounds is written as instructions, of which the
+//! compiler knows nothing: it takes the direction for the nearest wherever it sees arithmetic.
 #![allow(unsafe_code)]
 
 use core::arch::x86_64::*;
 
-use super::environment::{environment, is_default, set_environment};
+use super::environment::Lent;
 use super::sweep::sweep;
-use super::vector::{self, DOWN, Factor, Lanes, Mode, NAN_CLASS, NEAREST, UP, Vector, ZERO, ZERO_CLASS};
+use super::vector::{self, DOWN, FLUSH, Factor, Lanes, Mode, NAN_CLASS, NEAREST, UP, Vector, ZERO, ZERO_CLASS};
 use super::{Job, Kernels, portable};
 use crate::{Format, Operation, Profile};
 
@@ -173,26 +173,18 @@ macro_rules! bitwise_ps {
     };
 }
 
-/// The rounded sum of two numbers, and what it lacks of the exact sum (Knuth's two-sum); exact in formats with
-/// gradual underflow unless the sum overflows. NaN where anything is infinite or NaN.
-macro_rules! two_sum {
-    ($x:expr, $y:expr, $add:ident, $sub:ident) => {{
-        let (x, y) = ($x, $y);
-        let sum = avx2!($add(x, y));
-        let y_part = avx2!($sub(sum, x));
-        (sum, avx2!($add($sub(x, $sub(sum, y_part)), $sub(y, y_part))))
-    }};
+/// The rounded sum of two numbers, and what it lacks of the exact sum (Knuth's two-sum); exact to nearest unless the sum
+/// overflows. NaN where anything is infinite or NaN.
+#[inline(always)]
+fn two_sum(x: __m256, y: __m256) -> (__m256, __m256) {
+    avx2!({
+        let sum = _mm256_add_ps(x, y);
+        let y_part = _mm256_sub_ps(sum, x);
+        (sum, _mm256_add_ps(_mm256_sub_ps(x, _mm256_sub_ps(sum, y_part)), _mm256_sub_ps(y, y_part)))
+    })
 }
 
 /// An exactly zero sum: +0 to nearest; downward −0 unless both terms are +0, which is the union of their signs.
-#[inline(always)]
-fn zero_downward_pd(sum: __m256d, x: __m256d, y: __m256d) -> __m256d {
-    avx2!({
-        let signs = _mm256_and_pd(_mm256_or_pd(x, y), _mm256_set1_pd(-0.0));
-        _mm256_blendv_pd(sum, signs, _mm256_cmp_pd::<_CMP_EQ_OQ>(sum, _mm256_setzero_pd()))
-    })
-}
-/// The same.
 #[inline(always)]
 fn zero_downward_ps(sum: __m256, x: __m256, y: __m256) -> __m256 {
     avx2!({
@@ -201,70 +193,54 @@ fn zero_downward_ps(sum: __m256, x: __m256, y: __m256) -> __m256 {
     })
 }
 
-/// The lanes of `nearest` whose last place changes by one, and into which direction, given the sign of `error` = exact
-/// value − `nearest`: the result in the direction. NaN errors change nothing.
-macro_rules! neighbour {
-    ($round:expr, $nearest:expr, $low:expr, $high:expr, $add:ident, $sub:ident, $negative:expr) => {{
-        let (nearest, low, high, negative) = ($nearest, $low, $high, $negative);
-        // Magnitudes grow by one where the value moves away from zero. A mask is −1.
-        match $round {
-            DOWN => avx2!($sub($add(nearest, _mm256_andnot_si256(negative, low)), _mm256_and_si256(negative, low))),
-            UP => avx2!($add($sub(nearest, _mm256_andnot_si256(negative, high)), _mm256_and_si256(negative, high))),
-            _ => avx2!($add(
-                nearest,
-                _mm256_or_si256(_mm256_andnot_si256(negative, low), _mm256_and_si256(negative, high))
-            )),
-        }
-    }};
-}
-
-/// The low 32 bits of four masks of 64.
-#[inline(always)]
-fn pack(masks: __m256d) -> __m128i {
-    avx2!({
-        let order = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
-        _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(_mm256_castpd_si256(masks), order))
-    })
-}
-
-impl F32x8 {
-    /// Four lanes of a × b + c, or of a × b: the nearest f32, and masks of where it is above and below the exact value.
-    /// The product of two f32 is exact in f64, and of the sum the error is known.
-    #[inline(always)]
-    fn half<const ROUND: i32, const SUM: bool>(a: __m128, b: __m128, c: __m128) -> (__m128, __m128i, __m128i) {
-        let zero = avx2!(_mm256_setzero_pd());
-        let product = avx2!(_mm256_mul_pd(_mm256_cvtps_pd(a), _mm256_cvtps_pd(b)));
-        let (mut sum, mut error) = (product, zero);
-        if SUM {
-            let addend = avx2!(_mm256_cvtps_pd(c));
-            (sum, error) = two_sum!(product, addend, _mm256_add_pd, _mm256_sub_pd);
-            if ROUND == DOWN {
-                sum = zero_downward_pd(sum, product, addend);
+/// What rounds: a function of one instruction each.
+macro_rules! instructions {
+    ($float:ident, $mul_add:ident $mul_add_text:literal, $add:ident $add_text:literal, $mul:ident $mul_text:literal) => {
+        #[target_feature(enable = "avx,fma")]
+        #[inline]
+        fn $mul_add(mut a: $float, b: $float, c: $float) -> $float {
+            // SAFETY: registers alone are read and written.
+            unsafe {
+                core::arch::asm!($mul_add_text, a = inout(ymm_reg) a, b = in(ymm_reg) b, c = in(ymm_reg) c,
+                    options(pure, nomem, nostack, preserves_flags));
             }
+            a
         }
-        let nearest = avx2!(_mm256_cvtpd_ps(sum));
-        // Exact, but for an infinity that came of a number; and where it is not zero, larger than the sum's own error.
-        let coarse = avx2!(_mm256_sub_pd(sum, _mm256_cvtps_pd(nearest)));
-        let error = avx2!(_mm256_blendv_pd(coarse, error, _mm256_cmp_pd::<_CMP_EQ_OQ>(coarse, zero)));
-        let low = pack(avx2!(_mm256_cmp_pd::<_CMP_LT_OQ>(error, zero)));
-        let high = pack(avx2!(_mm256_cmp_pd::<_CMP_GT_OQ>(error, zero)));
-        (nearest, low, high)
-    }
+        instructions!($float, $add $add_text);
+        instructions!($float, $mul $mul_text);
+    };
+    ($float:ident, $name:ident $text:literal) => {
+        #[target_feature(enable = "avx")]
+        #[inline]
+        fn $name(mut a: $float, b: $float) -> $float {
+            // SAFETY: registers alone are read and written.
+            unsafe {
+                core::arch::asm!($text, a = inout(ymm_reg) a, b = in(ymm_reg) b,
+                    options(pure, nomem, nostack, preserves_flags));
+            }
+            a
+        }
+    };
+}
+instructions!(__m256, fma_ps "vfmadd213ps {a}, {b}, {c}", add_ps "vaddps {a}, {a}, {b}", mul_ps "vmulps {a}, {a}, {b}");
+instructions!(__m256d, fma_pd "vfmadd213pd {a}, {b}, {c}", add_pd "vaddpd {a}, {a}, {b}", mul_pd "vmulpd {a}, {a}, {b}");
 
-    /// a × b + c, or a × b, in another direction than to nearest.
-    #[inline(always)]
-    fn directed<const ROUND: i32, const SUM: bool>(a: __m256, b: __m256, c: __m256) -> (Self, Mask) {
-        let lower = avx2!([_mm256_castps256_ps128(a), _mm256_castps256_ps128(b), _mm256_castps256_ps128(c)]);
-        let upper =
-            avx2!([_mm256_extractf128_ps::<1>(a), _mm256_extractf128_ps::<1>(b), _mm256_extractf128_ps::<1>(c)]);
-        let (near0, low0, high0) = Self::half::<ROUND, SUM>(lower[0], lower[1], lower[2]);
-        let (near1, low1, high1) = Self::half::<ROUND, SUM>(upper[0], upper[1], upper[2]);
-        let nearest = avx2!(_mm256_castps_si256(_mm256_set_m128(near1, near0)));
-        let (low, high) = avx2!((_mm256_set_m128i(low1, low0), _mm256_set_m128i(high1, high0)));
-        let negative = avx2!(_mm256_srai_epi32::<31>(nearest));
-        let bits = neighbour!(ROUND, nearest, low, high, _mm256_add_epi32, _mm256_sub_epi32, negative);
-        (Self(avx2!(_mm256_castsi256_ps(bits))), Mask::NONE)
-    }
+/// The arithmetic of a format that the machine computes with.
+macro_rules! arithmetic {
+    ($mul_add:ident, $add:ident, $mul:ident) => {
+        #[inline(always)]
+        fn mul_add<const ROUND: i32>(a: Self, b: Self, c: Self) -> Self {
+            Self(avx2!($mul_add(a.0, b.0, c.0)))
+        }
+        #[inline(always)]
+        fn add<const ROUND: i32>(a: Self, c: Self) -> Self {
+            Self(avx2!($add(a.0, c.0)))
+        }
+        #[inline(always)]
+        fn mul<const ROUND: i32>(a: Self, b: Self) -> Self {
+            Self(avx2!($mul(a.0, b.0)))
+        }
+    };
 }
 
 impl Vector for F32x8 {
@@ -276,7 +252,7 @@ impl Vector for F32x8 {
     const LANES: usize = 8;
     const FORMAT: Format = Format::F32;
     const CANONICAL_NAN: bool = true;
-    const MACHINE_FLUSHES: bool = false;
+    const IN_MACHINE_FORMAT: bool = true;
 
     #[inline(always)]
     fn load(from: &[u32; 8]) -> Self {
@@ -295,73 +271,8 @@ impl Vector for F32x8 {
     fn splat(bits: u64) -> Self {
         Self(avx2!(_mm256_castsi256_ps(_mm256_set1_epi32(bits as i32))))
     }
-    #[inline(always)]
-    fn mul_add<const ROUND: i32>(a: Self, b: Self, c: Self) -> (Self, Mask) {
-        if ROUND == NEAREST {
-            (Self(avx2!(_mm256_fmadd_ps(a.0, b.0, c.0))), Mask::NONE)
-        } else {
-            Self::directed::<ROUND, true>(a.0, b.0, c.0)
-        }
-    }
-    #[inline(always)]
-    fn add<const ROUND: i32>(a: Self, c: Self) -> (Self, Mask) {
-        if ROUND == NEAREST {
-            (Self(avx2!(_mm256_add_ps(a.0, c.0))), Mask::NONE)
-        } else {
-            Self::directed::<ROUND, true>(a.0, avx2!(_mm256_set1_ps(1.0)), c.0)
-        }
-    }
-    #[inline(always)]
-    fn mul<const ROUND: i32>(a: Self, b: Self) -> (Self, Mask) {
-        if ROUND == NEAREST {
-            (Self(avx2!(_mm256_mul_ps(a.0, b.0))), Mask::NONE)
-        } else {
-            Self::directed::<ROUND, false>(a.0, b.0, a.0)
-        }
-    }
+    arithmetic!(fma_ps, add_ps, mul_ps);
     bitwise_ps!(Format::F32.smallest_normal() as i32);
-}
-
-impl F64x4 {
-    /// `nearest` moved into the direction by the sign of `error`.
-    #[inline(always)]
-    fn directed<const ROUND: i32>(nearest: __m256d, error: __m256d, unsettled: __m256d) -> (Self, Mask) {
-        let zero = avx2!(_mm256_setzero_pd());
-        let low = avx2!(_mm256_castpd_si256(_mm256_cmp_pd::<_CMP_LT_OQ>(error, zero)));
-        let high = avx2!(_mm256_castpd_si256(_mm256_cmp_pd::<_CMP_GT_OQ>(error, zero)));
-        let bits = avx2!(_mm256_castpd_si256(nearest));
-        let negative = avx2!(_mm256_cmpgt_epi64(_mm256_setzero_si256(), bits));
-        let bits = neighbour!(ROUND, bits, low, high, _mm256_add_epi64, _mm256_sub_epi64, negative);
-        (Self(avx2!(_mm256_castsi256_pd(bits))), Mask(avx2!(_mm256_castpd_si256(unsettled))))
-    }
-
-    /// Lanes neither zero nor so far from both ends that errors are exact: magnitudes outside 2^-900 to 2^1000, which
-    /// infinities and NaNs are too.
-    #[inline(always)]
-    fn extreme(x: __m256d) -> __m256d {
-        let magnitude = avx2!(_mm256_and_pd(x, _mm256_castsi256_pd(_mm256_set1_epi64x(i64::MAX))));
-        let small =
-            avx2!(_mm256_cmp_pd::<_CMP_LT_OQ>(magnitude, _mm256_castsi256_pd(_mm256_set1_epi64x((1023 - 900) << 52))));
-        let large = avx2!(_mm256_cmp_pd::<_CMP_NLE_UQ>(
-            magnitude,
-            _mm256_castsi256_pd(_mm256_set1_epi64x((1023 + 1000) << 52))
-        ));
-        avx2!(_mm256_or_pd(small, large))
-    }
-    #[inline(always)]
-    fn is_zero(x: __m256d) -> __m256d {
-        avx2!(_mm256_cmp_pd::<_CMP_EQ_OQ>(x, _mm256_setzero_pd()))
-    }
-    /// A product, its error, and the lanes where that is not exact.
-    #[inline(always)]
-    fn product(a: __m256d, b: __m256d) -> (__m256d, __m256d, __m256d) {
-        let product = avx2!(_mm256_mul_pd(a, b));
-        let error = avx2!(_mm256_fmsub_pd(a, b, product));
-        let zero = avx2!(_mm256_or_pd(Self::is_zero(a), Self::is_zero(b)));
-        // Zero × infinity is NaN, hence extreme whatever its factors.
-        let settled = avx2!(_mm256_and_pd(zero, Self::is_zero(product)));
-        (product, error, avx2!(_mm256_andnot_pd(settled, Self::extreme(product))))
-    }
 }
 
 impl Vector for F64x4 {
@@ -373,7 +284,7 @@ impl Vector for F64x4 {
     const LANES: usize = 4;
     const FORMAT: Format = Format::F64;
     const CANONICAL_NAN: bool = false;
-    const MACHINE_FLUSHES: bool = false;
+    const IN_MACHINE_FORMAT: bool = true;
 
     #[inline(always)]
     fn load(from: &[u64; 4]) -> Self {
@@ -392,47 +303,7 @@ impl Vector for F64x4 {
     fn splat(bits: u64) -> Self {
         Self(avx2!(_mm256_castsi256_pd(_mm256_set1_epi64x(bits as i64))))
     }
-    #[inline(always)]
-    fn mul_add<const ROUND: i32>(a: Self, b: Self, c: Self) -> (Self, Mask) {
-        let mut nearest = avx2!(_mm256_fmadd_pd(a.0, b.0, c.0));
-        if ROUND == NEAREST {
-            return (Self(nearest), Mask::NONE);
-        }
-        // The error of a fused multiply-add as the sum of two numbers (Boldo and Muller, 2011, ErrFma).
-        let (product, product_error, far_product) = Self::product(a.0, b.0);
-        let (alpha, alpha_error) = two_sum!(c.0, product_error, _mm256_add_pd, _mm256_sub_pd);
-        let (beta, beta_error) = two_sum!(product, alpha, _mm256_add_pd, _mm256_sub_pd);
-        let gamma = avx2!(_mm256_add_pd(_mm256_sub_pd(beta, nearest), beta_error));
-        let error = avx2!(_mm256_add_pd(gamma, alpha_error));
-        let far_addend = avx2!(_mm256_andnot_pd(Self::is_zero(c.0), Self::extreme(c.0)));
-        if ROUND == DOWN {
-            nearest = zero_downward_pd(nearest, product, c.0);
-        }
-        Self::directed::<ROUND>(nearest, error, avx2!(_mm256_or_pd(far_product, far_addend)))
-    }
-    #[inline(always)]
-    fn add<const ROUND: i32>(a: Self, c: Self) -> (Self, Mask) {
-        if ROUND == NEAREST {
-            return (Self(avx2!(_mm256_add_pd(a.0, c.0))), Mask::NONE);
-        }
-        let (mut sum, error) = two_sum!(a.0, c.0, _mm256_add_pd, _mm256_sub_pd);
-        let magnitude = avx2!(_mm256_and_pd(sum, _mm256_castsi256_pd(_mm256_set1_epi64x(i64::MAX))));
-        // 2^1022: no step on the way overflows below it.
-        let large = avx2!(_mm256_castsi256_pd(_mm256_set1_epi64x(0x7fd0_0000_0000_0000)));
-        let far = avx2!(_mm256_cmp_pd::<_CMP_NLE_UQ>(magnitude, large));
-        if ROUND == DOWN {
-            sum = zero_downward_pd(sum, a.0, c.0);
-        }
-        Self::directed::<ROUND>(sum, error, far)
-    }
-    #[inline(always)]
-    fn mul<const ROUND: i32>(a: Self, b: Self) -> (Self, Mask) {
-        if ROUND == NEAREST {
-            return (Self(avx2!(_mm256_mul_pd(a.0, b.0))), Mask::NONE);
-        }
-        let (product, error, far) = Self::product(a.0, b.0);
-        Self::directed::<ROUND>(product, error, far)
-    }
+    arithmetic!(fma_pd, add_pd, mul_pd);
     bitwise!(
         i64,
         0x3ff0_0000_0000_0000,
@@ -456,7 +327,7 @@ impl F16x8 {
     /// The f16 of `sum` + `error`: `sum` is first rounded to odd (moved to the neighbour with an odd last bit, if it is
     /// inexact and even), which has more than twice the f16's precision.
     #[inline(always)]
-    fn narrow<const ROUND: i32>(sum: __m256, error: __m256) -> (Self, Mask) {
+    fn narrow<const ROUND: i32>(sum: __m256, error: __m256) -> Self {
         let bits = avx2!(_mm256_castps_si256(sum));
         let inexact = avx2!(_mm256_castps_si256(_mm256_cmp_ps::<_CMP_NEQ_OQ>(error, _mm256_setzero_ps())));
         let one = avx2!(_mm256_set1_epi32(1));
@@ -465,7 +336,7 @@ impl F16x8 {
         let toward_zero = avx2!(_mm256_srai_epi32::<31>(_mm256_xor_si256(bits, _mm256_castps_si256(error))));
         let step = avx2!(_mm256_sub_epi32(_mm256_xor_si256(even, toward_zero), toward_zero));
         let odd = avx2!(_mm256_castsi256_ps(_mm256_add_epi32(bits, step)));
-        (Self(avx2!(_mm256_cvtph_ps(Self::halves::<ROUND>(odd)))), Mask::NONE)
+        Self(avx2!(_mm256_cvtph_ps(Self::halves::<ROUND>(odd))))
     }
     #[inline(always)]
     fn halves<const ROUND: i32>(x: __m256) -> __m128i {
@@ -487,7 +358,7 @@ impl Vector for F16x8 {
     const LANES: usize = 8;
     const FORMAT: Format = Format::F16;
     const CANONICAL_NAN: bool = true;
-    const MACHINE_FLUSHES: bool = false;
+    const IN_MACHINE_FORMAT: bool = false;
 
     #[inline(always)]
     fn load(from: &[u16; 8]) -> Self {
@@ -508,21 +379,21 @@ impl Vector for F16x8 {
     }
     // Products of two f16 are exact in f32 and far from its ends, and so are the errors of sums.
     #[inline(always)]
-    fn mul_add<const ROUND: i32>(a: Self, b: Self, c: Self) -> (Self, Mask) {
+    fn mul_add<const ROUND: i32>(a: Self, b: Self, c: Self) -> Self {
         Self::add::<ROUND>(Self(avx2!(_mm256_mul_ps(a.0, b.0))), c)
     }
     #[inline(always)]
-    fn add<const ROUND: i32>(a: Self, c: Self) -> (Self, Mask) {
-        let (mut sum, error) = two_sum!(a.0, c.0, _mm256_add_ps, _mm256_sub_ps);
+    fn add<const ROUND: i32>(a: Self, c: Self) -> Self {
+        let (mut sum, error) = two_sum(a.0, c.0);
         if ROUND == DOWN {
             sum = zero_downward_ps(sum, a.0, c.0);
         }
         Self::narrow::<ROUND>(sum, error)
     }
     #[inline(always)]
-    fn mul<const ROUND: i32>(a: Self, b: Self) -> (Self, Mask) {
+    fn mul<const ROUND: i32>(a: Self, b: Self) -> Self {
         let exact = avx2!(_mm256_mul_ps(a.0, b.0));
-        (Self(avx2!(_mm256_cvtph_ps(Self::halves::<ROUND>(exact)))), Mask::NONE)
+        Self(avx2!(_mm256_cvtph_ps(Self::halves::<ROUND>(exact))))
     }
     // The smallest normal f16 is 2^-14.
     bitwise_ps!(0x3880_0000);
@@ -547,24 +418,22 @@ impl Factor<F32x8> for Bf16x8 {
     }
 }
 
-/// Into a kernel, if the thread's floating-point environment is as it needs it; which is left as it was.
+/// Into a kernel, with the direction and the flushing of operands that it wants of the thread.
 #[inline(always)]
 fn enter<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, const MODE: Mode>(
     job: &Job<'_, F::Lane, V::Lane>,
     out: &mut [V::Lane],
 ) {
-    let before = environment();
-    if !is_default(before) {
+    let round = if V::IN_MACHINE_FORMAT { ROUND } else { NEAREST };
+    let Some(_lent) = Lent::begin(round, MODE & FLUSH != 0 && V::IN_MACHINE_FORMAT) else {
         return portable::run(job, out);
-    }
+    };
     // SAFETY: `select` alone gives out the functions that end here, and it asked for the features.
     unsafe { kernel::<V, F, ROUND, KIND, MODE>(job, out) }
-    if environment() != before {
-        set_environment(before);
-    }
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]
+#[inline(never)] // The environment is another only in here.
 fn kernel<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, const MODE: Mode>(
     job: &Job<'_, F::Lane, V::Lane>,
     out: &mut [V::Lane],

@@ -3,9 +3,9 @@
 
 use core::arch::x86_64::*;
 
-use super::environment::{Flushing, environment, is_default, underflows_gradually};
+use super::environment::{Lent, underflows_gradually};
 use super::sweep::sweep;
-use super::vector::{self, DOWN, FLUSH, Factor, Lanes, Mode, UP, Vector};
+use super::vector::{self, DOWN, FLUSH, Factor, Lanes, Mode, NEAREST, UP, Vector};
 use super::{Job, Kernels, portable};
 use crate::{Format, Operation, Profile};
 
@@ -198,7 +198,7 @@ macro_rules! native {
             const LANES: usize = $lanes;
             const FORMAT: Format = $format;
             const CANONICAL_NAN: bool = $canonical;
-            const MACHINE_FLUSHES: bool = true;
+            const IN_MACHINE_FORMAT: bool = true;
 
             #[inline(always)]
             fn load(from: &Self::Array) -> Self {
@@ -222,16 +222,16 @@ macro_rules! native {
                 avx512!($class::<CLASS>(self.0))
             }
             #[inline(always)]
-            fn mul_add<const ROUND: i32>(a: Self, b: Self, c: Self) -> (Self, $mask) {
-                (Self(avx512!($mul_add::<ROUND>(a.0, b.0, c.0))), 0)
+            fn mul_add<const ROUND: i32>(a: Self, b: Self, c: Self) -> Self {
+                Self(avx512!($mul_add::<ROUND>(a.0, b.0, c.0)))
             }
             #[inline(always)]
-            fn add<const ROUND: i32>(a: Self, c: Self) -> (Self, $mask) {
-                (Self(avx512!($add::<ROUND>(a.0, c.0))), 0)
+            fn add<const ROUND: i32>(a: Self, c: Self) -> Self {
+                Self(avx512!($add::<ROUND>(a.0, c.0)))
             }
             #[inline(always)]
-            fn mul<const ROUND: i32>(a: Self, b: Self) -> (Self, $mask) {
-                (Self(avx512!($mul::<ROUND>(a.0, b.0))), 0)
+            fn mul<const ROUND: i32>(a: Self, b: Self) -> Self {
+                Self(avx512!($mul::<ROUND>(a.0, b.0)))
             }
             $bitwise!($format.smallest_normal() as $int);
             run!();
@@ -299,12 +299,12 @@ impl F16x16 {
     /// neighbour with an odd last bit stands for the interval (rounding to odd), which has more than twice the f16's
     /// precision.
     #[inline(always)]
-    fn round_between<const ROUND: i32>(below: __m512, above: __m512) -> (Self, __mmask16) {
+    fn round_between<const ROUND: i32>(below: __m512, above: __m512) -> Self {
         // Of two equal ones, or −0 below and +0 above, which is what opposite terms cancel to: by direction.
         let (first, second) = if ROUND == DOWN { (above, below) } else { (below, above) };
         let odd = avx512!(_mm512_test_epi32_mask(_mm512_castps_si512(first), _mm512_set1_epi32(1)));
         let between = avx512!(_mm512_mask_blend_ps(odd, second, first));
-        (Self(avx512!(_mm512_cvtph_ps(_mm512_cvt_roundps_ph::<ROUND>(between)))), 0)
+        Self(avx512!(_mm512_cvtph_ps(_mm512_cvt_roundps_ph::<ROUND>(between))))
     }
 }
 
@@ -317,7 +317,7 @@ impl Vector for F16x16 {
     const LANES: usize = 16;
     const FORMAT: Format = Format::F16;
     const CANONICAL_NAN: bool = true;
-    const MACHINE_FLUSHES: bool = false;
+    const IN_MACHINE_FORMAT: bool = false;
 
     #[inline(always)]
     fn load(from: &[u16; 16]) -> Self {
@@ -342,21 +342,21 @@ impl Vector for F16x16 {
     }
     // Products of two f16 are exact in f32 and far from its ends; sums are not exact.
     #[inline(always)]
-    fn mul_add<const ROUND: i32>(a: Self, b: Self, c: Self) -> (Self, __mmask16) {
+    fn mul_add<const ROUND: i32>(a: Self, b: Self, c: Self) -> Self {
         let below = avx512!(_mm512_fmadd_round_ps::<DOWN>(a.0, b.0, c.0));
         let above = avx512!(_mm512_fmadd_round_ps::<UP>(a.0, b.0, c.0));
         Self::round_between::<ROUND>(below, above)
     }
     #[inline(always)]
-    fn add<const ROUND: i32>(a: Self, c: Self) -> (Self, __mmask16) {
+    fn add<const ROUND: i32>(a: Self, c: Self) -> Self {
         let below = avx512!(_mm512_add_round_ps::<DOWN>(a.0, c.0));
         let above = avx512!(_mm512_add_round_ps::<UP>(a.0, c.0));
         Self::round_between::<ROUND>(below, above)
     }
     #[inline(always)]
-    fn mul<const ROUND: i32>(a: Self, b: Self) -> (Self, __mmask16) {
+    fn mul<const ROUND: i32>(a: Self, b: Self) -> Self {
         let exact = avx512!(_mm512_mul_round_ps::<DOWN>(a.0, b.0));
-        (Self(avx512!(_mm512_cvtph_ps(_mm512_cvt_roundps_ph::<ROUND>(exact)))), 0)
+        Self(avx512!(_mm512_cvtph_ps(_mm512_cvt_roundps_ph::<ROUND>(exact))))
     }
     // The smallest normal f16 is 2^-14: its subnormals are normal f32.
     bitwise_ps!(0x3880_0000);
@@ -389,13 +389,12 @@ fn enter<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, const MODE: 
     out: &mut [V::Lane],
 ) {
     // The instructions' own directions and masks count, not the thread's: what is left to ask for is subnormals.
-    let ready = if MODE & FLUSH != 0 && V::MACHINE_FLUSHES {
-        let before = environment();
-        is_default(before).then(|| Some(Flushing::begin(before)))
+    let ready = if MODE & FLUSH != 0 && V::IN_MACHINE_FORMAT {
+        Lent::begin(NEAREST, true).map(Some)
     } else {
         underflows_gradually().then_some(None)
     };
-    let Some(_flushing) = ready else {
+    let Some(_lent) = ready else {
         return portable::run(job, out);
     };
     // SAFETY: `select` alone gives out the functions that end here, and it asked for the features.
@@ -403,7 +402,7 @@ fn enter<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, const MODE: 
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-#[inline(never)] // No arithmetic may move to where the environment is another.
+#[inline(never)] // The environment is another only in here.
 fn kernel<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, const MODE: Mode>(
     job: &Job<'_, F::Lane, V::Lane>,
     out: &mut [V::Lane],

@@ -1,56 +1,53 @@
-//! The floating-point environment of x86-64: MXCSR.
+//! The floating-point environment of x86-64, MXCSR: what a kernel borrows of it, and whether it can do without.
+//!
+//! The compiler takes it for the default everywhere. A kernel for which it is another is never inlined, and what in it
+//! depends on the environment is written as instructions, or as intrinsics that stand for one and are not computed at
+//! compile time; so no other arithmetic sees it.
 #![allow(unsafe_code)]
 
-/// The thread's control and status bits of floating point.
-#[inline(always)]
-pub(super) fn environment() -> u32 {
-    let mut mxcsr = 0_u32;
-    // SAFETY: stores the register's four bytes into a local.
-    unsafe { core::arch::asm!("stmxcsr [{}]", in(reg) &raw mut mxcsr, options(nostack, preserves_flags)) };
-    mxcsr
-}
-
-/// Round to nearest, neither subnormal operands nor subnormal results taken as zero, no exception traps: what a
-/// thread starts with. A library built with fast-math flags may have changed it when it was loaded.
-#[inline(always)]
-pub(super) fn is_default(environment: u32) -> bool {
-    /// Everything but the six sticky exception bits.
-    const CONTROL: u32 = 0xffc0;
-    const DEFAULT: u32 = 0x1f80;
-    environment & CONTROL == DEFAULT
-}
-
-/// While it lives, the thread's arithmetic takes subnormal operands as zeros of their sign.
-pub(super) struct Flushing {
+/// While it lives, the thread rounds in a kernel's direction, or takes subnormal operands as zeros of their sign. The
+/// sticky exception bits, too, are what they were when it is dropped.
+pub(super) struct Lent {
     before: u32,
 }
 
-impl Flushing {
-    /// `before` is the environment now.
+impl Lent {
+    /// `round` as x86 numbers directions. Nothing where the thread's environment is not what a thread starts with (a
+    /// library built with fast-math flags may have changed it when it was loaded): to nearest, neither subnormal
+    /// operands nor subnormal results taken as zero, no exception traps.
     #[inline(always)]
-    pub(super) fn begin(before: u32) -> Flushing {
-        const DENORMALS_ARE_ZEROS: u32 = 1 << 6;
-        set_environment(before | DENORMALS_ARE_ZEROS);
-        Flushing { before }
+    pub(super) fn begin(round: i32, flushes: bool) -> Option<Lent> {
+        /// Everything but the six sticky exception bits.
+        const CONTROL: u32 = 0xffc0;
+        const DEFAULT: u32 = 0x1f80;
+        let mut before = 0_u32;
+        // SAFETY: stores the register's four bytes into a local.
+        unsafe { core::arch::asm!("stmxcsr [{}]", in(reg) &raw mut before, options(nostack, preserves_flags)) };
+        if before & CONTROL != DEFAULT {
+            return None;
+        }
+        let set = (round as u32 & 3) << 13 | u32::from(flushes) << 6;
+        if set != 0 {
+            load(before | set);
+        }
+        Some(Lent { before })
     }
 }
 
-impl Drop for Flushing {
+impl Drop for Lent {
     #[inline(always)]
     fn drop(&mut self) {
-        set_environment(self.before);
+        load(self.before);
     }
 }
 
-/// Writes the register; what was there must be there again before other code than a kernel computes.
 #[inline(always)]
-pub(super) fn set_environment(environment: u32) {
-    // SAFETY: An `asm!` block may change the sticky exception bits. The control bits are others only while a kernel runs,
-    // which is never inlined, so that no arithmetic of the compiler's sees them; the kernel's own is meant to.
+fn load(environment: u32) {
+    // SAFETY: reads four bytes. An `asm!` block may change the sticky bits; for the others see above.
     unsafe { core::arch::asm!("ldmxcsr [{}]", in(reg) &raw const environment, options(nostack)) };
 }
 
-/// Whether this thread takes subnormal operands and results as they are. Asking the control register would wait for all
+/// Whether this thread takes subnormal operands and results as they are. Asking the register would wait for all
 /// arithmetic that is under way; a sum of two subnormals, its exceptions suppressed, does not.
 #[inline(always)]
 pub(super) fn underflows_gradually() -> bool {

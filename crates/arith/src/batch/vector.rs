@@ -56,9 +56,9 @@ pub(super) trait Vector: Copy {
     const FORMAT: Format;
     /// Whether NaN results are canonical; otherwise they keep a payload.
     const CANONICAL_NAN: bool;
-    /// Whether the machine takes subnormal operands as zeros while a kernel that flushes runs: it does so for lanes of
-    /// the registers' own format, in arithmetic, comparisons and classes, not in integer instructions.
-    const MACHINE_FLUSHES: bool;
+    /// Whether the registers' own format is the lanes'. Then the machine takes subnormal operands as zeros while a kernel
+    /// that flushes runs: in arithmetic, comparisons and classes, not in integer instructions.
+    const IN_MACHINE_FORMAT: bool;
 
     fn load(from: &Self::Array) -> Self;
     fn store(self, to: &mut Self::Array);
@@ -96,10 +96,10 @@ pub(super) trait Vector: Copy {
     /// would be right, but slow where arithmetic on subnormals takes a hundred cycles.
     fn keep_branch();
 
-    /// Steps 6 to 8, and the lanes where the result is not settled.
-    fn mul_add<const ROUND: i32>(a: Self, b: Self, c: Self) -> (Self, Self::Lanes);
-    fn add<const ROUND: i32>(a: Self, c: Self) -> (Self, Self::Lanes);
-    fn mul<const ROUND: i32>(a: Self, b: Self) -> (Self, Self::Lanes);
+    /// Steps 6 to 8.
+    fn mul_add<const ROUND: i32>(a: Self, b: Self, c: Self) -> Self;
+    fn add<const ROUND: i32>(a: Self, c: Self) -> Self;
+    fn mul<const ROUND: i32>(a: Self, b: Self) -> Self;
 
     /// The kernel compiled for these.
     fn run<F: Factor<Self>, const ROUND: i32, const KIND: u8, const MODE: Mode>(
@@ -163,7 +163,7 @@ pub(super) fn steps<V: Vector, const ROUND: i32, const KIND: u8, const MODE: Mod
     operands: [[V; 3]; N],
 ) -> Option<[V; N]> {
     // Loops, not `map`: that is a function of its own, in which intrinsics are calls.
-    if MODE & FLUSH != 0 && !V::MACHINE_FLUSHES {
+    if MODE & FLUSH != 0 && !V::IN_MACHINE_FORMAT {
         let mut smallest = operands[0][0].magnitude();
         for [a, b, c] in operands {
             smallest = V::lesser(smallest, a.magnitude());
@@ -186,13 +186,10 @@ pub(super) fn steps<V: Vector, const ROUND: i32, const KIND: u8, const MODE: Mod
         V::keep_branch();
     }
     let mut results = [V::splat(0); N];
-    let mut unsettled = V::Lanes::NONE;
     for number in 0..N {
-        let (result, doubt) = arithmetic::<V, ROUND, KIND>(negate::<V, MODE>(plan, operands[number]));
-        results[number] = result;
-        unsettled = unsettled.union(doubt);
+        results[number] = arithmetic::<V, ROUND, KIND>(negate::<V, MODE>(plan, operands[number]));
     }
-    if doubtful::<V, MODE, N>(plan, results) || !unsettled.is_empty() {
+    if doubtful::<V, MODE, N>(plan, results) {
         return None;
     }
     if MODE & SATURATE != 0 {
@@ -237,7 +234,7 @@ fn doubtful<V: Vector, const MODE: Mode, const N: usize>(plan: &Plan<'_, V>, res
             doubt = doubt.union(V::unordered(results[2 * pair], results[(2 * pair + 1).min(N - 1)]));
         }
     }
-    if MODE & FLUSH != 0 && !(MODE & SATURATE != 0 && V::MACHINE_FLUSHES) {
+    if MODE & FLUSH != 0 && !(MODE & SATURATE != 0 && V::IN_MACHINE_FORMAT) {
         let mut smallest = results[0].magnitude();
         for result in results {
             smallest = V::lesser(smallest, result.magnitude());
@@ -268,25 +265,22 @@ pub(super) fn step<V: Vector, const ROUND: i32, const KIND: u8, const MODE: Mode
     operands: [V; 3],
 ) -> V {
     let negated = negate::<V, MODE>(plan, operands);
-    if MODE & FLUSH != 0 && !V::MACHINE_FLUSHES && any_subnormal::<V, KIND>(negated) {
+    if MODE & FLUSH != 0 && !V::IN_MACHINE_FORMAT && any_subnormal::<V, KIND>(negated) {
         return careful::<V, ROUND, KIND, MODE>(plan, operands, negated);
     }
     V::keep_branch();
     // 6 to 8.
-    let (mut result, unsettled) = arithmetic::<V, ROUND, KIND>(negated);
-    if MODE & FLUSH != 0 {
-        if doubtful::<V, MODE, 1>(plan, [result]) {
-            return careful::<V, ROUND, KIND, MODE>(plan, operands, negated);
-        }
-    } else if MODE & SATURATE == 0 {
-        // 5. NaN.
-        result = nan::<V, KIND>(plan, result, negated);
+    let result = arithmetic::<V, ROUND, KIND>(negated);
+    if MODE & FLUSH != 0 && doubtful::<V, MODE, 1>(plan, [result]) {
+        return careful::<V, ROUND, KIND, MODE>(plan, operands, negated);
     }
-    // 10. Saturate; it makes NaN zero, so that step 5 does not matter.
-    if MODE & SATURATE != 0 {
-        result = result.clamp();
-    }
-    if unsettled.is_empty() { result } else { rescue(plan, KIND, operands) }
+    finish::<V, KIND, MODE>(plan, result, negated)
+}
+
+/// Steps 5 and 10; what saturates makes zero of NaN.
+#[inline(always)]
+fn finish<V: Vector, const KIND: u8, const MODE: Mode>(plan: &Plan<'_, V>, result: V, operands: [V; 3]) -> V {
+    if MODE & SATURATE != 0 { result.clamp() } else { nan::<V, KIND>(plan, result, operands) }
 }
 
 /// Steps 3 to 10 with every lane looked at.
@@ -310,20 +304,17 @@ fn careful<V: Vector, const ROUND: i32, const KIND: u8, const MODE: Mode>(
         b = V::select(zero, V::splat(0), b);
     }
     // 6 to 8.
-    let (mut result, mut unsettled) = arithmetic::<V, ROUND, KIND>([a, b, c]);
+    let result = arithmetic::<V, ROUND, KIND>([a, b, c]);
     // 9. Flush the result. A magnitude below the smallest normal is tiny by every policy; one equal to it may be tiny
     // by all but `Tiny::Result`.
-    if plan.edge {
-        unsettled = unsettled.union(result.smallest_normal());
+    if plan.edge && !result.smallest_normal().is_empty() {
+        return rescue(plan, KIND, operands);
     }
-    result = result.to_zero(result.subnormal());
-    // 5 and 10.
-    result = if MODE & SATURATE != 0 { result.clamp() } else { nan::<V, KIND>(plan, result, [a, b, c]) };
-    if unsettled.is_empty() { result } else { rescue(plan, KIND, operands) }
+    finish::<V, KIND, MODE>(plan, result.to_zero(result.subnormal()), [a, b, c])
 }
 
 #[inline(always)]
-fn arithmetic<V: Vector, const ROUND: i32, const KIND: u8>([a, b, c]: [V; 3]) -> (V, V::Lanes) {
+fn arithmetic<V: Vector, const ROUND: i32, const KIND: u8>([a, b, c]: [V; 3]) -> V {
     match KIND {
         MUL_ADD => V::mul_add::<ROUND>(a, b, c),
         ADD => V::add::<ROUND>(a, c),
