@@ -49,7 +49,8 @@ fn every_kernel_gives_the_reference_bits() {
 
 #[test]
 fn every_shader_gives_the_reference_bits() {
-    for options in [&["--threads", "2"][..], &["--threads", "1", "--check-races"]] {
+    let options = [&["--threads", "2"][..], &["--engine", "interpreter"], &["--threads", "1", "--check-races"]];
+    for options in options {
         let ran = run_all("shaders", options);
         assert!(ran >= 17, "only {ran} shaders were run");
     }

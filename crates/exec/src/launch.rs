@@ -34,7 +34,8 @@ pub struct Options {
     pub contract: Contract,
     /// What the documents leave open.
     pub profile: Profile,
-    /// Instructions that may be issued for one group of blocks before the launch is given up.
+    /// Instructions that may be issued for one group of blocks before the launch is given up. Where lanes go different ways
+    /// the count depends on how many run together, and native code runs fewer: it is a bound on time, not a result.
     pub step_limit: u64,
     /// Bytes that buffers, variables, shared and local memory may take together.
     pub memory_limit: u64,

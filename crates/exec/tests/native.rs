@@ -37,12 +37,12 @@ impl Case<'_> {
         }
     }
 
-    /// Both engines, on one thread and on two; the share of the instructions that was native.
+    /// Both engines, on one thread and on two; the share of the instructions that was native on one.
     fn hold(&self, what: &str) -> f64 {
         let (expected, none) = self.run(Engine::Interpreter, 1);
         assert_eq!(none, 0);
         let mut share = 0.0;
-        for threads in [1, 2] {
+        for threads in [2, 1] {
             let (got, native) = self.run(Engine::Auto, threads);
             if got != expected {
                 panic!("{what}, {threads} threads: {}", difference(&got, &expected));
@@ -158,7 +158,146 @@ fn every_mode_on_every_kind_of_data() {
         for special in [0, 40, 3] {
             for case in cases(&program, 4096, 256, special) {
                 let share = case.hold(&format!("{} {mode}, special {special}, {:?}", case.entry, case.block));
-                assert!(!has_native() || case.entry == "k5" || share > 0.9, "{} {mode}: {share} native", case.entry);
+                assert!(!has_native() || share > 0.9, "{} {mode}: {share} native", case.entry);
+            }
+        }
+    }
+}
+
+/// Kernels whose lanes part, each `name`, its body: `%r1` is the thread's number in the grid, `%r2` that in its block,
+/// `%f1` its number of x, `%rd4` its place in y; it has `%f1` to `%f9`, `%r1` to `%r9`, `%d1` to `%d4` and `%p1` to `%p5`.
+const PARTING: [(&str, &str); 14] = [
+    ("either", "@%p1 bra A; mul.RND.f32 %f2, %f1, 0f40400000; bra B; A: add.RND.f32 %f2, %f1, 0f3f8ccccd; B:"),
+    ("one", "mov.f32 %f2, %f1; @%p1 bra B; fma.RND.f32 %f2, %f1, %f1, %f2; B:"),
+    (
+        "nested",
+        "mov.f32 %f2, %f1; @%p1 bra C; setp.lt.f32 %p2, %f1, 0f3e800000; @%p2 bra A;
+         fma.RND.f32 %f2, %f1, %f2, %f2; bra B; A: sub.RND.f32 %f2, %f1, 0f3f800000; B: mul.RND.f32 %f2, %f2, %f1; C:",
+    ),
+    ("numbers", "mov.u32 %r5, 7; @%p1 bra A; mov.u32 %r5, 9; A: cvt.rn.f32.u32 %f2, %r5;"),
+    (
+        // Lanes leave one by one, and what they leave with is each their own.
+        "rounds",
+        "and.b32 %r3, %r2, 15; mov.u32 %r4, 0; mov.f32 %f2, %f1; L: fma.RND.f32 %f2, %f2, %f1, %f1; add.u32 %r4, %r4, 1;
+         setp.lt.u32 %p2, %r4, %r3; @%p2 bra L; cvt.rn.f32.u32 %f3, %r4; add.RND.f32 %f2, %f2, %f3;",
+    ),
+    (
+        "broken",
+        "mov.u32 %r4, 0; mov.f32 %f2, %f1; L: mul.RND.f32 %f2, %f2, 0f3f99999a; setp.gt.f32 %p2, %f2, 0f3fc00000;
+         @%p2 bra B; add.u32 %r4, %r4, 1; setp.lt.u32 %p3, %r4, 9; @%p3 bra L; neg.f32 %f2, %f2; B:",
+    ),
+    (
+        "loops",
+        "and.b32 %r3, %r1, 7; mov.f32 %f2, 0f00000000; O: mov.u32 %r4, %r3; I: fma.RND.f32 %f2, %f1, %f1, %f2;
+         sub.u32 %r4, %r4, 1; setp.gt.s32 %p2, %r4, 0; @%p2 bra I; sub.u32 %r3, %r3, 2; setp.gt.s32 %p2, %r3, 0; @%p2 bra O;",
+    ),
+    (
+        // Back to the head from two places.
+        "again",
+        "mov.u32 %r4, 0; mov.f32 %f2, %f1; L: add.u32 %r4, %r4, 1; setp.ge.u32 %p2, %r4, 12; @%p2 bra B;
+         setp.lt.f32 %p3, %f2, 0f3f000000; @!%p3 bra H; add.RND.f32 %f2, %f2, %f1; bra L; H: mul.RND.f32 %f2, %f2, 0f3f000000; bra L; B:",
+    ),
+    ("gone", "mov.f32 %f2, %f1; @%p1 exit; fma.RND.f32 %f2, %f1, %f1, %f1; st.global.f32 [%rd4], %f2; @%p4 exit; neg.f32 %f2, %f2;"),
+    (
+        "stores",
+        "mov.f32 %f2, %f1; @%p1 bra A; add.RND.f32 %f2, %f1, %f1; st.global.f32 [%rd4], %f2; exit;
+         A: mul.RND.f32 %f2, %f1, %f1; st.global.f32 [%rd4], %f2; ret;",
+    ),
+    ("loads", "mov.f32 %f2, 0f00000000; @%p1 bra A; ld.global.f32 %f2, [%rd3+64]; A: @%p4 ld.global.f32 %f2, [%rd3+4]; add.RND.f32 %f2, %f2, %f1;"),
+    (
+        "guards",
+        "mov.f32 %f2, %f1; @%p4 bra A; @%p1 mul.RND.f32 %f2, %f1, %f1; @!%p1 setp.gt.f32 %p3, %f1, 0f00000000;
+         @%p3 mov.u32 %r5, %ctaid.x; @%p3 cvt.rn.f32.u32 %f2, %r5; A: @!%p4 add.RND.f32 %f2, %f2, 0f3f800000;",
+    ),
+    (
+        "doubles",
+        "cvt.f64.f32 %d1, %f1; mov.f64 %d2, 0d3ff0000000000000; @%p1 bra A; fma.rn.f64 %d2, %d2, %d2, %d2;
+         A: cvt.rn.f32.f64 %f2, %d2; add.RND.f32 %f2, %f2, %f1;",
+    ),
+    (
+        "threads",
+        "mov.f32 %f2, %f1; setp.lt.u32 %p2, %r2, 5; @%p2 bra A; setp.gt.u32 %p3, %r2, 40; @%p3 bra B; add.RND.f32 %f2, %f2, %f2; bra B;
+         A: mul.RND.f32 %f2, %f2, 0f40400000; B:",
+    ),
+];
+
+fn parting(rounding: &str) -> Program {
+    let mut text = String::from(".version 8.0\n.target sm_80\n.address_size 64\n");
+    for (name, body) in PARTING {
+        text.push_str(&format!(
+            ".visible .entry {name}(.param .u64 x, .param .u64 y) {{
+             .reg .pred %p<6>; .reg .f32 %f<10>; .reg .b32 %r<10>; .reg .b64 %rd<6>; .reg .f64 %d<5>;
+             ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y]; mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x;
+             mad.lo.u32 %r1, %r3, %r4, %r2; mul.wide.u32 %rd5, %r1, 4; add.u64 %rd3, %rd1, %rd5; add.u64 %rd4, %rd2, %rd5;
+             ld.global.f32 %f1, [%rd3]; setp.lt.f32 %p1, %f1, 0f3dcccccd; and.b32 %r5, %r2, 3; setp.eq.u32 %p4, %r5, 1;
+             {body}
+             st.global.f32 [%rd4], %f2; ret; }}\n"
+        ));
+    }
+    let text = text.replace(".RND", rounding);
+    let parsed = roundonce_ptx::parse(&text);
+    roundonce_ptx::lower(&parsed.module, None).unwrap_or_else(|findings| panic!("{}", findings[0]))
+}
+
+fn parting_cases<'a>(program: &'a Program, n: usize, block: u32, special: u64) -> impl Iterator<Item = Case<'a>> {
+    let grid = [n as u32 / block, 1, 1];
+    PARTING.into_iter().map(move |(entry, _)| Case {
+        program,
+        entry,
+        grid,
+        block: [block, 1, 1],
+        // Beyond its end some read.
+        args: vec![words(n + 16, 1, special), zeros(n)],
+        step_limit: 1 << 30,
+    })
+}
+
+#[test]
+fn lanes_that_part() {
+    for mode in [".rn", ".rz", ".rm.ftz"] {
+        let program = parting(mode);
+        for (special, block) in [(0, 256), (40, 64), (3, 128), (3, 32), (40, 16), (7, 33)] {
+            for case in parting_cases(&program, 2112 / block as usize * block as usize, block, special) {
+                let share = case.hold(&format!("{} {mode} by {block}, special {special}", case.entry));
+                // Conversions from f64 are the interpreter's.
+                let fits = has_native() && block != 33 && case.entry != "doubles";
+                assert!(!fits || share > 0.7, "{} by {block}: {share} native", case.entry);
+            }
+        }
+    }
+}
+
+/// A loop that lanes leave at different times may be given up by the interpreter where native code, which counts tile by
+/// tile, still goes on; otherwise they agree.
+#[test]
+fn limits_where_lanes_part() {
+    let program = parting(".rn");
+    for limit in (1..400).step_by(9) {
+        for mut case in parting_cases(&program, 512, 128, 9) {
+            case.step_limit = limit;
+            let (expected, _) = case.run(Engine::Interpreter, 1);
+            case.step_limit = 1 << 30;
+            let (free, _) = case.run(Engine::Auto, 1);
+            case.step_limit = limit;
+            let (got, _) = case.run(Engine::Auto, 1);
+            let agrees = if expected.is_ok() || got.is_err() { got == expected } else { got == free };
+            assert!(agrees, "{}, limit {limit}: {:?}, not {:?}", case.entry, got.err(), expected.err());
+        }
+    }
+}
+
+#[test]
+fn the_same_error_where_lanes_part() {
+    let program = parting(".rn");
+    for short in [1, 17, 64, 300, 500] {
+        for mut case in parting_cases(&program, 512, 128, 5) {
+            for at in 0..2 {
+                let given = case.args[at].clone();
+                let Arg::Buffer(buffer) = &given else { continue };
+                let left = buffer.words().len().saturating_sub(short);
+                case.args[at] = Arg::Buffer(Buffer::from_words(buffer.words()[..left].to_vec()));
+                case.hold(&format!("{}, argument {at} shorter by {short}", case.entry));
+                case.args[at] = given;
             }
         }
     }

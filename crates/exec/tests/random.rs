@@ -1,9 +1,12 @@
 //! Programs at random: the engine gives what a plain interpreter gives, one thread at a time.
 
 use roundonce_exec::{Arg, Buffer, Engine, Launch, Options};
-use roundonce_scalar::{Case, generate};
+use roundonce_scalar::{Case, generate, generate_plain};
 
-fn run(case: &Case, engine: Engine, threads: usize) -> Result<Vec<Vec<u8>>, String> {
+/// The buffers; instructions that were run, and how many of them by native code.
+type Ran = (Vec<Vec<u8>>, u64, u64);
+
+fn run(case: &Case, engine: Engine, threads: usize) -> Result<Ran, String> {
     let args = case.buffers.iter().map(|buffer| Arg::Buffer(Buffer::from_bytes(buffer))).collect();
     let launch = Launch {
         program: &case.program,
@@ -15,10 +18,15 @@ fn run(case: &Case, engine: Engine, threads: usize) -> Result<Vec<Vec<u8>>, Stri
         options: Options { engine, threads, ..Options::default() },
     };
     let report = launch.run().map_err(|error| error.to_string())?;
-    Ok(report.buffers.into_iter().flatten().map(|buffer| buffer.to_bytes()).collect())
+    let buffers = report.buffers.into_iter().flatten().map(|buffer| buffer.to_bytes()).collect();
+    Ok((buffers, report.steps, report.native_steps))
 }
 
-fn hold(seeds: std::ops::Range<u64>) {
+type Generate = fn(&mut dyn FnMut() -> u64) -> Case;
+
+/// The share of the instructions that was native.
+fn hold(generate: Generate, seeds: std::ops::Range<u64>) -> f64 {
+    let (mut all, mut native) = (0, 0);
     for seed in seeds {
         let mut state = (seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut random = || {
@@ -30,8 +38,13 @@ fn hold(seeds: std::ops::Range<u64>) {
         let case = generate(&mut random);
         case.program.check().unwrap_or_else(|invalid| panic!("seed {seed}: {invalid}"));
         let expected = roundonce_scalar::run(&case.program, case.grid, case.block, case.buffers.clone());
+        let mut steps = None;
         for (engine, threads) in [(Engine::Auto, 1), (Engine::Auto, 2), (Engine::Interpreter, 1)] {
-            let got = run(&case, engine, threads).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+            let ran = run(&case, engine, threads).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+            let (got, counted, by_native) = ran;
+            native += by_native;
+            all += if engine == Engine::Auto { counted } else { 0 };
+            assert_eq!(*steps.get_or_insert(counted), counted, "seed {seed}, {engine:?}: steps");
             if got != expected {
                 let differs = |index: &usize| got[*index] != expected[*index];
                 let buffer = (0..got.len()).find(differs).unwrap_or(0);
@@ -43,22 +56,32 @@ fn hold(seeds: std::ops::Range<u64>) {
             }
         }
     }
+    native as f64 / all as f64
 }
 
 #[test]
 fn two_thousand_programs() {
-    hold(0..2_000);
+    hold(generate, 0..2_000);
+}
+
+/// What native code takes whole: lanes part in most of them.
+#[test]
+fn two_thousand_plain_programs() {
+    let share = hold(generate_plain, 0..2_000);
+    let has_native = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl");
+    assert!(!has_native || share > 0.5, "{share} of the instructions native");
 }
 
 /// Rows that differ by anything, so that tiles have no common pattern.
 #[test]
 fn found_before() {
-    hold(1_006_531..1_006_532);
+    hold(generate, 1_006_531..1_006_532);
 }
 
 /// By hand, for hours: `cargo test --release -p roundonce-exec --test random -- --ignored`.
 #[test]
 #[ignore = "takes an hour"]
 fn many_programs() {
-    hold(1_000_000..11_000_000);
+    hold(generate, 1_000_000..6_000_000);
+    hold(generate_plain, 1_000_000..6_000_000);
 }

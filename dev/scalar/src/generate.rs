@@ -40,10 +40,25 @@ struct Generator<'r> {
     own: Reg,
     neighbour: Reg,
     left: u32,
+    /// The thread's number in its block, and where its results go.
+    thread: Reg,
+    record: Reg,
+    /// Nothing but what machines have vector instructions for.
+    plain: bool,
 }
 
 /// Writes a program by what `random` says.
 pub fn generate(random: &mut dyn FnMut() -> u64) -> Case {
+    write(random, false)
+}
+
+/// One of nothing but what machines have vector instructions for: lanes that part and meet again in all ways, loops that
+/// they leave one by one, results stored on the way.
+pub fn generate_plain(random: &mut dyn FnMut() -> u64) -> Case {
+    write(random, true)
+}
+
+fn write(random: &mut dyn FnMut() -> u64, plain: bool) -> Case {
     let shapes =
         [[32, 1, 1], [64, 1, 1], [96, 1, 1], [16, 4, 1], [7, 3, 2], [1, 1, 1], [128, 1, 1], [4, 4, 4], [33, 1, 1]];
     let block = shapes[random() as usize % shapes.len()];
@@ -63,13 +78,17 @@ pub fn generate(random: &mut dyn FnMut() -> u64) -> Case {
     let input = kernel.register(Width::B64);
     let slots = kernel.register(Width::B64);
     let (own, neighbour) = (kernel.register(Width::B32), kernel.register(Width::B32));
+    let (thread, record) = (kernel.register(Width::B32), kernel.register(Width::B64));
     kernel.blocks.push(Block { instructions: Vec::new(), terminator: Terminator::Exit, place: 0 });
-    let mut generator =
-        Generator { random, kernel, current: 0, preds, b16, b32, b64, input, slots, own, neighbour, left: 60 };
-    let (out, linear) = generator.prologue(threads);
+    let stored = (b32.len() * 4 + b64.len() * 8 + b16.len() * 2 + 8).next_multiple_of(8);
+    let current = 0;
+    #[rustfmt::skip] // A list.
+    let mut generator = Generator {
+        random, kernel, current, preds, b16, b32, b64, input, slots, own, neighbour, left: 60, thread, record, plain,
+    };
+    generator.prologue(threads, stored as u64);
     generator.statements(0);
-    generator.epilogue(out, linear);
-    let stored = (generator.b32.len() * 4 + generator.b64.len() * 8 + generator.b16.len() * 2 + 8).next_multiple_of(8);
+    generator.epilogue();
     let total = threads as usize * (grid[0] * grid[1]) as usize;
     let interesting = [0, 1, 0x3f80_0000, 0xbf80_0001, 0x7f80_0000, 0x7fc0_0001, 0x0000_0001, 0x8000_0000, 0x4b00_0001];
     let mut words = Vec::new();
@@ -129,8 +148,8 @@ impl Generator<'_> {
         self.emit(Op::Int { d, op, width, args });
     }
 
-    /// Addresses, and values of every pattern in the registers. Returns the output's address and the thread's number.
-    fn prologue(&mut self, threads: u32) -> (Reg, Reg) {
+    /// Addresses, and values of every pattern in the registers.
+    fn prologue(&mut self, threads: u32, stored: u64) {
         let none = Operand::ZERO;
         let out = self.kernel.register(Width::B64);
         for (offset, d) in [(0, self.input), (8, out), (16, self.slots)] {
@@ -146,16 +165,18 @@ impl Generator<'_> {
         let ntid = [0, 1, 2].map(|axis| fresh(self, Special::Ntid(axis)));
         let ctaid = [0, 1].map(|axis| fresh(self, Special::Ctaid(axis)));
         let width = fresh(self, Special::Nctaid(0));
-        let (thread, linear) = (self.kernel.register(Width::B32), self.kernel.register(Width::B32));
-        self.int(thread, IntOp::MulAdd, Width::B32, [tid[2], ntid[1], tid[1], none]);
-        self.int(thread, IntOp::MulAdd, Width::B32, [thread.into(), ntid[0], tid[0], none]);
-        self.int(linear, IntOp::MulAdd, Width::B32, [ctaid[1], width, ctaid[0], none]);
-        self.int(linear, IntOp::MulAdd, Width::B32, [linear.into(), Operand::Imm(threads.into()), thread.into(), none]);
+        let (thread, linear) = (self.thread, self.kernel.register(Width::B32));
+        let (row, number) = (self.kernel.register(Width::B32), self.kernel.register(Width::B32));
+        self.int(row, IntOp::MulAdd, Width::B32, [tid[2], ntid[1], tid[1], none]);
+        self.int(thread, IntOp::MulAdd, Width::B32, [row.into(), ntid[0], tid[0], none]);
+        self.int(number, IntOp::MulAdd, Width::B32, [ctaid[1], width, ctaid[0], none]);
+        self.int(linear, IntOp::MulAdd, Width::B32, [number.into(), Operand::Imm(threads.into()), thread.into(), none]);
         let (own, neighbour) = (self.own, self.neighbour);
         self.int(own, IntOp::Shl, Width::B32, [thread.into(), Operand::Imm(2), none, none]);
         self.int(neighbour, IntOp::Add, Width::B32, [thread.into(), Operand::Imm(1), none, none]);
-        let count = Operand::Imm(threads.into());
-        self.int(neighbour, IntOp::Rem(Sign::Unsigned), Width::B32, [neighbour.into(), count, none, none]);
+        let count = Operand::Imm(u64::from(threads) - u64::from(self.plain));
+        let cut = if self.plain { IntOp::Min(Sign::Unsigned) } else { IntOp::Rem(Sign::Unsigned) };
+        self.int(neighbour, cut, Width::B32, [neighbour.into(), count, none, none]);
         self.int(neighbour, IntOp::Shl, Width::B32, [neighbour.into(), Operand::Imm(2), none, none]);
         let starts = [linear.into(), tid[0], tid[1], ctaid[0], Operand::Imm(0x3f80_0001)];
         for (index, d) in self.b32.clone().into_iter().enumerate() {
@@ -164,6 +185,8 @@ impl Generator<'_> {
                 None => self.input_word(d, linear),
             }
         }
+        let wide = IntOp::MulAddWide(Sign::Unsigned);
+        self.int(self.record, wide, Width::B32, [linear.into(), Operand::Imm(stored), out.into(), none]);
         for d in self.b64.clone() {
             let a = self.operand(Width::B32);
             let args = [a, Operand::Imm(4), none, none];
@@ -174,13 +197,21 @@ impl Generator<'_> {
             let of = Comparand::Unsigned(Width::B32);
             self.emit(Op::Compare { d, comparison: Comparison::Lt, of, a, b });
         }
-        (out, linear)
     }
 
     /// A word of the input, at an index that is cut to fit.
     fn input_word(&mut self, d: Reg, index: Reg) {
         let (none, place) = (Operand::ZERO, self.kernel.register(Width::B32));
         let at = self.kernel.register(Width::B64);
+        if self.plain {
+            // Neighbours read neighbours.
+            let wide = IntOp::MulAddWide(Sign::Unsigned);
+            self.int(at, wide, Width::B32, [self.thread.into(), Operand::Imm(4), self.input.into(), none]);
+            let offset = 4 * (self.pick(INPUT as usize / 2) as i64);
+            let d = vec![Some(d)];
+            self.guarded(Op::Load { d, space: Space::Global, bytes: 4, signed: false, address: at.into(), offset });
+            return;
+        }
         self.int(place, IntOp::And, Width::B32, [index.into(), Operand::Imm(INPUT - 1), none, none]);
         let wide = IntOp::MulAddWide(Sign::Unsigned);
         self.int(at, wide, Width::B32, [place.into(), Operand::Imm(4), self.input.into(), none]);
@@ -201,6 +232,15 @@ impl Generator<'_> {
                 return;
             }
             self.left -= 1;
+            if self.plain {
+                match self.pick(if depth < 3 { 12 } else { 7 }) {
+                    7..=9 => self.branch(depth),
+                    10 => self.repeat(depth),
+                    11 if depth == 0 && self.pick(4) == 0 => self.together(),
+                    _ => self.operation(),
+                }
+                continue;
+            }
             match self.pick(if depth < 3 { 12 } else { 8 }) {
                 8 | 9 => self.branch(depth),
                 10 => self.repeat(depth),
@@ -218,7 +258,7 @@ impl Generator<'_> {
         self.current = then;
         self.statements(depth + 1);
         // Some never come back.
-        let leaves = depth == 0 && self.pick(12) == 0;
+        let leaves = if self.plain { self.leave() } else { depth == 0 && self.pick(12) == 0 };
         self.end(if leaves { Terminator::Exit } else { Terminator::Jump(after) });
         if !lone {
             self.current = otherwise;
@@ -226,6 +266,19 @@ impl Generator<'_> {
         }
         self.end(Terminator::Jump(after));
         self.current = after;
+    }
+
+    /// Some results stored, after which the thread may be done. Whether it is.
+    fn leave(&mut self) -> bool {
+        if self.pick(3) > 0 {
+            return false;
+        }
+        for _ in 0..1 + self.pick(2) {
+            let (value, offset) = (self.reg(Width::B32), 4 * self.pick(8) as i64);
+            let (values, address) = (vec![value.into()], self.record.into());
+            self.emit(Op::Store { values, width: Width::B32, space: Space::Global, bytes: 4, address, offset });
+        }
+        self.pick(3) == 0
     }
 
     /// A loop of a few rounds, as many for all or not.
@@ -238,6 +291,13 @@ impl Generator<'_> {
         self.end(Terminator::Jump(body));
         self.current = body;
         self.statements(depth + 1);
+        if self.plain && self.pick(3) == 0 {
+            // Out of the middle.
+            let (pred, on) = (self.reg(Width::Pred), self.block());
+            self.end(Terminator::Branch { pred, then: after, otherwise: on });
+            self.current = on;
+            self.operation();
+        }
         self.int(counter, IntOp::Add, Width::B32, [counter.into(), Operand::Imm(0xffff_ffff), none, none]);
         let of = Comparand::Signed(Width::B32);
         self.emit(Op::Compare { d: pred, comparison: Comparison::Gt, of, a: counter.into(), b: none });
@@ -287,6 +347,31 @@ impl Generator<'_> {
     }
 
     fn operation(&mut self) {
+        if self.plain {
+            return match self.pick(16) {
+                0..=4 => self.float(),
+                5..=8 => self.integer(),
+                9 => {
+                    let width = [Width::B32, Width::B64][self.pick(2)];
+                    let (d, p) = (self.reg(width), self.reg(Width::Pred).into());
+                    let (a, b) = (self.operand(width), self.operand(width));
+                    self.guarded(Op::Select { d, p, a, b });
+                }
+                10..=12 => self.comparison(),
+                13 => self.conversion(),
+                14 => {
+                    let d = self.reg(Width::B32);
+                    self.input_word(d, self.thread);
+                }
+                _ => {
+                    let guard = Guard { pred: self.reg(Width::Pred), expected: self.pick(2) == 0 };
+                    if self.pick(6) == 0 {
+                        let instruction = Instruction { op: Op::Exit, guard: Some(guard), place: 0 };
+                        self.kernel.blocks[self.current].instructions.push(instruction);
+                    }
+                }
+            };
+        }
         match self.pick(16) {
             0..=3 => self.float(),
             4..=7 => self.integer(),
@@ -323,12 +408,15 @@ impl Generator<'_> {
     }
 
     fn float(&mut self) {
-        let format = [Format::F32, Format::F32, Format::F64, Format::F16][self.pick(4)];
+        let formats = [Format::F32, Format::F32, Format::F64, Format::F16];
+        let format =
+            if self.plain && self.pick(8) > 0 { Format::F32 } else { formats[self.pick(4 - usize::from(self.plain))] };
         let width = Width::holding(format.width());
         let kind = [Kind::MulAdd, Kind::MulAdd, Kind::Add, Kind::Mul][self.pick(4)];
         let mut operation = Operation::new(kind, format, Rounding::ALL[self.pick(4)]);
-        operation.flush = self.pick(4) == 0;
-        operation.saturate = self.pick(6) == 0;
+        let any = !self.plain || format == Format::F32;
+        operation.flush = self.pick(4) == 0 && any;
+        operation.saturate = self.pick(6) == 0 && any;
         operation.negate_product = self.pick(4) == 0;
         operation.negate_addend = self.pick(4) == 0;
         let d = self.reg(width);
@@ -350,7 +438,8 @@ impl Generator<'_> {
             LeadingZeros, PopCount, Reverse, Logic3(0x96), Logic3(0xca), FieldExtract(sign), FieldInsert, Permute,
             Funnel { left: true, clamp: false }, Funnel { left: false, clamp: true },
         ];
-        let op = ops[self.pick(ops.len())];
+        let simple = [Add, Sub, Mul, MulAdd, MulWide(sign), Min(sign), Max(sign), And, Or, Xor, Not, Shl, Shr(sign)];
+        let op = if self.plain { simple[self.pick(simple.len())] } else { ops[self.pick(ops.len())] };
         let widths = [Width::B32, Width::B32, Width::B64, Width::B16, Width::Pred];
         let mut width = widths[self.pick(widths.len())];
         while !op.takes(width) {
@@ -359,7 +448,7 @@ impl Generator<'_> {
                 width = Width::B32;
             }
         }
-        if width == Width::Pred && !matches!(op, And | Or | Xor | Not) {
+        if width == Width::Pred && !matches!(op, And | Or | Xor | Not) || self.plain && width == Width::B16 {
             width = Width::B32;
         }
         let d = self.reg(op.result_width(width));
@@ -381,7 +470,10 @@ impl Generator<'_> {
             Comparand::Float(Format::F32, false),
             Comparand::Float(Format::F64, false),
         ];
-        let of = kinds[self.pick(kinds.len())];
+        let mut of = kinds[self.pick(kinds.len())];
+        if self.plain && of == Comparand::Unsigned(Width::B16) {
+            of = Comparand::Signed(Width::B32);
+        }
         let float = [Eq, Ne, Lt, Le, Gt, Ge, Equ, Neu, Ltu, Leu, Gtu, Geu, Num, Nan];
         let comparison = float[self.pick(if matches!(of, Comparand::Float(..)) { 14 } else { 6 })];
         let width = match of {
@@ -407,7 +499,7 @@ impl Generator<'_> {
             (single, int(32, true)),
             (single, int(64, false)),
         ];
-        let (from, to) = pairs[self.pick(pairs.len())];
+        let (from, to) = pairs[self.pick(if self.plain { 3 } else { pairs.len() })];
         let (d, a) = (self.reg(to.width()), self.operand(from.width()));
         let float = matches!(from, Scalar::Float(_));
         let rounding = if float { Rounding::TowardZero } else { Rounding::NearestEven };
@@ -442,12 +534,8 @@ impl Generator<'_> {
     }
 
     /// Every register goes out.
-    fn epilogue(&mut self, out: Reg, linear: Reg) {
-        let none = Operand::ZERO;
-        let size = (self.b32.len() * 4 + self.b64.len() * 8 + self.b16.len() * 2 + 8).next_multiple_of(8) as u64;
-        let at = self.kernel.register(Width::B64);
-        let wide = IntOp::MulAddWide(Sign::Unsigned);
-        self.int(at, wide, Width::B32, [linear.into(), Operand::Imm(size), out.into(), none]);
+    fn epilogue(&mut self) {
+        let (none, at) = (Operand::ZERO, self.record);
         let mut offset = 0;
         let all: Vec<(Reg, Width, u32)> =
             [(self.b64.clone(), Width::B64, 8), (self.b32.clone(), Width::B32, 4), (self.b16.clone(), Width::B16, 2)]

@@ -7,7 +7,7 @@
 mod generate;
 mod integer;
 
-pub use generate::{Case, generate};
+pub use generate::{Case, generate, generate_plain};
 
 use roundonce_arith::{Format, Profile};
 use roundonce_isa::program::{

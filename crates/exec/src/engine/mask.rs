@@ -92,6 +92,16 @@ impl Mask {
         let high = if shift == 0 { 0 } else { self.0.get(word + 1).copied().unwrap_or(0) << (64 - shift) };
         (low | high) as u32 & (u32::MAX >> (32 - count.clamp(1, 32)))
     }
+    /// Adds up to 64 lanes from `start`.
+    pub(crate) fn set_word(&mut self, start: usize, bits: u64) {
+        let (word, shift) = (start / 64, start % 64);
+        self.0[word] |= bits << shift;
+        if shift > 0
+            && let Some(next) = self.0.get_mut(word + 1)
+        {
+            *next |= bits >> (64 - shift);
+        }
+    }
     /// Adds up to 32 lanes from `start`.
     pub(crate) fn set_bits32(&mut self, start: usize, bits: u32) {
         let (word, shift) = (start / 64, start % 64);
@@ -118,7 +128,8 @@ mod tests {
         assert_eq!(mask.extent(), (0, 128));
         let mut other = Mask::default();
         other.set_bits32(50, 0x8000_0001);
-        assert_eq!(other.lanes().collect::<Vec<_>>(), [50, 81]);
+        other.set_word(60, 1 << 63 | 1);
+        assert_eq!(other.lanes().collect::<Vec<_>>(), [50, 60, 81, 123]);
         let mut bytes = [0; LANES];
         bytes[5] = 1;
         bytes[LANES - 1] = 1;

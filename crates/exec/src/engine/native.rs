@@ -5,7 +5,7 @@ use super::group::{Fragment, Machine, Setup};
 use super::lanes::{Column, Lane, Shape, with_lane};
 use super::mask::Mask;
 use crate::memory::Words;
-use crate::native::{self, Compiled, Exit, Given, Hand, Input, Left, MOST, Piece, Point, Segments, Went};
+use crate::native::{self, Compiled, Exit, Given, Hand, Input, Kind, Left, MOST, Piece, Point, Segments, Went};
 use roundonce_isa::program::{Operand, Reg, Width};
 use std::collections::BTreeMap;
 
@@ -21,8 +21,7 @@ pub(super) struct Natives {
 #[derive(Debug, Default)]
 struct Entry {
     pieces: Vec<Piece>,
-    /// Stores stand alone.
-    separate: bool,
+    kind: Kind,
     /// Tiles given up, less those that went through.
     failures: u32,
     given_up: bool,
@@ -30,23 +29,35 @@ struct Entry {
 
 /// So many tiles may be given up before a region is left to the interpreter.
 const FAILURES: u32 = 64;
+/// Where one tile of so many parts, it is worth going on with lanes that do: the interpreter takes as much longer.
+const PARTED: u32 = 8;
 /// So many kinds of inputs are compiled for.
 const PIECES: usize = 4;
 
 impl Entry {
-    /// Whether a piece that ran is worth running again.
-    fn judge(&mut self, piece: Piece, tiles: &[Option<Left>], conflict: bool) {
-        if conflict {
+    /// Whether a piece that ran is worth running again, or one of another kind is.
+    fn judge(&mut self, piece: Piece, ran: &Sweep) {
+        let through = ran.tiles.iter().flatten().count() as u32;
+        let count = through + ran.failed;
+        self.failures = (self.failures + ran.failed).saturating_sub(through / 4);
+        if ran.conflict {
             // Stores apart from now on; where they are already, none of it.
-            self.pieces.clear();
-            self.given_up = std::mem::replace(&mut self.separate, true);
-            return;
+            self.given_up = self.kind.separate;
+            self.change(Kind { separate: true, ..self.kind });
+        } else if std::env::var("NOPART").is_err()
+            && !self.kind.parting
+            && (PARTED * ran.parted > count || ran.parted > 0 && self.failures > FAILURES)
+        {
+            self.change(Kind { parting: true, ..self.kind });
+        } else {
+            self.given_up = self.failures > FAILURES;
+            self.pieces.push(piece);
         }
-        let failed = tiles.iter().filter(|tile| tile.is_none()).count() as u32;
-        let through = tiles.len() as u32 - failed;
-        self.failures = (self.failures + failed).saturating_sub(through / 4);
-        self.given_up = self.failures > FAILURES;
-        self.pieces.push(piece);
+    }
+    fn change(&mut self, kind: Kind) {
+        self.pieces.clear();
+        self.failures = 0;
+        self.kind = kind;
     }
 }
 
@@ -86,13 +97,14 @@ impl Machine<'_> {
                 return false;
             };
             let mut piece = entry.pieces.swap_remove(index);
-            let Ran { tiles, outputs, conflict } = self.run_tiles(&mut piece);
-            let through = tiles.iter().flatten().count();
+            let kind = entry.kind;
+            let (ran, outputs) = self.run_tiles(&mut piece);
+            let through = ran.tiles.iter().flatten().count();
             if through > 0 {
-                self.leave_native(&piece, &tiles, outputs, start, fragment);
+                self.leave_native(&piece, &ran.tiles, outputs, start, fragment);
             }
-            entry.judge(piece, &tiles, conflict);
-            if conflict && through == 0 && !entry.given_up {
+            entry.judge(piece, &ran);
+            if through == 0 && entry.kind != kind && !entry.given_up {
                 continue;
             }
             if through == 0 {
@@ -113,10 +125,10 @@ impl Machine<'_> {
         let make = || {
             let live = native::live(&given, start).into_iter();
             let inputs: Vec<(Reg, Input)> = live.map(|reg| (reg, input(reg))).collect();
-            Compiled::compile(&given, start, &inputs, entry.separate)
+            Compiled::compile(&given, start, &inputs, entry.kind)
         };
         let fits = |code: &Compiled| if fresh { code.is_fresh() } else { self.fits(code) };
-        entry.pieces.push(Piece::new(self.setup.shelf.get(start, entry.separate, fits, make)?));
+        entry.pieces.push(Piece::new(self.setup.shelf.get(start, entry.kind, fits, make)?));
         Some(entry.pieces.len() - 1)
     }
 
@@ -136,8 +148,9 @@ impl Machine<'_> {
                         crate::scalar::sign_extend(value, width.bits())
                     };
                     let pattern: Vec<i64> = (0..MOST).map(number).collect();
-                    // Rows may differ by anything: tiles of any size must all have it.
-                    let alike = [MOST, 64, 32, 16].into_iter().all(|tile| {
+                    // Rows may differ by anything: tiles of any size that divides a block must all have it.
+                    let mut tiles = [MOST, 64, 32, 16].into_iter().filter(|&tile| self.threads.is_multiple_of(tile));
+                    let alike = tiles.all(|tile| {
                         (0..lanes).step_by(tile).all(|start| {
                             self.has_pattern::<T>(reg, start, &pattern[..tile.min(lanes - start)])
                         })
@@ -181,7 +194,7 @@ impl Machine<'_> {
     }
 
     /// Runs a piece over all tiles.
-    fn run_tiles(&mut self, piece: &mut Piece) -> Ran {
+    fn run_tiles(&mut self, piece: &mut Piece) -> (Sweep, Vec<(Reg, Out)>) {
         let count = self.geometry.lanes / piece.code.lanes;
         let columns: Vec<(Reg, i64)> = piece.code.input_columns().collect();
         for (reg, at) in columns {
@@ -201,34 +214,47 @@ impl Machine<'_> {
             outputs.push((reg, column));
         }
         self.prepare(piece, count);
-        let (tiles, conflict) = self.sweep(piece, count);
-        Ran { tiles, outputs, conflict }
+        (self.sweep(piece, count, |_| true), outputs)
     }
 
-    /// Runs a piece over tiles whose lines are filled: how each left, none where it was given up; and whether its stores
-    /// may meet other lanes' accesses.
-    fn sweep(&mut self, piece: &mut Piece, count: usize) -> (Vec<Option<Left>>, bool) {
+    /// Runs a piece over those tiles that are to do; their lines are filled.
+    fn sweep(&mut self, piece: &mut Piece, count: usize, to_do: impl Fn(usize) -> bool) -> Sweep {
         let segments = self.segments();
         let limit = i64::try_from(self.setup.step_limit).unwrap_or(i64::MAX);
         let budget = limit.saturating_sub_unsigned(self.issued);
-        let mut tiles = Vec::with_capacity(count);
-        while tiles.len() < count {
-            let went = piece.run(tiles.len()..count, &segments, budget);
+        let mut ran = Sweep { tiles: Vec::with_capacity(count), failed: 0, parted: 0, conflict: false };
+        while ran.tiles.len() < count {
+            let next = ran.tiles.len();
+            let end = (next..count).find(|&tile| !to_do(tile)).unwrap_or(count);
+            if end == next {
+                ran.tiles.push(None);
+                continue;
+            }
+            let went = piece.run(next..end, &segments, budget);
             let done = match went {
-                Went::Through => count,
-                Went::Stopped(tile) | Went::Conflict(tile) => tile,
+                Went::Through => end,
+                Went::Stopped(tile) | Went::Parted(tile) | Went::Conflict(tile) => tile,
             };
-            tiles.extend((tiles.len()..done).map(|tile| Some(piece.left(tile))));
+            ran.tiles.extend((next..done).map(|tile| Some(piece.left(tile))));
             match went {
                 Went::Through => {}
-                Went::Stopped(_) => tiles.push(None),
+                Went::Stopped(_) => ran.fail(1),
+                Went::Parted(tile) => {
+                    ran.parted += 1;
+                    ran.fail(1);
+                    // Where the first ones all do the others will too.
+                    if tile + 1 == count.min(2) && ran.parted as usize == tile + 1 {
+                        ran.parted = count as u32;
+                        ran.fail(count - ran.tiles.len());
+                    }
+                }
                 Went::Conflict(_) => {
-                    tiles.resize(count, None);
-                    return (tiles, true);
+                    ran.conflict = true;
+                    ran.fail(count - ran.tiles.len());
                 }
             }
         }
-        (tiles, false)
+        ran
     }
 
     /// Runs whole kernels of several groups at once, where one piece takes their lanes from the start to the end. What is
@@ -236,20 +262,20 @@ impl Machine<'_> {
     pub(crate) fn ahead(&mut self, first: u64, blocks: usize, per_group: usize) -> Vec<Mask> {
         let groups = blocks.div_ceil(per_group);
         let threads = self.threads;
-        let all = || {
-            let of_group = |index: usize| (blocks - index * per_group).min(per_group) * threads;
-            (0..groups).map(|index| Mask::first(of_group(index))).collect()
-        };
+        let of_group = |index: usize| (blocks - index * per_group).min(per_group) * threads;
+        let mut rest: Vec<Mask> = (0..groups).map(|index| Mask::first(of_group(index))).collect();
         if !self.native.enabled || self.shared_words > 0 {
-            return all();
+            return rest;
         }
-        let mut rest = None;
         self.issued = 0;
         let start = Point { block: 0, at: 0 };
         let mut entry = self.native.entries.remove(&start).unwrap_or_default();
-        let fresh =
-            entry.pieces.iter().position(|piece| piece.code.is_whole()).or_else(|| self.compile(start, &mut entry));
-        if let Some(index) = fresh.filter(|&index| !entry.given_up && entry.pieces[index].code.is_whole()) {
+        loop {
+            let known = entry.pieces.iter().position(|piece| piece.code.is_whole());
+            let index = known.or_else(|| self.compile(start, &mut entry));
+            let Some(index) = index.filter(|&index| !entry.given_up && entry.pieces[index].code.is_whole()) else {
+                break;
+            };
             let mut piece = entry.pieces.swap_remove(index);
             let (lanes, size) = (piece.code.lanes, self.setup.block);
             let of_block = self.threads / lanes;
@@ -262,22 +288,32 @@ impl Machine<'_> {
                 }
                 block = self.next_block(block);
             }
-            let (tiles, conflict) = self.sweep(&mut piece, count);
-            let mut parts = vec![Mask::default(); groups];
-            for (tile, left) in tiles.iter().enumerate() {
-                if let Some(left) = left {
-                    self.count_native(left, lanes);
-                    continue;
-                }
+            let place = |tile: usize| {
                 let group = tile / (per_group * of_block);
                 let lane = (tile - group * per_group * of_block) * lanes;
-                parts[group] = parts[group].or(Mask::range(lane, lane + lanes));
+                (group, Mask::range(lane, lane + lanes))
+            };
+            let to_do = |tile: usize| {
+                let (group, lanes) = place(tile);
+                lanes.without(rest[group]).is_empty()
+            };
+            let ran = self.sweep(&mut piece, count, to_do);
+            for (tile, left) in ran.tiles.iter().enumerate() {
+                if let Some(left) = left {
+                    self.count_native(left, lanes);
+                    let (group, lanes) = place(tile);
+                    rest[group] = rest[group].without(lanes);
+                }
             }
-            rest = Some(parts);
-            entry.judge(piece, &tiles, conflict);
+            let kind = entry.kind;
+            entry.judge(piece, &ran);
+            // What was given up may go by code of another kind.
+            if entry.kind == kind || rest.iter().all(|rest| rest.is_empty()) {
+                break;
+            }
         }
         self.native.entries.insert(start, entry);
-        rest.unwrap_or_else(all)
+        rest
     }
     fn next_block(&self, [x, y, z]: [u32; 3]) -> [u32; 3] {
         let [width, height, _] = self.setup.grid;
@@ -344,15 +380,21 @@ impl Machine<'_> {
             self.count_native(tile, lanes);
         }
         let first = tiles.first().copied().flatten().map(|tile| tile.exit);
-        let alike = tiles.iter().all(|tile| tile.map(|tile| tile.exit) == first);
+        let parted = Some(piece.code.exits.len());
+        let alike = first != parted && tiles.iter().all(|tile| tile.map(|tile| tile.exit) == first);
         let of = |wanted: Option<usize>| {
             if alike {
                 return if wanted == first { fragment.mask } else { Mask::default() };
             }
             let mut mask = Mask::default();
             for (tile, left) in tiles.iter().enumerate() {
-                if left.map(|left| left.exit) == wanted {
+                let exit = left.map(|left| left.exit);
+                if exit == wanted {
                     mask = mask.or(Mask::range(tile * lanes, (tile + 1) * lanes));
+                } else if let Some(wanted) = wanted.filter(|_| exit == parted) {
+                    for (place, &word) in piece.took(tile, wanted).iter().enumerate() {
+                        mask.set_word(tile * lanes + place * 64, word);
+                    }
                 }
             }
             mask
@@ -471,11 +513,24 @@ impl Machine<'_> {
     }
 }
 
-/// How tiles went, and the columns that they wrote.
-struct Ran {
+/// How tiles went.
+struct Sweep {
+    /// How each left, none where it was given up or not to do.
     tiles: Vec<Option<Left>>,
-    outputs: Vec<(Reg, Out)>,
+    /// Those given up.
+    failed: u32,
+    /// Of these, those whose lanes parted.
+    parted: u32,
+    /// Stores may meet other lanes' accesses.
     conflict: bool,
+}
+
+impl Sweep {
+    /// The next tiles are given up.
+    fn fail(&mut self, count: usize) {
+        self.failed += count as u32;
+        self.tiles.resize(self.tiles.len() + count, None);
+    }
 }
 
 /// A column of any width.

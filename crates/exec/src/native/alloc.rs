@@ -3,6 +3,7 @@
 use super::frame::Frame;
 use super::region::{Exit, Region, Target};
 use super::shape::{Shape, Shapes, VECTOR};
+use super::waiting::Waiting;
 use crate::engine::code::Code;
 use iced_x86::Register;
 use roundonce_isa::program::{Op, Operand, Reg, Role, Width};
@@ -94,8 +95,14 @@ pub(super) fn is_general(shapes: &Shapes, reg: Reg) -> bool {
 }
 
 /// Homes for all registers, and how many vectors had to live in the frame, weighed by how often they are used.
-pub(super) fn homes(code: &Code<'_>, region: &Region, shapes: &Shapes, frame: &mut Frame) -> (Vec<Home>, u64) {
-    let mut wants = wants(code, region, shapes);
+pub(super) fn homes(
+    code: &Code<'_>,
+    region: &Region,
+    shapes: &Shapes,
+    waiting: &Waiting,
+    frame: &mut Frame,
+) -> (Vec<Home>, u64) {
+    let mut wants = wants(code, region, shapes, waiting);
     wants.sort_by_key(|want| (std::cmp::Reverse(want.weight), want.reg));
     let mut homes = vec![Home::Nowhere; code.kernel.registers.len()];
     let mut general: Vec<(Register, Vec<Range>)> = GENERAL.iter().map(|&register| (register, Vec::new())).collect();
@@ -168,7 +175,7 @@ pub(super) fn homes(code: &Code<'_>, region: &Region, shapes: &Shapes, frame: &m
     (homes, spilled)
 }
 
-fn wants(code: &Code<'_>, region: &Region, shapes: &Shapes) -> Vec<Want> {
+fn wants(code: &Code<'_>, region: &Region, shapes: &Shapes, waiting: &Waiting) -> Vec<Want> {
     let count = code.kernel.registers.len();
     let mut ranges: Vec<Range> = vec![Vec::new(); count];
     let mut weights = vec![0u64; count];
@@ -176,6 +183,7 @@ fn wants(code: &Code<'_>, region: &Region, shapes: &Shapes) -> Vec<Want> {
     let depths = region.depths();
     let all_parts = |reg: Reg| parts(shapes, code.kernel.width(reg), reg) * 2 + usize::from(is_general(shapes, reg));
     let mut base = 0;
+    let mut spans = Vec::with_capacity(region.nodes.len());
     for (index, node) in region.nodes.iter().enumerate() {
         let steps = region.steps(code, index);
         let weight = 8u64.pow(depths[index].min(6));
@@ -222,7 +230,13 @@ fn wants(code: &Code<'_>, region: &Region, shapes: &Shapes) -> Vec<Want> {
                 ranges[reg].push((base, until));
             }
         }
+        spans.push((base, end));
         base = end + 1;
+    }
+    // Who waits keeps what he has all the while.
+    for (reg, range) in ranges.iter_mut().enumerate().filter(|(_, range)| !range.is_empty()) {
+        let waits = spans.iter().enumerate().filter(|&(node, _)| waiting.keeps(node, Reg(reg as u32)));
+        range.extend(waits.map(|(_, span)| span));
     }
     let is_constant = |reg: usize| matches!(shapes.shape(Operand::Reg(Reg(reg as u32))), Shape::Constant(_));
     let wanted: Vec<usize> = (0..count).filter(|&reg| !ranges[reg].is_empty() && !is_constant(reg)).collect();

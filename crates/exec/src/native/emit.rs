@@ -3,6 +3,7 @@
 
 mod control;
 mod memory;
+mod parting;
 mod scalar;
 mod vector;
 
@@ -11,12 +12,14 @@ use super::alloc::{Home, Place};
 use super::asm::{Asm, Label, Manner, all_at, at, low};
 use super::frame::Frame;
 use super::notes::{LATE, NAN, Noted, Notes, is_mixed, operand};
-use super::region::Region;
+use super::region::{Point, Region};
 use super::shape::{Shape, Shapes, VECTOR};
 use crate::engine::code::Step;
 use iced_x86::{Code, Instruction, Register};
+use parting::Ways;
 use roundonce_arith::Format;
 use roundonce_isa::program::{Operand, Reg, Width};
+use std::collections::BTreeMap;
 
 pub(super) use control::{Emitted, region};
 
@@ -80,8 +83,14 @@ struct Emit<'a> {
     asm: Asm,
     /// What the registers hold at this instruction.
     notes: Notes,
-    /// The guard of the instruction at work, where lanes differ: where its mask stands, and what it must be.
-    guard: Option<(i64, bool)>,
+    /// Where the mask of the lanes at work stands, if these are not all.
+    guard: Option<i64>,
+    /// The instruction at work.
+    point: Point,
+    /// The site of each access.
+    accesses: BTreeMap<Point, usize>,
+    /// Where lanes that part go on.
+    ways: Option<Ways>,
     troubles: Vec<(Label, Trouble, usize)>,
 }
 
@@ -131,7 +140,7 @@ impl Emit<'_> {
         let index = match places.len() {
             1 => 0,
             count if count == halves => part.half,
-            _ => part.vector * halves + part.half,
+            _ => part.vector * halves + part.half % halves,
         };
         places.get(index).copied()
     }
@@ -272,9 +281,13 @@ impl Emit<'_> {
     /// Where a part of a result is made: its home, or `scratch` on the way to the frame or past a guard.
     fn target(&self, d: Reg, part: Part, scratch: Register) -> Register {
         match self.place(d, part) {
-            Some(Place::Register(register)) if self.guard.is_none() => register,
+            Some(Place::Register(register)) if self.held_back(d).is_none() => register,
             _ => scratch,
         }
+    }
+    /// The mask of the lanes that write a register, if others keep what they have in it.
+    fn held_back(&self, d: Reg) -> Option<i64> {
+        self.guard.filter(|_| self.shapes.shape(Operand::Reg(d)) == Shape::Lanes)
     }
     /// Brings a result home from where [`target`](Emit::target) put it.
     fn bring(&mut self, d: Reg, part: Part, from: Register) {
@@ -286,9 +299,9 @@ impl Emit<'_> {
             self.asm.rr(code, to, xmm(from));
             return self.set_number(d, Register::RAX);
         };
-        let manner = match self.guard {
-            Some((mask, expected)) => {
-                self.lanes_of(mask, expected, self.width(d), part, Register::K1);
+        let manner = match self.held_back(d) {
+            Some(mask) => {
+                self.lanes_of(mask, self.width(d), part, Register::K1);
                 Manner::masked(Register::K1)
             }
             None => Manner::default(),
@@ -307,16 +320,11 @@ impl Emit<'_> {
         };
         self.asm.vector(instruction, manner);
     }
-    /// The lanes of a part where a mask in the frame is as expected.
-    fn lanes_of(&mut self, mask: i64, expected: bool, width: Width, part: Part, to: Register) {
-        let eax = Register::EAX;
+    /// The lanes of a part where a mask in the frame is set.
+    fn lanes_of(&mut self, mask: i64, width: Width, part: Part, to: Register) {
         let half = if width == Width::B64 { part.half as i64 } else { 0 };
-        let code = if width == Width::B64 { Code::Movzx_r32_rm8 } else { Code::Movzx_r32_rm16 };
-        self.asm.rm(code, eax, at(FRAME, mask + 2 * part.vector as i64 + half));
-        if !expected {
-            self.asm.push(Instruction::with1(Code::Not_rm32, eax));
-        }
-        self.asm.rr(Code::VEX_Kmovw_kr_r32, to, eax);
+        let code = if width == Width::B64 { Code::VEX_Kmovb_kr_km8 } else { Code::VEX_Kmovw_kr_km16 };
+        self.asm.rm(code, to, at(FRAME, mask + 2 * part.vector as i64 + half));
     }
 
     /// One number, in a general register: `scratch`, or its home.
@@ -364,7 +372,13 @@ impl Emit<'_> {
                     self.bring(d, part, to);
                 }
             }
-            Home::Mask(_) => return Err(Stop::Cut),
+            Home::Mask(to) => {
+                self.copy_number(Width::B64, Register::RAX, from);
+                self.asm.push(Instruction::with1(Code::Neg_rm64, Register::RAX));
+                for word in 0..self.mask_words() {
+                    self.set_mask_word(d, to, word);
+                }
+            }
         }
         Ok(())
     }

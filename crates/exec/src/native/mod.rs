@@ -10,9 +10,12 @@
 //! such as `tid.x`), `notes` which steps of the pipeline may wait until somebody looks at the bits, `alloc` where each
 //! register lives; `emit` writes the instructions.
 //!
-//! A tile is a **transaction**: it stores last, after everything that can go wrong has been checked. When lanes part, an
-//! access lies outside its buffer, or the steps run out, the tile is given up and the interpreter takes its lanes from the
-//! region's entry on, and so meets the same error at the same instruction. Tiles that were done before had none, so that
+//! A tile is a **transaction**: it stores last, after everything that can go wrong has been checked. When an access lies
+//! outside its buffer, or the steps run out, the tile is given up and the interpreter takes its lanes from the region's
+//! entry on, and so meets the same error at the same instruction. So it is when lanes part, until so many tiles have
+//! parted that the region is compiled anew: then each lane goes its own way under masks (`emit/parting`), and `waiting`
+//! says what registers must keep for those that wait. The steps left are those of a tile: where lanes part the
+//! interpreter, which runs more lanes at a time, may run out of them before. Tiles that were done before had none, so that
 //! the first error is the same one. Lanes of a warp never lie in two tiles, and stores to a buffer that another
 //! instruction of the region accesses at other places are left to the interpreter: what one lane writes is seen by
 //! others when the interpreter shows it. (Threads of different warps that race without a barrier have no order to keep.)
@@ -26,9 +29,10 @@ mod notes;
 mod region;
 mod run;
 mod shape;
+mod waiting;
 
 pub(crate) use region::{Exit, Point, is_supported};
-pub(crate) use run::{Compiled, Hand, Input, Left, MOST, Piece, Segments, Shelf, Went, live};
+pub(crate) use run::{Compiled, Hand, Input, Kind, Left, MOST, Piece, Segments, Shelf, Went, live};
 
 use crate::engine::code::Code;
 use crate::engine::group::Setup;

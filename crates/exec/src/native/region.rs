@@ -1,8 +1,8 @@
 //! What is compiled as one piece: from one entry along every path, up to what only the interpreter does.
 //!
 //! A region runs as a transaction: until it is left it has written nothing, so that whatever goes wrong (an access
-//! outside its buffer, lanes that part, too many steps) is answered by forgetting it; the interpreter runs the same
-//! lanes from the entry on. That is why stores stand only at the end of a path.
+//! outside its buffer, lanes that part in code not made for it, too many steps) is answered by forgetting it; the
+//! interpreter runs the same lanes from the entry on. That is why stores stand only at the end of a path.
 
 use crate::engine::code::{Code, Step};
 use roundonce_isa::program::{Kernel, Op, Operand, Reg, Role, Space, Terminator, Width};
@@ -31,6 +31,25 @@ pub(super) struct Node {
     /// One past its last instruction.
     pub(super) end: usize,
     pub(super) next: Next,
+    pub(super) cost: Cost,
+}
+
+/// What a node adds to the counts of its lanes, on the way in.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Cost {
+    pub(super) issued: u32,
+    /// Instructions that all its lanes complete.
+    pub(super) completed: u32,
+    /// Whether the steps left are looked at.
+    pub(super) ends: bool,
+}
+
+impl Cost {
+    fn add(&mut self, other: Cost) {
+        self.issued += other.issued;
+        self.completed += other.completed;
+        self.ends |= other.ends;
+    }
 }
 
 /// How a node goes on.
@@ -42,6 +61,8 @@ pub(super) enum Next {
     Jump(Target),
     /// By the block's terminator, or by an exit that only some lanes take (`inside`: the block is not at its end).
     Branch { pred: Reg, then: Target, otherwise: Target, inside: bool },
+    /// With its stores, which are a node of their own.
+    Stores(usize),
 }
 
 /// Where a jump goes: a node, or an exit.
@@ -57,6 +78,7 @@ impl Next {
             Next::Leave(exit) => [Some(Target::Exit(exit)), None],
             Next::Jump(target) => [Some(target), None],
             Next::Branch { then, otherwise, .. } => [Some(then), Some(otherwise)],
+            Next::Stores(node) => [Some(Target::Node(node)), None],
         }
     }
 }
@@ -75,9 +97,9 @@ pub(super) struct Region {
 }
 
 impl Region {
-    /// The region from a point on. `cuts` are instructions that turned out to be the interpreter's. `None` where it
-    /// would be empty.
-    pub(super) fn from(code: &Code<'_>, start: Point, cuts: &BTreeSet<Point>) -> Option<Region> {
+    /// The region from a point on. `cuts` are instructions that turned out to be the interpreter's. `parting`: its lanes may
+    /// go different ways. `None` where it would be empty.
+    pub(super) fn from(code: &Code<'_>, start: Point, cuts: &BTreeSet<Point>, parting: bool) -> Option<Region> {
         let mut finder = Finder { code, cuts, nodes: BTreeMap::new(), exits: Vec::new(), todo: vec![start] };
         while let Some(point) = finder.todo.pop() {
             if !finder.nodes.contains_key(&point) {
@@ -104,13 +126,45 @@ impl Region {
                         Next::Branch { pred, then: target(then), otherwise: target(otherwise), inside }
                     }
                 };
-                Node { start: *point, end, next }
+                Node { start: *point, end, next, cost: cost(code, *point, end, next) }
             })
             .collect();
         let entry = place(start);
-        let region = Region { nodes, entry, exits: finder.exits };
+        let mut region = Region { nodes, entry, exits: finder.exits };
+        if parting {
+            region.set_stores_apart(code);
+        }
         let first = &region.nodes[entry];
         (first.end > first.start.at || !matches!(first.next, Next::Leave(_))).then_some(region)
+    }
+
+    /// Makes the stores at nodes' ends nodes of their own, behind all others: while lanes go different ways none stores
+    /// before all have met what can go wrong. What a store's node adds to the counts its first part does.
+    fn set_stores_apart(&mut self, code: &Code<'_>) {
+        for index in 0..self.nodes.len() {
+            let node = self.nodes[index].clone();
+            let steps = &code.blocks[node.start.block].steps[node.start.at..node.end];
+            let Some(first) = steps.iter().position(|step| matches!(step.op, Op::Store { .. })) else { continue };
+            let at = node.start.at + first;
+            let mut cost = node.cost;
+            let next = match node.next {
+                // A block that only ends.
+                Next::Jump(Target::Node(end)) => {
+                    cost.add(self.nodes[end].cost);
+                    self.nodes[end].next
+                }
+                Next::Branch { .. } => {
+                    cost = self::cost(code, node.start, node.end, Next::Leave(0));
+                    self.exits.push(Exit::At(Point { at: node.end, ..node.start }));
+                    Next::Leave(self.exits.len() - 1)
+                }
+                next => next,
+            };
+            let stores = self.nodes.len();
+            self.nodes[index] = Node { end: at, next: Next::Stores(stores), cost, ..node };
+            let start = Point { at, ..node.start };
+            self.nodes.push(Node { start, end: node.end, next, cost: Cost::default() });
+        }
     }
 
     /// A node's instructions.
@@ -138,6 +192,23 @@ impl Region {
             }
         }
         depths
+    }
+}
+
+/// What a node's instructions count, and its way out.
+fn cost(code: &Code<'_>, start: Point, end: usize, next: Next) -> Cost {
+    let block = &code.blocks[start.block];
+    let steps = &block.steps[start.at..end];
+    let ends = match next {
+        Next::Leave(_) | Next::Stores(_) => false,
+        Next::Jump(_) => true,
+        Next::Branch { inside, .. } => !inside,
+    };
+    let completed = steps.iter().filter(|step| step.completes && step.guard.is_none()).count();
+    Cost {
+        issued: (steps.len() + usize::from(ends)) as u32,
+        completed: (completed + usize::from(ends && block.ends_by_instruction)) as u32,
+        ends,
     }
 }
 

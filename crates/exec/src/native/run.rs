@@ -8,6 +8,7 @@ use super::frame::{Frame, Handed, How, Site, head, line};
 use super::notes::Noted;
 use super::region::{Exit, Point, Region};
 use super::shape::{Shape, Shapes, Tile};
+use super::waiting::Waiting;
 use roundonce_isa::program::{Op, Operand, Reg, Role, Space};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -50,6 +51,8 @@ pub(crate) struct Compiled {
     pub(crate) lanes: usize,
     /// Words of a tile's line.
     words: usize,
+    /// For each exit the first word of a tile's line that says which lanes took it, where lanes may part.
+    parted: Vec<usize>,
 }
 
 /// Code as one worker runs it.
@@ -70,6 +73,8 @@ pub(crate) enum Went {
     Through,
     /// This tile is given up, those before it are done.
     Stopped(usize),
+    /// As well, because its lanes part.
+    Parted(usize),
     /// As well; and stores may meet other lanes' accesses, so that the piece must not be used again.
     Conflict(usize),
 }
@@ -77,6 +82,7 @@ pub(crate) enum Went {
 /// How a tile left, and its counts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Left {
+    /// As many as there are exits: its lanes took several.
     pub(crate) exit: usize,
     /// Steps of the budget not used.
     pub(crate) left: i64,
@@ -96,18 +102,12 @@ pub(crate) enum Hand<'a> {
 }
 
 impl Compiled {
-    /// Compiles the region from a point on. `inputs` are the registers that may be read from there on. `separate`: stores
-    /// stand alone in regions of their own.
-    pub(crate) fn compile(
-        given: &Given<'_>,
-        start: Point,
-        inputs: &[(Reg, Input)],
-        separate: bool,
-    ) -> Option<Compiled> {
+    /// Compiles the region from a point on. `inputs` are the registers that may be read from there on.
+    pub(crate) fn compile(given: &Given<'_>, start: Point, inputs: &[(Reg, Input)], kind: Kind) -> Option<Compiled> {
         let threads = given.setup.threads();
         let whole_warps = |lanes: usize| lanes.is_multiple_of(32) || lanes == threads;
         let tiles = [MOST, 64, 32, 16].into_iter().filter(|&lanes| whole_warps(lanes));
-        let mut plan = Plan::new(given, start, inputs, separate);
+        let mut plan = Plan::new(given, start, inputs, kind);
         let mut best: Option<(u64, Tile, Draft)> = None;
         // The largest tile whose registers fit the machine's.
         for lanes in tiles {
@@ -123,8 +123,8 @@ impl Compiled {
         }
         let (_, tile, draft) = best?;
         let compiled = plan.compile(&tile, draft)?;
-        if compiled.shared_conflict() && !separate {
-            let mut plan = Plan::new(given, start, inputs, true);
+        if compiled.shared_conflict() && !kind.separate {
+            let mut plan = Plan::new(given, start, inputs, Kind { separate: true, ..kind });
             let draft = plan.draft(&tile)?;
             return plan.compile(&tile, draft);
         }
@@ -247,6 +247,12 @@ impl Piece {
         }
     }
 
+    /// The lanes of a tile that took an exit when they took several, 64 a word.
+    pub(crate) fn took(&self, tile: usize, exit: usize) -> &[u64] {
+        let (first, words) = (self.code.parted[exit], self.code.lanes.div_ceil(64));
+        &self.line(tile)[first..first + words]
+    }
+
     /// Runs tiles until all are done or one must be given up.
     ///
     /// What the lines and the frame name must be there: columns as [`inputs`](Piece::inputs) and
@@ -263,6 +269,7 @@ impl Piece {
         match went {
             Went::Through => Went::Through,
             Went::Stopped(tile) => Went::Stopped(tiles.start + tile),
+            Went::Parted(tile) => Went::Parted(tiles.start + tile),
             Went::Conflict(tile) => Went::Conflict(tiles.start + tile),
         }
     }
@@ -278,6 +285,9 @@ impl Piece {
             }
             from = (self.get(head::TILE) - lines.as_ptr() as u64) as usize / 8;
             let tile = from / self.code.words;
+            if told & 0xff == Trouble::Parts as u64 {
+                return Went::Parted(tile);
+            }
             if told & 0xff != Trouble::Unknown as u64 || patience == 0 {
                 return Went::Stopped(tile);
             }
@@ -329,9 +339,18 @@ fn put(frame: &mut [Aligned], at: i64, value: u64) {
     frame[line].0[place..place + 8].copy_from_slice(&value.to_le_bytes());
 }
 
-/// What the workers of a launch have compiled so far, by where it begins and whether its stores stand alone.
+/// What kind of code is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub(crate) struct Kind {
+    /// Stores stand alone in regions of their own.
+    pub(crate) separate: bool,
+    /// Lanes of a tile may go different ways.
+    pub(crate) parting: bool,
+}
+
+/// What the workers of a launch have compiled so far, by where it begins.
 #[derive(Default, Debug)]
-pub(crate) struct Shelf(Mutex<BTreeMap<(Point, bool), Known>>);
+pub(crate) struct Shelf(Mutex<BTreeMap<(Point, Kind), Known>>);
 
 /// Code for one point, by what its registers hold.
 type Known = Vec<Arc<Compiled>>;
@@ -341,12 +360,12 @@ impl Shelf {
     pub(crate) fn get(
         &self,
         start: Point,
-        separate: bool,
+        kind: Kind,
         fits: impl Fn(&Compiled) -> bool,
         make: impl FnOnce() -> Option<Compiled>,
     ) -> Option<Arc<Compiled>> {
         let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let pieces = shelf.entry((start, separate)).or_default();
+        let pieces = shelf.entry((start, kind)).or_default();
         if let Some(known) = pieces.iter().find(|piece| fits(piece)) {
             return Some(known.clone());
         }
@@ -363,6 +382,7 @@ struct Plan<'a> {
     inputs: &'a [(Reg, Input)],
     cuts: BTreeSet<Point>,
     eager: BTreeSet<Reg>,
+    parting: bool,
 }
 
 /// What a plan comes to, short of the code.
@@ -377,9 +397,9 @@ struct Draft {
 }
 
 impl<'a> Plan<'a> {
-    fn new(given: &'a Given<'a>, start: Point, inputs: &'a [(Reg, Input)], separate: bool) -> Plan<'a> {
+    fn new(given: &'a Given<'a>, start: Point, inputs: &'a [(Reg, Input)], kind: Kind) -> Plan<'a> {
         let mut cuts = BTreeSet::new();
-        if separate {
+        if kind.separate {
             for (block, steps) in given.code.blocks.iter().enumerate() {
                 for (at, step) in steps.steps.iter().enumerate() {
                     if matches!(step.op, Op::Store { .. }) {
@@ -388,7 +408,7 @@ impl<'a> Plan<'a> {
                 }
             }
         }
-        Plan { given, start, inputs, cuts, eager: BTreeSet::new() }
+        Plan { given, start, inputs, cuts, eager: BTreeSet::new(), parting: kind.parting }
     }
 
     /// The registers that the region has anything to do with, of those that it may read first.
@@ -409,7 +429,7 @@ impl<'a> Plan<'a> {
     }
 
     /// The shapes of a region's registers, and how each input comes in.
-    fn shapes(&self, region: &Region, tile: &Tile, frame: &mut Frame) -> (Shapes, Vec<Handed>) {
+    fn shapes(&self, region: &Region, tile: &Tile, frame: &mut Frame) -> (Shapes, Waiting, Vec<Handed>) {
         let mut tile = tile.clone();
         let mut handed = Vec::new();
         let mut known = Vec::new();
@@ -425,14 +445,15 @@ impl<'a> Plan<'a> {
             handed.push(Handed { reg: *reg, how });
             known.push((*reg, shape));
         }
-        (Shapes::of(self.given, region, &known, tile), handed)
+        let (shapes, waiting) = Shapes::of(self.given, region, &known, tile, self.parting);
+        (shapes, waiting, handed)
     }
 
     fn draft(&self, tile: &Tile) -> Option<Draft> {
-        let region = Region::from(self.given.code, self.start, &self.cuts)?;
+        let region = Region::from(self.given.code, self.start, &self.cuts, self.parting)?;
         let mut frame = Frame::new();
-        let (shapes, inputs) = self.shapes(&region, tile, &mut frame);
-        let (homes, spilled) = homes(self.given.code, &region, &shapes, &mut frame);
+        let (shapes, waiting, inputs) = self.shapes(&region, tile, &mut frame);
+        let (homes, spilled) = homes(self.given.code, &region, &shapes, &waiting, &mut frame);
         Some(Draft { region, frame, shapes, inputs, homes, spilled })
     }
 
@@ -471,14 +492,26 @@ impl<'a> Plan<'a> {
         // To nearest, nothing raised; operands flushed.
         let environment: u64 = if noted.flushes { 0x1fc0 } else { 0x1f80 };
         let words = line::NUMBERS + emitted.frame.numbers;
-        let (sites, outputs, lanes) = (emitted.frame.sites, emitted.outputs, shapes.lanes);
+        let (sites, outputs, parted, lanes) = (emitted.frame.sites, emitted.outputs, emitted.parted, shapes.lanes);
         let (patterns, exits) = (shapes.patterns().to_vec(), region.exits.clone());
         let changing = self.changing(region);
         let mut columns: Vec<(Reg, i64)> = outputs.iter().flatten().filter_map(Handed::column).collect();
         columns.sort_unstable();
         columns.dedup();
-        let mut compiled =
-            Compiled { executable, frame, sites, changing, inputs, outputs, columns, patterns, exits, lanes, words };
+        let mut compiled = Compiled {
+            executable,
+            frame,
+            sites,
+            changing,
+            inputs,
+            outputs,
+            columns,
+            patterns,
+            exits,
+            lanes,
+            words,
+            parted,
+        };
         put(&mut compiled.frame, head::SAVED, environment << 32);
         Some(compiled)
     }

@@ -7,6 +7,7 @@
 
 use super::Given;
 use super::region::Region;
+use super::waiting::Waiting;
 use crate::scalar::{int_op, sign_extend};
 use roundonce_isa::program::{Comparand, IntOp, Op, Operand, Reg, Role, Scalar, Sign, Space, Special, Width};
 
@@ -44,48 +45,90 @@ pub(super) struct Shapes {
     of: Vec<Shape>,
     /// Used as a float, or made by arithmetic on floats: it lives where floats do.
     floats: Vec<bool>,
+    /// Each lane has a value of its own, though it may be computed from what all share.
+    own: Vec<bool>,
     patterns: Vec<Vec<i64>>,
     /// Lanes of a tile.
     pub(super) lanes: usize,
+    /// Lanes may go different ways.
+    pub(super) parting: bool,
 }
 
 impl Shapes {
-    /// The shapes in such tiles; `inputs` are the registers that may be read before they are written.
-    pub(super) fn of(given: &Given<'_>, region: &Region, inputs: &[(Reg, Shape)], tile: Tile) -> Shapes {
+    /// The shapes in such tiles; `inputs` are the registers that may be read before they are written. `parting`: lanes may
+    /// go different ways. And what waiting lanes may read.
+    pub(super) fn of(
+        given: &Given<'_>,
+        region: &Region,
+        inputs: &[(Reg, Shape)],
+        tile: Tile,
+        parting: bool,
+    ) -> (Shapes, Waiting) {
         let count = given.code.kernel.registers.len();
         let mut shapes = Shapes {
-            of: vec![Shape::Unknown; count],
+            of: Vec::new(),
             floats: vec![false; count],
+            own: vec![false; count],
             patterns: tile.patterns,
             lanes: tile.lanes,
+            parting,
         };
-        for &(reg, shape) in inputs {
-            shapes.of[reg.0 as usize] = shape;
-        }
         let steps = || (0..region.nodes.len()).flat_map(|node| region.steps(given.code, node));
         for step in steps() {
             shapes.note_floats(step.op);
         }
+        loop {
+            shapes.settle(given, region, inputs);
+            if !parting {
+                return (shapes, Waiting::nobody(given.code, region));
+            }
+            let waiting = Waiting::of(given.code, region, |pred| !shapes.shape(Operand::Reg(pred)).is_uniform());
+            // What is written while somebody waits who will read it, each lane has for itself.
+            let mut changed = false;
+            for node in 0..region.nodes.len() {
+                for step in region.steps(given.code, node) {
+                    step.op.registers(|role, reg| {
+                        let shape = shapes.of[reg.0 as usize];
+                        let shared = matches!(shape, Shape::Scalar(_) | Shape::Periodic);
+                        if role == Role::Write && shared && waiting.keeps(node, reg) {
+                            shapes.own[reg.0 as usize] = true;
+                            changed = true;
+                        }
+                    });
+                }
+            }
+            if !changed {
+                return (shapes, waiting);
+            }
+        }
+    }
+
+    fn settle(&mut self, given: &Given<'_>, region: &Region, inputs: &[(Reg, Shape)]) {
+        self.of = vec![Shape::Unknown; self.own.len()];
+        for &(reg, shape) in inputs {
+            self.of[reg.0 as usize] = if self.own[reg.0 as usize] { Shape::Lanes } else { shape };
+        }
+        let steps = || (0..region.nodes.len()).flat_map(|node| region.steps(given.code, node));
         let mut changed = true;
         while changed {
             changed = false;
             for step in steps() {
                 let mut results = [(None, Shape::Lanes); 4];
-                shapes.transfer(given, step.op, &mut results);
-                let guard = step.guard.map(|guard| shapes.shape(Operand::Reg(guard.pred)));
+                self.transfer(given, step.op, &mut results);
+                let guard = step.guard.map(|guard| self.shape(Operand::Reg(guard.pred)));
                 for (d, shape) in results {
                     let Some(Reg(d)) = d else { continue };
-                    let old = shapes.of[d as usize];
+                    let old = self.of[d as usize];
                     let shape = match guard {
+                        _ if self.own[d as usize] => Shape::Lanes,
                         Some(guard) if !guard.is_uniform() => Shape::Lanes,
-                        _ => shapes.join(old, shape),
+                        _ => self.join(old, shape),
                     };
                     changed |= shape != old;
-                    shapes.of[d as usize] = shape;
+                    self.of[d as usize] = shape;
                 }
             }
         }
-        shapes
     }
 
     pub(super) fn shape(&self, operand: Operand) -> Shape {
@@ -290,8 +333,9 @@ impl Shapes {
     }
 
     fn compare(&self, of: Comparand, a: Operand, b: Operand) -> Shape {
-        // Numbers with patterns are compared at their ends: for the tile as a whole, or not here.
-        let tile = matches!(of, Comparand::Signed(_) | Comparand::Unsigned(Width::B32))
+        // Numbers with patterns are compared at their ends where lanes must agree: for the tile as a whole, or not here.
+        let tile = !self.parting
+            && matches!(of, Comparand::Signed(_) | Comparand::Unsigned(Width::B32))
             && self.shape(a).is_scalar()
             && self.shape(b).is_scalar();
         match self.lanewise(&[a, b]) {

@@ -6,10 +6,11 @@ use super::{A, Done, Emit, FRAME, LEFT, Part, Place, Stop, TILE, Trouble, low};
 use crate::native::Given;
 use crate::native::alloc::{Home, has, live_at};
 use crate::native::notes::Noted;
-use crate::native::region::{Next, Point, Region, Target};
+use crate::native::region::{Cost, Next, Point, Region, Target};
 use crate::native::shape::{Shape, Shapes, VECTOR};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use roundonce_isa::program::{Op, Operand, Reg, Role, Width};
+use std::collections::BTreeMap;
 
 const RAX: Register = Register::RAX;
 const RCX: Register = Register::RCX;
@@ -21,6 +22,8 @@ pub(in crate::native) struct Emitted {
     pub(in crate::native) frame: Frame,
     /// What each exit hands over.
     pub(in crate::native) outputs: Vec<Vec<Handed>>,
+    /// For each exit the first word of a tile's line that says which lanes took it, where lanes may part.
+    pub(in crate::native) parted: Vec<usize>,
 }
 
 /// Registers that a region writes.
@@ -44,11 +47,27 @@ pub(in crate::native) fn region(
     frame: Frame,
     inputs: &[Handed],
 ) -> Result<Emitted, (Stop, Option<Point>)> {
-    let notes = noted.before[region.entry].clone();
-    let asm = Asm::default();
-    let mut emit = Emit { given, region, shapes, noted, homes, frame, asm, notes, guard: None, troubles: Vec::new() };
+    let first = region.nodes[region.entry].start;
+    let mut emit = Emit {
+        given,
+        region,
+        shapes,
+        noted,
+        homes,
+        frame,
+        asm: Asm::default(),
+        notes: noted.before[region.entry].clone(),
+        guard: None,
+        point: first,
+        accesses: BTreeMap::new(),
+        ways: None,
+        troubles: Vec::new(),
+    };
     let outputs = emit.plan_outputs();
-    let start = Some(region.nodes[region.entry].start);
+    if shapes.parting {
+        emit.plan_ways();
+    }
+    let start = Some(first);
     emit.prologue();
     let tile = emit.asm.label();
     emit.asm.bind(tile);
@@ -67,12 +86,15 @@ pub(in crate::native) fn region(
     emit.asm.jump(Code::Jmp_rel32_64, nodes[region.entry]);
     for (index, node) in region.nodes.iter().enumerate() {
         emit.asm.bind(nodes[index]);
-        emit.node(index).map_err(|(stop, at)| (stop, Some(Point { at, ..node.start })))?;
+        emit.count(node.cost.completed);
+        emit.issue(node.cost);
+        emit.node(index).map_err(|stop| (stop, Some(emit.point)))?;
         let follows = |target: Target| target == Target::Node(index + 1);
         match node.next {
             Next::Leave(exit) => emit.asm.jump(Code::Jmp_rel32_64, exits[exit]),
             Next::Jump(target) if follows(target) => {}
             Next::Jump(target) => emit.asm.jump(Code::Jmp_rel32_64, label(target)),
+            Next::Stores(node) => emit.asm.jump(Code::Jmp_rel32_64, nodes[node]),
             Next::Branch { pred, then, otherwise, inside } => {
                 let (yes, no) = if inside {
                     // The instruction counts where it is taken.
@@ -85,7 +107,7 @@ pub(in crate::native) fn region(
                     (label(then), label(otherwise))
                 };
                 let place = Point { at: node.end - usize::from(inside), ..node.start };
-                emit.branch(pred, yes, no).map_err(|stop| (stop, Some(place)))?;
+                emit.branch(index, pred, yes, no).map_err(|stop| (stop, Some(place)))?;
                 if inside {
                     let counted = if matches!(then, Target::Exit(_)) { yes } else { no };
                     emit.asm.bind(counted);
@@ -98,18 +120,19 @@ pub(in crate::native) fn region(
         }
     }
     let done = emit.asm.label();
+    if let Some(ways) = emit.ways.clone() {
+        emit.parted(&ways, &nodes, &exits, &outputs, done).map_err(|stop| (stop, Some(emit.point)))?;
+    }
     for (exit, handed) in outputs.iter().enumerate() {
         emit.asm.bind(exits[exit]);
-        emit.notes = noted.leaving[exit].clone();
-        for output in handed {
-            emit.output(output).map_err(|stop| (stop, start))?;
-        }
+        emit.leave(exit, handed).map_err(|stop| (stop, start))?;
         emit.asm.mi(Code::Mov_rm64_imm32, at(TILE, 8 * line::EXIT as i64), exit as i32);
         emit.asm.jump(Code::Jmp_rel32_64, done);
     }
     emit.epilogue(tile, done);
     let code = emit.asm.finish().map_err(|_| (Stop::Cut, None))?;
-    Ok(Emitted { code, frame: emit.frame, outputs })
+    let parted = emit.ways.map_or_else(Vec::new, |ways| ways.told);
+    Ok(Emitted { code, frame: emit.frame, outputs, parted })
 }
 
 impl Emit<'_> {
@@ -168,34 +191,50 @@ impl Emit<'_> {
         }
     }
 
-    /// A node's instructions; where one cannot be compiled, its number in the block.
-    fn node(&mut self, index: usize) -> Result<(), (Stop, usize)> {
-        let node = &self.region.nodes[index];
-        let steps = self.region.steps(self.given.code, index);
-        let block = &self.given.code.blocks[node.start.block];
-        let (ends_block, inside) = match node.next {
-            Next::Leave(_) => (false, false),
-            Next::Jump(_) => (true, false),
-            Next::Branch { inside, .. } => (!inside, inside),
-        };
-        let issued = steps.len() + usize::from(ends_block);
-        let completed = steps.iter().filter(|step| step.completes && step.guard.is_none()).count();
-        self.count((completed + usize::from(ends_block && block.ends_by_instruction)) as u32);
-        self.asm.ri(Code::Sub_rm64_imm32, LEFT, issued as i32);
-        if ends_block {
+    /// A node's instructions issued.
+    pub(super) fn issue(&mut self, cost: Cost) {
+        if cost.issued > 0 {
+            self.asm.ri(Code::Sub_rm64_imm32, LEFT, cost.issued as i32);
+        }
+        if cost.ends {
             self.give_up(Code::Js_rel32_64, Trouble::Other, 0);
         }
+    }
+
+    /// A node's instructions. Its stores are all checked before the first is made, so that nothing goes wrong in between;
+    /// where they are a node of their own, they are checked here and made there.
+    pub(super) fn node(&mut self, index: usize) -> Done {
+        let node = &self.region.nodes[index];
+        let steps = self.region.steps(self.given.code, index);
         self.notes = self.noted.before[index].clone();
-        let steps = if inside { &steps[..steps.len() - 1] } else { steps };
-        let first_store = steps.iter().position(|step| matches!(step.op, Op::Store { .. })).unwrap_or(steps.len());
-        for (place, step) in steps[..first_store].iter().enumerate() {
-            if !matches!(step.op, Op::Exit) {
-                self.guarded(step).map_err(|stop| (stop, node.start.at + place))?;
+        for (place, step) in steps.iter().enumerate() {
+            self.point = Point { at: node.start.at + place, ..node.start };
+            if !matches!(step.op, Op::Exit | Op::Store { .. }) {
+                self.guarded(step)?;
+                self.noted.pass(step, &mut self.notes);
             }
-            self.noted.pass(step, &mut self.notes);
         }
-        let stores: Vec<_> = steps[first_store..].iter().filter(|step| matches!(step.op, Op::Store { .. })).collect();
-        self.stores(&stores).map_err(|(stop, place)| (stop, node.start.at + first_store + place))
+        let stores = |index: usize| {
+            let start = self.region.nodes[index].start;
+            let steps = self.region.steps(self.given.code, index).iter().enumerate();
+            let stores = steps.filter(|(_, step)| matches!(step.op, Op::Store { .. }));
+            stores.map(move |(place, step)| (Point { at: start.at + place, ..start }, step)).collect::<Vec<_>>()
+        };
+        let here = stores(index);
+        let checked = match node.next {
+            Next::Stores(apart) => stores(apart),
+            _ if self.shapes.parting => Vec::new(),
+            _ => here.clone(),
+        };
+        for (point, step) in checked {
+            self.point = point;
+            self.check_store(step)?;
+        }
+        for (point, step) in here {
+            self.point = point;
+            self.store(step)?;
+        }
+        Ok(())
     }
 
     /// An instruction in the lanes that its guard lets through.
@@ -206,37 +245,76 @@ impl Emit<'_> {
         if let Shape::Constant(bits) = self.shapes.shape(pred) {
             if (bits & 1 != 0) == guard.expected {
                 self.instruction(step)?;
-                self.count(completes);
+                self.count_here(completes);
             }
             return Ok(());
         }
         if let Home::Mask(mask) = self.homes[guard.pred.0 as usize] {
-            self.guard = Some((mask, guard.expected));
+            let at_work = self.guard;
+            let mask = self.let_through(mask, guard.expected);
+            self.count_lanes(mask, completes);
+            self.guard = Some(mask);
             let done = self.instruction(step);
-            self.guard = None;
-            done?;
-            for vector in 0..self.shapes.lanes / VECTOR * completes as usize {
-                self.asm.rm(Code::Movzx_r32_rm16, Register::EAX, at(FRAME, mask + 2 * vector as i64));
-                if !guard.expected {
-                    self.asm.ri(Code::Xor_rm32_imm32, Register::EAX, 0xffff);
-                }
-                self.asm.rr(Code::Popcnt_r32_rm32, Register::EAX, Register::EAX);
-                self.asm.mr(Code::Add_rm64_r64, at(FRAME, head::GUARDED), RAX);
-            }
-            return Ok(());
+            self.guard = at_work;
+            return done;
         }
         let skip = self.asm.label();
         let number = self.number(pred, Width::Pred, RAX)?;
         self.asm.rr(Code::Test_rm32_r32, low(number), low(number));
         self.asm.jump(if guard.expected { Code::Je_rel32_64 } else { Code::Jne_rel32_64 }, skip);
         self.instruction(step)?;
-        self.count(completes);
+        self.count_here(completes);
         self.asm.bind(skip);
         Ok(())
     }
+    /// The mask of those lanes at work where a predicate is as expected.
+    fn let_through(&mut self, pred: i64, expected: bool) -> i64 {
+        let mask = self.frame.reserve(8 * self.mask_words() as usize, 8);
+        for word in 0..self.mask_words() {
+            self.asm.rm(Code::Mov_r64_rm64, RAX, at(FRAME, pred + 8 * word));
+            if !expected {
+                self.asm.push(Instruction::with1(Code::Not_rm64, RAX));
+            }
+            match self.guard {
+                Some(at_work) => self.asm.rm(Code::And_r64_rm64, RAX, at(FRAME, at_work + 8 * word)),
+                None => {
+                    self.asm.constant(RCX, self.all_lanes());
+                    self.asm.rr(Code::And_r64_rm64, RAX, RCX);
+                }
+            }
+            self.asm.mr(Code::Mov_rm64_r64, at(FRAME, mask + 8 * word), RAX);
+        }
+        mask
+    }
+    /// A mask's word where all lanes are in it.
+    pub(super) fn all_lanes(&self) -> u64 {
+        u64::MAX >> (64 - self.shapes.lanes.min(64))
+    }
+    /// `count` instructions completed by every lane at work.
+    fn count_here(&mut self, count: u32) {
+        match self.guard {
+            Some(mask) => self.count_lanes(mask, count),
+            None => self.count(count),
+        }
+    }
+    /// `count` instructions completed by every lane of a mask.
+    pub(super) fn count_lanes(&mut self, mask: i64, count: u32) {
+        if count == 0 {
+            return;
+        }
+        self.asm.rm(Code::Popcnt_r64_rm64, RAX, at(FRAME, mask));
+        for word in 1..self.mask_words() {
+            self.asm.rm(Code::Popcnt_r64_rm64, RCX, at(FRAME, mask + 8 * word));
+            self.asm.rr(Code::Add_r64_rm64, RAX, RCX);
+        }
+        if count > 1 {
+            self.asm.push(Instruction::with3(Code::Imul_r64_rm64_imm32, RAX, RAX, count as i32));
+        }
+        self.asm.mr(Code::Add_rm64_r64, at(FRAME, head::GUARDED), RAX);
+    }
 
-    /// A branch that all lanes take alike; where they part, the tile is given up.
-    fn branch(&mut self, pred: Reg, yes: Label, no: Label) -> Done {
+    /// A branch that all lanes take alike; where they part, each goes its own way, or the tile is given up.
+    fn branch(&mut self, node: usize, pred: Reg, yes: Label, no: Label) -> Done {
         let operand = Operand::Reg(pred);
         if let Shape::Constant(bits) = self.shapes.shape(operand) {
             self.asm.jump(Code::Jmp_rel32_64, if bits & 1 != 0 { yes } else { no });
@@ -266,12 +344,15 @@ impl Emit<'_> {
                 self.asm.rr(Code::Or_r64_rm64, RDX, RCX);
             }
         }
-        self.asm.constant(RCX, u64::MAX >> (64 - self.shapes.lanes.min(64)));
+        self.asm.constant(RCX, self.all_lanes());
         self.asm.rr(Code::Cmp_r64_rm64, RAX, RCX);
         self.asm.jump(Code::Je_rel32_64, yes);
         self.asm.rr(Code::Test_rm64_r64, RDX, RDX);
         self.asm.jump(Code::Je_rel32_64, no);
-        self.give_up(Code::Jmp_rel32_64, Trouble::Parts, 0);
+        match &self.ways {
+            Some(ways) => self.asm.jump(Code::Jmp_rel32_64, ways.parts[node]),
+            None => self.give_up(Code::Jmp_rel32_64, Trouble::Parts, 0),
+        }
         Ok(())
     }
 
@@ -298,6 +379,11 @@ impl Emit<'_> {
             .collect()
     }
 
+    /// What an exit hands over goes where it is looked for.
+    pub(super) fn leave(&mut self, exit: usize, handed: &[Handed]) -> Done {
+        self.notes = self.noted.leaving[exit].clone();
+        handed.iter().try_for_each(|output| self.output(output))
+    }
     fn output(&mut self, &Handed { reg, how }: &Handed) -> Done {
         let width = self.width(reg);
         match how {
@@ -311,7 +397,7 @@ impl Emit<'_> {
                 if let Home::Mask(mask) = self.homes[reg.0 as usize] {
                     for vector in 0..self.shapes.lanes / VECTOR {
                         let part = Part { vector, half: 0 };
-                        self.lanes_of(mask, true, Width::B32, part, Register::K2);
+                        self.lanes_of(mask, Width::B32, part, Register::K2);
                         let ones = self.frame.constant(vec![1; 16]);
                         let load =
                             Instruction::with2(Code::EVEX_Vmovdqu8_xmm_k1z_xmmm128, Register::XMM27, at(FRAME, ones));
@@ -324,7 +410,7 @@ impl Emit<'_> {
                 for index in 0..halves * self.shapes.lanes / VECTOR {
                     let part = Part { vector: index / halves, half: index % halves };
                     let from = self.finished(Operand::Reg(reg), width, part, A)?;
-                    self.asm.mr(Code::EVEX_Vmovups_zmmm512_k1z_zmm, lanes_at(width, part), from);
+                    self.write(lanes_at(width, part), from, width, part);
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Loads and stores, each access checked against its segment before it touches anything.
 
 use super::super::asm::{Manner, at};
-use super::super::frame::{Site, line};
+use super::super::frame::{Frame, Site, line};
 use super::{A, D, Done, E, Emit, FRAME, Part, Stop, TILE, Trouble, by, low, ymm};
 use crate::engine::code::Step;
 use crate::native::shape::{Shape, VECTOR};
@@ -23,17 +23,9 @@ enum Lie {
 }
 
 impl Emit<'_> {
-    /// Checks an access by all lanes of the tile; RAX is then the machine's address of the address's number. Uses RCX.
-    /// The site's place in the frame, 0 for shared memory.
-    fn check(
-        &mut self,
-        store: bool,
-        space: Space,
-        bytes: u32,
-        count: usize,
-        address: Operand,
-        offset: i64,
-    ) -> Done<i64> {
+    /// Checks an access by all lanes of the tile, whether they are at work or not; RAX is then the machine's address of the
+    /// address's number. Uses RCX.
+    fn check(&mut self, store: bool, space: Space, bytes: u32, count: usize, address: Operand, offset: i64) -> Done {
         let shape = self.shapes.shape(address);
         if !shape.is_scalar() {
             return Err(Stop::Cut);
@@ -61,32 +53,42 @@ impl Emit<'_> {
                 emit.asm.push(Instruction::with2(Code::Ror_rm64_imm8, RAX, bytes.trailing_zeros()));
             }
         };
-        let place = match space {
+        match space {
             Space::Shared => {
                 // Of shared memory the size is known, and the tile knows where it is.
                 let Some(room) = self.given.shared_bytes().checked_sub(span) else { return Err(Stop::Cut) };
-                self.frame.sites.push(Site { at: 0, space, store, bytes, span, address, shape, offset, length });
+                self.site(|_| Site { at: 0, space, store, bytes, span, address, shape, offset, length });
                 rotate(self);
                 self.asm.ri(Code::Cmp_rm64_imm32, RAX, (room / u64::from(bytes)) as i32);
                 self.give_up(Code::Ja_rel32_64, Trouble::Other, 0);
                 self.asm.rm(Code::Mov_r64_rm64, RAX, at(TILE, 8 * line::SHARED as i64));
-                0
             }
             Space::Global | Space::Const | Space::Generic => {
-                let site = self.frame.sites.len();
-                let place = self.frame.reserve(32, 32);
-                self.frame.sites.push(Site { at: place, space, store, bytes, span, address, shape, offset, length });
+                let site = self.site(|frame| {
+                    let at = frame.reserve(32, 32);
+                    Site { at, space, store, bytes, span, address, shape, offset, length }
+                });
+                let place = self.frame.sites[site].at;
                 self.asm.rm(Code::Sub_r64_rm64, RAX, at(FRAME, place));
                 rotate(self);
                 self.asm.rm(Code::Cmp_r64_rm64, RAX, at(FRAME, place + 8));
                 self.give_up(Code::Jae_rel32_64, Trouble::Unknown, site);
                 self.asm.rm(Code::Mov_r64_rm64, RAX, at(FRAME, place + 16));
-                place
             }
             _ => return Err(Stop::Cut),
-        };
+        }
         self.asm.rr(Code::Add_r64_rm64, RAX, number);
-        Ok(place)
+        Ok(())
+    }
+    /// The site of the access at work: one, however often it is compiled.
+    fn site(&mut self, make: impl FnOnce(&mut Frame) -> Site) -> usize {
+        if let Some(&known) = self.accesses.get(&self.point) {
+            return known;
+        }
+        let site = make(&mut self.frame);
+        self.frame.sites.push(site);
+        self.accesses.insert(self.point, self.frame.sites.len() - 1);
+        self.frame.sites.len() - 1
     }
 
     /// How a part's elements lie, and where the first is from the address's number.
@@ -131,10 +133,6 @@ impl Emit<'_> {
                 self.give(d, RAX, 0)?;
             }
             return Ok(());
-        }
-        // Inactive lanes must not touch memory.
-        if self.guard.is_some() {
-            return Err(Stop::Cut);
         }
         self.check(false, space, bytes, d.len(), address, offset)?;
         for (place, &d) in d.iter().enumerate() {
@@ -207,20 +205,8 @@ impl Emit<'_> {
         Ok(())
     }
 
-    /// The stores at a node's end: all are checked before the first is made, so that nothing goes wrong in between.
-    /// Where one cannot be compiled, its number.
-    pub(super) fn stores(&mut self, steps: &[&Step<'_>]) -> Result<(), (Stop, usize)> {
-        let mut sites = Vec::with_capacity(steps.len());
-        for (place, step) in steps.iter().enumerate() {
-            sites.push(self.check_store(step).map_err(|stop| (stop, place))?);
-        }
-        for (place, (step, site)) in steps.iter().zip(sites).enumerate() {
-            self.store(step, site).map_err(|stop| (stop, place))?;
-        }
-        Ok(())
-    }
-
-    fn check_store(&mut self, step: &Step<'_>) -> Done<i64> {
+    /// Whether a store can be made, before any is.
+    pub(super) fn check_store(&mut self, step: &Step<'_>) -> Done {
         let Op::Store { values, width, space, bytes, address, offset } = step.op else { return Err(Stop::Cut) };
         if width.bits() != bytes * 8 || self.shapes.shape(*address).is_uniform() {
             return Err(Stop::Cut);
@@ -228,9 +214,10 @@ impl Emit<'_> {
         self.check(true, *space, *bytes, values.len(), *address, *offset)
     }
 
-    fn store(&mut self, step: &Step<'_>, site: i64) -> Done {
+    /// A store that was checked.
+    pub(super) fn store(&mut self, step: &Step<'_>) -> Done {
         let Op::Store { values, width, bytes, address, offset, .. } = step.op else { return Err(Stop::Cut) };
-        self.locate(site, *address)?;
+        self.locate(*address)?;
         for (place, &value) in values.iter().enumerate() {
             let offset = offset + place as i64 * i64::from(*bytes);
             let halves = if *width == Width::B64 { 2 } else { 1 };
@@ -239,25 +226,42 @@ impl Emit<'_> {
                 let from = self.finished(value, *width, part, A)?;
                 let (lie, first, steps) = self.lie(*address, *width, *bytes, part);
                 if lie == Lie::Row {
-                    self.asm.mr(Code::EVEX_Vmovups_zmmm512_k1z_zmm, at(RAX, offset + first), from);
+                    self.write(at(RAX, offset + first), from, *width, part);
                 } else {
-                    let (memory, mask) = self.apart(&steps, *width, offset + first)?;
+                    let (memory, all) = self.apart(&steps, *width, offset + first)?;
+                    if let Some(mask) = self.guard {
+                        self.lanes_of(mask, *width, part, all);
+                    }
                     let code = by(*width, Code::EVEX_Vpscatterdd_vm32z_k1_zmm, Code::EVEX_Vpscatterdq_vm32y_k1_zmm);
-                    self.asm.vector(Instruction::with2(code, memory, from), Manner::masked(mask));
+                    self.asm.vector(Instruction::with2(code, memory, from), Manner::masked(all));
                 }
             }
         }
         Ok(())
     }
 
-    /// RAX becomes the machine's address of a store that was checked at a site.
-    fn locate(&mut self, site: i64, address: Operand) -> Done {
+    /// A part's lanes at work, side by side, to memory.
+    pub(super) fn write(&mut self, to: MemoryOperand, from: Register, width: Width, part: Part) {
+        let mask = self.guard.map(|mask| {
+            self.lanes_of(mask, width, part, Register::K1);
+            Register::K1
+        });
+        let code = by(width, Code::EVEX_Vmovups_zmmm512_k1z_zmm, Code::EVEX_Vmovupd_zmmm512_k1z_zmm);
+        self.asm.vector(Instruction::with2(code, to, from), Manner { mask, ..Manner::default() });
+    }
+
+    /// RAX becomes the machine's address of the store at work, which was checked.
+    fn locate(&mut self, address: Operand) -> Done {
         let width = match address {
             Operand::Reg(reg) => self.width(reg),
             Operand::Imm(_) => Width::B64,
         };
         let number = self.number(address, width, RCX)?;
-        let from = if site == 0 { at(TILE, 8 * line::SHARED as i64) } else { at(FRAME, site + 16) };
+        let Some(&site) = self.accesses.get(&self.point) else { return Err(Stop::Cut) };
+        let from = match self.frame.sites[site] {
+            Site { space: Space::Shared, .. } => at(TILE, 8 * line::SHARED as i64),
+            Site { at: place, .. } => at(FRAME, place + 16),
+        };
         self.asm.rm(Code::Mov_r64_rm64, RAX, from);
         self.asm.rr(Code::Add_r64_rm64, RAX, number);
         Ok(())

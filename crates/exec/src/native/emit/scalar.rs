@@ -53,7 +53,7 @@ impl Emit<'_> {
             _ => self.asm.rr(narrow, low(a), low(b)),
         }
     }
-    fn copy_number(&mut self, width: Width, to: Register, from: Register) {
+    pub(super) fn copy_number(&mut self, width: Width, to: Register, from: Register) {
         if to != from {
             self.alu(width, Code::Mov_r32_rm32, Code::Mov_r64_rm64, to, from);
         }
@@ -325,16 +325,24 @@ impl Emit<'_> {
             return self.give(d, RAX, 0);
         }
         let Home::Mask(to) = self.homes[d.0 as usize] else { return Err(Stop::Cut) };
-        if self.guard.is_some() {
-            return Err(Stop::Cut);
-        }
         for word in 0..self.mask_words() {
             self.mask_word(a, word, RAX)?;
             self.mask_word(b, word, RCX)?;
             self.asm.rr(code, RAX, RCX);
-            self.asm.mr(Code::Mov_rm64_r64, at(FRAME, to + 8 * word), RAX);
+            self.set_mask_word(d, to, word);
         }
         Ok(())
+    }
+
+    /// RAX becomes 64 lanes of a predicate that lives at `to`, in the lanes at work. Uses RCX.
+    pub(super) fn set_mask_word(&mut self, d: Reg, to: i64, word: i64) {
+        let home = at(FRAME, to + 8 * word);
+        let Some(mask) = self.held_back(d) else { return self.asm.mr(Code::Mov_rm64_r64, home, RAX) };
+        // The others' bits stay.
+        self.asm.rr(Code::Mov_r64_rm64, RCX, RAX);
+        self.asm.rm(Code::Xor_r64_rm64, RCX, home);
+        self.asm.rm(Code::And_r64_rm64, RCX, at(FRAME, mask + 8 * word));
+        self.asm.mr(Code::Xor_rm64_r64, home, RCX);
     }
 
     /// Words of 64 lanes in a mask.
@@ -360,7 +368,7 @@ impl Emit<'_> {
         if let Operand::Reg(reg) = p
             && let Home::Mask(mask) = self.homes[reg.0 as usize]
         {
-            self.lanes_of(mask, true, width, part, to);
+            self.lanes_of(mask, width, part, to);
             return Ok(());
         }
         let number = self.number(p, Width::Pred, RAX)?;

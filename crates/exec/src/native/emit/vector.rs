@@ -92,7 +92,7 @@ impl Emit<'_> {
                 self.finish(D, if eager { NAN | late } else { late });
             }
             if width == Width::B64 {
-                self.refuse_nan(to);
+                self.refuse_nan(d, part, to);
             }
             if to != home && home != D {
                 self.asm.rr(Code::EVEX_Vmovaps_zmm_k1z_zmmm512, home, D);
@@ -115,9 +115,14 @@ impl Emit<'_> {
         scratch
     }
     /// A NaN of f64 keeps a payload by a rule that is the interpreter's.
-    fn refuse_nan(&mut self, register: Register) {
+    fn refuse_nan(&mut self, d: Reg, part: Part, register: Register) {
         let code = Code::EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae;
-        self.asm.push(Instruction::with4(code, Register::K2, register, register, 3));
+        let mask = self.held_back(d).map(|mask| {
+            self.lanes_of(mask, Width::B64, part, Register::K1);
+            Register::K1
+        });
+        let compare = Instruction::with4(code, Register::K2, register, register, 3);
+        self.asm.vector(compare, Manner { mask, ..Manner::default() });
         self.asm.rr(Code::VEX_Kortestw_kr_kr, Register::K2, Register::K2);
         self.give_up(Code::Jne_rel32_64, Trouble::Other, 0);
     }
@@ -264,12 +269,9 @@ impl Emit<'_> {
 
     fn copy_mask(&mut self, d: Reg, a: Operand) -> Done {
         let Home::Mask(to) = self.homes[d.0 as usize] else { return Err(Stop::Cut) };
-        if self.guard.is_some() {
-            return Err(Stop::Cut);
-        }
         for word in 0..self.mask_words() {
             self.mask_word(a, word, Register::RAX)?;
-            self.asm.mr(Code::Mov_rm64_r64, at(FRAME, to + 8 * word), Register::RAX);
+            self.set_mask_word(d, to, word);
         }
         Ok(())
     }
@@ -507,14 +509,20 @@ impl Emit<'_> {
             return self.first_lane(d, k2);
         }
         let Home::Mask(to) = self.homes[d.0 as usize] else { return Err(Stop::Cut) };
-        if self.guard.is_some() {
-            return Err(Stop::Cut);
-        }
         for vector in 0..self.shapes.lanes / VECTOR {
             one(self, Part { vector, half: 0 }, k2)?;
             if width == Width::B64 {
                 one(self, Part { vector, half: 1 }, k3)?;
                 self.asm.push(Instruction::with3(Code::VEX_Kunpckbw_kr_kr_kr, k2, k3, k2));
+            }
+            if let Some(mask) = self.held_back(d) {
+                // The others' bits stay.
+                let k1 = Register::K1;
+                self.lanes_of(mask, Width::B32, Part { vector, half: 0 }, k1);
+                self.asm.rm(Code::VEX_Kmovw_kr_km16, k3, at(FRAME, to + 2 * vector as i64));
+                self.asm.push(Instruction::with3(Code::VEX_Kandw_kr_kr_kr, k2, k2, k1));
+                self.asm.push(Instruction::with3(Code::VEX_Kandnw_kr_kr_kr, k3, k1, k3));
+                self.asm.push(Instruction::with3(Code::VEX_Korw_kr_kr_kr, k2, k2, k3));
             }
             self.asm.mr(Code::VEX_Kmovw_m16_kr, at(FRAME, to + 2 * vector as i64), k2);
         }
