@@ -399,11 +399,12 @@ fn what_does_not_fit_is_refused() {
 
 /// A thread may run with flush-to-zero, subnormals as zeros and another direction (a library built with fast-math
 /// flags sets the first two when it is loaded): the bits are the same, and its environment is left as it was.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[test]
 #[allow(unsafe_code)]
 fn the_floating_point_environment_is_neither_trusted_nor_changed() {
-    fn exchange(new: Option<u32>) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    fn exchange(new: Option<u64>) -> u64 {
         let mut old = 0_u32;
         // SAFETY: reads the register into a local.
         unsafe { core::arch::asm!("stmxcsr [{}]", in(reg) &raw mut old, options(nostack)) };
@@ -411,16 +412,35 @@ fn the_floating_point_environment_is_neither_trusted_nor_changed() {
             // SAFETY: between this and the exchange back, this test computes with integers alone.
             unsafe { core::arch::asm!("ldmxcsr [{}]", in(reg) &raw const new, options(nostack)) };
         }
-        old
+        old.into()
     }
+    /// As it starts; flushed both ways, and each way; toward zero; upward with a sticky bit; all traps set.
+    #[cfg(target_arch = "x86_64")]
+    const ENVIRONMENTS: [u64; 7] = [0x1f80, 0x9fc0, 0x9f80, 0x1fc0, 0x7f80, 0x5fa0, 0];
+
+    /// The control register above the status register.
+    #[cfg(target_arch = "aarch64")]
+    fn exchange(new: Option<u64>) -> u64 {
+        let (control, status): (u64, u64);
+        // SAFETY: reads two registers.
+        unsafe { core::arch::asm!("mrs {}, fpcr", "mrs {}, fpsr", out(reg) control, out(reg) status) };
+        if let Some(new) = new {
+            // SAFETY: between this and the exchange back, this test computes with integers alone.
+            unsafe { core::arch::asm!("msr fpcr, {}", "msr fpsr, {}", in(reg) new >> 32, in(reg) new as u32 as u64) };
+        }
+        control << 32 | status
+    }
+    /// As it starts; flushed; NaNs by default; toward zero; upward with a sticky bit.
+    #[cfg(target_arch = "aarch64")]
+    const ENVIRONMENTS: [u64; 5] = [0, 1 << 56, 1 << 57, 3 << 54, 1 << 54 | 1 << 4];
+
     fn check<T: Bits>(format: Format, level: Level, operation: Operation) {
         let triples = triples(format, format, 4096, 13);
         let [a, b, c] = [0, 1, 2].map(|place| column::<T>(&triples, place));
         let operands = [Source::Slice(&a[..]), Source::Slice(&b), Source::Slice(&c)];
         let batch = Batch::at_level(operation, &Profile::NVIDIA, level);
         let expected: Vec<u64> = triples.iter().map(|&t| scalar(&operation, &Profile::NVIDIA, t)).collect();
-        // As it starts; flushed both ways, and each way; toward zero; upward with a sticky bit; all traps set.
-        for environment in [0x1f80, 0x9fc0, 0x9f80, 0x1fc0, 0x7f80, 0x5fa0, 0] {
+        for environment in ENVIRONMENTS {
             let mut out = vec![T::of(0); triples.len()];
             let before = exchange(Some(environment));
             batch.run(&operands, &mut out);

@@ -138,6 +138,11 @@ macro_rules! bitwise {
             Self(avx2!($min($max(self.0, $zero()), $cast($set1($one)))))
         }
         #[inline(always)]
+        fn order_streams() {
+            // SAFETY: SSE is there.
+            unsafe { _mm_sfence() };
+        }
+        #[inline(always)]
         fn keep_branch() {
             // SAFETY: no instruction.
             unsafe { core::arch::asm!("", options(nomem, nostack, preserves_flags)) };
@@ -252,7 +257,7 @@ impl Vector for F32x8 {
     const LANES: usize = 8;
     const FORMAT: Format = Format::F32;
     const CANONICAL_NAN: bool = true;
-    const IN_MACHINE_FORMAT: bool = true;
+    const MACHINE_FLUSHES: bool = true;
 
     #[inline(always)]
     fn load(from: &[u32; 8]) -> Self {
@@ -284,7 +289,7 @@ impl Vector for F64x4 {
     const LANES: usize = 4;
     const FORMAT: Format = Format::F64;
     const CANONICAL_NAN: bool = false;
-    const IN_MACHINE_FORMAT: bool = true;
+    const MACHINE_FLUSHES: bool = true;
 
     #[inline(always)]
     fn load(from: &[u64; 4]) -> Self {
@@ -358,7 +363,7 @@ impl Vector for F16x8 {
     const LANES: usize = 8;
     const FORMAT: Format = Format::F16;
     const CANONICAL_NAN: bool = true;
-    const IN_MACHINE_FORMAT: bool = false;
+    const MACHINE_FLUSHES: bool = false;
 
     #[inline(always)]
     fn load(from: &[u16; 8]) -> Self {
@@ -424,8 +429,9 @@ fn enter<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, const MODE: 
     job: &Job<'_, F::Lane, V::Lane>,
     out: &mut [V::Lane],
 ) {
-    let round = if V::IN_MACHINE_FORMAT { ROUND } else { NEAREST };
-    let Some(_lent) = Lent::begin(round, MODE & FLUSH != 0 && V::IN_MACHINE_FORMAT) else {
+    // Lanes that are not the registers' own format are rounded to theirs by an instruction with the direction in it.
+    let round = if V::MACHINE_FLUSHES { ROUND } else { NEAREST };
+    let Some(_lent) = Lent::begin(round, MODE & FLUSH != 0 && V::MACHINE_FLUSHES) else {
         return portable::run(job, out);
     };
     // SAFETY: `select` alone gives out the functions that end here, and it asked for the features.

@@ -198,7 +198,7 @@ macro_rules! native {
             const LANES: usize = $lanes;
             const FORMAT: Format = $format;
             const CANONICAL_NAN: bool = $canonical;
-            const IN_MACHINE_FORMAT: bool = true;
+            const MACHINE_FLUSHES: bool = true;
 
             #[inline(always)]
             fn load(from: &Self::Array) -> Self {
@@ -241,6 +241,11 @@ macro_rules! native {
 
 macro_rules! run {
     () => {
+        #[inline(always)]
+        fn order_streams() {
+            // SAFETY: SSE is there.
+            unsafe { _mm_sfence() };
+        }
         #[inline(always)]
         fn keep_branch() {
             // SAFETY: no instruction.
@@ -317,7 +322,7 @@ impl Vector for F16x16 {
     const LANES: usize = 16;
     const FORMAT: Format = Format::F16;
     const CANONICAL_NAN: bool = true;
-    const IN_MACHINE_FORMAT: bool = false;
+    const MACHINE_FLUSHES: bool = false;
 
     #[inline(always)]
     fn load(from: &[u16; 16]) -> Self {
@@ -389,7 +394,7 @@ fn enter<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, const MODE: 
     out: &mut [V::Lane],
 ) {
     // The instructions' own directions and masks count, not the thread's: what is left to ask for is subnormals.
-    let ready = if MODE & FLUSH != 0 && V::IN_MACHINE_FORMAT {
+    let ready = if MODE & FLUSH != 0 && V::MACHINE_FLUSHES {
         Lent::begin(NEAREST, true).map(Some)
     } else {
         underflows_gradually().then_some(None)

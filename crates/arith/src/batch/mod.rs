@@ -40,10 +40,12 @@ mod avx2;
 mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod environment;
+#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+mod neon;
 mod portable;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_feature = "neon")))]
 mod sweep;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_feature = "neon")))]
 mod vector;
 
 use crate::{Format, Kind, Operation, Profile, Sm1xMad};
@@ -53,6 +55,8 @@ use crate::{Format, Kind, Operation, Profile, Sm1xMad};
 pub enum Level {
     /// Integer arithmetic alone: the scalar pipeline, lane after lane.
     Portable,
+    /// AArch64; arithmetic of f16 alone is left to [`Portable`](Level::Portable).
+    Neon,
     /// x86-64 with AVX2, FMA and F16C.
     Avx2,
     /// x86-64 with AVX-512 F, BW, DQ and VL.
@@ -61,13 +65,14 @@ pub enum Level {
 
 impl Level {
     /// All of them.
-    pub const ALL: [Level; 3] = [Level::Portable, Level::Avx2, Level::Avx512];
+    pub const ALL: [Level; 4] = [Level::Portable, Level::Neon, Level::Avx2, Level::Avx512];
 
     /// Whether this machine can run it. Without the crate's feature `std`: whether every machine that the build is
     /// for can.
     pub fn is_available(self) -> bool {
         match self {
             Level::Portable => true,
+            Level::Neon => cfg!(all(target_arch = "aarch64", target_feature = "neon")),
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => avx2::is_available(),
             #[cfg(target_arch = "x86_64")]
@@ -79,13 +84,7 @@ impl Level {
 
     /// The fastest that is available.
     pub fn best() -> Level {
-        if Level::Avx512.is_available() {
-            Level::Avx512
-        } else if Level::Avx2.is_available() {
-            Level::Avx2
-        } else {
-            Level::Portable
-        }
+        Level::ALL.into_iter().rfind(|level| level.is_available()).unwrap_or(Level::Portable)
     }
 }
 
@@ -347,6 +346,12 @@ fn select(operation: &Operation, profile: &Profile, level: Level) -> (Level, Ker
         && let Some(kernel) = avx2::select(operation, profile)
     {
         return (Level::Avx2, kernel);
+    }
+    #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+    if level >= Level::Neon
+        && let Some(kernel) = neon::select(operation, profile)
+    {
+        return (Level::Neon, kernel);
     }
     let _ = (operation, profile, level);
     (Level::Portable, Kernels::Portable)

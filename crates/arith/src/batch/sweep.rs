@@ -1,7 +1,6 @@
-//! The loop of all kernels of x86-64 over the lanes of their operands.
+//! The loop of all kernels over the lanes of their operands.
 #![allow(unsafe_code)]
 
-use core::arch::x86_64::_mm_sfence;
 use core::mem::MaybeUninit;
 
 use super::vector::{Factor, Mode, Plan, Vector, step, steps};
@@ -151,7 +150,6 @@ pub(super) fn sweep<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, c
         done += count;
     }
     if streaming {
-        // SAFETY: SSE is there. Stores around the cache are not ordered with what another thread is told next.
-        unsafe { _mm_sfence() };
+        V::order_streams();
     }
 }

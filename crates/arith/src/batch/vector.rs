@@ -56,14 +56,16 @@ pub(super) trait Vector: Copy {
     const FORMAT: Format;
     /// Whether NaN results are canonical; otherwise they keep a payload.
     const CANONICAL_NAN: bool;
-    /// Whether the registers' own format is the lanes'. Then the machine takes subnormal operands as zeros while a kernel
-    /// that flushes runs: in arithmetic, comparisons and classes, not in integer instructions.
-    const IN_MACHINE_FORMAT: bool;
+    /// Whether the machine takes subnormal operands as zeros while a kernel that flushes runs: in arithmetic, comparisons
+    /// and classes, not in integer instructions.
+    const MACHINE_FLUSHES: bool;
 
     fn load(from: &Self::Array) -> Self;
     fn store(self, to: &mut Self::Array);
     /// Around the cache; `to` must be aligned to the array's size.
     fn stream(self, to: &mut Self::Array);
+    /// What was so stored comes before whatever another thread is told next.
+    fn order_streams();
     /// Every lane with these bits of `FORMAT`.
     fn splat(bits: u64) -> Self;
 
@@ -163,7 +165,7 @@ pub(super) fn steps<V: Vector, const ROUND: i32, const KIND: u8, const MODE: Mod
     operands: [[V; 3]; N],
 ) -> Option<[V; N]> {
     // Loops, not `map`: that is a function of its own, in which intrinsics are calls.
-    if MODE & FLUSH != 0 && !V::IN_MACHINE_FORMAT {
+    if MODE & FLUSH != 0 && !V::MACHINE_FLUSHES {
         let mut smallest = operands[0][0].magnitude();
         for [a, b, c] in operands {
             smallest = V::lesser(smallest, a.magnitude());
@@ -234,7 +236,7 @@ fn doubtful<V: Vector, const MODE: Mode, const N: usize>(plan: &Plan<'_, V>, res
             doubt = doubt.union(V::unordered(results[2 * pair], results[(2 * pair + 1).min(N - 1)]));
         }
     }
-    if MODE & FLUSH != 0 && !(MODE & SATURATE != 0 && V::IN_MACHINE_FORMAT) {
+    if MODE & FLUSH != 0 && !(MODE & SATURATE != 0 && V::MACHINE_FLUSHES) {
         let mut smallest = results[0].magnitude();
         for result in results {
             smallest = V::lesser(smallest, result.magnitude());
@@ -265,7 +267,7 @@ pub(super) fn step<V: Vector, const ROUND: i32, const KIND: u8, const MODE: Mode
     operands: [V; 3],
 ) -> V {
     let negated = negate::<V, MODE>(plan, operands);
-    if MODE & FLUSH != 0 && !V::IN_MACHINE_FORMAT && any_subnormal::<V, KIND>(negated) {
+    if MODE & FLUSH != 0 && !V::MACHINE_FLUSHES && any_subnormal::<V, KIND>(negated) {
         return careful::<V, ROUND, KIND, MODE>(plan, operands, negated);
     }
     V::keep_branch();
@@ -435,6 +437,7 @@ pub(super) fn select_f64<V: Vector>(operation: &Operation, profile: &Profile) ->
 }
 
 /// The kernel of f16, which SPIR-V alone has: flushed or not.
+#[cfg(target_arch = "x86_64")]
 pub(super) fn select_f16<V: Vector>(operation: &Operation, profile: &Profile) -> Option<Kernel<V::Lane, V::Lane>> {
     kernels!(V, Same, operation, mode::<V>(operation, profile, true);
         MulAdd, MUL_ADD: NEGATE, FLUSH;

@@ -1,0 +1,334 @@
+//! AArch64's vectors: f32, f64, and factors of 16 bits with f32.
+//!
+//! The direction is the thread's, lent to a kernel while it runs. What rounds is written as instructions, of which the
+//! compiler knows nothing: it takes the direction for the nearest wherever it sees arithmetic. The machine cannot flush
+//! operands without flushing results too, by a rule of its own, so that it is not asked to.
+#![allow(unsafe_code)]
+
+use core::arch::aarch64::*;
+
+use super::sweep::sweep;
+use super::vector::{self, DOWN, Factor, Lanes, Mode, NAN_CLASS, UP, Vector, ZERO, ZERO_CLASS};
+use super::{Job, Kernels, portable};
+use crate::{Format, Operation, Profile};
+
+/// The kernel for an operation; `None` where there is none.
+pub(super) fn select(operation: &Operation, profile: &Profile) -> Option<Kernels> {
+    match (operation.factors, operation.format) {
+        (Format::F32, Format::F32) => vector::select_f32::<F32x4>(operation, profile).map(Kernels::U32),
+        (Format::F64, Format::F64) => vector::select_f64::<F64x2>(operation, profile).map(Kernels::U64),
+        (Format::F16, Format::F32) => vector::select_mixed::<F32x4, F16x4>(operation, profile).map(Kernels::U16U32),
+        (Format::BF16, Format::F32) => vector::select_mixed::<F32x4, Bf16x4>(operation, profile).map(Kernels::U16U32),
+        _ => None,
+    }
+}
+
+/// Four f32, as their bits.
+#[derive(Clone, Copy)]
+struct F32x4(uint32x4_t);
+/// Two f64, as their bits.
+#[derive(Clone, Copy)]
+struct F64x2(uint64x2_t);
+/// Four f16: factors only.
+struct F16x4;
+/// Four bf16: factors only.
+struct Bf16x4;
+/// All ones in the lanes of the set.
+#[derive(Clone, Copy)]
+struct Mask<M>(M);
+
+/// Calls intrinsics.
+macro_rules! neon {
+    ($($intrinsics:tt)*) => {{
+        // SAFETY: the targets that this is compiled for have them all; pointers come from arrays of a vector's size.
+        #[allow(unused_unsafe)] // Later compilers have most of them safe to call.
+        unsafe { $($intrinsics)* }
+    }};
+}
+
+/// One instruction: the vector that it writes (and may read), and those that it reads.
+macro_rules! instruction {
+    ($text:expr, $r:expr $(, $name:ident = $read:expr)*) => {{
+        let mut result = $r;
+        // SAFETY: registers alone are read and written.
+        unsafe {
+            core::arch::asm!($text, r = inout(vreg) result, $($name = in(vreg) $read,)*
+                options(pure, nomem, nostack, preserves_flags));
+        }
+        result
+    }};
+}
+
+/// A format, its vector, and how the assembler calls its lanes.
+macro_rules! native {
+    ($vector:ident, $format:expr, $canonical:literal, $lane:ty, $lanes:literal, $shape:literal, $one:expr, $bits:ty,
+     $load:ident, $store:ident, $splat:ident, $and:ident, $or:ident, $xor:ident, $clear:ident, $select:ident,
+     $equal:ident, $less:ident, $sub:ident, $as_words:expr) => {
+        impl Lanes for Mask<$bits> {
+            // SAFETY: the type is 16 bytes, any of which are a value.
+            const NONE: Self = Mask(unsafe { core::mem::zeroed() });
+            #[inline(always)]
+            fn union(self, other: Self) -> Self {
+                Mask(neon!($or(self.0, other.0)))
+            }
+            #[inline(always)]
+            fn is_empty(self) -> bool {
+                neon!(vmaxvq_u32($as_words(self.0))) == 0
+            }
+        }
+
+        impl Vector for $vector {
+            type Lane = $lane;
+            type Array = [$lane; $lanes];
+            type Lanes = Mask<$bits>;
+            type Magnitudes = $bits;
+
+            const LANES: usize = $lanes;
+            const FORMAT: Format = $format;
+            const CANONICAL_NAN: bool = $canonical;
+            const MACHINE_FLUSHES: bool = false;
+
+            #[inline(always)]
+            fn load(from: &Self::Array) -> Self {
+                Self(neon!($load(from.as_ptr())))
+            }
+            #[inline(always)]
+            fn store(self, to: &mut Self::Array) {
+                neon!($store(to.as_mut_ptr(), self.0));
+            }
+            #[inline(always)]
+            fn stream(self, to: &mut Self::Array) {
+                self.store(to);
+            }
+            #[inline(always)]
+            fn order_streams() {}
+            #[inline(always)]
+            fn splat(bits: u64) -> Self {
+                Self(neon!($splat(bits as $lane)))
+            }
+            #[inline(always)]
+            fn flip(self, mask: Self) -> Self {
+                Self(neon!($xor(self.0, mask.0)))
+            }
+            #[inline(always)]
+            fn select(lanes: Mask<$bits>, yes: Self, no: Self) -> Self {
+                Self(neon!($select(lanes.0, yes.0, no.0)))
+            }
+            #[inline(always)]
+            fn to_zero(self, lanes: Mask<$bits>) -> Self {
+                let rest = Self::splat(Self::FORMAT.magnitude_mask()).0;
+                Self(neon!($clear(self.0, $and(lanes.0, rest))))
+            }
+            #[inline(always)]
+            fn class<const CLASS: i32>(self) -> Mask<$bits> {
+                let mut lanes = Mask::<$bits>::NONE;
+                if CLASS & NAN_CLASS != 0 {
+                    lanes = lanes.union(Self::unordered(self, self));
+                }
+                if CLASS & ZERO_CLASS != 0 {
+                    lanes = lanes.union(Mask(neon!($equal(self.magnitude(), $splat(0)))));
+                }
+                lanes
+            }
+            #[inline(always)]
+            fn unordered(one: Self, other: Self) -> Mask<$bits> {
+                let infinity = Self::splat(Self::FORMAT.infinity()).0;
+                Mask(neon!($or($less(infinity, one.magnitude()), $less(infinity, other.magnitude()))))
+            }
+            #[inline(always)]
+            fn subnormal(self) -> Mask<$bits> {
+                // Between zero and the smallest normal: zero wraps round.
+                let bound = Self::splat(Self::FORMAT.smallest_normal() - 1).0;
+                Mask(neon!($less($sub(self.magnitude(), $splat(1)), bound)))
+            }
+            #[inline(always)]
+            fn magnitude(self) -> $bits {
+                neon!($and(self.0, $splat(Self::FORMAT.magnitude_mask() as $lane)))
+            }
+            #[inline(always)]
+            fn lesser(one: $bits, other: $bits) -> $bits {
+                neon!($select($less(one, other), one, other))
+            }
+            #[inline(always)]
+            fn any_below_normal(magnitudes: $bits) -> bool {
+                !Mask(neon!($less(magnitudes, $splat(Self::FORMAT.smallest_normal() as $lane)))).is_empty()
+            }
+            #[inline(always)]
+            fn smallest_normal(self) -> Mask<$bits> {
+                Mask(neon!($equal(self.magnitude(), $splat(Self::FORMAT.smallest_normal() as $lane))))
+            }
+            #[inline(always)]
+            fn canonical_nan(self) -> Self {
+                Self::select(self.class::<NAN_CLASS>(), Self::splat(Self::FORMAT.magnitude_mask()), self)
+            }
+            #[inline(always)]
+            fn quiet(self) -> Self {
+                Self(neon!($or(self.0, $splat(Self::FORMAT.quiet_bit() as $lane))))
+            }
+            #[inline(always)]
+            fn clamp(self) -> Self {
+                // Of a quiet NaN and a number the number is taken, of two zeros the greater: results are never signalling.
+                let positive = instruction!(
+                    concat!("fmaxnm {r:v}.", $shape, ", {r:v}.", $shape, ", {x:v}.", $shape),
+                    self.0,
+                    x = neon!($splat(0))
+                );
+                Self(instruction!(
+                    concat!("fminnm {r:v}.", $shape, ", {r:v}.", $shape, ", {x:v}.", $shape),
+                    positive,
+                    x = neon!($splat($one))
+                ))
+            }
+            #[inline(always)]
+            fn keep_branch() {
+                // SAFETY: no instruction.
+                unsafe { core::arch::asm!("", options(nomem, nostack, preserves_flags)) };
+            }
+            #[inline(always)]
+            fn mul_add<const ROUND: i32>(a: Self, b: Self, c: Self) -> Self {
+                Self(instruction!(
+                    concat!("fmla {r:v}.", $shape, ", {x:v}.", $shape, ", {y:v}.", $shape),
+                    c.0,
+                    x = a.0,
+                    y = b.0
+                ))
+            }
+            #[inline(always)]
+            fn add<const ROUND: i32>(a: Self, c: Self) -> Self {
+                Self(instruction!(concat!("fadd {r:v}.", $shape, ", {r:v}.", $shape, ", {x:v}.", $shape), a.0, x = c.0))
+            }
+            #[inline(always)]
+            fn mul<const ROUND: i32>(a: Self, b: Self) -> Self {
+                Self(instruction!(concat!("fmul {r:v}.", $shape, ", {r:v}.", $shape, ", {x:v}.", $shape), a.0, x = b.0))
+            }
+            fn run<F: Factor<Self>, const ROUND: i32, const KIND: u8, const MODE: Mode>(
+                job: &Job<'_, F::Lane, Self::Lane>,
+                out: &mut [Self::Lane],
+            ) {
+                let Some(_lent) = Lent::begin(ROUND) else {
+                    return portable::run(job, out);
+                };
+                kernel::<Self, F, ROUND, KIND, MODE>(job, out);
+            }
+        }
+    };
+}
+
+native!(
+    F32x4,
+    Format::F32,
+    true,
+    u32,
+    4,
+    "4s",
+    0x3f80_0000,
+    uint32x4_t,
+    vld1q_u32,
+    vst1q_u32,
+    vdupq_n_u32,
+    vandq_u32,
+    vorrq_u32,
+    veorq_u32,
+    vbicq_u32,
+    vbslq_u32,
+    vceqq_u32,
+    vcltq_u32,
+    vsubq_u32,
+    core::convert::identity
+);
+native!(
+    F64x2,
+    Format::F64,
+    false,
+    u64,
+    2,
+    "2d",
+    0x3ff0_0000_0000_0000,
+    uint64x2_t,
+    vld1q_u64,
+    vst1q_u64,
+    vdupq_n_u64,
+    vandq_u64,
+    vorrq_u64,
+    veorq_u64,
+    vbicq_u64,
+    vbslq_u64,
+    vceqq_u64,
+    vcltq_u64,
+    vsubq_u64,
+    vreinterpretq_u32_u64
+);
+
+impl Factor<F32x4> for F16x4 {
+    type Lane = u16;
+    type Array = [u16; 4];
+    #[inline(always)]
+    fn load(from: &[u16; 4]) -> F32x4 {
+        let halves = neon!(vcombine_u16(vld1_u16(from.as_ptr()), vdup_n_u16(0)));
+        F32x4(neon!(vreinterpretq_u32_u16(instruction!("fcvtl {r:v}.4s, {r:v}.4h", halves))))
+    }
+}
+
+impl Factor<F32x4> for Bf16x4 {
+    type Lane = u16;
+    type Array = [u16; 4];
+    #[inline(always)]
+    fn load(from: &[u16; 4]) -> F32x4 {
+        F32x4(neon!(vshll_n_u16::<16>(vld1_u16(from.as_ptr()))))
+    }
+}
+
+#[inline(never)] // The environment is another only in here.
+fn kernel<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, const MODE: Mode>(
+    job: &Job<'_, F::Lane, V::Lane>,
+    out: &mut [V::Lane],
+) {
+    sweep::<V, F, ROUND, KIND, MODE>(job, out);
+}
+
+/// While it lives, the thread rounds in a kernel's direction. The sticky exception bits, too, are what they were when it is
+/// dropped.
+struct Lent {
+    control: u64,
+    status: u64,
+}
+
+impl Lent {
+    /// Nothing where the thread's control register is not what a thread starts with: nothing set.
+    #[inline(always)]
+    fn begin(round: i32) -> Option<Lent> {
+        let (control, status): (u64, u64);
+        // SAFETY: reads two registers.
+        unsafe {
+            core::arch::asm!("mrs {}, fpcr", "mrs {}, fpsr", out(reg) control, out(reg) status,
+                options(nomem, nostack, preserves_flags));
+        }
+        if control != 0 {
+            return None;
+        }
+        let mode = match round {
+            UP => 1,
+            DOWN => 2,
+            ZERO => 3,
+            _ => 0,
+        };
+        if mode != 0 {
+            set(mode << 22, status);
+        }
+        Some(Lent { control, status })
+    }
+}
+
+impl Drop for Lent {
+    #[inline(always)]
+    fn drop(&mut self) {
+        set(self.control, self.status);
+    }
+}
+
+#[inline(always)]
+fn set(control: u64, status: u64) {
+    // SAFETY: the control register is another only while a kernel runs, which is never inlined and whose arithmetic the
+    // compiler does not see as such.
+    unsafe { core::arch::asm!("msr fpcr, {}", "msr fpsr, {}", in(reg) control, in(reg) status, options(nostack)) };
+}
