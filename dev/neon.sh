@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 export ROUNDONCE_BATCH_LANES="${1:-4000}" ROUNDONCE_LANES="${1:-4000}"
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
-for tests in "-p roundonce-arith --test batch" "-p roundonce --test kernels"; do
-    # shellcheck disable=SC2086 # Two arguments each.
+for tests in "-p roundonce-arith --test batch --test cancellation" "-p roundonce --test kernels"; do
+    # shellcheck disable=SC2086 # Several arguments each.
     cargo +nightly -Zbuild-std test --release --target aarch64-unknown-linux-gnu $tests
 done
