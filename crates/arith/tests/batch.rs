@@ -3,10 +3,13 @@
 //! `ROUNDONCE_BATCH_LANES` sets how many lanes each operation computes (default 50,000: about a minute of
 //! one core in all, some 10^9 lanes; the nightly run asks for 10^6 and more).
 
+#[path = "common/batch.rs"]
+mod batch;
 mod common;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use batch::compute;
 use common::{direction, layout};
 use roundonce_arith::batch::{Batch, Level, Source, Stores};
 use roundonce_arith::{Format, Kind, NanRule, Operand, Operation, Profile, Rounding, Sm1xMad, Tiny};
@@ -70,10 +73,9 @@ fn operations(factors: Format, format: Format) -> Vec<(Operation, Profile)> {
                 if operation.flush {
                     profiles.push(Profile { tiny: Tiny::AfterRounding, ..Profile::NVIDIA });
                     profiles.push(Profile { tiny: Tiny::BeforeRounding, ..Profile::NVIDIA });
-                } else {
-                    for nan in [NanRule::Canonical, NanRule::Payload([C, A, B])] {
-                        profiles.push(Profile { nan_f32: nan, nan_f64: nan, nan_small: nan, ..Profile::NVIDIA });
-                    }
+                }
+                for nan in [NanRule::Canonical, NanRule::Payload([C, A, B])] {
+                    profiles.push(Profile { nan_f32: nan, nan_f64: nan, nan_small: nan, ..Profile::NVIDIA });
                 }
                 if kind == Kind::TruncatedMulAdd {
                     profiles.push(Profile { sm1x_mad: Sm1xMad::FusedFtz, ..Profile::NVIDIA });
@@ -137,71 +139,73 @@ fn assert_lanes<T: Bits>(batch: &Batch, profile: &Profile, triples: &[[u64; 3]],
     }
 }
 
-/// All settings over slices of one type.
-fn same<T: Bits>(format: Format, factors: Format) {
-    let triples = triples(factors, format, lanes(), 7);
-    let columns = [0, 1, 2].map(|place| column::<T>(&triples, place));
+/// All settings, by every kernel.
+fn every_setting(factors: Format, format: Format, triples: &[[u64; 3]]) {
     for (operation, profile) in operations(factors, format) {
         let expected: Vec<u64> = triples.iter().map(|&triple| scalar(&operation, &profile, triple)).collect();
-        let places = operation.kind.operands();
-        let operands: Vec<_> = places.iter().map(|&place| Source::Slice(&columns[place as usize][..])).collect();
         for level in levels().filter(|&level| level != Level::Portable) {
             let batch = Batch::at_level(operation, &profile, level);
-            let mut out = vec![T::of(0); triples.len()];
-            batch.run(&operands, &mut out);
-            assert_lanes(&batch, &profile, &triples, &expected, &out);
+            assert_lanes(&batch, &profile, triples, &expected, &compute(&batch, triples));
         }
     }
 }
 
-/// All settings over factors of 16 bits and addends of 32.
-fn mixed(factors: Format) {
-    let triples = triples(factors, Format::F32, lanes(), 8);
-    let [a, b] = [0, 1].map(|place| column::<u16>(&triples, place));
-    let c = column::<u32>(&triples, 2);
-    for (operation, profile) in operations(factors, Format::F32) {
-        let expected: Vec<u64> = triples.iter().map(|&triple| scalar(&operation, &profile, triple)).collect();
-        let pair = [Source::Slice(&a[..]), Source::Slice(&b)];
-        let (pair, addend) = match operation.kind {
-            Kind::Add => (&pair[..1], Some(Source::Slice(&c[..]))),
-            Kind::Mul => (&pair[..], None),
-            _ => (&pair[..], Some(Source::Slice(&c[..]))),
-        };
-        for level in levels().filter(|&level| level != Level::Portable) {
-            let batch = Batch::at_level(operation, &profile, level);
-            let mut out = vec![0_u32; triples.len()];
-            batch.run_mixed(pair, addend, &mut out);
-            assert_lanes(&batch, &profile, &triples, &expected, &out);
-        }
-    }
+/// Turns of ordinary lanes with one odd lane each, in every place of a turn by and by: what is special in a lane must be
+/// seen there, and what is not must not be lost beside it.
+fn odd_lanes(factors: Format, format: Format) -> Vec<[u64; 3]> {
+    const TURN: usize = 64;
+    let one = |format: Format| (format.exp_max() / 2) << format.frac_bits();
+    let negative = |format: Format, bits| format.sign_mask() | bits;
+    let (narrow, wide) = (factors, format);
+    let a = [
+        negative(narrow, 0),
+        1,
+        negative(narrow, narrow.frac_mask()),
+        narrow.smallest_normal(),
+        one(narrow) - 1,
+        narrow.infinity(),
+        narrow.infinity() + 1,
+    ];
+    let b = [0, negative(narrow, 1), narrow.smallest_normal(), one(narrow), negative(narrow, narrow.infinity())];
+    let c = [0, negative(wide, 0), wide.frac_mask(), negative(wide, wide.smallest_normal()), wide.infinity() + 3];
+    let odd = (0..a.len() * b.len() * c.len())
+        .map(|n| [a[n % a.len()], b[n / a.len() % b.len()], c[n / (a.len() * b.len())]]);
+    let ordinary = [one(factors) + 1, one(factors) + 3, one(format) + 5];
+    odd.enumerate()
+        .flat_map(|(number, odd)| (0..TURN).map(move |lane| if lane == number * 5 % TURN { odd } else { ordinary }))
+        .collect()
+}
+
+fn pipeline(factors: Format, format: Format) {
+    every_setting(factors, format, &triples(factors, format, lanes(), 7));
+    every_setting(factors, format, &odd_lanes(factors, format));
 }
 
 #[test]
 fn f32_is_the_scalar_pipeline() {
-    same::<u32>(Format::F32, Format::F32);
+    pipeline(Format::F32, Format::F32);
 }
 
 #[test]
 fn f64_is_the_scalar_pipeline() {
-    same::<u64>(Format::F64, Format::F64);
+    pipeline(Format::F64, Format::F64);
 }
 
 #[test]
 fn f16_is_the_scalar_pipeline() {
-    same::<u16>(Format::F16, Format::F16);
+    pipeline(Format::F16, Format::F16);
 }
 
 #[test]
 fn f16_with_f32_is_the_scalar_pipeline() {
-    mixed(Format::F16);
+    pipeline(Format::F16, Format::F32);
 }
 
 #[test]
 fn bf16_with_f32_is_the_scalar_pipeline() {
-    mixed(Format::BF16);
+    pipeline(Format::BF16, Format::F32);
 }
 
-/// Formats that no kernel is written for, and lanes wider than the format.
 #[test]
 fn other_formats_and_wider_lanes_are_the_scalar_pipeline() {
     fn few<T: Bits>(format: Format, factors: Format) {
@@ -414,9 +418,10 @@ fn the_floating_point_environment_is_neither_trusted_nor_changed() {
         }
         old.into()
     }
-    /// As it starts; flushed both ways, and each way; toward zero; upward with a sticky bit; all traps set.
+    /// As it starts, without and with a sticky bit; flushed both ways, and each way; toward zero; upward with a sticky
+    /// bit; all traps set.
     #[cfg(target_arch = "x86_64")]
-    const ENVIRONMENTS: [u64; 7] = [0x1f80, 0x9fc0, 0x9f80, 0x1fc0, 0x7f80, 0x5fa0, 0];
+    const ENVIRONMENTS: [u64; 8] = [0x1f80, 0x1fa0, 0x9fc0, 0x9f80, 0x1fc0, 0x7f80, 0x5fa0, 0];
 
     /// The control register above the status register.
     #[cfg(target_arch = "aarch64")]
@@ -430,32 +435,28 @@ fn the_floating_point_environment_is_neither_trusted_nor_changed() {
         }
         control << 32 | status
     }
-    /// As it starts; flushed; NaNs by default; toward zero; upward with a sticky bit.
+    /// As it starts, without and with a sticky bit; flushed; NaNs by default; toward zero; upward with a sticky bit.
     #[cfg(target_arch = "aarch64")]
-    const ENVIRONMENTS: [u64; 5] = [0, 1 << 56, 1 << 57, 3 << 54, 1 << 54 | 1 << 4];
+    const ENVIRONMENTS: [u64; 6] = [0, 1 << 4, 1 << 56, 1 << 57, 3 << 54, 1 << 54 | 1 << 4];
 
-    fn check<T: Bits>(format: Format, level: Level, operation: Operation) {
-        let triples = triples(format, format, 4096, 13);
-        let [a, b, c] = [0, 1, 2].map(|place| column::<T>(&triples, place));
-        let operands = [Source::Slice(&a[..]), Source::Slice(&b), Source::Slice(&c)];
-        let batch = Batch::at_level(operation, &Profile::NVIDIA, level);
-        let expected: Vec<u64> = triples.iter().map(|&t| scalar(&operation, &Profile::NVIDIA, t)).collect();
-        for environment in ENVIRONMENTS {
-            let mut out = vec![T::of(0); triples.len()];
-            let before = exchange(Some(environment));
-            batch.run(&operands, &mut out);
-            let after = exchange(Some(before));
-            assert_eq!(after, environment, "{level:?}: the environment has changed");
-            assert_lanes(&batch, &Profile::NVIDIA, &triples, &expected, &out);
-        }
-    }
-    for level in levels() {
-        for flush in [false, true] {
-            for rounding in Rounding::ALL {
-                let fma = |format| Operation { flush, ..Operation::mul_add(format, rounding) };
-                check::<u16>(Format::F16, level, fma(Format::F16));
-                check::<u32>(Format::F32, level, fma(Format::F32));
-                check::<u64>(Format::F64, level, fma(Format::F64));
+    for (factors, format) in
+        [(Format::F16, Format::F16), (Format::F32, Format::F32), (Format::F64, Format::F64), (Format::F16, Format::F32)]
+    {
+        let triples = triples(factors, format, 4096, 13);
+        for (operation, profile) in operations(factors, format) {
+            if profile != Profile::NVIDIA || operation.negate_product || operation.negate_addend {
+                continue;
+            }
+            let expected: Vec<u64> = triples.iter().map(|&triple| scalar(&operation, &profile, triple)).collect();
+            for level in levels() {
+                let batch = Batch::at_level(operation, &profile, level);
+                for environment in ENVIRONMENTS {
+                    let before = exchange(Some(environment));
+                    let found = compute(&batch, &triples);
+                    let after = exchange(Some(before));
+                    assert_eq!(after, environment, "{level:?}, {operation:?}: the environment has changed");
+                    assert_lanes(&batch, &profile, &triples, &expected, &found);
+                }
             }
         }
     }

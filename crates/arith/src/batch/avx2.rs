@@ -6,9 +6,9 @@
 
 use core::arch::x86_64::*;
 
-use super::environment::Lent;
+use super::environment::{CONTROL, DENORMALS_ARE_ZEROS, Lent, direction};
 use super::sweep::sweep;
-use super::vector::{self, DOWN, FLUSH, Factor, Lanes, Mode, NAN_CLASS, NEAREST, UP, Vector, ZERO, ZERO_CLASS};
+use super::vector::{self, DOWN, FLUSH, Factor, Lanes, Mode, NEAREST, UP, Vector, ZERO};
 use super::{Job, Kernels, portable};
 use crate::{Format, Operation, Profile};
 
@@ -68,10 +68,21 @@ impl Lanes for Mask {
     }
 }
 
-/// What is the same for lanes of 32 and 64 bits, in integers, which raise no exception's flag. `$smallest` and
-/// `$infinity` bound the lane's format within the register's.
+/// The same bits, hidden from the compiler as AVX-512's are.
+#[target_feature(enable = "avx")]
+#[inline]
+fn hidden(mut bits: __m256i) -> __m256i {
+    // SAFETY: no instruction.
+    unsafe {
+        core::arch::asm!("/* {} */", inout(ymm_reg) bits, options(pure, nomem, nostack, preserves_flags));
+    }
+    bits
+}
+
+/// What is the same for lanes of 32 and 64 bits, mostly in integers. `$smallest` is the
+/// smallest normal number of the lane's format, in the register's.
 macro_rules! bitwise {
-    ($int:ident, $one:expr, $smallest:expr, $infinity:expr, $quiet:expr, $cast:ident, $uncast:ident, $set1:ident,
+    ($int:ident, $one:expr, $smallest:expr, $quiet:expr, $cast:ident, $uncast:ident, $set1:ident,
      $equal:ident, $greater:ident, $compare:ident, $blend:ident, $max:ident, $min:ident, $zero:ident) => {
         #[inline(always)]
         fn flip(self, mask: Self) -> Self {
@@ -87,16 +98,8 @@ macro_rules! bitwise {
             Self::select(lanes, signs, self)
         }
         #[inline(always)]
-        fn class<const CLASS: i32>(self) -> Mask {
-            let magnitude = self.magnitude();
-            let mut lanes = Mask::NONE;
-            if CLASS & NAN_CLASS != 0 {
-                lanes = lanes.union(Mask(avx2!($greater(magnitude, $set1($infinity)))));
-            }
-            if CLASS & ZERO_CLASS != 0 {
-                lanes = lanes.union(Mask(avx2!($equal(magnitude, _mm256_setzero_si256()))));
-            }
-            lanes
+        fn zero(self) -> Mask {
+            Mask(avx2!($equal(self.magnitude(), _mm256_setzero_si256())))
         }
         #[inline(always)]
         fn unordered(one: Self, other: Self) -> Mask {
@@ -104,9 +107,7 @@ macro_rules! bitwise {
         }
         #[inline(always)]
         fn subnormal(self) -> Mask {
-            let magnitude = self.magnitude();
-            let zero = avx2!($equal(magnitude, _mm256_setzero_si256()));
-            Mask(avx2!(_mm256_andnot_si256(zero, $greater($set1($smallest), magnitude))))
+            Mask(avx2!(_mm256_andnot_si256(self.zero().0, $greater($set1($smallest), self.magnitude()))))
         }
         #[inline(always)]
         fn smallest_normal(self) -> Mask {
@@ -114,7 +115,7 @@ macro_rules! bitwise {
         }
         #[inline(always)]
         fn magnitude(self) -> __m256i {
-            avx2!(_mm256_and_si256($uncast(self.0), $set1($int::MAX)))
+            avx2!(_mm256_and_si256(hidden($uncast(self.0)), $set1($int::MAX)))
         }
         #[inline(always)]
         fn lesser(one: __m256i, other: __m256i) -> __m256i {
@@ -123,10 +124,6 @@ macro_rules! bitwise {
         #[inline(always)]
         fn any_below_normal(magnitudes: __m256i) -> bool {
             !Mask(avx2!($greater($set1($smallest), magnitudes))).is_empty()
-        }
-        #[inline(always)]
-        fn canonical_nan(self) -> Self {
-            Self::select(self.class::<NAN_CLASS>(), Self(avx2!($cast($set1($int::MAX)))), self)
         }
         #[inline(always)]
         fn quiet(self) -> Self {
@@ -147,6 +144,7 @@ macro_rules! bitwise {
             // SAFETY: no instruction.
             unsafe { core::arch::asm!("", options(nomem, nostack, preserves_flags)) };
         }
+        #[inline(never)] // Nor does what surrounds this one.
         fn run<F: Factor<Self>, const ROUND: i32, const KIND: u8, const MODE: Mode>(
             job: &Job<'_, F::Lane, Self::Lane>,
             out: &mut [Self::Lane],
@@ -162,7 +160,6 @@ macro_rules! bitwise_ps {
             i32,
             0x3f80_0000,
             $smallest,
-            0x7f80_0000,
             0x0040_0000,
             _mm256_castsi256_ps,
             _mm256_castps_si256,
@@ -204,10 +201,10 @@ macro_rules! instructions {
         #[target_feature(enable = "avx,fma")]
         #[inline]
         fn $mul_add(mut a: $float, b: $float, c: $float) -> $float {
-            // SAFETY: registers alone are read and written.
+            // SAFETY: registers alone are read and written; pure, since the direction is one while a kernel runs.
             unsafe {
                 core::arch::asm!($mul_add_text, a = inout(ymm_reg) a, b = in(ymm_reg) b, c = in(ymm_reg) c,
-                    options(pure, nomem, nostack, preserves_flags));
+                    options(pure, nomem, nostack));
             }
             a
         }
@@ -218,10 +215,10 @@ macro_rules! instructions {
         #[target_feature(enable = "avx")]
         #[inline]
         fn $name(mut a: $float, b: $float) -> $float {
-            // SAFETY: registers alone are read and written.
+            // SAFETY: registers alone are read and written; pure, since the direction is one while a kernel runs.
             unsafe {
                 core::arch::asm!($text, a = inout(ymm_reg) a, b = in(ymm_reg) b,
-                    options(pure, nomem, nostack, preserves_flags));
+                    options(pure, nomem, nostack));
             }
             a
         }
@@ -313,7 +310,6 @@ impl Vector for F64x4 {
         i64,
         0x3ff0_0000_0000_0000,
         Format::F64.smallest_normal() as i64,
-        Format::F64.infinity() as i64,
         0x0008_0000_0000_0000,
         _mm256_castsi256_pd,
         _mm256_castpd_si256,
@@ -429,9 +425,11 @@ fn enter<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, const MODE: 
     job: &Job<'_, F::Lane, V::Lane>,
     out: &mut [V::Lane],
 ) {
-    // Lanes that are not the registers' own format are rounded to theirs by an instruction with the direction in it.
-    let round = if V::MACHINE_FLUSHES { ROUND } else { NEAREST };
-    let Some(_lent) = Lent::begin(round, MODE & FLUSH != 0 && V::MACHINE_FLUSHES) else {
+    // f16 is rounded by an instruction that has the direction in it, from sums to nearest.
+    let round = if V::FORMAT.width() == 16 { NEAREST } else { ROUND };
+    let flushes = MODE & FLUSH != 0 && V::MACHINE_FLUSHES;
+    let set = direction(round) | if flushes { DENORMALS_ARE_ZEROS } else { 0 };
+    let Some(_lent) = Lent::begin(CONTROL, set) else {
         return portable::run(job, out);
     };
     // SAFETY: `select` alone gives out the functions that end here, and it asked for the features.

@@ -3,9 +3,9 @@
 
 use core::arch::x86_64::*;
 
-use super::environment::{Lent, underflows_gradually};
+use super::environment::{DENORMALS_ARE_ZEROS, FLUSH_TO_ZERO, Lent, underflows_gradually};
 use super::sweep::sweep;
-use super::vector::{self, DOWN, FLUSH, Factor, Lanes, Mode, NEAREST, UP, Vector};
+use super::vector::{self, DOWN, FLUSH, Factor, Lanes, Mode, UP, Vector};
 use super::{Job, Kernels, portable};
 use crate::{Format, Operation, Profile};
 
@@ -70,17 +70,25 @@ lanes!(__mmask8);
 /// The directions of rounding live in the instructions; nothing else may raise an exception's flag either.
 const QUIETLY: i32 = _MM_FROUND_NO_EXC;
 
-/// `vfixupimmps`, four bits a class of the second operand: quiet and signalling NaN take the first operand's bits,
-/// all other classes the second's.
-const FIXUP_NAN: i32 = 0x1111_1100;
+/// The same bits. An instruction that is none hides from the compiler that they were floats: it knows tests of floats that
+/// come to the same as tests of bits, but not where subnormals are taken as zeros, or where no exception may be raised.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn hidden(mut bits: __m512i) -> __m512i {
+    // SAFETY: no instruction.
+    unsafe {
+        core::arch::asm!("/* {} */", inout(zmm_reg) bits, options(pure, nomem, nostack, preserves_flags));
+    }
+    bits
+}
 
 /// What does not depend on where in the register's format the lane's format ends.
 macro_rules! bitwise {
     ($float:ident, $int:ident, $smallest:expr, $set1:ident, $cast:ident, $uncast:ident, $xor:ident, $and:ident,
-     $or:ident, $blend:ident, $fixup:ident, $max:ident, $min:ident, $lesser:ident, $sub:ident, $below:ident, $equal:ident, $compare:ident) => {
+     $or:ident, $blend:ident, $max:ident, $min:ident, $lesser:ident, $sub:ident, $below:ident, $equal:ident, $compare:ident) => {
         #[inline(always)]
         fn magnitude(self) -> __m512i {
-            avx512!(_mm512_and_si512($uncast(self.0), $set1($int::MAX)))
+            avx512!(_mm512_and_si512(hidden($uncast(self.0)), $set1($int::MAX)))
         }
         #[inline(always)]
         fn lesser(one: __m512i, other: __m512i) -> __m512i {
@@ -116,9 +124,8 @@ macro_rules! bitwise {
             Self(avx512!($and(self.0, lanes, self.0, $cast($set1($int::MIN)))))
         }
         #[inline(always)]
-        fn canonical_nan(self) -> Self {
-            let nan = avx512!($cast($set1($int::MAX)));
-            Self(avx512!($fixup::<0, QUIETLY>(nan, self.0, _mm512_set1_epi32(FIXUP_NAN))))
+        fn zero(self) -> Self::Lanes {
+            avx512!($equal(self.magnitude(), _mm512_setzero_si512()))
         }
         #[inline(always)]
         fn quiet(self) -> Self {
@@ -148,7 +155,6 @@ macro_rules! bitwise_ps {
             _mm512_mask_and_ps,
             _mm512_or_ps,
             _mm512_mask_blend_ps,
-            _mm512_fixupimm_round_ps,
             _mm512_max_round_ps,
             _mm512_min_round_ps,
             _mm512_min_epu32,
@@ -173,7 +179,6 @@ macro_rules! bitwise_pd {
             _mm512_mask_and_pd,
             _mm512_or_pd,
             _mm512_mask_blend_pd,
-            _mm512_fixupimm_round_pd,
             _mm512_max_round_pd,
             _mm512_min_round_pd,
             _mm512_min_epu64,
@@ -188,7 +193,7 @@ macro_rules! bitwise_pd {
 /// A format that the machine computes with.
 macro_rules! native {
     ($vector:ident, $format:expr, $canonical:expr, $lane:ident, $int:ident, $lanes:expr, $mask:ident, $bitwise:ident,
-     $load:ident, $store:ident, $stream:ident, $set1:ident, $cast:ident, $class:ident, $mul_add:ident, $add:ident, $mul:ident) => {
+     $load:ident, $store:ident, $stream:ident, $set1:ident, $cast:ident, $mul_add:ident, $add:ident, $mul:ident) => {
         impl Vector for $vector {
             type Lane = $lane;
             type Array = [$lane; $lanes];
@@ -216,10 +221,6 @@ macro_rules! native {
             #[inline(always)]
             fn splat(bits: u64) -> Self {
                 Self(avx512!($cast($set1(bits as $int))))
-            }
-            #[inline(always)]
-            fn class<const CLASS: i32>(self) -> $mask {
-                avx512!($class::<CLASS>(self.0))
             }
             #[inline(always)]
             fn mul_add<const ROUND: i32>(a: Self, b: Self, c: Self) -> Self {
@@ -251,6 +252,7 @@ macro_rules! run {
             // SAFETY: no instruction.
             unsafe { core::arch::asm!("", options(nomem, nostack, preserves_flags)) };
         }
+        #[inline(never)] // Nor does what surrounds this one.
         fn run<F: Factor<Self>, const ROUND: i32, const KIND: u8, const MODE: Mode>(
             job: &Job<'_, F::Lane, Self::Lane>,
             out: &mut [Self::Lane],
@@ -274,7 +276,6 @@ native!(
     _mm512_stream_ps,
     _mm512_set1_epi32,
     _mm512_castsi512_ps,
-    _mm512_fpclass_ps_mask,
     _mm512_fmadd_round_ps,
     _mm512_add_round_ps,
     _mm512_mul_round_ps
@@ -293,7 +294,6 @@ native!(
     _mm512_stream_pd,
     _mm512_set1_epi64,
     _mm512_castsi512_pd,
-    _mm512_fpclass_pd_mask,
     _mm512_fmadd_round_pd,
     _mm512_add_round_pd,
     _mm512_mul_round_pd
@@ -340,10 +340,6 @@ impl Vector for F16x16 {
     #[inline(always)]
     fn splat(bits: u64) -> Self {
         Self(avx512!(_mm512_cvtph_ps(_mm256_set1_epi16(bits as i16))))
-    }
-    #[inline(always)]
-    fn class<const CLASS: i32>(self) -> __mmask16 {
-        avx512!(_mm512_fpclass_ps_mask::<CLASS>(self.0))
     }
     // Products of two f16 are exact in f32 and far from its ends; sums are not exact.
     #[inline(always)]
@@ -395,7 +391,7 @@ fn enter<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, const MODE: 
 ) {
     // The instructions' own directions and masks count, not the thread's: what is left to ask for is subnormals.
     let ready = if MODE & FLUSH != 0 && V::MACHINE_FLUSHES {
-        Lent::begin(NEAREST, true).map(Some)
+        Lent::begin(FLUSH_TO_ZERO, DENORMALS_ARE_ZEROS).map(Some)
     } else {
         underflows_gradually().then_some(None)
     };

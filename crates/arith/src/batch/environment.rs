@@ -1,9 +1,22 @@
 //! The floating-point environment of x86-64, MXCSR: what a kernel borrows of it, and whether it can do without.
 //!
-//! The compiler takes it for the default everywhere. A kernel for which it is another is never inlined, and what in it
-//! depends on the environment is written as instructions, or as intrinsics that stand for one and are not computed at
-//! compile time; so no other arithmetic sees it.
+//! Rust has no way to say that an environment is not the default, and takes it for that everywhere. So a kernel for which it
+//! is another is never inlined, nor is the function around it; and what in it depends on the environment is written as
+//! instructions, or as intrinsics that stand for one and are not computed at compile time. No other arithmetic sees it.
 #![allow(unsafe_code)]
+
+/// Everything but the six sticky exception bits.
+pub(super) const CONTROL: u32 = 0xffc0;
+/// Subnormal results become zero.
+pub(super) const FLUSH_TO_ZERO: u32 = 1 << 15;
+/// Subnormal operands are taken as zeros of their sign. An emulator may ignore it, as Valgrind does.
+pub(super) const DENORMALS_ARE_ZEROS: u32 = 1 << 6;
+
+/// The bits for a direction as x86 numbers it.
+#[inline(always)]
+pub(super) const fn direction(round: i32) -> u32 {
+    (round as u32 & 3) << 13
+}
 
 /// While it lives, the thread rounds in a kernel's direction, or takes subnormal operands as zeros of their sign. The
 /// sticky exception bits, too, are what they were when it is dropped.
@@ -12,21 +25,18 @@ pub(super) struct Lent {
 }
 
 impl Lent {
-    /// `round` as x86 numbers directions. Nothing where the thread's environment is not what a thread starts with (a
-    /// library built with fast-math flags may have changed it when it was loaded): to nearest, neither subnormal
-    /// operands nor subnormal results taken as zero, no exception traps.
+    /// Sets bits; nothing if one of `trusted` is not what a thread starts with (a library built with fast-math flags may
+    /// have changed it when it was loaded): to nearest, neither subnormal operands nor subnormal results taken as zero, no
+    /// exception traps.
     #[inline(always)]
-    pub(super) fn begin(round: i32, flushes: bool) -> Option<Lent> {
-        /// Everything but the six sticky exception bits.
-        const CONTROL: u32 = 0xffc0;
+    pub(super) fn begin(trusted: u32, set: u32) -> Option<Lent> {
         const DEFAULT: u32 = 0x1f80;
         let mut before = 0_u32;
         // SAFETY: stores the register's four bytes into a local.
         unsafe { core::arch::asm!("stmxcsr [{}]", in(reg) &raw mut before, options(nostack, preserves_flags)) };
-        if before & CONTROL != DEFAULT {
+        if (before ^ DEFAULT) & trusted != 0 {
             return None;
         }
-        let set = (round as u32 & 3) << 13 | u32::from(flushes) << 6;
         if set != 0 {
             load(before | set);
         }

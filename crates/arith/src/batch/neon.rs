@@ -8,7 +8,7 @@
 use core::arch::aarch64::*;
 
 use super::sweep::sweep;
-use super::vector::{self, DOWN, Factor, Lanes, Mode, NAN_CLASS, UP, Vector, ZERO, ZERO_CLASS};
+use super::vector::{self, DOWN, Factor, Lanes, Mode, UP, Vector, ZERO};
 use super::{Job, Kernels, portable};
 use crate::{Format, Operation, Profile};
 
@@ -50,10 +50,10 @@ macro_rules! neon {
 macro_rules! instruction {
     ($text:expr, $r:expr $(, $name:ident = $read:expr)*) => {{
         let mut result = $r;
-        // SAFETY: registers alone are read and written.
+        // SAFETY: registers alone are read and written; pure, since the direction is one while a kernel runs.
         unsafe {
             core::arch::asm!($text, r = inout(vreg) result, $($name = in(vreg) $read,)*
-                options(pure, nomem, nostack, preserves_flags));
+                options(pure, nomem, nostack));
         }
         result
     }};
@@ -120,15 +120,8 @@ macro_rules! native {
                 Self(neon!($clear(self.0, $and(lanes.0, rest))))
             }
             #[inline(always)]
-            fn class<const CLASS: i32>(self) -> Mask<$bits> {
-                let mut lanes = Mask::<$bits>::NONE;
-                if CLASS & NAN_CLASS != 0 {
-                    lanes = lanes.union(Self::unordered(self, self));
-                }
-                if CLASS & ZERO_CLASS != 0 {
-                    lanes = lanes.union(Mask(neon!($equal(self.magnitude(), $splat(0)))));
-                }
-                lanes
+            fn zero(self) -> Mask<$bits> {
+                Mask(neon!($equal(self.magnitude(), $splat(0))))
             }
             #[inline(always)]
             fn unordered(one: Self, other: Self) -> Mask<$bits> {
@@ -156,10 +149,6 @@ macro_rules! native {
             #[inline(always)]
             fn smallest_normal(self) -> Mask<$bits> {
                 Mask(neon!($equal(self.magnitude(), $splat(Self::FORMAT.smallest_normal() as $lane))))
-            }
-            #[inline(always)]
-            fn canonical_nan(self) -> Self {
-                Self::select(self.class::<NAN_CLASS>(), Self::splat(Self::FORMAT.magnitude_mask()), self)
             }
             #[inline(always)]
             fn quiet(self) -> Self {
@@ -201,6 +190,7 @@ macro_rules! native {
             fn mul<const ROUND: i32>(a: Self, b: Self) -> Self {
                 Self(instruction!(concat!("fmul {r:v}.", $shape, ", {r:v}.", $shape, ", {x:v}.", $shape), a.0, x = b.0))
             }
+            #[inline(never)] // Nor does what surrounds this one.
             fn run<F: Factor<Self>, const ROUND: i32, const KIND: u8, const MODE: Mode>(
                 job: &Job<'_, F::Lane, Self::Lane>,
                 out: &mut [Self::Lane],

@@ -1,6 +1,7 @@
 //! The pipeline on vectors: the steps of the scalar one, in its order, on whatever a machine calls a vector.
 //!
-//! Lanes that a machine's arithmetic does not settle are left to the scalar pipeline ([`rescue`]).
+//! Vectors with a lane that the machine's arithmetic does not settle (at the smallest normal number, by some policies)
+//! are left to the scalar pipeline ([`rescue`]).
 
 use super::portable::scalar;
 use super::{Job, Kernel, Lane};
@@ -29,10 +30,6 @@ pub(super) const MUL_ADD: u8 = 0;
 pub(super) const ADD: u8 = 1;
 pub(super) const MUL: u8 = 2;
 
-/// Classes of values, numbered as `vfpclassps` does: any of these bits.
-pub(super) const NAN_CLASS: i32 = 0x81;
-pub(super) const ZERO_CLASS: i32 = 0x06;
-
 /// A set of lanes.
 pub(super) trait Lanes: Copy {
     /// None of them.
@@ -56,8 +53,8 @@ pub(super) trait Vector: Copy {
     const FORMAT: Format;
     /// Whether NaN results are canonical; otherwise they keep a payload.
     const CANONICAL_NAN: bool;
-    /// Whether the machine takes subnormal operands as zeros while a kernel that flushes runs: in arithmetic, comparisons
-    /// and classes, not in integer instructions.
+    /// Whether the machine takes subnormal operands as zeros while a kernel that flushes runs: in arithmetic and comparisons,
+    /// not in integer instructions.
     const MACHINE_FLUSHES: bool;
 
     fn load(from: &Self::Array) -> Self;
@@ -73,8 +70,8 @@ pub(super) trait Vector: Copy {
     fn select(lanes: Self::Lanes, yes: Self, no: Self) -> Self;
     /// These lanes become zero of their sign.
     fn to_zero(self, lanes: Self::Lanes) -> Self;
-    /// The lanes of any of the classes.
-    fn class<const CLASS: i32>(self) -> Self::Lanes;
+    /// Lanes of zeros, by their bits.
+    fn zero(self) -> Self::Lanes;
     /// The lanes where either is NaN.
     fn unordered(one: Self, other: Self) -> Self::Lanes;
     /// Subnormal lanes, by their bits.
@@ -87,8 +84,16 @@ pub(super) trait Vector: Copy {
     fn any_below_normal(magnitudes: Self::Magnitudes) -> bool;
     /// Lanes of the smallest normal magnitude.
     fn smallest_normal(self) -> Self::Lanes;
+    /// NaN lanes.
+    #[inline(always)]
+    fn nan(self) -> Self::Lanes {
+        Self::unordered(self, self)
+    }
     /// NaN lanes become the canonical NaN.
-    fn canonical_nan(self) -> Self;
+    #[inline(always)]
+    fn canonical_nan(self) -> Self {
+        Self::select(self.nan(), Self::splat(Self::FORMAT.magnitude_mask()), self)
+    }
     /// NaN lanes become quiet.
     fn quiet(self) -> Self;
     /// Step 10.
@@ -301,7 +306,7 @@ fn careful<V: Vector, const ROUND: i32, const KIND: u8, const MODE: Mode>(
     c = c.to_zero(c.subnormal());
     // 4. Zero dominance.
     if MODE & DOMINANCE != 0 {
-        let zero = a.class::<ZERO_CLASS>().union(b.class::<ZERO_CLASS>());
+        let zero = a.zero().union(b.zero());
         a = V::select(zero, V::splat(0), a);
         b = V::select(zero, V::splat(0), b);
     }
@@ -329,7 +334,7 @@ fn arithmetic<V: Vector, const ROUND: i32, const KIND: u8>([a, b, c]: [V; 3]) ->
 fn nan<V: Vector, const KIND: u8>(plan: &Plan<'_, V>, result: V, operands: [V; 3]) -> V {
     if V::CANONICAL_NAN {
         result.canonical_nan()
-    } else if result.class::<NAN_CLASS>().is_empty() {
+    } else if result.nan().is_empty() {
         result
     } else {
         payload(plan.profile, KIND, result, operands)
@@ -349,7 +354,7 @@ fn payload<V: Vector>(profile: &Profile, kind: u8, result: V, operands: [V; 3]) 
         nan = nan_operand(kind, second, operands, nan);
         nan = nan_operand(kind, first, operands, nan);
     }
-    V::select(result.class::<NAN_CLASS>(), nan, result)
+    V::select(result.nan(), nan, result)
 }
 
 /// The operand where it is a NaN, made quiet.
@@ -362,7 +367,7 @@ fn nan_operand<V: Vector>(kind: u8, place: Operand, [a, b, c]: [V; 3], otherwise
         Operand::C if kind == MUL => return otherwise,
         Operand::C => c,
     };
-    V::select(operand.class::<NAN_CLASS>(), operand.quiet(), otherwise)
+    V::select(operand.nan(), operand.quiet(), otherwise)
 }
 
 /// Every lane by the scalar pipeline.
