@@ -75,7 +75,7 @@ impl Waiting {
 
     /// Nobody ever waits.
     pub(super) fn nobody(code: &Code<'_>, region: &Region) -> Waiting {
-        Waiting::of(code, region, |_| false)
+        Waiting(vec![vec![0; code.kernel.registers.len().div_ceil(64)]; region.nodes.len()])
     }
 
     /// Whether somebody may wait with this register while a node runs.
