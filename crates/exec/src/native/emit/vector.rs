@@ -87,6 +87,9 @@ impl Emit<'_> {
                     (Code::EVEX_Vmaxps_zmm_k1z_zmm_zmmm512b32_sae, Code::EVEX_Vminps_zmm_k1z_zmm_zmmm512b32_sae);
                 self.op3(max, D, to, zero, Manner::default());
                 self.op3(min, D, D, one, Manner::default());
+                if flushes {
+                    self.finish(D, LATE);
+                }
             } else if eager || flushes {
                 let late = if operation.flush { LATE } else { 0 };
                 self.finish(D, if eager { NAN | late } else { late });
