@@ -2,12 +2,12 @@
 # Makes every record of docs/evidence.md again, and the page: hours. A record says what was run at which commit, so that
 # one part can be made again alone.
 #
-#   dev/evidence.sh [forms|exhaustive|long|llvm|proofs|mutants]...      all unless told
-#   TRIPLES=N                                                      of a long run's format and direction (10^9)
+#   dev/evidence.sh [forms|arrays|exhaustive|long|llvm|proofs|mutants]...      all unless told
+#   TRIPLES=N                                                             of a long run's format and direction (10^9)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(forms exhaustive long llvm proofs mutants)
+[ ${#parts[@]} -gt 0 ] || parts=(forms arrays exhaustive long llvm proofs mutants)
 # The old records of a part make place for the new ones.
 renew() { # FILE PATTERN COMMAND...
     local file=evidence/$1 pattern=$2 new
@@ -20,6 +20,7 @@ renew() { # FILE PATTERN COMMAND...
 for part in "${parts[@]}"; do
     case $part in
         forms) cargo run --release -p roundonce-evidence -- check --all --record ;;
+        arrays) ROUNDONCE_CASES=1000000 renew arrays.jsonl . bindings/python/test.sh -k softfloat ;;
         exhaustive) renew runs.jsonl '"exhaustive":true' \
             cargo test --release -p roundonce-arith --test exhaustive -- --include-ignored ;;
         long) renew runs.jsonl '"rounding"' dev/nightly.sh "${TRIPLES:-1000000000}" ;;

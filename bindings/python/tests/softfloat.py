@@ -5,6 +5,9 @@ Rules: as judge.py's, which reads the spelling.
 """
 
 import ctypes
+import datetime
+import json
+import os
 import pathlib
 import subprocess
 from typing import List
@@ -17,6 +20,25 @@ ORACLE = ROOT / "dev/oracle"
 MUL_ADD, ADD, MUL = 0, 1, 3
 # softfloat.h: near_even, minMag, min, max.
 DIRECTIONS = {"rn": 0, "rz": 1, "rm": 2, "rp": 3}
+
+
+def record(spelling: str, cases: int) -> None:
+    """A line of evidence, for the file that ROUNDONCE_RECORD names, that so many cases agreed."""
+    if "ROUNDONCE_RECORD" in os.environ:
+        date = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+        line = {"date": date, "arith": state(), "judge": "SoftFloat", "spelling": spelling, "cases": cases, "mismatches": 0}
+        with open(os.environ["ROUNDONCE_RECORD"], "a") as file:
+            file.write(json.dumps(line) + "\n")
+
+
+def state() -> str:
+    """Git's name for the contents of crates/arith, with a `+` where they are changed, as dev/oracle's records have it."""
+
+    def git(*arguments: str) -> str:
+        return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, check=True, text=True).stdout.strip()
+
+    changed = git("status", "--porcelain", "--", "crates/arith")
+    return git("rev-parse", "--short=12", "HEAD:crates/arith") + ("+" if changed else "")
 
 
 class SoftFloat:

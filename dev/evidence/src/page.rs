@@ -20,6 +20,7 @@ const END: &str = "<!-- /evidence -->\n";
 #[derive(Debug)]
 pub struct Evidence {
     forms: HashMap<String, Record>,
+    arrays: HashMap<String, Record>,
     runs: Vec<Record>,
     proofs: Vec<Record>,
     measured: Vec<Record>,
@@ -31,9 +32,12 @@ impl Evidence {
     /// # Errors
     /// If one cannot be read.
     pub fn load() -> Result<Evidence, String> {
-        let forms = records::records("evidence/forms.jsonl")?;
+        let by = |name: &str, file: &str| -> Result<HashMap<_, _>, String> {
+            Ok(records::records(file)?.into_iter().map(|record| (record.text(name).to_owned(), record)).collect())
+        };
         Ok(Evidence {
-            forms: forms.into_iter().map(|record| (record.text("form").to_owned(), record)).collect(),
+            forms: by("form", "evidence/forms.jsonl")?,
+            arrays: by("spelling", "evidence/arrays.jsonl")?,
             runs: records::records("evidence/runs.jsonl")?,
             proofs: records::records("evidence/proofs.jsonl")?,
             measured: records::measured()?,
@@ -61,8 +65,9 @@ impl Evidence {
         self.measured.iter().filter(|record| record.text("form") == spelling).map(|record| record.number("cases")).sum()
     }
     fn mismatches(&self) -> u64 {
-        let forms = self.forms.values().map(|record| record.number("mismatches")).sum::<u64>();
-        forms + self.runs.iter().map(|record| record.number("mismatches")).sum::<u64>()
+        let spellings = self.forms.values().chain(self.arrays.values());
+        spellings.map(|record| record.number("mismatches")).sum::<u64>()
+            + self.runs.iter().map(|record| record.number("mismatches")).sum::<u64>()
     }
 }
 
@@ -74,6 +79,7 @@ fn row(evidence: &Evidence, spellings: &[&String]) -> [u64; 5] {
     for spelling in spellings {
         numbers[0] += evidence.form(spelling, "rationals");
         numbers[1] += evidence.form(spelling, "softfloat");
+        numbers[1] += evidence.arrays.get(*spelling).map_or(0, |record| record.number("cases"));
         numbers[4] += evidence.on_gpus(spelling);
         operations
             .insert(instruction(spelling, &Target::default()).expect("a spelling of the tables").recipe.operation);
@@ -110,7 +116,8 @@ cargo run --release -p roundonce-evidence -- check fma.rz.ftz.sat.f32
 ```
 
 No judge shares code with the product: **exact rationals** (`dev/oracle/src/rational.rs`: bits, flags, condition codes),
-Berkeley **SoftFloat** 3e and GNU **MPFR** (bits, a NaN as a NaN), the **processor**'s own AVX-512 fused multiply-add with
+Berkeley **SoftFloat** 3e (every spelling over arrays, through the Python package, with flushing, saturation and the like
+computed on bits by the judge's side) and GNU **MPFR** (bits, a NaN as a NaN), the **processor**'s own AVX-512 fused multiply-add with
 the direction in the instruction (likewise), and for small formats a **table of all values**. What a spelling means is
 read by a second reader that knows nothing of the product's rows. A dash: that judge was not asked, mostly because it
 has no such operation. *Code* names what was run: git's name for the contents of `crates/arith`

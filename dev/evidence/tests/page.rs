@@ -25,6 +25,9 @@ fn every_spelling_is_recorded_without_mismatch() {
         assert_eq!(record.number("mismatches"), 0, "{spelling}");
     }
     assert_eq!(forms.len(), spellings().len(), "a record is of no spelling");
+    let arrays = records("evidence/arrays.jsonl").unwrap();
+    let known: Vec<&str> = arrays.iter().map(|record| record.text("spelling")).collect();
+    assert!(spellings().iter().all(|spelling| known.contains(&spelling.as_str())) && known.len() == spellings().len());
 }
 
 /// A few, of every language: the recorded digest comes out again.
