@@ -122,8 +122,8 @@ macro_rules! bitwise {
             avx2!(_mm256_blendv_epi8(one, other, $greater(one, other)))
         }
         #[inline(always)]
-        fn any_below_normal(magnitudes: __m256i) -> bool {
-            !Mask(avx2!($greater($set1($smallest), magnitudes))).is_empty()
+        fn any_below(magnitudes: __m256i, bound: __m256i) -> bool {
+            !Mask(avx2!($greater(bound, magnitudes))).is_empty()
         }
         #[inline(always)]
         fn quiet(self) -> Self {

@@ -95,8 +95,8 @@ macro_rules! bitwise {
             avx512!($lesser(one, other))
         }
         #[inline(always)]
-        fn any_below_normal(magnitudes: __m512i) -> bool {
-            avx512!($below(magnitudes, $set1($smallest))) != 0
+        fn any_below(magnitudes: __m512i, bound: __m512i) -> bool {
+            avx512!($below(magnitudes, bound)) != 0
         }
         #[inline(always)]
         fn subnormal(self) -> Self::Lanes {

@@ -143,8 +143,8 @@ macro_rules! native {
                 neon!($select($less(one, other), one, other))
             }
             #[inline(always)]
-            fn any_below_normal(magnitudes: $bits) -> bool {
-                !Mask(neon!($less(magnitudes, $splat(Self::FORMAT.smallest_normal() as $lane)))).is_empty()
+            fn any_below(magnitudes: $bits, bound: $bits) -> bool {
+                !Mask(neon!($less(magnitudes, bound))).is_empty()
             }
             #[inline(always)]
             fn smallest_normal(self) -> Mask<$bits> {

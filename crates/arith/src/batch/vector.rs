@@ -80,8 +80,8 @@ pub(super) trait Vector: Copy {
     fn magnitude(self) -> Self::Magnitudes;
     /// The lesser ones.
     fn lesser(one: Self::Magnitudes, other: Self::Magnitudes) -> Self::Magnitudes;
-    /// Whether any is below the smallest normal one: zero or subnormal.
-    fn any_below_normal(magnitudes: Self::Magnitudes) -> bool;
+    /// Whether any is below its bound.
+    fn any_below(magnitudes: Self::Magnitudes, bound: Self::Magnitudes) -> bool;
     /// Lanes of the smallest normal magnitude.
     fn smallest_normal(self) -> Self::Lanes;
     /// NaN lanes.
@@ -135,7 +135,7 @@ impl<V: Vector> Factor<V> for Same {
 }
 
 /// What a kernel takes out of the job before its loop.
-pub(super) struct Plan<'a, V> {
+pub(super) struct Plan<'a, V: Vector> {
     operation: Operation,
     profile: &'a Profile,
     flip_product: V,
@@ -143,12 +143,15 @@ pub(super) struct Plan<'a, V> {
     negates: bool,
     /// A result of the smallest normal magnitude may be one that the tiny policy flushes.
     edge: bool,
+    /// Results at least as large are none that step 9 changes.
+    bound: V::Magnitudes,
 }
 
 impl<'a, V: Vector> Plan<'a, V> {
     #[inline(always)]
     pub(super) fn new<N>(job: &Job<'a, N, V::Lane>) -> Plan<'a, V> {
         let sign = |negate| V::splat(if negate { V::FORMAT.sign_mask() } else { 0 });
+        let edge = job.profile.tiny != Tiny::Result;
         Plan {
             // Factors are widened by the time that the scalar pipeline sees them.
             operation: Operation { factors: V::FORMAT, ..*job.operation },
@@ -156,7 +159,8 @@ impl<'a, V: Vector> Plan<'a, V> {
             flip_product: sign(job.operation.negate_product),
             flip_addend: sign(job.operation.negate_addend),
             negates: job.operation.negate_product || job.operation.negate_addend,
-            edge: job.profile.tiny != Tiny::Result,
+            edge,
+            bound: V::splat(V::FORMAT.smallest_normal() + u64::from(edge)).magnitude(),
         }
     }
 }
@@ -182,7 +186,7 @@ pub(super) fn steps<V: Vector, const ROUND: i32, const KIND: u8, const MODE: Mod
             }
         }
         // Zeros have small magnitudes too, and nothing to be flushed.
-        if V::any_below_normal(smallest) {
+        if V::any_below(smallest, V::splat(V::FORMAT.smallest_normal()).magnitude()) {
             V::keep_branch();
             for lanes in operands {
                 if any_subnormal::<V, KIND>(lanes) {
@@ -232,7 +236,7 @@ fn any_subnormal<V: Vector, const KIND: u8>([a, b, c]: [V; 3]) -> bool {
 }
 
 /// Whether steps 4, 5 and 9 may change any of these results, where step 3 is done. A zero factor shows in a NaN or in the
-/// sign of a zero; saturation makes +0 of NaN, and of what is subnormal if the machine compares that as zero.
+/// sign of a zero; saturation makes +0 of NaN.
 #[inline(always)]
 fn doubtful<V: Vector, const MODE: Mode, const N: usize>(plan: &Plan<'_, V>, results: [V; N]) -> bool {
     let mut doubt = V::Lanes::NONE;
@@ -241,25 +245,22 @@ fn doubtful<V: Vector, const MODE: Mode, const N: usize>(plan: &Plan<'_, V>, res
             doubt = doubt.union(V::unordered(results[2 * pair], results[(2 * pair + 1).min(N - 1)]));
         }
     }
-    if MODE & FLUSH != 0 && !(MODE & SATURATE != 0 && V::MACHINE_FLUSHES) {
+    if MODE & FLUSH != 0 {
         let mut smallest = results[0].magnitude();
         for result in results {
             smallest = V::lesser(smallest, result.magnitude());
         }
-        if V::any_below_normal(smallest) {
+        if V::any_below(smallest, plan.bound) {
             V::keep_branch();
             if MODE & DOMINANCE != 0 {
                 return true;
             }
             for result in results {
                 doubt = doubt.union(result.subnormal());
+                if plan.edge {
+                    doubt = doubt.union(result.smallest_normal());
+                }
             }
-        }
-    }
-    if MODE & FLUSH != 0 && plan.edge {
-        V::keep_branch();
-        for result in results {
-            doubt = doubt.union(result.smallest_normal());
         }
     }
     !doubt.is_empty()
