@@ -5,7 +5,7 @@ use super::group::{Fragment, Machine, Setup};
 use super::lanes::{Column, Lane, Shape, with_lane};
 use super::mask::Mask;
 use crate::memory::Words;
-use crate::native::{self, Compiled, Exit, Given, Hand, Input, Kind, Left, MOST, Piece, Point, Segments, Went};
+use crate::native::{self, Compiled, Exit, Given, Hand, Input, Kind, LEAST, Left, MOST, Piece, Point, Segments, Went};
 use roundonce_isa::program::{Operand, Reg, Width};
 use std::collections::BTreeMap;
 
@@ -44,10 +44,7 @@ impl Entry {
             // Stores apart from now on; where they are already, none of it.
             self.given_up = self.kind.separate;
             self.change(Kind { separate: true, ..self.kind });
-        } else if std::env::var("NOPART").is_err()
-            && !self.kind.parting
-            && (PARTED * ran.parted > count || ran.parted > 0 && self.failures > FAILURES)
-        {
+        } else if !self.kind.parting && (PARTED * ran.parted > count || ran.parted > 0 && self.failures > FAILURES) {
             self.change(Kind { parting: true, ..self.kind });
         } else {
             self.given_up = self.failures > FAILURES;
@@ -149,7 +146,7 @@ impl Machine<'_> {
                     };
                     let pattern: Vec<i64> = (0..MOST).map(number).collect();
                     // Rows may differ by anything: tiles of any size that divides a block must all have it.
-                    let mut tiles = [MOST, 64, 32, 16].into_iter().filter(|&tile| self.threads.is_multiple_of(tile));
+                    let mut tiles = [MOST, 64, 32, LEAST].into_iter().filter(|&tile| self.threads.is_multiple_of(tile));
                     let alike = tiles.all(|tile| {
                         (0..lanes).step_by(tile).all(|start| {
                             self.has_pattern::<T>(reg, start, &pattern[..tile.min(lanes - start)])
@@ -263,10 +260,12 @@ impl Machine<'_> {
         let groups = blocks.div_ceil(per_group);
         let threads = self.threads;
         let of_group = |index: usize| (blocks - index * per_group).min(per_group) * threads;
-        let mut rest: Vec<Mask> = (0..groups).map(|index| Mask::first(of_group(index))).collect();
-        if !self.native.enabled || self.shared_words > 0 {
-            return rest;
+        let all = || (0..groups).map(|index| Mask::first(of_group(index))).collect();
+        if !self.native.enabled || self.shared_words > 0 || !threads.is_multiple_of(LEAST) {
+            return all();
         }
+        // Of every so many lanes of all groups: whether they have ended. Masks would cost a short kernel more than it takes.
+        let mut ended = vec![false; blocks * threads / LEAST];
         self.issued = 0;
         let start = Point { block: 0, at: 0 };
         let mut entry = self.native.entries.remove(&start).unwrap_or_default();
@@ -288,32 +287,31 @@ impl Machine<'_> {
                 }
                 block = self.next_block(block);
             }
-            let place = |tile: usize| {
-                let group = tile / (per_group * of_block);
-                let lane = (tile - group * per_group * of_block) * lanes;
-                (group, Mask::range(lane, lane + lanes))
-            };
-            let to_do = |tile: usize| {
-                let (group, lanes) = place(tile);
-                lanes.without(rest[group]).is_empty()
-            };
-            let ran = self.sweep(&mut piece, count, to_do);
-            for (tile, left) in ran.tiles.iter().enumerate() {
+            let parts = lanes / LEAST;
+            let ran = self.sweep(&mut piece, count, |tile| !ended[tile * parts]);
+            for (left, ended) in ran.tiles.iter().zip(ended.chunks_exact_mut(parts)) {
                 if let Some(left) = left {
                     self.count_native(left, lanes);
-                    let (group, lanes) = place(tile);
-                    rest[group] = rest[group].without(lanes);
+                    ended.fill(true);
                 }
             }
             let kind = entry.kind;
             entry.judge(piece, &ran);
             // What was given up may go by code of another kind.
-            if entry.kind == kind || rest.iter().all(|rest| rest.is_empty()) {
+            if entry.kind == kind || ended.iter().all(|&ended| ended) {
                 break;
             }
         }
         self.native.entries.insert(start, entry);
-        rest
+        let rest = |index: usize| {
+            let mut mask = Mask::default();
+            let start = index * per_group * threads;
+            for lane in (0..of_group(index)).step_by(LEAST).filter(|lane| !ended[(start + lane) / LEAST]) {
+                mask = mask.or(Mask::range(lane, lane + LEAST));
+            }
+            mask
+        };
+        (0..groups).map(rest).collect()
     }
     fn next_block(&self, [x, y, z]: [u32; 3]) -> [u32; 3] {
         let [width, height, _] = self.setup.grid;

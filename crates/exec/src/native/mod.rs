@@ -32,7 +32,7 @@ mod shape;
 mod waiting;
 
 pub(crate) use region::{Exit, Point, is_supported};
-pub(crate) use run::{Compiled, Hand, Input, Kind, Left, MOST, Piece, Segments, Shelf, Went, live};
+pub(crate) use run::{Compiled, Hand, Input, Kind, LEAST, Left, MOST, Piece, Segments, Shelf, Went, live};
 
 use crate::engine::code::Code;
 use crate::engine::group::Setup;

@@ -26,6 +26,8 @@ pub(crate) enum Input {
 
 /// Lanes of the largest tile.
 pub(crate) const MOST: usize = 128;
+/// And at least, of which all sizes are multiples.
+pub(crate) const LEAST: usize = 16;
 
 /// The program's memory as this worker has it: of each segment the address, the bytes, whether it may be written, and
 /// the machine's address.
@@ -106,7 +108,7 @@ impl Compiled {
     pub(crate) fn compile(given: &Given<'_>, start: Point, inputs: &[(Reg, Input)], kind: Kind) -> Option<Compiled> {
         let threads = given.setup.threads();
         let whole_warps = |lanes: usize| lanes.is_multiple_of(32) || lanes == threads;
-        let tiles = [MOST, 64, 32, 16].into_iter().filter(|&lanes| whole_warps(lanes));
+        let tiles = [MOST, 64, 32, LEAST].into_iter().filter(|&lanes| whole_warps(lanes));
         let mut plan = Plan::new(given, start, inputs, kind);
         let mut best: Option<(u64, Tile, Draft)> = None;
         // The largest tile whose registers fit the machine's.
