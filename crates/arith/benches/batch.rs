@@ -35,6 +35,7 @@ fn main() {
     let mut report = Report::default();
     let first_level = f32_marks(&mut report);
     special_marks(&mut report);
+    lanes(&mut report);
     one_by_one(&mut report, &first_level);
     whole_arrays(&mut report);
     growth(&mut report, largest);
@@ -182,6 +183,28 @@ fn special_marks(report: &mut Report) {
     let rows = bench.measure();
     report.at_most("mixed f16 and bf16, L2 / plain loop of f32", 0.85, worst(&rows, ""));
     report.rows("mixed precision in the second-level cache", &rows);
+}
+
+/// The same operation on as many lanes at a time as each level has.
+fn lanes(report: &mut Report) {
+    let [a, b, c] = operands(L1);
+    let mut bench = Bench::<u32>::new("lanes", "L1", L1, "");
+    bench.add("plain loop", |out| plain::f32(&a, &b, &c, out));
+    let rz = Operation::mul_add(Format::F32, Rounding::TowardZero);
+    for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
+        let lanes = match level {
+            Level::Portable => 1,
+            Level::Neon => 4,
+            Level::Avx2 => 8,
+            Level::Avx512 => 16,
+        };
+        for (spelling, flush) in [("fma.rz", false), ("fma.rz.ftz", true)] {
+            let batch = Batch::at_level(Operation { flush, ..rz }, &Profile::NVIDIA, level);
+            let operands = [Source::Slice(&a[..]), Source::Slice(&b), Source::Slice(&c)];
+            bench.add(&format!("{spelling}, {lanes} at a time"), move |out| batch.run(&operands, out));
+        }
+    }
+    report.rows("f32 in the first-level cache, by lanes of a vector", &bench.measure());
 }
 
 /// Libraries that compute one fma a call.

@@ -4,7 +4,7 @@
 //! the native loop of the same rounds. Two threads stand there by the clock (`rn, 2`), and by half of the processor time
 //! that both took (`rn, 2 cpu`): what two free processors would give that share the work evenly. The native loops round
 //! to nearest even and keep the machine's NaNs; the engine's bits are a GPU's. With `dev/peers/pocl/run.sh` PoCL takes
-//! its turns too, the same kernels in OpenCL C.
+//! its turns too, the same kernels in OpenCL C; with `dev/peers/lavapipe/run.sh` lavapipe does, in GLSL.
 //!
 //! `cargo bench -p roundonce-exec -- scaling` prints instead what two threads make of one by the clock, also on larger
 //! problems, and what two processes of one thread each make of one: more than that the machine does not give.
@@ -93,6 +93,7 @@ fn run<const WALL: bool>(program: &Program, work: &Work, args: &mut Vec<Arg>, th
 
 /// A program that runs the same kernels on request and says how long each took: see `dev/peers`.
 struct Peer {
+    name: String,
     child: Child,
     /// Closed before the end is waited for.
     requests: Option<ChildStdin>,
@@ -104,11 +105,13 @@ impl Peer {
     fn start() -> Option<Peer> {
         let command = std::env::var("ROUNDONCE_PEER").ok()?;
         let mut words = command.split_whitespace();
-        let mut peer = Command::new(words.next()?);
+        let program = std::path::Path::new(words.next()?);
+        let name = program.file_name()?.to_string_lossy().into_owned();
+        let mut peer = Command::new(program);
         let child = peer.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         match child.map(|mut child| (child.stdin.take(), child.stdout.take(), child)) {
             Ok((Some(requests), Some(answers), child)) => {
-                Some(Peer { child, requests: Some(requests), answers: BufReader::new(answers) })
+                Some(Peer { name, child, requests: Some(requests), answers: BufReader::new(answers) })
             }
             Ok((.., mut child)) => panic!("{command} has no pipes: {:?}", child.wait()),
             Err(error) => panic!("{command}: {error}"),
@@ -324,8 +327,8 @@ fn main() {
             println!("{:24} {mode:>10} {rate:>10.2} {:>7.0}% {:>8.2}", work.name, spread * 100.0, base / middle);
         };
         line("native", &mut native);
-        if peer.is_some() {
-            line("PoCL", &mut others);
+        if let Some(peer) = &peer {
+            line(&peer.name, &mut others);
         }
         for ((mode, _), times) in modes.iter().zip(&mut one) {
             line(mode, times);
