@@ -4,12 +4,12 @@
  * that one run took, buffers and compilation left aside. Sizes and data are those of the benchmark. The argument is the
  * folder of k1.spv to k5.spv; the device is the first that says it is a CPU.
  */
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <vulkan/vulkan.h>
+
+#include "../peer.h"
 
 static VkPhysicalDevice physical;
 static VkDevice device;
@@ -70,26 +70,12 @@ static float *memory(VkBuffer *buffer, size_t count)
     return mapped;
 }
 
-/* The benchmark's `random`: between -below and below. */
 static VkBuffer numbers(size_t count, uint64_t seed, float below)
 {
-    uint64_t state = seed * 0x9e3779b97f4a7c15u | 1;
     VkBuffer buffer;
     float *values = memory(&buffer, count);
-    for (size_t i = 0; i < count; i++) {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        values[i] = ((float)(state >> 40) / (float)(1 << 24) * 2.0f - 1.0f) * below;
-    }
+    fill(values, count, seed, below);
     return buffer;
-}
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return now.tv_sec + now.tv_nsec * 1e-9;
 }
 
 struct work {

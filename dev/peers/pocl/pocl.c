@@ -5,11 +5,11 @@
  */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "../peer.h"
 
 static cl_context context;
 static cl_command_queue queue;
@@ -23,30 +23,16 @@ static void check(cl_int status, const char *what)
     }
 }
 
-/* The benchmark's `random`: between -below and below. */
 static cl_mem numbers(size_t count, uint64_t seed, float below)
 {
-    uint64_t state = seed * 0x9e3779b97f4a7c15u | 1;
     float *values = malloc(count * sizeof *values);
     cl_int status;
-    for (size_t i = 0; i < count; i++) {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        values[i] = ((float)(state >> 40) / (float)(1 << 24) * 2.0f - 1.0f) * below;
-    }
+    fill(values, count, seed, below);
     cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, count * sizeof *values, values,
                                    &status);
     check(status, "buffer");
     free(values);
     return buffer;
-}
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return now.tv_sec + now.tv_nsec * 1e-9;
 }
 
 struct work {
