@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use roundonce::exec::{Arg, Buffer, Launch, Options};
 use roundonce_isa::Place;
-use roundonce_isa::program::Passing;
+use roundonce_ir::Passing;
 use roundonce_spirv::{Assume, Module, Settings, lower, spec_constants};
 
 fuzz_target!(|bytes: &[u8]| {

@@ -9,7 +9,7 @@ use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use roundonce::arith::{Format, Rounding};
 use roundonce::exec::{Arg, Buffer, Contract, Launch, Options, Report};
 use roundonce::isa::convert;
-use roundonce::isa::program::{Param, Passing, Scalar};
+use roundonce::ir::{Param, Passing, Scalar};
 use roundonce::kernel::{self, Choice, LaneValues, Lanes, Ready, Refusal, Source};
 use roundonce::spirv::{Assume, Environment};
 use roundonce::why::diff::Witnesses;

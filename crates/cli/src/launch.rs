@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use roundonce::Profile;
 use roundonce::exec::{Arg, Launch, Options};
 use roundonce::isa::Finding;
-use roundonce::isa::program::{Kernel, Passing, Program};
+use roundonce::ir::{Kernel, Passing, Program};
 use roundonce::kernel::{self, Choice, LaneValues, Lanes, Ready, Refusal, Source};
 use roundonce::sass::{self, Lowered, Name};
 use roundonce::spirv::Assume;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use roundonce::exec::{Contract, Engine, Launch, Options, Report, RunError, Trouble};
 use roundonce::isa::hex_bits;
-use roundonce::isa::program::Kernel;
+use roundonce::ir::Kernel;
 use serde::Serialize;
 
 use crate::launch::{LaunchArguments, Prepared, split_pair};

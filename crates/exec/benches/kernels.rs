@@ -17,7 +17,7 @@ mod scaling;
 
 use cpu_time::ProcessTime;
 use roundonce_exec::{Arg, Buffer, Engine, Launch, Options};
-use roundonce_isa::program::Program;
+use roundonce_ir::Program;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;

@@ -2,7 +2,7 @@
 
 use crate::{Buffer, engine};
 use roundonce_arith::{Operation, Profile};
-use roundonce_isa::program::Program;
+use roundonce_ir::Program;
 use std::collections::BTreeMap;
 
 /// What an assembler may do with products that an addition alone uses, where the source leaves it open.
@@ -86,7 +86,7 @@ pub enum Arg {
 ///
 /// ```
 /// use roundonce_exec::{Arg, Buffer, Launch, Options};
-/// use roundonce_isa::program::*;
+/// use roundonce_ir::*;
 /// // out[tid.x] = tid.x
 /// let mut kernel = Kernel::new("iota");
 /// kernel.params.push(Param { name: "out".into(), offset: 0, size: 8, scalar: None, passing: Passing::Buffer });

@@ -1,7 +1,7 @@
 //! As what a kernel's buffers are used, as far as its code tells.
 
 use roundonce_arith::Format;
-use roundonce_isa::program::{Comparand, Kernel, Op, Operand, Program, Reg, Role, Scalar, Space};
+use roundonce_ir::{Comparand, Kernel, Op, Operand, Program, Reg, Role, Scalar, Space};
 use std::collections::BTreeSet;
 
 /// For each parameter the names of the float formats in which the kernel computes with what it points to (`f32`). Empty

@@ -1,7 +1,7 @@
 //! What a launch reports beside its buffers: errors with their places, approximations, prints, traces, contraction.
 
 use roundonce_exec::{Arg, Buffer, Contract, Launch, Options, Report, RunError, Trouble};
-use roundonce_isa::program::Passing;
+use roundonce_ir::Passing;
 
 /// A kernel with a body between `.reg` declarations and its end; `out` is a buffer.
 fn module(body: &str) -> String {
@@ -391,7 +391,7 @@ fn candidates_of_contraction() {
         let kernel = &program.kernels[0];
         let line =
             |block: usize, at: usize| kernel.places[kernel.blocks[block].instructions[at].place as usize].line - 11;
-        let candidates = roundonce_isa::program::candidates(kernel);
+        let candidates = roundonce_ir::candidates(kernel);
         candidates.iter().map(|it| (line(it.block, it.product), line(it.block, it.sum), it.alone)).collect()
     };
     let product = "mul.f32 %f2, %f1, %f1;\n";

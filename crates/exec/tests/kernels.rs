@@ -15,7 +15,7 @@ fn array(path: &Path) -> Vec<u8> {
     bytes[10 + header..].to_vec()
 }
 
-fn number(text: &str, param: &roundonce_isa::program::Param) -> u64 {
+fn number(text: &str, param: &roundonce_ir::Param) -> u64 {
     match text.strip_prefix("0f") {
         Some(digits) => u64::from_str_radix(digits, 16).unwrap(),
         None => text.parse::<i64>().unwrap_or_else(|error| panic!("{} = {text}: {error}", param.name)) as u64,

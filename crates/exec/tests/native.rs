@@ -1,7 +1,7 @@
 //! Native code against the interpreter: buffers, counts of instructions, errors.
 
 use roundonce_exec::{Arg, Buffer, Engine, Launch, Options};
-use roundonce_isa::program::Program;
+use roundonce_ir::Program;
 
 /// What a launch must give whatever executes it.
 #[derive(PartialEq, Debug)]

@@ -1,24 +1,25 @@
 //! What the languages share: an instruction's meaning as data ([`Recipe`]), the rows of the tables of forms
-//! ([`Form`]), who has them ([`Gate`]), findings ([`Finding`]), and the form of kernels that engines run
-//! ([`program`]).
+//! ([`Form`]), who has them ([`Gate`]), findings ([`Finding`]), operands as text ([`parse_value`]), and the evaluation of
+//! one instruction ([`evaluate()`]).
 //!
-//! What this is not: it knows no language's syntax, and computes nothing.
+//! What this is not: it knows no language's syntax and no program.
 
 mod diag;
+mod evaluate;
 mod form;
 mod gate;
 mod number;
 mod open;
-pub mod program;
 mod recipe;
 mod resolve;
 mod value;
 
 pub use diag::{Finding, Fix, Level, Place, apply_edits, apply_fixes, line_column};
+pub use evaluate::{Evaluation, evaluate};
 pub use form::{Choice, Form, Instruction, Mismatch, Part, Slot, split_modifiers, split_spelling};
 pub use gate::{Gate, Since, Version};
 pub use number::{Number, exact_decimal, grouped, hex_bits, hexadecimal, parse_number, shortest_decimal};
 pub use open::{Between, Open, Reading, Term};
-pub use recipe::{Effect, Recipe};
+pub use recipe::{Effect, Recipe, fused};
 pub use resolve::Table;
 pub use value::{MAX_LANES, ParsedValue, Value, convert, parse_value};

@@ -71,7 +71,7 @@ impl Reading {
 
 impl Between {
     /// A product and a sum that may be fused: the product is the sum's first operand where `first`, and both where the
-    /// addend is [`Term::Step`] 0. `None` where no single operation has the modes of both ([`crate::program::fused`]).
+    /// addend is [`Term::Step`] 0. `None` where no single operation has the modes of both ([`crate::fused`]).
     pub fn contraction(
         product: &Operation,
         factors: [Term; 2],
@@ -79,7 +79,7 @@ impl Between {
         addend: Term,
         first: bool,
     ) -> Option<Between> {
-        let fused = crate::program::fused(product, sum, first)?;
+        let fused = crate::fused(product, sum, first)?;
         let [a, b] = factors;
         let terms = if first { vec![Term::Step(0), addend] } else { vec![addend, Term::Step(0)] };
         let product = (*product, factors.to_vec());

@@ -1,6 +1,6 @@
 //! An instruction's meaning as data.
 
-use roundonce_arith::{Format, Operation, Rounding};
+use roundonce_arith::{Format, Kind, Operation, Rounding};
 
 /// What an instruction computes. Two instructions with equal recipes give equal bits: translation compares recipes,
 /// not names.
@@ -74,4 +74,20 @@ pub enum Effect {
     Type(Format, u32),
     /// Asks for condition codes.
     ConditionCodes,
+}
+
+/// The one operation that a product and the addition that takes it become: of its `first` operand or of its second.
+/// `None` where no operation has the modes of both.
+pub fn fused(mul: &Operation, add: &Operation, first: bool) -> Option<Operation> {
+    if (mul.kind, add.kind, mul.saturate) != (Kind::Mul, Kind::Add, false)
+        || add.format != mul.format
+        || add.factors != add.format
+        || add.flush != mul.flush
+    {
+        return None;
+    }
+    let (negate_product, negate_addend) =
+        if first { (add.negate_product, add.negate_addend) } else { (add.negate_addend, add.negate_product) };
+    let negate_product = negate_product ^ mul.negate_product;
+    Some(Operation { kind: Kind::MulAdd, factors: mul.factors, negate_product, negate_addend, ..*add })
 }

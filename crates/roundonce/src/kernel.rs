@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use roundonce_arith::{Format, Profile};
 use roundonce_exec::{Arg, Buffer, element_formats};
-use roundonce_isa::program::{Kernel, Param, Passing, Program, Scalar};
+use roundonce_ir::{Kernel, Param, Passing, Program, Scalar};
 use roundonce_isa::{Finding, Level, parse_value};
 
 use crate::ptx;

@@ -19,8 +19,9 @@ mod sides;
 
 pub use batch::Batch;
 pub use roundonce_arith::{self as arith, Profile};
-pub use roundonce_exec::{self as exec, Evaluation};
-pub use roundonce_isa::{self as isa, Finding, Form, Instruction, Value, Version};
+pub use roundonce_exec as exec;
+pub use roundonce_ir as ir;
+pub use roundonce_isa::{self as isa, Evaluation, Finding, Form, Instruction, Value, Version};
 pub use roundonce_ptx as ptx;
 pub use roundonce_sass as sass;
 pub use roundonce_spirv as spirv;
@@ -126,7 +127,7 @@ pub fn check_arity(instruction: &Instruction, found: usize) -> Result<(), Findin
 /// # Panics
 /// If there are not as many operands, or components, as the instruction takes: [`operands`] sees to it.
 pub fn eval(instruction: &Instruction, operands: &[Value], profile: &Profile) -> Evaluation {
-    exec::evaluate(&instruction.recipe, profile, operands)
+    isa::evaluate(&instruction.recipe, profile, operands)
 }
 
 /// The pipeline step by step, and what the neighbours give.

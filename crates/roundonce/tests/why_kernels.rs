@@ -9,7 +9,7 @@ use planted::{BLOCK, Kernel, Language, Machine, THREADS, inputs};
 use roundonce::Profile;
 use roundonce::arith::Format;
 use roundonce::exec::{Arg, Buffer, Launch, Options};
-use roundonce::isa::program::Program;
+use roundonce::ir::Program;
 use roundonce::kernel::{Choice, LaneValues, Ready, Source, lanes};
 use roundonce::why::{ChangeText, Experiment, Freedom, KernelAnswer, Observation, SeenArray, answer_kernel};
 use roundonce_oracle::rational::judge;

@@ -6,7 +6,7 @@
 use core::fmt;
 use std::collections::BTreeMap;
 
-use roundonce_isa::program::{
+use roundonce_ir::{
     self, Block, Comparand, Comparison, IntOp, Kernel, Op, Param, Passing, Program, Reg, Sign, Space, Special,
     Terminator, Width,
 };
@@ -125,18 +125,18 @@ fn kernel_lines<'a>(listing: &'a Listing, entry: Option<&str>) -> Result<(String
 
 #[derive(Default)]
 struct Lowering {
-    body: Vec<program::Instruction>,
+    body: Vec<roundonce_ir::Instruction>,
     registers: Vec<Width>,
     /// The program's register of each name.
     names: BTreeMap<Name, Reg>,
     inputs: Vec<Name>,
     outputs: Vec<Name>,
-    places: Vec<program::Place>,
+    places: Vec<roundonce_ir::Place>,
 }
 
-const NO_ARGS: [program::Operand; 4] = [program::Operand::ZERO; 4];
+const NO_ARGS: [roundonce_ir::Operand; 4] = [roundonce_ir::Operand::ZERO; 4];
 
-fn integer(op: IntOp, d: Reg, width: Width, args: &[program::Operand]) -> Op {
+fn integer(op: IntOp, d: Reg, width: Width, args: &[roundonce_ir::Operand]) -> Op {
     let mut all = NO_ARGS;
     all[..args.len()].copy_from_slice(args);
     Op::Int { d, op, width, args: all }
@@ -176,17 +176,17 @@ impl Lowering {
         reg
     }
 
-    fn operand(&mut self, value: Value) -> program::Operand {
+    fn operand(&mut self, value: Value) -> roundonce_ir::Operand {
         match value {
-            Value::Register(RZ) => program::Operand::ZERO,
+            Value::Register(RZ) => roundonce_ir::Operand::ZERO,
             Value::Register(number) => self.read(Name::Register(number)).into(),
             Value::Constant { bank, offset } => self.read(Name::Constant { bank, offset }).into(),
-            Value::Immediate(bits) => program::Operand::Imm(u64::from(bits)),
+            Value::Immediate(bits) => roundonce_ir::Operand::Imm(u64::from(bits)),
         }
     }
 
     fn instruction(&mut self, instruction: &Instruction, line: u32, text: &str) {
-        self.places.push(program::Place { line, text: text.to_owned(), source: String::new() });
+        self.places.push(roundonce_ir::Place { line, text: text.to_owned(), source: String::new() });
         // Place 0 says nothing.
         let place = self.places.len() as u32;
         let guard = match instruction.guard {
@@ -194,7 +194,7 @@ impl Lowering {
             Guard { predicate: PT, negated: true } => return,
             Guard { predicate: PT, negated: false } => None,
             Guard { predicate, negated } => {
-                Some(program::Guard { pred: self.read(Name::Predicate(predicate)), expected: !negated })
+                Some(roundonce_ir::Guard { pred: self.read(Name::Predicate(predicate)), expected: !negated })
             }
         };
         let recipe = instruction.recipe();
@@ -203,7 +203,7 @@ impl Lowering {
         if destination == RZ && !condition_codes {
             return;
         }
-        let sources: Vec<program::Operand> =
+        let sources: Vec<roundonce_ir::Operand> =
             instruction.operands()[1..].iter().map(|operand| self.operand(operand.value)).collect();
         let d = match destination {
             RZ => self.register(Width::B32),
@@ -212,24 +212,24 @@ impl Lowering {
         let op = match recipe {
             None => Op::Move { d, a: sources[0] },
             Some(recipe) => {
-                let mut args = [program::Operand::ZERO; 3];
+                let mut args = [roundonce_ir::Operand::ZERO; 3];
                 args[..sources.len()].copy_from_slice(&sources);
                 Op::Float { d, operation: recipe.operation, contractible: false, args }
             }
         };
-        self.body.push(program::Instruction { op, guard, place });
+        self.body.push(roundonce_ir::Instruction { op, guard, place });
         if condition_codes {
             self.condition_codes(d, guard, place);
         }
     }
 
     /// Z is zero or NaN, S is negative (not −0) or NaN: the profile's decision, on the result's bits.
-    fn condition_codes(&mut self, result: Reg, guard: Option<program::Guard>, place: u32) {
+    fn condition_codes(&mut self, result: Reg, guard: Option<roundonce_ir::Guard>, place: u32) {
         let magnitude = self.register(Width::B32);
         let [nan, zero, below, z, s] = [(); 5].map(|()| self.register(Width::Pred));
         let [z_bit, s_bit] = [(); 2].map(|()| self.register(Width::B32));
         let codes = self.write(Name::ConditionCodes, guard.is_some());
-        let imm = program::Operand::Imm;
+        let imm = roundonce_ir::Operand::Imm;
         let compare = |d, comparison, a: Reg, b| Op::Compare {
             d,
             comparison,
@@ -249,7 +249,7 @@ impl Lowering {
             select(s_bit, s, 2),
             integer(IntOp::Or, codes, Width::B32, &[z_bit.into(), s_bit.into()]),
         ];
-        self.body.extend(ops.map(|op| program::Instruction { op, guard, place }));
+        self.body.extend(ops.map(|op| roundonce_ir::Instruction { op, guard, place }));
     }
 
     /// The kernel around the body: the lane's number, loads, the body, stores.
@@ -288,7 +288,7 @@ impl Lowering {
             space: Space::Param,
             bytes,
             signed: false,
-            address: program::Operand::ZERO,
+            address: roundonce_ir::Operand::ZERO,
             offset: i64::from(at),
         };
         let entry = [
@@ -297,7 +297,7 @@ impl Lowering {
             special(size, Special::Ntid(0)),
             special(block, Special::Ctaid(0)),
             integer(IntOp::MulAdd, lane, Width::B32, &[block.into(), size.into(), tid.into()]),
-            integer(IntOp::MulWide(Sign::Unsigned), offset, Width::B32, &[lane.into(), program::Operand::Imm(4)]),
+            integer(IntOp::MulWide(Sign::Unsigned), offset, Width::B32, &[lane.into(), roundonce_ir::Operand::Imm(4)]),
             Op::Compare {
                 d: inside,
                 comparison: Comparison::Lt,
@@ -308,11 +308,11 @@ impl Lowering {
         ];
 
         let mut work = Vec::new();
-        let address = |lowering: &mut Lowering, param: usize, work: &mut Vec<program::Instruction>| {
+        let address = |lowering: &mut Lowering, param: usize, work: &mut Vec<roundonce_ir::Instruction>| {
             let [base, at] = [(); 2].map(|()| lowering.register(Width::B64));
-            work.push(program::Instruction::new(load_param(base, 8 * param as u32, 8), 0));
+            work.push(roundonce_ir::Instruction::new(load_param(base, 8 * param as u32, 8), 0));
             let sum = integer(IntOp::Add, at, Width::B64, &[base.into(), offset.into()]);
-            work.push(program::Instruction::new(sum, 0));
+            work.push(roundonce_ir::Instruction::new(sum, 0));
             at
         };
         let global = Space::Global;
@@ -329,16 +329,16 @@ impl Lowering {
                 address: at.into(),
                 offset: 0,
             };
-            work.push(program::Instruction::new(load, 0));
+            work.push(roundonce_ir::Instruction::new(load, 0));
             if is_predicate {
                 let test = Op::Compare {
                     d: reg,
                     comparison: Comparison::Ne,
                     of: Comparand::Unsigned(Width::B32),
                     a: loaded.into(),
-                    b: program::Operand::ZERO,
+                    b: roundonce_ir::Operand::ZERO,
                 };
-                work.push(program::Instruction::new(test, 0));
+                work.push(roundonce_ir::Instruction::new(test, 0));
             }
         }
         work.append(&mut self.body);
@@ -347,11 +347,11 @@ impl Lowering {
             let at = address(&mut self, first_output + index, &mut work);
             let values = vec![self.names[&name].into()];
             let store = Op::Store { values, width: Width::B32, space: global, bytes: 4, address: at.into(), offset: 0 };
-            work.push(program::Instruction::new(store, 0));
+            work.push(roundonce_ir::Instruction::new(store, 0));
         }
 
         kernel.registers = self.registers;
-        let first = entry.map(|op| program::Instruction::new(op, 0)).to_vec();
+        let first = entry.map(|op| roundonce_ir::Instruction::new(op, 0)).to_vec();
         let branch = Terminator::Branch { pred: inside, then: 1, otherwise: 2 };
         kernel.blocks = vec![
             Block { instructions: first, terminator: branch, place: 0 },

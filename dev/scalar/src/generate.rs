@@ -2,7 +2,7 @@
 //! different times, guards, barriers, shuffles, registers overwritten by themselves, addresses of every pattern.
 
 use roundonce_arith::{Format, Kind, Operation, Rounding};
-use roundonce_isa::program::{
+use roundonce_ir::{
     AtomicKind, BarrierKind, Block, Comparand, Comparison, Guard, Instruction, IntOp, Kernel, Op, Operand, Param,
     Passing, Program, Reg, Scalar, ShuffleMode, Sign, Space, Special, Terminator, VoteMode, Width,
 };

@@ -1,6 +1,6 @@
 //! Integers, the long way: exact numbers in 128 bits, cut at the end.
 
-use roundonce_isa::program::{IntOp, Sign};
+use roundonce_ir::{IntOp, Sign};
 
 fn number(value: u64, bits: u32, sign: Sign) -> i128 {
     let low = (value as u128 & ((1u128 << bits) - 1)) as i128;

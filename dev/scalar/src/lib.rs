@@ -10,7 +10,7 @@ mod integer;
 pub use generate::{Case, generate, generate_plain};
 
 use roundonce_arith::{Format, Profile};
-use roundonce_isa::program::{
+use roundonce_ir::{
     AtomicKind, BarrierKind, Comparand, Comparison, Kernel, Op, Operand, Program, Reg, Scalar, ShuffleMode, Space,
     Special, Terminator, VoteMode, Width,
 };

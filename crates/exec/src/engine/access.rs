@@ -11,7 +11,7 @@ use crate::launch::Trouble;
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW, read_element, write_element};
 use crate::scalar::sign_extend;
 use roundonce_arith::batch::Source;
-use roundonce_isa::program::{Operand, Reg, Space, Width};
+use roundonce_ir::{Operand, Reg, Space, Width};
 
 /// Addresses as far as their pattern is known.
 pub(super) enum Pattern {

@@ -9,7 +9,7 @@ use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use crate::scalar::{self, int_op, int_op_inline};
 use roundonce_arith::batch::{Batch, Source};
 use roundonce_arith::{Format, Kind};
-use roundonce_isa::program::{Comparand, Comparison, IntOp, Op, Operand, Reg, Scalar, Sign, Special, Width};
+use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Reg, Scalar, Sign, Special, Width};
 
 // Each kind of instruction has a function of its own, so that the commonest pay for no other's frame.
 impl<'a> Machine<'a> {

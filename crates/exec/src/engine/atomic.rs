@@ -5,7 +5,7 @@ use super::group::Machine;
 use super::lanes::{Lane, with_lane};
 use crate::scalar::{extremum, int_op};
 use roundonce_arith::Profile;
-use roundonce_isa::program::{AtomicKind, Operand, Reg, Space, Width};
+use roundonce_ir::{AtomicKind, Operand, Reg, Space, Width};
 
 impl Machine<'_> {
     #[allow(clippy::too_many_arguments)] // The fields of one instruction.

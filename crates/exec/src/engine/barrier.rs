@@ -6,7 +6,7 @@ use super::lanes::Lane;
 use super::mask::Mask;
 use super::{Fault, Outcome};
 use crate::launch::Trouble;
-use roundonce_isa::program::{BarrierKind, Op, Operand};
+use roundonce_ir::{BarrierKind, Op, Operand};
 use std::collections::BTreeMap;
 
 impl Machine<'_> {

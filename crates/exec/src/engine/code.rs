@@ -6,7 +6,7 @@ use crate::native::is_supported;
 use crate::scalar::Conversion;
 use roundonce_arith::Profile;
 use roundonce_arith::batch::Batch;
-use roundonce_isa::program::{
+use roundonce_ir::{
     Flow, Guard, Kernel, Liveness, Op, Operand, Program, Reg, Role, Space, Terminator, Width,
 };
 
@@ -140,7 +140,7 @@ impl<'p> Code<'p> {
                         sources |= from[reg.0 as usize];
                     }
                 });
-                use roundonce_isa::program::Special;
+                use roundonce_ir::Special;
                 let given = match step.op {
                     Op::Load { space: Space::Param, address: Operand::Imm(at), offset, .. } => {
                         bit((*at as i64).wrapping_add(*offset))

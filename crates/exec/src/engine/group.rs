@@ -16,7 +16,7 @@ use super::{Fault, Outcome};
 use crate::launch::{TraceLine, Trouble};
 use crate::memory::Global;
 use crate::native::Shelf;
-use roundonce_isa::program::{Operand, Reg, Terminator, Width};
+use roundonce_ir::{Operand, Reg, Terminator, Width};
 use std::collections::BTreeMap;
 
 /// What a launch says to every group.

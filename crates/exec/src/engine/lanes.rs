@@ -2,7 +2,7 @@
 
 use super::native::Out;
 use roundonce_arith::batch::Source;
-use roundonce_isa::program::{Operand, Reg, Width};
+use roundonce_ir::{Operand, Reg, Width};
 
 /// Lanes of a group at most: whole thread blocks. More would leave the first-level cache, fewer would pay for each
 /// instruction more often.
@@ -67,19 +67,19 @@ lane!(u64, B64, b64);
 macro_rules! with_lane {
     ($width:expr, $t:ident => $body:expr) => {
         match $width {
-            roundonce_isa::program::Width::Pred => {
+            roundonce_ir::Width::Pred => {
                 type $t = u8;
                 $body
             }
-            roundonce_isa::program::Width::B16 => {
+            roundonce_ir::Width::B16 => {
                 type $t = u16;
                 $body
             }
-            roundonce_isa::program::Width::B32 => {
+            roundonce_ir::Width::B32 => {
                 type $t = u32;
                 $body
             }
-            roundonce_isa::program::Width::B64 => {
+            roundonce_ir::Width::B64 => {
                 type $t = u64;
                 $body
             }

@@ -10,7 +10,7 @@ use super::group::Machine;
 use super::lanes::Shape;
 use crate::memory::{Plain, Words};
 use roundonce_arith::batch::{Batch, Source};
-use roundonce_isa::program::{Op, Operand, Reg, Space, Width};
+use roundonce_ir::{Op, Operand, Reg, Space, Width};
 
 /// A register whose lanes are still in memory.
 #[derive(Clone, Copy, Debug)]

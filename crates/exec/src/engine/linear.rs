@@ -4,7 +4,7 @@
 use super::group::Machine;
 use super::lanes::{File, Lane, View, with_lane};
 use crate::scalar::{compare, int_op_inline, sign_extend};
-use roundonce_isa::program::{Comparand, Comparison, IntOp, Operand, Reg, Sign, Width};
+use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Reg, Sign, Width};
 
 impl Machine<'_> {
     /// An integer operation, if it keeps rows rows. Whether it was done.

@@ -3,7 +3,7 @@
 use super::group::Machine;
 use super::lanes::{Column, Lane, View, with_lane};
 use roundonce_arith::batch::Source;
-use roundonce_isa::program::{Operand, Reg, Width};
+use roundonce_ir::{Operand, Reg, Width};
 
 impl<'a> Machine<'a> {
     /// Writes a column's active lanes.

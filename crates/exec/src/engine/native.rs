@@ -6,7 +6,7 @@ use super::lanes::{Column, Lane, Shape, with_lane};
 use super::mask::Mask;
 use crate::memory::Words;
 use crate::native::{self, Compiled, Exit, Given, Hand, Input, Kind, LEAST, Left, MOST, Piece, Point, Segments, Went};
-use roundonce_isa::program::{Operand, Reg, Width};
+use roundonce_ir::{Operand, Reg, Width};
 use std::collections::BTreeMap;
 
 /// A worker's native code.

@@ -4,7 +4,7 @@ use super::group::Machine;
 use super::lanes::{Lane, View};
 use super::{Fault, Outcome};
 use crate::launch::Trouble;
-use roundonce_isa::program::{Operand, Reg, Space, Width};
+use roundonce_ir::{Operand, Reg, Space, Width};
 use std::fmt::Write;
 
 /// A format longer than this has lost its end.

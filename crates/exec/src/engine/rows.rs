@@ -4,7 +4,7 @@
 use super::group::Machine;
 use super::lanes::Lane;
 use crate::memory::Plain;
-use roundonce_isa::program::{Reg, Space};
+use roundonce_ir::{Reg, Space};
 
 /// Where the rows' words are: all in one segment, or in shared memory.
 struct Place {

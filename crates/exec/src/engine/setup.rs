@@ -7,7 +7,7 @@ use super::lanes::{LANES, THREADS};
 use crate::launch::{Arg, Contract, Difference, Engine, Launch, Options, Report, RunError, Trouble};
 use crate::memory::{Buffer, Global, Layout, WINDOW, Words};
 use crate::native::Shelf;
-use roundonce_isa::program::{Kernel, Passing, Program, Variable, fuse};
+use roundonce_ir::{Kernel, Passing, Program, Variable, fuse};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, mpsc};
 

@@ -6,7 +6,7 @@ use super::lanes::Lane;
 use super::mask::Mask;
 use crate::scalar::{extremum, int_op};
 use roundonce_arith::Format;
-use roundonce_isa::program::{Op, Operand, Reduction, Reg, ShuffleMode, VoteMode, Width};
+use roundonce_ir::{Op, Operand, Reduction, Reg, ShuffleMode, VoteMode, Width};
 
 /// 32 neighbours in a block.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@
 use super::code::{Step, Steps};
 use super::group::Machine;
 use crate::launch::{Computed, TraceLine};
-use roundonce_isa::program::{Op, Operand, Reg, Role, Terminator, Width};
+use roundonce_ir::{Op, Operand, Reg, Role, Terminator, Width};
 
 /// The traced lane's instruction, as far as it has run.
 #[derive(Default, Debug)]

@@ -6,7 +6,7 @@ use super::shape::{Shape, Shapes, VECTOR};
 use super::waiting::Waiting;
 use crate::engine::code::Code;
 use iced_x86::Register;
-use roundonce_isa::program::{Op, Operand, Reg, Role, Width};
+use roundonce_ir::{Op, Operand, Reg, Role, Width};
 
 /// General registers for registers of the kernel; the others are the frame, the tile, the steps left, and scratch.
 const GENERAL: [Register; 9] = [

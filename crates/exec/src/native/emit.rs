@@ -18,7 +18,7 @@ use crate::engine::code::Step;
 use iced_x86::{Code, Instruction, Register};
 use parting::Ways;
 use roundonce_arith::Format;
-use roundonce_isa::program::{Operand, Reg, Width};
+use roundonce_ir::{Operand, Reg, Width};
 use std::collections::BTreeMap;
 
 pub(super) use control::{Emitted, region};
@@ -393,7 +393,7 @@ impl Emit<'_> {
 
     /// One instruction, its guard already looked at.
     fn instruction(&mut self, step: &Step<'_>) -> Done {
-        use roundonce_isa::program::Op;
+        use roundonce_ir::Op;
         match step.op {
             Op::Move { d, a } => self.copy(*d, *a),
             Op::Special { d, special } => self.special(*d, *special),

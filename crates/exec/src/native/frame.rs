@@ -1,7 +1,7 @@
 //! The memory that native code shares with its caller: a frame for each region, and a line for each tile.
 
 use super::shape::Shape;
-use roundonce_isa::program::{Operand, Reg, Space};
+use roundonce_ir::{Operand, Reg, Space};
 
 /// Places of the frame that the code and its caller know.
 pub(super) mod head {

@@ -38,7 +38,7 @@ use crate::engine::code::Code;
 use crate::engine::group::Setup;
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, read_element};
 use crate::scalar::sign_extend;
-use roundonce_isa::program::{Op, Special};
+use roundonce_ir::{Op, Special};
 
 /// What a launch says, all of which is constant in its code.
 #[derive(Clone, Copy)]

@@ -8,7 +8,7 @@
 use super::region::{Region, Target};
 use crate::engine::code::{Code, Step};
 use roundonce_arith::Format;
-use roundonce_isa::program::{Comparand, Op, Operand, Reg, Role, Scalar};
+use roundonce_ir::{Comparand, Op, Operand, Reg, Role, Scalar};
 use std::collections::BTreeSet;
 
 /// An arithmetic result that may be a NaN: any NaN stands for the profile's.

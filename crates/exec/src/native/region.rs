@@ -5,7 +5,7 @@
 //! interpreter runs the same lanes from the entry on. That is why stores stand only at the end of a path.
 
 use crate::engine::code::{Code, Step};
-use roundonce_isa::program::{Kernel, Op, Operand, Reg, Role, Space, Terminator, Width};
+use roundonce_ir::{Kernel, Op, Operand, Reg, Role, Space, Terminator, Width};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An instruction of a kernel; one past the last is the block's terminator.

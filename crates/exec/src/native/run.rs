@@ -9,7 +9,7 @@ use super::notes::Noted;
 use super::region::{Exit, Point, Region};
 use super::shape::{Shape, Shapes, Tile};
 use super::waiting::Waiting;
-use roundonce_isa::program::{Op, Operand, Reg, Role, Space};
+use roundonce_ir::{Op, Operand, Reg, Role, Space};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 

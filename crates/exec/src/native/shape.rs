@@ -9,7 +9,7 @@ use super::Given;
 use super::region::Region;
 use super::waiting::Waiting;
 use crate::scalar::{int_op, sign_extend};
-use roundonce_isa::program::{Comparand, IntOp, Op, Operand, Reg, Role, Scalar, Sign, Space, Special, Width};
+use roundonce_ir::{Comparand, IntOp, Op, Operand, Reg, Role, Scalar, Sign, Space, Special, Width};
 
 /// Lanes of a vector register: of 32 bits.
 pub(super) const VECTOR: usize = 16;

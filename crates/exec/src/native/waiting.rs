@@ -7,7 +7,7 @@
 use super::alloc::{has, live_at};
 use super::region::{Exit, Next, Region, Target};
 use crate::engine::code::Code;
-use roundonce_isa::program::Reg;
+use roundonce_ir::Reg;
 
 /// By node: the registers that waiting lanes may read later, a bit each.
 #[derive(Clone, Debug)]

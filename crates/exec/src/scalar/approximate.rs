@@ -7,7 +7,7 @@
 use super::{divide, flush_to_zero, quiet_nan, reciprocal_square_root, square_root};
 use astro_float::{BigFloat, Consts, RoundingMode};
 use roundonce_arith::{Format, Profile, Rounding, Unpacked, round_exact, unpack, widen};
-use roundonce_isa::program::Function;
+use roundonce_ir::Function;
 use std::cell::RefCell;
 
 /// What the host's functions are trusted to, relative: theirs is 2^-50 or better, but for differences of logarithms.
@@ -20,7 +20,7 @@ const PRECISION: usize = 192;
 /// ```
 /// use roundonce_arith::{Format, Profile};
 /// use roundonce_exec::scalar::approximate;
-/// use roundonce_isa::program::Function;
+/// use roundonce_ir::Function;
 /// let sine = approximate(&Profile::NVIDIA, Function::Sin, Format::F32, false, [0x3f80_0000, 0]);
 /// assert_eq!(sine, 0x3f57_6aa4);
 /// ```

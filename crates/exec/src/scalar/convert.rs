@@ -2,9 +2,9 @@
 
 use super::{flush_to_zero, quiet_nan, sign_extend};
 use roundonce_arith::{Format, Profile, Rounding, Unpacked, round_exact, unpack, widen};
-use roundonce_isa::program::Scalar;
+use roundonce_ir::Scalar;
 
-/// Everything that a conversion's spelling decides; see [`Op::Convert`](roundonce_isa::program::Op::Convert).
+/// Everything that a conversion's spelling decides; see [`Op::Convert`](roundonce_ir::Op::Convert).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Conversion {
     /// Of the operand.
@@ -26,7 +26,7 @@ pub struct Conversion {
 /// ```
 /// use roundonce_arith::{Format, Profile, Rounding};
 /// use roundonce_exec::scalar::{Conversion, convert};
-/// use roundonce_isa::program::Scalar;
+/// use roundonce_ir::Scalar;
 /// let how = Conversion {
 ///     from: Scalar::Float(Format::F32),
 ///     to: Scalar::Int { bits: 32, signed: true },

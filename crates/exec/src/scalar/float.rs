@@ -2,7 +2,7 @@
 
 use super::{flush_to_zero, quiet_nan};
 use roundonce_arith::{Format, Profile};
-use roundonce_isa::program::{Class, Comparand, Comparison};
+use roundonce_ir::{Class, Comparand, Comparison};
 
 /// The sign bit cleared or flipped; of a NaN too.
 #[inline(always)]
@@ -18,7 +18,7 @@ fn ordered(format: Format, bits: u64) -> i64 {
     if format.is_negative(bits) { -1 - magnitude } else { magnitude }
 }
 
-/// The smaller or the larger; see [`Op::Extremum`](roundonce_isa::program::Op::Extremum).
+/// The smaller or the larger; see [`Op::Extremum`](roundonce_ir::Op::Extremum).
 #[inline(always)]
 pub fn extremum(
     profile: &Profile,

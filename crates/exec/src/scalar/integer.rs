@@ -1,6 +1,6 @@
 //! Integers.
 
-use roundonce_isa::program::{IntOp, PermuteMode, Sign};
+use roundonce_ir::{IntOp, PermuteMode, Sign};
 
 /// The low `bits` of a value as a signed number.
 #[inline(always)]
@@ -17,7 +17,7 @@ const fn is_signed(sign: Sign) -> bool {
 ///
 /// ```
 /// use roundonce_exec::scalar::int_op;
-/// use roundonce_isa::program::{IntOp, Sign};
+/// use roundonce_ir::{IntOp, Sign};
 /// assert_eq!(int_op(IntOp::MulHigh(Sign::Signed), 32, [0xffff_ffff, 2, 0, 0]), 0xffff_ffff);
 /// ```
 #[inline(never)] // Large; loops over one operation take `int_op_inline`.

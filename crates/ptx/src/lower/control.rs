@@ -4,7 +4,7 @@ use super::statement::Inst;
 use super::types::Type;
 use super::{Body, Entity, Result, Scope};
 use crate::ast::{Function, Operand as Written, OperandKind, Variable};
-use roundonce_isa::program::{Op, Operand, Terminator, Width};
+use roundonce_ir::{Op, Operand, Terminator, Width};
 
 /// Calls within calls: more is taken for recursion by another name.
 const DEEPEST: usize = 64;

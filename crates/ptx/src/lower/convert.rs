@@ -5,7 +5,7 @@ use super::types::{Kind, Type};
 use super::{Body, Result};
 use crate::ast::{Operand as Written, OperandKind};
 use roundonce_arith::{Format, Rounding};
-use roundonce_isa::program::{Comparand, Comparison, IntOp, Op, Operand, Reg, Scalar, Sign, Special, Width};
+use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Reg, Scalar, Sign, Special, Width};
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
     pub(super) fn mov(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {

@@ -7,7 +7,7 @@ use super::operand::Address;
 use super::statement::Inst;
 use super::types::Type;
 use super::{Body, Result};
-use roundonce_isa::program::{Comparand, Comparison, Guard, Op, Operand, Reg, Space, Width};
+use roundonce_ir::{Comparand, Comparison, Guard, Op, Operand, Reg, Space, Width};
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
     pub(super) fn copy(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {

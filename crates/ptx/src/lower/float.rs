@@ -5,7 +5,7 @@ use super::types::{Kind, Type};
 use super::{Body, Result};
 use crate::forms::FORMS;
 use roundonce_arith::{Format, Kind as Arithmetic, Operation, Rounding};
-use roundonce_isa::program::{Class, Function, Op, Operand, Reg, Width};
+use roundonce_ir::{Class, Function, Op, Operand, Reg, Width};
 use roundonce_isa::{Effect, Recipe, Table};
 
 static TABLE: Table = Table::new(&[FORMS]);

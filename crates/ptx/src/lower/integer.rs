@@ -4,7 +4,7 @@ use super::statement::Inst;
 use super::types::{Kind, Type};
 use super::{Body, Result};
 use crate::ast::Operand as Written;
-use roundonce_isa::program::{Comparand, Comparison, IntOp, Op, Operand, PermuteMode, Reg, Sign, Width};
+use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, PermuteMode, Reg, Sign, Width};
 
 const NONE: Operand = Operand::ZERO;
 

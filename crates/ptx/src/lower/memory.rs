@@ -5,7 +5,7 @@ use super::statement::Inst;
 use super::types::{Kind, Type};
 use super::{Body, Result};
 use roundonce_arith::{Format, Kind as Arithmetic, Operation, Rounding};
-use roundonce_isa::program::{AtomicKind, IntOp, Op, Operand, Scalar, Space, Width};
+use roundonce_ir::{AtomicKind, IntOp, Op, Operand, Scalar, Space, Width};
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
     /// The space that a modifier names, otherwise the name's, otherwise any.
@@ -98,8 +98,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     fn read_param(
         &mut self,
         inst: &Inst<'m, 'a>,
-        d: roundonce_isa::program::Reg,
-        from: roundonce_isa::program::Reg,
+        d: roundonce_ir::Reg,
+        from: roundonce_ir::Reg,
         has: Type,
         ty: Type,
     ) -> Result<()> {

@@ -21,7 +21,7 @@ mod types;
 mod warp;
 
 use crate::ast::{Function, Instruction, Module, Space, Statement, Variable, Variables};
-use roundonce_isa::program::{Block, Guard, Instruction as Step, Kernel, Op, Place, Program, Reg, Terminator, Width};
+use roundonce_ir::{Block, Guard, Instruction as Step, Kernel, Op, Place, Program, Reg, Terminator, Width};
 use roundonce_isa::{Finding, Version};
 use std::collections::HashMap;
 use types::Type;
@@ -200,12 +200,12 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             let ty = Type::of(variable.ty);
             // A scalar's type may tell how a number is meant; a structure is bytes.
             let scalar = ty.filter(|_| variable.dimensions.len == 0 && variable.lanes <= 1).and_then(Type::scalar);
-            self.kernel.params.push(roundonce_isa::program::Param {
+            self.kernel.params.push(roundonce_ir::Param {
                 name: variable.name.to_owned(),
                 offset,
                 size,
                 scalar,
-                passing: roundonce_isa::program::Passing::Any,
+                passing: roundonce_ir::Passing::Any,
             });
             self.name(variable.name, Entity::Param(offset));
             offset = offset.checked_add(size).ok_or_else(|| self.nonsense("the parameters are too large"))?;

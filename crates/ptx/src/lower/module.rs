@@ -4,7 +4,7 @@ use super::types::{Kind, Type};
 use super::{Entity, Lowering, MEANINGLESS, Result, UNSUPPORTED, aligned};
 use crate::ast::{Item, Linkage, Module, Operand, OperandKind, Space, Variable};
 use crate::literal::evaluate;
-use roundonce_isa::program::{Program, Relocation};
+use roundonce_ir::{Program, Relocation};
 use roundonce_isa::{Finding, Version};
 use std::collections::HashMap;
 
@@ -138,7 +138,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
             return Ok(());
         }
         let index = self.program.variables.len() as u32;
-        self.program.variables.push(roundonce_isa::program::Variable {
+        self.program.variables.push(roundonce_ir::Variable {
             name: variable.name.to_owned(),
             initial: Vec::new(),
             size: size.into(),

@@ -4,7 +4,7 @@ use super::types::{Kind, Type};
 use super::{Body, Entity, Result};
 use crate::ast::{Binary, Component, Operand as Written, OperandKind, Unary};
 use crate::literal::{Constant, evaluate};
-use roundonce_isa::program::{IntOp, Op, Operand, Reg, Space, Special, Width};
+use roundonce_ir::{IntOp, Op, Operand, Reg, Space, Special, Width};
 
 /// Where a load or a store goes.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@ use super::{Body, Entity, Result, Scope};
 use crate::ast::{Instruction, Operand as Written, Statement};
 use roundonce_arith::{Format, Rounding};
 use roundonce_isa::Finding;
-use roundonce_isa::program::{Guard, Op, Operand, Reg, Width};
+use roundonce_ir::{Guard, Op, Operand, Reg, Width};
 
 /// An instruction as the families see it.
 #[derive(Clone, Debug)]

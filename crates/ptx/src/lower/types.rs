@@ -1,7 +1,7 @@
 //! What a type modifier says.
 
 use roundonce_arith::Format;
-use roundonce_isa::program::{Scalar, Width};
+use roundonce_ir::{Scalar, Width};
 
 /// How the bits of a value are read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,8 +85,8 @@ impl Type {
     pub(super) const fn is_integer(self) -> bool {
         matches!(self.kind, Kind::Bits | Kind::Unsigned | Kind::Signed)
     }
-    pub(super) fn sign(self) -> roundonce_isa::program::Sign {
-        if self.is_signed() { roundonce_isa::program::Sign::Signed } else { roundonce_isa::program::Sign::Unsigned }
+    pub(super) fn sign(self) -> roundonce_ir::Sign {
+        if self.is_signed() { roundonce_ir::Sign::Signed } else { roundonce_ir::Sign::Unsigned }
     }
     /// As conversions know it; packed types and predicates they do not.
     pub(super) fn scalar(self) -> Option<Scalar> {

@@ -3,7 +3,7 @@
 use super::statement::Inst;
 use super::types::{Kind, Type};
 use super::{Body, Result};
-use roundonce_isa::program::{BarrierKind, IntOp, Op, Operand, Reduction, ShuffleMode, VoteMode};
+use roundonce_ir::{BarrierKind, IntOp, Op, Operand, Reduction, ShuffleMode, VoteMode};
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
     pub(super) fn barrier(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {

@@ -3,7 +3,7 @@
 //! Values of 8 bits live in registers of 16 with zeros above; what looks at a sign extends them first, and what may
 //! leave bits above cuts them.
 
-use roundonce_isa::program::{Comparand, Comparison, IntOp, Operand, Sign, Width};
+use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Sign, Width};
 use rspirv::spirv::Op;
 
 use super::types::Part;

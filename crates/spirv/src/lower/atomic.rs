@@ -1,7 +1,7 @@
 //! Atomics on memory, and barriers.
 
 use roundonce_arith::{Format, Kind, Operation};
-use roundonce_isa::program::{AtomicKind, BarrierKind, IntOp, Op, Operand, Sign, Width};
+use roundonce_ir::{AtomicKind, BarrierKind, IntOp, Op, Operand, Sign, Width};
 use rspirv::spirv::{Op as Opcode, Scope};
 
 use super::types::Part;

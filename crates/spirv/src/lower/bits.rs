@@ -1,6 +1,6 @@
 //! Bits of integers: counted, reversed, taken out and put in.
 
-use roundonce_isa::program::{Comparand, Comparison, IntOp, Operand, Sign, Width};
+use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Sign, Width};
 use rspirv::spirv::Op;
 
 use super::types::Part;

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use roundonce_isa::program::{IntOp, Op, Operand, Param, Passing, Space, Special, Variable, Width};
+use roundonce_ir::{IntOp, Op, Operand, Param, Passing, Space, Special, Variable, Width};
 use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, Op as Opcode, StorageClass};
 
 use super::types::{Kind, Layout, Part};
@@ -96,7 +96,7 @@ impl Body<'_> {
         &mut self,
         name: String,
         size: u32,
-        scalar: Option<roundonce_isa::program::Scalar>,
+        scalar: Option<roundonce_ir::Scalar>,
         passing: Passing,
     ) -> Result<u32> {
         let offset = self.kernel.param_bytes.next_multiple_of(ADDRESS);

@@ -1,6 +1,6 @@
 //! Values taken apart and put together: nothing is computed but choices.
 
-use roundonce_isa::program::{Comparand, Comparison, IntOp, Operand, Width};
+use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Width};
 
 use super::constant::inside;
 use super::types::Part;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use roundonce_isa::program::Scalar;
+use roundonce_ir::Scalar;
 use rspirv::spirv::{Decoration, Op};
 
 use super::types::{MOST_PARTS, Part, Types};

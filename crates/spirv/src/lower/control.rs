@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use roundonce_isa::program::{Comparand, Comparison, Op as Operation, Operand, Reg, Terminator};
+use roundonce_ir::{Comparand, Comparison, Op as Operation, Operand, Reg, Terminator};
 use rspirv::spirv::Op;
 
 use super::types::{Kind, Part};

@@ -1,7 +1,7 @@
 //! From one number type to another.
 
 use roundonce_arith::{Format, Rounding};
-use roundonce_isa::program::{Operand, Scalar};
+use roundonce_ir::{Operand, Scalar};
 use rspirv::spirv::Op;
 
 use super::types::Part;

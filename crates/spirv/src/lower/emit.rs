@@ -1,7 +1,7 @@
 //! Operations put into blocks.
 
 use roundonce_arith::{Format, Kind, Operation, Rounding};
-use roundonce_isa::program::{
+use roundonce_ir::{
     Comparand, Comparison, Instruction as Step, IntOp, Op, Operand, Reg, Scalar, Sign, Terminator, Width,
 };
 

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use roundonce_arith::{Format, Kind, Operation, Rounding};
-use roundonce_isa::program::{Class, Comparand, Comparison, Function, IntOp, Op, Operand, Scalar, Width};
+use roundonce_ir::{Class, Comparand, Comparison, Function, IntOp, Op, Operand, Scalar, Width};
 use rspirv::spirv::{Decoration, FPRoundingMode, Op as Opcode};
 
 use super::types::Part;

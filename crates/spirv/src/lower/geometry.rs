@@ -2,7 +2,7 @@
 //! them, one rounding an operation.
 
 use roundonce_arith::{Format, Kind, Rounding};
-use roundonce_isa::program::{Comparand, Comparison, Function, IntOp, Op, Operand, Sign, Width};
+use roundonce_ir::{Comparand, Comparison, Function, IntOp, Op, Operand, Sign, Width};
 
 use super::types::Part;
 use super::value::Components;
@@ -54,7 +54,7 @@ impl Body<'_> {
             let rest = self.subtract(format, a, whole);
             // Infinity minus itself is none.
             let infinite = self.fresh(Width::Pred);
-            let class = roundonce_isa::program::Class::Infinite;
+            let class = roundonce_ir::Class::Infinite;
             self.emit(Op::Classify { d: infinite, class, format, a });
             let rest = self.select(width, infinite.into(), Operand::ZERO, rest);
             let d = self.fresh(width);
@@ -73,7 +73,7 @@ impl Body<'_> {
         for &a in &parts[..] {
             let a = self.flushed(format, a);
             let [subnormal, finite] = [(); 2].map(|()| self.fresh(Width::Pred));
-            use roundonce_isa::program::Class;
+            use roundonce_ir::Class;
             self.emit(Op::Classify { d: subnormal, class: Class::Subnormal, format, a });
             self.emit(Op::Classify { d: finite, class: Class::Finite, format, a });
             // A subnormal is made normal first.

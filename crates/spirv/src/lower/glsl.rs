@@ -1,7 +1,7 @@
 //! GLSL.std.450: exact where the document leaves one result, otherwise as it derives it, and said so.
 
 use roundonce_arith::{Format, Kind, Operation, Rounding};
-use roundonce_isa::program::{IntOp, Operand, Scalar, Sign, Width};
+use roundonce_ir::{IntOp, Operand, Scalar, Sign, Width};
 
 use super::float::approximation;
 use super::types::Part;

@@ -95,13 +95,13 @@ impl Body<'_> {
 
     fn undefined(&mut self) -> Result<()> {
         let parts = self.lowering.parts_of(self.result_type()?)?;
-        self.define(vec![roundonce_isa::program::Operand::ZERO; parts.len()])
+        self.define(vec![roundonce_ir::Operand::ZERO; parts.len()])
     }
 
     fn unreachable(&mut self) -> Result<()> {
         let message = "OpUnreachable is reached".to_owned();
-        self.emit(roundonce_isa::program::Op::Trap { message });
-        self.end(roundonce_isa::program::Terminator::Exit);
+        self.emit(roundonce_ir::Op::Trap { message });
+        self.end(roundonce_ir::Terminator::Exit);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Matrices: their columns one after another.
 
 use roundonce_arith::{Format, Kind};
-use roundonce_isa::program::Operand;
+use roundonce_ir::Operand;
 use rspirv::spirv::Op;
 
 use super::types::{Kind as TypeKind, Part};

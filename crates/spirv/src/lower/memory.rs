@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use roundonce_isa::program::{Comparand, Comparison, IntOp, Op, Operand, Sign, Space, Special, Width};
+use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Sign, Space, Special, Width};
 use rspirv::spirv::{MemoryAccess, Op as Opcode};
 
 use super::types::{Cell, Kind, Layout, MOST_PARTS, Part};

@@ -35,7 +35,7 @@ use std::ops::Range;
 
 use roundonce_arith::{NanRule, Operand as NanOperand, Profile, Rounding};
 use roundonce_isa::Finding;
-use roundonce_isa::program::{Block, Instruction as Step, Kernel, Operand, Place, Program, Reg, Terminator};
+use roundonce_ir::{Block, Instruction as Step, Kernel, Operand, Place, Program, Reg, Terminator};
 use rspirv::spirv::{ExecutionMode, ExecutionModel};
 
 use crate::facts::{EntryPoint, Facts};

@@ -1,7 +1,7 @@
 //! OpenCL.std: what kernels compute with beside operators.
 
 use roundonce_arith::{Kind, Rounding};
-use roundonce_isa::program::{IntOp, Op, Operand, Sign, Width};
+use roundonce_ir::{IntOp, Op, Operand, Sign, Width};
 
 use super::float::approximation;
 use super::{Body, Result};

@@ -1,7 +1,7 @@
 //! What the invocations of a subgroup, 32 neighbours, tell each other.
 
 use roundonce_arith::{Kind, Rounding};
-use roundonce_isa::program::{
+use roundonce_ir::{
     Comparand, Comparison, IntOp, Op, Operand, Scalar, ShuffleMode, Sign, Special, VoteMode, Width,
 };
 use rspirv::spirv::{GroupOperation, Op as Opcode, Scope};

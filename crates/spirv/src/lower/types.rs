@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use roundonce_arith::Format;
-use roundonce_isa::program::{Scalar, Space, Width};
+use roundonce_ir::{Scalar, Space, Width};
 use rspirv::spirv::{Decoration, Op, StorageClass};
 
 use super::{Lowering, Result};

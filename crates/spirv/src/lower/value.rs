@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use roundonce_isa::program::{Operand, Reg, Space};
+use roundonce_ir::{Operand, Reg, Space};
 
 use super::types::{Kind, Layout, Part};
 use super::{Body, Result};

@@ -1,7 +1,7 @@
 //! What would have come out had the instruction been written otherwise, or in another language.
 
 use roundonce_arith::{Format, Kind, Operation, Profile, Rounding};
-use roundonce_exec::evaluate;
+use roundonce_isa::evaluate;
 use roundonce_isa::{Form, Instruction, Recipe, Value};
 use serde::Serialize;
 

@@ -3,7 +3,7 @@
 use roundonce_arith::Format;
 use roundonce_exec::{Computed, Launch, Report, RunError, TraceLine};
 use roundonce_isa::grouped;
-use roundonce_isa::program::{Kernel, Program};
+use roundonce_ir::{Kernel, Program};
 use serde::Serialize;
 
 use super::parting::{Parting, computation, trace, writer};

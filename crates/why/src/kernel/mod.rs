@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use roundonce_arith::Format;
 use roundonce_exec::{Launch, RunError};
-use roundonce_isa::program::{AtomicKind, Kernel, Op};
+use roundonce_ir::{AtomicKind, Kernel, Op};
 use roundonce_isa::{hex_bits, shortest_decimal};
 use serde::Serialize;
 

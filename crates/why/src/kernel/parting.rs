@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use roundonce_arith::{Format, Kind, Profile};
 use roundonce_exec::{Arg, Buffer, Computed, Launch, Options, TraceLine};
-use roundonce_isa::program::{
+use roundonce_ir::{
     Comparand, Comparison, Guard, Instruction, IntOp, Kernel, Op, Operand, Param, Passing, Reg, Role, Scalar, Space,
     Special, Width,
 };

@@ -2,7 +2,7 @@
 //! them. Rewriting keeps every instruction's place, so that two runs can be laid side by side.
 
 use roundonce_arith::{Format, Kind, Operation, Rounding};
-use roundonce_isa::program::{Candidate, Comparand, Instruction, Kernel, Op, Operand, Scalar, candidates};
+use roundonce_ir::{Candidate, Comparand, Instruction, Kernel, Op, Operand, Scalar, candidates};
 use serde::Serialize;
 
 /// More products, or more fmas, than this are not tried one by one.
@@ -230,7 +230,7 @@ fn fuse(changed: &mut Kernel, kernel: &Kernel, wanted: impl Fn(&Candidate) -> bo
 fn split(kernel: &mut Kernel, block: usize, at: usize) {
     let instruction = kernel.blocks[block].instructions[at].clone();
     let Op::Float { d, operation, contractible, args: [a, b, c] } = instruction.op else { return };
-    let product = kernel.register(roundonce_isa::program::Width::holding(operation.format.width()));
+    let product = kernel.register(roundonce_ir::Width::holding(operation.format.width()));
     let mul = Operation { kind: Kind::Mul, negate_addend: false, saturate: false, ..operation };
     let add = Operation {
         kind: Kind::Add,

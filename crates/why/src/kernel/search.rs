@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use roundonce_exec::{Buffer, Launch, Options, Report, RunError};
-use roundonce_isa::program::{Kernel, Op, Program, Space};
+use roundonce_ir::{Kernel, Op, Program, Space};
 
 use super::parting::writer;
 use super::policy::{Change, changed, changes};

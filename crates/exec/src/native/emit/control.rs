@@ -9,7 +9,7 @@ use crate::native::notes::Noted;
 use crate::native::region::{Cost, Next, Point, Region, Target};
 use crate::native::shape::{Shape, Shapes, VECTOR};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
-use roundonce_isa::program::{Op, Operand, Reg, Role, Width};
+use roundonce_ir::{Op, Operand, Reg, Role, Width};
 use std::collections::BTreeMap;
 
 const RAX: Register = Register::RAX;

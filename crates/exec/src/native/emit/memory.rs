@@ -6,7 +6,7 @@ use super::{A, D, Done, E, Emit, FRAME, Part, Stop, TILE, Trouble, by, low, ymm}
 use crate::engine::code::Step;
 use crate::native::shape::{Shape, VECTOR};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
-use roundonce_isa::program::{Op, Operand, Reg, Space, Width};
+use roundonce_ir::{Op, Operand, Reg, Space, Width};
 
 const RAX: Register = Register::RAX;
 const RCX: Register = Register::RCX;

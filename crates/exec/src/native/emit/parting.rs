@@ -13,7 +13,7 @@ use crate::native::alloc::Home;
 use crate::native::region::{Next, Target};
 use crate::native::shape::Shape;
 use iced_x86::{Code, Register};
-use roundonce_isa::program::{Operand, Width};
+use roundonce_ir::{Operand, Width};
 
 const RAX: Register = Register::RAX;
 const RCX: Register = Register::RCX;

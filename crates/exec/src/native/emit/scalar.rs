@@ -6,7 +6,7 @@ use super::{Done, Emit, FRAME, Part, Stop, TILE, Trouble, low};
 use crate::native::alloc::{Home, is_general};
 use crate::native::shape::Shape;
 use iced_x86::{Code, Instruction, Register};
-use roundonce_isa::program::{Comparand, Comparison, IntOp, Operand, Reg, Scalar, Sign, Special, Width};
+use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Reg, Scalar, Sign, Special, Width};
 
 const RAX: Register = Register::RAX;
 const RCX: Register = Register::RCX;

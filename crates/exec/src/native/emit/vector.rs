@@ -7,7 +7,7 @@ use crate::native::notes::{LATE, NAN, operand};
 use crate::native::shape::VECTOR;
 use iced_x86::{Code, Instruction, Register};
 use roundonce_arith::{Format, Kind, NanRule, Operation, Rounding, Tiny};
-use roundonce_isa::program::{Comparand, Comparison, IntOp, Operand, Reg, Scalar, Sign, Width};
+use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Reg, Scalar, Sign, Width};
 
 /// `vcmpps`'s numbers of comparisons that raise nothing.
 fn float_predicate(comparison: Comparison) -> u32 {

@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use roundonce_arith::{Format, Operation, Rounding};
-//! use roundonce_isa::program::{Block, Instruction, Kernel, Op, Operand, Program, Terminator, Width};
+//! use roundonce_ir::{Block, Instruction, Kernel, Op, Operand, Program, Terminator, Width};
 //! let mut kernel = Kernel::new("twice");
 //! let x = kernel.register(Width::B32);
 //! let add = Operation::new(roundonce_arith::Kind::Add, Format::F32, Rounding::NearestEven);
@@ -21,22 +21,22 @@
 //! assert!(Program::of(kernel).check().is_ok());
 //! ```
 
-mod check;
-mod contract;
-mod flow;
-mod kinds;
+mod verify;
+mod contraction;
+mod cfg;
+mod types;
 mod op;
-mod ops;
+mod operands;
 
-pub use check::Invalid;
-pub use contract::{Candidate, candidates, fuse, fused};
-pub use flow::{Flow, Liveness};
-pub use kinds::{
+pub use verify::Invalid;
+pub use contraction::{Candidate, candidates, fuse};
+pub use cfg::{Flow, Liveness};
+pub use types::{
     AtomicKind, BarrierKind, Class, Comparand, Comparison, Function, IntOp, PermuteMode, Reduction, Scalar,
     ShuffleMode, Sign, Special, VoteMode,
 };
 pub use op::Op;
-pub use ops::Role;
+pub use operands::Role;
 
 /// The width of a register.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

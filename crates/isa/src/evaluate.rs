@@ -1,7 +1,7 @@
 //! One instruction on given operands.
 
 use roundonce_arith::{ConditionCodes, Flags, Outcome, Profile};
-use roundonce_isa::{Recipe, Value};
+use crate::{Recipe, Value};
 
 /// What an instruction gives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,8 +21,7 @@ pub struct Evaluation {
 ///
 /// ```
 /// use roundonce_arith::{Format, Operation, Profile, Rounding};
-/// use roundonce_exec::evaluate;
-/// use roundonce_isa::{Recipe, Value};
+/// use roundonce_isa::{Recipe, Value, evaluate};
 /// let fma = Recipe::scalar(Operation::mul_add(Format::F32, Rounding::NearestEven));
 /// let operands = [0x3f80_0001, 0x3f80_0001, 0xbf80_0002].map(Value::scalar);
 /// assert_eq!(evaluate(&fma, &Profile::NVIDIA, &operands).value.lanes(), [0x2880_0000]);

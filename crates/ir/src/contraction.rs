@@ -2,6 +2,7 @@
 
 use super::{Kernel, Liveness, Op, Operand, Reg, Role};
 use roundonce_arith::{Kind, Operation};
+use roundonce_isa::fused;
 
 /// A contractible product, and a contractible addition or subtraction of the same block that may take it in: of the
 /// same guard, format and flush, with the factors unchanged in between.
@@ -104,22 +105,6 @@ fn writes(op: &Op, reg: Reg) -> bool {
     let mut found = false;
     op.registers(|role, other| found |= role == Role::Write && other == reg);
     found
-}
-
-/// The one operation that a product and the addition that takes it become: of its `first` operand or of its second.
-/// `None` where no operation has the modes of both.
-pub fn fused(mul: &Operation, add: &Operation, first: bool) -> Option<Operation> {
-    if (mul.kind, add.kind, mul.saturate) != (Kind::Mul, Kind::Add, false)
-        || add.format != mul.format
-        || add.factors != add.format
-        || add.flush != mul.flush
-    {
-        return None;
-    }
-    let (negate_product, negate_addend) =
-        if first { (add.negate_product, add.negate_addend) } else { (add.negate_addend, add.negate_product) };
-    let negate_product = negate_product ^ mul.negate_product;
-    Some(Operation { kind: Kind::MulAdd, factors: mul.factors, negate_product, negate_addend, ..*add })
 }
 
 /// An addition with one operand replaced by a product.

@@ -1,6 +1,6 @@
 //! What an instruction of a [`Program`](super::Program) does.
 
-use super::kinds::{
+use super::types::{
     AtomicKind, BarrierKind, Class, Comparand, Comparison, Function, IntOp, Reduction, Scalar, ShuffleMode, Special,
     VoteMode,
 };

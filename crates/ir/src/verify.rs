@@ -1,6 +1,6 @@
 //! Whether a program is one that engines can run: every register exists and is as wide as its use asks.
 
-use super::ops::{Role, Wants};
+use super::operands::{Role, Wants};
 use super::{Kernel, Op, Operand, Program, Special, Terminator, Width};
 
 /// A program that no engine should be given, and why: a mistake of the front end, not of its input.

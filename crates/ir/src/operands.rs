@@ -1,6 +1,6 @@
 //! What an [`Op`] reads and writes, and how wide.
 
-use super::kinds::{AtomicKind, BarrierKind, Comparand, IntOp, Reduction, Sign, Special, VoteMode};
+use super::types::{AtomicKind, BarrierKind, Comparand, IntOp, Reduction, Sign, Special, VoteMode};
 use super::{Op, Operand, Reg, Space, Width};
 use roundonce_arith::Format;
 
