@@ -52,7 +52,7 @@ fn spellings(format: Format) -> Vec<(String, Operation)> {
         Rounding::ALL.into_iter().map(|rounding| (format!("fma.{}", rounding.name()), fma(rounding))).collect();
     let rz = fma(Rounding::TowardZero);
     let flush = Operation { flush: true, ..rz };
-    let dominance = Operation { zero_dominance: true, ..flush };
+    let dominance = Operation { fmz: true, ..flush };
     if format == Format::F32 {
         all.push(("fma.rz.sat".into(), Operation { saturate: true, ..rz }));
         all.push(("flush: FFMA.FMZ.RZ".into(), dominance));
@@ -173,7 +173,7 @@ fn special_marks(report: &mut Report) {
     bench.add("plain loop of f32", |out| plain::f32(&a, &b, &c, out));
     for (factors, saturate) in [(Format::F16, false), (Format::F16, true), (Format::BF16, false), (Format::BF16, true)]
     {
-        let operation = Operation { factors, saturate, ..Operation::mul_add(Format::F32, Rounding::TowardZero) };
+        let operation = Operation { source_format: factors, saturate, ..Operation::mul_add(Format::F32, Rounding::TowardZero) };
         let batch = Batch::new(operation, &Profile::NVIDIA);
         let sat = if saturate { ".sat" } else { "" };
         let (x, y, c) = (Source::Slice(&x[..]), Source::Slice(&y[..]), Source::Slice(&c[..]));

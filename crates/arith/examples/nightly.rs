@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use common::{UNDERFLOW, direction, evaluate, generator, layout};
 use roundonce_arith::batch::{Batch, Level};
-use roundonce_arith::{Format, Kind, NanRule, Operand, Operation, Profile, Rounding};
+use roundonce_arith::{Format, ArithOp, NanRule, Operand, Operation, Profile, Rounding};
 use roundonce_oracle::record::{self, Record};
 use roundonce_oracle::softfloat::{self, Call};
 
@@ -122,10 +122,10 @@ fn kernels(operation: Operation, chunk: u64, count: u64) -> u64 {
         (format, _) => format,
     };
     let operation = Operation {
-        kind: [Kind::MulAdd, Kind::Add, Kind::Mul][(chunk % 3) as usize],
-        factors,
+        op: [ArithOp::MulAdd, ArithOp::Add, ArithOp::Mul][(chunk % 3) as usize],
+        source_format: factors,
         flush: modes & 1 != 0,
-        zero_dominance: modes & 2 != 0,
+        fmz: modes & 2 != 0,
         saturate: modes & 4 != 0,
         ..operation
     };

@@ -28,9 +28,9 @@ mod unpack;
 mod wide;
 
 pub use format::Format;
-pub use mul_add::{Kind, Operation};
+pub use mul_add::{ArithOp, Operation};
 pub use outcome::{ConditionCodes, Flags, Outcome};
-pub use profile::{Decision, NanRule, Operand, Profile, Sm1xMad, Status, Tiny, Underflow};
+pub use profile::{Decision, NanRule, Operand, Profile, Sm1xMad, Status, Tininess, Underflow};
 pub use round::{Rounding, round_exact};
 pub use trace::{Event, Term, Trace};
 pub use unpack::{Number, Unpacked, unpack, widen};

@@ -14,7 +14,7 @@ use crate::{unpack, widen};
 
 /// What is computed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Kind {
+pub enum ArithOp {
     /// a × b + c, rounded once.
     MulAdd,
     /// a + c.
@@ -25,20 +25,20 @@ pub enum Kind {
     TruncatedMulAdd,
 }
 
-impl Kind {
+impl ArithOp {
     /// How many operands it takes.
     pub const fn arity(self) -> usize {
         match self {
-            Kind::MulAdd | Kind::TruncatedMulAdd => 3,
-            Kind::Add | Kind::Mul => 2,
+            ArithOp::MulAdd | ArithOp::TruncatedMulAdd => 3,
+            ArithOp::Add | ArithOp::Mul => 2,
         }
     }
     /// The places of its operands, in order.
     pub const fn operands(self) -> &'static [Operand] {
         match self {
-            Kind::MulAdd | Kind::TruncatedMulAdd => &[Operand::A, Operand::B, Operand::C],
-            Kind::Add => &[Operand::A, Operand::C],
-            Kind::Mul => &[Operand::A, Operand::B],
+            ArithOp::MulAdd | ArithOp::TruncatedMulAdd => &[Operand::A, Operand::B, Operand::C],
+            ArithOp::Add => &[Operand::A, Operand::C],
+            ArithOp::Mul => &[Operand::A, Operand::B],
         }
     }
 }
@@ -54,11 +54,11 @@ impl Kind {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Operation {
     /// What is computed.
-    pub kind: Kind,
+    pub op: ArithOp,
     /// The format of the addend and of the result.
     pub format: Format,
     /// The format of the factors (of an addition, of its first operand): the same, or one that `format` holds.
-    pub factors: Format,
+    pub source_format: Format,
     /// The product (of an addition, the first operand) is negated.
     pub negate_product: bool,
     /// The addend is negated.
@@ -68,47 +68,47 @@ pub struct Operation {
     /// Subnormal operands and results become zero of their sign: `.ftz`, `.FTZ`, and part of `.FMZ`.
     pub flush: bool,
     /// A zero factor makes the product +0, whatever the other factor is: `.FMZ`.
-    pub zero_dominance: bool,
+    pub fmz: bool,
     /// The result is clamped to [+0, 1], NaN to +0: `.sat`, `.SAT`.
     pub saturate: bool,
 }
 
 impl Operation {
     /// An operation of one format with nothing but its rounding set.
-    pub const fn new(kind: Kind, format: Format, rounding: Rounding) -> Operation {
+    pub const fn new(kind: ArithOp, format: Format, rounding: Rounding) -> Operation {
         Operation {
-            kind,
+            op: kind,
             format,
-            factors: format,
+            source_format: format,
             negate_product: false,
             negate_addend: false,
             rounding,
             flush: false,
-            zero_dominance: false,
+            fmz: false,
             saturate: false,
         }
     }
     /// The fused multiply-add of one format.
     pub const fn mul_add(format: Format, rounding: Rounding) -> Operation {
-        Operation::new(Kind::MulAdd, format, rounding)
+        Operation::new(ArithOp::MulAdd, format, rounding)
     }
 
     /// The format of each operand, in order.
     pub fn operand_format(&self, index: usize) -> Format {
-        match self.kind.operands()[index] {
+        match self.op.operands()[index] {
             Operand::C => self.format,
-            Operand::A | Operand::B => self.factors,
+            Operand::A | Operand::B => self.source_format,
         }
     }
 
     /// The result of the pipeline.
     ///
     /// # Panics
-    /// If there are not as many operands as [`Kind::arity`] says, or `format` cannot hold `factors`.
+    /// If there are not as many operands as [`ArithOp::arity`] says, or `format` cannot hold `factors`.
     #[inline(always)]
     pub fn evaluate(&self, profile: &Profile, operands: &[u64]) -> Outcome {
-        if let (Kind::MulAdd, &[a, b, c]) = (self.kind, operands)
-            && self.factors == self.format
+        if let (ArithOp::MulAdd, &[a, b, c]) = (self.op, operands)
+            && self.source_format == self.format
         {
             let sign = |negate| if negate { self.format.sign_mask() } else { 0 };
             let operands = [a ^ sign(self.negate_product), b, c ^ sign(self.negate_addend)];
@@ -136,10 +136,10 @@ impl Operation {
     /// As [`evaluate`](Operation::evaluate).
     #[inline]
     pub fn evaluate_traced(&self, profile: &Profile, operands: &[u64], trace: &mut impl Trace) -> Outcome {
-        let operands = match (self.kind, operands) {
-            (Kind::MulAdd | Kind::TruncatedMulAdd, &[a, b, c]) => [a, b, c],
-            (Kind::Add, &[a, c]) => [a, 0, c],
-            (Kind::Mul, &[a, b]) => [a, b, 0],
+        let operands = match (self.op, operands) {
+            (ArithOp::MulAdd | ArithOp::TruncatedMulAdd, &[a, b, c]) => [a, b, c],
+            (ArithOp::Add, &[a, c]) => [a, 0, c],
+            (ArithOp::Mul, &[a, b]) => [a, b, 0],
             (kind, _) => panic!("{kind:?} takes {} operands, not {}", kind.arity(), operands.len()),
         };
         // Each arm compiles the pipeline for its format.
@@ -161,11 +161,11 @@ fn dispatch<W: Wide>(
     [mut a, mut b, c]: [u64; 3],
     trace: &mut impl Trace,
 ) -> Outcome {
-    if operation.factors != format {
-        a = widen(operation.factors, format, a);
-        b = widen(operation.factors, format, b);
+    if operation.source_format != format {
+        a = widen(operation.source_format, format, a);
+        b = widen(operation.source_format, format, b);
     }
-    if operation.kind == Kind::TruncatedMulAdd {
+    if operation.op == ArithOp::TruncatedMulAdd {
         return truncated::<W>(format, operation, profile, [a, b, c], trace);
     }
     pipeline::<W>(format, operation, profile, [a, b, c], trace)
@@ -183,17 +183,17 @@ fn truncated<W: Wide>(
     trace: &mut impl Trace,
 ) -> Outcome {
     if profile.sm1x_mad == Sm1xMad::FusedFtz {
-        let fused = Operation { kind: Kind::MulAdd, flush: true, ..*operation };
+        let fused = Operation { op: ArithOp::MulAdd, flush: true, ..*operation };
         return pipeline::<W>(format, &fused, profile, [a, b, c], trace);
     }
     let c_is_zero = format.is_zero(c) || (operation.flush && format.is_subnormal(c));
     if !c_is_zero {
         return pipeline::<W>(format, operation, profile, [a, b, c], trace);
     }
-    let mul = Operation { kind: Kind::Mul, saturate: false, ..*operation };
+    let mul = Operation { op: ArithOp::Mul, saturate: false, ..*operation };
     let product = pipeline::<W>(format, &mul, profile, [a, b, 0], trace);
     trace.event(Event::SeparateProduct(product));
-    let add = Operation { kind: Kind::Add, negate_product: false, ..*operation };
+    let add = Operation { op: ArithOp::Add, negate_product: false, ..*operation };
     let sum = pipeline::<W>(format, &add, profile, [product.bits, 0, c], trace);
     Outcome { bits: sum.bits, flags: product.flags.union(sum.flags) }
 }
@@ -206,8 +206,8 @@ fn pipeline<W: Wide>(
     [mut a, mut b, mut c]: [u64; 3],
     trace: &mut impl Trace,
 ) -> Outcome {
-    let has_b = operation.kind != Kind::Add;
-    let has_c = operation.kind != Kind::Mul;
+    let has_b = operation.op != ArithOp::Add;
+    let has_c = operation.op != ArithOp::Mul;
     // 2. Negate. The two factor signs are one product sign.
     a ^= if operation.negate_product { format.sign_mask() } else { 0 };
     c ^= if operation.negate_addend { format.sign_mask() } else { 0 };
@@ -222,7 +222,7 @@ fn pipeline<W: Wide>(
         }
     }
     // 4. Zero dominance: the product becomes +0 × +0.
-    if operation.zero_dominance && has_b && (format.is_zero(a) || format.is_zero(b)) {
+    if operation.fmz && has_b && (format.is_zero(a) || format.is_zero(b)) {
         trace.event(Event::ZeroDominates);
         (a, b) = (0, 0);
     }
@@ -231,7 +231,7 @@ fn pipeline<W: Wide>(
 
     // 5 to 9. The common case first: nothing but finite nonzero numbers.
     let product = match (ua, ub) {
-        (Unpacked::Finite(x), Unpacked::Finite(y)) => Some(multiply::<W>(format, operation.kind, x, y, trace)),
+        (Unpacked::Finite(x), Unpacked::Finite(y)) => Some(multiply::<W>(format, operation.op, x, y, trace)),
         (Unpacked::Finite(x), Unpacked::Zero { .. }) if !has_b => Some((place::<W>(format, x), false)),
         _ => None,
     };
@@ -262,9 +262,9 @@ fn uncommon<W: Wide>(
     trace: &mut impl Trace,
 ) -> Outcome {
     use Unpacked::{Finite, Infinite, Nan, Zero};
-    let places = operation.kind.operands();
-    let has_b = operation.kind != Kind::Add;
-    let has_c = operation.kind != Kind::Mul;
+    let places = operation.op.operands();
+    let has_b = operation.op != ArithOp::Add;
+    let has_c = operation.op != ArithOp::Mul;
     let is_nan = |unpacked| matches!(unpacked, Nan { .. });
     let zero_times_infinity =
         has_b && matches!((ua, ub), (Zero { .. }, Infinite { .. }) | (Infinite { .. }, Zero { .. }));
@@ -318,11 +318,11 @@ fn place<W: Wide>(format: Format, number: Number) -> Exact<W> {
 
 /// 6. The exact product, its leading bit at the third or fourth place from the top; and whether it was truncated.
 #[inline(always)]
-fn multiply<W: Wide>(format: Format, kind: Kind, x: Number, y: Number, trace: &mut impl Trace) -> (Exact<W>, bool) {
+fn multiply<W: Wide>(format: Format, kind: ArithOp, x: Number, y: Number, trace: &mut impl Trace) -> (Exact<W>, bool) {
     let shift = W::BITS - 2 - 2 * format.precision();
     let mut significand = W::product(x.significand, y.significand) << shift;
     let mut truncated = false;
-    if kind == Kind::TruncatedMulAdd {
+    if kind == ArithOp::TruncatedMulAdd {
         let drop = W::BITS - significand.leading_zeros() - format.precision();
         let kept = (significand >> drop) << drop;
         truncated = kept != significand;

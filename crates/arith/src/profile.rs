@@ -4,7 +4,7 @@ use crate::Format;
 
 /// Which results of a flushing form count as subnormal where rounding crosses the smallest normal number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Tiny {
+pub enum Tininess {
     /// The rounded result, at subnormal precision, is still below the smallest normal: the seeds' literal words.
     Result,
     /// The result rounded with an unbounded exponent range is below the smallest normal (as x86).
@@ -55,14 +55,14 @@ pub enum Sm1xMad {
 /// The policy that the pipeline follows where the documents leave a choice.
 ///
 /// ```
-/// use roundonce_arith::{Profile, Tiny};
-/// let x86_like = Profile { tiny: Tiny::AfterRounding, ..Profile::NVIDIA };
+/// use roundonce_arith::{Profile, Tininess};
+/// let x86_like = Profile { tininess: Tininess::AfterRounding, ..Profile::NVIDIA };
 /// assert_ne!(x86_like, Profile::NVIDIA);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Profile {
     /// Which results `.ftz`, `.FTZ` and `.FMZ` flush at the boundary.
-    pub tiny: Tiny,
+    pub tininess: Tininess,
     /// When the underflow flag is raised.
     pub underflow: Underflow,
     /// NaN results of f32.
@@ -102,7 +102,7 @@ pub struct Decision {
 impl Profile {
     /// NVIDIA hardware, as far as the documents and public measurements tell.
     pub const NVIDIA: Profile = Profile {
-        tiny: Tiny::Result,
+        tininess: Tininess::Result,
         underflow: Underflow::AfterRounding,
         nan_f32: NanRule::Canonical,
         nan_f64: NanRule::Payload([Operand::A, Operand::B, Operand::C]),
@@ -123,7 +123,7 @@ impl Profile {
     /// Every decision, one row a field.
     pub const DECISIONS: [Decision; 7] = [
         Decision {
-            field: "tiny",
+            field: "tininess",
             decides: "which results at the edge of the subnormal range .ftz, .FTZ and .FMZ flush",
             source: "PTX fma, subnormal numbers; FFMA .fmz: the result is flushed",
             status: Status::Unmeasured,

@@ -177,14 +177,14 @@ pub fn round_exact(
 /// Steps 8 and 9 after the rounding itself: raises underflow, flushes a subnormal result if asked to.
 #[inline(always)]
 pub(crate) fn finish(format: Format, profile: &crate::Profile, flush: bool, rounded: Rounded) -> Outcome {
-    use crate::{Tiny, Underflow};
+    use crate::{Tininess, Underflow};
     let Rounded { mut outcome, tiny_before, tiny_after } = rounded;
     if tiny_before {
         let flushed = flush
-            && match profile.tiny {
-                Tiny::Result => outcome.bits & format.magnitude_mask() < format.smallest_normal(),
-                Tiny::AfterRounding => tiny_after,
-                Tiny::BeforeRounding => true,
+            && match profile.tininess {
+                Tininess::Result => outcome.bits & format.magnitude_mask() < format.smallest_normal(),
+                Tininess::AfterRounding => tiny_after,
+                Tininess::BeforeRounding => true,
             };
         let tiny = match profile.underflow {
             Underflow::AfterRounding => tiny_after,

@@ -12,11 +12,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use batch::compute;
 use common::{direction, layout};
 use roundonce_arith::batch::{Batch, Level, Source, Stores};
-use roundonce_arith::{Format, Kind, NanRule, Operand, Operation, Profile, Rounding, Sm1xMad, Tiny};
+use roundonce_arith::{Format, ArithOp, NanRule, Operand, Operation, Profile, Rounding, Sm1xMad, Tininess};
 use roundonce_oracle::generate::Generator;
 use roundonce_oracle::softfloat;
 
-const KINDS: [Kind; 4] = [Kind::MulAdd, Kind::Add, Kind::Mul, Kind::TruncatedMulAdd];
+const KINDS: [ArithOp; 4] = [ArithOp::MulAdd, ArithOp::Add, ArithOp::Mul, ArithOp::TruncatedMulAdd];
 
 fn lanes() -> usize {
     std::env::var("ROUNDONCE_BATCH_LANES").map_or(50_000, |lanes| lanes.parse().expect("a number of lanes"))
@@ -30,7 +30,7 @@ fn levels() -> impl Iterator<Item = Level> {
 /// directed triples, runs of normal operands, and runs of normal operands with a normal sum.
 fn triples(factors: Format, to: Format, count: usize, seed: u64) -> Vec<[u64; 3]> {
     let mut generator = Generator::new(seed, layout(factors), layout(to));
-    let plain = Operation { factors, ..Operation::mul_add(to, Rounding::NearestEven) };
+    let plain = Operation { source_format: factors, ..Operation::mul_add(to, Rounding::NearestEven) };
     let normal = |format: Format, bits| {
         let magnitude = bits & format.magnitude_mask();
         magnitude >= format.smallest_normal() && magnitude < format.infinity()
@@ -61,23 +61,23 @@ fn operations(factors: Format, format: Format) -> Vec<(Operation, Profile)> {
         for rounding in Rounding::ALL {
             for bits in 0..32 {
                 let operation = Operation {
-                    factors,
+                    source_format: factors,
                     negate_product: bits & 1 != 0,
                     negate_addend: bits & 2 != 0,
                     flush: bits & 4 != 0,
-                    zero_dominance: bits & 8 != 0,
+                    fmz: bits & 8 != 0,
                     saturate: bits & 16 != 0,
                     ..Operation::new(kind, format, rounding)
                 };
                 let mut profiles = vec![Profile::NVIDIA];
                 if operation.flush {
-                    profiles.push(Profile { tiny: Tiny::AfterRounding, ..Profile::NVIDIA });
-                    profiles.push(Profile { tiny: Tiny::BeforeRounding, ..Profile::NVIDIA });
+                    profiles.push(Profile { tininess: Tininess::AfterRounding, ..Profile::NVIDIA });
+                    profiles.push(Profile { tininess: Tininess::BeforeRounding, ..Profile::NVIDIA });
                 }
                 for nan in [NanRule::Canonical, NanRule::Payload([C, A, B])] {
                     profiles.push(Profile { nan_f32: nan, nan_f64: nan, nan_small: nan, ..Profile::NVIDIA });
                 }
-                if kind == Kind::TruncatedMulAdd {
+                if kind == ArithOp::TruncatedMulAdd {
                     profiles.push(Profile { sm1x_mad: Sm1xMad::FusedFtz, ..Profile::NVIDIA });
                 }
                 list.extend(profiles.into_iter().map(|profile| (operation, profile)));
@@ -88,15 +88,15 @@ fn operations(factors: Format, format: Format) -> Vec<(Operation, Profile)> {
 }
 
 /// The operands that the kind takes, in order.
-fn used(kind: Kind, [a, b, c]: [u64; 3]) -> Vec<u64> {
+fn used(kind: ArithOp, [a, b, c]: [u64; 3]) -> Vec<u64> {
     kind.operands().iter().map(|&operand| [a, b, c][operand as usize]).collect()
 }
 
 fn scalar(operation: &Operation, profile: &Profile, triple: [u64; 3]) -> u64 {
-    let outcome = match operation.kind {
-        Kind::MulAdd | Kind::TruncatedMulAdd => operation.evaluate(profile, &triple),
-        Kind::Add => operation.evaluate(profile, &[triple[0], triple[2]]),
-        Kind::Mul => operation.evaluate(profile, &triple[..2]),
+    let outcome = match operation.op {
+        ArithOp::MulAdd | ArithOp::TruncatedMulAdd => operation.evaluate(profile, &triple),
+        ArithOp::Add => operation.evaluate(profile, &[triple[0], triple[2]]),
+        ArithOp::Mul => operation.evaluate(profile, &triple[..2]),
     };
     outcome.bits
 }
@@ -132,7 +132,7 @@ fn assert_lanes<T: Bits>(batch: &Batch, profile: &Profile, triples: &[[u64; 3]],
             "{:?}, {:?}, {profile:?}: lane {lane} of {:x?} is {:x}, the pipeline gives {:x}",
             batch.level(),
             batch.operation(),
-            used(batch.operation().kind, triples[lane]),
+            used(batch.operation().op, triples[lane]),
             out[lane],
             expected[lane]
         );
@@ -212,7 +212,7 @@ fn other_formats_and_wider_lanes_are_the_scalar_pipeline() {
         let triples = triples(factors, format, 200, 9);
         let columns = [0, 1, 2].map(|place| column::<T>(&triples, place));
         for (operation, profile) in operations(factors, format) {
-            let places = operation.kind.operands();
+            let places = operation.op.operands();
             let operands: Vec<_> = places.iter().map(|&place| Source::Slice(&columns[place as usize][..])).collect();
             let expected: Vec<u64> = triples.iter().map(|&triple| scalar(&operation, &profile, triple)).collect();
             let batch = Batch::new(operation, &profile);
@@ -302,7 +302,7 @@ fn any_length_start_and_source_mixed() {
     let triples = triples(Format::BF16, Format::F32, 256, 11);
     let [a, b] = [0, 1].map(|place| column::<u16>(&triples, place));
     let c = column::<u32>(&triples, 2);
-    let operation = Operation { factors: Format::BF16, ..Operation::mul_add(Format::F32, Rounding::Up) };
+    let operation = Operation { source_format: Format::BF16, ..Operation::mul_add(Format::F32, Rounding::Up) };
     for level in levels() {
         for stores in [Stores::Automatic, Stores::Streaming] {
             let batch = Batch::at_level(operation, &Profile::NVIDIA, level).with_stores(stores);
@@ -345,15 +345,15 @@ fn kernels_against_softfloat() {
         let triples = triples(format, format, lanes() * 4, 12);
         let columns = [0, 1, 2].map(|place| column::<T>(&triples, place));
         let calls = [
-            (softfloat::Call::MulAdd, Kind::MulAdd, false),
-            (softfloat::Call::Add, Kind::Add, false),
-            (softfloat::Call::Sub, Kind::Add, true),
-            (softfloat::Call::Mul, Kind::Mul, false),
+            (softfloat::Call::MulAdd, ArithOp::MulAdd, false),
+            (softfloat::Call::Add, ArithOp::Add, false),
+            (softfloat::Call::Sub, ArithOp::Add, true),
+            (softfloat::Call::Mul, ArithOp::Mul, false),
         ];
         for (call, kind, negate_addend) in calls {
             for rounding in Rounding::ALL {
                 let operation = Operation { negate_addend, ..Operation::new(kind, format, rounding) };
-                let places = operation.kind.operands();
+                let places = operation.op.operands();
                 let operands: Vec<_> =
                     places.iter().map(|&place| Source::Slice(&columns[place as usize][..])).collect();
                 let judge = |&triple: &[u64; 3]| {
@@ -385,7 +385,7 @@ fn kernels_against_softfloat() {
 #[test]
 fn what_does_not_fit_is_refused() {
     let fma = Batch::new(Operation::mul_add(Format::F32, Rounding::NearestEven), &Profile::NVIDIA);
-    let half = Operation { factors: Format::F16, ..*fma.operation() };
+    let half = Operation { source_format: Format::F16, ..*fma.operation() };
     let mixed = Batch::new(half, &Profile::NVIDIA);
     let refused = |work: &dyn Fn()| {
         let panic = catch_unwind(AssertUnwindSafe(work)).expect_err("it was not refused");

@@ -7,7 +7,7 @@ mod common;
 
 use common::evaluate;
 use roundonce_arith::batch::{Batch, Level};
-use roundonce_arith::{Format, Kind, Operation, Profile, Rounding};
+use roundonce_arith::{Format, ArithOp, Operation, Profile, Rounding};
 
 /// All triples of numbers at the format's ends, in its middle, and where a product's last place leaves it, of infinities
 /// and of NaNs.
@@ -35,7 +35,7 @@ fn cancellations(factors: Format, to: Format, count: usize) -> Vec<[u64; 3]> {
         state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
         state >> 11
     };
-    let product = Operation { factors, ..Operation::new(Kind::Mul, to, Rounding::NearestEven) };
+    let product = Operation { source_format: factors, ..Operation::new(ArithOp::Mul, to, Rounding::NearestEven) };
     let mut triples = Vec::new();
     while triples.len() < count {
         let mut factor = |all_ones: bool| {
@@ -60,10 +60,10 @@ fn check(factors: Format, to: Format) {
     let mut triples = extremes(factors, to);
     triples.extend(cancellations(factors, to, 100_000));
     let levels = || Level::ALL.into_iter().filter(|&level| level != Level::Portable && level.is_available());
-    for kind in [Kind::MulAdd, Kind::Add, Kind::Mul] {
+    for kind in [ArithOp::MulAdd, ArithOp::Add, ArithOp::Mul] {
         for rounding in Rounding::ALL {
             for (flush, saturate) in [(false, false), (false, true), (true, false), (true, true)] {
-                let operation = Operation { factors, flush, saturate, ..Operation::new(kind, to, rounding) };
+                let operation = Operation { source_format: factors, flush, saturate, ..Operation::new(kind, to, rounding) };
                 let results = levels().map(|level| {
                     let batch = Batch::at_level(operation, &Profile::NVIDIA, level);
                     (level, batch::compute(&batch, &triples))

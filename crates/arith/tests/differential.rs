@@ -4,7 +4,7 @@ mod common;
 
 use common::{TINY, UNDERFLOW, cases, differ, direction, evaluate, generator, layout, spec};
 use roundonce_arith::{
-    ConditionCodes, Format, Kind, NanRule, Operand, Operation, Profile, Rounding, Sm1xMad, round_exact, widen,
+    ConditionCodes, Format, ArithOp, NanRule, Operand, Operation, Profile, Rounding, Sm1xMad, round_exact, widen,
 };
 use roundonce_oracle::generate::Generator;
 use roundonce_oracle::softfloat::{self, Call};
@@ -16,10 +16,10 @@ const FIRST: NanRule = NanRule::Payload([Operand::A, Operand::B, Operand::C]);
 /// One call, four directions, both tininess rules; flags and NaN bits too.
 fn against_softfloat(format: Format, call: Call) {
     let (kind, negate_addend) = match call {
-        Call::MulAdd => (Kind::MulAdd, false),
-        Call::Add => (Kind::Add, false),
-        Call::Sub => (Kind::Add, true),
-        Call::Mul => (Kind::Mul, false),
+        Call::MulAdd => (ArithOp::MulAdd, false),
+        Call::Add => (ArithOp::Add, false),
+        Call::Sub => (ArithOp::Add, true),
+        Call::Mul => (ArithOp::Mul, false),
     };
     for rounding in Rounding::ALL {
         for underflow in UNDERFLOW {
@@ -72,7 +72,7 @@ fn add_sub_mul_against_softfloat() {
 
 /// Rounding × (nothing | flush × `tiny` | zero dominance) × saturate, with signs, the underflow rule and the order of
 /// NaNs changing from one mode to the next.
-fn against_rational(kinds: &[Kind], factors: Format, format: Format) {
+fn against_rational(kinds: &[ArithOp], factors: Format, format: Format) {
     const ORDERS: [[Operand; 3]; 3] = [
         [Operand::A, Operand::B, Operand::C],
         [Operand::C, Operand::B, Operand::A],
@@ -85,23 +85,23 @@ fn against_rational(kinds: &[Kind], factors: Format, format: Format) {
                 for saturate in [false, true] {
                     number += 1;
                     let operation = Operation {
-                        factors,
+                        source_format: factors,
                         flush: flush > 0,
-                        zero_dominance: flush == 4,
+                        fmz: flush == 4,
                         saturate,
                         negate_product: number % 3 == 1,
                         negate_addend: number % 5 == 1,
                         ..Operation::new(kind, format, rounding)
                     };
                     let profile = Profile {
-                        tiny: TINY[flush.saturating_sub(1) % 3],
+                        tininess: TINY[flush.saturating_sub(1) % 3],
                         underflow: UNDERFLOW[number % 2],
                         nan_f64: NanRule::Payload(ORDERS[number % 3]),
                         ..Profile::NVIDIA
                     };
                     let spec = spec(&operation, &profile);
                     let mut generator = generator(1000 + number as u64, &operation);
-                    let default = if kind == Kind::MulAdd { 200_000 } else { 50_000 };
+                    let default = if kind == ArithOp::MulAdd { 200_000 } else { 50_000 };
                     for _ in 0..cases(default) {
                         let operands = generator.triple();
                         let product = evaluate(&operation, &profile, operands);
@@ -116,7 +116,7 @@ fn against_rational(kinds: &[Kind], factors: Format, format: Format) {
     }
 }
 
-const ALL: [Kind; 4] = [Kind::MulAdd, Kind::Add, Kind::Mul, Kind::TruncatedMulAdd];
+const ALL: [ArithOp; 4] = [ArithOp::MulAdd, ArithOp::Add, ArithOp::Mul, ArithOp::TruncatedMulAdd];
 
 #[test]
 fn f16_against_rational() {
@@ -173,7 +173,7 @@ fn odd_formats_against_rational() {
 fn sm_1x_against_rational() {
     for sm1x_mad in [Sm1xMad::Truncate, Sm1xMad::FusedFtz] {
         for saturate in [false, true] {
-            let base = Operation::new(Kind::TruncatedMulAdd, Format::F32, Rounding::NearestEven);
+            let base = Operation::new(ArithOp::TruncatedMulAdd, Format::F32, Rounding::NearestEven);
             let operation = Operation { flush: true, saturate, ..base };
             let profile = Profile { sm1x_mad, ..Profile::NVIDIA };
             let spec = spec(&operation, &profile);
@@ -194,7 +194,7 @@ fn sm_1x_against_rational() {
 #[test]
 fn every_f16_and_bf16_widened() {
     for from in [Format::F16, Format::BF16] {
-        let add = Operation { factors: from, ..Operation::new(Kind::Add, Format::F32, Rounding::NearestEven) };
+        let add = Operation { source_format: from, ..Operation::new(ArithOp::Add, Format::F32, Rounding::NearestEven) };
         for bits in 0..0x1_0000 {
             let wide = widen(from, Format::F32, bits);
             if from.is_nan(bits) {

@@ -5,7 +5,7 @@ mod common;
 use std::time::Instant;
 
 use common::{TINY, UNDERFLOW, differ, evaluate, layout, spec};
-use roundonce_arith::{Format, Kind, Operation, Profile, Rounding, Sm1xMad};
+use roundonce_arith::{Format, ArithOp, Operation, Profile, Rounding, Sm1xMad};
 use roundonce_oracle::Spec;
 use roundonce_oracle::record::Record;
 use roundonce_oracle::table::Table;
@@ -30,7 +30,7 @@ fn modes(base: Operation) -> Vec<Mode> {
                 let operation = Operation { rounding, flush: flush > 0, saturate, ..base };
                 let tiny = TINY[flush.saturating_sub(1)];
                 let underflow = UNDERFLOW[(flush + saturate as usize) % 2];
-                modes.push(mode(operation, Profile { tiny, underflow, ..Profile::NVIDIA }));
+                modes.push(mode(operation, Profile { tininess: tiny, underflow, ..Profile::NVIDIA }));
             }
         }
     }
@@ -42,19 +42,19 @@ fn modes(base: Operation) -> Vec<Mode> {
 ///
 /// Mode by mode over a row of addends, not the other way round: three times as fast, for the branches' sake.
 fn every_triple(table: &Table, modes: &[Mode]) -> u64 {
-    let Operation { kind, factors, format, .. } = modes[0].operation;
+    let Operation { op, source_format, format, .. } = modes[0].operation;
     let keeping = modes.iter().find(|mode| !mode.operation.flush).unwrap_or(&modes[0]);
     let flushing = modes.iter().find(|mode| mode.operation.flush).unwrap_or(&modes[0]);
     let count = |takes: bool, format: Format| if takes { 1_u64 << format.width() } else { 1 };
     // A mul has no addends: its row is the second factors.
-    let columns = count(true, if kind == Kind::Mul { factors } else { format });
-    let rows = count(!matches!(kind, Kind::Add | Kind::Mul), factors);
+    let columns = count(true, if op == ArithOp::Mul { source_format } else { format });
+    let rows = count(!matches!(op, ArithOp::Add | ArithOp::Mul), source_format);
     let mut sums = [Vec::new(), Vec::new()];
-    for a in 0..count(true, factors) {
+    for a in 0..count(true, source_format) {
         for row in 0..rows {
-            let operands = |column| if kind == Kind::Mul { [a, column, 0] } else { [a, row, column] };
+            let operands = |column| if op == ArithOp::Mul { [a, column, 0] } else { [a, row, column] };
             // The two-step kind rounds twice: its sum cannot be shared.
-            if kind != Kind::TruncatedMulAdd {
+            if op != ArithOp::TruncatedMulAdd {
                 for (sums, of) in sums.iter_mut().zip([keeping, flushing]) {
                     sums.clear();
                     sums.extend((0..columns).map(|column| table.sum(&of.spec, operands(column))));
@@ -63,7 +63,7 @@ fn every_triple(table: &Table, modes: &[Mode]) -> u64 {
             for Mode { operation, profile, spec } in modes {
                 for column in 0..columns {
                     let operands = operands(column);
-                    let judge = if kind == Kind::TruncatedMulAdd {
+                    let judge = if op == ArithOp::TruncatedMulAdd {
                         table.judge(spec, operands)
                     } else {
                         table.finish(spec, sums[operation.flush as usize][column as usize])
@@ -76,7 +76,7 @@ fn every_triple(table: &Table, modes: &[Mode]) -> u64 {
             }
         }
     }
-    count(true, factors) * rows * columns * modes.len() as u64
+    count(true, source_format) * rows * columns * modes.len() as u64
 }
 
 /// What a test that ended without a difference has shown.
@@ -95,16 +95,16 @@ fn eight_bits(test: &str, exp_bits: u32) {
     let mut cases = every_triple(&table, &modes(Operation::mul_add(format, Rounding::NearestEven)));
     let dominated: Vec<Mode> = Rounding::ALL
         .map(|rounding| {
-            let fmz = Operation { flush: true, zero_dominance: true, ..Operation::mul_add(format, rounding) };
+            let fmz = Operation { flush: true, fmz: true, ..Operation::mul_add(format, rounding) };
             mode(fmz, Profile::NVIDIA)
         })
         .into();
     cases += every_triple(&table, &dominated);
-    for kind in [Kind::Add, Kind::Mul] {
+    for kind in [ArithOp::Add, ArithOp::Mul] {
         for zero_dominance in [false, true] {
             for (negate_product, negate_addend) in SIGNS {
                 let base = Operation::new(kind, format, Rounding::NearestEven);
-                let operation = Operation { zero_dominance, negate_product, negate_addend, ..base };
+                let operation = Operation { fmz: zero_dominance, negate_product, negate_addend, ..base };
                 cases += every_triple(&table, &modes(operation));
             }
         }
@@ -137,7 +137,7 @@ fn six_exponent_bits_of_eight() {
 }
 
 const SIGNS: [(bool, bool); 4] = [(false, false), (true, false), (false, true), (true, true)];
-const KINDS: [Kind; 4] = [Kind::MulAdd, Kind::Add, Kind::Mul, Kind::TruncatedMulAdd];
+const KINDS: [ArithOp; 4] = [ArithOp::MulAdd, ArithOp::Add, ArithOp::Mul, ArithOp::TruncatedMulAdd];
 
 fn formats(width: u32) -> impl Iterator<Item = Format> {
     (2..=width - 2).map(move |exp_bits| Format::new(exp_bits, width - 1 - exp_bits))
@@ -153,7 +153,7 @@ fn four_to_six_bits_in_every_way() {
             for (negate_product, negate_addend) in SIGNS {
                 for zero_dominance in [false, true] {
                     let base = Operation::new(kind, format, Rounding::NearestEven);
-                    let operation = Operation { negate_product, negate_addend, zero_dominance, ..base };
+                    let operation = Operation { negate_product, negate_addend, fmz: zero_dominance, ..base };
                     cases += every_triple(&table, &modes(operation));
                 }
             }
@@ -170,9 +170,9 @@ fn seven_bits() {
     for format in formats(7) {
         let table = Table::new(layout(format), layout(format));
         let base = Operation::mul_add(format, Rounding::NearestEven);
-        cases += every_triple(&table, &modes(Operation { negate_product: true, zero_dominance: true, ..base }));
-        let mut sm_1x = modes(Operation::new(Kind::TruncatedMulAdd, format, Rounding::NearestEven));
-        sm_1x.retain(|mode| mode.operation.flush && mode.profile.tiny == TINY[0]);
+        cases += every_triple(&table, &modes(Operation { negate_product: true, fmz: true, ..base }));
+        let mut sm_1x = modes(Operation::new(ArithOp::TruncatedMulAdd, format, Rounding::NearestEven));
+        sm_1x.retain(|mode| mode.operation.flush && mode.profile.tininess == TINY[0]);
         cases += every_triple(&table, &sm_1x);
     }
     let modes = "multiply-add with a negated product and zero dominance in every rounding, flush, `tiny` and saturation; \
@@ -199,7 +199,7 @@ fn recompiled_for_a_later_machine() {
     let (started, mut cases) = (Instant::now(), 0);
     for format in (4..=6).flat_map(formats) {
         let table = Table::new(layout(format), layout(format));
-        for mut mode in modes(Operation::new(Kind::TruncatedMulAdd, format, Rounding::NearestEven)) {
+        for mut mode in modes(Operation::new(ArithOp::TruncatedMulAdd, format, Rounding::NearestEven)) {
             mode.profile.sm1x_mad = Sm1xMad::FusedFtz;
             mode.spec = spec(&mode.operation, &mode.profile);
             for operands in 0..1_u64 << (3 * format.width()) {
@@ -230,10 +230,10 @@ fn narrow_factors() {
         (Format::new(2, 1), Format::new(4, 1)),
     ] {
         let table = Table::new(layout(factors), layout(format));
-        for kind in [Kind::MulAdd, Kind::Add, Kind::Mul] {
+        for kind in [ArithOp::MulAdd, ArithOp::Add, ArithOp::Mul] {
             for zero_dominance in [false, true] {
-                let base = Operation { factors, zero_dominance, ..Operation::mul_add(format, Rounding::NearestEven) };
-                cases += every_triple(&table, &modes(Operation { kind, ..base }));
+                let base = Operation { source_format: factors, fmz: zero_dominance, ..Operation::mul_add(format, Rounding::NearestEven) };
+                cases += every_triple(&table, &modes(Operation { op: kind, ..base }));
             }
         }
     }

@@ -6,7 +6,7 @@
 mod common;
 
 use common::{TINY, UNDERFLOW, evaluate, generator};
-use roundonce_arith::{Format, Kind, NanRule, Operand, Operation, Profile, Rounding, Tiny, widen};
+use roundonce_arith::{Format, ArithOp, NanRule, Operand, Operation, Profile, Rounding, Tininess, widen};
 use roundonce_oracle::Verdict;
 
 use Rounding::{Down, NearestEven, TowardZero, Up};
@@ -26,8 +26,8 @@ const RM: Operation = Operation { rounding: Down, ..F32 };
 const RP: Operation = Operation { rounding: Up, ..F32 };
 const FTZ: Operation = Operation { flush: true, ..F32 };
 const SAT: Operation = Operation { saturate: true, ..F32 };
-const FMZ: Operation = Operation { zero_dominance: true, ..FTZ };
-const SM_1X: Operation = Operation { flush: true, ..Operation::new(Kind::TruncatedMulAdd, Format::F32, NearestEven) };
+const FMZ: Operation = Operation { fmz: true, ..FTZ };
+const SM_1X: Operation = Operation { flush: true, ..Operation::new(ArithOp::TruncatedMulAdd, Format::F32, NearestEven) };
 
 /// The right answer, to be spoiled.
 fn right(operation: Operation, operands: [u64; 3]) -> u64 {
@@ -138,16 +138,16 @@ const BUGS: &[(&str, Operation, Wrong)] = &[
         let f = Format::F16;
         narrowed(wide(a, f).mul_add(wide(b, f), wide(c, f)), f)
     }),
-    ("f16 factors rounded to f16 before the f32 sum", Operation { factors: Format::F16, ..F32 }, |[a, b, c]| {
+    ("f16 factors rounded to f16 before the f32 sum", Operation { source_format: Format::F16, ..F32 }, |[a, b, c]| {
         let f = Format::F16;
         bits(wide(narrowed(wide(a, f) * wide(b, f), f), f) + float(c))
     }),
-    ("f16 factors flushed before they are widened", Operation { factors: Format::F16, ..FTZ }, |[a, b, c]| {
+    ("f16 factors flushed before they are widened", Operation { source_format: Format::F16, ..FTZ }, |[a, b, c]| {
         let flush = |x: u64| if Format::F16.is_subnormal(x) { x & 0x8000 } else { x };
-        right(Operation { factors: Format::F16, ..FTZ }, [flush(a), flush(b), c])
+        right(Operation { source_format: Format::F16, ..FTZ }, [flush(a), flush(b), c])
     }),
-    ("bf16 factors not flushed", Operation { factors: Format::BF16, ..FTZ }, |[a, b, c]| {
-        flushed(right(Operation { factors: Format::BF16, ..F32 }, [a, b, flushed(c)]))
+    ("bf16 factors not flushed", Operation { source_format: Format::BF16, ..FTZ }, |[a, b, c]| {
+        flushed(right(Operation { source_format: Format::BF16, ..F32 }, [a, b, flushed(c)]))
     }),
 
     ("rz ignored", RZ, |x| right(F32, x)),
@@ -211,9 +211,9 @@ const BUGS: &[(&str, Operation, Wrong)] = &[
     }),
     ("the addend not flushed", FTZ, |[a, b, c]| flushed(right(F32, [flushed(a), flushed(b), c]))),
     ("flushed before the rounding", FTZ, |x| {
-        evaluate(&FTZ, &Profile { tiny: Tiny::BeforeRounding, ..NVIDIA }, x).bits
+        evaluate(&FTZ, &Profile { tininess: Tininess::BeforeRounding, ..NVIDIA }, x).bits
     }),
-    ("flushed as x86 does", FTZ, |x| evaluate(&FTZ, &Profile { tiny: Tiny::AfterRounding, ..NVIDIA }, x).bits),
+    ("flushed as x86 does", FTZ, |x| evaluate(&FTZ, &Profile { tininess: Tininess::AfterRounding, ..NVIDIA }, x).bits),
     ("flushed to the smallest normal number under rp", Operation { flush: true, ..RP }, |x| {
         let z = right(RP, x.map(flushed));
         if Format::F32.is_subnormal(z) && !negative(z) { 0x0080_0000 } else { right(Operation { flush: true, ..RP }, x) }
@@ -287,8 +287,8 @@ const BUGS: &[(&str, Operation, Wrong)] = &[
         flushed(bits((short_product(a, b, true) + f64::from(float(c))) as f32))
     }),
     ("sm_1x: the product's exponent bounded", SM_1X, |[a, b, c]| {
-        let mul = Operation { kind: Kind::Mul, flush: true, ..RZ };
-        let whole = right(Operation { kind: Kind::Mul, ..FTZ }, [a, b, 0]);
+        let mul = Operation { op: ArithOp::Mul, flush: true, ..RZ };
+        let whole = right(Operation { op: ArithOp::Mul, ..FTZ }, [a, b, 0]);
         let short = if Format::F32.is_infinite(whole) { whole } else { right(mul, [a, b, 0]) };
         if is_zero(flushed(c)) { right(SM_1X, [a, b, c]) } else { right(FTZ, [short, 0x3f80_0000, c]) }
     }),
@@ -408,7 +408,7 @@ fn every_confusion_of_the_flush_rules_is_caught() {
         for format in [Format::F16, Format::BF16, Format::F32, Format::F64] {
             let operation = Operation { flush: true, ..Operation::mul_add(format, rounding) };
             for (one, other) in [(0, 1), (0, 2), (1, 2)] {
-                let [one, other] = [TINY[one], TINY[other]].map(|tiny| Profile { tiny, ..NVIDIA });
+                let [one, other] = [TINY[one], TINY[other]].map(|tiny| Profile { tininess: tiny, ..NVIDIA });
                 let mut generator = generator(7000, &operation);
                 let caught = (1..=CASES).any(|_| {
                     let operands = generator.triple();

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{evaluate, spec};
-use roundonce_arith::{Flags, Format, Kind, Operation, Profile, Rounding, Tiny};
+use roundonce_arith::{Flags, Format, ArithOp, Operation, Profile, Rounding, Tininess};
 use roundonce_oracle::rational;
 
 use Rounding::{Down, NearestEven, TowardZero, Up};
@@ -18,13 +18,13 @@ const RM: Operation = Operation { rounding: Down, ..F32 };
 const RP: Operation = Operation { rounding: Up, ..F32 };
 const FTZ: Operation = Operation { flush: true, ..F32 };
 const SAT: Operation = Operation { saturate: true, ..F32 };
-const FMZ: Operation = Operation { zero_dominance: true, ..FTZ };
+const FMZ: Operation = Operation { fmz: true, ..FTZ };
 const FMZ_SAT: Operation = Operation { saturate: true, ..FMZ };
-const SM_1X: Operation = Operation { flush: true, ..Operation::new(Kind::TruncatedMulAdd, Format::F32, NearestEven) };
-const HALVES: Operation = Operation { factors: Format::F16, ..F32 };
-const BRAINS: Operation = Operation { factors: Format::BF16, ..F32 };
+const SM_1X: Operation = Operation { flush: true, ..Operation::new(ArithOp::TruncatedMulAdd, Format::F32, NearestEven) };
+const HALVES: Operation = Operation { source_format: Format::F16, ..F32 };
+const BRAINS: Operation = Operation { source_format: Format::BF16, ..F32 };
 const BRAINS_FTZ: Operation = Operation { flush: true, ..BRAINS };
-const HALF_ADD: Operation = Operation { kind: Kind::Add, ..HALVES };
+const HALF_ADD: Operation = Operation { op: ArithOp::Add, ..HALVES };
 
 #[rustfmt::skip] // one case a line
 const WITNESSES: &[(Operation, [u64; 3], u64, &str)] = &[
@@ -121,8 +121,8 @@ fn three_ways_to_be_tiny() {
         ([0x3f80_0000, 0x0080_0000, 0x0000_0000], [0x0080_0000; 3]),
     ];
     for (operands, results) in cases {
-        for (tiny, bits) in [Tiny::Result, Tiny::AfterRounding, Tiny::BeforeRounding].into_iter().zip(results) {
-            let profile = Profile { tiny, ..Profile::NVIDIA };
+        for (tiny, bits) in [Tininess::Result, Tininess::AfterRounding, Tininess::BeforeRounding].into_iter().zip(results) {
+            let profile = Profile { tininess: tiny, ..Profile::NVIDIA };
             let product = evaluate(&FTZ, &profile, operands);
             assert_eq!(
                 product,

@@ -262,7 +262,7 @@ struct Buffers {
 impl Buffers {
     fn new(instruction: &Instruction) -> Buffers {
         let operation = &instruction.recipe.operation;
-        let operands = (0..operation.kind.arity()).map(|index| Elements::of(operation.operand_format(index))).collect();
+        let operands = (0..operation.op.arity()).map(|index| Elements::of(operation.operand_format(index))).collect();
         Buffers { bytes: Vec::new(), operands, results: Elements::of(operation.format) }
     }
 }

@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     let explained = roundonce::explain(spelling, &instruction, &operands.values, &Profile::NVIDIA);
     match arguments.format.format {
         Format::Json => output::json(&explained)?,
-        Format::Text => output::lines(&explained.lines(instruction.recipe.operation.kind))?,
+        Format::Text => output::lines(&explained.lines(instruction.recipe.operation.op))?,
     }
     Ok(Status::Done)
 }

@@ -29,7 +29,7 @@ pub(crate) fn run(command: &str, spelling: &str, format: Format) -> Ended {
         return Err(Failure::Unsupported(message));
     }
     let trial = Trial::new(recipe.operation, CASES).map_err(Failure::Unsupported)?;
-    let formats: Vec<Lane> = (0..recipe.operation.kind.arity()).map(|at| recipe.operation.operand_format(at)).collect();
+    let formats: Vec<Lane> = (0..recipe.operation.op.arity()).map(|at| recipe.operation.operand_format(at)).collect();
     let line = |case: Vec<u64>| {
         let texts: Vec<String> =
             case.iter().zip(&formats).map(|(&bits, format)| hex_bits(format.width(), bits)).collect();

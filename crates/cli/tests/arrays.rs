@@ -87,7 +87,7 @@ fn every_form_gives_the_bits_of_a_line_at_a_time() {
     for (number, (spelling, instruction)) in spellings().into_iter().enumerate() {
         let operation = &instruction.recipe.operation;
         let lanes = instruction.recipe.lanes;
-        let arity = operation.kind.arity();
+        let arity = operation.op.arity();
         let format = |place: usize| operation.operand_format(place);
         let values: Vec<Vec<Vec<u64>>> = (0..arity)
             .map(|place| (0..COUNT).map(|_| (0..lanes).map(|_| random.bits(format(place))).collect()).collect())

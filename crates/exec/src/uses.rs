@@ -106,7 +106,7 @@ fn as_floats(op: &Op, see: &mut dyn FnMut(Operand, Format)) {
     match op {
         Op::Float { d, operation, args, .. } => {
             see(Operand::Reg(*d), operation.format);
-            for (at, arg) in args.iter().enumerate().take(operation.kind.arity()) {
+            for (at, arg) in args.iter().enumerate().take(operation.op.arity()) {
                 see(*arg, operation.operand_format(at));
             }
         }

@@ -370,13 +370,13 @@ fn multiply_adds_are_traced_whole() {
     let body = "fma.rn.f32 %f2, %f1, %f1, 0fbf800002;\nadd.rn.f32 %f2, %f2, %f2;\nst.global.f32 [%rd3], %f2;";
     let report = run(body, 1, 1, 1, Options { trace_lane: Some(0), ..Options::default() }).unwrap();
     let computed: Vec<_> = report.trace.iter().flat_map(|line| &line.computed).collect();
-    let seen: Vec<_> = computed.iter().map(|it| (it.operation.kind, it.operands.clone(), it.result)).collect();
-    use roundonce_arith::Kind;
+    let seen: Vec<_> = computed.iter().map(|it| (it.operation.op, it.operands.clone(), it.result)).collect();
+    use roundonce_arith::ArithOp;
     assert_eq!(
         seen,
         [
-            (Kind::MulAdd, vec![0x3f80_0001, 0x3f80_0001, 0xbf80_0002], 0x2880_0000),
-            (Kind::Add, vec![0x2880_0000, 0x2880_0000], 0x2900_0000),
+            (ArithOp::MulAdd, vec![0x3f80_0001, 0x3f80_0001, 0xbf80_0002], 0x2880_0000),
+            (ArithOp::Add, vec![0x2880_0000, 0x2880_0000], 0x2900_0000),
         ]
     );
 }

@@ -1,7 +1,7 @@
 //! Contraction: what an assembler may do to a product that an addition alone uses.
 
 use super::{Kernel, Liveness, Op, Operand, Reg, Role};
-use roundonce_arith::{Kind, Operation};
+use roundonce_arith::{ArithOp, Operation};
 use roundonce_isa::fused;
 
 /// A contractible product, and a contractible addition or subtraction of the same block that may take it in: of the
@@ -65,7 +65,7 @@ fn sums(kernel: &Kernel, liveness: &Liveness, block: usize, at: usize) -> Vec<Ca
     let Op::Float { d: product, operation: mul, contractible: true, args: factors } = &instructions[at].op else {
         return Vec::new();
     };
-    if mul.kind != Kind::Mul || factors.contains(&Operand::Reg(*product)) {
+    if mul.op != ArithOp::Mul || factors.contains(&Operand::Reg(*product)) {
         return Vec::new();
     }
     let guard = instructions[at].guard;

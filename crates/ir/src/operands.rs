@@ -103,7 +103,7 @@ impl Op {
             }
             Op::Float { d, operation, args, .. } => {
                 written = Some((*d, of(operation.format)));
-                for (index, arg) in args.iter().enumerate().take(operation.kind.arity()) {
+                for (index, arg) in args.iter().enumerate().take(operation.op.arity()) {
                     see(Read, *arg, of(operation.operand_format(index)));
                 }
             }

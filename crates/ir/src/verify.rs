@@ -114,7 +114,7 @@ impl Program {
         };
         let wrong = match op {
             Op::Float { operation, .. } => {
-                let (wide, narrow) = (operation.format, operation.factors);
+                let (wide, narrow) = (operation.format, operation.source_format);
                 wide.precision() < narrow.precision() || wide.exp_bits() < narrow.exp_bits()
             }
             Op::Int { op, width, .. } => !op.takes(*width),
@@ -133,7 +133,7 @@ impl Program {
             Op::Atomic { bytes, kind, .. } => {
                 let halves = match kind {
                     super::AtomicKind::Float { operation, lanes } => {
-                        Some((operation.format, *lanes, operation.kind == roundonce_arith::Kind::Add))
+                        Some((operation.format, *lanes, operation.op == roundonce_arith::ArithOp::Add))
                     }
                     super::AtomicKind::FloatExtremum { format, lanes, .. } => Some((*format, *lanes, true)),
                     _ => None,

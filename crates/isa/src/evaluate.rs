@@ -27,7 +27,7 @@ pub struct Evaluation {
 /// assert_eq!(evaluate(&fma, &Profile::NVIDIA, &operands).value.lanes(), [0x2880_0000]);
 /// ```
 pub fn evaluate(recipe: &Recipe, profile: &Profile, operands: &[Value]) -> Evaluation {
-    let arity = recipe.operation.kind.arity();
+    let arity = recipe.operation.op.arity();
     assert_eq!(operands.len(), arity, "the instruction takes {arity} operands");
     let component = |lane: usize| -> Outcome {
         let mut bits = [0; 3];

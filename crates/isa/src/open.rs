@@ -64,7 +64,7 @@ impl Term {
 impl Reading {
     /// One operation whose operands are the inputs in order.
     pub fn single(name: &'static str, operation: Operation) -> Reading {
-        let inputs = (0..operation.kind.arity()).map(Term::Input).collect();
+        let inputs = (0..operation.op.arity()).map(Term::Input).collect();
         Reading { name, steps: vec![(operation, inputs)] }
     }
 }

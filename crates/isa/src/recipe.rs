@@ -1,6 +1,6 @@
 //! An instruction's meaning as data.
 
-use roundonce_arith::{Format, Kind, Operation, Rounding};
+use roundonce_arith::{Format, ArithOp, Operation, Rounding};
 
 /// What an instruction computes. Two instructions with equal recipes give equal bits: translation compares recipes,
 /// not names.
@@ -38,13 +38,13 @@ impl Recipe {
             Effect::Flush => self.operation.flush = true,
             Effect::FlushAndZeroDominate => {
                 self.operation.flush = true;
-                self.operation.zero_dominance = true;
+                self.operation.fmz = true;
             }
             Effect::Saturate => self.operation.saturate = true,
-            Effect::Factors(format) => self.operation.factors = format,
+            Effect::Factors(format) => self.operation.source_format = format,
             Effect::Type(format, lanes) => {
                 self.operation.format = format;
-                self.operation.factors = format;
+                self.operation.source_format = format;
                 self.lanes = lanes;
             }
             Effect::ConditionCodes => self.condition_codes = true,
@@ -79,9 +79,9 @@ pub enum Effect {
 /// The one operation that a product and the addition that takes it become: of its `first` operand or of its second.
 /// `None` where no operation has the modes of both.
 pub fn fused(mul: &Operation, add: &Operation, first: bool) -> Option<Operation> {
-    if (mul.kind, add.kind, mul.saturate) != (Kind::Mul, Kind::Add, false)
+    if (mul.op, add.op, mul.saturate) != (ArithOp::Mul, ArithOp::Add, false)
         || add.format != mul.format
-        || add.factors != add.format
+        || add.source_format != add.format
         || add.flush != mul.flush
     {
         return None;
@@ -89,5 +89,5 @@ pub fn fused(mul: &Operation, add: &Operation, first: bool) -> Option<Operation>
     let (negate_product, negate_addend) =
         if first { (add.negate_product, add.negate_addend) } else { (add.negate_addend, add.negate_product) };
     let negate_product = negate_product ^ mul.negate_product;
-    Some(Operation { kind: Kind::MulAdd, factors: mul.factors, negate_product, negate_addend, ..*add })
+    Some(Operation { op: ArithOp::MulAdd, source_format: mul.source_format, negate_product, negate_addend, ..*add })
 }

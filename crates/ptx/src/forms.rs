@@ -3,7 +3,7 @@
 //! Order matters in one way: where a spelling names several rows and nothing says which target is meant, the first
 //! row that fits is taken.
 
-use roundonce_arith::{Format, Kind, Operation, Rounding};
+use roundonce_arith::{Format, ArithOp, Operation, Rounding};
 use roundonce_isa::{Choice, Effect, Form, Gate, Part, Recipe, Since, Slot, Version};
 
 const fn choice(text: &'static str, effect: Effect) -> Choice {
@@ -57,11 +57,11 @@ const F32: Part = Part::Fixed(".f32");
 const F32X2: Part = Part::Fixed(".f32x2");
 const F64: Part = Part::Fixed(".f64");
 
-const fn recipe(kind: Kind, format: Format) -> Recipe {
+const fn recipe(kind: ArithOp, format: Format) -> Recipe {
     Recipe::scalar(Operation::new(kind, format, Rounding::NearestEven))
 }
 /// An instruction that a compiler may contract unless a rounding modifier is written.
-const fn contractible(kind: Kind, format: Format) -> Recipe {
+const fn contractible(kind: ArithOp, format: Format) -> Recipe {
     Recipe { contractible: true, ..recipe(kind, format) }
 }
 /// sm_1x has no subnormal f32.
@@ -77,8 +77,8 @@ const SM_1X: Gate = Gate { version: Since::new(Version(1, 0)), target: Since::un
 const FMA: &str = "PTX ISA, 9.7.3.6 fma";
 const MAD: &str = "PTX ISA, 9.7.3.7 mad";
 const MIXED_GATE: Gate = Gate::since(Version(8, 6), 100);
-const FUSED_F32: Recipe = recipe(Kind::MulAdd, Format::F32);
-const FUSED_F64: Recipe = recipe(Kind::MulAdd, Format::F64);
+const FUSED_F32: Recipe = recipe(ArithOp::MulAdd, Format::F32);
+const FUSED_F64: Recipe = recipe(ArithOp::MulAdd, Format::F64);
 const FLUSHES: &str = "sm_1x flushes subnormal operands and results, with or without .ftz";
 const CONTRACTS: &str = "without .rnd: .rn, and the assembler may fuse a mul with an add or sub";
 
@@ -102,7 +102,7 @@ pub const FORMS: &[Form] = &[
         Recipe { lanes: 2, ..FUSED_F32 }, FMA, "two f32 in a .b64, lane 0 in the low half; no .sat"),
     row("fma", &[RND, F64], "d, a, b, c", Gate::since(Version(1, 4), 13), FUSED_F64, FMA, ""),
     row("mad", &[FTZ, SAT, F32], "d, a, b, c", SM_1X,
-        flushing(recipe(Kind::TruncatedMulAdd, Format::F32)), MAD,
+        flushing(recipe(ArithOp::TruncatedMulAdd, Format::F32)), MAD,
         "the product is cut to 24 bits, its exponent unbounded, before c is added and rounded; mul then add where c is zero"),
     row("mad", &[FTZ, SAT, F32], "d, a, b, c",
         Gate { version: Since::until(Version(2, 0), Version(3, 1)), target: Since::new(20), needs: &[] }, FUSED_F32, MAD,
@@ -112,28 +112,28 @@ pub const FORMS: &[Form] = &[
     row("mad", &[F64], "d, a, b, c",
         Gate { version: Since::until(Version(1, 0), Version(1, 3)), target: Since::new(13), needs: &[] }, FUSED_F64, MAD,
         "without .rnd it means .rn up to PTX 1.3; an error from 1.4"),
-    row("add", &[RND_OPTIONAL, SAT, F32, ATYPE], "d, a, c", MIXED_GATE, contractible(Kind::Add, Format::F32),
+    row("add", &[RND_OPTIONAL, SAT, F32, ATYPE], "d, a, c", MIXED_GATE, contractible(ArithOp::Add, Format::F32),
         "PTX ISA, 9.7.5.1 add", CONTRACTS),
-    row("sub", &[RND_OPTIONAL, SAT, F32, ATYPE], "d, a, c", MIXED_GATE, subtracting(contractible(Kind::Add, Format::F32)),
+    row("sub", &[RND_OPTIONAL, SAT, F32, ATYPE], "d, a, c", MIXED_GATE, subtracting(contractible(ArithOp::Add, Format::F32)),
         "PTX ISA, 9.7.5.2 sub", CONTRACTS),
     row("fma", &[RND, SAT, F32, ABTYPE], "d, a, b, c", MIXED_GATE, FUSED_F32,
         "PTX ISA, 9.7.5.3 fma", "a and b are widened, c and d are f32; no .ftz"),
     row("add", &[RND_OPTIONAL, FTZ, SAT, F32], "d, a, b", Gate::since(Version(2, 0), 20),
-        contractible(Kind::Add, Format::F32), "PTX ISA, 9.7.3 add", CONTRACTS),
+        contractible(ArithOp::Add, Format::F32), "PTX ISA, 9.7.3 add", CONTRACTS),
     row("sub", &[RND_OPTIONAL, FTZ, SAT, F32], "d, a, b", Gate::since(Version(2, 0), 20),
-        subtracting(contractible(Kind::Add, Format::F32)), "PTX ISA, 9.7.3 sub", CONTRACTS),
+        subtracting(contractible(ArithOp::Add, Format::F32)), "PTX ISA, 9.7.3 sub", CONTRACTS),
     row("mul", &[RND_OPTIONAL, FTZ, SAT, F32], "d, a, b", Gate::since(Version(2, 0), 20),
-        contractible(Kind::Mul, Format::F32), "PTX ISA, 9.7.3 mul", CONTRACTS),
+        contractible(ArithOp::Mul, Format::F32), "PTX ISA, 9.7.3 mul", CONTRACTS),
     row("add", &[RND_OPTIONAL, F64], "d, a, b", Gate::since(Version(1, 0), 13),
-        contractible(Kind::Add, Format::F64), "PTX ISA, 9.7.3 add", CONTRACTS),
+        contractible(ArithOp::Add, Format::F64), "PTX ISA, 9.7.3 add", CONTRACTS),
     row("sub", &[RND_OPTIONAL, F64], "d, a, b", Gate::since(Version(1, 0), 13),
-        subtracting(contractible(Kind::Add, Format::F64)), "PTX ISA, 9.7.3 sub", CONTRACTS),
+        subtracting(contractible(ArithOp::Add, Format::F64)), "PTX ISA, 9.7.3 sub", CONTRACTS),
     row("mul", &[RND_OPTIONAL, F64], "d, a, b", Gate::since(Version(1, 0), 13),
-        contractible(Kind::Mul, Format::F64), "PTX ISA, 9.7.3 mul", CONTRACTS),
+        contractible(ArithOp::Mul, Format::F64), "PTX ISA, 9.7.3 mul", CONTRACTS),
     row("add", &[RND_SM_1X, FTZ, SAT, F32], "d, a, b", SM_1X,
-        flushing(contractible(Kind::Add, Format::F32)), "PTX ISA, 9.7.3 add", FLUSHES),
+        flushing(contractible(ArithOp::Add, Format::F32)), "PTX ISA, 9.7.3 add", FLUSHES),
     row("sub", &[RND_SM_1X, FTZ, SAT, F32], "d, a, b", SM_1X,
-        flushing(subtracting(contractible(Kind::Add, Format::F32))), "PTX ISA, 9.7.3 sub", FLUSHES),
+        flushing(subtracting(contractible(ArithOp::Add, Format::F32))), "PTX ISA, 9.7.3 sub", FLUSHES),
     row("mul", &[RND_SM_1X, FTZ, SAT, F32], "d, a, b", SM_1X,
-        flushing(contractible(Kind::Mul, Format::F32)), "PTX ISA, 9.7.3 mul", FLUSHES),
+        flushing(contractible(ArithOp::Mul, Format::F32)), "PTX ISA, 9.7.3 mul", FLUSHES),
 ];

@@ -5,7 +5,7 @@
 //! to nearest even, and both are real: 1.00000005960464477540 becomes 1.0.
 
 use crate::ast::{Binary, Cast, Module, Operand, OperandKind, Operands, Unary};
-use roundonce_arith::{Format, Kind, Operation, Profile, Rounding};
+use roundonce_arith::{Format, ArithOp, Operation, Profile, Rounding};
 use roundonce_isa::{Finding, Place, convert, parse_number};
 
 /// An integer literal.
@@ -288,9 +288,9 @@ fn floating(binary: Binary, a: u64, b: u64) -> Result<Constant, String> {
     let (host_a, host_b) = (f64::from_bits(a), f64::from_bits(b));
     let truth = |holds: bool| Ok(Constant::Signed(i64::from(holds)));
     match binary {
-        Binary::Add => eval(Kind::Add, b),
-        Binary::Subtract => eval(Kind::Add, b ^ Format::F64.sign_mask()),
-        Binary::Multiply => eval(Kind::Mul, b),
+        Binary::Add => eval(ArithOp::Add, b),
+        Binary::Subtract => eval(ArithOp::Add, b ^ Format::F64.sign_mask()),
+        Binary::Multiply => eval(ArithOp::Mul, b),
         // IEEE division of f64 is exact in its rounding on every host.
         Binary::Divide => Ok(Constant::Double((host_a / host_b).to_bits())),
         Binary::Less => truth(host_a < host_b),

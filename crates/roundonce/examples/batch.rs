@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         let [a, b, c, out] = columns.as_mut_slice() else { return Err("four columns".into()) };
         let operands = [Operand::U32(a), Operand::U32(b), Operand::U32(c)];
-        let arity = instruction.recipe.operation.kind.arity();
+        let arity = instruction.recipe.operation.op.arity();
         let before = time()?;
         eval_into(&instruction, &Default::default(), &operands[..arity], Results::U32(out))
             .map_err(|found| found.to_string())?;

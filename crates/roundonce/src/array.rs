@@ -65,7 +65,7 @@ pub fn eval_into(
     crate::check_arity(instruction, operands.len())?;
     let job = Job { operation: instruction.recipe.operation, lanes: instruction.recipe.lanes as usize, operands };
     match out {
-        Results::U32(out) if job.operation.factors.width() == 16 => job.mixed(profile, out),
+        Results::U32(out) if job.operation.source_format.width() == 16 => job.mixed(profile, out),
         Results::U16(out) => job.same(profile, out),
         Results::U32(out) => job.same(profile, out),
         Results::U64(out) => job.same(profile, out),
@@ -123,7 +123,7 @@ impl Job<'_> {
     /// Operands and results of one type.
     fn same<T: Element>(&self, profile: &Profile, out: &mut [T]) -> Result<(), Finding> {
         let batch = self.batch(profile, out)?;
-        let arity = self.operation.kind.arity();
+        let arity = self.operation.op.arity();
         let columns = (0..arity).map(|index| self.column::<T>(index, out.len())).collect::<Result<Vec<_>, _>>()?;
         in_parts(out, |range, part| {
             let mut sources = [Source::Out; 3];
@@ -139,7 +139,7 @@ impl Job<'_> {
     fn mixed(&self, profile: &Profile, out: &mut [u32]) -> Result<(), Finding> {
         let batch = self.batch(profile, out)?;
         let (mut factors, mut addend) = (Vec::new(), None);
-        for (index, place) in self.operation.kind.operands().iter().enumerate() {
+        for (index, place) in self.operation.op.operands().iter().enumerate() {
             match place {
                 Place::C => addend = Some(self.column::<u32>(index, out.len())?),
                 Place::A | Place::B => factors.push(self.column::<u16>(index, out.len())?),

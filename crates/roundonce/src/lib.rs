@@ -113,7 +113,7 @@ pub fn operand(instruction: &Instruction, index: usize, text: &str) -> Result<Pa
 /// # Errors
 /// A finding with the form.
 pub fn check_arity(instruction: &Instruction, found: usize) -> Result<(), Finding> {
-    let arity = instruction.recipe.operation.kind.arity();
+    let arity = instruction.recipe.operation.op.arity();
     if found == arity {
         return Ok(());
     }

@@ -45,7 +45,7 @@ pub fn sides(texts: [&str; 2], ty: Format, target: &Target) -> Result<[Side; 2],
     let instructions = [read(texts[0])?, read(texts[1])?];
     let mut types: BTreeMap<&str, Format> = BTreeMap::new();
     for operation in instructions.iter().flatten().map(|instruction| instruction.recipe.operation) {
-        let operands = OPERANDS.iter().take(operation.kind.arity()).enumerate();
+        let operands = OPERANDS.iter().take(operation.op.arity()).enumerate();
         types.extend(operands.map(|(at, name)| (*name, operation.operand_format(at))));
     }
     if let [Some(one), Some(other)] = &instructions

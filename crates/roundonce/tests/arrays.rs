@@ -66,9 +66,9 @@ fn check(spelling: &str, instruction: &Instruction, values: usize, ways: &[Way],
     let operation = &instruction.recipe.operation;
     let lanes = instruction.recipe.lanes as usize;
     let width = operation.format.width();
-    let mut generator = Generator::new(seed, layout(operation.factors.width()), layout(width));
+    let mut generator = Generator::new(seed, layout(operation.source_format.width()), layout(width));
     let triples: Vec<[u64; 3]> = (0..values * lanes).map(|_| generator.triple()).collect();
-    let places = operation.kind.operands();
+    let places = operation.op.operands();
     let column = |index: usize| {
         let bits = triples.iter().map(|triple| triple[places[index] as usize]);
         Column::of(operation.operand_format(index).width(), bits)
@@ -106,7 +106,7 @@ fn every_spelling_gives_the_bits_of_each_element() {
     for form in TABLES.into_iter().flatten() {
         for (spelling, recipe) in form.spellings() {
             let instruction = Instruction { form, recipe };
-            let arity = recipe.operation.kind.arity();
+            let arity = recipe.operation.op.arity();
             for ways in 0..3_usize.pow(arity as u32) {
                 let way = |place: usize| [Way::Slice, Way::Uniform, Way::Out][ways / 3_usize.pow(place as u32) % 3];
                 let ways: Vec<Way> = (0..arity).map(way).collect();

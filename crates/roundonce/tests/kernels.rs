@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use roundonce::arith::batch::{Batch, Level};
-use roundonce::arith::{Format, Kind, Operation};
+use roundonce::arith::{Format, ArithOp, Operation};
 use roundonce::{Profile, TABLES};
 use roundonce_oracle::Layout;
 use roundonce_oracle::generate::Generator;
@@ -33,10 +33,10 @@ fn lanes() -> usize {
 
 /// The pipeline's bits.
 fn scalar(operation: &Operation, [a, b, c]: [u64; 3]) -> u64 {
-    let outcome = match operation.kind {
-        Kind::MulAdd | Kind::TruncatedMulAdd => operation.evaluate(&Profile::NVIDIA, &[a, b, c]),
-        Kind::Add => operation.evaluate(&Profile::NVIDIA, &[a, c]),
-        Kind::Mul => operation.evaluate(&Profile::NVIDIA, &[a, b]),
+    let outcome = match operation.op {
+        ArithOp::MulAdd | ArithOp::TruncatedMulAdd => operation.evaluate(&Profile::NVIDIA, &[a, b, c]),
+        ArithOp::Add => operation.evaluate(&Profile::NVIDIA, &[a, c]),
+        ArithOp::Mul => operation.evaluate(&Profile::NVIDIA, &[a, b]),
     };
     outcome.bits
 }
@@ -45,7 +45,7 @@ fn scalar(operation: &Operation, [a, b, c]: [u64; 3]) -> u64 {
 fn check(operation: Operation, seed: u64) -> usize {
     let levels = Level::ALL.into_iter().filter(|level| level.is_available());
     let batches: Vec<Batch> = levels.map(|level| Batch::at_level(operation, &Profile::NVIDIA, level)).collect();
-    let mut generator = Generator::new(seed, layout(operation.factors), layout(operation.format));
+    let mut generator = Generator::new(seed, layout(operation.source_format), layout(operation.format));
     let mut left = lanes();
     while left > 0 {
         let triples: Vec<[u64; 3]> = (0..CHUNK.min(left)).map(|_| generator.triple()).collect();

@@ -1,6 +1,6 @@
 //! The rows of Maxwell SASS: FFMA and FFMA32I, and the neighbours that a listing puts beside them.
 
-use roundonce_arith::{Format, Kind, Operation, Rounding};
+use roundonce_arith::{Format, ArithOp, Operation, Rounding};
 use roundonce_isa::{Choice, Effect, Form, Gate, Part, Recipe, Slot};
 
 const fn choice(text: &'static str, effect: Effect) -> Choice {
@@ -26,7 +26,7 @@ const SAT: Part = optional(".SAT", &[choice(".SAT", Effect::Saturate)]);
 /// In a listing it stands on the destination: `Rd.CC`.
 const CC: Part = optional(".CC", &[choice(".CC", Effect::ConditionCodes)]);
 
-const fn recipe(kind: Kind) -> Recipe {
+const fn recipe(kind: ArithOp) -> Recipe {
     Recipe::scalar(Operation::new(kind, Format::F32, Rounding::NearestEven))
 }
 
@@ -38,7 +38,7 @@ const fn row(
     mnemonic: &'static str,
     parts: &'static [Part],
     operands: &'static str,
-    kind: Kind,
+    kind: ArithOp,
     source: &'static str,
     note: &'static str,
 ) -> Form {
@@ -48,12 +48,12 @@ const fn row(
 /// Every SASS form.
 #[rustfmt::skip] // One row a form, so that rows can be compared.
 pub const FORMS: &[Form] = &[
-    row("FFMA", &[FMZ, RND, SAT, CC], "Rd{.CC}, {-}Ra, {-}Sb, {-}Sc", Kind::MulAdd, FFMA,
+    row("FFMA", &[FMZ, RND, SAT, CC], "Rd{.CC}, {-}Ra, {-}Sb, {-}Sc", ArithOp::MulAdd, FFMA,
         "Sb: register, constant or 20-bit immediate; Sc: register, or constant where Sb is a register"),
-    row("FFMA32I", &[FMZ, SAT, CC], "Rd{.CC}, {-}Ra, imm32, {-}Rd", Kind::MulAdd, FFMA,
+    row("FFMA32I", &[FMZ, SAT, CC], "Rd{.CC}, {-}Ra, imm32, {-}Rd", ArithOp::MulAdd, FFMA,
         "the addend's register is the destination; rounding is .RN"),
-    row("FADD", &[FTZ, RND, SAT, CC], "Rd{.CC}, {-}Ra, {-}Sb", Kind::Add, PUBLIC, "text only"),
-    row("FMUL", &[FMZ, RND, SAT, CC], "Rd{.CC}, {-}Ra, {-}Sb", Kind::Mul, PUBLIC, "text only"),
-    row("FADD32I", &[FTZ, CC], "Rd{.CC}, {-}Ra, imm32", Kind::Add, PUBLIC, "text only"),
-    row("FMUL32I", &[FMZ, SAT, CC], "Rd{.CC}, {-}Ra, imm32", Kind::Mul, PUBLIC, "text only"),
+    row("FADD", &[FTZ, RND, SAT, CC], "Rd{.CC}, {-}Ra, {-}Sb", ArithOp::Add, PUBLIC, "text only"),
+    row("FMUL", &[FMZ, RND, SAT, CC], "Rd{.CC}, {-}Ra, {-}Sb", ArithOp::Mul, PUBLIC, "text only"),
+    row("FADD32I", &[FTZ, CC], "Rd{.CC}, {-}Ra, imm32", ArithOp::Add, PUBLIC, "text only"),
+    row("FMUL32I", &[FMZ, SAT, CC], "Rd{.CC}, {-}Ra, imm32", ArithOp::Mul, PUBLIC, "text only"),
 ];

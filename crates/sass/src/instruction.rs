@@ -183,7 +183,7 @@ impl Instruction {
             }
         }
         // The sources follow the destination in the order of the operation's operands.
-        for (side, operand) in recipe.operation.kind.operands().iter().zip(&self.operands()[1..]) {
+        for (side, operand) in recipe.operation.op.operands().iter().zip(&self.operands()[1..]) {
             match side {
                 Side::C => recipe.operation.negate_addend ^= operand.negate,
                 Side::A | Side::B => recipe.operation.negate_product ^= operand.negate,

@@ -88,7 +88,7 @@ fn every_spelling() {
                 let text = statement(&spelling, negate, 0x3dcc_cccd);
                 let recipe = parse_line(&text).unwrap_or_else(|f| panic!("{text}: {f}")).instruction.recipe().unwrap();
                 assert_eq!(recipe.condition_codes, spelling.ends_with(".CC"), "{text}");
-                let kind = recipe.operation.kind;
+                let kind = recipe.operation.op;
                 for a in VALUES {
                     for b in VALUES {
                         let addends: &[u64] = if kind.arity() == 3 { &VALUES } else { &[0] };

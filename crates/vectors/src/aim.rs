@@ -2,7 +2,7 @@
 //!
 //! An aim need not be right, only reach: the results are the engine's, whatever the operands turn out to be.
 
-use roundonce::arith::{Flags, Format, Kind, Operation, Rounding, round_exact};
+use roundonce::arith::{Flags, Format, ArithOp, Operation, Rounding, round_exact};
 
 use crate::subject::PROFILE;
 
@@ -10,7 +10,7 @@ use crate::subject::PROFILE;
 #[derive(Clone, Debug)]
 pub(crate) struct Aim {
     state: u64,
-    kind: Kind,
+    kind: ArithOp,
     factors: Format,
     to: Format,
 }
@@ -38,7 +38,7 @@ const CLASSES: [Class; 14] = [
 
 impl Aim {
     pub(crate) fn new(seed: u64, operation: &Operation) -> Aim {
-        Aim { state: seed, kind: operation.kind, factors: operation.factors, to: operation.format }
+        Aim { state: seed, kind: operation.op, factors: operation.source_format, to: operation.format }
     }
 
     /// The `index`th directed triple.
@@ -104,7 +104,7 @@ impl Aim {
     /// Factors m × n × 2^quantum of random signs; for an addition, where there is one operand, the product itself.
     fn product(&mut self, m: u64, n: u64, quantum: i32) -> Option<[u64; 2]> {
         let (sa, sb) = (self.sign(self.factors), self.sign(self.factors));
-        if self.kind == Kind::Add {
+        if self.kind == ArithOp::Add {
             return Some([Aim::exact(self.factors, sa, m.checked_mul(n)?, quantum)?, 0]);
         }
         let half = quantum.div_euclid(2);
@@ -116,9 +116,9 @@ impl Aim {
     }
     /// The product rounded to the addend's format.
     fn rounded_product(&self, [a, b]: [u64; 2]) -> u64 {
-        let mul = Operation { factors: self.factors, ..Operation::new(Kind::Mul, self.to, Rounding::NearestEven) };
+        let mul = Operation { source_format: self.factors, ..Operation::new(ArithOp::Mul, self.to, Rounding::NearestEven) };
         match self.kind {
-            Kind::Add => Operation { kind: Kind::Add, ..mul }.evaluate(&PROFILE, &[a, 0]).bits,
+            ArithOp::Add => Operation { op: ArithOp::Add, ..mul }.evaluate(&PROFILE, &[a, 0]).bits,
             _ => mul.evaluate(&PROFILE, &[a, b]).bits,
         }
     }
@@ -141,7 +141,7 @@ impl Aim {
     /// Factors of normal size with a product of about this exponent.
     fn factors_at(&mut self, exponent: i32) -> [u64; 2] {
         let f = self.factors;
-        if self.kind == Kind::Add {
+        if self.kind == ArithOp::Add {
             return [self.number(f, exponent), 0];
         }
         let first = self.between((exponent - f.emax()).max(f.emin()), (exponent - f.emin()).min(f.emax()));
@@ -270,7 +270,7 @@ impl Aim {
         // m × n is next to 2^(2 bits - 1), most often just below.
         let n = ((1_u128 << (2 * bits - 1)) / u128::from(m)) as u64;
         let n = n.saturating_add_signed(self.one_of(&[0, 0, 0, 1, -1]));
-        let [a, b] = if self.kind == Kind::Add {
+        let [a, b] = if self.kind == ArithOp::Add {
             let m = (1_u64 << bits) - self.between(0, 2) as u64;
             self.product(m, 1, edge - bits as i32)?
         } else {
@@ -318,7 +318,7 @@ impl Aim {
             1 => self.special(t),
             _ => self.number(t, beside),
         };
-        Some(if self.kind != Kind::Add && self.next() & 1 == 0 { [b, a, c] } else { [a, b, c] })
+        Some(if self.kind != ArithOp::Add && self.next() & 1 == 0 { [b, a, c] } else { [a, b, c] })
     }
     /// A factor that is zero, or becomes it, times anything.
     fn zero_factor(&mut self) -> Option<[u64; 3]> {

@@ -66,7 +66,7 @@ impl Generated {
                 made += 1;
             }
             let place = |place: Place| Value::of(triples[..lanes].iter().map(|triple| triple[place as usize]));
-            let operands: Vec<Value> = operation.kind.operands().iter().map(|&operand| place(operand)).collect();
+            let operands: Vec<Value> = operation.op.operands().iter().map(|&operand| place(operand)).collect();
             debug_assert_eq!(operands.len(), arity);
             let evaluated = subject.evaluate(&operands);
             Vector { operands, result: evaluated.value, flags: Some(evaluated.flags.bits()) }

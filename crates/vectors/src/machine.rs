@@ -1,6 +1,6 @@
 //! One machine that might have given a seen result: the instruction with a few things done otherwise.
 
-use roundonce::arith::{Flags, Format, Kind, Operation, Outcome, Rounding, Tiny, Underflow, widen};
+use roundonce::arith::{Flags, Format, ArithOp, Operation, Outcome, Rounding, Tininess, Underflow, widen};
 use roundonce::isa::convert;
 use roundonce::{Profile, Value};
 
@@ -14,7 +14,7 @@ pub(crate) struct Machine {
     operation: Operation,
     profile: Profile,
     flush_operands: bool,
-    flush_results: Option<Tiny>,
+    flush_results: Option<Tininess>,
     /// The product is rounded before the sum.
     unfused: bool,
     /// Everything is computed in this format, then rounded again.
@@ -126,7 +126,7 @@ impl Machine {
             operation,
             profile: PROFILE,
             flush_operands: operation.flush,
-            flush_results: operation.flush.then_some(PROFILE.tiny),
+            flush_results: operation.flush.then_some(PROFILE.tininess),
             unfused: false,
             wide: None,
             any_nan: subject.law == Law::AnyNan,
@@ -142,13 +142,13 @@ impl Machine {
             Cause::AnotherNan => other.any_nan = true,
             Cause::OtherZero => other.any_zero = true,
             Cause::FlushOperands => other.flush_operands = true,
-            Cause::FlushResults => other.flush_results = Some(Tiny::Result),
+            Cause::FlushResults => other.flush_results = Some(Tininess::Result),
             Cause::FlushBoth if !self.flush_operands && self.flush_results.is_none() => {
                 other.flush_operands = true;
-                other.flush_results = Some(Tiny::Result);
+                other.flush_results = Some(Tininess::Result);
             }
-            Cause::FlushResultsAfterRounding => other.flush_results = Some(Tiny::AfterRounding),
-            Cause::FlushResultsBeforeRounding => other.flush_results = Some(Tiny::BeforeRounding),
+            Cause::FlushResultsAfterRounding => other.flush_results = Some(Tininess::AfterRounding),
+            Cause::FlushResultsBeforeRounding => other.flush_results = Some(Tininess::BeforeRounding),
             Cause::KeepOperands => other.flush_operands = false,
             Cause::KeepResults => other.flush_results = None,
             Cause::KeepBoth if self.flush_operands && self.flush_results.is_some() => {
@@ -162,16 +162,16 @@ impl Machine {
             Cause::Up => operation.rounding = Rounding::Up,
             Cause::Saturate => operation.saturate = true,
             Cause::NotSaturate => operation.saturate = false,
-            Cause::Unfused => other.unfused = operation.kind == Kind::MulAdd,
+            Cause::Unfused => other.unfused = operation.op == ArithOp::MulAdd,
             Cause::WideF32 if operation.format.width() < 32 => other.wide = Some(Format::F32),
             Cause::WideF64 if operation.format.width() < 64 => other.wide = Some(Format::F64),
             Cause::WideF32 | Cause::WideF64 => {}
-            Cause::ZeroDominance => operation.zero_dominance = operation.kind != Kind::Add,
-            Cause::NoZeroDominance => operation.zero_dominance = false,
-            Cause::Truncated if operation.kind == Kind::MulAdd => operation.kind = Kind::TruncatedMulAdd,
-            Cause::NotTruncated if operation.kind == Kind::TruncatedMulAdd => operation.kind = Kind::MulAdd,
+            Cause::ZeroDominance => operation.fmz = operation.op != ArithOp::Add,
+            Cause::NoZeroDominance => operation.fmz = false,
+            Cause::Truncated if operation.op == ArithOp::MulAdd => operation.op = ArithOp::TruncatedMulAdd,
+            Cause::NotTruncated if operation.op == ArithOp::TruncatedMulAdd => operation.op = ArithOp::MulAdd,
             Cause::Truncated | Cause::NotTruncated => {}
-            Cause::NegatedAddend => operation.negate_addend ^= operation.kind != Kind::Mul,
+            Cause::NegatedAddend => operation.negate_addend ^= operation.op != ArithOp::Mul,
             Cause::NegatedProduct => operation.negate_product ^= true,
         }
         (other != self).then_some(other)
@@ -195,13 +195,13 @@ impl Machine {
             *bits = widen(self.operation.operand_format(index), format, value.lanes()[lane]);
         }
         let operands = &mut bits[..values.len()];
-        let operation = Operation { factors: format, flush: false, ..self.operation };
+        let operation = Operation { source_format: format, flush: false, ..self.operation };
         // Where operands and results are flushed alike, the pipeline does it, between its own steps too.
         if let Some(tiny) = self.flush_results
             && self.flush_operands
             && self.wide.is_none()
         {
-            let profile = Profile { tiny, ..self.profile };
+            let profile = Profile { tininess: tiny, ..self.profile };
             return self.steps(&Operation { flush: true, ..operation }, &profile, operands).bits;
         }
         if self.flush_operands {
@@ -225,9 +225,9 @@ impl Machine {
         if !self.unfused {
             return operation.evaluate(profile, operands);
         }
-        let product = Operation { kind: Kind::Mul, saturate: false, ..*operation };
+        let product = Operation { op: ArithOp::Mul, saturate: false, ..*operation };
         let product = product.evaluate(profile, &operands[..2]);
-        let sum = Operation { kind: Kind::Add, negate_product: false, zero_dominance: false, ..*operation };
+        let sum = Operation { op: ArithOp::Add, negate_product: false, fmz: false, ..*operation };
         sum.evaluate(profile, &[product.bits, operands[2]])
     }
 
@@ -235,13 +235,13 @@ impl Machine {
     fn flushed(&self, operation: &Operation, operands: &[u64]) -> u64 {
         let format = operation.format;
         let underflow = match self.flush_results {
-            Some(Tiny::BeforeRounding) => Underflow::BeforeRounding,
+            Some(Tininess::BeforeRounding) => Underflow::BeforeRounding,
             _ => Underflow::AfterRounding,
         };
         let outcome = self.steps(operation, &Profile { underflow, ..self.profile }, operands);
         let tiny = match self.flush_results {
             None => false,
-            Some(Tiny::Result) => format.is_subnormal(outcome.bits),
+            Some(Tininess::Result) => format.is_subnormal(outcome.bits),
             // An inexact tiny result raises underflow by the same rule; an exact one is subnormal.
             Some(_) if outcome.flags.contains(Flags::INEXACT) => outcome.flags.contains(Flags::UNDERFLOW),
             Some(_) => format.is_subnormal(outcome.bits),
@@ -252,7 +252,7 @@ impl Machine {
     /// Computed in a wider format and rounded again.
     fn narrowed(&self, operation: &Operation, wide: Format, operands: &[u64]) -> u64 {
         let format = operation.format;
-        let wider = Operation { format: wide, factors: wide, ..*operation };
+        let wider = Operation { format: wide, source_format: wide, ..*operation };
         let mut widened = [0; 3];
         for (to, bits) in widened.iter_mut().zip(operands) {
             *to = widen(format, wide, *bits);

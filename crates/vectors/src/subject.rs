@@ -1,6 +1,6 @@
 //! What a vector is about: an instruction of a language, or one of TestFloat's functions, and which results are right.
 
-use roundonce::arith::{Format, Kind, Operation, Rounding};
+use roundonce::arith::{Format, ArithOp, Operation, Rounding};
 use roundonce::isa::{Gate, Place, Recipe};
 use roundonce::spirv::{self, AllowedSet, FloatModes};
 use roundonce::{Evaluation, Finding, Form, Instruction, Profile, Target, Value};
@@ -70,7 +70,7 @@ impl Subject {
     }
     /// How many operands it takes.
     pub fn arity(&self) -> usize {
-        self.recipe().operation.kind.arity()
+        self.recipe().operation.op.arity()
     }
     /// Components of a value.
     pub fn lanes(&self) -> u32 {
@@ -98,7 +98,7 @@ impl Subject {
     }
 }
 
-const fn function(mnemonic: &'static str, operands: &'static str, kind: Kind, format: Format) -> Form {
+const fn function(mnemonic: &'static str, operands: &'static str, kind: ArithOp, format: Format) -> Form {
     Form {
         language: "TestFloat",
         mnemonic,
@@ -118,18 +118,18 @@ const fn subtracting(mut form: Form) -> Form {
 /// TestFloat's functions that are multiply-adds or their parts.
 #[rustfmt::skip] // One row a function.
 static FUNCTIONS: [Form; 12] = [
-    function("f16_mulAdd", "a, b, c", Kind::MulAdd, Format::F16),
-    function("f32_mulAdd", "a, b, c", Kind::MulAdd, Format::F32),
-    function("f64_mulAdd", "a, b, c", Kind::MulAdd, Format::F64),
-    function("f16_add", "a, b", Kind::Add, Format::F16),
-    function("f32_add", "a, b", Kind::Add, Format::F32),
-    function("f64_add", "a, b", Kind::Add, Format::F64),
-    subtracting(function("f16_sub", "a, b", Kind::Add, Format::F16)),
-    subtracting(function("f32_sub", "a, b", Kind::Add, Format::F32)),
-    subtracting(function("f64_sub", "a, b", Kind::Add, Format::F64)),
-    function("f16_mul", "a, b", Kind::Mul, Format::F16),
-    function("f32_mul", "a, b", Kind::Mul, Format::F32),
-    function("f64_mul", "a, b", Kind::Mul, Format::F64),
+    function("f16_mulAdd", "a, b, c", ArithOp::MulAdd, Format::F16),
+    function("f32_mulAdd", "a, b, c", ArithOp::MulAdd, Format::F32),
+    function("f64_mulAdd", "a, b, c", ArithOp::MulAdd, Format::F64),
+    function("f16_add", "a, b", ArithOp::Add, Format::F16),
+    function("f32_add", "a, b", ArithOp::Add, Format::F32),
+    function("f64_add", "a, b", ArithOp::Add, Format::F64),
+    subtracting(function("f16_sub", "a, b", ArithOp::Add, Format::F16)),
+    subtracting(function("f32_sub", "a, b", ArithOp::Add, Format::F32)),
+    subtracting(function("f64_sub", "a, b", ArithOp::Add, Format::F64)),
+    function("f16_mul", "a, b", ArithOp::Mul, Format::F16),
+    function("f32_mul", "a, b", ArithOp::Mul, Format::F32),
+    function("f64_mul", "a, b", ArithOp::Mul, Format::F64),
 ];
 
 /// A function of TestFloat's, if it is one's name.

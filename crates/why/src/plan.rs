@@ -1,7 +1,7 @@
 //! An expression as a sequence of operations: which products are fused, which explicit fma is split, in which order a
 //! sum is taken. What the operations round to is not decided here.
 
-use roundonce_arith::{Format, Kind};
+use roundonce_arith::{Format, ArithOp};
 
 use crate::expr::{Expr, Typed};
 
@@ -18,7 +18,7 @@ pub enum Ref {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct PlanOp {
     /// What is computed.
-    pub kind: Kind,
+    pub kind: ArithOp,
     /// Its type by the expression's own rules.
     pub format: Format,
     /// Its operands, in the kind's order.
@@ -220,13 +220,13 @@ impl<I: Iterator<Item = Fusion>> Builder<I> {
     }
 
     fn multiply(&mut self, format: Format, operands: Vec<Ref>, negate_product: bool) -> Ref {
-        self.push(PlanOp { kind: Kind::Mul, format, operands, negate_product, negate_addend: false })
+        self.push(PlanOp { kind: ArithOp::Mul, format, operands, negate_product, negate_addend: false })
     }
     fn add(&mut self, format: Format, operands: Vec<Ref>, negate_product: bool, negate_addend: bool) -> Ref {
-        self.push(PlanOp { kind: Kind::Add, format, operands, negate_product, negate_addend })
+        self.push(PlanOp { kind: ArithOp::Add, format, operands, negate_product, negate_addend })
     }
     fn multiply_add(&mut self, format: Format, operands: Vec<Ref>, negate_product: bool, negate_addend: bool) -> Ref {
-        self.push(PlanOp { kind: Kind::MulAdd, format, operands, negate_product, negate_addend })
+        self.push(PlanOp { kind: ArithOp::MulAdd, format, operands, negate_product, negate_addend })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use roundonce_arith::{Format, Kind, Operation, Profile, Rounding};
+use roundonce_arith::{Format, ArithOp, Operation, Profile, Rounding};
 use roundonce_isa::grouped;
 use serde::Serialize;
 
@@ -44,18 +44,18 @@ impl Trial {
     /// # Errors
     /// For what no expression says: negated operands, the truncating `mad.f32`.
     pub fn new(operation: Operation, count: usize) -> Result<Trial, String> {
-        let text = match operation.kind {
-            Kind::MulAdd => "fma(a, b, c)",
-            Kind::Mul => "a * b",
-            Kind::Add => "a + b",
-            Kind::TruncatedMulAdd => {
+        let text = match operation.op {
+            ArithOp::MulAdd => "fma(a, b, c)",
+            ArithOp::Mul => "a * b",
+            ArithOp::Add => "a + b",
+            ArithOp::TruncatedMulAdd => {
                 return Err("the truncating mad.f32 of sm_1x has no reference of three operands".to_owned());
             }
         };
         if operation.negate_product || operation.negate_addend {
             return Err("an instruction that negates an operand: try the one that does not".to_owned());
         }
-        let formats: Vec<Format> = (0..operation.kind.arity()).map(|at| operation.operand_format(at)).collect();
+        let formats: Vec<Format> = (0..operation.op.arity()).map(|at| operation.operand_format(at)).collect();
         let columns = telling_inputs(&formats, count);
         let named = OPERANDS.iter().zip(&columns);
         let names: BTreeMap<String, Values> =
@@ -107,7 +107,7 @@ fn values(column: Column, count: usize) -> Values {
 fn departures(operation: &Operation) -> Vec<Departure> {
     let mut all = Vec::new();
     all.extend(operation.flush.then_some(Departure::Flush));
-    all.extend(operation.zero_dominance.then_some(Departure::ZeroDominance));
+    all.extend(operation.fmz.then_some(Departure::ZeroDominance));
     let directed = operation.rounding != Rounding::NearestEven;
     all.extend(directed.then(|| Departure::Round(operation.rounding.name().to_owned())));
     all.extend(operation.saturate.then_some(Departure::Saturate));

@@ -211,7 +211,7 @@ pub fn ulps(format: Format, a: u64, b: u64) -> Option<u64> {
 /// The first operation of each of two evaluations that the other does not carry out with the same result.
 pub fn parting<'s>(one: &'s [Step], other: &'s [Step]) -> Option<(&'s Step, &'s Step)> {
     let same = |a: &Step, b: &Step| {
-        a.operation.kind == b.operation.kind && a.bits == b.bits && a.result == b.result && a.narrowed == b.narrowed
+        a.operation.op == b.operation.op && a.bits == b.bits && a.result == b.result && a.narrowed == b.narrowed
     };
     let first_unshared =
         |steps: &'s [Step], others: &[Step]| steps.iter().find(|step| !others.iter().any(|other| same(step, other)));

@@ -1,6 +1,6 @@
 //! An evaluation as a program: what to write in PTX, CUDA and SPIR-V to get its bits.
 
-use roundonce_arith::{Format, Kind, Operation, Rounding};
+use roundonce_arith::{Format, ArithOp, Operation, Rounding};
 use serde::Serialize;
 
 use crate::plan::Ref;
@@ -24,18 +24,18 @@ pub fn spell(way: &Way) -> Spelling {
 
 /// An operation's PTX name: `fma.rz.ftz.f32`.
 pub(crate) fn ptx_name(operation: &Operation) -> String {
-    let mnemonic = match operation.kind {
-        Kind::MulAdd => "fma",
-        Kind::TruncatedMulAdd => "mad",
-        Kind::Mul => "mul",
-        Kind::Add if operation.negate_addend && !operation.negate_product => "sub",
-        Kind::Add => "add",
+    let mnemonic = match operation.op {
+        ArithOp::MulAdd => "fma",
+        ArithOp::TruncatedMulAdd => "mad",
+        ArithOp::Mul => "mul",
+        ArithOp::Add if operation.negate_addend && !operation.negate_product => "sub",
+        ArithOp::Add => "add",
     };
-    let rounding = match operation.kind {
-        Kind::TruncatedMulAdd => String::new(),
+    let rounding = match operation.op {
+        ArithOp::TruncatedMulAdd => String::new(),
         _ => format!(".{}", operation.rounding.name()),
     };
-    let flush = if operation.flush && operation.kind != Kind::TruncatedMulAdd { ".ftz" } else { "" };
+    let flush = if operation.flush && operation.op != ArithOp::TruncatedMulAdd { ".ftz" } else { "" };
     let saturate = if operation.saturate { ".sat" } else { "" };
     format!("{mnemonic}{rounding}{flush}{saturate}.{}", type_name(operation.format))
 }
@@ -65,14 +65,14 @@ pub(crate) fn result_name(way: &Way, op: usize) -> String {
 
 /// An operation with its operands' names: `fma.rn.f32(a, x, t0)`. Signs stand on the operands.
 pub(crate) fn step_text(way: &Way, operation: &Operation, operands: &[Ref]) -> String {
-    let subtracts = operation.kind == Kind::Add && operation.negate_addend && !operation.negate_product;
+    let subtracts = operation.op == ArithOp::Add && operation.negate_addend && !operation.negate_product;
     let last = operands.len() - 1;
     let names: Vec<String> = operands
         .iter()
         .enumerate()
         .map(|(index, &operand)| {
             let negated = (index == 0 && operation.negate_product)
-                || (index == last && operation.negate_addend && operation.kind != Kind::Mul && !subtracts);
+                || (index == last && operation.negate_addend && operation.op != ArithOp::Mul && !subtracts);
             format!("{}{}", if negated { "-" } else { "" }, operand_name(way, operand))
         })
         .collect();
@@ -99,7 +99,7 @@ fn ptx(way: &Way) -> Vec<String> {
         let subtracts = name.starts_with("sub");
         let last = operands.len() - 1;
         for (place, negate) in [(0, operation.negate_product), (last, operation.negate_addend && !subtracts)] {
-            if negate && (place == 0 || op.kind != Kind::Mul) {
+            if negate && (place == 0 || op.kind != ArithOp::Mul) {
                 lines.push(format!("neg.{ty} n{negated}, {};", operands[place]));
                 operands[place] = format!("n{negated}");
                 negated += 1;
@@ -108,7 +108,7 @@ fn ptx(way: &Way) -> Vec<String> {
         let destination = result_name(way, index);
         let narrows = way.narrows(index);
         let target = if narrows { format!("w{index}") } else { destination.clone() };
-        let note = if way.truncated && operation.kind == Kind::TruncatedMulAdd { "  // .target sm_13" } else { "" };
+        let note = if way.truncated && operation.op == ArithOp::TruncatedMulAdd { "  // .target sm_13" } else { "" };
         lines.push(format!("{name} {target}, {};{note}", operands.join(", ")));
         if narrows {
             let rounding = way.rounding.name();
@@ -156,11 +156,11 @@ fn cuda(way: &Way) -> String {
             })
             .collect();
         let last = operands.len() - 1;
-        let subtracts = op.kind == Kind::Add && operation.negate_addend;
+        let subtracts = op.kind == ArithOp::Add && operation.negate_addend;
         if operation.negate_product {
             operands[0] = format!("-{}", operands[0]);
         }
-        if operation.negate_addend && !subtracts && op.kind != Kind::Mul {
+        if operation.negate_addend && !subtracts && op.kind != ArithOp::Mul {
             operands[last] = format!("-{}", operands[last]);
         }
         let mut text = format!("{}({})", cuda_name(&operation, subtracts), operands.join(", "));
@@ -193,11 +193,11 @@ fn cuda_name(operation: &Operation, subtracts: bool) -> String {
         Rounding::Down => "rd",
         Rounding::Up => "ru",
     };
-    let name = match (operation.kind, subtracts) {
-        (Kind::MulAdd | Kind::TruncatedMulAdd, _) => "fma",
-        (Kind::Mul, _) => "mul",
-        (Kind::Add, true) => "sub",
-        (Kind::Add, false) => "add",
+    let name = match (operation.op, subtracts) {
+        (ArithOp::MulAdd | ArithOp::TruncatedMulAdd, _) => "fma",
+        (ArithOp::Mul, _) => "mul",
+        (ArithOp::Add, true) => "sub",
+        (ArithOp::Add, false) => "add",
     };
     match (operation.format, name) {
         (Format::F32, "fma") => format!("__fmaf_{rounding}"),
@@ -221,19 +221,19 @@ fn spirv(way: &Way) -> Vec<String> {
         let ty = format!("%{}", spirv_type(operation.format));
         let mut operands: Vec<String> =
             op.operands.iter().map(|&operand| format!("%{}", operand_name(way, operand))).collect();
-        let subtracts = op.kind == Kind::Add && operation.negate_addend;
+        let subtracts = op.kind == ArithOp::Add && operation.negate_addend;
         let last = operands.len() - 1;
         for (place, negate) in [(0, operation.negate_product), (last, operation.negate_addend && !subtracts)] {
-            if negate && (place == 0 || op.kind != Kind::Mul) {
+            if negate && (place == 0 || op.kind != ArithOp::Mul) {
                 lines.push(format!("%n{index}_{place} = OpFNegate {ty} {}", operands[place]));
                 operands[place] = format!("%n{index}_{place}");
             }
         }
         let name = match (op.kind, subtracts) {
-            (Kind::MulAdd | Kind::TruncatedMulAdd, _) => "OpFmaKHR",
-            (Kind::Mul, _) => "OpFMul",
-            (Kind::Add, true) => "OpFSub",
-            (Kind::Add, false) => "OpFAdd",
+            (ArithOp::MulAdd | ArithOp::TruncatedMulAdd, _) => "OpFmaKHR",
+            (ArithOp::Mul, _) => "OpFMul",
+            (ArithOp::Add, true) => "OpFSub",
+            (ArithOp::Add, false) => "OpFAdd",
         };
         uncontracted |= name != "OpFmaKHR";
         let destination = format!("%{}", result_name(way, index));

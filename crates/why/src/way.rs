@@ -1,7 +1,7 @@
 //! One way to evaluate an expression: a plan, and what each of its operations rounds to. Every difference from the
 //! expression as written is a departure with a name.
 
-use roundonce_arith::{Format, Kind, Operation, Profile, Rounding};
+use roundonce_arith::{Format, ArithOp, Operation, Profile, Rounding};
 use roundonce_isa::convert;
 use serde::Serialize;
 
@@ -128,12 +128,12 @@ impl Way {
             Width::Native => op.format,
             Width::EachOperation(wide) | Width::Whole(wide) => wide,
         };
-        let kind = if self.truncated && op.kind == Kind::MulAdd { Kind::TruncatedMulAdd } else { op.kind };
+        let kind = if self.truncated && op.kind == ArithOp::MulAdd { ArithOp::TruncatedMulAdd } else { op.kind };
         Operation {
             negate_product: op.negate_product,
             negate_addend: op.negate_addend,
             flush: self.flush,
-            zero_dominance: self.zero_dominance && kind != Kind::Add,
+            fmz: self.zero_dominance && kind != ArithOp::Add,
             saturate: self.saturate && index + 1 == self.plan.ops.len(),
             ..Operation::new(kind, format, self.rounding)
         }

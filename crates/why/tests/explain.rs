@@ -1,10 +1,10 @@
 //! Explanations fit in 80 columns and say the pipeline's result, whatever the operands.
 
-use roundonce_arith::{Format, Kind, Operation, Profile, Rounding};
+use roundonce_arith::{Format, ArithOp, Operation, Profile, Rounding};
 use roundonce_isa::{Form, Gate, Instruction, Recipe, Value};
 use roundonce_why::explain;
 
-const fn form(kind: Kind, format: Format) -> Form {
+const fn form(kind: ArithOp, format: Format) -> Form {
     Form {
         language: "PTX",
         mnemonic: "fma",
@@ -18,12 +18,12 @@ const fn form(kind: Kind, format: Format) -> Form {
 }
 
 static FORMS: [Form; 6] = [
-    form(Kind::MulAdd, Format::F16),
-    form(Kind::MulAdd, Format::BF16),
-    form(Kind::MulAdd, Format::F32),
-    form(Kind::MulAdd, Format::F64),
-    form(Kind::TruncatedMulAdd, Format::F32),
-    form(Kind::Add, Format::F64),
+    form(ArithOp::MulAdd, Format::F16),
+    form(ArithOp::MulAdd, Format::BF16),
+    form(ArithOp::MulAdd, Format::F32),
+    form(ArithOp::MulAdd, Format::F64),
+    form(ArithOp::TruncatedMulAdd, Format::F32),
+    form(ArithOp::Add, Format::F64),
 ];
 
 #[test]
@@ -41,13 +41,13 @@ fn eighty_columns() {
             let operand = |choice: u64| {
                 if choice.is_multiple_of(5) { edges[(choice >> 8) as usize % edges.len()] } else { choice }
             };
-            let bits: Vec<u64> = (0..operation.kind.arity()).map(|_| operand(random()) & format.mask()).collect();
+            let bits: Vec<u64> = (0..operation.op.arity()).map(|_| operand(random()) & format.mask()).collect();
             let operands: Vec<Value> = bits.iter().map(|&bits| Value::scalar(bits)).collect();
             let instruction = Instruction { form, recipe: form.recipe };
             let explained = explain("fma", &instruction, &operands, &Profile::NVIDIA, &[&FORMS]);
             let result = Value::scalar(operation.evaluate(&Profile::NVIDIA, &bits).bits);
             assert_eq!(explained.components[0].result.bits, result.hex(format));
-            for line in explained.lines(operation.kind) {
+            for line in explained.lines(operation.op) {
                 let text = line.to_string();
                 assert!(
                     text.chars().count() <= 80,

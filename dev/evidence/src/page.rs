@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use roundonce::arith::{Kind, Operation, Profile, Status};
+use roundonce::arith::{ArithOp, Operation, Profile, Status};
 use roundonce::isa::grouped;
 use roundonce::{TABLES, Target, instruction};
 
@@ -49,7 +49,7 @@ impl Evidence {
     }
     /// Cases of the long runs against one judge that were exactly this operation.
     fn long(&self, judge: &str, operation: &Operation) -> u64 {
-        let plain = Operation::new(Kind::MulAdd, operation.format, operation.rounding);
+        let plain = Operation::new(ArithOp::MulAdd, operation.format, operation.rounding);
         if *operation != plain {
             return 0;
         }

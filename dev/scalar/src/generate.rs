@@ -1,7 +1,7 @@
 //! Small programs at random, with everything that an engine finds hard: branches and loops that lanes leave at
 //! different times, guards, barriers, shuffles, registers overwritten by themselves, addresses of every pattern.
 
-use roundonce_arith::{Format, Kind, Operation, Rounding};
+use roundonce_arith::{Format, ArithOp, Operation, Rounding};
 use roundonce_ir::{
     AtomicKind, BarrierKind, Block, Comparand, Comparison, Guard, Instruction, IntOp, Kernel, Op, Operand, Param,
     Passing, Program, Reg, Scalar, ShuffleMode, Sign, Space, Special, Terminator, VoteMode, Width,
@@ -412,7 +412,7 @@ impl Generator<'_> {
         let format =
             if self.plain && self.pick(8) > 0 { Format::F32 } else { formats[self.pick(4 - usize::from(self.plain))] };
         let width = Width::holding(format.width());
-        let kind = [Kind::MulAdd, Kind::MulAdd, Kind::Add, Kind::Mul][self.pick(4)];
+        let kind = [ArithOp::MulAdd, ArithOp::MulAdd, ArithOp::Add, ArithOp::Mul][self.pick(4)];
         let mut operation = Operation::new(kind, format, Rounding::ALL[self.pick(4)]);
         let any = !self.plain || format == Format::F32;
         operation.flush = self.pick(4) == 0 && any;

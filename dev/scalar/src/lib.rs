@@ -182,7 +182,7 @@ impl Block<'_> {
                 self.set(thread, *d, value);
             }
             Op::Float { d, operation, args, .. } => {
-                let values: Vec<u64> = args.iter().take(operation.kind.arity()).map(|arg| get(*arg)).collect();
+                let values: Vec<u64> = args.iter().take(operation.op.arity()).map(|arg| get(*arg)).collect();
                 let value = operation.evaluate(&Profile::NVIDIA, &values).bits;
                 self.set(thread, *d, value);
             }

@@ -19,7 +19,7 @@ pub(super) fn select(operation: &Operation, profile: &Profile) -> Option<Kernels
     if !is_available() {
         return None;
     }
-    match (operation.factors, operation.format) {
+    match (operation.source_format, operation.format) {
         (Format::F32, Format::F32) => vector::select_f32::<F32x16>(operation, profile).map(Kernels::U32),
         (Format::F64, Format::F64) => vector::select_f64::<F64x8>(operation, profile).map(Kernels::U64),
         (Format::F16, Format::F16) => vector::select_f16::<F16x16>(operation, profile).map(Kernels::U16),

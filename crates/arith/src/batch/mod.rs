@@ -48,7 +48,7 @@ mod sweep;
 #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_feature = "neon")))]
 mod vector;
 
-use crate::{Format, Kind, Operation, Profile, Sm1xMad};
+use crate::{Format, ArithOp, Operation, Profile, Sm1xMad};
 
 /// An instruction set that kernels are written for, slowest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -253,10 +253,10 @@ impl Batch {
     #[inline]
     pub fn run<T: Lane>(&self, operands: &[Source<'_, T>], out: &mut [T]) {
         let zero = Source::Uniform(T::default());
-        let (factors, addend) = match (self.operation.kind, operands) {
-            (Kind::MulAdd | Kind::TruncatedMulAdd, [a, b, c]) => ([a, b], c),
-            (Kind::Add, [a, c]) => ([a, &zero], c),
-            (Kind::Mul, [a, b]) => ([a, b], &zero),
+        let (factors, addend) = match (self.operation.op, operands) {
+            (ArithOp::MulAdd | ArithOp::TruncatedMulAdd, [a, b, c]) => ([a, b], c),
+            (ArithOp::Add, [a, c]) => ([a, &zero], c),
+            (ArithOp::Mul, [a, b]) => ([a, b], &zero),
             (kind, _) => panic!("{kind:?} takes {} operands, not {}", kind.arity(), operands.len()),
         };
         for (source, name) in [(factors[0], "a"), (factors[1], "b"), (addend, "c")] {
@@ -274,10 +274,10 @@ impl Batch {
     /// is wider than its lanes.
     #[inline]
     pub fn run_mixed(&self, factors: &[Source<'_, u16>], addend: Option<Source<'_, u32>>, out: &mut [u32]) {
-        let (factors, addend) = match (self.operation.kind, factors, &addend) {
-            (Kind::MulAdd | Kind::TruncatedMulAdd, [a, b], Some(c)) => ([a, b], c),
-            (Kind::Add, [a], Some(c)) => ([a, &Source::Uniform(0)], c),
-            (Kind::Mul, [a, b], None) => ([a, b], &Source::Uniform(0)),
+        let (factors, addend) = match (self.operation.op, factors, &addend) {
+            (ArithOp::MulAdd | ArithOp::TruncatedMulAdd, [a, b], Some(c)) => ([a, b], c),
+            (ArithOp::Add, [a], Some(c)) => ([a, &Source::Uniform(0)], c),
+            (ArithOp::Mul, [a, b], None) => ([a, b], &Source::Uniform(0)),
             (kind, ..) => panic!(
                 "{kind:?} takes {} operands, not {} factors and {} addends",
                 kind.arity(),
@@ -322,13 +322,13 @@ fn check_length<T>(source: &Source<'_, T>, name: &str, length: usize) {
 /// fused multiply-add; a sign that is not used is not changed.
 fn simplest(operation: Operation, profile: &Profile) -> Operation {
     let mut simple = operation;
-    if simple.kind == Kind::TruncatedMulAdd && profile.sm1x_mad == Sm1xMad::FusedFtz {
-        simple.kind = Kind::MulAdd;
+    if simple.op == ArithOp::TruncatedMulAdd && profile.sm1x_mad == Sm1xMad::FusedFtz {
+        simple.op = ArithOp::MulAdd;
         simple.flush = true;
     }
-    match simple.kind {
-        Kind::Mul => simple.negate_addend = false,
-        Kind::Add => simple.zero_dominance = false,
+    match simple.op {
+        ArithOp::Mul => simple.negate_addend = false,
+        ArithOp::Add => simple.fmz = false,
         _ => {}
     }
     simple
@@ -363,6 +363,6 @@ fn check_width<N: Lane, W: Lane>(operation: &Operation) {
     let fits = |format: Format, bits: u32, what: &str| {
         assert!(format.width() <= bits, "{what} of {} bits in lanes of {bits}", format.width());
     };
-    fits(operation.factors, N::BITS, "factors");
+    fits(operation.source_format, N::BITS, "factors");
     fits(operation.format, W::BITS, "results");
 }

@@ -1,7 +1,7 @@
 //! The scalar pipeline, lane after lane: what every other kernel must equal.
 
 use super::{Job, Lane, Source, check_width};
-use crate::{Kind, Operation, Profile};
+use crate::{ArithOp, Operation, Profile};
 
 /// Any operation, on any machine.
 pub(super) fn run<N: Lane, W: Lane>(job: &Job<'_, N, W>, out: &mut [W]) {
@@ -26,10 +26,10 @@ pub(super) fn run<N: Lane, W: Lane>(job: &Job<'_, N, W>, out: &mut [W]) {
 /// One lane.
 #[inline]
 pub(super) fn scalar(operation: &Operation, profile: &Profile, [a, b, c]: [u64; 3]) -> u64 {
-    let outcome = match operation.kind {
-        Kind::MulAdd | Kind::TruncatedMulAdd => operation.evaluate(profile, &[a, b, c]),
-        Kind::Add => operation.evaluate(profile, &[a, c]),
-        Kind::Mul => operation.evaluate(profile, &[a, b]),
+    let outcome = match operation.op {
+        ArithOp::MulAdd | ArithOp::TruncatedMulAdd => operation.evaluate(profile, &[a, b, c]),
+        ArithOp::Add => operation.evaluate(profile, &[a, c]),
+        ArithOp::Mul => operation.evaluate(profile, &[a, b]),
     };
     outcome.bits
 }

@@ -5,7 +5,7 @@
 
 use super::portable::scalar;
 use super::{Job, Kernel, Lane};
-use crate::{Format, Kind, NanRule, Operand, Operation, Profile, Rounding, Tiny};
+use crate::{Format, ArithOp, NanRule, Operand, Operation, Profile, Rounding, Tininess};
 
 /// What a kernel is compiled for beside its rounding and kind: a set of these bits. Signs and the tiny policy are looked
 /// at when a flushing kernel runs, so that there are fewer kernels.
@@ -151,10 +151,10 @@ impl<'a, V: Vector> Plan<'a, V> {
     #[inline(always)]
     pub(super) fn new<N>(job: &Job<'a, N, V::Lane>) -> Plan<'a, V> {
         let sign = |negate| V::splat(if negate { V::FORMAT.sign_mask() } else { 0 });
-        let edge = job.profile.tiny != Tiny::Result;
+        let edge = job.profile.tininess != Tininess::Result;
         Plan {
             // Factors are widened by the time that the scalar pipeline sees them.
-            operation: Operation { factors: V::FORMAT, ..*job.operation },
+            operation: Operation { source_format: V::FORMAT, ..*job.operation },
             profile: job.profile,
             flip_product: sign(job.operation.negate_product),
             flip_addend: sign(job.operation.negate_addend),
@@ -396,11 +396,11 @@ pub(super) fn rescue<V: Vector>(plan: &Plan<'_, V>, kind: u8, [a, b, c]: [V; 3])
 fn mode<V: Vector>(operation: &Operation, profile: &Profile, may_negate: bool) -> Option<Mode> {
     let canonical = profile.nan_rule(V::FORMAT) == NanRule::Canonical;
     let saturate = if operation.saturate { SATURATE } else { 0 };
-    if operation.zero_dominance && !operation.flush || V::CANONICAL_NAN && !canonical && !operation.saturate {
+    if operation.fmz && !operation.flush || V::CANONICAL_NAN && !canonical && !operation.saturate {
         return None;
     }
     Some(match operation.flush {
-        true => FLUSH | saturate | if operation.zero_dominance { DOMINANCE } else { 0 },
+        true => FLUSH | saturate | if operation.fmz { DOMINANCE } else { 0 },
         false if may_negate || operation.negate_product || operation.negate_addend => NEGATE | saturate,
         false => saturate,
     })
@@ -410,8 +410,8 @@ fn mode<V: Vector>(operation: &Operation, profile: &Profile, may_negate: bool) -
 macro_rules! kernels {
     ($vector:ident, $factor:ident, $operation:ident, $mode:expr; $($kind:ident, $number:ident: $($compiled:expr),*;)*) => {{
         let mode = $mode?;
-        match $operation.kind {
-            $(Kind::$kind => match mode {
+        match $operation.op {
+            $(ArithOp::$kind => match mode {
                 $(mode if mode == ($compiled) => {
                     Some(by_rounding::<$vector, $factor, $number, { $compiled }>($operation.rounding))
                 })*

@@ -1,6 +1,6 @@
 //! A batch over triples, whatever its lanes' types are.
 
-use roundonce_arith::Kind;
+use roundonce_arith::ArithOp;
 use roundonce_arith::batch::{Batch, Source};
 
 /// The results' bits.
@@ -13,7 +13,7 @@ pub(crate) fn compute(batch: &Batch, triples: &[[u64; 3]]) -> Vec<u64> {
         ($lane:ty) => {{
             let columns = [0, 1, 2].map(|place| column(triples, place, |bits| bits as $lane));
             let source = |place: usize| Source::Slice(&columns[place][..]);
-            let sources: Vec<_> = operation.kind.operands().iter().map(|&place| source(place as usize)).collect();
+            let sources: Vec<_> = operation.op.operands().iter().map(|&place| source(place as usize)).collect();
             let mut out = vec![<$lane>::default(); triples.len()];
             batch.run(&sources, &mut out);
             column_of(out)
@@ -22,16 +22,16 @@ pub(crate) fn compute(batch: &Batch, triples: &[[u64; 3]]) -> Vec<u64> {
     fn column_of(out: Vec<impl Into<u64>>) -> Vec<u64> {
         out.into_iter().map(Into::into).collect()
     }
-    match (operation.factors.width(), operation.format.width()) {
+    match (operation.source_format.width(), operation.format.width()) {
         (16, 32) => {
             let [a, b] = [0, 1].map(|place| column(triples, place, |bits| bits as u16));
             let c = column(triples, 2, |bits| bits as u32);
             let (factors, addend) = ([Source::Slice(&a[..]), Source::Slice(&b)], Source::Slice(&c[..]));
             let mut out = vec![0_u32; triples.len()];
-            match operation.kind {
-                Kind::Add => batch.run_mixed(&factors[..1], Some(addend), &mut out),
-                Kind::Mul => batch.run_mixed(&factors, None, &mut out),
-                Kind::MulAdd | Kind::TruncatedMulAdd => batch.run_mixed(&factors, Some(addend), &mut out),
+            match operation.op {
+                ArithOp::Add => batch.run_mixed(&factors[..1], Some(addend), &mut out),
+                ArithOp::Mul => batch.run_mixed(&factors, None, &mut out),
+                ArithOp::MulAdd | ArithOp::TruncatedMulAdd => batch.run_mixed(&factors, Some(addend), &mut out),
             }
             column_of(out)
         }

@@ -3,7 +3,7 @@
 // Every test binary compiles this file and uses its own part of it.
 #![allow(dead_code, unreachable_pub)]
 
-use roundonce_arith::{Format, Kind, NanRule, Operation, Profile, Rounding, Sm1xMad, Tiny, Underflow};
+use roundonce_arith::{Format, ArithOp, NanRule, Operation, Profile, Rounding, Sm1xMad, Tininess, Underflow};
 use roundonce_oracle::generate::Generator;
 use roundonce_oracle::{Direction, FlushRule, Layout, NanBits, Shape, Spec, Verdict};
 
@@ -34,27 +34,27 @@ fn nan(profile: &Profile, format: Format) -> NanBits {
 }
 
 pub fn spec(operation: &Operation, profile: &Profile) -> Spec {
-    let recompiled = operation.kind == Kind::TruncatedMulAdd && profile.sm1x_mad == Sm1xMad::FusedFtz;
-    let rule = match profile.tiny {
-        Tiny::Result => FlushRule::Delivered,
-        Tiny::AfterRounding => FlushRule::Rounded,
-        Tiny::BeforeRounding => FlushRule::Exact,
+    let recompiled = operation.op == ArithOp::TruncatedMulAdd && profile.sm1x_mad == Sm1xMad::FusedFtz;
+    let rule = match profile.tininess {
+        Tininess::Result => FlushRule::Delivered,
+        Tininess::AfterRounding => FlushRule::Rounded,
+        Tininess::BeforeRounding => FlushRule::Exact,
     };
     Spec {
-        shape: match operation.kind {
-            Kind::TruncatedMulAdd if recompiled => Shape::MulAdd,
-            Kind::TruncatedMulAdd => Shape::TruncatedMulAdd,
-            Kind::MulAdd => Shape::MulAdd,
-            Kind::Add => Shape::Add,
-            Kind::Mul => Shape::Mul,
+        shape: match operation.op {
+            ArithOp::TruncatedMulAdd if recompiled => Shape::MulAdd,
+            ArithOp::TruncatedMulAdd => Shape::TruncatedMulAdd,
+            ArithOp::MulAdd => Shape::MulAdd,
+            ArithOp::Add => Shape::Add,
+            ArithOp::Mul => Shape::Mul,
         },
         to: layout(operation.format),
-        factors: layout(operation.factors),
+        factors: layout(operation.source_format),
         negate_a: operation.negate_product,
         negate_c: operation.negate_addend,
         direction: direction(operation.rounding),
         flush: (operation.flush || recompiled).then_some(rule),
-        zero_dominance: operation.zero_dominance,
+        zero_dominance: operation.fmz,
         saturate: operation.saturate,
         nan: nan(profile, operation.format),
         underflow_before_rounding: profile.underflow == Underflow::BeforeRounding,
@@ -64,10 +64,10 @@ pub fn spec(operation: &Operation, profile: &Profile) -> Spec {
 /// The product's answer on `[a, b, c]`; an operand that the kind does not take is dropped.
 #[inline]
 pub fn evaluate(operation: &Operation, profile: &Profile, [a, b, c]: [u64; 3]) -> Verdict {
-    let outcome = match operation.kind {
-        Kind::MulAdd | Kind::TruncatedMulAdd => operation.evaluate(profile, &[a, b, c]),
-        Kind::Add => operation.evaluate(profile, &[a, c]),
-        Kind::Mul => operation.evaluate(profile, &[a, b]),
+    let outcome = match operation.op {
+        ArithOp::MulAdd | ArithOp::TruncatedMulAdd => operation.evaluate(profile, &[a, b, c]),
+        ArithOp::Add => operation.evaluate(profile, &[a, c]),
+        ArithOp::Mul => operation.evaluate(profile, &[a, b]),
     };
     Verdict { bits: outcome.bits, flags: outcome.flags.bits() }
 }
@@ -92,8 +92,8 @@ pub fn cases(default: u64) -> u64 {
 
 /// The operands of a mode. Each mode has its own, and the same ones in every run.
 pub fn generator(mode: u64, operation: &Operation) -> Generator {
-    Generator::new(mode.wrapping_mul(0xd134_2543_de82_ef95), layout(operation.factors), layout(operation.format))
+    Generator::new(mode.wrapping_mul(0xd134_2543_de82_ef95), layout(operation.source_format), layout(operation.format))
 }
 
-pub const TINY: [Tiny; 3] = [Tiny::Result, Tiny::AfterRounding, Tiny::BeforeRounding];
+pub const TINY: [Tininess; 3] = [Tininess::Result, Tininess::AfterRounding, Tininess::BeforeRounding];
 pub const UNDERFLOW: [Underflow; 2] = [Underflow::AfterRounding, Underflow::BeforeRounding];

@@ -8,7 +8,7 @@ use crate::launch::Trouble;
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use crate::scalar::{self, int_op, int_op_inline};
 use roundonce_arith::batch::{Batch, Source};
-use roundonce_arith::{Format, Kind};
+use roundonce_arith::{Format, ArithOp};
 use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Reg, Scalar, Sign, Special, Width};
 
 // Each kind of instruction has a function of its own, so that the commonest pay for no other's frame.
@@ -150,13 +150,13 @@ impl<'a> Machine<'a> {
     #[inline(never)]
     fn float(&mut self, step: &Step<'a>, batch: &Batch, d: Reg, args: &[Operand; 3]) -> bool {
         let operation = batch.operation();
-        if (operation.factors.width(), operation.format.width()) == (16, 32) {
+        if (operation.source_format.width(), operation.format.width()) == (16, 32) {
             self.float_mixed(batch, d, args);
             return false;
         }
-        if operation.factors.width() != operation.format.width() {
+        if operation.source_format.width() != operation.format.width() {
             let profile = self.code.profile;
-            let count = operation.kind.arity();
+            let count = operation.op.arity();
             let all: Vec<(Operand, Width)> =
                 (0..count).map(|at| (args[at], Width::holding(operation.operand_format(at).width()))).collect();
             self.each(d, &all, &mut |x| operation.evaluate(&profile, &x[..count]).bits);
@@ -165,7 +165,7 @@ impl<'a> Machine<'a> {
         match Width::holding(operation.format.width()) {
             Width::B16 | Width::Pred => self.float_of::<u16>(step, batch, d, args),
             Width::B32 => {
-                let used = &args[..operation.kind.arity()];
+                let used = &args[..operation.op.arity()];
                 let lent = used.iter().any(|&arg| self.lent(arg).is_some());
                 if lent || step.stores.is_some() {
                     for &arg in used {
@@ -189,9 +189,9 @@ impl<'a> Machine<'a> {
     /// Factors of 16 bits, the addend and the result of 32.
     #[inline(never)]
     fn float_mixed(&mut self, batch: &Batch, d: Reg, args: &[Operand; 3]) {
-        let count = batch.operation().kind.arity();
-        let (narrow, wide) = match batch.operation().kind {
-            Kind::Add => (&args[..1], Some(args[1])),
+        let count = batch.operation().op.arity();
+        let (narrow, wide) = match batch.operation().op {
+            ArithOp::Add => (&args[..1], Some(args[1])),
             _ => (&args[..2], (count > 2).then_some(args[2])),
         };
         let factors: [Option<u16>; 2] =
@@ -228,7 +228,7 @@ impl<'a> Machine<'a> {
         args: &[Operand; 3],
     ) {
         let operation = batch.operation();
-        let count = operation.kind.arity();
+        let count = operation.op.arity();
         let args = &args[..count];
         let mut uniform = [0; 3];
         let file = T::file(&self.files);

@@ -143,7 +143,7 @@ pub(super) fn is_single(op: &Op) -> bool {
     match op {
         Op::Float { operation, .. } => {
             let width = |format: roundonce_arith::Format| Width::holding(format.width());
-            (width(operation.format), width(operation.factors)) == (Width::B32, Width::B32)
+            (width(operation.format), width(operation.source_format)) == (Width::B32, Width::B32)
         }
         _ => false,
     }

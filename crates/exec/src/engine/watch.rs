@@ -76,7 +76,7 @@ impl<'a> Machine<'a> {
                 let width = Width::holding(operation.operand_format(index).width());
                 self.files.lane(arg, width, lane, self.geometry) & width.mask()
             };
-            let operands = args.iter().take(operation.kind.arity()).enumerate().map(operand).collect();
+            let operands = args.iter().take(operation.op.arity()).enumerate().map(operand).collect();
             self.traced.computed.push(Computed { operation: *operation, operands, result: 0 });
         }
         let earlier = self.traced.operands.len();

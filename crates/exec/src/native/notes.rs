@@ -83,7 +83,7 @@ impl Noted {
             let mut notes = self.before[index].clone();
             region.steps(code, index).iter().any(|step| {
                 let strict: &[Operand] = match step.op {
-                    Op::Float { operation, args, .. } if !operation.flush => &args[..operation.kind.arity()],
+                    Op::Float { operation, args, .. } if !operation.flush => &args[..operation.op.arity()],
                     Op::Compare { of: Comparand::Float(_, false), a, b, .. } => &[*a, *b],
                     Op::Convert { from: Scalar::Float(_), flush: false, a, .. } => &[*a],
                     _ => &[],

@@ -218,7 +218,7 @@ impl Shapes {
                 (Some(d), shape)
             }
             &Op::Special { d, special } => (Some(d), self.special(given, special, width(d))),
-            Op::Float { d, operation, args, .. } => (Some(*d), self.lanewise(&args[..operation.kind.arity()])),
+            Op::Float { d, operation, args, .. } => (Some(*d), self.lanewise(&args[..operation.op.arity()])),
             &Op::Sign { d, a, .. } => (Some(d), self.lanewise(&[a])),
             Op::Int { d, op, width, args } => (Some(*d), self.int(*op, *width, args)),
             &Op::Compare { d, of, a, b, .. } => (Some(d), self.compare(of, a, b)),

@@ -4,7 +4,7 @@ use super::statement::Inst;
 use super::types::{Kind, Type};
 use super::{Body, Result};
 use crate::forms::FORMS;
-use roundonce_arith::{Format, Kind as Arithmetic, Operation, Rounding};
+use roundonce_arith::{Format, ArithOp, Operation, Rounding};
 use roundonce_ir::{Class, Function, Op, Operand, Reg, Width};
 use roundonce_isa::{Effect, Recipe, Table};
 
@@ -39,9 +39,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             return None;
         }
         let kind = match inst.opcode {
-            "fma" => Arithmetic::MulAdd,
-            "add" | "sub" => Arithmetic::Add,
-            "mul" => Arithmetic::Mul,
+            "fma" => ArithOp::MulAdd,
+            "add" | "sub" => ArithOp::Add,
+            "mul" => ArithOp::Mul,
             _ => return None,
         };
         let rounding = inst.rounding();
@@ -64,7 +64,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     pub(super) fn multiply_add(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
         let recipe = self.recipe(inst).ok_or_else(|| self.refuse(inst))?;
         let operation = recipe.operation;
-        let arity = operation.kind.arity();
+        let arity = operation.op.arity();
         if inst.operands.len() != arity + 1 {
             let (given, spelling) = (inst.operands.len(), &inst.spelling);
             return Err(self.nonsense(format!("`{spelling}` takes {} operands, not {given}", arity + 1)));

@@ -4,7 +4,7 @@ use super::operand::Address;
 use super::statement::Inst;
 use super::types::{Kind, Type};
 use super::{Body, Result};
-use roundonce_arith::{Format, Kind as Arithmetic, Operation, Rounding};
+use roundonce_arith::{Format, ArithOp, Operation, Rounding};
 use roundonce_ir::{AtomicKind, IntOp, Op, Operand, Scalar, Space, Width};
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
@@ -176,7 +176,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let sign = ty.sign();
         let kind = match (operation, ty.kind) {
             (Some(".add"), Kind::Float(format)) => {
-                let mut operation = Operation::new(Arithmetic::Add, format, Rounding::NearestEven);
+                let mut operation = Operation::new(ArithOp::Add, format, Rounding::NearestEven);
                 // PTX atom: `.add.f32` on global memory flushes subnormals; shared memory never does.
                 operation.flush = format == Format::F32;
                 AtomicKind::Float { operation, lanes: ty.lanes }

@@ -5,7 +5,7 @@ use super::family::is_member;
 use crate::ast::{Instruction, Module, Operand, OperandKind, Span, Statement};
 use crate::forms::FORMS;
 use crate::literal::evaluate;
-use roundonce_arith::{Format, Kind};
+use roundonce_arith::{Format, ArithOp};
 use roundonce_isa::{Between, Finding, Fix, Open, Recipe, Term};
 use std::collections::HashMap;
 
@@ -192,7 +192,7 @@ impl<'m, 'a> Flow<'m, 'a> {
     }
 
     fn is_product(&self, index: usize) -> bool {
-        contractible(self.module, self.instructions[index]).is_some_and(|recipe| recipe.operation.kind == Kind::Mul)
+        contractible(self.module, self.instructions[index]).is_some_and(|recipe| recipe.operation.op == ArithOp::Mul)
     }
 
     fn collect(&self, found: &mut Vec<Contraction<'a>>) {
@@ -229,7 +229,7 @@ impl<'m, 'a> Flow<'m, 'a> {
 
     fn sums(&self, index: usize, reaching: &Reaching<'a>, found: &mut Vec<Contraction<'a>>) {
         let instruction = self.instructions[index];
-        let sum = contractible(self.module, instruction).filter(|recipe| recipe.operation.kind == Kind::Add);
+        let sum = contractible(self.module, instruction).filter(|recipe| recipe.operation.op == ArithOp::Add);
         let Some(sum) = sum else { return };
         let sources = self.module.operands(instruction.operands).iter().skip(1);
         let mut seen: Vec<&str> = Vec::new();

@@ -306,7 +306,7 @@ impl<'a> Check<'_, 'a> {
     fn legacy(&mut self, instruction: &Instruction, form: &Form) {
         let recipe = form.recipe.operation;
         let needs_none = form.slots().all(|slot| !rounds(slot));
-        let fused = instruction.opcode == "mad" && recipe.kind == roundonce_arith::Kind::MulAdd;
+        let fused = instruction.opcode == "mad" && recipe.op == roundonce_arith::ArithOp::MulAdd;
         if !fused || !needs_none || recipe.format != Format::F32 || recipe.rounding != Rounding::NearestEven {
             return;
         }

@@ -4,7 +4,7 @@
 //! They are no rows of [`crate::forms::FORMS`], because nothing here computes them; they are known so that a legal one
 //! is not refused and an illegal one is.
 
-use roundonce_arith::{Format, Kind, Operation, Rounding};
+use roundonce_arith::{Format, ArithOp, Operation, Rounding};
 use roundonce_isa::{Choice, Effect, Form, Gate, Part, Recipe, Slot, Version};
 
 const fn same(text: &'static str) -> Choice {
@@ -21,7 +21,7 @@ const OOB: Part = slot(".oob", &[same(".oob")], true);
 const RELU_OPTIONAL: Part = slot(".relu", &[same(".relu")], false);
 
 const fn half(parts: &'static [Part], format: Format, lanes: u32, version: Version, target: u32) -> Form {
-    let recipe = Recipe::scalar(Operation::new(Kind::MulAdd, format, Rounding::NearestEven));
+    let recipe = Recipe::scalar(Operation::new(ArithOp::MulAdd, format, Rounding::NearestEven));
     Form {
         language: "PTX",
         mnemonic: "fma",

@@ -52,7 +52,7 @@ impl Wanted {
         };
         let mixed =
             form.slots().any(|slot| slot.choices.iter().any(|choice| matches!(choice.effect, Effect::Factors(_))));
-        let three = form.recipe.operation.kind.arity() == 3;
+        let three = form.recipe.operation.op.arity() == 3;
         let immediate = if index == 0 { Immediate::None } else { immediate };
         Wanted { name, types, immediate, source: form.source, three, mixed }
     }

@@ -1,6 +1,6 @@
 //! Atomics on memory, and barriers.
 
-use roundonce_arith::{Format, Kind, Operation};
+use roundonce_arith::{Format, ArithOp, Operation};
 use roundonce_ir::{AtomicKind, BarrierKind, IntOp, Op, Operand, Sign, Width};
 use rspirv::spirv::{Op as Opcode, Scope};
 
@@ -37,8 +37,8 @@ impl Body<'_> {
             Opcode::AtomicStore | Opcode::AtomicExchange => AtomicKind::Exchange,
             Opcode::AtomicCompareExchange | Opcode::AtomicCompareExchangeWeak => AtomicKind::CompareAndSwap,
             Opcode::AtomicFAddEXT => {
-                let operation = self.operation(Kind::Add, self.float_part(part)?);
-                AtomicKind::Float { operation: Operation { factors: operation.format, ..operation }, lanes: 1 }
+                let operation = self.operation(ArithOp::Add, self.float_part(part)?);
+                AtomicKind::Float { operation: Operation { source_format: operation.format, ..operation }, lanes: 1 }
             }
             Opcode::AtomicFMinEXT | Opcode::AtomicFMaxEXT => {
                 let format = self.float_part(part)?;

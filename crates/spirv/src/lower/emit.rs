@@ -1,6 +1,6 @@
 //! Operations put into blocks.
 
-use roundonce_arith::{Format, Kind, Operation, Rounding};
+use roundonce_arith::{Format, ArithOp, Operation, Rounding};
 use roundonce_ir::{
     Comparand, Comparison, Instruction as Step, IntOp, Op, Operand, Reg, Scalar, Sign, Terminator, Width,
 };
@@ -79,20 +79,20 @@ impl Body<'_> {
     }
 
     /// An operation of the multiply-add family as the module's modes have it.
-    pub(super) fn float(&mut self, kind: Kind, format: Format, args: &[Operand]) -> Operand {
+    pub(super) fn float(&mut self, kind: ArithOp, format: Format, args: &[Operand]) -> Operand {
         let operation = self.operation(kind, format);
         self.operate(operation, false, args)
     }
 
     /// The family's operation of a width, as the modes have it.
-    pub(super) fn operation(&mut self, kind: Kind, format: Format) -> Operation {
+    pub(super) fn operation(&mut self, kind: ArithOp, format: Format) -> Operation {
         let mode = self.rounds(format);
         Operation { flush: mode.flush, ..Operation::new(kind, format, mode.rounding) }
     }
 
     pub(super) fn operate(&mut self, operation: Operation, contractible: bool, args: &[Operand]) -> Operand {
-        self.contractible.0 |= contractible && operation.kind == Kind::Mul;
-        self.contractible.1 |= contractible && operation.kind == Kind::Add;
+        self.contractible.0 |= contractible && operation.op == ArithOp::Mul;
+        self.contractible.1 |= contractible && operation.op == ArithOp::Add;
         let d = self.fresh(Width::holding(operation.format.width()));
         let mut all = [Operand::ZERO; 3];
         for (place, &arg) in all.iter_mut().zip(args) {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use roundonce_arith::{Format, Kind, Operation, Rounding};
+use roundonce_arith::{Format, ArithOp, Operation, Rounding};
 use roundonce_ir::{Class, Comparand, Comparison, Function, IntOp, Op, Operand, Scalar, Width};
 use rspirv::spirv::{Decoration, FPRoundingMode, Op as Opcode};
 
@@ -63,7 +63,7 @@ impl Body<'_> {
         if !self.flushes(format) {
             return a;
         }
-        let times_one = Operation { flush: true, ..Operation::new(Kind::Mul, format, Rounding::NearestEven) };
+        let times_one = Operation { flush: true, ..Operation::new(ArithOp::Mul, format, Rounding::NearestEven) };
         self.operate(times_one, false, &[a, Operand::Imm(format.one())])
     }
 
@@ -125,24 +125,24 @@ impl Body<'_> {
     pub(super) fn float_arithmetic(&mut self, op: Opcode) -> Result<()> {
         let ids = self.operands().to_vec();
         let contractible = self.is_contractible();
-        let family = |kind: Kind, negate_addend: bool| {
+        let family = |kind: ArithOp, negate_addend: bool| {
             move |body: &mut Self, format: Format, args: &[Operand]| {
                 let operation = Operation { negate_addend, ..body.operation(kind, format) };
-                body.operate(operation, contractible && kind != Kind::MulAdd, args)
+                body.operate(operation, contractible && kind != ArithOp::MulAdd, args)
             }
         };
         match op {
-            Opcode::FAdd => self.each_float(&ids, family(Kind::Add, false)),
-            Opcode::FSub => self.each_float(&ids, family(Kind::Add, true)),
-            Opcode::FMul => self.each_float(&ids, family(Kind::Mul, false)),
-            Opcode::FmaKHR => self.each_float(&ids, family(Kind::MulAdd, false)),
+            Opcode::FAdd => self.each_float(&ids, family(ArithOp::Add, false)),
+            Opcode::FSub => self.each_float(&ids, family(ArithOp::Add, true)),
+            Opcode::FMul => self.each_float(&ids, family(ArithOp::Mul, false)),
+            Opcode::FmaKHR => self.each_float(&ids, family(ArithOp::MulAdd, false)),
             Opcode::FDiv => self.each_float(&ids, |body, format, args| body.divide(format, args[0], args[1])),
             Opcode::FRem => self.each_float(&ids, |body, format, args| body.remainder(format, args[0], args[1])),
             Opcode::FMod => self.each_float(&ids, |body, format, args| body.modulus(format, args[0], args[1])),
             Opcode::FNegate => self.each_float(&ids, |body, format, args| body.sign_of(format, true, args[0])),
             Opcode::VectorTimesScalar => {
                 let (_, scalar) = self.scalar(self.operand(1)?)?;
-                let times = family(Kind::Mul, false);
+                let times = family(ArithOp::Mul, false);
                 self.each_float(&ids[..1], |body, format, args| times(body, format, &[args[0], scalar]))
             }
             _ => {
@@ -161,7 +161,7 @@ impl Body<'_> {
     /// Products added one to another, in order, each rounded.
     pub(super) fn sum_of_products(&mut self, format: Format, contractible: bool, pairs: &[[Operand; 2]]) -> Operand {
         self.open(format!("{}: products and sums in order, each rounded", self.opcode()));
-        let (mul, add) = (self.operation(Kind::Mul, format), self.operation(Kind::Add, format));
+        let (mul, add) = (self.operation(ArithOp::Mul, format), self.operation(ArithOp::Add, format));
         let mut sum = None;
         for pair in pairs {
             let product = self.operate(mul, contractible, pair);
@@ -216,7 +216,7 @@ impl Body<'_> {
         let opposed = self.int(IntOp::Xor, Width::Pred, &[rest_negative, b_negative]);
         let nonzero = self.compare(Comparison::Ne, of, rest, Operand::ZERO);
         let moves = self.int(IntOp::And, Width::Pred, &[opposed, nonzero]);
-        let moved = self.float(Kind::Add, format, &[rest, b]);
+        let moved = self.float(ArithOp::Add, format, &[rest, b]);
         let value = self.select(width, moves, moved, rest);
         // A remainder of nothing has the divisor's sign too.
         let d = self.fresh(width);

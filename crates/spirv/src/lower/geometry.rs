@@ -1,7 +1,7 @@
 //! Functions that both sets have, and those that GLSL.std.450 derives from others: computed as the document writes
 //! them, one rounding an operation.
 
-use roundonce_arith::{Format, Kind, Rounding};
+use roundonce_arith::{Format, ArithOp, Rounding};
 use roundonce_ir::{Comparand, Comparison, Function, IntOp, Op, Operand, Sign, Width};
 
 use super::types::Part;
@@ -122,7 +122,7 @@ impl Body<'_> {
         let away = self.compare(Comparison::Ge, Comparand::Float(format, false), rest, half);
         let one = self.fresh(width);
         self.emit(Op::CopySign { d: one, format, sign: a, magnitude: Operand::Imm(format.one()) });
-        let moved = self.float(Kind::Add, format, &[whole, one.into()]);
+        let moved = self.float(ArithOp::Add, format, &[whole, one.into()]);
         self.select(width, away, moved, whole)
     }
 
@@ -161,18 +161,18 @@ impl Body<'_> {
                 let (above, range) = (body.subtract(format, x, low), body.subtract(format, high, low));
                 let t = body.divide(format, above, range);
                 let t = body.clamp(format, &[t, Operand::ZERO, Operand::Imm(format.one())]);
-                let square = body.float(Kind::Mul, format, &[t, t]);
-                let twice = body.float(Kind::Mul, format, &[Self::constant(format, 2.0), t]);
+                let square = body.float(ArithOp::Mul, format, &[t, t]);
+                let twice = body.float(ArithOp::Mul, format, &[Self::constant(format, 2.0), t]);
                 let rest = body.subtract(format, Self::constant(format, 3.0), twice);
-                body.float(Kind::Mul, format, &[square, rest])
+                body.float(ArithOp::Mul, format, &[square, rest])
             }),
             "Degrees" => self.each_float(ids, |body, format, args| {
                 let factor = Self::constant(format, 180.0 / core::f64::consts::PI);
-                body.float(Kind::Mul, format, &[args[0], factor])
+                body.float(ArithOp::Mul, format, &[args[0], factor])
             }),
             "Radians" => self.each_float(ids, |body, format, args| {
                 let factor = Self::constant(format, core::f64::consts::PI / 180.0);
-                body.float(Kind::Mul, format, &[args[0], factor])
+                body.float(ArithOp::Mul, format, &[args[0], factor])
             }),
             _ => self.vectors(name, spelled, ids),
         }
@@ -182,8 +182,8 @@ impl Body<'_> {
     pub(super) fn mix(&mut self, format: Format, args: &[Operand]) -> Operand {
         let [x, y, a] = *args else { return Operand::ZERO };
         let rest = self.subtract(format, Operand::Imm(format.one()), a);
-        let (left, right) = (self.float(Kind::Mul, format, &[x, rest]), self.float(Kind::Mul, format, &[y, a]));
-        self.float(Kind::Add, format, &[left, right])
+        let (left, right) = (self.float(ArithOp::Mul, format, &[x, rest]), self.float(ArithOp::Mul, format, &[y, a]));
+        self.float(ArithOp::Add, format, &[left, right])
     }
 
     /// 0 below the edge, otherwise 1.
@@ -208,7 +208,7 @@ impl Body<'_> {
         let b = others.first().map_or_else(Vec::new, |(_, parts)| parts.clone());
         let c = others.get(1).map_or_else(Vec::new, |(_, parts)| parts.clone());
         let pairs = |x: &[Operand], y: &[Operand]| x.iter().zip(y).map(|(&x, &y)| [x, y]).collect::<Vec<_>>();
-        let product = |body: &mut Self, x, y| body.float(Kind::Mul, format, &[x, y]);
+        let product = |body: &mut Self, x, y| body.float(ArithOp::Mul, format, &[x, y]);
         let parts = match name {
             "Length" | "Distance" => {
                 let difference: Vec<Operand> = match name {

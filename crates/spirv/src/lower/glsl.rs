@@ -1,6 +1,6 @@
 //! GLSL.std.450: exact where the document leaves one result, otherwise as it derives it, and said so.
 
-use roundonce_arith::{Format, Kind, Operation, Rounding};
+use roundonce_arith::{Format, ArithOp, Operation, Rounding};
 use roundonce_ir::{IntOp, Operand, Scalar, Sign, Width};
 
 use super::float::approximation;
@@ -60,7 +60,7 @@ impl Body<'_> {
                 if self.is_contractible() {
                     self.open(format!("{spelled} without NoContraction: fused"));
                 }
-                self.each_float(&ids, |body, format, args| body.float(Kind::MulAdd, format, args))
+                self.each_float(&ids, |body, format, args| body.float(ArithOp::MulAdd, format, args))
             }
             "FMin" | "NMin" => {
                 self.each_float(&ids, |body, format, args| body.extremum(format, false, args[0], args[1]))
@@ -100,7 +100,7 @@ impl Body<'_> {
                 for (at, &part) in parts.iter().enumerate() {
                     let low = Operand::Imm(if signed { 0xbf80_0000 } else { 0 });
                     let inside = self.clamp(Format::F32, &[part, low, Operand::Imm(Format::F32.one())]);
-                    let large = self.float(Kind::Mul, Format::F32, &[inside, Operand::Imm(scale)]);
+                    let large = self.float(ArithOp::Mul, Format::F32, &[inside, Operand::Imm(scale)]);
                     let to = Scalar::Int { bits: 32, signed: true };
                     let number = self.convert(F32, to, Rounding::NearestEven, false, large);
                     let (place, bits) = (Operand::Imm(at as u64 * u64::from(bits)), Operand::Imm(bits.into()));
@@ -149,7 +149,7 @@ impl Body<'_> {
 
     /// a − b.
     pub(super) fn subtract(&mut self, format: Format, a: Operand, b: Operand) -> Operand {
-        let operation = Operation { negate_addend: true, ..self.operation(Kind::Add, format) };
+        let operation = Operation { negate_addend: true, ..self.operation(ArithOp::Add, format) };
         self.operate(operation, false, &[a, b])
     }
 }

@@ -1,6 +1,6 @@
 //! Matrices: their columns one after another.
 
-use roundonce_arith::{Format, Kind};
+use roundonce_arith::{Format, ArithOp};
 use roundonce_ir::Operand;
 use rspirv::spirv::Op;
 
@@ -58,7 +58,7 @@ impl Body<'_> {
             Op::MatrixTimesScalar | Op::OuterProduct => {
                 // A scalar is a vector of one; an outer product's columns are the first vector times a component.
                 let factors = if op == Op::OuterProduct { b.parts.clone() } else { vec![b.parts[0]] };
-                let operation = self.operation(Kind::Mul, format);
+                let operation = self.operation(ArithOp::Mul, format);
                 for factor in factors {
                     for &part in &a.parts {
                         parts.push(self.operate(operation, contractible, &[part, factor]));

@@ -1,6 +1,6 @@
 //! OpenCL.std: what kernels compute with beside operators.
 
-use roundonce_arith::{Kind, Rounding};
+use roundonce_arith::{ArithOp, Rounding};
 use roundonce_ir::{IntOp, Op, Operand, Sign, Width};
 
 use super::float::approximation;
@@ -38,7 +38,7 @@ impl Body<'_> {
                 if plain == "mad" {
                     self.open(format!("{spelled}: fused"));
                 }
-                self.each_float(&ids, |body, format, args| body.float(Kind::MulAdd, format, args))
+                self.each_float(&ids, |body, format, args| body.float(ArithOp::MulAdd, format, args))
             }
             "fabs" => self.each_float(&ids, |body, format, args| body.sign_of(format, false, args[0])),
             "fmin" | "fmin_common" => {

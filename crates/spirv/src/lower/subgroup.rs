@@ -1,6 +1,6 @@
 //! What the invocations of a subgroup, 32 neighbours, tell each other.
 
-use roundonce_arith::{Kind, Rounding};
+use roundonce_arith::{ArithOp, Rounding};
 use roundonce_ir::{
     Comparand, Comparison, IntOp, Op, Operand, Scalar, ShuffleMode, Sign, Special, VoteMode, Width,
 };
@@ -63,8 +63,8 @@ impl Body<'_> {
 
     fn combined(&mut self, op: Opcode, part: Part, a: Operand, b: Operand) -> Operand {
         let (op, signed) = match (op, part) {
-            (Opcode::GroupNonUniformFAdd, Part::Float(format)) => return self.float(Kind::Add, format, &[a, b]),
-            (Opcode::GroupNonUniformFMul, Part::Float(format)) => return self.float(Kind::Mul, format, &[a, b]),
+            (Opcode::GroupNonUniformFAdd, Part::Float(format)) => return self.float(ArithOp::Add, format, &[a, b]),
+            (Opcode::GroupNonUniformFMul, Part::Float(format)) => return self.float(ArithOp::Mul, format, &[a, b]),
             (_, Part::Float(format)) => {
                 return self.extremum(format, op == Opcode::GroupNonUniformFMax, a, b);
             }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use roundonce_arith::{Format, Kind, Operation, Rounding};
+use roundonce_arith::{Format, ArithOp, Operation, Rounding};
 use roundonce_isa::{Between, Fix, Level, Open, Reading, Term, Version};
 use rspirv::spirv::{Capability, Decoration, ExecutionMode, ExecutionModel, FPFastMathMode, Op};
 
@@ -167,11 +167,11 @@ fn apart_or_fused(checker: &Checker<'_>, product: u32, sum: &Instruction) -> Opt
     let first = left == product;
     let addend = if first { right } else { left };
     let operation = |kind| Operation::new(kind, format, Rounding::NearestEven);
-    let add = Operation { negate_addend: sum.opcode == Op::FSub as u16, ..operation(Kind::Add) };
+    let add = Operation { negate_addend: sum.opcode == Op::FSub as u16, ..operation(ArithOp::Add) };
     let mut inputs = Vec::new();
     let [a, b] = [a, b].map(|id| term(checker, id, &mut inputs));
     let addend = if addend == product { Term::Step(0) } else { term(checker, addend, &mut inputs) };
-    let between = Between::contraction(&operation(Kind::Mul), [a, b], &add, addend, first)?;
+    let between = Between::contraction(&operation(ArithOp::Mul), [a, b], &add, addend, first)?;
     Some(Open { inputs, between, edits: uncontracted(checker, module.result(sum)?) })
 }
 
@@ -183,7 +183,7 @@ pub(super) fn glsl(checker: &Checker<'_>, call: &Instruction) -> Option<Open> {
     let operation = |kind| Operation::new(kind, format, Rounding::NearestEven);
     let mut inputs = Vec::new();
     let [a, b, c] = [a, b, c].map(|id| term(checker, id, &mut inputs));
-    let between = Between::contraction(&operation(Kind::Mul), [a, b], &operation(Kind::Add), c, true)?;
+    let between = Between::contraction(&operation(ArithOp::Mul), [a, b], &operation(ArithOp::Add), c, true)?;
     Some(Open { inputs, between, edits: uncontracted(checker, module.result(call)?) })
 }
 

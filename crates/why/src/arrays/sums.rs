@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use roundonce_arith::{Format, Kind, Operation, Profile, Rounding};
+use roundonce_arith::{Format, ArithOp, Operation, Profile, Rounding};
 use roundonce_isa::convert;
 
 use super::Column;
@@ -132,9 +132,9 @@ impl Sum<'_> {
         let operation = |kind| Operation { flush: way.flush, ..Operation::new(kind, working, Rounding::NearestEven) };
         let arithmetic = Arithmetic {
             terms,
-            multiply: operation(Kind::Mul),
-            add: operation(Kind::Add),
-            multiply_add: operation(Kind::MulAdd),
+            multiply: operation(ArithOp::Mul),
+            add: operation(ArithOp::Add),
+            multiply_add: operation(ArithOp::MulAdd),
             profile,
         };
         let bits = arithmetic.sum(way.order, self.length);

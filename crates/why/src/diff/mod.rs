@@ -15,7 +15,7 @@ mod witness;
 
 use std::collections::BTreeMap;
 
-use roundonce_arith::{Format, Kind, NanRule, Operation, Profile};
+use roundonce_arith::{Format, ArithOp, NanRule, Operation, Profile};
 use roundonce_isa::{Reading, Term, grouped, hex_bits, shortest_decimal};
 use serde::Serialize;
 
@@ -69,7 +69,7 @@ impl Side {
             };
             let operands = terms.iter().enumerate().map(&mut operand).collect();
             plan.ops.push(PlanOp {
-                kind: operation.kind,
+                kind: operation.op,
                 format: operation.format,
                 operands,
                 negate_product: operation.negate_product,
@@ -121,7 +121,7 @@ fn normal(plan: &Plan, operations: &[Operation], any_nan: bool, profile: &Profil
         let mut operation = operation;
         // Narrower factors are widened exactly; a flush asks whether they are subnormal where they are.
         if !operation.flush {
-            operation.factors = operation.format;
+            operation.source_format = operation.format;
         }
         let mut operands: Vec<String> = op
             .operands
@@ -133,11 +133,11 @@ fn normal(plan: &Plan, operations: &[Operation], any_nan: bool, profile: &Profil
             .collect();
         // Factors commute, and so do terms of one format whose signs go along, where a NaN does not tell which came
         // first.
-        if any_nan && operation.factors == operation.format || commutes(&operation, profile) {
-            match operation.kind {
-                Kind::Mul | Kind::MulAdd | Kind::TruncatedMulAdd => operands[..2].sort_unstable(),
-                Kind::Add if operation.negate_product == operation.negate_addend => operands.sort_unstable(),
-                Kind::Add => {}
+        if any_nan && operation.source_format == operation.format || commutes(&operation, profile) {
+            match operation.op {
+                ArithOp::Mul | ArithOp::MulAdd | ArithOp::TruncatedMulAdd => operands[..2].sort_unstable(),
+                ArithOp::Add if operation.negate_product == operation.negate_addend => operands.sort_unstable(),
+                ArithOp::Add => {}
             }
         }
         result = NormalOp { operation: Some(operation), operands };
@@ -153,7 +153,7 @@ fn commutes(operation: &Operation, profile: &Profile) -> bool {
         Format::F64 => profile.nan_f64,
         _ => profile.nan_small,
     };
-    rule == NanRule::Canonical && operation.factors == operation.format
+    rule == NanRule::Canonical && operation.source_format == operation.format
 }
 
 /// What was found out about two computations.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use roundonce_arith::{Format, Kind, Operation, Rounding};
+use roundonce_arith::{Format, ArithOp, Operation, Rounding};
 
 use super::{Pair, Side, is_name};
 use crate::plan::Ref;
@@ -38,18 +38,18 @@ fn mode(rounding: Rounding) -> &'static str {
 
 /// One operation; `None` where SMT-LIB has none such.
 fn operation(operation: &Operation, operands: &[String]) -> Option<String> {
-    if operation.flush || operation.zero_dominance || operation.saturate || operation.factors != operation.format {
+    if operation.flush || operation.fmz || operation.saturate || operation.source_format != operation.format {
         return None;
     }
     let signed = |negate: bool, text: &String| if negate { format!("(fp.neg {text})") } else { text.clone() };
     let mode = mode(operation.rounding);
     let first = signed(operation.negate_product, operands.first()?);
-    match (operation.kind, operands) {
-        (Kind::MulAdd, [_, b, c]) => {
+    match (operation.op, operands) {
+        (ArithOp::MulAdd, [_, b, c]) => {
             Some(format!("(fp.fma {mode} {first} {b} {})", signed(operation.negate_addend, c)))
         }
-        (Kind::Mul, [_, b]) => Some(format!("(fp.mul {mode} {first} {b})")),
-        (Kind::Add, [_, c]) => Some(format!("(fp.add {mode} {first} {})", signed(operation.negate_addend, c))),
+        (ArithOp::Mul, [_, b]) => Some(format!("(fp.mul {mode} {first} {b})")),
+        (ArithOp::Add, [_, c]) => Some(format!("(fp.add {mode} {first} {})", signed(operation.negate_addend, c))),
         _ => None,
     }
 }

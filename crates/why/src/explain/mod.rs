@@ -4,7 +4,7 @@ mod neighbours;
 mod picture;
 mod render;
 
-use roundonce_arith::{ConditionCodes, Event, Flags, Format, Kind, Operand, Operation, Outcome, Profile};
+use roundonce_arith::{ConditionCodes, Event, Flags, Format, ArithOp, Operand, Operation, Outcome, Profile};
 use roundonce_isa::{Form, Instruction, Value, hex_bits, hexadecimal, shortest_decimal};
 use serde::Serialize;
 
@@ -125,11 +125,11 @@ fn meaning(instruction: &Instruction) -> String {
     let operation = &recipe.operation;
     let sign = |negated| if negated { "-" } else { "" };
     let (p, c) = (sign(operation.negate_product), if operation.negate_addend { "-" } else { "+" });
-    let mut text = match operation.kind {
-        Kind::MulAdd => format!("d = {p}a × b {c} c, exact, then rounded once"),
-        Kind::Add => format!("d = {p}a {c} c, exact, then rounded once"),
-        Kind::Mul => format!("d = {p}a × b, exact, then rounded once"),
-        Kind::TruncatedMulAdd => format!("d = trunc({p}a × b) {c} c: the product cut to 24 bits, the sum rounded"),
+    let mut text = match operation.op {
+        ArithOp::MulAdd => format!("d = {p}a × b {c} c, exact, then rounded once"),
+        ArithOp::Add => format!("d = {p}a {c} c, exact, then rounded once"),
+        ArithOp::Mul => format!("d = {p}a × b, exact, then rounded once"),
+        ArithOp::TruncatedMulAdd => format!("d = trunc({p}a × b) {c} c: the product cut to 24 bits, the sum rounded"),
     };
     text.push_str(match operation.rounding {
         roundonce_arith::Rounding::NearestEven => " to nearest even",
@@ -140,7 +140,7 @@ fn meaning(instruction: &Instruction) -> String {
     if operation.flush {
         text.push_str("; subnormals flushed");
     }
-    if operation.zero_dominance {
+    if operation.fmz {
         text.push_str("; a zero factor makes the product +0");
     }
     if operation.saturate {
@@ -174,7 +174,7 @@ impl Component {
         let format = operation.format;
         let mut events = Vec::new();
         let outcome = operation.evaluate_traced(profile, bits, &mut |event| events.push(event));
-        let operands = operation.kind.operands().iter().zip(bits).enumerate().map(|(index, (&operand, &bits))| {
+        let operands = operation.op.operands().iter().zip(bits).enumerate().map(|(index, (&operand, &bits))| {
             let format = operation.operand_format(index);
             OperandText {
                 name: operand_name(operand),
@@ -205,10 +205,10 @@ fn steps(operation: &Operation, bits: &[u64], events: &[Event], outcome: Outcome
     let format = operation.format;
     let show = |bits: u64| format!("{} {}", hex_bits(format.width(), bits), shortest_decimal(format, bits));
     let mut steps = Vec::new();
-    if operation.factors != format {
-        let widened = operation.kind.operands().iter().zip(bits).filter(|(operand, _)| **operand != Operand::C);
+    if operation.source_format != format {
+        let widened = operation.op.operands().iter().zip(bits).filter(|(operand, _)| **operand != Operand::C);
         for (&operand, &bits) in widened {
-            let wide = roundonce_arith::widen(operation.factors, format, bits);
+            let wide = roundonce_arith::widen(operation.source_format, format, bits);
             steps.push(format!("{} is widened, exactly, to {}", operand_name(operand), show(wide)));
         }
     }
@@ -227,7 +227,7 @@ fn steps(operation: &Operation, bits: &[u64], events: &[Event], outcome: Outcome
             }
             Event::Rounded(rounded) => {
                 let exactly = if rounded.flags.contains(Flags::INEXACT) { "rounds to" } else { "is exactly" };
-                let what = if operation.kind == Kind::Mul { "product" } else { "sum" };
+                let what = if operation.op == ArithOp::Mul { "product" } else { "sum" };
                 Some(format!("the {what} {exactly} {}", show(rounded.bits)))
             }
             Event::FlushedResult => Some("the result is subnormal and becomes zero of its sign".to_owned()),

@@ -1,6 +1,6 @@
 //! What would have come out had the instruction been written otherwise, or in another language.
 
-use roundonce_arith::{Format, Kind, Operation, Profile, Rounding};
+use roundonce_arith::{Format, ArithOp, Operation, Profile, Rounding};
 use roundonce_isa::evaluate;
 use roundonce_isa::{Form, Instruction, Recipe, Value};
 use serde::Serialize;
@@ -44,18 +44,18 @@ pub(super) fn neighbours(operation: &Operation, operands: &[u64], profile: &Prof
     };
     let give = |what: &str, other: Operation| neighbour(what.to_owned(), other.evaluate(profile, operands).bits);
     let mut all: Vec<Neighbour> = Vec::new();
-    if operation.kind != Kind::TruncatedMulAdd {
+    if operation.op != ArithOp::TruncatedMulAdd {
         all.extend(
             Rounding::ALL.map(|rounding| give(&format!(".{}", rounding.name()), Operation { rounding, ..*operation })),
         );
     }
-    if matches!(operation.kind, Kind::MulAdd | Kind::TruncatedMulAdd) {
+    if matches!(operation.op, ArithOp::MulAdd | ArithOp::TruncatedMulAdd) {
         all.push(neighbour("unfused".to_owned(), unfused(operation, operands, profile)));
     }
-    if operation.kind == Kind::TruncatedMulAdd {
-        all.push(give("fused", Operation { kind: Kind::MulAdd, ..*operation }));
-    } else if operation.zero_dominance {
-        all.push(give("without FMZ", Operation { zero_dominance: false, flush: false, ..*operation }));
+    if operation.op == ArithOp::TruncatedMulAdd {
+        all.push(give("fused", Operation { op: ArithOp::MulAdd, ..*operation }));
+    } else if operation.fmz {
+        all.push(give("without FMZ", Operation { fmz: false, flush: false, ..*operation }));
     } else if operation.flush {
         all.push(give("without ftz", Operation { flush: false, ..*operation }));
     } else {
@@ -68,8 +68,8 @@ pub(super) fn neighbours(operation: &Operation, operands: &[u64], profile: &Prof
 
 /// The product rounded, then the sum rounded.
 fn unfused(operation: &Operation, operands: &[u64], profile: &Profile) -> u64 {
-    let mul = Operation { kind: Kind::Mul, saturate: false, ..*operation };
-    let add = Operation { kind: Kind::Add, factors: operation.format, negate_product: false, ..*operation };
+    let mul = Operation { op: ArithOp::Mul, saturate: false, ..*operation };
+    let add = Operation { op: ArithOp::Add, source_format: operation.format, negate_product: false, ..*operation };
     let product = mul.evaluate(profile, &operands[..2]);
     add.evaluate(profile, &[product.bits, operands[2]]).bits
 }
@@ -106,7 +106,7 @@ pub(super) fn counterparts(
 /// Whether an instruction takes the operands of another.
 fn takes(one: &Recipe, other: &Recipe) -> bool {
     let formats = |recipe: &Recipe| -> Vec<Format> {
-        (0..recipe.operation.kind.arity()).map(|index| recipe.operation.operand_format(index)).collect()
+        (0..recipe.operation.op.arity()).map(|index| recipe.operation.operand_format(index)).collect()
     };
     one.lanes == other.lanes && formats(one) == formats(other)
 }
@@ -114,20 +114,20 @@ fn takes(one: &Recipe, other: &Recipe) -> bool {
 /// The fields in which two meanings differ; `None` if they are no counterparts at all.
 fn differences(one: &Recipe, other: &Recipe) -> Option<Vec<&'static str>> {
     let (a, b) = (&one.operation, &other.operation);
-    if a.format != b.format || a.kind.arity() != b.kind.arity() || other.condition_codes != one.condition_codes {
+    if a.format != b.format || a.op.arity() != b.op.arity() || other.condition_codes != one.condition_codes {
         // Condition codes are SASS's alone: elsewhere they are a loss, not another instruction.
-        let only_codes = a.format == b.format && a.kind.arity() == b.kind.arity();
+        let only_codes = a.format == b.format && a.op.arity() == b.op.arity();
         if !only_codes || other.condition_codes {
             return None;
         }
     }
     let fields = [
-        ("the product is truncated", a.kind != b.kind),
-        ("operand types", a.factors != b.factors),
+        ("the product is truncated", a.op != b.op),
+        ("operand types", a.source_format != b.source_format),
         ("components", one.lanes != other.lanes),
         ("rounding", a.rounding != b.rounding),
         ("subnormals", a.flush != b.flush),
-        ("zero dominance", a.zero_dominance != b.zero_dominance),
+        ("zero dominance", a.fmz != b.fmz),
         ("saturation", a.saturate != b.saturate),
         ("signs", (a.negate_product, a.negate_addend) != (b.negate_product, b.negate_addend)),
         ("condition codes", one.condition_codes != other.condition_codes),

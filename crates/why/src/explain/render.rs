@@ -1,6 +1,6 @@
 //! An explanation as lines of text, good in 80 columns.
 
-use roundonce_arith::Kind;
+use roundonce_arith::ArithOp;
 
 use super::{Component, Explained, Number};
 use crate::text::{Line, Role, wrap};
@@ -9,7 +9,7 @@ const COLUMNS: usize = 80;
 
 impl Explained {
     /// The explanation for a reader. `kind` names the rows of the picture.
-    pub fn lines(&self, kind: Kind) -> Vec<Line> {
+    pub fn lines(&self, kind: ArithOp) -> Vec<Line> {
         let mut lines = vec![Line::of(Role::Strong, &self.instruction).and(Role::Faint, format!("   {}", self.source))];
         lines.extend(wrap(Role::Plain, &self.meaning, 0, COLUMNS));
         if !self.note.is_empty() {
@@ -73,7 +73,7 @@ fn distance(ulps: Option<u64>, same: bool) -> String {
 }
 
 impl Component {
-    fn lines(&self, kind: Kind, lines: &mut Vec<Line>) {
+    fn lines(&self, kind: ArithOp, lines: &mut Vec<Line>) {
         self.worked_lines(kind, lines);
         lines.push(Line::default());
         for neighbour in &self.neighbours {
@@ -91,14 +91,14 @@ impl Component {
     }
 
     /// Operands, the aligned significands, the steps and the result.
-    pub(crate) fn worked_lines(&self, kind: Kind, lines: &mut Vec<Line>) {
+    pub(crate) fn worked_lines(&self, kind: ArithOp, lines: &mut Vec<Line>) {
         let mixed = self.operands.iter().any(|operand| operand.ty != self.operands[0].ty);
         for operand in &self.operands {
             let ty = if mixed { format!("{} ", operand.ty) } else { String::new() };
             lines.push(number_line(operand.name, &operand.number, &format!("{ty}{}", operand.class)));
         }
         if let Some(picture) = &self.picture {
-            let product = if kind == Kind::Add { "a" } else { "a × b" };
+            let product = if kind == ArithOp::Add { "a" } else { "a × b" };
             lines.push(Line::default());
             lines.extend(picture.lines(product, "c", COLUMNS));
             let bit = |set| if set { '1' } else { '0' };

@@ -133,7 +133,7 @@ impl KernelPair<'_> {
 /// The first line with a multiply-add that no line of the other trace has.
 fn unshared(trace: &[TraceLine], other: &[TraceLine]) -> Option<usize> {
     let same = |a: &Computed, b: &Computed| {
-        a.operation.kind == b.operation.kind && a.operands == b.operands && a.result == b.result
+        a.operation.op == b.operation.op && a.operands == b.operands && a.result == b.result
     };
     let has = |computed: &Computed| other.iter().flat_map(|line| &line.computed).any(|it| same(computed, it));
     trace.iter().position(|line| line.computed.iter().any(|computed| !has(computed)))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use roundonce_arith::{Format, Kind, Profile};
+use roundonce_arith::{Format, ArithOp, Profile};
 use roundonce_exec::{Arg, Buffer, Computed, Launch, Options, TraceLine};
 use roundonce_ir::{
     Comparand, Comparison, Guard, Instruction, IntOp, Kernel, Op, Operand, Param, Passing, Reg, Role, Scalar, Space,
@@ -183,7 +183,7 @@ pub struct Worked {
     #[serde(flatten)]
     pub component: Component,
     #[serde(skip)]
-    pub(super) kind: Kind,
+    pub(super) kind: ArithOp,
 }
 
 /// What an instruction gave in one of two runs.
@@ -398,20 +398,20 @@ pub(super) fn computation(kernel: &Kernel, before: &[TraceLine], line: &TraceLin
 
 /// The product that a sum adds, if it was computed by an instruction before it.
 fn product_of<'t>(before: &'t [TraceLine], sum: &Computed) -> Option<&'t Computed> {
-    if sum.operation.kind != Kind::Add {
+    if sum.operation.op != ArithOp::Add {
         return None;
     }
     let products = before.iter().rev().flat_map(|line| &line.computed);
-    products.into_iter().find(|it| it.operation.kind == Kind::Mul && sum.operands.contains(&it.result))
+    products.into_iter().find(|it| it.operation.op == ArithOp::Mul && sum.operands.contains(&it.result))
 }
 
 impl Worked {
     fn of(computed: &Computed, profile: &Profile) -> Worked {
-        let kind = computed.operation.kind;
+        let kind = computed.operation.op;
         let what = match kind {
-            Kind::Mul => "product",
-            Kind::Add => "sum",
-            Kind::MulAdd | Kind::TruncatedMulAdd => "fma",
+            ArithOp::Mul => "product",
+            ArithOp::Add => "sum",
+            ArithOp::MulAdd | ArithOp::TruncatedMulAdd => "fma",
         };
         Worked { what, component: Component::of(&computed.operation, false, &computed.operands, profile), kind }
     }
@@ -421,7 +421,7 @@ impl Worked {
 fn formats(kernel: &Kernel, place: u32) -> Vec<Format> {
     let ops = operations(kernel, place).map(|instruction| &instruction.op);
     ops.flat_map(|op| match op {
-        Op::Float { operation, .. } => vec![operation.format, operation.factors],
+        Op::Float { operation, .. } => vec![operation.format, operation.source_format],
         Op::Sign { format, .. }
         | Op::Divide { format, .. }
         | Op::Remainder { format, .. }

@@ -1,7 +1,7 @@
 //! What may be done with a kernel beside what it says: each change is a rewriting of its program, a policy is a set of
 //! them. Rewriting keeps every instruction's place, so that two runs can be laid side by side.
 
-use roundonce_arith::{Format, Kind, Operation, Rounding};
+use roundonce_arith::{Format, ArithOp, Operation, Rounding};
 use roundonce_ir::{Candidate, Comparand, Instruction, Kernel, Op, Operand, Scalar, candidates};
 use serde::Serialize;
 
@@ -75,7 +75,7 @@ fn places(kernel: &Kernel) -> impl Iterator<Item = (usize, usize, &Instruction)>
 pub(super) fn changes(kernel: &Kernel, freedom: &Freedom) -> (Vec<Change>, usize) {
     let candidates = candidates(kernel);
     let is_fma = |(_, _, instruction): &(usize, usize, &Instruction)| {
-        operation(instruction).is_some_and(|operation| operation.kind == Kind::MulAdd)
+        operation(instruction).is_some_and(|operation| operation.op == ArithOp::MulAdd)
     };
     let fmas: Vec<(usize, usize)> = places(kernel).filter(is_fma).map(|(block, at, _)| (block, at)).collect();
     let mut all = Vec::new();
@@ -206,7 +206,7 @@ pub(super) fn changed(kernel: &Kernel, changes: &[Change]) -> Kernel {
     splits.dedup();
     for (block, at) in splits.into_iter().rev() {
         // What fusing has made stays.
-        if operation(&kernel.blocks[block].instructions[at]).is_some_and(|operation| operation.kind == Kind::MulAdd) {
+        if operation(&kernel.blocks[block].instructions[at]).is_some_and(|operation| operation.op == ArithOp::MulAdd) {
             split(&mut changed, block, at);
         }
     }
@@ -231,12 +231,12 @@ fn split(kernel: &mut Kernel, block: usize, at: usize) {
     let instruction = kernel.blocks[block].instructions[at].clone();
     let Op::Float { d, operation, contractible, args: [a, b, c] } = instruction.op else { return };
     let product = kernel.register(roundonce_ir::Width::holding(operation.format.width()));
-    let mul = Operation { kind: Kind::Mul, negate_addend: false, saturate: false, ..operation };
+    let mul = Operation { op: ArithOp::Mul, negate_addend: false, saturate: false, ..operation };
     let add = Operation {
-        kind: Kind::Add,
-        factors: operation.format,
+        op: ArithOp::Add,
+        source_format: operation.format,
         negate_product: false,
-        zero_dominance: false,
+        fmz: false,
         ..operation
     };
     let first = Op::Float { d: product, operation: mul, contractible, args: [a, b, Operand::ZERO] };
@@ -250,11 +250,11 @@ fn set(op: &mut Op, change: Change) {
     match (change, op) {
         (Change::Flush(format, on), op) => set_flush(op, format, on),
         (Change::ZeroDominance(on), Op::Float { operation, .. })
-            if operation.format == Format::F32 && matches!(operation.kind, Kind::Mul | Kind::MulAdd) =>
+            if operation.format == Format::F32 && matches!(operation.op, ArithOp::Mul | ArithOp::MulAdd) =>
         {
             // The mode flushes too; without it, what is written beside it stays.
             operation.flush |= on;
-            operation.zero_dominance = on;
+            operation.fmz = on;
         }
         (Change::RoundUnmodified(to), Op::Float { operation, contractible: true, .. }) => operation.rounding = to,
         (Change::RoundAll(to), op) => {
@@ -276,7 +276,7 @@ fn set_flush(op: &mut Op, wanted: Format, on: bool) {
     let is_wanted = |scalar: &Scalar| *scalar == Scalar::Float(wanted);
     match op {
         // What sm_1x does is no matter of a flag.
-        Op::Float { operation, .. } if operation.format == wanted && operation.kind != Kind::TruncatedMulAdd => {
+        Op::Float { operation, .. } if operation.format == wanted && operation.op != ArithOp::TruncatedMulAdd => {
             operation.flush = on;
         }
         Op::Sign { format, flush, .. }

@@ -6,7 +6,7 @@ use crate::native::alloc::Home;
 use crate::native::notes::{LATE, NAN, operand};
 use crate::native::shape::VECTOR;
 use iced_x86::{Code, Instruction, Register};
-use roundonce_arith::{Format, Kind, NanRule, Operation, Rounding, Tiny};
+use roundonce_arith::{Format, ArithOp, NanRule, Operation, Rounding, Tininess};
 use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Reg, Scalar, Sign, Width};
 
 /// `vcmpps`'s numbers of comparisons that raise nothing.
@@ -40,10 +40,10 @@ impl Emit<'_> {
             _ => return Err(Stop::Cut),
         };
         let canonical = format != Format::F32 || operation.saturate || profile.nan_f32 == NanRule::Canonical;
-        let known = !operation.zero_dominance
-            && operation.factors == format
+        let known = !operation.fmz
+            && operation.source_format == format
             && canonical
-            && (!operation.flush || format == Format::F32 && profile.tiny == Tiny::Result)
+            && (!operation.flush || format == Format::F32 && profile.tininess == Tininess::Result)
             && (!operation.saturate || format == Format::F32);
         if !known {
             return Err(Stop::Cut);
@@ -54,7 +54,7 @@ impl Emit<'_> {
         let eager = self.noted.eager.contains(&d);
         let manner = Manner { rounding, ..Manner::default() };
         // What all lanes share is fetched once.
-        let used = &args[..operation.kind.arity()];
+        let used = &args[..operation.op.arity()];
         let mut shared = [None; 3];
         let first = Part { vector: 0, half: 0 };
         for ((slot, &arg), scratch) in shared.iter_mut().zip(used).zip([A, B, C]) {
@@ -135,8 +135,8 @@ impl Emit<'_> {
         let wide = width == Width::B64;
         let pick = |narrow: Code, double: Code| if wide { double } else { narrow };
         let [a, b, c] = x;
-        match operation.kind {
-            Kind::MulAdd | Kind::TruncatedMulAdd => {
+        match operation.op {
+            ArithOp::MulAdd | ArithOp::TruncatedMulAdd => {
                 use Code as K;
                 // The product's sign, the addend's sign: three codes, by which operand is overwritten.
                 let (overwrite_a, overwrite_c) = match (operation.negate_product, operation.negate_addend) {
@@ -193,7 +193,7 @@ impl Emit<'_> {
                 };
                 self.asm.vector(Instruction::with3(code, to, first, second), manner);
             }
-            Kind::Add => {
+            ArithOp::Add => {
                 // a and the addend, which stands second.
                 let (a, c) = (a, b);
                 let add =
@@ -208,7 +208,7 @@ impl Emit<'_> {
                 };
                 self.asm.vector(Instruction::with3(code, to, first, second), manner);
             }
-            Kind::Mul => {
+            ArithOp::Mul => {
                 let code =
                     pick(Code::EVEX_Vmulps_zmm_k1z_zmm_zmmm512b32_er, Code::EVEX_Vmulpd_zmm_k1z_zmm_zmmm512b64_er);
                 let a = if operation.negate_product { self.negated(a, width) } else { a };
