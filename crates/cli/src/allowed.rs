@@ -84,9 +84,9 @@ pub(crate) fn run(
 ) -> Ended {
     let sets = roundonce::allowed(spelling, instruction, operands)?;
     let lane = instruction.recipe.operation.format;
-    let saw = saw.map(|text| parse_value(lane, instruction.recipe.lanes, text)).transpose();
+    let saw = saw.map(|text| parse_value(lane, instruction.recipe.components, text)).transpose();
     let saw = saw.map_err(|problem| Failure::Input(format!("--saw: {problem}")))?;
-    let seen = |index: usize| saw.as_ref().map(|saw| saw.value.lanes()[index]);
+    let seen = |index: usize| saw.as_ref().map(|saw| saw.value.components()[index]);
     let report = Report {
         instruction: spelling,
         modes: FloatModes::of_spelling(spelling).to_string(),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use roundonce::isa::{Finding, Level, Place};
+use roundonce::isa::{Finding, Level, Location};
 use roundonce::why::{Answer, ArrayAnswer, KernelAnswer, Line, Verdict};
 use serde::Serialize;
 
@@ -65,13 +65,13 @@ fn checked(verdict: &Verdict, kernel: Option<(&Path, &str)>) -> Checked {
         None if why_arrays::is_array(&verdict.saw) => (Path::new(&verdict.saw), ""),
         None => (Path::new(""), ""),
     };
-    let place = verdict.line.and_then(|line| line_of(text, line)).unwrap_or(Place::Whole);
+    let place = verdict.line.and_then(|line| line_of(text, line)).unwrap_or(Location::Whole);
     let finding = Finding::new(level, code, place, &verdict.sentence).rule(rule);
     Checked::new(path, text.to_owned(), vec![finding], false)
 }
 
 /// A line, from 1, of a text.
-fn line_of(text: &str, line: u32) -> Option<Place> {
+fn line_of(text: &str, line: u32) -> Option<Location> {
     let (start, written) = text
         .split_inclusive('\n')
         .scan(0, |at, line| {
@@ -80,5 +80,5 @@ fn line_of(text: &str, line: u32) -> Option<Place> {
         })
         .nth((line as usize).checked_sub(1)?)?;
     let indent = written.len() - written.trim_start().len();
-    Some(Place::Span { start: start + indent, end: start + written.trim_end().len().max(indent) })
+    Some(Location::Span { start: start + indent, end: start + written.trim_end().len().max(indent) })
 }

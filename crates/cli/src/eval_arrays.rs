@@ -40,7 +40,7 @@ pub(crate) fn run(instruction: &Instruction, texts: &[String], out: &Path, threa
         if let Input::Array(array) = input
             && array.values() == 1
         {
-            *input = Input::Uniform(array.only_value(instruction.recipe.lanes)?);
+            *input = Input::Uniform(array.only_value(instruction.recipe.components)?);
         }
     }
     if instruction.recipe.condition_codes {
@@ -49,7 +49,7 @@ pub(crate) fn run(instruction: &Instruction, texts: &[String], out: &Path, threa
     let mut file = files::temporary(out)?;
     let failed = |error| files::failed(out, error);
     file.write_all(&header).map_err(failed)?;
-    let components = values * u64::from(instruction.recipe.lanes);
+    let components = values * u64::from(instruction.recipe.components);
     let job = Job { instruction, inputs: &inputs, components, start: header.len() as u64 };
 
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.map_or(0, NonZeroUsize::get)).build();
@@ -91,21 +91,21 @@ fn open(instruction: &Instruction, index: usize, text: &str) -> Result<Input, Fa
     }
     let recipe = &instruction.recipe;
     let format = recipe.operation.operand_format(index);
-    let [packed, component] = types(format, recipe.lanes);
+    let [packed, component] = types(format, recipe.components);
     let mut shape = header.shape.clone();
     let fits = match header.element() {
         element if packed.contains(&element) => true,
-        element if component.contains(&element) => shape.pop() == Some(u64::from(recipe.lanes)),
+        element if component.contains(&element) => shape.pop() == Some(u64::from(recipe.components)),
         _ => false,
     };
     if !fits {
         let mut expected: Vec<String> = packed.iter().map(|name| (*name).to_owned()).collect();
-        expected.extend(component.iter().map(|name| format!("{name} with a last axis of {}", recipe.lanes)));
+        expected.extend(component.iter().map(|name| format!("{name} with a last axis of {}", recipe.components)));
         return Err(fault(format!(
             "operand {} of `{}` is {}: expected elements of {}; found {} of shape {}",
             index + 1,
             instruction.form.syntax(),
-            type_name(format, recipe.lanes),
+            type_name(format, recipe.components),
             expected.join(" or "),
             header.dtype,
             shape_text(&header.shape)
@@ -153,8 +153,8 @@ fn result_header(instruction: &Instruction, inputs: &[Input]) -> Result<(Vec<u8>
     let header = match arrays.iter().find(|array| array.format == format && array.shape == widest.shape) {
         Some(like) => header(&like.header.dtype, &like.header.shape),
         None => {
-            let [packed, component] = types(format, recipe.lanes);
-            let axis = packed.is_empty().then_some(u64::from(recipe.lanes));
+            let [packed, component] = types(format, recipe.components);
+            let axis = packed.is_empty().then_some(u64::from(recipe.components));
             let shape: Vec<u64> = widest.shape.iter().copied().chain(axis).collect();
             let dtype: String = packed.iter().chain(component).take(1).map(|name| format!("<{name}")).collect();
             header(&dtype, &shape)

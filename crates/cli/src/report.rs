@@ -7,7 +7,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level as Shown, Renderer, Snippet};
 use anstream::ColorChoice;
 use roundonce::Profile;
-use roundonce::isa::{Finding, Fix, Level, Place, line_column};
+use roundonce::isa::{Finding, Fix, Level, Location, line_column};
 use roundonce::why::diff::{Witness, Witnesses};
 use serde::Serialize;
 
@@ -89,9 +89,9 @@ impl Checked {
         self.findings.iter().zip(&self.witnesses).map(|(finding, witness)| {
             let settled = finding.open.iter().flat_map(|open| &open.edits);
             let edits = finding.fix.iter().chain(settled);
-            let (line, column) = match finding.place {
-                Place::Span { start, .. } => line_column(&self.text, start),
-                Place::Word(_) | Place::Whole => (1, 1),
+            let (line, column) = match finding.location {
+                Location::Span { start, .. } => line_column(&self.text, start),
+                Location::Word(_) | Location::Whole => (1, 1),
             };
             Row {
                 file: &self.file,
@@ -102,8 +102,8 @@ impl Checked {
                 message: &finding.message,
                 help: &finding.help,
                 rule: &finding.rule,
-                word: match finding.place {
-                    Place::Word(word) => Some(word),
+                word: match finding.location {
+                    Location::Word(word) => Some(word),
                     _ => None,
                 },
                 witness: witness.as_ref(),
@@ -150,8 +150,8 @@ fn picture(renderer: &Renderer, file: &Checked, finding: &Finding, witness: Opti
         Level::Note => Shown::NOTE,
     };
     let title = level.primary_title(finding.message.as_str()).id(finding.code);
-    let mut group = match finding.place {
-        Place::Span { start, end } => {
+    let mut group = match finding.location {
+        Location::Span { start, end } => {
             let end = end.min(file.text.len()).max(start.min(file.text.len()));
             let span = start.min(end)..end;
             title.element(
@@ -160,8 +160,8 @@ fn picture(renderer: &Renderer, file: &Checked, finding: &Finding, witness: Opti
                     .annotation(AnnotationKind::Primary.span(span)),
             )
         }
-        Place::Word(word) => title.element(Shown::NOTE.message(format!("{}, word {word}", file.file))),
-        Place::Whole => title.element(Shown::NOTE.message(file.file.clone())),
+        Location::Word(word) => title.element(Shown::NOTE.message(format!("{}, word {word}", file.file))),
+        Location::Whole => title.element(Shown::NOTE.message(file.file.clone())),
     };
     if !finding.rule.is_empty() {
         group = group.element(Shown::NOTE.with_name("rule").message(finding.rule.as_str()));

@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub(crate) fn run(command: &str, spelling: &str, format: Format) -> Ended {
     let instruction = instruction(spelling, &Target::default())?;
     let recipe = instruction.recipe;
-    if recipe.lanes != 1 || recipe.condition_codes {
+    if recipe.components != 1 || recipe.condition_codes {
         let message = format!("`{spelling}` has several results: a reference is tried on instructions of one");
         return Err(Failure::Unsupported(message));
     }

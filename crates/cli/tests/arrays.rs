@@ -86,7 +86,7 @@ fn every_form_gives_the_bits_of_a_line_at_a_time() {
     let mut answers: Vec<(String, PathBuf, Vec<u8>)> = Vec::new();
     for (number, (spelling, instruction)) in spellings().into_iter().enumerate() {
         let operation = &instruction.recipe.operation;
-        let lanes = instruction.recipe.lanes;
+        let lanes = instruction.recipe.components;
         let arity = operation.op.arity();
         let format = |place: usize| operation.operand_format(place);
         let values: Vec<Vec<Vec<u64>>> = (0..arity)

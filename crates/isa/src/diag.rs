@@ -1,6 +1,6 @@
 //! A finding as data: code, place, what was found, what was expected, the rule. Rendering it is the command's work.
 
-use crate::Open;
+use crate::OpenChoice;
 
 /// How bad it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -26,7 +26,7 @@ impl Level {
 
 /// Where in the input it is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Place {
+pub enum Location {
     /// A range of bytes of a text.
     Span {
         /// The first byte.
@@ -69,8 +69,8 @@ pub struct Fix {
 /// One finding about an input.
 ///
 /// ```
-/// use roundonce_isa::{Finding, Level, Place};
-/// let finding = Finding::error("PTX0001", Place::Whole, "`.sat` is not allowed on `fma.f64`")
+/// use roundonce_isa::{Finding, Level, Location};
+/// let finding = Finding::error("PTX0001", Location::Whole, "`.sat` is not allowed on `fma.f64`")
 ///     .rule("PTX ISA, fma: syntax")
 ///     .help("drop `.sat`");
 /// assert_eq!(finding.level, Level::Error);
@@ -82,7 +82,7 @@ pub struct Finding {
     /// A stable code: the language's letters and four digits.
     pub code: &'static str,
     /// Where.
-    pub place: Place,
+    pub location: Location,
     /// What was found, and what was expected in its place.
     pub message: String,
     /// The rule it is against: document and section. Empty where no document says it.
@@ -92,16 +92,16 @@ pub struct Finding {
     /// A safe replacement.
     pub fix: Option<Fix>,
     /// The choice that the module leaves there.
-    pub open: Option<Box<Open>>,
+    pub open: Option<Box<OpenChoice>>,
 }
 
 impl Finding {
     /// A finding with nothing but the necessary.
-    pub fn new(level: Level, code: &'static str, place: Place, message: impl Into<String>) -> Finding {
+    pub fn new(level: Level, code: &'static str, location: Location, message: impl Into<String>) -> Finding {
         Finding {
             level,
             code,
-            place,
+            location,
             message: message.into(),
             rule: String::new(),
             help: String::new(),
@@ -110,16 +110,16 @@ impl Finding {
         }
     }
     /// An error.
-    pub fn error(code: &'static str, place: Place, message: impl Into<String>) -> Finding {
-        Finding::new(Level::Error, code, place, message)
+    pub fn error(code: &'static str, location: Location, message: impl Into<String>) -> Finding {
+        Finding::new(Level::Error, code, location, message)
     }
     /// A warning.
-    pub fn warning(code: &'static str, place: Place, message: impl Into<String>) -> Finding {
-        Finding::new(Level::Warning, code, place, message)
+    pub fn warning(code: &'static str, location: Location, message: impl Into<String>) -> Finding {
+        Finding::new(Level::Warning, code, location, message)
     }
     /// A note.
-    pub fn note(code: &'static str, place: Place, message: impl Into<String>) -> Finding {
-        Finding::new(Level::Note, code, place, message)
+    pub fn note(code: &'static str, location: Location, message: impl Into<String>) -> Finding {
+        Finding::new(Level::Note, code, location, message)
     }
     /// With the rule it is against.
     #[must_use]
@@ -141,7 +141,7 @@ impl Finding {
     }
     /// With the choice that the module leaves.
     #[must_use]
-    pub fn open(mut self, open: Option<Open>) -> Finding {
+    pub fn open(mut self, open: Option<OpenChoice>) -> Finding {
         self.open = open.map(Box::new);
         self
     }

@@ -24,7 +24,7 @@ pub struct Evaluation {
 /// use roundonce_isa::{Recipe, Value, evaluate};
 /// let fma = Recipe::scalar(Operation::mul_add(Format::F32, Rounding::NearestEven));
 /// let operands = [0x3f80_0001, 0x3f80_0001, 0xbf80_0002].map(Value::scalar);
-/// assert_eq!(evaluate(&fma, &Profile::NVIDIA, &operands).value.lanes(), [0x2880_0000]);
+/// assert_eq!(evaluate(&fma, &Profile::NVIDIA, &operands).value.components(), [0x2880_0000]);
 /// ```
 pub fn evaluate(recipe: &Recipe, profile: &Profile, operands: &[Value]) -> Evaluation {
     let arity = recipe.operation.op.arity();
@@ -32,16 +32,16 @@ pub fn evaluate(recipe: &Recipe, profile: &Profile, operands: &[Value]) -> Evalu
     let component = |lane: usize| -> Outcome {
         let mut bits = [0; 3];
         for (bits, operand) in bits.iter_mut().zip(operands) {
-            *bits = operand.lanes()[lane];
+            *bits = operand.components()[lane];
         }
         recipe.operation.evaluate(profile, &bits[..arity])
     };
     let mut flags = Flags::NONE;
-    let value = Value::of((0..recipe.lanes as usize).map(|lane| {
+    let value = Value::of((0..recipe.components as usize).map(|lane| {
         let outcome = component(lane);
         flags = flags.union(outcome.flags);
         outcome.bits
     }));
-    let codes = recipe.condition_codes.then(|| ConditionCodes::of(recipe.operation.format, value.lanes()[0]));
+    let codes = recipe.condition_codes.then(|| ConditionCodes::of(recipe.operation.format, value.components()[0]));
     Evaluation { value, flags, codes }
 }

@@ -22,21 +22,21 @@ impl core::str::FromStr for Version {
 
 /// From a first value to a last one, or without end.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Since<T> {
+pub struct Range<T> {
     /// The first.
     pub first: T,
     /// The last, if it ends.
     pub last: Option<T>,
 }
 
-impl<T: PartialOrd + Copy> Since<T> {
+impl<T: PartialOrd + Copy> Range<T> {
     /// Without end.
-    pub const fn new(first: T) -> Since<T> {
-        Since { first, last: None }
+    pub const fn new(first: T) -> Range<T> {
+        Range { first, last: None }
     }
     /// Up to and including `last`.
-    pub const fn until(first: T, last: T) -> Since<T> {
-        Since { first, last: Some(last) }
+    pub const fn until(first: T, last: T) -> Range<T> {
+        Range { first, last: Some(last) }
     }
     /// Whether the value lies within.
     pub fn holds(&self, value: T) -> bool {
@@ -48,9 +48,9 @@ impl<T: PartialOrd + Copy> Since<T> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Gate {
     /// The language's versions that have the form.
-    pub version: Since<Version>,
+    pub version: Range<Version>,
     /// The targets (`sm_20` is 20) that have it.
-    pub target: Since<u32>,
+    pub target: Range<u32>,
     /// Anything else, as a reader sees it: `SPA 5.0`, `capability FMAKHR`.
     pub needs: &'static [&'static str],
 }
@@ -58,11 +58,11 @@ pub struct Gate {
 impl Gate {
     /// A gate of a first version and a first target.
     pub const fn since(version: Version, target: u32) -> Gate {
-        Gate { version: Since::new(version), target: Since::new(target), needs: &[] }
+        Gate { version: Range::new(version), target: Range::new(target), needs: &[] }
     }
     /// A gate of declared needs alone.
     pub const fn needs(needs: &'static [&'static str]) -> Gate {
-        Gate { version: Since::new(Version(0, 0)), target: Since::new(0), needs }
+        Gate { version: Range::new(Version(0, 0)), target: Range::new(0), needs }
     }
     /// Whether a target and a version, where given, have the form.
     pub fn holds(&self, target: Option<u32>, version: Option<Version>) -> bool {

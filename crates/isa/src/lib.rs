@@ -14,12 +14,12 @@ mod recipe;
 mod resolve;
 mod value;
 
-pub use diag::{Finding, Fix, Level, Place, apply_edits, apply_fixes, line_column};
+pub use diag::{Finding, Fix, Level, Location, apply_edits, apply_fixes, line_column};
 pub use evaluate::{Evaluation, evaluate};
 pub use form::{Choice, Form, Instruction, Mismatch, Part, Slot, split_modifiers, split_spelling};
-pub use gate::{Gate, Since, Version};
+pub use gate::{Gate, Range, Version};
 pub use number::{Number, exact_decimal, grouped, hex_bits, hexadecimal, parse_number, shortest_decimal};
-pub use open::{Between, Open, Reading, Term};
+pub use open::{Alternatives, OpenChoice, Sequence, SequenceOperand};
 pub use recipe::{Effect, Recipe, fused};
 pub use resolve::Table;
-pub use value::{MAX_LANES, ParsedValue, Value, convert, parse_value};
+pub use value::{MAX_COMPONENTS, ParsedValue, Value, convert, parse_value};

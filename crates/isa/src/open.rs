@@ -5,20 +5,20 @@ use roundonce_arith::{Format, Operation};
 
 /// A choice that a module leaves to whoever compiles it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Open {
+pub struct OpenChoice {
     /// The names of the values that enter, as the module has them.
     pub inputs: Vec<String>,
     /// What it is between.
-    pub between: Between,
+    pub alternatives: Alternatives,
     /// What settles it, all of them together: replacements of ranges of the text.
     pub edits: Vec<Fix>,
 }
 
 /// What may be chosen.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Between {
+pub enum Alternatives {
     /// One of two evaluations.
-    Evaluations([Reading; 2]),
+    Evaluations([Sequence; 2]),
     /// One of several results, though the evaluation is one: what shows it is known beforehand.
     Results {
         /// Of the inputs and of the results.
@@ -32,17 +32,17 @@ pub enum Between {
 
 /// An evaluation: a few operations, the last one gives the result.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Reading {
+pub struct Sequence {
     /// In a word or two.
     pub name: &'static str,
     /// In order.
-    pub steps: Vec<(Operation, Vec<Term>)>,
+    pub steps: Vec<(Operation, Vec<SequenceOperand>)>,
 }
 
 /// An operand of an evaluation's operation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Term {
-    /// An index into [`Open::inputs`].
+pub enum SequenceOperand {
+    /// An index into [`OpenChoice::inputs`].
     Input(usize),
     /// Bits of the operand's format.
     Constant(u64),
@@ -50,44 +50,44 @@ pub enum Term {
     Step(usize),
 }
 
-impl Term {
+impl SequenceOperand {
     /// The input of a name, each once.
-    pub fn named(name: String, inputs: &mut Vec<String>) -> Term {
+    pub fn named(name: String, inputs: &mut Vec<String>) -> SequenceOperand {
         let known = inputs.iter().position(|other| *other == name);
-        Term::Input(known.unwrap_or_else(|| {
+        SequenceOperand::Input(known.unwrap_or_else(|| {
             inputs.push(name);
             inputs.len() - 1
         }))
     }
 }
 
-impl Reading {
+impl Sequence {
     /// One operation whose operands are the inputs in order.
-    pub fn single(name: &'static str, operation: Operation) -> Reading {
-        let inputs = (0..operation.op.arity()).map(Term::Input).collect();
-        Reading { name, steps: vec![(operation, inputs)] }
+    pub fn single(name: &'static str, operation: Operation) -> Sequence {
+        let inputs = (0..operation.op.arity()).map(SequenceOperand::Input).collect();
+        Sequence { name, steps: vec![(operation, inputs)] }
     }
 }
 
-impl Between {
+impl Alternatives {
     /// A product and a sum that may be fused: the product is the sum's first operand where `first`, and both where the
-    /// addend is [`Term::Step`] 0. `None` where no single operation has the modes of both ([`crate::fused`]).
+    /// addend is [`SequenceOperand::Step`] 0. `None` where no single operation has the modes of both ([`crate::fused`]).
     pub fn contraction(
         product: &Operation,
-        factors: [Term; 2],
+        factors: [SequenceOperand; 2],
         sum: &Operation,
-        addend: Term,
+        addend: SequenceOperand,
         first: bool,
-    ) -> Option<Between> {
+    ) -> Option<Alternatives> {
         let fused = crate::fused(product, sum, first)?;
         let [a, b] = factors;
-        let terms = if first { vec![Term::Step(0), addend] } else { vec![addend, Term::Step(0)] };
+        let terms = if first { vec![SequenceOperand::Step(0), addend] } else { vec![addend, SequenceOperand::Step(0)] };
         let product = (*product, factors.to_vec());
         let mut steps = vec![(fused, vec![a, b, addend])];
-        if addend == Term::Step(0) {
+        if addend == SequenceOperand::Step(0) {
             steps.insert(0, product.clone());
         }
-        let apart = Reading { name: "apart", steps: vec![product, (*sum, terms)] };
-        Some(Between::Evaluations([apart, Reading { name: "fused", steps }]))
+        let apart = Sequence { name: "apart", steps: vec![product, (*sum, terms)] };
+        Some(Alternatives::Evaluations([apart, Sequence { name: "fused", steps }]))
     }
 }

@@ -9,7 +9,7 @@ pub struct Recipe {
     /// The arithmetic of one component.
     pub operation: Operation,
     /// Components: 1, or as many as packed operands hold, the first in the lowest bits.
-    pub lanes: u32,
+    pub components: u32,
     /// Condition codes are written beside the result (SASS `.CC`).
     pub condition_codes: bool,
     /// A compiler may fuse it with a neighbour: PTX `mul`, `add` and `sub` without a rounding modifier.
@@ -19,11 +19,11 @@ pub struct Recipe {
 impl Recipe {
     /// One component, no condition codes, never contracted.
     pub const fn scalar(operation: Operation) -> Recipe {
-        Recipe { operation, lanes: 1, condition_codes: false, contractible: false }
+        Recipe { operation, components: 1, condition_codes: false, contractible: false }
     }
     /// Bits of the result.
     pub const fn result_width(&self) -> u32 {
-        self.operation.format.width() * self.lanes
+        self.operation.format.width() * self.components
     }
     /// With one spelled modifier applied.
     #[must_use]
@@ -42,10 +42,10 @@ impl Recipe {
             }
             Effect::Saturate => self.operation.saturate = true,
             Effect::Factors(format) => self.operation.source_format = format,
-            Effect::Type(format, lanes) => {
+            Effect::Type(format, components) => {
                 self.operation.format = format;
                 self.operation.source_format = format;
-                self.lanes = lanes;
+                self.components = components;
             }
             Effect::ConditionCodes => self.condition_codes = true,
         }

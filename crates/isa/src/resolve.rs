@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::{Finding, Form, Instruction, Mismatch, Part, Place, Slot, Version, split_spelling};
+use crate::{Finding, Form, Instruction, Mismatch, Part, Location, Slot, Version, split_spelling};
 
 /// The rows of all languages, searched by spelling.
 pub struct Table {
@@ -64,7 +64,7 @@ impl Table {
         } else {
             format!("there is no instruction `{spelling}`")
         };
-        let finding = Finding::error("FORM0001", Place::Whole, message);
+        let finding = Finding::error("FORM0001", Location::Whole, message);
         match self.nearest(spelling) {
             Some(nearest) => finding.help(format!("did you mean `{nearest}`?")),
             None => finding.help("`roundonce forms` lists every instruction"),
@@ -102,7 +102,7 @@ fn not_here(spelling: &str, fitting: &[Instruction], target: Option<u32>, versio
     let (last, first) = (fitting[fitting.len() - 1].form, fitting[0].form);
     Finding::error(
         "FORM0003",
-        Place::Whole,
+        Location::Whole,
         format!("`{spelling}` does not exist for {}: it needs {}", asked.join(", "), gates.join("; or ")),
     )
     .rule(first.source)
@@ -122,5 +122,5 @@ fn refusal(spelling: &str, form: &Form, mismatch: &Mismatch) -> Finding {
         }
         Mismatch::Other => format!("`{spelling}` is not `{syntax}`"),
     };
-    Finding::error("FORM0002", Place::Whole, message).rule(form.source).help(form.note)
+    Finding::error("FORM0002", Location::Whole, message).rule(form.source).help(form.note)
 }

@@ -5,41 +5,41 @@ use roundonce_arith::{Flags, Format, Rounding, Unpacked, round_exact, unpack, wi
 use crate::{hex_bits, hexadecimal, parse_number, shortest_decimal};
 
 /// The most components that a packed operand has.
-pub const MAX_LANES: usize = 4;
+pub const MAX_COMPONENTS: usize = 4;
 
 /// An operand or a result: the bits of each component, the lowest first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Value {
-    lanes: [u64; MAX_LANES],
+    components: [u64; MAX_COMPONENTS],
     count: usize,
 }
 
 impl Value {
     /// One component.
     pub const fn scalar(bits: u64) -> Value {
-        Value { lanes: [bits, 0, 0, 0], count: 1 }
+        Value { components: [bits, 0, 0, 0], count: 1 }
     }
     /// As many components as the iterator gives.
     ///
     /// # Panics
-    /// If there are none, or more than [`MAX_LANES`].
+    /// If there are none, or more than [`MAX_COMPONENTS`].
     pub fn of(components: impl IntoIterator<Item = u64>) -> Value {
-        let mut value = Value { lanes: [0; MAX_LANES], count: 0 };
+        let mut value = Value { components: [0; MAX_COMPONENTS], count: 0 };
         for bits in components {
-            value.lanes[value.count] = bits;
+            value.components[value.count] = bits;
             value.count += 1;
         }
         assert!(value.count > 0, "a value has at least one component");
         value
     }
     /// The components' bits.
-    pub fn lanes(&self) -> &[u64] {
-        &self.lanes[..self.count]
+    pub fn components(&self) -> &[u64] {
+        &self.components[..self.count]
     }
     /// All components as one hex number, the lowest in the lowest bits.
     pub fn hex(&self, format: Format) -> String {
         let digits: String =
-            self.lanes().iter().rev().map(|&bits| hex_bits(format.width(), bits)[2..].to_owned()).collect();
+            self.components().iter().rev().map(|&bits| hex_bits(format.width(), bits)[2..].to_owned()).collect();
         format!("0x{digits}")
     }
     /// The value as a decimal that reads back, or such a list.
@@ -51,9 +51,9 @@ impl Value {
         self.listed(|bits| hexadecimal(format, bits))
     }
     fn listed(&self, show: impl Fn(u64) -> String) -> String {
-        match self.lanes() {
+        match self.components() {
             [bits] => show(*bits),
-            lanes => format!("({})", lanes.iter().map(|&bits| show(bits)).collect::<Vec<_>>().join(", ")),
+            components => format!("({})", components.iter().map(|&bits| show(bits)).collect::<Vec<_>>().join(", ")),
         }
     }
 }
@@ -67,7 +67,7 @@ pub struct ParsedValue {
     pub exact: bool,
 }
 
-/// Reads an operand of `lanes` components: hex bits `0x3fc00000` (a `-` before them flips every sign), PTX `0f3FC00000`
+/// Reads an operand of `components` components: hex bits `0x3fc00000` (a `-` before them flips every sign), PTX `0f3FC00000`
 /// and `0d3FF8000000000000`, and where there is one component every number that [`parse_number`] reads.
 ///
 /// # Errors
@@ -76,24 +76,24 @@ pub struct ParsedValue {
 /// ```
 /// use roundonce_arith::Format;
 /// use roundonce_isa::parse_value;
-/// assert_eq!(parse_value(Format::F32, 2, "0x3f80000040000000").unwrap().value.lanes(), [0x4000_0000, 0x3f80_0000]);
+/// assert_eq!(parse_value(Format::F32, 2, "0x3f80000040000000").unwrap().value.components(), [0x4000_0000, 0x3f80_0000]);
 /// assert!(parse_value(Format::F16, 1, "0x3f800000").is_err());
 /// ```
-pub fn parse_value(format: Format, lanes: u32, text: &str) -> Result<ParsedValue, String> {
+pub fn parse_value(format: Format, components: u32, text: &str) -> Result<ParsedValue, String> {
     let (flip, unsigned) = match text.strip_prefix('-') {
         Some(rest) => (format.sign_mask(), rest),
         None => (0, text),
     };
     let hex = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X"));
     if let Some(digits) = hex.filter(|digits| !digits.contains(['p', 'P'])) {
-        let value = parse_hex_lanes(format, lanes, digits).map_err(|problem| format!("`{text}` {problem}"))?;
-        let value = Value::of(value.lanes().iter().map(|bits| bits ^ flip));
+        let value = parse_hex_components(format, components, digits).map_err(|problem| format!("`{text}` {problem}"))?;
+        let value = Value::of(value.components().iter().map(|bits| bits ^ flip));
         return Ok(ParsedValue { value, exact: true });
     }
-    if lanes > 1 {
+    if components > 1 {
         return Err(format!(
-            "`{text}` is not a packed operand: {lanes} components are written as one hex number of {} digits",
-            lanes * format.width() / 4
+            "`{text}` is not a packed operand: {components} components are written as one hex number of {} digits",
+            components * format.width() / 4
         ));
     }
     let ptx = |prefix: [&str; 2], digits| {
@@ -115,7 +115,7 @@ pub fn parse_value(format: Format, lanes: u32, text: &str) -> Result<ParsedValue
     }
 }
 
-fn parse_hex_lanes(format: Format, lanes: u32, digits: &str) -> Result<Value, String> {
+fn parse_hex_components(format: Format, components: u32, digits: &str) -> Result<Value, String> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Err("has a character that is no hex digit".to_owned());
     }
@@ -125,17 +125,17 @@ fn parse_hex_lanes(format: Format, lanes: u32, digits: &str) -> Result<Value, St
         .chars()
         .next()
         .map_or(0, |first| significant.len() * 4 - (first.to_digit(16).unwrap_or(0).leading_zeros() as usize - 28));
-    if bits > (lanes * width) as usize {
-        return Err(format!("does not fit: it has {bits} bits, the operand has {}", lanes * width));
+    if bits > (components * width) as usize {
+        return Err(format!("does not fit: it has {bits} bits, the operand has {}", components * width));
     }
     // A format narrower than a whole number of digits is one component only.
     let per_lane = width.div_ceil(4) as usize;
-    let padded = format!("{significant:0>digits$}", digits = per_lane * lanes as usize);
+    let padded = format!("{significant:0>digits$}", digits = per_lane * components as usize);
     let lane = |index: usize| {
         let end = padded.len() - index * per_lane;
         u64::from_str_radix(&padded[end - per_lane..end], 16).map_err(|error| error.to_string())
     };
-    let values = (0..lanes as usize).map(lane).collect::<Result<Vec<u64>, String>>()?;
+    let values = (0..components as usize).map(lane).collect::<Result<Vec<u64>, String>>()?;
     Ok(Value::of(values))
 }
 

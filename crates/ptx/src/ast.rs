@@ -7,7 +7,7 @@
 //! What this is not: it resolves no name. Whether `x` is a register, a variable, a label or a function, and which of
 //! several scopes declared it, is the work of who reads the tree.
 
-use roundonce_isa::{Place, Version};
+use roundonce_isa::{Location, Version};
 
 /// A range of bytes of the text.
 ///
@@ -37,8 +37,8 @@ impl Span {
         Span { start: self.start, end: end.end }
     }
     /// As a finding's place.
-    pub const fn place(self) -> Place {
-        Place::Span { start: self.start as usize, end: self.end as usize }
+    pub const fn place(self) -> Location {
+        Location::Span { start: self.start as usize, end: self.end as usize }
     }
     /// The bytes it covers; empty where the span is not of this text.
     pub fn of(self, text: &str) -> &str {

@@ -4,7 +4,7 @@
 //! row that fits is taken.
 
 use roundonce_arith::{Format, ArithOp, Operation, Rounding};
-use roundonce_isa::{Choice, Effect, Form, Gate, Part, Recipe, Since, Slot, Version};
+use roundonce_isa::{Choice, Effect, Form, Gate, Part, Recipe, Range, Slot, Version};
 
 const fn choice(text: &'static str, effect: Effect) -> Choice {
     Choice { text, effect }
@@ -73,7 +73,7 @@ const fn subtracting(mut recipe: Recipe) -> Recipe {
     recipe
 }
 
-const SM_1X: Gate = Gate { version: Since::new(Version(1, 0)), target: Since::until(10, 13), needs: &[] };
+const SM_1X: Gate = Gate { version: Range::new(Version(1, 0)), target: Range::until(10, 13), needs: &[] };
 const FMA: &str = "PTX ISA, 9.7.3.6 fma";
 const MAD: &str = "PTX ISA, 9.7.3.7 mad";
 const MIXED_GATE: Gate = Gate::since(Version(8, 6), 100);
@@ -99,18 +99,18 @@ const fn row(
 pub const FORMS: &[Form] = &[
     row("fma", &[RND, FTZ, SAT, F32], "d, a, b, c", Gate::since(Version(2, 0), 20), FUSED_F32, FMA, ""),
     row("fma", &[RND, FTZ, F32X2], "d, a, b, c", Gate::since(Version(8, 6), 100),
-        Recipe { lanes: 2, ..FUSED_F32 }, FMA, "two f32 in a .b64, lane 0 in the low half; no .sat"),
+        Recipe { components: 2, ..FUSED_F32 }, FMA, "two f32 in a .b64, lane 0 in the low half; no .sat"),
     row("fma", &[RND, F64], "d, a, b, c", Gate::since(Version(1, 4), 13), FUSED_F64, FMA, ""),
     row("mad", &[FTZ, SAT, F32], "d, a, b, c", SM_1X,
         flushing(recipe(ArithOp::TruncatedMulAdd, Format::F32)), MAD,
         "the product is cut to 24 bits, its exponent unbounded, before c is added and rounded; mul then add where c is zero"),
     row("mad", &[FTZ, SAT, F32], "d, a, b, c",
-        Gate { version: Since::until(Version(2, 0), Version(3, 1)), target: Since::new(20), needs: &[] }, FUSED_F32, MAD,
+        Gate { version: Range::until(Version(2, 0), Version(3, 1)), target: Range::new(20), needs: &[] }, FUSED_F32, MAD,
         "errata: without .rnd it means .rn up to PTX 3.1 (which warns); an error from 3.2"),
     row("mad", &[RND, FTZ, SAT, F32], "d, a, b, c", Gate::since(Version(2, 0), 20), FUSED_F32, MAD, "the same as fma.f32"),
     row("mad", &[RND, F64], "d, a, b, c", Gate::since(Version(1, 0), 13), FUSED_F64, MAD, "the same as fma.f64"),
     row("mad", &[F64], "d, a, b, c",
-        Gate { version: Since::until(Version(1, 0), Version(1, 3)), target: Since::new(13), needs: &[] }, FUSED_F64, MAD,
+        Gate { version: Range::until(Version(1, 0), Version(1, 3)), target: Range::new(13), needs: &[] }, FUSED_F64, MAD,
         "without .rnd it means .rn up to PTX 1.3; an error from 1.4"),
     row("add", &[RND_OPTIONAL, SAT, F32, ATYPE], "d, a, c", MIXED_GATE, contractible(ArithOp::Add, Format::F32),
         "PTX ISA, 9.7.5.1 add", CONTRACTS),

@@ -6,7 +6,7 @@
 
 use crate::ast::{Binary, Cast, Module, Operand, OperandKind, Operands, Unary};
 use roundonce_arith::{Format, ArithOp, Operation, Profile, Rounding};
-use roundonce_isa::{Finding, Place, convert, parse_number};
+use roundonce_isa::{Finding, Location, convert, parse_number};
 
 /// An integer literal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -169,7 +169,7 @@ fn both<'m, 'a>(module: &'m Module<'a>, items: Operands) -> Option<[&'m Operand<
     }
 }
 
-fn number(text: &str, place: Place) -> Result<Constant, Finding> {
+fn number(text: &str, place: Location) -> Result<Constant, Finding> {
     let too_large = |what: &str| {
         Finding::error("PTX0006", place, format!("`{text}` is too large: expected {what}"))
             .rule("PTX ISA, 4.5 constants")
@@ -205,7 +205,7 @@ fn number(text: &str, place: Place) -> Result<Constant, Finding> {
     }
 }
 
-fn too_small(text: &str, place: Place) -> Finding {
+fn too_small(text: &str, place: Location) -> Finding {
     Finding::error(
         "PTX0006",
         place,

@@ -11,7 +11,7 @@ use crate::ast::{
     Statement, Variable, Variables,
 };
 use crate::lexer::{Kind, Lexer, Mark, Token};
-use roundonce_isa::{Finding, Place, Version};
+use roundonce_isa::{Finding, Location, Version};
 
 /// What became of a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,7 +37,7 @@ const MAX_DEPTH: u32 = 64;
 /// ```
 pub fn parse(text: &str) -> Parsed<'_> {
     if text.len() > u32::MAX as usize - 16 {
-        let finding = Finding::error("PTX0005", Place::Whole, "a text of 4 GiB or more: expected a PTX module")
+        let finding = Finding::error("PTX0005", Location::Whole, "a text of 4 GiB or more: expected a PTX module")
             .help("split it: each module is parsed alone");
         return Parsed { module: Module::default(), findings: vec![finding] };
     }
@@ -59,7 +59,7 @@ pub(crate) fn parse_operand(text: &str) -> core::result::Result<(Module<'_>, Ope
     }
     match (parser.findings.into_iter().next(), operand) {
         (None, Ok(operand)) => Ok((parser.module, operand)),
-        (finding, _) => Err(finding.unwrap_or_else(|| Finding::error("PTX0001", Place::Whole, "expected an operand"))),
+        (finding, _) => Err(finding.unwrap_or_else(|| Finding::error("PTX0001", Location::Whole, "expected an operand"))),
     }
 }
 

@@ -17,7 +17,7 @@ pub use determinacy::{Contraction, contractions};
 
 use crate::ast::{Function, Instruction, Module, Operand, OperandKind, Operands, Span, Statement, Variable};
 use crate::parser::parse;
-use roundonce_isa::{Finding, Place, Version};
+use roundonce_isa::{Finding, Location, Version};
 use scope::{Entity, Scopes};
 
 /// What to check beyond the rules.
@@ -69,10 +69,10 @@ pub fn check(module: &Module, options: &Options) -> Vec<Finding> {
 }
 
 fn sort(findings: &mut [Finding]) {
-    findings.sort_by_key(|finding| match finding.place {
-        Place::Span { start, end } => (start, end),
-        Place::Word(word) => (word, word),
-        Place::Whole => (0, 0),
+    findings.sort_by_key(|finding| match finding.location {
+        Location::Span { start, end } => (start, end),
+        Location::Word(word) => (word, word),
+        Location::Whole => (0, 0),
     });
 }
 

@@ -1,6 +1,6 @@
 //! The rules one by one: code, place, fix.
 
-use roundonce_isa::{Finding, Level, Place, apply_fixes};
+use roundonce_isa::{Finding, Level, Location, apply_fixes};
 use roundonce_ptx::{Options, check_text, contractions, parse};
 
 const REGISTERS: &str = ".reg .pred p<4>; .reg .f32 f<8>; .reg .b32 b<8>; .reg .u32 u<8>; .reg .f64 d<8>; \
@@ -13,8 +13,8 @@ fn module(version: &str, target: &str, body: &str) -> String {
 /// Level, code and underlined text of what a body is told.
 fn told(version: &str, target: &str, body: &str) -> Vec<(Level, &'static str, String)> {
     let text = module(version, target, body);
-    let underlined = |finding: &Finding| match finding.place {
-        Place::Span { start, end } => text[start..end].to_owned(),
+    let underlined = |finding: &Finding| match finding.location {
+        Location::Span { start, end } => text[start..end].to_owned(),
         _ => String::new(),
     };
     let findings = check_text(&text, &Options::default());

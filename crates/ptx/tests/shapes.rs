@@ -1,6 +1,6 @@
 //! Shapes that must be read: `vectors/edge/ptx/shapes`, and what a broken text says.
 
-use roundonce_isa::{Finding, Place, line_column};
+use roundonce_isa::{Finding, Location, line_column};
 use roundonce_ptx::ast::{Item, OperandKind, Space, Statement};
 use roundonce_ptx::{parse, print};
 
@@ -83,7 +83,7 @@ fn the_tree_says_what_the_text_says() {
 }
 
 fn told(text: &str, finding: &Finding) -> String {
-    let Place::Span { start, .. } = finding.place else { return finding.to_string() };
+    let Location::Span { start, .. } = finding.location else { return finding.to_string() };
     let (line, column) = line_column(text, start);
     format!("{line}:{column} {} {}", finding.code, finding.message)
 }

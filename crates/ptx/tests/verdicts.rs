@@ -64,7 +64,7 @@ fn findings_are_complete() {
             assert!(finding.code.starts_with("PTX"), "{finding}");
             let syntax = finding.code < "PTX0010";
             assert!(syntax || !finding.rule.is_empty() || finding.level == Level::Note, "{finding}");
-            if let roundonce_isa::Place::Span { start, end } = finding.place {
+            if let roundonce_isa::Location::Span { start, end } = finding.location {
                 assert!(start <= end && end <= text.len() && text.get(start..end).is_some(), "{finding}");
             }
         }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 use roundonce_arith::batch::{Batch, Lane, Source, Stores};
 use roundonce_arith::{Format, Operand as Place, Operation, Profile};
-use roundonce_isa::{Finding, Instruction, MAX_LANES, Value};
+use roundonce_isa::{Finding, Instruction, MAX_COMPONENTS, Value};
 
 /// An operand: an element a component, as bits; the components of packed values follow one another, the lowest first.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +63,7 @@ pub fn eval_into(
     out: Results<'_>,
 ) -> Result<(), Finding> {
     crate::check_arity(instruction, operands.len())?;
-    let job = Job { operation: instruction.recipe.operation, lanes: instruction.recipe.lanes as usize, operands };
+    let job = Job { operation: instruction.recipe.operation, lanes: instruction.recipe.components as usize, operands };
     match out {
         Results::U32(out) if job.operation.source_format.width() == 16 => job.mixed(profile, out),
         Results::U16(out) => job.same(profile, out),
@@ -193,7 +193,7 @@ impl Job<'_> {
     }
 
     fn uniform<T: Element>(&self, what: &str, value: &Value) -> Result<Column<'_, T>, Finding> {
-        let components = value.lanes();
+        let components = value.components();
         if components.len() != self.lanes {
             let message = format!("{what} has {} components, the instruction {}", components.len(), self.lanes);
             return Err(fault("FORM0008", message));
@@ -217,7 +217,7 @@ impl Operand<'_> {
 }
 
 fn fault(code: &'static str, message: String) -> Finding {
-    Finding::error(code, roundonce_isa::Place::Whole, message)
+    Finding::error(code, roundonce_isa::Location::Whole, message)
 }
 
 fn wrong_width(what: &str, format: Format, found: u32) -> String {
@@ -241,7 +241,7 @@ fn in_parts<T: Send>(out: &mut [T], work: impl Fn(Range<usize>, &mut [T]) + Sync
 // A part of packed values ends with one.
 const _: () = {
     let mut lanes = 1;
-    while lanes <= MAX_LANES {
+    while lanes <= MAX_COMPONENTS {
         assert!(PART.is_multiple_of(lanes));
         lanes += 1;
     }

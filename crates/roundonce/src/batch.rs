@@ -60,7 +60,7 @@ impl Batch {
         let operands = operands(&instruction, texts).map_err(|finding| finding.to_string())?;
         let result = eval(&instruction, &operands.values, &self.profile);
         let format = instruction.recipe.operation.format;
-        for (index, bits) in result.value.lanes().iter().rev().enumerate() {
+        for (index, bits) in result.value.components().iter().rev().enumerate() {
             let digits = format.width() as usize / 4;
             out.push_str(if index == 0 { "0x" } else { "" });
             let _ = write!(out, "{bits:0digits$x}");

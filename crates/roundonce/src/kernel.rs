@@ -229,7 +229,7 @@ pub fn number(bytes: u32, scalar: Option<Scalar>, text: &str) -> Result<u64, Str
         return if bits & !mask == 0 { Ok(bits) } else { Err(format!("`{text}` does not fit in {bytes} bytes")) };
     }
     match scalar {
-        Some(Scalar::Float(format)) => parse_value(format, 1, text).map(|parsed| parsed.value.lanes()[0]),
+        Some(Scalar::Float(format)) => parse_value(format, 1, text).map(|parsed| parsed.value.components()[0]),
         _ => {
             let integer: i128 = text.parse().map_err(|_| format!("`{text}` is neither an integer nor hex bits"))?;
             let fits = integer >= -(1i128 << (bits.min(64) - 1)) && integer <= i128::from(mask);
@@ -253,7 +253,7 @@ impl LaneValues {
     /// # Errors
     /// If it is none.
     pub fn parse(text: &str) -> Result<LaneValues, String> {
-        Ok(LaneValues::Uniform(parse_value(Format::F32, 1, text)?.value.lanes()[0] as u32))
+        Ok(LaneValues::Uniform(parse_value(Format::F32, 1, text)?.value.components()[0] as u32))
     }
 }
 

@@ -28,7 +28,7 @@ pub use roundonce_spirv as spirv;
 pub use roundonce_why::{self as why, Explained};
 pub use sides::{SideProblem, sides};
 
-use roundonce_isa::{ParsedValue, Place, Table, parse_value};
+use roundonce_isa::{ParsedValue, Location, Table, parse_value};
 
 /// Every language's rows.
 pub const TABLES: [&[Form]; 3] = [ptx::forms::FORMS, sass::forms::FORMS, spirv::forms::FORMS];
@@ -64,7 +64,7 @@ pub fn instruction(spelling: &str, target: &Target) -> Result<Instruction, Findi
     let (name, suffix) = spelling.split_once('@').map_or((spelling, None), |(name, sm)| (name, Some(sm)));
     let sm = match suffix {
         None => target.sm,
-        Some(text) => Some(parse_sm(text).map_err(|problem| Finding::error("FORM0004", Place::Whole, problem))?),
+        Some(text) => Some(parse_sm(text).map_err(|problem| Finding::error("FORM0004", Location::Whole, problem))?),
     };
     TABLE.resolve(name, sm, target.ptx)
 }
@@ -104,8 +104,8 @@ pub fn operands<S: AsRef<str>>(instruction: &Instruction, texts: &[S]) -> Result
 /// If the instruction has no such operand: [`check_arity`] sees to it.
 pub fn operand(instruction: &Instruction, index: usize, text: &str) -> Result<ParsedValue, Finding> {
     let recipe = &instruction.recipe;
-    parse_value(recipe.operation.operand_format(index), recipe.lanes, text)
-        .map_err(|problem| Finding::error("FORM0006", Place::Whole, format!("operand {}: {problem}", index + 1)))
+    parse_value(recipe.operation.operand_format(index), recipe.components, text)
+        .map_err(|problem| Finding::error("FORM0006", Location::Whole, format!("operand {}: {problem}", index + 1)))
 }
 
 /// That an instruction takes so many operands.
@@ -119,7 +119,7 @@ pub fn check_arity(instruction: &Instruction, found: usize) -> Result<(), Findin
     }
     let (syntax, operands) = (instruction.form.syntax(), instruction.form.operands);
     let message = format!("`{syntax}` takes {arity} operands ({operands}), found {found}");
-    Err(Finding::error("FORM0005", Place::Whole, message).rule(instruction.form.source))
+    Err(Finding::error("FORM0005", Location::Whole, message).rule(instruction.form.source))
 }
 
 /// The GPU's bits.
@@ -162,10 +162,10 @@ pub fn allowed(
 ) -> Result<Vec<spirv::AllowedSet>, Finding> {
     if instruction.form.language != spirv::forms::LANGUAGE {
         let message = format!("the bits of `{spelling}` are determined: only SPIR-V leaves a choice of results");
-        return Err(Finding::error("FORM0007", Place::Whole, message).rule(instruction.form.source));
+        return Err(Finding::error("FORM0007", Location::Whole, message).rule(instruction.form.source));
     }
     let format = instruction.recipe.operation.format;
     let modes = spirv::FloatModes::of_spelling(spelling);
-    let component = |lane: usize| [0, 1, 2].map(|operand| operands[operand].lanes()[lane]);
-    Ok((0..instruction.recipe.lanes as usize).map(|lane| spirv::allowed(format, modes, component(lane))).collect())
+    let component = |lane: usize| [0, 1, 2].map(|operand| operands[operand].components()[lane]);
+    Ok((0..instruction.recipe.components as usize).map(|lane| spirv::allowed(format, modes, component(lane))).collect())
 }

@@ -64,7 +64,7 @@ fn layout(width: u32) -> Layout {
 /// Computes so many values with the operands given in these ways, and holds each against `eval`.
 fn check(spelling: &str, instruction: &Instruction, values: usize, ways: &[Way], seed: u64) {
     let operation = &instruction.recipe.operation;
-    let lanes = instruction.recipe.lanes as usize;
+    let lanes = instruction.recipe.components as usize;
     let width = operation.format.width();
     let mut generator = Generator::new(seed, layout(operation.source_format.width()), layout(width));
     let triples: Vec<[u64; 3]> = (0..values * lanes).map(|_| generator.triple()).collect();

@@ -19,7 +19,7 @@ fn every_spelling_agrees_with_the_judge() {
     for (index, spelling) in spellings().iter().enumerate() {
         let reading = read(spelling);
         let found = instruction(spelling, &Target::default()).unwrap();
-        assert_eq!(found.recipe.lanes as usize, reading.lanes, "{spelling}");
+        assert_eq!(found.recipe.components as usize, reading.lanes, "{spelling}");
         let mut generator = Generator::new(index as u64, reading.spec.factors, reading.spec.to);
         for _ in 0..2_000 / reading.lanes {
             let triples: Vec<[u64; 3]> = (0..reading.lanes).map(|_| generator.triple()).collect();
@@ -30,7 +30,7 @@ fn every_spelling_agrees_with_the_judge() {
             for (lane, triple) in triples.iter().enumerate() {
                 let (bits, flags) = judged(&reading, *triple);
                 all_flags |= flags;
-                assert_eq!(result.value.lanes()[lane], bits, "{spelling} {triple:x?}");
+                assert_eq!(result.value.components()[lane], bits, "{spelling} {triple:x?}");
             }
             assert_eq!(result.flags.bits(), all_flags, "flags of {spelling} {triples:x?}");
             let codes = reading.codes.then(|| condition_codes(reading.spec.to, judged(&reading, triples[0]).0));

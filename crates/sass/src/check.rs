@@ -1,7 +1,7 @@
 //! Everything that is against a rule in a text.
 
 use roundonce_arith::Format;
-use roundonce_isa::{Finding, Place, parse_value};
+use roundonce_isa::{Finding, Location, parse_value};
 
 use crate::instruction::Value;
 use crate::listing::{Code, Line, Listing};
@@ -23,10 +23,10 @@ pub fn check(text: &str) -> Vec<Finding> {
     let unwritable = listing.lines.iter().filter_map(|line| line.to_word().err());
     findings.extend(unwritable.filter(|finding| finding.code != rules::TEXT_ONLY.code));
     findings.extend(listing_findings(text, &listing));
-    findings.sort_by_key(|finding| match finding.place {
-        Place::Span { start, .. } => start,
-        Place::Word(word) => word,
-        Place::Whole => 0,
+    findings.sort_by_key(|finding| match finding.location {
+        Location::Span { start, .. } => start,
+        Location::Word(word) => word,
+        Location::Whole => 0,
     });
     findings
 }
@@ -62,7 +62,7 @@ pub(crate) fn listing_findings(text: &str, listing: &Listing) -> Vec<Finding> {
 
 fn statement_findings(text: &str, statement: &Statement, findings: &mut Vec<Finding>) {
     let (start, end) = statement.span;
-    instruction_findings(&statement.instruction, Place::Span { start, end }, findings);
+    instruction_findings(&statement.instruction, Location::Span { start, end }, findings);
     if statement.instruction.shape().form.is_none() {
         return;
     }

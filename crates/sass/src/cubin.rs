@@ -3,7 +3,7 @@
 use object::LittleEndian;
 use object::elf::{EM_CUDA, FileHeader64};
 use object::read::elf::{FileHeader, SectionHeader};
-use roundonce_isa::{Finding, Place};
+use roundonce_isa::{Finding, Location};
 
 use crate::disassemble::{Layout, disasm_bundles};
 use crate::rules;
@@ -40,7 +40,7 @@ impl Cubin {
     /// # Errors
     /// If it is no ELF file of a GPU, of another GPU family, damaged, or its code is not whole bundles.
     pub fn parse(bytes: &[u8]) -> Result<Cubin, Finding> {
-        let fault = |message: String| rules::CUBIN.finding(Place::Whole, message);
+        let fault = |message: String| rules::CUBIN.finding(Location::Whole, message);
         let broken = |error: object::read::Error| fault(format!("the ELF file cannot be read: {error}"));
         let header = FileHeader64::<LittleEndian>::parse(bytes).map_err(broken)?;
         let endian = header.endian().map_err(broken)?;
@@ -88,7 +88,7 @@ fn named(mut finding: Finding, kernel: &str) -> Finding {
 pub(crate) fn words(bytes: &[u8]) -> Result<Vec<u64>, Finding> {
     if !bytes.len().is_multiple_of(32) {
         let message = format!("{} bytes are not a whole number of 32-byte bundles", bytes.len());
-        return Err(rules::LAYOUT.finding(Place::Word(bytes.len() / 8), message));
+        return Err(rules::LAYOUT.finding(Location::Word(bytes.len() / 8), message));
     }
     let (words, _) = bytes.as_chunks::<8>();
     Ok(words.iter().map(|word| u64::from_le_bytes(*word)).collect())

@@ -1,6 +1,6 @@
 //! Words to text: a word, a bundle, a file.
 
-use roundonce_isa::{Finding, Place};
+use roundonce_isa::{Finding, Location};
 
 use crate::decode;
 use crate::instruction::Instruction;
@@ -56,7 +56,7 @@ pub fn disasm_word_into(word: u64, style: Style, out: &mut String) -> Result<(),
             instruction.write(style, None, out);
             Ok(())
         }
-        Err(error) => Err(rules::OPCODE.finding(Place::Word(0), error.to_string())),
+        Err(error) => Err(rules::OPCODE.finding(Location::Word(0), error.to_string())),
     }
 }
 
@@ -130,7 +130,7 @@ pub fn disasm_words(words: &[u64], layout: &Layout) -> String {
 pub fn disasm_bundles(words: &[u64], layout: &Layout) -> Result<String, Finding> {
     if !words.len().is_multiple_of(4) {
         let message = format!("{} words are not a whole number of bundles of four", words.len());
-        return Err(rules::LAYOUT.finding(Place::Word(words.len()), message));
+        return Err(rules::LAYOUT.finding(Location::Word(words.len()), message));
     }
     let bundles: Vec<(Control, Vec<Row>)> =
         words.chunks_exact(4).enumerate().map(|(at, b)| bundle(at, b, layout)).collect();

@@ -1,7 +1,7 @@
 //! From a text file to its lines of code: listings of nvdisasm and cuobjdump, and text in any of the scheduling
 //! styles, mixed as they come.
 
-use roundonce_isa::{Finding, Place};
+use roundonce_isa::{Finding, Location};
 
 use crate::parse::{Cursor, Span, Statement};
 use crate::rules;
@@ -407,7 +407,7 @@ impl Line {
         }
     }
     /// The place of the line.
-    pub(crate) fn place(&self) -> Place {
-        Place::Span { start: self.span.0, end: self.span.1 }
+    pub(crate) fn place(&self) -> Location {
+        Location::Span { start: self.span.0, end: self.span.1 }
     }
 }

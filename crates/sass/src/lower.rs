@@ -10,7 +10,7 @@ use roundonce_ir::{
     self, Block, Comparand, Comparison, IntOp, Kernel, Op, Param, Passing, Program, Reg, Sign, Space, Special,
     Terminator, Width,
 };
-use roundonce_isa::{Finding, Level, Place, line_column};
+use roundonce_isa::{Finding, Level, Location, line_column};
 
 use crate::instruction::{Guard, Instruction, PT, RZ, Value};
 use crate::listing::{Code, Line, Listing};
@@ -76,7 +76,7 @@ pub fn lower(text: &str, entry: Option<&str>) -> Result<Lowered, Vec<Finding>> {
     let (name, lines) = match kernel_lines(&listing, entry) {
         Ok(kernel) => kernel,
         Err(message) => {
-            findings.push(rules::ENTRY.finding(Place::Whole, message));
+            findings.push(rules::ENTRY.finding(Location::Whole, message));
             return Err(findings);
         }
     };

@@ -1,6 +1,6 @@
 //! The rules, one row each, and the findings that follow from them.
 
-use roundonce_isa::{Finding, Level, Place};
+use roundonce_isa::{Finding, Level, Location};
 
 use crate::encode::EncodeError;
 use crate::instruction::{Instruction, Value};
@@ -23,11 +23,11 @@ pub struct Rule {
 
 impl Rule {
     /// A finding against it.
-    pub(crate) fn finding(&self, place: Place, message: impl Into<String>) -> Finding {
+    pub(crate) fn finding(&self, place: Location, message: impl Into<String>) -> Finding {
         Finding::new(self.level, self.code, place, message).rule(self.source)
     }
     pub(crate) fn at(&self, (start, end): (usize, usize), message: impl Into<String>) -> Finding {
-        self.finding(Place::Span { start, end }, message)
+        self.finding(Location::Span { start, end }, message)
     }
 }
 
@@ -126,7 +126,7 @@ fn short_immediate(statement: &Statement, bits: u32, span: (usize, usize), messa
 }
 
 /// What is against a rule in an instruction that has a word.
-pub(crate) fn instruction_findings(instruction: &Instruction, place: Place, findings: &mut Vec<Finding>) {
+pub(crate) fn instruction_findings(instruction: &Instruction, place: Location, findings: &mut Vec<Finding>) {
     if let Some(name) = instruction.illegal_modifier() {
         let message = format!("`{name}` is a value of the encoding that means nothing");
         findings.push(INVALID_FMZ.finding(place, message).help("write `.FTZ`, `.FMZ` or neither"));
@@ -144,7 +144,7 @@ pub(crate) fn instruction_findings(instruction: &Instruction, place: Place, find
 /// assert_eq!(findings[0].code, "SASS0011");
 /// ```
 pub fn check_word(word: u64, index: usize) -> Vec<Finding> {
-    let place = Place::Word(index);
+    let place = Location::Word(index);
     let mut findings = Vec::new();
     match decode(word) {
         Err(error) => findings.push(OPCODE.finding(place, error.to_string())),

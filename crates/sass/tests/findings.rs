@@ -1,11 +1,11 @@
 //! What is refused or reported: its code, its place, what it says to do.
 
-use roundonce_isa::{Finding, Level, Place, apply_fixes};
+use roundonce_isa::{Finding, Level, Location, apply_fixes};
 use roundonce_sass::{RULES, asm_file, asm_line, check, check_word};
 
 fn marked<'a>(text: &'a str, finding: &Finding) -> &'a str {
-    match finding.place {
-        Place::Span { start, end } => &text[start..end],
+    match finding.location {
+        Location::Span { start, end } => &text[start..end],
         _ => panic!("{finding} has no span"),
     }
 }
@@ -143,11 +143,11 @@ fn every_rule_is_shown() {
 
 #[test]
 fn words() {
-    let codes = |word| check_word(word, 3).iter().map(|finding| (finding.code, finding.place)).collect::<Vec<_>>();
+    let codes = |word| check_word(word, 3).iter().map(|finding| (finding.code, finding.location)).collect::<Vec<_>>();
     assert_eq!(codes(0x5980_0180_0027_0100), []);
-    assert_eq!(codes(0x5980_01bf_f027_0100), [("SASS0023", Place::Word(3))]);
-    assert_eq!(codes(0x59e0_0180_0027_0100), [("SASS0011", Place::Word(3))]);
-    assert_eq!(codes(0x5900_0180_0027_0100), [("SASS0012", Place::Word(3))]);
+    assert_eq!(codes(0x5980_01bf_f027_0100), [("SASS0023", Location::Word(3))]);
+    assert_eq!(codes(0x59e0_0180_0027_0100), [("SASS0011", Location::Word(3))]);
+    assert_eq!(codes(0x5900_0180_0027_0100), [("SASS0012", Location::Word(3))]);
     let message = &check_word(0x5900_0180_0027_0100, 0)[0].message;
     assert!(message.contains("bits 55 to 63") && message.contains("FFMA with register (010110011)"), "{message}");
 }

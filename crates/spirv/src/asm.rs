@@ -10,7 +10,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use roundonce_isa::{Finding, Place, Version};
+use roundonce_isa::{Finding, Location, Version};
 use rspirv::grammar::OperandKind;
 use rspirv::spirv;
 
@@ -74,7 +74,7 @@ pub fn assemble_module(text: &str, version: Option<Version>) -> Result<Module, V
 }
 
 fn syntax(start: usize, end: usize, message: String) -> Finding {
-    Finding::error("SPV0002", Place::Span { start, end }, message)
+    Finding::error("SPV0002", Location::Span { start, end }, message)
 }
 
 #[derive(Clone, Copy)]
@@ -203,9 +203,9 @@ impl<'t> Assembler<'t> {
             Ok(module) => Ok(module.with_text(self.spans, names)),
             // Only raw words can say a wrong length.
             Err(mut finding) => {
-                if let Place::Word(word) = finding.place {
+                if let Location::Word(word) = finding.location {
                     let (start, end) = self.spans.get(word).copied().unwrap_or((0, 0));
-                    finding.place = Place::Span { start: start as usize, end: end as usize };
+                    finding.location = Location::Span { start: start as usize, end: end as usize };
                 }
                 Err(vec![finding])
             }

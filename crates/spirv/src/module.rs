@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 
-use roundonce_isa::{Finding, Place, Version};
+use roundonce_isa::{Finding, Location, Version};
 use rspirv::grammar::OperandKind;
 use rspirv::spirv::{self, Op};
 
@@ -67,7 +67,7 @@ impl Module {
     /// Source: SPIR-V 1.6, 2.3 Physical Layout.
     pub fn from_binary(bytes: &[u8]) -> Result<Module, Finding> {
         let bad = |word, message: String| {
-            Finding::error("SPV0001", Place::Word(word), message).rule("SPIR-V 1.6, 2.3 Physical Layout")
+            Finding::error("SPV0001", Location::Word(word), message).rule("SPIR-V 1.6, 2.3 Physical Layout")
         };
         let magic = bytes.first_chunk::<4>().copied().map(u32::from_le_bytes);
         let swapped = match magic {
@@ -94,7 +94,7 @@ impl Module {
     /// As [`from_binary`](Module::from_binary).
     pub fn from_words(words: Vec<u32>) -> Result<Module, Finding> {
         let bad = |word, message: String| {
-            Finding::error("SPV0001", Place::Word(word), message).rule("SPIR-V 1.6, 2.3 Physical Layout")
+            Finding::error("SPV0001", Location::Word(word), message).rule("SPIR-V 1.6, 2.3 Physical Layout")
         };
         if words.len() < HEADER_WORDS {
             return Err(bad(words.len(), format!("the header has 5 words, the binary {}", words.len())));
@@ -149,12 +149,12 @@ impl Module {
         self.words[3]
     }
     /// The place of a word: in the text, where there is one. An instruction's first word stands for all of it.
-    pub fn place(&self, word: usize) -> Place {
+    pub fn place(&self, word: usize) -> Location {
         match (self.spans.get(word), self.spans.last()) {
-            (Some(&(start, end)), _) => Place::Span { start: start as usize, end: end as usize },
+            (Some(&(start, end)), _) => Location::Span { start: start as usize, end: end as usize },
             // What is missing at the end of a text is missing after its last word.
-            (None, Some(&(_, end))) => Place::Span { start: end as usize, end: end as usize },
-            (None, None) => Place::Word(word),
+            (None, Some(&(_, end))) => Location::Span { start: end as usize, end: end as usize },
+            (None, None) => Location::Word(word),
         }
     }
     /// The bytes of the text that a word stands for.

@@ -1,7 +1,7 @@
 //! What is valid and yet reported: the findings that no other validator gives. Each with its code, its level and the
 //! words that matter.
 
-use roundonce_isa::{Finding, Level, Place};
+use roundonce_isa::{Finding, Level, Location};
 use roundonce_spirv::{Environment, check_text};
 
 const FMA: &str = "OpCapability Shader
@@ -27,8 +27,8 @@ fn module(import: &str, decorate: &str, body: &str) -> String {
 /// The findings with the text each points at.
 fn found(text: &str) -> Vec<(Finding, String)> {
     let findings = check_text(text, Environment::UNIVERSAL);
-    let pointed = |finding: &Finding| match finding.place {
-        Place::Span { start, end } => text[start..end].to_owned(),
+    let pointed = |finding: &Finding| match finding.location {
+        Location::Span { start, end } => text[start..end].to_owned(),
         _ => String::new(),
     };
     findings.into_iter().map(|finding| (finding.clone(), pointed(&finding))).collect()

@@ -1,6 +1,6 @@
 //! What cannot be run is named, with its place, before anything runs; and so is what makes no sense.
 
-use roundonce_isa::{Place, line_column};
+use roundonce_isa::{Location, line_column};
 use roundonce_spirv::{Settings, assemble_module, lower};
 
 /// A module whose entry point holds `body`, with more declarations before it and functions after it.
@@ -51,7 +51,7 @@ fn each_is_named_with_its_place() {
         let told: Vec<String> = findings
             .iter()
             .map(|finding| {
-                let Place::Span { start: at, .. } = finding.place else { panic!("{finding:?}") };
+                let Location::Span { start: at, .. } = finding.location else { panic!("{finding:?}") };
                 format!("{} {} {}", line_column(&text, at).0 as i64 - start, finding.code, finding.message)
             })
             .collect();

@@ -28,8 +28,8 @@ fn write(path: &Path, spelling: &str, groups: usize, flags: bool) -> u64 {
     let made = Generated::new(&[spelling], ROWS_OF_A_GROUP as u64, 0, &Default::default()).expect("an instruction");
     let vectors: Vec<Vector> = made.iter().map(|(_, vector)| vector).collect();
     let column = |of: &dyn Fn(&Vector) -> u64| vectors.iter().map(|vector| of(vector) as i32).collect::<Vec<i32>>();
-    let mut columns: Vec<Vec<i32>> = (0..3).map(|at| column(&|vector| vector.operands[at].lanes()[0])).collect();
-    columns.push(column(&|vector| vector.result.lanes()[0]));
+    let mut columns: Vec<Vec<i32>> = (0..3).map(|at| column(&|vector| vector.operands[at].components()[0])).collect();
+    columns.push(column(&|vector| vector.result.components()[0]));
     let mut schema = "message m { required binary instruction (UTF8); required int32 a; required int32 b; \
                       required int32 c; required int32 d;"
         .to_owned();

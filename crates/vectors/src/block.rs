@@ -127,7 +127,7 @@ impl Block {
     pub(crate) fn push(&mut self, row: u64, vector: &Vector) {
         self.rows.push(row);
         for (column, value) in self.columns.iter_mut().zip(vector.operands.iter().chain([&vector.result])) {
-            value.lanes().iter().for_each(|&bits| column.push(bits));
+            value.components().iter().for_each(|&bits| column.push(bits));
         }
         self.flags.extend(vector.flags);
     }
@@ -151,7 +151,7 @@ pub(crate) fn unpack(format: Format, lanes: u32, bits: u64) -> Result<Value, Str
 
 /// A packed integer, if it has no more than 64 bits.
 pub(crate) fn pack(format: Format, value: &Value) -> u64 {
-    value.lanes().iter().rev().fold(0, |bits, lane| bits.checked_shl(format.width()).unwrap_or(0) | lane)
+    value.components().iter().rev().fold(0, |bits, lane| bits.checked_shl(format.width()).unwrap_or(0) | lane)
 }
 
 /// The components of hex digits, `0x` before them or not.

@@ -136,7 +136,7 @@ impl Failures {
             return Key::Machines(explained);
         }
         let format = subject.recipe().operation.format;
-        let lanes = right.value.lanes().iter().zip(vector.result.lanes());
+        let lanes = right.value.components().iter().zip(vector.result.components());
         let near =
             |(&right, &seen): (&u64, &u64)| roundonce::why::ulps(format, right, seen).is_some_and(|ulps| ulps <= 1);
         if lanes.clone().all(near) { Key::OneUlp } else { Key::Unknown }

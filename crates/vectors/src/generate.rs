@@ -60,7 +60,7 @@ impl Generated {
         let (arity, lanes) = (subject.arity(), subject.lanes() as usize);
         let mut made = 0;
         (0..self.count).map(move |index| {
-            let mut triples = [[0; 3]; roundonce::isa::MAX_LANES];
+            let mut triples = [[0; 3]; roundonce::isa::MAX_COMPONENTS];
             for triple in &mut triples[..lanes] {
                 *triple = if index < directed { aim.directed(made) } else { aim.random() };
                 made += 1;

@@ -180,7 +180,7 @@ impl Machine {
     /// Whether the machine gives a vector's result.
     pub(crate) fn gives(&self, vector: &Vector) -> bool {
         let format = self.operation.format;
-        vector.result.lanes().iter().enumerate().all(|(lane, &seen)| {
+        vector.result.components().iter().enumerate().all(|(lane, &seen)| {
             let bits = self.component(lane, &vector.operands);
             bits == seen
                 || self.any_nan && format.is_nan(bits) && format.is_nan(seen)
@@ -192,7 +192,7 @@ impl Machine {
         let format = self.operation.format;
         let mut bits = [0; 3];
         for (index, (bits, value)) in bits.iter_mut().zip(values).enumerate() {
-            *bits = widen(self.operation.operand_format(index), format, value.lanes()[lane]);
+            *bits = widen(self.operation.operand_format(index), format, value.components()[lane]);
         }
         let operands = &mut bits[..values.len()];
         let operation = Operation { source_format: format, flush: false, ..self.operation };

@@ -1,7 +1,7 @@
 //! What a vector is about: an instruction of a language, or one of TestFloat's functions, and which results are right.
 
 use roundonce::arith::{Format, ArithOp, Operation, Rounding};
-use roundonce::isa::{Gate, Place, Recipe};
+use roundonce::isa::{Gate, Location, Recipe};
 use roundonce::spirv::{self, AllowedSet, FloatModes};
 use roundonce::{Evaluation, Finding, Form, Instruction, Profile, Target, Value};
 
@@ -74,7 +74,7 @@ impl Subject {
     }
     /// Components of a value.
     pub fn lanes(&self) -> u32 {
-        self.recipe().lanes
+        self.recipe().components
     }
     /// The format of a column's components: the operands, then the result.
     pub(crate) fn format(&self, column: usize) -> Format {
@@ -93,7 +93,7 @@ impl Subject {
     pub(crate) fn allowed(&self, operands: &[Value]) -> Vec<AllowedSet> {
         let Law::Allowed(modes) = self.law else { return Vec::new() };
         let format = self.recipe().operation.format;
-        let component = |lane: usize| [0, 1, 2].map(|operand| operands[operand].lanes()[lane]);
+        let component = |lane: usize| [0, 1, 2].map(|operand| operands[operand].components()[lane]);
         (0..self.lanes() as usize).map(|lane| spirv::allowed(format, modes, component(lane))).collect()
     }
 }
@@ -143,7 +143,7 @@ fn testfloat(spelling: &str) -> Option<Result<Subject, Finding>> {
         None if suffix.is_empty() => Rounding::NearestEven,
         None => {
             let message = format!("`{suffix}` in `{spelling}` is no direction: expected _rn, _rz, _rm or _rp");
-            return Some(Err(Finding::error("FORM0002", Place::Whole, message).rule(form.source)));
+            return Some(Err(Finding::error("FORM0002", Location::Whole, message).rule(form.source)));
         }
     };
     let mut recipe = form.recipe;

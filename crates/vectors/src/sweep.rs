@@ -127,7 +127,7 @@ impl Axis {
         let value = |text: &str| {
             let parsed =
                 parse_value(format, 1, text).map_err(|problem| format!("operand {}: {problem}", operand + 1))?;
-            Ok::<u64, String>(parsed.value.lanes()[0])
+            Ok::<u64, String>(parsed.value.components()[0])
         };
         if text == "all" {
             return Ok(Axis::Range { first: 0, last: format.mask() });

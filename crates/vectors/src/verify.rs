@@ -214,7 +214,7 @@ fn verdict(subject: &Subject, same: bool, vector: &Vector) -> Verdict {
     let same = same
         || subject.law == Law::AnyNan && {
             let same = |(&right, &seen): (&u64, &u64)| right == seen || format.is_nan(right) && format.is_nan(seen);
-            right.value.lanes().iter().zip(vector.result.lanes()).all(same)
+            right.value.components().iter().zip(vector.result.components()).all(same)
         };
     match subject.law {
         _ if same && vector.flags.is_none_or(|flags| flags == right.flags.bits()) => Verdict::Right,
@@ -228,10 +228,10 @@ fn verdict(subject: &Subject, same: bool, vector: &Vector) -> Verdict {
 fn legal(subject: &Subject, right: &Value, vector: &Vector) -> Verdict {
     let mut choices: Vec<String> = Vec::new();
     for (lane, set) in subject.allowed(&vector.operands).iter().enumerate() {
-        let seen = vector.result.lanes()[lane];
+        let seen = vector.result.components()[lane];
         match set.explain(seen) {
             None => return Verdict::Wrong,
-            Some(_) if right.lanes()[lane] == seen => {}
+            Some(_) if right.components()[lane] == seen => {}
             Some(choice) => choices.push(choice.to_string()),
         }
     }

@@ -15,7 +15,7 @@ fn generated(spelling: &str, count: u64) -> Generated {
 /// The components' operands as the judge takes them.
 fn triples(reading: &Reading, vector: &Vector) -> Vec<[u64; 3]> {
     let lane = |lane: usize| {
-        let of = |value: &Value| value.lanes()[lane];
+        let of = |value: &Value| value.components()[lane];
         match (reading.spec.shape, vector.operands.as_slice()) {
             (Shape::Add, [a, c]) => [of(a), 0, of(c)],
             (Shape::Mul, [a, b]) => [of(a), of(b), 0],
@@ -35,7 +35,7 @@ fn every_vector_agrees_with_the_judge() {
             let mut all_flags = 0;
             for (lane, triple) in triples(&reading, &vector).into_iter().enumerate() {
                 let (bits, flags) = judged(&reading, triple);
-                assert_eq!(vector.result.lanes()[lane], bits, "{spelling} {triple:x?}");
+                assert_eq!(vector.result.components()[lane], bits, "{spelling} {triple:x?}");
                 all_flags |= flags;
             }
             assert_eq!(vector.flags, Some(all_flags), "flags of {spelling} {vector:x?}");
@@ -106,7 +106,7 @@ fn every_boundary_is_reached() {
             let shows = vectors.iter().any(|vector| {
                 let all = triples(&reading, vector).into_iter().enumerate();
                 all.into_iter()
-                    .any(|(lane, triple)| rational::judge(&other, triple).bits != vector.result.lanes()[lane])
+                    .any(|(lane, triple)| rational::judge(&other, triple).bits != vector.result.components()[lane])
             });
             assert_eq!(shows, !is_the_same(&reading.spec, thing), "{spelling}: {thing}");
         }
@@ -129,6 +129,6 @@ fn seeds() {
 #[test]
 fn the_same_on_every_machine() {
     let made = generated("fma.rn.f32", 3);
-    let results: Vec<u64> = made.iter().map(|(_, vector)| vector.result.lanes()[0]).collect();
+    let results: Vec<u64> = made.iter().map(|(_, vector)| vector.result.components()[0]).collect();
     assert_eq!(results, [0x8080_0000, 0x7fff_ffff, 0x5c00_0100]);
 }

@@ -54,7 +54,7 @@ pub struct ExprError {
 /// ```
 pub fn parse_typed(text: &str) -> Result<(Typed, bool), String> {
     let of = |format, text: &str| {
-        parse_value(format, 1, text).map(|parsed| (Typed { format, bits: parsed.value.lanes()[0] }, parsed.exact))
+        parse_value(format, 1, text).map(|parsed| (Typed { format, bits: parsed.value.components()[0] }, parsed.exact))
     };
     if let Some((value, name)) = text.rsplit_once(':') {
         let named = Format::NAMED.iter().find(|(known, _)| *known == name);

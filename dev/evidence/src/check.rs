@@ -89,7 +89,7 @@ pub fn check(spelling: &str, cases: u64) -> Checked {
         let mut all_flags = 0;
         let mut wrong = 0;
         for (lane, triple) in triples.iter().enumerate() {
-            let bits = result.value.lanes()[lane];
+            let bits = result.value.components()[lane];
             let (expected, flags) = judged(&reading, *triple);
             all_flags |= flags;
             checked.rationals += 1;

@@ -47,7 +47,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let rounding = inst.rounding();
         let operation = Operation::new(kind, format, rounding.unwrap_or(Rounding::NearestEven));
         let mut recipe = Recipe::scalar(operation);
-        recipe.lanes = ty.lanes;
+        recipe.components = ty.lanes;
         recipe.operation.negate_addend = inst.opcode == "sub";
         recipe.contractible = inst.opcode != "fma" && rounding.is_none();
         for modifier in inst.modifiers {
@@ -71,8 +71,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         }
         let of = |format: Format| Type {
             kind: Kind::Float(format),
-            bits: format.width() * recipe.lanes,
-            lanes: recipe.lanes,
+            bits: format.width() * recipe.components,
+            lanes: recipe.components,
         };
         let mut values = Vec::new();
         for index in 0..arity {

@@ -62,7 +62,7 @@ pub fn lower(module: &Module, entry: Option<&str>) -> core::result::Result<Progr
     program.check().map_err(|invalid| {
         let start = lowering.line_starts.get(invalid.line.saturating_sub(1) as usize).copied().unwrap_or(0);
         let message = format!("the operands do not fit the instruction: {}", invalid.message);
-        vec![Finding::error(MEANINGLESS, roundonce_isa::Place::Span { start, end: start }, message)]
+        vec![Finding::error(MEANINGLESS, roundonce_isa::Location::Span { start, end: start }, message)]
     })?;
     Ok(program)
 }

@@ -6,7 +6,7 @@ use crate::ast::{Instruction, Module, Operand, OperandKind, Span, Statement};
 use crate::forms::FORMS;
 use crate::literal::evaluate;
 use roundonce_arith::{Format, ArithOp};
-use roundonce_isa::{Between, Finding, Fix, Open, Recipe, Term};
+use roundonce_isa::{Alternatives, Finding, Fix, OpenChoice, Recipe, SequenceOperand};
 use std::collections::HashMap;
 
 /// A `mul` and an `add` or `sub` that may become one.
@@ -20,7 +20,7 @@ pub struct Contraction<'a> {
     pub register: &'a str,
     /// The two evaluations, and the edit that leaves only the one as written. `None` where no fused instruction has
     /// the modifiers of both.
-    pub open: Option<Open>,
+    pub open: Option<OpenChoice>,
     /// The instruction that demands to have them fused, where one has the same operands.
     pub fused: Option<String>,
 }
@@ -238,7 +238,7 @@ impl<'m, 'a> Flow<'m, 'a> {
             seen.push(name);
             for &product in reaching.get(name).into_iter().flatten() {
                 let mul = self.instructions[product as usize];
-                let fits = |of: &Recipe| of.operation.format == sum.operation.format && of.lanes == sum.lanes;
+                let fits = |of: &Recipe| of.operation.format == sum.operation.format && of.components == sum.components;
                 let Some(recipe) = contractible(self.module, mul).filter(fits) else { continue };
                 let pair = Pair { product: product as usize, recipe, sum: index, of: sum, first: place == 0 };
                 let (open, fused) = self.open(&pair).map_or((None, None), |(open, fused)| (Some(open), fused));
@@ -248,7 +248,7 @@ impl<'m, 'a> Flow<'m, 'a> {
     }
 
     /// The two evaluations of a pair; and what it is as one instruction.
-    fn open(&self, pair: &Pair) -> Option<(Open, Option<String>)> {
+    fn open(&self, pair: &Pair) -> Option<(OpenChoice, Option<String>)> {
         let [mul, add] = [pair.product, pair.sum].map(|index| self.instructions[index]);
         let [factors, terms] = [mul, add].map(|instruction| self.module.operands(instruction.operands));
         let (&[_, a, b], &[d, left, right]) = (factors, terms) else { return None };
@@ -260,21 +260,21 @@ impl<'m, 'a> Flow<'m, 'a> {
                 // What is written in between is another value at the sum.
                 let prime = if steady { "" } else { "'" };
                 // Of a packed value the witness is one component.
-                let component = if pair.of.lanes > 1 { "[0]" } else { "" };
-                Some(Term::named(format!("{name}{prime}{component}"), &mut inputs))
+                let component = if pair.of.components > 1 { "[0]" } else { "" };
+                Some(SequenceOperand::named(format!("{name}{prime}{component}"), &mut inputs))
             }
             None => {
                 let ty = if pair.of.operation.format == Format::F64 { ".f64" } else { ".f32" };
-                evaluate(self.module, &operand).ok()?.bits_as(ty).map(Term::Constant)
+                evaluate(self.module, &operand).ok()?.bits_as(ty).map(SequenceOperand::Constant)
             }
         };
         let factors = [term(a, true)?, term(b, true)?];
         let twice = addend.name() == product.name();
         let is_factor = |name| [a, b].iter().any(|factor| factor.name() == Some(name));
         let steady_addend = addend.name().is_none_or(|name| !is_factor(name) || self.is_steady(name, pair));
-        let addend_term = if twice { Term::Step(0) } else { term(addend, steady_addend)? };
+        let addend_term = if twice { SequenceOperand::Step(0) } else { term(addend, steady_addend)? };
         let between =
-            Between::contraction(&pair.recipe.operation, factors, &pair.of.operation, addend_term, pair.first)?;
+            Alternatives::contraction(&pair.recipe.operation, factors, &pair.of.operation, addend_term, pair.first)?;
         let opcode = self.module.span_of(add.opcode)?.end as usize;
         let edit = Fix { start: opcode, end: opcode, replacement: ".rn".to_owned() };
         let text = |operand: &Operand<'a>| operand.span.of(self.module.text()).trim().to_owned();
@@ -284,7 +284,7 @@ impl<'m, 'a> Flow<'m, 'a> {
         };
         // Of a subtraction a term would have to change its sign.
         let fused = (add.opcode == "add" && steady == [true; 2] && !twice).then(fma);
-        Some((Open { inputs, between, edits: vec![edit] }, fused))
+        Some((OpenChoice { inputs, alternatives: between, edits: vec![edit] }, fused))
     }
 
     /// Whether a register has the same value at the sum as at the product: both in one block, nothing written between.

@@ -78,7 +78,7 @@ impl<'a> Check<'_, 'a> {
         match self.module.items.first() {
             Some(Item::Version { .. }) => {}
             first => {
-                let place = first.and_then(|item| self.item_place(item)).unwrap_or(roundonce_isa::Place::Whole);
+                let place = first.and_then(|item| self.item_place(item)).unwrap_or(roundonce_isa::Location::Whole);
                 self.report(
                     Finding::error(
                         "PTX0010",
@@ -93,7 +93,7 @@ impl<'a> Check<'_, 'a> {
             self.report(
                 Finding::error(
                     "PTX0012",
-                    roundonce_isa::Place::Whole,
+                    roundonce_isa::Location::Whole,
                     "the module names no target: expected one like `.target sm_90` behind `.version`",
                 )
                 .rule(rule),
@@ -101,7 +101,7 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    fn item_place(&self, item: &Item) -> Option<roundonce_isa::Place> {
+    fn item_place(&self, item: &Item) -> Option<roundonce_isa::Location> {
         let span = match item {
             Item::Version { span, .. } | Item::Target { span, .. } | Item::AddressSize { span, .. } => *span,
             Item::Variables(list) => self.module.variables(*list).first()?.span,

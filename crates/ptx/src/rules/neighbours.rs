@@ -28,7 +28,7 @@ const fn half(parts: &'static [Part], format: Format, lanes: u32, version: Versi
         parts,
         operands: "d, a, b, c",
         gate: Gate::since(version, target),
-        recipe: Recipe { lanes, ..recipe },
+        recipe: Recipe { components: lanes, ..recipe },
         source: "PTX ISA, 9.7.4 half precision floating-point instructions: fma",
         note: "",
     }

@@ -37,7 +37,7 @@ impl Wanted {
     fn of(form: &'static Form, index: usize, name: &'static str) -> Wanted {
         let operation = &form.recipe.operation;
         let format = if index == 0 { operation.format } else { operation.operand_format(index - 1) };
-        Self::in_format(form, format, form.recipe.lanes, index, name)
+        Self::in_format(form, format, form.recipe.components, index, name)
     }
 
     fn in_format(form: &'static Form, format: Format, lanes: u32, index: usize, name: &'static str) -> Wanted {

@@ -97,5 +97,5 @@ pub(crate) fn read_immediate(text: &str) -> Result<u32, String> {
         return Ok(sign | 0x7fc0_0000);
     }
     let parsed = parse_value(Format::F32, 1, text.strip_prefix('+').unwrap_or(text))?;
-    Ok(parsed.value.lanes()[0] as u32)
+    Ok(parsed.value.components()[0] as u32)
 }

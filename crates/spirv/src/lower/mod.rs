@@ -136,7 +136,7 @@ pub fn lower(module: &Module, text: Option<&str>, settings: &Settings) -> core::
     // What is left to find are operands whose types do not fit their instruction.
     program.check().map_err(|invalid| {
         let message = format!("the operands do not fit the instruction: {invalid}");
-        vec![Finding::error(MEANINGLESS, roundonce_isa::Place::Whole, message)]
+        vec![Finding::error(MEANINGLESS, roundonce_isa::Location::Whole, message)]
     })?;
     Ok(Lowered { program, undetermined })
 }
@@ -267,7 +267,7 @@ impl<'m> Lowering<'m> {
         };
         let all: Vec<&EntryPoint> = self.facts.entry_points.iter().filter(runs).collect();
         let names: Vec<&str> = all.iter().map(|entry| entry.name.as_str()).collect();
-        let fail = |message: String| Err(Finding::error(LAUNCH, roundonce_isa::Place::Whole, message));
+        let fail = |message: String| Err(Finding::error(LAUNCH, roundonce_isa::Location::Whole, message));
         match (all.as_slice(), wanted) {
             (_, Some(name)) => match all.iter().find(|entry| entry.name == name) {
                 Some(entry) => Ok(entry),
@@ -300,7 +300,7 @@ impl<'m> Lowering<'m> {
     }
 
     fn unsupported(&self, what: impl core::fmt::Display) -> Finding {
-        Finding::error(UNSUPPORTED, roundonce_isa::Place::Whole, format!("{what} cannot be run"))
+        Finding::error(UNSUPPORTED, roundonce_isa::Location::Whole, format!("{what} cannot be run"))
     }
 }
 
@@ -362,8 +362,8 @@ impl<'l> Body<'l> {
 
     /// Takes in a finding at the instruction at work, once.
     fn report(&mut self, mut finding: Finding) {
-        if finding.place == roundonce_isa::Place::Whole {
-            finding.place = self.lowering.module.place(self.at.word);
+        if finding.location == roundonce_isa::Location::Whole {
+            finding.location = self.lowering.module.place(self.at.word);
         }
         if !self.findings.contains(&finding) {
             self.findings.push(finding);
@@ -374,7 +374,7 @@ impl<'l> Body<'l> {
         self.lowering.unsupported(what)
     }
     fn nonsense(&self, what: impl core::fmt::Display) -> Finding {
-        Finding::error(MEANINGLESS, roundonce_isa::Place::Whole, format!("{}: {what}", self.opcode()))
+        Finding::error(MEANINGLESS, roundonce_isa::Location::Whole, format!("{}: {what}", self.opcode()))
     }
     /// The name of the instruction at work.
     fn opcode(&self) -> String {

@@ -43,7 +43,7 @@ impl<'m> Lowering<'m> {
                 let known =
                     if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) };
                 let message = format!("the module has no specialisation constant {id}: {known}");
-                return Err(vec![Finding::error(LAUNCH, roundonce_isa::Place::Whole, message)]);
+                return Err(vec![Finding::error(LAUNCH, roundonce_isa::Location::Whole, message)]);
             }
         }
         let mut lowering = Lowering {

@@ -15,7 +15,7 @@ mod open;
 mod operand;
 mod types;
 
-use roundonce_isa::{Finding, Level, Place};
+use roundonce_isa::{Finding, Level, Location};
 
 use crate::environment::Environment;
 use crate::facts::Facts;
@@ -115,10 +115,10 @@ fn check_module(module: &Module, text: Option<&str>, environment: Environment) -
     if decoded && checker.findings.iter().all(|finding| finding.level < Level::Error) {
         advice::check(&mut checker);
     }
-    let order = |finding: &Finding| match finding.place {
-        Place::Span { start, .. } => start,
-        Place::Word(word) => word,
-        Place::Whole => 0,
+    let order = |finding: &Finding| match finding.location {
+        Location::Span { start, .. } => start,
+        Location::Word(word) => word,
+        Location::Whole => 0,
     };
     checker.findings.sort_by_key(order);
     checker.findings

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use roundonce_arith::{Format, ArithOp, Operation, Rounding};
-use roundonce_isa::{Between, Fix, Level, Open, Reading, Term, Version};
+use roundonce_isa::{Alternatives, Fix, Level, OpenChoice, Sequence, SequenceOperand, Version};
 use rspirv::spirv::{Capability, Decoration, ExecutionMode, ExecutionModel, FPFastMathMode, Op};
 
 use super::advice::find;
@@ -86,19 +86,19 @@ pub(super) fn modes(checker: &mut Checker<'_>, calls: &HashSet<usize>) {
             let id = module.id(entry.function);
             let word = entry.instruction.word;
             // The first mode named is the one that the edit declares.
-            let mut open = |code, what: String, names: &[Capability], between: Between| {
+            let mut open = |code, what: String, names: &[Capability], between: Alternatives| {
                 let lines: Vec<String> =
                     names.iter().map(|name| format!("`OpExecutionMode {id} {name:?} {width}`")).collect();
                 let edits = declared(checker, entry.function, names[0], width);
                 let inputs = (1..=3).map(|at| format!("Operand {at}")).collect();
                 let found = find(checker, Level::Note, code, word, source::FLOAT_CONTROLS, what);
                 found.help = format!("{} settles it", lines.join(" or "));
-                found.open = Some(Box::new(Open { inputs, between, edits }));
+                found.open = Some(Box::new(OpenChoice { inputs, alternatives: between, edits }));
             };
             let fma = |rounding| Operation::mul_add(format, rounding);
             let nearest = fma(Rounding::NearestEven);
             let either = |choices: [(&'static str, Operation); 2]| {
-                Between::Evaluations(choices.map(|(name, operation)| Reading::single(name, operation)))
+                Alternatives::Evaluations(choices.map(|(name, operation)| Sequence::single(name, operation)))
             };
             let name = &entry.name;
             if modes.rounding.is_none() {
@@ -148,18 +148,18 @@ fn per_function(checker: &Checker<'_>, calls: &HashSet<usize>) -> PerFunction {
 }
 
 /// An operand as a term: a constant's bits, or a value by the name that it has.
-fn term(checker: &Checker<'_>, id: u32, inputs: &mut Vec<String>) -> Term {
+fn term(checker: &Checker<'_>, id: u32, inputs: &mut Vec<String>) -> SequenceOperand {
     let (module, facts) = (checker.module, checker.facts);
     if let Some(constant) = facts.defined_by(module, id, Op::Constant) {
         let words = &module.words_of(constant)[3..];
         let bits = words.iter().rev().fold(0, |bits, &word| bits << 32 | u64::from(word));
-        return Term::Constant(bits);
+        return SequenceOperand::Constant(bits);
     }
-    Term::named(module.id(id).to_string(), inputs)
+    SequenceOperand::named(module.id(id).to_string(), inputs)
 }
 
 /// The two evaluations of a product and a sum that takes it.
-fn apart_or_fused(checker: &Checker<'_>, product: u32, sum: &Instruction) -> Option<Open> {
+fn apart_or_fused(checker: &Checker<'_>, product: u32, sum: &Instruction) -> Option<OpenChoice> {
     let (module, facts) = (checker.module, checker.facts);
     let format = facts.float_format(module, module.result_type(sum)?)?;
     let (words, mul) = (module.words_of(sum), facts.instruction(module, product)?);
@@ -170,32 +170,32 @@ fn apart_or_fused(checker: &Checker<'_>, product: u32, sum: &Instruction) -> Opt
     let add = Operation { negate_addend: sum.opcode == Op::FSub as u16, ..operation(ArithOp::Add) };
     let mut inputs = Vec::new();
     let [a, b] = [a, b].map(|id| term(checker, id, &mut inputs));
-    let addend = if addend == product { Term::Step(0) } else { term(checker, addend, &mut inputs) };
-    let between = Between::contraction(&operation(ArithOp::Mul), [a, b], &add, addend, first)?;
-    Some(Open { inputs, between, edits: uncontracted(checker, module.result(sum)?) })
+    let addend = if addend == product { SequenceOperand::Step(0) } else { term(checker, addend, &mut inputs) };
+    let between = Alternatives::contraction(&operation(ArithOp::Mul), [a, b], &add, addend, first)?;
+    Some(OpenChoice { inputs, alternatives: between, edits: uncontracted(checker, module.result(sum)?) })
 }
 
 /// GLSL.std.450 Fma: one operation or two.
-pub(super) fn glsl(checker: &Checker<'_>, call: &Instruction) -> Option<Open> {
+pub(super) fn glsl(checker: &Checker<'_>, call: &Instruction) -> Option<OpenChoice> {
     let module = checker.module;
     let format = checker.facts.float_format(module, module.result_type(call)?)?;
     let &[a, b, c] = module.words_of(call).get(5..)? else { return None };
     let operation = |kind| Operation::new(kind, format, Rounding::NearestEven);
     let mut inputs = Vec::new();
     let [a, b, c] = [a, b, c].map(|id| term(checker, id, &mut inputs));
-    let between = Between::contraction(&operation(ArithOp::Mul), [a, b], &operation(ArithOp::Add), c, true)?;
-    Some(Open { inputs, between, edits: uncontracted(checker, module.result(call)?) })
+    let between = Alternatives::contraction(&operation(ArithOp::Mul), [a, b], &operation(ArithOp::Add), c, true)?;
+    Some(OpenChoice { inputs, alternatives: between, edits: uncontracted(checker, module.result(call)?) })
 }
 
 /// A zero that may have either sign.
-fn either_zero(format: Format) -> Between {
+fn either_zero(format: Format) -> Alternatives {
     let modes = FloatModes { denorm: Some(Denorm::Preserve), ..FloatModes::default() };
     let inputs = [0; 3];
     let set = allowed(format, modes, inputs);
     let zeros = set.ranges().iter().map(|range| range.first);
     let mut results = [("its sign kept", 0), ("its sign changed", 0)];
     results.iter_mut().zip(zeros).for_each(|(result, zero)| result.1 = zero);
-    Between::Results { format, inputs: inputs.to_vec(), results }
+    Alternatives::Results { format, inputs: inputs.to_vec(), results }
 }
 
 /// The lines that have an instruction stay as it is: a decoration, or in kernels the entry points' execution mode.

@@ -48,7 +48,7 @@ fn literal(subject: &Subject, column: usize, value: &roundonce::Value) -> String
     match subject.width(column) {
         width @ ..=64 => hex(width, pack(format, value)),
         _ => {
-            let lanes: Vec<String> = value.lanes().iter().map(|bits| hex(format.width(), *bits)).collect();
+            let lanes: Vec<String> = value.components().iter().map(|bits| hex(format.width(), *bits)).collect();
             format!("{{{}}}", lanes.join(", "))
         }
     }

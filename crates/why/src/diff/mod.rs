@@ -16,7 +16,7 @@ mod witness;
 use std::collections::BTreeMap;
 
 use roundonce_arith::{Format, ArithOp, NanRule, Operation, Profile};
-use roundonce_isa::{Reading, Term, grouped, hex_bits, shortest_decimal};
+use roundonce_isa::{Sequence, SequenceOperand, grouped, hex_bits, shortest_decimal};
 use serde::Serialize;
 
 pub(crate) use search::telling_inputs;
@@ -52,18 +52,18 @@ impl Side {
     }
     /// An instruction of one component; its operands are a, b, c.
     pub fn instruction(text: &str, operation: Operation) -> Side {
-        Side { text: text.to_owned(), ..Side::reading(&Reading::single("", operation), &OPERANDS) }
+        Side { text: text.to_owned(), ..Side::reading(&Sequence::single("", operation), &OPERANDS) }
     }
     /// An evaluation that a module allows.
-    pub(crate) fn reading(reading: &Reading, inputs: &[impl AsRef<str>]) -> Side {
+    pub(crate) fn reading(reading: &Sequence, inputs: &[impl AsRef<str>]) -> Side {
         let mut plan = Plan::default();
         for (operation, terms) in &reading.steps {
-            let mut operand = |(at, term): (usize, &Term)| {
+            let mut operand = |(at, term): (usize, &SequenceOperand)| {
                 let format = operation.operand_format(at);
                 let (bits, name) = match *term {
-                    Term::Step(earlier) => return Ref::Op(earlier),
-                    Term::Input(input) => (0, inputs[input].as_ref().to_owned()),
-                    Term::Constant(bits) => (bits, hex_bits(format.width(), bits)),
+                    SequenceOperand::Step(earlier) => return Ref::Op(earlier),
+                    SequenceOperand::Input(input) => (0, inputs[input].as_ref().to_owned()),
+                    SequenceOperand::Constant(bits) => (bits, hex_bits(format.width(), bits)),
                 };
                 plan.leaf(Typed { format, bits }, name)
             };

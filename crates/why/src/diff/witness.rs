@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use roundonce_arith::Profile;
-use roundonce_isa::{Between, Open, Reading, hex_bits, shortest_decimal};
+use roundonce_isa::{Alternatives, OpenChoice, Sequence, hex_bits, shortest_decimal};
 use serde::Serialize;
 
 use super::{Input, OPERANDS, Pair, Side};
@@ -40,7 +40,7 @@ impl Outcome {
 /// Finds witnesses; what was found for one choice serves all that are alike.
 pub struct Witnesses<'p> {
     profile: &'p Profile,
-    known: HashMap<[Reading; 2], Option<Witness>>,
+    known: HashMap<[Sequence; 2], Option<Witness>>,
 }
 
 impl<'p> Witnesses<'p> {
@@ -64,16 +64,16 @@ impl<'p> Witnesses<'p> {
     /// assert_eq!(witness.inputs[0].name, "%f1");
     /// assert_ne!(witness.results[0].bits, witness.results[1].bits);
     /// ```
-    pub fn of(&mut self, open: &Open) -> Option<Witness> {
-        let mut found = match &open.between {
-            Between::Results { format, inputs, results } => {
+    pub fn of(&mut self, open: &OpenChoice) -> Option<Witness> {
+        let mut found = match &open.alternatives {
+            Alternatives::Results { format, inputs, results } => {
                 let named = inputs.iter().zip(OPERANDS);
                 Some(Witness {
                     inputs: named.map(|(&bits, name)| Input::new(name, *format, bits)).collect(),
                     results: results.map(|(choice, bits)| Outcome::new(choice, *format, bits)),
                 })
             }
-            Between::Evaluations(readings) => {
+            Alternatives::Evaluations(readings) => {
                 let profile = self.profile;
                 self.known.entry(readings.clone()).or_insert_with(|| search(readings, profile)).clone()
             }
@@ -88,7 +88,7 @@ impl<'p> Witnesses<'p> {
     }
 }
 
-fn search(readings: &[Reading; 2], profile: &Profile) -> Option<Witness> {
+fn search(readings: &[Sequence; 2], profile: &Profile) -> Option<Witness> {
     let [first, second] = readings.each_ref().map(|reading| Side::reading(reading, &OPERANDS));
     let inputs = first.inputs();
     let pair = Pair { first: &first, second: &second, inputs, nan_bits: false, profile };

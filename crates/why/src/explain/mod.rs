@@ -99,7 +99,7 @@ pub fn explain(
 ) -> Explained {
     let recipe = &instruction.recipe;
     let component = |lane: usize| {
-        let bits: Vec<u64> = operands.iter().map(|operand| operand.lanes()[lane]).collect();
+        let bits: Vec<u64> = operands.iter().map(|operand| operand.components()[lane]).collect();
         Component::of(&recipe.operation, recipe.condition_codes, &bits, profile)
     };
     Explained {
@@ -107,7 +107,7 @@ pub fn explain(
         meaning: meaning(instruction),
         source: instruction.form.source,
         note: instruction.form.note,
-        components: (0..recipe.lanes as usize).map(component).collect(),
+        components: (0..recipe.components as usize).map(component).collect(),
         counterparts: neighbours::counterparts(instruction, operands, profile, tables),
     }
 }
@@ -146,8 +146,8 @@ fn meaning(instruction: &Instruction) -> String {
     if operation.saturate {
         text.push_str("; clamped to [0, 1]");
     }
-    if recipe.lanes > 1 {
-        text.push_str(&format!("; {} components", recipe.lanes));
+    if recipe.components > 1 {
+        text.push_str(&format!("; {} components", recipe.components));
     }
     text
 }

@@ -108,7 +108,7 @@ fn takes(one: &Recipe, other: &Recipe) -> bool {
     let formats = |recipe: &Recipe| -> Vec<Format> {
         (0..recipe.operation.op.arity()).map(|index| recipe.operation.operand_format(index)).collect()
     };
-    one.lanes == other.lanes && formats(one) == formats(other)
+    one.components == other.components && formats(one) == formats(other)
 }
 
 /// The fields in which two meanings differ; `None` if they are no counterparts at all.
@@ -124,7 +124,7 @@ fn differences(one: &Recipe, other: &Recipe) -> Option<Vec<&'static str>> {
     let fields = [
         ("the product is truncated", a.op != b.op),
         ("operand types", a.source_format != b.source_format),
-        ("components", one.lanes != other.lanes),
+        ("components", one.components != other.components),
         ("rounding", a.rounding != b.rounding),
         ("subnormals", a.flush != b.flush),
         ("zero dominance", a.fmz != b.fmz),
