@@ -17,7 +17,7 @@ fuzz_target!(|text: &str| {
                 let found = instruction(spelling, &Target::default()).unwrap();
                 let texts: Vec<&str> = words.collect();
                 let values = operands(&found, &texts).unwrap().values;
-                let kind = found.recipe.operation.kind;
+                let kind = found.recipe.operation.op;
                 let lines = explain(spelling, &found, &values, &Profile::NVIDIA).lines(kind);
                 assert!(!lines.is_empty());
             }

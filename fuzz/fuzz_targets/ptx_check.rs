@@ -2,14 +2,14 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use roundonce_isa::{Finding, Level, Place, apply_fixes};
+use roundonce_isa::{Finding, Level, Location, apply_fixes};
 use roundonce_ptx::{Options, check_text};
 
 fuzz_target!(|bytes: &[u8]| {
     let text = String::from_utf8_lossy(bytes);
     let findings = check_text(&text, &Options { determinacy: true });
     for finding in &findings {
-        if let Place::Span { start, end } = finding.place {
+        if let Location::Span { start, end } = finding.location {
             assert!(start <= end && text.get(start..end).is_some(), "{finding} at {start}..{end}");
         }
     }

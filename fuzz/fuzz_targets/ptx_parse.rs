@@ -2,12 +2,12 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use roundonce_isa::Place;
+use roundonce_isa::Location;
 
 fuzz_target!(|bytes: &[u8]| {
     let text = String::from_utf8_lossy(bytes);
     for finding in roundonce_ptx::parse(&text).findings {
-        if let Place::Span { start, end } = finding.place {
+        if let Location::Span { start, end } = finding.location {
             assert!(start <= end && text.get(start..end).is_some(), "{finding} at {start}..{end}");
         }
         assert!(!finding.message.is_empty());

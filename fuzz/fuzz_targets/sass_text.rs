@@ -15,7 +15,7 @@ fuzz_target!(|text: &str| {
         let _ = finding.to_string();
     }
     if let Ok(lowered) = lower(text, None) {
-        lowered.program.check().expect("a program that engines run");
+        lowered.program.verify().expect("a program that engines run");
     }
     if let Ok(assembly) = asm_file(text) {
         let words = assembly.bundles().concat();

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use roundonce_isa::Place;
+use roundonce_isa::Location;
 use roundonce_spirv::{Migration, assemble, disassemble, migrate_text};
 
 fuzz_target!(|text: &str| {
@@ -24,7 +24,7 @@ fuzz_target!(|text: &str| {
         Err(findings) => {
             assert!(!findings.is_empty());
             for finding in findings {
-                let Place::Span { start, end } = finding.place else { panic!("{finding:?}") };
+                let Location::Span { start, end } = finding.location else { panic!("{finding:?}") };
                 assert!(start <= end && text.get(start..end).is_some(), "{finding:?}");
             }
         }

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use roundonce_isa::Place;
+use roundonce_isa::Location;
 use roundonce_spirv::{Environment, Module, check_binary, check_text, disassemble};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -12,7 +12,7 @@ fuzz_target!(|bytes: &[u8]| {
     let environment = all[usize::from(first) % all.len()];
     if let Ok(text) = std::str::from_utf8(rest) {
         for finding in check_text(text, environment) {
-            if let Place::Span { start, end } = finding.place {
+            if let Location::Span { start, end } = finding.location {
                 assert!(start <= end && text.get(start..end).is_some(), "{finding:?}");
             }
         }

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use roundonce::exec::{Arg, Buffer, Launch, Options};
-use roundonce_isa::Place;
+use roundonce_isa::Location;
 use roundonce_ir::Passing;
 use roundonce_spirv::{Assume, Module, Settings, lower, spec_constants};
 
@@ -20,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
         Err(findings) => {
             assert!(!findings.is_empty());
             for finding in findings {
-                assert!(!matches!(finding.place, Place::Word(word) if word > module.words().len()), "{finding:?}");
+                assert!(!matches!(finding.location, Location::Word(word) if word > module.words().len()), "{finding:?}");
             }
             return;
         }

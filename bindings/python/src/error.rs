@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use roundonce::isa::{Fix, Level, Place, line_column};
+use roundonce::isa::{Fix, Level, Location, line_column};
 use roundonce::kernel::Refusal;
 use roundonce::why::diff::{Outcome, Witness};
 
@@ -66,23 +66,23 @@ impl Finding {
             _ => byte,
         };
         let edit = |fix: &Fix| (character(fix.start), character(fix.end), fix.replacement.clone());
-        let (line, column) = match found.place {
-            Place::Span { start, .. } => line_column(text, start),
-            Place::Word(_) | Place::Whole => (1, 1),
+        let (line, column) = match found.location {
+            Location::Span { start, .. } => line_column(text, start),
+            Location::Word(_) | Location::Whole => (1, 1),
         };
         Finding {
             level: found.level.name(),
             code: found.code,
             message: found.message.clone(),
-            place: match found.place {
-                Place::Span { start, end } => Some((character(start), character(end))),
-                Place::Word(_) | Place::Whole => None,
+            place: match found.location {
+                Location::Span { start, end } => Some((character(start), character(end))),
+                Location::Word(_) | Location::Whole => None,
             },
             line,
             column,
-            word: match found.place {
-                Place::Word(word) => Some(word),
-                Place::Span { .. } | Place::Whole => None,
+            word: match found.location {
+                Location::Word(word) => Some(word),
+                Location::Span { .. } | Location::Whole => None,
             },
             rule: found.rule.clone(),
             help: found.help.clone(),
@@ -140,9 +140,9 @@ impl About<'_> {
 
 /// A finding about an instruction or its operands.
 pub(crate) fn of_finding(py: Python<'_>, finding: &roundonce::Finding) -> PyErr {
-    let place = match finding.place {
-        Place::Span { start, end } => Some((start, end)),
-        Place::Word(_) | Place::Whole => None,
+    let place = match finding.location {
+        Location::Span { start, end } => Some((start, end)),
+        Location::Word(_) | Location::Whole => None,
     };
     let about = About { code: finding.code, place, rule: &finding.rule, help: &finding.help, findings: Vec::new() };
     about.told_by(py, Error::new_err(finding.to_string()))

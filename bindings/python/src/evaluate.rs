@@ -116,7 +116,7 @@ impl Instruction {
     }
     #[getter]
     fn lanes(&self) -> u32 {
-        self.inner.recipe.lanes
+        self.inner.recipe.components
     }
     /// The format of the result's components.
     #[getter]
@@ -127,7 +127,7 @@ impl Instruction {
     #[getter]
     fn operand_formats(&self) -> Vec<&'static str> {
         let operation = &self.inner.recipe.operation;
-        (0..operation.kind.arity()).map(|index| name(operation.operand_format(index))).collect()
+        (0..operation.op.arity()).map(|index| name(operation.operand_format(index))).collect()
     }
 
     pub(crate) fn check_arity(&self, py: Python<'_>, found: usize) -> PyResult<()> {
@@ -138,7 +138,7 @@ impl Instruction {
     fn read(&self, py: Python<'_>, index: usize, text: &str) -> PyResult<Vec<u64>> {
         self.check_index(index)?;
         let parsed = roundonce::operand(&self.inner, index, text);
-        Ok(parsed.map_err(|finding| error::of_finding(py, &finding))?.value.lanes().to_vec())
+        Ok(parsed.map_err(|finding| error::of_finding(py, &finding))?.value.components().to_vec())
     }
 
     /// The bits of a number in an operand's format, rounded once, to nearest even, if it does not fit.
@@ -150,7 +150,7 @@ impl Instruction {
 
     /// Evaluates columns; of an operand that is `None` the column is what `out` holds before.
     fn eval_into<'py>(&self, py: Python<'py>, operands: Vec<Option<Column<'py>>>, out: Out<'py>) -> PyResult<()> {
-        let lanes = self.inner.recipe.lanes;
+        let lanes = self.inner.recipe.components;
         let held = operands.into_iter().map(|column| column.map_or(Ok(Held::Out), |column| column.hold(lanes)));
         let held = held.collect::<PyResult<Vec<_>>>()?;
         let mut out = match out {
@@ -177,7 +177,7 @@ impl Instruction {
 
 impl Instruction {
     fn check_index(&self, index: usize) -> PyResult<()> {
-        if index < self.inner.recipe.operation.kind.arity() {
+        if index < self.inner.recipe.operation.op.arity() {
             return Ok(());
         }
         Err(PyValueError::new_err(format!("`{}` has no operand {}", self.spelling, index + 1)))

@@ -39,7 +39,7 @@ fn name(role: Role) -> &'static str {
 }
 
 fn values(instruction: &Instruction, operands: &[Vec<u64>]) -> PyResult<Vec<roundonce::Value>> {
-    operands.iter().map(|components| value(components, instruction.inner.recipe.lanes)).collect()
+    operands.iter().map(|components| value(components, instruction.inner.recipe.components)).collect()
 }
 
 /// The pipeline on these operands, step by step.
@@ -49,7 +49,7 @@ pub(crate) fn explain(py: Python<'_>, instruction: &Instruction, operands: Vec<V
     let operands = values(instruction, &operands)?;
     let inner = &instruction.inner;
     let explained = roundonce::explain(&instruction.spelling, inner, &operands, &Profile::NVIDIA);
-    report(explained.lines(inner.recipe.operation.kind), &explained)
+    report(explained.lines(inner.recipe.operation.op), &explained)
 }
 
 /// Ranges of legal bits, the first, the last and the choice that gives them, for each component; and the modes declared.

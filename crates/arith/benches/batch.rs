@@ -173,7 +173,8 @@ fn special_marks(report: &mut Report) {
     bench.add("plain loop of f32", |out| plain::f32(&a, &b, &c, out));
     for (factors, saturate) in [(Format::F16, false), (Format::F16, true), (Format::BF16, false), (Format::BF16, true)]
     {
-        let operation = Operation { source_format: factors, saturate, ..Operation::mul_add(Format::F32, Rounding::TowardZero) };
+        let operation =
+            Operation { source_format: factors, saturate, ..Operation::mul_add(Format::F32, Rounding::TowardZero) };
         let batch = Batch::new(operation, &Profile::NVIDIA);
         let sat = if saturate { ".sat" } else { "" };
         let (x, y, c) = (Source::Slice(&x[..]), Source::Slice(&y[..]), Source::Slice(&c[..]));

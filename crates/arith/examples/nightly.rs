@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use common::{UNDERFLOW, direction, evaluate, generator, layout};
 use roundonce_arith::batch::{Batch, Level};
-use roundonce_arith::{Format, ArithOp, NanRule, Operand, Operation, Profile, Rounding};
+use roundonce_arith::{ArithOp, Format, NanRule, Operand, Operation, Profile, Rounding};
 use roundonce_oracle::record::{self, Record};
 use roundonce_oracle::softfloat::{self, Call};
 

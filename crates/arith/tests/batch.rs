@@ -12,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use batch::compute;
 use common::{direction, layout};
 use roundonce_arith::batch::{Batch, Level, Source, Stores};
-use roundonce_arith::{Format, ArithOp, NanRule, Operand, Operation, Profile, Rounding, Sm1xMad, Tininess};
+use roundonce_arith::{ArithOp, Format, NanRule, Operand, Operation, Profile, Rounding, Sm1xMad, Tininess};
 use roundonce_oracle::generate::Generator;
 use roundonce_oracle::softfloat;
 

@@ -7,7 +7,7 @@ mod common;
 
 use common::evaluate;
 use roundonce_arith::batch::{Batch, Level};
-use roundonce_arith::{Format, ArithOp, Operation, Profile, Rounding};
+use roundonce_arith::{ArithOp, Format, Operation, Profile, Rounding};
 
 /// All triples of numbers at the format's ends, in its middle, and where a product's last place leaves it, of infinities
 /// and of NaNs.
@@ -63,7 +63,8 @@ fn check(factors: Format, to: Format) {
     for kind in [ArithOp::MulAdd, ArithOp::Add, ArithOp::Mul] {
         for rounding in Rounding::ALL {
             for (flush, saturate) in [(false, false), (false, true), (true, false), (true, true)] {
-                let operation = Operation { source_format: factors, flush, saturate, ..Operation::new(kind, to, rounding) };
+                let operation =
+                    Operation { source_format: factors, flush, saturate, ..Operation::new(kind, to, rounding) };
                 let results = levels().map(|level| {
                     let batch = Batch::at_level(operation, &Profile::NVIDIA, level);
                     (level, batch::compute(&batch, &triples))

@@ -4,7 +4,7 @@ mod common;
 
 use common::{TINY, UNDERFLOW, cases, differ, direction, evaluate, generator, layout, spec};
 use roundonce_arith::{
-    ConditionCodes, Format, ArithOp, NanRule, Operand, Operation, Profile, Rounding, Sm1xMad, round_exact, widen,
+    ArithOp, ConditionCodes, Format, NanRule, Operand, Operation, Profile, Rounding, Sm1xMad, round_exact, widen,
 };
 use roundonce_oracle::generate::Generator;
 use roundonce_oracle::softfloat::{self, Call};

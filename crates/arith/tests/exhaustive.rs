@@ -5,7 +5,7 @@ mod common;
 use std::time::Instant;
 
 use common::{TINY, UNDERFLOW, differ, evaluate, layout, spec};
-use roundonce_arith::{Format, ArithOp, Operation, Profile, Rounding, Sm1xMad};
+use roundonce_arith::{ArithOp, Format, Operation, Profile, Rounding, Sm1xMad};
 use roundonce_oracle::Spec;
 use roundonce_oracle::record::Record;
 use roundonce_oracle::table::Table;
@@ -232,7 +232,11 @@ fn narrow_factors() {
         let table = Table::new(layout(factors), layout(format));
         for kind in [ArithOp::MulAdd, ArithOp::Add, ArithOp::Mul] {
             for zero_dominance in [false, true] {
-                let base = Operation { source_format: factors, fmz: zero_dominance, ..Operation::mul_add(format, Rounding::NearestEven) };
+                let base = Operation {
+                    source_format: factors,
+                    fmz: zero_dominance,
+                    ..Operation::mul_add(format, Rounding::NearestEven)
+                };
                 cases += every_triple(&table, &modes(Operation { op: kind, ..base }));
             }
         }

@@ -6,7 +6,7 @@
 mod common;
 
 use common::{TINY, UNDERFLOW, evaluate, generator};
-use roundonce_arith::{Format, ArithOp, NanRule, Operand, Operation, Profile, Rounding, Tininess, widen};
+use roundonce_arith::{ArithOp, Format, NanRule, Operand, Operation, Profile, Rounding, Tininess, widen};
 use roundonce_oracle::Verdict;
 
 use Rounding::{Down, NearestEven, TowardZero, Up};
@@ -27,7 +27,8 @@ const RP: Operation = Operation { rounding: Up, ..F32 };
 const FTZ: Operation = Operation { flush: true, ..F32 };
 const SAT: Operation = Operation { saturate: true, ..F32 };
 const FMZ: Operation = Operation { fmz: true, ..FTZ };
-const SM_1X: Operation = Operation { flush: true, ..Operation::new(ArithOp::TruncatedMulAdd, Format::F32, NearestEven) };
+const SM_1X: Operation =
+    Operation { flush: true, ..Operation::new(ArithOp::TruncatedMulAdd, Format::F32, NearestEven) };
 
 /// The right answer, to be spoiled.
 fn right(operation: Operation, operands: [u64; 3]) -> u64 {

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{evaluate, spec};
-use roundonce_arith::{Flags, Format, ArithOp, Operation, Profile, Rounding, Tininess};
+use roundonce_arith::{ArithOp, Flags, Format, Operation, Profile, Rounding, Tininess};
 use roundonce_oracle::rational;
 
 use Rounding::{Down, NearestEven, TowardZero, Up};
@@ -20,7 +20,8 @@ const FTZ: Operation = Operation { flush: true, ..F32 };
 const SAT: Operation = Operation { saturate: true, ..F32 };
 const FMZ: Operation = Operation { fmz: true, ..FTZ };
 const FMZ_SAT: Operation = Operation { saturate: true, ..FMZ };
-const SM_1X: Operation = Operation { flush: true, ..Operation::new(ArithOp::TruncatedMulAdd, Format::F32, NearestEven) };
+const SM_1X: Operation =
+    Operation { flush: true, ..Operation::new(ArithOp::TruncatedMulAdd, Format::F32, NearestEven) };
 const HALVES: Operation = Operation { source_format: Format::F16, ..F32 };
 const BRAINS: Operation = Operation { source_format: Format::BF16, ..F32 };
 const BRAINS_FTZ: Operation = Operation { flush: true, ..BRAINS };
@@ -121,7 +122,9 @@ fn three_ways_to_be_tiny() {
         ([0x3f80_0000, 0x0080_0000, 0x0000_0000], [0x0080_0000; 3]),
     ];
     for (operands, results) in cases {
-        for (tiny, bits) in [Tininess::Result, Tininess::AfterRounding, Tininess::BeforeRounding].into_iter().zip(results) {
+        for (tiny, bits) in
+            [Tininess::Result, Tininess::AfterRounding, Tininess::BeforeRounding].into_iter().zip(results)
+        {
             let profile = Profile { tininess: tiny, ..Profile::NVIDIA };
             let product = evaluate(&FTZ, &profile, operands);
             assert_eq!(

@@ -99,7 +99,8 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     } else {
         let flags = if report.flags.is_empty() { "exact".to_owned() } else { report.flags.join(", ") };
         let codes = report.codes.map_or(String::new(), |codes| format!(" {codes}"));
-        let exactly = if instruction.recipe.components == 1 { format!("{}; ", report.hexadecimal) } else { String::new() };
+        let exactly =
+            if instruction.recipe.components == 1 { format!("{}; ", report.hexadecimal) } else { String::new() };
         writeln!(stdout(), "{} {}{codes} ({exactly}{flags})", report.bits, report.value)?;
     }
     Ok(Status::Done)

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use roundonce::exec::{Contract, Engine, Launch, Options, Report, RunError, Trouble};
-use roundonce::isa::hex_bits;
 use roundonce::ir::Kernel;
+use roundonce::isa::hex_bits;
 use serde::Serialize;
 
 use crate::launch::{LaunchArguments, Prepared, split_pair};

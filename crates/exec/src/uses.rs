@@ -72,7 +72,7 @@ fn origins(kernel: &Kernel, address_bytes: u32) -> Vec<Origin> {
         for op in kernel.blocks.iter().flat_map(|block| &block.instructions).map(|instruction| &instruction.op) {
             let mut from = Origin::Number;
             op.registers(|role, reg| {
-                if role == Role::Read {
+                if role == Role::Use {
                     from = from.and(origins[reg.0 as usize]);
                 }
             });
@@ -88,7 +88,7 @@ fn origins(kernel: &Kernel, address_bytes: u32) -> Vec<Origin> {
                 _ => from,
             };
             op.registers(|role, reg| {
-                if role == Role::Write {
+                if role == Role::Def {
                     let old = origins[reg.0 as usize];
                     origins[reg.0 as usize] = old.and(given);
                     changed |= origins[reg.0 as usize] != old;
@@ -110,7 +110,7 @@ fn as_floats(op: &Op, see: &mut dyn FnMut(Operand, Format)) {
                 see(*arg, operation.operand_format(at));
             }
         }
-        Op::Divide { d, format, a, b, .. } | Op::Extremum { d, format, a, b, .. } => {
+        Op::Divide { d, format, a, b, .. } | Op::MinMax { d, format, a, b, .. } => {
             see(Operand::Reg(*d), *format);
             see(*a, *format);
             see(*b, *format);

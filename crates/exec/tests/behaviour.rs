@@ -390,7 +390,7 @@ fn candidates_of_contraction() {
         let program = roundonce_ptx::lower(&parsed.module, None).unwrap();
         let kernel = &program.kernels[0];
         let line =
-            |block: usize, at: usize| kernel.places[kernel.blocks[block].instructions[at].place as usize].line - 11;
+            |block: usize, at: usize| kernel.source_locs[kernel.blocks[block].instructions[at].loc as usize].line - 11;
         let candidates = roundonce_ir::candidates(kernel);
         candidates.iter().map(|it| (line(it.block, it.product), line(it.block, it.sum), it.alone)).collect()
     };

@@ -36,7 +36,7 @@ fn hold(generate: Generate, seeds: std::ops::Range<u64>) -> f64 {
             state.wrapping_mul(0x2545_f491_4f6c_dd1d)
         };
         let case = generate(&mut random);
-        case.program.check().unwrap_or_else(|invalid| panic!("seed {seed}: {invalid}"));
+        case.program.verify().unwrap_or_else(|invalid| panic!("seed {seed}: {invalid}"));
         let expected = roundonce_scalar::run(&case.program, case.grid, case.block, case.buffers.clone());
         let mut steps = None;
         for (engine, threads) in [(Engine::Auto, 1), (Engine::Auto, 2), (Engine::Interpreter, 1)] {

@@ -4,18 +4,18 @@ use super::{Instruction, Kernel, Operand, Reg, Role, Terminator};
 
 /// A kernel's control flow.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Flow {
+pub struct Cfg {
     /// The rank of each block: of several parts of a divergent group the one at the lowest rank goes first, so that
     /// the others meet it where their paths join. A loop's blocks rank before what follows the loop.
-    pub rank: Vec<usize>,
+    pub priority: Vec<usize>,
     /// Where all paths from a block meet again first (its immediate post-dominator); `None` where they do not before
     /// the end.
-    pub meets: Vec<Option<usize>>,
+    pub ipdom: Vec<Option<usize>>,
 }
 
-impl Flow {
+impl Cfg {
     /// Computed once for a kernel. Every target must exist.
-    pub fn of(kernel: &Kernel) -> Flow {
+    pub fn of(kernel: &Kernel) -> Cfg {
         let count = kernel.blocks.len();
         let successors: Vec<Vec<usize>> = kernel.blocks.iter().map(|block| block.terminator.successors()).collect();
         let mut predecessors = vec![Vec::new(); count];
@@ -49,7 +49,7 @@ impl Flow {
         for (place, block) in order.into_iter().rev().enumerate() {
             rank[block] = place;
         }
-        Flow { rank, meets }
+        Cfg { priority: rank, ipdom: meets }
     }
 }
 
@@ -211,7 +211,7 @@ impl Liveness {
     }
 
     /// For each instruction of a block, then for its terminator: the registers that it is the last to touch.
-    pub fn deaths(&self, kernel: &Kernel, block: usize) -> Vec<Vec<Reg>> {
+    pub fn last_uses(&self, kernel: &Kernel, block: usize) -> Vec<Vec<Reg>> {
         let contents = &kernel.blocks[block];
         let mut live = self.after[block].clone();
         let mut deaths = vec![Vec::new(); contents.instructions.len() + 1];
@@ -257,12 +257,12 @@ fn read_by_terminator(terminator: &Terminator, live: &mut [u64]) {
 fn step(instruction: &Instruction, live: &mut [u64]) {
     let guarded = instruction.guard.is_some();
     instruction.op.registers(|role, reg| {
-        if role == Role::Write && !guarded {
+        if role == Role::Def && !guarded {
             set(live, reg, false);
         }
     });
     instruction.op.registers(|role, reg| {
-        if role == Role::Read {
+        if role == Role::Use {
             set(live, reg, true);
         }
     });

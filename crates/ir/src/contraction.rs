@@ -50,7 +50,7 @@ pub fn fuse(kernel: &mut Kernel) -> Vec<u32> {
         let Some(fused) = candidate.fused(kernel) else { continue };
         let sum = &mut kernel.blocks[candidate.block].instructions[candidate.sum];
         sum.op = fused;
-        places.push(sum.place);
+        places.push(sum.loc);
         products.push((candidate.block, candidate.product));
     }
     for (block, product) in products.into_iter().rev() {
@@ -79,8 +79,8 @@ fn sums(kernel: &Kernel, liveness: &Liveness, block: usize, at: usize) -> Vec<Ca
         let mut writes_product = false;
         let mut writes_factor = guard.is_some_and(|guard| writes(&instruction.op, guard.pred));
         instruction.op.registers(|role, reg| match role {
-            Role::Read => reads += (reg == *product) as usize,
-            Role::Write => {
+            Role::Use => reads += (reg == *product) as usize,
+            Role::Def => {
                 writes_product |= reg == *product;
                 writes_factor |= factors.contains(&Operand::Reg(reg));
             }
@@ -103,7 +103,7 @@ fn sums(kernel: &Kernel, liveness: &Liveness, block: usize, at: usize) -> Vec<Ca
 
 fn writes(op: &Op, reg: Reg) -> bool {
     let mut found = false;
-    op.registers(|role, other| found |= role == Role::Write && other == reg);
+    op.registers(|role, other| found |= role == Role::Def && other == reg);
     found
 }
 

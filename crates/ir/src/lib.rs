@@ -1,7 +1,7 @@
 //! The kernel form that engines run: typed virtual registers, basic blocks, instructions that know no language.
 //!
 //! A front end builds a [`Program`]; an engine runs it. Vectors are scalarised, calls are inlined, names are gone;
-//! what is left of the source is a [`Place`] per instruction, for errors and traces.
+//! what is left of the source is a [`SourceLoc`] per instruction, for errors and traces.
 //!
 //! Registers come in four widths ([`Width`]). 8-bit values live in 16-bit registers: a load extends them, a store
 //! cuts them. Nothing is implicit: an operand has the width that the operation says, conversions are operations.
@@ -21,22 +21,22 @@
 //! assert!(Program::of(kernel).check().is_ok());
 //! ```
 
-mod verify;
-mod contraction;
 mod cfg;
-mod types;
+mod contraction;
 mod op;
 mod operands;
+mod types;
+mod verify;
 
-pub use verify::Invalid;
+pub use cfg::{Cfg, Liveness};
 pub use contraction::{Candidate, candidates, fuse};
-pub use cfg::{Flow, Liveness};
-pub use types::{
-    AtomicKind, BarrierKind, Class, Comparand, Comparison, Function, IntOp, PermuteMode, Reduction, Scalar,
-    ShuffleMode, Sign, Special, VoteMode,
-};
 pub use op::Op;
 pub use operands::Role;
+pub use types::{
+    AtomicKind, BarrierKind, Class, Comparand, Comparison, Function, IntOp, PermuteMode, Reduction, Scalar,
+    ShuffleMode, Signedness, Special, VoteMode,
+};
+pub use verify::VerifyError;
 
 /// The width of a register.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -116,14 +116,14 @@ pub struct Instruction {
     pub op: Op,
     /// In which lanes.
     pub guard: Option<Guard>,
-    /// An index into [`Kernel::places`].
-    pub place: u32,
+    /// An index into [`Kernel::source_locs`].
+    pub loc: u32,
 }
 
 impl Instruction {
     /// Without a guard.
-    pub const fn new(op: Op, place: u32) -> Instruction {
-        Instruction { op, guard: None, place }
+    pub const fn new(op: Op, loc: u32) -> Instruction {
+        Instruction { op, guard: None, loc }
     }
 }
 
@@ -177,13 +177,13 @@ pub struct Block {
     pub instructions: Vec<Instruction>,
     /// Afterwards.
     pub terminator: Terminator,
-    /// The terminator's place, an index into [`Kernel::places`]; 0 where no instruction ends the block.
-    pub place: u32,
+    /// The terminator's place, an index into [`Kernel::source_locs`]; 0 where no instruction ends the block.
+    pub loc: u32,
 }
 
 /// Where an instruction stands in the source.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct SourceLoc {
     /// From 1; 0 where there are no lines (a word's index may serve a binary).
     pub line: u32,
     /// The instruction as written, or as a disassembler writes it.
@@ -289,7 +289,7 @@ pub struct Kernel {
     /// The first is where every thread starts.
     pub blocks: Vec<Block>,
     /// The places that instructions name.
-    pub places: Vec<Place>,
+    pub source_locs: Vec<SourceLoc>,
 }
 
 impl Kernel {
@@ -305,7 +305,7 @@ impl Kernel {
             max_threads: None,
             registers: Vec::new(),
             blocks: Vec::new(),
-            places: vec![Place { line: 0, text: String::new(), source: String::new() }],
+            source_locs: vec![SourceLoc { line: 0, text: String::new(), source: String::new() }],
         }
     }
     /// A new register.

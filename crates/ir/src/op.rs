@@ -123,7 +123,7 @@ pub enum Op {
         name: String,
     },
     /// The smaller or the larger; −0 is below +0.
-    Extremum {
+    MinMax {
         /// As wide as the format.
         d: Reg,
         /// The larger.

@@ -1,6 +1,6 @@
 //! What an [`Op`] reads and writes, and how wide.
 
-use super::types::{AtomicKind, BarrierKind, Comparand, IntOp, Reduction, Sign, Special, VoteMode};
+use super::types::{AtomicKind, BarrierKind, Comparand, IntOp, Reduction, Signedness, Special, VoteMode};
 use super::{Op, Operand, Reg, Space, Width};
 use roundonce_arith::Format;
 
@@ -8,9 +8,9 @@ use roundonce_arith::Format;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Role {
     /// It is read.
-    Read,
+    Use,
     /// It is written.
-    Write,
+    Def,
 }
 
 /// The widths that an operand may have.
@@ -79,10 +79,10 @@ impl IntOp {
 impl Op {
     /// Calls `see` with every operand: its role and what it must be like. Reads come before writes.
     pub(super) fn visit(&self, see: &mut dyn FnMut(Role, Operand, Wants)) {
-        use Role::{Read, Write};
+        use Role::{Def, Use};
         let reads = |see: &mut dyn FnMut(Role, Operand, Wants), all: &[(Operand, Wants)]| {
             for &(operand, wants) in all {
-                see(Read, operand, wants);
+                see(Use, operand, wants);
             }
         };
         // The destination, where there is exactly one.
@@ -104,7 +104,7 @@ impl Op {
             Op::Float { d, operation, args, .. } => {
                 written = Some((*d, of(operation.format)));
                 for (index, arg) in args.iter().enumerate().take(operation.op.arity()) {
-                    see(Read, *arg, of(operation.operand_format(index)));
+                    see(Use, *arg, of(operation.operand_format(index)));
                 }
             }
             Op::Sign { d, format, a, .. } | Op::SquareRoot { d, format, a, .. } => {
@@ -118,7 +118,7 @@ impl Op {
             Op::Divide { d, format, a, b, .. }
             | Op::Remainder { d, format, a, b }
             | Op::Approximate { d, format, a, b, .. }
-            | Op::Extremum { d, format, a, b, .. }
+            | Op::MinMax { d, format, a, b, .. }
             | Op::CopySign { d, format, sign: a, magnitude: b } => {
                 written = Some((*d, of(*format)));
                 reads(see, &[(*a, of(*format)), (*b, of(*format))]);
@@ -147,14 +147,14 @@ impl Op {
                 written = Some((*d, Wants::Exactly(op.result_width(*width))));
                 let (widths, count) = op.operand_widths(*width);
                 for (arg, width) in args.iter().zip(widths).take(count) {
-                    see(Read, *arg, Wants::Exactly(width));
+                    see(Use, *arg, Wants::Exactly(width));
                 }
             }
             Op::Carry { d, out, carry, a, b, .. } => {
                 reads(see, &[(*carry, PRED), (*a, Wants::Same), (*b, Wants::Same)]);
-                see(Write, Operand::Reg(*d), Wants::AtLeast(Width::B32));
+                see(Def, Operand::Reg(*d), Wants::AtLeast(Width::B32));
                 if let Some(out) = out {
-                    see(Write, Operand::Reg(*out), PRED);
+                    see(Def, Operand::Reg(*out), PRED);
                 }
             }
             Op::Pack { d, low, high } => {
@@ -168,13 +168,13 @@ impl Op {
             Op::Load { d, bytes, address, space, .. } => {
                 reads(see, &[(*address, address_width(*space))]);
                 for reg in d.iter().flatten() {
-                    see(Write, Operand::Reg(*reg), Wants::AtLeast(Width::holding(bytes * 8)));
+                    see(Def, Operand::Reg(*reg), Wants::AtLeast(Width::holding(bytes * 8)));
                 }
             }
             Op::Store { values, width, address, space, .. } => {
                 reads(see, &[(*address, address_width(*space))]);
                 for value in values {
-                    see(Read, *value, Wants::Exactly(*width));
+                    see(Use, *value, Wants::Exactly(*width));
                 }
             }
             Op::Atomic { d, bytes, address, b, c, space, .. } => {
@@ -185,16 +185,16 @@ impl Op {
             Op::Barrier { kind, id, count } => {
                 reads(see, &[(*id, B32)]);
                 if let Some(count) = count {
-                    see(Read, *count, B32);
+                    see(Use, *count, B32);
                 }
                 match kind {
                     BarrierKind::Wait | BarrierKind::Arrive => {}
                     BarrierKind::Count { d, p } => {
-                        see(Read, *p, PRED);
+                        see(Use, *p, PRED);
                         written = Some((*d, B32));
                     }
-                    BarrierKind::Ask { d, p, .. } => {
-                        see(Read, *p, PRED);
+                    BarrierKind::Reduce { d, p, .. } => {
+                        see(Use, *p, PRED);
                         written = Some((*d, PRED));
                     }
                 }
@@ -203,31 +203,31 @@ impl Op {
             Op::Shuffle { d, p, a, b, c, mask, .. } => {
                 reads(see, &[(*a, B32), (*b, B32), (*c, B32)]);
                 if let Some(mask) = mask {
-                    see(Read, *mask, B32);
+                    see(Use, *mask, B32);
                 }
-                see(Write, Operand::Reg(*d), B32);
+                see(Def, Operand::Reg(*d), B32);
                 if let Some(p) = p {
-                    see(Write, Operand::Reg(*p), PRED);
+                    see(Def, Operand::Reg(*p), PRED);
                 }
             }
             Op::Vote { d, mode, a, mask } => {
                 reads(see, &[(*a, PRED)]);
                 if let Some(mask) = mask {
-                    see(Read, *mask, B32);
+                    see(Use, *mask, B32);
                 }
                 written = Some((*d, if *mode == VoteMode::Ballot { B32 } else { PRED }));
             }
             Op::Match { d, p, width, a, mask, .. } => {
                 reads(see, &[(*a, Wants::Exactly(*width)), (*mask, B32)]);
-                see(Write, Operand::Reg(*d), B32);
+                see(Def, Operand::Reg(*d), B32);
                 if let Some(p) = p {
-                    see(Write, Operand::Reg(*p), PRED);
+                    see(Def, Operand::Reg(*p), PRED);
                 }
             }
             Op::ActiveMask { d } => written = Some((*d, B32)),
             Op::Elect { d, p, mask } => {
                 reads(see, &[(*mask, B32)]);
-                see(Write, Operand::Reg(*p), PRED);
+                see(Def, Operand::Reg(*p), PRED);
                 written = d.map(|d| (d, B32));
             }
             Op::Reduce { d, a, mask, .. } => {
@@ -241,7 +241,7 @@ impl Op {
             Op::Fence | Op::Trap { .. } | Op::Exit => {}
         }
         if let Some((reg, wants)) = written {
-            see(Write, Operand::Reg(reg), wants);
+            see(Def, Operand::Reg(reg), wants);
         }
     }
 
@@ -278,8 +278,8 @@ impl AtomicKind {
                     | IntOp::And
                     | IntOp::Or
                     | IntOp::Xor
-                    | IntOp::Min(Sign::Unsigned | Sign::Signed)
-                    | IntOp::Max(Sign::Unsigned | Sign::Signed)
+                    | IntOp::Min(Signedness::Unsigned | Signedness::Signed)
+                    | IntOp::Max(Signedness::Unsigned | Signedness::Signed)
             )
         )
     }

@@ -163,19 +163,19 @@ pub enum IntOp {
     /// a × b + c, modulo 2^w.
     MulAdd,
     /// The high half of the product, unsigned or signed.
-    MulHigh(Sign),
+    MulHigh(Signedness),
     /// The whole product: `d` is twice as wide.
-    MulWide(Sign),
+    MulWide(Signedness),
     /// The whole product of two operands plus c, which is twice as wide as they are.
-    MulAddWide(Sign),
+    MulAddWide(Signedness),
     /// The quotient toward zero; division by zero gives all ones.
-    Div(Sign),
+    Div(Signedness),
     /// The remainder; by zero, the dividend.
-    Rem(Sign),
+    Rem(Signedness),
     /// The smaller.
-    Min(Sign),
+    Min(Signedness),
     /// The larger.
-    Max(Sign),
+    Max(Signedness),
     /// Clamped to the signed range.
     AddSat,
     /// Clamped to the signed range.
@@ -185,7 +185,7 @@ pub enum IntOp {
     /// Modulo 2^w.
     Neg,
     /// |a − b| + c.
-    AbsDiff(Sign),
+    AbsDiff(Signedness),
     /// Bit by bit.
     And,
     /// Bit by bit.
@@ -199,7 +199,7 @@ pub enum IntOp {
     /// By the count `b`, 32 bits; by w or more gives 0.
     Shl,
     /// By w or more gives 0, signed the sign.
-    Shr(Sign),
+    Shr(Signedness),
     /// The lower half of b:a shifted right (`low`), or the upper half of it shifted left; the count `c` modulo 32 or,
     /// with `clamp`, at most 32.
     Funnel { /// Shifted left.
@@ -214,10 +214,10 @@ pub enum IntOp {
     /// The place of the highest bit that differs from the sign, 0xffffffff for none; with `shift` counted from the
     /// top. `d` is 32 bits.
     FindHighest { /// Signed or not.
-        sign: Sign, /// From the top.
+        sign: Signedness, /// From the top.
         shift: bool },
     /// `c` bits of `a` from place `b`, extended.
-    FieldExtract(Sign),
+    FieldExtract(Signedness),
     /// `a`'s low bits put into `b` at place `c`, `d` of them.
     FieldInsert,
     /// Bytes of b:a chosen by the nibbles of `c`.
@@ -227,11 +227,11 @@ pub enum IntOp {
     /// Any function of three bits, by its table.
     Logic3(u8),
     /// The sum of four products of bytes plus c; signedness of a and of b.
-    DotProduct4(Sign, Sign),
+    DotProduct4(Signedness, Signedness),
     /// The sum of two products, 16-bit of a by bytes of b (the upper two with `high`), plus c.
     DotProduct2 { /// Of a.
-        a: Sign, /// Of b.
-        b: Sign, /// The upper bytes of b.
+        a: Signedness, /// Of b.
+        b: Signedness, /// The upper bytes of b.
         high: bool },
     /// `b` ones from place `a`; the counts saturate (`clamp`) or wrap at 32.
     Mask { /// Saturate.
@@ -242,7 +242,7 @@ pub enum IntOp {
 
 /// Whether integers have a sign.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Sign {
+pub enum Signedness {
     /// No.
     Unsigned,
     /// Two's complement.
@@ -274,7 +274,7 @@ pub enum AtomicKind {
         lanes: u32,
     },
     /// The smaller or the larger float.
-    FloatExtremum {
+    FloatMinMax {
         /// The larger.
         max: bool,
         /// Of both.
@@ -307,7 +307,7 @@ pub enum BarrierKind {
         p: Operand,
     },
     /// Waits, and tells whether all (or any) predicates are true.
-    Ask {
+    Reduce {
         /// A predicate.
         d: Reg,
         /// A predicate.

@@ -5,7 +5,7 @@ use super::{Kernel, Op, Operand, Program, Special, Terminator, Width};
 
 /// A program that no engine should be given, and why: a mistake of the front end, not of its input.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Invalid {
+pub struct VerifyError {
     /// Of which kernel.
     pub kernel: String,
     /// The line of the instruction's place.
@@ -14,27 +14,27 @@ pub struct Invalid {
     pub message: String,
 }
 
-impl core::fmt::Display for Invalid {
+impl core::fmt::Display for VerifyError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "kernel `{}`, line {}: {}", self.kernel, self.line, self.message)
     }
 }
 
-impl core::error::Error for Invalid {}
+impl core::error::Error for VerifyError {}
 
 impl Program {
     /// Checks every kernel.
     ///
     /// # Errors
     /// The first thing wrong.
-    pub fn check(&self) -> Result<(), Invalid> {
-        self.kernels.iter().try_for_each(|kernel| self.check_kernel(kernel))
+    pub fn verify(&self) -> Result<(), VerifyError> {
+        self.kernels.iter().try_for_each(|kernel| self.verify_kernel(kernel))
     }
 
-    fn check_kernel(&self, kernel: &Kernel) -> Result<(), Invalid> {
+    fn verify_kernel(&self, kernel: &Kernel) -> Result<(), VerifyError> {
         let invalid = |place: u32, message: String| {
-            let line = kernel.places.get(place as usize).map_or(0, |place| place.line);
-            Err(Invalid { kernel: kernel.name.clone(), line, message })
+            let line = kernel.source_locs.get(place as usize).map_or(0, |place| place.line);
+            Err(VerifyError { kernel: kernel.name.clone(), line, message })
         };
         if !matches!(self.address_bits, 32 | 64) {
             return invalid(0, format!("addresses of {} bits", self.address_bits));
@@ -45,18 +45,18 @@ impl Program {
         for block in &kernel.blocks {
             for instruction in &block.instructions {
                 let guard = instruction.guard.map(|guard| guard.pred);
-                if let Some(message) = self.wrong(kernel, &instruction.op) {
-                    return invalid(instruction.place, message);
+                if let Some(message) = self.verify_op(kernel, &instruction.op) {
+                    return invalid(instruction.loc, message);
                 }
                 if guard.is_some_and(|pred| kernel.registers.get(pred.0 as usize) != Some(&Width::Pred)) {
-                    return invalid(instruction.place, "the guard is not a predicate".to_owned());
+                    return invalid(instruction.loc, "the guard is not a predicate".to_owned());
                 }
-                if instruction.place as usize >= kernel.places.len() {
-                    return invalid(0, format!("place {} does not exist", instruction.place));
+                if instruction.loc as usize >= kernel.source_locs.len() {
+                    return invalid(0, format!("place {} does not exist", instruction.loc));
                 }
             }
-            if block.place as usize >= kernel.places.len() {
-                return invalid(0, format!("place {} does not exist", block.place));
+            if block.loc as usize >= kernel.source_locs.len() {
+                return invalid(0, format!("place {} does not exist", block.loc));
             }
             let condition = match &block.terminator {
                 Terminator::Branch { pred, .. } => Some((Operand::Reg(*pred), Width::Pred)),
@@ -66,23 +66,23 @@ impl Program {
             if let Some((Operand::Reg(reg), width)) = condition
                 && kernel.registers.get(reg.0 as usize) != Some(&width)
             {
-                return invalid(block.place, format!("a branch by a register that is not {width:?}"));
+                return invalid(block.loc, format!("a branch by a register that is not {width:?}"));
             }
             if let Some(target) = block.terminator.successors().iter().find(|target| **target >= kernel.blocks.len()) {
-                return invalid(block.place, format!("block {target} does not exist"));
+                return invalid(block.loc, format!("block {target} does not exist"));
             }
         }
         Ok(())
     }
 
     /// What is wrong with an instruction.
-    fn wrong(&self, kernel: &Kernel, op: &Op) -> Option<String> {
+    fn verify_op(&self, kernel: &Kernel, op: &Op) -> Option<String> {
         let mut found = None;
         // What `Same` means is known once one operand is seen.
         let mut same: Option<Width> = None;
         op.visit(&mut |role, operand, wants| {
             let Operand::Reg(reg) = operand else {
-                if role == Role::Write {
+                if role == Role::Def {
                     found = Some("a constant is written".to_owned());
                 }
                 return;
@@ -102,11 +102,11 @@ impl Program {
                 found = Some(format!("register {} is {width:?} where {wants:?} is wanted", reg.0));
             }
         });
-        found.or_else(|| self.wrong_value(kernel, op))
+        found.or_else(|| self.verify_value(kernel, op))
     }
 
     /// What is wrong beside the registers.
-    fn wrong_value(&self, kernel: &Kernel, op: &Op) -> Option<String> {
+    fn verify_value(&self, kernel: &Kernel, op: &Op) -> Option<String> {
         let is_size = |bytes: u32| matches!(bytes, 1 | 2 | 4 | 8);
         let width = |operand: &Operand| match operand {
             Operand::Reg(reg) => Some(kernel.width(*reg)),
@@ -135,7 +135,7 @@ impl Program {
                     super::AtomicKind::Float { operation, lanes } => {
                         Some((operation.format, *lanes, operation.op == roundonce_arith::ArithOp::Add))
                     }
-                    super::AtomicKind::FloatExtremum { format, lanes, .. } => Some((*format, *lanes, true)),
+                    super::AtomicKind::FloatMinMax { format, lanes, .. } => Some((*format, *lanes, true)),
                     _ => None,
                 };
                 !is_size(*bytes)

@@ -1,7 +1,7 @@
 //! One instruction on given operands.
 
-use roundonce_arith::{ConditionCodes, Flags, Outcome, Profile};
 use crate::{Recipe, Value};
+use roundonce_arith::{ConditionCodes, Flags, Outcome, Profile};
 
 /// What an instruction gives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,6 +1,6 @@
 //! An instruction's meaning as data.
 
-use roundonce_arith::{Format, ArithOp, Operation, Rounding};
+use roundonce_arith::{ArithOp, Format, Operation, Rounding};
 
 /// What an instruction computes. Two instructions with equal recipes give equal bits: translation compares recipes,
 /// not names.

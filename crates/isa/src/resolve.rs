@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::{Finding, Form, Instruction, Mismatch, Part, Location, Slot, Version, split_spelling};
+use crate::{Finding, Form, Instruction, Location, Mismatch, Part, Slot, Version, split_spelling};
 
 /// The rows of all languages, searched by spelling.
 pub struct Table {

@@ -86,7 +86,8 @@ pub fn parse_value(format: Format, components: u32, text: &str) -> Result<Parsed
     };
     let hex = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X"));
     if let Some(digits) = hex.filter(|digits| !digits.contains(['p', 'P'])) {
-        let value = parse_hex_components(format, components, digits).map_err(|problem| format!("`{text}` {problem}"))?;
+        let value =
+            parse_hex_components(format, components, digits).map_err(|problem| format!("`{text}` {problem}"))?;
         let value = Value::of(value.components().iter().map(|bits| bits ^ flip));
         return Ok(ParsedValue { value, exact: true });
     }

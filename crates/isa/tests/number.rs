@@ -78,7 +78,8 @@ fn edges_and_absurd_lengths() {
 
 #[test]
 fn operands() {
-    let bits = |format, lanes, text: &str| parse_value(format, lanes, text).map(|parsed| parsed.value.components().to_vec());
+    let bits =
+        |format, lanes, text: &str| parse_value(format, lanes, text).map(|parsed| parsed.value.components().to_vec());
     assert_eq!(bits(Format::F32, 1, "0f3FC00000"), Ok(vec![0x3fc0_0000]));
     assert_eq!(bits(Format::F32, 1, "0d3FF8000000000000"), Ok(vec![0x3fc0_0000]));
     assert_eq!(bits(Format::F64, 1, "0f3FC00000"), Ok(vec![0x3ff8_0000_0000_0000]));

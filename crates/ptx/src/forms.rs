@@ -3,8 +3,8 @@
 //! Order matters in one way: where a spelling names several rows and nothing says which target is meant, the first
 //! row that fits is taken.
 
-use roundonce_arith::{Format, ArithOp, Operation, Rounding};
-use roundonce_isa::{Choice, Effect, Form, Gate, Part, Recipe, Range, Slot, Version};
+use roundonce_arith::{ArithOp, Format, Operation, Rounding};
+use roundonce_isa::{Choice, Effect, Form, Gate, Part, Range, Recipe, Slot, Version};
 
 const fn choice(text: &'static str, effect: Effect) -> Choice {
     Choice { text, effect }

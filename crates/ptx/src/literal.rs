@@ -5,7 +5,7 @@
 //! to nearest even, and both are real: 1.00000005960464477540 becomes 1.0.
 
 use crate::ast::{Binary, Cast, Module, Operand, OperandKind, Operands, Unary};
-use roundonce_arith::{Format, ArithOp, Operation, Profile, Rounding};
+use roundonce_arith::{ArithOp, Format, Operation, Profile, Rounding};
 use roundonce_isa::{Finding, Location, convert, parse_number};
 
 /// An integer literal.

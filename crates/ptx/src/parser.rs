@@ -59,7 +59,9 @@ pub(crate) fn parse_operand(text: &str) -> core::result::Result<(Module<'_>, Ope
     }
     match (parser.findings.into_iter().next(), operand) {
         (None, Ok(operand)) => Ok((parser.module, operand)),
-        (finding, _) => Err(finding.unwrap_or_else(|| Finding::error("PTX0001", Location::Whole, "expected an operand"))),
+        (finding, _) => {
+            Err(finding.unwrap_or_else(|| Finding::error("PTX0001", Location::Whole, "expected an operand")))
+        }
     }
 }
 

@@ -30,6 +30,6 @@ fn instructions_know_their_source() {
         add.f32 %f2, %f1, %f1;\n.loc 4 1 2\nadd.f32 %f3, %f2, %f1;\nret;\n}\n";
     let program = lower(&parse(text).module, None).unwrap();
     let sources: Vec<(u32, &str)> =
-        program.kernels[0].places.iter().map(|place| (place.line, place.source.as_str())).collect();
+        program.kernels[0].source_locs.iter().map(|place| (place.line, place.source.as_str())).collect();
     assert_eq!(sources, [(0, ""), (7, ""), (9, "axpy.cu:7:12"), (11, ":1:2"), (12, ":1:2")]);
 }

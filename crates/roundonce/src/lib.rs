@@ -28,7 +28,7 @@ pub use roundonce_spirv as spirv;
 pub use roundonce_why::{self as why, Explained};
 pub use sides::{SideProblem, sides};
 
-use roundonce_isa::{ParsedValue, Location, Table, parse_value};
+use roundonce_isa::{Location, ParsedValue, Table, parse_value};
 
 /// Every language's rows.
 pub const TABLES: [&[Form]; 3] = [ptx::forms::FORMS, sass::forms::FORMS, spirv::forms::FORMS];

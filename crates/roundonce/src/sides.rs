@@ -49,7 +49,8 @@ pub fn sides(texts: [&str; 2], ty: Format, target: &Target) -> Result<[Side; 2],
         types.extend(operands.map(|(at, name)| (*name, operation.operand_format(at))));
     }
     if let [Some(one), Some(other)] = &instructions
-        && (one.recipe.condition_codes, one.recipe.components) != (other.recipe.condition_codes, other.recipe.components)
+        && (one.recipe.condition_codes, one.recipe.components)
+            != (other.recipe.condition_codes, other.recipe.components)
     {
         let message = "one writes condition codes, or has other components, and the other not";
         return Err(SideProblem::Unlike(message.to_owned()));

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use roundonce::arith::batch::{Batch, Level};
-use roundonce::arith::{Format, ArithOp, Operation};
+use roundonce::arith::{ArithOp, Format, Operation};
 use roundonce::{Profile, TABLES};
 use roundonce_oracle::Layout;
 use roundonce_oracle::generate::Generator;

@@ -1,6 +1,6 @@
 //! The rows of Maxwell SASS: FFMA and FFMA32I, and the neighbours that a listing puts beside them.
 
-use roundonce_arith::{Format, ArithOp, Operation, Rounding};
+use roundonce_arith::{ArithOp, Format, Operation, Rounding};
 use roundonce_isa::{Choice, Effect, Form, Gate, Part, Recipe, Slot};
 
 const fn choice(text: &'static str, effect: Effect) -> Choice {

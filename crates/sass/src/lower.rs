@@ -7,7 +7,7 @@ use core::fmt;
 use std::collections::BTreeMap;
 
 use roundonce_ir::{
-    self, Block, Comparand, Comparison, IntOp, Kernel, Op, Param, Passing, Program, Reg, Sign, Space, Special,
+    self, Block, Comparand, Comparison, IntOp, Kernel, Op, Param, Passing, Program, Reg, Signedness, Space, Special,
     Terminator, Width,
 };
 use roundonce_isa::{Finding, Level, Location, line_column};
@@ -131,7 +131,7 @@ struct Lowering {
     names: BTreeMap<Name, Reg>,
     inputs: Vec<Name>,
     outputs: Vec<Name>,
-    places: Vec<roundonce_ir::Place>,
+    places: Vec<roundonce_ir::SourceLoc>,
 }
 
 const NO_ARGS: [roundonce_ir::Operand; 4] = [roundonce_ir::Operand::ZERO; 4];
@@ -186,7 +186,7 @@ impl Lowering {
     }
 
     fn instruction(&mut self, instruction: &Instruction, line: u32, text: &str) {
-        self.places.push(roundonce_ir::Place { line, text: text.to_owned(), source: String::new() });
+        self.places.push(roundonce_ir::SourceLoc { line, text: text.to_owned(), source: String::new() });
         // Place 0 says nothing.
         let place = self.places.len() as u32;
         let guard = match instruction.guard {
@@ -217,7 +217,7 @@ impl Lowering {
                 Op::Float { d, operation: recipe.operation, contractible: false, args }
             }
         };
-        self.body.push(roundonce_ir::Instruction { op, guard, place });
+        self.body.push(roundonce_ir::Instruction { op, guard, loc: place });
         if condition_codes {
             self.condition_codes(d, guard, place);
         }
@@ -249,7 +249,7 @@ impl Lowering {
             select(s_bit, s, 2),
             integer(IntOp::Or, codes, Width::B32, &[z_bit.into(), s_bit.into()]),
         ];
-        self.body.extend(ops.map(|op| roundonce_ir::Instruction { op, guard, place }));
+        self.body.extend(ops.map(|op| roundonce_ir::Instruction { op, guard, loc: place }));
     }
 
     /// The kernel around the body: the lane's number, loads, the body, stores.
@@ -257,7 +257,7 @@ impl Lowering {
         self.inputs.sort();
         self.outputs.sort();
         let mut kernel = Kernel::new(name);
-        kernel.places.append(&mut self.places);
+        kernel.source_locs.append(&mut self.places);
         kernel.params.push(Param {
             name: "lanes".to_owned(),
             offset: 0,
@@ -297,7 +297,12 @@ impl Lowering {
             special(size, Special::Ntid(0)),
             special(block, Special::Ctaid(0)),
             integer(IntOp::MulAdd, lane, Width::B32, &[block.into(), size.into(), tid.into()]),
-            integer(IntOp::MulWide(Sign::Unsigned), offset, Width::B32, &[lane.into(), roundonce_ir::Operand::Imm(4)]),
+            integer(
+                IntOp::MulWide(Signedness::Unsigned),
+                offset,
+                Width::B32,
+                &[lane.into(), roundonce_ir::Operand::Imm(4)],
+            ),
             Op::Compare {
                 d: inside,
                 comparison: Comparison::Lt,
@@ -354,9 +359,9 @@ impl Lowering {
         let first = entry.map(|op| roundonce_ir::Instruction::new(op, 0)).to_vec();
         let branch = Terminator::Branch { pred: inside, then: 1, otherwise: 2 };
         kernel.blocks = vec![
-            Block { instructions: first, terminator: branch, place: 0 },
-            Block { instructions: work, terminator: Terminator::Jump(2), place: 0 },
-            Block { instructions: Vec::new(), terminator: Terminator::Exit, place: 0 },
+            Block { instructions: first, terminator: branch, loc: 0 },
+            Block { instructions: work, terminator: Terminator::Jump(2), loc: 0 },
+            Block { instructions: Vec::new(), terminator: Terminator::Exit, loc: 0 },
         ];
         Lowered { program: Program::of(kernel), inputs: self.inputs, outputs: self.outputs }
     }

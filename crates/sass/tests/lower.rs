@@ -6,7 +6,7 @@ use roundonce_sass::{Lowered, Name, lower, parse_line};
 
 /// Runs a listing on `lanes` lanes of inputs; gives each output's lanes.
 fn run(lowered: &Lowered, lanes: usize, input: impl Fn(Name, usize) -> u32) -> Vec<(Name, Vec<u32>)> {
-    lowered.program.check().unwrap_or_else(|invalid| panic!("{invalid}"));
+    lowered.program.verify().unwrap_or_else(|invalid| panic!("{invalid}"));
     let buffer = |name: &Name| Arg::Buffer(Buffer::from_words((0..lanes).map(|lane| input(*name, lane)).collect()));
     let mut args = vec![Arg::Scalar(lanes as u64)];
     args.extend(lowered.inputs.iter().map(buffer));

@@ -2,7 +2,7 @@
 //!
 //! An aim need not be right, only reach: the results are the engine's, whatever the operands turn out to be.
 
-use roundonce::arith::{Flags, Format, ArithOp, Operation, Rounding, round_exact};
+use roundonce::arith::{ArithOp, Flags, Format, Operation, Rounding, round_exact};
 
 use crate::subject::PROFILE;
 
@@ -116,7 +116,8 @@ impl Aim {
     }
     /// The product rounded to the addend's format.
     fn rounded_product(&self, [a, b]: [u64; 2]) -> u64 {
-        let mul = Operation { source_format: self.factors, ..Operation::new(ArithOp::Mul, self.to, Rounding::NearestEven) };
+        let mul =
+            Operation { source_format: self.factors, ..Operation::new(ArithOp::Mul, self.to, Rounding::NearestEven) };
         match self.kind {
             ArithOp::Add => Operation { op: ArithOp::Add, ..mul }.evaluate(&PROFILE, &[a, 0]).bits,
             _ => mul.evaluate(&PROFILE, &[a, b]).bits,

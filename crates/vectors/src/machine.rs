@@ -1,6 +1,6 @@
 //! One machine that might have given a seen result: the instruction with a few things done otherwise.
 
-use roundonce::arith::{Flags, Format, ArithOp, Operation, Outcome, Rounding, Tininess, Underflow, widen};
+use roundonce::arith::{ArithOp, Flags, Format, Operation, Outcome, Rounding, Tininess, Underflow, widen};
 use roundonce::isa::convert;
 use roundonce::{Profile, Value};
 

@@ -1,6 +1,6 @@
 //! What a vector is about: an instruction of a language, or one of TestFloat's functions, and which results are right.
 
-use roundonce::arith::{Format, ArithOp, Operation, Rounding};
+use roundonce::arith::{ArithOp, Format, Operation, Rounding};
 use roundonce::isa::{Gate, Location, Recipe};
 use roundonce::spirv::{self, AllowedSet, FloatModes};
 use roundonce::{Evaluation, Finding, Form, Instruction, Profile, Target, Value};

@@ -1,7 +1,7 @@
 //! An expression as a sequence of operations: which products are fused, which explicit fma is split, in which order a
 //! sum is taken. What the operations round to is not decided here.
 
-use roundonce_arith::{Format, ArithOp};
+use roundonce_arith::{ArithOp, Format};
 
 use crate::expr::{Expr, Typed};
 

@@ -1,6 +1,6 @@
 //! An evaluation as a program: what to write in PTX, CUDA and SPIR-V to get its bits.
 
-use roundonce_arith::{Format, ArithOp, Operation, Rounding};
+use roundonce_arith::{ArithOp, Format, Operation, Rounding};
 use serde::Serialize;
 
 use crate::plan::Ref;

@@ -1,7 +1,7 @@
 //! One way to evaluate an expression: a plan, and what each of its operations rounds to. Every difference from the
 //! expression as written is a departure with a name.
 
-use roundonce_arith::{Format, ArithOp, Operation, Profile, Rounding};
+use roundonce_arith::{ArithOp, Format, Operation, Profile, Rounding};
 use roundonce_isa::convert;
 use serde::Serialize;
 

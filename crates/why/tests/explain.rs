@@ -1,6 +1,6 @@
 //! Explanations fit in 80 columns and say the pipeline's result, whatever the operands.
 
-use roundonce_arith::{Format, ArithOp, Operation, Profile, Rounding};
+use roundonce_arith::{ArithOp, Format, Operation, Profile, Rounding};
 use roundonce_isa::{Form, Gate, Instruction, Recipe, Value};
 use roundonce_why::explain;
 

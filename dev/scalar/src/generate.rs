@@ -1,10 +1,10 @@
 //! Small programs at random, with everything that an engine finds hard: branches and loops that lanes leave at
 //! different times, guards, barriers, shuffles, registers overwritten by themselves, addresses of every pattern.
 
-use roundonce_arith::{Format, ArithOp, Operation, Rounding};
+use roundonce_arith::{ArithOp, Format, Operation, Rounding};
 use roundonce_ir::{
     AtomicKind, BarrierKind, Block, Comparand, Comparison, Guard, Instruction, IntOp, Kernel, Op, Operand, Param,
-    Passing, Program, Reg, Scalar, ShuffleMode, Sign, Space, Special, Terminator, VoteMode, Width,
+    Passing, Program, Reg, Scalar, ShuffleMode, Signedness, Space, Special, Terminator, VoteMode, Width,
 };
 
 /// A program and what it is run on.
@@ -79,7 +79,7 @@ fn write(random: &mut dyn FnMut() -> u64, plain: bool) -> Case {
     let slots = kernel.register(Width::B64);
     let (own, neighbour) = (kernel.register(Width::B32), kernel.register(Width::B32));
     let (thread, record) = (kernel.register(Width::B32), kernel.register(Width::B64));
-    kernel.blocks.push(Block { instructions: Vec::new(), terminator: Terminator::Exit, place: 0 });
+    kernel.blocks.push(Block { instructions: Vec::new(), terminator: Terminator::Exit, loc: 0 });
     let stored = (b32.len() * 4 + b64.len() * 8 + b16.len() * 2 + 8).next_multiple_of(8);
     let current = 0;
     #[rustfmt::skip] // A list.
@@ -115,10 +115,10 @@ impl Generator<'_> {
             let pred = self.pick(self.preds.len());
             Guard { pred: self.preds[pred], expected: self.pick(2) == 0 }
         });
-        self.kernel.blocks[self.current].instructions.push(Instruction { op, guard, place: 0 });
+        self.kernel.blocks[self.current].instructions.push(Instruction { op, guard, loc: 0 });
     }
     fn block(&mut self) -> usize {
-        self.kernel.blocks.push(Block { instructions: Vec::new(), terminator: Terminator::Exit, place: 0 });
+        self.kernel.blocks.push(Block { instructions: Vec::new(), terminator: Terminator::Exit, loc: 0 });
         self.kernel.blocks.len() - 1
     }
     fn end(&mut self, terminator: Terminator) {
@@ -175,7 +175,7 @@ impl Generator<'_> {
         self.int(own, IntOp::Shl, Width::B32, [thread.into(), Operand::Imm(2), none, none]);
         self.int(neighbour, IntOp::Add, Width::B32, [thread.into(), Operand::Imm(1), none, none]);
         let count = Operand::Imm(u64::from(threads) - u64::from(self.plain));
-        let cut = if self.plain { IntOp::Min(Sign::Unsigned) } else { IntOp::Rem(Sign::Unsigned) };
+        let cut = if self.plain { IntOp::Min(Signedness::Unsigned) } else { IntOp::Rem(Signedness::Unsigned) };
         self.int(neighbour, cut, Width::B32, [neighbour.into(), count, none, none]);
         self.int(neighbour, IntOp::Shl, Width::B32, [neighbour.into(), Operand::Imm(2), none, none]);
         let starts = [linear.into(), tid[0], tid[1], ctaid[0], Operand::Imm(0x3f80_0001)];
@@ -185,12 +185,12 @@ impl Generator<'_> {
                 None => self.input_word(d, linear),
             }
         }
-        let wide = IntOp::MulAddWide(Sign::Unsigned);
+        let wide = IntOp::MulAddWide(Signedness::Unsigned);
         self.int(self.record, wide, Width::B32, [linear.into(), Operand::Imm(stored), out.into(), none]);
         for d in self.b64.clone() {
             let a = self.operand(Width::B32);
             let args = [a, Operand::Imm(4), none, none];
-            self.int(d, IntOp::MulWide(Sign::Signed), Width::B32, args);
+            self.int(d, IntOp::MulWide(Signedness::Signed), Width::B32, args);
         }
         for d in self.preds.clone() {
             let (a, b) = (self.operand(Width::B32), Operand::Imm(9));
@@ -205,7 +205,7 @@ impl Generator<'_> {
         let at = self.kernel.register(Width::B64);
         if self.plain {
             // Neighbours read neighbours.
-            let wide = IntOp::MulAddWide(Sign::Unsigned);
+            let wide = IntOp::MulAddWide(Signedness::Unsigned);
             self.int(at, wide, Width::B32, [self.thread.into(), Operand::Imm(4), self.input.into(), none]);
             let offset = 4 * (self.pick(INPUT as usize / 2) as i64);
             let d = vec![Some(d)];
@@ -213,7 +213,7 @@ impl Generator<'_> {
             return;
         }
         self.int(place, IntOp::And, Width::B32, [index.into(), Operand::Imm(INPUT - 1), none, none]);
-        let wide = IntOp::MulAddWide(Sign::Unsigned);
+        let wide = IntOp::MulAddWide(Signedness::Unsigned);
         self.int(at, wide, Width::B32, [place.into(), Operand::Imm(4), self.input.into(), none]);
         self.guarded(Op::Load {
             d: vec![Some(d)],
@@ -366,7 +366,7 @@ impl Generator<'_> {
                 _ => {
                     let guard = Guard { pred: self.reg(Width::Pred), expected: self.pick(2) == 0 };
                     if self.pick(6) == 0 {
-                        let instruction = Instruction { op: Op::Exit, guard: Some(guard), place: 0 };
+                        let instruction = Instruction { op: Op::Exit, guard: Some(guard), loc: 0 };
                         self.kernel.blocks[self.current].instructions.push(instruction);
                     }
                 }
@@ -430,7 +430,7 @@ impl Generator<'_> {
 
     fn integer(&mut self) {
         use IntOp::*;
-        let sign = [Sign::Signed, Sign::Unsigned][self.pick(2)];
+        let sign = [Signedness::Signed, Signedness::Unsigned][self.pick(2)];
         #[rustfmt::skip] // Families stand together.
         let ops = [
             Add, Add, Sub, Mul, MulAdd, MulHigh(sign), MulWide(sign), MulAddWide(sign), Div(sign), Rem(sign), Min(sign),
@@ -513,7 +513,7 @@ impl Generator<'_> {
             let (place, at) = (self.kernel.register(Width::B32), self.kernel.register(Width::B64));
             let (index, b) = (self.operand(Width::B32), self.operand(Width::B32));
             self.int(place, IntOp::And, Width::B32, [index, Operand::Imm(SLOTS - 1), none, none]);
-            let wide = IntOp::MulAddWide(Sign::Unsigned);
+            let wide = IntOp::MulAddWide(Signedness::Unsigned);
             self.int(at, wide, Width::B32, [place.into(), Operand::Imm(4), self.slots.into(), none]);
             let kind = AtomicKind::Int(IntOp::Add);
             let (space, address) = (Space::Global, at.into());

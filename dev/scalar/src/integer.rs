@@ -1,10 +1,10 @@
 //! Integers, the long way: exact numbers in 128 bits, cut at the end.
 
-use roundonce_ir::{IntOp, Sign};
+use roundonce_ir::{IntOp, Signedness};
 
-fn number(value: u64, bits: u32, sign: Sign) -> i128 {
+fn number(value: u64, bits: u32, sign: Signedness) -> i128 {
     let low = (value as u128 & ((1u128 << bits) - 1)) as i128;
-    if sign == Sign::Signed && low >> (bits - 1) & 1 == 1 { low - (1i128 << bits) } else { low }
+    if sign == Signedness::Signed && low >> (bits - 1) & 1 == 1 { low - (1i128 << bits) } else { low }
 }
 
 /// An operation on operands of `bits` bits.
@@ -12,7 +12,11 @@ fn number(value: u64, bits: u32, sign: Sign) -> i128 {
 /// # Panics
 /// On operations that the generator does not write.
 pub(crate) fn int(op: IntOp, bits: u32, [a, b, c, d]: [u64; 4]) -> u64 {
-    let (x, y, z) = (number(a, bits, Sign::Unsigned), number(b, bits, Sign::Unsigned), number(c, bits, Sign::Unsigned));
+    let (x, y, z) = (
+        number(a, bits, Signedness::Unsigned),
+        number(b, bits, Signedness::Unsigned),
+        number(c, bits, Signedness::Unsigned),
+    );
     let cut = |value: i128, bits: u32| (value as u128 & ((1u128 << bits) - 1)) as u64;
     let count = (b & 0xffff_ffff) as u32;
     let wide = if bits == 16 { 32 } else { 64 };
@@ -21,7 +25,7 @@ pub(crate) fn int(op: IntOp, bits: u32, [a, b, c, d]: [u64; 4]) -> u64 {
         IntOp::Sub => x - y,
         IntOp::Mul => x.wrapping_mul(y),
         IntOp::MulAdd => x.wrapping_mul(y).wrapping_add(z),
-        IntOp::MulHigh(Sign::Unsigned) => ((x as u128).wrapping_mul(y as u128) >> bits) as i128,
+        IntOp::MulHigh(Signedness::Unsigned) => ((x as u128).wrapping_mul(y as u128) >> bits) as i128,
         IntOp::MulHigh(sign) => (number(a, bits, sign) * number(b, bits, sign)) >> bits,
         IntOp::MulWide(sign) => return cut(number(a, bits, sign) * number(b, bits, sign), wide),
         IntOp::MulAddWide(sign) => {
@@ -34,11 +38,11 @@ pub(crate) fn int(op: IntOp, bits: u32, [a, b, c, d]: [u64; 4]) -> u64 {
         IntOp::Min(sign) => number(a, bits, sign).min(number(b, bits, sign)),
         IntOp::Max(sign) => number(a, bits, sign).max(number(b, bits, sign)),
         IntOp::AddSat | IntOp::SubSat => {
-            let (x, y) = (number(a, bits, Sign::Signed), number(b, bits, Sign::Signed));
+            let (x, y) = (number(a, bits, Signedness::Signed), number(b, bits, Signedness::Signed));
             let sum = if op == IntOp::AddSat { x + y } else { x - y };
             sum.clamp(-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
         }
-        IntOp::Abs => number(a, bits, Sign::Signed).abs(),
+        IntOp::Abs => number(a, bits, Signedness::Signed).abs(),
         IntOp::Neg => -x,
         IntOp::AbsDiff(sign) => (number(a, bits, sign) - number(b, bits, sign)).abs() + z,
         IntOp::And => x & y,
@@ -64,7 +68,8 @@ pub(crate) fn int(op: IntOp, bits: u32, [a, b, c, d]: [u64; 4]) -> u64 {
         IntOp::FieldExtract(sign) => {
             let (start, length) = (b & 255, c & 255);
             let top = u64::from(bits) - 1;
-            let fill = if sign == Sign::Unsigned || length == 0 { 0 } else { x >> (start + length - 1).min(top) & 1 };
+            let fill =
+                if sign == Signedness::Unsigned || length == 0 { 0 } else { x >> (start + length - 1).min(top) & 1 };
             (0..u64::from(bits)).fold(0, |all, place| {
                 let from = start + place;
                 let bit = if place < length && from <= top { x >> from & 1 } else { fill };

@@ -48,7 +48,7 @@ mod sweep;
 #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_feature = "neon")))]
 mod vector;
 
-use crate::{Format, ArithOp, Operation, Profile, Sm1xMad};
+use crate::{ArithOp, Format, Operation, Profile, Sm1xMad};
 
 /// An instruction set that kernels are written for, slowest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -243,7 +243,7 @@ impl Batch {
         self.level
     }
 
-    /// Computes every lane of `out`. `operands` are as many as [`Kind::arity`] says, in its order: a, b, c.
+    /// Computes every lane of `out`. `operands` are as many as [`ArithOp::arity`] says, in its order: a, b, c.
     ///
     /// `T` is `u32` for f32, `u64` for f64, `u16` for f16; a wider one serves too (slowly), its upper bits ignored in
     /// operands and zero in results. An f32x2 register of 64 bits is two lanes of `u32`.

@@ -5,7 +5,7 @@
 
 use super::portable::scalar;
 use super::{Job, Kernel, Lane};
-use crate::{Format, ArithOp, NanRule, Operand, Operation, Profile, Rounding, Tininess};
+use crate::{ArithOp, Format, NanRule, Operand, Operation, Profile, Rounding, Tininess};
 
 /// What a kernel is compiled for beside its rounding and kind: a set of these bits. Signs and the tiny policy are looked
 /// at when a flushing kernel runs, so that there are fewer kernels.
@@ -314,7 +314,7 @@ fn careful<V: Vector, const ROUND: i32, const KIND: u8, const MODE: Mode>(
     // 6 to 8.
     let result = arithmetic::<V, ROUND, KIND>([a, b, c]);
     // 9. Flush the result. A magnitude below the smallest normal is tiny by every policy; one equal to it may be tiny
-    // by all but `Tiny::Result`.
+    // by all but `Tininess::Result`.
     if plan.edge && !result.smallest_normal().is_empty() {
         return rescue(plan, KIND, operands);
     }

@@ -3,7 +3,7 @@
 // Every test binary compiles this file and uses its own part of it.
 #![allow(dead_code, unreachable_pub)]
 
-use roundonce_arith::{Format, ArithOp, NanRule, Operation, Profile, Rounding, Sm1xMad, Tininess, Underflow};
+use roundonce_arith::{ArithOp, Format, NanRule, Operation, Profile, Rounding, Sm1xMad, Tininess, Underflow};
 use roundonce_oracle::generate::Generator;
 use roundonce_oracle::{Direction, FlushRule, Layout, NanBits, Shape, Spec, Verdict};
 

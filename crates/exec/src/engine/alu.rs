@@ -8,8 +8,8 @@ use crate::launch::Trouble;
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use crate::scalar::{self, int_op, int_op_inline};
 use roundonce_arith::batch::{Batch, Source};
-use roundonce_arith::{Format, ArithOp};
-use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Reg, Scalar, Sign, Special, Width};
+use roundonce_arith::{ArithOp, Format};
+use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Reg, Scalar, Signedness, Special, Width};
 
 // Each kind of instruction has a function of its own, so that the commonest pay for no other's frame.
 impl<'a> Machine<'a> {
@@ -75,7 +75,7 @@ impl<'a> Machine<'a> {
                 }
                 self.each(d, &[(a, w)], &mut |x| scalar::sign(format, negate, flush, x[0]));
             }
-            &Op::Extremum { d, max, format, flush, nan, xorsign_abs, a, b } => {
+            &Op::MinMax { d, max, format, flush, nan, xorsign_abs, a, b } => {
                 let w = Width::holding(format.width());
                 self.each(d, &[(a, w), (b, w)], &mut |x| {
                     scalar::extremum(&profile, format, max, flush, nan, xorsign_abs, [x[0], x[1]])
@@ -355,19 +355,19 @@ impl<'a> Machine<'a> {
             IntOp::And => two!(IntOp::And),
             IntOp::Or => two!(IntOp::Or),
             IntOp::Xor => two!(IntOp::Xor),
-            IntOp::Min(Sign::Signed) => two!(IntOp::Min(Sign::Signed)),
-            IntOp::Max(Sign::Signed) => two!(IntOp::Max(Sign::Signed)),
+            IntOp::Min(Signedness::Signed) => two!(IntOp::Min(Signedness::Signed)),
+            IntOp::Max(Signedness::Signed) => two!(IntOp::Max(Signedness::Signed)),
             IntOp::Shl => shift!(IntOp::Shl),
-            IntOp::Shr(Sign::Unsigned) => shift!(IntOp::Shr(Sign::Unsigned)),
-            IntOp::Shr(Sign::Signed) => shift!(IntOp::Shr(Sign::Signed)),
+            IntOp::Shr(Signedness::Unsigned) => shift!(IntOp::Shr(Signedness::Unsigned)),
+            IntOp::Shr(Signedness::Signed) => shift!(IntOp::Shr(Signedness::Signed)),
             IntOp::MulAdd => self.map3::<T, T, T, T>(d, a, b, c, |x, y, z| {
                 T::of(int_op_inline(IntOp::MulAdd, bits, [x.bits(), y.bits(), z.bits(), 0]))
             }),
-            IntOp::MulWide(Sign::Unsigned) if bits == 32 => self.map2::<T, T, u64>(d, a, b, |x, y| {
-                int_op_inline(IntOp::MulWide(Sign::Unsigned), bits, [x.bits(), y.bits(), 0, 0])
+            IntOp::MulWide(Signedness::Unsigned) if bits == 32 => self.map2::<T, T, u64>(d, a, b, |x, y| {
+                int_op_inline(IntOp::MulWide(Signedness::Unsigned), bits, [x.bits(), y.bits(), 0, 0])
             }),
-            IntOp::MulWide(Sign::Signed) if bits == 32 => self.map2::<T, T, u64>(d, a, b, |x, y| {
-                int_op_inline(IntOp::MulWide(Sign::Signed), bits, [x.bits(), y.bits(), 0, 0])
+            IntOp::MulWide(Signedness::Signed) if bits == 32 => self.map2::<T, T, u64>(d, a, b, |x, y| {
+                int_op_inline(IntOp::MulWide(Signedness::Signed), bits, [x.bits(), y.bits(), 0, 0])
             }),
             _ => return false,
         }

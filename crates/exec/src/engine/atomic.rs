@@ -68,7 +68,7 @@ fn combine(profile: &Profile, kind: AtomicKind, bits: u32, old: u64, b: u64, c: 
         AtomicKind::Float { operation, lanes } => {
             by_component(bits / lanes.max(1), lanes, |at| operation.evaluate(profile, &[at(old), at(b)]).bits)
         }
-        AtomicKind::FloatExtremum { max, format, lanes } => by_component(bits / lanes.max(1), lanes, |at| {
+        AtomicKind::FloatMinMax { max, format, lanes } => by_component(bits / lanes.max(1), lanes, |at| {
             extremum(profile, format, max, false, false, false, [at(old), at(b)])
         }),
         AtomicKind::Exchange => b,

@@ -73,7 +73,7 @@ impl Machine<'_> {
         }
         let (mut yes, mut all) = (0, 0);
         for fragment in &gathered {
-            if let Some(BarrierKind::Count { p, .. } | BarrierKind::Ask { p, .. }) = asks_of(self.code, fragment) {
+            if let Some(BarrierKind::Count { p, .. } | BarrierKind::Reduce { p, .. }) = asks_of(self.code, fragment) {
                 all += fragment.mask.count();
                 yes += self.true_lanes(p).and(fragment.mask).count();
             }
@@ -83,7 +83,7 @@ impl Machine<'_> {
             self.activate(fragment.mask);
             match kind {
                 Some(BarrierKind::Count { d, .. }) => self.set_uniform::<u32>(d, yes as u32),
-                Some(BarrierKind::Ask { d, all: every, .. }) => {
+                Some(BarrierKind::Reduce { d, all: every, .. }) => {
                     self.set_uniform::<u8>(d, if every { yes == all } else { yes > 0 } as u8);
                 }
                 _ => {}
@@ -102,7 +102,7 @@ impl Machine<'_> {
         for fragment in &self.fragments {
             let step = self.code.blocks[fragment.block].steps.get(fragment.at);
             let place = step.map_or(0, |step| step.place);
-            let line = self.code.kernel.places[place as usize].line;
+            let line = self.code.kernel.source_locs[place as usize].line;
             let lanes = fragment.mask.count();
             let what = match fragment.waits {
                 Some(Wait::Barrier { id, .. }) => format!("{lanes} threads wait at barrier {id}, line {line}"),

@@ -6,9 +6,7 @@ use crate::native::is_supported;
 use crate::scalar::Conversion;
 use roundonce_arith::Profile;
 use roundonce_arith::batch::Batch;
-use roundonce_ir::{
-    Flow, Guard, Kernel, Liveness, Op, Operand, Program, Reg, Role, Space, Terminator, Width,
-};
+use roundonce_ir::{Cfg, Guard, Kernel, Liveness, Op, Operand, Program, Reg, Role, Space, Terminator, Width};
 
 /// One instruction, ready.
 #[derive(Debug)]
@@ -54,7 +52,7 @@ pub(crate) struct Code<'p> {
     pub(crate) program: &'p Program,
     pub(crate) kernel: &'p Kernel,
     pub(crate) blocks: Vec<Steps<'p>>,
-    pub(crate) flow: Flow,
+    pub(crate) flow: Cfg,
     pub(crate) liveness: Liveness,
     pub(crate) profile: Profile,
 }
@@ -63,8 +61,8 @@ impl<'p> Code<'p> {
     pub(crate) fn new(program: &'p Program, kernel: &'p Kernel, profile: Profile) -> Code<'p> {
         let liveness = Liveness::of(kernel);
         let blocks = kernel.blocks.iter().enumerate().map(|(index, block)| {
-            let mut deaths = liveness.deaths(kernel, index).into_iter();
-            let places = block.instructions.iter().skip(1).map(|next| next.place);
+            let mut deaths = liveness.last_uses(kernel, index).into_iter();
+            let places = block.instructions.iter().skip(1).map(|next| next.loc);
             let mut next_places = places.map(Some).chain([None]);
             let steps = block.instructions.iter().map(|instruction| {
                 let batch = match &instruction.op {
@@ -74,10 +72,10 @@ impl<'p> Code<'p> {
                 Step {
                     op: &instruction.op,
                     guard: instruction.guard,
-                    place: instruction.place,
+                    place: instruction.loc,
                     deaths: deaths.next().unwrap_or_default(),
                     batch,
-                    completes: next_places.next().flatten() != Some(instruction.place),
+                    completes: next_places.next().flatten() != Some(instruction.loc),
                     borders: matches!(instruction.op, Op::Store { .. })
                         || !is_supported(kernel, &instruction.op, instruction.guard.is_some()),
                     lends: false,
@@ -93,13 +91,13 @@ impl<'p> Code<'p> {
                 steps,
                 terminator: &block.terminator,
                 deaths: deaths.next().unwrap_or_default(),
-                place: block.place,
-                ends_by_instruction: block.place != 0
-                    && block.instructions.last().is_none_or(|last| last.place != block.place),
+                place: block.loc,
+                ends_by_instruction: block.loc != 0
+                    && block.instructions.last().is_none_or(|last| last.loc != block.loc),
             }
         });
         let blocks = blocks.collect();
-        Code { program, kernel, blocks, flow: Flow::of(kernel), liveness, profile }
+        Code { program, kernel, blocks, flow: Cfg::of(kernel), liveness, profile }
     }
 
     /// Whether blocks may talk to each other while they run: then they run in order, on one thread.
@@ -136,7 +134,7 @@ impl<'p> Code<'p> {
             for step in self.steps() {
                 let mut sources = 0;
                 step.op.registers(|role, reg| {
-                    if role == Role::Read {
+                    if role == Role::Use {
                         sources |= from[reg.0 as usize];
                     }
                 });
@@ -161,7 +159,7 @@ impl<'p> Code<'p> {
                     written |= target;
                 }
                 step.op.registers(|role, reg| {
-                    if role == Role::Write {
+                    if role == Role::Def {
                         let old = from[reg.0 as usize];
                         changed |= old | given != old;
                         from[reg.0 as usize] |= given;
@@ -184,8 +182,8 @@ fn lends(kernel: &Kernel, steps: &[Step<'_>]) -> bool {
     for step in rest {
         let (mut reads, mut writes) = (step.guard.is_some_and(|guard| guard.pred == d), false);
         step.op.registers(|role, reg| {
-            reads |= reg == d && role == Role::Read;
-            writes |= reg == d && role == Role::Write;
+            reads |= reg == d && role == Role::Use;
+            writes |= reg == d && role == Role::Def;
         });
         if reads {
             return is_single(step.op) && step.guard.is_none() && (writes || step.is_last_use(d));

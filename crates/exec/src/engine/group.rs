@@ -239,7 +239,7 @@ impl<'a> Machine<'a> {
                 return Ok(None);
             }
             self.turns += 1;
-            let rank = &self.code.flow.rank;
+            let rank = &self.code.flow.priority;
             let ready = self.fragments.iter().enumerate().filter(|(_, fragment)| fragment.waits.is_none());
             let chosen = if self.turns.is_multiple_of(PATIENCE) {
                 ready.min_by_key(|(_, fragment)| fragment.ran)

@@ -4,7 +4,7 @@
 use super::group::Machine;
 use super::lanes::{File, Lane, View, with_lane};
 use crate::scalar::{compare, int_op_inline, sign_extend};
-use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Reg, Sign, Width};
+use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Reg, Signedness, Width};
 
 impl Machine<'_> {
     /// An integer operation, if it keeps rows rows. Whether it was done.
@@ -69,7 +69,7 @@ impl Machine<'_> {
     }
 
     /// Products of 32-bit numbers with 64 bits: only where no factor wraps within a row.
-    fn linear_wide(&mut self, d: Reg, op: IntOp, sign: Sign, args: &[Operand; 4]) -> bool {
+    fn linear_wide(&mut self, d: Reg, op: IntOp, sign: Signedness, args: &[Operand; 4]) -> bool {
         let row = self.geometry.row;
         let mut out = self.files.b64.take_rows();
         let (a, b) = (self.files.b32.view(args[0]), self.files.b32.view(args[1]));
@@ -103,7 +103,7 @@ impl Machine<'_> {
         if !self.is_free(d) || bits < 16 || to < 16 {
             return false;
         }
-        let sign = if signed { Sign::Signed } else { Sign::Unsigned };
+        let sign = if signed { Signedness::Signed } else { Signedness::Unsigned };
         let (row, rows) = (self.geometry.row, self.geometry.rows);
         with_lane!(Width::holding(bits), A => {
             let view = A::file(&self.files).view(a);
@@ -134,10 +134,10 @@ impl Machine<'_> {
             return false;
         }
         match of {
-            Comparand::Unsigned(Width::B32) => self.compare_rows::<u32>(d, comparison, of, Sign::Unsigned, a, b),
-            Comparand::Signed(Width::B32) => self.compare_rows::<u32>(d, comparison, of, Sign::Signed, a, b),
-            Comparand::Unsigned(Width::B64) => self.compare_rows::<u64>(d, comparison, of, Sign::Unsigned, a, b),
-            Comparand::Signed(Width::B64) => self.compare_rows::<u64>(d, comparison, of, Sign::Signed, a, b),
+            Comparand::Unsigned(Width::B32) => self.compare_rows::<u32>(d, comparison, of, Signedness::Unsigned, a, b),
+            Comparand::Signed(Width::B32) => self.compare_rows::<u32>(d, comparison, of, Signedness::Signed, a, b),
+            Comparand::Unsigned(Width::B64) => self.compare_rows::<u64>(d, comparison, of, Signedness::Unsigned, a, b),
+            Comparand::Signed(Width::B64) => self.compare_rows::<u64>(d, comparison, of, Signedness::Signed, a, b),
             _ => false,
         }
     }
@@ -147,7 +147,7 @@ impl Machine<'_> {
         d: Reg,
         comparison: Comparison,
         of: Comparand,
-        sign: Sign,
+        sign: Signedness,
         a: Operand,
         b: Operand,
     ) -> bool {
@@ -186,22 +186,22 @@ impl Machine<'_> {
 
 /// A number as its type reads it.
 #[inline(always)]
-fn extend(value: u64, bits: u32, sign: Sign) -> i64 {
+fn extend(value: u64, bits: u32, sign: Signedness) -> i64 {
     match sign {
-        Sign::Unsigned => value as i64,
-        Sign::Signed => sign_extend(value, bits),
+        Signedness::Unsigned => value as i64,
+        Signedness::Signed => sign_extend(value, bits),
     }
 }
 
 /// Whether a row's values do not wrap in their type.
 #[inline(always)]
-fn fits_row(start: u64, stride: i64, row: usize, bits: u32, sign: Sign) -> bool {
+fn fits_row(start: u64, stride: i64, row: usize, bits: u32, sign: Signedness) -> bool {
     if stride == 0 {
         return true;
     }
     let (start, low, high) = match sign {
-        Sign::Unsigned => (start as i128, 0, (1i128 << bits) - 1),
-        Sign::Signed => (sign_extend(start, bits) as i128, -(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
+        Signedness::Unsigned => (start as i128, 0, (1i128 << bits) - 1),
+        Signedness::Signed => (sign_extend(start, bits) as i128, -(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
     };
     let end = start + stride as i128 * (row as i128 - 1);
     low <= end && end <= high

@@ -17,7 +17,7 @@ const GRID_LIMIT: [u32; 3] = [0x7fff_ffff, 65_535, 65_535];
 /// Runs a launch; see [`Launch::run`].
 pub(crate) fn run(launch: Launch<'_>) -> Result<Report, RunError> {
     let program = launch.program;
-    program.check().map_err(|invalid| RunError {
+    program.verify().map_err(|invalid| RunError {
         trouble: Trouble::Invalid,
         message: invalid.message,
         kernel: invalid.kernel,
@@ -42,7 +42,7 @@ pub(crate) fn run(launch: Launch<'_>) -> Result<Report, RunError> {
     }
     let mut fused_kernel = kernel.clone();
     let places = fuse(&mut fused_kernel);
-    let lines: Vec<u32> = places.iter().map(|&place| kernel.places[place as usize].line).collect();
+    let lines: Vec<u32> = places.iter().map(|&place| kernel.source_locs[place as usize].line).collect();
     let mut report = if options.contract == Contract::Fuse {
         run_kernel(program, &fused_kernel, &sizes, args, &options)?
     } else {
@@ -215,7 +215,7 @@ fn run_kernel(
     report.trace = tally.trace;
     report.printed = tally.printed.into_iter().map(|(_, text)| text).collect();
     for (place, times) in tally.places {
-        *report.lines.entry(kernel.places[place as usize].line).or_default() += times;
+        *report.lines.entry(kernel.source_locs[place as usize].line).or_default() += times;
     }
     Ok(report)
 }
@@ -321,7 +321,7 @@ impl Groups {
 }
 
 fn error_of(code: &Code<'_>, machine: &Machine<'_>, fault: Fault) -> RunError {
-    let place = &code.kernel.places[machine.place() as usize];
+    let place = &code.kernel.source_locs[machine.place() as usize];
     let lane = fault.lane.or_else(|| machine.first_active());
     RunError {
         trouble: fault.trouble,

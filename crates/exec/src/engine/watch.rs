@@ -82,7 +82,7 @@ impl<'a> Machine<'a> {
         let earlier = self.traced.operands.len();
         let mut read = Vec::new();
         step.op.registers(|role, reg| {
-            if role == Role::Read {
+            if role == Role::Use {
                 read.push(reg);
             }
         });
@@ -125,7 +125,7 @@ impl<'a> Machine<'a> {
         if !matches!(step.op, Op::Special { .. }) || step.completes {
             let mut written = Vec::new();
             step.op.registers(|role, reg| {
-                if role == Role::Write {
+                if role == Role::Def {
                     written.push(reg);
                 }
             });
@@ -146,7 +146,7 @@ impl<'a> Machine<'a> {
     }
 
     fn tell(&mut self, place: u32, operands: Vec<(u64, u32)>, results: Vec<(u64, u32)>, computed: Vec<Computed>) {
-        let at = &self.code.kernel.places[place as usize];
+        let at = &self.code.kernel.source_locs[place as usize];
         let (line, text) = (at.line, at.text.clone());
         self.tally.trace.push(TraceLine { place, line, text, operands, results, computed });
     }

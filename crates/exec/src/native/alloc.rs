@@ -199,8 +199,8 @@ fn wants(code: &Code<'_>, region: &Region, shapes: &Shapes, waiting: &Waiting) -
             let at = base + 2 * (place as u32 + 1);
             let (mut read, mut written) = (Vec::new(), Vec::new());
             step.op.registers(|role, reg| match role {
-                Role::Read => read.push(reg),
-                Role::Write => written.push(reg),
+                Role::Use => read.push(reg),
+                Role::Def => written.push(reg),
             });
             read.extend(step.guard.map(|guard| guard.pred));
             for &reg in &written {

@@ -116,7 +116,7 @@ impl Noted {
         };
         let keeps = step.guard.is_some();
         step.op.registers(|role, reg| {
-            if role == Role::Write {
+            if role == Role::Def {
                 let made = if self.eager.contains(&reg) && made & (NAN | LATE) != 0 { RAW } else { made };
                 let old = &mut notes[reg.0 as usize];
                 *old = if keeps { *old | made } else { made };

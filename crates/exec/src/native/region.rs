@@ -109,7 +109,7 @@ impl Region {
         }
         // Names of nodes become their places in the order of ranks.
         let mut order: Vec<Point> = finder.nodes.keys().copied().collect();
-        order.sort_by_key(|point| (code.flow.rank[point.block], point.at));
+        order.sort_by_key(|point| (code.flow.priority[point.block], point.at));
         let place = |point: Point| order.iter().position(|&other| other == point).unwrap_or(0);
         let target = |way: Way| match way {
             Way::Node(point) => Target::Node(place(point)),

@@ -526,7 +526,7 @@ impl<'a> Plan<'a> {
         for (node, depth) in region.depths().into_iter().enumerate() {
             for step in region.steps(self.given.code, node) {
                 step.op.registers(|role, reg| {
-                    if role == Role::Write {
+                    if role == Role::Def {
                         times[reg.0 as usize] += 1 + depth;
                     }
                 });

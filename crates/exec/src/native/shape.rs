@@ -9,7 +9,7 @@ use super::Given;
 use super::region::Region;
 use super::waiting::Waiting;
 use crate::scalar::{int_op, sign_extend};
-use roundonce_ir::{Comparand, IntOp, Op, Operand, Reg, Role, Scalar, Sign, Space, Special, Width};
+use roundonce_ir::{Comparand, IntOp, Op, Operand, Reg, Role, Scalar, Signedness, Space, Special, Width};
 
 /// Lanes of a vector register: of 32 bits.
 pub(super) const VECTOR: usize = 16;
@@ -90,7 +90,7 @@ impl Shapes {
                     step.op.registers(|role, reg| {
                         let shape = shapes.of[reg.0 as usize];
                         let shared = matches!(shape, Shape::Scalar(_) | Shape::Periodic);
-                        if role == Role::Write && shared && waiting.keeps(node, reg) {
+                        if role == Role::Def && shared && waiting.keeps(node, reg) {
                             shapes.own[reg.0 as usize] = true;
                             changed = true;
                         }
@@ -284,7 +284,7 @@ impl Shapes {
             return Shape::Scalar(0);
         }
         let wide = op.result_width(width);
-        let product = |shapes: &mut Shapes, sign: Option<Sign>| {
+        let product = |shapes: &mut Shapes, sign: Option<Signedness>| {
             // A pattern times a constant.
             let (fixed, moving) = if patterns[0] == 0 { (args[0], patterns[1]) } else { (args[1], patterns[0]) };
             if patterns[0] != 0 && patterns[1] != 0 {
@@ -294,7 +294,7 @@ impl Shapes {
                 (0, _) => Some(0),
                 (_, Shape::Constant(factor)) => {
                     let factor = match sign {
-                        Some(Sign::Unsigned) => (factor & width.mask()) as i64,
+                        Some(Signedness::Unsigned) => (factor & width.mask()) as i64,
                         _ => sign_extend(factor, width.bits()),
                     };
                     match shapes.map(moving, wide, |number| number.wrapping_mul(factor)) {

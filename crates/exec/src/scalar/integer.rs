@@ -1,6 +1,6 @@
 //! Integers.
 
-use roundonce_ir::{IntOp, PermuteMode, Sign};
+use roundonce_ir::{IntOp, PermuteMode, Signedness};
 
 /// The low `bits` of a value as a signed number.
 #[inline(always)]
@@ -8,8 +8,8 @@ pub const fn sign_extend(value: u64, bits: u32) -> i64 {
     ((value << (64 - bits)) as i64) >> (64 - bits)
 }
 
-const fn is_signed(sign: Sign) -> bool {
-    matches!(sign, Sign::Signed)
+const fn is_signed(sign: Signedness) -> bool {
+    matches!(sign, Signedness::Signed)
 }
 
 /// An integer operation on operands of `bits` bits (1 for predicates); unused operands are ignored, and so are bits
@@ -32,7 +32,8 @@ pub(crate) fn int_op_inline(op: IntOp, bits: u32, [a, b, c, d]: [u64; 4]) -> u64
     let signed = |value: u64| sign_extend(value, bits);
     let (ua, ub) = (a & mask, b & mask);
     // The operands as numbers, by signedness, in more bits than any product needs.
-    let number = |value: u64, sign: Sign| if is_signed(sign) { signed(value) as i128 } else { (value & mask) as i128 };
+    let number =
+        |value: u64, sign: Signedness| if is_signed(sign) { signed(value) as i128 } else { (value & mask) as i128 };
     let highest = mask >> 1;
     let result = match op {
         IntOp::Add => a.wrapping_add(b),
@@ -50,14 +51,14 @@ pub(crate) fn int_op_inline(op: IntOp, bits: u32, [a, b, c, d]: [u64; 4]) -> u64
         }
         IntOp::Div(_) if ub == 0 => mask,
         IntOp::Rem(_) if ub == 0 => ua,
-        IntOp::Div(Sign::Unsigned) => ua / ub,
-        IntOp::Rem(Sign::Unsigned) => ua % ub,
-        IntOp::Div(Sign::Signed) => signed(a).wrapping_div(signed(b)) as u64,
-        IntOp::Rem(Sign::Signed) => signed(a).wrapping_rem(signed(b)) as u64,
-        IntOp::Min(Sign::Unsigned) => ua.min(ub),
-        IntOp::Max(Sign::Unsigned) => ua.max(ub),
-        IntOp::Min(Sign::Signed) => signed(a).min(signed(b)) as u64,
-        IntOp::Max(Sign::Signed) => signed(a).max(signed(b)) as u64,
+        IntOp::Div(Signedness::Unsigned) => ua / ub,
+        IntOp::Rem(Signedness::Unsigned) => ua % ub,
+        IntOp::Div(Signedness::Signed) => signed(a).wrapping_div(signed(b)) as u64,
+        IntOp::Rem(Signedness::Signed) => signed(a).wrapping_rem(signed(b)) as u64,
+        IntOp::Min(Signedness::Unsigned) => ua.min(ub),
+        IntOp::Max(Signedness::Unsigned) => ua.max(ub),
+        IntOp::Min(Signedness::Signed) => signed(a).min(signed(b)) as u64,
+        IntOp::Max(Signedness::Signed) => signed(a).max(signed(b)) as u64,
         IntOp::AddSat | IntOp::SubSat => {
             let (x, y) = (signed(a) as i128, signed(b) as i128);
             let exact = if op == IntOp::AddSat { x + y } else { x - y };
@@ -72,8 +73,8 @@ pub(crate) fn int_op_inline(op: IntOp, bits: u32, [a, b, c, d]: [u64; 4]) -> u64
         IntOp::Not => !a,
         IntOp::IsZero => (ua == 0) as u64,
         IntOp::Shl => shift_left(a, b, bits),
-        IntOp::Shr(Sign::Unsigned) => shift_right(ua, b, bits),
-        IntOp::Shr(Sign::Signed) => (signed(a) >> (b & 0xffff_ffff).min(bits as u64 - 1)) as u64,
+        IntOp::Shr(Signedness::Unsigned) => shift_right(ua, b, bits),
+        IntOp::Shr(Signedness::Signed) => (signed(a) >> (b & 0xffff_ffff).min(bits as u64 - 1)) as u64,
         IntOp::Funnel { left, clamp } => {
             let both = (b & mask) << 32 | ua;
             let count = if clamp { (c & 0xffff_ffff).min(32) } else { c & 31 };
@@ -98,11 +99,11 @@ pub(crate) fn int_op_inline(op: IntOp, bits: u32, [a, b, c, d]: [u64; 4]) -> u64
 
 /// 64-bit operands are not widened: their whole product has no register.
 #[inline(always)]
-fn wide_product(sign: Sign, bits: u32, a: u64, b: u64) -> u64 {
+fn wide_product(sign: Signedness, bits: u32, a: u64, b: u64) -> u64 {
     let mask = u64::MAX >> (64 - bits);
     match sign {
-        Sign::Unsigned => (a & mask).wrapping_mul(b & mask),
-        Sign::Signed => sign_extend(a, bits).wrapping_mul(sign_extend(b, bits)) as u64,
+        Signedness::Unsigned => (a & mask).wrapping_mul(b & mask),
+        Signedness::Signed => sign_extend(a, bits).wrapping_mul(sign_extend(b, bits)) as u64,
     }
 }
 
@@ -245,9 +246,9 @@ mod tests {
 
     #[test]
     fn highs() {
-        assert_eq!(int_op(IntOp::MulHigh(Sign::Unsigned), 64, [u64::MAX, u64::MAX, 0, 0]), u64::MAX - 1);
-        assert_eq!(int_op(IntOp::MulHigh(Sign::Signed), 64, [u64::MAX, u64::MAX, 0, 0]), 0);
-        assert_eq!(int_op(IntOp::Div(Sign::Signed), 32, [0x8000_0000, 0xffff_ffff, 0, 0]), 0x8000_0000);
+        assert_eq!(int_op(IntOp::MulHigh(Signedness::Unsigned), 64, [u64::MAX, u64::MAX, 0, 0]), u64::MAX - 1);
+        assert_eq!(int_op(IntOp::MulHigh(Signedness::Signed), 64, [u64::MAX, u64::MAX, 0, 0]), 0);
+        assert_eq!(int_op(IntOp::Div(Signedness::Signed), 32, [0x8000_0000, 0xffff_ffff, 0, 0]), 0x8000_0000);
         assert_eq!(int_op(IntOp::Not, 1, [1, 0, 0, 0]), 0);
     }
 }

@@ -5,7 +5,7 @@ use super::types::{Kind, Type};
 use super::{Body, Result};
 use crate::ast::{Operand as Written, OperandKind};
 use roundonce_arith::{Format, Rounding};
-use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Reg, Scalar, Sign, Special, Width};
+use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Reg, Scalar, Signedness, Special, Width};
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
     pub(super) fn mov(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
@@ -151,7 +151,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         bounds.into_iter().fold(value, |value, (max, bound)| {
             let d = self.fresh(ty.width());
             let (a, b) = (value.into(), Operand::Imm(bound));
-            self.emit(Op::Extremum { d, max, format, flush: false, nan: true, xorsign_abs: false, a, b });
+            self.emit(Op::MinMax { d, max, format, flush: false, nan: true, xorsign_abs: false, a, b });
             d
         })
     }
@@ -180,8 +180,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         };
         for index in [1, 2] {
             let value = self.value_at(inst, index, s32)?;
-            let low = self.int(IntOp::Max(Sign::Signed), Width::B32, [value, b32(lowest), Operand::ZERO]);
-            let both = self.int(IntOp::Min(Sign::Signed), Width::B32, [low.into(), b32(highest), Operand::ZERO]);
+            let low = self.int(IntOp::Max(Signedness::Signed), Width::B32, [value, b32(lowest), Operand::ZERO]);
+            let both = self.int(IntOp::Min(Signedness::Signed), Width::B32, [low.into(), b32(highest), Operand::ZERO]);
             let field = self.int(IntOp::And, Width::B32, [both.into(), b32(mask), Operand::ZERO]);
             let above = self.int(IntOp::Shl, Width::B32, [whole, Operand::Imm(to.bits.into()), Operand::ZERO]);
             whole = self.int(IntOp::Or, Width::B32, [above.into(), field.into(), Operand::ZERO]).into();

@@ -4,7 +4,7 @@ use super::statement::Inst;
 use super::types::{Kind, Type};
 use super::{Body, Result};
 use crate::forms::FORMS;
-use roundonce_arith::{Format, ArithOp, Operation, Rounding};
+use roundonce_arith::{ArithOp, Format, Operation, Rounding};
 use roundonce_ir::{Class, Function, Op, Operand, Reg, Width};
 use roundonce_isa::{Effect, Recipe, Table};
 
@@ -98,7 +98,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     /// Negative becomes +0, NaN the canonical one.
     pub(super) fn rectify(&mut self, d: Reg, format: Format, a: Operand) {
         let b = Operand::ZERO;
-        self.emit(Op::Extremum { d, max: true, format, flush: false, nan: true, xorsign_abs: false, a, b });
+        self.emit(Op::MinMax { d, max: true, format, flush: false, nan: true, xorsign_abs: false, a, b });
     }
 
     /// abs, neg, min, max.
@@ -125,11 +125,11 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         self.by_component(d, ty, &values, |body, d, values| {
             match *values {
                 [a] => body.emit(Op::Sign { d, negate, format, flush, a }),
-                [a, b] => body.emit(Op::Extremum { d, max, format, flush, nan, xorsign_abs, a, b }),
+                [a, b] => body.emit(Op::MinMax { d, max, format, flush, nan, xorsign_abs, a, b }),
                 [a, b, c] => {
                     let first = body.fresh(width);
-                    body.emit_always(Op::Extremum { d: first, max, format, flush, nan, xorsign_abs, a, b });
-                    body.emit(Op::Extremum { d, max, format, flush, nan, xorsign_abs, a: first.into(), b: c });
+                    body.emit_always(Op::MinMax { d: first, max, format, flush, nan, xorsign_abs, a, b });
+                    body.emit(Op::MinMax { d, max, format, flush, nan, xorsign_abs, a: first.into(), b: c });
                 }
                 _ => {}
             }

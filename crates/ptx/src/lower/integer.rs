@@ -4,7 +4,7 @@ use super::statement::Inst;
 use super::types::{Kind, Type};
 use super::{Body, Result};
 use crate::ast::Operand as Written;
-use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, PermuteMode, Reg, Sign, Width};
+use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, PermuteMode, Reg, Signedness, Width};
 
 const NONE: Operand = Operand::ZERO;
 
@@ -55,7 +55,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             _ => return Err(self.refuse(inst)),
         };
         let relu = inst.has(".relu");
-        if inst.modifiers.len() > 1 + usize::from(relu && op != IntOp::Add && sign == Sign::Signed) {
+        if inst.modifiers.len() > 1 + usize::from(relu && op != IntOp::Add && sign == Signedness::Signed) {
             return Err(self.refuse(inst));
         }
         let values = [self.value_at(inst, 1, ty)?, self.value_at(inst, 2, ty)?];
@@ -64,7 +64,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             let args = [values[0], values[1], NONE];
             if relu {
                 let best = body.int(op, width, args);
-                body.emit_int(d, IntOp::Max(Sign::Signed), width, [best.into(), NONE, NONE, NONE]);
+                body.emit_int(d, IntOp::Max(Signedness::Signed), width, [best.into(), NONE, NONE, NONE]);
             } else {
                 body.emit_int(d, op, width, [args[0], args[1], NONE, NONE]);
             }
@@ -202,7 +202,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         if inst.has(".relu") {
             let best = self.fresh(width);
             self.emit_always(Op::Int { d: best, op, width, args });
-            self.emit_int(d, IntOp::Max(Sign::Signed), width, [best.into(), NONE, NONE, NONE]);
+            self.emit_int(d, IntOp::Max(Signedness::Signed), width, [best.into(), NONE, NONE, NONE]);
             return Ok(());
         }
         self.emit_int(d, op, width, args);
@@ -261,7 +261,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let count = if inst.has(".wrap") {
             self.int(IntOp::And, Width::B32, [b, Operand::Imm(31), NONE])
         } else {
-            self.int(IntOp::Min(Sign::Unsigned), Width::B32, [b, Operand::Imm(32), NONE])
+            self.int(IntOp::Min(Signedness::Unsigned), Width::B32, [b, Operand::Imm(32), NONE])
         };
         self.emit_int(d, IntOp::FieldExtract(ty.sign()), Width::B32, [a, NONE, count.into(), NONE]);
         Ok(())

@@ -4,7 +4,7 @@ use super::operand::Address;
 use super::statement::Inst;
 use super::types::{Kind, Type};
 use super::{Body, Result};
-use roundonce_arith::{Format, ArithOp, Operation, Rounding};
+use roundonce_arith::{ArithOp, Format, Operation, Rounding};
 use roundonce_ir::{AtomicKind, IntOp, Op, Operand, Scalar, Space, Width};
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
@@ -182,7 +182,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 AtomicKind::Float { operation, lanes: ty.lanes }
             }
             (Some(name @ (".min" | ".max")), Kind::Float(format)) => {
-                AtomicKind::FloatExtremum { max: name == ".max", format, lanes: ty.lanes }
+                AtomicKind::FloatMinMax { max: name == ".max", format, lanes: ty.lanes }
             }
             (Some(".exch"), _) => AtomicKind::Exchange,
             (Some(".cas"), _) => AtomicKind::CompareAndSwap,

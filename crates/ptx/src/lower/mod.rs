@@ -21,7 +21,7 @@ mod types;
 mod warp;
 
 use crate::ast::{Function, Instruction, Module, Space, Statement, Variable, Variables};
-use roundonce_ir::{Block, Guard, Instruction as Step, Kernel, Op, Place, Program, Reg, Terminator, Width};
+use roundonce_ir::{Block, Guard, Instruction as Step, Kernel, Op, Program, Reg, SourceLoc, Terminator, Width};
 use roundonce_isa::{Finding, Version};
 use std::collections::HashMap;
 use types::Type;
@@ -59,7 +59,7 @@ pub fn lower(module: &Module, entry: Option<&str>) -> core::result::Result<Progr
     }
     let program = lowering.program;
     // What is left to find are operands whose types do not fit their instruction.
-    program.check().map_err(|invalid| {
+    program.verify().map_err(|invalid| {
         let start = lowering.line_starts.get(invalid.line.saturating_sub(1) as usize).copied().unwrap_or(0);
         let message = format!("the operands do not fit the instruction: {}", invalid.message);
         vec![Finding::error(MEANINGLESS, roundonce_isa::Location::Span { start, end: start }, message)]
@@ -250,7 +250,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             self.kernel.blocks.push(Block {
                 instructions: draft.instructions,
                 terminator: draft.terminator.unwrap_or(Terminator::Exit),
-                place: draft.place,
+                loc: draft.place,
             });
         }
         self.kernel
@@ -331,7 +331,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
 
     /// Emits an operation under the guard.
     fn emit(&mut self, op: Op) {
-        let step = Step { op, guard: self.guard, place: self.place };
+        let step = Step { op, guard: self.guard, loc: self.place };
         self.blocks[self.current].instructions.push(step);
     }
 
@@ -353,8 +353,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         // On one line, whatever white space the printer puts between the parts.
         let text = crate::print_instruction(self.module, instruction);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        self.kernel.places.push(Place { line, text, source: self.source.clone() });
-        self.place = self.kernel.places.len() as u32 - 1;
+        self.kernel.source_locs.push(SourceLoc { line, text, source: self.source.clone() });
+        self.place = self.kernel.source_locs.len() as u32 - 1;
     }
 
     /// Registers and variables declared inside a function.

@@ -5,8 +5,8 @@ use super::types::{Kind, Type};
 use super::{Body, Entity, Result, Scope};
 use crate::ast::{Instruction, Operand as Written, Statement};
 use roundonce_arith::{Format, Rounding};
-use roundonce_isa::Finding;
 use roundonce_ir::{Guard, Op, Operand, Reg, Width};
+use roundonce_isa::Finding;
 
 /// An instruction as the families see it.
 #[derive(Clone, Debug)]

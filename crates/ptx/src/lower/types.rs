@@ -85,8 +85,8 @@ impl Type {
     pub(super) const fn is_integer(self) -> bool {
         matches!(self.kind, Kind::Bits | Kind::Unsigned | Kind::Signed)
     }
-    pub(super) fn sign(self) -> roundonce_ir::Sign {
-        if self.is_signed() { roundonce_ir::Sign::Signed } else { roundonce_ir::Sign::Unsigned }
+    pub(super) fn sign(self) -> roundonce_ir::Signedness {
+        if self.is_signed() { roundonce_ir::Signedness::Signed } else { roundonce_ir::Signedness::Unsigned }
     }
     /// As conversions know it; packed types and predicates they do not.
     pub(super) fn scalar(self) -> Option<Scalar> {

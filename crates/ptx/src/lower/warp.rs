@@ -24,7 +24,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             let kind = if has(".popc") {
                 BarrierKind::Count { d: self.exact(self.operand_at(inst, 0)?, Type::U32)?, p }
             } else {
-                BarrierKind::Ask { d: self.exact(self.operand_at(inst, 0)?, Type::PRED)?, p, all: has(".and") }
+                BarrierKind::Reduce { d: self.exact(self.operand_at(inst, 0)?, Type::PRED)?, p, all: has(".and") }
             };
             self.emit(Op::Barrier { kind, id, count });
             return Ok(());

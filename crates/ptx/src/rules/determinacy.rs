@@ -5,7 +5,7 @@ use super::family::is_member;
 use crate::ast::{Instruction, Module, Operand, OperandKind, Span, Statement};
 use crate::forms::FORMS;
 use crate::literal::evaluate;
-use roundonce_arith::{Format, ArithOp};
+use roundonce_arith::{ArithOp, Format};
 use roundonce_isa::{Alternatives, Finding, Fix, OpenChoice, Recipe, SequenceOperand};
 use std::collections::HashMap;
 

@@ -4,7 +4,7 @@
 //! They are no rows of [`crate::forms::FORMS`], because nothing here computes them; they are known so that a legal one
 //! is not refused and an illegal one is.
 
-use roundonce_arith::{Format, ArithOp, Operation, Rounding};
+use roundonce_arith::{ArithOp, Format, Operation, Rounding};
 use roundonce_isa::{Choice, Effect, Form, Gate, Part, Recipe, Slot, Version};
 
 const fn same(text: &'static str) -> Choice {

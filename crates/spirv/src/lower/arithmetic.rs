@@ -3,7 +3,7 @@
 //! Values of 8 bits live in registers of 16 with zeros above; what looks at a sign extends them first, and what may
 //! leave bits above cuts them.
 
-use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Sign, Width};
+use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Signedness, Width};
 use rspirv::spirv::Op;
 
 use super::types::Part;
@@ -49,10 +49,10 @@ impl Body<'_> {
             Op::IAdd       => (IntOp::Add, false),
             Op::ISub       => (IntOp::Sub, false),
             Op::IMul       => (IntOp::Mul, false),
-            Op::UDiv       => (IntOp::Div(Sign::Unsigned), false),
-            Op::SDiv       => (IntOp::Div(Sign::Signed), true),
-            Op::UMod       => (IntOp::Rem(Sign::Unsigned), false),
-            Op::SRem       => (IntOp::Rem(Sign::Signed), true),
+            Op::UDiv       => (IntOp::Div(Signedness::Unsigned), false),
+            Op::SDiv       => (IntOp::Div(Signedness::Signed), true),
+            Op::UMod       => (IntOp::Rem(Signedness::Unsigned), false),
+            Op::SRem       => (IntOp::Rem(Signedness::Signed), true),
             Op::BitwiseAnd => (IntOp::And, false),
             Op::BitwiseOr  => (IntOp::Or, false),
             Op::BitwiseXor => (IntOp::Xor, false),
@@ -65,7 +65,7 @@ impl Body<'_> {
 
     /// The remainder with the sign of the divisor.
     fn modulo(&mut self, part: Part, a: Operand, b: Operand) -> Operand {
-        let rest = self.int_of(IntOp::Rem(Sign::Signed), part, true, &[a, b]);
+        let rest = self.int_of(IntOp::Rem(Signedness::Signed), part, true, &[a, b]);
         let moved = self.int_of(IntOp::Add, part, false, &[rest, b]);
         let signs = self.int(IntOp::Xor, part.width(), &[rest, b]);
         let opposed = self.is_negative(part, signs);
@@ -79,8 +79,8 @@ impl Body<'_> {
         let counts = self.components(self.operand(1)?)?;
         let (op, signed) = match op {
             Op::ShiftLeftLogical => (IntOp::Shl, false),
-            Op::ShiftRightLogical => (IntOp::Shr(Sign::Unsigned), false),
-            _ => (IntOp::Shr(Sign::Signed), true),
+            Op::ShiftRightLogical => (IntOp::Shr(Signedness::Unsigned), false),
+            _ => (IntOp::Shr(Signedness::Signed), true),
         };
         let ids = [self.operand(0)?];
         let count = self.result()?.1;

@@ -1,7 +1,7 @@
 //! Atomics on memory, and barriers.
 
-use roundonce_arith::{Format, ArithOp, Operation};
-use roundonce_ir::{AtomicKind, BarrierKind, IntOp, Op, Operand, Sign, Width};
+use roundonce_arith::{ArithOp, Format, Operation};
+use roundonce_ir::{AtomicKind, BarrierKind, IntOp, Op, Operand, Signedness, Width};
 use rspirv::spirv::{Op as Opcode, Scope};
 
 use super::types::Part;
@@ -42,13 +42,13 @@ impl Body<'_> {
             }
             Opcode::AtomicFMinEXT | Opcode::AtomicFMaxEXT => {
                 let format = self.float_part(part)?;
-                AtomicKind::FloatExtremum { max: op == Opcode::AtomicFMaxEXT, format, lanes: 1 }
+                AtomicKind::FloatMinMax { max: op == Opcode::AtomicFMaxEXT, format, lanes: 1 }
             }
             _ if !matches!(part, Part::Int { .. }) => return Err(self.nonsense("the pointer leads to no integer")),
-            Opcode::AtomicSMin => AtomicKind::Int(IntOp::Min(Sign::Signed)),
-            Opcode::AtomicUMin => AtomicKind::Int(IntOp::Min(Sign::Unsigned)),
-            Opcode::AtomicSMax => AtomicKind::Int(IntOp::Max(Sign::Signed)),
-            Opcode::AtomicUMax => AtomicKind::Int(IntOp::Max(Sign::Unsigned)),
+            Opcode::AtomicSMin => AtomicKind::Int(IntOp::Min(Signedness::Signed)),
+            Opcode::AtomicUMin => AtomicKind::Int(IntOp::Min(Signedness::Unsigned)),
+            Opcode::AtomicSMax => AtomicKind::Int(IntOp::Max(Signedness::Signed)),
+            Opcode::AtomicUMax => AtomicKind::Int(IntOp::Max(Signedness::Unsigned)),
             Opcode::AtomicAnd => AtomicKind::Int(IntOp::And),
             Opcode::AtomicOr => AtomicKind::Int(IntOp::Or),
             Opcode::AtomicXor => AtomicKind::Int(IntOp::Xor),

@@ -1,6 +1,6 @@
 //! Bits of integers: counted, reversed, taken out and put in.
 
-use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Sign, Width};
+use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Signedness, Width};
 use rspirv::spirv::Op;
 
 use super::types::Part;
@@ -16,7 +16,7 @@ impl Body<'_> {
         self.each_int(&ids, |body, part, args| {
             let value = body.int(IntOp::Reverse, part.width(), args);
             match part.bits() {
-                8 => body.int(IntOp::Shr(Sign::Unsigned), Width::B16, &[value, Operand::Imm(8)]),
+                8 => body.int(IntOp::Shr(Signedness::Unsigned), Width::B16, &[value, Operand::Imm(8)]),
                 _ => value,
             }
         })

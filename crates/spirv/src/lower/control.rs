@@ -130,7 +130,7 @@ impl Body<'_> {
     pub(super) fn stand_at(&mut self, index: usize) {
         let (lowering, source) = (self.lowering, self.source);
         self.at = lowering.module.instructions()[index];
-        let places = &mut self.kernel.places;
+        let places = &mut self.kernel.source_locs;
         self.place = *self.place_of.entry(index).or_insert_with(|| {
             places.push(source.place(lowering.module, index));
             places.len() as u32 - 1

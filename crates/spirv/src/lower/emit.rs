@@ -1,8 +1,8 @@
 //! Operations put into blocks.
 
-use roundonce_arith::{Format, ArithOp, Operation, Rounding};
+use roundonce_arith::{ArithOp, Format, Operation, Rounding};
 use roundonce_ir::{
-    Comparand, Comparison, Instruction as Step, IntOp, Op, Operand, Reg, Scalar, Sign, Terminator, Width,
+    Comparand, Comparison, Instruction as Step, IntOp, Op, Operand, Reg, Scalar, Signedness, Terminator, Width,
 };
 
 use super::types::Part;
@@ -187,7 +187,7 @@ impl Body<'_> {
         self.resized(part, true, 64, a)
     }
 
-    pub(super) const fn sign(signed: bool) -> Sign {
-        if signed { Sign::Signed } else { Sign::Unsigned }
+    pub(super) const fn sign(signed: bool) -> Signedness {
+        if signed { Signedness::Signed } else { Signedness::Unsigned }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use roundonce_arith::{Format, ArithOp, Operation, Rounding};
+use roundonce_arith::{ArithOp, Format, Operation, Rounding};
 use roundonce_ir::{Class, Comparand, Comparison, Function, IntOp, Op, Operand, Scalar, Width};
 use rspirv::spirv::{Decoration, FPRoundingMode, Op as Opcode};
 
@@ -229,7 +229,7 @@ impl Body<'_> {
     pub(super) fn extremum(&mut self, format: Format, max: bool, a: Operand, b: Operand) -> Operand {
         let flush = self.flushes(format);
         let d = self.fresh(Width::holding(format.width()));
-        self.emit(Op::Extremum { d, max, format, flush, nan: false, xorsign_abs: false, a, b });
+        self.emit(Op::MinMax { d, max, format, flush, nan: false, xorsign_abs: false, a, b });
         d.into()
     }
 

@@ -1,8 +1,8 @@
 //! Functions that both sets have, and those that GLSL.std.450 derives from others: computed as the document writes
 //! them, one rounding an operation.
 
-use roundonce_arith::{Format, ArithOp, Rounding};
-use roundonce_ir::{Comparand, Comparison, Function, IntOp, Op, Operand, Sign, Width};
+use roundonce_arith::{ArithOp, Format, Rounding};
+use roundonce_ir::{Comparand, Comparison, Function, IntOp, Op, Operand, Signedness, Width};
 
 use super::types::Part;
 use super::value::Components;
@@ -83,7 +83,7 @@ impl Body<'_> {
             self.emit(Op::Scale { d: up, format, rounding, flush, a, exponent });
             let normal = self.select(width, subnormal.into(), up.into(), a);
             let shift = Operand::Imm(format.frac_bits().into());
-            let field = self.int(IntOp::Shr(Sign::Unsigned), width, &[normal, shift]);
+            let field = self.int(IntOp::Shr(Signedness::Unsigned), width, &[normal, shift]);
             let field = self.int(IntOp::And, width, &[field, Operand::Imm(format.exp_max())]);
             let field = self.resized(Part::Int { bits: width.bits(), signed: false }, false, 32, field);
             let bias = |extra: u32| Operand::Imm(u64::from(((1 - format.bias()) as u32).wrapping_sub(extra)));

@@ -1,7 +1,7 @@
 //! GLSL.std.450: exact where the document leaves one result, otherwise as it derives it, and said so.
 
-use roundonce_arith::{Format, ArithOp, Operation, Rounding};
-use roundonce_ir::{IntOp, Operand, Scalar, Sign, Width};
+use roundonce_arith::{ArithOp, Format, Operation, Rounding};
+use roundonce_ir::{IntOp, Operand, Scalar, Signedness, Width};
 
 use super::float::approximation;
 use super::types::Part;
@@ -47,9 +47,13 @@ impl Body<'_> {
             "FAbs" => self.each_float(&ids, |body, format, args| body.sign_of(format, false, args[0])),
             "FSign" => self.each_float(&ids, |body, format, args| body.sign_number(format, args[0])),
             "SSign" => self.each_int(&ids, |body, part, args| {
-                let raised =
-                    body.int_of(IntOp::Max(Sign::Signed), part, true, &[args[0], Operand::Imm(part.width().mask())]);
-                body.int_of(IntOp::Min(Sign::Signed), part, true, &[raised, Operand::Imm(1)])
+                let raised = body.int_of(
+                    IntOp::Max(Signedness::Signed),
+                    part,
+                    true,
+                    &[args[0], Operand::Imm(part.width().mask())],
+                );
+                body.int_of(IntOp::Min(Signedness::Signed), part, true, &[raised, Operand::Imm(1)])
             }),
             "Fract" => self.each_float(&ids, |body, format, args| {
                 let below = body.integral(format, Rounding::Down, args[0]);
@@ -168,10 +172,10 @@ fn normalised(name: &str) -> (u64, usize, bool) {
 fn integer(name: &str) -> Option<(IntOp, bool)> {
     Some(match name {
         "SAbs" => (IntOp::Abs, true),
-        "SMin" | "SClamp" => (IntOp::Min(Sign::Signed), true),
-        "SMax" => (IntOp::Max(Sign::Signed), true),
-        "UMin" | "UClamp" => (IntOp::Min(Sign::Unsigned), false),
-        "UMax" => (IntOp::Max(Sign::Unsigned), false),
+        "SMin" | "SClamp" => (IntOp::Min(Signedness::Signed), true),
+        "SMax" => (IntOp::Max(Signedness::Signed), true),
+        "UMin" | "UClamp" => (IntOp::Min(Signedness::Unsigned), false),
+        "UMax" => (IntOp::Max(Signedness::Unsigned), false),
         _ => return None,
     })
 }

@@ -1,6 +1,6 @@
 //! Matrices: their columns one after another.
 
-use roundonce_arith::{Format, ArithOp};
+use roundonce_arith::{ArithOp, Format};
 use roundonce_ir::Operand;
 use rspirv::spirv::Op;
 

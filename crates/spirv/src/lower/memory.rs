@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Sign, Space, Special, Width};
+use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Signedness, Space, Special, Width};
 use rspirv::spirv::{MemoryAccess, Op as Opcode};
 
 use super::types::{Cell, Kind, Layout, MOST_PARTS, Part};
@@ -295,7 +295,7 @@ impl Body<'_> {
         }
         let stride = Operand::Imm(stride);
         let distance = if part.bits() == 32 {
-            self.int(IntOp::MulWide(Sign::Signed), Width::B32, &[index, stride])
+            self.int(IntOp::MulWide(Signedness::Signed), Width::B32, &[index, stride])
         } else {
             let index = self.index(part, index);
             self.int(IntOp::Mul, Width::B64, &[index, stride])
@@ -322,8 +322,8 @@ impl Body<'_> {
         self.emit(Op::Special { d: bytes, special: Special::BufferBytes(param) });
         let before = Operand::Imm(offset.wrapping_add(pointer.offset as u64));
         let rest = self.int(IntOp::Sub, Width::B64, &[bytes.into(), before]);
-        let rest = self.int(IntOp::Max(Sign::Signed), Width::B64, &[rest, Operand::ZERO]);
-        let count = self.int(IntOp::Div(Sign::Unsigned), Width::B64, &[rest, Operand::Imm(elements.stride)]);
+        let rest = self.int(IntOp::Max(Signedness::Signed), Width::B64, &[rest, Operand::ZERO]);
+        let count = self.int(IntOp::Div(Signedness::Unsigned), Width::B64, &[rest, Operand::Imm(elements.stride)]);
         let (part, _) = self.result()?;
         let count = self.resized(Part::Int { bits: 64, signed: false }, false, part.bits(), count);
         self.define(vec![count])

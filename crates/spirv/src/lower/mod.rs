@@ -34,8 +34,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use roundonce_arith::{NanRule, Operand as NanOperand, Profile, Rounding};
+use roundonce_ir::{Block, Instruction as Step, Kernel, Operand, Program, Reg, SourceLoc, Terminator};
 use roundonce_isa::Finding;
-use roundonce_ir::{Block, Instruction as Step, Kernel, Operand, Place, Program, Reg, Terminator};
 use rspirv::spirv::{ExecutionMode, ExecutionModel};
 
 use crate::facts::{EntryPoint, Facts};
@@ -134,7 +134,7 @@ pub fn lower(module: &Module, text: Option<&str>, settings: &Settings) -> core::
     let body = Body::new(&lowering, entry, &source);
     let (program, undetermined) = body.run()?;
     // What is left to find are operands whose types do not fit their instruction.
-    program.check().map_err(|invalid| {
+    program.verify().map_err(|invalid| {
         let message = format!("the operands do not fit the instruction: {invalid}");
         vec![Finding::error(MEANINGLESS, roundonce_isa::Location::Whole, message)]
     })?;
@@ -167,15 +167,15 @@ impl Source<'_> {
         Source { text, starts, lines }
     }
 
-    fn place(&self, module: &Module, index: usize) -> Place {
+    fn place(&self, module: &Module, index: usize) -> SourceLoc {
         let word = module.instructions()[index].word;
         match (self.text, module.span(word)) {
-            (Some(text), Some(span)) => Place {
+            (Some(text), Some(span)) => SourceLoc {
                 line: self.starts.partition_point(|&start| start <= span.start) as u32,
                 text: text.get(span).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" "),
                 source: String::new(),
             },
-            _ => Place {
+            _ => SourceLoc {
                 line: HEADER_LINES + 1 + index as u32,
                 text: self.lines.get(index).cloned().unwrap_or_default(),
                 source: String::new(),
@@ -353,7 +353,7 @@ impl<'l> Body<'l> {
             self.kernel.blocks.push(Block {
                 instructions: draft.instructions,
                 terminator: draft.terminator.unwrap_or(Terminator::Exit),
-                place: draft.place,
+                loc: draft.place,
             });
         }
         self.program.kernels.push(self.kernel);

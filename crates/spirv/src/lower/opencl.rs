@@ -1,7 +1,7 @@
 //! OpenCL.std: what kernels compute with beside operators.
 
 use roundonce_arith::{ArithOp, Rounding};
-use roundonce_ir::{IntOp, Op, Operand, Sign, Width};
+use roundonce_ir::{IntOp, Op, Operand, Signedness, Width};
 
 use super::float::approximation;
 use super::{Body, Result};
@@ -93,10 +93,10 @@ impl Body<'_> {
 fn integer(name: &str) -> Option<(IntOp, bool)> {
     Some(match name {
         "s_abs" => (IntOp::Abs, true),
-        "s_min" => (IntOp::Min(Sign::Signed), true),
-        "s_max" => (IntOp::Max(Sign::Signed), true),
-        "u_min" => (IntOp::Min(Sign::Unsigned), false),
-        "u_max" => (IntOp::Max(Sign::Unsigned), false),
+        "s_min" => (IntOp::Min(Signedness::Signed), true),
+        "s_max" => (IntOp::Max(Signedness::Signed), true),
+        "u_min" => (IntOp::Min(Signedness::Unsigned), false),
+        "u_max" => (IntOp::Max(Signedness::Unsigned), false),
         "s_mul24" | "u_mul24" => (IntOp::Mul, false),
         _ => return None,
     })

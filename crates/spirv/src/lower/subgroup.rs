@@ -2,7 +2,7 @@
 
 use roundonce_arith::{ArithOp, Rounding};
 use roundonce_ir::{
-    Comparand, Comparison, IntOp, Op, Operand, Scalar, ShuffleMode, Sign, Special, VoteMode, Width,
+    Comparand, Comparison, IntOp, Op, Operand, Scalar, ShuffleMode, Signedness, Special, VoteMode, Width,
 };
 use rspirv::spirv::{GroupOperation, Op as Opcode, Scope};
 
@@ -70,10 +70,10 @@ impl Body<'_> {
             }
             (Opcode::GroupNonUniformIAdd, _) => (IntOp::Add, false),
             (Opcode::GroupNonUniformIMul, _) => (IntOp::Mul, false),
-            (Opcode::GroupNonUniformSMin, _) => (IntOp::Min(Sign::Signed), true),
-            (Opcode::GroupNonUniformUMin, _) => (IntOp::Min(Sign::Unsigned), false),
-            (Opcode::GroupNonUniformSMax, _) => (IntOp::Max(Sign::Signed), true),
-            (Opcode::GroupNonUniformUMax, _) => (IntOp::Max(Sign::Unsigned), false),
+            (Opcode::GroupNonUniformSMin, _) => (IntOp::Min(Signedness::Signed), true),
+            (Opcode::GroupNonUniformUMin, _) => (IntOp::Min(Signedness::Unsigned), false),
+            (Opcode::GroupNonUniformSMax, _) => (IntOp::Max(Signedness::Signed), true),
+            (Opcode::GroupNonUniformUMax, _) => (IntOp::Max(Signedness::Unsigned), false),
             (Opcode::GroupNonUniformBitwiseAnd | Opcode::GroupNonUniformLogicalAnd, _) => (IntOp::And, false),
             (Opcode::GroupNonUniformBitwiseOr | Opcode::GroupNonUniformLogicalOr, _) => (IntOp::Or, false),
             _ => (IntOp::Xor, false),

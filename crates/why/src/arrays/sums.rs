@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use roundonce_arith::{Format, ArithOp, Operation, Profile, Rounding};
+use roundonce_arith::{ArithOp, Format, Operation, Profile, Rounding};
 use roundonce_isa::convert;
 
 use super::Column;

@@ -15,7 +15,7 @@ mod witness;
 
 use std::collections::BTreeMap;
 
-use roundonce_arith::{Format, ArithOp, NanRule, Operation, Profile};
+use roundonce_arith::{ArithOp, Format, NanRule, Operation, Profile};
 use roundonce_isa::{Sequence, SequenceOperand, grouped, hex_bits, shortest_decimal};
 use serde::Serialize;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use roundonce_arith::{Format, ArithOp, Operation, Rounding};
+use roundonce_arith::{ArithOp, Format, Operation, Rounding};
 
 use super::{Pair, Side, is_name};
 use crate::plan::Ref;

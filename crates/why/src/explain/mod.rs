@@ -4,7 +4,7 @@ mod neighbours;
 mod picture;
 mod render;
 
-use roundonce_arith::{ConditionCodes, Event, Flags, Format, ArithOp, Operand, Operation, Outcome, Profile};
+use roundonce_arith::{ArithOp, ConditionCodes, Event, Flags, Format, Operand, Operation, Outcome, Profile};
 use roundonce_isa::{Form, Instruction, Value, hex_bits, hexadecimal, shortest_decimal};
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
 //! What would have come out had the instruction been written otherwise, or in another language.
 
-use roundonce_arith::{Format, ArithOp, Operation, Profile, Rounding};
+use roundonce_arith::{ArithOp, Format, Operation, Profile, Rounding};
 use roundonce_isa::evaluate;
 use roundonce_isa::{Form, Instruction, Recipe, Value};
 use serde::Serialize;

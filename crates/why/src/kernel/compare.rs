@@ -2,8 +2,8 @@
 
 use roundonce_arith::Format;
 use roundonce_exec::{Computed, Launch, Report, RunError, TraceLine};
-use roundonce_isa::grouped;
 use roundonce_ir::{Kernel, Program};
+use roundonce_isa::grouped;
 use serde::Serialize;
 
 use super::parting::{Parting, computation, trace, writer};

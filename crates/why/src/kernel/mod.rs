@@ -216,7 +216,7 @@ pub fn answer_kernel(experiment: &Experiment<'_>, progress: &mut dyn FnMut(u64))
 fn unordered(kernel: &Kernel) -> Vec<u32> {
     let instructions = kernel.blocks.iter().flat_map(|block| &block.instructions);
     let sums = instructions.filter(|it| matches!(it.op, Op::Atomic { kind: AtomicKind::Float { .. }, .. }));
-    let lines: BTreeSet<u32> = sums.map(|it| kernel.places[it.place as usize].line).collect();
+    let lines: BTreeSet<u32> = sums.map(|it| kernel.source_locs[it.loc as usize].line).collect();
     lines.into_iter().collect()
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use roundonce_arith::{Format, ArithOp, Profile};
+use roundonce_arith::{ArithOp, Format, Profile};
 use roundonce_exec::{Arg, Buffer, Computed, Launch, Options, TraceLine};
 use roundonce_ir::{
     Comparand, Comparison, Guard, Instruction, IntOp, Kernel, Op, Operand, Param, Passing, Reg, Role, Scalar, Space,
@@ -158,7 +158,7 @@ impl Noting {
         values.push(Operand::ZERO);
         let to = self.param(self.note);
         let op = Op::Store { values, width: Width::B32, space: Space::Global, bytes: 4, address: to.into(), offset: 0 };
-        self.body.push(Instruction { op, guard: Some(Guard { pred: hit, expected: true }), place: 0 });
+        self.body.push(Instruction { op, guard: Some(Guard { pred: hit, expected: true }), loc: 0 });
     }
 }
 
@@ -326,7 +326,7 @@ impl Traces {
 /// The operations of a source instruction.
 fn operations(kernel: &Kernel, place: u32) -> impl Iterator<Item = &Instruction> {
     let instructions = kernel.blocks.iter().flat_map(|block| &block.instructions);
-    instructions.filter(move |instruction| instruction.place == place)
+    instructions.filter(move |instruction| instruction.loc == place)
 }
 
 /// The registers that a source instruction, which ran, reads and writes.
@@ -336,8 +336,8 @@ fn registers(kernel: &Kernel, place: u32) -> (BTreeSet<Reg>, BTreeSet<Reg>) {
         reads.extend(instruction.guard.map(|guard| guard.pred));
         instruction.op.registers(|role, reg| {
             match role {
-                Role::Read => reads.insert(reg),
-                Role::Write => writes.insert(reg),
+                Role::Use => reads.insert(reg),
+                Role::Def => writes.insert(reg),
             };
         });
     }
@@ -389,7 +389,7 @@ pub(super) fn computation(kernel: &Kernel, before: &[TraceLine], line: &TraceLin
     Computation {
         line: line.line,
         instruction: line.text.clone(),
-        source: kernel.places[line.place as usize].source.clone(),
+        source: kernel.source_locs[line.place as usize].source.clone(),
         operands: show(&line.operands),
         results: show(&line.results),
         worked: computed.map(|computed| Worked::of(computed, profile)).collect(),
@@ -428,7 +428,7 @@ fn formats(kernel: &Kernel, place: u32) -> Vec<Format> {
         | Op::SquareRoot { format, .. }
         | Op::Scale { format, .. }
         | Op::Approximate { format, .. }
-        | Op::Extremum { format, .. }
+        | Op::MinMax { format, .. }
         | Op::CopySign { format, .. }
         | Op::Compare { of: Comparand::Float(format, _), .. } => vec![*format],
         Op::Convert { to, from, .. } => [to, from]

@@ -1,7 +1,7 @@
 //! What may be done with a kernel beside what it says: each change is a rewriting of its program, a policy is a set of
 //! them. Rewriting keeps every instruction's place, so that two runs can be laid side by side.
 
-use roundonce_arith::{Format, ArithOp, Operation, Rounding};
+use roundonce_arith::{ArithOp, Format, Operation, Rounding};
 use roundonce_ir::{Candidate, Comparand, Instruction, Kernel, Op, Operand, Scalar, candidates};
 use serde::Serialize;
 
@@ -126,7 +126,8 @@ impl Change {
     }
 
     pub(super) fn text(self, kernel: &Kernel) -> ChangeText {
-        let line = |block: usize, at: usize| kernel.places[kernel.blocks[block].instructions[at].place as usize].line;
+        let line =
+            |block: usize, at: usize| kernel.source_locs[kernel.blocks[block].instructions[at].loc as usize].line;
         let name = |format: Format| format.name().unwrap_or("?");
         let (kind, lines, mode, sentence) = match self {
             Change::FuseAll => {
@@ -232,13 +233,8 @@ fn split(kernel: &mut Kernel, block: usize, at: usize) {
     let Op::Float { d, operation, contractible, args: [a, b, c] } = instruction.op else { return };
     let product = kernel.register(roundonce_ir::Width::holding(operation.format.width()));
     let mul = Operation { op: ArithOp::Mul, negate_addend: false, saturate: false, ..operation };
-    let add = Operation {
-        op: ArithOp::Add,
-        source_format: operation.format,
-        negate_product: false,
-        fmz: false,
-        ..operation
-    };
+    let add =
+        Operation { op: ArithOp::Add, source_format: operation.format, negate_product: false, fmz: false, ..operation };
     let first = Op::Float { d: product, operation: mul, contractible, args: [a, b, Operand::ZERO] };
     let second = Op::Float { d, operation: add, contractible, args: [product.into(), c, Operand::ZERO] };
     let both = [first, second].map(|op| Instruction { op, ..instruction });
@@ -284,7 +280,7 @@ fn set_flush(op: &mut Op, wanted: Format, on: bool) {
         | Op::SquareRoot { format, flush, .. }
         | Op::Scale { format, flush, .. }
         | Op::Approximate { format, flush, .. }
-        | Op::Extremum { format, flush, .. }
+        | Op::MinMax { format, flush, .. }
         | Op::Compare { of: Comparand::Float(format, flush), .. }
             if *format == wanted =>
         {

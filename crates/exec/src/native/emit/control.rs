@@ -31,7 +31,7 @@ fn written(given: &Given<'_>, region: &Region) -> Vec<bool> {
     let mut written = vec![false; given.code.kernel.registers.len()];
     for node in 0..region.nodes.len() {
         for step in region.steps(given.code, node) {
-            step.op.registers(|role, reg| written[reg.0 as usize] |= role == Role::Write);
+            step.op.registers(|role, reg| written[reg.0 as usize] |= role == Role::Def);
         }
     }
     written

@@ -6,7 +6,7 @@ use super::{Done, Emit, FRAME, Part, Stop, TILE, Trouble, low};
 use crate::native::alloc::{Home, is_general};
 use crate::native::shape::Shape;
 use iced_x86::{Code, Instruction, Register};
-use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Reg, Scalar, Sign, Special, Width};
+use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Reg, Scalar, Signedness, Special, Width};
 
 const RAX: Register = Register::RAX;
 const RCX: Register = Register::RCX;
@@ -91,7 +91,7 @@ impl Emit<'_> {
                 self.give(d, RAX, 0)
             }
             IntOp::MulWide(sign) | IntOp::MulAddWide(sign) if width == Width::B32 => {
-                let signed = sign == Sign::Signed;
+                let signed = sign == Signedness::Signed;
                 self.check_range(a, x, 32, signed)?;
                 self.extend(RAX, x, signed);
                 let y = self.number(b, width, RCX)?;
@@ -117,10 +117,10 @@ impl Emit<'_> {
                 self.copy_number(width, RAX, x);
                 self.alu(width, Code::Cmp_r32_rm32, Code::Cmp_r64_rm64, RAX, y);
                 let (narrow, wide) = match (op, sign) {
-                    (IntOp::Min(_), Sign::Signed) => (Code::Cmovg_r32_rm32, Code::Cmovg_r64_rm64),
-                    (IntOp::Min(_), Sign::Unsigned) => (Code::Cmova_r32_rm32, Code::Cmova_r64_rm64),
-                    (_, Sign::Signed) => (Code::Cmovl_r32_rm32, Code::Cmovl_r64_rm64),
-                    (_, Sign::Unsigned) => (Code::Cmovb_r32_rm32, Code::Cmovb_r64_rm64),
+                    (IntOp::Min(_), Signedness::Signed) => (Code::Cmovg_r32_rm32, Code::Cmovg_r64_rm64),
+                    (IntOp::Min(_), Signedness::Unsigned) => (Code::Cmova_r32_rm32, Code::Cmova_r64_rm64),
+                    (_, Signedness::Signed) => (Code::Cmovl_r32_rm32, Code::Cmovl_r64_rm64),
+                    (_, Signedness::Unsigned) => (Code::Cmovb_r32_rm32, Code::Cmovb_r64_rm64),
                 };
                 self.alu(width, narrow, wide, RAX, y);
                 self.give(d, RAX, 0)
@@ -137,7 +137,7 @@ impl Emit<'_> {
         self.copy_number(Width::B32, RCX, y);
         self.copy_number(width, RAX, x);
         let ecx = Register::ECX;
-        if matches!(op, IntOp::Shr(Sign::Signed)) {
+        if matches!(op, IntOp::Shr(Signedness::Signed)) {
             self.asm.constant(RDX, bits as u64 - 1);
             self.asm.rr(Code::Cmp_r32_rm32, ecx, Register::EDX);
             self.asm.rr(Code::Cmova_r32_rm32, ecx, Register::EDX);
@@ -148,7 +148,7 @@ impl Emit<'_> {
         }
         let (narrow, wide) = match op {
             IntOp::Shl => (Code::Shl_rm32_CL, Code::Shl_rm64_CL),
-            IntOp::Shr(Sign::Unsigned) => (Code::Shr_rm32_CL, Code::Shr_rm64_CL),
+            IntOp::Shr(Signedness::Unsigned) => (Code::Shr_rm32_CL, Code::Shr_rm64_CL),
             _ => (Code::Sar_rm32_CL, Code::Sar_rm64_CL),
         };
         let (code, register) = if width == Width::B64 { (wide, RAX) } else { (narrow, Register::EAX) };

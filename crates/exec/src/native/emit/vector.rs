@@ -6,8 +6,8 @@ use crate::native::alloc::Home;
 use crate::native::notes::{LATE, NAN, operand};
 use crate::native::shape::VECTOR;
 use iced_x86::{Code, Instruction, Register};
-use roundonce_arith::{Format, ArithOp, NanRule, Operation, Rounding, Tininess};
-use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Reg, Scalar, Sign, Width};
+use roundonce_arith::{ArithOp, Format, NanRule, Operation, Rounding, Tininess};
+use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Reg, Scalar, Signedness, Width};
 
 /// `vcmpps`'s numbers of comparisons that raise nothing.
 fn float_predicate(comparison: Comparison) -> u32 {
@@ -307,22 +307,22 @@ impl Emit<'_> {
             IntOp::Xor => {
                 Some(narrow_wide(K::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32, K::EVEX_Vpxorq_zmm_k1z_zmm_zmmm512b64))
             }
-            IntOp::Min(Sign::Signed) => {
+            IntOp::Min(Signedness::Signed) => {
                 Some(narrow_wide(K::EVEX_Vpminsd_zmm_k1z_zmm_zmmm512b32, K::EVEX_Vpminsq_zmm_k1z_zmm_zmmm512b64))
             }
-            IntOp::Max(Sign::Signed) => {
+            IntOp::Max(Signedness::Signed) => {
                 Some(narrow_wide(K::EVEX_Vpmaxsd_zmm_k1z_zmm_zmmm512b32, K::EVEX_Vpmaxsq_zmm_k1z_zmm_zmmm512b64))
             }
-            IntOp::Min(Sign::Unsigned) => {
+            IntOp::Min(Signedness::Unsigned) => {
                 Some(narrow_wide(K::EVEX_Vpminud_zmm_k1z_zmm_zmmm512b32, K::EVEX_Vpminuq_zmm_k1z_zmm_zmmm512b64))
             }
-            IntOp::Max(Sign::Unsigned) => {
+            IntOp::Max(Signedness::Unsigned) => {
                 Some(narrow_wide(K::EVEX_Vpmaxud_zmm_k1z_zmm_zmmm512b32, K::EVEX_Vpmaxuq_zmm_k1z_zmm_zmmm512b64))
             }
             // Counts of 32 bits; by the width or more leaves nothing but the sign, as here.
             IntOp::Shl if width == Width::B32 => Some(K::EVEX_Vpsllvd_zmm_k1z_zmm_zmmm512b32),
-            IntOp::Shr(Sign::Unsigned) if width == Width::B32 => Some(K::EVEX_Vpsrlvd_zmm_k1z_zmm_zmmm512b32),
-            IntOp::Shr(Sign::Signed) if width == Width::B32 => Some(K::EVEX_Vpsravd_zmm_k1z_zmm_zmmm512b32),
+            IntOp::Shr(Signedness::Unsigned) if width == Width::B32 => Some(K::EVEX_Vpsrlvd_zmm_k1z_zmm_zmmm512b32),
+            IntOp::Shr(Signedness::Signed) if width == Width::B32 => Some(K::EVEX_Vpsravd_zmm_k1z_zmm_zmmm512b32),
             _ => None,
         };
         if !matches!(width, Width::B32 | Width::B64) {
@@ -348,7 +348,7 @@ impl Emit<'_> {
                         let y = self.widened(b, part, false, B)?;
                         let code = match op {
                             IntOp::Shl => K::EVEX_Vpsllvq_zmm_k1z_zmm_zmmm512b64,
-                            IntOp::Shr(Sign::Unsigned) => K::EVEX_Vpsrlvq_zmm_k1z_zmm_zmmm512b64,
+                            IntOp::Shr(Signedness::Unsigned) => K::EVEX_Vpsrlvq_zmm_k1z_zmm_zmmm512b64,
                             _ => K::EVEX_Vpsravq_zmm_k1z_zmm_zmmm512b64,
                         };
                         self.op3(code, to, x, Source::Register(y), Manner::default());
@@ -368,7 +368,7 @@ impl Emit<'_> {
                         }
                     }
                     IntOp::MulWide(sign) | IntOp::MulAddWide(sign) => {
-                        let signed = sign == Sign::Signed;
+                        let signed = sign == Signedness::Signed;
                         let x = self.widened(a, part, signed, A)?;
                         let y = self.widened(b, part, signed, B)?;
                         let code = if signed {
