@@ -13,7 +13,7 @@ use roundonce::ir::{Param, Passing, Scalar};
 use roundonce::kernel::{self, Choice, LaneValues, Lanes, Ready, Refusal, Source};
 use roundonce::spirv::{Assume, Environment};
 use roundonce::why::diff::Witnesses;
-use roundonce::why::{Experiment, Freedom, Observation, SeenArray, answer_kernel};
+use roundonce::why_kernel::{Experiment, Freedom, Observation, SeenArray, answer_kernel};
 use roundonce::{Profile, ptx, sass, spirv};
 
 use crate::error::{self, Finding};

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use roundonce::isa::{Finding, Level, Location};
-use roundonce::why::{Answer, ArrayAnswer, KernelAnswer, Line, Verdict};
+use roundonce::why::{Answer, ArrayAnswer, Line, Verdict};
+use roundonce::why_kernel::KernelAnswer;
 use serde::Serialize;
 
 use crate::report::{self, Checked, Format};

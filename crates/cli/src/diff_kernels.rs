@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use roundonce::arith::Format as Lane;
-use roundonce::why::{BufferDifferences, KernelPair, SharedBuffer, compare_kernels};
+use roundonce::why_kernel::{BufferDifferences, KernelPair, SharedBuffer, compare_kernels};
 
 use crate::launch::{Language, LaunchArguments, Prepared};
 use crate::output::{self, Format};

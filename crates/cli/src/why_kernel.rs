@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use roundonce::arith::Format as Lane;
-use roundonce::why::{Experiment, Freedom, Observation, SeenArray, answer_kernel};
+use roundonce::why_kernel::{Experiment, Freedom, Observation, SeenArray, answer_kernel};
 
 use crate::array::{Array, Header};
 use crate::launch::{Language, LaunchArguments, Prepared};

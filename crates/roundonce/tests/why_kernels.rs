@@ -11,7 +11,7 @@ use roundonce::arith::Format;
 use roundonce::exec::{Arg, Buffer, Launch, Options};
 use roundonce::ir::Program;
 use roundonce::kernel::{Choice, LaneValues, Ready, Source, lanes};
-use roundonce::why::{ChangeText, Experiment, Freedom, KernelAnswer, Observation, SeenArray, answer_kernel};
+use roundonce::why_kernel::{ChangeText, Experiment, Freedom, KernelAnswer, Observation, SeenArray, answer_kernel};
 use roundonce_oracle::rational::judge;
 use roundonce_oracle::{Direction, Layout, Shape, Spec};
 

@@ -14,7 +14,8 @@ use crate::way::{Departure, Step, Way, Width};
 /// How many explanations of one value are listed in text; the data has all.
 const LISTED: usize = 4;
 /// Columns of the text.
-pub(crate) const COLUMNS: usize = 80;
+/// Columns of a line of an answer.
+pub const COLUMNS: usize = 80;
 
 /// Everything found out about an expression and the values seen.
 #[derive(Clone, Debug, Serialize)]
@@ -164,7 +165,8 @@ pub(crate) fn describe(departures: &[Departure]) -> String {
     }
 }
 
-pub(crate) fn direction(rounding: &str) -> &'static str {
+/// A direction of rounding (`rz`) as the end of a sentence: "toward zero".
+pub fn direction(rounding: &str) -> &'static str {
     match rounding {
         "rz" => "toward zero (.rz)",
         "rm" => "toward -infinity (.rm)",

@@ -4,7 +4,6 @@ use roundonce_isa::grouped;
 
 use crate::answer::Answer;
 use crate::arrays::ArrayAnswer;
-use crate::kernel::KernelAnswer;
 
 /// What one thing that was seen comes from.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -19,7 +18,8 @@ pub struct Verdict {
     pub line: Option<u32>,
 }
 
-fn simplest(count: usize, what: &str, sentence: &str) -> String {
+/// "the evaluation that …, or one of 2 others,": the start of a verdict's sentence.
+pub fn simplest(count: usize, what: &str, sentence: &str) -> String {
     let others = match count {
         1 => String::new(),
         2 => ", or another one,".to_owned(),
@@ -63,31 +63,6 @@ impl ArrayAnswer {
             let of = grouped(self.elements as u64);
             let sentence = format!("`{}`, {of} elements: {}", self.expression, parts.join("; "));
             Verdict { saw: seen.saw.clone(), outcome: seen.outcome, sentence, line: None }
-        };
-        self.seen.iter().map(verdict).collect()
-    }
-}
-
-impl KernelAnswer {
-    /// A verdict for each run seen.
-    pub fn verdicts(&self) -> Vec<Verdict> {
-        let verdict = |seen: &crate::SeenKernel| {
-            let saw = seen.saw.join(", ");
-            let (of, kernel) = (grouped(seen.elements as u64), &self.kernel);
-            let sentence = match (seen.explanations.first(), &seen.nearest) {
-                (Some(first), _) => {
-                    let gives = simplest(seen.explanations.len(), "policy", &first.sentence);
-                    format!("kernel {kernel}: {gives} gives all {of} elements of {saw}")
-                }
-                (None, Some(nearest)) => format!(
-                    "kernel {kernel}: no policy gives all {of} elements of {saw}; the one that {} gives {}",
-                    nearest.policy.sentence,
-                    grouped(nearest.explained as u64)
-                ),
-                (None, None) => format!("kernel {kernel}: no policy gives all {of} elements of {saw}"),
-            };
-            let parting = seen.parting.as_ref().and_then(|parted| parted.at.as_ref());
-            Verdict { saw, outcome: seen.outcome, sentence, line: parting.map(|parting| parting.first.line) }
         };
         self.seen.iter().map(verdict).collect()
     }

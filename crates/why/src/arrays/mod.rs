@@ -459,7 +459,7 @@ impl Comparison<'_> {
             None => self.question.columns.iter().map(|(name, column)| input(name, column.at(element))).collect(),
         };
         Example {
-            index: place(&self.question.result_shape(), element),
+            index: element_index(&self.question.result_shape(), element),
             inputs,
             saw: value(saw),
             as_written: value(as_written),
@@ -475,7 +475,7 @@ fn input(name: &str, value: Typed) -> (String, String) {
 }
 
 /// An element's place along each axis.
-pub(crate) fn place(shape: &[usize], mut element: usize) -> Vec<usize> {
+pub fn element_index(shape: &[usize], mut element: usize) -> Vec<usize> {
     let mut index = vec![0; shape.len()];
     for (place, length) in index.iter_mut().zip(shape).rev() {
         *place = element % length;

@@ -134,7 +134,7 @@ pub fn compare_arrays(first: &Values, second: &Values) -> Result<Differences, St
         found.different += 1;
         let show = |bits| format!("{} {}", hex_bits(format.width(), bits), shortest_decimal(format, bits));
         found.first.get_or_insert_with(|| Place {
-            index: crate::arrays::place(&first.shape, element),
+            index: crate::arrays::element_index(&first.shape, element),
             first: show(a),
             second: show(b),
         });

@@ -170,7 +170,7 @@ fn class(format: Format, bits: u64) -> &'static str {
 
 impl Component {
     /// One operation on its operands' bits; `codes`: it writes condition codes.
-    pub(crate) fn of(operation: &Operation, codes: bool, bits: &[u64], profile: &Profile) -> Component {
+    pub fn of(operation: &Operation, codes: bool, bits: &[u64], profile: &Profile) -> Component {
         let format = operation.format;
         let mut events = Vec::new();
         let outcome = operation.evaluate_traced(profile, bits, &mut |event| events.push(event));

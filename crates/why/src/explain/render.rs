@@ -91,7 +91,7 @@ impl Component {
     }
 
     /// Operands, the aligned significands, the steps and the result.
-    pub(crate) fn worked_lines(&self, kind: ArithOp, lines: &mut Vec<Line>) {
+    pub fn worked_lines(&self, kind: ArithOp, lines: &mut Vec<Line>) {
         let mixed = self.operands.iter().any(|operand| operand.ty != self.operands[0].ty);
         for operand in &self.operands {
             let ty = if mixed { format!("{} ", operand.ty) } else { String::new() };

@@ -12,6 +12,7 @@ mod parting;
 mod policy;
 mod search;
 mod text;
+mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,12 +22,12 @@ use roundonce_ir::{AtomicKind, Kernel, Op};
 use roundonce_isa::{hex_bits, shortest_decimal};
 use serde::Serialize;
 
-use crate::arrays::place;
-use crate::search::ulps;
 pub use compare::{BufferDifferences, KernelComparison, KernelPair, SharedBuffer, compare_kernels};
 pub use parting::{Computation, Parting, Thread, Worked};
 use parting::{parting, writer};
 pub use policy::{ChangeText, Freedom};
+use roundonce_why::element_index;
+use roundonce_why::ulps;
 use search::{Search, Tried};
 
 /// A launch, and what was seen of its results elsewhere.
@@ -278,7 +279,7 @@ impl Element {
     fn of(experiment: &Experiment<'_>, seen: &SeenArray, at: usize, saw: u64, computed: u64) -> Element {
         Element {
             parameter: seen.parameter.clone(),
-            index: place(&seen.shape, at),
+            index: element_index(&seen.shape, at),
             saw: seen.show(saw),
             computed: seen.show(computed),
             ulps: seen.format.and_then(|format| ulps(format, saw, computed)),

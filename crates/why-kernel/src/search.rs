@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use roundonce_exec::{Buffer, Launch, Options, Report, RunError};
 use roundonce_ir::{Kernel, Op, Program, Space};
 
-use super::parting::writer;
-use super::policy::{Change, changed, changes};
-use super::{Experiment, Observation, SeenArray, bits_of};
+use crate::parting::writer;
+use crate::policy::{Change, changed, changes};
+use crate::{Experiment, Observation, SeenArray, bits_of};
 
 /// Pairs of changes that are looked at; each costs a run of one block at least.
 const MAX_SETS: usize = 4000;
@@ -20,26 +20,26 @@ const MAX_STEPS: usize = 12;
 
 /// How a run compares with an observation.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(super) struct Score {
+pub(crate) struct Score {
     /// Elements that agree.
-    pub(super) matched: usize,
+    pub(crate) matched: usize,
     /// Of these, NaNs of other bits.
-    pub(super) nans: usize,
+    pub(crate) nans: usize,
     /// The first element that does not: the array's and its own place.
-    pub(super) first: Option<(usize, usize)>,
+    pub(crate) first: Option<(usize, usize)>,
 }
 
 /// A policy that was run.
-pub(super) struct Tried {
+pub(crate) struct Tried {
     /// Places in the list of changes, in order.
-    pub(super) set: Vec<usize>,
-    pub(super) kernel: Kernel,
+    pub(crate) set: Vec<usize>,
+    pub(crate) kernel: Kernel,
     /// One for each observation; empty where the run failed.
-    pub(super) scores: Vec<Score>,
+    pub(crate) scores: Vec<Score>,
 }
 
 impl Tried {
-    pub(super) fn explains(&self, observation: usize) -> bool {
+    pub(crate) fn explains(&self, observation: usize) -> bool {
         self.scores.get(observation).is_some_and(|score| score.first.is_none())
     }
     fn matched(&self, observation: usize) -> usize {
@@ -56,25 +56,25 @@ struct Screen {
     element: usize,
 }
 
-pub(super) struct Search<'a> {
+pub(crate) struct Search<'a> {
     experiment: &'a Experiment<'a>,
-    pub(super) kernel: &'a Kernel,
-    pub(super) changes: Vec<Change>,
+    pub(crate) kernel: &'a Kernel,
+    pub(crate) changes: Vec<Change>,
     /// Products and fmas that were not tried one by one.
-    pub(super) left_out: usize,
+    pub(crate) left_out: usize,
     /// Approximate instructions of the kernel as written, and how often they ran.
-    pub(super) not_exact: BTreeMap<String, u64>,
+    pub(crate) not_exact: BTreeMap<String, u64>,
     /// The kernel as written first.
-    pub(super) tried: Vec<Tried>,
+    pub(crate) tried: Vec<Tried>,
     /// Sets that a screen told to be wrong.
-    pub(super) screened: usize,
+    pub(crate) screened: usize,
     screens: Vec<Screen>,
     progress: &'a mut dyn FnMut(u64),
 }
 
 impl<'a> Search<'a> {
     /// The kernel as written, run.
-    pub(super) fn new(
+    pub(crate) fn new(
         experiment: &'a Experiment<'a>,
         progress: &'a mut dyn FnMut(u64),
     ) -> Result<Search<'a>, RunError> {
@@ -90,7 +90,7 @@ impl<'a> Search<'a> {
     }
 
     /// Tries one change after the other, then more of them at a time, until every observation is explained.
-    pub(super) fn run(&mut self) {
+    pub(crate) fn run(&mut self) {
         if self.explained() {
             return;
         }
@@ -178,7 +178,7 @@ impl<'a> Search<'a> {
     }
 
     /// The policy that explains most, the simplest of them.
-    pub(super) fn best(&self, observation: usize) -> &Tried {
+    pub(crate) fn best(&self, observation: usize) -> &Tried {
         let better = |best: &'_ Tried, other: &'_ Tried| {
             let key = |tried: &Tried| (std::cmp::Reverse(tried.matched(observation)), tried.set.len());
             key(other) < key(best)
@@ -187,7 +187,7 @@ impl<'a> Search<'a> {
     }
 
     /// The simplest policies that explain all of an observation: those of which no part does. Simplest first.
-    pub(super) fn explanations(&self, observation: usize) -> Vec<&Tried> {
+    pub(crate) fn explanations(&self, observation: usize) -> Vec<&Tried> {
         let mut found: Vec<&Tried> = self.tried.iter().filter(|tried| tried.explains(observation)).collect();
         found.sort_by_key(|tried| (tried.set.len(), tried.set.clone()));
         let is_minimal = |(at, tried): &(usize, &&Tried)| {
@@ -295,7 +295,7 @@ impl SeenArray {
 }
 
 /// Whether blocks may talk to each other: then none can be run alone.
-pub(super) fn communicates(kernel: &Kernel) -> bool {
+pub(crate) fn communicates(kernel: &Kernel) -> bool {
     let ops = kernel.blocks.iter().flat_map(|block| &block.instructions).map(|instruction| &instruction.op);
     ops.into_iter().any(|op| match op {
         Op::Atomic { space, .. } => matches!(space, Space::Global | Space::Generic),
@@ -305,7 +305,7 @@ pub(super) fn communicates(kernel: &Kernel) -> bool {
 }
 
 /// Runs a kernel in place of a launch's own.
-pub(super) fn run(launch: &Launch<'_>, kernel: &Kernel, options: Options) -> Result<Report, RunError> {
+pub(crate) fn run(launch: &Launch<'_>, kernel: &Kernel, options: Options) -> Result<Report, RunError> {
     let Program { variables, address_bits, .. } = launch.program;
     let program = Program { kernels: vec![kernel.clone()], variables: variables.clone(), address_bits: *address_bits };
     Launch { program: &program, entry: None, options, ..launch.clone() }.run()

@@ -11,8 +11,8 @@ use roundonce_ir::{
 use roundonce_isa::{hex_bits, shortest_decimal};
 use serde::Serialize;
 
-use super::search::{communicates, run};
-use crate::explain::Component;
+use crate::search::{communicates, run};
+use roundonce_why::Component;
 
 /// Instructions of one thread that are kept, over all threads of a block that are looked through.
 const MAX_LINES: usize = 2_000_000;
@@ -39,13 +39,13 @@ fn place(number: u64, [width, height, _]: [u32; 3]) -> [u32; 3] {
 
 impl Thread {
     /// Its block, counted through the grid.
-    pub(super) fn block_number(&self, grid: [u32; 3]) -> u64 {
+    pub(crate) fn block_number(&self, grid: [u32; 3]) -> u64 {
         counted(self.block, grid)
     }
 }
 
 /// The thread that writes a byte of an argument's buffer last: the kernel with a note made at each of its stores.
-pub(super) fn writer(launch: &Launch<'_>, kernel: &Kernel, arg: usize, byte: usize, bytes: usize) -> Option<Thread> {
+pub(crate) fn writer(launch: &Launch<'_>, kernel: &Kernel, arg: usize, byte: usize, bytes: usize) -> Option<Thread> {
     let mut noting = Noting::new(kernel, launch.program.address_bits, arg, byte as u64, bytes as u64);
     for block in 0..noting.kernel.blocks.len() {
         let instructions = std::mem::take(&mut noting.kernel.blocks[block].instructions);
@@ -163,7 +163,7 @@ impl Noting {
 }
 
 /// What one thread does, of a run of its block alone where that is the same.
-pub(super) fn trace(launch: &Launch<'_>, kernel: &Kernel, thread: Thread) -> Vec<TraceLine> {
+pub(crate) fn trace(launch: &Launch<'_>, kernel: &Kernel, thread: Thread) -> Vec<TraceLine> {
     let threads: u64 = launch.block.iter().map(|&axis| u64::from(axis)).product();
     let block = thread.block_number(launch.grid);
     let options = Options {
@@ -183,7 +183,7 @@ pub struct Worked {
     #[serde(flatten)]
     pub component: Component,
     #[serde(skip)]
-    pub(super) kind: ArithOp,
+    pub(crate) kind: ArithOp,
 }
 
 /// What an instruction gave in one of two runs.
@@ -231,7 +231,7 @@ struct Traces {
 
 /// Where two kernels of the same instructions part: the first instruction, of those that an element of a buffer is
 /// computed from, whose results differ. `wrote` is the thread that wrote it, `bits` are its values in the two runs.
-pub(super) fn parting(launch: &Launch<'_>, kernels: [&Kernel; 2], wrote: Thread, bits: (u64, u64)) -> Option<Parting> {
+pub(crate) fn parting(launch: &Launch<'_>, kernels: [&Kernel; 2], wrote: Thread, bits: (u64, u64)) -> Option<Parting> {
     let traces = |thread| Traces::of(launch, kernels, thread);
     let threads: u64 = launch.block.iter().map(|&axis| u64::from(axis)).product();
     let mut traced = traces(wrote);
@@ -374,7 +374,7 @@ impl Talk for Op {
 }
 
 /// A traced line, worked through.
-pub(super) fn computation(kernel: &Kernel, before: &[TraceLine], line: &TraceLine, profile: &Profile) -> Computation {
+pub(crate) fn computation(kernel: &Kernel, before: &[TraceLine], line: &TraceLine, profile: &Profile) -> Computation {
     let formats = formats(kernel, line.place);
     let show = |values: &[(u64, u32)]| {
         let value = |&(bits, width): &(u64, u32)| {

@@ -1,9 +1,9 @@
 //! The answer about a kernel, as lines of text.
 
-use super::{Computation, Element, KernelAnswer, Nearest, Parted, Parting, PolicyText, SeenKernel, Thread};
-use crate::answer::COLUMNS;
-use crate::text::{Line, Role, wrap};
+use crate::{Computation, Element, KernelAnswer, Nearest, Parted, Parting, PolicyText, SeenKernel, Thread};
 use roundonce_isa::grouped;
+use roundonce_why::COLUMNS;
+use roundonce_why::{Line, Role, wrap};
 
 /// How many policies are listed; the data has all.
 const LISTED: usize = 6;
@@ -182,7 +182,7 @@ impl Parted {
 
 impl Parting {
     /// The instruction, and what it gave on either side.
-    pub(super) fn lines(&self, sides: [&str; 2], lines: &mut Vec<Line>) {
+    pub(crate) fn lines(&self, sides: [&str; 2], lines: &mut Vec<Line>) {
         if let Some(through) = self.through {
             let text = format!("{} wrote it, of values that another thread had computed.", through.name());
             lines.extend(wrap(Role::Plain, &text, 0, COLUMNS));

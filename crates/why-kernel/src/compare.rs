@@ -6,12 +6,12 @@ use roundonce_ir::{Kernel, Program};
 use roundonce_isa::grouped;
 use serde::Serialize;
 
-use super::parting::{Parting, computation, trace, writer};
-use super::search::run;
-use crate::answer::COLUMNS;
-use crate::arrays::{Column, Values};
-use crate::diff::files::{Differences, Place, compare_arrays};
-use crate::text::{Line, Role, wrap};
+use crate::parting::{Parting, computation, trace, writer};
+use crate::search::run;
+use roundonce_why::COLUMNS;
+use roundonce_why::diff::files::{Differences, Place, compare_arrays};
+use roundonce_why::{Column, Values};
+use roundonce_why::{Line, Role, wrap};
 
 /// Two launches on the same data.
 #[derive(Clone, Debug)]
@@ -207,7 +207,7 @@ impl SharedBuffer {
             nans: 0,
             one_nan: 0,
             first: first.map(|(at, (one, other))| Place {
-                index: crate::arrays::place(&self.shape, at),
+                index: roundonce_why::element_index(&self.shape, at),
                 first: show(one),
                 second: show(other),
             }),

@@ -10,7 +10,7 @@ const MAX_SINGLE: usize = 64;
 
 /// One departure from the kernel as written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Change {
+pub(crate) enum Change {
     /// Every product that one sum alone uses is fused into it: what `run --contract fuse` does.
     FuseAll,
     /// Every product is fused into every sum that uses it.
@@ -72,7 +72,7 @@ fn places(kernel: &Kernel) -> impl Iterator<Item = (usize, usize, &Instruction)>
 
 /// Every change that may make a difference to a kernel, the commoner in practice first, one instruction's before all
 /// instructions' where the two come to the same; and how many products and fmas are too many to be tried one by one.
-pub(super) fn changes(kernel: &Kernel, freedom: &Freedom) -> (Vec<Change>, usize) {
+pub(crate) fn changes(kernel: &Kernel, freedom: &Freedom) -> (Vec<Change>, usize) {
     let candidates = candidates(kernel);
     let is_fma = |(_, _, instruction): &(usize, usize, &Instruction)| {
         operation(instruction).is_some_and(|operation| operation.op == ArithOp::MulAdd)
@@ -98,7 +98,7 @@ pub(super) fn changes(kernel: &Kernel, freedom: &Freedom) -> (Vec<Change>, usize
 
 impl Change {
     /// Whether the two say different things about the same.
-    pub(super) fn contradicts(self, other: Change) -> bool {
+    pub(crate) fn contradicts(self, other: Change) -> bool {
         match (self, other) {
             (Change::Flush(one, _), Change::Flush(another, _)) => one == another,
             (Change::Fuse(one), Change::Fuse(another)) => (one.block, one.sum) == (another.block, another.sum),
@@ -108,7 +108,7 @@ impl Change {
     }
 
     /// Whether it is about one product or one fma alone.
-    pub(super) fn is_single(self) -> bool {
+    pub(crate) fn is_single(self) -> bool {
         matches!(self, Change::Fuse(_) | Change::Split(..))
     }
 
@@ -125,7 +125,7 @@ impl Change {
         }
     }
 
-    pub(super) fn text(self, kernel: &Kernel) -> ChangeText {
+    pub(crate) fn text(self, kernel: &Kernel) -> ChangeText {
         let line =
             |block: usize, at: usize| kernel.source_locs[kernel.blocks[block].instructions[at].loc as usize].line;
         let name = |format: Format| format.name().unwrap_or("?");
@@ -184,11 +184,11 @@ impl Change {
 }
 
 fn direction(rounding: Rounding) -> &'static str {
-    crate::answer::direction(rounding.name())
+    roundonce_why::direction(rounding.name())
 }
 
 /// The kernel with changes made to it.
-pub(super) fn changed(kernel: &Kernel, changes: &[Change]) -> Kernel {
+pub(crate) fn changed(kernel: &Kernel, changes: &[Change]) -> Kernel {
     let mut changes = changes.to_vec();
     changes.sort_by_key(|change| change.rank());
     let mut changed = kernel.clone();
