@@ -20,7 +20,7 @@ pyo3::create_exception!(
     KernelError,
     Error,
     "What a kernel did wrong while it ran: an access outside every buffer, a trap, a race, a deadlock, too many steps.\n\n\
-     Attributes: `trouble` (one of these, in a word), `kernel`, `line`, `instruction` (as written), `block` and\n\
+     Attributes: `kind` (one of these, in a word), `kernel`, `line`, `instruction` (as written), `block` and\n\
      `thread` (three numbers each, or None)."
 );
 
@@ -170,21 +170,21 @@ pub(crate) fn of_module(py: Python<'_>, name: &str, text: &str, refusal: &Refusa
 
 /// What went wrong while a kernel ran.
 pub(crate) fn of_run(py: Python<'_>, name: &str, error: &roundonce::exec::RunError) -> PyErr {
-    use roundonce::exec::Trouble;
-    let trouble = match error.trouble {
-        Trouble::Usage | Trouble::Invalid => return whole(py, format!("{name}: {error}")),
-        Trouble::Access => "access",
-        Trouble::Trap => "trap",
-        Trouble::StepLimit => "step limit",
-        Trouble::MemoryLimit => "memory limit",
-        Trouble::Deadlock => "deadlock",
-        Trouble::Race => "race",
+    use roundonce::exec::FaultKind;
+    let kind = match error.kind {
+        FaultKind::Usage | FaultKind::Invalid => return whole(py, format!("{name}: {error}")),
+        FaultKind::Access => "access",
+        FaultKind::Trap => "trap",
+        FaultKind::StepLimit => "step limit",
+        FaultKind::MemoryLimit => "memory limit",
+        FaultKind::Deadlock => "deadlock",
+        FaultKind::Race => "race",
     };
     let raised = About::NOTHING.told_by(py, KernelError::new_err(format!("{name}: {error}")));
     let value = raised.value(py);
     let (block, thread) = error.thread.unzip();
     let set = value
-        .setattr("trouble", trouble)
+        .setattr("kind", kind)
         .and_then(|()| value.setattr("kernel", &error.kernel))
         .and_then(|()| value.setattr("line", error.line))
         .and_then(|()| value.setattr("instruction", &error.instruction))

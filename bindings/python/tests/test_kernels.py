@@ -196,14 +196,14 @@ def test_what_a_kernel_does_wrong():
         roundonce.run(TWO, entry="second", args=[np.zeros(8, np.float32)])
     error = caught.value
     assert isinstance(error, roundonce.Error)
-    assert (error.trouble, error.kernel, error.line) == ("access", "second", 23)
+    assert (error.kind, error.kernel, error.line) == ("access", "second", 23)
     assert error.block == error.thread == (0, 0, 0) and error.instruction.startswith("st.global.f32")
     with pytest.raises(roundonce.KernelError) as caught:
         roundonce.run(SAXPY, block=32, args=[32, 1.0, *[np.zeros(32, np.float32)] * 2], step_limit=10)
-    assert caught.value.trouble == "step limit"
+    assert caught.value.kind == "step limit"
     with pytest.raises(roundonce.Error) as caught:
         roundonce.run(SAXPY, args=[1, 1.0, *[np.zeros(1, np.float32)] * 2], memory_limit=1)
-    assert caught.value.trouble == "memory limit"
+    assert caught.value.kind == "memory limit"
 
 
 def test_kernels_on_eight_threads():

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use roundonce::exec::{Contract, Engine, Launch, Options, Report, RunError, Trouble};
+use roundonce::exec::{Contract, Engine, Launch, Options, Report, RunError, FaultKind};
 use roundonce::ir::Kernel;
 use roundonce::isa::hex_bits;
 use serde::Serialize;
@@ -114,8 +114,8 @@ pub(crate) fn launched(launch: Launch, arguments: &Arguments) -> Result<Option<R
 /// Why a kernel's run failed: told here where the kernel itself is at fault.
 pub(crate) fn failed(file: &Path, error: &RunError) -> Result<(), Failure> {
     let message = format!("{}: {error}", file.display());
-    match error.trouble {
-        Trouble::Usage | Trouble::Invalid => Err(Failure::Input(message)),
+    match error.kind {
+        FaultKind::Usage | FaultKind::Invalid => Err(Failure::Input(message)),
         _ => {
             output::error(&message);
             Ok(())

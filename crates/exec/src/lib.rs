@@ -1,14 +1,17 @@
-//! Executes recipes and programs, bit for bit.
+//! Executes programs, bit for bit.
+//!
+//! Three floors, each of which knows only those below it: `kernel` (a decoded kernel, the launch configuration, memory),
+//! `native` (the compiler), `interp` (the interpreter). `launch` on top is the public interface; `scalar`, below all, is
+//! what one lane computes.
 //!
 //! What this is not: it knows no syntax and no terminal; it reads no file.
 
-mod engine;
+mod interp;
+mod kernel;
 mod launch;
-mod memory;
 mod native;
 pub mod scalar;
-mod uses;
 
-pub use launch::{Arg, Computed, Contract, Difference, Engine, Launch, Options, Report, RunError, TraceLine, Trouble};
-pub use memory::Buffer;
-pub use uses::element_formats;
+pub use interp::{Computed, FaultKind, TraceLine};
+pub use kernel::{Buffer, element_formats};
+pub use launch::{Arg, Contract, Difference, Engine, Launch, Options, Report, RunError};

@@ -1,6 +1,6 @@
 //! What a launch reports beside its buffers: errors with their places, approximations, prints, traces, contraction.
 
-use roundonce_exec::{Arg, Buffer, Contract, Launch, Options, Report, RunError, Trouble};
+use roundonce_exec::{Arg, Buffer, Contract, FaultKind, Launch, Options, Report, RunError};
 use roundonce_ir::Passing;
 
 /// A kernel with a body between `.reg` declarations and its end; `out` is a buffer.
@@ -35,7 +35,7 @@ fn words(report: &Report) -> &[u32] {
 #[test]
 fn an_access_outside_names_everything() {
     let error = run("st.global.u32 [%rd3], %r4;", 40, 2, 32, Options::default()).unwrap_err();
-    assert_eq!(error.trouble, Trouble::Access);
+    assert_eq!(error.kind, FaultKind::Access);
     assert_eq!(error.thread, Some(([1, 0, 0], [8, 0, 0])));
     let text = error.to_string();
     for part in ["kernel `k`", "line 11", "st.global.u32 [%rd3], %r4", "block (1, 0, 0) thread (8, 0, 0)"] {
@@ -64,20 +64,20 @@ fn the_error_of_the_lowest_block_whoever_was_first() {
 fn endless_loops_and_traps_and_memory() {
     let options = || Options { step_limit: 10_000, ..Options::default() };
     let error = run("LOOP: bra LOOP;", 1, 1, 32, options()).unwrap_err();
-    assert_eq!(error.trouble, Trouble::StepLimit);
+    assert_eq!(error.kind, FaultKind::StepLimit);
     let error = run("setp.eq.u32 %p1, %r1, 5; @%p1 trap;", 1, 1, 32, options()).unwrap_err();
-    assert_eq!((error.trouble, error.thread), (Trouble::Trap, Some(([0; 3], [5, 0, 0]))));
+    assert_eq!((error.kind, error.thread), (FaultKind::Trap, Some(([0; 3], [5, 0, 0]))));
     let error = run("ret;", 1000, 1, 32, Options { memory_limit: 1000, ..Options::default() }).unwrap_err();
-    assert_eq!(error.trouble, Trouble::MemoryLimit);
+    assert_eq!(error.kind, FaultKind::MemoryLimit);
     let error = run("ret;", 1, 1, 1025, Options::default()).unwrap_err();
-    assert_eq!(error.trouble, Trouble::Usage);
+    assert_eq!(error.kind, FaultKind::Usage);
 }
 
 #[test]
 fn a_barrier_that_some_never_reach() {
     let body = "setp.lt.u32 %p1, %r1, 5; @%p1 bra SKIP; bar.sync 1; SKIP: bar.sync 0;";
     let error = run(body, 1, 1, 64, Options::default()).unwrap_err();
-    assert_eq!(error.trouble, Trouble::Deadlock);
+    assert_eq!(error.kind, FaultKind::Deadlock);
     assert!(error.message.contains("59 threads wait at barrier 1"), "{error}");
     assert!(error.message.contains("5 threads wait at barrier 0"), "{error}");
     // Threads that have ended are not waited for.
@@ -107,7 +107,7 @@ fn races_are_told_where_asked_for() {
         add.u32 %r7, %r7, %r8; BARRIER ld.shared.u32 %r9, [%r7]; st.global.u32 [%rd3], %r9;";
     let check = || Options { check_races: true, ..Options::default() };
     let error = run(&racy.replace("BARRIER", ""), 64, 1, 64, check()).unwrap_err();
-    assert_eq!(error.trouble, Trouble::Race);
+    assert_eq!(error.kind, FaultKind::Race);
     assert!(run(&racy.replace("BARRIER", ""), 64, 1, 64, Options::default()).is_ok());
     let report = run(&racy.replace("BARRIER", "bar.sync 0;"), 64, 1, 64, check()).unwrap();
     assert_eq!(words(&report)[..4], [1, 0, 3, 2]);
@@ -325,13 +325,13 @@ fn a_value_is_no_buffer_nor_a_buffer_a_value() {
         let options = Options::default();
         let launch =
             Launch { program: &program, entry: None, grid, block, args: vec![arg], dynamic_shared: 0, options };
-        launch.run().map(|_| ()).map_err(|error| (error.trouble, error.message))
+        launch.run().map(|_| ()).map_err(|error| (error.kind, error.message))
     };
     let buffer = || Arg::Buffer(Buffer::zeros(4));
-    assert_eq!(told(Passing::Value, buffer()), Err((Trouble::Usage, "`p` is a value, not a buffer".to_owned())));
+    assert_eq!(told(Passing::Value, buffer()), Err((FaultKind::Usage, "`p` is a value, not a buffer".to_owned())));
     assert_eq!(
         told(Passing::Buffer, Arg::Scalar(1)),
-        Err((Trouble::Usage, "`p` is a buffer, not a number".to_owned()))
+        Err((FaultKind::Usage, "`p` is a buffer, not a number".to_owned()))
     );
     assert_eq!(told(Passing::Any, buffer()), Ok(()));
     assert_eq!(told(Passing::Any, Arg::Scalar(1)), Ok(()));
@@ -345,7 +345,7 @@ fn a_block_of_more_threads_than_can_be_counted() {
     for block in [[1 << 31, 1 << 31, 4], [u32::MAX; 3], [1 << 31, 1 << 31, 5]] {
         let (grid, options) = ([1; 3], Options::default());
         let launch = Launch { program: &program, entry: None, grid, block, args: vec![], dynamic_shared: 0, options };
-        assert_eq!(launch.run().unwrap_err().trouble, Trouble::Usage, "{block:?}");
+        assert_eq!(launch.run().unwrap_err().kind, FaultKind::Usage, "{block:?}");
     }
 }
 

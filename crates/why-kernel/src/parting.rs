@@ -242,7 +242,7 @@ pub(crate) fn parting(launch: &Launch<'_>, kernels: [&Kernel; 2], wrote: Thread,
     let mut lines = 0;
     for _ in 0..MAX_HOPS {
         let at = traced.first_differing(kernels[0], told?)?;
-        if !is_about(kernels[0], traced.first[at].place, Op::listens) {
+        if !is_about(kernels[0], traced.first[at].loc, Op::listens) {
             return Some(traced.parting(launch, kernels, wrote, at));
         }
         // It is what this thread, or another one, had put there. The neighbours behind it come first: a tree of sums
@@ -265,7 +265,7 @@ pub(crate) fn parting(launch: &Launch<'_>, kernels: [&Kernel; 2], wrote: Thread,
 impl Traces {
     fn of(launch: &Launch<'_>, kernels: [&Kernel; 2], thread: Thread) -> Traces {
         let [mut first, mut second] = kernels.map(|kernel| trace(launch, kernel, thread));
-        let same = first.iter().zip(&second).take_while(|(one, other)| one.place == other.place).count();
+        let same = first.iter().zip(&second).take_while(|(one, other)| one.loc == other.loc).count();
         first.truncate(same);
         second.truncate(same);
         Traces { thread, first, second }
@@ -282,7 +282,7 @@ impl Traces {
             let operands = self.first[at].operands.iter().zip(&self.second[at].operands);
             let mut values = operands.map(|(one, other)| (one.0, other.0)).filter(|(one, other)| one != other);
             values.any(|pair| wanted.is_none_or(|wanted| pair == wanted))
-                && is_about(kernel, self.first[at].place, Op::tells)
+                && is_about(kernel, self.first[at].loc, Op::tells)
         })
     }
 
@@ -291,7 +291,7 @@ impl Traces {
         let mut needed: BTreeSet<Reg> = BTreeSet::new();
         let mut first = None;
         for at in (0..=told).rev() {
-            let (reads, writes) = registers(kernel, self.first[at].place);
+            let (reads, writes) = registers(kernel, self.first[at].loc);
             if at != told && writes.is_disjoint(&needed) {
                 continue;
             }
@@ -375,7 +375,7 @@ impl Talk for Op {
 
 /// A traced line, worked through.
 pub(crate) fn computation(kernel: &Kernel, before: &[TraceLine], line: &TraceLine, profile: &Profile) -> Computation {
-    let formats = formats(kernel, line.place);
+    let formats = formats(kernel, line.loc);
     let show = |values: &[(u64, u32)]| {
         let value = |&(bits, width): &(u64, u32)| {
             let format = formats.iter().find(|format| format.width() == width);
@@ -389,7 +389,7 @@ pub(crate) fn computation(kernel: &Kernel, before: &[TraceLine], line: &TraceLin
     Computation {
         line: line.line,
         instruction: line.text.clone(),
-        source: kernel.source_locs[line.place as usize].source.clone(),
+        source: kernel.source_locs[line.loc as usize].source.clone(),
         operands: show(&line.operands),
         results: show(&line.results),
         worked: computed.map(|computed| Worked::of(computed, profile)).collect(),

@@ -14,7 +14,7 @@ class Error(ValueError):
     findings: List[Finding]
 
 class KernelError(Error):
-    trouble: str
+    kind: str
     kernel: str
     line: int
     instruction: str

@@ -4,7 +4,7 @@ use super::frame::Frame;
 use super::region::{Exit, Region, Target};
 use super::shape::{Shape, Shapes, VECTOR};
 use super::waiting::Waiting;
-use crate::engine::code::Code;
+use crate::kernel::DecodedKernel;
 use iced_x86::Register;
 use roundonce_ir::{Op, Operand, Reg, Role, Width};
 
@@ -96,7 +96,7 @@ pub(super) fn is_general(shapes: &Shapes, reg: Reg) -> bool {
 
 /// Homes for all registers, and how many vectors had to live in the frame, weighed by how often they are used.
 pub(super) fn homes(
-    code: &Code<'_>,
+    code: &DecodedKernel<'_>,
     region: &Region,
     shapes: &Shapes,
     waiting: &Waiting,
@@ -175,7 +175,7 @@ pub(super) fn homes(
     (homes, spilled)
 }
 
-fn wants(code: &Code<'_>, region: &Region, shapes: &Shapes, waiting: &Waiting) -> Vec<Want> {
+fn wants(code: &DecodedKernel<'_>, region: &Region, shapes: &Shapes, waiting: &Waiting) -> Vec<Want> {
     let count = code.kernel.registers.len();
     let mut ranges: Vec<Range> = vec![Vec::new(); count];
     let mut weights = vec![0u64; count];
@@ -263,7 +263,7 @@ pub(super) fn has(live: &[u64], reg: Reg) -> bool {
 }
 
 /// The registers that an exit hands over.
-pub(super) fn live_at(code: &Code<'_>, exit: Exit) -> Vec<u64> {
+pub(super) fn live_at(code: &DecodedKernel<'_>, exit: Exit) -> Vec<u64> {
     match exit {
         Exit::Ended => vec![0; code.kernel.registers.len().div_ceil(64)],
         Exit::At(point) => code.liveness.before_instruction(code.kernel, point.block, point.at),
@@ -271,7 +271,7 @@ pub(super) fn live_at(code: &Code<'_>, exit: Exit) -> Vec<u64> {
 }
 
 /// The registers that somebody reads behind a node.
-fn live_after(code: &Code<'_>, region: &Region, node: usize) -> Vec<u64> {
+fn live_after(code: &DecodedKernel<'_>, region: &Region, node: usize) -> Vec<u64> {
     let mut live = vec![0; code.kernel.registers.len().div_ceil(64)];
     for target in region.nodes[node].next.targets().into_iter().flatten() {
         let more = match target {

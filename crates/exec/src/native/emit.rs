@@ -14,7 +14,7 @@ use super::frame::Frame;
 use super::notes::{LATE, NAN, Noted, Notes, is_mixed, operand};
 use super::region::{Point, Region};
 use super::shape::{Shape, Shapes, VECTOR};
-use crate::engine::code::Step;
+use crate::kernel::DecodedInst;
 use iced_x86::{Code, Instruction, Register};
 use parting::Ways;
 use roundonce_arith::Format;
@@ -392,7 +392,7 @@ impl Emit<'_> {
     }
 
     /// One instruction, its guard already looked at.
-    fn instruction(&mut self, step: &Step<'_>) -> Done {
+    fn instruction(&mut self, step: &DecodedInst<'_>) -> Done {
         use roundonce_ir::Op;
         match step.op {
             Op::Move { d, a } => self.copy(*d, *a),

@@ -34,32 +34,30 @@ mod waiting;
 pub(crate) use region::{Exit, Point, is_supported};
 pub(crate) use run::{Compiled, Hand, Input, Kind, LEAST, Left, MOST, Piece, Segments, Shelf, Went, live};
 
-use crate::engine::code::Code;
-use crate::engine::group::Setup;
-use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, read_element};
+use crate::kernel::{DecodedKernel, LOCAL_WINDOW, LaunchConfig, PARAM_WINDOW, SHARED_WINDOW, read_element};
 use crate::scalar::sign_extend;
 use roundonce_ir::{Op, Special};
 
 /// What a launch says, all of which is constant in its code.
 #[derive(Clone, Copy)]
 pub(crate) struct Given<'a> {
-    pub(crate) code: &'a Code<'a>,
-    pub(crate) setup: &'a Setup,
+    pub(crate) code: &'a DecodedKernel<'a>,
+    pub(crate) setup: &'a LaunchConfig,
 }
 
 impl Given<'_> {
     fn axes(size: [u32; 3], index: u64) -> [u32; 3] {
-        Setup::axes(size, index)
+        LaunchConfig::axes(size, index)
     }
     /// A number that is the same for all threads.
     fn constant(&self, special: Special) -> Option<u64> {
-        let Setup { grid, block, dynamic_shared, variables, buffer_bytes, .. } = self.setup;
+        let LaunchConfig { grid, block, dynamic_shared, variables, buffer_bytes, .. } = self.setup;
         Some(match special {
             Special::Ntid(axis) => block[axis as usize % 3].into(),
             Special::Nctaid(axis) => grid[axis as usize % 3].into(),
             Special::Warps => self.setup.threads().div_ceil(32) as u64,
             Special::DynamicShared => (*dynamic_shared).into(),
-            Special::TotalShared => self.shared_bytes(),
+            Special::TotalShared => self.setup.shared_bytes(),
             Special::Address(variable) => *variables.get(variable as usize)?,
             Special::BufferBytes(param) => *buffer_bytes.get(param as usize)?,
             Special::SharedWindow => SHARED_WINDOW,
@@ -67,9 +65,6 @@ impl Given<'_> {
             Special::ParamWindow => PARAM_WINDOW,
             _ => return None,
         })
-    }
-    fn shared_bytes(&self) -> u64 {
-        u64::from(self.setup.static_shared) + u64::from(self.setup.dynamic_shared)
     }
     /// An element of the parameter block.
     fn param(&self, at: u64, bytes: u32, signed: bool) -> Option<u64> {
@@ -100,5 +95,5 @@ pub(crate) fn is_available() -> bool {
 pub(crate) fn may_run(given: &Given<'_>) -> bool {
     let watched = given.setup.check_races || given.setup.trace_lane.is_some() || given.setup.count_lines;
     let clock = |op: &Op| matches!(op, Op::Special { special: Special::Clock, .. });
-    is_available() && !watched && !given.code.steps().any(|step| clock(step.op))
+    is_available() && !watched && !given.code.insts().any(|step| clock(step.op))
 }

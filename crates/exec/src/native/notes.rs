@@ -6,7 +6,7 @@
 //! loaded, whose bits count as they are.
 
 use super::region::{Region, Target};
-use crate::engine::code::{Code, Step};
+use crate::kernel::{DecodedInst, DecodedKernel};
 use roundonce_arith::Format;
 use roundonce_ir::{Comparand, Op, Operand, Reg, Role, Scalar};
 use std::collections::BTreeSet;
@@ -36,7 +36,7 @@ pub(super) struct Noted {
 }
 
 impl Noted {
-    pub(super) fn of(code: &Code<'_>, region: &Region, inputs: &[Reg], eager: &BTreeSet<Reg>) -> Noted {
+    pub(super) fn of(code: &DecodedKernel<'_>, region: &Region, inputs: &[Reg], eager: &BTreeSet<Reg>) -> Noted {
         let steps = || (0..region.nodes.len()).flat_map(|node| region.steps(code, node));
         let flushes = steps().any(|step| matches!(step.op, Op::Float { operation, .. } if operation.flush));
         let none = vec![0; code.kernel.registers.len()];
@@ -54,7 +54,7 @@ impl Noted {
         noted
     }
 
-    fn settle(&mut self, code: &Code<'_>, region: &Region) {
+    fn settle(&mut self, code: &DecodedKernel<'_>, region: &Region) {
         let mut changed = true;
         while changed {
             changed = false;
@@ -78,7 +78,7 @@ impl Noted {
     }
 
     /// Whether arithmetic that keeps subnormals may meet one that counts.
-    fn meets_subnormals(&self, code: &Code<'_>, region: &Region) -> bool {
+    fn meets_subnormals(&self, code: &DecodedKernel<'_>, region: &Region) -> bool {
         (0..region.nodes.len()).any(|index| {
             let mut notes = self.before[index].clone();
             region.steps(code, index).iter().any(|step| {
@@ -98,7 +98,7 @@ impl Noted {
     }
 
     /// Past an instruction.
-    pub(super) fn pass(&self, step: &Step<'_>, notes: &mut Notes) {
+    pub(super) fn pass(&self, step: &DecodedInst<'_>, notes: &mut Notes) {
         let made = match step.op {
             Op::Float { operation, .. } => {
                 let nan = if operation.saturate || operation.format != Format::F32 { 0 } else { NAN };

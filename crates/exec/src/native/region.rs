@@ -4,7 +4,7 @@
 //! outside its buffer, lanes that part in code not made for it, too many steps) is answered by forgetting it; the
 //! interpreter runs the same lanes from the entry on. That is why stores stand only at the end of a path.
 
-use crate::engine::code::{Code, Step};
+use crate::kernel::{DecodedInst, DecodedKernel};
 use roundonce_ir::{Kernel, Op, Operand, Reg, Role, Space, Terminator, Width};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -99,7 +99,12 @@ pub(super) struct Region {
 impl Region {
     /// The region from a point on. `cuts` are instructions that turned out to be the interpreter's. `parting`: its lanes may
     /// go different ways. `None` where it would be empty.
-    pub(super) fn from(code: &Code<'_>, start: Point, cuts: &BTreeSet<Point>, parting: bool) -> Option<Region> {
+    pub(super) fn from(
+        code: &DecodedKernel<'_>,
+        start: Point,
+        cuts: &BTreeSet<Point>,
+        parting: bool,
+    ) -> Option<Region> {
         let mut finder = Finder { code, cuts, nodes: BTreeMap::new(), exits: Vec::new(), todo: vec![start] };
         while let Some(point) = finder.todo.pop() {
             if !finder.nodes.contains_key(&point) {
@@ -109,7 +114,7 @@ impl Region {
         }
         // Names of nodes become their places in the order of ranks.
         let mut order: Vec<Point> = finder.nodes.keys().copied().collect();
-        order.sort_by_key(|point| (code.flow.priority[point.block], point.at));
+        order.sort_by_key(|point| (code.cfg.priority[point.block], point.at));
         let place = |point: Point| order.iter().position(|&other| other == point).unwrap_or(0);
         let target = |way: Way| match way {
             Way::Node(point) => Target::Node(place(point)),
@@ -140,10 +145,10 @@ impl Region {
 
     /// Makes the stores at nodes' ends nodes of their own, behind all others: while lanes go different ways none stores
     /// before all have met what can go wrong. What a store's node adds to the counts its first part does.
-    fn set_stores_apart(&mut self, code: &Code<'_>) {
+    fn set_stores_apart(&mut self, code: &DecodedKernel<'_>) {
         for index in 0..self.nodes.len() {
             let node = self.nodes[index].clone();
-            let steps = &code.blocks[node.start.block].steps[node.start.at..node.end];
+            let steps = &code.blocks[node.start.block].insts[node.start.at..node.end];
             let Some(first) = steps.iter().position(|step| matches!(step.op, Op::Store { .. })) else { continue };
             let at = node.start.at + first;
             let mut cost = node.cost;
@@ -168,9 +173,9 @@ impl Region {
     }
 
     /// A node's instructions.
-    pub(super) fn steps<'a, 'p>(&self, code: &'a Code<'p>, node: usize) -> &'a [Step<'p>] {
+    pub(super) fn steps<'a, 'p>(&self, code: &'a DecodedKernel<'p>, node: usize) -> &'a [DecodedInst<'p>] {
         let Node { start, end, .. } = self.nodes[node];
-        &code.blocks[start.block].steps[start.at..end]
+        &code.blocks[start.block].insts[start.at..end]
     }
 
     /// Whether it is worth the way in and out: it goes round, or it is long.
@@ -196,9 +201,9 @@ impl Region {
 }
 
 /// What a node's instructions count, and its way out.
-fn cost(code: &Code<'_>, start: Point, end: usize, next: Next) -> Cost {
+fn cost(code: &DecodedKernel<'_>, start: Point, end: usize, next: Next) -> Cost {
     let block = &code.blocks[start.block];
-    let steps = &block.steps[start.at..end];
+    let steps = &block.insts[start.at..end];
     let ends = match next {
         Next::Leave(_) | Next::Stores(_) => false,
         Next::Jump(_) => true,
@@ -227,7 +232,7 @@ enum Found {
 }
 
 struct Finder<'a, 'p> {
-    code: &'a Code<'p>,
+    code: &'a DecodedKernel<'p>,
     cuts: &'a BTreeSet<Point>,
     nodes: BTreeMap<Point, (usize, Found)>,
     exits: Vec<Exit>,
@@ -246,7 +251,7 @@ impl Finder<'_, '_> {
     fn walk(&mut self, start: Point) -> (usize, Found) {
         let block = &self.code.blocks[start.block];
         let mut stored = false;
-        for (at, step) in block.steps.iter().enumerate().skip(start.at) {
+        for (at, step) in block.insts.iter().enumerate().skip(start.at) {
             let point = Point { block: start.block, at };
             let store = matches!(step.op, Op::Store { .. });
             let ends = matches!(step.op, Op::Exit);
@@ -272,7 +277,7 @@ impl Finder<'_, '_> {
             }
             stored |= store;
         }
-        let end = block.steps.len();
+        let end = block.insts.len();
         let terminator = Point { block: start.block, at: end };
         if self.cuts.contains(&terminator) {
             return (end, Found::Leave(self.exit(Exit::At(terminator))));
@@ -298,8 +303,8 @@ impl Finder<'_, '_> {
     fn way(&mut self, block: usize, stored: bool) -> Way {
         let point = Point { block, at: 0 };
         let steps = &self.code.blocks[block];
-        let empty = steps.steps.is_empty() && matches!(steps.terminator, Terminator::Exit);
-        let ends = matches!(&steps.steps[..], [only] if matches!(only.op, Op::Exit) && only.guard.is_none());
+        let empty = steps.insts.is_empty() && matches!(steps.terminator, Terminator::Exit);
+        let ends = matches!(&steps.insts[..], [only] if matches!(only.op, Op::Exit) && only.guard.is_none());
         if stored && !empty && !ends || self.cuts.contains(&point) {
             return Way::Exit(self.exit(Exit::At(point)));
         }

@@ -403,7 +403,7 @@ impl<'a> Plan<'a> {
         let mut cuts = BTreeSet::new();
         if kind.separate {
             for (block, steps) in given.code.blocks.iter().enumerate() {
-                for (at, step) in steps.steps.iter().enumerate() {
+                for (at, step) in steps.insts.iter().enumerate() {
                     if matches!(step.op, Op::Store { .. }) {
                         cuts.insert(Point { block, at });
                     }

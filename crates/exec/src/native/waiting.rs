@@ -6,7 +6,7 @@
 
 use super::alloc::{has, live_at};
 use super::region::{Exit, Next, Region, Target};
-use crate::engine::code::Code;
+use crate::kernel::DecodedKernel;
 use roundonce_ir::Reg;
 
 /// By node: the registers that waiting lanes may read later, a bit each.
@@ -15,7 +15,7 @@ pub(super) struct Waiting(Vec<Vec<u64>>);
 
 impl Waiting {
     /// Of a region whose branches by these predicates part lanes.
-    pub(super) fn of(code: &Code<'_>, region: &Region, parts: impl Fn(Reg) -> bool) -> Waiting {
+    pub(super) fn of(code: &DecodedKernel<'_>, region: &Region, parts: impl Fn(Reg) -> bool) -> Waiting {
         let (nodes, exits) = (region.nodes.len(), region.exits.len());
         let number = |target: Target| match target {
             Target::Node(node) => node,
@@ -74,7 +74,7 @@ impl Waiting {
     }
 
     /// Nobody ever waits.
-    pub(super) fn nobody(code: &Code<'_>, region: &Region) -> Waiting {
+    pub(super) fn nobody(code: &DecodedKernel<'_>, region: &Region) -> Waiting {
         Waiting(vec![vec![0; code.kernel.registers.len().div_ceil(64)]; region.nodes.len()])
     }
 

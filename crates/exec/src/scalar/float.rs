@@ -18,7 +18,7 @@ fn ordered(format: Format, bits: u64) -> i64 {
     if format.is_negative(bits) { -1 - magnitude } else { magnitude }
 }
 
-/// The smaller or the larger; see [`Op::Extremum`](roundonce_ir::Op::Extremum).
+/// The smaller or the larger; see [`Op::MinMax`](roundonce_ir::Op::MinMax).
 #[inline(always)]
 pub fn extremum(
     profile: &Profile,

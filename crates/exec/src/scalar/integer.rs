@@ -17,8 +17,8 @@ const fn is_signed(sign: Signedness) -> bool {
 ///
 /// ```
 /// use roundonce_exec::scalar::int_op;
-/// use roundonce_ir::{IntOp, Sign};
-/// assert_eq!(int_op(IntOp::MulHigh(Sign::Signed), 32, [0xffff_ffff, 2, 0, 0]), 0xffff_ffff);
+/// use roundonce_ir::{IntOp, Signedness};
+/// assert_eq!(int_op(IntOp::MulHigh(Signedness::Signed), 32, [0xffff_ffff, 2, 0, 0]), 0xffff_ffff);
 /// ```
 #[inline(never)] // Large; loops over one operation take `int_op_inline`.
 pub fn int_op(op: IntOp, bits: u32, args: [u64; 4]) -> u64 {

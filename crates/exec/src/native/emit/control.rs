@@ -238,7 +238,7 @@ impl Emit<'_> {
     }
 
     /// An instruction in the lanes that its guard lets through.
-    fn guarded(&mut self, step: &crate::engine::code::Step<'_>) -> Done {
+    fn guarded(&mut self, step: &crate::kernel::DecodedInst<'_>) -> Done {
         let Some(guard) = step.guard else { return self.instruction(step) };
         let pred = Operand::Reg(guard.pred);
         let completes = u32::from(step.completes);

@@ -3,7 +3,7 @@
 use super::super::asm::{Manner, at};
 use super::super::frame::{Frame, Site, line};
 use super::{A, D, Done, E, Emit, FRAME, Part, Stop, TILE, Trouble, by, low, ymm};
-use crate::engine::code::Step;
+use crate::kernel::DecodedInst;
 use crate::native::shape::{Shape, VECTOR};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use roundonce_ir::{Op, Operand, Reg, Space, Width};
@@ -56,7 +56,7 @@ impl Emit<'_> {
         match space {
             Space::Shared => {
                 // Of shared memory the size is known, and the tile knows where it is.
-                let Some(room) = self.given.shared_bytes().checked_sub(span) else { return Err(Stop::Cut) };
+                let Some(room) = self.given.setup.shared_bytes().checked_sub(span) else { return Err(Stop::Cut) };
                 self.site(|_| Site { at: 0, space, store, bytes, span, address, shape, offset, length });
                 rotate(self);
                 self.asm.ri(Code::Cmp_rm64_imm32, RAX, (room / u64::from(bytes)) as i32);
@@ -206,7 +206,7 @@ impl Emit<'_> {
     }
 
     /// Whether a store can be made, before any is.
-    pub(super) fn check_store(&mut self, step: &Step<'_>) -> Done {
+    pub(super) fn check_store(&mut self, step: &DecodedInst<'_>) -> Done {
         let Op::Store { values, width, space, bytes, address, offset } = step.op else { return Err(Stop::Cut) };
         if width.bits() != bytes * 8 || self.shapes.shape(*address).is_uniform() {
             return Err(Stop::Cut);
@@ -215,7 +215,7 @@ impl Emit<'_> {
     }
 
     /// A store that was checked.
-    pub(super) fn store(&mut self, step: &Step<'_>) -> Done {
+    pub(super) fn store(&mut self, step: &DecodedInst<'_>) -> Done {
         let Op::Store { values, width, bytes, address, offset, .. } = step.op else { return Err(Stop::Cut) };
         self.locate(*address)?;
         for (place, &value) in values.iter().enumerate() {

@@ -1,20 +1,20 @@
 //! Loops over the active lanes for functions of a lane.
 
-use super::group::Machine;
-use super::lanes::{Column, Lane, View, with_lane};
+use super::interpreter::Interpreter;
+use super::register::{Column, Lane, View, with_lane};
 use roundonce_arith::batch::Source;
 use roundonce_ir::{Operand, Reg, Width};
 
-impl<'a> Machine<'a> {
+impl<'a> Interpreter<'a> {
     /// Writes a column's active lanes.
     pub(super) fn set_column<T: Lane>(&mut self, d: Reg, column: Box<Column<T>>) {
-        if self.is_free(d) {
+        if self.inactive_lanes_are_dead(d) {
             T::file_mut(&mut self.files).put_column(d, column);
             return;
         }
         let (mask, geometry) = (&self.active.mask, self.geometry);
         let file = T::file_mut(&mut self.files);
-        let old = file.spread(d, geometry);
+        let old = file.make_varying(d, geometry);
         let chunks = old.0.chunks_exact_mut(64).zip(column.0.chunks_exact(64));
         for ((old, new), word) in chunks.zip(mask.words()) {
             if word == u64::MAX {
@@ -25,7 +25,7 @@ impl<'a> Machine<'a> {
                 }
             }
         }
-        file.give(column);
+        file.release(column);
     }
 
     /// A function of one operand.
@@ -34,8 +34,8 @@ impl<'a> Machine<'a> {
         if let Some(a) = A::file(&self.files).uniform(a) {
             return self.set_uniform(d, f(a));
         }
-        A::file_mut(&mut self.files).settle(a, self.geometry);
-        let mut out = D::file_mut(&mut self.files).take();
+        A::file_mut(&mut self.files).materialise(a, self.geometry);
+        let mut out = D::file_mut(&mut self.files).acquire();
         let (low, high) = (self.active.low, self.active.high);
         if let Source::Slice(a) = A::file(&self.files).source(a, low, high) {
             for (out, &a) in out.0[low..high].iter_mut().zip(a) {
@@ -52,19 +52,19 @@ impl<'a> Machine<'a> {
         if let (Some(a), Some(b)) = uniform {
             return self.set_uniform(d, f(a, b));
         }
-        let rows = match (self.steady::<A>(a), self.steady::<B>(b)) {
-            (Some(a), Some(b)) if self.is_free(d) => {
+        let rows = match (self.row_invariant::<A>(a), self.row_invariant::<B>(b)) {
+            (Some(a), Some(b)) if self.inactive_lanes_are_dead(d) => {
                 Some((0..self.geometry.rows).map(|row| f(a(row), b(row))).collect::<Vec<D>>())
             }
             _ => None,
         };
         if let Some(rows) = rows {
-            D::file_mut(&mut self.files).put_rows(d, D::default(), rows.into_iter());
+            D::file_mut(&mut self.files).put_affine(d, D::default(), rows.into_iter());
             return;
         }
-        A::file_mut(&mut self.files).settle(a, self.geometry);
-        B::file_mut(&mut self.files).settle(b, self.geometry);
-        let mut out = D::file_mut(&mut self.files).take();
+        A::file_mut(&mut self.files).materialise(a, self.geometry);
+        B::file_mut(&mut self.files).materialise(b, self.geometry);
+        let mut out = D::file_mut(&mut self.files).acquire();
         let (low, high) = (self.active.low, self.active.high);
         let lanes = out.0[low..high].iter_mut();
         match (A::file(&self.files).source(a, low, high), B::file(&self.files).source(b, low, high)) {
@@ -103,10 +103,10 @@ impl<'a> Machine<'a> {
         if let (Some(a), Some(b), Some(c)) = uniform {
             return self.set_uniform(d, f(a, b, c));
         }
-        A::file_mut(&mut self.files).settle(a, self.geometry);
-        B::file_mut(&mut self.files).settle(b, self.geometry);
-        C::file_mut(&mut self.files).settle(c, self.geometry);
-        let mut out = D::file_mut(&mut self.files).take();
+        A::file_mut(&mut self.files).materialise(a, self.geometry);
+        B::file_mut(&mut self.files).materialise(b, self.geometry);
+        C::file_mut(&mut self.files).materialise(c, self.geometry);
+        let mut out = D::file_mut(&mut self.files).acquire();
         let (low, high) = (self.active.low, self.active.high);
         let files = &self.files;
         let sources = (
@@ -131,17 +131,17 @@ impl<'a> Machine<'a> {
     }
 
     /// An operand that does not change along rows, as a function of the row.
-    fn steady<T: Lane>(&self, operand: Operand) -> Option<impl Fn(usize) -> T + use<'_, 'a, T>> {
+    fn row_invariant<T: Lane>(&self, operand: Operand) -> Option<impl Fn(usize) -> T + use<'_, 'a, T>> {
         let rows = match T::file(&self.files).view(operand) {
             View::Uniform(value) => (None, value),
-            View::Rows(rows, stride) if stride == T::default() => (Some(rows), stride),
+            View::Affine(rows, stride) if stride == T::default() => (Some(rows), stride),
             _ => return None,
         };
         Some(move |row: usize| rows.0.map_or(rows.1, |all| all[row]))
     }
 
     /// Any function of up to four operands, lane by lane.
-    pub(super) fn each(&mut self, d: Reg, args: &[(Operand, Width)], f: &mut dyn FnMut(&[u64; 4]) -> u64) {
+    pub(super) fn lanewise(&mut self, d: Reg, args: &[(Operand, Width)], f: &mut dyn FnMut(&[u64; 4]) -> u64) {
         let width = self.code.kernel.width(d);
         let mut values = [0; 4];
         let uniform = args.iter().zip(&mut values).all(|(&(arg, width), value)| {
@@ -154,21 +154,21 @@ impl<'a> Machine<'a> {
             return;
         }
         with_lane!(width, T => {
-            let column = self.gathered::<T>(args, &mut |x| f(x) & width.mask());
+            let column = self.lanewise_column::<T>(args, &mut |x| f(x) & width.mask());
             self.set_column::<T>(d, column);
         });
     }
 
     /// The same as a column that is not yet anybody's.
-    pub(super) fn gathered<T: Lane>(
+    pub(super) fn lanewise_column<T: Lane>(
         &mut self,
         args: &[(Operand, Width)],
         f: &mut dyn FnMut(&[u64; 4]) -> u64,
     ) -> Box<Column<T>> {
         for (at, &(arg, width)) in args.iter().enumerate() {
-            self.widen(at, arg, width);
+            self.widen_operand(at, arg, width);
         }
-        let mut out = T::file_mut(&mut self.files).take();
+        let mut out = T::file_mut(&mut self.files).acquire();
         for lane in self.active.mask.lanes() {
             let mut values = [0; 4];
             for (value, wide) in values.iter_mut().zip(&self.wide).take(args.len()) {
@@ -180,11 +180,11 @@ impl<'a> Machine<'a> {
     }
 
     /// Writes an operand's lanes into `wide[at]`.
-    pub(super) fn widen(&mut self, at: usize, operand: Operand, width: Width) {
+    pub(super) fn widen_operand(&mut self, at: usize, operand: Operand, width: Width) {
         let (geometry, low, high) = (self.geometry, self.active.low, self.active.high);
         let Some(wide) = self.wide.get_mut(at) else { return };
         with_lane!(width, T => {
-            T::file_mut(&mut self.files).settle(operand, geometry);
+            T::file_mut(&mut self.files).materialise(operand, geometry);
             match T::file(&self.files).source(operand, low, high) {
                 Source::Slice(lanes) => {
                     for (wide, lane) in wide[low..high].iter_mut().zip(lanes) {

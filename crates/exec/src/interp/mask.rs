@@ -1,6 +1,6 @@
 //! Sets of lanes.
 
-use super::lanes::LANES;
+use crate::kernel::LANES;
 
 const WORDS: usize = LANES / 64;
 

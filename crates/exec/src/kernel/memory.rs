@@ -127,70 +127,72 @@ impl Layout {
 
 /// How a worker holds a segment's words.
 #[derive(Debug)]
-pub(crate) enum Words<'a> {
+pub(crate) enum SegmentWords<'a> {
     /// Alone.
-    Own(&'a mut [u32]),
+    Exclusive(&'a mut [u32]),
     /// With others, and nobody writes.
-    Read(&'a [u32]),
+    ReadOnly(&'a [u32]),
     /// With others.
-    Shared(&'a [AtomicU32]),
+    Atomic(&'a [AtomicU32]),
 }
 
 /// Words to be read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Plain<'a> {
+pub(crate) enum WordsView<'a> {
     Slice(&'a [u32]),
     Atomics(&'a [AtomicU32]),
 }
 
-impl Plain<'_> {
+impl WordsView<'_> {
     /// An element of 4 or 8 bytes from a word on.
     #[inline]
     pub(crate) fn element(self, word: usize, bytes: u32) -> u64 {
         match self {
-            Plain::Slice(words) => read_element(|index| words[index], word as u64 * 4, bytes),
-            Plain::Atomics(words) => read_element(|index| words[index].load(Ordering::Relaxed), word as u64 * 4, bytes),
+            WordsView::Slice(words) => read_element(|index| words[index], word as u64 * 4, bytes),
+            WordsView::Atomics(words) => {
+                read_element(|index| words[index].load(Ordering::Relaxed), word as u64 * 4, bytes)
+            }
         }
     }
 }
 
-impl Words<'_> {
+impl SegmentWords<'_> {
     /// As they are read.
     #[inline]
-    pub(crate) fn plain(&self) -> Plain<'_> {
+    pub(crate) fn view(&self) -> WordsView<'_> {
         match self {
-            Words::Own(words) => Plain::Slice(words),
-            Words::Read(words) => Plain::Slice(words),
-            Words::Shared(words) => Plain::Atomics(words),
+            SegmentWords::Exclusive(words) => WordsView::Slice(words),
+            SegmentWords::ReadOnly(words) => WordsView::Slice(words),
+            SegmentWords::Atomic(words) => WordsView::Atomics(words),
         }
     }
     /// The machine's address of the first word, and whether it may be written through it.
     pub(crate) fn address(&mut self) -> (usize, bool) {
         match self {
-            Words::Own(words) => (words.as_mut_ptr().expose_provenance(), true),
-            Words::Read(words) => (words.as_ptr().expose_provenance(), false),
+            SegmentWords::Exclusive(words) => (words.as_mut_ptr().expose_provenance(), true),
+            SegmentWords::ReadOnly(words) => (words.as_ptr().expose_provenance(), false),
             // Atomics may be written through a shared reference.
-            Words::Shared(words) => (words.as_ptr().expose_provenance(), true),
+            SegmentWords::Atomic(words) => (words.as_ptr().expose_provenance(), true),
         }
     }
     /// An element of 1, 2, 4 or 8 bytes, aligned to its size.
     #[inline]
     pub(crate) fn read(&self, offset: u64, bytes: u32) -> u64 {
         let word = |index: usize| match self {
-            Words::Own(words) => words[index],
-            Words::Read(words) => words[index],
-            Words::Shared(words) => words[index].load(Ordering::Relaxed),
+            SegmentWords::Exclusive(words) => words[index],
+            SegmentWords::ReadOnly(words) => words[index],
+            SegmentWords::Atomic(words) => words[index].load(Ordering::Relaxed),
         };
         read_element(word, offset, bytes)
     }
-    /// As [`read`](Words::read).
+    /// As [`read`](SegmentWords::read).
     #[inline]
     pub(crate) fn write(&mut self, offset: u64, bytes: u32, value: u64) {
         let index = (offset / 4) as usize;
         match self {
-            Words::Own(words) => write_element(words, offset, bytes, value),
-            Words::Read(_) => {}
-            Words::Shared(words) => match bytes {
+            SegmentWords::Exclusive(words) => write_element(words, offset, bytes, value),
+            SegmentWords::ReadOnly(_) => {}
+            SegmentWords::Atomic(words) => match bytes {
                 4 => words[index].store(value as u32, Ordering::Relaxed),
                 8 => {
                     words[index].store(value as u32, Ordering::Relaxed);
@@ -211,14 +213,14 @@ impl Words<'_> {
     pub(crate) fn write_words(&mut self, start: usize, stride: usize, values: &[u32]) {
         let end = start + (values.len() - 1) * stride + 1;
         match self {
-            Words::Own(words) if stride == 1 => words[start..end].copy_from_slice(values),
-            Words::Own(words) => {
+            SegmentWords::Exclusive(words) if stride == 1 => words[start..end].copy_from_slice(values),
+            SegmentWords::Exclusive(words) => {
                 for (word, &value) in words[start..end].iter_mut().step_by(stride).zip(values) {
                     *word = value;
                 }
             }
-            Words::Read(_) => {}
-            Words::Shared(words) => {
+            SegmentWords::ReadOnly(_) => {}
+            SegmentWords::Atomic(words) => {
                 for (word, &value) in words[start..end].iter().step_by(stride).zip(values) {
                     word.store(value, Ordering::Relaxed);
                 }
@@ -264,7 +266,7 @@ pub(crate) fn write_element(words: &mut [u32], offset: u64, bytes: u32, value: u
 #[derive(Debug)]
 pub(crate) struct Global<'a> {
     pub(crate) layout: &'a Layout,
-    pub(crate) words: Vec<Words<'a>>,
+    pub(crate) words: Vec<SegmentWords<'a>>,
     /// Where the last access fell: mostly where the next one does.
     pub(crate) last: usize,
 }

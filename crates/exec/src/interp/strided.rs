@@ -1,9 +1,9 @@
 //! Loads whose addresses step evenly along rows: whole rows are copied, and where rows follow each other in memory
 //! all of them at once.
 
-use super::group::Machine;
-use super::lanes::Lane;
-use crate::memory::Plain;
+use super::interpreter::Interpreter;
+use super::register::Lane;
+use crate::kernel::WordsView;
 use roundonce_ir::{Reg, Space};
 
 /// Where the rows' words are: all in one segment, or in shared memory.
@@ -15,20 +15,27 @@ struct Place {
     joined: bool,
 }
 
-impl Machine<'_> {
+impl Interpreter<'_> {
     /// Evenly stepping addresses, in `addresses`. Nothing is done if a row is not whole in one buffer: some of its
     /// lanes may be inactive.
-    pub(super) fn load_rows(&mut self, d: &[Option<Reg>], space: Space, bytes: u32, stride: i64, lends: bool) -> bool {
+    pub(super) fn load_rows(
+        &mut self,
+        d: &[Option<Reg>],
+        space: Space,
+        bytes: u32,
+        stride: i64,
+        foldable: bool,
+    ) -> bool {
         let (rows, mut starts) = (std::mem::take(&mut self.addresses), std::mem::take(&mut self.starts));
         starts.clear();
         let place = self.row_starts(d, space, bytes, &rows, stride, &mut starts);
-        let lent = match (&place, d) {
-            (Some(Place { segment: Some(segment), step: 1, joined: true }), &[Some(d)]) if lends => {
-                self.lend(d, *segment, starts[0])
+        let folded = match (&place, d) {
+            (Some(Place { segment: Some(segment), step: 1, joined: true }), &[Some(d)]) if foldable => {
+                self.fold_load(d, *segment, starts[0])
             }
             _ => false,
         };
-        if let Some(place) = place.as_ref().filter(|_| !lent) {
+        if let Some(place) = place.as_ref().filter(|_| !folded) {
             for (index, d) in d.iter().enumerate() {
                 let Some(d) = *d else { continue };
                 let shift = index * bytes as usize / 4;
@@ -109,19 +116,19 @@ impl Machine<'_> {
         copy: impl Fn(&[u32], &mut [T]),
     ) {
         let words = match place.segment {
-            Some(segment) => self.global.words[segment].plain(),
-            None => Plain::Slice(&self.shared),
+            Some(segment) => self.global.words[segment].view(),
+            None => WordsView::Slice(&self.shared),
         };
         let element = |at: usize| match words {
-            Plain::Slice(words) => read(&words[at..]),
-            Plain::Atomics(_) => T::of(words.element(at, T::WIDTH.bits() / 8)),
+            WordsView::Slice(words) => read(&words[at..]),
+            WordsView::Atomics(_) => T::of(words.element(at, T::WIDTH.bits() / 8)),
         };
         let (row, step) = (self.geometry.row, place.step);
         if step == 0 {
             let values = starts.iter().map(|&start| element(start + shift)).collect();
-            return self.put_steady(d, values);
+            return self.put_row_invariant(d, values);
         }
-        let mut out = T::file_mut(&mut self.files).take();
+        let mut out = T::file_mut(&mut self.files).acquire();
         let wide = T::WIDTH.bits() as usize / 32;
         // Rows that follow each other are one.
         let length = if place.joined { self.geometry.lanes } else { row };
@@ -129,16 +136,16 @@ impl Machine<'_> {
         for (lanes, &start) in lanes.zip(starts) {
             let from = start + shift;
             match words {
-                Plain::Slice(words) if step == wide => {
+                WordsView::Slice(words) if step == wide => {
                     copy(&words[from..from + length * wide], lanes);
                 }
-                Plain::Slice(words) => {
+                WordsView::Slice(words) => {
                     let words = &words[from..from + (length - 1) * step + wide];
                     for (lane, word) in lanes.iter_mut().zip(words.chunks(step)) {
                         *lane = read(word);
                     }
                 }
-                Plain::Atomics(_) => {
+                WordsView::Atomics(_) => {
                     for (index, lane) in lanes.iter_mut().enumerate() {
                         *lane = element(from + index * step);
                     }
@@ -149,12 +156,12 @@ impl Machine<'_> {
     }
 
     /// One value a row.
-    fn put_steady<T: Lane>(&mut self, d: Reg, values: Vec<T>) {
-        if self.is_free(d) {
-            T::file_mut(&mut self.files).put_rows(d, T::default(), values.into_iter());
+    fn put_row_invariant<T: Lane>(&mut self, d: Reg, values: Vec<T>) {
+        if self.inactive_lanes_are_dead(d) {
+            T::file_mut(&mut self.files).put_affine(d, T::default(), values.into_iter());
             return;
         }
-        let mut out = T::file_mut(&mut self.files).take();
+        let mut out = T::file_mut(&mut self.files).acquire();
         for (lanes, value) in out.0.chunks_exact_mut(self.geometry.row).zip(values) {
             lanes.fill(value);
         }

@@ -1,19 +1,22 @@
 //! Registers of many lanes: a uniform value, rows of equal steps, or a column of lanes.
 
-use super::native::Out;
+use crate::kernel::LANES;
 use roundonce_arith::batch::Source;
 use roundonce_ir::{Operand, Reg, Width};
-
-/// Lanes of a group at most: whole thread blocks. More would leave the first-level cache, fewer would pay for each
-/// instruction more often.
-pub(crate) const LANES: usize = 2048;
-/// Threads of a block at most, as on the machines themselves.
-pub(crate) const THREADS: usize = 1024;
 
 /// The lanes of a register, aligned to a cache line.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Column<T>(pub(crate) [T; LANES]);
+
+/// A column of any width.
+#[derive(Clone, Debug)]
+pub(super) enum AnyColumn {
+    Pred(Box<Column<u8>>),
+    B16(Box<Column<u16>>),
+    B32(Box<Column<u32>>),
+    B64(Box<Column<u64>>),
+}
 
 /// An integer that holds a lane of a register; a predicate has 8 bits.
 pub(crate) trait Lane: Copy + Default + Eq + core::fmt::Debug + 'static {
@@ -23,9 +26,9 @@ pub(crate) trait Lane: Copy + Default + Eq + core::fmt::Debug + 'static {
     /// base + stride × step, modulo the width.
     fn step(self, stride: Self, step: usize) -> Self;
     /// A column among those of other widths.
-    fn out(column: Box<Column<Self>>) -> Out;
-    fn file(files: &Files) -> &File<Self>;
-    fn file_mut(files: &mut Files) -> &mut File<Self>;
+    fn into_any(column: Box<Column<Self>>) -> AnyColumn;
+    fn file(files: &RegisterFiles) -> &RegisterFile<Self>;
+    fn file_mut(files: &mut RegisterFiles) -> &mut RegisterFile<Self>;
 }
 
 macro_rules! lane {
@@ -44,15 +47,15 @@ macro_rules! lane {
             fn step(self, stride: Self, step: usize) -> Self {
                 self.wrapping_add(stride.wrapping_mul(step as $int))
             }
-            fn out(column: Box<Column<Self>>) -> Out {
-                Out::$width(column)
+            fn into_any(column: Box<Column<Self>>) -> AnyColumn {
+                AnyColumn::$width(column)
             }
             #[inline(always)]
-            fn file(files: &Files) -> &File<Self> {
+            fn file(files: &RegisterFiles) -> &RegisterFile<Self> {
                 &files.$field
             }
             #[inline(always)]
-            fn file_mut(files: &mut Files) -> &mut File<Self> {
+            fn file_mut(files: &mut RegisterFiles) -> &mut RegisterFile<Self> {
                 &mut files.$field
             }
         }
@@ -90,19 +93,19 @@ pub(crate) use with_lane;
 
 /// What is known about the lanes of a register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Shape {
+pub(crate) enum LaneShape {
     /// All the same: the cell's value.
     Uniform,
-    /// In each row `rows[row] + value × place in the row`.
-    Rows,
+    /// In each row `rows[row] + value × index in the row`.
+    Affine,
     /// Anything: the column.
-    Lanes,
+    Varying,
 }
 
 /// One register.
 #[derive(Clone, Debug)]
-pub(crate) struct Cell<T> {
-    pub(crate) shape: Shape,
+pub(crate) struct Register<T> {
+    pub(crate) shape: LaneShape,
     /// The uniform value, or the stride of rows.
     pub(crate) value: T,
     pub(crate) rows: Vec<T>,
@@ -114,8 +117,9 @@ pub(crate) struct Cell<T> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum View<'a, T> {
     Uniform(T),
-    Rows(&'a [T], T),
-    Lanes,
+    /// The first value of each row, and the stride.
+    Affine(&'a [T], T),
+    Varying,
 }
 
 /// How the lanes of a group lie: rows of equal length (a block's x axis).
@@ -129,12 +133,12 @@ pub(crate) struct Geometry {
 /// The registers of one width. A kernel's registers are numbered through all widths: a file has a cell for each,
 /// those of other widths unused.
 #[derive(Debug, Default)]
-pub(crate) struct File<T> {
-    pub(crate) cells: Vec<Cell<T>>,
+pub(crate) struct RegisterFile<T> {
+    pub(crate) registers: Vec<Register<T>>,
     /// Columns that nobody needs, the last used last: it is still in the cache.
     pool: Vec<Box<Column<T>>>,
     /// Rows that nobody needs.
-    spare: Vec<T>,
+    row_pool: Vec<T>,
 }
 
 impl<T: Lane> View<'_, T> {
@@ -143,47 +147,47 @@ impl<T: Lane> View<'_, T> {
     pub(crate) fn row(self, row: usize) -> T {
         match self {
             View::Uniform(value) => value,
-            View::Rows(rows, _) => rows[row],
-            View::Lanes => T::default(),
+            View::Affine(rows, _) => rows[row],
+            View::Varying => T::default(),
         }
     }
     /// The step within rows.
     #[inline(always)]
     pub(crate) fn stride(self) -> T {
         match self {
-            View::Rows(_, stride) => stride,
-            View::Uniform(_) | View::Lanes => T::default(),
+            View::Affine(_, stride) => stride,
+            View::Uniform(_) | View::Varying => T::default(),
         }
     }
     /// Whether it is rows, or uniform.
     #[inline(always)]
-    pub(crate) fn has_rows(self) -> bool {
-        !matches!(self, View::Lanes)
+    pub(crate) fn is_affine(self) -> bool {
+        !matches!(self, View::Varying)
     }
 }
 
-impl<T: Lane> File<T> {
+impl<T: Lane> RegisterFile<T> {
     pub(crate) fn reset(&mut self, registers: usize) {
-        for cell in &mut self.cells {
-            if let Some(column) = cell.column.take() {
+        for register in &mut self.registers {
+            if let Some(column) = register.column.take() {
                 self.pool.push(column);
             }
-            cell.shape = Shape::Uniform;
-            cell.value = T::default();
+            register.shape = LaneShape::Uniform;
+            register.value = T::default();
         }
-        let empty = || Cell { shape: Shape::Uniform, value: T::default(), rows: Vec::new(), column: None };
-        self.cells.resize_with(registers, empty);
+        let empty = || Register { shape: LaneShape::Uniform, value: T::default(), rows: Vec::new(), column: None };
+        self.registers.resize_with(registers, empty);
     }
     #[inline(always)]
     pub(crate) fn view(&self, operand: Operand) -> View<'_, T> {
         match operand {
             Operand::Imm(bits) => View::Uniform(T::of(bits)),
             Operand::Reg(Reg(index)) => {
-                let cell = &self.cells[index as usize];
-                match cell.shape {
-                    Shape::Uniform => View::Uniform(cell.value),
-                    Shape::Rows => View::Rows(&cell.rows, cell.value),
-                    Shape::Lanes => View::Lanes,
+                let register = &self.registers[index as usize];
+                match register.shape {
+                    LaneShape::Uniform => View::Uniform(register.value),
+                    LaneShape::Affine => View::Affine(&register.rows, register.value),
+                    LaneShape::Varying => View::Varying,
                 }
             }
         }
@@ -193,119 +197,119 @@ impl<T: Lane> File<T> {
         match operand {
             Operand::Imm(bits) => Some(T::of(bits)),
             Operand::Reg(Reg(index)) => {
-                let cell = &self.cells[index as usize];
-                (cell.shape == Shape::Uniform).then_some(cell.value)
+                let register = &self.registers[index as usize];
+                (register.shape == LaneShape::Uniform).then_some(register.value)
             }
         }
     }
     /// A column to be written, its contents anything.
     #[inline]
-    pub(crate) fn take(&mut self) -> Box<Column<T>> {
+    pub(crate) fn acquire(&mut self) -> Box<Column<T>> {
         self.pool.pop().unwrap_or_else(|| Box::new(Column([T::default(); LANES])))
     }
     #[inline]
-    pub(crate) fn give(&mut self, column: Box<Column<T>>) {
+    pub(crate) fn release(&mut self, column: Box<Column<T>>) {
         self.pool.push(column);
     }
     #[inline]
     pub(crate) fn put_uniform(&mut self, reg: Reg, value: T) {
-        let cell = &mut self.cells[reg.0 as usize];
-        cell.shape = Shape::Uniform;
-        cell.value = value;
-        if let Some(column) = cell.column.take() {
+        let register = &mut self.registers[reg.0 as usize];
+        register.shape = LaneShape::Uniform;
+        register.value = value;
+        if let Some(column) = register.column.take() {
             self.pool.push(column);
         }
     }
     /// Rows of equal steps; all the same becomes uniform.
     #[inline]
-    pub(crate) fn put_rows(&mut self, reg: Reg, stride: T, rows: impl Iterator<Item = T>) {
-        let mut all = self.take_rows();
+    pub(crate) fn put_affine(&mut self, reg: Reg, stride: T, rows: impl Iterator<Item = T>) {
+        let mut all = self.acquire_rows();
         all.extend(rows);
-        self.give_rows(reg, stride, all);
+        self.put_affine_rows(reg, stride, all);
     }
     /// An empty list for rows, to be given back by [`give_rows`](File::give_rows).
     #[inline]
-    pub(crate) fn take_rows(&mut self) -> Vec<T> {
-        let mut rows = std::mem::take(&mut self.spare);
+    pub(crate) fn acquire_rows(&mut self) -> Vec<T> {
+        let mut rows = std::mem::take(&mut self.row_pool);
         rows.clear();
         rows
     }
     /// Rows that came to nothing.
     #[inline]
-    pub(crate) fn spare_rows(&mut self, rows: Vec<T>) {
-        self.spare = rows;
+    pub(crate) fn release_rows(&mut self, rows: Vec<T>) {
+        self.row_pool = rows;
     }
     #[inline]
-    pub(crate) fn give_rows(&mut self, reg: Reg, stride: T, rows: Vec<T>) {
-        let cell = &mut self.cells[reg.0 as usize];
-        self.spare = std::mem::replace(&mut cell.rows, rows);
-        cell.value = stride;
-        cell.shape = Shape::Rows;
+    pub(crate) fn put_affine_rows(&mut self, reg: Reg, stride: T, rows: Vec<T>) {
+        let register = &mut self.registers[reg.0 as usize];
+        self.row_pool = std::mem::replace(&mut register.rows, rows);
+        register.value = stride;
+        register.shape = LaneShape::Affine;
         if stride == T::default()
-            && let [first, rest @ ..] = &cell.rows[..]
+            && let [first, rest @ ..] = &register.rows[..]
             && rest.iter().all(|row| row == first)
         {
-            cell.value = *first;
-            cell.shape = Shape::Uniform;
+            register.value = *first;
+            register.shape = LaneShape::Uniform;
         }
-        if let Some(column) = cell.column.take() {
+        if let Some(column) = register.column.take() {
             self.pool.push(column);
         }
     }
     #[inline]
     pub(crate) fn put_column(&mut self, reg: Reg, column: Box<Column<T>>) {
-        let cell = &mut self.cells[reg.0 as usize];
-        cell.shape = Shape::Lanes;
-        if let Some(old) = cell.column.replace(column) {
+        let register = &mut self.registers[reg.0 as usize];
+        register.shape = LaneShape::Varying;
+        if let Some(old) = register.column.replace(column) {
             self.pool.push(old);
         }
     }
     /// A register that nobody will read before it is written.
     #[inline]
     pub(crate) fn kill(&mut self, reg: Reg) {
-        let cell = &mut self.cells[reg.0 as usize];
-        cell.shape = Shape::Uniform;
-        if let Some(column) = cell.column.take() {
+        let register = &mut self.registers[reg.0 as usize];
+        register.shape = LaneShape::Uniform;
+        if let Some(column) = register.column.take() {
             self.pool.push(column);
         }
     }
     /// Writes rows out as lanes, so that [`source`](File::source) can be asked for them. The shape stays known.
     #[inline]
-    pub(crate) fn settle(&mut self, operand: Operand, geometry: Geometry) {
+    pub(crate) fn materialise(&mut self, operand: Operand, geometry: Geometry) {
         if let Operand::Reg(reg) = operand {
-            let cell = &self.cells[reg.0 as usize];
-            if cell.shape == Shape::Rows && cell.column.is_none() {
+            let register = &self.registers[reg.0 as usize];
+            if register.shape == LaneShape::Affine && register.column.is_none() {
                 self.write_out(reg, geometry);
             }
         }
     }
     #[cold]
     fn write_out(&mut self, reg: Reg, geometry: Geometry) {
-        let mut column = self.take();
-        let cell = &mut self.cells[reg.0 as usize];
-        for (lanes, &base) in column.0[..geometry.lanes].chunks_exact_mut(geometry.row).zip(&cell.rows) {
-            if cell.value == T::default() {
+        let mut column = self.acquire();
+        let register = &mut self.registers[reg.0 as usize];
+        for (lanes, &base) in column.0[..geometry.lanes].chunks_exact_mut(geometry.row).zip(&register.rows) {
+            if register.value == T::default() {
                 lanes.fill(base);
                 continue;
             }
             for (place, lane) in lanes.iter_mut().enumerate() {
-                *lane = base.step(cell.value, place);
+                *lane = base.step(register.value, place);
             }
         }
-        cell.column = Some(column);
+        register.column = Some(column);
     }
     /// Makes a register a column, whatever it was.
-    pub(crate) fn spread(&mut self, reg: Reg, geometry: Geometry) -> &mut Column<T> {
-        self.settle(Operand::Reg(reg), geometry);
-        let cell = &mut self.cells[reg.0 as usize];
-        if cell.shape == Shape::Uniform {
-            let mut column = cell.column.take().or_else(|| self.pool.pop());
+    pub(crate) fn make_varying(&mut self, reg: Reg, geometry: Geometry) -> &mut Column<T> {
+        self.materialise(Operand::Reg(reg), geometry);
+        let register = &mut self.registers[reg.0 as usize];
+        if register.shape == LaneShape::Uniform {
+            let mut column = register.column.take().or_else(|| self.pool.pop());
             let lanes = column.get_or_insert_with(|| Box::new(Column([T::default(); LANES])));
-            lanes.0[..geometry.lanes].fill(cell.value);
-            cell.column = column;
+            lanes.0[..geometry.lanes].fill(register.value);
+            register.column = column;
         }
-        cell.shape = Shape::Lanes;
-        cell.column.get_or_insert_with(|| Box::new(Column([T::default(); LANES])))
+        register.shape = LaneShape::Varying;
+        register.column.get_or_insert_with(|| Box::new(Column([T::default(); LANES])))
     }
     /// Lanes `low..high` of an operand; rows must have been settled.
     #[inline(always)]
@@ -313,10 +317,10 @@ impl<T: Lane> File<T> {
         match operand {
             Operand::Imm(bits) => Source::Uniform(T::of(bits)),
             Operand::Reg(Reg(index)) => {
-                let cell = &self.cells[index as usize];
-                match &cell.column {
-                    Some(column) if cell.shape != Shape::Uniform => Source::Slice(&column.0[low..high]),
-                    _ => Source::Uniform(cell.value),
+                let register = &self.registers[index as usize];
+                match &register.column {
+                    Some(column) if register.shape != LaneShape::Uniform => Source::Slice(&column.0[low..high]),
+                    _ => Source::Uniform(register.value),
                 }
             }
         }
@@ -326,12 +330,14 @@ impl<T: Lane> File<T> {
         match operand {
             Operand::Imm(bits) => T::of(bits),
             Operand::Reg(Reg(index)) => {
-                let cell = &self.cells[index as usize];
-                match (cell.shape, &cell.column) {
-                    (Shape::Uniform, _) => cell.value,
-                    (Shape::Rows, _) => cell.rows[lane / geometry.row].step(cell.value, lane % geometry.row),
-                    (Shape::Lanes, Some(column)) => column.0[lane],
-                    (Shape::Lanes, None) => T::default(),
+                let register = &self.registers[index as usize];
+                match (register.shape, &register.column) {
+                    (LaneShape::Uniform, _) => register.value,
+                    (LaneShape::Affine, _) => {
+                        register.rows[lane / geometry.row].step(register.value, lane % geometry.row)
+                    }
+                    (LaneShape::Varying, Some(column)) => column.0[lane],
+                    (LaneShape::Varying, None) => T::default(),
                 }
             }
         }
@@ -340,17 +346,17 @@ impl<T: Lane> File<T> {
 
 /// All registers of a group.
 #[derive(Debug, Default)]
-pub(crate) struct Files {
-    pub(crate) preds: File<u8>,
-    pub(crate) b16: File<u16>,
-    pub(crate) b32: File<u32>,
-    pub(crate) b64: File<u64>,
+pub(crate) struct RegisterFiles {
+    pub(crate) preds: RegisterFile<u8>,
+    pub(crate) b16: RegisterFile<u16>,
+    pub(crate) b32: RegisterFile<u32>,
+    pub(crate) b64: RegisterFile<u64>,
 }
 
-impl Files {
+impl RegisterFiles {
     /// Before the first group.
     pub(crate) fn is_empty(&self) -> bool {
-        self.preds.cells.is_empty()
+        self.preds.registers.is_empty()
     }
     pub(crate) fn reset(&mut self, registers: usize) {
         self.preds.reset(registers);

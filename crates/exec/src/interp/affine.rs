@@ -1,48 +1,48 @@
 //! Integer arithmetic on rows of equal steps stays rows of equal steps: addresses and indices cost a few operations a
 //! row, not one a lane.
 
-use super::group::Machine;
-use super::lanes::{File, Lane, View, with_lane};
+use super::interpreter::Interpreter;
+use super::register::{Lane, RegisterFile, View, with_lane};
 use crate::scalar::{compare, int_op_inline, sign_extend};
 use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Reg, Signedness, Width};
 
-impl Machine<'_> {
+impl Interpreter<'_> {
     /// An integer operation, if it keeps rows rows. Whether it was done.
-    pub(super) fn linear(&mut self, d: Reg, op: IntOp, width: Width, args: &[Operand; 4]) -> bool {
-        if !self.is_free(d) {
+    pub(super) fn affine_int(&mut self, d: Reg, op: IntOp, width: Width, args: &[Operand; 4]) -> bool {
+        if !self.inactive_lanes_are_dead(d) {
             return false;
         }
         match width {
-            Width::B32 => self.linear_of::<u32>(d, op, args),
-            Width::B64 => self.linear_of::<u64>(d, op, args),
+            Width::B32 => self.affine_int_of::<u32>(d, op, args),
+            Width::B64 => self.affine_int_of::<u64>(d, op, args),
             Width::B16 | Width::Pred => false,
         }
     }
 
     #[inline]
-    fn linear_of<T: Lane>(&mut self, d: Reg, op: IntOp, args: &[Operand; 4]) -> bool {
+    fn affine_int_of<T: Lane>(&mut self, d: Reg, op: IntOp, args: &[Operand; 4]) -> bool {
         let bits = T::WIDTH.bits();
         let one = |op, x: T, y: T| T::of(int_op_inline(op, bits, [x.bits(), y.bits(), 0, 0]));
         let rows = self.geometry.rows;
-        let mut out = T::file_mut(&mut self.files).take_rows();
+        let mut out = T::file_mut(&mut self.files).acquire_rows();
         let file = T::file(&self.files);
         let (a, b) = (file.view(args[0]), file.view(args[1]));
         let stride = match op {
-            _ if !a.has_rows() => None,
-            IntOp::Add if b.has_rows() => {
+            _ if !a.is_affine() => None,
+            IntOp::Add if b.is_affine() => {
                 out.extend((0..rows).map(|row| one(IntOp::Add, a.row(row), b.row(row))));
                 Some(one(IntOp::Add, a.stride(), b.stride()))
             }
-            IntOp::Sub if b.has_rows() => {
+            IntOp::Sub if b.is_affine() => {
                 out.extend((0..rows).map(|row| one(IntOp::Sub, a.row(row), b.row(row))));
                 Some(one(IntOp::Sub, a.stride(), b.stride()))
             }
-            IntOp::Mul if b.has_rows() => product(a, b, |x, y| one(IntOp::Mul, x, y)).inspect(|_| {
+            IntOp::Mul if b.is_affine() => product(a, b, |x, y| one(IntOp::Mul, x, y)).inspect(|_| {
                 out.extend((0..rows).map(|row| one(IntOp::Mul, a.row(row), b.row(row))));
             }),
-            IntOp::MulAdd if b.has_rows() => {
+            IntOp::MulAdd if b.is_affine() => {
                 let c = file.view(args[2]);
-                product(a, b, |x, y| one(IntOp::Mul, x, y)).filter(|_| c.has_rows()).map(|stride| {
+                product(a, b, |x, y| one(IntOp::Mul, x, y)).filter(|_| c.is_affine()).map(|stride| {
                     let sum = |row| one(IntOp::Add, one(IntOp::Mul, a.row(row), b.row(row)), c.row(row));
                     out.extend((0..rows).map(sum));
                     one(IntOp::Add, stride, c.stride())
@@ -54,53 +54,53 @@ impl Machine<'_> {
                 shift(a.stride())
             }),
             IntOp::MulWide(sign) | IntOp::MulAddWide(sign) if bits == 32 => {
-                let done = self.linear_wide(d, op, sign, args);
-                T::file_mut(&mut self.files).spare_rows(out);
+                let done = self.affine_mul_wide(d, op, sign, args);
+                T::file_mut(&mut self.files).release_rows(out);
                 return done;
             }
             _ => None,
         };
         let file = T::file_mut(&mut self.files);
         match stride {
-            Some(stride) => file.give_rows(d, stride, out),
-            None => file.spare_rows(out),
+            Some(stride) => file.put_affine_rows(d, stride, out),
+            None => file.release_rows(out),
         }
         stride.is_some()
     }
 
     /// Products of 32-bit numbers with 64 bits: only where no factor wraps within a row.
-    fn linear_wide(&mut self, d: Reg, op: IntOp, sign: Signedness, args: &[Operand; 4]) -> bool {
+    fn affine_mul_wide(&mut self, d: Reg, op: IntOp, sign: Signedness, args: &[Operand; 4]) -> bool {
         let row = self.geometry.row;
-        let mut out = self.files.b64.take_rows();
+        let mut out = self.files.b64.acquire_rows();
         let (a, b) = (self.files.b32.view(args[0]), self.files.b32.view(args[1]));
         let adds = matches!(op, IntOp::MulAddWide(_));
         let c = if adds { self.files.b64.view(args[2]) } else { View::Uniform(0) };
         let wide = |x: u32| extend(x.into(), 32, sign) as u64;
         let (x, y) = (sign_extend(a.stride().into(), 32) as u64, sign_extend(b.stride().into(), 32) as u64);
         let fixed = if x == 0 { a } else { b };
-        let known = a.has_rows() && b.has_rows() && c.has_rows();
-        let linear = known && (x == 0 || y == 0) && (x | y == 0 || matches!(fixed, View::Uniform(_)));
-        let fits = linear
+        let known = a.is_affine() && b.is_affine() && c.is_affine();
+        let affine_int = known && (x == 0 || y == 0) && (x | y == 0 || matches!(fixed, View::Uniform(_)));
+        let fits = affine_int
             && (0..self.geometry.rows).all(|index| {
                 fits_row(a.row(index).into(), x as i64, row, 32, sign)
                     && fits_row(b.row(index).into(), y as i64, row, 32, sign)
             });
         if !fits {
-            self.files.b64.spare_rows(out);
+            self.files.b64.release_rows(out);
             return false;
         }
         let value = |row| wide(a.row(row)).wrapping_mul(wide(b.row(row))).wrapping_add(c.row(row));
         out.extend((0..self.geometry.rows).map(value));
         let moved = (x | y).wrapping_mul(if x | y == 0 { 0 } else { wide(fixed.row(0)) });
         let stride = moved.wrapping_add(c.stride());
-        self.files.b64.give_rows(d, stride, out);
+        self.files.b64.put_affine_rows(d, stride, out);
         true
     }
 
     /// A widening or a narrowing, if it keeps rows rows. Whether it was done.
-    pub(super) fn linear_convert(&mut self, d: Reg, from: (u32, bool), to: u32, a: Operand) -> bool {
+    pub(super) fn affine_convert(&mut self, d: Reg, from: (u32, bool), to: u32, a: Operand) -> bool {
         let (bits, signed) = from;
-        if !self.is_free(d) || bits < 16 || to < 16 {
+        if !self.inactive_lanes_are_dead(d) || bits < 16 || to < 16 {
             return false;
         }
         let sign = if signed { Signedness::Signed } else { Signedness::Unsigned };
@@ -108,21 +108,21 @@ impl Machine<'_> {
         with_lane!(Width::holding(bits), A => {
             let view = A::file(&self.files).view(a);
             let stride = sign_extend(view.stride().bits(), bits);
-            let fits = view.has_rows()
+            let fits = view.is_affine()
                 && (to <= bits || (0..rows).all(|index| fits_row(view.row(index).bits(), stride, row, bits, sign)));
             if !fits {
                 return false;
             }
             let values: Vec<u64> = (0..rows).map(|index| extend(view.row(index).bits(), bits, sign) as u64).collect();
             with_lane!(Width::holding(to), D => {
-                D::file_mut(&mut self.files).put_rows(d, D::of(stride as u64), values.into_iter().map(D::of));
+                D::file_mut(&mut self.files).put_affine(d, D::of(stride as u64), values.into_iter().map(D::of));
             });
         });
         true
     }
 
     /// A comparison of integers that comes out the same along every row. Whether it was done.
-    pub(super) fn linear_compare(
+    pub(super) fn affine_compare(
         &mut self,
         d: Reg,
         comparison: Comparison,
@@ -130,7 +130,7 @@ impl Machine<'_> {
         a: Operand,
         b: Operand,
     ) -> bool {
-        if !self.is_free(d) {
+        if !self.inactive_lanes_are_dead(d) {
             return false;
         }
         match of {
@@ -152,9 +152,9 @@ impl Machine<'_> {
         b: Operand,
     ) -> bool {
         let bits = T::WIDTH.bits();
-        let file: &File<T> = T::file(&self.files);
+        let file: &RegisterFile<T> = T::file(&self.files);
         let (a, b) = (file.view(a), file.view(b));
-        if !a.has_rows() || !b.has_rows() {
+        if !a.is_affine() || !b.is_affine() {
             return false;
         }
         let row = self.geometry.row;
@@ -179,7 +179,7 @@ impl Machine<'_> {
             }
             truths.push(truth as u8);
         }
-        self.files.preds.put_rows(d, 0, truths.into_iter());
+        self.files.preds.put_affine(d, 0, truths.into_iter());
         true
     }
 }

@@ -1,7 +1,8 @@
-//! A kernel's launch: what it is given, what it gives back, what can go wrong.
+//! A launch, its options, its report and its error.
 
-use crate::{Buffer, engine};
-use roundonce_arith::{Operation, Profile};
+use crate::interp::{FaultKind, TraceLine};
+use crate::kernel::Buffer;
+use roundonce_arith::Profile;
 use roundonce_ir::Program;
 use std::collections::BTreeMap;
 
@@ -98,7 +99,7 @@ pub enum Arg {
 /// };
 /// let tid_x = Op::Special { d: tid, special: Special::Tid(0) };
 /// let args = [Operand::Reg(tid), Operand::Imm(4), Operand::ZERO, Operand::ZERO];
-/// let scale = Op::Int { d: wide, op: IntOp::MulWide(Sign::Unsigned), width: Width::B32, args };
+/// let scale = Op::Int { d: wide, op: IntOp::MulWide(Signedness::Unsigned), width: Width::B32, args };
 /// let args = [Operand::Reg(out), Operand::Reg(wide), Operand::ZERO, Operand::ZERO];
 /// let add = Op::Int { d: address, op: IntOp::Add, width: Width::B64, args };
 /// let store = Op::Store {
@@ -106,7 +107,7 @@ pub enum Arg {
 ///     address: Operand::Reg(address), offset: 0,
 /// };
 /// let instructions = [load, tid_x, scale, add, store].map(|op| Instruction::new(op, 0)).to_vec();
-/// kernel.blocks.push(Block { instructions, terminator: Terminator::Exit, place: 0 });
+/// kernel.blocks.push(Block { instructions, terminator: Terminator::Exit, loc: 0 });
 /// let program = Program::of(kernel);
 /// let launch = Launch {
 ///     program: &program,
@@ -176,60 +177,11 @@ pub struct Difference {
     pub fused: u32,
 }
 
-/// One instruction of the traced thread.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct TraceLine {
-    /// An index into the kernel's places.
-    pub place: u32,
-    /// Its line.
-    pub line: u32,
-    /// As written.
-    pub text: String,
-    /// The operands' bits, in order, and how many bits each has.
-    pub operands: Vec<(u64, u32)>,
-    /// The results' bits, in order.
-    pub results: Vec<(u64, u32)>,
-    /// The multiply-adds that it consists of, in order.
-    pub computed: Vec<Computed>,
-}
-
-/// One multiply-add of the traced thread.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Computed {
-    /// What was computed.
-    pub operation: Operation,
-    /// The operands' bits, as many as the operation takes.
-    pub operands: Vec<u64>,
-    /// The result's bits.
-    pub result: u64,
-}
-
-/// What kind of trouble it is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Trouble {
-    /// The launch asks for what the kernel is not: a missing argument, a block too large.
-    Usage,
-    /// The front end made a program that is none.
-    Invalid,
-    /// An access outside every buffer, to read-only memory, or not aligned.
-    Access,
-    /// The kernel trapped.
-    Trap,
-    /// Too many instructions.
-    StepLimit,
-    /// Too much memory.
-    MemoryLimit,
-    /// Threads wait for others that never come.
-    Deadlock,
-    /// Two threads' accesses to shared memory are not ordered.
-    Race,
-}
-
 /// Why a launch failed, and where.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunError {
     /// Of which kind.
-    pub trouble: Trouble,
+    pub kind: FaultKind,
     /// What happened.
     pub message: String,
     /// The kernel.
@@ -240,6 +192,20 @@ pub struct RunError {
     pub instruction: String,
     /// The block and the thread in it.
     pub thread: Option<([u32; 3], [u32; 3])>,
+}
+
+impl RunError {
+    /// The launch does not fit the kernel.
+    pub(super) fn usage(kernel: &str, message: String) -> RunError {
+        RunError {
+            kind: FaultKind::Usage,
+            message,
+            kernel: kernel.to_owned(),
+            line: 0,
+            instruction: String::new(),
+            thread: None,
+        }
+    }
 }
 
 impl core::fmt::Display for RunError {
@@ -260,13 +226,3 @@ impl core::fmt::Display for RunError {
 }
 
 impl core::error::Error for RunError {}
-
-impl Launch<'_> {
-    /// Runs the kernel over the grid.
-    ///
-    /// # Errors
-    /// The first trouble, that of the lowest block. Nothing is given back then.
-    pub fn run(self) -> Result<Report, RunError> {
-        engine::run(self)
-    }
-}

@@ -4,122 +4,114 @@
 //! Which steps these are is found once ([`Step::lends`](super::code::Step), [`Step::stores`](super::code::Step));
 //! whether it can be done is asked each time: all lanes must be at work, side by side in one buffer.
 
-use super::access::Pattern;
-use super::code::Step;
-use super::group::Machine;
-use super::lanes::Shape;
-use crate::memory::{Plain, Words};
+use super::access::AddressPattern;
+use super::interpreter::{FoldedLoad, Interpreter};
+use super::register::LaneShape;
+use crate::kernel::{DecodedInst, SegmentWords, WordsView};
 use roundonce_arith::batch::{Batch, Source};
-use roundonce_ir::{Op, Operand, Reg, Space, Width};
+use roundonce_ir::{Op, Operand, Reg, Space};
 
-/// A register whose lanes are still in memory.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Lent {
-    reg: Reg,
-    segment: usize,
-    /// The first lane's word.
-    start: usize,
-}
-
-impl<'a> Machine<'a> {
+impl<'a> Interpreter<'a> {
     /// All lanes that live are at work, and nobody asks what a register holds.
-    fn is_undisturbed(&self) -> bool {
-        self.active.full && self.fragments.is_empty() && !self.traced.is_here()
+    fn can_bypass_registers(&self) -> bool {
+        self.active.full && self.splits.is_empty() && !self.tracer.is_active()
     }
 
     /// Leaves a loaded register's lanes where they are, if that can be.
-    pub(super) fn lend(&mut self, reg: Reg, segment: usize, start: usize) -> bool {
-        if !self.is_undisturbed() || matches!(self.global.words[segment].plain(), Plain::Atomics(_)) {
+    pub(super) fn fold_load(&mut self, reg: Reg, segment: usize, start: usize) -> bool {
+        if !self.can_bypass_registers() || matches!(self.global.words[segment].view(), WordsView::Atomics(_)) {
             return false;
         }
         self.files.b32.kill(reg);
-        self.files.b32.cells[reg.0 as usize].shape = Shape::Lanes;
-        self.lent.push(Lent { reg, segment, start });
+        self.files.b32.registers[reg.0 as usize].shape = LaneShape::Varying;
+        self.folded.push(FoldedLoad { reg, segment, start });
         true
     }
 
-    pub(super) fn lent(&self, operand: Operand) -> Option<Lent> {
+    pub(super) fn folded(&self, operand: Operand) -> Option<FoldedLoad> {
         match operand {
-            Operand::Reg(reg) => self.lent.iter().copied().find(|lent| lent.reg == reg),
+            Operand::Reg(reg) => self.folded.iter().copied().find(|folded| folded.reg == reg),
             Operand::Imm(_) => None,
         }
     }
 
     /// An operation on lanes of which some may be lent.
-    pub(super) fn float_lent(&mut self, step: &Step<'a>, batch: &Batch, d: Reg, args: &[Operand]) {
+    pub(super) fn float_folded(&mut self, inst: &DecodedInst<'a>, batch: &Batch, d: Reg, args: &[Operand]) {
         let (low, high) = (self.active.low, self.active.high);
         let (mut given, mut out) = (None, None);
-        if self.is_undisturbed() {
+        if self.can_bypass_registers() {
             // An operand that is overwritten or read for the last time gives its column to the result.
             let ends = |&arg: &Operand| match arg {
-                Operand::Reg(reg) if reg == d || step.is_last_use(reg) => {
-                    let cell = &mut self.files.b32.cells[reg.0 as usize];
+                Operand::Reg(reg) if reg == d || inst.is_last_use(reg) => {
+                    let register = &mut self.files.b32.registers[reg.0 as usize];
                     let once = args.iter().filter(|&&other| other == arg).count() == 1;
-                    cell.column.take_if(|_| cell.shape == Shape::Lanes && once)
+                    register.column.take_if(|_| register.shape == LaneShape::Varying && once)
                 }
                 _ => None,
             };
             (given, out) = args.iter().map(ends).enumerate().find(|(_, column)| column.is_some()).unzip();
         }
-        let mut out = out.flatten().unwrap_or_else(|| self.files.b32.take());
+        let mut out = out.flatten().unwrap_or_else(|| self.files.b32.acquire());
         let mut sources = [Source::Out; 3];
         for (at, (source, &arg)) in sources.iter_mut().zip(args).enumerate() {
-            *source = match self.lent(arg) {
+            *source = match self.folded(arg) {
                 _ if given == Some(at) => Source::Out,
-                Some(lent) => lanes_of(&self.global.words[lent.segment], lent.start + low, lent.start + high),
+                Some(folded) => lanes_of(&self.global.words[folded.segment], folded.start + low, folded.start + high),
                 None => self.files.b32.source(arg, low, high),
             };
         }
         batch.run(&sources[..args.len()], &mut out.0[low..high]);
-        self.returned(args);
+        self.release_folded(args);
         self.set_column(d, out);
     }
 
     /// What was lent to an operation is no longer: nobody else reads it.
-    fn returned(&mut self, args: &[Operand]) {
+    fn release_folded(&mut self, args: &[Operand]) {
         for &arg in args {
-            if let Some(lent) = self.lent(arg) {
-                self.files.b32.kill(lent.reg);
-                self.lent.retain(|other| other.reg != lent.reg);
+            if let Some(folded) = self.folded(arg) {
+                self.files.b32.kill(folded.reg);
+                self.folded.retain(|other| other.reg != folded.reg);
             }
         }
     }
 
     /// The operation, its result stored by the next step: straight to memory. False where that cannot be.
-    pub(super) fn float_stored(&mut self, step: &Step<'a>, batch: &Batch, args: &[Operand]) -> bool {
-        let Some(Op::Store { address, offset, space, .. }) = step.stores else { return false };
+    pub(super) fn float_store_fused(&mut self, inst: &DecodedInst<'a>, batch: &Batch, args: &[Operand]) -> bool {
+        let Some(Op::Store { address, offset, space, .. }) = inst.fused_store else { return false };
         let lanes = self.geometry.lanes;
-        if !self.is_undisturbed() || self.active.count != lanes {
+        if !self.can_bypass_registers() || self.active.count != lanes {
             return false;
         }
         let Some((segment, start)) = self.side_by_side(*address, *offset, *space) else { return false };
         // The same words may be an operand, others of the same buffer not.
         let clashes =
-            |arg: &Operand| self.lent(*arg).is_some_and(|lent| lent.segment == segment && lent.start != start);
+            |arg: &Operand| self.folded(*arg).is_some_and(|folded| folded.segment == segment && folded.start != start);
         if args.iter().any(clashes) {
             return false;
         }
-        let Words::Own(_) = &self.global.words[segment] else { return false };
-        let Words::Own(words) = std::mem::replace(&mut self.global.words[segment], Words::Read(&[])) else {
+        let SegmentWords::Exclusive(_) = &self.global.words[segment] else { return false };
+        let SegmentWords::Exclusive(words) =
+            std::mem::replace(&mut self.global.words[segment], SegmentWords::ReadOnly(&[]))
+        else {
             return false;
         };
         let mut sources = [Source::Out; 3];
         for (source, &arg) in sources.iter_mut().zip(args) {
-            *source = match self.lent(arg) {
-                Some(lent) if lent.segment == segment => Source::Out,
-                Some(lent) => lanes_of(&self.global.words[lent.segment], lent.start, lent.start + lanes),
+            *source = match self.folded(arg) {
+                Some(folded) if folded.segment == segment => Source::Out,
+                Some(folded) => lanes_of(&self.global.words[folded.segment], folded.start, folded.start + lanes),
                 None => self.files.b32.source(arg, 0, lanes),
             };
         }
         batch.run(&sources[..args.len()], &mut words[start..start + lanes]);
-        self.global.words[segment] = Words::Own(words);
-        self.returned(args);
+        self.global.words[segment] = SegmentWords::Exclusive(words);
+        self.release_folded(args);
         true
     }
 
     /// The segment and the first word of addresses that step by 4 bytes through all lanes, where all may be written.
     fn side_by_side(&mut self, address: Operand, offset: i64, space: Space) -> Option<(usize, usize)> {
-        let Pattern::Rows(4) = self.pattern(address, offset) else { return None };
+        let AddressPattern::Affine(4) = self.address_pattern(address, offset) else { return None };
         let row = 4 * self.geometry.row as u64;
         let joined = self.addresses.windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) == row);
         let (space, first) = Self::resolve(space, *self.addresses.first()?);
@@ -131,20 +123,9 @@ impl<'a> Machine<'a> {
     }
 }
 
-fn lanes_of<'w>(words: &'w Words<'_>, from: usize, to: usize) -> Source<'w, u32> {
-    match words.plain() {
-        Plain::Slice(words) => Source::Slice(&words[from..to]),
-        Plain::Atomics(_) => Source::Uniform(0),
-    }
-}
-
-/// Whether lanes of single precision are computed, so that memory can stand for them.
-pub(super) fn is_single(op: &Op) -> bool {
-    match op {
-        Op::Float { operation, .. } => {
-            let width = |format: roundonce_arith::Format| Width::holding(format.width());
-            (width(operation.format), width(operation.source_format)) == (Width::B32, Width::B32)
-        }
-        _ => false,
+fn lanes_of<'w>(words: &'w SegmentWords<'_>, from: usize, to: usize) -> Source<'w, u32> {
+    match words.view() {
+        WordsView::Slice(words) => Source::Slice(&words[from..to]),
+        WordsView::Atomics(_) => Source::Uniform(0),
     }
 }

@@ -3,27 +3,26 @@
 //! An address that is the same in all lanes is read once; addresses that step evenly along rows are copied row by row;
 //! the rest is taken lane by lane. Every path checks bounds before it touches a word.
 
-use super::group::Machine;
-use super::lanes::{LANES, Lane, View, with_lane};
+use super::fault::{Fault, FaultKind, Outcome};
+use super::interpreter::Interpreter;
 use super::mask::Mask;
-use super::{Fault, Outcome};
-use crate::launch::Trouble;
-use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW, read_element, write_element};
+use super::register::{Lane, View, with_lane};
+use crate::kernel::{LANES, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW, read_element, write_element};
 use crate::scalar::sign_extend;
 use roundonce_arith::batch::Source;
 use roundonce_ir::{Operand, Reg, Space, Width};
 
 /// Addresses as far as their pattern is known.
-pub(super) enum Pattern {
-    /// One for all.
+pub(super) enum AddressPattern {
+    /// The same in all lanes.
     Uniform(u64),
-    /// One a row, in the machine's `addresses`, and the step within rows.
-    Rows(i64),
+    /// One a row, in the interpreter's `addresses`, and the stride within rows.
+    Affine(i64),
     /// Any.
-    Lanes,
+    Varying,
 }
 
-impl Machine<'_> {
+impl Interpreter<'_> {
     pub(super) fn address_width(&self, address: Operand) -> Width {
         match address {
             Operand::Reg(reg) => self.code.kernel.width(reg),
@@ -32,17 +31,17 @@ impl Machine<'_> {
     }
 
     /// The pattern of address + offset.
-    pub(super) fn pattern(&mut self, address: Operand, offset: i64) -> Pattern {
+    pub(super) fn address_pattern(&mut self, address: Operand, offset: i64) -> AddressPattern {
         let width = self.address_width(address);
         let offset = offset as u64;
         with_lane!(width, T => match T::file(&self.files).view(address) {
-            View::Uniform(value) => Pattern::Uniform(value.bits().wrapping_add(offset) & width.mask()),
-            View::Rows(rows, stride) => {
+            View::Uniform(value) => AddressPattern::Uniform(value.bits().wrapping_add(offset) & width.mask()),
+            View::Affine(rows, stride) => {
                 self.addresses.clear();
                 self.addresses.extend(rows.iter().map(|row| row.bits().wrapping_add(offset) & width.mask()));
-                Pattern::Rows(sign_extend(stride.bits(), width.bits()))
+                AddressPattern::Affine(sign_extend(stride.bits(), width.bits()))
             }
-            View::Lanes => Pattern::Lanes,
+            View::Varying => AddressPattern::Varying,
         })
     }
 
@@ -66,7 +65,7 @@ impl Machine<'_> {
     #[cold]
     fn misaligned(lane: usize, address: u64, bytes: u32) -> Box<Fault> {
         let message = format!("address {address:#x} is not a multiple of {bytes}, the size of what is accessed");
-        Fault::at(Trouble::Access, lane, message)
+        Fault::at(FaultKind::Access, lane, message)
     }
 
     #[cold]
@@ -77,17 +76,17 @@ impl Machine<'_> {
         let message = match space {
             Space::Shared => sized("shared", self.shared_bytes()),
             Space::Local => sized("local", self.code.kernel.local_bytes.into()),
-            Space::Param => sized("parameter", self.setup.param_bytes),
+            Space::Param => sized("parameter", self.config.param_bytes),
             _ => {
                 let place = self.global.layout.describe(address);
                 format!("{bytes} bytes at {address:#x} lie outside every buffer: {place}")
             }
         };
-        Fault::at(Trouble::Access, lane, message)
+        Fault::at(FaultKind::Access, lane, message)
     }
 
     pub(super) fn shared_bytes(&self) -> u64 {
-        self.setup.static_shared as u64 + self.setup.dynamic_shared as u64
+        self.config.static_shared as u64 + self.config.dynamic_shared as u64
     }
 
     /// One element as one lane sees it.
@@ -110,8 +109,8 @@ impl Machine<'_> {
             Space::Local if fits(self.code.kernel.local_bytes.into()) => {
                 read_element(|index| self.local[index * LANES + lane], address, bytes)
             }
-            Space::Param if fits(self.setup.param_bytes) => {
-                read_element(|index| self.setup.params[index], address, bytes)
+            Space::Param if fits(self.config.param_bytes) => {
+                read_element(|index| self.config.params[index], address, bytes)
             }
             Space::Global | Space::Generic | Space::Const => match self.global.locate(address, bytes.into()) {
                 Some((segment, offset)) => self.global.words[segment].read(offset, bytes),
@@ -159,7 +158,7 @@ impl Machine<'_> {
                 }
             }
             Space::Param => {
-                return Err(Fault::at(Trouble::Access, lane, "the kernel's parameters cannot be written"));
+                return Err(Fault::at(FaultKind::Access, lane, "the kernel's parameters cannot be written"));
             }
             Space::Global | Space::Generic | Space::Const => match self.global.locate(address, bytes.into()) {
                 Some((segment, offset)) if self.global.layout.segments[segment].writable => {
@@ -168,7 +167,7 @@ impl Machine<'_> {
                 Some((segment, _)) => {
                     let name = &self.global.layout.segments[segment].name;
                     return Err(Fault::at(
-                        Trouble::Access,
+                        FaultKind::Access,
                         lane,
                         format!("`{name}` is constant and cannot be written"),
                     ));
@@ -188,15 +187,15 @@ impl Machine<'_> {
         bytes: u32,
         signed: bool,
         (address, offset): (Operand, i64),
-        lends: bool,
+        foldable: bool,
     ) -> Outcome {
         let Some(first) = self.first_active() else { return Ok(()) };
-        let pattern = self.pattern(address, offset);
+        let pattern = self.address_pattern(address, offset);
         // Several destinations may hold the address itself: all are read before any is written only lane by lane.
         let overwrites = d.len() > 1 && d.iter().flatten().any(|&reg| Operand::Reg(reg) == address);
         let checked = self.races.is_some() && matches!(space, Space::Shared | Space::Generic);
         match pattern {
-            Pattern::Uniform(at) if !checked => {
+            AddressPattern::Uniform(at) if !checked => {
                 let (to, _) = Self::resolve(space, at);
                 if to == Space::Global || to == Space::Param || (to == Space::Shared && self.blocks == 1) {
                     for (place, d) in d.iter().enumerate() {
@@ -213,7 +212,9 @@ impl Machine<'_> {
                     return Ok(());
                 }
             }
-            Pattern::Rows(stride) if !checked && !overwrites && self.load_rows(d, space, bytes, stride, lends) => {
+            AddressPattern::Affine(stride)
+                if !checked && !overwrites && self.load_rows(d, space, bytes, stride, foldable) =>
+            {
                 return Ok(());
             }
             _ => {}
@@ -233,7 +234,7 @@ impl Machine<'_> {
             self.read_lane(space, low, element, 4)?;
             let word = (Self::resolve(space, element).1 / 4) as usize;
             if let Some(d) = *d {
-                let mut out = self.files.b32.take();
+                let mut out = self.files.b32.acquire();
                 out.0[low..high].copy_from_slice(&self.local[word * LANES + low..word * LANES + high]);
                 self.set_column(d, out);
             }
@@ -252,12 +253,12 @@ impl Machine<'_> {
         offset: i64,
     ) -> Outcome {
         let width = self.address_width(address);
-        self.widen(0, address, width);
+        self.widen_operand(0, address, width);
         for (place, d) in d.iter().enumerate() {
             let offset = (offset as u64).wrapping_add(place as u64 * bytes as u64);
             let Some(d) = *d else { continue };
             with_lane!(self.code.kernel.width(d), T => {
-                let mut out = T::file_mut(&mut self.files).take();
+                let mut out = T::file_mut(&mut self.files).acquire();
                 for lane in self.active.mask.lanes() {
                     let address = self.wide[0][lane].wrapping_add(offset) & width.mask();
                     let value = self.read_lane(space, lane, address, bytes)?;
@@ -281,8 +282,8 @@ impl Machine<'_> {
     ) -> Outcome {
         let mut left = self.active.mask;
         let checked = self.races.is_some() && matches!(space, Space::Shared | Space::Generic);
-        match self.pattern(address, offset) {
-            Pattern::Rows(stride)
+        match self.address_pattern(address, offset) {
+            AddressPattern::Affine(stride)
                 if !checked
                     && bytes >= 4
                     && width.bits() == bytes * 8
@@ -292,7 +293,9 @@ impl Machine<'_> {
                 left = left.without(self.store_rows(values, space, bytes, &rows, stride as u64));
                 self.addresses = rows;
             }
-            Pattern::Uniform(at) if Self::resolve(space, at).0 == Space::Local && bytes == 4 && width == Width::B32 => {
+            AddressPattern::Uniform(at)
+                if Self::resolve(space, at).0 == Space::Local && bytes == 4 && width == Width::B32 =>
+            {
                 if let Some(first) = self.first_active() {
                     return self.store_local(values, space, at, first);
                 }
@@ -303,10 +306,10 @@ impl Machine<'_> {
             return Ok(());
         }
         let address_width = self.address_width(address);
-        self.widen(0, address, address_width);
+        self.widen_operand(0, address, address_width);
         for (place, &value) in values.iter().enumerate() {
             let offset = (offset as u64).wrapping_add(place as u64 * bytes as u64);
-            self.widen(1, value, width);
+            self.widen_operand(1, value, width);
             for lane in left.lanes() {
                 let address = self.wide[0][lane].wrapping_add(offset) & address_width.mask();
                 self.write_lane(space, lane, address, bytes, self.wide[1][lane], false)?;
@@ -322,7 +325,7 @@ impl Machine<'_> {
             let element = at.wrapping_add(place as u64 * 4);
             self.read_lane(space, first, element, 4)?;
             let word = (Self::resolve(space, element).1 / 4) as usize;
-            self.files.b32.settle(value, self.geometry);
+            self.files.b32.materialise(value, self.geometry);
             let source = self.files.b32.source(value, low, high);
             let lanes = &mut self.local[word * LANES + low..word * LANES + high];
             match source {
@@ -350,8 +353,8 @@ impl Machine<'_> {
         let everyone = self.active.count == lanes;
         for &value in values {
             match bytes {
-                4 => self.files.b32.settle(value, self.geometry),
-                _ => self.files.b64.settle(value, self.geometry),
+                4 => self.files.b32.materialise(value, self.geometry),
+                _ => self.files.b64.materialise(value, self.geometry),
             }
         }
         for (index, &address) in rows.iter().enumerate() {

@@ -1,9 +1,10 @@
 //! Instructions by which the lanes of a warp see each other.
 
-use super::Outcome;
-use super::group::{Fragment, Machine, Wait, Went};
-use super::lanes::Lane;
+use super::fault::Outcome;
+use super::interpreter::Interpreter;
 use super::mask::Mask;
+use super::register::Lane;
+use super::split::{BlockedOn, Split, StepOutcome};
 use crate::scalar::{extremum, int_op};
 use roundonce_arith::Format;
 use roundonce_ir::{Op, Operand, Reduction, Reg, ShuffleMode, VoteMode, Width};
@@ -26,7 +27,7 @@ impl Warp {
     }
 }
 
-impl Machine<'_> {
+impl Interpreter<'_> {
     /// The warps with lanes at work.
     fn warps(&self) -> Vec<Warp> {
         let mut warps = Vec::new();
@@ -45,10 +46,10 @@ impl Machine<'_> {
 
     /// The lanes that an instruction is for: those here, or, where it names them, once all that live have come.
     /// Whether any may go on.
-    fn meet(&mut self, mask: Option<Operand>, fragment: &mut Fragment) -> bool {
+    fn meet(&mut self, mask: Option<Operand>, split: &mut Split) -> bool {
         let Some(mask) = mask else { return true };
-        self.gather(fragment);
-        self.widen(4, mask, Width::B32);
+        self.gather(split);
+        self.widen_operand(4, mask, Width::B32);
         let mut waiting = Mask::default();
         for warp in self.warps() {
             let live = self.live.bits32(warp.start, warp.lanes);
@@ -58,14 +59,14 @@ impl Machine<'_> {
                 waiting.set_bits32(warp.start, warp.here);
             }
         }
-        let stay = self.leave_waiting(fragment, waiting);
+        let stay = self.leave_waiting(split, waiting);
         if stay && let Some(races) = &mut self.races {
-            races.meet(self.active.mask.lanes());
+            races.sync_warp(self.active.mask.lanes());
         }
         stay
     }
 
-    pub(super) fn warp(&mut self, op: &Op, fragment: &mut Fragment) -> Outcome<Went> {
+    pub(super) fn warp(&mut self, op: &Op, split: &mut Split) -> Outcome<StepOutcome> {
         let mask = match op {
             Op::WarpBarrier { mask } | Op::Match { mask, .. } | Op::Elect { mask, .. } | Op::Reduce { mask, .. } => {
                 Some(*mask)
@@ -73,8 +74,8 @@ impl Machine<'_> {
             Op::Shuffle { mask, .. } | Op::Vote { mask, .. } => *mask,
             _ => None,
         };
-        if !self.meet(mask, fragment) {
-            return Ok(Went::Waits(Wait::Warp(self.live.count())));
+        if !self.meet(mask, split) {
+            return Ok(StepOutcome::Blocked(BlockedOn::Warp(self.live.count())));
         }
         match op {
             Op::Shuffle { d, p, mode, a, b, c, .. } => self.shuffle(*d, *p, *mode, [*a, *b, *c]),
@@ -85,10 +86,9 @@ impl Machine<'_> {
                 self.write_wide::<u32>(*d, results);
             }
             Op::Elect { d, p, .. } => {
-                let leader = self.by_warp(|machine, warp, lane| named(machine, warp, lane).trailing_zeros().into());
-                let chosen = self.by_warp(|machine, warp, lane| {
-                    (named(machine, warp, lane).trailing_zeros() as usize == lane) as u64
-                });
+                let leader = self.by_warp(|interp, warp, lane| named(interp, warp, lane).trailing_zeros().into());
+                let chosen = self
+                    .by_warp(|interp, warp, lane| (named(interp, warp, lane).trailing_zeros() as usize == lane) as u64);
                 self.write_wide::<u8>(*p, chosen);
                 if let Some(d) = d {
                     self.write_wide::<u32>(*d, leader);
@@ -97,7 +97,7 @@ impl Machine<'_> {
             Op::Reduce { d, reduction, a, .. } => self.reduce(*d, *reduction, *a),
             _ => {}
         }
-        Ok(Went::On)
+        Ok(StepOutcome::Next)
     }
 
     /// A result for each active lane, from its warp and its number in it.
@@ -112,7 +112,7 @@ impl Machine<'_> {
     }
 
     fn write_wide<T: Lane>(&mut self, d: Reg, results: Vec<(usize, u64)>) {
-        let mut out = T::file_mut(&mut self.files).take();
+        let mut out = T::file_mut(&mut self.files).acquire();
         for (lane, bits) in results {
             out.0[lane] = T::of(bits);
         }
@@ -121,11 +121,11 @@ impl Machine<'_> {
 
     fn shuffle(&mut self, d: Reg, p: Option<Reg>, mode: ShuffleMode, [a, b, c]: [Operand; 3]) {
         for (at, operand) in [a, b, c].into_iter().enumerate() {
-            self.widen(at, operand, Width::B32);
+            self.widen_operand(at, operand, Width::B32);
         }
-        let source = |machine: &Self, warp: Warp, lane: usize| -> (usize, bool) {
+        let source = |interp: &Self, warp: Warp, lane: usize| -> (usize, bool) {
             let at = warp.start + lane;
-            let (b, c) = (machine.wide[1][at] as usize & 31, machine.wide[2][at] as usize);
+            let (b, c) = (interp.wide[1][at] as usize & 31, interp.wide[2][at] as usize);
             let (clamp, segment) = (c & 31, c >> 8 & 31);
             let lowest = lane & segment;
             let highest = lowest | (clamp & !segment & 31);
@@ -143,13 +143,13 @@ impl Machine<'_> {
             };
             (if in_range { from.clamp(0, 31) as usize } else { lane }, in_range)
         };
-        let values = self.by_warp(|machine, warp, lane| {
-            let (from, _) = source(machine, warp, lane);
+        let values = self.by_warp(|interp, warp, lane| {
+            let (from, _) = source(interp, warp, lane);
             // The value of a lane that is not here is not determined; the lane's own stands for it.
             let from = if warp.here >> from & 1 == 1 { from } else { lane };
-            machine.wide[0][warp.start + from]
+            interp.wide[0][warp.start + from]
         });
-        let ranges = p.map(|p| (p, self.by_warp(|machine, warp, lane| source(machine, warp, lane).1 as u64)));
+        let ranges = p.map(|p| (p, self.by_warp(|interp, warp, lane| source(interp, warp, lane).1 as u64)));
         self.write_wide::<u32>(d, values);
         if let Some((p, ranges)) = ranges {
             self.write_wide::<u8>(p, ranges);
@@ -158,8 +158,8 @@ impl Machine<'_> {
 
     fn vote(&mut self, d: Reg, mode: VoteMode, a: Operand, has_mask: bool) {
         let truths = self.true_lanes(a);
-        let results = self.by_warp(|machine, warp, lane| {
-            let voters = if has_mask { named(machine, warp, lane) } else { warp.here };
+        let results = self.by_warp(|interp, warp, lane| {
+            let voters = if has_mask { named(interp, warp, lane) } else { warp.here };
             let yes = truths.bits32(warp.start, warp.lanes) & voters;
             match mode {
                 VoteMode::All => (yes == voters) as u64,
@@ -172,11 +172,11 @@ impl Machine<'_> {
     }
 
     fn matching(&mut self, d: Reg, p: Option<Reg>, all: bool, width: Width, a: Operand) {
-        self.widen(0, a, width);
-        let results = self.by_warp(|machine, warp, lane| {
-            let voters = named(machine, warp, lane);
-            let value = machine.wide[0][warp.start + lane];
-            let same = Warp::members(voters).filter(|&other| machine.wide[0][warp.start + other] == value);
+        self.widen_operand(0, a, width);
+        let results = self.by_warp(|interp, warp, lane| {
+            let voters = named(interp, warp, lane);
+            let value = interp.wide[0][warp.start + lane];
+            let same = Warp::members(voters).filter(|&other| interp.wide[0][warp.start + other] == value);
             let same = same.fold(0u32, |mask, other| mask | 1 << other);
             (if all && same != voters { 0 } else { same }) as u64
         });
@@ -188,10 +188,10 @@ impl Machine<'_> {
     }
 
     fn reduce(&mut self, d: Reg, reduction: Reduction, a: Operand) {
-        self.widen(0, a, Width::B32);
+        self.widen_operand(0, a, Width::B32);
         let profile = self.code.profile;
-        let results = self.by_warp(|machine, warp, lane| {
-            let values = Warp::members(named(machine, warp, lane)).map(|other| machine.wide[0][warp.start + other]);
+        let results = self.by_warp(|interp, warp, lane| {
+            let values = Warp::members(named(interp, warp, lane)).map(|other| interp.wide[0][warp.start + other]);
             let combined = match reduction {
                 Reduction::Int(op) => values.reduce(|x, y| int_op(op, 32, [x, y, 0, 0])),
                 Reduction::Float { max, abs, nan } => {
@@ -206,6 +206,6 @@ impl Machine<'_> {
 }
 
 /// The lanes that a lane's mask names, as far as they are here.
-fn named(machine: &Machine<'_>, warp: Warp, lane: usize) -> u32 {
-    machine.wide[4][warp.start + lane] as u32 & warp.here
+fn named(interp: &Interpreter<'_>, warp: Warp, lane: usize) -> u32 {
+    interp.wide[4][warp.start + lane] as u32 & warp.here
 }

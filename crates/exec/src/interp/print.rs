@@ -1,25 +1,24 @@
 //! C's `printf`, as `vprintf` gives it: a format and a block of arguments, both in memory.
 
-use super::group::Machine;
-use super::lanes::{Lane, View};
-use super::{Fault, Outcome};
-use crate::launch::Trouble;
+use super::fault::{Fault, FaultKind, Outcome};
+use super::interpreter::Interpreter;
+use super::register::{Lane, View};
 use roundonce_ir::{Operand, Reg, Space, Width};
 use std::fmt::Write;
 
 /// A format longer than this has lost its end.
 const LONGEST: u64 = 1 << 16;
 
-impl Machine<'_> {
+impl Interpreter<'_> {
     pub(super) fn print(&mut self, d: Option<Reg>, format: Operand, args: Operand) -> Outcome {
         let width = if self.code.program.address_bits == 32 { Width::B32 } else { Width::B64 };
-        self.widen(0, format, width);
-        self.widen(1, args, width);
+        self.widen_operand(0, format, width);
+        self.widen_operand(1, args, width);
         let lanes: Vec<usize> = self.active.mask.lanes().collect();
         for lane in lanes {
             let (format, args) = (self.wide[0][lane], self.wide[1][lane]);
             let text = self.formatted(lane, format, args)?;
-            if let Some((_, printed)) = self.tally.printed.last_mut() {
+            if let Some((_, printed)) = self.stats.printed.last_mut() {
                 printed.push_str(&text);
             }
         }
@@ -36,7 +35,7 @@ impl Machine<'_> {
         let mut bytes = Vec::new();
         for at in 0.. {
             if at == LONGEST {
-                return Err(Fault::at(Trouble::Access, lane, format!("the string at {address:#x} does not end")));
+                return Err(Fault::at(FaultKind::Access, lane, format!("the string at {address:#x} does not end")));
             }
             match self.read_lane(Space::Generic, lane, address.wrapping_add(at), 1)? as u8 {
                 0 => break,
@@ -68,10 +67,10 @@ impl Machine<'_> {
                 }
                 rest.next();
             }
-            let mut number = |machine: &mut Self, next: &mut u64| -> Outcome<Option<usize>> {
+            let mut number = |interp: &mut Self, next: &mut u64| -> Outcome<Option<usize>> {
                 if rest.peek() == Some(&'*') {
                     rest.next();
-                    return Ok(Some(machine.argument(lane, next, 4)? as usize & 0xfff));
+                    return Ok(Some(interp.argument(lane, next, 4)? as usize & 0xfff));
                 }
                 let mut value = None;
                 while let Some(digit) = rest.peek().and_then(|letter| letter.to_digit(10)) {

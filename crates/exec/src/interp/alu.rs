@@ -1,32 +1,31 @@
 //! Arithmetic, logic, comparisons and conversions over the active lanes.
 
-use super::code::{Step, conversion};
-use super::group::{Fragment, Machine, Setup, Went};
-use super::lanes::{Lane, Shape, View, with_lane};
-use super::{Fault, Outcome};
-use crate::launch::Trouble;
-use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
+use super::fault::{Fault, FaultKind, Outcome};
+use super::interpreter::Interpreter;
+use super::register::{Lane, LaneShape, View, with_lane};
+use super::split::{Split, StepOutcome};
+use crate::kernel::{DecodedInst, LOCAL_WINDOW, LaunchConfig, PARAM_WINDOW, SHARED_WINDOW, conversion};
 use crate::scalar::{self, int_op, int_op_inline};
 use roundonce_arith::batch::{Batch, Source};
 use roundonce_arith::{ArithOp, Format};
 use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Reg, Scalar, Signedness, Special, Width};
 
 // Each kind of instruction has a function of its own, so that the commonest pay for no other's frame.
-impl<'a> Machine<'a> {
+impl<'a> Interpreter<'a> {
     /// One instruction over the active lanes.
     #[inline(never)]
-    pub(super) fn execute(&mut self, step: &Step<'a>, fragment: &mut Fragment) -> Outcome<Went> {
-        match step.op {
+    pub(super) fn execute(&mut self, inst: &DecodedInst<'a>, split: &mut Split) -> Outcome<StepOutcome> {
+        match inst.op {
             Op::Float { d, args, .. } => {
-                if let Some(batch) = &step.batch
-                    && self.float(step, batch, *d, args)
+                if let Some(batch) = &inst.batch
+                    && self.float(inst, batch, *d, args)
                 {
-                    return Ok(Went::Stored);
+                    return Ok(StepOutcome::FusedStore);
                 }
             }
             Op::Int { d, op, width, args } => self.int(*d, *op, *width, args),
             Op::Load { d, space, bytes, signed, address, offset } => {
-                self.load(d, *space, *bytes, *signed, (*address, *offset), step.lends)?;
+                self.load(d, *space, *bytes, *signed, (*address, *offset), inst.is_foldable_load)?;
             }
             Op::Store { values, width, space, bytes, address, offset } => {
                 self.store(values, *width, *space, *bytes, *address, *offset)?;
@@ -38,13 +37,13 @@ impl<'a> Machine<'a> {
                     self.map3::<u8, T, T, T>(*d, *p, *a, *b, |p, a, b| if p != 0 { a } else { b });
                 });
             }
-            Op::Convert { d, a, .. } => self.convert(step, *d, *a),
+            Op::Convert { d, a, .. } => self.convert(inst, *d, *a),
             Op::Special { d, special } => self.special(*d, *special),
-            Op::Barrier { kind, id, count } => return self.barrier(fragment, *kind, *id, *count),
-            Op::Exit => return Ok(Went::Ended),
+            Op::Barrier { kind, id, count } => return self.barrier(split, *kind, *id, *count),
+            Op::Exit => return Ok(StepOutcome::Exited),
             Op::Trap { message } => {
                 let lane = self.first_active().unwrap_or(0);
-                return Err(Fault::at(Trouble::Trap, lane, message.clone()));
+                return Err(Fault::at(FaultKind::Trap, lane, message.clone()));
             }
             Op::Fence => {}
             Op::Print { d, format, args } => self.print(*d, *format, *args)?,
@@ -57,10 +56,10 @@ impl<'a> Machine<'a> {
             | Op::Match { .. }
             | Op::ActiveMask { .. }
             | Op::Elect { .. }
-            | Op::Reduce { .. } => return self.warp(step.op, fragment),
-            _ => self.rest(step.op),
+            | Op::Reduce { .. } => return self.warp(inst.op, split),
+            _ => self.rest(inst.op),
         }
-        Ok(Went::On)
+        Ok(StepOutcome::Next)
     }
 
     /// Operations without a loop of their own.
@@ -73,61 +72,63 @@ impl<'a> Machine<'a> {
                 if format == Format::F32 && !flush && negate {
                     return self.map1::<u32, u32>(d, a, |a| scalar::sign(Format::F32, true, false, a.into()) as u32);
                 }
-                self.each(d, &[(a, w)], &mut |x| scalar::sign(format, negate, flush, x[0]));
+                self.lanewise(d, &[(a, w)], &mut |x| scalar::sign(format, negate, flush, x[0]));
             }
             &Op::MinMax { d, max, format, flush, nan, xorsign_abs, a, b } => {
                 let w = Width::holding(format.width());
-                self.each(d, &[(a, w), (b, w)], &mut |x| {
+                self.lanewise(d, &[(a, w), (b, w)], &mut |x| {
                     scalar::extremum(&profile, format, max, flush, nan, xorsign_abs, [x[0], x[1]])
                 });
             }
             &Op::Divide { d, format, rounding, flush, a, b } => {
                 let w = Width::holding(format.width());
-                self.each(d, &[(a, w), (b, w)], &mut |x| scalar::divide(&profile, format, rounding, flush, x[0], x[1]));
+                self.lanewise(d, &[(a, w), (b, w)], &mut |x| {
+                    scalar::divide(&profile, format, rounding, flush, x[0], x[1])
+                });
             }
             &Op::SquareRoot { d, format, rounding, flush, a } => {
                 let w = Width::holding(format.width());
-                self.each(d, &[(a, w)], &mut |x| scalar::square_root(&profile, format, rounding, flush, x[0]));
+                self.lanewise(d, &[(a, w)], &mut |x| scalar::square_root(&profile, format, rounding, flush, x[0]));
             }
             &Op::Scale { d, format, rounding, flush, a, exponent } => {
                 let w = Width::holding(format.width());
-                self.each(d, &[(a, w), (exponent, Width::B32)], &mut |x| {
+                self.lanewise(d, &[(a, w), (exponent, Width::B32)], &mut |x| {
                     scalar::scale(&profile, format, rounding, flush, x[0], x[1] as u32 as i32)
                 });
             }
             &Op::Remainder { d, format, a, b } => {
                 let w = Width::holding(format.width());
-                self.each(d, &[(a, w), (b, w)], &mut |x| scalar::remainder(&profile, format, x[0], x[1]));
+                self.lanewise(d, &[(a, w), (b, w)], &mut |x| scalar::remainder(&profile, format, x[0], x[1]));
             }
             Op::Approximate { d, function, format, flush, saturate, a, b, name } => {
                 let count = self.active.count as u64;
-                match self.tally.approximations.get_mut(name) {
+                match self.stats.approximations.get_mut(name) {
                     Some(all) => *all += count,
                     None => {
-                        self.tally.approximations.insert(name.clone(), count);
+                        self.stats.approximations.insert(name.clone(), count);
                     }
                 }
                 let w = Width::holding(format.width());
-                self.each(*d, &[(*a, w), (*b, w)], &mut |x| {
+                self.lanewise(*d, &[(*a, w), (*b, w)], &mut |x| {
                     let bits = scalar::approximate(&profile, *function, *format, *flush, [x[0], x[1]]);
                     if *saturate { clamp(*format, bits) } else { bits }
                 });
             }
             &Op::CopySign { d, format, sign, magnitude } => {
                 let w = Width::holding(format.width());
-                self.each(d, &[(sign, w), (magnitude, w)], &mut |x| scalar::copy_sign(format, x[0], x[1]));
+                self.lanewise(d, &[(sign, w), (magnitude, w)], &mut |x| scalar::copy_sign(format, x[0], x[1]));
             }
             &Op::Classify { d, class, format, a } => {
                 let w = Width::holding(format.width());
-                self.each(d, &[(a, w)], &mut |x| scalar::classify(format, class, x[0]) as u64);
+                self.lanewise(d, &[(a, w)], &mut |x| scalar::classify(format, class, x[0]) as u64);
             }
             &Op::Carry { d, out, subtract, carry, a, b } => {
                 let w = self.code.kernel.width(d);
                 let args = [(carry, Width::Pred), (a, w), (b, w)];
                 let both = |x: &[u64; 4]| scalar::carry(subtract, w.bits(), x[1], x[2], x[0] != 0);
                 // The carry goes first to a place of its own: `d` may be an operand, and so may `out`.
-                let carries = out.map(|out| (out, self.gathered(&args, &mut |x| both(x).1 as u64)));
-                self.each(d, &args, &mut |x| both(x).0);
+                let carries = out.map(|out| (out, self.lanewise_column(&args, &mut |x| both(x).1 as u64)));
+                self.lanewise(d, &args, &mut |x| both(x).0);
                 if let Some((out, column)) = carries {
                     self.set_column::<u8>(out, column);
                 }
@@ -135,12 +136,12 @@ impl<'a> Machine<'a> {
             &Op::Pack { d, low, high } => {
                 let w = self.code.kernel.width(d);
                 let half = Width::holding(w.bits() / 2);
-                self.each(d, &[(low, half), (high, half)], &mut |x| (x[0] & half.mask()) | x[1] << half.bits());
+                self.lanewise(d, &[(low, half), (high, half)], &mut |x| (x[0] & half.mask()) | x[1] << half.bits());
             }
             &Op::Extract { d, a, width, shift } => match (width, self.code.kernel.width(d)) {
                 (Width::B64, Width::B32) => self.map1::<u64, u32>(d, a, |a| (a >> (shift & 63)) as u32),
                 (Width::B32, Width::B16) => self.map1::<u32, u16>(d, a, |a| (a >> (shift & 31)) as u16),
-                _ => self.each(d, &[(a, width)], &mut |x| x[0] >> (shift & 63)),
+                _ => self.lanewise(d, &[(a, width)], &mut |x| x[0] >> (shift & 63)),
             },
             _ => {}
         }
@@ -148,7 +149,7 @@ impl<'a> Machine<'a> {
 
     /// The multiply-add family. Whether the next step's store is done too.
     #[inline(never)]
-    fn float(&mut self, step: &Step<'a>, batch: &Batch, d: Reg, args: &[Operand; 3]) -> bool {
+    fn float(&mut self, inst: &DecodedInst<'a>, batch: &Batch, d: Reg, args: &[Operand; 3]) -> bool {
         let operation = batch.operation();
         if (operation.source_format.width(), operation.format.width()) == (16, 32) {
             self.float_mixed(batch, d, args);
@@ -159,29 +160,29 @@ impl<'a> Machine<'a> {
             let count = operation.op.arity();
             let all: Vec<(Operand, Width)> =
                 (0..count).map(|at| (args[at], Width::holding(operation.operand_format(at).width()))).collect();
-            self.each(d, &all, &mut |x| operation.evaluate(&profile, &x[..count]).bits);
+            self.lanewise(d, &all, &mut |x| operation.evaluate(&profile, &x[..count]).bits);
             return false;
         }
         match Width::holding(operation.format.width()) {
-            Width::B16 | Width::Pred => self.float_of::<u16>(step, batch, d, args),
+            Width::B16 | Width::Pred => self.float_of::<u16>(inst, batch, d, args),
             Width::B32 => {
                 let used = &args[..operation.op.arity()];
-                let lent = used.iter().any(|&arg| self.lent(arg).is_some());
-                if lent || step.stores.is_some() {
+                let folded = used.iter().any(|&arg| self.folded(arg).is_some());
+                if folded || inst.fused_store.is_some() {
                     for &arg in used {
-                        self.files.b32.settle(arg, self.geometry);
+                        self.files.b32.materialise(arg, self.geometry);
                     }
-                    if self.float_stored(step, batch, used) {
+                    if self.float_store_fused(inst, batch, used) {
                         return true;
                     }
                 }
-                if lent {
-                    self.float_lent(step, batch, d, used);
+                if folded {
+                    self.float_folded(inst, batch, d, used);
                 } else {
-                    self.float_of::<u32>(step, batch, d, args);
+                    self.float_of::<u32>(inst, batch, d, args);
                 }
             }
-            Width::B64 => self.float_of::<u64>(step, batch, d, args),
+            Width::B64 => self.float_of::<u64>(inst, batch, d, args),
         }
         false
     }
@@ -204,12 +205,12 @@ impl<'a> Machine<'a> {
         }
         let (geometry, low, high) = (self.geometry, self.active.low, self.active.high);
         for &factor in narrow {
-            self.files.b16.settle(factor, geometry);
+            self.files.b16.materialise(factor, geometry);
         }
         if let Some(addend) = wide {
-            self.files.b32.settle(addend, geometry);
+            self.files.b32.materialise(addend, geometry);
         }
-        let mut out = self.files.b32.take();
+        let mut out = self.files.b32.acquire();
         let mut sources = [Source::Uniform(0); 2];
         for (source, &factor) in sources.iter_mut().zip(narrow) {
             *source = self.files.b16.source(factor, low, high);
@@ -222,7 +223,7 @@ impl<'a> Machine<'a> {
     #[inline(never)]
     fn float_of<T: Lane + roundonce_arith::batch::Lane>(
         &mut self,
-        step: &Step<'a>,
+        inst: &DecodedInst<'a>,
         batch: &Batch,
         d: Reg,
         args: &[Operand; 3],
@@ -242,24 +243,24 @@ impl<'a> Machine<'a> {
             return;
         }
         let (geometry, low, high) = (self.geometry, self.active.low, self.active.high);
-        let alone = self.active.full && self.fragments.is_empty();
+        let alone = self.active.full && self.splits.is_empty();
         let file = T::file_mut(&mut self.files);
         for &arg in args {
-            file.settle(arg, geometry);
+            file.materialise(arg, geometry);
         }
         // An operand that is overwritten or read for the last time gives its column to the result.
         let reused = alone.then(|| {
             args.iter().position(|&arg| match arg {
                 Operand::Reg(reg) => {
-                    (reg == d || step.is_last_use(reg))
-                        && file.cells[reg.0 as usize].shape == Shape::Lanes
+                    (reg == d || inst.is_last_use(reg))
+                        && file.registers[reg.0 as usize].shape == LaneShape::Varying
                         && args.iter().filter(|&&other| other == arg).count() == 1
                 }
                 Operand::Imm(_) => false,
             })
         });
         let mut out = match reused.flatten().map(|at| (at, args[at])) {
-            Some((at, Operand::Reg(reg))) => match file.cells[reg.0 as usize].column.take() {
+            Some((at, Operand::Reg(reg))) => match file.registers[reg.0 as usize].column.take() {
                 Some(mut column) => {
                     let mut sources = [Source::Out; 3];
                     for (place, (source, &arg)) in sources.iter_mut().zip(args).enumerate() {
@@ -268,13 +269,13 @@ impl<'a> Machine<'a> {
                         }
                     }
                     batch.run(&sources[..count], &mut column.0[low..high]);
-                    file.cells[reg.0 as usize].shape = Shape::Uniform;
+                    file.registers[reg.0 as usize].shape = LaneShape::Uniform;
                     file.put_column(d, column);
                     return;
                 }
-                None => file.take(),
+                None => file.acquire(),
             },
-            _ => file.take(),
+            _ => file.acquire(),
         };
         let mut sources = [Source::Out; 3];
         for (source, &arg) in sources.iter_mut().zip(args) {
@@ -320,7 +321,7 @@ impl<'a> Machine<'a> {
             }
             return;
         }
-        if self.linear(d, op, width, args) {
+        if self.affine_int(d, op, width, args) {
             return;
         }
         let done = match width {
@@ -330,7 +331,7 @@ impl<'a> Machine<'a> {
         };
         if !done {
             let all: [(Operand, Width); 4] = core::array::from_fn(|at| (args[at], widths[at]));
-            self.each(d, &all[..count], &mut |x| int_op(op, width.bits(), *x));
+            self.lanewise(d, &all[..count], &mut |x| int_op(op, width.bits(), *x));
         }
     }
 
@@ -388,7 +389,7 @@ impl<'a> Machine<'a> {
         if let Some((a, b)) = uniform {
             return self.set_uniform::<u8>(d, scalar::compare(comparison, of, a, b) as u8);
         }
-        if self.linear_compare(d, comparison, of, a, b) {
+        if self.affine_compare(d, comparison, of, a, b) {
             return;
         }
         macro_rules! by {
@@ -397,7 +398,7 @@ impl<'a> Machine<'a> {
                     $(Comparison::$name => self.map2::<$t, $t, u8>(d, a, b, |x, y| {
                         scalar::compare(Comparison::$name, $of, x.bits(), y.bits()) as u8
                     }),)*
-                    _ => self.each(d, &[(a, width), (b, width)], &mut |x| scalar::compare(comparison, of, x[0], x[1]) as u64),
+                    _ => self.lanewise(d, &[(a, width), (b, width)], &mut |x| scalar::compare(comparison, of, x[0], x[1]) as u64),
                 }
             };
         }
@@ -426,17 +427,19 @@ impl<'a> Machine<'a> {
             Comparand::Float(Format::F64, false) => {
                 by!(u64, Comparand::Float(Format::F64, false), Eq, Ne, Lt, Le, Gt, Ge);
             }
-            _ => self.each(d, &[(a, width), (b, width)], &mut |x| scalar::compare(comparison, of, x[0], x[1]) as u64),
+            _ => {
+                self.lanewise(d, &[(a, width), (b, width)], &mut |x| scalar::compare(comparison, of, x[0], x[1]) as u64)
+            }
         }
     }
 
     #[inline(never)]
-    fn convert(&mut self, step: &Step<'a>, d: Reg, a: Operand) {
-        let Some(how) = conversion(step.op) else { return };
+    fn convert(&mut self, inst: &DecodedInst<'a>, d: Reg, a: Operand) {
+        let Some(how) = conversion(inst.op) else { return };
         if let (Scalar::Int { bits, signed }, Scalar::Int { bits: to, .. }) = (how.from, how.to)
             && !how.saturate
         {
-            if self.linear_convert(d, (bits, signed), to, a) {
+            if self.affine_convert(d, (bits, signed), to, a) {
                 return;
             }
             match (bits, signed, to) {
@@ -449,16 +452,16 @@ impl<'a> Machine<'a> {
             }
         }
         let profile = self.code.profile;
-        self.each(d, &[(a, how.from.width())], &mut |x| scalar::convert(&profile, how, x[0]));
+        self.lanewise(d, &[(a, how.from.width())], &mut |x| scalar::convert(&profile, how, x[0]));
     }
 
     #[inline(never)]
     fn copy<T: Lane>(&mut self, d: Reg, a: Operand) {
         let file = T::file(&self.files);
         match file.view(a) {
-            View::Rows(rows, stride) if self.is_free(d) => {
+            View::Affine(rows, stride) if self.inactive_lanes_are_dead(d) => {
                 let rows = rows.to_vec();
-                T::file_mut(&mut self.files).put_rows(d, stride, rows.into_iter());
+                T::file_mut(&mut self.files).put_affine(d, stride, rows.into_iter());
             }
             _ => self.map1::<T, T>(d, a, |a| a),
         }
@@ -468,18 +471,18 @@ impl<'a> Machine<'a> {
     #[inline(never)]
     fn special(&mut self, d: Reg, special: Special) {
         let width = self.code.kernel.width(d);
-        let setup = self.setup;
+        let config = self.config;
         let (threads, first, geometry) = (self.threads, self.first_block, self.geometry);
-        let size = setup.block;
+        let size = config.block;
         let uniform = match special {
             Special::Ntid(axis) => Some(size[axis as usize % 3] as u64),
-            Special::Nctaid(axis) => Some(setup.grid[axis as usize % 3] as u64),
+            Special::Nctaid(axis) => Some(config.grid[axis as usize % 3] as u64),
             Special::Warps => Some(threads.div_ceil(32) as u64),
             Special::Clock => Some(self.issued),
-            Special::DynamicShared => Some(setup.dynamic_shared as u64),
-            Special::TotalShared => Some(setup.static_shared as u64 + setup.dynamic_shared as u64),
-            Special::Address(variable) => setup.variables.get(variable as usize).copied(),
-            Special::BufferBytes(param) => setup.buffer_bytes.get(param as usize).copied(),
+            Special::DynamicShared => Some(config.dynamic_shared as u64),
+            Special::TotalShared => Some(config.static_shared as u64 + config.dynamic_shared as u64),
+            Special::Address(variable) => config.variables.get(variable as usize).copied(),
+            Special::BufferBytes(param) => config.buffer_bytes.get(param as usize).copied(),
             Special::SharedWindow => Some(SHARED_WINDOW),
             Special::LocalWindow => Some(LOCAL_WINDOW),
             Special::ParamWindow => Some(PARAM_WINDOW),
@@ -495,7 +498,7 @@ impl<'a> Machine<'a> {
             Special::Tid(1) => (row % rows_of_block) as u64 % size[1] as u64,
             Special::Tid(_) => (row % rows_of_block) as u64 / size[1] as u64,
             Special::Ctaid(axis) => {
-                Setup::axes(setup.grid, first + (row / rows_of_block) as u64)[axis as usize % 3] as u64
+                LaunchConfig::axes(config.grid, first + (row / rows_of_block) as u64)[axis as usize % 3] as u64
             }
             _ => 0,
         };
@@ -513,12 +516,12 @@ impl<'a> Machine<'a> {
             }) as u64
         };
         with_lane!(width, T => {
-            if matches!(special, Special::Tid(_) | Special::Ctaid(_)) && self.is_free(d) {
+            if matches!(special, Special::Tid(_) | Special::Ctaid(_)) && self.inactive_lanes_are_dead(d) {
                 let stride = T::of((special == Special::Tid(0)) as u64);
                 let rows = (0..geometry.rows).map(|row| T::of(row_value(row)));
-                T::file_mut(&mut self.files).put_rows(d, stride, rows);
+                T::file_mut(&mut self.files).put_affine(d, stride, rows);
             } else {
-                let mut out = T::file_mut(&mut self.files).take();
+                let mut out = T::file_mut(&mut self.files).acquire();
                 for (lane, out) in out.0[..geometry.lanes].iter_mut().enumerate() {
                     *out = T::of(match special {
                         Special::Tid(0) => (lane % geometry.row) as u64,

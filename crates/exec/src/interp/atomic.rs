@@ -1,13 +1,13 @@
 //! Atomics: lane after lane, in the order of their numbers.
 
-use super::Outcome;
-use super::group::Machine;
-use super::lanes::{Lane, with_lane};
+use super::fault::Outcome;
+use super::interpreter::Interpreter;
+use super::register::{Lane, with_lane};
 use crate::scalar::{extremum, int_op};
 use roundonce_arith::Profile;
 use roundonce_ir::{AtomicKind, Operand, Reg, Space, Width};
 
-impl Machine<'_> {
+impl Interpreter<'_> {
     #[allow(clippy::too_many_arguments)] // The fields of one instruction.
     pub(super) fn atomic(
         &mut self,
@@ -23,9 +23,9 @@ impl Machine<'_> {
             Operand::Imm(_) => Width::B64,
         };
         let value = Width::holding(bytes * 8);
-        self.widen(0, address, width);
-        self.widen(1, b, value);
-        self.widen(2, c, value);
+        self.widen_operand(0, address, width);
+        self.widen_operand(1, b, value);
+        self.widen_operand(2, c, value);
         let profile = self.code.profile;
         let lanes: Vec<usize> = self.active.mask.lanes().collect();
         for lane in lanes {
@@ -42,7 +42,7 @@ impl Machine<'_> {
         }
         if let Some(d) = d {
             with_lane!(value, T => {
-                let mut out = T::file_mut(&mut self.files).take();
+                let mut out = T::file_mut(&mut self.files).acquire();
                 for lane in self.active.mask.lanes() {
                     out.0[lane] = T::of(self.wide[3][lane]);
                 }

@@ -4,8 +4,7 @@
 //! accesses of different threads with no barrier between them are a race unless both only read, or both are atomic.
 //! Lanes of one warp that have met at a warp barrier or a shuffle since are ordered too.
 
-use super::{Fault, Outcome};
-use crate::launch::Trouble;
+use super::fault::{Fault, FaultKind, Outcome};
 
 /// One access: the lane, the time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,40 +16,40 @@ struct Access {
 }
 
 #[derive(Debug)]
-pub(super) struct Races {
+pub(super) struct RaceDetector {
     bytes: usize,
     writes: Vec<Option<Access>>,
     /// The last reader, and another one if there were several.
     reads: Vec<[Option<Access>; 2]>,
     barriers: Vec<u32>,
-    meetings: Vec<u32>,
+    epochs: Vec<u32>,
 }
 
-impl Races {
-    pub(super) fn new(lanes: usize, blocks: usize, bytes: usize) -> Races {
-        Races {
+impl RaceDetector {
+    pub(super) fn new(lanes: usize, blocks: usize, bytes: usize) -> RaceDetector {
+        RaceDetector {
             bytes,
             writes: vec![None; bytes * blocks],
             reads: vec![[None; 2]; bytes * blocks],
             barriers: vec![0; blocks],
-            meetings: vec![0; lanes],
+            epochs: vec![0; lanes],
         }
     }
     pub(super) fn barrier(&mut self, block: usize) {
         self.barriers[block] += 1;
     }
     /// Lanes of a warp met.
-    pub(super) fn meet(&mut self, lanes: impl Iterator<Item = usize>) {
+    pub(super) fn sync_warp(&mut self, lanes: impl Iterator<Item = usize>) {
         for lane in lanes {
-            self.meetings[lane] += 1;
+            self.epochs[lane] += 1;
         }
     }
     fn access(&self, block: usize, lane: usize, atomic: bool) -> Access {
-        Access { lane: lane as u32, time: (self.barriers[block], self.meetings[lane]), atomic }
+        Access { lane: lane as u32, time: (self.barriers[block], self.epochs[lane]), atomic }
     }
     /// Whether two accesses may come in any order.
     fn unordered(&self, old: Access, new: Access) -> bool {
-        let met = self.meetings[old.lane as usize] > old.time.1 && new.time.1 > 0 && old.lane / 32 == new.lane / 32;
+        let met = self.epochs[old.lane as usize] > old.time.1 && new.time.1 > 0 && old.lane / 32 == new.lane / 32;
         old.lane != new.lane && old.time.0 == new.time.0 && !met && !(old.atomic && new.atomic)
     }
     pub(super) fn read(&mut self, block: usize, lane: usize, address: u64, bytes: u32) -> Outcome {
@@ -94,5 +93,5 @@ impl Races {
 fn race(lane: usize, address: u64, what: &str, old: Access) -> Box<Fault> {
     let other = old.lane;
     let message = format!("race: shared memory at {address:#x} {what} lane {other} of the group, no barrier between");
-    Fault::at(Trouble::Race, lane, message)
+    Fault::at(FaultKind::Race, lane, message)
 }

@@ -1,0 +1,39 @@
+//! The interpreter: it runs a decoded kernel over a batch of whole thread blocks, up to 2,048 lanes at a time, and hands
+//! lanes to native code where there is some.
+//!
+//! Reading order: `register` (a register over many lanes: uniform, affine or varying), `split` (divergence), `interpreter`
+//! (one worker's state), `schedule` (which split runs next, branches and reconvergence), `alu`, `access`, `warp`,
+//! `barrier` (one instruction over the active lanes), `affine`, `strided`, `lanewise` (their loops), `hooks` (counts and
+//! the trace), `folded_load` (arithmetic on memory in place), `native_entry` (lanes into native code and back).
+//!
+//! The top floor but one: it uses [`kernel`](crate::kernel) and [`native`](crate::native); only
+//! [`launch`](crate::launch) uses it.
+
+mod access;
+mod affine;
+mod alu;
+mod atomic;
+mod barrier;
+mod fault;
+mod folded_load;
+mod hooks;
+mod interpreter;
+mod lanewise;
+mod mask;
+mod native_entries;
+mod native_entry;
+mod print;
+mod races;
+mod register;
+mod schedule;
+mod split;
+mod stats;
+mod strided;
+mod trace;
+mod warp;
+
+pub(crate) use fault::Fault;
+pub use fault::FaultKind;
+pub(crate) use interpreter::Interpreter;
+pub(crate) use stats::Stats;
+pub use trace::{Computed, TraceLine};

@@ -1,0 +1,86 @@
+//! Which native code a worker enters at which point, and when it stops trying.
+
+use crate::kernel::{DecodedKernel, LaunchConfig};
+use crate::native::{self, Given, Kind, Left, Piece, Point};
+use std::collections::BTreeMap;
+
+/// A worker's native entry points.
+#[derive(Debug, Default)]
+pub(super) struct NativeEntries {
+    /// Whether the launch may run native code at all.
+    pub(super) enabled: bool,
+    pub(super) entries: BTreeMap<Point, Entry>,
+}
+
+impl NativeEntries {
+    pub(super) fn new(code: &DecodedKernel<'_>, config: &LaunchConfig) -> NativeEntries {
+        let enabled = config.native && native::may_run(&Given { code, setup: config });
+        NativeEntries { enabled, ..NativeEntries::default() }
+    }
+}
+
+/// One native entry point: its code, by what registers hold there.
+#[derive(Debug, Default)]
+pub(super) struct Entry {
+    pub(super) pieces: Vec<Piece>,
+    pub(super) kind: Kind,
+    /// Tiles that exited by a side exit, less those that completed.
+    failures: u32,
+    /// It is left to the interpreter.
+    pub(super) disabled: bool,
+}
+
+/// After so many side exits an entry is left to the interpreter.
+const MAX_FAILURES: u32 = 64;
+/// If one tile in so many diverges, code for divergent lanes pays off: the interpreter takes as much longer.
+const DIVERGENCE_RATIO: u32 = 8;
+/// So many specialisations of an entry are compiled.
+pub(super) const MAX_PIECES: usize = 4;
+
+impl Entry {
+    /// Puts code back after a run, unless the run asks for another kind of code or for none.
+    pub(super) fn record(&mut self, piece: Piece, ran: &TileRuns) {
+        let completed = ran.tiles.iter().flatten().count() as u32;
+        let count = completed + ran.failed;
+        self.failures = (self.failures + ran.failed).saturating_sub(completed / 4);
+        let diverges = DIVERGENCE_RATIO * ran.diverged > count || ran.diverged > 0 && self.failures > MAX_FAILURES;
+        if ran.conflict {
+            // Stores are isolated from now on; if they already are, the entry is disabled.
+            self.disabled = self.kind.separate;
+            self.recompile_as(Kind { separate: true, ..self.kind });
+        } else if !self.kind.parting && diverges {
+            self.recompile_as(Kind { parting: true, ..self.kind });
+        } else {
+            self.disabled = self.failures > MAX_FAILURES;
+            self.pieces.push(piece);
+        }
+    }
+    fn recompile_as(&mut self, kind: Kind) {
+        self.pieces.clear();
+        self.failures = 0;
+        self.kind = kind;
+    }
+}
+
+/// The outcome of native code over the tiles of a batch.
+pub(super) struct TileRuns {
+    /// The exit of each tile; none if it took a side exit or was not run.
+    pub(super) tiles: Vec<Option<Left>>,
+    /// How many took a side exit.
+    pub(super) failed: u32,
+    /// Of these, how many because their lanes diverged.
+    pub(super) diverged: u32,
+    /// A store may alias other lanes' accesses.
+    pub(super) conflict: bool,
+}
+
+impl TileRuns {
+    pub(super) fn with_capacity(count: usize) -> TileRuns {
+        TileRuns { tiles: Vec::with_capacity(count), failed: 0, diverged: 0, conflict: false }
+    }
+    /// The next tiles took a side exit.
+    pub(super) fn fail(&mut self, count: usize) {
+        self.failed += count as u32;
+        self.tiles.resize(self.tiles.len() + count, None);
+    }
+}

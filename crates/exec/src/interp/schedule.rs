@@ -1,0 +1,272 @@
+//! The run of one batch of thread blocks: which split runs next, branches, divergence and reconvergence.
+//!
+//! All lanes start as one split. A divergent branch divides a split in two. The split at the block of the lowest priority
+//! number runs first, so that others reach it where their paths join, and are merged with it there. A barrier blocks a
+//! split until nothing else can run; then every thread block whose lanes have all arrived goes on.
+
+use super::fault::{Fault, FaultKind, Outcome};
+use super::interpreter::Interpreter;
+use super::mask::Mask;
+use super::races::RaceDetector;
+use super::register::{Geometry, Lane};
+use super::split::{Split, StepOutcome};
+use super::trace::Tracer;
+use crate::kernel::{DecodedInst, may_block};
+use roundonce_ir::{Operand, Terminator};
+use std::collections::BTreeMap;
+
+/// Every so many turns the split that has waited longest runs, so that a lane that spins does not starve the others.
+const FAIRNESS_INTERVAL: u64 = 1024;
+
+impl<'a> Interpreter<'a> {
+    /// Runs blocks `first..first + blocks` of the grid, of their lanes those in `lanes_left`: the others have exited.
+    pub(crate) fn run(&mut self, batch: u64, first: u64, blocks: usize, lanes_left: Mask) -> Outcome {
+        let row = self.config.block[0] as usize;
+        let lanes = blocks * self.threads;
+        self.geometry = Geometry { lanes, row, rows: lanes / row };
+        (self.first_block, self.blocks) = (first, blocks);
+        // Native code does not write the registers of lanes that it takes to their end.
+        if std::mem::take(&mut self.registers_dirty) || self.files.is_empty() {
+            self.files.reset(self.code.kernel.registers.len());
+        }
+        self.shared.clear();
+        self.shared.resize(self.shared_words * blocks, 0);
+        self.local.fill(0);
+        self.arrivals.clear();
+        self.issued = 0;
+        self.races = self.config.check_races.then(|| RaceDetector::new(lanes, blocks, self.shared_words * 4));
+        self.live = lanes_left;
+        let first_thread = first * self.threads as u64;
+        let trace = self.config.trace_lane.and_then(|lane| lane.checked_sub(first_thread));
+        self.tracer = Tracer::of(trace.map(|lane| lane as usize).filter(|&lane| lane < lanes));
+        self.stats.printed.push((batch, String::new()));
+
+        self.folded.clear();
+        self.splits.clear();
+        self.splits.push(Split {
+            block: 0,
+            at: 0,
+            mask: self.live,
+            blocked_on: None,
+            last_turn: 0,
+            bailed_out_at: None,
+        });
+        while let Some(split) = self.schedule()? {
+            self.run_split(split)?;
+        }
+        Ok(())
+    }
+
+    /// The next split to run, merged with all others at the same instruction. None when all lanes have exited.
+    fn schedule(&mut self) -> Outcome<Option<Split>> {
+        loop {
+            if self.splits.is_empty() {
+                return Ok(None);
+            }
+            self.turns += 1;
+            let priority = &self.code.cfg.priority;
+            let ready = self.splits.iter().enumerate().filter(|(_, split)| split.blocked_on.is_none());
+            let chosen = if self.turns.is_multiple_of(FAIRNESS_INTERVAL) {
+                ready.min_by_key(|(_, split)| split.last_turn)
+            } else {
+                ready.min_by_key(|(_, split)| (priority[split.block], split.at))
+            };
+            let Some((index, _)) = chosen else {
+                self.release_barriers()?;
+                continue;
+            };
+            let mut split = self.splits.swap_remove(index);
+            self.splits.retain(|other| {
+                let same = other.blocked_on.is_none() && (other.block, other.at) == (split.block, split.at);
+                if same {
+                    split.mask = split.mask.or(other.mask);
+                }
+                !same
+            });
+            split.last_turn = self.turns;
+            self.update_inactive_live();
+            return Ok(Some(split));
+        }
+    }
+
+    /// Runs a split until it exits, blocks, or others may have to run first.
+    fn run_split(&mut self, mut split: Split) -> Outcome {
+        let code = self.code;
+        self.activate(split.mask);
+        'entries: loop {
+            if self.may_enter_native(&split) && self.enter_native(&mut split) {
+                if split.mask.is_empty() {
+                    return Ok(());
+                }
+                continue;
+            }
+            self.registers_dirty = true;
+            let block = &code.blocks[split.block];
+            while let Some(inst) = block.insts.get(split.at) {
+                self.loc = inst.loc;
+                self.issued += 1;
+                match self.step(inst, &mut split)? {
+                    StepOutcome::Next => {
+                        split.at += 1;
+                        if self.active.full && self.splits.is_empty() {
+                            for &reg in &inst.kills {
+                                self.kill(reg);
+                            }
+                            if inst.precedes_native_entry && self.native.enabled {
+                                continue 'entries;
+                            }
+                        }
+                    }
+                    StepOutcome::FusedStore => {
+                        let store = &block.insts[split.at + 1];
+                        self.loc = store.loc;
+                        self.issued += 1;
+                        self.after(store);
+                        split.at += 2;
+                        for &reg in inst.kills.iter().chain(&store.kills) {
+                            self.kill(reg);
+                        }
+                    }
+                    StepOutcome::Exited => {
+                        self.live = self.live.without(self.active.mask);
+                        split.mask = split.mask.without(self.active.mask);
+                        if split.mask.is_empty() {
+                            return Ok(());
+                        }
+                        self.activate(split.mask);
+                        split.at += 1;
+                    }
+                    StepOutcome::Blocked(on) => {
+                        if split.mask.is_empty() {
+                            return Ok(());
+                        }
+                        if self.splits.is_empty() && split.mask == self.live && self.passes_barrier_at_once(on, inst) {
+                            self.after(inst);
+                            split.at += 1;
+                            continue 'entries;
+                        }
+                        split.blocked_on = Some(on);
+                        self.splits.push(split);
+                        return Ok(());
+                    }
+                }
+            }
+            if block.loc != 0 {
+                self.loc = block.loc;
+            }
+            self.leave(block);
+            self.issued += 1;
+            if self.issued > self.config.step_limit {
+                let message = format!("the step limit of {} instructions is reached", self.config.step_limit);
+                return Err(Fault::new(FaultKind::StepLimit, message));
+            }
+            split.at = 0;
+            match block.terminator {
+                Terminator::Jump(target) => split.block = *target,
+                Terminator::Exit => {
+                    self.live = self.live.without(split.mask);
+                    return Ok(());
+                }
+                Terminator::Branch { pred, then, otherwise } => {
+                    if let Some(value) = u8::file(&self.files).uniform(Operand::Reg(*pred)) {
+                        split.block = if value != 0 { *then } else { *otherwise };
+                    } else {
+                        let taken = self.true_lanes(Operand::Reg(*pred)).and(split.mask);
+                        self.diverge(&mut split, taken, *then, *otherwise);
+                    }
+                }
+                Terminator::Switch { index, targets, otherwise } => {
+                    if let Some(index) = u32::file(&self.files).uniform(*index) {
+                        split.block = targets.get(index as usize).copied().unwrap_or(*otherwise);
+                    } else {
+                        self.switch(&mut split, *index, targets, *otherwise);
+                    }
+                }
+            }
+            if !self.splits.is_empty() {
+                self.splits.push(split);
+                return Ok(());
+            }
+            for &reg in &block.kills {
+                if self.active.full {
+                    self.kill(reg);
+                }
+            }
+        }
+    }
+
+    /// A divergent branch: the lanes in `taken` go to `then`.
+    fn diverge(&mut self, split: &mut Split, taken: Mask, then: usize, otherwise: usize) {
+        let rest = split.mask.without(taken);
+        split.block = then;
+        if taken.is_empty() {
+            split.block = otherwise;
+        } else if !rest.is_empty() && then != otherwise {
+            split.mask = taken;
+            self.splits.push(Split { block: otherwise, mask: rest, ..split.clone() });
+        }
+    }
+
+    fn switch(&mut self, split: &mut Split, index: Operand, targets: &[usize], otherwise: usize) {
+        let mut by_target: BTreeMap<usize, Mask> = BTreeMap::new();
+        for lane in split.mask.lanes() {
+            let index = u32::file(&self.files).lane(index, lane, self.geometry) as usize;
+            let target = targets.get(index).copied().unwrap_or(otherwise);
+            let mask = by_target.entry(target).or_default();
+            *mask = mask.or(Mask::range(lane, lane + 1));
+        }
+        let mut targets = by_target.into_iter();
+        if let Some((block, mask)) = targets.next() {
+            (split.block, split.mask) = (block, mask);
+        }
+        for (block, mask) in targets {
+            self.splits.push(Split { block, mask, ..split.clone() });
+        }
+    }
+
+    /// Executes one instruction in those lanes whose guard is true.
+    #[inline]
+    fn step(&mut self, inst: &DecodedInst<'a>, split: &mut Split) -> Outcome<StepOutcome> {
+        let Some(guard) = inst.guard else {
+            return self.step_active(inst, split);
+        };
+        if let Some(value) = u8::file(&self.files).uniform(Operand::Reg(guard.pred)) {
+            return if (value != 0) == guard.expected { self.step_active(inst, split) } else { Ok(StepOutcome::Next) };
+        }
+        let holds = self.true_lanes(Operand::Reg(guard.pred));
+        let whole = self.active;
+        let mask = if guard.expected { whole.mask.and(holds) } else { whole.mask.without(holds) };
+        if mask.is_empty() {
+            return Ok(StepOutcome::Next);
+        }
+        if mask == whole.mask {
+            return self.step_active(inst, split);
+        }
+        self.activate(mask);
+        if may_block(inst.op) {
+            // The lanes whose guard is false go on.
+            let rest = Split { mask: whole.mask.without(mask), at: split.at + 1, ..split.clone() };
+            self.splits.push(rest);
+            self.update_inactive_live();
+            split.mask = mask;
+            return self.step_active(inst, split);
+        }
+        self.active.predicated = true;
+        let outcome = self.step_active(inst, split)?;
+        if outcome == StepOutcome::Next {
+            self.active = whole;
+        }
+        Ok(outcome)
+    }
+
+    /// Executes one instruction in the active lanes, between the hooks.
+    #[inline]
+    fn step_active(&mut self, inst: &DecodedInst<'a>, split: &mut Split) -> Outcome<StepOutcome> {
+        self.before(inst);
+        let outcome = self.execute(inst, split)?;
+        if !matches!(outcome, StepOutcome::Blocked(_)) {
+            self.after(inst);
+        }
+        Ok(outcome)
+    }
+}

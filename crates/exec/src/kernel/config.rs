@@ -1,0 +1,40 @@
+//! The launch configuration: what is the same for all threads of a launch.
+
+/// A launch's grid, parameters and limits.
+#[derive(Debug)]
+pub(crate) struct LaunchConfig {
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: [u32; 3],
+    /// The parameter block.
+    pub(crate) params: Vec<u32>,
+    pub(crate) param_bytes: u64,
+    pub(crate) static_shared: u32,
+    pub(crate) dynamic_shared: u32,
+    pub(crate) step_limit: u64,
+    pub(crate) check_races: bool,
+    pub(crate) trace_lane: Option<u64>,
+    pub(crate) only_block: Option<u64>,
+    pub(crate) count_lines: bool,
+    /// Native code may be used.
+    pub(crate) native: bool,
+    /// The address of each variable of the program.
+    pub(crate) variables: Vec<u64>,
+    /// The size of each parameter's buffer.
+    pub(crate) buffer_bytes: Vec<u64>,
+}
+
+impl LaunchConfig {
+    /// Threads of a block.
+    pub(crate) fn threads(&self) -> usize {
+        self.block.iter().map(|&axis| axis as usize).product()
+    }
+    /// Bytes of a block's shared memory.
+    pub(crate) fn shared_bytes(&self) -> u64 {
+        u64::from(self.static_shared) + u64::from(self.dynamic_shared)
+    }
+    /// The coordinates of an index into a grid or a block, x first.
+    pub(crate) fn axes(size: [u32; 3], index: u64) -> [u32; 3] {
+        let (x, y) = (size[0].max(1) as u64, size[1].max(1) as u64);
+        [(index % x) as u32, (index / x % y) as u32, (index / x / y) as u32]
+    }
+}

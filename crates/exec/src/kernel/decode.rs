@@ -1,0 +1,200 @@
+//! A kernel decoded once for all workers: per instruction its kills, its vector arithmetic, and what it may be fused
+//! with.
+
+use crate::scalar::Conversion;
+use roundonce_arith::batch::Batch;
+use roundonce_arith::{Format, Profile};
+use roundonce_ir::{Cfg, Guard, Kernel, Liveness, Op, Operand, Program, Reg, Role, Space, Terminator, Width};
+
+/// A decoded instruction.
+#[derive(Debug)]
+pub(crate) struct DecodedInst<'p> {
+    pub(crate) op: &'p Op,
+    pub(crate) guard: Option<Guard>,
+    /// An index into the kernel's source locations.
+    pub(crate) loc: u32,
+    /// Registers whose last use this is.
+    pub(crate) kills: Vec<Reg>,
+    /// The arithmetic over slices.
+    pub(crate) batch: Option<Batch>,
+    /// The last operation of its source instruction.
+    pub(crate) completes: bool,
+    /// Native code may be entered behind it: it is the interpreter's, or it stores.
+    pub(crate) precedes_native_entry: bool,
+    /// A load that can be folded into its only use: one single-precision operation, before memory may change.
+    pub(crate) is_foldable_load: bool,
+    /// The store of this operation's result, if it is the next instruction and the result's only use.
+    pub(crate) fused_store: Option<&'p Op>,
+}
+
+impl DecodedInst<'_> {
+    /// Whether a register is not read afterwards.
+    pub(crate) fn is_last_use(&self, reg: Reg) -> bool {
+        self.kills.contains(&reg)
+    }
+}
+
+/// A decoded basic block.
+#[derive(Debug)]
+pub(crate) struct DecodedBlock<'p> {
+    pub(crate) insts: Vec<DecodedInst<'p>>,
+    pub(crate) terminator: &'p Terminator,
+    /// Registers whose last use is the terminator.
+    pub(crate) kills: Vec<Reg>,
+    pub(crate) loc: u32,
+    /// Its terminator is an instruction of the source, not a fall-through.
+    pub(crate) ends_by_instruction: bool,
+}
+
+/// A decoded kernel.
+#[derive(Debug)]
+pub(crate) struct DecodedKernel<'p> {
+    pub(crate) program: &'p Program,
+    pub(crate) kernel: &'p Kernel,
+    pub(crate) blocks: Vec<DecodedBlock<'p>>,
+    pub(crate) cfg: Cfg,
+    pub(crate) liveness: Liveness,
+    pub(crate) profile: Profile,
+}
+
+impl<'p> DecodedKernel<'p> {
+    /// `compiles` says whether an instruction, guarded or not, may be part of native code.
+    pub(crate) fn new(
+        program: &'p Program,
+        kernel: &'p Kernel,
+        profile: Profile,
+        compiles: impl Fn(&Kernel, &Op, Option<Guard>) -> bool,
+    ) -> DecodedKernel<'p> {
+        let liveness = Liveness::of(kernel);
+        let blocks = kernel.blocks.iter().enumerate().map(|(index, block)| {
+            let mut kills = liveness.last_uses(kernel, index).into_iter();
+            let locs = block.instructions.iter().skip(1).map(|next| next.loc);
+            let mut next_locs = locs.map(Some).chain([None]);
+            let insts = block.instructions.iter().map(|instruction| {
+                let batch = match &instruction.op {
+                    Op::Float { operation, .. } => Some(Batch::new(*operation, &profile)),
+                    _ => None,
+                };
+                DecodedInst {
+                    op: &instruction.op,
+                    guard: instruction.guard,
+                    loc: instruction.loc,
+                    kills: kills.next().unwrap_or_default(),
+                    batch,
+                    completes: next_locs.next().flatten() != Some(instruction.loc),
+                    precedes_native_entry: matches!(instruction.op, Op::Store { .. })
+                        || !compiles(kernel, &instruction.op, instruction.guard),
+                    is_foldable_load: false,
+                    fused_store: None,
+                }
+            });
+            let mut insts: Vec<DecodedInst<'p>> = insts.collect();
+            for at in 0..insts.len() {
+                insts[at].is_foldable_load = is_foldable_load(kernel, &insts[at..]);
+                insts[at].fused_store = fused_store(&insts[at..]);
+            }
+            DecodedBlock {
+                insts,
+                terminator: &block.terminator,
+                kills: kills.next().unwrap_or_default(),
+                loc: block.loc,
+                ends_by_instruction: block.loc != 0
+                    && block.instructions.last().is_none_or(|last| last.loc != block.loc),
+            }
+        });
+        let blocks = blocks.collect();
+        DecodedKernel { program, kernel, blocks, cfg: Cfg::of(kernel), liveness, profile }
+    }
+
+    /// Whether blocks may communicate while they run: then they run in order, on one thread.
+    pub(crate) fn blocks_communicate(&self) -> bool {
+        self.insts().any(|inst| match inst.op {
+            Op::Atomic { space, .. } => matches!(space, Space::Global | Space::Generic),
+            Op::Fence => true,
+            _ => false,
+        })
+    }
+
+    /// All instructions.
+    pub(crate) fn insts(&self) -> impl Iterator<Item = &DecodedInst<'p>> {
+        self.blocks.iter().flat_map(|block| &block.insts)
+    }
+}
+
+/// Whether the first instruction is a load whose lanes may stay in memory until they are used.
+fn is_foldable_load(kernel: &Kernel, insts: &[DecodedInst<'_>]) -> bool {
+    let [first, rest @ ..] = insts else { return false };
+    let Op::Load { d, space: Space::Global | Space::Generic, bytes: 4, .. } = first.op else { return false };
+    let (&[Some(d)], None) = (&d[..], first.guard) else { return false };
+    if kernel.width(d) != Width::B32 {
+        return false;
+    }
+    for inst in rest {
+        let (mut reads, mut writes) = (inst.guard.is_some_and(|guard| guard.pred == d), false);
+        inst.op.registers(|role, reg| {
+            reads |= reg == d && role == Role::Use;
+            writes |= reg == d && role == Role::Def;
+        });
+        if reads {
+            return is_single_precision(inst.op) && inst.guard.is_none() && (writes || inst.is_last_use(d));
+        }
+        // Anything that may change memory or the active lanes, or that native code may be entered behind: native code
+        // reads registers.
+        let disturbs = matches!(inst.op, Op::Store { .. } | Op::Print { .. } | Op::Exit | Op::Trap { .. });
+        if writes || disturbs || inst.precedes_native_entry || inst.op.is_shared_effect() || may_block(inst.op) {
+            return false;
+        }
+    }
+    false
+}
+
+/// The second instruction, if all it does is store what the first computes.
+fn fused_store<'p>(insts: &[DecodedInst<'p>]) -> Option<&'p Op> {
+    let [first, store, ..] = insts else { return None };
+    let (Op::Float { d, .. }, true, None, None) = (first.op, is_single_precision(first.op), first.guard, store.guard)
+    else {
+        return None;
+    };
+    let Op::Store { values, bytes: 4, width: Width::B32, space: Space::Global | Space::Generic, address, .. } =
+        store.op
+    else {
+        return None;
+    };
+    let only_use = values[..] == [Operand::Reg(*d)] && *address != Operand::Reg(*d) && store.is_last_use(*d);
+    only_use.then_some(store.op)
+}
+
+/// Whether operands and result are lanes of 32 bits, so that memory can stand for them.
+fn is_single_precision(op: &Op) -> bool {
+    match op {
+        Op::Float { operation, .. } => {
+            let width = |format: Format| Width::holding(format.width());
+            (width(operation.format), width(operation.source_format)) == (Width::B32, Width::B32)
+        }
+        _ => false,
+    }
+}
+
+/// Whether lanes may have to wait for others at an instruction.
+pub(crate) const fn may_block(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Barrier { .. }
+            | Op::WarpBarrier { .. }
+            | Op::Shuffle { .. }
+            | Op::Vote { .. }
+            | Op::Match { .. }
+            | Op::Elect { .. }
+            | Op::Reduce { .. }
+    )
+}
+
+/// A conversion's parameters.
+pub(crate) fn conversion(op: &Op) -> Option<Conversion> {
+    match op {
+        &Op::Convert { to, from, rounding, integral, flush, saturate, .. } => {
+            Some(Conversion { from, to, rounding, integral, flush, saturate })
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,213 @@
+//! Arguments and variables laid out in global memory, and the limits of a launch.
+
+use super::api::{Arg, Engine, Options, RunError};
+use crate::interp::FaultKind;
+use crate::kernel::{Buffer, LANES, LaunchConfig, Layout, MayWrite, THREADS, WINDOW, write_element};
+use roundonce_ir::{Kernel, Param, Passing, Program, Variable};
+
+/// CUDA's limits of a grid's axes.
+const GRID_LIMIT: [u32; 3] = [0x7fff_ffff, 65_535, 65_535];
+
+/// The sizes that the caller chose.
+pub(super) struct Sizes {
+    pub(super) grid: [u32; 3],
+    pub(super) block: [u32; 3],
+    pub(super) dynamic_shared: u32,
+}
+
+impl Sizes {
+    pub(super) fn check(&self, kernel: &Kernel) -> Result<(), RunError> {
+        let fail = |message: String| Err(RunError::usage(&kernel.name, message));
+        let [x, y, z] = self.block;
+        let threads = self.block.iter().fold(1u64, |all, &axis| all.saturating_mul(axis.into()));
+        if threads == 0 || threads > THREADS as u64 {
+            return fail(format!("a block of {x} × {y} × {z} threads: it must have 1 to {THREADS}"));
+        }
+        if let Some(most) = kernel.max_threads.filter(|&most| threads > u64::from(most)) {
+            return fail(format!("a block of {threads} threads: the kernel allows {most}"));
+        }
+        if let Some(required) = kernel.required_block.filter(|required| *required != self.block) {
+            let [a, b, c] = required;
+            return fail(format!("a block of {x} × {y} × {z} threads: the kernel requires {a} × {b} × {c}"));
+        }
+        for (axis, (&size, limit)) in self.grid.iter().zip(GRID_LIMIT).enumerate() {
+            if size == 0 || size > limit {
+                return fail(format!("{size} blocks along axis {axis}: there must be 1 to {limit}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A launch's global memory: the words of each segment and their addresses.
+pub(super) struct GlobalMemory {
+    pub(super) layout: Layout,
+    pub(super) words: Vec<Vec<u32>>,
+    /// Which argument each segment is; variables are none.
+    args: Vec<Option<usize>>,
+    /// Whether the kernel may write each.
+    pub(super) written: Vec<bool>,
+}
+
+impl GlobalMemory {
+    /// Places arguments and variables, and fills the parameter block.
+    pub(super) fn lay_out(
+        program: &Program,
+        kernel: &Kernel,
+        sizes: &Sizes,
+        args: Vec<Arg>,
+        options: &Options,
+    ) -> Result<(GlobalMemory, LaunchConfig), RunError> {
+        let fail = |message: String| Err(RunError::usage(&kernel.name, message));
+        let may_write = MayWrite::of(kernel);
+        let mut memory =
+            GlobalMemory { layout: Layout::default(), words: Vec::new(), args: Vec::new(), written: Vec::new() };
+        let mut params = vec![0u8; kernel.param_bytes as usize];
+        let mut buffer_bytes = vec![0; kernel.params.len()];
+        for (index, (param, arg)) in kernel.params.iter().zip(args).enumerate() {
+            if let Arg::Buffer(buffer) = &arg {
+                buffer_bytes[index] = buffer.len() as u64;
+            }
+            let bytes = match memory.place_argument(index, param, arg, may_write.param(index)) {
+                Ok(bytes) => bytes,
+                Err(message) => return fail(message),
+            };
+            let room = params.get_mut(param.offset as usize..(param.offset as usize + param.size as usize));
+            let Some(room) = room else {
+                return fail(format!("`{}` lies outside the parameter block", param.name));
+            };
+            for (at, byte) in room.iter_mut().enumerate() {
+                *byte = bytes.get(at).copied().unwrap_or(0);
+            }
+        }
+        let variables = memory.place_variables(&program.variables, may_write.variables());
+        if program.address_bits == 32 && memory.layout.end() > 1 << 32 {
+            return fail("the buffers do not fit into 32-bit addresses".to_owned());
+        }
+        let config = LaunchConfig {
+            grid: sizes.grid,
+            block: sizes.block,
+            params: Buffer::from_bytes(&params).into_words(),
+            param_bytes: kernel.param_bytes.into(),
+            static_shared: kernel.shared_bytes,
+            dynamic_shared: sizes.dynamic_shared,
+            step_limit: options.step_limit,
+            check_races: options.check_races,
+            trace_lane: options.trace_lane,
+            only_block: options.only_block,
+            count_lines: options.count_lines,
+            native: options.engine != Engine::Interpreter,
+            variables,
+            buffer_bytes,
+        };
+        Ok((memory, config))
+    }
+
+    fn add(&mut self, name: &str, words: Vec<u32>, bytes: u64, align: u64, writable: bool) -> u64 {
+        self.words.push(words);
+        self.layout.add(name, bytes, align, writable)
+    }
+
+    /// The bytes that the parameter receives: a buffer's address, or the value. The error is a message.
+    fn place_argument(&mut self, index: usize, param: &Param, arg: Arg, written: bool) -> Result<Vec<u8>, String> {
+        match arg {
+            Arg::Buffer(_) if param.passing == Passing::Value => {
+                Err(format!("`{}` is a value, not a buffer", param.name))
+            }
+            Arg::Buffer(buffer) => {
+                self.args.push(Some(index));
+                self.written.push(written);
+                let size = buffer.len() as u64;
+                Ok(self.add(&param.name, buffer.into_words(), size, 256, true).to_le_bytes().to_vec())
+            }
+            Arg::Scalar(_) if param.passing == Passing::Buffer => {
+                Err(format!("`{}` is a buffer, not a number", param.name))
+            }
+            Arg::Scalar(bits) => Ok(bits.to_le_bytes().to_vec()),
+            Arg::Bytes(bytes) if bytes.len() != param.size as usize => {
+                Err(format!("`{}` has {} bytes, {} are given", param.name, param.size, bytes.len()))
+            }
+            Arg::Bytes(bytes) => Ok(bytes),
+        }
+    }
+
+    /// Variables behind the buffers, addresses in their initial values filled in.
+    fn place_variables(&mut self, variables: &[Variable], written: bool) -> Vec<u64> {
+        let mut addresses = Vec::with_capacity(variables.len());
+        for variable in variables {
+            let align = variable.align.clamp(1, 1 << 20).next_power_of_two();
+            self.args.push(None);
+            self.written.push(written && !variable.constant);
+            let mut bytes = variable.initial.clone();
+            bytes.resize(variable.size as usize, 0);
+            let words = Buffer::from_bytes(&bytes).into_words();
+            addresses.push(self.add(&variable.name, words, variable.size, align, !variable.constant));
+        }
+        let first = self.words.len() - variables.len();
+        for (variable, words) in variables.iter().zip(&mut self.words[first..]) {
+            for relocation in &variable.relocations {
+                let address = addresses.get(relocation.variable as usize).copied().unwrap_or(0);
+                let value = address.wrapping_add(relocation.addend as u64);
+                let bytes = if relocation.bytes == 8 { 8 } else { 4 };
+                let fits = relocation.offset % bytes == 0 && relocation.offset.saturating_add(bytes) <= variable.size;
+                if fits {
+                    write_element(words, relocation.offset, bytes as u32, value);
+                }
+            }
+        }
+        addresses
+    }
+
+    /// The contents of the buffers, by argument.
+    pub(super) fn into_buffers(self, count: usize) -> Vec<Option<Buffer>> {
+        let mut buffers = vec![None; count];
+        for ((words, segment), arg) in self.words.into_iter().zip(&self.layout.segments).zip(&self.args) {
+            if let Some(arg) = *arg {
+                buffers[arg] = Some(Buffer::from_parts(words, segment.bytes as usize));
+            }
+        }
+        buffers
+    }
+}
+
+/// As many arguments as parameters.
+pub(super) fn check_count(kernel: &Kernel, count: usize) -> Result<(), RunError> {
+    if count == kernel.params.len() {
+        return Ok(());
+    }
+    let names: Vec<&str> = kernel.params.iter().map(|param| param.name.as_str()).collect();
+    let message = format!("the kernel takes {} arguments ({}), {count} are given", names.len(), names.join(", "));
+    Err(RunError::usage(&kernel.name, message))
+}
+
+/// Whether all that the launch will allocate is within the limit, before any of it is allocated.
+pub(super) fn check_memory(
+    program: &Program,
+    kernel: &Kernel,
+    sizes: &Sizes,
+    args: &[Arg],
+    options: &Options,
+    workers: usize,
+) -> Result<(), RunError> {
+    let buffers = args.iter().map(|arg| match arg {
+        Arg::Buffer(buffer) => buffer.len() as u64,
+        _ => 0,
+    });
+    let variables = program.variables.iter().map(|variable| variable.size);
+    let global = buffers.chain(variables).fold(0u64, u64::saturating_add);
+    let shared = u64::from(kernel.shared_bytes) + u64::from(sizes.dynamic_shared);
+    let of_batch = (shared + u64::from(kernel.local_bytes)) * LANES as u64;
+    let all = global.saturating_add(of_batch * workers as u64);
+    let fail =
+        |message: String| Err(RunError { kind: FaultKind::MemoryLimit, ..RunError::usage(&kernel.name, message) });
+    if shared > WINDOW || u64::from(kernel.local_bytes) > WINDOW {
+        return fail(format!(
+            "{shared} bytes of shared and {} of local memory: {WINDOW} are possible",
+            kernel.local_bytes
+        ));
+    }
+    if all > options.memory_limit {
+        return fail(format!("the launch needs {all} bytes of memory; the limit is {}", options.memory_limit));
+    }
+    Ok(())
+}
