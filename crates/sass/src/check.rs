@@ -8,7 +8,7 @@ use crate::listing::{Code, Line, Listing};
 use crate::parse::{Statement, read_immediate};
 use crate::print::push_immediate;
 use crate::rules::{self, instruction_findings};
-use crate::{Style, decode};
+use crate::{SlotFault, Style, decode};
 
 /// Every finding of a text, in its order.
 ///
@@ -31,28 +31,28 @@ pub fn check(text: &str) -> Vec<Finding> {
     findings
 }
 
-/// What is against a rule, or worth knowing, in lines that can be read.
+/// Violations and notes about the lines that can be read.
 pub(crate) fn listing_findings(text: &str, listing: &Listing) -> Vec<Finding> {
     let mut findings = Vec::new();
     let scheduled = listing.lines.iter().any(|line| line.slot.is_some());
     for line in &listing.lines {
         match &line.code {
             Code::Statement(statement) => {
-                let fma = statement.instruction.shape().encoding.is_some();
                 statement_findings(text, statement, &mut findings);
-                if fma {
+                if statement.instruction.operand_form().encoding.is_some() {
                     slot_findings(line, &mut findings);
                 }
             }
             Code::Word(word) => {
                 if let Ok(instruction) = decode(*word) {
-                    instruction_findings(&instruction, line.place(), &mut findings);
+                    instruction_findings(&instruction, line.location(), &mut findings);
                     slot_findings(line, &mut findings);
                 }
             }
         }
         if scheduled && line.slot.is_none() {
-            let finding = rules::UNSCHEDULED.finding(line.place(), "no scheduling here, though other lines have some");
+            let finding =
+                rules::UNSCHEDULED.finding(line.location(), "no scheduling here, though other lines have some");
             findings.push(finding.help("a bundle gets `?W15G` for it, the longest stall"));
         }
     }
@@ -63,7 +63,7 @@ pub(crate) fn listing_findings(text: &str, listing: &Listing) -> Vec<Finding> {
 fn statement_findings(text: &str, statement: &Statement, findings: &mut Vec<Finding>) {
     let (start, end) = statement.span;
     instruction_findings(&statement.instruction, Location::Span { start, end }, findings);
-    if statement.instruction.shape().form.is_none() {
+    if statement.instruction.opcode().immediates_are_bits() {
         return;
     }
     for (operand, (start, end)) in statement.instruction.operands().iter().zip(statement.operands) {
@@ -105,8 +105,11 @@ fn immediate_findings(written: &str, bits: u32, span: (usize, usize), findings: 
 fn slot_findings(line: &Line, findings: &mut Vec<Finding>) {
     let Some(slot) = line.slot else { return };
     for fault in slot.faults() {
-        let rule = if matches!(fault, crate::SlotFault::Top) { rules::SLOT_TOP } else { rules::BARRIER };
-        findings.push(rule.finding(line.place(), fault.to_string()));
+        let rule = match fault {
+            SlotFault::WriteBarrier(_) | SlotFault::ReadBarrier(_) => rules::BARRIER,
+            SlotFault::Top => rules::SLOT_TOP,
+        };
+        findings.push(rule.finding(line.location(), fault.to_string()));
     }
     let instruction = match line.code {
         Code::Statement(statement) => Ok(statement.instruction),
@@ -116,7 +119,7 @@ fn slot_findings(line: &Line, findings: &mut Vec<Finding>) {
         let unkept = slot.reuse() & !crate::disassemble::shown_reuse(&instruction);
         if unkept != 0 {
             let message = format!("reuse mask {unkept:#x} names sources that are not registers");
-            findings.push(rules::REUSE.finding(line.place(), message));
+            findings.push(rules::REUSE.finding(line.location(), message));
         }
     }
 }
@@ -138,7 +141,7 @@ fn pair_findings(listing: &Listing, findings: &mut Vec<Finding>) {
                 _ if index + 1 == listing.lines.len() => Some("there is no next instruction to issue with"),
                 _ => None,
             };
-            findings.extend(message.map(|message| rules::PAIR.finding(line.place(), message)));
+            findings.extend(message.map(|message| rules::PAIR.finding(line.location(), message)));
         }
         paired_before = line.pairs;
         in_bundle = (in_bundle + 1) % 3;

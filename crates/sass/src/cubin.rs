@@ -65,7 +65,7 @@ impl Cubin {
         Ok(Cubin { target, kernels })
     }
 
-    /// The kernels as text, each under its label `.text.NAME:`. Words that are neither FFMA nor FFMA32I are `.dword`.
+    /// The kernels as text, each under its label `.text.NAME:`. Words of no known encoding are `.dword`.
     pub fn disassemble(&self, layout: &Layout) -> Result<String, Finding> {
         let mut out = String::new();
         for kernel in &self.kernels {

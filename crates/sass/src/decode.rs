@@ -3,10 +3,11 @@
 use core::fmt;
 
 use crate::fields::{self, Field};
-use crate::instruction::{Guard, Instruction, Operand, Value};
-use crate::shape::{BY_OPCODE, ENCODABLE, Place, SHAPES};
+use crate::instruction::{Guard, Instruction, Value};
+use crate::lookup::{self, ENTRIES, encodable_names};
+use crate::opcode::OperandField;
 
-/// A word that is neither FFMA nor FFMA32I: its opcode is at fault.
+/// A word of none of the table's encodings: its opcode is at fault.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct DecodeError {
     /// The word.
@@ -21,24 +22,25 @@ impl DecodeError {
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The form whose fixed bits differ least is the one that a flipped bit would have spoilt.
-        let distance = |mask: u64, opcode: u64| ((self.word ^ opcode) & mask).count_ones();
-        let nearest = SHAPES
+        let distance = |mask: u64, bits: u64| ((self.word ^ bits) & mask).count_ones();
+        let nearest = ENTRIES
             .iter()
-            .filter_map(|shape| shape.encoding.map(|e| (distance(e.mask, e.opcode), shape, e)))
+            .filter_map(|entry| entry.form.encoding.map(|e| (distance(e.mask, e.bits), entry, e)))
             .min_by_key(|(distance, ..)| *distance);
         write!(
             f,
-            "{:#018x} is neither FFMA nor FFMA32I: its opcode (bits 55 to 63) is {:09b}",
+            "{:#018x} is neither {}: its opcode (bits 55 to 63) is {:09b}",
             self.word,
+            encodable_names().join(" nor "),
             DecodeError::FIELD.get(self.word)
         )?;
         match nearest {
-            Some((_, shape, encoding)) => write!(
+            Some((_, entry, encoding)) => write!(
                 f,
                 ", the nearest is {} with {} ({:09b})",
-                shape.mnemonic,
-                shape.name,
-                DecodeError::FIELD.get(encoding.opcode)
+                entry.opcode().name,
+                entry.form.name,
+                DecodeError::FIELD.get(encoding.bits)
             ),
             None => Ok(()),
         }
@@ -59,48 +61,36 @@ impl fmt::Display for DecodeError {
 /// ```
 #[inline]
 pub fn decode(word: u64) -> Result<Instruction, DecodeError> {
-    // One copy of the code for each encodable shape, in which the shape's table is a constant.
-    match BY_OPCODE[fields::OPCODE.get(word) as usize] {
-        0 => decode_as::<0>(word),
-        1 => decode_as::<1>(word),
-        2 => decode_as::<2>(word),
-        3 => decode_as::<3>(word),
-        4 => decode_as::<4>(word),
-        _ => Err(DecodeError { word }),
-    }
-}
-
-const _: () = assert!(ENCODABLE == 5, "a copy of the code for each encodable shape");
-
-#[inline(always)]
-fn decode_as<const SHAPE: usize>(word: u64) -> Result<Instruction, DecodeError> {
-    let shape = const { &SHAPES[SHAPE] };
-    let Some(encoding) = &shape.encoding else {
+    let Some((index, entry)) = lookup::word(word).map(|index| (index, &ENTRIES[usize::from(index)])) else {
         return Err(DecodeError { word });
     };
-    let mut instruction = Instruction::blank(SHAPE as u8);
+    let Some(encoding) = &entry.form.encoding else {
+        return Err(DecodeError { word });
+    };
+    let mut instruction = Instruction::blank(index);
     instruction.guard =
         Guard { predicate: fields::PREDICATE.get(word) as u8, negated: fields::PREDICATE_NOT.get(word) != 0 };
-    for (value, field) in instruction.modifiers.iter_mut().zip(shape.modifiers) {
-        *value = field.field.get(word) as u8;
+    for (value, field) in instruction.modifiers.iter_mut().zip(encoding.modifiers) {
+        *value = field.get(word) as u8;
     }
-    for (operand, place) in instruction.operands.iter_mut().zip(shape.places) {
-        *operand = Operand::plain(match *place {
-            Place::Register(field) => Value::Register(field.get(word) as u8),
-            Place::Destination => Value::Register(fields::RD.get(word) as u8),
-            Place::Constant { offset, bank } => {
+    for (operand, field) in instruction.operands.iter_mut().zip(entry.form.operands) {
+        operand.value = match *field {
+            OperandField::Register(field) => Value::Register(field.get(word) as u8),
+            OperandField::Destination => Value::Register(fields::RD.get(word) as u8),
+            OperandField::Constant { offset, bank } => {
                 Value::Constant { bank: bank.get(word) as u8, offset: (offset.get(word) * 4) as u16 }
             }
-            Place::ShortImmediate { low, sign } => {
+            OperandField::ShortImmediate { low, sign } => {
                 Value::Immediate((low.get(word) << 12 | sign.get(word) << 31) as u32)
             }
-            Place::Immediate(field) => Value::Immediate(field.get(word) as u32),
-            // Shapes with an encoding have none of these.
-            Place::Text(_) => return Err(DecodeError { word }),
-        });
+            OperandField::Immediate(field) => Value::Immediate(field.get(word) as u32),
+            // Forms with an encoding have none of these.
+            OperandField::Unencoded(_) => return Err(DecodeError { word }),
+        };
     }
-    instruction.operands[encoding.product_sign_on].negate = encoding.negate_product.get(word) != 0;
-    instruction.operands[3].negate = encoding.negate_addend.get(word) != 0;
-    instruction.ignored_bits = word & const { SHAPES[SHAPE].ignored() };
+    for sign in encoding.signs {
+        instruction.operands[sign.printed_on].negate = sign.field.get(word) != 0;
+    }
+    instruction.ignored_bits = word & entry.ignored;
     Ok(instruction)
 }

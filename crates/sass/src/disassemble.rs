@@ -4,11 +4,11 @@ use roundonce_isa::{Finding, Location};
 
 use crate::decode;
 use crate::instruction::Instruction;
+use crate::opcode::OperandKind;
 use crate::print::Style;
 use crate::rules;
 use crate::schedule::{Control, Slot};
 use crate::schedule_text::{ScheduleStyle, push_envytools, push_prefix, push_suffix};
-use crate::shape::Kind;
 
 /// How a disassembly looks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -32,7 +32,7 @@ impl Layout {
 /// The text of a word.
 ///
 /// # Errors
-/// If it is neither FFMA nor FFMA32I; the place is word 0.
+/// If it has none of the table's encodings; the location is word 0.
 ///
 /// ```
 /// use roundonce_sass::{Style, disasm_word};
@@ -63,7 +63,9 @@ pub fn disasm_word_into(word: u64, style: Style, out: &mut String) -> Result<(),
 /// The reuse bits that an instruction's text can show: those of its register sources.
 pub(crate) fn shown_reuse(instruction: &Instruction) -> u32 {
     let sources = instruction.operands().iter().skip(1).enumerate();
-    sources.filter(|(_, operand)| operand.value.kind() == Kind::Register).fold(0, |mask, (index, _)| mask | 1 << index)
+    sources
+        .filter(|(_, operand)| operand.value.kind() == OperandKind::Register)
+        .fold(0, |mask, (index, _)| mask | 1 << index)
 }
 
 /// One instruction's text in its place.
@@ -122,7 +124,7 @@ pub fn disasm_words(words: &[u64], layout: &Layout) -> String {
     out
 }
 
-/// The text of bundles: a control word and three instructions each. A word that is neither FFMA nor FFMA32I becomes
+/// The text of bundles: a control word and three instructions each. A word of no known encoding becomes
 /// `.dword 0x…`.
 ///
 /// # Errors

@@ -4,22 +4,25 @@ use core::fmt;
 
 use crate::fields;
 use crate::instruction::{Instruction, Value};
-use crate::shape::{ENCODABLE, Place, SHAPES};
+use crate::opcode::OperandField;
+use crate::print::Register;
 
 /// Why an instruction has no word.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum EncodeError {
     /// Only the text of this mnemonic is known.
     TextOnly,
-    /// An operand is of another kind than the shape has in its place.
+    /// An operand is of another kind than the form has in its place.
     Kind,
     /// The lower 12 bits of a 20-bit immediate are not zero.
     ShortImmediate {
         /// The f32's bits.
         bits: u32,
     },
-    /// The addend's register of FFMA32I is not the destination.
+    /// The addend's register is not the destination, though the word has one field for both.
     AddendIsNotDestination {
+        /// The mnemonic.
+        opcode: &'static str,
         /// The destination.
         destination: u8,
         /// The addend's register.
@@ -40,8 +43,8 @@ pub enum EncodeError {
         /// Its number.
         predicate: u8,
     },
-    /// `-Rd`: a destination has no sign.
-    NegatedDestination,
+    /// `-Rd`: an operand that has no sign.
+    NoSign,
 }
 
 impl fmt::Display for EncodeError {
@@ -58,18 +61,18 @@ impl fmt::Display for EncodeError {
                     bits & 0xfff
                 )
             }
-            EncodeError::AddendIsNotDestination { destination, addend } => write!(
+            EncodeError::AddendIsNotDestination { opcode, destination, addend } => write!(
                 f,
-                "the addend of FFMA32I is {}, but it must be the destination, {}",
-                crate::print::Register(addend),
-                crate::print::Register(destination)
+                "the addend of {opcode} is {}, but it must be the destination, {}",
+                Register(addend),
+                Register(destination)
             ),
             EncodeError::Offset { offset } => write!(f, "the constant offset {offset:#x} is not a multiple of 4"),
             EncodeError::Bank { bank } => write!(f, "there is no constant bank {bank:#x}: banks end at 0x1f"),
             EncodeError::Predicate { predicate } => {
                 write!(f, "there is no predicate {predicate}: they are P0 to P6 and PT")
             }
-            EncodeError::NegatedDestination => f.write_str("a destination has no sign"),
+            EncodeError::NoSign => f.write_str("this operand has no sign"),
         }
     }
 }
@@ -88,40 +91,27 @@ impl fmt::Display for EncodeError {
 /// ```
 #[inline]
 pub fn encode(instruction: &Instruction) -> Result<u64, (EncodeError, usize)> {
-    // One copy of the code for each encodable shape, in which the shape's table is a constant.
-    match instruction.shape {
-        0 => encode_as::<0>(instruction),
-        1 => encode_as::<1>(instruction),
-        2 => encode_as::<2>(instruction),
-        3 => encode_as::<3>(instruction),
-        4 => encode_as::<4>(instruction),
-        _ => Err((EncodeError::TextOnly, 0)),
-    }
-}
-
-const _: () = assert!(ENCODABLE == 5, "a copy of the code for each encodable shape");
-
-#[inline(always)]
-fn encode_as<const SHAPE: usize>(instruction: &Instruction) -> Result<u64, (EncodeError, usize)> {
-    let shape = const { &SHAPES[SHAPE] };
-    let Some(encoding) = &shape.encoding else {
+    let entry = instruction.entry();
+    let Some(encoding) = &entry.form.encoding else {
         return Err((EncodeError::TextOnly, 0));
     };
     let guard = instruction.guard;
     if guard.predicate > fields::PREDICATE.max() as u8 {
         return Err((EncodeError::Predicate { predicate: guard.predicate }, 0));
     }
-    let mut word = encoding.opcode
-        | instruction.ignored_bits & const { SHAPES[SHAPE].ignored() }
+    let mut word = encoding.bits
+        | instruction.ignored_bits & entry.ignored
         | fields::PREDICATE.put(u64::from(guard.predicate))
         | fields::PREDICATE_NOT.put(u64::from(guard.negated));
-    for (field, value) in shape.modifiers.iter().zip(instruction.modifiers) {
-        word |= field.field.put(u64::from(value));
+    for (field, value) in encoding.modifiers.iter().zip(instruction.modifiers) {
+        word |= field.put(u64::from(value));
     }
-    for (index, (place, operand)) in shape.places.iter().zip(instruction.operands).enumerate() {
-        word |= match (*place, operand.value) {
-            (Place::Register(field), Value::Register(number)) => field.put(u64::from(number)),
-            (Place::Constant { offset, bank }, Value::Constant { bank: number, offset: bytes }) => {
+    let mut negated = 0;
+    for (index, (field, operand)) in entry.form.operands.iter().zip(&instruction.operands).enumerate() {
+        negated |= u8::from(operand.negate) << index;
+        word |= match (field, operand.value) {
+            (OperandField::Register(field), Value::Register(number)) => field.put(u64::from(number)),
+            (OperandField::Constant { offset, bank }, Value::Constant { bank: number, offset: bytes }) => {
                 if bytes % 4 != 0 {
                     return Err((EncodeError::Offset { offset: bytes }, index));
                 }
@@ -130,28 +120,31 @@ fn encode_as<const SHAPE: usize>(instruction: &Instruction) -> Result<u64, (Enco
                 }
                 offset.put(u64::from(bytes / 4)) | bank.put(u64::from(number))
             }
-            (Place::ShortImmediate { low, sign }, Value::Immediate(bits)) => {
+            (OperandField::ShortImmediate { low, sign }, Value::Immediate(bits)) => {
                 if bits & 0xfff != 0 {
                     return Err((EncodeError::ShortImmediate { bits }, index));
                 }
                 low.put(u64::from(bits >> 12)) | sign.put(u64::from(bits >> 31))
             }
-            (Place::Immediate(field), Value::Immediate(bits)) => field.put(u64::from(bits)),
-            (Place::Destination, Value::Register(addend)) => {
+            (OperandField::Immediate(field), Value::Immediate(bits)) => field.put(u64::from(bits)),
+            (OperandField::Destination, Value::Register(addend)) => {
                 let destination = instruction.destination();
                 if addend != destination {
-                    return Err((EncodeError::AddendIsNotDestination { destination, addend }, index));
+                    let opcode = entry.opcode().name;
+                    return Err((EncodeError::AddendIsNotDestination { opcode, destination, addend }, index));
                 }
                 0
             }
             _ => return Err((EncodeError::Kind, index)),
         };
     }
-    let [destination, a, b, c] = instruction.operands.map(|operand| operand.negate);
-    if destination {
-        return Err((EncodeError::NegatedDestination, 0));
+    let mut unsigned = negated;
+    for sign in encoding.signs {
+        word |= sign.field.put(u64::from((negated & sign.operands).count_ones()));
+        unsigned &= !sign.operands;
     }
-    word |= encoding.negate_product.put(u64::from(a ^ b));
-    word |= encoding.negate_addend.put(u64::from(c));
+    if unsigned != 0 {
+        return Err((EncodeError::NoSign, unsigned.trailing_zeros() as usize));
+    }
     Ok(word)
 }

@@ -80,10 +80,10 @@ fields! { INSTRUCTION_FIELDS, "Every field that an instruction word has in some 
     SAT             ".SAT"                     50  1;
     ROUNDING        ".rnd"                     51  2;
     FMZ             ".fmz"                     53  2;
-    LONG_CC         ".CC of FFMA32I"           52  1;
-    LONG_SAT        ".SAT of FFMA32I"          55  1;
-    LONG_NEGATE_A   "product sign of FFMA32I"  56  1;
-    LONG_NEGATE_C   "addend sign of FFMA32I"   57  1;
+    LONG_CC         ".CC beside imm32"         52  1;
+    LONG_SAT        ".SAT beside imm32"        55  1;
+    LONG_NEGATE_A   "product sign beside imm32"56  1;
+    LONG_NEGATE_C   "addend sign beside imm32" 57  1;
     OPCODE          "opcode"                   55  9;
 }
 

@@ -1,9 +1,10 @@
 //! One instruction, taken apart: what text and binary both become.
 
 use roundonce_arith::Operand as Side;
-use roundonce_isa::{Part, Recipe, Slot};
+use roundonce_isa::Recipe;
 
-use crate::shape::{Kind, MAX_OPERANDS, MAX_SLOTS, SHAPES, Shape};
+use crate::lookup::{ENTRIES, Entry};
+use crate::opcode::{Lowering, MAX_MODIFIERS, MAX_OPERANDS, Modifier, Opcode, OperandForm, OperandKind};
 
 /// The register that reads as zero and swallows what is written: `RZ`.
 pub const RZ: u8 = 255;
@@ -42,11 +43,11 @@ pub enum Value {
 
 impl Value {
     /// Its kind.
-    pub const fn kind(self) -> Kind {
+    pub const fn kind(self) -> OperandKind {
         match self {
-            Value::Register(_) => Kind::Register,
-            Value::Constant { .. } => Kind::Constant,
-            Value::Immediate(_) => Kind::Immediate,
+            Value::Register(_) => OperandKind::Register,
+            Value::Constant { .. } => OperandKind::Constant,
+            Value::Immediate(_) => OperandKind::Immediate,
         }
     }
 }
@@ -74,92 +75,83 @@ impl Operand {
 ///
 /// ```
 /// let instruction = roundonce_sass::decode(0x59bc_0180_0027_0100).unwrap();
-/// assert_eq!(instruction.shape().name, "register");
+/// assert_eq!((instruction.opcode().name, instruction.operand_form().name), ("FFMA", "register"));
 /// assert_eq!(instruction.modifier(".rnd"), Some(".RZ"));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Instruction {
-    pub(crate) shape: u8,
+    /// The index of its operand form in [`ENTRIES`].
+    pub(crate) entry: u16,
     /// Where it runs.
     pub guard: Guard,
-    /// The value of each modifier slot of the shape.
-    pub(crate) modifiers: [u8; MAX_SLOTS],
+    /// The value of each modifier slot of the opcode.
+    pub(crate) modifiers: [u8; MAX_MODIFIERS],
     pub(crate) operands: [Operand; MAX_OPERANDS],
-    /// The bits of the word that mean nothing in this form (`Shape::ignored`), kept.
+    /// The bits of the word that mean nothing in this form ([`OperandForm::ignored`]), kept.
     pub ignored_bits: u64,
 }
 
 impl Instruction {
-    /// An instruction of the shape with that index, with nothing set.
-    pub(crate) const fn blank(shape: u8) -> Instruction {
+    /// An instruction of the operand form with that index, with nothing set.
+    pub(crate) const fn blank(entry: u16) -> Instruction {
         Instruction {
-            shape,
+            entry,
             guard: Guard::ALWAYS,
-            modifiers: [0; MAX_SLOTS],
+            modifiers: [0; MAX_MODIFIERS],
             operands: [Operand::plain(Value::Register(RZ)); MAX_OPERANDS],
             ignored_bits: 0,
         }
     }
 
+    #[inline]
+    pub(crate) fn entry(&self) -> &'static Entry {
+        &ENTRIES[usize::from(self.entry)]
+    }
+    /// Its row in the table.
+    #[inline]
+    pub fn opcode(&self) -> &'static Opcode {
+        self.entry().opcode()
+    }
     /// Its operand form.
     #[inline]
-    pub fn shape(&self) -> &'static Shape {
-        &SHAPES[usize::from(self.shape)]
+    pub fn operand_form(&self) -> &'static OperandForm {
+        self.entry().form
     }
     /// The operands, the destination first.
     #[inline]
     pub fn operands(&self) -> &[Operand] {
-        &self.operands[..self.shape().places.len()]
+        &self.operands[..self.operand_form().operands.len()]
     }
     /// The operands, the destination first.
     #[inline]
     pub fn operands_mut(&mut self) -> &mut [Operand] {
-        let count = self.shape().places.len();
+        let count = self.operand_form().operands.len();
         &mut self.operands[..count]
     }
     /// The register written; [`RZ`] where nothing is.
     pub fn destination(&self) -> u8 {
         match self.operands[0].value {
             Value::Register(number) => number,
-            // No shape has another destination.
+            // No form has another destination.
             Value::Constant { .. } | Value::Immediate(_) => RZ,
         }
     }
 
-    /// The row's modifier slots with the value of each and its place in the word.
-    pub(crate) fn slots(&self) -> impl Iterator<Item = (&'static Slot, u8, usize)> {
-        let parts = self.shape().form.map_or(&[][..], |form| form.parts);
-        let modifiers = self.modifiers;
-        parts.iter().enumerate().filter_map(move |(index, part)| match part {
-            Part::Slot(slot) => Some((slot, modifiers[index], index)),
-            Part::Fixed(_) => None,
-        })
+    /// The opcode's modifier slots with the value of each.
+    #[inline]
+    pub(crate) fn slots(&self) -> impl Iterator<Item = (&'static Modifier, u8)> + use<> {
+        self.opcode().modifiers.iter().zip(self.modifiers)
     }
 
-    /// The modifier in a slot of the row (`.fmz`, `.rnd`, `.SAT`, `.CC`), as it is printed: `None` where none stands,
-    /// and for `.RN`, which is what none means.
+    /// The modifier in a slot of the opcode (`.fmz`, `.rnd`, `.SAT`, `.CC`), as it is printed: `None` where there is
+    /// none, and for `.RN`, which is what none means.
     pub fn modifier(&self, slot_name: &str) -> Option<&'static str> {
-        let (slot, value, index) = self.slots().find(|(slot, ..)| slot.name == slot_name)?;
-        self.modifier_text(slot, value, index)
+        let (modifier, value) = self.slots().find(|(modifier, _)| modifier.slot.name == slot_name)?;
+        modifier.text(value)
     }
-    #[inline]
-    pub(crate) fn modifier_text(&self, slot: &'static Slot, value: u8, index: usize) -> Option<&'static str> {
-        if value == 0 {
-            return None;
-        }
-        let field = &self.shape().modifiers[index];
-        match slot.choices.get(usize::from(value - field.first)) {
-            Some(choice) => Some(choice.text),
-            None => field.illegal.filter(|(illegal, _)| *illegal == value).map(|(_, text)| text),
-        }
-    }
-    /// The modifier that the encoding has room for and that means nothing, if one stands there: `.INVALIDFMZ3`.
+    /// The modifier that the encoding has room for and that means nothing, if there is one: `.INVALIDFMZ3`.
     pub fn illegal_modifier(&self) -> Option<&'static str> {
-        let fields = self.shape().modifiers.iter();
-        fields
-            .zip(self.modifiers)
-            .find_map(|(field, value)| field.illegal.filter(|(illegal, _)| *illegal == value))
-            .map(|(_, text)| text)
+        self.slots().find_map(|(modifier, value)| modifier.illegal_text(value))
     }
 
     /// What it computes, negations included: `None` for a move, and where a modifier means nothing.
@@ -171,14 +163,15 @@ impl Instruction {
     /// assert!(recipe.operation.flush && recipe.operation.saturate);
     /// ```
     pub fn recipe(&self) -> Option<Recipe> {
-        let form = self.shape().form?;
+        let mut recipe = match self.opcode().lowering {
+            Lowering::Arithmetic(recipe) => recipe,
+            Lowering::Move => return None,
+        };
         if self.illegal_modifier().is_some() {
             return None;
         }
-        let mut recipe = form.recipe;
-        for (slot, value, index) in self.slots() {
-            let first = self.shape().modifiers[index].first;
-            if let Some(choice) = value.checked_sub(first).and_then(|at| slot.choices.get(usize::from(at))) {
+        for (modifier, value) in self.slots() {
+            if let Some(choice) = modifier.choice(value) {
                 recipe = recipe.with(choice.effect);
             }
         }

@@ -1,9 +1,9 @@
 //! SASS of Maxwell GPUs (SPA 5.0): FFMA and FFMA32I as text and as words, both ways, with their control words; the
 //! neighbours that a listing puts beside them (FADD, FMUL, MOV and their 32I forms) as text.
 //!
-//! Reading order: [`FORMS`] (the rows as the manual writes them), `shape.rs` (their operand forms, and where
-//! everything stands in a word), [`fields`] (the one table of bit ranges), [`Instruction`], then [`decode`],
-//! [`encode`], `parse.rs` and `print.rs`, which hold no knowledge of their own.
+//! Reading order: [`OPCODES`] (the one table: a row for each mnemonic with its modifiers, operand forms, encodings and
+//! meaning), `opcode.rs` (what a row is made of), [`fields`] (the bit ranges), [`Instruction`], then [`decode`],
+//! [`encode`], `parse.rs` and `print.rs`, which only read the table.
 //!
 //! What this is not: it computes nothing, and knows no other instruction's encoding.
 
@@ -18,13 +18,15 @@ pub mod fields;
 pub mod forms;
 mod instruction;
 mod listing;
+mod lookup;
 mod lower;
+mod opcode;
+mod opcodes;
 mod parse;
 mod print;
 mod rules;
 mod schedule;
 mod schedule_text;
-mod shape;
 
 pub use assemble::{Assembly, NOP, asm_file, asm_line, parse_line};
 pub use check::check;
@@ -37,9 +39,12 @@ pub use forms::FORMS;
 pub use instruction::{Guard, Instruction, Operand, PT, RZ, Value};
 pub use listing::{Code, Line, Listing};
 pub use lower::{Lowered, Name, lower};
+pub use opcode::{
+    Encoding, Lowering, MAX_OPERANDS, Modifier, Opcode, OperandField, OperandForm, OperandKind, SignField,
+};
+pub use opcodes::OPCODES;
 pub use parse::Statement;
 pub use print::{Register, Style};
 pub use rules::{RULES, Rule, check_word};
 pub use schedule::{Control, SCHEDULE_NAMES, Slot, SlotFault};
 pub use schedule_text::ScheduleStyle;
-pub use shape::{Encoding, Kind, MAX_OPERANDS, ModifierField, Place, SHAPES, Shape};

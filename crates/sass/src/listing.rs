@@ -3,6 +3,8 @@
 
 use roundonce_isa::{Finding, Location};
 
+use crate::lookup;
+use crate::opcode::Opcode;
 use crate::parse::{Cursor, Span, Statement};
 use crate::rules;
 use crate::schedule::{Control, PAIR, Slot};
@@ -335,7 +337,7 @@ impl Reader<'_> {
         Ok((word, slot))
     }
 
-    /// Whether the statement is one of another mnemonic than FFMA and FFMA32I: a word beside it may say what it is.
+    /// Whether the statement's mnemonic has no encoding here: a word beside it may say what it is.
     fn may_be_another(&self, start: usize) -> bool {
         let text = self.cursor.text.get(start..).unwrap_or_default();
         let text = match text.strip_prefix('@') {
@@ -343,7 +345,8 @@ impl Reader<'_> {
             None => text,
         };
         let mnemonic = text.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
-        text.starts_with(|c: char| c.is_ascii_uppercase()) && !matches!(mnemonic, "FFMA" | "FFMA32I")
+        text.starts_with(|c: char| c.is_ascii_uppercase())
+            && !lookup::opcode(mnemonic).is_some_and(Opcode::is_encodable)
     }
 
     /// On to the end of the statement.
@@ -406,8 +409,8 @@ impl Line {
             (Err(error), _) => Err(rules::encode_finding(&statement, error)),
         }
     }
-    /// The place of the line.
-    pub(crate) fn place(&self) -> Location {
+    /// Where the line is.
+    pub(crate) fn location(&self) -> Location {
         Location::Span { start: self.span.0, end: self.span.1 }
     }
 }

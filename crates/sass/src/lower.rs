@@ -14,6 +14,7 @@ use roundonce_isa::{Finding, Level, Location, line_column};
 
 use crate::instruction::{Guard, Instruction, PT, RZ, Value};
 use crate::listing::{Code, Line, Listing};
+use crate::opcode::Lowering;
 use crate::print::Register;
 use crate::{decode, rules};
 
@@ -69,7 +70,7 @@ pub struct Lowered {
 /// let names = |names: &[roundonce_sass::Name]| names.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
 /// assert_eq!(names(&lowered.inputs), "R0 R1 c[0x3][0x140]");
 /// assert_eq!(names(&lowered.outputs), "R0 CC");
-/// assert!(lowered.program.check().is_ok());
+/// assert!(lowered.program.verify().is_ok());
 /// ```
 pub fn lower(text: &str, entry: Option<&str>) -> Result<Lowered, Vec<Finding>> {
     let (listing, mut findings) = Listing::parse(text);
@@ -80,28 +81,28 @@ pub fn lower(text: &str, entry: Option<&str>) -> Result<Lowered, Vec<Finding>> {
             return Err(findings);
         }
     };
-    let mut lowering = Lowering::default();
+    let mut builder = KernelBuilder::default();
     for line in lines {
         let instruction = match &line.code {
             Code::Statement(statement) => Ok(statement.instruction),
             Code::Word(word) => decode(*word),
         };
         match instruction {
-            Err(error) => findings.push(rules::OPCODE.finding(line.place(), error.to_string())),
+            Err(error) => findings.push(rules::OPCODE.finding(line.location(), error.to_string())),
             Ok(instruction) => {
                 if let Some(name) = instruction.illegal_modifier() {
-                    findings.push(rules::INVALID_FMZ.finding(line.place(), format!("`{name}` means nothing")));
+                    findings.push(rules::INVALID_FMZ.finding(line.location(), format!("`{name}` means nothing")));
                 }
                 let number = line_column(text, line.span.0).0;
                 let written = text.get(line.span.0..line.span.1).unwrap_or_default();
-                lowering.instruction(&instruction, number as u32, written);
+                builder.instruction(&instruction, number as u32, written);
             }
         }
     }
     if findings.iter().any(|finding| finding.level == Level::Error) {
         return Err(findings);
     }
-    Ok(lowering.finish(&name))
+    Ok(builder.finish(&name))
 }
 
 /// The name and the lines of the kernel that is meant.
@@ -124,14 +125,14 @@ fn kernel_lines<'a>(listing: &'a Listing, entry: Option<&str>) -> Result<(String
 }
 
 #[derive(Default)]
-struct Lowering {
+struct KernelBuilder {
     body: Vec<roundonce_ir::Instruction>,
     registers: Vec<Width>,
     /// The program's register of each name.
     names: BTreeMap<Name, Reg>,
     inputs: Vec<Name>,
     outputs: Vec<Name>,
-    places: Vec<roundonce_ir::SourceLoc>,
+    source_locs: Vec<roundonce_ir::SourceLoc>,
 }
 
 const NO_ARGS: [roundonce_ir::Operand; 4] = [roundonce_ir::Operand::ZERO; 4];
@@ -142,7 +143,7 @@ fn integer(op: IntOp, d: Reg, width: Width, args: &[roundonce_ir::Operand]) -> O
     Op::Int { d, op, width, args: all }
 }
 
-impl Lowering {
+impl KernelBuilder {
     fn register(&mut self, width: Width) -> Reg {
         self.registers.push(width);
         Reg(self.registers.len() as u32 - 1)
@@ -186,9 +187,9 @@ impl Lowering {
     }
 
     fn instruction(&mut self, instruction: &Instruction, line: u32, text: &str) {
-        self.places.push(roundonce_ir::SourceLoc { line, text: text.to_owned(), source: String::new() });
-        // Place 0 says nothing.
-        let place = self.places.len() as u32;
+        self.source_locs.push(roundonce_ir::SourceLoc { line, text: text.to_owned(), source: String::new() });
+        // Location 0 stands for none.
+        let loc = self.source_locs.len() as u32;
         let guard = match instruction.guard {
             // It never runs.
             Guard { predicate: PT, negated: true } => return,
@@ -209,22 +210,24 @@ impl Lowering {
             RZ => self.register(Width::B32),
             number => self.write(Name::Register(number), guard.is_some()),
         };
-        let op = match recipe {
-            None => Op::Move { d, a: sources[0] },
-            Some(recipe) => {
+        let op = match instruction.opcode().lowering {
+            Lowering::Move => Op::Move { d, a: sources[0] },
+            Lowering::Arithmetic(row) => {
                 let mut args = [roundonce_ir::Operand::ZERO; 3];
                 args[..sources.len()].copy_from_slice(&sources);
-                Op::Float { d, operation: recipe.operation, contractible: false, args }
+                // An illegal modifier, which leaves no recipe, is an error of the listing.
+                let operation = recipe.unwrap_or(row).operation;
+                Op::Float { d, operation, contractible: false, args }
             }
         };
-        self.body.push(roundonce_ir::Instruction { op, guard, loc: place });
+        self.body.push(roundonce_ir::Instruction { op, guard, loc });
         if condition_codes {
-            self.condition_codes(d, guard, place);
+            self.condition_codes(d, guard, loc);
         }
     }
 
     /// Z is zero or NaN, S is negative (not −0) or NaN: the profile's decision, on the result's bits.
-    fn condition_codes(&mut self, result: Reg, guard: Option<roundonce_ir::Guard>, place: u32) {
+    fn condition_codes(&mut self, result: Reg, guard: Option<roundonce_ir::Guard>, loc: u32) {
         let magnitude = self.register(Width::B32);
         let [nan, zero, below, z, s] = [(); 5].map(|()| self.register(Width::Pred));
         let [z_bit, s_bit] = [(); 2].map(|()| self.register(Width::B32));
@@ -249,7 +252,7 @@ impl Lowering {
             select(s_bit, s, 2),
             integer(IntOp::Or, codes, Width::B32, &[z_bit.into(), s_bit.into()]),
         ];
-        self.body.extend(ops.map(|op| roundonce_ir::Instruction { op, guard, loc: place }));
+        self.body.extend(ops.map(|op| roundonce_ir::Instruction { op, guard, loc }));
     }
 
     /// The kernel around the body: the lane's number, loads, the body, stores.
@@ -257,7 +260,7 @@ impl Lowering {
         self.inputs.sort();
         self.outputs.sort();
         let mut kernel = Kernel::new(name);
-        kernel.source_locs.append(&mut self.places);
+        kernel.source_locs.append(&mut self.source_locs);
         kernel.params.push(Param {
             name: "lanes".to_owned(),
             offset: 0,
@@ -313,8 +316,8 @@ impl Lowering {
         ];
 
         let mut work = Vec::new();
-        let address = |lowering: &mut Lowering, param: usize, work: &mut Vec<roundonce_ir::Instruction>| {
-            let [base, at] = [(); 2].map(|()| lowering.register(Width::B64));
+        let address = |builder: &mut KernelBuilder, param: usize, work: &mut Vec<roundonce_ir::Instruction>| {
+            let [base, at] = [(); 2].map(|()| builder.register(Width::B64));
             work.push(roundonce_ir::Instruction::new(load_param(base, 8 * param as u32, 8), 0));
             let sum = integer(IntOp::Add, at, Width::B64, &[base.into(), offset.into()]);
             work.push(roundonce_ir::Instruction::new(sum, 0));

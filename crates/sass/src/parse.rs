@@ -4,15 +4,17 @@
 
 mod numbers;
 
-use roundonce_isa::Finding;
+use roundonce_isa::{Effect, Finding};
 
 pub(crate) use self::numbers::read_immediate;
 use self::numbers::whole_number;
 use crate::instruction::{Guard, Instruction, Operand, PT, RZ, Value};
+use crate::lookup::{self, Entry, Siblings, short_counterpart};
+use crate::opcode::{Lowering, MAX_MODIFIERS, MAX_OPERANDS, Opcode, OperandForm, OperandKind};
+use crate::opcodes::{ON_DESTINATION, OPCODES};
 use crate::rules;
 use crate::schedule::Slot;
 use crate::schedule_text::{NOTHING, apply_suffix, read_cuassembler, read_maxas};
-use crate::shape::{Kind, MAX_OPERANDS, Place, SHAPES, Shape, modifier_of, shapes_of};
 
 /// A range of bytes.
 pub(crate) type Span = (usize, usize);
@@ -33,10 +35,10 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// An instruction of the shape with that index, with nothing set.
-    pub(crate) const fn blank(shape: u8) -> Statement {
+    /// An instruction of the operand form with that index, with nothing set.
+    pub(crate) const fn blank(entry: u16) -> Statement {
         Statement {
-            instruction: Instruction::blank(shape),
+            instruction: Instruction::blank(entry),
             slot: None,
             mnemonic: (0, 0),
             operands: [(0, 0); MAX_OPERANDS],
@@ -218,13 +220,14 @@ impl<'a> Cursor<'a> {
         if length == 0 {
             return Err(self.expected("a mnemonic"));
         }
-        let Some((first, siblings)) = shapes_of(self.from(mnemonic_start), length) else {
+        let Some(siblings) = lookup::mnemonic(self.from(mnemonic_start), length) else {
             return Err(unknown_mnemonic(&self.text[mnemonic_start..self.at], mnemonic_span));
         };
-        *out = Statement::blank(first);
+        *out = Statement::blank(siblings.first);
         let instruction = &mut out.instruction;
         instruction.guard = guard;
-        let mut given = [false; MAX_OPERANDS];
+        let bits = instruction.opcode().immediates_are_bits();
+        let mut given = [false; MAX_MODIFIERS];
         while self.peek() == b'.' {
             self.modifier(instruction, &mut given)?;
         }
@@ -239,11 +242,10 @@ impl<'a> Cursor<'a> {
                 return Err(self.expected("the end of the statement after four operands"));
             }
             let operand_start = self.at;
-            let integer = instruction.shape().form.is_none();
-            self.operand(integer, &mut instruction.operands[count])?;
+            self.operand(bits, &mut instruction.operands[count])?;
             if count == 0 {
-                // The row has `.CC` behind the other modifiers; a listing has it on the destination.
-                if self.starts_with(".CC") {
+                // The manual has it behind the other modifiers; a listing has it on the destination.
+                if self.starts_with(ON_DESTINATION) {
                     self.modifier(instruction, &mut given)?;
                 }
             } else {
@@ -261,8 +263,8 @@ impl<'a> Cursor<'a> {
         }
         out.mnemonic = mnemonic_span;
         out.span = (start, operands[count - 1].1);
-        select_shape(out, (first, siblings), count)?;
-        if count < out.instruction.shape().places.len() {
+        select_form(out, siblings, count)?;
+        if count < out.instruction.operand_form().operands.len() {
             out.operands[count] = out.operands[0];
         }
         out.slot = self.schedule_suffix(prefix)?;
@@ -294,14 +296,14 @@ impl<'a> Cursor<'a> {
     }
 
     /// One modifier; their order is free.
-    fn modifier(&mut self, instruction: &mut Instruction, given: &mut [bool; 4]) -> Result<(), Finding> {
+    fn modifier(&mut self, instruction: &mut Instruction, given: &mut [bool; MAX_MODIFIERS]) -> Result<(), Finding> {
         let start = self.at;
         self.at += 1;
         let length = self.skip_word() + 1;
-        let Some((index, value)) = modifier_of(instruction.shape, self.from(start), length) else {
-            return Err(self.no_modifier(instruction.shape(), start));
+        let entry = instruction.entry();
+        let Some((index, value)) = lookup::modifier(entry.opcode, self.from(start), length) else {
+            return Err(self.no_modifier(entry.opcode(), start));
         };
-        let index = usize::from(index);
         if given[index] {
             let text = self.text.get(start..self.at).unwrap_or_default();
             return Err(rules::MODIFIER.at((start, self.at), format!("`{text}` is one too many for its slot")));
@@ -312,16 +314,10 @@ impl<'a> Cursor<'a> {
     }
 
     #[cold]
-    fn no_modifier(&self, shape: &Shape, start: usize) -> Finding {
+    fn no_modifier(&self, opcode: &Opcode, start: usize) -> Finding {
         let text = self.text.get(start..self.at).unwrap_or_default();
-        let syntax = shape.form.map_or_else(|| shape.mnemonic.to_owned(), |form| form.syntax());
-        let message = format!("`{text}` is not a modifier of {}: the form is `{syntax}`", shape.mnemonic);
-        let help = match (shape.mnemonic, text) {
-            ("FFMA32I", ".RN") => "FFMA32I always rounds to nearest even: leave `.RN` out",
-            ("FFMA32I", ".RM" | ".RP" | ".RZ") => "FFMA32I always rounds to nearest even; FFMA has `.rnd`",
-            _ => "",
-        };
-        rules::MODIFIER.at((start, self.at), message).help(help)
+        let message = format!("`{text}` is not a modifier of {}: the form is `{}`", opcode.name, opcode.syntax());
+        rules::MODIFIER.at((start, self.at), message).help(rounding_help(opcode, text).unwrap_or_default())
     }
 
     fn reuse(&mut self, operand: &mut Operand, start: usize) -> Result<(), Finding> {
@@ -329,7 +325,7 @@ impl<'a> Cursor<'a> {
             return Ok(());
         }
         self.at += ".reuse".len();
-        if operand.value.kind() != Kind::Register {
+        if operand.value.kind() != OperandKind::Register {
             let message = format!("a {} is not kept for reuse: only a register is", operand.value.kind().name());
             return Err(rules::SYNTAX.at((start, self.at), message));
         }
@@ -339,7 +335,7 @@ impl<'a> Cursor<'a> {
 
     /// One operand, written into a plain one.
     #[inline]
-    fn operand(&mut self, integer: bool, out: &mut Operand) -> Result<(), Finding> {
+    fn operand(&mut self, immediates_are_bits: bool, out: &mut Operand) -> Result<(), Finding> {
         let sign = usize::from(self.peek() == b'-');
         match (self.ahead(sign), self.ahead(sign + 1)) {
             (b'R', b'0'..=b'9' | b'Z') => {
@@ -357,7 +353,7 @@ impl<'a> Cursor<'a> {
                 return Err(rules::SYNTAX.at(span, "no source of these instructions has an absolute value"));
             }
             _ => {
-                let bits = if integer { self.integer()? } else { self.immediate()? };
+                let bits = if immediates_are_bits { self.integer()? } else { self.immediate()? };
                 out.value = Value::Immediate(bits);
                 // The disassembler's specials end in a blank: `+INF .NEG`.
                 let end = self.at;
@@ -450,8 +446,7 @@ fn signed_hex(number: i64) -> String {
 
 #[cold]
 fn unknown_mnemonic(mnemonic: &str, span: Span) -> Finding {
-    let mut known: Vec<&str> = SHAPES.iter().map(|shape| shape.mnemonic).collect();
-    known.dedup();
+    let known: Vec<&str> = OPCODES.iter().map(|opcode| opcode.name).collect();
     let finding = rules::MNEMONIC.at(span, format!("`{mnemonic}` is not one of {}", known.join(", ")));
     match known.iter().find(|name| name.eq_ignore_ascii_case(mnemonic)) {
         Some(name) => finding.help("mnemonics are in capitals").fix(span.0, span.1, *name),
@@ -459,55 +454,75 @@ fn unknown_mnemonic(mnemonic: &str, span: Span) -> Finding {
     }
 }
 
-fn fits(shape: &Shape, operands: &[Operand]) -> bool {
-    let kinds = shape.places.iter().zip(operands).all(|(place, operand)| place.kind() == operand.value.kind());
-    // `FFMA32I Rd, Ra, imm`: the addend goes without saying.
-    let implied = matches!(shape.places.last(), Some(Place::Destination)) && operands.len() + 1 == shape.places.len();
-    kinds && (operands.len() == shape.places.len() || implied)
+/// What to do about a rounding modifier on an opcode that has none because of its long immediate.
+fn rounding_help(opcode: &Opcode, text: &str) -> Option<String> {
+    let (Lowering::Arithmetic(recipe), Some(short)) = (opcode.lowering, short_counterpart(opcode)) else {
+        return None;
+    };
+    let mut slots = short.modifiers.iter().map(|modifier| &modifier.slot);
+    let (slot, effect) = slots.find_map(|slot| {
+        let choice = slot.choices.iter().find(|choice| choice.text == text)?;
+        Some((slot, choice.effect))
+    })?;
+    match effect {
+        Effect::Round(rounding) if rounding == recipe.operation.rounding => {
+            Some(format!("{} always rounds to nearest even: leave `{text}` out", opcode.name))
+        }
+        Effect::Round(_) => {
+            Some(format!("{} always rounds to nearest even; {} has `{}`", opcode.name, short.name, slot.name))
+        }
+        _ => None,
+    }
+}
+
+fn fits(form: &OperandForm, operands: &[Operand]) -> bool {
+    let kinds = form.operands.iter().zip(operands).all(|(field, operand)| field.kind() == operand.value.kind());
+    let implied = form.implies_last() && operands.len() + 1 == form.operands.len();
+    kinds && (operands.len() == form.operands.len() || implied)
 }
 
 /// Picks the operand form that the operands' kinds name.
-fn select_shape(statement: &mut Statement, (first, siblings): (u8, u8), count: usize) -> Result<(), Finding> {
+fn select_form(statement: &mut Statement, siblings: Siblings, count: usize) -> Result<(), Finding> {
     let instruction = &mut statement.instruction;
     let operands = &instruction.operands[..count];
-    let shapes = &SHAPES[usize::from(first)..][..usize::from(siblings)];
-    let Some(index) = shapes.iter().position(|shape| fits(shape, operands)) else {
-        return Err(no_shape(shapes, operands, &statement.operands, statement.span));
+    let Some(index) = siblings.entries().iter().position(|entry| fits(entry.form, operands)) else {
+        return Err(no_form(siblings.entries(), operands, &statement.operands, statement.span));
     };
-    instruction.shape = first + index as u8;
+    instruction.entry = siblings.first + index as u16;
     if instruction.operands[0].negate {
         return Err(rules::SYNTAX.at(statement.operands[0], "a destination has no sign"));
     }
     let signed = (1..count).find(|source| instruction.operands[*source].negate);
-    if let (Some(source), None) = (signed, shapes[index].form) {
+    if let (Some(source), Lowering::Move) = (signed, instruction.opcode().lowering) {
         let message = "a move copies a pattern of bits: its source has no sign";
         return Err(rules::SYNTAX.at(statement.operands[source], message));
     }
-    if count < shapes[index].places.len() {
+    if count < instruction.operand_form().operands.len() {
         instruction.operands[count] = Operand::plain(instruction.operands[0].value);
     }
     Ok(())
 }
 
 #[cold]
-fn no_shape(shapes: &[Shape], operands: &[Operand], spans: &[Span; MAX_OPERANDS], span: Span) -> Finding {
-    let mnemonic = shapes[0].mnemonic;
+fn no_form(entries: &[Entry], operands: &[Operand], spans: &[Span; MAX_OPERANDS], span: Span) -> Finding {
+    let mnemonic = entries.first().map_or("", |entry| entry.opcode().name);
     let kinds: Vec<&str> = operands.iter().map(|operand| operand.value.kind().name()).collect();
-    let forms: Vec<String> = shapes.iter().map(|shape| format!("({})", shape.kinds())).collect();
-    let found = operands.iter().map(|operand| operand.value.kind()).collect::<Vec<Kind>>();
+    let forms: Vec<String> = entries.iter().map(|entry| format!("({})", entry.form.kinds())).collect();
+    let found = operands.iter().map(|operand| operand.value.kind()).collect::<Vec<OperandKind>>();
     let message =
         format!("{mnemonic} does not take ({}): its operand forms are {}", kinds.join(", "), forms.join(", "));
-    let place = match found[..] {
-        [Kind::Constant | Kind::Immediate, ..] => spans[0],
-        [_, Kind::Constant | Kind::Immediate, ..] => spans[1],
-        [_, _, _, Kind::Immediate] => spans[3],
+    use OperandKind::{Constant, Immediate, Register};
+    let location = match found[..] {
+        [Constant | Immediate, ..] => spans[0],
+        [_, Constant | Immediate, ..] => spans[1],
+        [_, _, _, Immediate] => spans[3],
         _ => span,
     };
     let help = match found[..] {
-        [_, Kind::Constant | Kind::Immediate, Kind::Register, ..] => "the product commutes: write the register first",
-        [_, _, Kind::Constant, Kind::Constant] => "only one source can be a constant: load the other into a register",
-        [_, _, _, Kind::Immediate] => "an addend cannot be an immediate: move it to a register or a constant bank",
+        [_, Constant | Immediate, Register, ..] => "the product commutes: write the register first",
+        [_, _, Constant, Constant] => "only one source can be a constant: load the other into a register",
+        [_, _, _, Immediate] => "an addend cannot be an immediate: move it to a register or a constant bank",
         _ => "",
     };
-    rules::OPERANDS.at(place, message).help(help)
+    rules::OPERANDS.at(location, message).help(help)
 }

@@ -4,8 +4,9 @@ use core::fmt;
 
 use crate::decimal::{push_integer, write_decimal};
 use crate::instruction::{Guard, Instruction, Operand, PT, RZ, Value};
+use crate::opcode::OperandKind;
+use crate::opcodes::ON_DESTINATION;
 use crate::schedule::Slot;
-use crate::shape::Kind;
 
 /// How immediates are printed. Everything else is the same in every style.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -88,7 +89,7 @@ pub(crate) fn push_immediate(bits: u32, style: Style, out: &mut String) {
 }
 
 fn push_operand(operand: Operand, reuse: bool, integer: bool, style: Style, out: &mut String) {
-    let immediate = operand.value.kind() == Kind::Immediate;
+    let immediate = operand.value.kind() == OperandKind::Immediate;
     if operand.negate && !immediate {
         out.push('-');
     }
@@ -119,25 +120,24 @@ impl Instruction {
     /// Appends the instruction's text, without its end. A slot's reuse bits show as `.reuse`, as do the operands' own.
     pub fn write_body(&self, style: Style, slot: Option<Slot>, out: &mut String) {
         push_guard(self.guard, out);
-        let shape = self.shape();
-        out.push_str(shape.mnemonic);
-        let mut on_destination = None;
-        for (part, value, index) in self.slots() {
-            match self.modifier_text(part, value, index) {
-                Some(".CC") => on_destination = Some(".CC"),
-                Some(text) => out.push_str(text),
-                None => {}
+        let opcode = self.opcode();
+        out.push_str(opcode.name);
+        let mut on_destination = "";
+        for text in self.slots().filter_map(|(modifier, value)| modifier.text(value)) {
+            if text == ON_DESTINATION {
+                on_destination = text;
+            } else {
+                out.push_str(text);
             }
         }
         let reuse = slot.map_or(0, Slot::reuse);
         for (index, operand) in self.operands().iter().enumerate() {
             out.push_str(if index == 0 { " " } else { ", " });
-            let is_source_register = index > 0 && operand.value.kind() == Kind::Register;
+            let is_source_register = index > 0 && operand.value.kind() == OperandKind::Register;
             let reused = operand.reuse || is_source_register && reuse >> (index - 1) & 1 == 1;
-            // A move's immediate is a pattern of bits, not a number.
-            push_operand(*operand, reused, shape.form.is_none(), style, out);
+            push_operand(*operand, reused, opcode.immediates_are_bits(), style, out);
             if index == 0 {
-                out.push_str(on_destination.unwrap_or_default());
+                out.push_str(on_destination);
             }
         }
     }

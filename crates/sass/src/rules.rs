@@ -4,6 +4,7 @@ use roundonce_isa::{Finding, Level, Location};
 
 use crate::encode::EncodeError;
 use crate::instruction::{Instruction, Value};
+use crate::lookup::short_counterpart;
 use crate::parse::Statement;
 use crate::print::{Register, push_immediate};
 use crate::{Style, decode};
@@ -13,7 +14,7 @@ use crate::{Style, decode};
 pub struct Rule {
     /// `SASS` and four digits; never used for anything else.
     pub code: &'static str,
-    /// What breaking it makes.
+    /// The level of a finding against it.
     pub level: Level,
     /// What it asks for.
     pub title: &'static str,
@@ -23,8 +24,8 @@ pub struct Rule {
 
 impl Rule {
     /// A finding against it.
-    pub(crate) fn finding(&self, place: Location, message: impl Into<String>) -> Finding {
-        Finding::new(self.level, self.code, place, message).rule(self.source)
+    pub(crate) fn finding(&self, location: Location, message: impl Into<String>) -> Finding {
+        Finding::new(self.level, self.code, location, message).rule(self.source)
     }
     pub(crate) fn at(&self, (start, end): (usize, usize), message: impl Into<String>) -> Finding {
         self.finding(Location::Span { start, end }, message)
@@ -41,25 +42,25 @@ macro_rules! rules {
 }
 
 rules! {
-    SYNTAX "SASS0001" Error "a statement reads `[@[!]Pn] MNEMONIC[.modifiers] Rd[.CC], sources [&req={…}] [?sched];`" "FFMA, format";
-    MNEMONIC "SASS0002" Error "the mnemonic is one of the rows'" "the rows of forms.rs";
-    MODIFIER "SASS0003" Error "a modifier is one of the row's slots, once" "FFMA, format: .fmz, .rnd, .SAT, .CC";
+    SYNTAX "SASS0001" Error "a statement reads `[@[!]Pn] MNEMONIC[.modifiers] Rd[.CC], sources [&req={…}] [?sched];`" "instruction format";
+    MNEMONIC "SASS0002" Error "the mnemonic is one of the opcode table's" "the opcode table";
+    MODIFIER "SASS0003" Error "a modifier is one of the opcode's slots, once" "instruction format: .fmz, .rnd, .SAT, .CC";
     REGISTER "SASS0004" Error "registers are R0 to R254 and RZ" "encoding: 8 bits, 255 is RZ";
     PREDICATE "SASS0005" Error "predicates are P0 to P6 and PT" "encoding: 3 bits, 7 is PT";
-    OPERANDS "SASS0006" Error "FFMA takes Sb, Sc as register, register; constant, register; #Imm20<<12, register; register, constant" "FFMA, allowed sources";
-    SHORT_IMMEDIATE "SASS0007" Error "FFMA's immediate is 20 bits, shifted left by 12" "FFMA, Sb(#Imm20<<12)";
-    ADDEND "SASS0008" Error "the addend of FFMA32I is its destination" "FFMA32I: Rc must be same as Rd";
+    OPERANDS "SASS0006" Error "the operands are those of one of the opcode's operand forms" "instruction format: allowed sources";
+    SHORT_IMMEDIATE "SASS0007" Error "a short immediate is 20 bits, shifted left by 12" "instruction format: Sb(#Imm20<<12)";
+    ADDEND "SASS0008" Error "the addend beside a 32-bit immediate is the destination" "instruction format: Rc must be same as Rd";
     OFFSET "SASS0009" Error "a constant's offset is a multiple of 4 bytes" "encoding: a word offset";
     CONSTANT "SASS0010" Error "constant banks are 0x0 to 0x1f, offsets -0x8000 to 0xfffc" "encoding: 5 and 14 bits";
-    INVALID_FMZ "SASS0011" Error ".fmz is nothing, .FTZ or .FMZ; the fourth value is INVALID" "FFMA, .fmz";
-    OPCODE "SASS0012" Error "the word is FFMA or FFMA32I" "encoding: bits 55 to 63";
-    SCHEDULE "SASS0013" Error "scheduling is written in one of the four styles" "FFMA, {&req_6} {?sched}";
-    BARRIER "SASS0014" Error "FFMA and FFMA32I set no barrier: both fields are 7" "FFMA, format: &req and ?sched alone";
+    INVALID_FMZ "SASS0011" Error ".fmz is nothing, .FTZ or .FMZ; the fourth value is INVALID" "instruction format: .fmz";
+    OPCODE "SASS0012" Error "the word is one of the opcode table's encodings" "encoding: bits 55 to 63";
+    SCHEDULE "SASS0013" Error "scheduling is written in one of the four styles" "instruction format: {&req_6} {?sched}";
+    BARRIER "SASS0014" Error "an instruction of fixed latency sets no barrier: both fields are 7" "instruction format: &req and ?sched alone";
     SLOT_TOP "SASS0015" Error "bit 20 of a slot is zero" "control word, observed";
     PAIR "SASS0016" Error "two instructions of one bundle issue together" "control word, observed";
     REUSE "SASS0017" Warning "only a register source is kept for reuse" "control word, observed";
-    NUMBER "SASS0018" Error "an immediate is a number, or its bits in hex" "FFMA, #Imm20 and #Imm32";
-    TEXT_ONLY "SASS0019" Error "only FFMA and FFMA32I are written as words" "the rows of forms.rs";
+    NUMBER "SASS0018" Error "an immediate is a number, or its bits in hex" "instruction format: #Imm20 and #Imm32";
+    TEXT_ONLY "SASS0019" Error "only opcodes whose encoding is known are written as words" "the opcode table";
     ROUNDED "SASS0020" Note "an immediate that no f32 holds is rounded once, to nearest even" "IEEE 754-2019, 5.4.2";
     WORD_DIFFERS "SASS0021" Error "the word beside an instruction is that instruction's" "disassembler listings";
     SHORT_HEX "SASS0022" Warning "a hex immediate is the f32's 32 bits, eight digits" "the command line's contract";
@@ -82,18 +83,20 @@ pub(crate) fn encode_finding(statement: &Statement, (error, operand): (EncodeErr
         EncodeError::Offset { .. } => OFFSET.at(span, message),
         EncodeError::Bank { .. } => CONSTANT.at(span, message),
         EncodeError::Predicate { .. } => PREDICATE.at(statement.mnemonic, message),
-        EncodeError::NegatedDestination => SYNTAX.at(span, message),
+        EncodeError::NoSign => SYNTAX.at(span, message),
         EncodeError::ShortImmediate { bits } => short_immediate(statement, bits, span, message),
         EncodeError::AddendIsNotDestination { .. } => {
             let finding = ADDEND.at(span, message);
+            let Some(short) = short_counterpart(instruction.opcode()) else { return finding };
             let fits = matches!(instruction.operands[2].value, Value::Immediate(bits) if bits & 0xfff == 0);
+            let name = short.name;
             if fits {
                 let (start, end) = statement.mnemonic;
-                finding.help("this immediate fits in 20 bits: FFMA takes any addend").fix(start, end, "FFMA")
+                finding.help(format!("this immediate fits in 20 bits: {name} takes any addend")).fix(start, end, name)
             } else {
-                finding.help(
-                    "FFMA takes any addend, but its immediate has 20 bits: move the immediate to a register or a constant bank, or the addend to the destination first",
-                )
+                finding.help(format!(
+                    "{name} takes any addend, but its immediate has 20 bits: move the immediate to a register or a constant bank, or the addend to the destination first",
+                ))
             }
         }
     }
@@ -106,53 +109,56 @@ fn short_immediate(statement: &Statement, bits: u32, span: (usize, usize), messa
     push_immediate(below, Style::Exact, &mut neighbours);
     neighbours.push_str(" and ");
     push_immediate(below.wrapping_add(0x1000), Style::Exact, &mut neighbours);
+    let neighbours = format!("the 20-bit neighbours are {neighbours}");
+    let finding = SHORT_IMMEDIATE.at(span, message);
+    let Some(long) = instruction.opcode().long_immediate else { return finding.help(neighbours) };
     let addend = instruction.operands[3].value;
     let destination = instruction.destination();
     let accumulates = addend == Value::Register(destination);
     let rounds = instruction.modifier(".rnd").is_some();
-    let way_out = match (accumulates, rounds) {
-        (true, false) => "FFMA32I holds all 32 bits, and Rd = Rc already".to_owned(),
-        (true, true) => "this immediate needs FFMA32I, which has no rounding modifier".to_owned(),
+    let alternative = match (accumulates, rounds) {
+        (true, false) => format!("{long} holds all 32 bits, and Rd = Rc already"),
+        (true, true) => format!("this immediate needs {long}, which has no rounding modifier"),
         (false, _) => {
-            format!("this immediate needs FFMA32I, which needs Rd = Rc: write {} as the addend", Register(destination))
+            format!("this immediate needs {long}, which needs Rd = Rc: write {} as the addend", Register(destination))
         }
     };
-    let finding = SHORT_IMMEDIATE.at(span, message).help(format!("{way_out}; the 20-bit neighbours are {neighbours}"));
+    let finding = finding.help(format!("{alternative}; {neighbours}"));
     if accumulates && !rounds {
         let (start, end) = statement.mnemonic;
-        return finding.fix(start, end, "FFMA32I");
+        return finding.fix(start, end, long);
     }
     finding
 }
 
 /// What is against a rule in an instruction that has a word.
-pub(crate) fn instruction_findings(instruction: &Instruction, place: Location, findings: &mut Vec<Finding>) {
+pub(crate) fn instruction_findings(instruction: &Instruction, location: Location, findings: &mut Vec<Finding>) {
     if let Some(name) = instruction.illegal_modifier() {
         let message = format!("`{name}` is a value of the encoding that means nothing");
-        findings.push(INVALID_FMZ.finding(place, message).help("write `.FTZ`, `.FMZ` or neither"));
+        findings.push(INVALID_FMZ.finding(location, message).help("write `.FTZ`, `.FMZ` or neither"));
     }
     if instruction.guard.predicate == crate::PT && instruction.guard.negated {
-        findings.push(NEVER.finding(place, "`@!PT` never holds: the instruction never runs"));
+        findings.push(NEVER.finding(location, "`@!PT` never holds: the instruction never runs"));
     }
 }
 
 /// What is against a rule in a word of code, and what is worth knowing: the opcode, `.INVALIDFMZ3`, bits that mean
-/// nothing. The place is the word's number.
+/// nothing. The location is the word's number.
 ///
 /// ```
 /// let findings = roundonce_sass::check_word(0x59fa_a180_09a7_58d8, 1);
 /// assert_eq!(findings[0].code, "SASS0011");
 /// ```
 pub fn check_word(word: u64, index: usize) -> Vec<Finding> {
-    let place = Location::Word(index);
+    let location = Location::Word(index);
     let mut findings = Vec::new();
     match decode(word) {
-        Err(error) => findings.push(OPCODE.finding(place, error.to_string())),
+        Err(error) => findings.push(OPCODE.finding(location, error.to_string())),
         Ok(instruction) => {
-            instruction_findings(&instruction, place, &mut findings);
+            instruction_findings(&instruction, location, &mut findings);
             if instruction.ignored_bits != 0 {
                 let message = format!("bits {:#x} are set and mean nothing", instruction.ignored_bits);
-                findings.push(IGNORED_BITS.finding(place, message));
+                findings.push(IGNORED_BITS.finding(location, message));
             }
         }
     }

@@ -84,44 +84,37 @@ impl Slot {
     pub const fn name(self) -> &'static str {
         SCHEDULE_NAMES[self.schedule() as usize][0]
     }
-    /// What is wrong with it beside an FFMA or FFMA32I.
+    /// What is wrong with it beside an instruction of fixed latency.
     pub fn faults(self) -> impl Iterator<Item = SlotFault> {
-        let barrier = |name, barrier: Option<u32>| barrier.map(|number| SlotFault::Barrier { name, number });
         let faults = [
-            barrier("write", self.write_barrier()),
-            barrier("read", self.read_barrier()),
+            self.write_barrier().map(SlotFault::WriteBarrier),
+            self.read_barrier().map(SlotFault::ReadBarrier),
             self.top().then_some(SlotFault::Top),
         ];
         faults.into_iter().flatten()
     }
 }
 
-/// Why a slot cannot stand beside an FFMA or FFMA32I.
+/// Why a slot cannot belong to an instruction of fixed latency: both barriers must be 7, none, which is why the manual
+/// lists only `&req` and `?sched` for them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SlotFault {
-    /// Both barriers must be 7, none: these instructions have a fixed latency. That is why the seed lists only
-    /// `&req` and `?sched`.
-    Barrier {
-        /// `write` or `read`.
-        name: &'static str,
-        /// Which.
-        number: u32,
-    },
+    /// The write barrier is set.
+    WriteBarrier(u32),
+    /// The read barrier is set.
+    ReadBarrier(u32),
     /// Bit 20 is set.
     Top,
 }
 
 impl fmt::Display for SlotFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SlotFault::Barrier { name, number } => {
-                write!(
-                    f,
-                    "FFMA and FFMA32I have a fixed latency and set no barrier, but the {name} barrier is {number}"
-                )
-            }
-            SlotFault::Top => f.write_str("bit 20 of the slot is set; it must be zero"),
-        }
+        let (name, number) = match self {
+            SlotFault::WriteBarrier(number) => ("write", number),
+            SlotFault::ReadBarrier(number) => ("read", number),
+            SlotFault::Top => return f.write_str("bit 20 of the slot is set; it must be zero"),
+        };
+        write!(f, "an instruction of fixed latency sets no barrier, but the {name} barrier is {number}")
     }
 }
 

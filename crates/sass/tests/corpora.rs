@@ -105,7 +105,7 @@ fn every_opcode() {
     for row in read("opcodes.tsv") {
         for low in [0, 0x0055_5555_5555_5555, (1 << 55) - 1] {
             let word = fields::OPCODE.put(word(&row[0])) | low;
-            let mnemonic = decode(word).map_or("other", |instruction| instruction.shape().mnemonic);
+            let mnemonic = decode(word).map_or("other", |instruction| instruction.opcode().name);
             assert_eq!(mnemonic, row[1], "{word:#018x}");
         }
     }
