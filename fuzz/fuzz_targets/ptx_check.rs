@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use roundonce_isa::{Finding, Level, Location, apply_fixes};
+use roundonce_isa::{Finding, Severity, Location, apply_fixes};
 use roundonce_ptx::{Options, check_text};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -13,7 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
             assert!(start <= end && text.get(start..end).is_some(), "{finding} at {start}..{end}");
         }
     }
-    let errors = |findings: &[Finding]| findings.iter().filter(|finding| finding.level == Level::Error).count();
+    let errors = |findings: &[Finding]| findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     let fixed = apply_fixes(&text, &findings);
     if fixed != text {
         assert!(errors(&check_text(&fixed, &Options::default())) <= errors(&findings), "{text}\n---\n{fixed}");

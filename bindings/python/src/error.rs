@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use roundonce::isa::{Fix, Level, Location, line_column};
+use roundonce::isa::{Fix, Severity, Location, line_column};
 use roundonce::kernel::Refusal;
 use roundonce::why::diff::{Outcome, Witness};
 
@@ -71,7 +71,7 @@ impl Finding {
             Location::Word(_) | Location::Whole => (1, 1),
         };
         Finding {
-            level: found.level.name(),
+            level: found.severity.name(),
             code: found.code,
             message: found.message.clone(),
             place: match found.location {
@@ -160,7 +160,7 @@ pub(crate) fn of_module(py: Python<'_>, name: &str, text: &str, refusal: &Refusa
     let findings: Vec<Finding> = found.iter().map(|found| Finding::of(text, found, None)).collect();
     let lines: Vec<String> = findings.iter().map(|finding| format!("{name}:{}", finding.__str__())).collect();
     let message = lines.join("\n");
-    let first = findings.iter().find(|finding| finding.level == Level::Error.name()).cloned();
+    let first = findings.iter().find(|finding| finding.level == Severity::Error.name()).cloned();
     match &first {
         None => About { findings, ..About::NOTHING },
         Some(Finding { code, place, rule, help, .. }) => About { code, place: *place, rule, help, findings },

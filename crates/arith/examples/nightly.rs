@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use common::{UNDERFLOW, direction, evaluate, generator, layout};
 use roundonce_arith::batch::{Batch, Level};
-use roundonce_arith::{ArithOp, Format, NanRule, Operand, Operation, Profile, Rounding};
+use roundonce_arith::{ArithOp, Format, NanRule, OperandIndex, Operation, Profile, Rounding};
 use roundonce_oracle::record::{self, Record};
 use roundonce_oracle::softfloat::{self, Call};
 
@@ -31,7 +31,7 @@ type Comparison = fn(Operation, u64, u64) -> u64;
 
 fn against_softfloat(operation: Operation, chunk: u64, count: u64) -> u64 {
     let format = operation.format;
-    let first = NanRule::Payload([Operand::A, Operand::B, Operand::C]);
+    let first = NanRule::Payload([OperandIndex::A, OperandIndex::B, OperandIndex::C]);
     // One tininess rule for the even chunks, the other for the odd ones.
     let before = chunk % 2 == 1;
     let underflow = UNDERFLOW[usize::from(before)];

@@ -1,6 +1,6 @@
 //! Binary interchange formats as data.
 
-/// A binary floating-point format with IEEE 754's reading of its fields: one sign bit, `exp_bits` of biased
+/// A binary floating-point format with the fields of IEEE 754: one sign bit, `exp_bits` of biased
 /// exponent (all ones: infinity or NaN; zero: zero or subnormal), `frac_bits` of trailing significand.
 ///
 /// Values are carried as the low [`width`](Format::width) bits of a `u64`; the bits above are ignored on input and
@@ -42,7 +42,7 @@ impl Format {
         Format { exp_bits, frac_bits }
     }
 
-    /// The four formats of the GPU languages, with the names they go by.
+    /// The four formats of the GPU languages, with their names.
     pub const NAMED: [(&'static str, Format); 4] =
         [("f16", Format::F16), ("bf16", Format::BF16), ("f32", Format::F32), ("f64", Format::F64)];
 
@@ -51,7 +51,7 @@ impl Format {
         Format::NAMED.iter().find(|(_, format)| *format == self).map(|(name, _)| *name)
     }
 
-    /// Bits of a value, in all.
+    /// Bits of a value.
     #[inline]
     pub const fn width(self) -> u32 {
         1 + self.exp_bits + self.frac_bits
@@ -71,7 +71,7 @@ impl Format {
     pub const fn precision(self) -> u32 {
         self.frac_bits + 1
     }
-    /// What is subtracted from the exponent field of a normal number.
+    /// The bias: what is subtracted from the exponent field of a normal number.
     #[inline]
     pub const fn bias(self) -> i32 {
         (1 << (self.exp_bits - 1)) - 1
@@ -116,7 +116,7 @@ impl Format {
     pub const fn mask(self) -> u64 {
         self.magnitude_mask() | self.sign_mask()
     }
-    /// The fraction bit that tells a quiet NaN from a signalling one.
+    /// The fraction bit that is set in a quiet NaN and clear in a signalling one.
     #[inline]
     pub const fn quiet_bit(self) -> u64 {
         1 << (self.frac_bits - 1)
@@ -140,6 +140,23 @@ impl Format {
     #[inline]
     pub const fn one(self) -> u64 {
         (self.bias() as u64) << self.frac_bits
+    }
+
+    /// A subnormal becomes the zero of its sign; any other value is unchanged: `.ftz`.
+    #[inline]
+    pub const fn flush(self, bits: u64) -> u64 {
+        if self.is_subnormal(bits) { bits & self.sign_mask() } else { bits & self.mask() }
+    }
+    /// The value clamped to [+0, 1]: a NaN and all below zero, −0 included, become +0: `.sat`.
+    #[inline]
+    pub const fn saturate(self, bits: u64) -> u64 {
+        if self.is_nan(bits) || self.is_negative(bits) {
+            0
+        } else if bits & self.mask() > self.one() {
+            self.one()
+        } else {
+            bits & self.mask()
+        }
     }
 
     /// Whether the bits are a NaN.

@@ -7,7 +7,7 @@
 //! What this is not: it knows no language and no instruction's name, keeps no state, and needs nothing but `core`; only
 //! the kernels of [`batch`] use a floating-point unit.
 //!
-//! Feature `std` (default): `batch` asks the machine what it can.
+//! Feature `std` (default): `batch` detects the processor's features at run time.
 #![no_std]
 #![deny(clippy::float_arithmetic)]
 
@@ -15,11 +15,11 @@
 extern crate std;
 
 pub mod batch;
+mod fast_path;
 mod flush;
 mod format;
 mod mul_add;
 mod nan;
-mod ordinary;
 mod outcome;
 mod profile;
 mod round;
@@ -30,7 +30,7 @@ mod wide;
 pub use format::Format;
 pub use mul_add::{ArithOp, Operation};
 pub use outcome::{ConditionCodes, Flags, Outcome};
-pub use profile::{Decision, NanRule, Operand, Profile, Sm1xMad, Status, Tininess, Underflow};
+pub use profile::{Decision, NanRule, OperandIndex, Profile, Sm1xMad, Status, Tininess, Underflow};
 pub use round::{Rounding, round_exact};
 pub use trace::{Event, Term, Trace};
-pub use unpack::{Number, Unpacked, unpack, widen};
+pub use unpack::{FiniteNumber, Unpacked, unpack, widen};

@@ -1,15 +1,17 @@
-//! The one pipeline: every form of every language is this with fields set.
+//! The pipeline: every instruction of every language is this with fields set.
 //!
-//! The steps are those of the project's semantics: widen, negate, flush operands, zero dominance, NaN, exact product,
+//! The steps are those of the project's semantics: widen, negate, flush operands, zero factors, NaN, exact product,
 //! exact sum, round once, flush the result, saturate. Condition codes follow from the bits
 //! ([`ConditionCodes::of`](crate::ConditionCodes::of)).
 
+use crate::fast_path;
 use crate::flush::{flush_operand, saturate};
 use crate::nan::nan_result;
-use crate::ordinary;
-use crate::round::{Exact, finish, round};
+use crate::round::{ExactValue, handle_underflow, round};
 use crate::wide::Wide;
-use crate::{Event, Flags, Format, Number, Operand, Outcome, Profile, Rounding, Sm1xMad, Term, Trace, Unpacked};
+use crate::{
+    Event, FiniteNumber, Flags, Format, OperandIndex, Outcome, Profile, Rounding, Sm1xMad, Term, Trace, Unpacked,
+};
 use crate::{unpack, widen};
 
 /// What is computed.
@@ -26,19 +28,19 @@ pub enum ArithOp {
 }
 
 impl ArithOp {
-    /// How many operands it takes.
+    /// The number of operands.
     pub const fn arity(self) -> usize {
         match self {
             ArithOp::MulAdd | ArithOp::TruncatedMulAdd => 3,
             ArithOp::Add | ArithOp::Mul => 2,
         }
     }
-    /// The places of its operands, in order.
-    pub const fn operands(self) -> &'static [Operand] {
+    /// The positions of its operands, in order.
+    pub const fn operands(self) -> &'static [OperandIndex] {
         match self {
-            ArithOp::MulAdd | ArithOp::TruncatedMulAdd => &[Operand::A, Operand::B, Operand::C],
-            ArithOp::Add => &[Operand::A, Operand::C],
-            ArithOp::Mul => &[Operand::A, Operand::B],
+            ArithOp::MulAdd | ArithOp::TruncatedMulAdd => &[OperandIndex::A, OperandIndex::B, OperandIndex::C],
+            ArithOp::Add => &[OperandIndex::A, OperandIndex::C],
+            ArithOp::Mul => &[OperandIndex::A, OperandIndex::B],
         }
     }
 }
@@ -67,7 +69,7 @@ pub struct Operation {
     pub rounding: Rounding,
     /// Subnormal operands and results become zero of their sign: `.ftz`, `.FTZ`, and part of `.FMZ`.
     pub flush: bool,
-    /// A zero factor makes the product +0, whatever the other factor is: `.FMZ`.
+    /// A zero factor makes the product +0, whatever the other factor is (the multiplication of Direct3D 9): `.FMZ`.
     pub fmz: bool,
     /// The result is clamped to [+0, 1], NaN to +0: `.sat`, `.SAT`.
     pub saturate: bool,
@@ -75,9 +77,9 @@ pub struct Operation {
 
 impl Operation {
     /// An operation of one format with nothing but its rounding set.
-    pub const fn new(kind: ArithOp, format: Format, rounding: Rounding) -> Operation {
+    pub const fn new(op: ArithOp, format: Format, rounding: Rounding) -> Operation {
         Operation {
-            op: kind,
+            op,
             format,
             source_format: format,
             negate_product: false,
@@ -96,15 +98,15 @@ impl Operation {
     /// The format of each operand, in order.
     pub fn operand_format(&self, index: usize) -> Format {
         match self.op.operands()[index] {
-            Operand::C => self.format,
-            Operand::A | Operand::B => self.source_format,
+            OperandIndex::C => self.format,
+            OperandIndex::A | OperandIndex::B => self.source_format,
         }
     }
 
     /// The result of the pipeline.
     ///
     /// # Panics
-    /// If there are not as many operands as [`ArithOp::arity`] says, or `format` cannot hold `factors`.
+    /// If the number of operands is not [`ArithOp::arity`], or `format` cannot hold `source_format`.
     #[inline(always)]
     pub fn evaluate(&self, profile: &Profile, operands: &[u64]) -> Outcome {
         if let (ArithOp::MulAdd, &[a, b, c]) = (self.op, operands)
@@ -112,12 +114,12 @@ impl Operation {
         {
             let sign = |negate| if negate { self.format.sign_mask() } else { 0 };
             let operands = [a ^ sign(self.negate_product), b, c ^ sign(self.negate_addend)];
-            let ordinary = match self.format {
-                Format::F32 => ordinary::mul_add::<u64>(Format::F32, self.rounding, operands),
-                Format::F64 => ordinary::mul_add::<u128>(Format::F64, self.rounding, operands),
+            let fast = match self.format {
+                Format::F32 => fast_path::mul_add::<u64>(Format::F32, self.rounding, operands),
+                Format::F64 => fast_path::mul_add::<u128>(Format::F64, self.rounding, operands),
                 _ => None,
             };
-            if let Some(Outcome { bits, flags }) = ordinary {
+            if let Some(Outcome { bits, flags }) = fast {
                 let bits = if self.saturate { saturate(self.format, bits, &mut ()) } else { bits };
                 return Outcome { bits, flags };
             }
@@ -130,7 +132,7 @@ impl Operation {
         self.evaluate_traced(profile, operands, &mut ())
     }
 
-    /// The same, with every step told to `trace`.
+    /// [`evaluate`](Operation::evaluate), with an event for every step sent to `trace`.
     ///
     /// # Panics
     /// As [`evaluate`](Operation::evaluate).
@@ -140,9 +142,9 @@ impl Operation {
             (ArithOp::MulAdd | ArithOp::TruncatedMulAdd, &[a, b, c]) => [a, b, c],
             (ArithOp::Add, &[a, c]) => [a, 0, c],
             (ArithOp::Mul, &[a, b]) => [a, b, 0],
-            (kind, _) => panic!("{kind:?} takes {} operands, not {}", kind.arity(), operands.len()),
+            (op, _) => panic!("{op:?} takes {} operands, not {}", op.arity(), operands.len()),
         };
-        // Each arm compiles the pipeline for its format.
+        // Each arm is compiled to a copy of the pipeline for its format.
         match self.format {
             Format::F32 => dispatch::<u64>(Format::F32, self, profile, operands, trace),
             Format::F64 => dispatch::<u128>(Format::F64, self, profile, operands, trace),
@@ -152,7 +154,7 @@ impl Operation {
     }
 }
 
-/// Step 1, and the two-step case of sm_1x; everything else is one walk through the pipeline.
+/// Step 1, and the two-step case of sm_1x; everything else passes the pipeline once.
 #[inline(always)]
 fn dispatch<W: Wide>(
     format: Format,
@@ -213,17 +215,17 @@ fn pipeline<W: Wide>(
     c ^= if operation.negate_addend { format.sign_mask() } else { 0 };
     // 3. Flush operands.
     if operation.flush {
-        a = flush_operand(format, a, Operand::A, trace);
+        a = flush_operand(format, a, OperandIndex::A, trace);
         if has_b {
-            b = flush_operand(format, b, Operand::B, trace);
+            b = flush_operand(format, b, OperandIndex::B, trace);
         }
         if has_c {
-            c = flush_operand(format, c, Operand::C, trace);
+            c = flush_operand(format, c, OperandIndex::C, trace);
         }
     }
-    // 4. Zero dominance: the product becomes +0 × +0.
+    // 4. A zero factor under `.FMZ`: the product becomes +0 × +0.
     if operation.fmz && has_b && (format.is_zero(a) || format.is_zero(b)) {
-        trace.event(Event::ZeroDominates);
+        trace.event(Event::ZeroFactor);
         (a, b) = (0, 0);
     }
     let (ua, uc) = (unpack(format, a), unpack(format, c));
@@ -232,37 +234,37 @@ fn pipeline<W: Wide>(
     // 5 to 9. The common case first: nothing but finite nonzero numbers.
     let product = match (ua, ub) {
         (Unpacked::Finite(x), Unpacked::Finite(y)) => Some(multiply::<W>(format, operation.op, x, y, trace)),
-        (Unpacked::Finite(x), Unpacked::Zero { .. }) if !has_b => Some((place::<W>(format, x), false)),
+        (Unpacked::Finite(x), Unpacked::Zero { .. }) if !has_b => Some((align::<W>(format, x), false)),
         _ => None,
     };
     let outcome = match (product, uc) {
         (Some((product, truncated)), Unpacked::Finite(addend)) if has_c => {
-            let addend = place::<W>(format, addend);
+            let addend = align::<W>(format, addend);
             trace.event(Event::Terms { product: Some(term(product)), addend: Some(term(addend)) });
             let sum = add(product, addend);
             let mut outcome = round_sum(format, operation, profile, sum, trace);
             outcome.flags = outcome.flags.union(Flags::INEXACT.when(truncated));
             outcome
         }
-        _ => uncommon::<W>(format, operation, profile, [a, b, c], [ua, ub, uc], product, trace),
+        _ => special_cases::<W>(format, operation, profile, [a, b, c], [ua, ub, uc], product, trace),
     };
     // 10. Saturate.
     if operation.saturate { Outcome { bits: saturate(format, outcome.bits, trace), ..outcome } } else { outcome }
 }
 
-/// Zeros, infinities and NaNs.
+/// The special cases: zeros, infinities and NaNs.
 #[inline(never)]
-fn uncommon<W: Wide>(
+fn special_cases<W: Wide>(
     format: Format,
     operation: &Operation,
     profile: &Profile,
     operands: [u64; 3],
     [ua, ub, uc]: [Unpacked; 3],
-    product: Option<(Exact<W>, bool)>,
+    product: Option<(ExactValue<W>, bool)>,
     trace: &mut impl Trace,
 ) -> Outcome {
     use Unpacked::{Finite, Infinite, Nan, Zero};
-    let places = operation.op.operands();
+    let used = operation.op.operands();
     let has_b = operation.op != ArithOp::Add;
     let has_c = operation.op != ArithOp::Mul;
     let is_nan = |unpacked| matches!(unpacked, Nan { .. });
@@ -271,7 +273,7 @@ fn uncommon<W: Wide>(
 
     // 5. NaN.
     if is_nan(ua) || (has_b && is_nan(ub)) || (has_c && is_nan(uc)) || zero_times_infinity {
-        return nan_result(format, profile, operands, places, zero_times_infinity, trace);
+        return nan_result(format, profile, operands, used, zero_times_infinity, trace);
     }
     let sign_a = format.is_negative(operands[0]);
     let product_negative = if has_b { sign_a ^ format.is_negative(operands[1]) } else { sign_a };
@@ -289,7 +291,7 @@ fn uncommon<W: Wide>(
     }
     // 7. At most one term is left; the other is a zero, or absent.
     let addend = match uc {
-        Finite(number) if has_c => Some(place::<W>(format, number)),
+        Finite(number) if has_c => Some(align::<W>(format, number)),
         _ => None,
     };
     trace.event(Event::Terms { product: product.map(|(exact, _)| term(exact)), addend: addend.map(term) });
@@ -305,24 +307,30 @@ fn uncommon<W: Wide>(
     }
 }
 
-/// A number with its leading bit at the third place from the top.
+/// A number aligned with its leading bit at the third position from the top.
 #[inline(always)]
-fn place<W: Wide>(format: Format, number: Number) -> Exact<W> {
+fn align<W: Wide>(format: Format, number: FiniteNumber) -> ExactValue<W> {
     let shift = W::BITS - 2 - format.precision();
-    Exact {
+    ExactValue {
         negative: number.negative,
         quantum: number.quantum - shift as i32,
         significand: W::from(number.significand) << shift,
     }
 }
 
-/// 6. The exact product, its leading bit at the third or fourth place from the top; and whether it was truncated.
+/// 6. The exact product, its leading bit at the third or fourth position from the top; and whether it was truncated.
 #[inline(always)]
-fn multiply<W: Wide>(format: Format, kind: ArithOp, x: Number, y: Number, trace: &mut impl Trace) -> (Exact<W>, bool) {
+fn multiply<W: Wide>(
+    format: Format,
+    op: ArithOp,
+    x: FiniteNumber,
+    y: FiniteNumber,
+    trace: &mut impl Trace,
+) -> (ExactValue<W>, bool) {
     let shift = W::BITS - 2 - 2 * format.precision();
     let mut significand = W::product(x.significand, y.significand) << shift;
     let mut truncated = false;
-    if kind == ArithOp::TruncatedMulAdd {
+    if op == ArithOp::TruncatedMulAdd {
         let drop = W::BITS - significand.leading_zeros() - format.precision();
         let kept = (significand >> drop) << drop;
         truncated = kept != significand;
@@ -332,19 +340,19 @@ fn multiply<W: Wide>(format: Format, kind: ArithOp, x: Number, y: Number, trace:
         significand = kept;
     }
     let quantum = x.quantum + y.quantum - shift as i32;
-    (Exact { negative: x.negative ^ y.negative, quantum, significand }, truncated)
+    (ExactValue { negative: x.negative ^ y.negative, quantum, significand }, truncated)
 }
 
 /// 7. The sum, exact but for a sticky lowest bit far below the rounding position.
 #[inline(always)]
-fn add<W: Wide>(x: Exact<W>, y: Exact<W>) -> Exact<W> {
+fn add<W: Wide>(x: ExactValue<W>, y: ExactValue<W>) -> ExactValue<W> {
     let quantum = x.quantum.max(y.quantum);
     let xs = x.significand.shift_right_sticky((quantum - x.quantum) as u32);
     let ys = y.significand.shift_right_sticky((quantum - y.quantum) as u32);
-    // Selections, not branches: which is larger and whether signs agree is a coin's throw that no machine foresees.
+    // Selections, not branches: which is larger and whether the signs agree is unpredictable.
     let (large, small, negative) = if xs >= ys { (xs, ys, x.negative) } else { (ys, xs, y.negative) };
     let significand = if x.negative == y.negative { large + small } else { large - small };
-    Exact { negative, quantum, significand }
+    ExactValue { negative, quantum, significand }
 }
 
 /// 8 and 9. Rounds a sum (zero by cancellation: +0, under .rm −0) and flushes it.
@@ -353,7 +361,7 @@ fn round_sum<W: Wide>(
     format: Format,
     operation: &Operation,
     profile: &Profile,
-    sum: Exact<W>,
+    sum: ExactValue<W>,
     trace: &mut impl Trace,
 ) -> Outcome {
     if sum.significand == W::ZERO {
@@ -362,16 +370,16 @@ fn round_sum<W: Wide>(
     }
     let rounded = round(format, operation.rounding, sum);
     trace.event(Event::Rounded(rounded.outcome));
-    let outcome = finish(format, profile, operation.flush, rounded);
+    let outcome = handle_underflow(format, profile, operation.flush, rounded);
     if outcome.bits != rounded.outcome.bits {
         trace.event(Event::FlushedResult);
     }
     outcome
 }
 
-/// A placed number as a reader sees it, without the zeros that the placing put below it.
+/// A term for the trace: without the trailing zeros of the alignment.
 #[inline(always)]
-fn term<W: Wide>(exact: Exact<W>) -> Term {
+fn term<W: Wide>(exact: ExactValue<W>) -> Term {
     let significand = exact.significand.full();
     let zeros = significand.trailing_zeros();
     Term { negative: exact.negative, quantum: exact.quantum + zeros as i32, significand: significand >> zeros }

@@ -1,34 +1,30 @@
-//! Step 5: which NaN a NaN result is.
+//! Step 5: the bits of a NaN result.
 
-use crate::{Event, Flags, Format, NanRule, Operand, Outcome, Profile, Trace};
+use crate::{Event, Flags, Format, NanRule, OperandIndex, Outcome, Profile, Trace};
 
-/// The NaN that comes of the NaNs among the operands in use (`places`), or of an invalid operation.
+/// The NaN result for NaNs among the operands in `used`, or for an invalid operation.
 pub(crate) fn nan_result(
     format: Format,
     profile: &Profile,
     operands: [u64; 3],
-    places: &[Operand],
+    used: &[OperandIndex],
     invalid_operation: bool,
     trace: &mut impl Trace,
 ) -> Outcome {
     let bits_of = |operand| operands[operand as usize];
     let rule = profile.nan_rule(format);
     let order = match rule {
-        NanRule::Canonical => [Operand::A, Operand::B, Operand::C],
+        NanRule::Canonical => [OperandIndex::A, OperandIndex::B, OperandIndex::C],
         NanRule::Payload(order) => order,
     };
-    let chosen = order.into_iter().find(|&operand| places.contains(&operand) && format.is_nan(bits_of(operand)));
-    let signalling = places.iter().any(|&operand| format.is_signalling(bits_of(operand)));
+    let chosen = order.into_iter().find(|&operand| used.contains(&operand) && format.is_nan(bits_of(operand)));
+    let signalling = used.iter().any(|&operand| format.is_signalling(bits_of(operand)));
     match chosen {
         Some(operand) => trace.event(Event::NanOperand(operand)),
-        // An infinite difference tells its own event: there no operand is looked at.
-        None if !places.is_empty() => trace.event(Event::ZeroTimesInfinity),
+        // `used` is empty for infinity − infinity, which the caller reports.
+        None if !used.is_empty() => trace.event(Event::ZeroTimesInfinity),
         None => {}
     }
-    let bits = match (rule, chosen) {
-        (NanRule::Canonical, _) => format.magnitude_mask(),
-        (NanRule::Payload(_), Some(operand)) => bits_of(operand) | format.quiet_bit(),
-        (NanRule::Payload(_), None) => format.sign_mask() | format.infinity() | format.quiet_bit(),
-    };
-    Outcome { bits: bits & format.mask(), flags: Flags::INVALID.when(invalid_operation || signalling) }
+    let bits = rule.result(format, chosen.map(bits_of));
+    Outcome { bits, flags: Flags::INVALID.when(invalid_operation || signalling) }
 }

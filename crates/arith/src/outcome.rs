@@ -1,4 +1,4 @@
-//! What an operation gives: bits, and beside them flags.
+//! The outcome of an operation: bits and flags.
 
 use crate::Format;
 

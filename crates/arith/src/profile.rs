@@ -1,30 +1,31 @@
-//! Decisions: everything the documents leave open, each with a name, a source and whether hardware was asked.
+//! Decisions: everything that the documents leave open, each with a name, a source and whether hardware was measured.
 
 use crate::Format;
 
-/// Which results of a flushing form count as subnormal where rounding crosses the smallest normal number.
+/// The tininess criterion of a flushing form: which results count as subnormal where rounding crosses the smallest
+/// normal number (IEEE 754-2019, 7.5, has the last two criteria).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Tininess {
-    /// The rounded result, at subnormal precision, is still below the smallest normal: the seeds' literal words.
+    /// The rounded result, at subnormal precision, is below the smallest normal: the documents' literal words.
     Result,
-    /// The result rounded with an unbounded exponent range is below the smallest normal (as x86).
+    /// After rounding: the result rounded with an unbounded exponent range is below the smallest normal (as on x86).
     AfterRounding,
-    /// The exact value is below the smallest normal.
+    /// Before rounding: the exact value is below the smallest normal.
     BeforeRounding,
 }
 
-/// When the underflow flag counts a result as tiny (IEEE 754-2019, 7.5). It never changes a bit of the result.
+/// The tininess criterion of the underflow flag (IEEE 754-2019, 7.5). It never changes a bit of the result.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Underflow {
-    /// After rounding with an unbounded exponent range.
+    /// After rounding: the result rounded with an unbounded exponent range.
     AfterRounding,
     /// Before rounding: the exact value.
     BeforeRounding,
 }
 
-/// One operand's place.
+/// The position of an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Operand {
+pub enum OperandIndex {
     /// The first factor.
     A,
     /// The second factor.
@@ -33,17 +34,29 @@ pub enum Operand {
     C,
 }
 
-/// Which NaN a NaN result is.
+/// The bits of a NaN result.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum NanRule {
     /// Positive, every fraction bit set (0x7fffffff for f32), whatever the operands.
     Canonical,
-    /// The first NaN operand in this order, made quiet; a NaN that an invalid operation makes is negative, quiet,
-    /// with an empty payload (0xfff8000000000000 for f64).
-    Payload([Operand; 3]),
+    /// The first NaN operand in this order, made quiet; an invalid operation gives a negative quiet NaN with an empty
+    /// payload (0xfff8000000000000 for f64).
+    Payload([OperandIndex; 3]),
 }
 
-/// What `mad.f32` without a rounding modifier does on a machine (PTX `mad`, notes for sm_1x).
+impl NanRule {
+    /// The bits of a NaN result; `operand` is the NaN operand that the rule chooses, `None` for an invalid operation.
+    pub const fn result(self, format: Format, operand: Option<u64>) -> u64 {
+        let bits = match (self, operand) {
+            (NanRule::Canonical, _) => format.magnitude_mask(),
+            (NanRule::Payload(_), Some(bits)) => bits | format.quiet_bit(),
+            (NanRule::Payload(_), None) => format.sign_mask() | format.infinity() | format.quiet_bit(),
+        };
+        bits & format.mask()
+    }
+}
+
+/// What `mad.f32` without a rounding modifier computes (PTX `mad`, notes for sm_1x).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Sm1xMad {
     /// The sm_1x hardware: the product is truncated to 24 bits.
@@ -52,7 +65,7 @@ pub enum Sm1xMad {
     FusedFtz,
 }
 
-/// The policy that the pipeline follows where the documents leave a choice.
+/// The choices that the pipeline makes where the documents leave one.
 ///
 /// ```
 /// use roundonce_arith::{Profile, Tininess};
@@ -75,14 +88,14 @@ pub struct Profile {
     pub sm1x_mad: Sm1xMad,
 }
 
-/// Whether a decision was held against hardware.
+/// Whether a decision was compared with hardware.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Status {
     /// A document says it.
     Documented,
     /// Known of the hardware from public material.
     Reported,
-    /// No document says it and no GPU was asked yet.
+    /// No document says it and no GPU was measured yet.
     Unmeasured,
 }
 
@@ -95,24 +108,24 @@ pub struct Decision {
     pub decides: &'static str,
     /// Where the default comes from.
     pub source: &'static str,
-    /// Whether hardware was asked.
+    /// Whether hardware was measured.
     pub status: Status,
 }
 
 impl Profile {
-    /// NVIDIA hardware, as far as the documents and public measurements tell.
+    /// NVIDIA hardware, as far as documents and public measurements describe it.
     pub const NVIDIA: Profile = Profile {
         tininess: Tininess::Result,
         underflow: Underflow::AfterRounding,
         nan_f32: NanRule::Canonical,
-        nan_f64: NanRule::Payload([Operand::A, Operand::B, Operand::C]),
+        nan_f64: NanRule::Payload([OperandIndex::A, OperandIndex::B, OperandIndex::C]),
         nan_small: NanRule::Canonical,
         sm1x_mad: Sm1xMad::Truncate,
     };
 
     /// The NaN rule of a format.
     #[inline]
-    pub(crate) const fn nan_rule(&self, format: Format) -> NanRule {
+    pub const fn nan_rule(&self, format: Format) -> NanRule {
         match format.width() {
             0..=16 => self.nan_small,
             17..=32 => self.nan_f32,
@@ -120,7 +133,13 @@ impl Profile {
         }
     }
 
-    /// Every decision, one row a field.
+    /// The bits of a NaN result: [`NanRule::result`] by the format's rule.
+    #[inline]
+    pub const fn nan_result(&self, format: Format, operand: Option<u64>) -> u64 {
+        self.nan_rule(format).result(format, operand)
+    }
+
+    /// Every decision, one row for each field.
     pub const DECISIONS: [Decision; 7] = [
         Decision {
             field: "tininess",

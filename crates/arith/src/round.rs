@@ -1,4 +1,4 @@
-//! Rounding: the only place in the project where an exact value becomes a rounded one.
+//! Rounding: the only code in the project that rounds an exact value.
 
 use crate::wide::Wide;
 use crate::{Flags, Format, Outcome};
@@ -31,16 +31,16 @@ impl Rounding {
     }
 }
 
-/// An exact value on its way to being rounded: ±significand × 2^quantum. The lowest bit of the significand may be a
-/// sticky one (it stands for any nonzero amount below it) if it lies at least two places below the rounding position.
+/// An exact value, not rounded yet: ±significand × 2^quantum. The lowest bit of the significand may be a
+/// sticky one (it stands for any nonzero amount below it) if it lies at least two positions below the rounding position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Exact<W> {
+pub(crate) struct ExactValue<W> {
     pub(crate) negative: bool,
     pub(crate) quantum: i32,
     pub(crate) significand: W,
 }
 
-/// A rounded value, and what the caller needs to flush it.
+/// A rounded value, and whether it is tiny.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Rounded {
     pub(crate) outcome: Outcome,
@@ -50,11 +50,11 @@ pub(crate) struct Rounded {
     pub(crate) tiny_after: bool,
 }
 
-/// One more unit in the last place? `rest` is what was cut off, `half` half a unit, on the same scale.
+/// Whether to round up in magnitude. `rest` is what was cut off, `half` half a unit in the last place, on the same scale.
 #[inline(always)]
 fn round_up<W: Wide>(rounding: Rounding, negative: bool, odd: bool, rest: W, half: W) -> bool {
     match rounding {
-        // Half is enough where the last place is odd.
+        // A tie rounds up if the last bit is odd.
         Rounding::NearestEven => rest > half - W::from(odd as u64),
         Rounding::TowardZero => false,
         Rounding::Down => negative && rest != W::ZERO,
@@ -62,10 +62,10 @@ fn round_up<W: Wide>(rounding: Rounding, negative: bool, odd: bool, rest: W, hal
     }
 }
 
-/// Keeps the significand's bits from place `drop` (at least 1) up, rounded. Returns what is kept and whether anything
-/// was lost.
+/// Rounds the significand to its bits from position `drop` (at least 1) up. Returns them and whether the result is
+/// inexact.
 #[inline(always)]
-fn keep<W: Wide>(rounding: Rounding, exact: Exact<W>, drop: u32) -> (u64, bool) {
+fn round_significand<W: Wide>(rounding: Rounding, exact: ExactValue<W>, drop: u32) -> (u64, bool) {
     if drop >= W::BITS {
         // All of it is below half a unit: 2^(BITS-1) could reach half only if the leading bit were set, and `Wide`
         // keeps that one clear.
@@ -81,17 +81,20 @@ fn keep<W: Wide>(rounding: Rounding, exact: Exact<W>, drop: u32) -> (u64, bool) 
 
 /// Rounds once, with gradual underflow. The significand must not be zero, its top bit must be clear.
 #[inline(always)]
-pub(crate) fn round<W: Wide>(format: Format, rounding: Rounding, exact: Exact<W>) -> Rounded {
+pub(crate) fn round<W: Wide>(format: Format, rounding: Rounding, exact: ExactValue<W>) -> Rounded {
     let precision = format.precision() as i32;
     let length = (W::BITS - exact.significand.leading_zeros()) as i32;
     let exponent = exact.quantum + length - 1;
     let tiny_before = exponent < format.emin();
     let quantum = if tiny_before { format.min_quantum() } else { exponent + 1 - precision };
     let drop = quantum - exact.quantum;
-    let (kept, inexact) =
-        if drop > 0 { keep(rounding, exact, drop as u32) } else { ((exact.significand << -drop as u32).low(), false) };
-    // A carry out of the significand runs into the exponent field, which is what it should do; so does the hidden
-    // bit of a normal number, whose exponent field is therefore written one too small.
+    let (kept, inexact) = if drop > 0 {
+        round_significand(rounding, exact, drop as u32)
+    } else {
+        ((exact.significand << -drop as u32).low(), false)
+    };
+    // A carry out of the significand correctly increments the exponent field. So does the hidden bit of a normal number;
+    // the exponent field is therefore written one too small.
     let field = (quantum - format.min_quantum()) as i64;
     let magnitude = (field << format.frac_bits()) as u64 + kept;
     let sign = if exact.negative { format.sign_mask() } else { 0 };
@@ -110,7 +113,9 @@ pub(crate) fn round<W: Wide>(format: Format, rounding: Rounding, exact: Exact<W>
     let tiny_after = tiny_before && {
         // Only a value just below the smallest normal can leave the range, by a carry at full precision.
         let drop = length - precision;
-        exponent + 1 != format.emin() || drop <= 0 || keep(rounding, exact, drop as u32).0 >> precision == 0
+        exponent + 1 != format.emin()
+            || drop <= 0
+            || round_significand(rounding, exact, drop as u32).0 >> precision == 0
     };
     Rounded {
         outcome: Outcome { bits: sign | magnitude, flags: Flags::INEXACT.when(inexact) },
@@ -119,9 +124,9 @@ pub(crate) fn round<W: Wide>(format: Format, rounding: Rounding, exact: Exact<W>
     }
 }
 
-/// Rounds where the result is surely normal before and after; nothing where it may not be, or the significand is zero.
+/// Rounds if the value is certainly normal before and after; `None` if it may not be, or the significand is zero.
 #[inline(always)]
-pub(crate) fn round_ordinary<W: Wide>(format: Format, rounding: Rounding, exact: Exact<W>) -> Option<Outcome> {
+pub(crate) fn round_normal<W: Wide>(format: Format, rounding: Rounding, exact: ExactValue<W>) -> Option<Outcome> {
     if exact.significand == W::ZERO {
         return None;
     }
@@ -131,7 +136,7 @@ pub(crate) fn round_ordinary<W: Wide>(format: Format, rounding: Rounding, exact:
     let kept = (aligned >> drop).low();
     let rest = aligned << format.precision();
     let up = round_up(rounding, exact.negative, kept & 1 == 1, rest, W::from(1) << (W::BITS - 1));
-    // As in `round`: one too small, the hidden bit makes it right, and a carry may make it one more.
+    // As in `round`: one too small, which the hidden bit corrects; a carry may add one more.
     let field = exact.quantum - zeros as i32 + drop as i32 - format.min_quantum();
     if field as u32 >= format.exp_max() as u32 - 2 {
         return None;
@@ -163,20 +168,20 @@ pub fn round_exact(
         let sign = if negative { format.sign_mask() } else { 0 };
         return Outcome { bits: sign, flags: Flags::NONE };
     }
-    // Brings the leading bit to place 125, so that no caller can break `round`'s terms.
+    // Aligns the leading bit to position 125, so that `round`'s precondition holds for every caller.
     let up = significand.leading_zeros() as i32 - 2;
     let (significand, quantum) = if up >= 0 {
         (significand << up, quantum - up)
     } else {
         (significand.shift_right_sticky(-up as u32), quantum - up)
     };
-    let exact = Exact { negative, quantum, significand: significand | sticky as u128 };
-    finish(format, &crate::Profile::NVIDIA, false, round(format, rounding, exact))
+    let exact = ExactValue { negative, quantum, significand: significand | sticky as u128 };
+    handle_underflow(format, &crate::Profile::NVIDIA, false, round(format, rounding, exact))
 }
 
-/// Steps 8 and 9 after the rounding itself: raises underflow, flushes a subnormal result if asked to.
+/// Steps 8 and 9 after the rounding: raises underflow, and flushes a tiny result if `flush` is set.
 #[inline(always)]
-pub(crate) fn finish(format: Format, profile: &crate::Profile, flush: bool, rounded: Rounded) -> Outcome {
+pub(crate) fn handle_underflow(format: Format, profile: &crate::Profile, flush: bool, rounded: Rounded) -> Outcome {
     use crate::{Tininess, Underflow};
     let Rounded { mut outcome, tiny_before, tiny_after } = rounded;
     if tiny_before {

@@ -1,6 +1,6 @@
-//! The pipeline's steps as events, for those who explain it.
+//! The pipeline's steps as events, for explanations.
 
-use crate::{Operand, Outcome};
+use crate::{OperandIndex, Outcome};
 
 /// An exact finite nonzero term: ±significand × 2^quantum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -13,15 +13,15 @@ pub struct Term {
     pub significand: u128,
 }
 
-/// Something that a step of the pipeline did. Steps that change nothing are silent.
+/// Something that a step of the pipeline did. Steps that change nothing send no event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
     /// Step 3: a subnormal operand became zero.
-    FlushedOperand(Operand),
-    /// Step 4: a factor is zero, so that the product is +0 whatever the other is.
-    ZeroDominates,
+    FlushedOperand(OperandIndex),
+    /// Step 4, `.FMZ`: a factor is zero, so the product is +0 whatever the other factor is.
+    ZeroFactor,
     /// Step 5: the result is the NaN of this operand, or a canonical one because of it.
-    NanOperand(Operand),
+    NanOperand(OperandIndex),
     /// Step 5: zero times infinity.
     ZeroTimesInfinity,
     /// Step 5: infinity minus infinity.
@@ -45,7 +45,7 @@ pub enum Event {
     Saturated(u64),
 }
 
-/// Whoever watches the pipeline. `()` does not, at no cost.
+/// An observer of the pipeline. `()` observes nothing, at no cost.
 pub trait Trace {
     /// Called at each step that did something, in order.
     fn event(&mut self, event: Event);

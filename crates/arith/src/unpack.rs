@@ -1,11 +1,11 @@
-//! From bits to a number.
+//! Unpacking bits into sign, exponent and significand.
 
 use crate::Format;
 
-/// A finite nonzero number, its significand an integer with its leading bit at place `precision - 1`: the value is
-/// ±significand × 2^quantum. Subnormals are brought to the same shape.
+/// A finite nonzero number, its significand an integer with its leading bit at position `precision - 1`: the value is
+/// ±significand × 2^quantum. Subnormals are normalised to the same form.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Number {
+pub struct FiniteNumber {
     /// Whether the sign bit is set.
     pub negative: bool,
     /// The exponent of the significand's lowest bit.
@@ -14,7 +14,7 @@ pub struct Number {
     pub significand: u64,
 }
 
-/// What the bits of a value mean.
+/// A value by its class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unpacked {
     /// +0 or −0.
@@ -23,7 +23,7 @@ pub enum Unpacked {
         negative: bool,
     },
     /// A finite nonzero number.
-    Finite(Number),
+    Finite(FiniteNumber),
     /// An infinity.
     Infinite {
         /// Whether the sign bit is set.
@@ -39,9 +39,9 @@ pub enum Unpacked {
 /// Reads the bits of a value.
 ///
 /// ```
-/// use roundonce_arith::{Format, Number, Unpacked, unpack};
+/// use roundonce_arith::{FiniteNumber, Format, Unpacked, unpack};
 /// let three = unpack(Format::F32, 0x4040_0000);
-/// assert_eq!(three, Unpacked::Finite(Number { negative: false, quantum: -22, significand: 3 << 22 }));
+/// assert_eq!(three, Unpacked::Finite(FiniteNumber { negative: false, quantum: -22, significand: 3 << 22 }));
 /// ```
 #[inline(always)]
 pub const fn unpack(format: Format, bits: u64) -> Unpacked {
@@ -56,13 +56,13 @@ pub const fn unpack(format: Format, bits: u64) -> Unpacked {
         }
     } else if field != 0 {
         let quantum = field as i32 - 1 + format.min_quantum();
-        Unpacked::Finite(Number { negative, quantum, significand: fraction | format.smallest_normal() })
+        Unpacked::Finite(FiniteNumber { negative, quantum, significand: fraction | format.smallest_normal() })
     } else if fraction == 0 {
         Unpacked::Zero { negative }
     } else {
         let shift = fraction.leading_zeros() - (64 - format.precision());
         let quantum = format.min_quantum() - shift as i32;
-        Unpacked::Finite(Number { negative, quantum, significand: fraction << shift })
+        Unpacked::Finite(FiniteNumber { negative, quantum, significand: fraction << shift })
     }
 }
 

@@ -3,7 +3,7 @@
 /// An unsigned integer wide enough for the product of two significands and room to align a third.
 ///
 /// `u64` serves every format whose significand has at most 29 bits (f16, bf16, f32), `u128` the rest (f64): a product
-/// of 2p bits is placed with its leading bit at the second or third place from the top, which leaves at least three
+/// of 2p bits is aligned with its leading bit at the second or third position from the top, which leaves at least three
 /// zero bits below it, so that a right shift which loses a bit always leaves the other term far larger.
 pub(crate) trait Wide:
     Copy
@@ -30,10 +30,10 @@ pub(crate) trait Wide:
     /// The sum, or the difference as two's complement.
     fn add_or_subtract(self, other: Self, subtract: bool) -> Self;
 
-    /// `self >> shift` with every lost bit kept in the lowest one. For a shift of all bits the top one must be clear.
+    /// `self >> shift` with every lost bit collected in the lowest one. For a shift of all bits the top one must be clear.
     #[inline(always)]
     fn shift_right_sticky(self, shift: u32) -> Self {
-        // Without the top bit, the longest shift that the machine has loses as much as any longer one.
+        // With the top bit clear, a shift by BITS - 1 loses as much as any longer one.
         let shift = shift.min(Self::BITS - 1);
         let lost = self & ((Self::from(1) << shift) - Self::from(1)) != Self::ZERO;
         (self >> shift) | Self::from(lost as u64)
@@ -63,7 +63,7 @@ macro_rules! wide {
             }
             #[inline(always)]
             fn add_or_subtract(self, other: Self, subtract: bool) -> Self {
-                // A mask rather than a choice: which of the two is wanted is a coin's throw.
+                // A mask, not a branch: which of the two is needed is unpredictable.
                 let mask = (subtract as $int).wrapping_neg();
                 self.wrapping_add((other ^ mask).wrapping_sub(mask))
             }

@@ -12,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use batch::compute;
 use common::{direction, layout};
 use roundonce_arith::batch::{Batch, Level, Source, Stores};
-use roundonce_arith::{ArithOp, Format, NanRule, Operand, Operation, Profile, Rounding, Sm1xMad, Tininess};
+use roundonce_arith::{ArithOp, Format, NanRule, OperandIndex, Operation, Profile, Rounding, Sm1xMad, Tininess};
 use roundonce_oracle::generate::Generator;
 use roundonce_oracle::softfloat;
 
@@ -55,7 +55,7 @@ fn triples(factors: Format, to: Format, count: usize, seed: u64) -> Vec<[u64; 3]
 
 /// Every setting of an operation's fields but the formats, with the profiles that can tell.
 fn operations(factors: Format, format: Format) -> Vec<(Operation, Profile)> {
-    use Operand::{A, B, C};
+    use OperandIndex::{A, B, C};
     let mut list = Vec::new();
     for kind in KINDS {
         for rounding in Rounding::ALL {

@@ -4,14 +4,14 @@ mod common;
 
 use common::{TINY, UNDERFLOW, cases, differ, direction, evaluate, generator, layout, spec};
 use roundonce_arith::{
-    ArithOp, ConditionCodes, Format, NanRule, Operand, Operation, Profile, Rounding, Sm1xMad, round_exact, widen,
+    ArithOp, ConditionCodes, Format, NanRule, OperandIndex, Operation, Profile, Rounding, Sm1xMad, round_exact, widen,
 };
 use roundonce_oracle::generate::Generator;
 use roundonce_oracle::softfloat::{self, Call};
 use roundonce_oracle::{Direction, Layout, condition_codes, rational};
 
 /// SoftFloat's NaNs: the first NaN operand, made quiet.
-const FIRST: NanRule = NanRule::Payload([Operand::A, Operand::B, Operand::C]);
+const FIRST: NanRule = NanRule::Payload([OperandIndex::A, OperandIndex::B, OperandIndex::C]);
 
 /// One call, four directions, both tininess rules; flags and NaN bits too.
 fn against_softfloat(format: Format, call: Call) {
@@ -73,10 +73,10 @@ fn add_sub_mul_against_softfloat() {
 /// Rounding × (nothing | flush × `tiny` | zero dominance) × saturate, with signs, the underflow rule and the order of
 /// NaNs changing from one mode to the next.
 fn against_rational(kinds: &[ArithOp], factors: Format, format: Format) {
-    const ORDERS: [[Operand; 3]; 3] = [
-        [Operand::A, Operand::B, Operand::C],
-        [Operand::C, Operand::B, Operand::A],
-        [Operand::B, Operand::C, Operand::A],
+    const ORDERS: [[OperandIndex; 3]; 3] = [
+        [OperandIndex::A, OperandIndex::B, OperandIndex::C],
+        [OperandIndex::C, OperandIndex::B, OperandIndex::A],
+        [OperandIndex::B, OperandIndex::C, OperandIndex::A],
     ];
     let mut number = 0;
     for &kind in kinds {

@@ -6,7 +6,7 @@
 mod common;
 
 use common::{TINY, UNDERFLOW, evaluate, generator};
-use roundonce_arith::{ArithOp, Format, NanRule, Operand, Operation, Profile, Rounding, Tininess, widen};
+use roundonce_arith::{ArithOp, Format, NanRule, OperandIndex, Operation, Profile, Rounding, Tininess, widen};
 use roundonce_oracle::Verdict;
 
 use Rounding::{Down, NearestEven, TowardZero, Up};
@@ -249,16 +249,16 @@ const BUGS: &[(&str, Operation, Wrong)] = &[
     ("a negative NaN", F32, |x| if is_nan(right(F32, x)) { 0xffff_ffff } else { right(F32, x) }),
     ("the usual NaN, 7fc00000", F32, |x| if is_nan(right(F32, x)) { 0x7fc0_0000 } else { right(F32, x) }),
     ("payload kept in f32", F32, |x| {
-        let order = [Operand::A, Operand::B, Operand::C];
+        let order = [OperandIndex::A, OperandIndex::B, OperandIndex::C];
         evaluate(&F32, &Profile { nan_f32: NanRule::Payload(order), ..NVIDIA }, x).bits
     }),
     ("payload lost in f64", F64, |x| evaluate(&F64, &Profile { nan_f64: NanRule::Canonical, ..NVIDIA }, x).bits),
     ("the addend's NaN first in f64", F64, |x| {
-        let order = [Operand::C, Operand::A, Operand::B];
+        let order = [OperandIndex::C, OperandIndex::A, OperandIndex::B];
         evaluate(&F64, &Profile { nan_f64: NanRule::Payload(order), ..NVIDIA }, x).bits
     }),
     ("b's NaN before a's in f64", F64, |x| {
-        let order = [Operand::B, Operand::A, Operand::C];
+        let order = [OperandIndex::B, OperandIndex::A, OperandIndex::C];
         evaluate(&F64, &Profile { nan_f64: NanRule::Payload(order), ..NVIDIA }, x).bits
     }),
     ("a signalling NaN stays one in f64", F64, |x| {

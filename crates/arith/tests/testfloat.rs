@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use common::layout;
 use flate2::read::GzDecoder;
-use roundonce_arith::{Format, NanRule, Operand, Operation, Profile, Rounding, Underflow};
+use roundonce_arith::{Format, NanRule, OperandIndex, Operation, Profile, Rounding, Underflow};
 use roundonce_oracle::softfloat::hides_the_addend;
 
 fn folder() -> PathBuf {
@@ -39,7 +39,7 @@ fn vectors(name: &str, rounding: Rounding) -> Vec<[u64; 5]> {
 }
 
 fn every_vector(name: &str, format: Format) {
-    let first = NanRule::Payload([Operand::A, Operand::B, Operand::C]);
+    let first = NanRule::Payload([OperandIndex::A, OperandIndex::B, OperandIndex::C]);
     let theirs = Profile {
         underflow: Underflow::AfterRounding,
         nan_f32: first,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use roundonce::isa::{Finding, Level, Location};
+use roundonce::isa::{Finding, Location, Severity};
 use roundonce::why::{Answer, ArrayAnswer, Line, Verdict};
 use roundonce::why_kernel::KernelAnswer;
 use serde::Serialize;
@@ -56,10 +56,10 @@ pub(crate) fn write(answer: &impl Answered, kernel: Option<&Path>, format: Forma
 /// A verdict as a finding: about the kernel, about the array that was seen, or about no file.
 fn checked(verdict: &Verdict, kernel: Option<(&Path, &str)>) -> Checked {
     let (level, code, rule) = match verdict.outcome {
-        "one" => (Level::Note, "WHY0001", "one evaluation gives what was seen"),
-        "several" => (Level::Note, "WHY0002", "each part of what was seen has an evaluation of its own"),
-        "ambiguous" => (Level::Note, "WHY0003", "several evaluations give what was seen"),
-        _ => (Level::Warning, "WHY0004", "no evaluation gives all that was seen"),
+        "one" => (Severity::Note, "WHY0001", "one evaluation gives what was seen"),
+        "several" => (Severity::Note, "WHY0002", "each part of what was seen has an evaluation of its own"),
+        "ambiguous" => (Severity::Note, "WHY0003", "several evaluations give what was seen"),
+        _ => (Severity::Warning, "WHY0004", "no evaluation gives all that was seen"),
     };
     let (path, text) = match kernel {
         Some(kernel) => kernel,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use roundonce::isa::{Finding, Level, apply_edits, apply_fixes};
+use roundonce::isa::{Finding, Severity, apply_edits, apply_fixes};
 use roundonce::spirv::{Environment, Migration, check_binary, check_text, migrate_binary, migrate_text};
 use roundonce::{ptx, sass};
 
@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         checked.push(check(path, arguments)?);
     }
     report::write(arguments.format, &checked)?;
-    let refused = if arguments.deny.is_some() { Level::Warning } else { Level::Error };
+    let refused = if arguments.deny.is_some() { Severity::Warning } else { Severity::Error };
     let bad = checked.iter().any(|file| file.worst() >= Some(refused));
     Ok(if bad { Status::Found } else { Status::Done })
 }

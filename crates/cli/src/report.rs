@@ -7,7 +7,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level as Shown, Renderer, Snippet};
 use anstream::ColorChoice;
 use roundonce::Profile;
-use roundonce::isa::{Finding, Fix, Level, Location, line_column};
+use roundonce::isa::{Finding, Fix, Location, Severity, line_column};
 use roundonce::why::diff::{Witness, Witnesses};
 use serde::Serialize;
 
@@ -97,7 +97,7 @@ impl Checked {
                 file: &self.file,
                 line,
                 column,
-                level: finding.level.name(),
+                level: finding.severity.name(),
                 code: finding.code,
                 message: &finding.message,
                 help: &finding.help,
@@ -113,8 +113,8 @@ impl Checked {
     }
 
     /// The worst level among the findings.
-    pub(crate) fn worst(&self) -> Option<Level> {
-        self.findings.iter().map(|finding| finding.level).max()
+    pub(crate) fn worst(&self) -> Option<Severity> {
+        self.findings.iter().map(|finding| finding.severity).max()
     }
 }
 
@@ -144,10 +144,10 @@ fn text(files: &[Checked]) -> Result<(), Failure> {
 }
 
 fn picture(renderer: &Renderer, file: &Checked, finding: &Finding, witness: Option<&Witness>) -> String {
-    let level = match finding.level {
-        Level::Error => Shown::ERROR,
-        Level::Warning => Shown::WARNING,
-        Level::Note => Shown::NOTE,
+    let level = match finding.severity {
+        Severity::Error => Shown::ERROR,
+        Severity::Warning => Shown::WARNING,
+        Severity::Note => Shown::NOTE,
     };
     let title = level.primary_title(finding.message.as_str()).id(finding.code);
     let mut group = match finding.location {
@@ -187,11 +187,12 @@ pub(crate) fn sentence(witness: &Witness) -> String {
 }
 
 fn summary(findings: &[Finding]) -> String {
-    let count = |level: Level| {
-        let count = findings.iter().filter(|finding| finding.level == level).count();
+    let count = |level: Severity| {
+        let count = findings.iter().filter(|finding| finding.severity == level).count();
         let plural = if count == 1 { "" } else { "s" };
         (count > 0).then(|| format!("{count} {}{plural}", level.name()))
     };
-    let counts: Vec<String> = [Level::Error, Level::Warning, Level::Note].into_iter().filter_map(count).collect();
+    let counts: Vec<String> =
+        [Severity::Error, Severity::Warning, Severity::Note].into_iter().filter_map(count).collect();
     if counts.is_empty() { "valid".to_owned() } else { counts.join(", ") }
 }

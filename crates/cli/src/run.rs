@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use roundonce::exec::{Contract, Engine, Launch, Options, Report, RunError, FaultKind};
+use roundonce::exec::{Contract, Engine, FaultKind, Launch, Options, Report, RunError};
 use roundonce::ir::Kernel;
 use roundonce::isa::hex_bits;
 use serde::Serialize;

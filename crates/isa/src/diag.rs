@@ -4,7 +4,7 @@ use crate::OpenChoice;
 
 /// How bad it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Level {
+pub enum Severity {
     /// Worth knowing; nothing is wrong.
     Note,
     /// Legal, but probably not meant.
@@ -13,13 +13,13 @@ pub enum Level {
     Error,
 }
 
-impl Level {
+impl Severity {
     /// `note`, `warning`, `error`.
     pub const fn name(self) -> &'static str {
         match self {
-            Level::Note => "note",
-            Level::Warning => "warning",
-            Level::Error => "error",
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
         }
     }
 }
@@ -69,16 +69,16 @@ pub struct Fix {
 /// One finding about an input.
 ///
 /// ```
-/// use roundonce_isa::{Finding, Level, Location};
+/// use roundonce_isa::{Finding, Severity, Location};
 /// let finding = Finding::error("PTX0001", Location::Whole, "`.sat` is not allowed on `fma.f64`")
 ///     .rule("PTX ISA, fma: syntax")
 ///     .help("drop `.sat`");
-/// assert_eq!(finding.level, Level::Error);
+/// assert_eq!(finding.severity, Severity::Error);
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Finding {
     /// How bad it is.
-    pub level: Level,
+    pub severity: Severity,
     /// A stable code: the language's letters and four digits.
     pub code: &'static str,
     /// Where.
@@ -97,9 +97,9 @@ pub struct Finding {
 
 impl Finding {
     /// A finding with nothing but the necessary.
-    pub fn new(level: Level, code: &'static str, location: Location, message: impl Into<String>) -> Finding {
+    pub fn new(severity: Severity, code: &'static str, location: Location, message: impl Into<String>) -> Finding {
         Finding {
-            level,
+            severity,
             code,
             location,
             message: message.into(),
@@ -111,15 +111,15 @@ impl Finding {
     }
     /// An error.
     pub fn error(code: &'static str, location: Location, message: impl Into<String>) -> Finding {
-        Finding::new(Level::Error, code, location, message)
+        Finding::new(Severity::Error, code, location, message)
     }
     /// A warning.
     pub fn warning(code: &'static str, location: Location, message: impl Into<String>) -> Finding {
-        Finding::new(Level::Warning, code, location, message)
+        Finding::new(Severity::Warning, code, location, message)
     }
     /// A note.
     pub fn note(code: &'static str, location: Location, message: impl Into<String>) -> Finding {
-        Finding::new(Level::Note, code, location, message)
+        Finding::new(Severity::Note, code, location, message)
     }
     /// With the rule it is against.
     #[must_use]

@@ -14,11 +14,11 @@ mod recipe;
 mod resolve;
 mod value;
 
-pub use diag::{Finding, Fix, Level, Location, apply_edits, apply_fixes, line_column};
+pub use diag::{Finding, Fix, Location, Severity, apply_edits, apply_fixes, line_column};
 pub use evaluate::{Evaluation, evaluate};
 pub use form::{Choice, Form, Instruction, Mismatch, Part, Slot, split_modifiers, split_spelling};
 pub use gate::{Gate, Range, Version};
-pub use number::{Number, exact_decimal, grouped, hex_bits, hexadecimal, parse_number, shortest_decimal};
+pub use number::{ParsedNumber, exact_decimal, grouped, hex_bits, hexadecimal, parse_number, shortest_decimal};
 pub use open::{Alternatives, OpenChoice, Sequence, SequenceOperand};
 pub use recipe::{Effect, Recipe, fused};
 pub use resolve::Table;

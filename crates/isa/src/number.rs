@@ -6,7 +6,7 @@ use roundonce_arith::{Flags, Format, Rounding, Unpacked, round_exact, unpack, wi
 
 /// A number read from text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Number {
+pub struct ParsedNumber {
     /// Its bits in the format asked for.
     pub bits: u64,
     /// Whether the format holds the written value exactly.
@@ -22,13 +22,13 @@ pub struct Number {
 /// assert_eq!(parse_number(Format::F32, "0x1.8p0").unwrap().bits, 0x3fc0_0000);
 /// assert!(!parse_number(Format::F32, "0.1").unwrap().exact);
 /// ```
-pub fn parse_number(format: Format, text: &str) -> Option<Number> {
+pub fn parse_number(format: Format, text: &str) -> Option<ParsedNumber> {
     let (negative, magnitude) = match text.strip_prefix(['-', '+']) {
         Some(rest) => (text.starts_with('-'), rest),
         None => (false, text),
     };
     let sign = if negative { format.sign_mask() } else { 0 };
-    let special = |bits| Some(Number { bits: sign | bits, exact: true });
+    let special = |bits| Some(ParsedNumber { bits: sign | bits, exact: true });
     if ["inf", "infinity"].iter().any(|name| magnitude.eq_ignore_ascii_case(name)) {
         return special(format.infinity());
     }
@@ -40,7 +40,7 @@ pub fn parse_number(format: Format, text: &str) -> Option<Number> {
         None => parse_decimal(magnitude)?,
     };
     let outcome = round_exact(format, Rounding::NearestEven, negative, exact.quantum, exact.significand, exact.sticky);
-    Some(Number { bits: outcome.bits, exact: !outcome.flags.contains(Flags::INEXACT) })
+    Some(ParsedNumber { bits: outcome.bits, exact: !outcome.flags.contains(Flags::INEXACT) })
 }
 
 /// significand × 2^quantum, or slightly more.

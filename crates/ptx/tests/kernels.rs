@@ -1,6 +1,6 @@
 //! Real modules, `tests/kernels/*.ptx`: each is read whole, printed to the same module, and found legal.
 
-use roundonce_isa::Level;
+use roundonce_isa::Severity;
 use roundonce_ptx::{Options, check, parse, print};
 use std::path::PathBuf;
 
@@ -29,7 +29,7 @@ fn every_kernel_is_read_printed_back_and_legal() {
         assert_eq!(print(&again.module), printed, "{}", path.display());
         let bad: Vec<String> = check(&parsed.module, &Options::default())
             .iter()
-            .filter(|finding| finding.level > Level::Note)
+            .filter(|finding| finding.severity > Severity::Note)
             .map(ToString::to_string)
             .collect();
         assert!(bad.is_empty(), "{}: {bad:?}", path.display());

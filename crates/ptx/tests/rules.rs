@@ -1,6 +1,6 @@
 //! The rules one by one: code, place, fix.
 
-use roundonce_isa::{Finding, Level, Location, apply_fixes};
+use roundonce_isa::{Finding, Location, Severity, apply_fixes};
 use roundonce_ptx::{Options, check_text, contractions, parse};
 
 const REGISTERS: &str = ".reg .pred p<4>; .reg .f32 f<8>; .reg .b32 b<8>; .reg .u32 u<8>; .reg .f64 d<8>; \
@@ -11,14 +11,14 @@ fn module(version: &str, target: &str, body: &str) -> String {
 }
 
 /// Level, code and underlined text of what a body is told.
-fn told(version: &str, target: &str, body: &str) -> Vec<(Level, &'static str, String)> {
+fn told(version: &str, target: &str, body: &str) -> Vec<(Severity, &'static str, String)> {
     let text = module(version, target, body);
     let underlined = |finding: &Finding| match finding.location {
         Location::Span { start, end } => text[start..end].to_owned(),
         _ => String::new(),
     };
     let findings = check_text(&text, &Options::default());
-    findings.iter().map(|finding| (finding.level, finding.code, underlined(finding))).collect()
+    findings.iter().map(|finding| (finding.severity, finding.code, underlined(finding))).collect()
 }
 
 /// Version, target, statements, and the findings: codes and what they point at.
@@ -92,8 +92,8 @@ fn each_rule_has_its_code_and_underlines_its_place() {
 #[test]
 fn the_errata_of_mad_f32_are_silent_then_a_warning_then_an_error() {
     let level = |version: &str| told(version, "sm_20", "mad.f32 f0, f1, f2, f3;")[0].0;
-    let levels: Vec<Level> = ["2.0", "3.0", "3.1", "3.2", "8.6"].map(level).to_vec();
-    assert_eq!(levels, [Level::Note, Level::Note, Level::Warning, Level::Error, Level::Error]);
+    let levels: Vec<Severity> = ["2.0", "3.0", "3.1", "3.2", "8.6"].map(level).to_vec();
+    assert_eq!(levels, [Severity::Note, Severity::Note, Severity::Warning, Severity::Error, Severity::Error]);
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn determinacy_is_told_as_notes_only_when_asked() {
     assert_eq!(check_text(&text, &Options::default()), []);
     let notes = check_text(&text, &Options { determinacy: true });
     assert_eq!(notes.len(), 1);
-    assert_eq!((notes[0].level, notes[0].code), (Level::Note, "PTX0050"));
+    assert_eq!((notes[0].severity, notes[0].code), (Severity::Note, "PTX0050"));
     assert!(notes[0].message.contains("`f0` from `mul.f32 f0, f1, f2` of line 6"), "{}", notes[0]);
 }
 

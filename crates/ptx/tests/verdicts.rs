@@ -1,6 +1,6 @@
 //! The assembler's verdicts on whole modules, `vectors/edge/ptx/ptx-verdicts.jsonl`: ok, warn or error.
 
-use roundonce_isa::{Finding, Level};
+use roundonce_isa::{Finding, Severity};
 use roundonce_ptx::{Options, check_text};
 use serde_json::Value;
 
@@ -13,10 +13,10 @@ const TOLERATED: &[(&str, &str)] = &[(
 )];
 
 fn verdict(findings: &[Finding]) -> &'static str {
-    match findings.iter().map(|finding| finding.level).max() {
-        Some(Level::Error) => "error",
-        Some(Level::Warning) => "warn",
-        Some(Level::Note) | None => "ok",
+    match findings.iter().map(|finding| finding.severity).max() {
+        Some(Severity::Error) => "error",
+        Some(Severity::Warning) => "warn",
+        Some(Severity::Note) | None => "ok",
     }
 }
 
@@ -63,7 +63,7 @@ fn findings_are_complete() {
             assert!(finding.message.contains("expected"), "{finding}");
             assert!(finding.code.starts_with("PTX"), "{finding}");
             let syntax = finding.code < "PTX0010";
-            assert!(syntax || !finding.rule.is_empty() || finding.level == Level::Note, "{finding}");
+            assert!(syntax || !finding.rule.is_empty() || finding.severity == Severity::Note, "{finding}");
             if let roundonce_isa::Location::Span { start, end } = finding.location {
                 assert!(start <= end && end <= text.len() && text.get(start..end).is_some(), "{finding}");
             }

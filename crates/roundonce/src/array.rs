@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 use roundonce_arith::batch::{Batch, Lane, Source, Stores};
-use roundonce_arith::{Format, Operand as Place, Operation, Profile};
+use roundonce_arith::{Format, OperandIndex as Place, Operation, Profile};
 use roundonce_isa::{Finding, Instruction, MAX_COMPONENTS, Value};
 
 /// An operand: an element a component, as bits; the components of packed values follow one another, the lowest first.

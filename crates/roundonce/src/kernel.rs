@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use roundonce_arith::{Format, Profile};
 use roundonce_exec::{Arg, Buffer, element_formats};
 use roundonce_ir::{Kernel, Param, Passing, Program, Scalar};
-use roundonce_isa::{Finding, Level, parse_value};
+use roundonce_isa::{Finding, Severity, parse_value};
 
 use crate::ptx;
 use crate::sass::{Lowered, Name};
@@ -145,7 +145,7 @@ fn ptx_program(text: &str, choice: &Choice) -> Result<Program, Refusal> {
     if choice.entry.is_none() && names.len() > 1 {
         return Err(Refusal::Several(names));
     }
-    let lowered = if findings.iter().any(|finding| finding.level == Level::Error) {
+    let lowered = if findings.iter().any(|finding| finding.severity == Severity::Error) {
         Err(findings)
     } else {
         ptx::lower(&module, choice.entry.as_deref())

@@ -1,6 +1,6 @@
 //! Text to words: a line, or a listing.
 
-use roundonce_isa::{Finding, Level};
+use roundonce_isa::{Finding, Severity};
 
 use crate::listing::{Listing, word_differs};
 use crate::parse::{Cursor, Statement};
@@ -153,7 +153,7 @@ pub fn asm_file(text: &str) -> Result<Assembly, Vec<Finding>> {
             Err(finding) => errors.push(finding),
         }
     }
-    if errors.iter().any(|finding| finding.level == Level::Error) {
+    if errors.iter().any(|finding| finding.severity == Severity::Error) {
         return Err(errors);
     }
     let control_tops = listing.lines.chunks(3).map(|bundle| bundle[0].control_top).collect();

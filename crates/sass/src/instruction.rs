@@ -1,6 +1,6 @@
 //! One instruction, taken apart: what text and binary both become.
 
-use roundonce_arith::Operand as Side;
+use roundonce_arith::OperandIndex as Side;
 use roundonce_isa::Recipe;
 
 use crate::lookup::{ENTRIES, Entry};

@@ -10,7 +10,7 @@ use roundonce_ir::{
     self, Block, Comparand, Comparison, IntOp, Kernel, Op, Param, Passing, Program, Reg, Signedness, Space, Special,
     Terminator, Width,
 };
-use roundonce_isa::{Finding, Level, Location, line_column};
+use roundonce_isa::{Finding, Location, Severity, line_column};
 
 use crate::instruction::{Guard, Instruction, PT, RZ, Value};
 use crate::listing::{Code, Line, Listing};
@@ -99,7 +99,7 @@ pub fn lower(text: &str, entry: Option<&str>) -> Result<Lowered, Vec<Finding>> {
             }
         }
     }
-    if findings.iter().any(|finding| finding.level == Level::Error) {
+    if findings.iter().any(|finding| finding.severity == Severity::Error) {
         return Err(findings);
     }
     Ok(builder.finish(&name))

@@ -1,6 +1,6 @@
 //! The rules, one row each, and the findings that follow from them.
 
-use roundonce_isa::{Finding, Level, Location};
+use roundonce_isa::{Finding, Location, Severity};
 
 use crate::encode::EncodeError;
 use crate::instruction::{Instruction, Value};
@@ -14,8 +14,8 @@ use crate::{Style, decode};
 pub struct Rule {
     /// `SASS` and four digits; never used for anything else.
     pub code: &'static str,
-    /// The level of a finding against it.
-    pub level: Level,
+    /// The severity of a finding against it.
+    pub level: Severity,
     /// What it asks for.
     pub title: &'static str,
     /// The document, or the observation.
@@ -35,7 +35,7 @@ impl Rule {
 /// The table: a constant each, and the list of them all.
 macro_rules! rules {
     ($($constant:ident $code:literal $level:ident $title:literal $source:literal;)*) => {
-        $(pub(crate) const $constant: Rule = Rule { code: $code, level: Level::$level, title: $title, source: $source };)*
+        $(pub(crate) const $constant: Rule = Rule { code: $code, level: Severity::$level, title: $title, source: $source };)*
         /// Every rule that findings of this language name.
         pub const RULES: &[Rule] = &[$($constant),*];
     };

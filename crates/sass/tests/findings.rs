@@ -1,6 +1,6 @@
 //! What is refused or reported: its code, its place, what it says to do.
 
-use roundonce_isa::{Finding, Level, Location, apply_fixes};
+use roundonce_isa::{Finding, Location, Severity, apply_fixes};
 use roundonce_sass::{RULES, asm_file, asm_line, check, check_word};
 
 fn marked<'a>(text: &'a str, finding: &Finding) -> &'a str {
@@ -75,7 +75,7 @@ fn refused_lines() {
         assert_eq!(marked(line, &finding), *mark, "{line}: {finding}");
         let all = format!("{} {}", finding.message, finding.help);
         assert!(all.contains(says), "{line}: {all}");
-        assert_eq!(finding.level, Level::Error);
+        assert_eq!(finding.severity, Severity::Error);
         assert!(!finding.rule.is_empty(), "{line}: the rule's source is named");
     }
 }
@@ -122,7 +122,7 @@ fn checked_listings() {
         let found: Vec<&str> = findings.iter().map(|finding| finding.code).collect();
         assert_eq!(found, *codes, "{text}: {findings:?}");
         let rules = findings.iter().map(|finding| RULES.iter().find(|rule| rule.code == finding.code).unwrap());
-        assert!(rules.zip(&findings).all(|(rule, finding)| rule.level == finding.level), "{text}");
+        assert!(rules.zip(&findings).all(|(rule, finding)| rule.level == finding.severity), "{text}");
     }
 }
 
@@ -162,7 +162,7 @@ fn fixes_mend() {
     ] {
         let fixed = apply_fixes(text, &check(text));
         assert_eq!(fixed, mended);
-        assert!(check(&fixed).iter().all(|finding| finding.level < Level::Error), "{fixed}");
+        assert!(check(&fixed).iter().all(|finding| finding.severity < Severity::Error), "{fixed}");
     }
 }
 

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::time::Instant;
 
-use roundonce_isa::Level;
+use roundonce_isa::Severity;
 use roundonce_spirv::{Environment, Module, assemble, check, disassemble};
 
 /// A compute shader of many functions, each of blocks that multiply, add and branch.
@@ -61,6 +61,6 @@ fn main() {
     let findings = timed("read and check", binary.len(), || {
         check(&Module::from_binary(&binary).expect("a module"), Environment::UNIVERSAL)
     });
-    assert!(findings.iter().all(|finding| finding.level < Level::Error), "{:?}", findings.first());
+    assert!(findings.iter().all(|finding| finding.severity < Severity::Error), "{:?}", findings.first());
     timed("disassemble", binary.len(), || disassemble(&binary).expect("a module"));
 }

@@ -1,7 +1,7 @@
 //! What is valid and yet reported: the findings that no other validator gives. Each with its code, its level and the
 //! words that matter.
 
-use roundonce_isa::{Finding, Level, Location};
+use roundonce_isa::{Finding, Location, Severity};
 use roundonce_spirv::{Environment, check_text};
 
 const FMA: &str = "OpCapability Shader
@@ -36,7 +36,7 @@ fn found(text: &str) -> Vec<(Finding, String)> {
 
 fn one(text: &str, code: &str) -> (Finding, String) {
     let all = found(text);
-    assert!(all.iter().all(|(finding, _)| finding.level < Level::Error), "{all:#?}");
+    assert!(all.iter().all(|(finding, _)| finding.severity < Severity::Error), "{all:#?}");
     let mut of_code = all.iter().filter(|(finding, _)| finding.code == code);
     let first = of_code.next().unwrap_or_else(|| panic!("no {code} in {all:#?}"));
     assert!(of_code.next().is_none(), "{code} twice in {all:#?}");
@@ -49,7 +49,7 @@ const R: &str = "%r = OpFmaKHR %f %a %a %a\n";
 fn open_modes_are_named_with_what_closes_them() {
     let open = module("", "", R);
     let (rounding, at) = one(&open, "SPV0064");
-    assert_eq!(rounding.level, Level::Note);
+    assert_eq!(rounding.severity, Severity::Note);
     assert_eq!(at, "OpEntryPoint GLCompute %main \"main\"");
     assert!(rounding.help.contains("`OpExecutionMode %main RoundingModeRTE 32`"), "{}", rounding.help);
     assert!(one(&open, "SPV0065").0.help.contains("DenormFlushToZero 32"));
@@ -80,19 +80,19 @@ fn modes_that_contradict_one_another() {
     let both = "OpExecutionMode %main RoundingModeRTE 32\nOpExecutionMode %main RoundingModeRTZ 32\n";
     let text = "OpCapability RoundingModeRTE\nOpCapability RoundingModeRTZ\n".to_owned() + &module("", both, R);
     let (finding, at) = one(&text, "SPV0068");
-    assert_eq!((finding.level, at.as_str()), (Level::Warning, "OpExecutionMode %main RoundingModeRTZ 32"));
+    assert_eq!((finding.severity, at.as_str()), (Severity::Warning, "OpExecutionMode %main RoundingModeRTZ 32"));
     one(&text, "SPV0064");
 }
 
 #[test]
 fn what_has_no_effect_or_no_use() {
     let (finding, at) = one(&module("", "OpDecorate %r NoContraction\n", R), "SPV0063");
-    assert_eq!((finding.level, at.as_str()), (Level::Note, "OpDecorate %r NoContraction"));
+    assert_eq!((finding.severity, at.as_str()), (Severity::Note, "OpDecorate %r NoContraction"));
     let unused = module("", "", "");
     let (finding, at) = one(&unused, "SPV0061");
-    assert_eq!((finding.level, at.as_str()), (Level::Warning, "OpCapability FMAKHR"));
+    assert_eq!((finding.severity, at.as_str()), (Severity::Warning, "OpCapability FMAKHR"));
     let extension_alone = unused.replace("OpCapability FMAKHR\n", "");
-    assert_eq!(one(&extension_alone, "SPV0061").0.level, Level::Note);
+    assert_eq!(one(&extension_alone, "SPV0061").0.severity, Severity::Note);
 }
 
 #[test]
@@ -100,20 +100,20 @@ fn multiply_adds_of_other_sets() {
     let glsl = "%g = OpExtInstImport \"GLSL.std.450\"\n";
     let call = "%s = OpExtInst %f %g Fma %a %a %a\n";
     let (finding, at) = one(&module(glsl, "", &(R.to_owned() + call)), "SPV0062");
-    assert_eq!((finding.level, at.as_str()), (Level::Note, call.trim_end()));
+    assert_eq!((finding.severity, at.as_str()), (Severity::Note, call.trim_end()));
     let decorated = module(glsl, "OpDecorate %s NoContraction\n", &(R.to_owned() + call));
     assert!(found(&decorated).iter().all(|(finding, _)| finding.code != "SPV0062"));
     let opencl = include_str!("../../../vectors/edge/spirv/opencl-fma.spvasm");
-    let deprecated: Vec<Level> =
-        found(opencl).iter().filter(|(at, _)| at.code == "SPV0060").map(|(at, _)| at.level).collect();
-    assert_eq!(deprecated, [Level::Warning, Level::Warning]);
+    let deprecated: Vec<Severity> =
+        found(opencl).iter().filter(|(at, _)| at.code == "SPV0060").map(|(at, _)| at.severity).collect();
+    assert_eq!(deprecated, [Severity::Warning, Severity::Warning]);
 }
 
 #[test]
 fn a_product_and_a_sum_that_may_be_contracted() {
     let apart = "%p = OpFMul %f %a %a\n%s = OpFAdd %f %a %p\n";
     let (finding, at) = one(&module("", "", &(R.to_owned() + apart)), "SPV0067");
-    assert_eq!((finding.level, at.as_str()), (Level::Note, "%s = OpFAdd %f %a %p"));
+    assert_eq!((finding.severity, at.as_str()), (Severity::Note, "%s = OpFAdd %f %a %p"));
     for decorated in ["%p", "%s"] {
         let kept = module("", &format!("OpDecorate {decorated} NoContraction\n"), &(R.to_owned() + apart));
         assert!(found(&kept).iter().all(|(finding, _)| finding.code != "SPV0067"), "{decorated}");
@@ -125,7 +125,7 @@ fn messages_name_the_operand_and_the_types_found() {
     let said = |types: &str, body: &str| {
         let text = module("", "", body).replace("%a = ", &format!("{types}%a = "));
         let errors: Vec<(Finding, String)> =
-            found(&text).into_iter().filter(|(at, _)| at.level == Level::Error).collect();
+            found(&text).into_iter().filter(|(at, _)| at.severity == Severity::Error).collect();
         let [(finding, at)] = errors.as_slice() else { panic!("{errors:#?}") };
         (finding.code, finding.message.clone(), at.clone())
     };

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use roundonce_isa::Level;
+use roundonce_isa::Severity;
 use roundonce_spirv::{
     Environment, Migration, assemble, check_binary, check_text, disassemble, migrate_binary, migrate_text,
 };
@@ -158,7 +158,7 @@ fn migration_keeps_the_rest_and_drops_what_is_unused() {
         assert_eq!(migrated.rewritten, 2);
         let codes: Vec<&str> = check_text(&migrated.output, Environment::UNIVERSAL)
             .iter()
-            .filter(|at| at.level > Level::Note)
+            .filter(|at| at.severity > Severity::Note)
             .map(|at| at.code)
             .collect();
         assert!(codes.is_empty(), "{codes:?}\n{}", migrated.output);

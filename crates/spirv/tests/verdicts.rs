@@ -1,7 +1,7 @@
 //! The verdicts of spirv-val 2025.5 on modules around OpFmaKHR (vectors/edge/spirv/): ours agree on every one, but for the
 //! differences listed here.
 
-use roundonce_isa::Level;
+use roundonce_isa::Severity;
 use roundonce_spirv::{Environment, check_text};
 
 /// Modules that we judge otherwise on purpose, and why.
@@ -41,7 +41,7 @@ fn verdicts_agree() {
         let environment: Environment = field("env").parse().expect("an environment that is known");
         let findings = check_text(&text, environment);
         let errors: Vec<String> =
-            findings.iter().filter(|finding| finding.level == Level::Error).map(ToString::to_string).collect();
+            findings.iter().filter(|finding| finding.severity == Severity::Error).map(ToString::to_string).collect();
         let refused = field("verdict") != "ok";
         if refused == errors.is_empty() && known_difference(&text).is_none() {
             differences.push(format!(

@@ -1,6 +1,6 @@
 //! Test vectors with the engine's results: directed at every boundary of the pipeline, then random.
 
-use roundonce::arith::Operand as Place;
+use roundonce::arith::OperandIndex as Place;
 use roundonce::{Finding, Target, Value};
 
 use crate::aim::Aim;

@@ -1,23 +1,23 @@
 //! AVX2 with FMA and F16C.
 //!
-//! The direction is the thread's, lent to a kernel while it runs. What rounds is written as instructions, of which the
-//! compiler knows nothing: it takes the direction for the nearest wherever it sees arithmetic.
+//! The rounding direction is the thread's, set by a guard while a kernel runs. The operations that round are inline
+//! assembly, because the compiler assumes rounding to nearest for all arithmetic that it knows.
 #![allow(unsafe_code)]
 
 use core::arch::x86_64::*;
 
-use super::environment::{CONTROL, DENORMALS_ARE_ZEROS, Lent, direction};
-use super::sweep::sweep;
-use super::vector::{self, DOWN, FLUSH, Factor, Lanes, Mode, NEAREST, UP, Vector, ZERO};
+use super::driver::for_each_vector;
+use super::environment::{CONTROL, DENORMALS_ARE_ZEROS, FpEnvGuard, direction};
+use super::vector::{self, DOWN, FLUSH, Factor, Mask, Mode, NEAREST, UP, Vector, ZERO};
 use super::{Job, Kernels, portable};
 use crate::{Format, Operation, Profile};
 
-/// Whether this machine has what the kernels are compiled for.
+/// Whether this processor has the features that the kernels are compiled for.
 pub(super) fn is_available() -> bool {
     has_features!("avx2" "fma" "f16c")
 }
 
-/// The kernel for an operation; `None` where there is none.
+/// The kernel for an operation; `None` if there is none.
 pub(super) fn select(operation: &Operation, profile: &Profile) -> Option<Kernels> {
     if !is_available() {
         return None;
@@ -43,24 +43,24 @@ struct F64x4(__m256d);
 struct F16x8(__m256);
 /// Eight bf16: factors only.
 struct Bf16x8;
-/// All ones in the lanes of the set.
+/// A mask: all ones in its lanes.
 #[derive(Clone, Copy)]
-struct Mask(__m256i);
+struct MaskVector(__m256i);
 
 /// Calls intrinsics.
 macro_rules! avx2 {
     ($($intrinsics:tt)*) => {
-        // SAFETY: `select` alone gives out the functions that work on these vectors, and it asked for the features.
+        // SAFETY: only `select` returns the functions that use these vectors, and it checks the features.
         unsafe { $($intrinsics)* }
     };
 }
 
-impl Lanes for Mask {
-    // SAFETY: the type is 32 bytes, any of which are a value.
-    const NONE: Mask = Mask(unsafe { core::mem::zeroed() });
+impl Mask for MaskVector {
+    // SAFETY: any 32 bytes are a value of the type.
+    const NONE: MaskVector = MaskVector(unsafe { core::mem::zeroed() });
     #[inline(always)]
     fn union(self, other: Self) -> Self {
-        Mask(avx2!(_mm256_or_si256(self.0, other.0)))
+        MaskVector(avx2!(_mm256_or_si256(self.0, other.0)))
     }
     #[inline(always)]
     fn is_empty(self) -> bool {
@@ -68,10 +68,10 @@ impl Lanes for Mask {
     }
 }
 
-/// The same bits, hidden from the compiler as AVX-512's are.
+/// The same bits, opaque to the compiler, as for AVX-512.
 #[target_feature(enable = "avx")]
 #[inline]
-fn hidden(mut bits: __m256i) -> __m256i {
+fn opaque(mut bits: __m256i) -> __m256i {
     // SAFETY: no instruction.
     unsafe {
         core::arch::asm!("/* {} */", inout(ymm_reg) bits, options(pure, nomem, nostack, preserves_flags));
@@ -79,8 +79,8 @@ fn hidden(mut bits: __m256i) -> __m256i {
     bits
 }
 
-/// What is the same for lanes of 32 and 64 bits, mostly in integers. `$smallest` is the
-/// smallest normal number of the lane's format, in the register's.
+/// The operations common to lanes of 32 and 64 bits, mostly on integers. `$smallest` is the smallest normal number of the
+/// lane's format, in the register's format.
 macro_rules! bitwise {
     ($int:ident, $one:expr, $smallest:expr, $quiet:expr, $cast:ident, $uncast:ident, $set1:ident,
      $equal:ident, $greater:ident, $compare:ident, $blend:ident, $max:ident, $min:ident, $zero:ident) => {
@@ -89,33 +89,33 @@ macro_rules! bitwise {
             Self(avx2!($cast(_mm256_xor_si256($uncast(self.0), $uncast(mask.0)))))
         }
         #[inline(always)]
-        fn select(lanes: Mask, yes: Self, no: Self) -> Self {
-            Self(avx2!($blend(no.0, yes.0, $cast(lanes.0))))
+        fn select(mask: MaskVector, yes: Self, no: Self) -> Self {
+            Self(avx2!($blend(no.0, yes.0, $cast(mask.0))))
         }
         #[inline(always)]
-        fn to_zero(self, lanes: Mask) -> Self {
+        fn to_zero(self, mask: MaskVector) -> Self {
             let signs = Self(avx2!($cast(_mm256_and_si256($uncast(self.0), $set1($int::MIN)))));
-            Self::select(lanes, signs, self)
+            Self::select(mask, signs, self)
         }
         #[inline(always)]
-        fn zero(self) -> Mask {
-            Mask(avx2!($equal(self.magnitude(), _mm256_setzero_si256())))
+        fn zero(self) -> MaskVector {
+            MaskVector(avx2!($equal(self.magnitude(), _mm256_setzero_si256())))
         }
         #[inline(always)]
-        fn unordered(one: Self, other: Self) -> Mask {
-            Mask(avx2!($uncast($compare::<_CMP_UNORD_Q>(one.0, other.0))))
+        fn unordered(one: Self, other: Self) -> MaskVector {
+            MaskVector(avx2!($uncast($compare::<_CMP_UNORD_Q>(one.0, other.0))))
         }
         #[inline(always)]
-        fn subnormal(self) -> Mask {
-            Mask(avx2!(_mm256_andnot_si256(self.zero().0, $greater($set1($smallest), self.magnitude()))))
+        fn subnormal(self) -> MaskVector {
+            MaskVector(avx2!(_mm256_andnot_si256(self.zero().0, $greater($set1($smallest), self.magnitude()))))
         }
         #[inline(always)]
-        fn smallest_normal(self) -> Mask {
-            Mask(avx2!($equal(self.magnitude(), $set1($smallest))))
+        fn smallest_normal(self) -> MaskVector {
+            MaskVector(avx2!($equal(self.magnitude(), $set1($smallest))))
         }
         #[inline(always)]
         fn magnitude(self) -> __m256i {
-            avx2!(_mm256_and_si256(hidden($uncast(self.0)), $set1($int::MAX)))
+            avx2!(_mm256_and_si256(opaque($uncast(self.0)), $set1($int::MAX)))
         }
         #[inline(always)]
         fn lesser(one: __m256i, other: __m256i) -> __m256i {
@@ -123,7 +123,7 @@ macro_rules! bitwise {
         }
         #[inline(always)]
         fn any_below(magnitudes: __m256i, bound: __m256i) -> bool {
-            !Mask(avx2!($greater(bound, magnitudes))).is_empty()
+            !MaskVector(avx2!($greater(bound, magnitudes))).is_empty()
         }
         #[inline(always)]
         fn quiet(self) -> Self {
@@ -131,25 +131,25 @@ macro_rules! bitwise {
         }
         #[inline(always)]
         fn clamp(self) -> Self {
-            // Of NaN and a number, and of two zeros, the second operand is taken.
+            // max and min return the second operand if one is a NaN or both are zeros.
             Self(avx2!($min($max(self.0, $zero()), $cast($set1($one)))))
         }
         #[inline(always)]
-        fn order_streams() {
+        fn store_fence() {
             // SAFETY: SSE is there.
             unsafe { _mm_sfence() };
         }
         #[inline(always)]
-        fn keep_branch() {
+        fn optimisation_barrier() {
             // SAFETY: no instruction.
             unsafe { core::arch::asm!("", options(nomem, nostack, preserves_flags)) };
         }
-        #[inline(never)] // Nor does what surrounds this one.
-        fn run<F: Factor<Self>, const ROUND: i32, const KIND: u8, const MODE: Mode>(
+        #[inline(never)] // The same for the function around it.
+        fn run<F: Factor<Self>, const ROUND: i32, const OP: u8, const MODE: Mode>(
             job: &Job<'_, F::Lane, Self::Lane>,
             out: &mut [Self::Lane],
         ) {
-            enter::<Self, F, ROUND, KIND, MODE>(job, out);
+            enter::<Self, F, ROUND, OP, MODE>(job, out);
         }
     };
 }
@@ -175,8 +175,8 @@ macro_rules! bitwise_ps {
     };
 }
 
-/// The rounded sum of two numbers, and what it lacks of the exact sum (Knuth's two-sum); exact to nearest unless the sum
-/// overflows. NaN where anything is infinite or NaN.
+/// The rounded sum of two numbers and its error (Knuth's two-sum); exact in rounding to nearest unless the sum overflows.
+/// The error is NaN if anything is infinite or NaN.
 #[inline(always)]
 fn two_sum(x: __m256, y: __m256) -> (__m256, __m256) {
     avx2!({
@@ -195,13 +195,13 @@ fn zero_downward_ps(sum: __m256, x: __m256, y: __m256) -> __m256 {
     })
 }
 
-/// What rounds: a function of one instruction each.
+/// The operations that round, one instruction each.
 macro_rules! instructions {
     ($float:ident, $mul_add:ident $mul_add_text:literal, $add:ident $add_text:literal, $mul:ident $mul_text:literal) => {
         #[target_feature(enable = "avx,fma")]
         #[inline]
         fn $mul_add(mut a: $float, b: $float, c: $float) -> $float {
-            // SAFETY: registers alone are read and written; pure, since the direction is one while a kernel runs.
+            // SAFETY: only registers are read and written; pure, because the direction is constant while a kernel runs.
             unsafe {
                 core::arch::asm!($mul_add_text, a = inout(ymm_reg) a, b = in(ymm_reg) b, c = in(ymm_reg) c,
                     options(pure, nomem, nostack));
@@ -215,7 +215,7 @@ macro_rules! instructions {
         #[target_feature(enable = "avx")]
         #[inline]
         fn $name(mut a: $float, b: $float) -> $float {
-            // SAFETY: registers alone are read and written; pure, since the direction is one while a kernel runs.
+            // SAFETY: only registers are read and written; pure, because the direction is constant while a kernel runs.
             unsafe {
                 core::arch::asm!($text, a = inout(ymm_reg) a, b = in(ymm_reg) b,
                     options(pure, nomem, nostack));
@@ -227,7 +227,7 @@ macro_rules! instructions {
 instructions!(__m256, fma_ps "vfmadd213ps {a}, {b}, {c}", add_ps "vaddps {a}, {a}, {b}", mul_ps "vmulps {a}, {a}, {b}");
 instructions!(__m256d, fma_pd "vfmadd213pd {a}, {b}, {c}", add_pd "vaddpd {a}, {a}, {b}", mul_pd "vmulpd {a}, {a}, {b}");
 
-/// The arithmetic of a format that the machine computes with.
+/// The arithmetic of a format that the processor has.
 macro_rules! arithmetic {
     ($mul_add:ident, $add:ident, $mul:ident) => {
         #[inline(always)]
@@ -248,13 +248,13 @@ macro_rules! arithmetic {
 impl Vector for F32x8 {
     type Lane = u32;
     type Array = [u32; 8];
-    type Lanes = Mask;
+    type Mask = MaskVector;
     type Magnitudes = __m256i;
 
     const LANES: usize = 8;
     const FORMAT: Format = Format::F32;
     const CANONICAL_NAN: bool = true;
-    const MACHINE_FLUSHES: bool = true;
+    const HARDWARE_FLUSH: bool = true;
 
     #[inline(always)]
     fn load(from: &[u32; 8]) -> Self {
@@ -265,7 +265,7 @@ impl Vector for F32x8 {
         avx2!(_mm256_storeu_ps(to.as_mut_ptr().cast(), self.0));
     }
     #[inline(always)]
-    fn stream(self, to: &mut [u32; 8]) {
+    fn store_nontemporal(self, to: &mut [u32; 8]) {
         debug_assert!(to.as_ptr().cast::<__m256>().is_aligned());
         avx2!(_mm256_stream_ps(to.as_mut_ptr().cast(), self.0));
     }
@@ -280,13 +280,13 @@ impl Vector for F32x8 {
 impl Vector for F64x4 {
     type Lane = u64;
     type Array = [u64; 4];
-    type Lanes = Mask;
+    type Mask = MaskVector;
     type Magnitudes = __m256i;
 
     const LANES: usize = 4;
     const FORMAT: Format = Format::F64;
     const CANONICAL_NAN: bool = false;
-    const MACHINE_FLUSHES: bool = true;
+    const HARDWARE_FLUSH: bool = true;
 
     #[inline(always)]
     fn load(from: &[u64; 4]) -> Self {
@@ -297,7 +297,7 @@ impl Vector for F64x4 {
         avx2!(_mm256_storeu_pd(to.as_mut_ptr().cast(), self.0));
     }
     #[inline(always)]
-    fn stream(self, to: &mut [u64; 4]) {
+    fn store_nontemporal(self, to: &mut [u64; 4]) {
         debug_assert!(to.as_ptr().cast::<__m256>().is_aligned());
         avx2!(_mm256_stream_pd(to.as_mut_ptr().cast(), self.0));
     }
@@ -333,7 +333,7 @@ impl F16x8 {
         let inexact = avx2!(_mm256_castps_si256(_mm256_cmp_ps::<_CMP_NEQ_OQ>(error, _mm256_setzero_ps())));
         let one = avx2!(_mm256_set1_epi32(1));
         let even = avx2!(_mm256_andnot_si256(bits, _mm256_and_si256(inexact, one)));
-        // One up in magnitude where the signs agree, one down where they do not.
+        // One up in magnitude if the signs agree, one down if not.
         let toward_zero = avx2!(_mm256_srai_epi32::<31>(_mm256_xor_si256(bits, _mm256_castps_si256(error))));
         let step = avx2!(_mm256_sub_epi32(_mm256_xor_si256(even, toward_zero), toward_zero));
         let odd = avx2!(_mm256_castsi256_ps(_mm256_add_epi32(bits, step)));
@@ -353,13 +353,13 @@ impl F16x8 {
 impl Vector for F16x8 {
     type Lane = u16;
     type Array = [u16; 8];
-    type Lanes = Mask;
+    type Mask = MaskVector;
     type Magnitudes = __m256i;
 
     const LANES: usize = 8;
     const FORMAT: Format = Format::F16;
     const CANONICAL_NAN: bool = true;
-    const MACHINE_FLUSHES: bool = false;
+    const HARDWARE_FLUSH: bool = false;
 
     #[inline(always)]
     fn load(from: &[u16; 8]) -> Self {
@@ -370,7 +370,7 @@ impl Vector for F16x8 {
         avx2!(_mm_storeu_si128(to.as_mut_ptr().cast(), Self::halves::<NEAREST>(self.0)));
     }
     #[inline(always)]
-    fn stream(self, to: &mut [u16; 8]) {
+    fn store_nontemporal(self, to: &mut [u16; 8]) {
         debug_assert!(to.as_ptr().cast::<__m128i>().is_aligned());
         avx2!(_mm_stream_si128(to.as_mut_ptr().cast(), Self::halves::<NEAREST>(self.0)));
     }
@@ -419,28 +419,28 @@ impl Factor<F32x8> for Bf16x8 {
     }
 }
 
-/// Into a kernel, with the direction and the flushing of operands that it wants of the thread.
+/// Runs a kernel with the rounding direction and the flushing of operands that it needs.
 #[inline(always)]
-fn enter<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, const MODE: Mode>(
+fn enter<V: Vector, F: Factor<V>, const ROUND: i32, const OP: u8, const MODE: Mode>(
     job: &Job<'_, F::Lane, V::Lane>,
     out: &mut [V::Lane],
 ) {
-    // f16 is rounded by an instruction that has the direction in it, from sums to nearest.
+    // f16 is rounded by an instruction with an explicit direction, from sums rounded to nearest.
     let round = if V::FORMAT.width() == 16 { NEAREST } else { ROUND };
-    let flushes = MODE & FLUSH != 0 && V::MACHINE_FLUSHES;
+    let flushes = MODE & FLUSH != 0 && V::HARDWARE_FLUSH;
     let set = direction(round) | if flushes { DENORMALS_ARE_ZEROS } else { 0 };
-    let Some(_lent) = Lent::begin(CONTROL, set) else {
+    let Some(_guard) = FpEnvGuard::enter(CONTROL, set) else {
         return portable::run(job, out);
     };
-    // SAFETY: `select` alone gives out the functions that end here, and it asked for the features.
-    unsafe { kernel::<V, F, ROUND, KIND, MODE>(job, out) }
+    // SAFETY: only `select` returns the functions that call this, and it checks the features.
+    unsafe { kernel::<V, F, ROUND, OP, MODE>(job, out) }
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]
-#[inline(never)] // The environment is another only in here.
-fn kernel<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, const MODE: Mode>(
+#[inline(never)] // The environment is not the default in here.
+fn kernel<V: Vector, F: Factor<V>, const ROUND: i32, const OP: u8, const MODE: Mode>(
     job: &Job<'_, F::Lane, V::Lane>,
     out: &mut [V::Lane],
 ) {
-    sweep::<V, F, ROUND, KIND, MODE>(job, out);
+    for_each_vector::<V, F, ROUND, OP, MODE>(job, out);
 }

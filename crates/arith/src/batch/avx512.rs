@@ -1,20 +1,20 @@
-//! AVX-512, where every direction is a field of the instruction, so that no direction is changed.
+//! AVX-512. The rounding direction is a field of each instruction, so the thread's is not changed.
 #![allow(unsafe_code)]
 
 use core::arch::x86_64::*;
 
-use super::environment::{DENORMALS_ARE_ZEROS, FLUSH_TO_ZERO, Lent, underflows_gradually};
-use super::sweep::sweep;
-use super::vector::{self, DOWN, FLUSH, Factor, Lanes, Mode, UP, Vector};
+use super::driver::for_each_vector;
+use super::environment::{DENORMALS_ARE_ZEROS, FLUSH_TO_ZERO, FpEnvGuard, underflows_gradually};
+use super::vector::{self, DOWN, FLUSH, Factor, Mask, Mode, UP, Vector};
 use super::{Job, Kernels, portable};
 use crate::{Format, Operation, Profile};
 
-/// Whether this machine has what the kernels are compiled for.
+/// Whether this processor has the features that the kernels are compiled for.
 pub(super) fn is_available() -> bool {
     has_features!("avx512f" "avx512bw" "avx512dq" "avx512vl")
 }
 
-/// The kernel for an operation; `None` where there is none.
+/// The kernel for an operation; `None` if there is none.
 pub(super) fn select(operation: &Operation, profile: &Profile) -> Option<Kernels> {
     if !is_available() {
         return None;
@@ -44,14 +44,14 @@ struct Bf16x16;
 /// Calls intrinsics.
 macro_rules! avx512 {
     ($($intrinsics:tt)*) => {
-        // SAFETY: `select` alone gives out the functions that work on these vectors, and it asked for the features.
+        // SAFETY: only `select` returns the functions that use these vectors, and it checks the features.
         unsafe { $($intrinsics)* }
     };
 }
 
-macro_rules! lanes {
+macro_rules! impl_mask {
     ($mask:ty) => {
-        impl Lanes for $mask {
+        impl Mask for $mask {
             const NONE: Self = 0;
             #[inline(always)]
             fn union(self, other: Self) -> Self {
@@ -64,17 +64,17 @@ macro_rules! lanes {
         }
     };
 }
-lanes!(__mmask16);
-lanes!(__mmask8);
+impl_mask!(__mmask16);
+impl_mask!(__mmask8);
 
-/// The directions of rounding live in the instructions; nothing else may raise an exception's flag either.
+/// Exceptions suppressed: the instructions have explicit rounding directions, and the others must raise no flag either.
 const QUIETLY: i32 = _MM_FROUND_NO_EXC;
 
-/// The same bits. An instruction that is none hides from the compiler that they were floats: it knows tests of floats that
-/// come to the same as tests of bits, but not where subnormals are taken as zeros, or where no exception may be raised.
+/// The same bits, opaque to the compiler. It would otherwise replace tests of bits by equivalent tests of floats, which are
+/// not equivalent where subnormals are flushed or no exception may be raised.
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn hidden(mut bits: __m512i) -> __m512i {
+fn opaque(mut bits: __m512i) -> __m512i {
     // SAFETY: no instruction.
     unsafe {
         core::arch::asm!("/* {} */", inout(zmm_reg) bits, options(pure, nomem, nostack, preserves_flags));
@@ -82,13 +82,13 @@ fn hidden(mut bits: __m512i) -> __m512i {
     bits
 }
 
-/// What does not depend on where in the register's format the lane's format ends.
+/// The operations that do not depend on whether the lane's format is the register's.
 macro_rules! bitwise {
     ($float:ident, $int:ident, $smallest:expr, $set1:ident, $cast:ident, $uncast:ident, $xor:ident, $and:ident,
      $or:ident, $blend:ident, $max:ident, $min:ident, $lesser:ident, $sub:ident, $below:ident, $equal:ident, $compare:ident) => {
         #[inline(always)]
         fn magnitude(self) -> __m512i {
-            avx512!(_mm512_and_si512(hidden($uncast(self.0)), $set1($int::MAX)))
+            avx512!(_mm512_and_si512(opaque($uncast(self.0)), $set1($int::MAX)))
         }
         #[inline(always)]
         fn lesser(one: __m512i, other: __m512i) -> __m512i {
@@ -99,16 +99,16 @@ macro_rules! bitwise {
             avx512!($below(magnitudes, bound)) != 0
         }
         #[inline(always)]
-        fn subnormal(self) -> Self::Lanes {
-            // Between zero and the smallest normal: zero wraps round.
+        fn subnormal(self) -> Self::Mask {
+            // Between zero and the smallest normal: zero wraps around.
             avx512!($below($sub(self.magnitude(), $set1(1)), $set1($smallest - 1)))
         }
         #[inline(always)]
-        fn unordered(one: Self, other: Self) -> Self::Lanes {
+        fn unordered(one: Self, other: Self) -> Self::Mask {
             avx512!($compare::<_CMP_UNORD_Q, QUIETLY>(one.0, other.0))
         }
         #[inline(always)]
-        fn smallest_normal(self) -> Self::Lanes {
+        fn smallest_normal(self) -> Self::Mask {
             avx512!($equal(self.magnitude(), $set1($smallest)))
         }
         #[inline(always)]
@@ -116,15 +116,15 @@ macro_rules! bitwise {
             Self(avx512!($xor(self.0, mask.0)))
         }
         #[inline(always)]
-        fn select(lanes: Self::Lanes, yes: Self, no: Self) -> Self {
-            Self(avx512!($blend(lanes, no.0, yes.0)))
+        fn select(mask: Self::Mask, yes: Self, no: Self) -> Self {
+            Self(avx512!($blend(mask, no.0, yes.0)))
         }
         #[inline(always)]
-        fn to_zero(self, lanes: Self::Lanes) -> Self {
-            Self(avx512!($and(self.0, lanes, self.0, $cast($set1($int::MIN)))))
+        fn to_zero(self, mask: Self::Mask) -> Self {
+            Self(avx512!($and(self.0, mask, self.0, $cast($set1($int::MIN)))))
         }
         #[inline(always)]
-        fn zero(self) -> Self::Lanes {
+        fn zero(self) -> Self::Mask {
             avx512!($equal(self.magnitude(), _mm512_setzero_si512()))
         }
         #[inline(always)]
@@ -136,7 +136,7 @@ macro_rules! bitwise {
         fn clamp(self) -> Self {
             let one = avx512!($cast($set1($float::to_bits(1.0) as $int)));
             let zero = avx512!($cast(_mm512_setzero_si512()));
-            // Of NaN and a number, and of two zeros, the second operand is taken.
+            // max and min return the second operand if one is a NaN or both are zeros.
             Self(avx512!($min::<QUIETLY>($max::<QUIETLY>(self.0, zero), one)))
         }
     };
@@ -190,20 +190,20 @@ macro_rules! bitwise_pd {
     };
 }
 
-/// A format that the machine computes with.
+/// A format that the processor has arithmetic for.
 macro_rules! native {
     ($vector:ident, $format:expr, $canonical:expr, $lane:ident, $int:ident, $lanes:expr, $mask:ident, $bitwise:ident,
      $load:ident, $store:ident, $stream:ident, $set1:ident, $cast:ident, $mul_add:ident, $add:ident, $mul:ident) => {
         impl Vector for $vector {
             type Lane = $lane;
             type Array = [$lane; $lanes];
-            type Lanes = $mask;
+            type Mask = $mask;
             type Magnitudes = __m512i;
 
             const LANES: usize = $lanes;
             const FORMAT: Format = $format;
             const CANONICAL_NAN: bool = $canonical;
-            const MACHINE_FLUSHES: bool = true;
+            const HARDWARE_FLUSH: bool = true;
 
             #[inline(always)]
             fn load(from: &Self::Array) -> Self {
@@ -214,7 +214,7 @@ macro_rules! native {
                 avx512!($store(to.as_mut_ptr().cast(), self.0));
             }
             #[inline(always)]
-            fn stream(self, to: &mut Self::Array) {
+            fn store_nontemporal(self, to: &mut Self::Array) {
                 debug_assert!(to.as_ptr().cast::<__m512>().is_aligned());
                 avx512!($stream(to.as_mut_ptr().cast(), self.0));
             }
@@ -243,21 +243,21 @@ macro_rules! native {
 macro_rules! run {
     () => {
         #[inline(always)]
-        fn order_streams() {
+        fn store_fence() {
             // SAFETY: SSE is there.
             unsafe { _mm_sfence() };
         }
         #[inline(always)]
-        fn keep_branch() {
+        fn optimisation_barrier() {
             // SAFETY: no instruction.
             unsafe { core::arch::asm!("", options(nomem, nostack, preserves_flags)) };
         }
-        #[inline(never)] // Nor does what surrounds this one.
-        fn run<F: Factor<Self>, const ROUND: i32, const KIND: u8, const MODE: Mode>(
+        #[inline(never)] // The same for the function around it.
+        fn run<F: Factor<Self>, const ROUND: i32, const OP: u8, const MODE: Mode>(
             job: &Job<'_, F::Lane, Self::Lane>,
             out: &mut [Self::Lane],
         ) {
-            enter::<Self, F, ROUND, KIND, MODE>(job, out);
+            enter::<Self, F, ROUND, OP, MODE>(job, out);
         }
     };
 }
@@ -305,7 +305,7 @@ impl F16x16 {
     /// precision.
     #[inline(always)]
     fn round_between<const ROUND: i32>(below: __m512, above: __m512) -> Self {
-        // Of two equal ones, or −0 below and +0 above, which is what opposite terms cancel to: by direction.
+        // For two equal ones, and for −0 below and +0 above (opposite terms cancelled), the direction chooses.
         let (first, second) = if ROUND == DOWN { (above, below) } else { (below, above) };
         let odd = avx512!(_mm512_test_epi32_mask(_mm512_castps_si512(first), _mm512_set1_epi32(1)));
         let between = avx512!(_mm512_mask_blend_ps(odd, second, first));
@@ -316,13 +316,13 @@ impl F16x16 {
 impl Vector for F16x16 {
     type Lane = u16;
     type Array = [u16; 16];
-    type Lanes = __mmask16;
+    type Mask = __mmask16;
     type Magnitudes = __m512i;
 
     const LANES: usize = 16;
     const FORMAT: Format = Format::F16;
     const CANONICAL_NAN: bool = true;
-    const MACHINE_FLUSHES: bool = false;
+    const HARDWARE_FLUSH: bool = false;
 
     #[inline(always)]
     fn load(from: &[u16; 16]) -> Self {
@@ -333,7 +333,7 @@ impl Vector for F16x16 {
         avx512!(_mm256_storeu_si256(to.as_mut_ptr().cast(), _mm512_cvt_roundps_ph::<QUIETLY>(self.0)));
     }
     #[inline(always)]
-    fn stream(self, to: &mut [u16; 16]) {
+    fn store_nontemporal(self, to: &mut [u16; 16]) {
         debug_assert!(to.as_ptr().cast::<__m256i>().is_aligned());
         avx512!(_mm256_stream_si256(to.as_mut_ptr().cast(), _mm512_cvt_roundps_ph::<QUIETLY>(self.0)));
     }
@@ -383,30 +383,30 @@ impl Factor<F32x16> for Bf16x16 {
     }
 }
 
-/// Into a kernel, if the thread's floating-point environment is as it needs it.
+/// Runs a kernel if the thread's floating-point environment is as required.
 #[inline(always)]
-fn enter<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, const MODE: Mode>(
+fn enter<V: Vector, F: Factor<V>, const ROUND: i32, const OP: u8, const MODE: Mode>(
     job: &Job<'_, F::Lane, V::Lane>,
     out: &mut [V::Lane],
 ) {
-    // The instructions' own directions and masks count, not the thread's: what is left to ask for is subnormals.
-    let ready = if MODE & FLUSH != 0 && V::MACHINE_FLUSHES {
-        Lent::begin(FLUSH_TO_ZERO, DENORMALS_ARE_ZEROS).map(Some)
+    // The instructions override the thread's direction and exception masks: only the handling of subnormals matters.
+    let guard = if MODE & FLUSH != 0 && V::HARDWARE_FLUSH {
+        FpEnvGuard::enter(FLUSH_TO_ZERO, DENORMALS_ARE_ZEROS).map(Some)
     } else {
         underflows_gradually().then_some(None)
     };
-    let Some(_lent) = ready else {
+    let Some(_guard) = guard else {
         return portable::run(job, out);
     };
-    // SAFETY: `select` alone gives out the functions that end here, and it asked for the features.
-    unsafe { kernel::<V, F, ROUND, KIND, MODE>(job, out) }
+    // SAFETY: only `select` returns the functions that call this, and it checks the features.
+    unsafe { kernel::<V, F, ROUND, OP, MODE>(job, out) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-#[inline(never)] // The environment is another only in here.
-fn kernel<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, const MODE: Mode>(
+#[inline(never)] // The environment is not the default in here.
+fn kernel<V: Vector, F: Factor<V>, const ROUND: i32, const OP: u8, const MODE: Mode>(
     job: &Job<'_, F::Lane, V::Lane>,
     out: &mut [V::Lane],
 ) {
-    sweep::<V, F, ROUND, KIND, MODE>(job, out);
+    for_each_vector::<V, F, ROUND, OP, MODE>(job, out);
 }

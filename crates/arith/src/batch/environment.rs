@@ -1,50 +1,49 @@
-//! The floating-point environment of x86-64, MXCSR: what a kernel borrows of it, and whether it can do without.
+//! The floating-point environment of x86-64, MXCSR: a guard that sets it for a kernel and restores it.
 //!
-//! Rust has no way to say that an environment is not the default, and takes it for that everywhere. So a kernel for which it
-//! is another is never inlined, nor is the function around it; and what in it depends on the environment is written as
-//! instructions, or as intrinsics that stand for one and are not computed at compile time. No other arithmetic sees it.
+//! Rust assumes the default environment everywhere and cannot express another. So a kernel that runs in another one is
+//! never inlined, nor is the function around it; and whatever in it depends on the environment is inline assembly, or an
+//! intrinsic of one instruction that is not evaluated at compile time. No other arithmetic runs in that environment.
 #![allow(unsafe_code)]
 
 /// Everything but the six sticky exception bits.
 pub(super) const CONTROL: u32 = 0xffc0;
 /// Subnormal results become zero.
 pub(super) const FLUSH_TO_ZERO: u32 = 1 << 15;
-/// Subnormal operands are taken as zeros of their sign. An emulator may ignore it, as Valgrind does.
+/// Subnormal operands are treated as zeros of their sign. An emulator may ignore it, as Valgrind does.
 pub(super) const DENORMALS_ARE_ZEROS: u32 = 1 << 6;
 
-/// The bits for a direction as x86 numbers it.
+/// The bits for a rounding direction in x86's encoding.
 #[inline(always)]
 pub(super) const fn direction(round: i32) -> u32 {
     (round as u32 & 3) << 13
 }
 
-/// While it lives, the thread rounds in a kernel's direction, or takes subnormal operands as zeros of their sign. The
-/// sticky exception bits, too, are what they were when it is dropped.
-pub(super) struct Lent {
+/// While it lives, the thread rounds in a kernel's direction, or treats subnormal operands as zeros of their sign. When it
+/// is dropped, the environment is restored, the sticky exception bits included.
+pub(super) struct FpEnvGuard {
     before: u32,
 }
 
-impl Lent {
-    /// Sets bits; nothing if one of `trusted` is not what a thread starts with (a library built with fast-math flags may
-    /// have changed it when it was loaded): to nearest, neither subnormal operands nor subnormal results taken as zero, no
-    /// exception traps.
+impl FpEnvGuard {
+    /// Sets bits; `None` if a bit of `required` is not the default (a library built with fast-math flags may have changed it
+    /// when it was loaded): to nearest, neither subnormal operands nor subnormal results flushed, no exception traps.
     #[inline(always)]
-    pub(super) fn begin(trusted: u32, set: u32) -> Option<Lent> {
+    pub(super) fn enter(required: u32, set: u32) -> Option<FpEnvGuard> {
         const DEFAULT: u32 = 0x1f80;
         let mut before = 0_u32;
         // SAFETY: stores the register's four bytes into a local.
         unsafe { core::arch::asm!("stmxcsr [{}]", in(reg) &raw mut before, options(nostack, preserves_flags)) };
-        if (before ^ DEFAULT) & trusted != 0 {
+        if (before ^ DEFAULT) & required != 0 {
             return None;
         }
         if set != 0 {
             load(before | set);
         }
-        Some(Lent { before })
+        Some(FpEnvGuard { before })
     }
 }
 
-impl Drop for Lent {
+impl Drop for FpEnvGuard {
     #[inline(always)]
     fn drop(&mut self) {
         load(self.before);
@@ -57,8 +56,8 @@ fn load(environment: u32) {
     unsafe { core::arch::asm!("ldmxcsr [{}]", in(reg) &raw const environment, options(nostack)) };
 }
 
-/// Whether this thread takes subnormal operands and results as they are. Asking the register would wait for all
-/// arithmetic that is under way; a sum of two subnormals, its exceptions suppressed, does not.
+/// Whether this thread flushes neither subnormal operands nor results. Reading the register would wait for all
+/// arithmetic in flight; adding two subnormals with exceptions suppressed does not.
 #[inline(always)]
 pub(super) fn underflows_gradually() -> bool {
     let sum: u32;

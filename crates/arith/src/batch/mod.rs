@@ -1,8 +1,8 @@
-//! The same pipeline over slices, at the speed of the machine and with the same bits.
+//! The pipeline over slices, with SIMD instructions and the same bits.
 //!
 //! A [`Batch`] is an [`Operation`] under a [`Profile`] with its kernel chosen once; every run is one call of a function
-//! pointer. An operand is a [`Source`]: a slice, one value for all lanes, or what the output slice held before
-//! (accumulation in place). Lane i of the output has the bits that [`Operation::evaluate`] gives for lane i of the
+//! pointer. An operand is a [`Source`]: a slice, one value for all lanes, or the output's previous contents (accumulation
+//! in place). Lane i of the output has the bits that [`Operation::evaluate`] gives for lane i of the
 //! sources, on every [`Level`].
 //!
 //! ```
@@ -19,11 +19,10 @@
 //! What this is not: it gives bits and no [`Flags`](crate::Flags), and it starts no threads (cut the slices and give
 //! each thread its part: a `Batch` is `Copy` and `Sync`).
 //!
-//! The processor's floating-point environment is not trusted, and left as it was: where a caller's thread runs with
-//! flush-to-zero (or, without AVX-512, with another rounding direction or unmasked exceptions), the portable kernel
-//! serves that call.
+//! The caller's floating-point environment is checked and restored: if the thread runs with flush-to-zero (or, without
+//! AVX-512, with another rounding direction or unmasked exceptions), the portable kernel is used for the call.
 
-/// Whether the machine has these features; without `std`, whether every machine that the build is for has them.
+/// Whether the processor has these features; without `std`, whether the build's target guarantees them.
 #[cfg(target_arch = "x86_64")]
 macro_rules! has_features {
     ($($feature:tt)*) => {{
@@ -38,13 +37,13 @@ macro_rules! has_features {
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_feature = "neon")))]
+mod driver;
 #[cfg(target_arch = "x86_64")]
 mod environment;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
 mod neon;
 mod portable;
-#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_feature = "neon")))]
-mod sweep;
 #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_feature = "neon")))]
 mod vector;
 
@@ -53,9 +52,9 @@ use crate::{ArithOp, Format, Operation, Profile, Sm1xMad};
 /// An instruction set that kernels are written for, slowest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Level {
-    /// Integer arithmetic alone: the scalar pipeline, lane after lane.
+    /// Integer arithmetic only: the scalar pipeline for each lane.
     Portable,
-    /// AArch64; arithmetic of f16 alone is left to [`Portable`](Level::Portable).
+    /// AArch64; pure f16 arithmetic uses [`Portable`](Level::Portable).
     Neon,
     /// x86-64 with AVX2, FMA and F16C.
     Avx2,
@@ -64,11 +63,10 @@ pub enum Level {
 }
 
 impl Level {
-    /// All of them.
+    /// All levels.
     pub const ALL: [Level; 4] = [Level::Portable, Level::Neon, Level::Avx2, Level::Avx512];
 
-    /// Whether this machine can run it. Without the crate's feature `std`: whether every machine that the build is
-    /// for can.
+    /// Whether this processor has it. Without the crate's feature `std`: whether the build's target guarantees it.
     pub fn is_available(self) -> bool {
         match self {
             Level::Portable => true,
@@ -82,7 +80,7 @@ impl Level {
         }
     }
 
-    /// The fastest that is available.
+    /// The fastest available level.
     pub fn best() -> Level {
         Level::ALL.into_iter().rfind(|level| level.is_available()).unwrap_or(Level::Portable)
     }
@@ -91,22 +89,22 @@ impl Level {
 /// How results reach memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Stores {
-    /// Through the cache, but around it where one run's output is too large to stay there and is not also read.
+    /// Through the cache, unless one run's output is too large for it and is not read: then non-temporal.
     Automatic,
     /// Through the cache.
     Cached,
-    /// Around the cache (non-temporal): for a part of an array that is too large as a whole.
+    /// Non-temporal, around the cache: for a part of an array that is too large as a whole.
     Streaming,
 }
 
-/// Where the lanes of one operand come from.
+/// The source of one operand's lanes.
 #[derive(Clone, Copy, Debug)]
 pub enum Source<'a, T> {
-    /// One value a lane; as long as the output.
+    /// One value for each lane; as long as the output.
     Slice(&'a [T]),
     /// The same value in every lane.
     Uniform(T),
-    /// The value that the output's own lane holds before the run.
+    /// The value that the output's lane holds before the run.
     Out,
 }
 
@@ -130,32 +128,32 @@ pub trait Lane: Copy + Default + private::Sealed {
     fn from_bits(bits: u64) -> Self;
 }
 
-/// What the public trait [`Lane`] must be able to name.
+/// Types that the public trait [`Lane`] must name.
 mod private {
     use super::{Source, Stores};
     use crate::{Operation, Profile};
 
-    /// What a kernel is given: the operation for lanes that it leaves to the scalar pipeline, and the operands, their
-    /// lengths checked. The unused place of an operation of two operands holds a uniform zero.
+    /// The arguments of a kernel: the operation for lanes that it leaves to the scalar pipeline, and the operands, their
+    /// lengths checked. The unused operand of an operation of two is a uniform zero.
     pub struct Job<'a, N, W> {
         pub(super) operation: &'a Operation,
         pub(super) profile: &'a Profile,
         pub(super) stores: Stores,
-        /// By reference: put together anew for a short run, they would be read back before they are written.
+        /// By reference: copies made for a short run would be loaded before their stores complete.
         pub(super) factors: [&'a Source<'a, N>; 2],
         pub(super) addend: &'a Source<'a, W>,
     }
 
     impl<N, W> Job<'_, N, W> {
-        /// Whether results go around the cache.
+        /// Whether results are stored non-temporally.
         #[inline(always)]
-        pub(super) fn streams(&self, length: usize) -> bool {
-            /// Bytes of output: together with its operands it fills the second-level caches of today.
+        pub(super) fn bypasses_cache(&self, length: usize) -> bool {
+            /// Bytes of output that with the operands exceed a typical second-level cache.
             const LARGE: usize = 1 << 20;
             match self.stores {
                 Stores::Streaming => true,
                 Stores::Cached => false,
-                // What was just read is in the cache.
+                // The output is in the cache if it is also read.
                 Stores::Automatic => {
                     length >= LARGE / size_of::<W>()
                         && !matches!(self.addend, Source::Out)
@@ -211,23 +209,23 @@ lane!(u32, U32);
 lane!(u64, U64);
 
 impl Batch {
-    /// The fastest kernel of this machine.
+    /// The fastest kernel for this processor.
     pub fn new(operation: Operation, profile: &Profile) -> Batch {
         Batch::at_level(operation, profile, Level::best())
     }
 
-    /// The kernel of a given level, or of the nearest one below that has one for the operation: tests and benchmarks
-    /// choose so. [`level`](Batch::level) tells which it is.
+    /// The kernel of a given level, or of the nearest lower one that has a kernel for the operation; for tests and
+    /// benchmarks. [`level`](Batch::level) returns which it is.
     ///
     /// # Panics
     /// If the level is not available.
     pub fn at_level(operation: Operation, profile: &Profile, level: Level) -> Batch {
         assert!(level.is_available(), "this machine has no {level:?}");
-        let (level, kernel) = select(&simplest(operation, profile), profile, level);
+        let (level, kernel) = select(&canonical(operation, profile), profile, level);
         Batch { operation, profile: *profile, level, stores: Stores::Automatic, kernel }
     }
 
-    /// The same with another way of storing.
+    /// The same kernel with another choice of stores.
     #[must_use]
     pub fn with_stores(self, stores: Stores) -> Batch {
         Batch { stores, ..self }
@@ -238,14 +236,14 @@ impl Batch {
         &self.operation
     }
 
-    /// The level of the chosen kernel: [`Level::Portable`] where no faster one covers the operation.
+    /// The level of the chosen kernel: [`Level::Portable`] if no faster one supports the operation.
     pub fn level(&self) -> Level {
         self.level
     }
 
-    /// Computes every lane of `out`. `operands` are as many as [`ArithOp::arity`] says, in its order: a, b, c.
+    /// Computes every lane of `out`. There are [`ArithOp::arity`] operands, in the order a, b, c.
     ///
-    /// `T` is `u32` for f32, `u64` for f64, `u16` for f16; a wider one serves too (slowly), its upper bits ignored in
+    /// `T` is `u32` for f32, `u64` for f64, `u16` for f16; a wider one works too (slowly), its upper bits ignored in
     /// operands and zero in results. An f32x2 register of 64 bits is two lanes of `u32`.
     ///
     /// # Panics
@@ -257,7 +255,7 @@ impl Batch {
             (ArithOp::MulAdd | ArithOp::TruncatedMulAdd, [a, b, c]) => ([a, b], c),
             (ArithOp::Add, [a, c]) => ([a, &zero], c),
             (ArithOp::Mul, [a, b]) => ([a, b], &zero),
-            (kind, _) => panic!("{kind:?} takes {} operands, not {}", kind.arity(), operands.len()),
+            (op, _) => panic!("{op:?} takes {} operands, not {}", op.arity(), operands.len()),
         };
         for (source, name) in [(factors[0], "a"), (factors[1], "b"), (addend, "c")] {
             check_length(source, name, out.len());
@@ -265,7 +263,7 @@ impl Batch {
         self.start(T::kernel(self.kernel), factors, addend, out);
     }
 
-    /// The same for factors of 16 bits and an addend and a result of 32: f16 or bf16 with f32.
+    /// [`run`](Batch::run) for factors of 16 bits and an addend and a result of 32: f16 or bf16 with f32.
     ///
     /// `factors` are a and b, of an addition a alone; `addend` is c, `None` for a multiplication.
     ///
@@ -278,9 +276,9 @@ impl Batch {
             (ArithOp::MulAdd | ArithOp::TruncatedMulAdd, [a, b], Some(c)) => ([a, b], c),
             (ArithOp::Add, [a], Some(c)) => ([a, &Source::Uniform(0)], c),
             (ArithOp::Mul, [a, b], None) => ([a, b], &Source::Uniform(0)),
-            (kind, ..) => panic!(
-                "{kind:?} takes {} operands, not {} factors and {} addends",
-                kind.arity(),
+            (op, ..) => panic!(
+                "{op:?} takes {} operands, not {} factors and {} addends",
+                op.arity(),
                 factors.len(),
                 addend.is_some() as u32
             ),
@@ -318,9 +316,9 @@ fn check_length<T>(source: &Source<'_, T>, name: &str, length: usize) {
     }
 }
 
-/// The same operation in the fewest terms, so that fewer kernels serve: `mad.f32` of sm_1x recompiled for sm_20 is a
-/// fused multiply-add; a sign that is not used is not changed.
-fn simplest(operation: Operation, profile: &Profile) -> Operation {
+/// The operation in a canonical form, so that fewer kernels suffice: `mad.f32` of sm_1x recompiled for sm_20 is a fused
+/// multiply-add; the sign of an unused operand is not changed.
+fn canonical(operation: Operation, profile: &Profile) -> Operation {
     let mut simple = operation;
     if simple.op == ArithOp::TruncatedMulAdd && profile.sm1x_mad == Sm1xMad::FusedFtz {
         simple.op = ArithOp::MulAdd;
@@ -357,7 +355,7 @@ fn select(operation: &Operation, profile: &Profile, level: Level) -> (Level, Ker
     (Level::Portable, Kernels::Portable)
 }
 
-/// The lanes' formats fit in the types that hold them.
+/// Checks that the formats fit the lanes' types.
 #[track_caller]
 fn check_width<N: Lane, W: Lane>(operation: &Operation) {
     let fits = |format: Format, bits: u32, what: &str| {

@@ -1,20 +1,20 @@
 //! AArch64's vectors: f32, f64, and factors of 16 bits with f32.
 //!
-//! The direction is the thread's, lent to a kernel while it runs. What rounds is written as instructions, of which the
-//! compiler knows nothing: it takes the direction for the nearest wherever it sees arithmetic. The machine cannot flush
-//! operands without flushing results too, by a rule of its own, so that it is not asked to.
+//! The rounding direction is the thread's, set by a guard while a kernel runs. The operations that round are inline
+//! assembly, because the compiler assumes rounding to nearest for all arithmetic that it knows. The
+//! processor cannot flush operands without also flushing results, by a rule of its own, so its flush is not used.
 #![allow(unsafe_code)]
 
 use core::arch::aarch64::*;
 
-use super::sweep::sweep;
-use super::vector::{self, DOWN, Factor, Lanes, Mode, UP, Vector, ZERO};
+use super::driver::for_each_vector;
+use super::vector::{self, DOWN, Factor, Mask, Mode, UP, Vector, ZERO};
 use super::{Job, Kernels, portable};
 use crate::{Format, Operation, Profile};
 
-/// The kernel for an operation; `None` where there is none.
+/// The kernel for an operation; `None` if there is none.
 pub(super) fn select(operation: &Operation, profile: &Profile) -> Option<Kernels> {
-    match (operation.factors, operation.format) {
+    match (operation.source_format, operation.format) {
         (Format::F32, Format::F32) => vector::select_f32::<F32x4>(operation, profile).map(Kernels::U32),
         (Format::F64, Format::F64) => vector::select_f64::<F64x2>(operation, profile).map(Kernels::U64),
         (Format::F16, Format::F32) => vector::select_mixed::<F32x4, F16x4>(operation, profile).map(Kernels::U16U32),
@@ -33,9 +33,9 @@ struct F64x2(uint64x2_t);
 struct F16x4;
 /// Four bf16: factors only.
 struct Bf16x4;
-/// All ones in the lanes of the set.
+/// A mask: all ones in its lanes.
 #[derive(Clone, Copy)]
-struct Mask<M>(M);
+struct MaskVector<M>(M);
 
 /// Calls intrinsics.
 macro_rules! neon {
@@ -46,11 +46,11 @@ macro_rules! neon {
     }};
 }
 
-/// One instruction: the vector that it writes (and may read), and those that it reads.
+/// One instruction: the vector that it writes and may read, and those that it only reads.
 macro_rules! instruction {
     ($text:expr, $r:expr $(, $name:ident = $read:expr)*) => {{
         let mut result = $r;
-        // SAFETY: registers alone are read and written; pure, since the direction is one while a kernel runs.
+        // SAFETY: only registers are read and written; pure, because the direction is constant while a kernel runs.
         unsafe {
             core::arch::asm!($text, r = inout(vreg) result, $($name = in(vreg) $read,)*
                 options(pure, nomem, nostack));
@@ -59,17 +59,17 @@ macro_rules! instruction {
     }};
 }
 
-/// A format, its vector, and how the assembler calls its lanes.
+/// A format, its vector, and the assembler's name for its lanes.
 macro_rules! native {
     ($vector:ident, $format:expr, $canonical:literal, $lane:ty, $lanes:literal, $shape:literal, $one:expr, $bits:ty,
      $load:ident, $store:ident, $splat:ident, $and:ident, $or:ident, $xor:ident, $clear:ident, $select:ident,
      $equal:ident, $less:ident, $sub:ident, $as_words:expr) => {
-        impl Lanes for Mask<$bits> {
-            // SAFETY: the type is 16 bytes, any of which are a value.
-            const NONE: Self = Mask(unsafe { core::mem::zeroed() });
+        impl Mask for MaskVector<$bits> {
+            // SAFETY: any 16 bytes are a value of the type.
+            const NONE: Self = MaskVector(unsafe { core::mem::zeroed() });
             #[inline(always)]
             fn union(self, other: Self) -> Self {
-                Mask(neon!($or(self.0, other.0)))
+                MaskVector(neon!($or(self.0, other.0)))
             }
             #[inline(always)]
             fn is_empty(self) -> bool {
@@ -80,13 +80,13 @@ macro_rules! native {
         impl Vector for $vector {
             type Lane = $lane;
             type Array = [$lane; $lanes];
-            type Lanes = Mask<$bits>;
+            type Mask = MaskVector<$bits>;
             type Magnitudes = $bits;
 
             const LANES: usize = $lanes;
             const FORMAT: Format = $format;
             const CANONICAL_NAN: bool = $canonical;
-            const MACHINE_FLUSHES: bool = false;
+            const HARDWARE_FLUSH: bool = false;
 
             #[inline(always)]
             fn load(from: &Self::Array) -> Self {
@@ -97,11 +97,11 @@ macro_rules! native {
                 neon!($store(to.as_mut_ptr(), self.0));
             }
             #[inline(always)]
-            fn stream(self, to: &mut Self::Array) {
+            fn store_nontemporal(self, to: &mut Self::Array) {
                 self.store(to);
             }
             #[inline(always)]
-            fn order_streams() {}
+            fn store_fence() {}
             #[inline(always)]
             fn splat(bits: u64) -> Self {
                 Self(neon!($splat(bits as $lane)))
@@ -111,28 +111,28 @@ macro_rules! native {
                 Self(neon!($xor(self.0, mask.0)))
             }
             #[inline(always)]
-            fn select(lanes: Mask<$bits>, yes: Self, no: Self) -> Self {
-                Self(neon!($select(lanes.0, yes.0, no.0)))
+            fn select(mask: MaskVector<$bits>, yes: Self, no: Self) -> Self {
+                Self(neon!($select(mask.0, yes.0, no.0)))
             }
             #[inline(always)]
-            fn to_zero(self, lanes: Mask<$bits>) -> Self {
+            fn to_zero(self, mask: MaskVector<$bits>) -> Self {
                 let rest = Self::splat(Self::FORMAT.magnitude_mask()).0;
-                Self(neon!($clear(self.0, $and(lanes.0, rest))))
+                Self(neon!($clear(self.0, $and(mask.0, rest))))
             }
             #[inline(always)]
-            fn zero(self) -> Mask<$bits> {
-                Mask(neon!($equal(self.magnitude(), $splat(0))))
+            fn zero(self) -> MaskVector<$bits> {
+                MaskVector(neon!($equal(self.magnitude(), $splat(0))))
             }
             #[inline(always)]
-            fn unordered(one: Self, other: Self) -> Mask<$bits> {
+            fn unordered(one: Self, other: Self) -> MaskVector<$bits> {
                 let infinity = Self::splat(Self::FORMAT.infinity()).0;
-                Mask(neon!($or($less(infinity, one.magnitude()), $less(infinity, other.magnitude()))))
+                MaskVector(neon!($or($less(infinity, one.magnitude()), $less(infinity, other.magnitude()))))
             }
             #[inline(always)]
-            fn subnormal(self) -> Mask<$bits> {
-                // Between zero and the smallest normal: zero wraps round.
+            fn subnormal(self) -> MaskVector<$bits> {
+                // Between zero and the smallest normal: zero wraps around.
                 let bound = Self::splat(Self::FORMAT.smallest_normal() - 1).0;
-                Mask(neon!($less($sub(self.magnitude(), $splat(1)), bound)))
+                MaskVector(neon!($less($sub(self.magnitude(), $splat(1)), bound)))
             }
             #[inline(always)]
             fn magnitude(self) -> $bits {
@@ -144,11 +144,11 @@ macro_rules! native {
             }
             #[inline(always)]
             fn any_below(magnitudes: $bits, bound: $bits) -> bool {
-                !Mask(neon!($less(magnitudes, bound))).is_empty()
+                !MaskVector(neon!($less(magnitudes, bound))).is_empty()
             }
             #[inline(always)]
-            fn smallest_normal(self) -> Mask<$bits> {
-                Mask(neon!($equal(self.magnitude(), $splat(Self::FORMAT.smallest_normal() as $lane))))
+            fn smallest_normal(self) -> MaskVector<$bits> {
+                MaskVector(neon!($equal(self.magnitude(), $splat(Self::FORMAT.smallest_normal() as $lane))))
             }
             #[inline(always)]
             fn quiet(self) -> Self {
@@ -156,7 +156,7 @@ macro_rules! native {
             }
             #[inline(always)]
             fn clamp(self) -> Self {
-                // Of a quiet NaN and a number the number is taken, of two zeros the greater: results are never signalling.
+                // fmaxnm returns the number if the other is a quiet NaN, and the greater of two zeros: results are never signalling.
                 let positive = instruction!(
                     concat!("fmaxnm {r:v}.", $shape, ", {r:v}.", $shape, ", {x:v}.", $shape),
                     self.0,
@@ -169,7 +169,7 @@ macro_rules! native {
                 ))
             }
             #[inline(always)]
-            fn keep_branch() {
+            fn optimisation_barrier() {
                 // SAFETY: no instruction.
                 unsafe { core::arch::asm!("", options(nomem, nostack, preserves_flags)) };
             }
@@ -190,15 +190,15 @@ macro_rules! native {
             fn mul<const ROUND: i32>(a: Self, b: Self) -> Self {
                 Self(instruction!(concat!("fmul {r:v}.", $shape, ", {r:v}.", $shape, ", {x:v}.", $shape), a.0, x = b.0))
             }
-            #[inline(never)] // Nor does what surrounds this one.
-            fn run<F: Factor<Self>, const ROUND: i32, const KIND: u8, const MODE: Mode>(
+            #[inline(never)] // The same for the function around it.
+            fn run<F: Factor<Self>, const ROUND: i32, const OP: u8, const MODE: Mode>(
                 job: &Job<'_, F::Lane, Self::Lane>,
                 out: &mut [Self::Lane],
             ) {
-                let Some(_lent) = Lent::begin(ROUND) else {
+                let Some(_guard) = FpEnvGuard::enter(ROUND) else {
                     return portable::run(job, out);
                 };
-                kernel::<Self, F, ROUND, KIND, MODE>(job, out);
+                kernel::<Self, F, ROUND, OP, MODE>(job, out);
             }
         }
     };
@@ -268,25 +268,25 @@ impl Factor<F32x4> for Bf16x4 {
     }
 }
 
-#[inline(never)] // The environment is another only in here.
-fn kernel<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, const MODE: Mode>(
+#[inline(never)] // The environment is not the default in here.
+fn kernel<V: Vector, F: Factor<V>, const ROUND: i32, const OP: u8, const MODE: Mode>(
     job: &Job<'_, F::Lane, V::Lane>,
     out: &mut [V::Lane],
 ) {
-    sweep::<V, F, ROUND, KIND, MODE>(job, out);
+    for_each_vector::<V, F, ROUND, OP, MODE>(job, out);
 }
 
-/// While it lives, the thread rounds in a kernel's direction. The sticky exception bits, too, are what they were when it is
-/// dropped.
-struct Lent {
+/// While it lives, the thread rounds in a kernel's direction. When it is dropped, the environment is restored, the sticky
+/// exception bits included.
+struct FpEnvGuard {
     control: u64,
     status: u64,
 }
 
-impl Lent {
-    /// Nothing where the thread's control register is not what a thread starts with: nothing set.
+impl FpEnvGuard {
+    /// `None` if the thread's control register is not the default, zero.
     #[inline(always)]
-    fn begin(round: i32) -> Option<Lent> {
+    fn enter(round: i32) -> Option<FpEnvGuard> {
         let (control, status): (u64, u64);
         // SAFETY: reads two registers.
         unsafe {
@@ -305,11 +305,11 @@ impl Lent {
         if mode != 0 {
             set(mode << 22, status);
         }
-        Some(Lent { control, status })
+        Some(FpEnvGuard { control, status })
     }
 }
 
-impl Drop for Lent {
+impl Drop for FpEnvGuard {
     #[inline(always)]
     fn drop(&mut self) {
         set(self.control, self.status);
@@ -318,7 +318,7 @@ impl Drop for Lent {
 
 #[inline(always)]
 fn set(control: u64, status: u64) {
-    // SAFETY: the control register is another only while a kernel runs, which is never inlined and whose arithmetic the
-    // compiler does not see as such.
+    // SAFETY: the control register differs only while a kernel runs, which is never inlined and whose arithmetic is inline
+    // assembly.
     unsafe { core::arch::asm!("msr fpcr, {}", "msr fpsr, {}", in(reg) control, in(reg) status, options(nostack)) };
 }

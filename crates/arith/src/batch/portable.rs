@@ -1,9 +1,9 @@
-//! The scalar pipeline, lane after lane: what every other kernel must equal.
+//! The scalar pipeline for each lane: the reference for every other kernel.
 
 use super::{Job, Lane, Source, check_width};
 use crate::{ArithOp, Operation, Profile};
 
-/// Any operation, on any machine.
+/// Any operation, on any processor.
 pub(super) fn run<N: Lane, W: Lane>(job: &Job<'_, N, W>, out: &mut [W]) {
     check_width::<N, W>(job.operation);
     let [a, b] = job.factors;

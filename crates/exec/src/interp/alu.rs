@@ -111,7 +111,7 @@ impl<'a> Interpreter<'a> {
                 let w = Width::holding(format.width());
                 self.lanewise(*d, &[(*a, w), (*b, w)], &mut |x| {
                     let bits = scalar::approximate(&profile, *function, *format, *flush, [x[0], x[1]]);
-                    if *saturate { clamp(*format, bits) } else { bits }
+                    if *saturate { format.saturate(bits) } else { bits }
                 });
             }
             &Op::CopySign { d, format, sign, magnitude } => {
@@ -533,9 +533,4 @@ impl<'a> Interpreter<'a> {
             }
         });
     }
-}
-
-/// [+0, 1], NaN to +0.
-fn clamp(format: Format, bits: u64) -> u64 {
-    if format.is_nan(bits) || format.is_negative(bits) { 0 } else { bits.min(format.one()) }
 }

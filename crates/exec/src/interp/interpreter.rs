@@ -8,7 +8,7 @@ use super::split::{ActiveLanes, Split};
 use super::stats::Stats;
 use super::trace::Tracer;
 use crate::kernel::{DecodedKernel, Global, LANES, LaunchConfig};
-use crate::native::Shelf;
+use crate::native::CodeCache;
 use roundonce_ir::{Operand, Reg, Width};
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub(crate) struct Interpreter<'a> {
     pub(super) code: &'a DecodedKernel<'a>,
     pub(super) config: &'a LaunchConfig,
     /// The native code of all workers.
-    pub(super) code_cache: &'a Shelf,
+    pub(super) code_cache: &'a CodeCache,
     pub(super) global: Global<'a>,
     pub(super) files: RegisterFiles,
     pub(super) geometry: Geometry,
@@ -73,7 +73,7 @@ impl<'a> Interpreter<'a> {
     pub(crate) fn new(
         code: &'a DecodedKernel<'a>,
         config: &'a LaunchConfig,
-        code_cache: &'a Shelf,
+        code_cache: &'a CodeCache,
         global: Global<'a>,
     ) -> Interpreter<'a> {
         Interpreter {

@@ -1,7 +1,7 @@
 //! Which native code a worker enters at which point, and when it stops trying.
 
 use crate::kernel::{DecodedKernel, LaunchConfig};
-use crate::native::{self, Given, Kind, Left, Piece, Point};
+use crate::native::{self, CodeInstance, CompileMode, LaunchConstants, ProgramPoint, TileExit};
 use std::collections::BTreeMap;
 
 /// A worker's native entry points.
@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 pub(super) struct NativeEntries {
     /// Whether the launch may run native code at all.
     pub(super) enabled: bool,
-    pub(super) entries: BTreeMap<Point, Entry>,
+    pub(super) entries: BTreeMap<ProgramPoint, Entry>,
 }
 
 impl NativeEntries {
     pub(super) fn new(code: &DecodedKernel<'_>, config: &LaunchConfig) -> NativeEntries {
-        let enabled = config.native && native::may_run(&Given { code, setup: config });
+        let enabled = config.native && native::may_run(&LaunchConstants { code, config });
         NativeEntries { enabled, ..NativeEntries::default() }
     }
 }
@@ -22,8 +22,8 @@ impl NativeEntries {
 /// One native entry point: its code, by what registers hold there.
 #[derive(Debug, Default)]
 pub(super) struct Entry {
-    pub(super) pieces: Vec<Piece>,
-    pub(super) kind: Kind,
+    pub(super) instances: Vec<CodeInstance>,
+    pub(super) mode: CompileMode,
     /// Tiles that exited by a side exit, less those that completed.
     failures: u32,
     /// It is left to the interpreter.
@@ -35,37 +35,37 @@ const MAX_FAILURES: u32 = 64;
 /// If one tile in so many diverges, code for divergent lanes pays off: the interpreter takes as much longer.
 const DIVERGENCE_RATIO: u32 = 8;
 /// So many specialisations of an entry are compiled.
-pub(super) const MAX_PIECES: usize = 4;
+pub(super) const MAX_INSTANCES: usize = 4;
 
 impl Entry {
     /// Puts code back after a run, unless the run asks for another kind of code or for none.
-    pub(super) fn record(&mut self, piece: Piece, ran: &TileRuns) {
+    pub(super) fn record(&mut self, instance: CodeInstance, ran: &TileRuns) {
         let completed = ran.tiles.iter().flatten().count() as u32;
         let count = completed + ran.failed;
         self.failures = (self.failures + ran.failed).saturating_sub(completed / 4);
         let diverges = DIVERGENCE_RATIO * ran.diverged > count || ran.diverged > 0 && self.failures > MAX_FAILURES;
         if ran.conflict {
             // Stores are isolated from now on; if they already are, the entry is disabled.
-            self.disabled = self.kind.separate;
-            self.recompile_as(Kind { separate: true, ..self.kind });
-        } else if !self.kind.parting && diverges {
-            self.recompile_as(Kind { parting: true, ..self.kind });
+            self.disabled = self.mode.isolate_stores;
+            self.recompile_as(CompileMode { isolate_stores: true, ..self.mode });
+        } else if !self.mode.divergent && diverges {
+            self.recompile_as(CompileMode { divergent: true, ..self.mode });
         } else {
             self.disabled = self.failures > MAX_FAILURES;
-            self.pieces.push(piece);
+            self.instances.push(instance);
         }
     }
-    fn recompile_as(&mut self, kind: Kind) {
-        self.pieces.clear();
+    fn recompile_as(&mut self, mode: CompileMode) {
+        self.instances.clear();
         self.failures = 0;
-        self.kind = kind;
+        self.mode = mode;
     }
 }
 
 /// The outcome of native code over the tiles of a batch.
 pub(super) struct TileRuns {
     /// The exit of each tile; none if it took a side exit or was not run.
-    pub(super) tiles: Vec<Option<Left>>,
+    pub(super) tiles: Vec<Option<TileExit>>,
     /// How many took a side exit.
     pub(super) failed: u32,
     /// Of these, how many because their lanes diverged.

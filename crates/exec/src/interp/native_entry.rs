@@ -2,18 +2,21 @@
 
 use super::interpreter::Interpreter;
 use super::mask::Mask;
-use super::native_entries::{Entry, MAX_PIECES, TileRuns};
+use super::native_entries::{Entry, MAX_INSTANCES, TileRuns};
 use super::register::{AnyColumn, Lane, LaneShape, with_lane};
 use super::split::Split;
 use crate::kernel::{LaunchConfig, Segment, SegmentWords};
-use crate::native::{self, Compiled, Exit, Given, Hand, Input, LEAST, Left, MOST, Piece, Point, Segments, Went};
+use crate::native::{
+    self, CodeInstance, CompiledRegion, Exit, Input, LaunchConstants, LiveValue, MAX_TILE, MIN_TILE, ProgramPoint,
+    SegmentView, TileExit, TileOutcome,
+};
 use crate::scalar::sign_extend;
 use roundonce_ir::{Operand, Reg, Width};
 
 impl Interpreter<'_> {
     /// Whether all lanes of the batch may enter native code where the split is.
     pub(super) fn may_enter_native(&self, split: &Split) -> bool {
-        let point = Point { block: split.block, at: split.at };
+        let point = ProgramPoint { block: split.block, at: split.at };
         self.native.enabled
             && split.bailed_out_at != Some((split.block, split.at))
             && self.splits.is_empty()
@@ -24,30 +27,30 @@ impl Interpreter<'_> {
 
     /// Runs the split's lanes in native code from where they are. Whether any completed.
     pub(super) fn enter_native(&mut self, split: &mut Split) -> bool {
-        let start = Point { block: split.block, at: split.at };
+        let start = ProgramPoint { block: split.block, at: split.at };
         let mut entry = self.native.entries.remove(&start).unwrap_or_default();
         let entered = self.enter_at(start, &mut entry, split);
         self.native.entries.insert(start, entry);
         entered
     }
 
-    fn enter_at(&mut self, start: Point, entry: &mut Entry, split: &mut Split) -> bool {
+    fn enter_at(&mut self, start: ProgramPoint, entry: &mut Entry, split: &mut Split) -> bool {
         loop {
-            let known = entry.pieces.iter().position(|piece| self.fits(&piece.code));
-            let made = || self.compile(start, entry).filter(|&index| self.fits(&entry.pieces[index].code));
+            let known = entry.instances.iter().position(|instance| self.fits(&instance.code));
+            let made = || self.compile(start, entry).filter(|&index| self.fits(&entry.instances[index].code));
             let Some(index) = known.or_else(made) else {
                 entry.disabled = true;
                 return false;
             };
-            let mut piece = entry.pieces.swap_remove(index);
-            let kind = entry.kind;
-            let (ran, outputs) = self.run_tiles(&mut piece);
+            let mut instance = entry.instances.swap_remove(index);
+            let mode = entry.mode;
+            let (ran, outputs) = self.run_tiles(&mut instance);
             let completed = ran.tiles.iter().flatten().count();
             if completed > 0 {
-                self.exit_native(&piece, &ran.tiles, outputs, start, split);
+                self.exit_native(&instance, &ran.tiles, outputs, start, split);
             }
-            entry.record(piece, &ran);
-            if completed == 0 && entry.kind != kind && !entry.disabled {
+            entry.record(instance, &ran);
+            if completed == 0 && entry.mode != mode && !entry.disabled {
                 continue;
             }
             if completed == 0 {
@@ -57,22 +60,22 @@ impl Interpreter<'_> {
         }
     }
 
-    fn compile(&self, start: Point, entry: &mut Entry) -> Option<usize> {
-        if entry.pieces.len() == MAX_PIECES || entry.disabled {
+    fn compile(&self, start: ProgramPoint, entry: &mut Entry) -> Option<usize> {
+        if entry.instances.len() == MAX_INSTANCES || entry.disabled {
             return None;
         }
-        let given = Given { code: self.code, setup: self.config };
+        let launch = LaunchConstants { code: self.code, config: self.config };
         // At the kernel's start all registers are zero.
-        let fresh = start == (Point { block: 0, at: 0 }) && self.issued == 0;
+        let fresh = start == (ProgramPoint { block: 0, at: 0 }) && self.issued == 0;
         let input = |reg| if fresh { Input::Zero } else { self.input(reg) };
         let make = || {
-            let live = native::live(&given, start).into_iter();
+            let live = native::live_registers(&launch, start).into_iter();
             let inputs: Vec<(Reg, Input)> = live.map(|reg| (reg, input(reg))).collect();
-            Compiled::compile(&given, start, &inputs, entry.kind)
+            CompiledRegion::compile(&launch, start, &inputs, entry.mode)
         };
-        let fits = |code: &Compiled| if fresh { code.is_fresh() } else { self.fits(code) };
-        entry.pieces.push(Piece::new(self.code_cache.get(start, entry.kind, fits, make)?));
-        Some(entry.pieces.len() - 1)
+        let fits = |code: &CompiledRegion| if fresh { code.is_fresh() } else { self.fits(code) };
+        entry.instances.push(CodeInstance::new(self.code_cache.get(start, entry.mode, fits, make)?));
+        Some(entry.instances.len() - 1)
     }
 
     /// What a register holds, as far as code is specialised for it.
@@ -82,7 +85,7 @@ impl Interpreter<'_> {
         with_lane!(width, T => {
             let register = &T::file(&self.files).registers[reg.0 as usize];
             match register.shape {
-                LaneShape::Uniform => Input::Number(vec![0; MOST]),
+                LaneShape::Uniform => Input::Scalar(vec![0; MAX_TILE]),
                 LaneShape::Affine if width != Width::Pred => {
                     let first = register.rows[0].bits();
                     let number = |lane: usize| {
@@ -90,35 +93,35 @@ impl Interpreter<'_> {
                         let value = register.rows[lane / row].step(register.value, lane % row).bits().wrapping_sub(first);
                         sign_extend(value, width.bits())
                     };
-                    let pattern: Vec<i64> = (0..MOST).map(number).collect();
+                    let pattern: Vec<i64> = (0..MAX_TILE).map(number).collect();
                     // Rows are independent: tiles of every size that divides a block must all have this pattern.
-                    let mut tiles = [MOST, 64, 32, LEAST].into_iter().filter(|&tile| self.threads.is_multiple_of(tile));
+                    let mut tiles = [MAX_TILE, 64, 32, MIN_TILE].into_iter().filter(|&tile| self.threads.is_multiple_of(tile));
                     let alike = tiles.all(|tile| {
                         (0..lanes).step_by(tile).all(|start| {
                             self.has_pattern::<T>(reg, start, &pattern[..tile.min(lanes - start)])
                         })
                     });
-                    if alike { Input::Number(pattern) } else { Input::Lanes }
+                    if alike { Input::Scalar(pattern) } else { Input::Varying }
                 }
-                _ => Input::Lanes,
+                _ => Input::Varying,
             }
         })
     }
 
-    /// Whether the registers hold what a piece was specialised for.
-    fn fits(&self, piece: &Compiled) -> bool {
-        let tiles = self.geometry.lanes / piece.lanes;
-        piece.inputs().all(|(reg, hand)| match hand {
-            Hand::Constant(bits) => {
+    /// Whether the registers hold what an instance was specialised for.
+    fn fits(&self, instance: &CompiledRegion) -> bool {
+        let tiles = self.geometry.lanes / instance.lanes;
+        instance.inputs().all(|(reg, value)| match value {
+            LiveValue::Constant(bits) => {
                 let width = self.code.kernel.width(reg);
                 with_lane!(width, T => T::file(&self.files).uniform(Operand::Reg(reg)) == Some(T::of(bits)))
             }
-            Hand::Column(_) => true,
-            Hand::Number(_, pattern) => with_lane!(self.code.kernel.width(reg), T => {
+            LiveValue::Column(_) => true,
+            LiveValue::Scalar(_, pattern) => with_lane!(self.code.kernel.width(reg), T => {
                 let register = &T::file(&self.files).registers[reg.0 as usize];
                 match register.shape {
                     LaneShape::Uniform => pattern.iter().all(|&number| number == 0),
-                    LaneShape::Affine => (0..tiles).all(|tile| self.has_pattern::<T>(reg, tile * piece.lanes, pattern)),
+                    LaneShape::Affine => (0..tiles).all(|tile| self.has_pattern::<T>(reg, tile * instance.lanes, pattern)),
                     LaneShape::Varying => false,
                 }
             }),
@@ -136,32 +139,37 @@ impl Interpreter<'_> {
             .all(|lane| value(lane) == T::of(start.wrapping_add(pattern[lane] as u64)))
     }
 
-    /// Runs a piece over all tiles.
-    fn run_tiles(&mut self, piece: &mut Piece) -> (TileRuns, Vec<(Reg, AnyColumn)>) {
-        let count = self.geometry.lanes / piece.code.lanes;
-        let columns: Vec<(Reg, i64)> = piece.code.input_columns().collect();
+    /// Runs an instance over all tiles.
+    fn run_tiles(&mut self, instance: &mut CodeInstance) -> (TileRuns, Vec<(Reg, AnyColumn)>) {
+        let count = self.geometry.lanes / instance.code.lanes;
+        let columns: Vec<(Reg, i64)> = instance.code.input_columns().collect();
         for (reg, at) in columns {
             let address = with_lane!(self.code.kernel.width(reg), T => {
                 T::file_mut(&mut self.files).make_varying(reg, self.geometry).0.as_mut_ptr().expose_provenance()
             });
-            piece.set(at, address as u64);
+            instance.set(at, address as u64);
         }
         let mut outputs: Vec<(Reg, AnyColumn)> = Vec::new();
-        for &(reg, at) in &piece.code.columns.clone() {
+        for &(reg, at) in &instance.code.columns.clone() {
             let (column, address) = with_lane!(self.code.kernel.width(reg), T => {
                 let mut column = T::file_mut(&mut self.files).acquire();
                 let address = column.0.as_mut_ptr().expose_provenance();
                 (T::into_any(column), address)
             });
-            piece.set(at, address as u64);
+            instance.set(at, address as u64);
             outputs.push((reg, column));
         }
-        self.prepare(piece, count);
-        (self.run_pending_tiles(piece, count, |_| true), outputs)
+        self.prepare(instance, count);
+        (self.run_pending_tiles(instance, count, |_| true), outputs)
     }
 
-    /// Runs a piece over the pending tiles, whose records are filled.
-    fn run_pending_tiles(&mut self, piece: &mut Piece, count: usize, is_pending: impl Fn(usize) -> bool) -> TileRuns {
+    /// Runs an instance over the pending tiles, whose records are filled.
+    fn run_pending_tiles(
+        &mut self,
+        instance: &mut CodeInstance,
+        count: usize,
+        is_pending: impl Fn(usize) -> bool,
+    ) -> TileRuns {
         let segments = self.segments();
         let limit = i64::try_from(self.config.step_limit).unwrap_or(i64::MAX);
         let budget = limit.saturating_sub_unsigned(self.issued);
@@ -173,16 +181,16 @@ impl Interpreter<'_> {
                 ran.tiles.push(None);
                 continue;
             }
-            let went = piece.run(next..end, &segments, budget);
+            let went = instance.run(next..end, &segments, budget);
             let done = match went {
-                Went::Through => end,
-                Went::Stopped(tile) | Went::Parted(tile) | Went::Conflict(tile) => tile,
+                TileOutcome::Completed => end,
+                TileOutcome::SideExit(tile) | TileOutcome::Diverged(tile) | TileOutcome::Conflict(tile) => tile,
             };
-            ran.tiles.extend((next..done).map(|tile| Some(piece.left(tile))));
+            ran.tiles.extend((next..done).map(|tile| Some(instance.tile_exit(tile))));
             match went {
-                Went::Through => {}
-                Went::Stopped(_) => ran.fail(1),
-                Went::Parted(tile) => {
+                TileOutcome::Completed => {}
+                TileOutcome::SideExit(_) => ran.fail(1),
+                TileOutcome::Diverged(tile) => {
                     ran.diverged += 1;
                     ran.fail(1);
                     // If all of the first tiles diverge, the others will too.
@@ -191,7 +199,7 @@ impl Interpreter<'_> {
                         ran.fail(count - ran.tiles.len());
                     }
                 }
-                Went::Conflict(_) => {
+                TileOutcome::Conflict(_) => {
                     ran.conflict = true;
                     ran.fail(count - ran.tiles.len());
                 }
@@ -207,44 +215,44 @@ impl Interpreter<'_> {
         let threads = self.threads;
         let of_batch = |index: usize| (blocks - index * per_batch).min(per_batch) * threads;
         let all = || (0..batches).map(|index| Mask::first(of_batch(index))).collect();
-        if !self.native.enabled || self.shared_words > 0 || !threads.is_multiple_of(LEAST) {
+        if !self.native.enabled || self.shared_words > 0 || !threads.is_multiple_of(MIN_TILE) {
             return all();
         }
         // Whether each group of `LEAST` lanes has exited. Masks would cost a short kernel more than its own run.
-        let mut ended = vec![false; blocks * threads / LEAST];
+        let mut ended = vec![false; blocks * threads / MIN_TILE];
         self.issued = 0;
-        let start = Point { block: 0, at: 0 };
+        let start = ProgramPoint { block: 0, at: 0 };
         let mut entry = self.native.entries.remove(&start).unwrap_or_default();
         loop {
-            let known = entry.pieces.iter().position(|piece| piece.code.is_whole());
+            let known = entry.instances.iter().position(|instance| instance.code.is_whole());
             let index = known.or_else(|| self.compile(start, &mut entry));
-            let Some(index) = index.filter(|&index| !entry.disabled && entry.pieces[index].code.is_whole()) else {
+            let Some(index) = index.filter(|&index| !entry.disabled && entry.instances[index].code.is_whole()) else {
                 break;
             };
-            let mut piece = entry.pieces.swap_remove(index);
-            let (lanes, size) = (piece.code.lanes, self.config.block);
+            let mut instance = entry.instances.swap_remove(index);
+            let (lanes, size) = (instance.code.lanes, self.config.block);
             let of_block = self.threads / lanes;
             let count = blocks * of_block;
-            piece.lines(count, |tile| LaunchConfig::axes(size, (tile % of_block * lanes) as u64));
+            instance.reserve_tiles(count, |tile| LaunchConfig::axes(size, (tile % of_block * lanes) as u64));
             let mut block = LaunchConfig::axes(self.config.grid, first);
             for number in 0..blocks {
                 for tile in number * of_block..(number + 1) * of_block {
-                    piece.begin(tile, block, 0);
+                    instance.set_block(tile, block, 0);
                 }
                 block = self.next_block(block);
             }
-            let parts = lanes / LEAST;
-            let ran = self.run_pending_tiles(&mut piece, count, |tile| !ended[tile * parts]);
-            for (left, ended) in ran.tiles.iter().zip(ended.chunks_exact_mut(parts)) {
-                if let Some(left) = left {
-                    self.count_native(left, lanes);
+            let parts = lanes / MIN_TILE;
+            let ran = self.run_pending_tiles(&mut instance, count, |tile| !ended[tile * parts]);
+            for (exit, ended) in ran.tiles.iter().zip(ended.chunks_exact_mut(parts)) {
+                if let Some(exit) = exit {
+                    self.count_native(exit, lanes);
                     ended.fill(true);
                 }
             }
-            let kind = entry.kind;
-            entry.record(piece, &ran);
-            // Code of another kind may run the tiles that took a side exit.
-            if entry.kind == kind || ended.iter().all(|&ended| ended) {
+            let mode = entry.mode;
+            entry.record(instance, &ran);
+            // Code compiled in another mode may run the tiles that took a side exit.
+            if entry.mode == mode || ended.iter().all(|&ended| ended) {
                 break;
             }
         }
@@ -252,8 +260,8 @@ impl Interpreter<'_> {
         let rest = |index: usize| {
             let mut mask = Mask::default();
             let start = index * per_batch * threads;
-            for lane in (0..of_batch(index)).step_by(LEAST).filter(|lane| !ended[(start + lane) / LEAST]) {
-                mask = mask.or(Mask::range(lane, lane + LEAST));
+            for lane in (0..of_batch(index)).step_by(MIN_TILE).filter(|lane| !ended[(start + lane) / MIN_TILE]) {
+                mask = mask.or(Mask::range(lane, lane + MIN_TILE));
             }
             mask
         };
@@ -269,74 +277,79 @@ impl Interpreter<'_> {
             [0, 0, z + 1]
         }
     }
-    fn count_native(&mut self, left: &Left, lanes: usize) {
-        let steps = left.steps * lanes as u64 + left.guarded;
+    fn count_native(&mut self, exit: &TileExit, lanes: usize) {
+        let steps = exit.steps * lanes as u64 + exit.predicated;
         self.stats.steps += steps;
         self.stats.native_steps += steps;
     }
 
     /// Fills the tiles' records.
-    fn prepare(&mut self, piece: &mut Piece, count: usize) {
-        let (lanes, threads) = (piece.code.lanes, self.threads);
+    fn prepare(&mut self, instance: &mut CodeInstance, count: usize) {
+        let (lanes, threads) = (instance.code.lanes, self.threads);
         let size = self.config.block;
-        piece.lines(count, |tile| LaunchConfig::axes(size, (tile * lanes % threads) as u64));
+        instance.reserve_tiles(count, |tile| LaunchConfig::axes(size, (tile * lanes % threads) as u64));
         let shared = self.shared.as_mut_ptr().expose_provenance() as u64;
         for block in 0..self.blocks {
             let axes = LaunchConfig::axes(self.config.grid, self.first_block + block as u64);
             let of_block = shared + (block * self.shared_words * 4) as u64;
             for tile in block * threads / lanes..(block + 1) * threads / lanes {
-                piece.begin(tile, axes, of_block);
+                instance.set_block(tile, axes, of_block);
             }
         }
-        let numbers: Vec<(Reg, usize)> = piece.code.input_numbers().collect();
+        let numbers: Vec<(Reg, usize)> = instance.code.input_words().collect();
         for (reg, word) in numbers {
             let width = self.code.kernel.width(reg);
             for tile in 0..count {
-                piece.put(tile, word, self.files.lane(Operand::Reg(reg), width, tile * lanes, self.geometry));
+                instance.set_word(tile, word, self.files.lane(Operand::Reg(reg), width, tile * lanes, self.geometry));
             }
         }
     }
 
     /// The segments' addresses.
-    fn segments(&mut self) -> Segments {
+    fn segments(&mut self) -> Vec<SegmentView> {
         let all = self.global.layout.segments.iter().zip(&mut self.global.words);
         let one = |(segment, words): (&Segment, &mut SegmentWords<'_>)| {
             let (address, writable) = words.address();
-            (segment.base, segment.bytes, segment.writable && writable, address as u64)
+            SegmentView {
+                base: segment.base,
+                bytes: segment.bytes,
+                writable: segment.writable && writable,
+                host: address as u64,
+            }
         };
-        Segments(all.map(one).collect())
+        all.map(one).collect()
     }
 
     /// Takes over from native code: counts, registers, and the lanes' splits.
     fn exit_native(
         &mut self,
-        piece: &Piece,
-        tiles: &[Option<Left>],
+        instance: &CodeInstance,
+        tiles: &[Option<TileExit>],
         outputs: Vec<(Reg, AnyColumn)>,
-        start: Point,
+        start: ProgramPoint,
         split: &mut Split,
     ) {
-        let lanes = piece.code.lanes;
+        let lanes = instance.code.lanes;
         let limit = i64::try_from(self.config.step_limit).unwrap_or(i64::MAX);
-        let left = tiles.iter().flatten().map(|tile| tile.left).min().unwrap_or(limit);
-        self.issued = limit.saturating_sub(left) as u64;
+        let budget_left = tiles.iter().flatten().map(|tile| tile.budget_left).min().unwrap_or(limit);
+        self.issued = limit.saturating_sub(budget_left) as u64;
         for tile in tiles.iter().flatten() {
             self.count_native(tile, lanes);
         }
         let first = tiles.first().copied().flatten().map(|tile| tile.exit);
-        let diverged = Some(piece.code.exits.len());
+        let diverged = Some(instance.code.exits.len());
         let alike = first != diverged && tiles.iter().all(|tile| tile.map(|tile| tile.exit) == first);
         let of = |wanted: Option<usize>| {
             if alike {
                 return if wanted == first { split.mask } else { Mask::default() };
             }
             let mut mask = Mask::default();
-            for (tile, left) in tiles.iter().enumerate() {
-                let exit = left.map(|left| left.exit);
+            for (tile, taken) in tiles.iter().enumerate() {
+                let exit = taken.map(|taken| taken.exit);
                 if exit == wanted {
                     mask = mask.or(Mask::range(tile * lanes, (tile + 1) * lanes));
                 } else if let Some(wanted) = wanted.filter(|_| exit == diverged) {
-                    for (place, &word) in piece.took(tile, wanted).iter().enumerate() {
+                    for (place, &word) in instance.exit_mask(tile, wanted).iter().enumerate() {
                         mask.set_word(tile * lanes + place * 64, word);
                     }
                 }
@@ -344,7 +357,7 @@ impl Interpreter<'_> {
             mask
         };
         // All splits first: which registers are live in inactive lanes depends on them.
-        let at = |point: Point, mask: Mask| Split {
+        let at = |point: ProgramPoint, mask: Mask| Split {
             block: point.block,
             at: point.at,
             mask,
@@ -358,7 +371,7 @@ impl Interpreter<'_> {
             self.splits.push(Split { bailed_out_at, ..at(start, rest) });
         }
         let mut continuing: Vec<(usize, Mask)> = Vec::new();
-        for (exit, &to) in piece.code.exits.iter().enumerate() {
+        for (exit, &to) in instance.code.exits.iter().enumerate() {
             let mask = of(Some(exit));
             if mask.is_empty() {
                 continue;
@@ -377,15 +390,15 @@ impl Interpreter<'_> {
         self.registers_dirty |= !continuing.is_empty();
         for (exit, mask) in continuing {
             self.activate(mask);
-            for (reg, hand) in piece.code.outputs(exit) {
-                match hand {
-                    Hand::Constant(bits) => {
+            for (reg, value) in instance.code.outputs(exit) {
+                match value {
+                    LiveValue::Constant(bits) => {
                         with_lane!(self.code.kernel.width(reg), T => self.set_uniform::<T>(reg, T::of(bits)));
                     }
-                    Hand::Number(word, pattern) => {
-                        with_lane!(self.code.kernel.width(reg), T => self.put_numbers::<T>(piece, reg, word, pattern));
+                    LiveValue::Scalar(word, pattern) => {
+                        with_lane!(self.code.kernel.width(reg), T => self.put_numbers::<T>(instance, reg, word, pattern));
                     }
-                    Hand::Column(_) => {
+                    LiveValue::Column(_) => {
                         let Some(index) = outputs.iter().position(|(other, _)| *other == reg) else { continue };
                         let column = if is_only { outputs.swap_remove(index).1 } else { outputs[index].1.clone() };
                         match column {
@@ -422,10 +435,10 @@ impl Interpreter<'_> {
     }
 
     /// One number a tile plus a pattern becomes a register: uniform or affine if it is, otherwise varying.
-    fn put_numbers<T: Lane>(&mut self, piece: &Piece, d: Reg, word: usize, pattern: &[i64]) {
-        let (row, lanes) = (self.geometry.row, piece.code.lanes);
+    fn put_numbers<T: Lane>(&mut self, instance: &CodeInstance, d: Reg, word: usize, pattern: &[i64]) {
+        let (row, lanes) = (self.geometry.row, instance.code.lanes);
         let number = |lane: usize| {
-            let number = piece.number(lane / lanes, word);
+            let number = instance.word(lane / lanes, word);
             T::of(number.wrapping_add(pattern[lane % lanes] as u64))
         };
         if self.inactive_lanes_are_dead(d) && self.active.count == self.geometry.lanes {

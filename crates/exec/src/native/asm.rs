@@ -1,4 +1,4 @@
-//! Instructions put one after another: what `iced-x86` encodes, in the few shapes that the compiler needs.
+//! The assembler: `iced-x86` encodes the instructions, in the few forms that the compiler needs.
 
 use iced_x86::{
     BlockEncoder, BlockEncoderOptions, Code, IcedError, Instruction, InstructionBlock, MemoryOperand, Register,
@@ -6,37 +6,37 @@ use iced_x86::{
 };
 use roundonce_arith::Rounding;
 
-/// A place in the code, before or after it is known.
+/// A position in the code, before or after it is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Label(u64);
 
-/// The code so far. A mistake in an instruction's operands is kept until [`finish`](Asm::finish).
+/// The code so far. An error in an instruction's operands is kept until [`finish`](Asm::finish).
 #[derive(Default, Debug)]
 pub(super) struct Asm {
     instructions: Vec<Instruction>,
     labels: u64,
-    /// A label that the next instruction bears.
+    /// The label of the next instruction.
     bound: Option<Label>,
     failure: Option<IcedError>,
 }
 
-/// A vector instruction's mask and rounding.
+/// The decorators of an EVEX instruction: mask, zeroing, rounding.
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Manner {
-    /// Lanes outside keep what they hold.
+pub(super) struct Decorators {
+    /// Lanes outside the mask keep what they hold.
     pub(super) mask: Option<Register>,
     /// Lanes outside the mask become zero.
-    pub(super) zero: bool,
-    /// Not as the environment says: all operands must be registers.
+    pub(super) zeroing: bool,
+    /// Overrides the environment's rounding: all operands must be registers.
     pub(super) rounding: Option<Rounding>,
 }
 
-impl Manner {
-    pub(super) fn masked(mask: Register) -> Manner {
-        Manner { mask: Some(mask), ..Manner::default() }
+impl Decorators {
+    pub(super) fn masked(mask: Register) -> Decorators {
+        Decorators { mask: Some(mask), ..Decorators::default() }
     }
-    pub(super) fn zeroing(mask: Register) -> Manner {
-        Manner { mask: Some(mask), zero: true, ..Manner::default() }
+    pub(super) fn zeroing(mask: Register) -> Decorators {
+        Decorators { mask: Some(mask), zeroing: true, ..Decorators::default() }
     }
 }
 
@@ -45,8 +45,8 @@ pub(super) fn at(base: Register, offset: i64) -> MemoryOperand {
     MemoryOperand::with_base_displ_size(base, offset, 1)
 }
 
-/// `[base + offset]`, one element for all lanes.
-pub(super) fn all_at(base: Register, offset: i64) -> MemoryOperand {
+/// `[base + offset]`, one element broadcast to all lanes.
+pub(super) fn broadcast_at(base: Register, offset: i64) -> MemoryOperand {
     MemoryOperand::new(base, Register::None, 1, offset, 1, true, Register::None)
 }
 
@@ -60,10 +60,10 @@ impl Asm {
         self.labels += 1;
         Label(self.labels)
     }
-    /// The label is here.
+    /// Binds a label to this position.
     pub(super) fn bind(&mut self, label: Label) {
         if self.bound.is_some() {
-            // An instruction bears one label.
+            // An instruction has one label.
             self.push(Ok(Instruction::with(Code::Nopd)));
         }
         self.bound = Some(label);
@@ -100,21 +100,21 @@ impl Asm {
     pub(super) fn mi(&mut self, code: Code, a: MemoryOperand, b: i32) {
         self.push(Instruction::with2(code, a, b));
     }
-    /// A constant of 64 bits into a general register, shortly where it can be.
+    /// A constant of 64 bits into a general register, in the short form where it fits.
     pub(super) fn constant(&mut self, to: Register, value: u64) {
         match u32::try_from(value) {
             Ok(short) => self.push(Instruction::with2(Code::Mov_r32_imm32, low(to), short)),
             Err(_) => self.push(Instruction::with2(Code::Mov_r64_imm64, to, value)),
         }
     }
-    /// An instruction with a manner.
-    pub(super) fn vector(&mut self, instruction: Result<Instruction, IcedError>, manner: Manner) {
+    /// An instruction with decorators.
+    pub(super) fn vector(&mut self, instruction: Result<Instruction, IcedError>, decorators: Decorators) {
         self.push(instruction.map(|mut instruction| {
-            if let Some(mask) = manner.mask {
+            if let Some(mask) = decorators.mask {
                 instruction.set_op_mask(mask);
-                instruction.set_zeroing_masking(manner.zero);
+                instruction.set_zeroing_masking(decorators.zeroing);
             }
-            if let Some(rounding) = manner.rounding {
+            if let Some(rounding) = decorators.rounding {
                 instruction.set_rounding_control(match rounding {
                     Rounding::NearestEven => RoundingControl::RoundToNearest,
                     Rounding::TowardZero => RoundingControl::RoundTowardZero,
@@ -125,7 +125,7 @@ impl Asm {
             instruction
         }));
     }
-    /// The code's bytes; they run wherever they stand.
+    /// The code's bytes, which are position-independent.
     pub(super) fn finish(mut self) -> Result<Vec<u8>, IcedError> {
         if self.bound.is_some() {
             self.op0(Code::Nopd);

@@ -1,59 +1,59 @@
-//! The code of a region: operands and results in their homes; one function for each kind of instruction stands in the
-//! files beside this one.
+//! Code emission. This file has the access to operands and results at their allocated locations; the files below emit
+//! the kinds of instructions.
 
 mod control;
+mod divergence;
 mod memory;
-mod parting;
 mod scalar;
 mod vector;
 
-use super::Given;
-use super::alloc::{Home, Place};
-use super::asm::{Asm, Label, Manner, all_at, at, low};
+use super::LaunchConstants;
+use super::alloc::{Allocation, Location};
+use super::asm::{Asm, Decorators, Label, at, broadcast_at, low};
+use super::deferred::{Deferred, FLUSH_PENDING, NAN_PENDING, States, is_conflicting, operand_state};
 use super::frame::Frame;
-use super::notes::{LATE, NAN, Noted, Notes, is_mixed, operand};
-use super::region::{Point, Region};
-use super::shape::{Shape, Shapes, VECTOR};
+use super::region::{ProgramPoint, Region};
+use super::shape::{Shapes, VECTOR, VectorShape};
 use crate::kernel::DecodedInst;
+use divergence::PathMasks;
 use iced_x86::{Code, Instruction, Register};
-use parting::Ways;
 use roundonce_arith::Format;
 use roundonce_ir::{Operand, Reg, Width};
 use std::collections::BTreeMap;
 
 pub(super) use control::{Emitted, region};
 
-/// Why an instruction cannot be compiled as it is.
+/// Why an instruction cannot be compiled as planned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Stop {
-    /// It is the interpreter's.
-    Cut,
-    /// This register's values must be finished at once.
-    Eager(Reg),
+pub(super) enum EmitError {
+    /// There is no code for it: it becomes a boundary of the region.
+    Unsupported,
+    /// This register's values must be canonicalised eagerly.
+    NeedsEager(Reg),
 }
 
-type Done<T = ()> = Result<T, Stop>;
+type EmitResult<T = ()> = Result<T, EmitError>;
 
-/// The frame, the tile's line, the steps left.
+/// The frame, the tile's record, what is left of the budget.
 const FRAME: Register = Register::R15;
 const TILE: Register = Register::R13;
-const LEFT: Register = Register::R14;
-/// Scratch, by name of use.
+const BUDGET_LEFT: Register = Register::R14;
+/// Scratch registers.
 const A: Register = Register::ZMM27;
 const B: Register = Register::ZMM28;
 const C: Register = Register::ZMM29;
 const D: Register = Register::ZMM30;
 const E: Register = Register::ZMM31;
 
-/// Why a tile is given up.
+/// The reason for a side exit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Trouble {
-    /// The interpreter will see why.
+pub(super) enum DeoptReason {
+    /// An error, or a value that has no code: the interpreter finds out which.
     Other = 1,
-    /// Its lanes part.
-    Parts = 2,
-    /// An address that the site does not know yet.
-    Unknown = 3,
+    /// A divergent branch.
+    Divergence = 2,
+    /// An address outside the segment in the site's inline cache.
+    CacheMiss = 3,
 }
 
 /// A vector operand.
@@ -63,35 +63,35 @@ enum Source {
     /// A vector in the frame.
     Frame(i64),
     /// One element for all lanes, in the frame.
-    Every(i64),
+    Broadcast(i64),
 }
 
-/// One vector of a register: its number in the tile, and the half of its lanes where they have 64 bits.
+/// One of a register's vectors: its index in the tile, and which half of its lanes where they have 64 bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Part {
     vector: usize,
     half: usize,
 }
 
-struct Emit<'a> {
-    given: &'a Given<'a>,
+struct Emitter<'a> {
+    launch: &'a LaunchConstants<'a>,
     region: &'a Region,
     shapes: &'a Shapes,
-    noted: &'a Noted,
-    homes: &'a [Home],
+    deferred: &'a Deferred,
+    allocations: &'a [Allocation],
     frame: Frame,
     asm: Asm,
-    /// What the registers hold at this instruction.
-    notes: Notes,
-    /// Where the mask of the lanes at work stands, if these are not all.
-    guard: Option<i64>,
-    /// The instruction at work.
-    point: Point,
-    /// The site of each access.
-    accesses: BTreeMap<Point, usize>,
-    /// Where lanes that part go on.
-    ways: Option<Ways>,
-    troubles: Vec<(Label, Trouble, usize)>,
+    /// The state of the registers at this instruction.
+    states: States,
+    /// The offset of the mask of active lanes, if not all lanes are active.
+    active_mask: Option<i64>,
+    /// The current instruction.
+    point: ProgramPoint,
+    /// The index of each access's site.
+    accesses: BTreeMap<ProgramPoint, usize>,
+    /// In divergent code: the masks of the paths.
+    path_masks: Option<PathMasks>,
+    side_exits: Vec<(Label, DeoptReason, usize)>,
 }
 
 /// The first 128 or 256 bits of a vector register.
@@ -102,54 +102,54 @@ fn ymm(register: Register) -> Register {
     Register::YMM0 + (register as u32 - Register::ZMM0 as u32)
 }
 
-/// The code of an instruction for elements of 32 bits, or of 64.
+/// The opcode for elements of 32 bits or of 64.
 fn by(width: Width, narrow: Code, wide: Code) -> Code {
     if width == Width::B64 { wide } else { narrow }
 }
 
-impl Emit<'_> {
+impl Emitter<'_> {
     fn width(&self, reg: Reg) -> Width {
-        self.given.code.kernel.width(reg)
+        self.launch.code.kernel.width(reg)
     }
 
-    /// A jump to where the tile is given up.
-    fn give_up(&mut self, code: Code, why: Trouble, site: usize) {
-        let known = self.troubles.iter().find(|(_, other, at)| (*other, *at) == (why, site));
+    /// A jump to a side exit, conditional or not.
+    fn side_exit(&mut self, code: Code, reason: DeoptReason, site: usize) {
+        let known = self.side_exits.iter().find(|(_, other, at)| (*other, *at) == (reason, site));
         let label = known.map(|(label, ..)| *label).unwrap_or_else(|| {
             let label = self.asm.label();
-            self.troubles.push((label, why, site));
+            self.side_exits.push((label, reason, site));
             label
         });
         self.asm.jump(code, label);
     }
 
-    /// The parts of a register that are different vectors.
+    /// The parts of a register that have different vectors.
     fn parts(&self, reg: Reg) -> Vec<Part> {
         let halves = if self.width(reg) == Width::B64 { 2 } else { 1 };
-        let count = match &self.homes[reg.0 as usize] {
-            Home::Vectors(places) => places.len(),
-            // The first lane's is the number.
-            Home::Scalar(_) => 1,
+        let count = match &self.allocations[reg.0 as usize] {
+            Allocation::Vectors(locations) => locations.len(),
+            // All lanes have the number.
+            Allocation::Scalar(_) => 1,
             _ => 0,
         };
         (0..count).map(|part| Part { vector: part / halves, half: part % halves }).collect()
     }
-    fn place(&self, reg: Reg, part: Part) -> Option<Place> {
+    fn location(&self, reg: Reg, part: Part) -> Option<Location> {
         let halves = if self.width(reg) == Width::B64 { 2 } else { 1 };
-        let Home::Vectors(places) = &self.homes[reg.0 as usize] else { return None };
-        let index = match places.len() {
+        let Allocation::Vectors(locations) = &self.allocations[reg.0 as usize] else { return None };
+        let index = match locations.len() {
             1 => 0,
             count if count == halves => part.half,
             _ => part.vector * halves + part.half % halves,
         };
-        places.get(index).copied()
+        locations.get(index).copied()
     }
 
-    /// An element for all lanes, in the frame.
-    fn every(&mut self, bits: u64, width: Width) -> Source {
+    /// A constant for all lanes, in the frame.
+    fn broadcast_constant(&mut self, bits: u64, width: Width) -> Source {
         let bytes =
             if width == Width::B64 { bits.to_le_bytes().to_vec() } else { (bits as u32).to_le_bytes().to_vec() };
-        Source::Every(self.frame.constant(bytes))
+        Source::Broadcast(self.frame.constant(bytes))
     }
     /// A pattern's numbers in the lanes of a part.
     fn pattern(&mut self, pattern: usize, width: Width, part: Part) -> i64 {
@@ -164,46 +164,47 @@ impl Emit<'_> {
         self.frame.constant(bytes)
     }
 
-    /// An operand's lanes. What is not in a vector register or the frame yet goes through `scratch`.
-    fn source(&mut self, operand: Operand, width: Width, part: Part, scratch: Register) -> Done<Source> {
+    /// An operand's lanes: in their location, or computed in `scratch`.
+    fn source(&mut self, operand: Operand, width: Width, part: Part, scratch: Register) -> EmitResult<Source> {
         let shape = self.shapes.shape(operand);
-        if let Shape::Constant(bits) = shape {
-            return Ok(self.every(bits, width));
+        if let VectorShape::Constant(bits) = shape {
+            return Ok(self.broadcast_constant(bits, width));
         }
-        let Operand::Reg(reg) = operand else { return Err(Stop::Cut) };
-        if let Some(place) = self.place(reg, part) {
-            return Ok(match place {
-                Place::Register(register) => Source::Register(register),
-                Place::Frame(offset) => Source::Frame(offset),
+        let Operand::Reg(reg) = operand else { return Err(EmitError::Unsupported) };
+        if let Some(location) = self.location(reg, part) {
+            return Ok(match location {
+                Location::Register(register) => Source::Register(register),
+                Location::Slot(offset) => Source::Frame(offset),
             });
         }
-        let (&Home::Scalar(place), Shape::Scalar(pattern)) = (&self.homes[reg.0 as usize], shape) else {
-            return Err(Stop::Cut);
+        let (&Allocation::Scalar(location), VectorShape::Scalar(pattern)) = (&self.allocations[reg.0 as usize], shape)
+        else {
+            return Err(EmitError::Unsupported);
         };
-        match place {
-            Place::Frame(offset) if pattern == 0 => return Ok(Source::Every(offset)),
-            Place::Frame(offset) => {
+        match location {
+            Location::Slot(offset) if pattern == 0 => return Ok(Source::Broadcast(offset)),
+            Location::Slot(offset) => {
                 let code = by(width, Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32, Code::EVEX_Vbroadcastsd_zmm_k1z_xmmm64);
                 self.asm.rm(code, scratch, at(FRAME, offset));
             }
-            Place::Register(register) => self.broadcast(register, width, scratch),
+            Location::Register(register) => self.broadcast(register, width, scratch),
         }
         if pattern != 0 {
             let numbers = self.pattern(pattern, width, part);
             let add = by(width, Code::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpaddq_zmm_k1z_zmm_zmmm512b64);
-            self.op3(add, scratch, scratch, Source::Frame(numbers), Manner::default());
+            self.op3(add, scratch, scratch, Source::Frame(numbers), Decorators::default());
         }
         Ok(Source::Register(scratch))
     }
-    /// A general register's number in all lanes.
+    /// Broadcasts a general register to all lanes.
     fn broadcast(&mut self, from: Register, width: Width, to: Register) {
         match width {
             Width::B64 => self.asm.rr(Code::EVEX_Vpbroadcastq_zmm_k1z_r64, to, from),
             _ => self.asm.rr(Code::EVEX_Vpbroadcastd_zmm_k1z_r32, to, low(from)),
         }
     }
-    /// The same in a register.
-    fn register(&mut self, operand: Operand, width: Width, part: Part, scratch: Register) -> Done<Register> {
+    /// [`source`](Emitter::source), in a register.
+    fn register(&mut self, operand: Operand, width: Width, part: Part, scratch: Register) -> EmitResult<Register> {
         let source = self.source(operand, width, part, scratch)?;
         Ok(self.load(source, width, scratch))
     }
@@ -211,36 +212,36 @@ impl Emit<'_> {
         match source {
             Source::Register(register) => return register,
             Source::Frame(offset) => self.asm.rm(Code::EVEX_Vmovaps_zmm_k1z_zmmm512, scratch, at(FRAME, offset)),
-            Source::Every(offset) => {
+            Source::Broadcast(offset) => {
                 let code = by(width, Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32, Code::EVEX_Vbroadcastsd_zmm_k1z_xmmm64);
                 self.asm.rm(code, scratch, at(FRAME, offset));
             }
         }
         scratch
     }
-    /// The same with its bits as the pipeline would have left them.
-    fn finished(&mut self, value: Operand, width: Width, part: Part, scratch: Register) -> Done<Register> {
-        let notes = operand(&self.notes, value);
+    /// [`register`](Emitter::register), with the deferred steps of the pipeline done.
+    fn canonicalised(&mut self, value: Operand, width: Width, part: Part, scratch: Register) -> EmitResult<Register> {
+        let state = operand_state(&self.states, value);
         let register = self.register(value, width, part, scratch)?;
-        if notes & (NAN | LATE) == 0 || width != Width::B32 {
+        if state & (NAN_PENDING | FLUSH_PENDING) == 0 || width != Width::B32 {
             return Ok(register);
         }
-        if is_mixed(notes) {
+        if is_conflicting(state) {
             return match value {
-                Operand::Reg(reg) => Err(Stop::Eager(reg)),
-                Operand::Imm(_) => Err(Stop::Cut),
+                Operand::Reg(reg) => Err(EmitError::NeedsEager(reg)),
+                Operand::Imm(_) => Err(EmitError::Unsupported),
             };
         }
         if register != scratch {
             self.asm.rr(Code::EVEX_Vmovaps_zmm_k1z_zmmm512, scratch, register);
         }
-        self.finish(scratch, notes);
+        self.canonicalise(scratch, state);
         Ok(scratch)
     }
-    /// The pipeline's last steps on f32: NaN, then flush.
-    fn finish(&mut self, register: Register, notes: u8) {
-        if notes & NAN != 0 {
-            let nan = self.every(Format::F32.magnitude_mask(), Width::B32);
+    /// The pipeline's last steps on f32: canonical NaN, then flush.
+    fn canonicalise(&mut self, register: Register, state: u8) {
+        if state & NAN_PENDING != 0 {
+            let nan = self.broadcast_constant(Format::F32.magnitude_mask(), Width::B32);
             let unordered = Instruction::with4(
                 Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae,
                 Register::K2,
@@ -249,114 +250,115 @@ impl Emit<'_> {
                 3,
             );
             self.asm.push(unordered);
-            if let Source::Every(offset) = nan {
+            if let Source::Broadcast(offset) = nan {
                 let code = Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32;
                 let instruction = Instruction::with2(code, register, at(FRAME, offset));
-                self.asm.vector(instruction, Manner::masked(Register::K2));
+                self.asm.vector(instruction, Decorators::masked(Register::K2));
             }
         }
-        if notes & LATE != 0 {
+        if state & FLUSH_PENDING != 0 {
             self.flush(register);
         }
     }
-    /// Subnormal f32 become zero of their sign.
+    /// Flushes subnormal f32 to the zero of their sign.
     fn flush(&mut self, register: Register) {
-        let exponent = self.every(Format::F32.infinity(), Width::B32);
-        let sign = self.every(Format::F32.sign_mask(), Width::B32);
-        self.op3(Code::EVEX_Vptestnmd_kr_k1_zmm_zmmm512b32, Register::K2, register, exponent, Manner::default());
-        let manner = Manner::masked(Register::K2);
-        self.op3(Code::EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32, register, register, sign, manner);
+        let exponent = self.broadcast_constant(Format::F32.infinity(), Width::B32);
+        let sign = self.broadcast_constant(Format::F32.sign_mask(), Width::B32);
+        self.op3(Code::EVEX_Vptestnmd_kr_k1_zmm_zmmm512b32, Register::K2, register, exponent, Decorators::default());
+        let decorators = Decorators::masked(Register::K2);
+        self.op3(Code::EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32, register, register, sign, decorators);
     }
 
     /// `to = a ∘ b`.
-    fn op3(&mut self, code: Code, to: Register, a: Register, b: Source, manner: Manner) {
+    fn op3(&mut self, code: Code, to: Register, a: Register, b: Source, decorators: Decorators) {
         let instruction = match b {
             Source::Register(b) => Instruction::with3(code, to, a, b),
             Source::Frame(offset) => Instruction::with3(code, to, a, at(FRAME, offset)),
-            Source::Every(offset) => Instruction::with3(code, to, a, all_at(FRAME, offset)),
+            Source::Broadcast(offset) => Instruction::with3(code, to, a, broadcast_at(FRAME, offset)),
         };
-        self.asm.vector(instruction, manner);
+        self.asm.vector(instruction, decorators);
     }
 
-    /// Where a part of a result is made: its home, or `scratch` on the way to the frame or past a guard.
+    /// The register in which to compute a part of a result: its location, or `scratch` if the location is a slot or the
+    /// result is masked.
     fn target(&self, d: Reg, part: Part, scratch: Register) -> Register {
-        match self.place(d, part) {
-            Some(Place::Register(register)) if self.held_back(d).is_none() => register,
+        match self.location(d, part) {
+            Some(Location::Register(register)) if self.merge_mask(d).is_none() => register,
             _ => scratch,
         }
     }
-    /// The mask of the lanes that write a register, if others keep what they have in it.
-    fn held_back(&self, d: Reg) -> Option<i64> {
-        self.guard.filter(|_| self.shapes.shape(Operand::Reg(d)) == Shape::Lanes)
+    /// The merge mask: the lanes that write a register, if the others must keep their values.
+    fn merge_mask(&self, d: Reg) -> Option<i64> {
+        self.active_mask.filter(|_| self.shapes.shape(Operand::Reg(d)) == VectorShape::Varying)
     }
-    /// Brings a result home from where [`target`](Emit::target) put it.
-    fn bring(&mut self, d: Reg, part: Part, from: Register) {
-        let Some(place) = self.place(d, part) else {
+    /// Writes a result from where [`target`](Emitter::target) put it to its location.
+    fn write_back(&mut self, d: Reg, part: Part, from: Register) {
+        let Some(location) = self.location(d, part) else {
             let (code, to) = match self.width(d) {
                 Width::B64 => (Code::EVEX_Vmovq_rm64_xmm, Register::RAX),
                 _ => (Code::EVEX_Vmovd_rm32_xmm, Register::EAX),
             };
             self.asm.rr(code, to, xmm(from));
-            return self.set_number(d, Register::RAX);
+            return self.set_scalar(d, Register::RAX);
         };
-        let manner = match self.held_back(d) {
+        let decorators = match self.merge_mask(d) {
             Some(mask) => {
-                self.lanes_of(mask, self.width(d), part, Register::K1);
-                Manner::masked(Register::K1)
+                self.load_mask(mask, self.width(d), part, Register::K1);
+                Decorators::masked(Register::K1)
             }
-            None => Manner::default(),
+            None => Decorators::default(),
         };
         let wide = self.width(d) == Width::B64;
-        let instruction = match place {
-            Place::Register(home) if home == from => return,
-            Place::Register(home) => {
+        let instruction = match location {
+            Location::Register(to) if to == from => return,
+            Location::Register(register) => {
                 let code = if wide { Code::EVEX_Vmovapd_zmm_k1z_zmmm512 } else { Code::EVEX_Vmovaps_zmm_k1z_zmmm512 };
-                Instruction::with2(code, home, from)
+                Instruction::with2(code, register, from)
             }
-            Place::Frame(offset) => {
+            Location::Slot(offset) => {
                 let code = if wide { Code::EVEX_Vmovapd_zmmm512_k1z_zmm } else { Code::EVEX_Vmovaps_zmmm512_k1z_zmm };
                 Instruction::with2(code, at(FRAME, offset), from)
             }
         };
-        self.asm.vector(instruction, manner);
+        self.asm.vector(instruction, decorators);
     }
-    /// The lanes of a part where a mask in the frame is set.
-    fn lanes_of(&mut self, mask: i64, width: Width, part: Part, to: Register) {
+    /// Loads a part of a mask in the frame.
+    fn load_mask(&mut self, mask: i64, width: Width, part: Part, to: Register) {
         let half = if width == Width::B64 { part.half as i64 } else { 0 };
         let code = if width == Width::B64 { Code::VEX_Kmovb_kr_km8 } else { Code::VEX_Kmovw_kr_km16 };
         self.asm.rm(code, to, at(FRAME, mask + 2 * part.vector as i64 + half));
     }
 
-    /// One number, in a general register: `scratch`, or its home.
-    fn number(&mut self, value: Operand, width: Width, scratch: Register) -> Done<Register> {
-        if let Shape::Constant(bits) = self.shapes.shape(value) {
+    /// A uniform value in a general register: its location, or `scratch`.
+    fn scalar(&mut self, value: Operand, width: Width, scratch: Register) -> EmitResult<Register> {
+        if let VectorShape::Constant(bits) = self.shapes.shape(value) {
             self.asm.constant(scratch, bits & width.mask());
             return Ok(scratch);
         }
-        let Operand::Reg(reg) = value else { return Err(Stop::Cut) };
-        match self.homes[reg.0 as usize] {
-            Home::Scalar(Place::Register(register)) => Ok(register),
-            Home::Scalar(Place::Frame(offset)) => {
+        let Operand::Reg(reg) = value else { return Err(EmitError::Unsupported) };
+        match self.allocations[reg.0 as usize] {
+            Allocation::Scalar(Location::Register(register)) => Ok(register),
+            Allocation::Scalar(Location::Slot(offset)) => {
                 self.asm.rm(Code::Mov_r64_rm64, scratch, at(FRAME, offset));
                 Ok(scratch)
             }
-            Home::Vectors(_) if self.shapes.shape(value).is_uniform() => {
-                let register = self.finished(value, width, Part { vector: 0, half: 0 }, E)?;
+            Allocation::Vectors(_) if self.shapes.shape(value).is_uniform() => {
+                let register = self.canonicalised(value, width, Part { vector: 0, half: 0 }, E)?;
                 match width {
                     Width::B64 => self.asm.rr(Code::EVEX_Vmovq_rm64_xmm, scratch, xmm(register)),
                     _ => self.asm.rr(Code::EVEX_Vmovd_rm32_xmm, low(scratch), xmm(register)),
                 }
                 Ok(scratch)
             }
-            _ => Err(Stop::Cut),
+            _ => Err(EmitError::Unsupported),
         }
     }
-    /// A number, and a pattern on top of it, become a register's value.
-    fn give(&mut self, d: Reg, from: Register, pattern: usize) -> Done {
+    /// Defines a register as the number in a general register plus a pattern.
+    fn define(&mut self, d: Reg, from: Register, pattern: usize) -> EmitResult {
         let width = self.width(d);
-        match self.homes[d.0 as usize] {
-            Home::Nowhere | Home::Scalar(_) => self.set_number(d, from),
-            Home::Vectors(_) => {
+        match self.allocations[d.0 as usize] {
+            Allocation::None | Allocation::Scalar(_) => self.set_scalar(d, from),
+            Allocation::Vectors(_) => {
                 for part in self.parts(d) {
                     let to = self.target(d, part, A);
                     self.broadcast(from, width, to);
@@ -367,13 +369,13 @@ impl Emit<'_> {
                             Code::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32,
                             Code::EVEX_Vpaddq_zmm_k1z_zmm_zmmm512b64,
                         );
-                        self.op3(add, to, to, numbers, Manner::default());
+                        self.op3(add, to, to, numbers, Decorators::default());
                     }
-                    self.bring(d, part, to);
+                    self.write_back(d, part, to);
                 }
             }
-            Home::Mask(to) => {
-                self.copy_number(Width::B64, Register::RAX, from);
+            Allocation::Mask(to) => {
+                self.copy_scalar(Width::B64, Register::RAX, from);
                 self.asm.push(Instruction::with1(Code::Neg_rm64, Register::RAX));
                 for word in 0..self.mask_words() {
                     self.set_mask_word(d, to, word);
@@ -383,18 +385,20 @@ impl Emit<'_> {
         Ok(())
     }
 
-    fn set_number(&mut self, d: Reg, from: Register) {
-        match self.homes[d.0 as usize] {
-            Home::Scalar(Place::Register(home)) if home != from => self.asm.rr(Code::Mov_r64_rm64, home, from),
-            Home::Scalar(Place::Frame(offset)) => self.asm.mr(Code::Mov_rm64_r64, at(FRAME, offset), from),
+    fn set_scalar(&mut self, d: Reg, from: Register) {
+        match self.allocations[d.0 as usize] {
+            Allocation::Scalar(Location::Register(register)) if register != from => {
+                self.asm.rr(Code::Mov_r64_rm64, register, from)
+            }
+            Allocation::Scalar(Location::Slot(offset)) => self.asm.mr(Code::Mov_rm64_r64, at(FRAME, offset), from),
             _ => {}
         }
     }
 
-    /// One instruction, its guard already looked at.
-    fn instruction(&mut self, step: &DecodedInst<'_>) -> Done {
+    /// One instruction, whose predicate has been handled.
+    fn instruction(&mut self, inst: &DecodedInst<'_>) -> EmitResult {
         use roundonce_ir::Op;
-        match step.op {
+        match inst.op {
             Op::Move { d, a } => self.copy(*d, *a),
             Op::Special { d, special } => self.special(*d, *special),
             Op::Float { d, operation, args, .. } => self.float(*d, operation, args),
@@ -409,7 +413,7 @@ impl Emit<'_> {
             Op::Load { d, space, bytes, signed, address, offset } => {
                 self.read(d, *space, (*bytes, *signed), *address, *offset)
             }
-            _ => Err(Stop::Cut),
+            _ => Err(EmitError::Unsupported),
         }
     }
 }

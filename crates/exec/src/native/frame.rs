@@ -1,95 +1,104 @@
-//! The memory that native code shares with its caller: a frame for each region, and a line for each tile.
+//! The memory that native code shares with its caller: one frame for each region, and one record for each tile.
 
-use super::shape::Shape;
+use super::shape::VectorShape;
 use roundonce_ir::{Operand, Reg, Space};
 
-/// Places of the frame that the code and its caller know.
-pub(super) mod head {
+/// The frame's header: offsets that both the code and its caller know.
+pub(super) mod header {
     /// The caller's floating-point environment, while the code runs.
     pub(in crate::native) const SAVED: i64 = 0;
-    /// The code's.
+    /// The code's floating-point environment.
     pub(in crate::native) const ENVIRONMENT: i64 = 4;
     /// One past the last tile.
     pub(in crate::native) const END: i64 = 8;
     /// The instructions that a tile may issue.
     pub(in crate::native) const BUDGET: i64 = 16;
-    /// Instructions completed by a lane of the tile at work.
+    /// Instructions completed by every lane of the current tile.
     pub(in crate::native) const STEPS: i64 = 24;
-    /// Completed besides, by those lanes that a guard let through.
-    pub(in crate::native) const GUARDED: i64 = 32;
+    /// Instructions completed by some lanes of the current tile only, summed over those lanes.
+    pub(in crate::native) const PREDICATED: i64 = 32;
     /// The tile where the code stopped.
     pub(in crate::native) const TILE: i64 = 40;
-    /// The address that was in no segment known.
+    /// The address that missed an inline cache.
     pub(in crate::native) const ADDRESS: i64 = 48;
     pub(in crate::native) const BYTES: i64 = 64;
 }
 
-/// Words of a tile's line.
-pub(super) mod line {
+/// The words of a tile's record.
+pub(super) mod record {
     /// The number of its first lane in the group.
     pub(in crate::native) const LANE: usize = 0;
     /// The first lane's thread, three axes.
     pub(in crate::native) const TID: usize = 1;
-    /// Its block.
+    /// Its block, three axes.
     pub(in crate::native) const CTAID: usize = 4;
-    /// Where its block's shared memory is.
+    /// The host address of its block's shared memory.
     pub(in crate::native) const SHARED: usize = 7;
-    /// By which exit it left.
+    /// The exit that the tile took.
     pub(in crate::native) const EXIT: usize = 8;
-    /// What was left of its budget.
-    pub(in crate::native) const LEFT: usize = 9;
+    /// What is left of its budget.
+    pub(in crate::native) const BUDGET_LEFT: usize = 9;
+    /// As in the frame's header.
     pub(in crate::native) const STEPS: usize = 10;
-    pub(in crate::native) const GUARDED: usize = 11;
-    /// Numbers handed over: inputs, then those of each exit.
-    pub(in crate::native) const NUMBERS: usize = 12;
+    pub(in crate::native) const PREDICATED: usize = 11;
+    /// Live values: the inputs, then those of each exit.
+    pub(in crate::native) const VALUES: usize = 12;
 }
 
-/// An instruction that accesses memory. For global memory, in the frame stand its segment's address, how many places of its alignment an
-/// access may start at, and the distance from addresses of the program to those of the machine.
+/// Whether an access reads or writes memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Access {
+    Load,
+    Store,
+}
+
+/// An instruction that accesses memory. For global memory the frame holds its inline cache, three words: the segment's
+/// base address, the number of aligned positions in the segment where an access may start, and the distance from the
+/// program's addresses to the host's.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Site {
-    /// Where in the frame.
-    pub(super) at: i64,
+pub(super) struct AccessSite {
+    /// The inline cache's offset in the frame.
+    pub(super) cache: i64,
     pub(super) space: Space,
-    pub(super) store: bool,
-    /// An element's bytes.
+    pub(super) access: Access,
+    /// The size of an element.
     pub(super) bytes: u32,
     /// From the first byte accessed to one past the last, over all lanes.
     pub(super) span: u64,
-    /// What it is told apart by from other sites: its register and the bytes of a lane.
+    /// The address operand and its shape, and the bytes that a lane accesses from there: for alias checks.
     pub(super) address: Operand,
-    pub(super) shape: Shape,
+    pub(super) shape: VectorShape,
     pub(super) offset: i64,
     pub(super) length: u64,
 }
 
-/// A register that the code reads from the interpreter, or gives it back.
+/// A register that is live into or out of a region, and how its value is passed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Handed {
+pub(super) struct LiveReg {
     pub(super) reg: Reg,
-    pub(super) how: How,
+    pub(super) location: LiveLocation,
 }
 
-impl Handed {
-    /// The column that it is handed over in, if it is.
+impl LiveReg {
+    /// The column that the value is passed in, if it is.
     pub(super) fn column(&self) -> Option<(Reg, i64)> {
-        match self.how {
-            How::Column(at) => Some((self.reg, at)),
+        match self.location {
+            LiveLocation::Column(at) => Some((self.reg, at)),
             _ => None,
         }
     }
 }
 
-/// How a register is handed over.
+/// Where a live-in or live-out value is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum How {
+pub(super) enum LiveLocation {
     Constant(u64),
-    /// A number of the tile's line, and a pattern.
-    Number {
+    /// A word of the tile's record, plus a pattern.
+    Word {
         word: usize,
         pattern: usize,
     },
-    /// A column, whose address stands in the frame.
+    /// A column, whose address is at this offset in the frame.
     Column(i64),
 }
 
@@ -98,21 +107,21 @@ pub(super) enum How {
 pub(super) struct Frame {
     size: i64,
     constants: Vec<(i64, Vec<u8>)>,
-    pub(super) sites: Vec<Site>,
-    /// Numbers of a tile's line that are taken.
-    pub(super) numbers: usize,
+    pub(super) sites: Vec<AccessSite>,
+    /// Words for live values that are reserved in a tile's record.
+    pub(super) record_values: usize,
 }
 
 impl Frame {
     pub(super) fn new() -> Frame {
-        Frame { size: head::BYTES, ..Frame::default() }
+        Frame { size: header::BYTES, ..Frame::default() }
     }
     pub(super) fn reserve(&mut self, bytes: usize, align: i64) -> i64 {
         let at = (self.size + align - 1) / align * align;
         self.size = at + bytes as i64;
         at
     }
-    /// Where these bytes stand, aligned to their number.
+    /// The offset of these bytes, aligned to their length.
     pub(super) fn constant(&mut self, bytes: Vec<u8>) -> i64 {
         if let Some((at, _)) = self.constants.iter().find(|(_, other)| *other == bytes) {
             return *at;
@@ -121,12 +130,13 @@ impl Frame {
         self.constants.push((at, bytes));
         at
     }
-    pub(super) fn number(&mut self) -> usize {
-        self.numbers += 1;
-        line::NUMBERS + self.numbers - 1
+    /// Reserves a word of the tiles' records.
+    pub(super) fn record_word(&mut self) -> usize {
+        self.record_values += 1;
+        record::VALUES + self.record_values - 1
     }
-    /// The frame's words, its constants in place.
-    pub(super) fn words(&self) -> Vec<u8> {
+    /// The frame's bytes, its constants in place.
+    pub(super) fn bytes(&self) -> Vec<u8> {
         let mut bytes = vec![0; self.size as usize];
         for (at, constant) in &self.constants {
             bytes[*at as usize..][..constant.len()].copy_from_slice(constant);

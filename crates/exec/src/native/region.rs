@@ -1,71 +1,72 @@
-//! What is compiled as one piece: from one entry along every path, up to what only the interpreter does.
+//! Regions, the unit of compilation: from one entry along every path, up to what only the interpreter runs.
 //!
-//! A region runs as a transaction: until it is left it has written nothing, so that whatever goes wrong (an access
-//! outside its buffer, lanes that part in code not made for it, too many steps) is answered by forgetting it; the
-//! interpreter runs the same lanes from the entry on. That is why stores stand only at the end of a path.
+//! A region writes no memory before its end, so that a side exit needs no undoing: on any failure (an access out of
+//! bounds, divergence in code not compiled for it, an exhausted budget) the interpreter runs the same lanes from the
+//! entry. Therefore stores are only at the end of a path.
 
+use super::compile::CompileMode;
 use crate::kernel::{DecodedInst, DecodedKernel};
 use roundonce_ir::{Kernel, Op, Operand, Reg, Role, Space, Terminator, Width};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// An instruction of a kernel; one past the last is the block's terminator.
+/// An instruction of a kernel; one past a block's last instruction is its terminator.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct Point {
+pub(crate) struct ProgramPoint {
     pub(crate) block: usize,
     pub(crate) at: usize,
 }
 
-/// Where lanes are once they have left.
+/// Where a region's lanes continue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Exit {
-    /// Ended.
+    /// Nowhere: they have ended.
     Ended,
-    /// At an instruction that is the interpreter's.
-    At(Point),
+    /// At an instruction that the interpreter runs.
+    At(ProgramPoint),
 }
 
-/// Straight-line code.
+/// Straight-line code: a block or a part of one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Node {
-    pub(super) start: Point,
+    pub(super) start: ProgramPoint,
     /// One past its last instruction.
     pub(super) end: usize,
     pub(super) next: Next,
     pub(super) cost: Cost,
 }
 
-/// What a node adds to the counts of its lanes, on the way in.
+/// What a node adds to its lanes' step counts, at its start.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Cost {
     pub(super) issued: u32,
     /// Instructions that all its lanes complete.
     pub(super) completed: u32,
-    /// Whether the steps left are looked at.
-    pub(super) ends: bool,
+    /// Whether the budget is checked.
+    pub(super) checks_budget: bool,
 }
 
 impl Cost {
     fn add(&mut self, other: Cost) {
         self.issued += other.issued;
         self.completed += other.completed;
-        self.ends |= other.ends;
+        self.checks_budget |= other.checks_budget;
     }
 }
 
-/// How a node goes on.
+/// What follows a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Next {
-    /// It leaves in the middle of a block.
-    Leave(usize),
-    /// By the block's terminator.
+    /// An exit in the middle of a block.
+    Exit(usize),
+    /// The block's terminator jumps.
     Jump(Target),
-    /// By the block's terminator, or by an exit that only some lanes take (`inside`: the block is not at its end).
-    Branch { pred: Reg, then: Target, otherwise: Target, inside: bool },
-    /// With its stores, which are a node of their own.
+    /// The block's terminator branches, or (`mid_block`) a predicated `exit` before it does.
+    Branch { pred: Reg, then: Target, otherwise: Target, mid_block: bool },
+    /// The node's own stores, which are a separate node.
     Stores(usize),
 }
 
-/// Where a jump goes: a node, or an exit.
+/// The target of a jump: a node, or an exit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Target {
     Node(usize),
@@ -75,7 +76,7 @@ pub(super) enum Target {
 impl Next {
     pub(super) fn targets(self) -> [Option<Target>; 2] {
         match self {
-            Next::Leave(exit) => [Some(Target::Exit(exit)), None],
+            Next::Exit(exit) => [Some(Target::Exit(exit)), None],
             Next::Jump(target) => [Some(target), None],
             Next::Branch { then, otherwise, .. } => [Some(then), Some(otherwise)],
             Next::Stores(node) => [Some(Target::Node(node)), None],
@@ -83,109 +84,111 @@ impl Next {
     }
 }
 
-/// Fewer instructions are done by the interpreter while native code would still be given its registers.
-const SHORT: usize = 12;
+/// A shorter region is not worth its entry: the interpreter runs so few instructions in the time it takes to pass the
+/// registers.
+const MIN_LENGTH: usize = 12;
 
-/// A piece of a kernel.
+/// A part of a kernel with one entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Region {
-    /// By rank, so that loops stand before what follows them.
+    /// In reverse postorder, so that loops are before what follows them.
     pub(super) nodes: Vec<Node>,
-    /// The node where it begins.
+    /// The index of the entry node.
     pub(super) entry: usize,
     pub(super) exits: Vec<Exit>,
 }
 
 impl Region {
-    /// The region from a point on. `cuts` are instructions that turned out to be the interpreter's. `parting`: its lanes may
-    /// go different ways. `None` where it would be empty.
-    pub(super) fn from(
+    /// The region that starts at a point; `None` if it would be empty. `boundaries` are further instructions that the
+    /// interpreter must run.
+    pub(super) fn build(
         code: &DecodedKernel<'_>,
-        start: Point,
-        cuts: &BTreeSet<Point>,
-        parting: bool,
+        start: ProgramPoint,
+        boundaries: &BTreeSet<ProgramPoint>,
+        mode: CompileMode,
     ) -> Option<Region> {
-        let mut finder = Finder { code, cuts, nodes: BTreeMap::new(), exits: Vec::new(), todo: vec![start] };
-        while let Some(point) = finder.todo.pop() {
-            if !finder.nodes.contains_key(&point) {
-                let found = finder.walk(point);
-                finder.nodes.insert(point, found);
+        let mut builder =
+            RegionBuilder { code, boundaries, nodes: BTreeMap::new(), exits: Vec::new(), todo: vec![start] };
+        while let Some(point) = builder.todo.pop() {
+            if !builder.nodes.contains_key(&point) {
+                let found = builder.scan_node(point);
+                builder.nodes.insert(point, found);
             }
         }
-        // Names of nodes become their places in the order of ranks.
-        let mut order: Vec<Point> = finder.nodes.keys().copied().collect();
+        // Sort the nodes and replace points by indices.
+        let mut order: Vec<ProgramPoint> = builder.nodes.keys().copied().collect();
         order.sort_by_key(|point| (code.cfg.priority[point.block], point.at));
-        let place = |point: Point| order.iter().position(|&other| other == point).unwrap_or(0);
-        let target = |way: Way| match way {
-            Way::Node(point) => Target::Node(place(point)),
-            Way::Exit(exit) => Target::Exit(exit),
+        let node_index = |point: ProgramPoint| order.iter().position(|&other| other == point).unwrap_or(0);
+        let target = |target: PendingTarget| match target {
+            PendingTarget::Node(point) => Target::Node(node_index(point)),
+            PendingTarget::Exit(exit) => Target::Exit(exit),
         };
         let nodes: Vec<Node> = order
             .iter()
             .map(|point| {
-                let (end, next) = finder.nodes[point];
+                let (end, next) = builder.nodes[point];
                 let next = match next {
-                    Found::Leave(exit) => Next::Leave(exit),
-                    Found::Jump(way) => Next::Jump(target(way)),
-                    Found::Branch { pred, then, otherwise, inside } => {
-                        Next::Branch { pred, then: target(then), otherwise: target(otherwise), inside }
+                    PendingNext::Exit(exit) => Next::Exit(exit),
+                    PendingNext::Jump(to) => Next::Jump(target(to)),
+                    PendingNext::Branch { pred, then, otherwise, mid_block } => {
+                        Next::Branch { pred, then: target(then), otherwise: target(otherwise), mid_block }
                     }
                 };
                 Node { start: *point, end, next, cost: cost(code, *point, end, next) }
             })
             .collect();
-        let entry = place(start);
-        let mut region = Region { nodes, entry, exits: finder.exits };
-        if parting {
-            region.set_stores_apart(code);
+        let entry = node_index(start);
+        let mut region = Region { nodes, entry, exits: builder.exits };
+        if mode.divergent {
+            region.split_stores(code);
         }
         let first = &region.nodes[entry];
-        (first.end > first.start.at || !matches!(first.next, Next::Leave(_))).then_some(region)
+        (first.end > first.start.at || !matches!(first.next, Next::Exit(_))).then_some(region)
     }
 
-    /// Makes the stores at nodes' ends nodes of their own, behind all others: while lanes go different ways none stores
-    /// before all have met what can go wrong. What a store's node adds to the counts its first part does.
-    fn set_stores_apart(&mut self, code: &DecodedKernel<'_>) {
+    /// Moves the stores at nodes' ends to nodes of their own, after all others: when lanes diverge, no lane stores before
+    /// all lanes have passed what can fail. The store's steps are counted with the node it came from.
+    fn split_stores(&mut self, code: &DecodedKernel<'_>) {
         for index in 0..self.nodes.len() {
             let node = self.nodes[index].clone();
-            let steps = &code.blocks[node.start.block].insts[node.start.at..node.end];
-            let Some(first) = steps.iter().position(|step| matches!(step.op, Op::Store { .. })) else { continue };
+            let insts = &code.blocks[node.start.block].insts[node.start.at..node.end];
+            let Some(first) = insts.iter().position(|inst| matches!(inst.op, Op::Store { .. })) else { continue };
             let at = node.start.at + first;
             let mut cost = node.cost;
             let next = match node.next {
-                // A block that only ends.
+                // A block that only exits.
                 Next::Jump(Target::Node(end)) => {
                     cost.add(self.nodes[end].cost);
                     self.nodes[end].next
                 }
                 Next::Branch { .. } => {
-                    cost = self::cost(code, node.start, node.end, Next::Leave(0));
-                    self.exits.push(Exit::At(Point { at: node.end, ..node.start }));
-                    Next::Leave(self.exits.len() - 1)
+                    cost = self::cost(code, node.start, node.end, Next::Exit(0));
+                    self.exits.push(Exit::At(ProgramPoint { at: node.end, ..node.start }));
+                    Next::Exit(self.exits.len() - 1)
                 }
                 next => next,
             };
             let stores = self.nodes.len();
             self.nodes[index] = Node { end: at, next: Next::Stores(stores), cost, ..node };
-            let start = Point { at, ..node.start };
+            let start = ProgramPoint { at, ..node.start };
             self.nodes.push(Node { start, end: node.end, next, cost: Cost::default() });
         }
     }
 
     /// A node's instructions.
-    pub(super) fn steps<'a, 'p>(&self, code: &'a DecodedKernel<'p>, node: usize) -> &'a [DecodedInst<'p>] {
+    pub(super) fn insts<'a, 'p>(&self, code: &'a DecodedKernel<'p>, node: usize) -> &'a [DecodedInst<'p>] {
         let Node { start, end, .. } = self.nodes[node];
         &code.blocks[start.block].insts[start.at..end]
     }
 
-    /// Whether it is worth the way in and out: it goes round, or it is long.
+    /// Whether it is worth the cost of entry and exit: it has a loop, or it is long.
     pub(super) fn is_worthwhile(&self) -> bool {
         let length: usize = self.nodes.iter().map(|node| node.end - node.start.at).sum();
-        length >= SHORT || self.depths().iter().any(|&depth| depth > 0)
+        length >= MIN_LENGTH || self.loop_depths().iter().any(|&depth| depth > 0)
     }
 
-    /// How many loops each node lies in, as the order of nodes shows them: jumps back span their bodies.
-    pub(super) fn depths(&self) -> Vec<u32> {
+    /// The loop depth of each node, from the back edges: one spans its loop's body in the order of nodes.
+    pub(super) fn loop_depths(&self) -> Vec<u32> {
         let mut depths = vec![0; self.nodes.len()];
         for (tail, node) in self.nodes.iter().enumerate() {
             for target in node.next.targets().into_iter().flatten() {
@@ -200,46 +203,46 @@ impl Region {
     }
 }
 
-/// What a node's instructions count, and its way out.
-fn cost(code: &DecodedKernel<'_>, start: Point, end: usize, next: Next) -> Cost {
+/// The cost of a node's instructions and of its terminator.
+fn cost(code: &DecodedKernel<'_>, start: ProgramPoint, end: usize, next: Next) -> Cost {
     let block = &code.blocks[start.block];
-    let steps = &block.insts[start.at..end];
-    let ends = match next {
-        Next::Leave(_) | Next::Stores(_) => false,
+    let insts = &block.insts[start.at..end];
+    let at_terminator = match next {
+        Next::Exit(_) | Next::Stores(_) => false,
         Next::Jump(_) => true,
-        Next::Branch { inside, .. } => !inside,
+        Next::Branch { mid_block, .. } => !mid_block,
     };
-    let completed = steps.iter().filter(|step| step.completes && step.guard.is_none()).count();
+    let completed = insts.iter().filter(|inst| inst.completes && inst.guard.is_none()).count();
     Cost {
-        issued: (steps.len() + usize::from(ends)) as u32,
-        completed: (completed + usize::from(ends && block.ends_by_instruction)) as u32,
-        ends,
+        issued: (insts.len() + usize::from(at_terminator)) as u32,
+        completed: (completed + usize::from(at_terminator && block.ends_by_instruction)) as u32,
+        checks_budget: at_terminator,
     }
 }
 
-/// A target while nodes have no numbers.
+/// A target before the nodes are sorted.
 #[derive(Clone, Copy)]
-enum Way {
-    Node(Point),
+enum PendingTarget {
+    Node(ProgramPoint),
     Exit(usize),
 }
 
 #[derive(Clone, Copy)]
-enum Found {
-    Leave(usize),
-    Jump(Way),
-    Branch { pred: Reg, then: Way, otherwise: Way, inside: bool },
+enum PendingNext {
+    Exit(usize),
+    Jump(PendingTarget),
+    Branch { pred: Reg, then: PendingTarget, otherwise: PendingTarget, mid_block: bool },
 }
 
-struct Finder<'a, 'p> {
+struct RegionBuilder<'a, 'p> {
     code: &'a DecodedKernel<'p>,
-    cuts: &'a BTreeSet<Point>,
-    nodes: BTreeMap<Point, (usize, Found)>,
+    boundaries: &'a BTreeSet<ProgramPoint>,
+    nodes: BTreeMap<ProgramPoint, (usize, PendingNext)>,
     exits: Vec<Exit>,
-    todo: Vec<Point>,
+    todo: Vec<ProgramPoint>,
 }
 
-impl Finder<'_, '_> {
+impl RegionBuilder<'_, '_> {
     fn exit(&mut self, exit: Exit) -> usize {
         self.exits.iter().position(|&other| other == exit).unwrap_or_else(|| {
             self.exits.push(exit);
@@ -247,77 +250,80 @@ impl Finder<'_, '_> {
         })
     }
 
-    /// From a point to the end of its node.
-    fn walk(&mut self, start: Point) -> (usize, Found) {
+    /// Finds the end of the node that starts at a point.
+    fn scan_node(&mut self, start: ProgramPoint) -> (usize, PendingNext) {
         let block = &self.code.blocks[start.block];
         let mut stored = false;
-        for (at, step) in block.insts.iter().enumerate().skip(start.at) {
-            let point = Point { block: start.block, at };
-            let store = matches!(step.op, Op::Store { .. });
-            let ends = matches!(step.op, Op::Exit);
-            if self.cuts.contains(&point)
-                || !(ends || is_supported(self.code.kernel, step.op, step.guard.is_some()))
+        for (at, inst) in block.insts.iter().enumerate().skip(start.at) {
+            let point = ProgramPoint { block: start.block, at };
+            let store = matches!(inst.op, Op::Store { .. });
+            let ends = matches!(inst.op, Op::Exit);
+            if self.boundaries.contains(&point)
+                || !(ends || is_supported(self.code.kernel, inst.op, inst.guard.is_some()))
                 || stored && !store && !ends
             {
-                return (at, Found::Leave(self.exit(Exit::At(point))));
+                return (at, PendingNext::Exit(self.exit(Exit::At(point))));
             }
             if ends {
                 let ended = self.exit(Exit::Ended);
-                return match step.guard {
-                    None => (at + 1, Found::Leave(ended)),
-                    // What follows a store must not go wrong any more.
-                    Some(_) if stored => (at, Found::Leave(self.exit(Exit::At(point)))),
+                return match inst.guard {
+                    None => (at + 1, PendingNext::Exit(ended)),
+                    // Nothing that can fail may follow a store.
+                    Some(_) if stored => (at, PendingNext::Exit(self.exit(Exit::At(point)))),
                     Some(guard) => {
-                        let on = self.node(Point { at: at + 1, ..point });
-                        let (then, otherwise) =
-                            if guard.expected { (Way::Exit(ended), on) } else { (on, Way::Exit(ended)) };
-                        (at + 1, Found::Branch { pred: guard.pred, then, otherwise, inside: true })
+                        let on = self.node(ProgramPoint { at: at + 1, ..point });
+                        let (then, otherwise) = if guard.expected {
+                            (PendingTarget::Exit(ended), on)
+                        } else {
+                            (on, PendingTarget::Exit(ended))
+                        };
+                        (at + 1, PendingNext::Branch { pred: guard.pred, then, otherwise, mid_block: true })
                     }
                 };
             }
             stored |= store;
         }
         let end = block.insts.len();
-        let terminator = Point { block: start.block, at: end };
-        if self.cuts.contains(&terminator) {
-            return (end, Found::Leave(self.exit(Exit::At(terminator))));
+        let terminator = ProgramPoint { block: start.block, at: end };
+        if self.boundaries.contains(&terminator) {
+            return (end, PendingNext::Exit(self.exit(Exit::At(terminator))));
         }
         let next = match block.terminator {
-            Terminator::Exit => Found::Jump(Way::Exit(self.exit(Exit::Ended))),
-            Terminator::Jump(target) => Found::Jump(self.way(*target, stored)),
+            Terminator::Exit => PendingNext::Jump(PendingTarget::Exit(self.exit(Exit::Ended))),
+            Terminator::Jump(target) => PendingNext::Jump(self.block_target(*target, stored)),
             Terminator::Branch { pred, then, otherwise } => {
-                let (then, otherwise) = (self.way(*then, stored), self.way(*otherwise, stored));
-                Found::Branch { pred: *pred, then, otherwise, inside: false }
+                let (then, otherwise) = (self.block_target(*then, stored), self.block_target(*otherwise, stored));
+                PendingNext::Branch { pred: *pred, then, otherwise, mid_block: false }
             }
-            Terminator::Switch { .. } => Found::Leave(self.exit(Exit::At(terminator))),
+            Terminator::Switch { .. } => PendingNext::Exit(self.exit(Exit::At(terminator))),
         };
         (end, next)
     }
 
-    fn node(&mut self, point: Point) -> Way {
+    fn node(&mut self, point: ProgramPoint) -> PendingTarget {
         self.todo.push(point);
-        Way::Node(point)
+        PendingTarget::Node(point)
     }
 
-    /// The way into a block; after a store only one that cannot go wrong: the kernel's end.
-    fn way(&mut self, block: usize, stored: bool) -> Way {
-        let point = Point { block, at: 0 };
-        let steps = &self.code.blocks[block];
-        let empty = steps.insts.is_empty() && matches!(steps.terminator, Terminator::Exit);
-        let ends = matches!(&steps.insts[..], [only] if matches!(only.op, Op::Exit) && only.guard.is_none());
-        if stored && !empty && !ends || self.cuts.contains(&point) {
-            return Way::Exit(self.exit(Exit::At(point)));
+    /// A block as a target; after a store only one that cannot fail: the end of the kernel.
+    fn block_target(&mut self, block: usize, stored: bool) -> PendingTarget {
+        let point = ProgramPoint { block, at: 0 };
+        let target = &self.code.blocks[block];
+        let empty = target.insts.is_empty() && matches!(target.terminator, Terminator::Exit);
+        let ends = matches!(&target.insts[..], [only] if matches!(only.op, Op::Exit) && only.guard.is_none());
+        if stored && !empty && !ends || self.boundaries.contains(&point) {
+            return PendingTarget::Exit(self.exit(Exit::At(point)));
         }
         self.node(point)
     }
 }
 
-/// Whether an instruction may be native at all; how its operands turn out to be decides the rest.
+/// Whether an instruction may be compiled at all; the rest depends on its operands' shapes.
 pub(crate) fn is_supported(kernel: &Kernel, op: &Op, guarded: bool) -> bool {
     let mut narrow = false;
     op.registers(|_: Role, reg| narrow |= kernel.width(reg) == Width::B16);
     let space = |space: Space| matches!(space, Space::Global | Space::Const | Space::Shared | Space::Generic);
-    let kind = match op {
+    let supported = match op {
         Op::Move { .. } | Op::Float { .. } | Op::Int { .. } | Op::Compare { .. } | Op::Select { .. } => true,
         Op::Convert { .. } | Op::Special { .. } | Op::Sign { .. } => true,
         Op::Load { space: Space::Param, address: Operand::Imm(_), .. } => true,
@@ -325,5 +331,5 @@ pub(crate) fn is_supported(kernel: &Kernel, op: &Op, guarded: bool) -> bool {
         Op::Store { space: of, .. } => space(*of) && !guarded,
         _ => false,
     };
-    kind && !narrow
+    supported && !narrow
 }

@@ -4,7 +4,7 @@
 //! is the answer whatever the host computed exactly; where it does not, 192 bits decide. The bits therefore do not
 //! depend on the host.
 
-use super::{divide, flush_to_zero, quiet_nan, reciprocal_square_root, square_root};
+use super::{divide, reciprocal_square_root, square_root};
 use astro_float::{BigFloat, Consts, RoundingMode};
 use roundonce_arith::{Format, Profile, Rounding, Unpacked, round_exact, unpack, widen};
 use roundonce_ir::Function;
@@ -32,16 +32,16 @@ pub fn approximate(profile: &Profile, function: Function, format: Format, flush:
         Function::ReciprocalSquareRoot => return reciprocal_square_root(profile, format, flush, a),
         _ => {}
     }
-    let clean = |bits: u64| if flush { flush_to_zero(format, bits) } else { bits & format.mask() };
+    let clean = |bits: u64| if flush { format.flush(bits) } else { bits & format.mask() };
     let (a, b) = (clean(a), clean(b));
     let two = matches!(function, Function::Atan2 | Function::Pow);
     let bits = if format.is_nan(a) || (two && format.is_nan(b)) {
-        quiet_nan(profile, format, Some(if format.is_nan(a) { a } else { b }))
+        profile.nan_result(format, Some(if format.is_nan(a) { a } else { b }))
     } else {
         let (x, y) = (host(format, a), host(format, b));
         finite(profile, function, format, x, y)
     };
-    if flush { flush_to_zero(format, bits) } else { bits }
+    if flush { format.flush(bits) } else { bits }
 }
 
 /// A value of a format up to f64 as the host's.
@@ -93,7 +93,7 @@ fn finite(profile: &Profile, function: Function, format: Format, x: f64, y: f64)
         Function::Divide | Function::Reciprocal | Function::ReciprocalSquareRoot | Function::SquareRoot => x,
     };
     if guess.is_nan() {
-        return quiet_nan(profile, format, None);
+        return profile.nan_result(format, None);
     }
     let trusted = format != Format::F64 || !guess.is_finite() || guess == 0.0;
     let (low, high) = (rounded(format, guess - guess * TRUSTED), rounded(format, guess + guess * TRUSTED));

@@ -1,13 +1,12 @@
 //! Floats without rounding: signs, extrema, comparisons, classes.
 
-use super::{flush_to_zero, quiet_nan};
 use roundonce_arith::{Format, Profile};
 use roundonce_ir::{Class, Comparand, Comparison};
 
 /// The sign bit cleared or flipped; of a NaN too.
 #[inline(always)]
 pub fn sign(format: Format, negate: bool, flush: bool, a: u64) -> u64 {
-    let a = if flush { flush_to_zero(format, a) } else { a & format.mask() };
+    let a = if flush { format.flush(a) } else { a & format.mask() };
     if negate { a ^ format.sign_mask() } else { a & format.magnitude_mask() }
 }
 
@@ -31,7 +30,7 @@ pub fn extremum(
 ) -> u64 {
     let (mut a, mut b) = (a & format.mask(), b & format.mask());
     if flush {
-        (a, b) = (flush_to_zero(format, a), flush_to_zero(format, b));
+        (a, b) = (format.flush(a), format.flush(b));
     }
     let signs = (a ^ b) & format.sign_mask();
     if xorsign_abs {
@@ -47,7 +46,7 @@ pub fn extremum(
         }
         (true, false) if !nan => b,
         (false, true) if !nan => a,
-        (a_is_nan, _) => return quiet_nan(profile, format, Some(if a_is_nan { a } else { b })),
+        (a_is_nan, _) => return profile.nan_result(format, Some(if a_is_nan { a } else { b })),
     };
     if xorsign_abs { result | signs } else { result }
 }
@@ -68,7 +67,7 @@ pub fn compare(comparison: Comparison, of: Comparand, a: u64, b: u64) -> bool {
             (super::sign_extend(a, bits).cmp(&super::sign_extend(b, bits)), false)
         }
         Comparand::Float(format, flush) => {
-            let clean = |bits| if flush { flush_to_zero(format, bits) } else { bits & format.mask() };
+            let clean = |bits| if flush { format.flush(bits) } else { bits & format.mask() };
             let (a, b) = (clean(a), clean(b));
             // Zeros are equal whatever their signs.
             let key = |bits| if format.is_zero(bits) { 0 } else { ordered(format, bits) };

@@ -13,4 +13,3 @@ pub use float::{classify, compare, copy_sign, extremum, sign};
 pub(crate) use integer::int_op_inline;
 pub use integer::{carry, int_op, sign_extend};
 pub use quotient::{divide, reciprocal_square_root, remainder, scale, square_root};
-pub(crate) use quotient::{flush_to_zero, quiet_nan};

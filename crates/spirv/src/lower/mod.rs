@@ -33,7 +33,7 @@ mod value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
-use roundonce_arith::{NanRule, Operand as NanOperand, Profile, Rounding};
+use roundonce_arith::{NanRule, OperandIndex as NanOperand, Profile, Rounding};
 use roundonce_ir::{Block, Instruction as Step, Kernel, Operand, Program, Reg, SourceLoc, Terminator};
 use roundonce_isa::Finding;
 use rspirv::spirv::{ExecutionMode, ExecutionModel};

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use roundonce_isa::{Finding, Level};
+use roundonce_isa::{Finding, Severity};
 use rspirv::spirv::{Capability, Decoration, ExecutionMode, Op};
 
 use super::operand::{FMA, fused};
@@ -19,7 +19,7 @@ pub(super) fn check(checker: &mut Checker<'_>) {
 
 pub(super) fn find<'c>(
     checker: &'c mut Checker<'_>,
-    level: Level,
+    level: Severity,
     code: &'static str,
     word: usize,
     rule: &str,
@@ -44,13 +44,13 @@ fn unused(checker: &mut Checker<'_>) {
             (0, false) => "the capability FMAKHR is declared and no OpFmaKHR uses it",
             _ => "the capability FMAKHR is declared a second time",
         };
-        find(checker, Level::Warning, code::UNUSED, at.word, source::FMA_CAPABILITY, message.to_owned());
+        find(checker, Severity::Warning, code::UNUSED, at.word, source::FMA_CAPABILITY, message.to_owned());
     }
     if declared.is_empty() && facts.extensions.contains("SPV_KHR_fma") {
         let extension = module.instructions().iter().find(|at| at.opcode == Op::Extension as u16);
         let message = "SPV_KHR_fma is declared; without the capability FMAKHR it has no effect".to_owned();
         let word = extension.map_or(0, |at| at.word);
-        find(checker, Level::Note, code::UNUSED, word, "SPV_KHR_fma, Extension Name", message);
+        find(checker, Severity::Note, code::UNUSED, word, "SPV_KHR_fma, Extension Name", message);
     }
 }
 
@@ -70,14 +70,14 @@ fn extended_calls(checker: &mut Checker<'_>) -> HashSet<usize> {
                 calls.insert(instruction.word);
                 let message = "OpenCL.std fma is deprecated by SPV_KHR_fma".to_owned();
                 let rule = "SPV_KHR_fma, Deprecation";
-                find(checker, Level::Warning, code::DEPRECATED_FMA, instruction.word, rule, message).help =
+                find(checker, Severity::Warning, code::DEPRECATED_FMA, instruction.word, rule, message).help =
                     "OpFmaKHR gives the same bits; `check --fix` writes it".to_owned();
             }
             Some("Fma") if !facts.is_decorated(id, Decoration::NoContraction) => {
                 let message = "GLSL.std.450 Fma may be computed unfused, with two roundings".to_owned();
                 let open = open::glsl(checker, instruction);
                 let rule = "GLSL.std.450, Fma";
-                let found = find(checker, Level::Note, code::GLSL_FMA, instruction.word, rule, message);
+                let found = find(checker, Severity::Note, code::GLSL_FMA, instruction.word, rule, message);
                 found.help = "decorate it NoContraction, or write OpFmaKHR (`check --fix=glsl-fma`)".to_owned();
                 found.open = open.map(Box::new);
             }
@@ -93,7 +93,7 @@ fn extended_calls(checker: &mut Checker<'_>) -> HashSet<usize> {
             let message = format!("NoContraction has no effect on the OpFmaKHR {id}: it is one operation already");
             find(
                 checker,
-                Level::Note,
+                Severity::Note,
                 code::NO_CONTRACTION,
                 decoration.instruction.word,
                 "SPIR-V 1.6, 3.20 Decoration, NoContraction",
@@ -119,7 +119,7 @@ fn contradictions(checker: &mut Checker<'_>) {
                     format!("{one:?} and {other:?} are both declared for {width} bits: neither can be relied on");
                 find(
                     checker,
-                    Level::Warning,
+                    Severity::Warning,
                     code::MODES_CONTRADICT,
                     mode.instruction.word,
                     source::FLOAT_CONTROLS,

@@ -15,7 +15,7 @@ mod open;
 mod operand;
 mod types;
 
-use roundonce_isa::{Finding, Level, Location};
+use roundonce_isa::{Finding, Location, Severity};
 
 use crate::environment::Environment;
 use crate::facts::Facts;
@@ -112,7 +112,7 @@ fn check_module(module: &Module, text: Option<&str>, environment: Environment) -
     entry::check(&mut checker);
     decoration::check(&mut checker);
     // What a module leaves open is worth a word only where the words can be trusted.
-    if decoded && checker.findings.iter().all(|finding| finding.level < Level::Error) {
+    if decoded && checker.findings.iter().all(|finding| finding.severity < Severity::Error) {
         advice::check(&mut checker);
     }
     let order = |finding: &Finding| match finding.location {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use roundonce_arith::{ArithOp, Format, Operation, Rounding};
-use roundonce_isa::{Alternatives, Fix, Level, OpenChoice, Sequence, SequenceOperand, Version};
+use roundonce_isa::{Alternatives, Fix, OpenChoice, Sequence, SequenceOperand, Severity, Version};
 use rspirv::spirv::{Capability, Decoration, ExecutionMode, ExecutionModel, FPFastMathMode, Op};
 
 use super::advice::find;
@@ -43,7 +43,7 @@ pub(super) fn contraction(checker: &mut Checker<'_>) {
         );
         let open = apart_or_fused(checker, product, sum);
         let rule = "SPIR-V 1.6, 3.20 Decoration, NoContraction";
-        let found = find(checker, Level::Note, code::CONTRACTION, sum.word, rule, message);
+        let found = find(checker, Severity::Note, code::CONTRACTION, sum.word, rule, message);
         found.help = "write OpFmaKHR to have it fused, decorate it NoContraction to have it apart".to_owned();
         found.open = open.map(Box::new);
     }
@@ -91,7 +91,7 @@ pub(super) fn modes(checker: &mut Checker<'_>, calls: &HashSet<usize>) {
                     names.iter().map(|name| format!("`OpExecutionMode {id} {name:?} {width}`")).collect();
                 let edits = declared(checker, entry.function, names[0], width);
                 let inputs = (1..=3).map(|at| format!("Operand {at}")).collect();
-                let found = find(checker, Level::Note, code, word, source::FLOAT_CONTROLS, what);
+                let found = find(checker, Severity::Note, code, word, source::FLOAT_CONTROLS, what);
                 found.help = format!("{} settles it", lines.join(" or "));
                 found.open = Some(Box::new(OpenChoice { inputs, alternatives: between, edits }));
             };

@@ -4,7 +4,7 @@ mod neighbours;
 mod picture;
 mod render;
 
-use roundonce_arith::{ArithOp, ConditionCodes, Event, Flags, Format, Operand, Operation, Outcome, Profile};
+use roundonce_arith::{ArithOp, ConditionCodes, Event, Flags, Format, OperandIndex, Operation, Outcome, Profile};
 use roundonce_isa::{Form, Instruction, Value, hex_bits, hexadecimal, shortest_decimal};
 use serde::Serialize;
 
@@ -112,11 +112,11 @@ pub fn explain(
     }
 }
 
-fn operand_name(operand: Operand) -> &'static str {
+fn operand_name(operand: OperandIndex) -> &'static str {
     match operand {
-        Operand::A => "a",
-        Operand::B => "b",
-        Operand::C => "c",
+        OperandIndex::A => "a",
+        OperandIndex::B => "b",
+        OperandIndex::C => "c",
     }
 }
 
@@ -206,7 +206,7 @@ fn steps(operation: &Operation, bits: &[u64], events: &[Event], outcome: Outcome
     let show = |bits: u64| format!("{} {}", hex_bits(format.width(), bits), shortest_decimal(format, bits));
     let mut steps = Vec::new();
     if operation.source_format != format {
-        let widened = operation.op.operands().iter().zip(bits).filter(|(operand, _)| **operand != Operand::C);
+        let widened = operation.op.operands().iter().zip(bits).filter(|(operand, _)| **operand != OperandIndex::C);
         for (&operand, &bits) in widened {
             let wide = roundonce_arith::widen(operation.source_format, format, bits);
             steps.push(format!("{} is widened, exactly, to {}", operand_name(operand), show(wide)));
@@ -217,7 +217,7 @@ fn steps(operation: &Operation, bits: &[u64], events: &[Event], outcome: Outcome
             Event::FlushedOperand(operand) => {
                 Some(format!("{} is subnormal and becomes zero of its sign", operand_name(operand)))
             }
-            Event::ZeroDominates => Some("a factor is zero: the product is +0 whatever the other is".to_owned()),
+            Event::ZeroFactor => Some("a factor is zero: the product is +0 whatever the other is".to_owned()),
             Event::NanOperand(operand) => Some(format!("{} is a NaN: the result is one", operand_name(operand))),
             Event::ZeroTimesInfinity => Some("zero times infinity is invalid: a NaN".to_owned()),
             Event::InfinityMinusInfinity => Some("infinity minus infinity is invalid: a NaN".to_owned()),

@@ -1,10 +1,10 @@
-//! Numbers that a tile has once: addresses, counters, conditions; in general registers.
+//! Uniform values in general registers: addresses, counters, conditions.
 
 use super::super::asm::at;
-use super::super::frame::line;
-use super::{Done, Emit, FRAME, Part, Stop, TILE, Trouble, low};
-use crate::native::alloc::{Home, is_general};
-use crate::native::shape::Shape;
+use super::super::frame::record;
+use super::{DeoptReason, EmitError, EmitResult, Emitter, FRAME, Part, TILE, low};
+use crate::native::alloc::{Allocation, is_general};
+use crate::native::shape::VectorShape;
 use iced_x86::{Code, Instruction, Register};
 use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Reg, Scalar, Signedness, Special, Width};
 
@@ -12,38 +12,38 @@ const RAX: Register = Register::RAX;
 const RCX: Register = Register::RCX;
 const RDX: Register = Register::RDX;
 
-impl Emit<'_> {
-    /// Whether a register has one number for the tile, in a general register; constants have it nowhere.
+impl Emitter<'_> {
+    /// Whether a register is one number for the tile, in a general register. (Constants are in none.)
     pub(super) fn is_general(&self, reg: Reg) -> bool {
         is_general(self.shapes, reg)
     }
     pub(super) fn is_constant(&self, reg: Reg) -> bool {
-        matches!(self.shapes.shape(Operand::Reg(reg)), Shape::Constant(_))
+        matches!(self.shapes.shape(Operand::Reg(reg)), VectorShape::Constant(_))
     }
     pub(super) fn pattern_of(&self, value: Operand) -> usize {
         match self.shapes.shape(value) {
-            Shape::Scalar(pattern) => pattern,
+            VectorShape::Scalar(pattern) => pattern,
             _ => 0,
         }
     }
 
-    pub(super) fn special(&mut self, d: Reg, special: Special) -> Done {
+    pub(super) fn special(&mut self, d: Reg, special: Special) -> EmitResult {
         if self.is_constant(d) {
             return Ok(());
         }
         let (word, pattern) = match special {
-            Special::Tid(axis) => (line::TID + usize::from(axis), self.shapes.tid(axis)),
-            Special::Ctaid(axis) => (line::CTAID + usize::from(axis), 0),
-            _ => match self.given.constant(special) {
+            Special::Tid(axis) => (record::TID + usize::from(axis), self.shapes.tid(axis)),
+            Special::Ctaid(axis) => (record::CTAID + usize::from(axis), 0),
+            _ => match self.launch.constant(special) {
                 Some(bits) => {
                     self.asm.constant(RAX, bits);
-                    return self.give(d, RAX, 0);
+                    return self.define(d, RAX, 0);
                 }
-                None => return Err(Stop::Cut),
+                None => return Err(EmitError::Unsupported),
             },
         };
         self.asm.rm(Code::Mov_r64_rm64, RAX, at(TILE, 8 * word as i64));
-        self.give(d, RAX, pattern)
+        self.define(d, RAX, pattern)
     }
 
     /// `a ∘= b` in general registers of a width.
@@ -53,27 +53,27 @@ impl Emit<'_> {
             _ => self.asm.rr(narrow, low(a), low(b)),
         }
     }
-    pub(super) fn copy_number(&mut self, width: Width, to: Register, from: Register) {
+    pub(super) fn copy_scalar(&mut self, width: Width, to: Register, from: Register) {
         if to != from {
             self.alu(width, Code::Mov_r32_rm32, Code::Mov_r64_rm64, to, from);
         }
     }
 
-    /// Integer arithmetic on numbers: patterns follow by themselves.
-    pub(super) fn int_numbers(&mut self, d: Reg, op: IntOp, width: Width, args: &[Operand; 4]) -> Done {
+    /// Integer arithmetic on uniform values. A result's pattern is known from the analysis and needs no code.
+    pub(super) fn int_scalars(&mut self, d: Reg, op: IntOp, width: Width, args: &[Operand; 4]) -> EmitResult {
         let [a, b, c, _] = *args;
-        let x = self.number(a, width, RAX)?;
-        // Where the result may be made at once.
-        let home = match self.homes[d.0 as usize] {
-            Home::Scalar(super::Place::Register(home)) => home,
+        let x = self.scalar(a, width, RAX)?;
+        // The register in which the result may be computed.
+        let target = match self.allocations[d.0 as usize] {
+            Allocation::Scalar(super::Location::Register(target)) => target,
             _ => RAX,
         };
         let two = |emit: &mut Self, narrow, wide| {
-            let y = emit.number(b, width, RCX)?;
-            let to = if home == y { RAX } else { home };
-            emit.copy_number(width, to, x);
+            let y = emit.scalar(b, width, RCX)?;
+            let to = if target == y { RAX } else { target };
+            emit.copy_scalar(width, to, x);
             emit.alu(width, narrow, wide, to, y);
-            emit.give(d, to, 0)
+            emit.define(d, to, 0)
         };
         match op {
             IntOp::Add => two(self, Code::Add_r32_rm32, Code::Add_r64_rm64),
@@ -83,38 +83,37 @@ impl Emit<'_> {
             IntOp::Or => two(self, Code::Or_r32_rm32, Code::Or_r64_rm64),
             IntOp::Xor => two(self, Code::Xor_r32_rm32, Code::Xor_r64_rm64),
             IntOp::MulAdd => {
-                let y = self.number(b, width, RCX)?;
-                self.copy_number(width, RAX, x);
+                let y = self.scalar(b, width, RCX)?;
+                self.copy_scalar(width, RAX, x);
                 self.alu(width, Code::Imul_r32_rm32, Code::Imul_r64_rm64, RAX, y);
-                let z = self.number(c, width, RCX)?;
+                let z = self.scalar(c, width, RCX)?;
                 self.alu(width, Code::Add_r32_rm32, Code::Add_r64_rm64, RAX, z);
-                self.give(d, RAX, 0)
+                self.define(d, RAX, 0)
             }
             IntOp::MulWide(sign) | IntOp::MulAddWide(sign) if width == Width::B32 => {
-                let signed = sign == Signedness::Signed;
-                self.check_range(a, x, 32, signed)?;
-                self.extend(RAX, x, signed);
-                let y = self.number(b, width, RCX)?;
-                self.check_range(b, y, 32, signed)?;
-                self.extend(RCX, y, signed);
+                self.check_range(a, x, 32, sign)?;
+                self.extend(RAX, x, sign);
+                let y = self.scalar(b, width, RCX)?;
+                self.check_range(b, y, 32, sign)?;
+                self.extend(RCX, y, sign);
                 self.asm.rr(Code::Imul_r64_rm64, RAX, RCX);
                 if matches!(op, IntOp::MulAddWide(_)) {
-                    let z = self.number(c, Width::B64, RCX)?;
+                    let z = self.scalar(c, Width::B64, RCX)?;
                     self.asm.rr(Code::Add_r64_rm64, RAX, z);
                 }
-                self.give(d, RAX, 0)
+                self.define(d, RAX, 0)
             }
             IntOp::Not | IntOp::Neg => {
-                self.copy_number(width, home, x);
+                self.copy_scalar(width, target, x);
                 let (narrow, wide) =
                     if op == IntOp::Not { (Code::Not_rm32, Code::Not_rm64) } else { (Code::Neg_rm32, Code::Neg_rm64) };
-                let (code, register) = if width == Width::B64 { (wide, home) } else { (narrow, low(home)) };
+                let (code, register) = if width == Width::B64 { (wide, target) } else { (narrow, low(target)) };
                 self.asm.push(Instruction::with1(code, register));
-                self.give(d, home, 0)
+                self.define(d, target, 0)
             }
             IntOp::Min(sign) | IntOp::Max(sign) => {
-                let y = self.number(b, width, RCX)?;
-                self.copy_number(width, RAX, x);
+                let y = self.scalar(b, width, RCX)?;
+                self.copy_scalar(width, RAX, x);
                 self.alu(width, Code::Cmp_r32_rm32, Code::Cmp_r64_rm64, RAX, y);
                 let (narrow, wide) = match (op, sign) {
                     (IntOp::Min(_), Signedness::Signed) => (Code::Cmovg_r32_rm32, Code::Cmovg_r64_rm64),
@@ -123,19 +122,19 @@ impl Emit<'_> {
                     (_, Signedness::Unsigned) => (Code::Cmovb_r32_rm32, Code::Cmovb_r64_rm64),
                 };
                 self.alu(width, narrow, wide, RAX, y);
-                self.give(d, RAX, 0)
+                self.define(d, RAX, 0)
             }
             IntOp::Shl | IntOp::Shr(_) => self.shift(d, op, width, x, b),
-            _ => Err(Stop::Cut),
+            _ => Err(EmitError::Unsupported),
         }
     }
 
-    /// Shifts by the width or more leave nothing but the sign.
-    fn shift(&mut self, d: Reg, op: IntOp, width: Width, x: Register, count: Operand) -> Done {
+    /// Shifts. By the width or more only the sign is left.
+    fn shift(&mut self, d: Reg, op: IntOp, width: Width, x: Register, count: Operand) -> EmitResult {
         let bits = width.bits() as i32;
-        let y = self.number(count, Width::B32, RCX)?;
-        self.copy_number(Width::B32, RCX, y);
-        self.copy_number(width, RAX, x);
+        let y = self.scalar(count, Width::B32, RCX)?;
+        self.copy_scalar(Width::B32, RCX, y);
+        self.copy_scalar(width, RAX, x);
         let ecx = Register::ECX;
         if matches!(op, IntOp::Shr(Signedness::Signed)) {
             self.asm.constant(RDX, bits as u64 - 1);
@@ -153,12 +152,12 @@ impl Emit<'_> {
         };
         let (code, register) = if width == Width::B64 { (wide, RAX) } else { (narrow, Register::EAX) };
         self.asm.push(Instruction::with2(code, register, Register::CL));
-        self.give(d, RAX, 0)
+        self.define(d, RAX, 0)
     }
 
-    /// 32 bits to 64.
-    fn extend(&mut self, to: Register, from: Register, signed: bool) {
-        if signed {
+    /// Extends 32 bits to 64.
+    fn extend(&mut self, to: Register, from: Register, sign: Signedness) {
+        if sign == Signedness::Signed {
             self.asm.rr(Code::Movsxd_r64_rm32, to, low(from));
         } else {
             self.asm.rr(Code::Mov_r32_rm32, low(to), low(from));
@@ -171,63 +170,77 @@ impl Emit<'_> {
         (pattern.iter().copied().min().unwrap_or(0), pattern.iter().copied().max().unwrap_or(0))
     }
 
-    /// Gives up where a number with its pattern wraps in its type: then the pattern is not the wider number's. Uses RDX.
-    fn check_range(&mut self, value: Operand, number: Register, bits: u32, signed: bool) -> Done {
+    /// A side exit if a number plus its pattern wraps in its type: then the pattern is not that of the wider number. Uses
+    /// RDX.
+    fn check_range(&mut self, value: Operand, number: Register, bits: u32, sign: Signedness) -> EmitResult {
         let (least, most) = self.ends(value);
         for end in [least, most] {
             if end == 0 {
                 continue;
             }
-            let Ok(end) = i32::try_from(end) else { return Err(Stop::Cut) };
-            match (bits, signed) {
-                (32, true) => {
+            let Ok(end) = i32::try_from(end) else { return Err(EmitError::Unsupported) };
+            match (bits, sign) {
+                (32, Signedness::Signed) => {
                     self.asm.rr(Code::Mov_r32_rm32, Register::EDX, low(number));
                     self.asm.ri(Code::Add_rm32_imm32, Register::EDX, end);
-                    self.give_up(Code::Jo_rel32_64, Trouble::Other, 0);
+                    self.side_exit(Code::Jo_rel32_64, DeoptReason::Other, 0);
                 }
-                (32, false) => {
+                (32, Signedness::Unsigned) => {
                     self.asm.rr(Code::Mov_r32_rm32, Register::EDX, low(number));
                     self.asm.ri(Code::Add_rm64_imm32, RDX, end);
-                    // Neither below zero nor past 32 bits.
+                    // Neither negative nor more than 32 bits.
                     self.asm.push(Instruction::with2(Code::Shr_rm64_imm8, RDX, 32));
-                    self.give_up(Code::Jne_rel32_64, Trouble::Other, 0);
+                    self.side_exit(Code::Jne_rel32_64, DeoptReason::Other, 0);
                 }
-                (_, true) => {
+                (_, Signedness::Signed) => {
                     self.asm.rr(Code::Mov_r64_rm64, RDX, number);
                     self.asm.ri(Code::Add_rm64_imm32, RDX, end);
-                    self.give_up(Code::Jo_rel32_64, Trouble::Other, 0);
+                    self.side_exit(Code::Jo_rel32_64, DeoptReason::Other, 0);
                 }
-                (_, false) => return Err(Stop::Cut),
+                (_, Signedness::Unsigned) => return Err(EmitError::Unsupported),
             }
         }
         Ok(())
     }
 
-    /// A conversion of integers, on numbers.
-    pub(super) fn convert_numbers(&mut self, d: Reg, to: u32, (from, signed): (u32, bool), a: Operand) -> Done {
-        let x = self.number(a, Width::holding(from), RAX)?;
+    /// A conversion of integers, on uniform values.
+    pub(super) fn convert_scalars(
+        &mut self,
+        d: Reg,
+        to: u32,
+        (from, sign): (u32, Signedness),
+        a: Operand,
+    ) -> EmitResult {
+        let x = self.scalar(a, Width::holding(from), RAX)?;
         match (from, to) {
             (32, 64) => {
-                self.check_range(a, x, 32, signed)?;
-                self.extend(RAX, x, signed);
+                self.check_range(a, x, 32, sign)?;
+                self.extend(RAX, x, sign);
             }
             (64, 32) | (32, 32) => self.asm.rr(Code::Mov_r32_rm32, Register::EAX, low(x)),
-            (64, 64) => self.copy_number(Width::B64, RAX, x),
-            _ => return Err(Stop::Cut),
+            (64, 64) => self.copy_scalar(Width::B64, RAX, x),
+            _ => return Err(EmitError::Unsupported),
         }
-        self.give(d, RAX, 0)
+        self.define(d, RAX, 0)
     }
 
-    /// A comparison of numbers, for the tile as a whole: where its ends disagree, the lanes part. EAX is 0 or 1.
-    pub(super) fn compare_numbers(&mut self, comparison: Comparison, of: Comparand, a: Operand, b: Operand) -> Done {
-        let (width, signed) = match of {
-            Comparand::Signed(width) => (width, true),
-            Comparand::Unsigned(width) => (width, false),
-            Comparand::Float(..) => return Err(Stop::Cut),
+    /// A comparison of uniform values for the whole tile, into EAX (0 or 1). If the results at the patterns' ends differ,
+    /// the tile diverges.
+    pub(super) fn compare_scalars(
+        &mut self,
+        comparison: Comparison,
+        of: Comparand,
+        a: Operand,
+        b: Operand,
+    ) -> EmitResult {
+        let (width, sign) = match of {
+            Comparand::Signed(width) => (width, Signedness::Signed),
+            Comparand::Unsigned(width) => (width, Signedness::Unsigned),
+            Comparand::Float(..) => return Err(EmitError::Unsupported),
         };
         let patterns = (self.pattern_of(a), self.pattern_of(b));
-        let x = self.number(a, width, RAX)?;
-        let y = self.number(b, width, RCX)?;
+        let x = self.scalar(a, width, RAX)?;
+        let y = self.scalar(b, width, RCX)?;
         let (set, set_unsigned) = match comparison {
             Comparison::Eq => (Code::Sete_rm8, Code::Sete_rm8),
             Comparison::Ne => (Code::Setne_rm8, Code::Setne_rm8),
@@ -235,42 +248,47 @@ impl Emit<'_> {
             Comparison::Le => (Code::Setle_rm8, Code::Setbe_rm8),
             Comparison::Gt => (Code::Setg_rm8, Code::Seta_rm8),
             Comparison::Ge => (Code::Setge_rm8, Code::Setae_rm8),
-            _ => return Err(Stop::Cut),
+            _ => return Err(EmitError::Unsupported),
         };
         if patterns == (0, 0) {
             self.alu(width, Code::Cmp_r32_rm32, Code::Cmp_r64_rm64, x, y);
-            self.asm.push(Instruction::with1(if signed { set } else { set_unsigned }, Register::AL));
+            self.asm
+                .push(Instruction::with1(if sign == Signedness::Signed { set } else { set_unsigned }, Register::AL));
             self.asm.rr(Code::Movzx_r32_rm8, Register::EAX, Register::AL);
             return Ok(());
         }
         let bits = width.bits();
-        self.check_range(a, x, bits, signed)?;
-        self.check_range(b, y, bits, signed)?;
-        // RAX = a − b of the numbers alone, with its sign: numbers of 64 bits must not be so far apart that it wraps.
+        self.check_range(a, x, bits, sign)?;
+        self.check_range(b, y, bits, sign)?;
+        // RAX = a − b without the patterns, signed. With 64 bits the difference must not overflow.
         if bits == 32 {
-            self.extend(RAX, x, signed);
-            self.extend(RCX, y, signed);
+            self.extend(RAX, x, sign);
+            self.extend(RCX, y, sign);
             self.asm.rr(Code::Sub_r64_rm64, RAX, RCX);
         } else {
-            self.copy_number(Width::B64, RAX, x);
+            self.copy_scalar(Width::B64, RAX, x);
             self.asm.rr(Code::Sub_r64_rm64, RAX, y);
-            self.give_up(Code::Jo_rel32_64, Trouble::Other, 0);
+            self.side_exit(Code::Jo_rel32_64, DeoptReason::Other, 0);
         }
         let pairs = self.shapes.pattern(patterns.0).iter().zip(self.shapes.pattern(patterns.1));
         let differences: Vec<i64> = pairs.map(|(&a, &b)| a.wrapping_sub(b)).collect();
         let least = differences.iter().copied().min().unwrap_or(0);
         let most = differences.iter().copied().max().unwrap_or(0);
-        let (Ok(least), Ok(most)) = (i32::try_from(least), i32::try_from(most)) else { return Err(Stop::Cut) };
+        let (Ok(least), Ok(most)) = (i32::try_from(least), i32::try_from(most)) else {
+            return Err(EmitError::Unsupported);
+        };
         // A lane's difference is RAX + d: compare RAX with −d at both ends.
-        let (Some(high), Some(low_end)) = (least.checked_neg(), most.checked_neg()) else { return Err(Stop::Cut) };
+        let (Some(high), Some(low_end)) = (least.checked_neg(), most.checked_neg()) else {
+            return Err(EmitError::Unsupported);
+        };
         if matches!(comparison, Comparison::Eq | Comparison::Ne) && least != most {
             // Uniform only where every lane differs: all above, or all below.
-            let apart = self.asm.label();
+            let all_differ = self.asm.label();
             self.asm.ri(Code::Cmp_rm64_imm32, RAX, high);
-            self.asm.jump(Code::Jg_rel32_64, apart);
+            self.asm.jump(Code::Jg_rel32_64, all_differ);
             self.asm.ri(Code::Cmp_rm64_imm32, RAX, low_end);
-            self.give_up(Code::Jge_rel32_64, Trouble::Parts, 0);
-            self.asm.bind(apart);
+            self.side_exit(Code::Jge_rel32_64, DeoptReason::Divergence, 0);
+            self.asm.bind(all_differ);
             self.asm.constant(RAX, u64::from(comparison == Comparison::Ne));
             return Ok(());
         }
@@ -279,32 +297,32 @@ impl Emit<'_> {
         self.asm.ri(Code::Cmp_rm64_imm32, RAX, low_end);
         self.asm.push(Instruction::with1(set, Register::AL));
         self.asm.rr(Code::Cmp_r8_rm8, Register::AL, Register::CL);
-        self.give_up(Code::Jne_rel32_64, Trouble::Parts, 0);
+        self.side_exit(Code::Jne_rel32_64, DeoptReason::Divergence, 0);
         self.asm.rr(Code::Movzx_r32_rm8, Register::EAX, Register::AL);
         Ok(())
     }
 
-    /// A choice between numbers by one predicate.
-    pub(super) fn select_numbers(&mut self, d: Reg, p: Operand, a: Operand, b: Operand) -> Done {
+    /// A selection between uniform values by a uniform predicate.
+    pub(super) fn select_scalars(&mut self, d: Reg, p: Operand, a: Operand, b: Operand) -> EmitResult {
         let width = self.width(d);
-        let y = self.number(b, width, RAX)?;
-        self.copy_number(Width::B64, RAX, y);
-        let x = self.number(a, width, RCX)?;
-        let p = self.number(p, Width::Pred, RDX)?;
+        let y = self.scalar(b, width, RAX)?;
+        self.copy_scalar(Width::B64, RAX, y);
+        let x = self.scalar(a, width, RCX)?;
+        let p = self.scalar(p, Width::Pred, RDX)?;
         self.asm.rr(Code::Test_rm32_r32, low(p), low(p));
         self.asm.rr(Code::Cmovne_r64_rm64, RAX, x);
-        self.give(d, RAX, 0)
+        self.define(d, RAX, 0)
     }
 
-    /// A uniform predicate of floats: the first lane's.
-    pub(super) fn first_lane(&mut self, d: Reg, mask: Register) -> Done {
+    /// A uniform predicate from a vector comparison: the first lane's.
+    pub(super) fn first_lane(&mut self, d: Reg, mask: Register) -> EmitResult {
         self.asm.rr(Code::VEX_Kmovw_r32_kr, Register::EAX, mask);
         self.asm.ri(Code::And_rm32_imm32, Register::EAX, 1);
-        self.give(d, RAX, 0)
+        self.define(d, RAX, 0)
     }
 
-    /// Logic of predicates: numbers 0 and 1, or masks.
-    pub(super) fn logic(&mut self, d: Reg, op: IntOp, args: &[Operand; 4]) -> Done {
+    /// Logic of predicates: on numbers 0 and 1, or on masks.
+    pub(super) fn logic(&mut self, d: Reg, op: IntOp, args: &[Operand; 4]) -> EmitResult {
         let [a, b, ..] = *args;
         let (narrow, code) = match op {
             IntOp::And => (Code::And_r32_rm32, Code::And_r64_rm64),
@@ -318,13 +336,13 @@ impl Emit<'_> {
             return Ok(());
         }
         if self.is_general(d) {
-            let x = self.number(a, Width::Pred, RAX)?;
-            self.copy_number(Width::B64, RAX, x);
-            let y = self.number(b, Width::Pred, RCX)?;
+            let x = self.scalar(a, Width::Pred, RAX)?;
+            self.copy_scalar(Width::B64, RAX, x);
+            let y = self.scalar(b, Width::Pred, RCX)?;
             self.asm.rr(narrow, Register::EAX, low(y));
-            return self.give(d, RAX, 0);
+            return self.define(d, RAX, 0);
         }
-        let Home::Mask(to) = self.homes[d.0 as usize] else { return Err(Stop::Cut) };
+        let Allocation::Mask(to) = self.allocations[d.0 as usize] else { return Err(EmitError::Unsupported) };
         for word in 0..self.mask_words() {
             self.mask_word(a, word, RAX)?;
             self.mask_word(b, word, RCX)?;
@@ -334,54 +352,55 @@ impl Emit<'_> {
         Ok(())
     }
 
-    /// RAX becomes 64 lanes of a predicate that lives at `to`, in the lanes at work. Uses RCX.
+    /// Stores RAX as 64 lanes of a predicate whose mask is at `to`, for the active lanes. Uses RCX.
     pub(super) fn set_mask_word(&mut self, d: Reg, to: i64, word: i64) {
-        let home = at(FRAME, to + 8 * word);
-        let Some(mask) = self.held_back(d) else { return self.asm.mr(Code::Mov_rm64_r64, home, RAX) };
-        // The others' bits stay.
+        let target = at(FRAME, to + 8 * word);
+        let Some(mask) = self.merge_mask(d) else { return self.asm.mr(Code::Mov_rm64_r64, target, RAX) };
+        // The other lanes keep their bits.
         self.asm.rr(Code::Mov_r64_rm64, RCX, RAX);
-        self.asm.rm(Code::Xor_r64_rm64, RCX, home);
+        self.asm.rm(Code::Xor_r64_rm64, RCX, target);
         self.asm.rm(Code::And_r64_rm64, RCX, at(FRAME, mask + 8 * word));
-        self.asm.mr(Code::Xor_rm64_r64, home, RCX);
+        self.asm.mr(Code::Xor_rm64_r64, target, RCX);
     }
 
-    /// Words of 64 lanes in a mask.
+    /// The number of 64-lane words in a mask.
     pub(super) fn mask_words(&self) -> i64 {
         (self.shapes.lanes as i64).div_euclid(64) + i64::from(!self.shapes.lanes.is_multiple_of(64))
     }
-    /// 64 lanes of a predicate.
-    pub(super) fn mask_word(&mut self, value: Operand, word: i64, to: Register) -> Done {
+    /// Loads 64 lanes of a predicate.
+    pub(super) fn mask_word(&mut self, value: Operand, word: i64, to: Register) -> EmitResult {
         if let Operand::Reg(reg) = value
-            && let Home::Mask(from) = self.homes[reg.0 as usize]
+            && let Allocation::Mask(from) = self.allocations[reg.0 as usize]
         {
             self.asm.rm(Code::Mov_r64_rm64, to, at(FRAME, from + 8 * word));
             return Ok(());
         }
-        let number = self.number(value, Width::Pred, to)?;
-        self.copy_number(Width::B64, to, number);
+        let number = self.scalar(value, Width::Pred, to)?;
+        self.copy_scalar(Width::B64, to, number);
         self.asm.push(Instruction::with1(Code::Neg_rm64, to));
         Ok(())
     }
 
-    /// The lanes of a vector where a predicate is true, in a mask register.
-    pub(super) fn mask(&mut self, p: Operand, width: Width, part: Part, to: Register) -> Done {
+    /// Loads a part of a predicate into a mask register.
+    pub(super) fn mask(&mut self, p: Operand, width: Width, part: Part, to: Register) -> EmitResult {
         if let Operand::Reg(reg) = p
-            && let Home::Mask(mask) = self.homes[reg.0 as usize]
+            && let Allocation::Mask(mask) = self.allocations[reg.0 as usize]
         {
-            self.lanes_of(mask, width, part, to);
+            self.load_mask(mask, width, part, to);
             return Ok(());
         }
-        let number = self.number(p, Width::Pred, RAX)?;
-        self.copy_number(Width::B64, RAX, number);
+        let number = self.scalar(p, Width::Pred, RAX)?;
+        self.copy_scalar(Width::B64, RAX, number);
         self.asm.push(Instruction::with1(Code::Neg_rm32, Register::EAX));
         self.asm.rr(Code::VEX_Kmovw_kr_r32, to, Register::EAX);
         Ok(())
     }
 
-    /// Conversions between integers where the result is a number.
-    pub(super) fn is_integer(scalar: Scalar) -> Option<(u32, bool)> {
+    /// The width and signedness of an integer type.
+    pub(super) fn integer(scalar: Scalar) -> Option<(u32, Signedness)> {
         match scalar {
-            Scalar::Int { bits, signed } => Some((bits, signed)),
+            Scalar::Int { bits, signed: true } => Some((bits, Signedness::Signed)),
+            Scalar::Int { bits, signed: false } => Some((bits, Signedness::Unsigned)),
             Scalar::Float(_) => None,
         }
     }

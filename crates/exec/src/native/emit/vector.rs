@@ -1,15 +1,15 @@
-//! Arithmetic on all lanes of a tile, vector by vector.
+//! Lanewise operations on vectors.
 
-use super::super::asm::{Manner, at};
-use super::{A, B, C, D, Done, E, Emit, FRAME, Part, Source, Stop, Trouble, by, ymm};
-use crate::native::alloc::Home;
-use crate::native::notes::{LATE, NAN, operand};
+use super::super::asm::{Decorators, at};
+use super::{A, B, C, D, DeoptReason, E, EmitError, EmitResult, Emitter, FRAME, Part, Source, by, ymm};
+use crate::native::alloc::Allocation;
+use crate::native::deferred::{FLUSH_PENDING, NAN_PENDING, operand_state};
 use crate::native::shape::VECTOR;
 use iced_x86::{Code, Instruction, Register};
 use roundonce_arith::{ArithOp, Format, NanRule, Operation, Rounding, Tininess};
 use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Reg, Scalar, Signedness, Width};
 
-/// `vcmpps`'s numbers of comparisons that raise nothing.
+/// The predicates of `vcmpps`, in the quiet forms.
 fn float_predicate(comparison: Comparison) -> u32 {
     match comparison {
         Comparison::Eq => 0x00,
@@ -29,15 +29,15 @@ fn float_predicate(comparison: Comparison) -> u32 {
     }
 }
 
-impl Emit<'_> {
-    /// The multiply-add family.
-    pub(super) fn float(&mut self, d: Reg, operation: &Operation, args: &[Operand; 3]) -> Done {
-        let profile = self.given.code.profile;
+impl Emitter<'_> {
+    /// The multiply-add family of operations.
+    pub(super) fn float(&mut self, d: Reg, operation: &Operation, args: &[Operand; 3]) -> EmitResult {
+        let profile = self.launch.code.profile;
         let format = operation.format;
         let width = match format {
             Format::F32 => Width::B32,
             Format::F64 => Width::B64,
-            _ => return Err(Stop::Cut),
+            _ => return Err(EmitError::Unsupported),
         };
         let canonical = format != Format::F32 || operation.saturate || profile.nan_f32 == NanRule::Canonical;
         let known = !operation.fmz
@@ -46,19 +46,19 @@ impl Emit<'_> {
             && (!operation.flush || format == Format::F32 && profile.tininess == Tininess::Result)
             && (!operation.saturate || format == Format::F32);
         if !known {
-            return Err(Stop::Cut);
+            return Err(EmitError::Unsupported);
         }
         let rounding = Some(operation.rounding).filter(|&rounding| rounding != Rounding::NearestEven);
-        // The machine flushes, or we do.
-        let flushes = operation.flush && !self.noted.flushes;
-        let eager = self.noted.eager.contains(&d);
-        let manner = Manner { rounding, ..Manner::default() };
-        // What all lanes share is fetched once.
+        // Without `DAZ` operands and results are flushed by instructions.
+        let flushes = operation.flush && !self.deferred.daz;
+        let eager = self.deferred.eager.contains(&d);
+        let decorators = Decorators { rounding, ..Decorators::default() };
+        // Uniform operands are loaded once.
         let used = &args[..operation.op.arity()];
         let mut shared = [None; 3];
         let first = Part { vector: 0, half: 0 };
         for ((slot, &arg), scratch) in shared.iter_mut().zip(used).zip([A, B, C]) {
-            if self.is_same_for_all(arg) {
+            if self.is_uniform(arg) {
                 *slot = Some(self.register(arg, width, first, scratch)?);
                 if flushes {
                     *slot = Some(self.flushed(*slot, scratch));
@@ -76,37 +76,37 @@ impl Emit<'_> {
                     *x = self.flushed(Some(*x), scratch);
                 }
             }
-            let home = self.target(d, part, D);
-            // What comes after the arithmetic is done on the way home.
-            let to = if operation.saturate || eager || flushes { D } else { home };
-            self.arithmetic(operation, width, to, x, manner);
+            let target = self.target(d, part, D);
+            // The steps after the arithmetic need a scratch register.
+            let to = if operation.saturate || eager || flushes { D } else { target };
+            self.arithmetic(operation, width, to, x, decorators);
             if operation.saturate {
-                // Of NaN and a number, and of two zeros, the second operand is taken.
-                let (zero, one) = (self.every(0, width), self.every(format.one(), width));
+                // vmaxps and vminps return the second operand if one is a NaN or both are zeros.
+                let (zero, one) = (self.broadcast_constant(0, width), self.broadcast_constant(format.one(), width));
                 let (max, min) =
                     (Code::EVEX_Vmaxps_zmm_k1z_zmm_zmmm512b32_sae, Code::EVEX_Vminps_zmm_k1z_zmm_zmmm512b32_sae);
-                self.op3(max, D, to, zero, Manner::default());
-                self.op3(min, D, D, one, Manner::default());
+                self.op3(max, D, to, zero, Decorators::default());
+                self.op3(min, D, D, one, Decorators::default());
                 if flushes {
-                    self.finish(D, LATE);
+                    self.canonicalise(D, FLUSH_PENDING);
                 }
             } else if eager || flushes {
-                let late = if operation.flush { LATE } else { 0 };
-                self.finish(D, if eager { NAN | late } else { late });
+                let late = if operation.flush { FLUSH_PENDING } else { 0 };
+                self.canonicalise(D, if eager { NAN_PENDING | late } else { late });
             }
             if width == Width::B64 {
-                self.refuse_nan(d, part, to);
+                self.exit_on_nan(d, part, to);
             }
-            if to != home && home != D {
-                self.asm.rr(Code::EVEX_Vmovaps_zmm_k1z_zmmm512, home, D);
+            if to != target && target != D {
+                self.asm.rr(Code::EVEX_Vmovaps_zmm_k1z_zmmm512, target, D);
             }
-            self.bring(d, part, home);
+            self.write_back(d, part, target);
         }
         Ok(())
     }
 
     /// Whether an operand is the same vector in all parts.
-    fn is_same_for_all(&self, arg: Operand) -> bool {
+    fn is_uniform(&self, arg: Operand) -> bool {
         self.shapes.shape(arg).is_uniform()
     }
     fn flushed(&mut self, register: Option<Register>, scratch: Register) -> Register {
@@ -117,28 +117,35 @@ impl Emit<'_> {
         self.flush(scratch);
         scratch
     }
-    /// A NaN of f64 keeps a payload by a rule that is the interpreter's.
-    fn refuse_nan(&mut self, d: Reg, part: Part, register: Register) {
+    /// A NaN of f64 keeps a payload by a rule that only the interpreter has: a side exit.
+    fn exit_on_nan(&mut self, d: Reg, part: Part, register: Register) {
         let code = Code::EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae;
-        let mask = self.held_back(d).map(|mask| {
-            self.lanes_of(mask, Width::B64, part, Register::K1);
+        let mask = self.merge_mask(d).map(|mask| {
+            self.load_mask(mask, Width::B64, part, Register::K1);
             Register::K1
         });
         let compare = Instruction::with4(code, Register::K2, register, register, 3);
-        self.asm.vector(compare, Manner { mask, ..Manner::default() });
+        self.asm.vector(compare, Decorators { mask, ..Decorators::default() });
         self.asm.rr(Code::VEX_Kortestw_kr_kr, Register::K2, Register::K2);
-        self.give_up(Code::Jne_rel32_64, Trouble::Other, 0);
+        self.side_exit(Code::Jne_rel32_64, DeoptReason::Other, 0);
     }
 
-    /// Steps 2, 6, 7 and 8 of the pipeline. `x` are the kind's operands in order.
-    fn arithmetic(&mut self, operation: &Operation, width: Width, to: Register, x: [Register; 3], manner: Manner) {
+    /// Steps 2, 6, 7 and 8 of the pipeline. `x` are the operation's operands in order.
+    fn arithmetic(
+        &mut self,
+        operation: &Operation,
+        width: Width,
+        to: Register,
+        x: [Register; 3],
+        decorators: Decorators,
+    ) {
         let wide = width == Width::B64;
         let pick = |narrow: Code, double: Code| if wide { double } else { narrow };
         let [a, b, c] = x;
         match operation.op {
             ArithOp::MulAdd | ArithOp::TruncatedMulAdd => {
                 use Code as K;
-                // The product's sign, the addend's sign: three codes, by which operand is overwritten.
+                // By the signs of product and addend: the opcodes that overwrite the first factor and the addend.
                 let (overwrite_a, overwrite_c) = match (operation.negate_product, operation.negate_addend) {
                     (false, false) => (
                         pick(
@@ -191,10 +198,10 @@ impl Emit<'_> {
                     }
                     (overwrite_c, a, b)
                 };
-                self.asm.vector(Instruction::with3(code, to, first, second), manner);
+                self.asm.vector(Instruction::with3(code, to, first, second), decorators);
             }
             ArithOp::Add => {
-                // a and the addend, which stands second.
+                // `a` and the addend, which is the second operand.
                 let (a, c) = (a, b);
                 let add =
                     pick(Code::EVEX_Vaddps_zmm_k1z_zmm_zmmm512b32_er, Code::EVEX_Vaddpd_zmm_k1z_zmm_zmmm512b64_er);
@@ -206,29 +213,29 @@ impl Emit<'_> {
                     (true, false) => (sub, c, a),
                     (true, true) => (sub, self.negated(a, width), c),
                 };
-                self.asm.vector(Instruction::with3(code, to, first, second), manner);
+                self.asm.vector(Instruction::with3(code, to, first, second), decorators);
             }
             ArithOp::Mul => {
                 let code =
                     pick(Code::EVEX_Vmulps_zmm_k1z_zmm_zmmm512b32_er, Code::EVEX_Vmulpd_zmm_k1z_zmm_zmmm512b64_er);
                 let a = if operation.negate_product { self.negated(a, width) } else { a };
-                self.asm.vector(Instruction::with3(code, to, a, b), manner);
+                self.asm.vector(Instruction::with3(code, to, a, b), decorators);
             }
         }
     }
     fn negated(&mut self, a: Register, width: Width) -> Register {
         let format = if width == Width::B64 { Format::F64 } else { Format::F32 };
-        let sign = self.every(format.sign_mask(), width);
+        let sign = self.broadcast_constant(format.sign_mask(), width);
         let code = by(width, Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpxorq_zmm_k1z_zmm_zmmm512b64);
-        self.op3(code, E, a, sign, Manner::default());
+        self.op3(code, E, a, sign, Decorators::default());
         E
     }
 
-    /// The sign bit flipped or cleared.
-    pub(super) fn sign(&mut self, d: Reg, negate: bool, format: Format, a: Operand) -> Done {
+    /// Flips or clears the sign bit.
+    pub(super) fn sign(&mut self, d: Reg, negate: bool, format: Format, a: Operand) -> EmitResult {
         let width = self.width(d);
         if !matches!(format, Format::F32 | Format::F64) {
-            return Err(Stop::Cut);
+            return Err(EmitError::Unsupported);
         }
         let (mask, narrow, wide) = match negate {
             true => {
@@ -240,17 +247,17 @@ impl Emit<'_> {
                 Code::EVEX_Vpandq_zmm_k1z_zmm_zmmm512b64,
             ),
         };
-        let mask = self.every(mask, width);
+        let mask = self.broadcast_constant(mask, width);
         for part in self.parts(d) {
-            let x = self.finished(a, width, part, A)?;
+            let x = self.canonicalised(a, width, part, A)?;
             let to = self.target(d, part, D);
-            self.op3(by(width, narrow, wide), to, x, mask, Manner::default());
-            self.bring(d, part, to);
+            self.op3(by(width, narrow, wide), to, x, mask, Decorators::default());
+            self.write_back(d, part, to);
         }
         Ok(())
     }
 
-    pub(super) fn copy(&mut self, d: Reg, a: Operand) -> Done {
+    pub(super) fn copy(&mut self, d: Reg, a: Operand) -> EmitResult {
         let width = self.width(d);
         if self.is_constant(d) {
             return Ok(());
@@ -259,19 +266,20 @@ impl Emit<'_> {
             return self.copy_mask(d, a);
         }
         if self.is_general(d) {
-            let x = self.number(a, width, Register::RAX)?;
-            return self.give(d, x, 0);
+            let x = self.scalar(a, width, Register::RAX)?;
+            return self.define(d, x, 0);
         }
-        let finishes = self.noted.eager.contains(&d);
+        let canonicalises = self.deferred.eager.contains(&d);
         for part in self.parts(d) {
-            let x = if finishes { self.finished(a, width, part, A)? } else { self.register(a, width, part, A)? };
-            self.bring(d, part, x);
+            let x =
+                if canonicalises { self.canonicalised(a, width, part, A)? } else { self.register(a, width, part, A)? };
+            self.write_back(d, part, x);
         }
         Ok(())
     }
 
-    fn copy_mask(&mut self, d: Reg, a: Operand) -> Done {
-        let Home::Mask(to) = self.homes[d.0 as usize] else { return Err(Stop::Cut) };
+    fn copy_mask(&mut self, d: Reg, a: Operand) -> EmitResult {
+        let Allocation::Mask(to) = self.allocations[d.0 as usize] else { return Err(EmitError::Unsupported) };
         for word in 0..self.mask_words() {
             self.mask_word(a, word, Register::RAX)?;
             self.set_mask_word(d, to, word);
@@ -279,13 +287,13 @@ impl Emit<'_> {
         Ok(())
     }
 
-    /// Integer arithmetic: on numbers where it can be.
-    pub(super) fn int(&mut self, d: Reg, op: IntOp, width: Width, args: &[Operand; 4]) -> Done {
+    /// Integer arithmetic: on uniform values in general registers if possible.
+    pub(super) fn int(&mut self, d: Reg, op: IntOp, width: Width, args: &[Operand; 4]) -> EmitResult {
         if self.is_constant(d) {
             return Ok(());
         }
         if self.is_general(d) {
-            return self.int_numbers(d, op, width, args);
+            return self.int_scalars(d, op, width, args);
         }
         let [a, b, c, _] = *args;
         let narrow_wide = |narrow, wide| by(width, narrow, wide);
@@ -319,106 +327,107 @@ impl Emit<'_> {
             IntOp::Max(Signedness::Unsigned) => {
                 Some(narrow_wide(K::EVEX_Vpmaxud_zmm_k1z_zmm_zmmm512b32, K::EVEX_Vpmaxuq_zmm_k1z_zmm_zmmm512b64))
             }
-            // Counts of 32 bits; by the width or more leaves nothing but the sign, as here.
+            // These treat counts of the width or more as the program does: only the sign is left.
             IntOp::Shl if width == Width::B32 => Some(K::EVEX_Vpsllvd_zmm_k1z_zmm_zmmm512b32),
             IntOp::Shr(Signedness::Unsigned) if width == Width::B32 => Some(K::EVEX_Vpsrlvd_zmm_k1z_zmm_zmmm512b32),
             IntOp::Shr(Signedness::Signed) if width == Width::B32 => Some(K::EVEX_Vpsravd_zmm_k1z_zmm_zmmm512b32),
             _ => None,
         };
         if !matches!(width, Width::B32 | Width::B64) {
-            return Err(Stop::Cut);
+            return Err(EmitError::Unsupported);
         }
         for part in self.parts(d) {
             let to = self.target(d, part, D);
             if let Some(code) = two {
-                let x = self.finished(a, width, part, A)?;
-                let y = self.finished(b, width, part, B)?;
+                let x = self.canonicalised(a, width, part, A)?;
+                let y = self.canonicalised(b, width, part, B)?;
                 if op == IntOp::MulAdd {
-                    self.op3(code, C, x, Source::Register(y), Manner::default());
-                    let z = self.finished(c, width, part, A)?;
+                    self.op3(code, C, x, Source::Register(y), Decorators::default());
+                    let z = self.canonicalised(c, width, part, A)?;
                     let add = narrow_wide(K::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32, K::EVEX_Vpaddq_zmm_k1z_zmm_zmmm512b64);
-                    self.op3(add, to, C, Source::Register(z), Manner::default());
+                    self.op3(add, to, C, Source::Register(z), Decorators::default());
                 } else {
-                    self.op3(code, to, x, Source::Register(y), Manner::default());
+                    self.op3(code, to, x, Source::Register(y), Decorators::default());
                 }
             } else {
                 match op {
                     IntOp::Shl | IntOp::Shr(_) => {
-                        let x = self.finished(a, width, part, A)?;
-                        let y = self.widened(b, part, false, B)?;
+                        let x = self.canonicalised(a, width, part, A)?;
+                        let y = self.widened(b, part, Signedness::Unsigned, B)?;
                         let code = match op {
                             IntOp::Shl => K::EVEX_Vpsllvq_zmm_k1z_zmm_zmmm512b64,
                             IntOp::Shr(Signedness::Unsigned) => K::EVEX_Vpsrlvq_zmm_k1z_zmm_zmmm512b64,
                             _ => K::EVEX_Vpsravq_zmm_k1z_zmm_zmmm512b64,
                         };
-                        self.op3(code, to, x, Source::Register(y), Manner::default());
+                        self.op3(code, to, x, Source::Register(y), Decorators::default());
                     }
                     IntOp::Not | IntOp::Neg => {
-                        let x = self.finished(a, width, part, A)?;
-                        let ones = self.every(u64::MAX, width);
+                        let x = self.canonicalised(a, width, part, A)?;
+                        let ones = self.broadcast_constant(u64::MAX, width);
                         let not =
                             narrow_wide(K::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32, K::EVEX_Vpxorq_zmm_k1z_zmm_zmmm512b64);
-                        self.op3(not, to, x, ones, Manner::default());
+                        self.op3(not, to, x, ones, Decorators::default());
                         if op == IntOp::Neg {
                             let sub = narrow_wide(
                                 K::EVEX_Vpsubd_zmm_k1z_zmm_zmmm512b32,
                                 K::EVEX_Vpsubq_zmm_k1z_zmm_zmmm512b64,
                             );
-                            self.op3(sub, to, to, ones, Manner::default());
+                            self.op3(sub, to, to, ones, Decorators::default());
                         }
                     }
                     IntOp::MulWide(sign) | IntOp::MulAddWide(sign) => {
-                        let signed = sign == Signedness::Signed;
-                        let x = self.widened(a, part, signed, A)?;
-                        let y = self.widened(b, part, signed, B)?;
-                        let code = if signed {
-                            K::EVEX_Vpmuldq_zmm_k1z_zmm_zmmm512b64
-                        } else {
-                            K::EVEX_Vpmuludq_zmm_k1z_zmm_zmmm512b64
+                        let x = self.widened(a, part, sign, A)?;
+                        let y = self.widened(b, part, sign, B)?;
+                        let code = match sign {
+                            Signedness::Signed => K::EVEX_Vpmuldq_zmm_k1z_zmm_zmmm512b64,
+                            Signedness::Unsigned => K::EVEX_Vpmuludq_zmm_k1z_zmm_zmmm512b64,
                         };
                         if matches!(op, IntOp::MulAddWide(_)) {
-                            self.op3(code, C, x, Source::Register(y), Manner::default());
+                            self.op3(code, C, x, Source::Register(y), Decorators::default());
                             let z = self.register(c, Width::B64, part, A)?;
                             let add = K::EVEX_Vpaddq_zmm_k1z_zmm_zmmm512b64;
-                            self.op3(add, to, C, Source::Register(z), Manner::default());
+                            self.op3(add, to, C, Source::Register(z), Decorators::default());
                         } else {
-                            self.op3(code, to, x, Source::Register(y), Manner::default());
+                            self.op3(code, to, x, Source::Register(y), Decorators::default());
                         }
                     }
-                    _ => return Err(Stop::Cut),
+                    _ => return Err(EmitError::Unsupported),
                 }
             }
-            self.bring(d, part, to);
+            self.write_back(d, part, to);
         }
         Ok(())
     }
 
-    /// Half a vector of 32-bit lanes as 64-bit ones.
-    fn widened(&mut self, a: Operand, part: Part, signed: bool, scratch: Register) -> Done<Register> {
-        let x = self.finished(a, Width::B32, part, scratch)?;
-        let half = if part.half == 1 && !self.is_same_for_all(a) {
+    /// Half a vector of 32-bit lanes, extended to 64 bits.
+    fn widened(&mut self, a: Operand, part: Part, sign: Signedness, scratch: Register) -> EmitResult<Register> {
+        let x = self.canonicalised(a, Width::B32, part, scratch)?;
+        let half = if part.half == 1 && !self.is_uniform(a) {
             let code = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
             self.asm.push(Instruction::with3(code, ymm(scratch), x, 1));
             scratch
         } else {
             x
         };
-        let code = if signed { Code::EVEX_Vpmovsxdq_zmm_k1z_ymmm256 } else { Code::EVEX_Vpmovzxdq_zmm_k1z_ymmm256 };
+        let code = match sign {
+            Signedness::Signed => Code::EVEX_Vpmovsxdq_zmm_k1z_ymmm256,
+            Signedness::Unsigned => Code::EVEX_Vpmovzxdq_zmm_k1z_ymmm256,
+        };
         self.asm.rr(code, scratch, ymm(half));
         Ok(scratch)
     }
 
-    pub(super) fn convert(&mut self, d: Reg, to: Scalar, from: Scalar, rounding: Rounding, a: Operand) -> Done {
+    pub(super) fn convert(&mut self, d: Reg, to: Scalar, from: Scalar, rounding: Rounding, a: Operand) -> EmitResult {
         if self.is_constant(d) {
             return Ok(());
         }
-        let Some((bits, signed)) = Self::is_integer(from) else { return Err(Stop::Cut) };
-        match Self::is_integer(to) {
-            Some((to, _)) if self.is_general(d) => self.convert_numbers(d, to, (bits, signed), a),
+        let Some((bits, sign)) = Self::integer(from) else { return Err(EmitError::Unsupported) };
+        match Self::integer(to) {
+            Some((to, _)) if self.is_general(d) => self.convert_scalars(d, to, (bits, sign), a),
             Some((64, _)) if bits == 32 => {
                 for part in self.parts(d) {
-                    let x = self.widened(a, part, signed, A)?;
-                    self.bring(d, part, x);
+                    let x = self.widened(a, part, sign, A)?;
+                    self.write_back(d, part, x);
                 }
                 Ok(())
             }
@@ -430,34 +439,40 @@ impl Emit<'_> {
                     self.asm.rr(Code::EVEX_Vpmovqd_ymmm256_k1z_zmm, ymm(D), high);
                     let code = Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
                     self.asm.push(Instruction::with4(code, D, C, ymm(D), 1));
-                    self.bring(d, part, D);
+                    self.write_back(d, part, D);
                 }
                 Ok(())
             }
             None if bits == 32 && to == Scalar::Float(Format::F32) => {
-                let code = if signed {
-                    Code::EVEX_Vcvtdq2ps_zmm_k1z_zmmm512b32_er
-                } else {
-                    Code::EVEX_Vcvtudq2ps_zmm_k1z_zmmm512b32_er
+                let code = match sign {
+                    Signedness::Signed => Code::EVEX_Vcvtdq2ps_zmm_k1z_zmmm512b32_er,
+                    Signedness::Unsigned => Code::EVEX_Vcvtudq2ps_zmm_k1z_zmmm512b32_er,
                 };
                 let rounding = Some(rounding).filter(|&rounding| rounding != Rounding::NearestEven);
                 for part in self.parts(d) {
-                    let x = self.finished(a, Width::B32, part, A)?;
+                    let x = self.canonicalised(a, Width::B32, part, A)?;
                     let to = self.target(d, part, D);
-                    self.asm.vector(Instruction::with2(code, to, x), Manner { rounding, ..Manner::default() });
-                    self.bring(d, part, to);
+                    self.asm.vector(Instruction::with2(code, to, x), Decorators { rounding, ..Decorators::default() });
+                    self.write_back(d, part, to);
                 }
                 Ok(())
             }
-            _ => Err(Stop::Cut),
+            _ => Err(EmitError::Unsupported),
         }
     }
 
-    pub(super) fn compare(&mut self, d: Reg, comparison: Comparison, of: Comparand, a: Operand, b: Operand) -> Done {
+    pub(super) fn compare(
+        &mut self,
+        d: Reg,
+        comparison: Comparison,
+        of: Comparand,
+        a: Operand,
+        b: Operand,
+    ) -> EmitResult {
         let (width, code, number) = match of {
             Comparand::Float(Format::F32, flush) => {
-                if flush && !self.noted.flushes {
-                    return Err(Stop::Cut);
+                if flush && !self.deferred.daz {
+                    return Err(EmitError::Unsupported);
                 }
                 let code = Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae;
                 (Width::B32, code, float_predicate(comparison))
@@ -465,11 +480,11 @@ impl Emit<'_> {
             Comparand::Float(Format::F64, false) => {
                 (Width::B64, Code::EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae, float_predicate(comparison))
             }
-            Comparand::Float(..) => return Err(Stop::Cut),
+            Comparand::Float(..) => return Err(EmitError::Unsupported),
             Comparand::Signed(width) | Comparand::Unsigned(width) => {
                 if self.is_general(d) {
-                    self.compare_numbers(comparison, of, a, b)?;
-                    return self.give(d, Register::RAX, 0);
+                    self.compare_scalars(comparison, of, a, b)?;
+                    return self.define(d, Register::RAX, 0);
                 }
                 let number = match comparison {
                     Comparison::Eq => 0,
@@ -478,7 +493,7 @@ impl Emit<'_> {
                     Comparison::Ne => 4,
                     Comparison::Ge => 5,
                     Comparison::Gt => 6,
-                    _ => return Err(Stop::Cut),
+                    _ => return Err(EmitError::Unsupported),
                 };
                 let signed = matches!(of, Comparand::Signed(_));
                 let code = match (width, signed) {
@@ -486,20 +501,20 @@ impl Emit<'_> {
                     (Width::B32, false) => Code::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8,
                     (Width::B64, true) => Code::EVEX_Vpcmpq_kr_k1_zmm_zmmm512b64_imm8,
                     (Width::B64, false) => Code::EVEX_Vpcmpuq_kr_k1_zmm_zmmm512b64_imm8,
-                    _ => return Err(Stop::Cut),
+                    _ => return Err(EmitError::Unsupported),
                 };
                 (width, code, number)
             }
         };
-        // Comparisons of floats look at no NaN's payload; those of integers look at all bits.
-        let finishes = !matches!(of, Comparand::Float(..));
-        let late = [a, b].iter().any(|&arg| operand(&self.notes, arg) & LATE != 0);
-        if !finishes && late && !self.noted.flushes {
-            return Err(Stop::Cut);
+        // Comparisons of floats do not depend on a NaN's payload; those of integers depend on all bits.
+        let canonicalises = !matches!(of, Comparand::Float(..));
+        let late = [a, b].iter().any(|&arg| operand_state(&self.states, arg) & FLUSH_PENDING != 0);
+        if !canonicalises && late && !self.deferred.daz {
+            return Err(EmitError::Unsupported);
         }
-        let one = |emit: &mut Self, part: Part, to: Register| -> Done {
-            let (x, y) = if finishes {
-                (emit.finished(a, width, part, A)?, emit.finished(b, width, part, B)?)
+        let one = |emit: &mut Self, part: Part, to: Register| -> EmitResult {
+            let (x, y) = if canonicalises {
+                (emit.canonicalised(a, width, part, A)?, emit.canonicalised(b, width, part, B)?)
             } else {
                 (emit.register(a, width, part, A)?, emit.register(b, width, part, B)?)
             };
@@ -511,17 +526,17 @@ impl Emit<'_> {
             one(self, Part { vector: 0, half: 0 }, k2)?;
             return self.first_lane(d, k2);
         }
-        let Home::Mask(to) = self.homes[d.0 as usize] else { return Err(Stop::Cut) };
+        let Allocation::Mask(to) = self.allocations[d.0 as usize] else { return Err(EmitError::Unsupported) };
         for vector in 0..self.shapes.lanes / VECTOR {
             one(self, Part { vector, half: 0 }, k2)?;
             if width == Width::B64 {
                 one(self, Part { vector, half: 1 }, k3)?;
                 self.asm.push(Instruction::with3(Code::VEX_Kunpckbw_kr_kr_kr, k2, k3, k2));
             }
-            if let Some(mask) = self.held_back(d) {
-                // The others' bits stay.
+            if let Some(mask) = self.merge_mask(d) {
+                // The other lanes keep their bits.
                 let k1 = Register::K1;
-                self.lanes_of(mask, Width::B32, Part { vector, half: 0 }, k1);
+                self.load_mask(mask, Width::B32, Part { vector, half: 0 }, k1);
                 self.asm.rm(Code::VEX_Kmovw_kr_km16, k3, at(FRAME, to + 2 * vector as i64));
                 self.asm.push(Instruction::with3(Code::VEX_Kandw_kr_kr_kr, k2, k2, k1));
                 self.asm.push(Instruction::with3(Code::VEX_Kandnw_kr_kr_kr, k3, k1, k3));
@@ -532,29 +547,29 @@ impl Emit<'_> {
         Ok(())
     }
 
-    pub(super) fn select(&mut self, d: Reg, p: Operand, a: Operand, b: Operand) -> Done {
+    pub(super) fn select(&mut self, d: Reg, p: Operand, a: Operand, b: Operand) -> EmitResult {
         let width = self.width(d);
         if self.is_constant(d) {
             return Ok(());
         }
         if width == Width::Pred {
-            return Err(Stop::Cut);
+            return Err(EmitError::Unsupported);
         }
         if self.is_general(d) {
-            return self.select_numbers(d, p, a, b);
+            return self.select_scalars(d, p, a, b);
         }
-        let finishes = self.noted.eager.contains(&d);
+        let canonicalises = self.deferred.eager.contains(&d);
         let code = by(width, Code::EVEX_Vblendmps_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vblendmpd_zmm_k1z_zmm_zmmm512b64);
         for part in self.parts(d) {
-            let (x, y) = if finishes {
-                (self.finished(a, width, part, A)?, self.finished(b, width, part, B)?)
+            let (x, y) = if canonicalises {
+                (self.canonicalised(a, width, part, A)?, self.canonicalised(b, width, part, B)?)
             } else {
                 (self.register(a, width, part, A)?, self.register(b, width, part, B)?)
             };
             self.mask(p, width, part, Register::K3)?;
             let to = self.target(d, part, D);
-            self.op3(code, to, y, Source::Register(x), Manner::masked(Register::K3));
-            self.bring(d, part, to);
+            self.op3(code, to, y, Source::Register(x), Decorators::masked(Register::K3));
+            self.write_back(d, part, to);
         }
         Ok(())
     }

@@ -1,14 +1,14 @@
-//! The fused multiply-add where nothing is special: operands and result normal, the sum not zero.
+//! The fast path of the fused multiply-add: operands and result are normal, the sum is not zero.
 //!
-//! Steps 3 to 5 and 9 of the pipeline change nothing there, and what is left of it needs no case distinction that a
-//! processor cannot foresee. Everything else is the pipeline's. It is a short cut, not a second meaning: the tests hold
-//! it against the pipeline as they hold the vector kernels.
+//! Steps 3 to 5 and 9 of the pipeline change nothing there, and the rest needs no unpredictable branch. Everything else
+//! goes through the pipeline. The tests compare this path with the judges as they compare the pipeline and the vector
+//! kernels.
 
-use crate::round::{Exact, round_ordinary};
+use crate::round::{ExactValue, round_normal};
 use crate::wide::Wide;
 use crate::{Format, Outcome, Rounding};
 
-/// Steps 6 to 8 of a × b + c; nothing where anything is special.
+/// Steps 6 to 8 of a × b + c; `None` for a special case.
 #[inline(always)]
 pub(crate) fn mul_add<W: Wide>(format: Format, rounding: Rounding, [a, b, c]: [u64; 3]) -> Option<Outcome> {
     let field = |bits: u64| ((bits >> format.frac_bits()) & format.exp_max()) as i32;
@@ -17,7 +17,7 @@ pub(crate) fn mul_add<W: Wide>(format: Format, rounding: Rounding, [a, b, c]: [u
     if !(normal(ea) & normal(eb) & normal(ec)) {
         return None;
     }
-    // As the pipeline places them: the leading bits at the third or fourth place from the top.
+    // Aligned as in the pipeline: the leading bits at the third or fourth position from the top.
     let significand = |bits: u64| (bits & format.frac_mask()) | format.smallest_normal();
     let (product_shift, addend_shift) = (W::BITS - 2 - 2 * format.precision(), W::BITS - 2 - format.precision());
     let product = W::product(significand(a), significand(b)) << product_shift;
@@ -28,14 +28,14 @@ pub(crate) fn mul_add<W: Wide>(format: Format, rounding: Rounding, [a, b, c]: [u
 
     let product_negative = format.is_negative(a ^ b);
     let differ = product_negative != format.is_negative(c);
-    let apart = product_quantum - addend_quantum;
+    let distance = product_quantum - addend_quantum;
     let (high, low, high_negative) =
-        if apart >= 0 { (product, addend, product_negative) } else { (addend, product, product_negative ^ differ) };
-    let low = low.shift_right_sticky(apart.unsigned_abs());
-    // The difference as two's complement, then its magnitude: no branch on which term is larger.
+        if distance >= 0 { (product, addend, product_negative) } else { (addend, product, product_negative ^ differ) };
+    let low = low.shift_right_sticky(distance.unsigned_abs());
+    // The difference in two's complement, then its magnitude: no branch on which term is larger.
     let sum = high.add_or_subtract(low, differ);
-    let below = sum.leading_zeros() == 0;
-    let significand = W::ZERO.add_or_subtract(sum, below);
+    let borrow = sum.leading_zeros() == 0;
+    let significand = W::ZERO.add_or_subtract(sum, borrow);
     let quantum = product_quantum.max(addend_quantum);
-    round_ordinary(format, rounding, Exact { negative: high_negative ^ below, quantum, significand })
+    round_normal(format, rounding, ExactValue { negative: high_negative ^ borrow, quantum, significand })
 }

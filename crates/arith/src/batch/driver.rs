@@ -1,4 +1,4 @@
-//! The loop of all kernels over the lanes of their operands.
+//! The loop of all kernels over their operands' vectors.
 #![allow(unsafe_code)]
 
 use core::mem::MaybeUninit;
@@ -6,78 +6,78 @@ use core::mem::MaybeUninit;
 use super::vector::{Factor, Mode, Plan, Vector, step, steps};
 use super::{Job, Lane, Source};
 
-/// Vectors of a turn of the main loop.
+/// Vectors of an iteration of the unrolled main loop.
 const VECTORS: usize = 4;
-/// Lanes of the largest turn.
-const TURN: usize = VECTORS * 16;
+/// Lanes of the largest iteration.
+const MAX_STRIDE: usize = VECTORS * 16;
 
-/// A turn of one value, in whole cache lines.
+/// One value repeated for an iteration, in whole cache lines.
 #[repr(align(64))]
-struct Uniform<T>([T; TURN]);
+struct Uniform<T>([T; MAX_STRIDE]);
 
-/// A stream of lanes: the next ones, and how far it moves in a turn (nowhere if it is uniform).
-struct Stream<T> {
+/// A position in an operand's lanes, and how far it moves in an iteration (0 if the operand is uniform).
+struct Cursor<T> {
     next: *const T,
-    turn: usize,
+    stride: usize,
 }
 
-impl<T: Lane> Stream<T> {
-    /// `buffer` must outlive the stream, as must the slice or `out`.
+impl<T: Lane> Cursor<T> {
+    /// `buffer` must outlive the cursor, as must the slice or `out`.
     #[inline(always)]
-    fn new(source: &Source<'_, T>, out: *const T, buffer: &mut MaybeUninit<Uniform<T>>, turn: usize) -> Stream<T> {
+    fn new(source: &Source<'_, T>, out: *const T, buffer: &mut MaybeUninit<Uniform<T>>, stride: usize) -> Cursor<T> {
         match source {
-            Source::Slice(slice) => Stream { next: slice.as_ptr(), turn },
-            Source::Out => Stream { next: out, turn },
+            Source::Slice(slice) => Cursor { next: slice.as_ptr(), stride },
+            Source::Out => Cursor { next: out, stride },
             Source::Uniform(value) => {
                 let buffer = buffer.as_mut_ptr().cast::<T>();
-                for lane in 0..turn {
-                    // SAFETY: a turn is at most `TURN` lanes.
+                for lane in 0..stride {
+                    // SAFETY: an iteration is at most `MAX_STRIDE` lanes.
                     unsafe { buffer.add(lane).write(*value) };
                 }
-                Stream { next: buffer, turn: 0 }
+                Cursor { next: buffer, stride: 0 }
             }
         }
     }
 
     /// # Safety
-    /// A stream that is not uniform must have this many lanes left, at most a turn.
+    /// If the operand is not uniform it must have this many lanes left, at most an iteration's.
     #[inline(always)]
     unsafe fn advance(&mut self, lanes: usize) {
-        // SAFETY: the caller's word.
-        self.next = unsafe { self.next.add(lanes.min(self.turn)) };
+        // SAFETY: as required of the caller.
+        self.next = unsafe { self.next.add(lanes.min(self.stride)) };
     }
 }
 
-/// The loop over a job's vectors.
+/// Runs the kernel over a job's vectors.
 #[inline(always)]
-pub(super) fn sweep<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, const MODE: Mode>(
+pub(super) fn for_each_vector<V: Vector, F: Factor<V>, const ROUND: i32, const OP: u8, const MODE: Mode>(
     job: &Job<'_, F::Lane, V::Lane>,
     out: &mut [V::Lane],
 ) {
     let plan = Plan::<V>::new(job);
     let length = out.len();
-    let turn = VECTORS * V::LANES;
+    let stride = VECTORS * V::LANES;
     let base = out.as_mut_ptr();
     let (mut uniform_a, mut uniform_b) = (MaybeUninit::uninit(), MaybeUninit::uninit());
     let mut uniform_c = MaybeUninit::uninit();
     // A factor is `Out` only where both types are the same (`Batch` checks it).
-    let mut a = Stream::new(job.factors[0], base.cast_const().cast(), &mut uniform_a, turn);
-    let mut b = Stream::new(job.factors[1], base.cast_const().cast(), &mut uniform_b, turn);
-    let mut c = Stream::new(job.addend, base.cast_const(), &mut uniform_c, turn);
+    let mut a = Cursor::new(job.factors[0], base.cast_const().cast(), &mut uniform_a, stride);
+    let mut b = Cursor::new(job.factors[1], base.cast_const().cast(), &mut uniform_b, stride);
+    let mut c = Cursor::new(job.addend, base.cast_const(), &mut uniform_c, stride);
     let mut done = 0;
-    let streaming = job.streams(length);
-    // Stores around the cache want `out` aligned: so many lanes come first, fewer than a vector's.
+    let nontemporal = job.bypasses_cache(length);
+    // Non-temporal stores need `out` aligned: so many lanes come first, fewer than a vector's.
     let size = size_of::<V::Lane>();
     let unaligned = base.addr().wrapping_neg() % (V::LANES * size) / size;
-    let mut first = if streaming { unaligned.min(length) } else { 0 };
-    // A loop for each way to store.
-    macro_rules! turns {
+    let mut first = if nontemporal { unaligned.min(length) } else { 0 };
+    // One loop for each kind of store.
+    macro_rules! unrolled_loop {
         ($store:ident) => {
-            while length - done >= turn {
-                // SAFETY: each stream has `turn` lanes from `next` on: a slice and `out` have `length` lanes, of which
-                // `done` lie behind, and a uniform has a turn. Arrays of integers need no more than their elements'
-                // alignment; where a store wants more, `out` is aligned from `done` on. What is read of `out` is a copy
-                // by the time that anything is written there.
+            while length - done >= stride {
+                // SAFETY: each cursor has `stride` lanes from `next` on: a slice and `out` have `length` lanes, of which
+                // `done` are processed, and a uniform has an iteration's. Arrays of integers need no more than their
+                // elements' alignment; where a store needs more, `out` is aligned from `done` on. What is read from
+                // `out` is copied before anything is written there.
                 unsafe {
                     let load = |number: usize| {
                         let at = number * V::LANES;
@@ -88,7 +88,7 @@ pub(super) fn sweep<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, c
                         |number: usize, vector: V| vector.$store(&mut *base.add(done + number * V::LANES).cast());
                     let operands = [load(0), load(1), load(2), load(3)];
                     if let Some([zeroth, first, second, third]) =
-                        steps::<V, ROUND, KIND, MODE, VECTORS>(&plan, operands)
+                        steps::<V, ROUND, OP, MODE, VECTORS>(&plan, operands)
                     {
                         store(0, zeroth);
                         store(1, first);
@@ -96,35 +96,35 @@ pub(super) fn sweep<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, c
                         store(3, third);
                     } else {
                         for number in 0..VECTORS {
-                            store(number, step::<V, ROUND, KIND, MODE>(&plan, load(number)));
+                            store(number, step::<V, ROUND, OP, MODE>(&plan, load(number)));
                         }
                     }
-                    a.next = a.next.add(a.turn);
-                    b.next = b.next.add(b.turn);
-                    c.next = c.next.add(c.turn);
+                    a.next = a.next.add(a.stride);
+                    b.next = b.next.add(b.stride);
+                    c.next = c.next.add(c.stride);
                 }
-                done += turn;
+                done += stride;
             }
         };
     }
     loop {
         if first == 0 {
-            if streaming {
-                turns!(stream);
+            if nontemporal {
+                unrolled_loop!(store_nontemporal);
             } else {
-                turns!(store);
+                unrolled_loop!(store);
             }
         }
         if done == length {
             break;
         }
-        // What is left over, a vector at a time, through arrays where it is less.
+        // The rest, one vector at a time, through arrays if it is less than a vector.
         let count = if first > 0 { first } else { V::LANES.min(length - done) };
         first = 0;
         let [mut fa, mut fb] = [F::Array::default(); 2];
         let [mut vc, mut result] = [V::Array::default(); 2];
         let (mut pa, mut pb, mut pc) = (a.next, b.next, c.next);
-        // SAFETY: each stream has `count` lanes from `next` on, so does `out` from `done` on, and the arrays have
+        // SAFETY: each cursor has `count` lanes from `next` on, so does `out` from `done` on, and the arrays have
         // `LANES`, which is no fewer.
         unsafe {
             if count < V::LANES {
@@ -134,12 +134,12 @@ pub(super) fn sweep<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, c
                 (pa, pb, pc) = (fa.as_ref().as_ptr(), fb.as_ref().as_ptr(), vc.as_ref().as_ptr());
             }
             let abc = [F::load(&*pa.cast()), F::load(&*pb.cast()), V::load(&*pc.cast())];
-            let vector = step::<V, ROUND, KIND, MODE>(&plan, abc);
+            let vector = step::<V, ROUND, OP, MODE>(&plan, abc);
             if count < V::LANES {
                 vector.store(&mut result);
                 base.add(done).copy_from_nonoverlapping(result.as_ref().as_ptr(), count);
-            } else if streaming {
-                vector.stream(&mut *base.add(done).cast());
+            } else if nontemporal {
+                vector.store_nontemporal(&mut *base.add(done).cast());
             } else {
                 vector.store(&mut *base.add(done).cast());
             }
@@ -149,7 +149,7 @@ pub(super) fn sweep<V: Vector, F: Factor<V>, const ROUND: i32, const KIND: u8, c
         }
         done += count;
     }
-    if streaming {
-        V::order_streams();
+    if nontemporal {
+        V::store_fence();
     }
 }

@@ -1,0 +1,371 @@
+//! Compiled regions: how one is made from the analyses, and the code cache that a launch's workers share.
+
+use super::LaunchConstants;
+use super::alloc::{Allocation, allocate, contains, live_at_exit};
+use super::call::{Executable, FrameChunk};
+use super::deferred::Deferred;
+use super::emit::{self, EmitError};
+use super::frame::{Access, AccessSite, Frame, LiveLocation, LiveReg, header, record};
+use super::inactive::InactiveLiveness;
+use super::region::{Exit, ProgramPoint, Region};
+use super::run::put;
+use super::shape::{Shapes, TileLayout, VectorShape};
+use roundonce_ir::{Op, Operand, Reg, Role, Space};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a register holds when a region begins.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Input {
+    /// Zero, as every register at the kernel's start.
+    Zero,
+    /// A number for each tile plus this pattern, given for as many lanes as the largest tile has.
+    Scalar(Vec<i64>),
+    /// Anything.
+    Varying,
+}
+
+/// Lanes of the largest tile.
+pub(crate) const MAX_TILE: usize = 128;
+/// Lanes of the smallest tile, of which all sizes are multiples.
+pub(crate) const MIN_TILE: usize = 16;
+
+/// How a region is compiled.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub(crate) struct CompileMode {
+    /// Each store is the boundary of a region and runs in the interpreter.
+    pub(crate) isolate_stores: bool,
+    /// Lanes of a tile may diverge.
+    pub(crate) divergent: bool,
+}
+
+/// A region's code, its initial frame, its inputs and outputs: shared by all workers.
+#[derive(Debug)]
+pub(crate) struct CompiledRegion {
+    pub(super) executable: Executable,
+    /// As it is before the first run.
+    pub(super) frame: Vec<FrameChunk>,
+    pub(super) sites: Vec<AccessSite>,
+    /// Registers that may hold more than one value in a run of the region.
+    pub(super) redefined: Vec<bool>,
+    pub(super) inputs: Vec<LiveReg>,
+    pub(super) outputs: Vec<Vec<LiveReg>>,
+    /// Every column that some exit writes, by register.
+    pub(crate) columns: Vec<(Reg, i64)>,
+    pub(super) patterns: Vec<Vec<i64>>,
+    pub(crate) exits: Vec<Exit>,
+    /// Lanes of a tile.
+    pub(crate) lanes: usize,
+    /// Words of a tile's record.
+    pub(super) record_words: usize,
+    /// In divergent code: for each exit the first word in a tile's record of the mask of lanes that took it.
+    pub(super) exit_words: Vec<usize>,
+}
+
+/// A live-in or live-out value, as the caller sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum LiveValue<'a> {
+    Constant(u64),
+    /// A word of the tile's record, plus a pattern.
+    Scalar(usize, &'a [i64]),
+    /// The column whose address is at this offset in the frame.
+    Column(i64),
+}
+
+impl CompiledRegion {
+    /// Compiles the region from a point on. `inputs` are the registers that may be read from there on.
+    pub(crate) fn compile(
+        launch: &LaunchConstants<'_>,
+        start: ProgramPoint,
+        inputs: &[(Reg, Input)],
+        mode: CompileMode,
+    ) -> Option<CompiledRegion> {
+        let threads = launch.config.threads();
+        let whole_warps = |lanes: usize| lanes.is_multiple_of(32) || lanes == threads;
+        let tiles = [MAX_TILE, 64, 32, MIN_TILE].into_iter().filter(|&lanes| whole_warps(lanes));
+        let mut plan = Plan::new(launch, start, inputs, mode);
+        let mut best: Option<(u64, TileLayout, Draft)> = None;
+        // The largest tile whose values fit the processor's registers.
+        for lanes in tiles {
+            let Some(tile) = TileLayout::new(launch.config.block, lanes) else { continue };
+            let Some(draft) = plan.draft(&tile) else { continue };
+            let cost = draft.spill_cost * 1024 / lanes as u64;
+            if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
+                best = Some((cost, tile, draft));
+            }
+            if cost == 0 {
+                break;
+            }
+        }
+        let (_, tile, draft) = best?;
+        let compiled = plan.compile(&tile, draft)?;
+        if compiled.shared_conflict() && !mode.isolate_stores {
+            let mut plan = Plan::new(launch, start, inputs, CompileMode { isolate_stores: true, ..mode });
+            let draft = plan.draft(&tile)?;
+            return plan.compile(&tile, draft);
+        }
+        Some(compiled)
+    }
+    fn shared_conflict(&self) -> bool {
+        let shared: Vec<&AccessSite> = self.sites.iter().filter(|site| site.space == Space::Shared).collect();
+        shared.iter().enumerate().any(|(index, a)| shared[..index].iter().any(|b| self.may_conflict(a, b)))
+    }
+
+    /// Whether it expects all registers to be zero.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.inputs.iter().all(|input| matches!(input.location, LiveLocation::Constant(0)))
+    }
+    /// Whether it takes lanes from the kernel's start to its end.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.is_fresh() && self.exits.iter().all(|&exit| exit == Exit::Ended)
+    }
+    /// The live-in values, as the caller must pass them.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = (Reg, LiveValue<'_>)> {
+        self.inputs.iter().map(|live| (live.reg, self.live_value(live)))
+    }
+    /// The live-in values that are passed in columns.
+    pub(crate) fn input_columns(&self) -> impl Iterator<Item = (Reg, i64)> + '_ {
+        self.inputs().filter_map(|(reg, value)| match value {
+            LiveValue::Column(at) => Some((reg, at)),
+            _ => None,
+        })
+    }
+    /// The live-in values that are passed in the tiles' records.
+    pub(crate) fn input_words(&self) -> impl Iterator<Item = (Reg, usize)> + '_ {
+        self.inputs().filter_map(|(reg, value)| match value {
+            LiveValue::Scalar(word, _) => Some((reg, word)),
+            _ => None,
+        })
+    }
+    /// The live-out values of an exit.
+    pub(crate) fn outputs(&self, exit: usize) -> impl Iterator<Item = (Reg, LiveValue<'_>)> {
+        self.outputs[exit].iter().map(|live| (live.reg, self.live_value(live)))
+    }
+    fn live_value(&self, live: &LiveReg) -> LiveValue<'_> {
+        match live.location {
+            LiveLocation::Constant(bits) => LiveValue::Constant(bits),
+            LiveLocation::Word { word, pattern } => LiveValue::Scalar(word, &self.patterns[pattern]),
+            LiveLocation::Column(at) => LiveValue::Column(at),
+        }
+    }
+    /// Whether two sites in one segment might see each other's lanes.
+    pub(super) fn may_conflict(&self, a: &AccessSite, b: &AccessSite) -> bool {
+        if a.access == Access::Load && b.access == Access::Load {
+            return false;
+        }
+        let (Operand::Reg(reg), true) = (a.address, a.address == b.address) else { return true };
+        let VectorShape::Scalar(pattern) = a.shape else { return true };
+        // The same address in both: the lanes' accesses are disjoint if the pattern's steps are as long as an access.
+        let from = a.offset.min(b.offset);
+        let to = (a.offset + a.length as i64).max(b.offset + b.length as i64);
+        let mut starts = self.patterns[pattern].clone();
+        starts.sort_unstable();
+        let disjoint = starts.windows(2).all(|pair| pair[1] - pair[0] >= to - from);
+        self.redefined[reg.0 as usize] || !disjoint
+    }
+}
+
+/// The code cache that the workers of a launch share, by entry point.
+#[derive(Default, Debug)]
+pub(crate) struct CodeCache(Mutex<BTreeMap<(ProgramPoint, CompileMode), Versions>>);
+
+/// The code for one entry point: a version for each combination of input shapes.
+type Versions = Vec<Arc<CompiledRegion>>;
+
+impl CodeCache {
+    /// The version that fits, compiled now if there is none. The lock is held meanwhile: other workers would compile the
+    /// same.
+    pub(crate) fn get(
+        &self,
+        start: ProgramPoint,
+        mode: CompileMode,
+        fits: impl Fn(&CompiledRegion) -> bool,
+        make: impl FnOnce() -> Option<CompiledRegion>,
+    ) -> Option<Arc<CompiledRegion>> {
+        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let versions = cache.entry((start, mode)).or_default();
+        if let Some(known) = versions.iter().find(|code| fits(code)) {
+            return Some(known.clone());
+        }
+        let made = Arc::new(make()?);
+        versions.push(made.clone());
+        Some(made)
+    }
+}
+
+/// A compilation in progress: what was found to be unsupported so far.
+struct Plan<'a> {
+    launch: &'a LaunchConstants<'a>,
+    start: ProgramPoint,
+    inputs: &'a [(Reg, Input)],
+    boundaries: BTreeSet<ProgramPoint>,
+    eager: BTreeSet<Reg>,
+    mode: CompileMode,
+}
+
+/// All that precedes code emission.
+struct Draft {
+    region: Region,
+    frame: Frame,
+    shapes: Shapes,
+    inputs: Vec<LiveReg>,
+    allocations: Vec<Allocation>,
+    /// The cost of spilling: vectors in the frame, weighted by use.
+    spill_cost: u64,
+}
+
+impl<'a> Plan<'a> {
+    fn new(
+        launch: &'a LaunchConstants<'a>,
+        start: ProgramPoint,
+        inputs: &'a [(Reg, Input)],
+        mode: CompileMode,
+    ) -> Plan<'a> {
+        let mut boundaries = BTreeSet::new();
+        if mode.isolate_stores {
+            for (block, decoded) in launch.code.blocks.iter().enumerate() {
+                for (at, inst) in decoded.insts.iter().enumerate() {
+                    if matches!(inst.op, Op::Store { .. }) {
+                        boundaries.insert(ProgramPoint { block, at });
+                    }
+                }
+            }
+        }
+        Plan { launch, start, inputs, boundaries, eager: BTreeSet::new(), mode }
+    }
+
+    /// The inputs that the region uses or defines.
+    fn touched(&self, region: &Region) -> Vec<&'a (Reg, Input)> {
+        let mut touched = vec![false; self.launch.code.kernel.registers.len()];
+        for (index, node) in region.nodes.iter().enumerate() {
+            for inst in region.insts(self.launch.code, index) {
+                inst.op.registers(|_: Role, reg| touched[reg.0 as usize] = true);
+                if let Some(guard) = inst.guard {
+                    touched[guard.pred.0 as usize] = true;
+                }
+            }
+            if let super::region::Next::Branch { pred, .. } = node.next {
+                touched[pred.0 as usize] = true;
+            }
+        }
+        self.inputs.iter().filter(|(reg, _)| touched[reg.0 as usize]).collect()
+    }
+
+    /// The shapes of a region's registers, and the location of each input.
+    fn shapes(
+        &self,
+        region: &Region,
+        tile: &TileLayout,
+        frame: &mut Frame,
+    ) -> (Shapes, InactiveLiveness, Vec<LiveReg>) {
+        let mut tile = tile.clone();
+        let mut live_in = Vec::new();
+        let mut known = Vec::new();
+        for (reg, input) in self.touched(region) {
+            let (location, shape) = match input {
+                Input::Zero => (LiveLocation::Constant(0), VectorShape::Constant(0)),
+                Input::Scalar(pattern) => {
+                    let pattern = tile.pattern(pattern[..tile.lanes].to_vec());
+                    (LiveLocation::Word { word: frame.record_word(), pattern }, VectorShape::Scalar(pattern))
+                }
+                Input::Varying => (LiveLocation::Column(frame.reserve(8, 8)), VectorShape::Varying),
+            };
+            live_in.push(LiveReg { reg: *reg, location });
+            known.push((*reg, shape));
+        }
+        let (shapes, inactive) = Shapes::analyse(self.launch, region, &known, tile, self.mode.divergent);
+        (shapes, inactive, live_in)
+    }
+
+    fn draft(&self, tile: &TileLayout) -> Option<Draft> {
+        let region = Region::build(self.launch.code, self.start, &self.boundaries, self.mode)?;
+        let mut frame = Frame::new();
+        let (shapes, inactive, inputs) = self.shapes(&region, tile, &mut frame);
+        let (allocations, spill_cost) = allocate(self.launch.code, &region, &shapes, &inactive, &mut frame);
+        Some(Draft { region, frame, shapes, inputs, allocations, spill_cost })
+    }
+
+    fn compile(&mut self, tile: &TileLayout, first: Draft) -> Option<CompiledRegion> {
+        let launch = self.launch;
+        let mut draft = first;
+        loop {
+            let Draft { region, frame, shapes, inputs, allocations, .. } = draft;
+            let read: Vec<Reg> = inputs.iter().map(|input| input.reg).collect();
+            let deferred = Deferred::analyse(launch.code, &region, &read, &self.eager);
+            if self.start != (ProgramPoint { block: 0, at: 0 }) && !region.is_worthwhile() {
+                return None;
+            }
+            match emit::region(launch, &region, &shapes, &deferred, &allocations, frame, &inputs) {
+                Ok(emitted) => return self.finish(emitted, &region, &shapes, &deferred, inputs),
+                Err((EmitError::NeedsEager(reg), _)) if self.eager.insert(reg) => {}
+                Err((_, Some(point))) if point != self.start && self.boundaries.insert(point) => {}
+                Err(_) => return None,
+            }
+            draft = self.draft(tile)?;
+        }
+    }
+
+    fn finish(
+        &self,
+        emitted: emit::Emitted,
+        region: &Region,
+        shapes: &Shapes,
+        deferred: &Deferred,
+        inputs: Vec<LiveReg>,
+    ) -> Option<CompiledRegion> {
+        let executable = Executable::new(&emitted.code)?;
+        let mut bytes = emitted.frame.bytes();
+        bytes.resize(bytes.len().next_multiple_of(64), 0);
+        let frame = bytes.chunks_exact(64).map(|chunk| FrameChunk(core::array::from_fn(|at| chunk[at]))).collect();
+        // MXCSR: round to nearest, all exceptions masked; 0x40 is DAZ.
+        let environment: u64 = if deferred.daz { 0x1fc0 } else { 0x1f80 };
+        let record_words = record::VALUES + emitted.frame.record_values;
+        let (sites, outputs, exit_words, lanes) =
+            (emitted.frame.sites, emitted.outputs, emitted.exit_words, shapes.lanes);
+        let (patterns, exits) = (shapes.patterns().to_vec(), region.exits.clone());
+        let redefined = self.redefined(region);
+        let mut columns: Vec<(Reg, i64)> = outputs.iter().flatten().filter_map(LiveReg::column).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        let mut compiled = CompiledRegion {
+            executable,
+            frame,
+            sites,
+            redefined,
+            inputs,
+            outputs,
+            columns,
+            patterns,
+            exits,
+            lanes,
+            record_words,
+            exit_words,
+        };
+        put(&mut compiled.frame, header::SAVED, environment << 32);
+        Some(compiled)
+    }
+
+    /// Registers with several definitions, an input being one, or with one in a loop.
+    fn redefined(&self, region: &Region) -> Vec<bool> {
+        let mut definitions = vec![0u32; self.launch.code.kernel.registers.len()];
+        for (reg, _) in self.touched(region) {
+            definitions[reg.0 as usize] += 1;
+        }
+        for (node, depth) in region.loop_depths().into_iter().enumerate() {
+            for inst in region.insts(self.launch.code, node) {
+                inst.op.registers(|role, reg| {
+                    if role == Role::Def {
+                        definitions[reg.0 as usize] += 1 + depth;
+                    }
+                });
+            }
+        }
+        definitions.into_iter().map(|count| count > 1).collect()
+    }
+}
+
+/// The registers that are live at a point.
+pub(crate) fn live_registers(launch: &LaunchConstants<'_>, start: ProgramPoint) -> Vec<Reg> {
+    let live = live_at_exit(launch.code, Exit::At(start));
+    (0..launch.code.kernel.registers.len() as u32).map(Reg).filter(|&reg| contains(&live, reg)).collect()
+}

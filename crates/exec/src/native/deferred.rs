@@ -1,0 +1,151 @@
+//! Deferred canonicalisation: which registers still need the pipeline's last steps, the canonical NaN and the flush of
+//! subnormals.
+//!
+//! Arithmetic gives the same result for any NaN operand, and where the processor flushes operands (`DAZ`) also for an
+//! operand that was not flushed yet. So both steps are deferred until the bits are observed: by a store, an integer
+//! operation or the interpreter. This is a forward dataflow analysis: it computes for every point what a register may
+//! hold. A loop's accumulator shows why it must follow the paths: its first value is loaded, and loaded bits must not
+//! change.
+
+use super::region::{Region, Target};
+use crate::kernel::{DecodedInst, DecodedKernel};
+use roundonce_arith::Format;
+use roundonce_ir::{Comparand, Op, Operand, Reg, Role, Scalar};
+use std::collections::BTreeSet;
+
+/// An arithmetic result whose NaN is not canonical yet: any NaN stands for the profile's.
+pub(super) const NAN_PENDING: u8 = 1;
+/// A result of flushing arithmetic that is not flushed yet: any subnormal stands for the zero of its sign.
+pub(super) const FLUSH_PENDING: u8 = 2;
+/// An arithmetic result that may be a subnormal and keeps it.
+pub(super) const SUBNORMAL: u8 = 4;
+/// Bits that are not a result of arithmetic: none of them may change.
+pub(super) const RAW: u8 = 8;
+
+/// What each register may hold: the flags above.
+pub(super) type States = Vec<u8>;
+
+/// The result of the analysis.
+#[derive(Clone, Debug)]
+pub(super) struct Deferred {
+    /// At the start of each node.
+    pub(super) before: Vec<States>,
+    /// At each exit.
+    pub(super) at_exit: Vec<States>,
+    /// Registers whose values are canonicalised at once, because they may also hold raw bits.
+    pub(super) eager: BTreeSet<Reg>,
+    /// Whether the processor flushes subnormal operands (`DAZ`): right for all arithmetic of the region.
+    pub(super) daz: bool,
+}
+
+impl Deferred {
+    pub(super) fn analyse(
+        code: &DecodedKernel<'_>,
+        region: &Region,
+        inputs: &[Reg],
+        eager: &BTreeSet<Reg>,
+    ) -> Deferred {
+        let insts = || (0..region.nodes.len()).flat_map(|node| region.insts(code, node));
+        let daz = insts().any(|inst| matches!(inst.op, Op::Float { operation, .. } if operation.flush));
+        let none = vec![0; code.kernel.registers.len()];
+        let (before, at_exit) = (vec![none.clone(); region.nodes.len()], vec![none; region.exits.len()]);
+        let mut deferred = Deferred { before, at_exit, eager: eager.clone(), daz };
+        for &reg in inputs {
+            deferred.before[region.entry][reg.0 as usize] = RAW;
+        }
+        deferred.solve(code, region);
+        if daz && deferred.reads_subnormal(code, region) {
+            deferred.daz = false;
+            deferred.before.iter_mut().chain(&mut deferred.at_exit).flatten().for_each(|states| *states &= RAW);
+            deferred.solve(code, region);
+        }
+        deferred
+    }
+
+    /// Iterates to the fixed point.
+    fn solve(&mut self, code: &DecodedKernel<'_>, region: &Region) {
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for (index, node) in region.nodes.iter().enumerate() {
+                let mut states = self.before[index].clone();
+                for inst in region.insts(code, index) {
+                    self.transfer(inst, &mut states);
+                }
+                for target in node.next.targets().into_iter().flatten() {
+                    let next = match target {
+                        Target::Node(next) => &mut self.before[next],
+                        Target::Exit(exit) => &mut self.at_exit[exit],
+                    };
+                    for (all, states) in next.iter_mut().zip(&states) {
+                        changed |= *all | states != *all;
+                        *all |= states;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether arithmetic that keeps subnormals may read one.
+    fn reads_subnormal(&self, code: &DecodedKernel<'_>, region: &Region) -> bool {
+        (0..region.nodes.len()).any(|index| {
+            let mut states = self.before[index].clone();
+            region.insts(code, index).iter().any(|inst| {
+                let strict: &[Operand] = match inst.op {
+                    Op::Float { operation, args, .. } if !operation.flush => &args[..operation.op.arity()],
+                    Op::Compare { of: Comparand::Float(_, false), a, b, .. } => &[*a, *b],
+                    Op::Convert { from: Scalar::Float(_), flush: false, a, .. } => &[*a],
+                    _ => &[],
+                };
+                let saturated =
+                    matches!(inst.op, Op::Float { operation, .. } if !operation.flush && operation.saturate);
+                let reads = strict.iter().any(|&arg| operand_state(&states, arg) & (SUBNORMAL | RAW) != 0);
+                self.transfer(inst, &mut states);
+                saturated || reads
+            })
+        })
+    }
+
+    /// The transfer function of an instruction.
+    pub(super) fn transfer(&self, inst: &DecodedInst<'_>, states: &mut States) {
+        let made = match inst.op {
+            Op::Float { operation, .. } => {
+                let nan = if operation.saturate || operation.format != Format::F32 { 0 } else { NAN_PENDING };
+                nan | match (operation.flush, operation.saturate) {
+                    (true, true) => 0,
+                    // Without `DAZ` results are flushed at once.
+                    (true, false) if self.daz => FLUSH_PENDING,
+                    (true, false) => 0,
+                    (false, _) => SUBNORMAL,
+                }
+            }
+            Op::Move { a, .. } => operand_state(states, *a),
+            Op::Select { a, b, .. } => operand_state(states, *a) | operand_state(states, *b),
+            _ => RAW,
+        };
+        let predicated = inst.guard.is_some();
+        inst.op.registers(|role, reg| {
+            if role == Role::Def {
+                let made =
+                    if self.eager.contains(&reg) && made & (NAN_PENDING | FLUSH_PENDING) != 0 { RAW } else { made };
+                let old = &mut states[reg.0 as usize];
+                *old = if predicated { *old | made } else { made };
+            }
+        });
+    }
+}
+
+/// What an operand may hold.
+pub(super) fn operand_state(states: &States, operand: Operand) -> u8 {
+    match operand {
+        Operand::Reg(reg) => states[reg.0 as usize],
+        Operand::Imm(bits) if bits >> 32 == 0 && !Format::F32.is_subnormal(bits) && !Format::F32.is_nan(bits) => 0,
+        Operand::Imm(_) => RAW,
+    }
+}
+
+/// Whether a register may hold both bits that must be canonicalised and bits that must not change.
+pub(super) const fn is_conflicting(states: u8) -> bool {
+    states & RAW != 0 && states & (NAN_PENDING | FLUSH_PENDING) != 0
+        || states & SUBNORMAL != 0 && states & FLUSH_PENDING != 0
+}

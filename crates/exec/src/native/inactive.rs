@@ -1,0 +1,89 @@
+//! Liveness of the registers of inactive lanes.
+//!
+//! After a divergent branch the lanes at the node of the lowest index run; the others are inactive at their nodes, as
+//! warp splits are in the interpreter. A register that is stored once for the whole tile must not be written while an
+//! inactive lane may still read it, and its location must not be given to a second register meanwhile.
+
+use super::alloc::{contains, live_at_exit};
+use super::region::{Exit, Next, Region, Target};
+use crate::kernel::DecodedKernel;
+use roundonce_ir::Reg;
+
+/// For each node the registers that inactive lanes may read later, one bit each.
+#[derive(Clone, Debug)]
+pub(super) struct InactiveLiveness(Vec<Vec<u64>>);
+
+impl InactiveLiveness {
+    /// Computes it for a region; `diverges` says whether a branch on a predicate may be divergent.
+    pub(super) fn compute(
+        code: &DecodedKernel<'_>,
+        region: &Region,
+        diverges: impl Fn(Reg) -> bool,
+    ) -> InactiveLiveness {
+        let (nodes, exits) = (region.nodes.len(), region.exits.len());
+        let index = |target: Target| match target {
+            Target::Node(node) => node,
+            Target::Exit(exit) => nodes + exit,
+        };
+        let words = (nodes + exits).div_ceil(64);
+        // What each node can reach.
+        let reached: Vec<Vec<u64>> = (0..nodes + exits)
+            .map(|from| {
+                let mut reached = vec![0; words];
+                let mut todo = vec![from];
+                while let Some(point) = todo.pop() {
+                    if reached[point / 64] >> (point % 64) & 1 == 1 {
+                        continue;
+                    }
+                    reached[point / 64] |= 1 << (point % 64);
+                    let targets = region.nodes.get(point).map_or([None; 2], |node| node.next.targets());
+                    todo.extend(targets.into_iter().flatten().map(index));
+                }
+                reached
+            })
+            .collect();
+        // Where other lanes may be inactive while a node runs.
+        let mut others = vec![vec![0; words]; nodes];
+        for node in &region.nodes {
+            let Next::Branch { pred, then, otherwise, .. } = node.next else { continue };
+            if then == otherwise || !diverges(pred) {
+                continue;
+            }
+            for (one, other) in [(then, otherwise), (otherwise, then)] {
+                for (point, others) in others.iter_mut().enumerate() {
+                    if reached[index(one)][point / 64] >> (point % 64) & 1 == 1 {
+                        others.iter_mut().zip(&reached[index(other)]).for_each(|(all, more)| *all |= more);
+                    }
+                }
+            }
+        }
+        let live: Vec<Vec<u64>> = region
+            .nodes
+            .iter()
+            .map(|node| live_at_exit(code, Exit::At(node.start)))
+            .chain(region.exits.iter().map(|&exit| live_at_exit(code, exit)))
+            .collect();
+        let registers = code.kernel.registers.len().div_ceil(64);
+        let of_node = |(node, others): (usize, &Vec<u64>)| {
+            let mut all = vec![0; registers];
+            // The lowest node runs first: no lane is inactive at a lower one.
+            for point in node + 1..nodes + exits {
+                if others[point / 64] >> (point % 64) & 1 == 1 {
+                    all.iter_mut().zip(&live[point]).for_each(|(all, more)| *all |= more);
+                }
+            }
+            all
+        };
+        InactiveLiveness(others.iter().enumerate().map(of_node).collect())
+    }
+
+    /// For a region without divergence: no lane is ever inactive.
+    pub(super) fn none(code: &DecodedKernel<'_>, region: &Region) -> InactiveLiveness {
+        InactiveLiveness(vec![vec![0; code.kernel.registers.len().div_ceil(64)]; region.nodes.len()])
+    }
+
+    /// Whether an inactive lane may still read this register while a node runs.
+    pub(super) fn is_live(&self, node: usize, reg: Reg) -> bool {
+        contains(&self.0[node], reg)
+    }
+}
