@@ -1,6 +1,10 @@
 //! Buffers, and the address space that a launch lays them out in.
 
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Words that are written at once.
+const PIECE: usize = 1 << 14;
 
 /// A kernel's argument in memory: bytes, kept as 32-bit words (little-endian).
 ///
@@ -56,6 +60,22 @@ impl Buffer {
         let mut bytes: Vec<u8> = self.words.iter().flat_map(|word| word.to_le_bytes()).collect();
         bytes.truncate(self.bytes);
         bytes
+    }
+    /// Writes the bytes piece by piece: a second copy of a large buffer would double the memory.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
+        let mut left = self.bytes;
+        let mut bytes = Vec::new();
+        for words in self.words.chunks(PIECE) {
+            bytes.clear();
+            bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+            bytes.truncate(left);
+            left -= bytes.len();
+            out.write_all(&bytes)?;
+        }
+        Ok(())
     }
 }
 
