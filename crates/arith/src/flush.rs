@@ -7,16 +7,16 @@ use crate::{Event, Format, Operand, Trace};
 pub(crate) fn flush_operand(format: Format, bits: u64, operand: Operand, trace: &mut impl Trace) -> u64 {
     if format.is_subnormal(bits) {
         trace.event(Event::FlushedOperand(operand));
-        bits & format.sign_mask()
+        format.flush_to_zero(bits)
     } else {
         bits
     }
 }
 
-/// Step 10: NaN and everything below zero, −0 included, become +0; everything above one becomes one.
+/// Step 10: clamps to [+0, 1].
 #[inline(always)]
 pub(crate) fn saturate(format: Format, bits: u64, trace: &mut impl Trace) -> u64 {
-    let clamped = if format.is_nan(bits) || format.is_negative(bits) { 0 } else { bits.min(format.one()) };
+    let clamped = format.saturate(bits);
     if clamped != bits {
         trace.event(Event::Saturated(bits));
     }

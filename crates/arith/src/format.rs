@@ -173,4 +173,21 @@ impl Format {
     pub const fn is_negative(self, bits: u64) -> bool {
         bits & self.sign_mask() != 0
     }
+    /// A subnormal becomes zero of its sign; other values stay.
+    #[inline(always)]
+    pub const fn flush_to_zero(self, bits: u64) -> u64 {
+        if self.is_subnormal(bits) { bits & self.sign_mask() } else { bits & self.mask() }
+    }
+    /// Clamped to [+0, 1]: NaN and everything below zero, −0 included, become +0.
+    #[inline(always)]
+    pub const fn saturate(self, bits: u64) -> u64 {
+        let bits = bits & self.mask();
+        if self.is_nan(bits) || self.is_negative(bits) {
+            0
+        } else if bits > self.one() {
+            self.one()
+        } else {
+            bits
+        }
+    }
 }

@@ -21,14 +21,10 @@ pub(crate) fn nan_result(
     let signalling = places.iter().any(|&operand| format.is_signalling(bits_of(operand)));
     match chosen {
         Some(operand) => trace.event(Event::NanOperand(operand)),
-        // An infinite difference tells its own event: there no operand is looked at.
+        // infinity - infinity is reported by the caller, without operands.
         None if !places.is_empty() => trace.event(Event::ZeroTimesInfinity),
         None => {}
     }
-    let bits = match (rule, chosen) {
-        (NanRule::Canonical, _) => format.magnitude_mask(),
-        (NanRule::Payload(_), Some(operand)) => bits_of(operand) | format.quiet_bit(),
-        (NanRule::Payload(_), None) => format.sign_mask() | format.infinity() | format.quiet_bit(),
-    };
-    Outcome { bits: bits & format.mask(), flags: Flags::INVALID.when(invalid_operation || signalling) }
+    let bits = profile.quiet_nan(format, chosen.map(bits_of));
+    Outcome { bits, flags: Flags::INVALID.when(invalid_operation || signalling) }
 }

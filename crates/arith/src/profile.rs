@@ -120,6 +120,16 @@ impl Profile {
         }
     }
 
+    /// The quiet NaN that an operation returns: for a NaN operand, or for an invalid operation.
+    #[inline]
+    pub const fn quiet_nan(&self, format: Format, operand: Option<u64>) -> u64 {
+        match (self.nan_rule(format), operand) {
+            (NanRule::Canonical, _) => format.magnitude_mask(),
+            (NanRule::Payload(_), Some(bits)) => (bits | format.quiet_bit()) & format.mask(),
+            (NanRule::Payload(_), None) => format.sign_mask() | format.infinity() | format.quiet_bit(),
+        }
+    }
+
     /// Every decision, one row a field.
     pub const DECISIONS: [Decision; 7] = [
         Decision {

@@ -1,18 +1,18 @@
 //! Functions that hardware approximates, correctly rounded to nearest even.
 //!
-//! The host's f64 functions serve as a filter (Ziv's test): where the result with its error bound rounds one way, that
-//! is the answer whatever the host computed exactly; where it does not, 192 bits decide. The bits therefore do not
-//! depend on the host.
+//! The host's f64 functions serve as a filter (Ziv's test): if both ends of the result's error interval round alike, that
+//! is the answer; otherwise 192 bits decide. The bits therefore do not depend on the host.
 
-use super::{divide, flush_to_zero, quiet_nan, reciprocal_square_root, square_root};
+use super::float::flushed;
+use super::{divide, reciprocal_square_root, square_root};
 use astro_float::{BigFloat, Consts, RoundingMode};
 use roundonce_arith::{Format, Profile, Rounding, Unpacked, round_exact, unpack, widen};
 use roundonce_ir::Function;
 use std::cell::RefCell;
 
-/// What the host's functions are trusted to, relative: theirs is 2^-50 or better, but for differences of logarithms.
+/// Assumed bound of the host functions' relative error: theirs is 2^-50 or better, except for differences of logarithms.
 const TRUSTED: f64 = 1.0 / (1u64 << 36) as f64;
-/// Bits of the second try.
+/// Bits of the second evaluation.
 const PRECISION: usize = 192;
 
 /// A function of `a` (or of `a` and `b`), rounded to nearest even.
@@ -32,16 +32,16 @@ pub fn approximate(profile: &Profile, function: Function, format: Format, flush:
         Function::ReciprocalSquareRoot => return reciprocal_square_root(profile, format, flush, a),
         _ => {}
     }
-    let clean = |bits: u64| if flush { flush_to_zero(format, bits) } else { bits & format.mask() };
+    let clean = |bits| flushed(format, flush, bits);
     let (a, b) = (clean(a), clean(b));
     let two = matches!(function, Function::Atan2 | Function::Pow);
     let bits = if format.is_nan(a) || (two && format.is_nan(b)) {
-        quiet_nan(profile, format, Some(if format.is_nan(a) { a } else { b }))
+        profile.quiet_nan(format, Some(if format.is_nan(a) { a } else { b }))
     } else {
         let (x, y) = (host(format, a), host(format, b));
         finite(profile, function, format, x, y)
     };
-    if flush { flush_to_zero(format, bits) } else { bits }
+    flushed(format, flush, bits)
 }
 
 /// A value of a format up to f64 as the host's.
@@ -93,7 +93,7 @@ fn finite(profile: &Profile, function: Function, format: Format, x: f64, y: f64)
         Function::Divide | Function::Reciprocal | Function::ReciprocalSquareRoot | Function::SquareRoot => x,
     };
     if guess.is_nan() {
-        return quiet_nan(profile, format, None);
+        return profile.quiet_nan(format, None);
     }
     let trusted = format != Format::F64 || !guess.is_finite() || guess == 0.0;
     let (low, high) = (rounded(format, guess - guess * TRUSTED), rounded(format, guess + guess * TRUSTED));
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(pow, 0x4b80_1000); // 4097² lies half way; to even.
     }
 
-    /// The second try gives what the first does where both can answer.
+    /// The second evaluation agrees with the first where both decide.
     #[test]
     fn both_ways() {
         let functions = [

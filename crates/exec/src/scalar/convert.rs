@@ -1,10 +1,10 @@
-//! From one type to another.
+//! Conversions between types.
 
-use super::{flush_to_zero, quiet_nan, sign_extend};
+use super::{float, sign_extend};
 use roundonce_arith::{Format, Profile, Rounding, Unpacked, round_exact, unpack, widen};
 use roundonce_ir::Scalar;
 
-/// Everything that a conversion's spelling decides; see [`Op::Convert`](roundonce_ir::Op::Convert).
+/// The parameters of a conversion; see [`Op::Convert`](roundonce_ir::Op::Convert).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Conversion {
     /// Of the operand.
@@ -77,7 +77,7 @@ pub fn convert(profile: &Profile, how: Conversion, a: u64) -> u64 {
             let a = flushed(how, from, a);
             let result = match unpack(from, a) {
                 Unpacked::Nan { .. } if from.precision() <= to.precision() && from.exp_bits() <= to.exp_bits() => {
-                    quiet_nan(profile, to, Some(widen(from, to, a)))
+                    profile.quiet_nan(to, Some(widen(from, to, a)))
                 }
                 Unpacked::Nan { .. } => narrowed_nan(profile, from, to, a),
                 Unpacked::Zero { negative } => {
@@ -107,11 +107,11 @@ fn nan_as_integer(from: Format, bits: u32, signed: bool) -> u64 {
     integer(if sign { 1 << (bits - 1) } else { 0 }, bits, signed)
 }
 
-/// A NaN cut to a narrower format.
+/// A NaN truncated to a narrower format.
 fn narrowed_nan(profile: &Profile, from: Format, to: Format, a: u64) -> u64 {
     let payload = (a & from.frac_mask()) >> from.frac_bits().saturating_sub(to.frac_bits());
     let sign = if from.is_negative(a) { to.sign_mask() } else { 0 };
-    quiet_nan(profile, to, Some(sign | to.infinity() | (payload & to.frac_mask()) | to.quiet_bit()))
+    profile.quiet_nan(to, Some(sign | to.infinity() | (payload & to.frac_mask()) | to.quiet_bit()))
 }
 
 fn number(a: u64, bits: u32, signed: bool) -> i128 {
@@ -154,17 +154,11 @@ fn to_integral(significand: u64, quantum: i32, negative: bool, rounding: Roundin
 
 /// `.ftz` acts on f32 alone.
 fn flushed(how: Conversion, format: Format, bits: u64) -> u64 {
-    if how.flush && format == Format::F32 { flush_to_zero(format, bits) } else { bits & format.mask() }
+    float::flushed(format, how.flush && format == Format::F32, bits)
 }
 
 fn saturated(how: Conversion, format: Format, bits: u64) -> u64 {
-    if !how.saturate {
-        bits
-    } else if format.is_nan(bits) || format.is_negative(bits) {
-        0
-    } else {
-        bits.min(format.one())
-    }
+    if how.saturate { format.saturate(bits) } else { bits }
 }
 
 #[cfg(test)]

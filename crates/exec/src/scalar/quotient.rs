@@ -1,28 +1,8 @@
 //! Division, remainder and roots, each rounded once: an integer quotient or root with a sticky bit, then
 //! [`round_exact`].
 
-use roundonce_arith::{Format, NanRule, Number, Profile, Rounding, Unpacked, round_exact, unpack};
-
-/// A subnormal becomes zero of its sign.
-#[inline(always)]
-pub(crate) fn flush_to_zero(format: Format, bits: u64) -> u64 {
-    let bits = bits & format.mask();
-    if format.is_subnormal(bits) { bits & format.sign_mask() } else { bits }
-}
-
-/// The NaN that an operation gives: because of a NaN operand, or of its own.
-pub(crate) fn quiet_nan(profile: &Profile, format: Format, operand: Option<u64>) -> u64 {
-    let rule = match format.width() {
-        0..=16 => profile.nan_small,
-        17..=32 => profile.nan_f32,
-        _ => profile.nan_f64,
-    };
-    match (rule, operand) {
-        (NanRule::Canonical, _) => format.magnitude_mask(),
-        (NanRule::Payload(_), Some(bits)) => (bits | format.quiet_bit()) & format.mask(),
-        (NanRule::Payload(_), None) => format.sign_mask() | format.infinity() | format.quiet_bit(),
-    }
-}
+use super::float::flushed;
+use roundonce_arith::{Format, Number, Profile, Rounding, Unpacked, round_exact, unpack};
 
 /// The NaN operand that the profile prefers.
 fn first_nan(format: Format, a: u64, b: u64) -> u64 {
@@ -42,15 +22,15 @@ fn signed(format: Format, negative: bool, magnitude: u64) -> u64 {
 /// assert_eq!(third, 0x3eaa_aaab);
 /// ```
 pub fn divide(profile: &Profile, format: Format, rounding: Rounding, flush: bool, a: u64, b: u64) -> u64 {
-    let clean = |bits: u64| if flush { flush_to_zero(format, bits) } else { bits & format.mask() };
+    let clean = |bits| flushed(format, flush, bits);
     let (a, b) = (clean(a), clean(b));
     let negative = format.is_negative(a) ^ format.is_negative(b);
     let bits = match (unpack(format, a), unpack(format, b)) {
         (Unpacked::Nan { .. }, _) | (_, Unpacked::Nan { .. }) => {
-            return quiet_nan(profile, format, Some(first_nan(format, a, b)));
+            return profile.quiet_nan(format, Some(first_nan(format, a, b)));
         }
         (Unpacked::Infinite { .. }, Unpacked::Infinite { .. }) | (Unpacked::Zero { .. }, Unpacked::Zero { .. }) => {
-            return quiet_nan(profile, format, None);
+            return profile.quiet_nan(format, None);
         }
         (Unpacked::Infinite { .. }, _) | (_, Unpacked::Zero { .. }) => signed(format, negative, format.infinity()),
         (Unpacked::Zero { .. }, _) | (_, Unpacked::Infinite { .. }) => signed(format, negative, 0),
@@ -63,7 +43,7 @@ pub fn divide(profile: &Profile, format: Format, rounding: Rounding, flush: bool
             round_exact(format, rounding, negative, x.quantum - y.quantum - shift as i32, quotient, rest != 0).bits
         }
     };
-    if flush { flush_to_zero(format, bits) } else { bits }
+    flushed(format, flush, bits)
 }
 
 /// a × 2^exponent, rounded once. With `flush` subnormal operands and results become zero of their sign.
@@ -75,9 +55,9 @@ pub fn divide(profile: &Profile, format: Format, rounding: Rounding, flush: bool
 /// assert_eq!(tie, 2); // 1.5 units of the smallest subnormal
 /// ```
 pub fn scale(profile: &Profile, format: Format, rounding: Rounding, flush: bool, a: u64, exponent: i32) -> u64 {
-    let a = if flush { flush_to_zero(format, a) } else { a & format.mask() };
+    let a = flushed(format, flush, a);
     let bits = match unpack(format, a) {
-        Unpacked::Nan { .. } => return quiet_nan(profile, format, Some(a)),
+        Unpacked::Nan { .. } => return profile.quiet_nan(format, Some(a)),
         Unpacked::Zero { .. } | Unpacked::Infinite { .. } => return a,
         Unpacked::Finite(x) => {
             // Beyond this every number overflows, or is less than half of the smallest.
@@ -85,7 +65,7 @@ pub fn scale(profile: &Profile, format: Format, rounding: Rounding, flush: bool,
             round_exact(format, rounding, x.negative, x.quantum + exponent, x.significand.into(), false).bits
         }
     };
-    if flush { flush_to_zero(format, bits) } else { bits }
+    flushed(format, flush, bits)
 }
 
 /// The remainder of a / b with the quotient toward zero, exact; the sign is the dividend's.
@@ -93,9 +73,9 @@ pub fn remainder(profile: &Profile, format: Format, a: u64, b: u64) -> u64 {
     let (a, b) = (a & format.mask(), b & format.mask());
     match (unpack(format, a), unpack(format, b)) {
         (Unpacked::Nan { .. }, _) | (_, Unpacked::Nan { .. }) => {
-            quiet_nan(profile, format, Some(first_nan(format, a, b)))
+            profile.quiet_nan(format, Some(first_nan(format, a, b)))
         }
-        (Unpacked::Infinite { .. }, _) | (_, Unpacked::Zero { .. }) => quiet_nan(profile, format, None),
+        (Unpacked::Infinite { .. }, _) | (_, Unpacked::Zero { .. }) => profile.quiet_nan(format, None),
         (Unpacked::Zero { .. }, _) | (_, Unpacked::Infinite { .. }) => a,
         (Unpacked::Finite(x), Unpacked::Finite(y)) => {
             if x.quantum < y.quantum {
@@ -136,12 +116,12 @@ fn exactly(format: Format, negative: bool, quantum: i32, significand: u128) -> u
 /// assert_eq!(root, 0x3fb5_04f4);
 /// ```
 pub fn square_root(profile: &Profile, format: Format, rounding: Rounding, flush: bool, a: u64) -> u64 {
-    let a = if flush { flush_to_zero(format, a) } else { a & format.mask() };
+    let a = flushed(format, flush, a);
     match unpack(format, a) {
-        Unpacked::Nan { .. } => quiet_nan(profile, format, Some(a)),
+        Unpacked::Nan { .. } => profile.quiet_nan(format, Some(a)),
         Unpacked::Zero { .. } | Unpacked::Infinite { negative: false } => a,
         Unpacked::Infinite { negative: true } | Unpacked::Finite(Number { negative: true, .. }) => {
-            quiet_nan(profile, format, None)
+            profile.quiet_nan(format, None)
         }
         Unpacked::Finite(x) => {
             // An even quantum, and twice as many bits as the root needs: its own and two more.
@@ -156,13 +136,13 @@ pub fn square_root(profile: &Profile, format: Format, rounding: Rounding, flush:
 
 /// 1 / √a, rounded once to nearest even.
 pub fn reciprocal_square_root(profile: &Profile, format: Format, flush: bool, a: u64) -> u64 {
-    let a = if flush { flush_to_zero(format, a) } else { a & format.mask() };
+    let a = flushed(format, flush, a);
     match unpack(format, a) {
-        Unpacked::Nan { .. } => quiet_nan(profile, format, Some(a)),
+        Unpacked::Nan { .. } => profile.quiet_nan(format, Some(a)),
         Unpacked::Zero { negative } => signed(format, negative, format.infinity()),
         Unpacked::Infinite { negative: false } => 0,
         Unpacked::Infinite { negative: true } | Unpacked::Finite(Number { negative: true, .. }) => {
-            quiet_nan(profile, format, None)
+            profile.quiet_nan(format, None)
         }
         Unpacked::Finite(x) => {
             // a = m × 2^(2k) with m below 2^(p+1): the largest r with r² × m ≤ 2^(2s) is 2^s / √m cut off.
@@ -177,7 +157,7 @@ pub fn reciprocal_square_root(profile: &Profile, format: Format, flush: bool, a:
             let exact = product_is(low, m, 2 * s);
             let quantum = -(x.quantum - odd as i32) / 2 - s as i32;
             let bits = round_exact(format, Rounding::NearestEven, false, quantum, low, !exact).bits;
-            if flush { flush_to_zero(format, bits) } else { bits }
+            flushed(format, flush, bits)
         }
     }
 }
