@@ -1,10 +1,11 @@
 //! Arrays in NumPy's .npy format, as the bytes they hold.
 
-use std::io::{Cursor, Read, Seek};
+use std::io::{Cursor, Read, Seek, Write};
 use std::path::Path;
 
 use npyz::{DType, Endianness, Order};
 use roundonce::arith::Format;
+use roundonce::exec::Buffer;
 
 use crate::{Failure, files};
 
@@ -111,9 +112,10 @@ impl Array {
     pub(crate) fn read(path: &Path) -> Result<Array, Failure> {
         let mut bytes = files::read_up_to(path, u64::MAX)?;
         let size = bytes.len() as u64;
-        let found = Header::read(path, &mut Cursor::new(bytes.as_slice()), size)?;
-        let data = bytes.split_off(found.start as usize);
-        Ok(Array { head: bytes, header: found, bytes: data })
+        let header = Header::read(path, &mut Cursor::new(bytes.as_slice()), size)?;
+        // The data stays where it is: it may be most of the memory.
+        let head = bytes.drain(..header.start as usize).collect();
+        Ok(Array { head, header, bytes })
     }
 
     /// Reads `zeros:f32:1024`.
@@ -168,9 +170,12 @@ impl Array {
         Ok(Array { head, header, bytes })
     }
 
-    /// Writes the bytes under the same header.
-    pub(crate) fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-        files::write(path, &[&self.head, bytes].concat())
+    /// Writes a buffer under the same header.
+    pub(crate) fn write(&self, path: &Path, buffer: &Buffer) -> Result<(), Failure> {
+        files::write_with(path, |file| {
+            file.write_all(&self.head)?;
+            buffer.write_to(file)
+        })
     }
 }
 

@@ -39,10 +39,18 @@ pub(crate) fn text(path: &Path, bytes: Vec<u8>) -> Result<String, Failure> {
     })
 }
 
-/// Writes a file by way of a temporary one beside it, so that nobody ever finds half of it.
+/// Writes a file by way of a temporary one beside it: the name never refers to half of it.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    write_with(path, |file| file.write_all(bytes))
+}
+
+/// The same, written piece by piece.
+pub(crate) fn write_with(
+    path: &Path,
+    fill: impl FnOnce(&mut NamedTempFile) -> std::io::Result<()>,
+) -> Result<(), Failure> {
     let mut file = temporary(path)?;
-    file.write_all(bytes).map_err(|error| failed(path, error))?;
+    fill(&mut file).map_err(|error| failed(path, error))?;
     rename(file, path)
 }
 

@@ -135,7 +135,7 @@ pub(crate) struct Prepared {
     grid: [u32; 3],
     block: [u32; 3],
     args: Vec<Arg>,
-    /// The arrays that came with the arguments.
+    /// The arrays that came with the arguments: their headers, the bytes are in `args`.
     pub(crate) arrays: Vec<Option<Array>>,
     shared: u32,
     /// What a .sass listing writes, and the argument of each.
@@ -187,12 +187,22 @@ impl Prepared {
     }
 
     pub(crate) fn launch(&self, options: Options) -> Launch<'_> {
+        self.launch_with(self.args.clone(), options)
+    }
+
+    /// The only launch: it takes the arguments, which are most of the memory.
+    pub(crate) fn launch_once(&mut self, options: Options) -> Launch<'_> {
+        let args = std::mem::take(&mut self.args);
+        self.launch_with(args, options)
+    }
+
+    fn launch_with(&self, args: Vec<Arg>, options: Options) -> Launch<'_> {
         Launch {
             program: &self.program,
             entry: Some(&self.kernel().name),
             grid: self.grid,
             block: self.block,
-            args: self.args.clone(),
+            args,
             dynamic_shared: self.shared,
             options: Options { profile: self.profile, ..options },
         }
@@ -326,7 +336,7 @@ fn bind(kernel: &Kernel, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<O
         let Some(value) = given.get(&place) else {
             return Err(Failure::Input(format!("parameter {place} (`{0}`) has no value: add --arg {0}=…", param.name)));
         };
-        let array = if value.starts_with("zeros:") {
+        let mut array = if value.starts_with("zeros:") {
             Some(Array::zeros(value)?)
         } else if value.starts_with("random:") {
             Some(Array::random(value)?)
@@ -336,8 +346,8 @@ fn bind(kernel: &Kernel, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<O
             None
         };
         let called = kernel::called(place, param);
-        args.push(match &array {
-            Some(array) => kernel::array_argument(param, &array.bytes),
+        args.push(match &mut array {
+            Some(array) => kernel::array_argument(param, &std::mem::take(&mut array.bytes)),
             None if param.passing == Passing::Buffer => {
                 let message =
                     format!("{called} is a buffer: expected in.npy, zeros:f32:N or random:f32:N:SEED, found `{value}`");

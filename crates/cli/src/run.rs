@@ -93,13 +93,13 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     if arguments.file.extension().is_some_and(|extension| extension == "sass") {
         return run_sass::run(arguments);
     }
-    let prepared = Prepared::read(&arguments.file, arguments.launch.entry()?, &arguments.launch)?;
+    let mut prepared = Prepared::read(&arguments.file, arguments.launch.entry()?, &arguments.launch)?;
     let outputs = outputs(&prepared, arguments)?;
-    let launch = prepared.launch(arguments.options());
+    let launch = prepared.launch_once(arguments.options());
     let Some(report) = launched(launch, arguments)? else { return Ok(Status::Found) };
     for (place, path) in &outputs {
         if let (Some(array), Some(buffer)) = (&prepared.arrays[*place], &report.buffers[*place]) {
-            array.write(path, &buffer.to_bytes())?;
+            array.write(path, buffer)?;
         }
     }
     tell(&report, prepared.kernel(), &prepared.undetermined, arguments)?;

@@ -41,8 +41,9 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         .map(|(name, buffer)| (*name, buffer.as_ref().map_or(&[][..], Buffer::words)))
         .collect();
     for (place, path) in outputs {
-        let bytes: Vec<u8> = results[place].1.iter().flat_map(|word| word.to_le_bytes()).collect();
-        Array::zeros(&format!("zeros:u32:{count}"))?.write(path, &bytes)?;
+        if let Some(buffer) = &report.buffers[first + place] {
+            Array::zeros(&format!("zeros:u32:{count}"))?.write(path, buffer)?;
+        }
     }
     show(&results, arguments)?;
     if arguments.trace_or_profile() {

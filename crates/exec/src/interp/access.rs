@@ -1,18 +1,19 @@
 //! Loads and stores over the active lanes.
 //!
-//! An address that is the same in all lanes is read once; addresses that step evenly along rows are copied row by row;
-//! the rest is taken lane by lane. Every path checks bounds before it touches a word.
+//! A uniform address is read once; affine addresses are copied row by row; varying addresses are accessed lane by lane.
+//! Every path checks bounds before it accesses a word.
 
 use super::fault::{Fault, FaultKind, Outcome};
 use super::interpreter::Interpreter;
 use super::mask::Mask;
+use super::races::Atomicity;
 use super::register::{Lane, View, with_lane};
 use crate::kernel::{LANES, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW, read_element, write_element};
 use crate::scalar::sign_extend;
 use roundonce_arith::batch::Source;
 use roundonce_ir::{Operand, Reg, Space, Width};
 
-/// Addresses as far as their pattern is known.
+/// The access pattern of an address operand.
 pub(super) enum AddressPattern {
     /// The same in all lanes.
     Uniform(u64),
@@ -30,7 +31,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// The pattern of address + offset.
+    /// The access pattern of address + offset.
     pub(super) fn address_pattern(&mut self, address: Operand, offset: i64) -> AddressPattern {
         let width = self.address_width(address);
         let offset = offset as u64;
@@ -45,7 +46,7 @@ impl Interpreter<'_> {
         })
     }
 
-    /// A generic address told apart.
+    /// The space and the address in it that a generic address refers to.
     pub(super) const fn resolve(space: Space, address: u64) -> (Space, u64) {
         match space {
             Space::Generic if address >= SHARED_WINDOW && address < SHARED_WINDOW + WINDOW => {
@@ -89,7 +90,7 @@ impl Interpreter<'_> {
         self.config.static_shared as u64 + self.config.dynamic_shared as u64
     }
 
-    /// One element as one lane sees it.
+    /// Loads one element for one lane.
     #[inline]
     pub(super) fn read_lane(&mut self, space: Space, lane: usize, address: u64, bytes: u32) -> Outcome<u64> {
         let (space, address) = Self::resolve(space, address);
@@ -121,7 +122,7 @@ impl Interpreter<'_> {
         Ok(value)
     }
 
-    /// One element as one lane writes it.
+    /// Stores one element for one lane.
     #[inline]
     pub(super) fn write_lane(
         &mut self,
@@ -130,7 +131,7 @@ impl Interpreter<'_> {
         address: u64,
         bytes: u32,
         value: u64,
-        atomic: bool,
+        atomicity: Atomicity,
     ) -> Outcome {
         let (space, address) = Self::resolve(space, address);
         if address & (bytes as u64 - 1) != 0 {
@@ -141,7 +142,7 @@ impl Interpreter<'_> {
             Space::Shared if fits(self.shared_bytes()) => {
                 let block = lane / self.threads;
                 if let Some(races) = &mut self.races {
-                    races.write(block, lane, address, bytes, atomic)?;
+                    races.write(block, lane, address, bytes, atomicity)?;
                 }
                 write_element(&mut self.shared[block * self.shared_words..], address, bytes, value);
             }
@@ -191,7 +192,7 @@ impl Interpreter<'_> {
     ) -> Outcome {
         let Some(first) = self.first_active() else { return Ok(()) };
         let pattern = self.address_pattern(address, offset);
-        // Several destinations may hold the address itself: all are read before any is written only lane by lane.
+        // A vector load may overwrite its own address register: only the lanewise path reads all elements before it writes.
         let overwrites = d.len() > 1 && d.iter().flatten().any(|&reg| Operand::Reg(reg) == address);
         let checked = self.races.is_some() && matches!(space, Space::Shared | Space::Generic);
         match pattern {
@@ -222,7 +223,7 @@ impl Interpreter<'_> {
         self.load_lanes(d, space, bytes, signed, address, offset)
     }
 
-    /// A local variable at one address: its words of all lanes are neighbours.
+    /// A load of local memory at a uniform address: the words of all lanes are contiguous.
     fn load_local(&mut self, d: &[Option<Reg>], space: Space, at: u64) -> Outcome<bool> {
         let (low, high) = (self.active.low, self.active.high);
         let wide = |d: &Reg| self.code.kernel.width(*d) != Width::B32;
@@ -312,13 +313,13 @@ impl Interpreter<'_> {
             self.widen_operand(1, value, width);
             for lane in left.lanes() {
                 let address = self.wide[0][lane].wrapping_add(offset) & address_width.mask();
-                self.write_lane(space, lane, address, bytes, self.wide[1][lane], false)?;
+                self.write_lane(space, lane, address, bytes, self.wide[1][lane], Atomicity::Plain)?;
             }
         }
         Ok(())
     }
 
-    /// A local variable at one address.
+    /// A store to local memory at a uniform address.
     fn store_local(&mut self, values: &[Operand], space: Space, at: u64, first: usize) -> Outcome {
         let (low, high) = (self.active.low, self.active.high);
         for (place, &value) in values.iter().enumerate() {
@@ -345,7 +346,7 @@ impl Interpreter<'_> {
         Ok(())
     }
 
-    /// Rows whose lanes are all active and whose elements are neighbours in one buffer. Returns the lanes done.
+    /// Stores the rows whose lanes are all active and whose elements are contiguous in one buffer. Returns the lanes done.
     fn store_rows(&mut self, values: &[Operand], space: Space, bytes: u32, rows: &[u64], stride: u64) -> Mask {
         let (mut done, mut count) = (Mask::default(), 0);
         let (row, lanes) = (self.geometry.row, self.geometry.lanes);
@@ -432,7 +433,7 @@ impl Interpreter<'_> {
     }
 }
 
-/// An element as its register holds it.
+/// An element, sign-extended where it is signed.
 #[inline]
 fn extended(value: u64, bytes: u32, signed: bool) -> u64 {
     if signed { sign_extend(value, bytes * 8) as u64 } else { value }

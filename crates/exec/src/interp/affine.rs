@@ -1,5 +1,5 @@
-//! Integer arithmetic on rows of equal steps stays rows of equal steps: addresses and indices cost a few operations a
-//! row, not one a lane.
+//! Affine arithmetic: integer operations on affine registers give affine registers, at the cost of a few operations a
+//! row instead of one a lane.
 
 use super::interpreter::Interpreter;
 use super::register::{Lane, RegisterFile, View, with_lane};
@@ -7,7 +7,7 @@ use crate::scalar::{compare, int_op_inline, sign_extend};
 use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Reg, Signedness, Width};
 
 impl Interpreter<'_> {
-    /// An integer operation, if it keeps rows rows. Whether it was done.
+    /// An integer operation, if its result is affine. Whether it was done.
     pub(super) fn affine_int(&mut self, d: Reg, op: IntOp, width: Width, args: &[Operand; 4]) -> bool {
         if !self.inactive_lanes_are_dead(d) {
             return false;
@@ -97,7 +97,7 @@ impl Interpreter<'_> {
         true
     }
 
-    /// A widening or a narrowing, if it keeps rows rows. Whether it was done.
+    /// A widening or a narrowing, if its result is affine. Whether it was done.
     pub(super) fn affine_convert(&mut self, d: Reg, from: (u32, bool), to: u32, a: Operand) -> bool {
         let (bits, signed) = from;
         if !self.inactive_lanes_are_dead(d) || bits < 16 || to < 16 {
@@ -121,7 +121,7 @@ impl Interpreter<'_> {
         true
     }
 
-    /// A comparison of integers that comes out the same along every row. Whether it was done.
+    /// A comparison of integers, if its result is the same along every row. Whether it was done.
     pub(super) fn affine_compare(
         &mut self,
         d: Reg,
@@ -165,7 +165,7 @@ impl Interpreter<'_> {
             if !fits_row(x.bits(), x_step, row, bits, sign) || !fits_row(y.bits(), y_step, row, bits, sign) {
                 return false;
             }
-            // The difference moves one way: where both ends order the same way, so does all between.
+            // The difference is monotone: if both ends order alike, so do all lanes between.
             let (p, q) = (x.step(a.stride(), row - 1), y.step(b.stride(), row - 1));
             let first = |comparison| compare(comparison, of, x.bits(), y.bits());
             let last = |comparison| compare(comparison, of, p.bits(), q.bits());
@@ -184,7 +184,7 @@ impl Interpreter<'_> {
     }
 }
 
-/// A number as its type reads it.
+/// Zero- or sign-extended by the type's signedness.
 #[inline(always)]
 fn extend(value: u64, bits: u32, sign: Signedness) -> i64 {
     match sign {
@@ -193,7 +193,7 @@ fn extend(value: u64, bits: u32, sign: Signedness) -> i64 {
     }
 }
 
-/// Whether a row's values do not wrap in their type.
+/// Whether no value of a row wraps in its type.
 #[inline(always)]
 fn fits_row(start: u64, stride: i64, row: usize, bits: u32, sign: Signedness) -> bool {
     if stride == 0 {
@@ -207,7 +207,7 @@ fn fits_row(start: u64, stride: i64, row: usize, bits: u32, sign: Signedness) ->
     low <= end && end <= high
 }
 
-/// The stride of a product: known where one factor does not change, or neither changes along rows.
+/// The stride of a product: known if one factor is uniform, or neither varies along rows.
 #[inline(always)]
 fn product<T: Lane>(a: View<'_, T>, b: View<'_, T>, multiply: impl Fn(T, T) -> T) -> Option<T> {
     let zero = T::default();

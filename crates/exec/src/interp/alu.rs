@@ -5,12 +5,12 @@ use super::interpreter::Interpreter;
 use super::register::{Lane, LaneShape, View, with_lane};
 use super::split::{Split, StepOutcome};
 use crate::kernel::{DecodedInst, LOCAL_WINDOW, LaunchConfig, PARAM_WINDOW, SHARED_WINDOW, conversion};
-use crate::scalar::{self, int_op, int_op_inline};
+use crate::scalar::{self, MinMax, int_op, int_op_inline};
 use roundonce_arith::batch::{Batch, Source};
 use roundonce_arith::{ArithOp, Format};
 use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Reg, Scalar, Signedness, Special, Width};
 
-// Each kind of instruction has a function of its own, so that the commonest pay for no other's frame.
+// Each kind of instruction has a function of its own, so that the common ones do not pay for the stack frames of others.
 impl<'a> Interpreter<'a> {
     /// One instruction over the active lanes.
     #[inline(never)]
@@ -76,9 +76,8 @@ impl<'a> Interpreter<'a> {
             }
             &Op::MinMax { d, max, format, flush, nan, xorsign_abs, a, b } => {
                 let w = Width::holding(format.width());
-                self.lanewise(d, &[(a, w), (b, w)], &mut |x| {
-                    scalar::extremum(&profile, format, max, flush, nan, xorsign_abs, [x[0], x[1]])
-                });
+                let op = MinMax { format, max, flush, nan, xorsign_abs };
+                self.lanewise(d, &[(a, w), (b, w)], &mut |x| scalar::min_max(&profile, op, [x[0], x[1]]));
             }
             &Op::Divide { d, format, rounding, flush, a, b } => {
                 let w = Width::holding(format.width());
@@ -126,7 +125,7 @@ impl<'a> Interpreter<'a> {
                 let w = self.code.kernel.width(d);
                 let args = [(carry, Width::Pred), (a, w), (b, w)];
                 let both = |x: &[u64; 4]| scalar::carry(subtract, w.bits(), x[1], x[2], x[0] != 0);
-                // The carry goes first to a place of its own: `d` may be an operand, and so may `out`.
+                // The carry is computed into a separate column first: `d` and `out` may both be operands.
                 let carries = out.map(|out| (out, self.lanewise_column(&args, &mut |x| both(x).1 as u64)));
                 self.lanewise(d, &args, &mut |x| both(x).0);
                 if let Some((out, column)) = carries {
@@ -147,7 +146,7 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    /// The multiply-add family. Whether the next step's store is done too.
+    /// The multiply-add family. Whether the fused store was done too.
     #[inline(never)]
     fn float(&mut self, inst: &DecodedInst<'a>, batch: &Batch, d: Reg, args: &[Operand; 3]) -> bool {
         let operation = batch.operation();
@@ -248,7 +247,7 @@ impl<'a> Interpreter<'a> {
         for &arg in args {
             file.materialise(arg, geometry);
         }
-        // An operand that is overwritten or read for the last time gives its column to the result.
+        // An operand that is overwritten, or whose last use this is, gives its column to the result.
         let reused = alone.then(|| {
             args.iter().position(|&arg| match arg {
                 Operand::Reg(reg) => {
@@ -309,7 +308,7 @@ impl<'a> Interpreter<'a> {
         });
         if uniform {
             let bits = match (op, width) {
-                // The commonest, without the table.
+                // The most common ones, without the table.
                 (IntOp::Add, Width::B32) => (values[0] as u32).wrapping_add(values[1] as u32).into(),
                 (IntOp::Add, Width::B64) => values[0].wrapping_add(values[1]),
                 _ => int_op(op, width.bits(), values),
@@ -467,7 +466,7 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    /// Numbers that the launch or the lane gives.
+    /// Special registers: functions of the launch or of the lane.
     #[inline(never)]
     fn special(&mut self, d: Reg, special: Special) {
         let width = self.code.kernel.width(d);

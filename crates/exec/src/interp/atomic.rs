@@ -2,8 +2,9 @@
 
 use super::fault::Outcome;
 use super::interpreter::Interpreter;
+use super::races::Atomicity;
 use super::register::{Lane, with_lane};
-use crate::scalar::{extremum, int_op};
+use crate::scalar::{MinMax, int_op, min_max};
 use roundonce_arith::Profile;
 use roundonce_ir::{AtomicKind, Operand, Reg, Space, Width};
 
@@ -37,7 +38,7 @@ impl Interpreter<'_> {
             let old = old?;
             let kind = in_space(kind, Self::resolve(space, address).0);
             let new = combine(&profile, kind, bytes * 8, old, self.wide[1][lane], self.wide[2][lane]);
-            self.write_lane(space, lane, address, bytes, new, true)?;
+            self.write_lane(space, lane, address, bytes, new, Atomicity::Atomic)?;
             self.wide[3][lane] = old;
         }
         if let Some(d) = d {
@@ -69,7 +70,8 @@ fn combine(profile: &Profile, kind: AtomicKind, bits: u32, old: u64, b: u64, c: 
             by_component(bits / lanes.max(1), lanes, |at| operation.evaluate(profile, &[at(old), at(b)]).bits)
         }
         AtomicKind::FloatMinMax { max, format, lanes } => by_component(bits / lanes.max(1), lanes, |at| {
-            extremum(profile, format, max, false, false, false, [at(old), at(b)])
+            let op = MinMax { format, max, flush: false, nan: false, xorsign_abs: false };
+            min_max(profile, op, [at(old), at(b)])
         }),
         AtomicKind::Exchange => b,
         AtomicKind::CompareAndSwap => {

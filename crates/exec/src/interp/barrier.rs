@@ -1,4 +1,4 @@
-//! Lanes that wait for others: barriers of a block, meetings of a warp.
+//! Synchronisation: barriers of a thread block, reconvergence at warp instructions.
 
 use super::fault::{Fault, FaultKind, Outcome};
 use super::interpreter::Interpreter;
@@ -10,10 +10,10 @@ use roundonce_ir::{BarrierKind, Op, Operand};
 use std::collections::BTreeMap;
 
 impl Interpreter<'_> {
-    /// Nothing can run: every block all of whose lanes wait at one barrier goes on.
+    /// No split can run: every thread block whose live lanes have all arrived at one barrier passes it.
     pub(super) fn release_barriers(&mut self) -> Outcome {
         let mut released = false;
-        // Lanes of a warp that were waited for may have ended meanwhile.
+        // Lanes that a warp instruction waited for may have exited meanwhile.
         let live = self.live.count();
         for split in &mut self.splits {
             if matches!(split.blocked_on, Some(BlockedOn::Warp(then)) if then != live) {
@@ -55,7 +55,7 @@ impl Interpreter<'_> {
                 self.pass_barrier(block, gathered);
             }
         }
-        // What was not released waits on.
+        // The others remain blocked.
         let gone = self.splits.iter().fold(Mask::default(), |all, split| all.or(split.mask));
         for mut split in waiting {
             split.mask = split.mask.without(gone);
@@ -66,7 +66,7 @@ impl Interpreter<'_> {
         if released { Ok(()) } else { Err(self.deadlock()) }
     }
 
-    /// Lanes of one block pass a barrier together.
+    /// Lanes of one thread block pass a barrier together.
     fn pass_barrier(&mut self, block: usize, gathered: Vec<Split>) {
         if let Some(races) = &mut self.races {
             races.barrier(block);
@@ -125,7 +125,7 @@ impl Interpreter<'_> {
         fault
     }
 
-    /// Whether a barrier that all lanes have reached lets them go on at once.
+    /// Whether a barrier that all lanes have reached can be passed without blocking.
     pub(super) fn passes_barrier_at_once(&mut self, wait: BlockedOn, inst: &DecodedInst<'_>) -> bool {
         let BlockedOn::Barrier { id, count } = wait else { return false };
         let plain = matches!(inst.op, Op::Barrier { kind: BarrierKind::Wait, .. });
@@ -140,7 +140,7 @@ impl Interpreter<'_> {
         true
     }
 
-    /// The barrier instruction: waits, or is only counted.
+    /// The barrier instruction: blocks, or only counts arrivals.
     pub(super) fn barrier(
         &mut self,
         split: &mut Split,
@@ -153,7 +153,7 @@ impl Interpreter<'_> {
             |interp: &Interpreter<'_>, operand, lane| u32::file(&interp.files).lane(operand, lane, interp.geometry);
         let wanted = (value(self, id, first), count.map(|count| value(self, count, first)));
         if u32::file(&self.files).uniform(id).is_none() {
-            // Lanes at another barrier come to this instruction on their own.
+            // Lanes that name another barrier execute this instruction as a split of their own.
             let same = self.active.mask.lanes().filter(|&lane| value(self, id, lane) == wanted.0);
             let same = same.fold(Mask::default(), |all, lane| all.or(Mask::range(lane, lane + 1)));
             let others = self.active.mask.without(same);
@@ -177,7 +177,7 @@ impl Interpreter<'_> {
         Ok(StepOutcome::Blocked(BlockedOn::Barrier { id: wanted.0, count: wanted.1 }))
     }
 
-    /// Takes in the lanes that wait at this very instruction for others of their warp.
+    /// Merges the splits that are blocked at this instruction waiting for lanes of their warp.
     pub(super) fn gather(&mut self, split: &mut Split) {
         let mut joined = false;
         self.splits.retain(|other| {
@@ -194,7 +194,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Lanes that must wait here leave the fragment; whether any stay.
+    /// Splits off the lanes that must wait here. Whether any lanes stay.
     pub(super) fn leave_waiting(&mut self, split: &mut Split, waiting: Mask) -> bool {
         if waiting.is_empty() {
             return true;

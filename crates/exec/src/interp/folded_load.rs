@@ -1,8 +1,8 @@
 //! Memory that arithmetic reads and writes where it is: lanes that were loaded for one sum alone are not copied into a
 //! register, and a sum that is only stored goes to memory at once.
 //!
-//! Which steps these are is found once ([`Step::lends`](super::code::Step), [`Step::stores`](super::code::Step));
-//! whether it can be done is asked each time: all lanes must be at work, side by side in one buffer.
+//! Decoding finds the candidates (`is_foldable_load` and `fused_store` of a decoded instruction); each execution checks
+//! that all live lanes are active and contiguous in one buffer.
 
 use super::access::AddressPattern;
 use super::interpreter::{FoldedLoad, Interpreter};
@@ -12,12 +12,12 @@ use roundonce_arith::batch::{Batch, Source};
 use roundonce_ir::{Op, Operand, Reg, Space};
 
 impl<'a> Interpreter<'a> {
-    /// All lanes that live are at work, and nobody asks what a register holds.
+    /// Whether values may stay out of the registers: all live lanes are active, and no lane is traced.
     fn can_bypass_registers(&self) -> bool {
         self.active.full && self.splits.is_empty() && !self.tracer.is_active()
     }
 
-    /// Leaves a loaded register's lanes where they are, if that can be.
+    /// Folds a load into its only use, if possible: its lanes stay in memory.
     pub(super) fn fold_load(&mut self, reg: Reg, segment: usize, start: usize) -> bool {
         if !self.can_bypass_registers() || matches!(self.global.words[segment].view(), WordsView::Atomics(_)) {
             return false;
@@ -35,13 +35,13 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    /// An operation on lanes of which some may be lent.
+    /// An operation of which some operands may be folded loads.
     pub(super) fn float_folded(&mut self, inst: &DecodedInst<'a>, batch: &Batch, d: Reg, args: &[Operand]) {
         let (low, high) = (self.active.low, self.active.high);
-        let (mut given, mut out) = (None, None);
+        let (mut reused, mut out) = (None, None);
         if self.can_bypass_registers() {
-            // An operand that is overwritten or read for the last time gives its column to the result.
-            let ends = |&arg: &Operand| match arg {
+            // An operand that is overwritten, or whose last use this is, gives its column to the result.
+            let last_use = |&arg: &Operand| match arg {
                 Operand::Reg(reg) if reg == d || inst.is_last_use(reg) => {
                     let register = &mut self.files.b32.registers[reg.0 as usize];
                     let once = args.iter().filter(|&&other| other == arg).count() == 1;
@@ -49,13 +49,13 @@ impl<'a> Interpreter<'a> {
                 }
                 _ => None,
             };
-            (given, out) = args.iter().map(ends).enumerate().find(|(_, column)| column.is_some()).unzip();
+            (reused, out) = args.iter().map(last_use).enumerate().find(|(_, column)| column.is_some()).unzip();
         }
         let mut out = out.flatten().unwrap_or_else(|| self.files.b32.acquire());
         let mut sources = [Source::Out; 3];
         for (at, (source, &arg)) in sources.iter_mut().zip(args).enumerate() {
             *source = match self.folded(arg) {
-                _ if given == Some(at) => Source::Out,
+                _ if reused == Some(at) => Source::Out,
                 Some(folded) => lanes_of(&self.global.words[folded.segment], folded.start + low, folded.start + high),
                 None => self.files.b32.source(arg, low, high),
             };
@@ -65,7 +65,7 @@ impl<'a> Interpreter<'a> {
         self.set_column(d, out);
     }
 
-    /// What was lent to an operation is no longer: nobody else reads it.
+    /// Forgets the folded loads that an operation has used: it was their only use.
     fn release_folded(&mut self, args: &[Operand]) {
         for &arg in args {
             if let Some(folded) = self.folded(arg) {
@@ -75,18 +75,18 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    /// The operation, its result stored by the next step: straight to memory. False where that cannot be.
+    /// The operation and its fused store: the result goes directly to memory. False if that is not possible.
     pub(super) fn float_store_fused(&mut self, inst: &DecodedInst<'a>, batch: &Batch, args: &[Operand]) -> bool {
         let Some(Op::Store { address, offset, space, .. }) = inst.fused_store else { return false };
         let lanes = self.geometry.lanes;
         if !self.can_bypass_registers() || self.active.count != lanes {
             return false;
         }
-        let Some((segment, start)) = self.side_by_side(*address, *offset, *space) else { return false };
-        // The same words may be an operand, others of the same buffer not.
-        let clashes =
+        let Some((segment, start)) = self.contiguous_words(*address, *offset, *space) else { return false };
+        // The stored words may be an operand; other words of the same buffer may not.
+        let aliases =
             |arg: &Operand| self.folded(*arg).is_some_and(|folded| folded.segment == segment && folded.start != start);
-        if args.iter().any(clashes) {
+        if args.iter().any(aliases) {
             return false;
         }
         let SegmentWords::Exclusive(_) = &self.global.words[segment] else { return false };
@@ -109,8 +109,8 @@ impl<'a> Interpreter<'a> {
         true
     }
 
-    /// The segment and the first word of addresses that step by 4 bytes through all lanes, where all may be written.
-    fn side_by_side(&mut self, address: Operand, offset: i64, space: Space) -> Option<(usize, usize)> {
+    /// The segment and the index of the first word, if the addresses of all lanes are contiguous words that may be written.
+    fn contiguous_words(&mut self, address: Operand, offset: i64, space: Space) -> Option<(usize, usize)> {
         let AddressPattern::Affine(4) = self.address_pattern(address, offset) else { return None };
         let row = 4 * self.geometry.row as u64;
         let joined = self.addresses.windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) == row);

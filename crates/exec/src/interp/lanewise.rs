@@ -1,4 +1,4 @@
-//! Loops over the active lanes for functions of a lane.
+//! Lanewise loops: functions of a lane over the active lanes.
 
 use super::interpreter::Interpreter;
 use super::register::{Column, Lane, View, with_lane};
@@ -130,7 +130,7 @@ impl<'a> Interpreter<'a> {
         self.set_column(d, out);
     }
 
-    /// An operand that does not change along rows, as a function of the row.
+    /// A row-invariant operand, as a function of the row.
     fn row_invariant<T: Lane>(&self, operand: Operand) -> Option<impl Fn(usize) -> T + use<'_, 'a, T>> {
         let rows = match T::file(&self.files).view(operand) {
             View::Uniform(value) => (None, value),
@@ -159,7 +159,7 @@ impl<'a> Interpreter<'a> {
         });
     }
 
-    /// The same as a column that is not yet anybody's.
+    /// The same, as a column that belongs to no register yet.
     pub(super) fn lanewise_column<T: Lane>(
         &mut self,
         args: &[(Operand, Width)],

@@ -1,10 +1,10 @@
-//! Sets of lanes.
+//! Lane masks.
 
 use crate::kernel::LANES;
 
 const WORDS: usize = LANES / 64;
 
-/// A set of a group's lanes.
+/// A set of a batch's lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Mask([u64; WORDS]);
 
@@ -27,7 +27,7 @@ impl Mask {
         for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(64)) {
             for (place, eight) in bytes.chunks_exact(8).enumerate() {
                 let eight = eight.iter().rev().fold(0u64, |all, &byte| all << 8 | byte as u64);
-                // Each byte is 0 or 1: the product gathers them in its top byte.
+                // Each byte is 0 or 1: the product collects them in its top byte.
                 *word |= (eight.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * place);
             }
         }

@@ -6,7 +6,7 @@ use super::register::{Lane, View};
 use roundonce_ir::{Operand, Reg, Space, Width};
 use std::fmt::Write;
 
-/// A format longer than this has lost its end.
+/// Longest string that is read: a longer one is taken as not terminated.
 const LONGEST: u64 = 1 << 16;
 
 impl Interpreter<'_> {
@@ -30,7 +30,7 @@ impl Interpreter<'_> {
         Ok(())
     }
 
-    /// A string in memory, bytes taken as Latin-1 where they are no UTF-8.
+    /// A string in memory, as Latin-1 if it is not UTF-8.
     fn text(&mut self, lane: usize, address: u64) -> Outcome<String> {
         let mut bytes = Vec::new();
         for at in 0.. {
@@ -173,7 +173,7 @@ impl Interpreter<'_> {
     }
 }
 
-/// What stands between `%` and the letter.
+/// Flags, width and precision of a conversion specification.
 #[derive(Clone, Copy, Default)]
 struct Spec {
     left: bool,
@@ -186,7 +186,7 @@ struct Spec {
 }
 
 impl Spec {
-    /// At least as many digits as the precision says; none for a zero of precision 0.
+    /// Padded with zeros to the precision; no digits for zero with precision 0.
     fn digits(&self, digits: String) -> String {
         match self.precision {
             Some(0) if digits == "0" => String::new(),
@@ -212,7 +212,7 @@ impl Spec {
         let width = self.width;
         let _ = if self.left { write!(out, "{text:<width$}") } else { write!(out, "{text:>width$}") };
     }
-    /// A magnitude.
+    /// The digits of a magnitude.
     fn float(&self, kind: char, value: f64) -> String {
         let precision = self.precision.unwrap_or(6);
         let text = match kind.to_ascii_lowercase() {

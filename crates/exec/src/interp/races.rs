@@ -1,18 +1,25 @@
 //! Unordered accesses of a block's threads to shared memory.
 //!
-//! For each byte: who wrote it last and one who read it since, and how many barriers its block had passed then. Two
-//! accesses of different threads with no barrier between them are a race unless both only read, or both are atomic.
-//! Lanes of one warp that have met at a warp barrier or a shuffle since are ordered too.
+//! For each byte the last writer and one or two readers since are kept with their epochs: how many barriers the block had
+//! passed. Two accesses of different threads in the same epoch are a race unless both only read, or both are atomic. A
+//! warp barrier or a shuffle orders the lanes of a warp: each lane has an epoch for these too.
 
 use super::fault::{Fault, FaultKind, Outcome};
 
-/// One access: the lane, the time.
+/// One access: the lane and its epochs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Access {
     lane: u32,
-    /// Barriers of the block, meetings of the lane's warp.
-    time: (u32, u32),
-    atomic: bool,
+    /// Barriers of the block, synchronisations of the lane's warp.
+    epoch: (u32, u32),
+    atomicity: Atomicity,
+}
+
+/// Whether an access is atomic.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Atomicity {
+    Plain,
+    Atomic,
 }
 
 #[derive(Debug)]
@@ -38,22 +45,25 @@ impl RaceDetector {
     pub(super) fn barrier(&mut self, block: usize) {
         self.barriers[block] += 1;
     }
-    /// Lanes of a warp met.
+    /// Lanes of a warp synchronised.
     pub(super) fn sync_warp(&mut self, lanes: impl Iterator<Item = usize>) {
         for lane in lanes {
             self.epochs[lane] += 1;
         }
     }
-    fn access(&self, block: usize, lane: usize, atomic: bool) -> Access {
-        Access { lane: lane as u32, time: (self.barriers[block], self.epochs[lane]), atomic }
+    fn access(&self, block: usize, lane: usize, atomicity: Atomicity) -> Access {
+        Access { lane: lane as u32, epoch: (self.barriers[block], self.epochs[lane]), atomicity }
     }
-    /// Whether two accesses may come in any order.
+    /// Whether no synchronisation orders two accesses.
     fn unordered(&self, old: Access, new: Access) -> bool {
-        let met = self.epochs[old.lane as usize] > old.time.1 && new.time.1 > 0 && old.lane / 32 == new.lane / 32;
-        old.lane != new.lane && old.time.0 == new.time.0 && !met && !(old.atomic && new.atomic)
+        let synced = self.epochs[old.lane as usize] > old.epoch.1 && new.epoch.1 > 0 && old.lane / 32 == new.lane / 32;
+        old.lane != new.lane
+            && old.epoch.0 == new.epoch.0
+            && !synced
+            && [old, new].iter().any(|access| access.atomicity == Atomicity::Plain)
     }
     pub(super) fn read(&mut self, block: usize, lane: usize, address: u64, bytes: u32) -> Outcome {
-        let new = self.access(block, lane, false);
+        let new = self.access(block, lane, Atomicity::Plain);
         for byte in 0..bytes as usize {
             let at = block * self.bytes + address as usize + byte;
             if let Some(old) = self.writes[at]
@@ -69,8 +79,15 @@ impl RaceDetector {
         }
         Ok(())
     }
-    pub(super) fn write(&mut self, block: usize, lane: usize, address: u64, bytes: u32, atomic: bool) -> Outcome {
-        let new = self.access(block, lane, atomic);
+    pub(super) fn write(
+        &mut self,
+        block: usize,
+        lane: usize,
+        address: u64,
+        bytes: u32,
+        atomicity: Atomicity,
+    ) -> Outcome {
+        let new = self.access(block, lane, atomicity);
         for byte in 0..bytes as usize {
             let at = block * self.bytes + address as usize + byte;
             if let Some(old) = self.writes[at]

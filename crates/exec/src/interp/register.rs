@@ -1,4 +1,4 @@
-//! Registers of many lanes: a uniform value, rows of equal steps, or a column of lanes.
+//! Registers of many lanes: uniform, affine along rows, or varying (a column of lanes).
 
 use crate::kernel::LANES;
 use roundonce_arith::batch::Source;
@@ -66,7 +66,7 @@ lane!(u16, B16, b16);
 lane!(u32, B32, b32);
 lane!(u64, B64, b64);
 
-/// Runs the same code for the type of a width.
+/// Instantiates code for the lane type of a width.
 macro_rules! with_lane {
     ($width:expr, $t:ident => $body:expr) => {
         match $width {
@@ -91,10 +91,10 @@ macro_rules! with_lane {
 }
 pub(crate) use with_lane;
 
-/// What is known about the lanes of a register.
+/// What is known about the values of a register's lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LaneShape {
-    /// All the same: the cell's value.
+    /// The same in all lanes: `value`.
     Uniform,
     /// In each row `rows[row] + value × index in the row`.
     Affine,
@@ -106,14 +106,14 @@ pub(crate) enum LaneShape {
 #[derive(Clone, Debug)]
 pub(crate) struct Register<T> {
     pub(crate) shape: LaneShape,
-    /// The uniform value, or the stride of rows.
+    /// The uniform value, or the stride along rows.
     pub(crate) value: T,
     pub(crate) rows: Vec<T>,
-    /// The lanes; of another shape than `Lanes` they may be here too, written out.
+    /// The lanes. A register that is not varying may have them too, materialised.
     pub(crate) column: Option<Box<Column<T>>>,
 }
 
-/// A cell as it is read.
+/// A register as an operand.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum View<'a, T> {
     Uniform(T),
@@ -122,7 +122,7 @@ pub(crate) enum View<'a, T> {
     Varying,
 }
 
-/// How the lanes of a group lie: rows of equal length (a block's x axis).
+/// The lanes of a batch as rows of equal length (a block's x axis).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Geometry {
     pub(crate) lanes: usize,
@@ -130,19 +130,19 @@ pub(crate) struct Geometry {
     pub(crate) rows: usize,
 }
 
-/// The registers of one width. A kernel's registers are numbered through all widths: a file has a cell for each,
-/// those of other widths unused.
+/// The registers of one width. A kernel's registers are numbered across all widths: a file has one for each number, and
+/// those of other widths are unused.
 #[derive(Debug, Default)]
 pub(crate) struct RegisterFile<T> {
     pub(crate) registers: Vec<Register<T>>,
-    /// Columns that nobody needs, the last used last: it is still in the cache.
+    /// Free columns, the last used last: it is still in the cache.
     pool: Vec<Box<Column<T>>>,
-    /// Rows that nobody needs.
+    /// A free list of rows.
     row_pool: Vec<T>,
 }
 
 impl<T: Lane> View<'_, T> {
-    /// The first value of a row; lanes have none.
+    /// The first value of a row; 0 if varying.
     #[inline(always)]
     pub(crate) fn row(self, row: usize) -> T {
         match self {
@@ -151,7 +151,7 @@ impl<T: Lane> View<'_, T> {
             View::Varying => T::default(),
         }
     }
-    /// The step within rows.
+    /// The stride along rows.
     #[inline(always)]
     pub(crate) fn stride(self) -> T {
         match self {
@@ -159,7 +159,7 @@ impl<T: Lane> View<'_, T> {
             View::Uniform(_) | View::Varying => T::default(),
         }
     }
-    /// Whether it is rows, or uniform.
+    /// Whether it is affine; a uniform value is.
     #[inline(always)]
     pub(crate) fn is_affine(self) -> bool {
         !matches!(self, View::Varying)
@@ -202,7 +202,7 @@ impl<T: Lane> RegisterFile<T> {
             }
         }
     }
-    /// A column to be written, its contents anything.
+    /// A column from the pool, its contents arbitrary.
     #[inline]
     pub(crate) fn acquire(&mut self) -> Box<Column<T>> {
         self.pool.pop().unwrap_or_else(|| Box::new(Column([T::default(); LANES])))
@@ -220,21 +220,21 @@ impl<T: Lane> RegisterFile<T> {
             self.pool.push(column);
         }
     }
-    /// Rows of equal steps; all the same becomes uniform.
+    /// Makes a register affine, or uniform if all lanes are the same.
     #[inline]
     pub(crate) fn put_affine(&mut self, reg: Reg, stride: T, rows: impl Iterator<Item = T>) {
         let mut all = self.acquire_rows();
         all.extend(rows);
         self.put_affine_rows(reg, stride, all);
     }
-    /// An empty list for rows, to be given back by [`give_rows`](File::give_rows).
+    /// An empty list of rows, for [`put_affine_rows`](RegisterFile::put_affine_rows).
     #[inline]
     pub(crate) fn acquire_rows(&mut self) -> Vec<T> {
         let mut rows = std::mem::take(&mut self.row_pool);
         rows.clear();
         rows
     }
-    /// Rows that came to nothing.
+    /// Returns a list of rows that is not used.
     #[inline]
     pub(crate) fn release_rows(&mut self, rows: Vec<T>) {
         self.row_pool = rows;
@@ -264,7 +264,7 @@ impl<T: Lane> RegisterFile<T> {
             self.pool.push(old);
         }
     }
-    /// A register that nobody will read before it is written.
+    /// Marks a register dead: it is written before it is read again.
     #[inline]
     pub(crate) fn kill(&mut self, reg: Reg) {
         let register = &mut self.registers[reg.0 as usize];
@@ -273,18 +273,18 @@ impl<T: Lane> RegisterFile<T> {
             self.pool.push(column);
         }
     }
-    /// Writes rows out as lanes, so that [`source`](File::source) can be asked for them. The shape stays known.
+    /// Computes the lanes of an affine register for [`source`](RegisterFile::source). It stays affine.
     #[inline]
     pub(crate) fn materialise(&mut self, operand: Operand, geometry: Geometry) {
         if let Operand::Reg(reg) = operand {
             let register = &self.registers[reg.0 as usize];
             if register.shape == LaneShape::Affine && register.column.is_none() {
-                self.write_out(reg, geometry);
+                self.compute_column(reg, geometry);
             }
         }
     }
     #[cold]
-    fn write_out(&mut self, reg: Reg, geometry: Geometry) {
+    fn compute_column(&mut self, reg: Reg, geometry: Geometry) {
         let mut column = self.acquire();
         let register = &mut self.registers[reg.0 as usize];
         for (lanes, &base) in column.0[..geometry.lanes].chunks_exact_mut(geometry.row).zip(&register.rows) {
@@ -298,7 +298,7 @@ impl<T: Lane> RegisterFile<T> {
         }
         register.column = Some(column);
     }
-    /// Makes a register a column, whatever it was.
+    /// Makes a register varying.
     pub(crate) fn make_varying(&mut self, reg: Reg, geometry: Geometry) -> &mut Column<T> {
         self.materialise(Operand::Reg(reg), geometry);
         let register = &mut self.registers[reg.0 as usize];
@@ -311,7 +311,7 @@ impl<T: Lane> RegisterFile<T> {
         register.shape = LaneShape::Varying;
         register.column.get_or_insert_with(|| Box::new(Column([T::default(); LANES])))
     }
-    /// Lanes `low..high` of an operand; rows must have been settled.
+    /// Lanes `low..high` of an operand; an affine one must be materialised.
     #[inline(always)]
     pub(crate) fn source(&self, operand: Operand, low: usize, high: usize) -> Source<'_, T> {
         match operand {
@@ -344,7 +344,7 @@ impl<T: Lane> RegisterFile<T> {
     }
 }
 
-/// All registers of a group.
+/// All registers of a batch.
 #[derive(Debug, Default)]
 pub(crate) struct RegisterFiles {
     pub(crate) preds: RegisterFile<u8>,
@@ -354,7 +354,7 @@ pub(crate) struct RegisterFiles {
 }
 
 impl RegisterFiles {
-    /// Before the first group.
+    /// Whether no batch has run yet.
     pub(crate) fn is_empty(&self) -> bool {
         self.preds.registers.is_empty()
     }

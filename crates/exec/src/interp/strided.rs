@@ -1,13 +1,12 @@
-//! Loads whose addresses step evenly along rows: whole rows are copied, and where rows follow each other in memory
-//! all of them at once.
+//! Strided loads, from affine addresses: whole rows are copied, and all rows at once if they are contiguous.
 
 use super::interpreter::Interpreter;
 use super::register::Lane;
 use crate::kernel::WordsView;
 use roundonce_ir::{Reg, Space};
 
-/// Where the rows' words are: all in one segment, or in shared memory.
-struct Place {
+/// The rows' words in memory: all in one segment, or in shared memory.
+struct RowSpan {
     segment: Option<usize>,
     /// Words from one lane to the next.
     step: usize,
@@ -16,8 +15,8 @@ struct Place {
 }
 
 impl Interpreter<'_> {
-    /// Evenly stepping addresses, in `addresses`. Nothing is done if a row is not whole in one buffer: some of its
-    /// lanes may be inactive.
+    /// A load from the affine addresses in `addresses`. Nothing is done if a row is not inside one buffer: some of its lanes
+    /// may be inactive.
     pub(super) fn load_rows(
         &mut self,
         d: &[Option<Reg>],
@@ -28,14 +27,14 @@ impl Interpreter<'_> {
     ) -> bool {
         let (rows, mut starts) = (std::mem::take(&mut self.addresses), std::mem::take(&mut self.starts));
         starts.clear();
-        let place = self.row_starts(d, space, bytes, &rows, stride, &mut starts);
-        let folded = match (&place, d) {
-            (Some(Place { segment: Some(segment), step: 1, joined: true }), &[Some(d)]) if foldable => {
+        let span = self.row_starts(d, space, bytes, &rows, stride, &mut starts);
+        let folded = match (&span, d) {
+            (Some(RowSpan { segment: Some(segment), step: 1, joined: true }), &[Some(d)]) if foldable => {
                 self.fold_load(d, *segment, starts[0])
             }
             _ => false,
         };
-        if let Some(place) = place.as_ref().filter(|_| !folded) {
+        if let Some(span) = span.as_ref().filter(|_| !folded) {
             for (index, d) in d.iter().enumerate() {
                 let Some(d) = *d else { continue };
                 let shift = index * bytes as usize / 4;
@@ -44,25 +43,25 @@ impl Interpreter<'_> {
                         if lanes.len() > 64 {
                             lanes.copy_from_slice(words);
                         } else {
-                            // A call costs more than the copy.
+                            // A call to memcpy costs more than the copy.
                             lanes.iter_mut().zip(words).for_each(|(lane, word)| *lane = *word);
                         }
                     };
-                    self.copy_rows::<u32>(d, place, &starts, shift, |words| words[0], copy);
+                    self.copy_rows::<u32>(d, span, &starts, shift, |words| words[0], copy);
                 } else {
                     let pair = |words: &[u32]| words[0] as u64 | (words[1] as u64) << 32;
                     let copy = |words: &[u32], lanes: &mut [u64]| {
                         lanes.iter_mut().zip(words.chunks_exact(2)).for_each(|(lane, words)| *lane = pair(words));
                     };
-                    self.copy_rows::<u64>(d, place, &starts, shift, pair, copy);
+                    self.copy_rows::<u64>(d, span, &starts, shift, pair, copy);
                 }
             }
         }
         (self.addresses, self.starts) = (rows, starts);
-        place.is_some()
+        span.is_some()
     }
 
-    /// Finds each row's first word; none if one is not whole, or they are not together.
+    /// Finds the index of each row's first word; none if a row is not inside a segment, or the rows are in several.
     fn row_starts(
         &mut self,
         d: &[Option<Reg>],
@@ -71,7 +70,7 @@ impl Interpreter<'_> {
         rows: &[u64],
         stride: i64,
         starts: &mut Vec<usize>,
-    ) -> Option<Place> {
+    ) -> Option<RowSpan> {
         let row = self.geometry.row;
         let fits = |d: &Reg| self.code.kernel.width(*d).bits() == bytes * 8;
         if bytes < 4 || stride < 0 || stride % bytes as i64 != 0 || !d.iter().flatten().all(fits) {
@@ -102,20 +101,20 @@ impl Interpreter<'_> {
         };
         let step = stride as usize / 4;
         let joined = starts.windows(2).all(|pair| pair[1] == pair[0] + row * step);
-        Some(Place { segment, step, joined })
+        Some(RowSpan { segment, step, joined })
     }
 
-    /// Copies one destination's lanes; rows that do not step stay one value a row.
+    /// Copies the lanes of one destination; row-invariant ones stay one value a row.
     fn copy_rows<T: Lane>(
         &mut self,
         d: Reg,
-        place: &Place,
+        span: &RowSpan,
         starts: &[usize],
         shift: usize,
         read: impl Fn(&[u32]) -> T,
         copy: impl Fn(&[u32], &mut [T]),
     ) {
-        let words = match place.segment {
+        let words = match span.segment {
             Some(segment) => self.global.words[segment].view(),
             None => WordsView::Slice(&self.shared),
         };
@@ -123,15 +122,15 @@ impl Interpreter<'_> {
             WordsView::Slice(words) => read(&words[at..]),
             WordsView::Atomics(_) => T::of(words.element(at, T::WIDTH.bits() / 8)),
         };
-        let (row, step) = (self.geometry.row, place.step);
+        let (row, step) = (self.geometry.row, span.step);
         if step == 0 {
             let values = starts.iter().map(|&start| element(start + shift)).collect();
             return self.put_row_invariant(d, values);
         }
         let mut out = T::file_mut(&mut self.files).acquire();
         let wide = T::WIDTH.bits() as usize / 32;
-        // Rows that follow each other are one.
-        let length = if place.joined { self.geometry.lanes } else { row };
+        // Contiguous rows are copied as one.
+        let length = if span.joined { self.geometry.lanes } else { row };
         let lanes = out.0[..self.geometry.lanes].chunks_exact_mut(length);
         for (lanes, &start) in lanes.zip(starts) {
             let from = start + shift;

@@ -1,34 +1,34 @@
-//! Instructions by which the lanes of a warp see each other.
+//! Warp instructions: shuffles, votes, reductions.
 
 use super::fault::Outcome;
 use super::interpreter::Interpreter;
 use super::mask::Mask;
 use super::register::Lane;
 use super::split::{BlockedOn, Split, StepOutcome};
-use crate::scalar::{extremum, int_op};
+use crate::scalar::{MinMax, int_op, min_max};
 use roundonce_arith::Format;
 use roundonce_ir::{Op, Operand, Reduction, Reg, ShuffleMode, VoteMode, Width};
 
-/// 32 neighbours in a block.
+/// A warp with active lanes.
 #[derive(Clone, Copy, Debug)]
 struct Warp {
-    /// The first lane's number in the group.
+    /// The first lane's number in the batch.
     start: usize,
     /// Lanes, fewer in a block's last warp.
     lanes: usize,
-    /// Those at this instruction.
+    /// The active ones.
     here: u32,
 }
 
 impl Warp {
-    /// The lanes of a set, by their numbers in the warp.
+    /// The lanes of a mask, by their numbers in the warp.
     fn members(mask: u32) -> impl Iterator<Item = usize> {
         (0..32).filter(move |lane| mask >> lane & 1 == 1)
     }
 }
 
 impl Interpreter<'_> {
-    /// The warps with lanes at work.
+    /// The warps with active lanes.
     fn warps(&self) -> Vec<Warp> {
         let mut warps = Vec::new();
         for block in 0..self.blocks {
@@ -44,9 +44,9 @@ impl Interpreter<'_> {
         warps
     }
 
-    /// The lanes that an instruction is for: those here, or, where it names them, once all that live have come.
-    /// Whether any may go on.
-    fn meet(&mut self, mask: Option<Operand>, split: &mut Split) -> bool {
+    /// Reconverges the lanes that the instruction's mask names: a warp waits until all its live ones have arrived. Whether
+    /// any lanes stay active.
+    fn sync_warps(&mut self, mask: Option<Operand>, split: &mut Split) -> bool {
         let Some(mask) = mask else { return true };
         self.gather(split);
         self.widen_operand(4, mask, Width::B32);
@@ -74,7 +74,7 @@ impl Interpreter<'_> {
             Op::Shuffle { mask, .. } | Op::Vote { mask, .. } => *mask,
             _ => None,
         };
-        if !self.meet(mask, split) {
+        if !self.sync_warps(mask, split) {
             return Ok(StepOutcome::Blocked(BlockedOn::Warp(self.live.count())));
         }
         match op {
@@ -145,7 +145,7 @@ impl Interpreter<'_> {
         };
         let values = self.by_warp(|interp, warp, lane| {
             let (from, _) = source(interp, warp, lane);
-            // The value of a lane that is not here is not determined; the lane's own stands for it.
+            // The value of an inactive lane is undefined: the lane's own stands for it.
             let from = if warp.here >> from & 1 == 1 { from } else { lane };
             interp.wide[0][warp.start + from]
         });
@@ -196,7 +196,8 @@ impl Interpreter<'_> {
                 Reduction::Int(op) => values.reduce(|x, y| int_op(op, 32, [x, y, 0, 0])),
                 Reduction::Float { max, abs, nan } => {
                     let strip = |x: u64| if abs { x & Format::F32.magnitude_mask() } else { x };
-                    values.map(strip).reduce(|x, y| extremum(&profile, Format::F32, max, false, nan, false, [x, y]))
+                    let op = MinMax { format: Format::F32, max, flush: false, nan, xorsign_abs: false };
+                    values.map(strip).reduce(|x, y| min_max(&profile, op, [x, y]))
                 }
             };
             combined.unwrap_or(0)
@@ -205,7 +206,7 @@ impl Interpreter<'_> {
     }
 }
 
-/// The lanes that a lane's mask names, as far as they are here.
+/// The active lanes that a lane's mask names.
 fn named(interp: &Interpreter<'_>, warp: Warp, lane: usize) -> u32 {
     interp.wide[4][warp.start + lane] as u32 & warp.here
 }

@@ -1,11 +1,11 @@
-//! As what a kernel's buffers are used, as far as its code tells.
+//! The element formats of a kernel's buffers, inferred from its code.
 
 use roundonce_arith::Format;
 use roundonce_ir::{Comparand, Kernel, Op, Operand, Program, Reg, Role, Scalar, Space};
 use std::collections::BTreeSet;
 
-/// For each parameter the names of the float formats in which the kernel computes with what it points to (`f32`). Empty
-/// where nothing is known.
+/// For each parameter the names of the float formats in which the kernel computes with the elements that it points to
+/// (`f32`). Empty if nothing is known.
 ///
 /// Only what is certain counts: a load whose address comes from this parameter alone and whose value goes straight into
 /// float arithmetic, a store of such arithmetic's result.
@@ -47,7 +47,7 @@ pub fn element_formats(program: &Program, kernel: &Kernel) -> Vec<BTreeSet<&'sta
 /// Where a register's value may come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Origin {
-    /// No address at all, so far.
+    /// Not an address, so far.
     Number,
     /// One parameter and numbers.
     Param(usize),
@@ -80,7 +80,7 @@ fn origins(kernel: &Kernel, address_bytes: u32) -> Vec<Origin> {
                 Op::Load { space: Space::Param, address: Operand::Imm(at), offset, bytes, .. } => {
                     let place = (*at as i64).wrapping_add(*offset);
                     let param = kernel.params.iter().position(|param| i64::from(param.offset) == place);
-                    // A narrower one is a number.
+                    // A parameter narrower than an address is a number.
                     param.filter(|_| *bytes == address_bytes).map_or(Origin::Number, Origin::Param)
                 }
                 Op::Load { bytes, .. } | Op::Atomic { bytes, .. } if *bytes == address_bytes => Origin::Anything,
@@ -101,34 +101,34 @@ fn origins(kernel: &Kernel, address_bytes: u32) -> Vec<Origin> {
     }
 }
 
-/// Calls `see` with the operands and the result that are floats.
-fn as_floats(op: &Op, see: &mut dyn FnMut(Operand, Format)) {
+/// Calls `visit` with the operands and the result that are floats.
+fn as_floats(op: &Op, visit: &mut dyn FnMut(Operand, Format)) {
     match op {
         Op::Float { d, operation, args, .. } => {
-            see(Operand::Reg(*d), operation.format);
+            visit(Operand::Reg(*d), operation.format);
             for (at, arg) in args.iter().enumerate().take(operation.op.arity()) {
-                see(*arg, operation.operand_format(at));
+                visit(*arg, operation.operand_format(at));
             }
         }
         Op::Divide { d, format, a, b, .. } | Op::MinMax { d, format, a, b, .. } => {
-            see(Operand::Reg(*d), *format);
-            see(*a, *format);
-            see(*b, *format);
+            visit(Operand::Reg(*d), *format);
+            visit(*a, *format);
+            visit(*b, *format);
         }
         Op::SquareRoot { d, format, a, .. } | Op::Approximate { d, format, a, .. } => {
-            see(Operand::Reg(*d), *format);
-            see(*a, *format);
+            visit(Operand::Reg(*d), *format);
+            visit(*a, *format);
         }
         Op::Compare { of: Comparand::Float(format, _), a, b, .. } => {
-            see(*a, *format);
-            see(*b, *format);
+            visit(*a, *format);
+            visit(*b, *format);
         }
         Op::Convert { d, to, from, a, .. } => {
             if let Scalar::Float(format) = from {
-                see(*a, *format);
+                visit(*a, *format);
             }
             if let Scalar::Float(format) = to {
-                see(Operand::Reg(*d), *format);
+                visit(Operand::Reg(*d), *format);
             }
         }
         _ => {}

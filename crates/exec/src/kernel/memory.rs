@@ -1,6 +1,10 @@
 //! Buffers, and the address space that a launch lays them out in.
 
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Words that are converted at once.
+const PIECE: usize = 1 << 14;
 
 /// A kernel's argument in memory: bytes, kept as 32-bit words (little-endian).
 ///
@@ -21,7 +25,7 @@ impl Buffer {
     pub fn zeros(bytes: usize) -> Buffer {
         Buffer { words: vec![0; bytes.div_ceil(4)], bytes }
     }
-    /// The bytes as they are.
+    /// A copy of the bytes.
     pub fn from_bytes(bytes: &[u8]) -> Buffer {
         let word = |chunk: &[u8]| chunk.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte));
         Buffer { words: bytes.chunks(4).map(word).collect(), bytes: bytes.len() }
@@ -31,7 +35,7 @@ impl Buffer {
         let bytes = words.len() * 4;
         Buffer { words, bytes }
     }
-    /// Words, of the last of which some bytes may not count.
+    /// Words; the last one may have bytes past the end, which are zero.
     pub(crate) fn from_parts(words: Vec<u32>, bytes: usize) -> Buffer {
         Buffer { words, bytes }
     }
@@ -47,7 +51,7 @@ impl Buffer {
     pub fn words(&self) -> &[u32] {
         &self.words
     }
-    /// The words, given away.
+    /// The words, by value.
     pub fn into_words(self) -> Vec<u32> {
         self.words
     }
@@ -56,6 +60,22 @@ impl Buffer {
         let mut bytes: Vec<u8> = self.words.iter().flat_map(|word| word.to_le_bytes()).collect();
         bytes.truncate(self.bytes);
         bytes
+    }
+    /// Writes the bytes piece by piece: a second copy of a large buffer would double the memory.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
+        let mut left = self.bytes;
+        let mut bytes = Vec::new();
+        for words in self.words.chunks(PIECE) {
+            bytes.clear();
+            bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+            bytes.truncate(left);
+            left -= bytes.len();
+            out.write_all(&bytes)?;
+        }
+        Ok(())
     }
 }
 
@@ -69,7 +89,7 @@ pub(crate) const PARAM_WINDOW: u64 = 0x0300_0000;
 pub(crate) const WINDOW: u64 = 0x0100_0000;
 /// Buffers and variables start here.
 const GLOBAL_BASE: u64 = 0x1000_0000;
-/// Between neighbours, so that a stray access hits nothing.
+/// Unmapped bytes between segments, so that an access past the end faults.
 const GAP: u64 = 0x1000;
 
 /// A buffer or a variable in the address space.
@@ -101,7 +121,7 @@ impl Layout {
     pub(crate) const fn end(&self) -> u64 {
         self.end
     }
-    /// Where an address lies, as a reader wants to know.
+    /// An address relative to the nearest segment, for messages.
     pub(crate) fn describe(&self, address: u64) -> String {
         let distance = |segment: &Segment| {
             if address < segment.base {
@@ -114,29 +134,29 @@ impl Layout {
             return "there is no buffer".to_owned();
         };
         let Segment { base, bytes, name, .. } = nearest;
-        let place = if address < *base {
+        let position = if address < *base {
             format!("{} bytes before", base - address)
         } else if address - base < *bytes {
             format!("at byte {} of", address - base)
         } else {
             format!("{} bytes past the end of", address - base - bytes)
         };
-        format!("{place} `{name}` ({bytes} bytes at {base:#x})")
+        format!("{position} `{name}` ({bytes} bytes at {base:#x})")
     }
 }
 
-/// How a worker holds a segment's words.
+/// A worker's access to a segment's words.
 #[derive(Debug)]
 pub(crate) enum SegmentWords<'a> {
-    /// Alone.
+    /// By this worker alone.
     Exclusive(&'a mut [u32]),
-    /// With others, and nobody writes.
+    /// By several workers, without writes.
     ReadOnly(&'a [u32]),
-    /// With others.
+    /// By several workers.
     Atomic(&'a [AtomicU32]),
 }
 
-/// Words to be read.
+/// A view of words for reading.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum WordsView<'a> {
     Slice(&'a [u32]),
@@ -157,7 +177,7 @@ impl WordsView<'_> {
 }
 
 impl SegmentWords<'_> {
-    /// As they are read.
+    /// The view for reading.
     #[inline]
     pub(crate) fn view(&self) -> WordsView<'_> {
         match self {
@@ -166,7 +186,7 @@ impl SegmentWords<'_> {
             SegmentWords::Atomic(words) => WordsView::Atomics(words),
         }
     }
-    /// The machine's address of the first word, and whether it may be written through it.
+    /// The host address of the first word, and whether writes through it are allowed.
     pub(crate) fn address(&mut self) -> (usize, bool) {
         match self {
             SegmentWords::Exclusive(words) => (words.as_mut_ptr().expose_provenance(), true),
@@ -202,7 +222,7 @@ impl SegmentWords<'_> {
                     let shift = (offset % 4) * 8;
                     let mask = element_mask(bytes) << shift;
                     let merged = |word| Some((word & !mask) | ((value as u32) << shift & mask));
-                    // Neighbours in the word may be written by others at the same time.
+                    // Other bytes of the word may be written by other threads at the same time.
                     let _ = words[index].fetch_update(Ordering::Relaxed, Ordering::Relaxed, merged);
                 }
             },
@@ -233,7 +253,7 @@ const fn element_mask(bytes: u32) -> u32 {
     u32::MAX >> (32 - 8 * bytes)
 }
 
-/// An element out of words.
+/// Reads an element.
 #[inline]
 pub(crate) fn read_element(word: impl Fn(usize) -> u32, offset: u64, bytes: u32) -> u64 {
     let index = (offset / 4) as usize;
@@ -244,7 +264,7 @@ pub(crate) fn read_element(word: impl Fn(usize) -> u32, offset: u64, bytes: u32)
     }
 }
 
-/// An element into words.
+/// Writes an element.
 #[inline]
 pub(crate) fn write_element(words: &mut [u32], offset: u64, bytes: u32, value: u64) {
     let index = (offset / 4) as usize;
@@ -267,12 +287,12 @@ pub(crate) fn write_element(words: &mut [u32], offset: u64, bytes: u32, value: u
 pub(crate) struct Global<'a> {
     pub(crate) layout: &'a Layout,
     pub(crate) words: Vec<SegmentWords<'a>>,
-    /// Where the last access fell: mostly where the next one does.
+    /// The segment of the last access: the next one is mostly in the same.
     pub(crate) last: usize,
 }
 
 impl Global<'_> {
-    /// The segment and the offset in it of an access, if it lies in one.
+    /// The segment that contains an access, and the offset in it.
     #[inline]
     pub(crate) fn locate(&mut self, address: u64, bytes: u64) -> Option<(usize, u64)> {
         let within = |segment: &Segment| {

@@ -18,10 +18,10 @@ pub enum Contract {
     Report,
 }
 
-/// Who executes a kernel. The results do not depend on it.
+/// What executes a kernel. The results do not depend on it.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Engine {
-    /// Native code where there can be some, the interpreter elsewhere.
+    /// Native code where the compiler supports it, the interpreter elsewhere.
     #[default]
     Auto,
     /// The interpreter alone.
@@ -31,17 +31,17 @@ pub enum Engine {
 /// How a launch is run.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What becomes of contractible products.
+    /// Whether contractible products are fused.
     pub contract: Contract,
-    /// What the documents leave open.
+    /// The choices that the documents leave open.
     pub profile: Profile,
-    /// Instructions that may be issued for one group of blocks before the launch is given up. Where lanes go different ways
-    /// the count depends on how many run together, and native code runs fewer: it is a bound on time, not a result.
+    /// Instructions that may be issued for one batch of blocks before the launch fails. With divergent lanes the count depends
+    /// on how many run together, and native code runs fewer: it is a bound on time, not a result.
     pub step_limit: u64,
-    /// Bytes that buffers, variables, shared and local memory may take together.
+    /// Bytes of buffers, variables, shared and local memory together.
     pub memory_limit: u64,
-    /// Worker threads. Kernels whose blocks may talk to each other (atomics on global memory, fences) run on one,
-    /// block after block, so that their results do not depend on chance.
+    /// Worker threads. Kernels whose blocks may communicate (atomics on global memory, fences) run on one, block after
+    /// block, so that their results are deterministic.
     pub threads: usize,
     /// Unordered accesses of two threads of a block to the same shared memory are an error.
     pub check_races: bool,
@@ -51,7 +51,7 @@ pub struct Options {
     pub only_block: Option<u64>,
     /// Instructions are counted by line.
     pub count_lines: bool,
-    /// Who executes.
+    /// What executes it.
     pub engine: Engine,
 }
 
@@ -83,7 +83,7 @@ pub enum Arg {
     Buffer(Buffer),
 }
 
-/// A kernel with everything it needs.
+/// A kernel with its grid, arguments and options.
 ///
 /// ```
 /// use roundonce_exec::{Arg, Buffer, Launch, Options};
@@ -139,10 +139,10 @@ pub struct Launch<'a> {
     pub options: Options,
 }
 
-/// What a launch gives back.
+/// The results of a launch.
 #[derive(Clone, Default, Debug)]
 pub struct Report {
-    /// The buffers afterwards, one place an argument; `None` for numbers.
+    /// The buffers afterwards, one entry an argument; `None` for numbers.
     pub buffers: Vec<Option<Buffer>>,
     /// How often each approximate instruction ran: these results are correctly rounded, not the GPU's bits.
     pub approximations: BTreeMap<String, u64>,

@@ -3,10 +3,16 @@
 use roundonce_arith::{Format, Profile};
 use roundonce_ir::{Class, Comparand, Comparison};
 
-/// The sign bit cleared or flipped; of a NaN too.
+/// The bits above the format cleared; with `flush` a subnormal becomes zero of its sign.
+#[inline(always)]
+pub(super) const fn flushed(format: Format, flush: bool, bits: u64) -> u64 {
+    if flush { format.flush(bits) } else { bits & format.mask() }
+}
+
+/// Absolute value or negation, of a NaN too.
 #[inline(always)]
 pub fn sign(format: Format, negate: bool, flush: bool, a: u64) -> u64 {
-    let a = if flush { format.flush(a) } else { a & format.mask() };
+    let a = flushed(format, flush, a);
     if negate { a ^ format.sign_mask() } else { a & format.magnitude_mask() }
 }
 
@@ -17,21 +23,26 @@ fn ordered(format: Format, bits: u64) -> i64 {
     if format.is_negative(bits) { -1 - magnitude } else { magnitude }
 }
 
-/// The smaller or the larger; see [`Op::MinMax`](roundonce_ir::Op::MinMax).
+/// A minimum or maximum; see [`Op::MinMax`](roundonce_ir::Op::MinMax).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MinMax {
+    /// Of operands and result.
+    pub format: Format,
+    /// The larger, not the smaller.
+    pub max: bool,
+    /// Subnormal operands become zero.
+    pub flush: bool,
+    /// A NaN operand makes the result NaN; otherwise the other operand is the result.
+    pub nan: bool,
+    /// Compares magnitudes; the sign is the product's.
+    pub xorsign_abs: bool,
+}
+
+/// The smaller or the larger.
 #[inline(always)]
-pub fn extremum(
-    profile: &Profile,
-    format: Format,
-    max: bool,
-    flush: bool,
-    nan: bool,
-    xorsign_abs: bool,
-    [a, b]: [u64; 2],
-) -> u64 {
-    let (mut a, mut b) = (a & format.mask(), b & format.mask());
-    if flush {
-        (a, b) = (format.flush(a), format.flush(b));
-    }
+pub fn min_max(profile: &Profile, op: MinMax, [a, b]: [u64; 2]) -> u64 {
+    let MinMax { format, max, flush, nan, xorsign_abs } = op;
+    let (mut a, mut b) = (flushed(format, flush, a), flushed(format, flush, b));
     let signs = (a ^ b) & format.sign_mask();
     if xorsign_abs {
         (a, b) = (a & format.magnitude_mask(), b & format.magnitude_mask());
@@ -67,7 +78,7 @@ pub fn compare(comparison: Comparison, of: Comparand, a: u64, b: u64) -> bool {
             (super::sign_extend(a, bits).cmp(&super::sign_extend(b, bits)), false)
         }
         Comparand::Float(format, flush) => {
-            let clean = |bits| if flush { format.flush(bits) } else { bits & format.mask() };
+            let clean = |bits| flushed(format, flush, bits);
             let (a, b) = (clean(a), clean(b));
             // Zeros are equal whatever their signs.
             let key = |bits| if format.is_zero(bits) { 0 } else { ordered(format, bits) };
