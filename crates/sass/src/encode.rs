@@ -13,7 +13,7 @@ use crate::print::Register;
 pub enum EncodeError {
     /// Only the text of this mnemonic is known.
     TextOnly,
-    /// An operand is of another kind than the form has in its place.
+    /// An operand is of another kind than the form has there.
     Kind,
     /// The lower 12 bits of a 20-bit immediate are not zero.
     ShortImmediate {
@@ -54,7 +54,7 @@ impl fmt::Display for EncodeError {
             EncodeError::TextOnly => {
                 f.write_str("the encoding of this mnemonic is not known here: it is read as text only")
             }
-            EncodeError::Kind => f.write_str("an operand is of a kind that this form does not have in its place"),
+            EncodeError::Kind => f.write_str("an operand is of a kind that this form does not have there"),
             EncodeError::ShortImmediate { bits } => {
                 write!(
                     f,
