@@ -11,7 +11,7 @@ use crate::{encode, fields, rules};
 /// any style, a semicolon, and comments behind it.
 ///
 /// # Errors
-/// The first thing wrong with it, with its place in the line.
+/// The first error, with its location in the line.
 pub fn parse_line(line: &str) -> Result<Statement, Finding> {
     let mut statement = Statement::blank(0);
     parse_line_into(line, &mut statement)?;
@@ -56,7 +56,7 @@ fn skip_comments(cursor: &mut Cursor<'_>) -> Result<Option<u64>, Finding> {
 /// and is read and left out. `.INVALIDFMZ3` has a word; [`check`](crate::check()) reports it.
 ///
 /// # Errors
-/// A finding with its place in the line: nothing is cut off or guessed.
+/// A finding with its location in the line: nothing is truncated or guessed.
 ///
 /// ```
 /// use roundonce_sass::asm_line;

@@ -1,4 +1,4 @@
-//! Everything that is against a rule in a text.
+//! Every violation of a rule in a text.
 
 use roundonce_arith::Format;
 use roundonce_isa::{Finding, Location, parse_value};
@@ -93,7 +93,7 @@ fn immediate_findings(written: &str, bits: u32, span: (usize, usize), findings: 
     }
     let exact = parse_value(Format::F32, 1, written.trim_start_matches('+')).is_ok_and(|value| value.exact);
     let special = unsigned.starts_with(|c: char| c.is_ascii_alphabetic());
-    // A disassembler's twenty digits are its way of writing exactly these bits.
+    // A disassembler writes exactly these bits with twenty digits.
     let mut printed = String::new();
     push_immediate(bits, Style::Nvdisasm, &mut printed);
     if !exact && !special && printed.trim_end() != written && read_immediate(written) == Ok(bits) {
@@ -124,7 +124,7 @@ fn slot_findings(line: &Line, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Dual issue: both of a pair stand in one bundle, and an instruction is in one pair only.
+/// Dual issue: both of a pair are in one bundle, and an instruction is in one pair only.
 fn pair_findings(listing: &Listing, findings: &mut Vec<Finding>) {
     let starts: Vec<usize> = listing.kernels.iter().map(|(_, first)| *first).collect();
     let mut in_bundle = 0;

@@ -17,7 +17,7 @@ pub struct Kernel {
     pub words: Vec<u64>,
 }
 
-/// A cubin taken apart.
+/// A parsed cubin.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cubin {
     /// The target: `sm_50` is 50.
@@ -35,7 +35,7 @@ impl Cubin {
         bytes.starts_with(&object::elf::ELFMAG)
     }
 
-    /// Takes a cubin apart.
+    /// Parses a cubin.
     ///
     /// # Errors
     /// If it is no ELF file of a GPU, of another GPU family, damaged, or its code is not whole bundles.

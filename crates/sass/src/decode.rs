@@ -5,7 +5,7 @@ use core::fmt;
 use crate::fields::{self, Field};
 use crate::instruction::{Guard, Instruction, Value};
 use crate::lookup::{self, ENTRIES, encodable_names};
-use crate::opcode::OperandField;
+use crate::opcode::{EncodedForm, FormVisitor, OperandField};
 
 /// A word of none of the table's encodings: its opcode is at fault.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -61,19 +61,35 @@ impl fmt::Display for DecodeError {
 /// ```
 #[inline]
 pub fn decode(word: u64) -> Result<Instruction, DecodeError> {
-    let Some((index, entry)) = lookup::word(word).map(|index| (index, &ENTRIES[usize::from(index)])) else {
-        return Err(DecodeError { word });
-    };
-    let Some(encoding) = &entry.form.encoding else {
-        return Err(DecodeError { word });
-    };
-    let mut instruction = Instruction::blank(index);
+    match lookup::word(word) {
+        Some(form) => form.visit(Decoder { word }),
+        None => Err(DecodeError { word }),
+    }
+}
+
+struct Decoder {
+    word: u64,
+}
+
+impl FormVisitor for Decoder {
+    type Output = Result<Instruction, DecodeError>;
+
+    #[inline(always)]
+    fn visit<F: EncodedForm>(self) -> Self::Output {
+        decode_as::<F>(self.word)
+    }
+}
+
+#[inline(always)]
+fn decode_as<F: EncodedForm>(word: u64) -> Result<Instruction, DecodeError> {
+    let encoding = const { &F::ENCODING };
+    let mut instruction = Instruction::blank(const { lookup::entry_of(F::ENCODED) });
     instruction.guard =
         Guard { predicate: fields::PREDICATE.get(word) as u8, negated: fields::PREDICATE_NOT.get(word) != 0 };
     for (value, field) in instruction.modifiers.iter_mut().zip(encoding.modifiers) {
         *value = field.get(word) as u8;
     }
-    for (operand, field) in instruction.operands.iter_mut().zip(entry.form.operands) {
+    for (operand, field) in instruction.operands.iter_mut().zip(const { F::FORM.operands }) {
         operand.value = match *field {
             OperandField::Register(field) => Value::Register(field.get(word) as u8),
             OperandField::Destination => Value::Register(fields::RD.get(word) as u8),
@@ -91,6 +107,6 @@ pub fn decode(word: u64) -> Result<Instruction, DecodeError> {
     for sign in encoding.signs {
         instruction.operands[sign.printed_on].negate = sign.field.get(word) != 0;
     }
-    instruction.ignored_bits = word & entry.ignored;
+    instruction.ignored_bits = word & const { F::FORM.ignored() };
     Ok(instruction)
 }

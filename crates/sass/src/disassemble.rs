@@ -15,8 +15,8 @@ use crate::schedule_text::{ScheduleStyle, push_envytools, push_prefix, push_suff
 pub struct Layout {
     /// Immediates.
     pub style: Style,
-    /// Scheduling, if it is to be written. Without it, and with [`words`](Layout::words), the control word stands in
-    /// a comment, as the disassemblers write it.
+    /// Scheduling, if it is to be written. Without it, and with [`words`](Layout::words), the control word is
+    /// in a comment, as the disassemblers write it.
     pub schedule: Option<ScheduleStyle>,
     /// `/*0008*/` before each instruction.
     pub addresses: bool,
@@ -68,7 +68,7 @@ pub(crate) fn shown_reuse(instruction: &Instruction) -> u32 {
         .fold(0, |mask, (index, _)| mask | 1 << index)
 }
 
-/// One instruction's text in its place.
+/// One line of a disassembly.
 struct Row {
     address: usize,
     word: u64,
@@ -162,7 +162,7 @@ pub fn disasm_bundles(words: &[u64], layout: &Layout) -> Result<String, Finding>
 fn bundle(index: usize, words: &[u64], layout: &Layout) -> (Control, Vec<Row>) {
     let control = Control(words[0]);
     let slots = control.slots();
-    // Braces are the disassembler's way of writing a pair; the styles of scheduling have their own.
+    // The disassembler writes braces around a pair; the scheduling styles have their own notation.
     let braces = layout.schedule.is_none();
     let opens = |slot: usize| braces && slot < 2 && slots[slot].pairs() && (slot == 0 || !slots[0].pairs());
     let rows = (0..3)
@@ -201,7 +201,7 @@ fn comment_column<'a>(rows: impl Iterator<Item = &'a Row>, layout: &Layout) -> u
 fn line_of(row: &Row, layout: &Layout) -> String {
     let mut line = String::new();
     if layout.addresses {
-        // The mnemonics stand in one column, the guards right before them.
+        // The mnemonics are in one column, the guards directly before them.
         let guard = row.guard();
         let brace = if row.opens { '{' } else { ' ' };
         line.push_str(&format!("        /*{:04x}*/         {brace}{guard:>9}", row.address));

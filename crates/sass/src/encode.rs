@@ -4,7 +4,8 @@ use core::fmt;
 
 use crate::fields;
 use crate::instruction::{Instruction, Value};
-use crate::opcode::OperandField;
+use crate::lookup::ENCODED;
+use crate::opcode::{EncodedForm, FormVisitor, MAX_OPERANDS, OperandField};
 use crate::print::Register;
 
 /// Why an instruction has no word.
@@ -12,7 +13,7 @@ use crate::print::Register;
 pub enum EncodeError {
     /// Only the text of this mnemonic is known.
     TextOnly,
-    /// An operand is of another kind than the form has in its place.
+    /// An operand is of another kind than the form has there.
     Kind,
     /// The lower 12 bits of a 20-bit immediate are not zero.
     ShortImmediate {
@@ -53,7 +54,7 @@ impl fmt::Display for EncodeError {
             EncodeError::TextOnly => {
                 f.write_str("the encoding of this mnemonic is not known here: it is read as text only")
             }
-            EncodeError::Kind => f.write_str("an operand is of a kind that this form does not have in its place"),
+            EncodeError::Kind => f.write_str("an operand is of a kind that this form does not have there"),
             EncodeError::ShortImmediate { bits } => {
                 write!(
                     f,
@@ -91,24 +92,40 @@ impl fmt::Display for EncodeError {
 /// ```
 #[inline]
 pub fn encode(instruction: &Instruction) -> Result<u64, (EncodeError, usize)> {
-    let entry = instruction.entry();
-    let Some(encoding) = &entry.form.encoding else {
-        return Err((EncodeError::TextOnly, 0));
-    };
+    match ENCODED[usize::from(instruction.entry)] {
+        Some(form) => form.visit(Encoder { instruction }),
+        None => Err((EncodeError::TextOnly, 0)),
+    }
+}
+
+struct Encoder<'a> {
+    instruction: &'a Instruction,
+}
+
+impl FormVisitor for Encoder<'_> {
+    type Output = Result<u64, (EncodeError, usize)>;
+
+    #[inline(always)]
+    fn visit<F: EncodedForm>(self) -> Self::Output {
+        encode_as::<F>(self.instruction)
+    }
+}
+
+#[inline(always)]
+fn encode_as<F: EncodedForm>(instruction: &Instruction) -> Result<u64, (EncodeError, usize)> {
+    let encoding = const { &F::ENCODING };
     let guard = instruction.guard;
     if guard.predicate > fields::PREDICATE.max() as u8 {
         return Err((EncodeError::Predicate { predicate: guard.predicate }, 0));
     }
     let mut word = encoding.bits
-        | instruction.ignored_bits & entry.ignored
+        | instruction.ignored_bits & const { F::FORM.ignored() }
         | fields::PREDICATE.put(u64::from(guard.predicate))
         | fields::PREDICATE_NOT.put(u64::from(guard.negated));
     for (field, value) in encoding.modifiers.iter().zip(instruction.modifiers) {
         word |= field.put(u64::from(value));
     }
-    let mut negated = 0;
-    for (index, (field, operand)) in entry.form.operands.iter().zip(&instruction.operands).enumerate() {
-        negated |= u8::from(operand.negate) << index;
+    for (index, (field, operand)) in const { F::FORM.operands }.iter().zip(&instruction.operands).enumerate() {
         word |= match (field, operand.value) {
             (OperandField::Register(field), Value::Register(number)) => field.put(u64::from(number)),
             (OperandField::Constant { offset, bank }, Value::Constant { bank: number, offset: bytes }) => {
@@ -130,7 +147,7 @@ pub fn encode(instruction: &Instruction) -> Result<u64, (EncodeError, usize)> {
             (OperandField::Destination, Value::Register(addend)) => {
                 let destination = instruction.destination();
                 if addend != destination {
-                    let opcode = entry.opcode().name;
+                    let opcode = instruction.opcode().name;
                     return Err((EncodeError::AddendIsNotDestination { opcode, destination, addend }, index));
                 }
                 0
@@ -138,13 +155,16 @@ pub fn encode(instruction: &Instruction) -> Result<u64, (EncodeError, usize)> {
             _ => return Err((EncodeError::Kind, index)),
         };
     }
-    let mut unsigned = negated;
+    let negated = instruction.operands.map(|operand| operand.negate);
+    let mut signed = 0;
     for sign in encoding.signs {
-        word |= sign.field.put(u64::from((negated & sign.operands).count_ones()));
-        unsigned &= !sign.operands;
+        let combines = |index: &usize| sign.operands >> index & 1 == 1;
+        let negative = (0..MAX_OPERANDS).filter(combines).fold(false, |negative, index| negative ^ negated[index]);
+        word |= sign.field.put(u64::from(negative));
+        signed |= sign.operands;
     }
-    if unsigned != 0 {
-        return Err((EncodeError::NoSign, unsigned.trailing_zeros() as usize));
+    match (0..const { F::FORM.operands.len() }).find(|index| negated[*index] && signed >> index & 1 == 0) {
+        Some(unsigned) => Err((EncodeError::NoSign, unsigned)),
+        None => Ok(word),
     }
-    Ok(word)
 }

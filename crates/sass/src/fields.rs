@@ -1,4 +1,4 @@
-//! The one table of bit ranges: every field of an instruction word and of a control word has its place here and
+//! The one table of bit ranges: every field of an instruction word and of a control word is defined here and
 //! nowhere else.
 //!
 //! Source of every range: words of the public disassemblers for SPA 5.0, each bit flipped (`vectors/edge/sass`).
@@ -42,7 +42,7 @@ impl Field {
     pub const fn put(self, value: u64) -> u64 {
         (value & self.max()) << self.low
     }
-    /// A word with this value in the field's place.
+    /// A word with the field set to this value.
     #[inline]
     #[must_use]
     pub const fn set(self, word: u64, value: u64) -> u64 {

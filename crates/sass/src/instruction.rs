@@ -1,4 +1,4 @@
-//! One instruction, taken apart: what text and binary both become.
+//! One decoded instruction: what text and binary both become.
 
 use roundonce_arith::OperandIndex as Side;
 use roundonce_isa::Recipe;
@@ -71,7 +71,7 @@ impl Operand {
     }
 }
 
-/// An instruction taken apart. It is small, holds no text and allocates nothing.
+/// A decoded instruction. It is small, holds no text and allocates nothing.
 ///
 /// ```
 /// let instruction = roundonce_sass::decode(0x59bc_0180_0027_0100).unwrap();

@@ -23,7 +23,7 @@ pub enum Code {
 /// One line of code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Line {
-    /// What stands there.
+    /// Its content.
     pub code: Code,
     /// The bytes of it.
     pub span: (usize, usize),
@@ -37,7 +37,7 @@ pub struct Line {
     pub control_top: bool,
 }
 
-/// A text taken apart.
+/// A parsed text.
 ///
 /// ```
 /// let (listing, findings) = roundonce_sass::Listing::parse("FFMA R0, R1, R2, R3;\n@P0 FFMA R0, R0, R2, 1.5;");
@@ -80,7 +80,7 @@ struct Reader<'a> {
     inside: u32,
     line_start: bool,
     /// A line that has no meaning without the word that may follow, and its finding.
-    unknown: Option<(usize, Finding)>,
+    unresolved: Option<(usize, Finding)>,
 }
 
 impl Listing {
@@ -95,10 +95,10 @@ impl Listing {
             opened: false,
             inside: 0,
             line_start: true,
-            unknown: None,
+            unresolved: None,
         };
         reader.all();
-        reader.settle_unknown();
+        reader.drop_unresolved();
         (reader.listing, reader.findings)
     }
 }
@@ -172,7 +172,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether nothing but blanks stands between a `}` and this byte.
+    /// Whether there are only blanks between a `}` and this byte.
     fn cursor_follows_brace(&self, at: usize) -> bool {
         self.cursor.text.get(..at).is_some_and(|before| before.trim_end().ends_with('}'))
     }
@@ -182,9 +182,9 @@ impl Reader<'_> {
         let index = self.listing.lines.len() - 1;
         let line = &mut self.listing.lines[index];
         line.word = Some(word);
-        if self.unknown.as_ref().is_some_and(|(line, _)| *line == index) {
+        if self.unresolved.as_ref().is_some_and(|(line, _)| *line == index) {
             line.code = Code::Word(word);
-            self.unknown = None;
+            self.unresolved = None;
             return;
         }
         let Code::Statement(statement) = &line.code else { return };
@@ -194,8 +194,8 @@ impl Reader<'_> {
     }
 
     /// An unreadable line stays unreadable once the next line of code begins.
-    fn settle_unknown(&mut self) {
-        if let Some((index, finding)) = self.unknown.take() {
+    fn drop_unresolved(&mut self) {
+        if let Some((index, finding)) = self.unresolved.take() {
             self.findings.push(finding);
             self.listing.lines.remove(index);
             for (_, first) in &mut self.listing.kernels {
@@ -221,7 +221,7 @@ impl Reader<'_> {
         let kernel = kernel.map(str::to_owned);
         if known {
             if let Some(kernel) = kernel {
-                self.settle_unknown();
+                self.drop_unresolved();
                 self.listing.kernels.push((kernel, self.listing.lines.len()));
             }
             self.skip_line();
@@ -235,25 +235,25 @@ impl Reader<'_> {
             self.sched();
             return;
         }
-        self.settle_unknown();
+        self.drop_unresolved();
         let start = self.cursor.at;
         let prefix = match self.cursor.schedule_prefix() {
             Ok(prefix) => prefix,
-            Err(finding) => return self.give_up(finding),
+            Err(finding) => return self.skip_erroneous(finding),
         };
         self.cursor.skip_blanks();
         let statement_start = self.cursor.at;
         let (code, slot, end) = if self.cursor.starts_with(".dword") {
             match self.dword(prefix) {
                 Ok((word, slot)) => (Ok(Code::Word(word)), slot, self.cursor.at),
-                Err(finding) => return self.give_up(finding),
+                Err(finding) => return self.skip_erroneous(finding),
             }
         } else {
             let mut statement = Statement::blank(0);
             match self.cursor.statement(prefix, &mut statement) {
                 Ok(()) => (Ok(Code::Statement(statement)), statement.slot, statement.span.1),
                 Err(finding) if self.may_be_another(statement_start) => (Err(finding), prefix, self.cursor.at),
-                Err(finding) => return self.give_up(finding),
+                Err(finding) => return self.skip_erroneous(finding),
             }
         };
         if code.is_err() {
@@ -263,7 +263,7 @@ impl Reader<'_> {
         if !matches!(self.cursor.peek(), b';' | b'}' | b'\n' | b'/' | b'#' | 0) {
             let at = self.cursor.at;
             let finding = rules::SYNTAX.at((at, at + 1), "expected `;` at the end of the statement");
-            return self.give_up(finding);
+            return self.skip_erroneous(finding);
         }
         let (slot, pairs) = self.schedule(slot, (start, end));
         let control_top = core::mem::take(&mut self.control_top);
@@ -271,7 +271,7 @@ impl Reader<'_> {
         match code {
             Ok(code) => self.listing.lines.push(Line { code, ..line }),
             Err(finding) => {
-                self.unknown = Some((self.listing.lines.len(), finding));
+                self.unresolved = Some((self.listing.lines.len(), finding));
                 self.listing.lines.push(line);
             }
         }
@@ -359,7 +359,7 @@ impl Reader<'_> {
         }
     }
 
-    fn give_up(&mut self, finding: Finding) {
+    fn skip_erroneous(&mut self, finding: Finding) {
         self.fault(finding);
         self.opened = false;
         self.inside = self.inside.saturating_sub(1);
@@ -374,7 +374,7 @@ impl Reader<'_> {
     }
 }
 
-/// What is wrong between an instruction and the word beside it: nothing if the word prints as the instruction does.
+/// How the word beside an instruction differs from it: `None` if the word prints as the instruction does.
 /// Bits that mean nothing and NaN payloads, which the disassembler does not print, are the word's own.
 pub(crate) fn word_differs(statement: &Statement, word: u64) -> Option<String> {
     let print = |instruction: &crate::Instruction| {

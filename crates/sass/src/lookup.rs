@@ -2,14 +2,13 @@
 
 use crate::fields;
 use crate::opcode::{MAX_MODIFIERS, Opcode, OperandForm};
-use crate::opcodes::OPCODES;
+use crate::opcodes::{Encoded, OPCODES};
 
-/// One operand form and its opcode.
+/// One operand form and the index of its opcode.
+#[derive(Clone, Copy)]
 pub(crate) struct Entry {
     pub(crate) opcode: usize,
     pub(crate) form: &'static OperandForm,
-    /// [`OperandForm::ignored`].
-    pub(crate) ignored: u64,
 }
 
 impl Entry {
@@ -28,16 +27,18 @@ const COUNT: usize = {
     count
 };
 
-/// Every operand form, those of one opcode beside each other.
-pub(crate) static ENTRIES: [Entry; COUNT] = {
-    let mut entries = [const { Entry { opcode: 0, form: &OPCODES[0].forms[0], ignored: 0 } }; COUNT];
+/// Every operand form with the index of its opcode, those of one opcode beside each other.
+pub(crate) static ENTRIES: [Entry; COUNT] = ENTRY_TABLE;
+
+const ENTRY_TABLE: [Entry; COUNT] = {
+    let mut entries = [Entry { opcode: 0, form: &OPCODES[0].forms[0] }; COUNT];
     let (mut count, mut opcode) = (0, 0);
     while opcode < OPCODES.len() {
         let forms = OPCODES[opcode].forms;
         let mut form = 0;
         while form < forms.len() {
             forms[form].validate(&OPCODES[opcode]);
-            entries[count] = Entry { opcode, form: &forms[form], ignored: forms[form].ignored() };
+            entries[count] = Entry { opcode, form: &forms[form] };
             count += 1;
             form += 1;
         }
@@ -171,38 +172,54 @@ pub(crate) fn modifier(opcode: usize, text: &[u8], length: usize) -> Option<(usi
     exact.then_some((usize::from(found.slot).min(MAX_MODIFIERS - 1), found.value))
 }
 
-/// No form has this opcode.
-const NO_FORM: u16 = u16::MAX;
-
-/// The index in [`ENTRIES`] of each value of the opcode bits.
-static BY_OPCODE: [u16; 1 << fields::OPCODE.width] = {
-    let mut table = [NO_FORM; 1 << fields::OPCODE.width];
-    let (mut first, mut opcode) = (0, 0);
-    while opcode < OPCODES.len() {
-        let forms = OPCODES[opcode].forms;
-        let mut form = 0;
-        while form < forms.len() {
-            if let Some(encoding) = forms[form].encoding {
-                let mut bits = 0;
-                while bits < table.len() {
-                    if fields::OPCODE.put(bits as u64) & encoding.mask == encoding.bits {
-                        assert!(table[bits] == NO_FORM, "one opcode, two forms");
-                        table[bits] = first + form as u16;
-                    }
-                    bits += 1;
-                }
-            }
-            form += 1;
+/// The encoding of each of [`ENTRIES`].
+pub(crate) static ENCODED: [Option<Encoded>; COUNT] = {
+    let mut table = [None; COUNT];
+    let mut index = 0;
+    while index < COUNT {
+        if let Some(encoding) = ENTRY_TABLE[index].form.encoding {
+            table[index] = Some(encoding.encoded);
         }
-        first += forms.len() as u16;
-        opcode += 1;
+        index += 1;
     }
     table
 };
 
-/// The index in [`ENTRIES`] of the form whose opcode a word has.
+/// The index in [`ENTRIES`] of an encoded form. It does not compile where no opcode has the form.
+pub(crate) const fn entry_of(encoded: Encoded) -> u16 {
+    let mut index = 0;
+    loop {
+        if let Some(encoding) = ENTRY_TABLE[index].form.encoding
+            && encoding.encoded as usize == encoded as usize
+        {
+            return index as u16;
+        }
+        index += 1;
+    }
+}
+
+/// The form of each value of the opcode bits.
+static BY_OPCODE: [Option<Encoded>; 1 << fields::OPCODE.width] = {
+    let mut table = [None; 1 << fields::OPCODE.width];
+    let mut index = 0;
+    while index < COUNT {
+        if let Some(encoding) = ENTRY_TABLE[index].form.encoding {
+            let mut bits = 0;
+            while bits < table.len() {
+                if fields::OPCODE.put(bits as u64) & encoding.mask == encoding.bits {
+                    assert!(table[bits].is_none(), "one opcode, two forms");
+                    table[bits] = Some(encoding.encoded);
+                }
+                bits += 1;
+            }
+        }
+        index += 1;
+    }
+    table
+};
+
+/// The form whose opcode a word has.
 #[inline]
-pub(crate) fn word(word: u64) -> Option<u16> {
-    let index = BY_OPCODE[fields::OPCODE.get(word) as usize];
-    (index != NO_FORM).then_some(index)
+pub(crate) fn word(word: u64) -> Option<Encoded> {
+    BY_OPCODE[fields::OPCODE.get(word) as usize]
 }

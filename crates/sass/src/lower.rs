@@ -188,7 +188,7 @@ impl KernelBuilder {
 
     fn instruction(&mut self, instruction: &Instruction, line: u32, text: &str) {
         self.source_locs.push(roundonce_ir::SourceLoc { line, text: text.to_owned(), source: String::new() });
-        // Location 0 stands for none.
+        // Location 0 means none.
         let loc = self.source_locs.len() as u32;
         let guard = match instruction.guard {
             // It never runs.

@@ -8,7 +8,9 @@ use roundonce_arith::{ArithOp, Format, Operation, Rounding};
 use roundonce_isa::{Choice, Effect, Recipe, Slot};
 
 use crate::fields::{self, Field};
-use crate::opcode::{Encoding, Lowering, Modifier, Opcode, OperandField, OperandForm, OperandKind, SignField};
+use crate::opcode::{
+    EncodedForm, Encoding, FormVisitor, Lowering, Modifier, Opcode, OperandField, OperandForm, OperandKind, SignField,
+};
 
 const fn choice(text: &'static str, effect: Effect) -> Choice {
     Choice { text, effect }
@@ -45,6 +47,8 @@ const RC: OperandField = OperandField::Register(fields::RC);
 const CONSTANT: OperandField = OperandField::Constant { offset: fields::OFFSET, bank: fields::BANK };
 const IMM20: OperandField = OperandField::ShortImmediate { low: fields::IMMEDIATE_LOW, sign: fields::IMMEDIATE_SIGN };
 const IMM32: OperandField = OperandField::Immediate(fields::IMMEDIATE_32);
+/// A register that must be the destination.
+const SAME: OperandField = OperandField::Destination;
 const R: OperandField = OperandField::Unencoded(OperandKind::Register);
 const C: OperandField = OperandField::Unencoded(OperandKind::Constant);
 const I: OperandField = OperandField::Unencoded(OperandKind::Immediate);
@@ -55,32 +59,68 @@ const ALL_BUT_SIGN: u64 = ALL_9 & !fields::IMMEDIATE_SIGN.mask();
 /// Bits 55 to 57 are modifiers.
 const TOP_6: u64 = 0b1111_1100 << 56;
 
-const fn form(name: &'static str, operands: &'static [OperandField], encoding: Encoding) -> OperandForm {
-    OperandForm { name, operands, encoding: Some(encoding) }
-}
 const fn text(name: &'static str, operands: &'static [OperandField]) -> OperandForm {
     OperandForm { name, operands, encoding: None }
 }
 
 /// Three sources, the product's sign printed on Sb.
-const fn fma(mask: u64, bits: u64) -> Encoding {
-    const MODIFIERS: &[Field] = &[fields::FMZ, fields::ROUNDING, fields::SAT, fields::CC];
-    const SIGNS: &[SignField] = &[
+const FMA: (&[Field], &[SignField]) = (
+    &[fields::FMZ, fields::ROUNDING, fields::SAT, fields::CC],
+    &[
         SignField { field: fields::NEGATE_PRODUCT, operands: 0b0110, printed_on: 2 },
         SignField { field: fields::NEGATE_ADDEND, operands: 0b1000, printed_on: 3 },
-    ];
-    Encoding { mask, bits, modifiers: MODIFIERS, signs: SIGNS }
-}
+    ],
+);
 /// The same with a 32-bit immediate, the product's sign printed on Ra.
-const FMA_LONG: Encoding = Encoding {
-    mask: TOP_6,
-    bits: 0b0000_1100 << 56,
-    modifiers: &[fields::FMZ, fields::LONG_SAT, fields::LONG_CC],
-    signs: &[
+const FMA_LONG: (&[Field], &[SignField]) = (
+    &[fields::FMZ, fields::LONG_SAT, fields::LONG_CC],
+    &[
         SignField { field: fields::LONG_NEGATE_A, operands: 0b0110, printed_on: 1 },
         SignField { field: fields::LONG_NEGATE_C, operands: 0b1000, printed_on: 3 },
     ],
-};
+);
+
+/// The operand forms with an encoding: a type, a name, the operands, the fields of modifiers and signs, the bits that
+/// identify the form and their values.
+macro_rules! encoded {
+    ($($form:ident $name:literal [$($operand:expr),*] $fields:ident $mask:ident $bits:literal << $shift:literal;)*) => {
+        /// An operand form with an encoding.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub(crate) enum Encoded { $($form),* }
+
+        impl Encoded {
+            /// Runs the visitor's copy for the form.
+            #[inline(always)]
+            pub(crate) fn visit<V: FormVisitor>(self, visitor: V) -> V::Output {
+                match self { $(Encoded::$form => visitor.visit::<$form>()),* }
+            }
+        }
+
+        $(
+            struct $form;
+            impl EncodedForm for $form {
+                const ENCODED: Encoded = Encoded::$form;
+                const FORM: OperandForm =
+                    OperandForm { name: $name, operands: &[$($operand),*], encoding: Some(Self::ENCODING) };
+                const ENCODING: Encoding = Encoding {
+                    encoded: Encoded::$form,
+                    mask: $mask,
+                    bits: $bits << $shift,
+                    modifiers: $fields.0,
+                    signs: $fields.1,
+                };
+            }
+        )*
+    };
+}
+
+encoded! {
+    FfmaRegister       "register"            [RD, RA, RB, RC]       FMA      ALL_9        0b0_1011_0011 << 55;
+    FfmaConstantB      "constant Sb"         [RD, RA, CONSTANT, RC] FMA      ALL_9        0b0_1001_0011 << 55;
+    FfmaConstantC      "constant Sc"         [RD, RA, RC, CONSTANT] FMA      ALL_9        0b0_1010_0011 << 55;
+    FfmaShortImmediate "20-bit immediate Sb" [RD, RA, IMM20, RC]    FMA      ALL_BUT_SIGN 0b0_0110_0101 << 55;
+    FfmaLongImmediate  "32-bit immediate"    [RD, RA, IMM32, SAME]  FMA_LONG TOP_6        0b0000_1100 << 56;
+}
 
 const BINARY: &[OperandForm] =
     &[text("register", &[R, R, R]), text("constant", &[R, R, C]), text("immediate", &[R, R, I])];
@@ -100,18 +140,13 @@ pub const OPCODES: &[Opcode] = &[
         name: "FFMA", modifiers: &[FMZ_FIELD, RND, SAT, CC], operands: "Rd{.CC}, {-}Ra, {-}Sb, {-}Sc",
         lowering: arithmetic(ArithOp::MulAdd), long_immediate: Some("FFMA32I"), source: MANUAL,
         note: "Sb: register, constant or 20-bit immediate; Sc: register, or constant where Sb is a register",
-        forms: &[
-            form("register",            &[RD, RA, RB, RC],       fma(ALL_9,        0b0_1011_0011 << 55)),
-            form("constant Sb",         &[RD, RA, CONSTANT, RC], fma(ALL_9,        0b0_1001_0011 << 55)),
-            form("constant Sc",         &[RD, RA, RC, CONSTANT], fma(ALL_9,        0b0_1010_0011 << 55)),
-            form("20-bit immediate Sb", &[RD, RA, IMM20, RC],    fma(ALL_BUT_SIGN, 0b0_0110_0101 << 55)),
-        ],
+        forms: &[FfmaRegister::FORM, FfmaConstantB::FORM, FfmaConstantC::FORM, FfmaShortImmediate::FORM],
     },
     Opcode {
         name: "FFMA32I", modifiers: &[FMZ_FIELD, SAT, CC], operands: "Rd{.CC}, {-}Ra, imm32, {-}Rd",
         lowering: arithmetic(ArithOp::MulAdd), long_immediate: None, source: MANUAL,
         note: "the addend's register is the destination; rounding is .RN",
-        forms: &[form("32-bit immediate", &[RD, RA, IMM32, OperandField::Destination], FMA_LONG)],
+        forms: &[FfmaLongImmediate::FORM],
     },
     Opcode {
         name: "FADD", modifiers: &[FTZ, RND, SAT, CC], operands: "Rd{.CC}, {-}Ra, {-}Sb",

@@ -19,7 +19,7 @@ use crate::schedule_text::{NOTHING, apply_suffix, read_cuassembler, read_maxas};
 /// A range of bytes.
 pub(crate) type Span = (usize, usize);
 
-/// One statement: an instruction, where its parts stand, and its scheduling.
+/// One statement: an instruction, the locations of its parts, and its scheduling.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Statement {
     /// The instruction.
@@ -133,7 +133,7 @@ impl<'a> Cursor<'a> {
         self.at += length;
         length
     }
-    /// What stands here, for a message: a word or a character.
+    /// The next word or character, for a message.
     fn found(&self) -> String {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
@@ -174,7 +174,7 @@ impl<'a> Cursor<'a> {
         Ok(None)
     }
 
-    /// Scheduling as the seed writes it behind the operands.
+    /// Scheduling in the manual's notation, behind the operands.
     pub(crate) fn schedule_suffix(&mut self, mut slot: Option<Slot>) -> Result<Option<Slot>, Finding> {
         loop {
             self.skip_blanks();

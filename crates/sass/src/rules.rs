@@ -9,7 +9,7 @@ use crate::parse::Statement;
 use crate::print::{Register, push_immediate};
 use crate::{Style, decode};
 
-/// One rule: a stable code, how bad breaking it is, what it says, and where that stands.
+/// One rule: a stable code, the level of its findings, what it requires, and its source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rule {
     /// `SASS` and four digits; never used for anything else.
@@ -72,7 +72,7 @@ rules! {
     ENTRY "SASS0028" Error "one kernel is run" "the command line's contract";
 }
 
-/// The finding of an instruction that has no word, placed on the operand at fault.
+/// The finding of an instruction that cannot be encoded, located at the operand at fault.
 pub(crate) fn encode_finding(statement: &Statement, (error, operand): (EncodeError, usize)) -> Finding {
     let instruction = &statement.instruction;
     let span = statement.operands[operand];
@@ -131,7 +131,7 @@ fn short_immediate(statement: &Statement, bits: u32, span: (usize, usize), messa
     finding
 }
 
-/// What is against a rule in an instruction that has a word.
+/// Violations in an instruction that can be encoded.
 pub(crate) fn instruction_findings(instruction: &Instruction, location: Location, findings: &mut Vec<Finding>) {
     if let Some(name) = instruction.illegal_modifier() {
         let message = format!("`{name}` is a value of the encoding that means nothing");
@@ -142,7 +142,7 @@ pub(crate) fn instruction_findings(instruction: &Instruction, location: Location
     }
 }
 
-/// What is against a rule in a word of code, and what is worth knowing: the opcode, `.INVALIDFMZ3`, bits that mean
+/// Violations in a word of code, and notes: the opcode, `.INVALIDFMZ3`, bits that mean
 /// nothing. The location is the word's number.
 ///
 /// ```

@@ -46,7 +46,7 @@ impl Slot {
     pub const fn yields(self) -> bool {
         self.get(fields::NO_YIELD) == 0
     }
-    /// Stall and yield together, as the seed's `?sched` names them: 0 to 31.
+    /// Stall and yield together, as the manual's `?sched` names them: 0 to 31.
     pub const fn schedule(self) -> u32 {
         self.get(fields::SCHEDULE)
     }
@@ -68,7 +68,7 @@ impl Slot {
             barrier => Some(barrier),
         }
     }
-    /// The barriers waited for, bit 0 the first: the seed's `&req`.
+    /// The barriers waited for, bit 0 the first: the manual's `&req`.
     pub const fn wait(self) -> u32 {
         self.get(fields::WAIT)
     }
@@ -80,11 +80,11 @@ impl Slot {
     pub const fn top(self) -> bool {
         self.get(fields::SLOT_TOP) != 0
     }
-    /// The seed's name of stall and yield: `?W5G`.
+    /// The manual's name of stall and yield: `?W5G`.
     pub const fn name(self) -> &'static str {
         SCHEDULE_NAMES[self.schedule() as usize][0]
     }
-    /// What is wrong with it beside an instruction of fixed latency.
+    /// Violations in the slot of an instruction of fixed latency.
     pub fn faults(self) -> impl Iterator<Item = SlotFault> {
         let faults = [
             self.write_barrier().map(SlotFault::WriteBarrier),

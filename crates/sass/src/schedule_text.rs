@@ -1,20 +1,20 @@
-//! The four ways in which people write scheduling, read and written.
+//! The four notations of scheduling, read and written.
 //!
-//! | style | where it stands | example |
+//! | style | position | example |
 //! |---|---|---|
-//! | the seed's | behind the operands | `&req={0,2} ?W5G` |
+//! | the manual's | behind the operands | `&req={0,2} ?W5G` |
 //! | maxas | before the instruction | `05:-:-:Y:5` |
 //! | CuAssembler | before the instruction | `[B0-2---:R-:W-:Y:S05]` |
 //! | envytools | a line before three instructions | `sched (st 0x5 wt 0x5) (st 0x1) (st 0x1)` |
 //!
-//! None of the first three has room for everything: reuse stands on the operands there, and bit 20 nowhere. What an
+//! None of the first three can express everything: reuse is written on the operands there, and bit 20 nowhere. What an
 //! instruction's text cannot carry is written behind it as `&reuse={…}`, `&top`, `&wr=…`, `&rd=…`; nothing is lost.
 
 use crate::decimal::push_integer;
 use crate::fields;
 use crate::schedule::{SCHEDULE_NAMES, Slot};
 
-/// A way of writing scheduling.
+/// A notation of scheduling.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ScheduleStyle {
     /// `&req={0,2} ?W5G` behind the instruction.
@@ -55,7 +55,7 @@ fn push_set(name: &str, mask: u32, out: &mut String) {
     out.push('}');
 }
 
-/// What stands before an instruction, with a blank behind it; nothing in styles that put nothing there.
+/// The part before an instruction, followed by a blank; nothing in styles that have none.
 pub(crate) fn push_prefix(slot: Slot, style: ScheduleStyle, out: &mut String) {
     let barrier = |number: Option<u32>, first: u32, out: &mut String| match number {
         None => out.push('-'),
@@ -96,7 +96,7 @@ pub(crate) fn push_prefix(slot: Slot, style: ScheduleStyle, out: &mut String) {
     }
 }
 
-/// What stands behind an instruction, with a blank before each piece. `shown_reuse` are the reuse bits that the
+/// The part behind an instruction, with a blank before each piece. `shown_reuse` are the reuse bits that the
 /// operands' text shows.
 pub(crate) fn push_suffix(slot: Slot, shown_reuse: u32, style: ScheduleStyle, out: &mut String) {
     if style == ScheduleStyle::Envytools {
@@ -212,7 +212,7 @@ fn build(wait: u32, read: u32, write: u32, yields: bool, stall: u32) -> Option<S
     Some(slot.with(fields::NO_YIELD, u32::from(!yields)).with(fields::STALL, stall))
 }
 
-/// Reads what stands behind envytools' `sched`: three parentheses.
+/// Reads the arguments of envytools' `sched`: three parentheses.
 pub(crate) fn read_envytools(text: &str) -> Option<[Slot; 3]> {
     let mut left = text.trim();
     let mut slots = [NOTHING; 3];
@@ -252,7 +252,7 @@ fn read_parenthesis(text: &str) -> Option<Slot> {
     has_stall.then_some(slot)
 }
 
-/// One piece of the seed's scheduling behind an instruction, applied to what stood before it: `None` if it is none.
+/// Applies one piece of the manual's scheduling notation to a slot: `None` if it is not one.
 pub(crate) fn apply_suffix(slot: Slot, piece: &str) -> Option<Slot> {
     if piece.starts_with('?') {
         let value = SCHEDULE_NAMES.iter().position(|names| names.contains(&piece))?;

@@ -45,7 +45,7 @@ fn every_short_immediate() {
 #[test]
 fn long_immediates() {
     let mut out = String::new();
-    // Every exponent with the ends of its range, then a walk whose step is odd: it meets no bits twice.
+    // Every exponent with the ends of its range, then a walk whose step is odd: no bits come twice.
     for exponent in 0..0xff_u32 {
         for fraction in [0, 1, 2, 0x3f_ffff, 0x40_0000, 0x40_0001, 0x7f_fffe, 0x7f_ffff] {
             assert_equal(exponent << 23 | fraction, &mut out);

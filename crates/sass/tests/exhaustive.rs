@@ -3,7 +3,7 @@
 
 use roundonce_sass::{FORMS, Style, asm_line, decode, disasm_word, encode};
 
-/// One operand form as the encoding documents it: its fixed bits, where its bits stand, its operands' text.
+/// One operand form as the encoding documents it: its fixed bits, where its bits are, its operands' text.
 struct Form {
     mnemonic: &'static str,
     opcode: u64,
@@ -12,7 +12,7 @@ struct Form {
     rounding: Option<u32>,
     negate_product: u32,
     negate_addend: u32,
-    /// Bits and text of Ra, Sb, Sc; a `~` stands where a negation goes.
+    /// Bits and text of Ra, Sb, Sc; a `~` marks where a negation goes.
     operands: &'static [(u64, &'static str)],
     /// The product's sign is written on Ra, on Sb, or behind Sb.
     product_sign: Sign,
@@ -194,7 +194,7 @@ fn every_opcode_pattern() {
         match decode(word) {
             Ok(instruction) => {
                 assert_eq!(wanted, [instruction.operand_form().name], "{word:#018x}");
-                assert_eq!(encode(&instruction), Ok(word), "{word:#018x}: a word comes back as it was");
+                assert_eq!(encode(&instruction), Ok(word), "{word:#018x}: a word is reproduced exactly");
                 decoded += 1;
             }
             Err(error) => {
@@ -206,7 +206,7 @@ fn every_opcode_pattern() {
     assert_eq!(decoded, 128 * (3 + 2 + 8));
 }
 
-/// `-Ra` and `-Sb` are one sign; so are `-imm` and `.NEG` two ways of writing one.
+/// `-Ra` and `-Sb` are one sign; so are `-imm` and `.NEG`.
 #[test]
 fn factor_signs_cancel() {
     let base = asm_line("FFMA R1, R2, R3, R4").unwrap();

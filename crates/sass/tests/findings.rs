@@ -1,4 +1,4 @@
-//! What is refused or reported: its code, its place, what it says to do.
+//! What is refused or reported: its code, its location, its advice.
 
 use roundonce_isa::{Finding, Location, Severity, apply_fixes};
 use roundonce_sass::{RULES, asm_file, asm_line, check, check_word};

@@ -45,7 +45,7 @@ fn golden_slots() {
 /// Every value of every field, in all four styles, each converted to the next.
 #[test]
 fn conversions_lose_nothing() {
-    // A stride without a common factor meets every value of every pair of neighbouring fields.
+    // A stride without a common factor covers every value of every pair of neighbouring fields.
     let slots: Vec<u32> = (0..1 << 21).step_by(37).collect();
     let mut words = Vec::new();
     for chunk in slots.chunks_exact(3) {
