@@ -264,9 +264,10 @@ pub fn totals(evidence: &Evidence) -> String {
         format!("GPUs gave {} results.", grouped(measured))
     };
     format!(
-        "{BEGIN}Each of the {} spellings was compared with exact rationals ({} cases in all) and with Berkeley SoftFloat \
-         ({}).\nLong runs of the multiply-add: {} cases against SoftFloat, {} against MPFR and {} against the\n\
-         processor's own instruction. Every operand of small formats: {} comparisons. {} mismatches.\n{gpus}\n{END}",
+        "{BEGIN}Each of the {} spellings was compared with exact rationals ({} cases in all) and with Berkeley\n\
+         SoftFloat ({}). Long runs of the multiply-add: {} cases against SoftFloat, {} against MPFR,\n\
+         {} against the processor's own instruction. Every operand of small formats: {} comparisons.\n\
+         {} mismatches. {gpus}\n{END}",
         evidence.forms.len(),
         grouped(forms("rationals")),
         grouped(forms("softfloat") + arrays),
