@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Executes two_numbers.ipynb anew and keeps its outputs; `--check` keeps nothing and says whether every cell still gives
-outputs of the kinds that it keeps."""
+"""Executes two_numbers.ipynb and writes its outputs; `--check` writes nothing and fails where a cell gives outputs of other
+kinds than those written."""
 
 import pathlib
 import sys
@@ -15,7 +15,7 @@ def executed():
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     NotebookClient(notebook, timeout=300, resources={"metadata": {"path": NOTEBOOK.parent}}).execute()
     for cell in notebook.cells:
-        # When each ran is nobody's business.
+        # The time of each run is not kept.
         cell.metadata.pop("execution", None)
     return notebook
 
@@ -26,8 +26,8 @@ def kinds(notebook):
 
 
 if __name__ == "__main__":
-    anew = executed()
+    fresh = executed()
     if "--check" not in sys.argv:
-        nbformat.write(anew, NOTEBOOK)
-    elif kinds(anew) != kinds(nbformat.read(NOTEBOOK, as_version=4)):
+        nbformat.write(fresh, NOTEBOOK)
+    elif kinds(fresh) != kinds(nbformat.read(NOTEBOOK, as_version=4)):
         sys.exit(f"{NOTEBOOK} gives other outputs than it keeps: python examples/notebook.py")

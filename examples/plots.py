@@ -1,4 +1,4 @@
-"""Pictures of how two computations differ: `python examples/plots.py` draws those of docs/gallery.md anew.
+"""Pictures of how two computations differ: `python examples/plots.py` draws those of docs/gallery.md.
 
 Text and axes are of a grey that shows on light and on dark pages; the background is left out.
 """

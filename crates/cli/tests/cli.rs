@@ -8,8 +8,14 @@ fn commands() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     // The documents' examples name files as they stand from the root.
     std::env::set_current_dir(root).unwrap();
+    // Those of the book that write files write them here, anew.
+    let written = std::path::Path::new("target/book");
+    if written.exists() {
+        std::fs::remove_dir_all(written).unwrap();
+    }
+    std::fs::create_dir_all(written).unwrap();
     let cases = trycmd::TestCases::new();
-    for files in ["tests/cli/*.md", "tests/cli/*.toml", "tests/bad/*.md", "README.md"] {
+    for files in ["tests/cli/*.md", "tests/cli/*.toml", "tests/bad/*.md", "README.md", "docs/*.md"] {
         cases.case(files);
     }
 }

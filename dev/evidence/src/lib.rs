@@ -1,7 +1,7 @@
 //! The evidence: what every form was held against, recorded by the programs that did it, and the page made of it.
 //!
 //! `check` holds a spelling against the judges again and prints what was recorded; `page` writes docs/evidence.md and
-//! the README's table. Nothing on that page is written by hand.
+//! the README's totals. Nothing on that page is written by hand.
 
 pub mod check;
 pub mod page;

@@ -2,7 +2,7 @@
 //!
 //! `check SPELLING... [--cases N]`: each spelling against the judges, a line each, the same on every machine.
 //! `check --all --record`: every spelling, into evidence/forms.jsonl.
-//! `page`: docs/evidence.md and the README's table, from what is recorded.
+//! `page`: docs/evidence.md and the README's totals, from what is recorded.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! docs/evidence.md, and the README's table.
+//! docs/evidence.md, and the README's sentence of totals.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use crate::spellings;
 
 /// Where the page is.
 pub const PAGE: &str = "docs/evidence.md";
-/// Where the table is, between two comments.
+/// Where the totals are, between two comments.
 pub const README: &str = "README.md";
 const BEGIN: &str = "<!-- evidence: cargo run -p roundonce-evidence -- page -->\n";
 const END: &str = "<!-- /evidence -->\n";
@@ -64,6 +64,11 @@ impl Evidence {
     fn on_gpus(&self, spelling: &str) -> u64 {
         self.measured.iter().filter(|record| record.text("form") == spelling).map(|record| record.number("cases")).sum()
     }
+    /// Comparisons of the long multiply-add runs with one judge, of all operations.
+    fn long_total(&self, judge: &str) -> u64 {
+        let about = |run: &&Record| run.text("judge") == judge && run.text("kind") == "mul_add";
+        self.runs.iter().filter(about).map(|run| run.number("cases")).sum()
+    }
     fn mismatches(&self) -> u64 {
         let spellings = self.forms.values().chain(self.arrays.values());
         spellings.map(|record| record.number("mismatches")).sum::<u64>()
@@ -107,31 +112,36 @@ fn cells(numbers: [u64; 5]) -> String {
 
 const INTRODUCTION: &str = "# Evidence
 
-What every form was held against. Each number is of comparisons that a program made and recorded (`evidence/*.jsonl`);
-this page is made of the records by `cargo run -p roundonce-evidence -- page`, and a test fails where it is not. Any
-spelling of the tables can be asked again and answers what was recorded, digest included:
+What every form was compared with. A program made each comparison and recorded it (`evidence/*.jsonl`). This page is made
+of the records by `cargo run -p roundonce-evidence -- page`, and a test fails where the two differ. A record can be
+repeated for any spelling: the same cases, the same digest.
 
 ```sh
 cargo run --release -p roundonce-evidence -- check fma.rz.ftz.sat.f32
 ```
 
-No judge shares code with the product: **exact rationals** (`dev/oracle/src/rational.rs`: bits, flags, condition codes),
-Berkeley **SoftFloat** 3e (every spelling over arrays, through the Python package, with flushing, saturation and the like
-computed on bits by the judge's side) and GNU **MPFR** (bits, a NaN as a NaN), the **processor**'s own AVX-512 fused multiply-add with
-the direction in the instruction (likewise), and for small formats a **table of all values**. What a spelling means is
-read by a second reader that knows nothing of the product's rows. A dash: that judge was not asked, mostly because it
-has no such operation. *Code* names what was run: git's name for the contents of `crates/arith`
-(`git rev-parse HEAD:crates/arith`), with a `+` where they had changes of their own. Which bits no document decides is in [decisions.md](decisions.md); what is proved, and how far, in
-[proofs.md](proofs.md).
+No judge shares code with the product:
+
+- **exact rationals** (`dev/oracle/src/rational.rs`): bits, flags and condition codes;
+- Berkeley **SoftFloat** 3e: every spelling over arrays, through the Python package; the judge's side computes flushing,
+  saturation and the like on bits;
+- GNU **MPFR**: bits, any NaN counting as a NaN;
+- the **processor**'s own AVX-512 fused multiply-add, with the direction in the instruction: the same;
+- for small formats, a **table of all values**.
+
+A second reader, which does not know the product's rows, decides what a spelling means. A dash: that judge was not used,
+mostly because it has no such operation. *Code* names what was run: git's name for the contents of `crates/arith`
+(`git rev-parse HEAD:crates/arith`), with a `+` where they had changes of their own. [decisions.md](decisions.md) lists the
+bits that no document decides; [proofs.md](proofs.md) says what is proved, and how far.
 
 ";
 
 /// The page.
 pub fn page(evidence: &Evidence) -> String {
     let mut text = INTRODUCTION.to_owned();
-    text.push_str(&format!("All records together: {} mismatches.\n\n", evidence.mismatches()));
+    text.push_str(&table(evidence));
 
-    text.push_str("## Unmeasured\n\nWhat only a GPU can settle ([dev/gpu](../dev/gpu/README.md) asks one):\n\n");
+    text.push_str("\n## Unmeasured\n\nWhat only a GPU can decide ([dev/gpu](../dev/gpu/README.md) asks one):\n\n");
     for decision in Profile::DECISIONS.iter().filter(|decision| decision.status == Status::Unmeasured) {
         text.push_str(&format!("- **{}**: {}\n", decision.field, decision.decides));
     }
@@ -216,8 +226,8 @@ fn ended(run: &Record) -> String {
     format!("{numbers} | {} | {} |\n", run.text("date"), run.text("arith"))
 }
 
-/// The README's table: the forms of one name together, the cases of all their spellings added.
-pub fn table(evidence: &Evidence) -> String {
+/// The table by name: the forms of one name together, the cases of all their spellings added.
+fn table(evidence: &Evidence) -> String {
     let mut rows: Vec<(String, Vec<&String>)> = Vec::new();
     let known = spellings();
     let mut known = known.iter();
@@ -229,7 +239,7 @@ pub fn table(evidence: &Evidence) -> String {
         });
         rows[at].1.extend(known.by_ref().take(form.spellings().len()));
     }
-    let mut text = format!("{BEGIN}| | spellings | {COLUMNS} |\n|---|---:|---:|---:|---:|---:|---|\n");
+    let mut text = format!("## All records together\n\n| | spellings | {COLUMNS} |\n|---|---:|---:|---:|---:|---:|---|\n");
     for (name, spellings) in rows {
         text.push_str(&format!("| {name} | {} | {} |\n", spellings.len(), cells(row(evidence, &spellings))));
     }
@@ -237,17 +247,46 @@ pub fn table(evidence: &Evidence) -> String {
         "\n{} mismatches in all. A long run is counted at every name whose operation it was.\n",
         evidence.mismatches()
     ));
-    text + END
+    text
 }
 
-/// The README with this table.
+/// The README's sentences: what was compared with each judge, each comparison counted once.
+pub fn totals(evidence: &Evidence) -> String {
+    let forms = |field: &str| evidence.forms.values().map(|record| record.number(field)).sum::<u64>();
+    let arrays: u64 = evidence.arrays.values().map(|record| record.number("cases")).sum();
+    let exhaustive: u64 =
+        evidence.runs.iter().filter(|run| run.is("exhaustive")).map(|run| run.number("cases")).sum();
+    let long = |judge| grouped(evidence.long_total(judge));
+    let measured: u64 = evidence.measured.iter().map(|record| record.number("cases")).sum();
+    let gpus = if measured == 0 {
+        "No GPU has been asked yet.".to_owned()
+    } else {
+        format!("GPUs gave {} results.", grouped(measured))
+    };
+    format!(
+        "{BEGIN}Each of the {} spellings was compared with exact rationals ({} cases in all) and with Berkeley\n\
+         SoftFloat ({}). Long runs of the multiply-add: {} cases against SoftFloat, {} against MPFR,\n\
+         {} against the processor's own instruction. Every operand of small formats: {} comparisons.\n\
+         {} mismatches. {gpus}\n{END}",
+        evidence.forms.len(),
+        grouped(forms("rationals")),
+        grouped(forms("softfloat") + arrays),
+        long("SoftFloat"),
+        long("MPFR"),
+        long("processor"),
+        grouped(exhaustive),
+        evidence.mismatches(),
+    )
+}
+
+/// The README with these totals.
 ///
 /// # Errors
 /// If it has no place for it.
-pub fn readme(old: &str, table: &str) -> Result<String, String> {
+pub fn readme(old: &str, totals: &str) -> Result<String, String> {
     let parts = old.split_once(BEGIN).and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
     let (before, after) = parts.ok_or_else(|| format!("{README} has no `{}`", BEGIN.trim_end()))?;
-    Ok(format!("{before}{table}{after}"))
+    Ok(format!("{before}{totals}{after}"))
 }
 
 /// Writes both.
@@ -257,5 +296,5 @@ pub fn readme(old: &str, table: &str) -> Result<String, String> {
 pub fn write() -> Result<(), String> {
     let evidence = Evidence::load()?;
     records::write(PAGE, &page(&evidence))?;
-    records::write(README, &readme(&records::read(README)?, &table(&evidence))?)
+    records::write(README, &readme(&records::read(README)?, &totals(&evidence))?)
 }

@@ -1,7 +1,7 @@
 //! The page and the README say what the records say, every spelling has a record, and a record can be had again.
 
 use roundonce_evidence::check::check;
-use roundonce_evidence::page::{Evidence, PAGE, README, page, readme, table};
+use roundonce_evidence::page::{Evidence, PAGE, README, page, readme, totals};
 use roundonce_evidence::records::{read, records};
 use roundonce_evidence::spellings;
 
@@ -12,7 +12,7 @@ fn the_page_is_the_records() {
     let evidence = Evidence::load().unwrap();
     assert!(read(PAGE).unwrap() == page(&evidence), "{PAGE} is out of date: {WRITE}");
     let text = read(README).unwrap();
-    assert!(text == readme(&text, &table(&evidence)).unwrap(), "{README} is out of date: {WRITE}");
+    assert!(text == readme(&text, &totals(&evidence)).unwrap(), "{README} is out of date: {WRITE}");
 }
 
 #[test]
