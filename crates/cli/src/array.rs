@@ -6,6 +6,7 @@ use std::path::Path;
 use npyz::{DType, Endianness, Order};
 use roundonce::arith::Format;
 use roundonce::exec::Buffer;
+use roundonce_vectors::split_mix_64;
 
 use crate::{Failure, files};
 
@@ -99,14 +100,6 @@ fn unreadable(text: &str, wanted: &str) -> Failure {
     Failure::Input(format!("`{text}` is not {wanted} with a type of {}", names.join(" ")))
 }
 
-/// The next of a sequence of 64 bits (SplitMix64: Steele, Lea and Flood, OOPSLA 2014).
-fn random(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mixed = (*state ^ *state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ mixed >> 31
-}
-
 impl Array {
     /// Reads a .npy file whole.
     pub(crate) fn read(path: &Path) -> Result<Array, Failure> {
@@ -138,10 +131,10 @@ impl Array {
         let format = Format::NAMED.iter().find(|(name, _)| *name == ty.0).map(|(_, format)| *format);
         let mut state = seed.wrapping_mul(2).wrapping_add(1);
         Array::filled(text, ty, count, |_| {
-            let bits = random(&mut state);
+            let bits = split_mix_64(&mut state);
             format.map_or(bits, |format| {
                 // Each binade below 1 is half as likely as the one above it.
-                let below = u64::from(random(&mut state).leading_zeros()) + 1;
+                let below = u64::from(split_mix_64(&mut state).leading_zeros()) + 1;
                 let exponent = (format.bias() as u64).saturating_sub(below);
                 let significand = bits & ((1 << (format.precision() - 1)) - 1);
                 ((bits >> 63) * format.sign_mask()) | (exponent << (format.precision() - 1)) | significand

@@ -4,6 +4,7 @@
 
 use roundonce::arith::{ArithOp, Flags, Format, Operation, Rounding, round_exact};
 
+use crate::random::split_mix_64;
 use crate::subject::PROFILE;
 
 /// A source of operands `[a, b, c]` for one operation, the same ones for the same seed.
@@ -56,12 +57,8 @@ impl Aim {
         [self.next() & self.factors.mask(), self.next() & self.factors.mask(), self.next() & self.to.mask()]
     }
 
-    /// SplitMix64: Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014.
     fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.state ^ self.state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
+        split_mix_64(&mut self.state)
     }
     /// From the first to the last, both included.
     fn between(&mut self, first: i32, last: i32) -> i32 {

@@ -81,11 +81,7 @@ impl Digest {
     /// Of the result at a place.
     #[inline]
     fn of(place: u64, bits: u64) -> Digest {
-        // The last steps of SplitMix64, which take no two inputs to one output.
-        let z = place.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ bits;
-        let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        Digest(z ^ z >> 31)
+        Digest(crate::random::mix(place.wrapping_mul(crate::random::INCREMENT) ^ bits))
     }
     /// Both together.
     #[must_use]

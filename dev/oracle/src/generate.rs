@@ -1,13 +1,29 @@
-//! Where to look: triples aimed at the places where a multiply-add goes wrong, for any format.
+//! Directed generation of operands for multiply-adds, for any format: triples at the cases where implementations go wrong.
 //!
-//! A generator need not be right, only reach: it builds operands by cutting and clamping, and judges nothing.
+//! A generator needs coverage, not correctness: it builds operands by cutting and clamping, and judges nothing.
 
 use crate::Layout;
+
+/// The pseudorandom generator SplitMix64 (Steele, Lea and Flood, 2014), for all tests.
+#[derive(Clone, Debug)]
+pub struct SplitMix64(pub u64);
+
+impl SplitMix64 {
+    /// The next 64 bits.
+    #[inline]
+    pub fn next_bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+}
 
 /// An endless, reproducible source of operands `[a, b, c]`.
 #[derive(Clone, Debug)]
 pub struct Generator {
-    state: u64,
+    random: SplitMix64,
     factors: Layout,
     to: Layout,
 }
@@ -15,17 +31,12 @@ pub struct Generator {
 impl Generator {
     /// For factors of one format and an addend and result of another (or the same).
     pub fn new(seed: u64, factors: Layout, to: Layout) -> Generator {
-        Generator { state: seed, factors, to }
+        Generator { random: SplitMix64(seed), factors, to }
     }
 
-    /// SplitMix64 (Steele, Lea and Flood, 2014).
     #[inline]
     fn random(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.random.next_bits()
     }
     #[inline]
     fn below(&mut self, count: u32) -> u32 {

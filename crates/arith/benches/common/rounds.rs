@@ -149,17 +149,11 @@ impl<T> std::ops::DerefMut for Lines<T> {
 /// Operands.
 pub(crate) mod random {
     use super::Lines;
+    use roundonce_oracle::generate::SplitMix64;
 
-    /// SplitMix64.
     fn bits(seed: u64) -> impl FnMut() -> u64 {
-        let mut state = seed;
-        move || {
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = state;
-            z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-            z ^ z >> 31
-        }
+        let mut random = SplitMix64(seed);
+        move || random.next_bits()
     }
     /// Of either sign, magnitudes around one.
     pub(crate) fn f32s(lanes: usize, seed: u64) -> Lines<u32> {

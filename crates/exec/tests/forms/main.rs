@@ -139,13 +139,8 @@ const EDGES: &[u64] = &[
 ];
 
 fn operands() -> Vec<[u64; 4]> {
-    let mut state = 0x243f_6a88_85a3_08d3_u64;
-    let mut random = move || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    };
+    let mut bits = roundonce_oracle::generate::SplitMix64(0x243f_6a88_85a3_08d3);
+    let mut random = move || bits.next_bits();
     (0..ROWS)
         .map(|row| {
             core::array::from_fn(|_| {
