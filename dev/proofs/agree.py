@@ -16,7 +16,7 @@ def main():
         a, b, c, result, inexact = (int(number, 16) for number in numbers)
         operands = [Number(x, 64) for x in (a, b, c)]
         # Without and with the short cut: the code takes it for f32 and f64.
-        for function in (model.mul_add, model.mul_add_ordinary):
+        for function in (model.mul_add, model.mul_add_fast_path):
             bits, found_inexact = function(tools, model.FORMATS[name], rounding, *operands)
             if (bits.value, int(found_inexact)) != (result, inexact):
                 print(f"{line.strip()}: the model says {bits.value:x} {int(found_inexact)}")

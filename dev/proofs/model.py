@@ -103,8 +103,8 @@ def round_up(t, rounding, negative, odd, rest, half):
     return t.both(negative, some) if rounding == RM else t.both(t.no(negative), some)
 
 
-def keep(t, rounding, negative, significand, drop):
-    """round.rs, keep: what stays of the bits from place `drop` up, and whether anything was lost."""
+def round_significand(t, rounding, negative, significand, drop):
+    """round.rs, round_significand: what stays of the bits from place `drop` up, and whether anything was lost."""
     bits = significand.width
     zero, one = t.int(0, bits), t.int(1, bits)
     lost = significand.ne(zero)
@@ -129,7 +129,7 @@ def round_(t, fmt, rounding, negative, quantum, significand):
     kept_quantum = t.ite(tiny, t.int(fmt.min_quantum, INT), exponent + t.int(1 - fmt.precision, INT))
     drop = kept_quantum - quantum
     down = t.int(0, INT).slt(drop)
-    kept, inexact = keep(t, rounding, negative, significand, drop)
+    kept, inexact = round_significand(t, rounding, negative, significand, drop)
     up_shift = (t.int(0, INT) - drop).resize(bits)
     kept = t.ite(down, kept, (significand << up_shift).resize(64))
     inexact = t.both(down, inexact)
@@ -160,8 +160,8 @@ def unpack_finite(t, fmt, bits):
     return quantum, significand
 
 
-def place(t, fmt, quantum, significand):
-    """mul_add.rs, place."""
+def align(t, fmt, quantum, significand):
+    """mul_add.rs, align."""
     shift = fmt.wide - 2 - fmt.precision
     return quantum - t.int(shift, INT), significand.resize(fmt.wide) << t.int(shift, fmt.wide)
 
@@ -181,8 +181,8 @@ def round_sum(t, fmt, rounding, negative, quantum, significand):
     return t.ite(zero, cancelled, bits), t.both(t.no(zero), inexact)
 
 
-def round_ordinary(t, fmt, rounding, negative, quantum, significand):
-    """round.rs, round_ordinary: whether there is a result, its bits, and inexact."""
+def round_normal(t, fmt, rounding, negative, quantum, significand):
+    """round.rs, round_normal: whether there is a result, its bits, and inexact."""
     bits = significand.width
     zeros = t.leading_zeros(significand)
     aligned = significand << zeros.resize(bits)
@@ -197,8 +197,8 @@ def round_ordinary(t, fmt, rounding, negative, quantum, significand):
     return there, sign | magnitude, rest.ne(t.int(0, bits))
 
 
-def ordinary(t, fmt, rounding, signs, fields, product, addend):
-    """ordinary.rs, mul_add, of three normal numbers: their signs (of the product and of the addend), their exponent
+def fast_path(t, fmt, rounding, signs, fields, product, addend):
+    """fast_path.rs, mul_add, of three normal numbers: their signs (of the product and of the addend), their exponent
     fields, the product of the significands and the addend's."""
     bits = fmt.wide
     product_shift, addend_shift = bits - 2 - 2 * fmt.precision, bits - 2 - fmt.precision
@@ -218,10 +218,10 @@ def ordinary(t, fmt, rounding, signs, fields, product, addend):
     significand = t.ite(turned, t.int(0, bits) - sum_, sum_)
     quantum = t.ite(below, addend_quantum, product_quantum)
     negative = t.no(t.same(high_negative, turned))
-    return round_ordinary(t, fmt, rounding, negative, quantum, significand)
+    return round_normal(t, fmt, rounding, negative, quantum, significand)
 
 
-def mul_add_ordinary(t, fmt, rounding, a, b, c):
+def mul_add_fast_path(t, fmt, rounding, a, b, c):
     """mul_add.rs, evaluate: the short cut where it has an answer, else the pipeline."""
     const = lambda value: t.int(value, 64)
     field = lambda x: ((x >> const(fmt.frac_bits)) & const(fmt.exp_max)).resize(INT)
@@ -231,7 +231,7 @@ def mul_add_ordinary(t, fmt, rounding, a, b, c):
     product = significand(a).resize(fmt.wide) * significand(b).resize(fmt.wide)
     signs = [t.no(t.same(sign(a), sign(b))), sign(c)]
     fields = [field(a), field(b), field(c)]
-    there, bits, inexact = ordinary(t, fmt, rounding, signs, fields, product, significand(c).resize(fmt.wide))
+    there, bits, inexact = fast_path(t, fmt, rounding, signs, fields, product, significand(c).resize(fmt.wide))
     there = t.both(there, t.both(normal(a), t.both(normal(b), normal(c))))
     pipeline, pipeline_inexact = mul_add(t, fmt, rounding, a, b, c)
     return t.ite(there, bits, pipeline), t.choose(there, inexact, pipeline_inexact)
@@ -259,7 +259,7 @@ def mul_add(t, fmt, rounding, a, b, c):
     bq, bm = unpack_finite(t, fmt, b)
     cq, cm = unpack_finite(t, fmt, c)
     pq, pm = multiply(t, fmt, aq, am, bq, bm)
-    cq, cm = place(t, fmt, cq, cm)
+    cq, cm = align(t, fmt, cq, cm)
     no_product = t.either(zero[0], zero[1])
     negative, quantum, significand = add(t, product_negative, pq, pm, sign[2], cq, cm)
     negative = t.choose(no_product, sign[2], t.choose(zero[2], product_negative, negative))

@@ -194,7 +194,7 @@ def rounding(t, fmt):
 
 
 def short_cut(t, fmt):
-    """Where the short cut for ordinary numbers has an answer it is the pipeline's: any product of significands at all."""
+    """Where the fast path has an answer it is the pipeline's: any product of significands at all."""
     bits, precision = fmt.wide, fmt.precision
     product, addend = t.variable("product", bits), t.variable("addend", bits)
     fields = [t.variable(f"field_{name}", INT) for name in "abc"]
@@ -207,11 +207,11 @@ def short_cut(t, fmt):
     quanta = [field + t.int(fmt.min_quantum - 1, INT) for field in fields]
     shift = bits - 2 - 2 * precision
     product_quantum = quanta[0] + quanta[1] - t.int(shift, INT)
-    addend_quantum, placed = model.place(t, fmt, quanta[2], addend)
+    addend_quantum, placed = model.align(t, fmt, quanta[2], addend)
     sum_ = model.add(t, signs[0], product_quantum, product << t.int(shift, bits), signs[1], addend_quantum, placed)
     theorems = []
     for rounding_ in ROUNDINGS:
-        there, found, found_inexact = model.ordinary(t, fmt, rounding_, signs, fields, product, addend)
+        there, found, found_inexact = model.fast_path(t, fmt, rounding_, signs, fields, product, addend)
         expected, expected_inexact = model.round_sum(t, fmt, rounding_, *sum_)
         claim = implies(t, there, t.both(found.eq(expected), t.same(found_inexact, expected_inexact)))
         theorems.append((f"short cut .{rounding_}", assumptions, claim, [product, addend, *fields]))
