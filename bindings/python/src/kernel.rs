@@ -337,7 +337,7 @@ pub(crate) fn why_kernel(py: Python<'_>, asked: Asked<'_>, saw: Vec<Vec<Seen>>) 
         Ok(Observation { arrays })
     });
     let observations = observations.collect::<PyResult<Vec<Observation>>>()?;
-    let freedom = Freedom { flushes, zero_dominance: false };
+    let freedom = Freedom { flushes, fmz: false };
     let experiment = Experiment { launch: prepared.launch(), kernel, freedom, observations };
     let answer = py.detach(|| answer_kernel(&experiment, &mut |_| ()));
     let answer = answer.map_err(|problem| error::of_run(py, &prepared.name, &problem))?;

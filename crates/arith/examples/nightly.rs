@@ -112,7 +112,7 @@ fn against_processor(_: Operation, _: u64, _: u64) -> u64 {
     panic!("the processor is a judge on x86-64 alone");
 }
 
-/// The vector kernels against the scalar pipeline: the chunks take turns with the kinds, flushing, zero dominance,
+/// The vector kernels against the scalar pipeline: the chunks take turns with the operations, flushing, `.FMZ`,
 /// saturation, and for f32 the format of the factors.
 fn kernels(operation: Operation, chunk: u64, count: u64) -> u64 {
     let modes = chunk / 3 % 8;

@@ -70,7 +70,7 @@ fn add_sub_mul_against_softfloat() {
     }
 }
 
-/// Rounding × (nothing | flush × `tiny` | zero dominance) × saturate, with signs, the underflow rule and the order of
+/// Rounding × (nothing | flush × `tiny` | `.FMZ`) × saturate, with signs, the underflow rule and the order of
 /// NaNs changing from one mode to the next.
 fn against_rational(kinds: &[ArithOp], factors: Format, format: Format) {
     const ORDERS: [[OperandIndex; 3]; 3] = [

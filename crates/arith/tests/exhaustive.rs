@@ -101,10 +101,10 @@ fn eight_bits(test: &str, exp_bits: u32) {
         .into();
     cases += every_triple(&table, &dominated);
     for kind in [ArithOp::Add, ArithOp::Mul] {
-        for zero_dominance in [false, true] {
+        for fmz in [false, true] {
             for (negate_product, negate_addend) in SIGNS {
                 let base = Operation::new(kind, format, Rounding::NearestEven);
-                let operation = Operation { fmz: zero_dominance, negate_product, negate_addend, ..base };
+                let operation = Operation { fmz, negate_product, negate_addend, ..base };
                 cases += every_triple(&table, &modes(operation));
             }
         }
@@ -143,7 +143,7 @@ fn formats(width: u32) -> impl Iterator<Item = Format> {
     (2..=width - 2).map(move |exp_bits| Format::new(exp_bits, width - 1 - exp_bits))
 }
 
-/// Every kind, sign, mode, with and without zero dominance.
+/// Every operation, sign and mode, with and without `.FMZ`.
 #[test]
 fn four_to_six_bits_in_every_way() {
     let (started, mut cases) = (Instant::now(), 0);
@@ -151,9 +151,9 @@ fn four_to_six_bits_in_every_way() {
         let table = Table::new(layout(format), layout(format));
         for kind in KINDS {
             for (negate_product, negate_addend) in SIGNS {
-                for zero_dominance in [false, true] {
+                for fmz in [false, true] {
                     let base = Operation::new(kind, format, Rounding::NearestEven);
-                    let operation = Operation { negate_product, negate_addend, fmz: zero_dominance, ..base };
+                    let operation = Operation { negate_product, negate_addend, fmz, ..base };
                     cases += every_triple(&table, &modes(operation));
                 }
             }
@@ -231,12 +231,9 @@ fn narrow_factors() {
     ] {
         let table = Table::new(layout(factors), layout(format));
         for kind in [ArithOp::MulAdd, ArithOp::Add, ArithOp::Mul] {
-            for zero_dominance in [false, true] {
-                let base = Operation {
-                    source_format: factors,
-                    fmz: zero_dominance,
-                    ..Operation::mul_add(format, Rounding::NearestEven)
-                };
+            for fmz in [false, true] {
+                let base =
+                    Operation { source_format: factors, fmz, ..Operation::mul_add(format, Rounding::NearestEven) };
                 cases += every_triple(&table, &modes(Operation { op: kind, ..base }));
             }
         }

@@ -20,7 +20,7 @@ impl Language {
             Language::Spirv => vec![Lane::F16, Lane::F32, Lane::F64],
             Language::Ptx | Language::Sass => vec![Lane::F32],
         };
-        Freedom { flushes, zero_dominance: self == Language::Sass }
+        Freedom { flushes, fmz: self == Language::Sass }
     }
 }
 

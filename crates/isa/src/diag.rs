@@ -1,15 +1,15 @@
-//! A finding as data: code, place, what was found, what was expected, the rule. Rendering it is the command's work.
+//! Findings as data: code, location, what was found, what was expected, the rule. The command renders them.
 
 use crate::OpenChoice;
 
-/// How bad it is.
+/// The severity of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Severity {
-    /// Worth knowing; nothing is wrong.
+    /// Information; nothing is wrong.
     Note,
-    /// Legal, but probably not meant.
+    /// Legal, but probably not intended.
     Warning,
-    /// Against a rule.
+    /// A rule is violated.
     Error,
 }
 
@@ -24,7 +24,7 @@ impl Severity {
     }
 }
 
-/// Where in the input it is.
+/// A location in the input.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Location {
     /// A range of bytes of a text.
@@ -55,14 +55,14 @@ pub fn line_column(text: &str, byte: usize) -> (usize, usize) {
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }
 
-/// A replacement of a range of bytes that mends a finding.
+/// A replacement of a range of bytes that resolves a finding.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Fix {
     /// The first byte replaced.
     pub start: usize,
     /// The byte after the last one replaced.
     pub end: usize,
-    /// What stands there afterwards.
+    /// The new text.
     pub replacement: String,
 }
 
@@ -77,7 +77,7 @@ pub struct Fix {
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Finding {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
     /// A stable code: the language's letters and four digits.
     pub code: &'static str,
@@ -85,18 +85,18 @@ pub struct Finding {
     pub location: Location,
     /// What was found, and what was expected in its place.
     pub message: String,
-    /// The rule it is against: document and section. Empty where no document says it.
+    /// The rule that is violated: document and section. Empty if no document has it.
     pub rule: String,
-    /// What to do about it. Empty where nothing better than the message can be said.
+    /// What to do about it; may be empty.
     pub help: String,
     /// A safe replacement.
     pub fix: Option<Fix>,
-    /// The choice that the module leaves there.
+    /// The implementation-defined choice that it is about.
     pub open: Option<Box<OpenChoice>>,
 }
 
 impl Finding {
-    /// A finding with nothing but the necessary.
+    /// A finding with only the required fields.
     pub fn new(severity: Severity, code: &'static str, location: Location, message: impl Into<String>) -> Finding {
         Finding {
             severity,
@@ -166,8 +166,8 @@ pub fn apply_fixes(text: &str, findings: &[Finding]) -> String {
     apply_edits(text, findings.iter().filter_map(|finding| finding.fix.as_ref()))
 }
 
-/// Applies edits to a text, from its end to its start; of two that overlap the later one in the text is applied and
-/// the other left for another round. What is inserted at one place stands in the order of its words, each once.
+/// Applies edits to a text, from its end to its start. Of two that overlap, the later one in the text is applied and the
+/// other is skipped. Several insertions at one position are made in alphabetical order, each once.
 pub fn apply_edits<'a>(text: &str, edits: impl IntoIterator<Item = &'a Fix>) -> String {
     let mut edits: Vec<&Fix> = edits.into_iter().collect();
     edits.sort_by(|one, other| {

@@ -1,23 +1,23 @@
-//! One instruction on given operands.
+//! The evaluation of one instruction.
 
 use crate::{Recipe, Value};
 use roundonce_arith::{ConditionCodes, Flags, Outcome, Profile};
 
-/// What an instruction gives.
+/// The outcome of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Evaluation {
     /// The result, all components.
     pub value: Value,
     /// The exceptions of all components together.
     pub flags: Flags,
-    /// The condition codes, where the instruction writes them.
+    /// The condition codes, if the instruction writes them.
     pub codes: Option<ConditionCodes>,
 }
 
 /// Computes an instruction, component by component.
 ///
 /// # Panics
-/// If there are not as many operands as the recipe's kind takes, or an operand has fewer components than the recipe.
+/// If the number of operands is wrong, or an operand has fewer components than the recipe.
 ///
 /// ```
 /// use roundonce_arith::{Format, Operation, Profile, Rounding};

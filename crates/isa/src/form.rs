@@ -1,4 +1,4 @@
-//! One row of a language's table of forms, and what follows from it: spellings, matching, the reason of a refusal.
+//! One row of a language's table of forms: its spellings, matching a spelling against it, and why one does not match.
 
 use crate::{Effect, Gate, Recipe};
 
@@ -11,14 +11,14 @@ pub struct Choice {
     pub effect: Effect,
 }
 
-/// A place in a spelling that one of several modifiers takes.
+/// A position in a spelling for one of several modifiers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slot {
     /// As the manual names it: `.rnd`.
     pub name: &'static str,
-    /// What may stand there.
+    /// The modifiers that it accepts.
     pub choices: &'static [Choice],
-    /// Whether something must.
+    /// Whether one of them is required.
     pub required: bool,
 }
 
@@ -42,13 +42,13 @@ pub struct Form {
     pub parts: &'static [Part],
     /// The operands as the manual writes them.
     pub operands: &'static str,
-    /// Who has it.
+    /// The versions and targets that have it.
     pub gate: Gate,
     /// What it means before its modifiers are applied.
     pub recipe: Recipe,
-    /// Where the rule stands: document and section.
+    /// The rule's source: document and section.
     pub source: &'static str,
-    /// What a reader would not guess. Empty where nothing.
+    /// A remark on what is surprising; may be empty.
     pub note: &'static str,
 }
 
@@ -61,16 +61,16 @@ pub struct Instruction {
     pub recipe: Recipe,
 }
 
-/// Why a spelling is not a form's.
+/// Why a spelling does not match a form.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Mismatch {
     /// Another mnemonic, or another type: not this form at all.
     Other,
-    /// This modifier is none of the form's.
+    /// The form does not have this modifier.
     NotAllowed(String),
     /// Two modifiers for one slot, or one twice.
     Twice(String),
-    /// Nothing stands in a slot that needs something.
+    /// A required slot is empty.
     Missing(&'static Slot),
 }
 

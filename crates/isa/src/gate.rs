@@ -1,4 +1,4 @@
-//! Who has a form: language versions, targets, capabilities.
+//! Where a form is available: language versions, targets, capabilities.
 
 use core::fmt;
 
@@ -20,7 +20,7 @@ impl core::str::FromStr for Version {
     }
 }
 
-/// From a first value to a last one, or without end.
+/// A range of values, closed or without an upper end.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Range<T> {
     /// The first.
@@ -30,7 +30,7 @@ pub struct Range<T> {
 }
 
 impl<T: PartialOrd + Copy> Range<T> {
-    /// Without end.
+    /// Without an upper end.
     pub const fn new(first: T) -> Range<T> {
         Range { first, last: None }
     }
@@ -38,20 +38,21 @@ impl<T: PartialOrd + Copy> Range<T> {
     pub const fn until(first: T, last: T) -> Range<T> {
         Range { first, last: Some(last) }
     }
-    /// Whether the value lies within.
+    /// Whether it contains the value.
     pub fn holds(&self, value: T) -> bool {
         value >= self.first && self.last.is_none_or(|last| value <= last)
     }
 }
 
-/// What a program must declare or run on to have a form. Languages without numbered targets leave `target` open.
+/// What a program must declare, or the target it must run on, to use a form. Languages without numbered targets leave
+/// `target` unrestricted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Gate {
     /// The language's versions that have the form.
     pub version: Range<Version>,
     /// The targets (`sm_20` is 20) that have it.
     pub target: Range<u32>,
-    /// Anything else, as a reader sees it: `SPA 5.0`, `capability FMAKHR`.
+    /// Other requirements, as text: `SPA 5.0`, `capability FMAKHR`.
     pub needs: &'static [&'static str],
 }
 

@@ -1,5 +1,5 @@
 //! What the languages share: an instruction's meaning as data ([`Recipe`]), the rows of the tables of forms
-//! ([`Form`]), who has them ([`Gate`]), findings ([`Finding`]), operands as text ([`parse_value`]), and the evaluation of
+//! ([`Form`]), where they are available ([`Gate`]), findings ([`Finding`]), operands as text ([`parse_value`]), and the evaluation of
 //! one instruction ([`evaluate()`]).
 //!
 //! What this is not: it knows no language's syntax and no program.

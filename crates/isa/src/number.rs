@@ -1,5 +1,5 @@
-//! Numbers as people write them: decimal, C hexadecimal, infinity and NaN, read into the bits of any format with one
-//! rounding, and printed so that they read back.
+//! Numbers as text: decimal, C hexadecimal, infinity and NaN, parsed to the bits of any format with one rounding, and
+//! printed so that parsing gives the same bits.
 
 use num_bigint::BigUint;
 use roundonce_arith::{Flags, Format, Rounding, Unpacked, round_exact, unpack, widen};
@@ -14,7 +14,7 @@ pub struct ParsedNumber {
 }
 
 /// Reads a number: `1.5`, `-3e-4`, `0x1.8p0`, `inf`, `-inf`, `nan` (the quiet NaN with an empty payload). A value that
-/// the format does not hold is rounded once, to nearest even. `None` if the text is no number.
+/// the format does not hold is rounded once, to nearest even. `None` if the text is not a number.
 ///
 /// ```
 /// use roundonce_arith::Format;

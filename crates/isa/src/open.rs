@@ -1,31 +1,32 @@
-//! What a module leaves open: the evaluations of which whoever compiles it may choose, and the edits that settle it.
+//! Implementation-defined choices: the evaluations among which a compiler of the module may choose, and the edits that
+//! leave only one.
 
 use crate::Fix;
 use roundonce_arith::{Format, Operation};
 
-/// A choice that a module leaves to whoever compiles it.
+/// A choice that a module leaves to its compiler.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct OpenChoice {
-    /// The names of the values that enter, as the module has them.
+    /// The module's names of the input values.
     pub inputs: Vec<String>,
-    /// What it is between.
+    /// The alternatives.
     pub alternatives: Alternatives,
-    /// What settles it, all of them together: replacements of ranges of the text.
+    /// The edits that leave only one alternative, to be applied together.
     pub edits: Vec<Fix>,
 }
 
-/// What may be chosen.
+/// The alternatives of a choice.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Alternatives {
     /// One of two evaluations.
     Evaluations([Sequence; 2]),
-    /// One of several results, though the evaluation is one: what shows it is known beforehand.
+    /// One of several results of the same evaluation; the inputs that show it are known.
     Results {
-        /// Of the inputs and of the results.
+        /// The format of inputs and results.
         format: Format,
         /// The inputs.
         inputs: Vec<u64>,
-        /// Two of the results, and what was chosen to get there.
+        /// Two of the results, and the choice that gives each.
         results: [(&'static str, u64); 2],
     },
 }
@@ -33,7 +34,7 @@ pub enum Alternatives {
 /// An evaluation: a few operations, the last one gives the result.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Sequence {
-    /// In a word or two.
+    /// A short name.
     pub name: &'static str,
     /// In order.
     pub steps: Vec<(Operation, Vec<SequenceOperand>)>,
@@ -51,7 +52,7 @@ pub enum SequenceOperand {
 }
 
 impl SequenceOperand {
-    /// The input of a name, each once.
+    /// The input with this name, which may be new.
     pub fn named(name: String, inputs: &mut Vec<String>) -> SequenceOperand {
         let known = inputs.iter().position(|other| *other == name);
         SequenceOperand::Input(known.unwrap_or_else(|| {

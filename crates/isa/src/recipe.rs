@@ -8,11 +8,11 @@ use roundonce_arith::{ArithOp, Format, Operation, Rounding};
 pub struct Recipe {
     /// The arithmetic of one component.
     pub operation: Operation,
-    /// Components: 1, or as many as packed operands hold, the first in the lowest bits.
+    /// The number of components: 1, or that of the packed operands, the first in the lowest bits.
     pub components: u32,
     /// Condition codes are written beside the result (SASS `.CC`).
     pub condition_codes: bool,
-    /// A compiler may fuse it with a neighbour: PTX `mul`, `add` and `sub` without a rounding modifier.
+    /// A compiler may contract it with another operation: PTX `mul`, `add` and `sub` without a rounding modifier.
     pub contractible: bool,
 }
 

@@ -1,4 +1,4 @@
-//! From a written spelling to a row, or to the reason why there is none.
+//! From a spelling to its row, or to a finding that says why there is none.
 
 use std::sync::OnceLock;
 
@@ -7,7 +7,7 @@ use crate::{Finding, Form, Instruction, Location, Mismatch, Part, Slot, Version,
 /// The rows of all languages, searched by spelling.
 pub struct Table {
     forms: &'static [&'static [Form]],
-    /// Every spelling, worked out when the first misspelling asks for its neighbours.
+    /// Every spelling, computed when the first misspelling needs the nearest one.
     spellings: OnceLock<Vec<String>>,
 }
 
@@ -41,18 +41,18 @@ impl Table {
             return Ok(*found);
         }
         if !fitting.is_empty() {
-            return Err(not_here(spelling, &fitting, target, version));
+            return Err(unavailable(spelling, &fitting, target, version));
         }
-        // The row that has most of what was written is the one that was meant.
-        let meant = self
+        // The closest row has most of the modifiers that were written.
+        let closest = self
             .rows()
             .filter_map(|form| match form.matches(mnemonic, &modifiers) {
                 Err(mismatch) if mismatch != Mismatch::Other => Some((matched(form, &modifiers), form, mismatch)),
                 _ => None,
             })
             .reduce(|best, next| if next.0 > best.0 { next } else { best });
-        Err(match meant {
-            Some((_, form, mismatch)) => refusal(spelling, form, &mismatch),
+        Err(match closest {
+            Some((_, form, mismatch)) => mismatch_finding(spelling, form, &mismatch),
             None => self.unknown(spelling, mnemonic),
         })
     }
@@ -71,7 +71,7 @@ impl Table {
         }
     }
 
-    /// The spelling with the fewest differences; none for a text that is far longer than any.
+    /// The spelling with the smallest edit distance; `None` for a text that is far longer than any.
     fn nearest(&self, spelling: &str) -> Option<&str> {
         let all = self.spellings.get_or_init(|| self.rows().flat_map(Form::spellings).map(|(text, _)| text).collect());
         let longest = all.iter().map(String::len).max()?;
@@ -83,7 +83,7 @@ impl Table {
     }
 }
 
-/// How many of the parts that every spelling has are there, then how many of the others.
+/// How many of the form's required parts are present, then how many of the others.
 fn matched(form: &Form, modifiers: &[&str]) -> (usize, usize) {
     let fills = |part: &&Part| match part {
         Part::Fixed(fixed) => modifiers.contains(fixed),
@@ -94,7 +94,7 @@ fn matched(form: &Form, modifiers: &[&str]) -> (usize, usize) {
     (needed.len(), others.len())
 }
 
-fn not_here(spelling: &str, fitting: &[Instruction], target: Option<u32>, version: Option<Version>) -> Finding {
+fn unavailable(spelling: &str, fitting: &[Instruction], target: Option<u32>, version: Option<Version>) -> Finding {
     let mut asked = Vec::new();
     asked.extend(target.map(|target| format!("sm_{target}")));
     asked.extend(version.map(|version| format!("PTX {version}")));
@@ -109,7 +109,7 @@ fn not_here(spelling: &str, fitting: &[Instruction], target: Option<u32>, versio
     .help(if last.note.is_empty() { first.note } else { last.note })
 }
 
-fn refusal(spelling: &str, form: &Form, mismatch: &Mismatch) -> Finding {
+fn mismatch_finding(spelling: &str, form: &Form, mismatch: &Mismatch) -> Finding {
     let syntax = form.syntax();
     let message = match mismatch {
         Mismatch::NotAllowed(modifier) => {

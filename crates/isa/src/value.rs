@@ -1,4 +1,4 @@
-//! Operands as people write them: hex bits, PTX literals, numbers; packed vectors in hex.
+//! Operands as text: hex bits, PTX literals, numbers; packed vectors in hex.
 
 use roundonce_arith::{Flags, Format, Rounding, Unpacked, round_exact, unpack, widen};
 
@@ -19,7 +19,7 @@ impl Value {
     pub const fn scalar(bits: u64) -> Value {
         Value { components: [bits, 0, 0, 0], count: 1 }
     }
-    /// As many components as the iterator gives.
+    /// The components of an iterator.
     ///
     /// # Panics
     /// If there are none, or more than [`MAX_COMPONENTS`].
@@ -141,7 +141,7 @@ fn parse_hex_components(format: Format, components: u32, digits: &str) -> Result
 }
 
 /// A value of one format in another, rounded once if it does not fit, and whether it fitted. NaNs keep the top of
-/// their payload and become quiet where they are cut.
+/// their payload and become quiet if it is cut.
 pub fn convert(from: Format, to: Format, rounding: Rounding, bits: u64) -> (u64, bool) {
     if from == to {
         return (bits & to.mask(), true);

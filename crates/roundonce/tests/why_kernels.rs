@@ -153,7 +153,7 @@ fn ask(kernel: &Kernel, given: Inputs, observations: impl Fn(usize) -> Vec<Obser
                 Language::Spirv => vec![Format::F16, Format::F32, Format::F64],
                 _ => vec![Format::F32],
             },
-            zero_dominance: kernel.language == Language::Sass,
+            fmz: kernel.language == Language::Sass,
         },
         observations: observations(first),
     };

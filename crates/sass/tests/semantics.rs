@@ -41,7 +41,7 @@ fn spec(spelling: &str, [a, b, c]: [bool; 3]) -> Spec {
             "FTZ" => spec.flush = Some(FlushRule::Delivered),
             "FMZ" => {
                 spec.flush = Some(FlushRule::Delivered);
-                spec.zero_dominance = true;
+                spec.fmz = true;
             }
             "RN" => spec.direction = Direction::Nearest,
             "RM" => spec.direction = Direction::Down,

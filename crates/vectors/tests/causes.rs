@@ -106,7 +106,7 @@ fn modifiers() {
     assert_eq!(planted("fma.rn.f32", saturating), "saturating the result");
     assert_eq!(planted("fma.rn.sat.f32", nearest), "not saturating the result");
     let flushing = Spec { flush: Some(FlushRule::Delivered), ..nearest };
-    let dominated = Spec { zero_dominance: true, ..flushing };
+    let dominated = Spec { fmz: true, ..flushing };
     assert_eq!(planted("FFMA.FTZ", dominated), "a zero factor making the product +0 (FMZ)");
     assert_eq!(planted("FFMA.FMZ", flushing), "a zero factor not making the product +0 (no FMZ)");
     let truncated = Spec { shape: Shape::TruncatedMulAdd, ..flushing };

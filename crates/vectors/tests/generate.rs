@@ -68,8 +68,8 @@ fn neighbours(spec: &Spec) -> Vec<(&'static str, Spec)> {
         all.push(("negated addend", Spec { negate_c: !spec.negate_c, ..*spec }));
     }
     if spec.shape != Shape::Add {
-        all.push(("zero dominance", Spec { zero_dominance: true, ..*spec }));
-        all.push(("no zero dominance", Spec { zero_dominance: false, ..*spec }));
+        all.push(("zero dominance", Spec { fmz: true, ..*spec }));
+        all.push(("no zero dominance", Spec { fmz: false, ..*spec }));
     }
     match spec.shape {
         Shape::MulAdd => all.push(("truncated", Spec { shape: Shape::TruncatedMulAdd, ..*spec })),

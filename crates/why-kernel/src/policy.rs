@@ -37,7 +37,7 @@ pub struct Freedom {
     /// The formats whose subnormals may be flushed or kept.
     pub flushes: Vec<Format>,
     /// It has a mode in which zero factors dominate.
-    pub zero_dominance: bool,
+    pub fmz: bool,
 }
 
 /// A change as a reader sees it.
@@ -86,7 +86,7 @@ pub(crate) fn changes(kernel: &Kernel, freedom: &Freedom) -> (Vec<Change>, usize
     all.extend(freedom.flushes.iter().flat_map(|&format| [Change::Flush(format, true), Change::Flush(format, false)]));
     all.extend(fmas.iter().take(MAX_SINGLE).map(|&(block, at)| Change::Split(block, at)));
     all.extend(several(fmas.len()).then_some(Change::SplitAll));
-    if freedom.zero_dominance {
+    if freedom.fmz {
         all.extend([Change::ZeroDominance(true), Change::ZeroDominance(false)]);
     }
     let directions = [Rounding::TowardZero, Rounding::Down, Rounding::Up];

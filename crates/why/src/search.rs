@@ -157,13 +157,13 @@ fn modes(plan: Plan, order: Option<&str>) -> Vec<Way> {
     let mut ways = Vec::new();
     for &width in &widths {
         for rounding in Rounding::ALL {
-            for &(flush, zero_dominance) in flushes {
+            for &(flush, fmz) in flushes {
                 for saturate in [false, true] {
                     let native = width == Width::Native;
-                    if (saturate || zero_dominance) && !native {
+                    if (saturate || fmz) && !native {
                         continue;
                     }
-                    ways.push(Way { width, rounding, flush, zero_dominance, saturate, ..plain.clone() });
+                    ways.push(Way { width, rounding, flush, fmz, saturate, ..plain.clone() });
                 }
             }
         }

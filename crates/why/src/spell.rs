@@ -80,7 +80,7 @@ pub(crate) fn step_text(way: &Way, operation: &Operation, operands: &[Ref]) -> S
 }
 
 fn ptx(way: &Way) -> Vec<String> {
-    if way.zero_dominance {
+    if way.fmz {
         return Vec::new();
     }
     let mut lines = Vec::new();
@@ -135,7 +135,7 @@ fn operand_formats(way: &Way, index: usize) -> Vec<(usize, Format)> {
 }
 
 fn cuda(way: &Way) -> String {
-    let sm1x_or_sass = way.truncated || way.zero_dominance;
+    let sm1x_or_sass = way.truncated || way.fmz;
     let half = way.plan.ops.iter().any(|op| op.format.width() == 16 && way.width == Width::Native);
     if sm1x_or_sass || way.plan.ops.is_empty() || (half && way.rounding != Rounding::NearestEven) {
         return String::new();
@@ -211,7 +211,7 @@ fn cuda_name(operation: &Operation, subtracts: bool) -> String {
 
 fn spirv(way: &Way) -> Vec<String> {
     let directed = matches!(way.rounding, Rounding::Down | Rounding::Up);
-    if way.truncated || way.zero_dominance || way.saturate || directed || way.width != Width::Native {
+    if way.truncated || way.fmz || way.saturate || directed || way.width != Width::Native {
         return Vec::new();
     }
     let mut lines = Vec::new();

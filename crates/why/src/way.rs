@@ -62,7 +62,7 @@ pub struct Way {
     /// Subnormals are flushed.
     pub flush: bool,
     /// Zero factors dominate.
-    pub zero_dominance: bool,
+    pub fmz: bool,
     /// Fused products are truncated.
     pub truncated: bool,
     /// The last operation saturates.
@@ -95,7 +95,7 @@ impl Way {
             width: Width::Native,
             rounding: Rounding::NearestEven,
             flush: false,
-            zero_dominance: false,
+            fmz: false,
             truncated: false,
             saturate: false,
         }
@@ -108,7 +108,7 @@ impl Way {
         all.extend((self.plan.split > 0).then_some(Departure::SplitFma));
         // Truncation brings its flushes with it.
         all.extend((self.flush && !self.truncated).then_some(Departure::Flush));
-        all.extend(self.zero_dominance.then_some(Departure::ZeroDominance));
+        all.extend(self.fmz.then_some(Departure::ZeroDominance));
         all.extend(match self.width {
             Width::Native => None,
             Width::EachOperation(format) => Some(Departure::WideEachOperation(name(format))),
@@ -133,7 +133,7 @@ impl Way {
             negate_product: op.negate_product,
             negate_addend: op.negate_addend,
             flush: self.flush,
-            fmz: self.zero_dominance && kind != ArithOp::Add,
+            fmz: self.fmz && kind != ArithOp::Add,
             saturate: self.saturate && index + 1 == self.plan.ops.len(),
             ..Operation::new(kind, format, self.rounding)
         }

@@ -15,16 +15,16 @@ const NEAREST: Direction = Direction::Nearest;
 struct Mode {
     direction: Direction,
     flush: bool,
-    zero_dominance: bool,
+    fmz: bool,
     saturate: bool,
 }
 
-const PLAIN: Mode = Mode { direction: NEAREST, flush: false, zero_dominance: false, saturate: false };
+const PLAIN: Mode = Mode { direction: NEAREST, flush: false, fmz: false, saturate: false };
 
 fn operation(shape: Shape, layout: Layout, mode: Mode, saturate: bool, operands: [u64; 3]) -> u64 {
     let spec = Spec {
         flush: mode.flush.then_some(FlushRule::Delivered),
-        zero_dominance: mode.zero_dominance && shape != Shape::Add,
+        fmz: mode.fmz && shape != Shape::Add,
         saturate: mode.saturate && saturate,
         ..Spec::new(shape, layout, mode.direction)
     };
@@ -121,7 +121,7 @@ fn every_mode_alone_and_with_fusion() {
         (Mode { direction: Direction::Down, ..PLAIN }, r#"{"kind":"round","what":"rm"}"#),
         (Mode { direction: Direction::Up, ..PLAIN }, r#"{"kind":"round","what":"rp"}"#),
         (Mode { saturate: true, ..PLAIN }, r#"{"kind":"saturate"}"#),
-        (Mode { flush: true, zero_dominance: true, ..PLAIN }, r#"{"kind":"flush"},{"kind":"zero-dominance"}"#),
+        (Mode { flush: true, fmz: true, ..PLAIN }, r#"{"kind":"flush"},{"kind":"zero-dominance"}"#),
         (Mode { flush: true, direction: Direction::Up, ..PLAIN }, r#"{"kind":"flush"},{"kind":"round","what":"rp"}"#),
         (
             Mode { saturate: true, direction: Direction::Up, ..PLAIN },
@@ -132,7 +132,7 @@ fn every_mode_alone_and_with_fusion() {
         let comma = if expected.is_empty() { "" } else { "," };
         found(&planted(Format::F32, Layout::F32, split(Layout::F32, mode)), &format!("[{expected}]"));
         found(&planted(Format::F32, Layout::F32, fused(Layout::F32, mode)), &format!("[{FUSED}{comma}{expected}]"));
-        if !mode.zero_dominance && !mode.saturate {
+        if !mode.fmz && !mode.saturate {
             found(&planted(Format::F16, Layout::F16, split(Layout::F16, mode)), &format!("[{expected}]"));
             found(&planted(Format::F16, Layout::F16, fused(Layout::F16, mode)), &format!("[{FUSED}{comma}{expected}]"));
         }

@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`Spec`] (a case to be judged, in the judges' own types), [`rational`] (the whole pipeline on exact
 //! integers, any format), [`table`] (the same for small formats, every value listed), [`softfloat`] and `mpfr` (other
-//! people's arithmetic, for what they cover), `processor` (this machine's own), [`generate`] (where to look), [`record`]
+//! projects' arithmetic, for what they cover), `processor` (the processor's own), [`generate`] (operands), [`record`]
 //! (what a check found).
 //!
 //! What this is not: a dependency of anything but tests.

@@ -1,7 +1,7 @@
 //! This machine's processor as a judge: AVX-512's fused multiply-add with the direction in the instruction, for f32 and
-//! f64. The fastest judge there is, and made by people who share nothing with us.
+//! f64. The fastest judge there is, and independent of the product.
 //!
-//! Its NaN bits are x86's, not ours: a NaN is only told to be one. Its flags are suppressed with the rounding field.
+//! Its NaN bits are x86's, not ours: a NaN is only known to be one. Its flags are suppressed with the rounding field.
 #![allow(unsafe_code)]
 
 use core::arch::x86_64::*;

@@ -5,7 +5,7 @@
 
 use num_bigint::BigUint;
 
-use crate::special::{Prepared, Term, prepare};
+use crate::special::{Dyadic, Prepared, prepare};
 use crate::{Direction, FlushRule, INEXACT, Layout, OVERFLOW, Shape, Spec, UNDERFLOW, Verdict, saturated};
 
 /// The result of the pipeline on `[a, b, c]`.
@@ -18,7 +18,7 @@ pub fn judge(spec: &Spec, operands: [u64; 3]) -> Verdict {
         return Verdict { bits: sum.bits, flags: product.flags | sum.flags };
     }
     let mut verdict = match prepare(spec, operands) {
-        Prepared::Settled(verdict) => verdict,
+        Prepared::Decided(verdict) => verdict,
         Prepared::Terms { product, addend } => numbers(spec, product, addend),
     };
     if spec.saturate {
@@ -47,11 +47,11 @@ fn addend_is_zero(spec: &Spec, c: u64) -> bool {
 }
 
 /// Steps 6 to 9.
-fn numbers(spec: &Spec, product: Term, addend: Option<Term>) -> Verdict {
+fn numbers(spec: &Spec, product: Dyadic, addend: Option<Dyadic>) -> Verdict {
     let to = spec.to;
     // Two places below the finest thing there is: half a quantum exists, and half of half a one.
     let unit = (2 * spec.factors.quantum()).min(to.quantum()) - 2;
-    let in_units = |term: &Term| {
+    let in_units = |term: &Dyadic| {
         let shift = u32::try_from(term.exponent - unit).expect("nothing is finer than the unit");
         BigUint::from(term.significand) << shift
     };

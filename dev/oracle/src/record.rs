@@ -1,6 +1,6 @@
 //! What a check found, as a line of JSON that the evidence page is made of.
 //!
-//! Nothing is written unless `ROUNDONCE_RECORD` names a file: an ordinary test run leaves no trace.
+//! Nothing is written unless `ROUNDONCE_RECORD` names a file: a plain test run writes no file.
 
 use std::fs::OpenOptions;
 use std::io::Write;

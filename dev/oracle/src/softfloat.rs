@@ -1,7 +1,7 @@
 //! Berkeley SoftFloat 3e as a judge: f16, f32 and f64, four directions, both tininess rules, flags.
 //!
-//! Its modes and flags are one set of variables a thread, all written before every call (see softfloat.c): any number
-//! of threads may ask, and nothing said to one call reaches the next.
+//! Its modes and flags are thread-local variables, all written before every call (see softfloat.c): any number of threads
+//! may call it, and no call affects the next.
 #![allow(unsafe_code)]
 
 use crate::{Direction, Layout, Verdict};

@@ -156,7 +156,7 @@ pub struct Spec {
     /// Subnormal operands are zeros, and so are results that the rule calls small.
     pub flush: Option<FlushRule>,
     /// A zero factor makes the product +0.
-    pub zero_dominance: bool,
+    pub fmz: bool,
     /// The result is clamped to 0 to 1.
     pub saturate: bool,
     /// NaN results.
@@ -177,7 +177,7 @@ impl Spec {
             negate_c: false,
             direction,
             flush: None,
-            zero_dominance: false,
+            fmz: false,
             saturate: false,
             nan: NanBits::AllOnes,
             underflow_before_rounding: false,

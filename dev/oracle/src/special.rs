@@ -4,7 +4,7 @@ use crate::{INVALID, Layout, NanBits, Shape, Spec, Verdict};
 
 /// An exact term: ±significand × 2^exponent. A zero keeps its sign.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Term {
+pub(crate) struct Dyadic {
     pub(crate) negative: bool,
     pub(crate) significand: u128,
     pub(crate) exponent: i32,
@@ -13,15 +13,15 @@ pub(crate) struct Term {
 /// What is left to do after step 6.
 pub(crate) enum Prepared {
     /// A NaN or an infinity: nothing.
-    Settled(Verdict),
+    Decided(Verdict),
     /// To add up and to round. No addend: a product alone.
-    Terms { product: Term, addend: Option<Term> },
+    Terms { product: Dyadic, addend: Option<Dyadic> },
 }
 
 /// An operand's meaning.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Meaning {
-    Number(Term),
+    Number(Dyadic),
     Infinity {
         negative: bool,
     },
@@ -53,21 +53,21 @@ fn meaning(layout: Layout, to: Layout, bits: u64, negate: bool, flush: bool) -> 
     // f32, and stays.
     let top = exponent + (u64::BITS - significand.leading_zeros()) as i32 - 1;
     let significand = if flush && significand != 0 && top < to.emin() { 0 } else { significand };
-    Meaning::Number(Term { negative, significand: significand as u128, exponent })
+    Meaning::Number(Dyadic { negative, significand: significand as u128, exponent })
 }
 
 pub(crate) fn prepare(spec: &Spec, operands: [u64; 3]) -> Prepared {
     let to = spec.to;
     let flush = spec.flush.is_some();
-    let one = Meaning::Number(Term { negative: false, significand: 1, exponent: 0 });
+    let one = Meaning::Number(Dyadic { negative: false, significand: 1, exponent: 0 });
     // An addition's first operand is a times one.
     let mut a = meaning(spec.factors, to, operands[0], spec.negate_a, flush);
     let mut b = if spec.shape == Shape::Add { one } else { meaning(spec.factors, to, operands[1], false, flush) };
     let c = (spec.shape != Shape::Mul).then(|| meaning(to, to, operands[2], spec.negate_c, flush));
 
-    let zero = |m: Meaning| matches!(m, Meaning::Number(Term { significand: 0, .. }));
-    if spec.zero_dominance && spec.shape != Shape::Add && (zero(a) || zero(b)) {
-        a = Meaning::Number(Term { negative: false, significand: 0, exponent: 0 });
+    let zero = |m: Meaning| matches!(m, Meaning::Number(Dyadic { significand: 0, .. }));
+    if spec.fmz && spec.shape != Shape::Add && (zero(a) || zero(b)) {
+        a = Meaning::Number(Dyadic { negative: false, significand: 0, exponent: 0 });
         b = one;
     }
 
@@ -102,18 +102,18 @@ pub(crate) fn prepare(spec: &Spec, operands: [u64; 3]) -> Prepared {
             NanBits::FirstOf(order) => first(order).unwrap_or(to.sign() | to.infinity()) | to.quiet(),
         };
         let invalid = zero_times_infinity || infinity_minus_infinity || nans.iter().any(|nan| nan.2);
-        return Prepared::Settled(Verdict { bits, flags: if invalid { INVALID } else { 0 } });
+        return Prepared::Decided(Verdict { bits, flags: if invalid { INVALID } else { 0 } });
     }
     if product_infinite || addend_infinite {
         let negative = if product_infinite { product_negative } else { negative(c.unwrap_or(a)) };
-        return Prepared::Settled(Verdict { bits: to.infinity() | if negative { to.sign() } else { 0 }, flags: 0 });
+        return Prepared::Decided(Verdict { bits: to.infinity() | if negative { to.sign() } else { 0 }, flags: 0 });
     }
     let number = |m: Meaning| match m {
         Meaning::Number(term) => term,
         _ => unreachable!("NaNs and infinities are settled"),
     };
     let (x, y) = (number(a), number(b));
-    let product = Term {
+    let product = Dyadic {
         negative: product_negative,
         significand: x.significand * y.significand,
         exponent: x.exponent + y.exponent,

@@ -85,12 +85,12 @@ pub enum Sum {
         truncated: bool,
     },
     /// A number that is not zero, between its neighbours.
-    Number(Place),
+    Number(Position),
 }
 
 /// Where a number lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct Position {
     negative: bool,
     /// The encoding at or below it, and whether it is exactly there. Infinity's encoding: at or beyond the number that
     /// would come after the largest.
@@ -148,7 +148,7 @@ impl Table {
             }
         }
         let (has_b, has_c) = (spec.shape != Shape::Add, spec.shape != Shape::Mul);
-        if spec.zero_dominance && has_b && (factors.magnitude(a) == 0 || factors.magnitude(b) == 0) {
+        if spec.fmz && has_b && (factors.magnitude(a) == 0 || factors.magnitude(b) == 0) {
             (a, b) = (0, 0);
         }
         let a_magnitude = factors.magnitude(a);
@@ -189,7 +189,7 @@ impl Table {
         }
         let sum = product + if has_c { to.number(c) } else { 0 };
         if sum != 0 {
-            Sum::Number(self.place(sum, truncated))
+            Sum::Number(self.locate(sum, truncated))
         } else if !has_c || (product == 0 && c_negative == p_negative) {
             Sum::Zero { negative: p_negative }
         } else {
@@ -220,7 +220,7 @@ impl Table {
         product / step * step
     }
 
-    fn place(&self, sum: i128, truncated: bool) -> Place {
+    fn locate(&self, sum: i128, truncated: bool) -> Position {
         let numbers = &self.to.numbers;
         let value = sum.abs();
         let negative = sum < 0;
@@ -241,7 +241,7 @@ impl Table {
                         Direction::Up => negative,
                     })
         });
-        Place {
+        Position {
             negative,
             below: below as u64,
             exact: lower == value,
@@ -265,10 +265,10 @@ impl Table {
                 let bits = signed(spec.direction == Direction::Down, 0);
                 Verdict { bits, flags: if truncated { INEXACT } else { 0 } }
             }
-            Sum::Number(place) => {
-                let (magnitude, flags) = self.choose(spec, place);
-                let flags = if place.truncated { flags | INEXACT } else { flags };
-                Verdict { bits: signed(place.negative, magnitude), flags }
+            Sum::Number(position) => {
+                let (magnitude, flags) = self.choose(spec, position);
+                let flags = if position.truncated { flags | INEXACT } else { flags };
+                Verdict { bits: signed(position.negative, magnitude), flags }
             }
         };
         if !spec.saturate {
@@ -280,12 +280,12 @@ impl Table {
     }
 
     #[inline]
-    fn choose(&self, spec: &Spec, place: Place) -> (u64, u8) {
+    fn choose(&self, spec: &Spec, position: Position) -> (u64, u8) {
         use core::cmp::Ordering::{Equal, Greater, Less};
-        let Place { negative, below, exact, .. } = place;
+        let Position { negative, below, exact, .. } = position;
         let infinity = self.to.infinity();
         let away = match spec.direction {
-            Direction::Nearest => match place.middle {
+            Direction::Nearest => match position.middle {
                 Less => false,
                 Equal => below % 2 == 1,
                 Greater => true,
@@ -304,17 +304,17 @@ impl Table {
             };
             return (if stays { infinity - 1 } else { infinity }, OVERFLOW | INEXACT);
         }
-        let small_rounded = place.small_rounded[spec.direction as usize];
+        let small_rounded = position.small_rounded[spec.direction as usize];
         let flushed = match spec.flush {
             None => false,
             Some(FlushRule::Delivered) => magnitude < self.to.smallest_normal(),
             Some(FlushRule::Rounded) => small_rounded,
-            Some(FlushRule::Exact) => place.small_exact,
+            Some(FlushRule::Exact) => position.small_exact,
         };
         if flushed {
             return (0, INEXACT | UNDERFLOW);
         }
-        let small = if spec.underflow_before_rounding { place.small_exact } else { small_rounded };
+        let small = if spec.underflow_before_rounding { position.small_exact } else { small_rounded };
         let flags = match (exact, small) {
             (true, _) => 0,
             (false, false) => INEXACT,

@@ -21,7 +21,7 @@ fn table_and_rational(factors: Layout, to: Layout, shapes: &[Shape]) {
                         flush,
                         saturate: bits & 1 != 0,
                         underflow_before_rounding: bits & 1 != 0,
-                        zero_dominance: bits & 2 != 0,
+                        fmz: bits & 2 != 0,
                         negate_a: bits & 4 != 0,
                         negate_c: bits & 2 != 0,
                         ..Spec::new(shape, to, direction)

@@ -54,7 +54,7 @@ pub fn spec(operation: &Operation, profile: &Profile) -> Spec {
         negate_c: operation.negate_addend,
         direction: direction(operation.rounding),
         flush: (operation.flush || recompiled).then_some(rule),
-        zero_dominance: operation.fmz,
+        fmz: operation.fmz,
         saturate: operation.saturate,
         nan: nan(profile, operation.format),
         underflow_before_rounding: profile.underflow == Underflow::BeforeRounding,

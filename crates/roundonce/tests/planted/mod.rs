@@ -273,7 +273,7 @@ impl<'a> Machine<'a> {
         let flush = (statement.has("ftz") || fmz || self.does("flush")) && !self.does("keep");
         Spec {
             flush: (flush || self.does("fmz") && statement.operation != "add").then_some(FlushRule::Delivered),
-            zero_dominance: product && (fmz || self.does("fmz")) && !self.does("no fmz"),
+            fmz: product && (fmz || self.does("fmz")) && !self.does("no fmz"),
             ..Spec::new(shape, self.kernel.layout, direction)
         }
     }

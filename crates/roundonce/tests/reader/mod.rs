@@ -52,7 +52,7 @@ pub fn read(spelling: &str) -> Reading {
         factors: if mixed { layout(if has("bf16") { "bf16" } else { "f16" }) } else { to },
         negate_c: words[0] == "sub",
         flush: flush.then_some(FlushRule::Delivered),
-        zero_dominance: has("fmz") && shape != Shape::Add,
+        fmz: has("fmz") && shape != Shape::Add,
         saturate: has("sat"),
         nan: if to == Layout::F64 { NanBits::FirstOf([0, 1, 2]) } else { NanBits::AllOnes },
         ..Spec::new(shape, to, direction)
