@@ -4,7 +4,7 @@ use crate::wide::Wide;
 use crate::{Flags, Format, Outcome};
 
 /// A rounding direction.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Rounding {
     /// To nearest, ties to even: `.rn`, `.RN`, RTE.
     NearestEven,

@@ -32,33 +32,9 @@ pub struct Choice {
     /// The sign of a flushed operand's zero was changed.
     pub zero_sign: bool,
     /// The direction of the one rounding.
-    pub rounding: Direction,
+    pub rounding: Rounding,
     /// The result was flushed, and why it counted as subnormal.
     pub result: ResultFlush,
-}
-
-/// The direction of the one rounding.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Direction {
-    /// To the nearest, ties to even.
-    NearestEven,
-    /// Toward zero.
-    TowardZero,
-    /// The neighbour below.
-    Down,
-    /// The neighbour above.
-    Up,
-}
-
-impl Direction {
-    const fn rounding(self) -> Rounding {
-        match self {
-            Direction::NearestEven => Rounding::NearestEven,
-            Direction::TowardZero => Rounding::TowardZero,
-            Direction::Down => Rounding::Down,
-            Direction::Up => Rounding::Up,
-        }
-    }
 }
 
 /// Whether the result was flushed.
@@ -95,10 +71,10 @@ impl fmt::Display for Choice {
             Special::Kept | Special::ZeroSign => {}
         }
         let direction = match self.rounding {
-            Direction::NearestEven => "rounded to nearest even",
-            Direction::TowardZero => "rounded toward zero",
-            Direction::Down => "the neighbour below",
-            Direction::Up => "the neighbour above",
+            Rounding::NearestEven => "rounded to nearest even",
+            Rounding::TowardZero => "rounded toward zero",
+            Rounding::Down => "the neighbour below",
+            Rounding::Up => "the neighbour above",
         };
         f.write_str(direction)?;
         let flushed: Vec<String> =
@@ -157,7 +133,7 @@ const SIMPLEST: Choice = Choice {
     flushed: 0,
     zero_sign: false,
     result: ResultFlush::Kept,
-    rounding: Direction::NearestEven,
+    rounding: Rounding::NearestEven,
 };
 
 /// Every legal result of Operand 1 × Operand 2 + Operand 3 under the modes declared for the format's width.
@@ -186,10 +162,10 @@ pub fn allowed(format: Format, modes: FloatModes, operands: [u64; 3]) -> Allowed
         Some(Denorm::FlushToZero) => (subnormal, subnormal),
         None => (0, subnormal),
     };
-    let directions: &[Direction] = match modes.rounding {
-        Some(Rounding::TowardZero) => &[Direction::TowardZero],
-        Some(_) => &[Direction::NearestEven],
-        None => &[Direction::NearestEven, Direction::Down, Direction::Up],
+    let directions: &[Rounding] = match modes.rounding {
+        Some(Rounding::TowardZero) => &[Rounding::TowardZero],
+        Some(_) => &[Rounding::NearestEven],
+        None => &[Rounding::NearestEven, Rounding::Down, Rounding::Up],
     };
     for flushed in (0..8u8).filter(|flushed| flushed & !may == 0 && flushed & must == must) {
         // Where zero signs count, a flushed operand's zero may have either.
@@ -238,7 +214,7 @@ fn one(
     anything: &mut bool,
 ) {
     let sign = format.sign_mask();
-    let operation = Operation::mul_add(format, choice.rounding.rounding());
+    let operation = Operation::mul_add(format, choice.rounding);
     let bits = operation.evaluate(&Profile::NVIDIA, &operands).bits;
     let special = |bits| format.is_nan(bits) || format.is_infinite(bits);
     *anything |= special(bits) || operands.into_iter().any(special);

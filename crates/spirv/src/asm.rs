@@ -24,7 +24,7 @@ const DEFAULT_VERSION: Version = Version(1, 6);
 /// Assembles a text into words, the header's five first.
 ///
 /// # Errors
-/// Every instruction that cannot be read, with its place.
+/// Every instruction that cannot be read, with its location.
 ///
 /// ```
 /// let words = roundonce_spirv::assemble("OpCapability FMAKHR ; 6030\n").unwrap();
@@ -36,7 +36,7 @@ pub fn assemble(text: &str) -> Result<Vec<u32>, Vec<Finding>> {
     assemble_module(text, None).map(|module| module.words().to_vec())
 }
 
-/// Assembles a text into a module that knows the text's places. The version is the text's header's, or the one given,
+/// Assembles a text into a module that knows the locations in the text. The version is the text's header's, or the one given,
 /// or 1.6.
 ///
 /// # Errors
@@ -201,7 +201,7 @@ impl<'t> Assembler<'t> {
         names.sort_unstable();
         match Module::from_words(self.words) {
             Ok(module) => Ok(module.with_text(self.spans, names)),
-            // Only raw words can say a wrong length.
+            // Only raw words can give a wrong length.
             Err(mut finding) => {
                 if let Location::Word(word) = finding.location {
                     let (start, end) = self.spans.get(word).copied().unwrap_or((0, 0));
@@ -254,7 +254,7 @@ impl<'t> Assembler<'t> {
             self.skip_to_start();
             return;
         }
-        // The first word stands for the whole instruction.
+        // The first word has the location of the whole instruction.
         let (start, _) = self.tokens[first_token].span();
         let (_, end) = self.tokens[self.at - 1].span();
         if let Some(span) = self.spans.get_mut(first_word) {

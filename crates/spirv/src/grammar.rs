@@ -161,7 +161,7 @@ enumerations! {
         CooperativeMatrixReduce TensorAddressingOperands MatrixMultiplyAccumulateOperands TensorOperands
 }
 
-/// What the empty mask is called.
+/// The name of the empty mask.
 fn empty_mask(kind: OperandKind) -> &'static str {
     match kind {
         OperandKind::RayFlags | OperandKind::CooperativeMatrixOperands => "NoneKHR",
@@ -208,7 +208,7 @@ pub(crate) fn set_bits(mask: u32) -> impl Iterator<Item = u32> {
     (0..32).map(|at| 1 << at).filter(move |bit| mask & bit != 0)
 }
 
-/// The operands that an enumerant asks for.
+/// The operands that an enumerant requires.
 fn parameters(kind: OperandKind, value: u32) -> Vec<LogicalOperand> {
     let of = |value| operand(kind, value).map_or_else(Vec::new, |operand| operand.additional_operands());
     match class(kind) {
@@ -236,7 +236,7 @@ impl Expected {
         self.pending.extend(grammar.operands.iter().rev().cloned());
     }
 
-    /// The next operand's kind and whether it must be there. A repeated one comes again until nobody asks.
+    /// The next operand's kind and whether it must be there. A repeated one is returned for as long as the caller asks.
     pub(crate) fn next(&mut self) -> Option<(OperandKind, bool)> {
         let operand = self.pending.pop()?;
         let required = operand.quantifier == OperandQuantifier::One;
@@ -256,7 +256,7 @@ impl Expected {
         Some((first, required))
     }
 
-    /// Whether the instruction is complete as it stands.
+    /// Whether the instruction is complete as it is.
     pub(crate) fn required(&self) -> Option<OperandKind> {
         self.pending
             .iter()
@@ -265,7 +265,7 @@ impl Expected {
             .map(|operand| operand.kind)
     }
 
-    /// After an enumerant: what it asks for comes next.
+    /// After an enumerant: its operands come next.
     pub(crate) fn after_enumerant(&mut self, kind: OperandKind, value: u32) {
         // Most have nothing.
         if !matches!(class(kind), Class::Value | Class::Mask) || kind == OperandKind::Capability {

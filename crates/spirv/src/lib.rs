@@ -1,7 +1,7 @@
 //! SPIR-V's fused multiply-add, `OpFmaKHR` of SPV_KHR_fma: read, written, checked, migrated to, its legal results, and
 //! modules made ready to run.
 //!
-//! Reading order: [`forms`] (the rows), [`Module`] (words and places), [`assemble`], [`disassemble`], [`check`] and its
+//! Reading order: [`forms`] (the rows), [`Module`] (words and locations), [`assemble`], [`disassemble`], [`check`] and its
 //! [`Environment`], [`migrate_text`],
 //! [`FloatModes`] and [`allowed`], [`lower`].
 //!
@@ -23,7 +23,7 @@ mod modes;
 mod module;
 mod rules;
 
-pub use allowed::{AllowedSet, Choice, Direction, Range, ResultFlush, Special, allowed};
+pub use allowed::{AllowedSet, Choice, Range, ResultFlush, Special, allowed};
 pub use asm::{assemble, assemble_module};
 pub use disasm::{disassemble, disassemble_module};
 pub use environment::Environment;

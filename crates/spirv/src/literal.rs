@@ -131,7 +131,7 @@ fn read_float(text: &str, format: Format) -> Option<u64> {
         .then_some(bits)
 }
 
-/// The first bits of `through` that lie beyond the format, overflow counted from the power of two above its largest.
+/// The first bits of `through` that are beyond the format's range, overflow counted from the power of two above its largest.
 fn beyond(format: Format, through: Format) -> u64 {
     if format.emax() >= through.emax() {
         return through.infinity();
@@ -173,7 +173,7 @@ fn read_hexadecimal(text: &str, format: Format) -> Option<u64> {
     if significand == 0 {
         return Some(0);
     }
-    // The rounding wants a quantum it can count with; these are beyond every format either way.
+    // The rounding needs a quantum in range; these are beyond every format in either case.
     let quantum = quantum.clamp(-(1 << 21), 1 << 21);
     let round = |quantum| round_exact(format, Rounding::TowardZero, false, quantum, significand, sticky);
     let outcome = round(quantum);

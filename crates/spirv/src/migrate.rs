@@ -117,7 +117,7 @@ pub fn migration_fixes(text: &str, migration: Migration) -> Result<(Vec<Fix>, us
                 // `%r = OpExtInst %type %set fma a b c`: the opcode changes, set and name go.
                 const OPCODE: &str = "OpExtInst";
                 let (Some(at), false) = (text[whole.clone()].find(OPCODE), text[whole.clone()].contains('!')) else {
-                    let place = module.place(instruction.word);
+                    let place = module.location(instruction.word);
                     let message = "raw words are not migrated: write the instruction by name";
                     return Err(vec![Finding::error("SPV0007", place, message)]);
                 };
@@ -146,7 +146,7 @@ pub fn migration_fixes(text: &str, migration: Migration) -> Result<(Vec<Fix>, us
 pub(crate) fn line_after(text: &str, instruction: Range<usize>, line: &str) -> Fix {
     let (start, end) = (instruction.start, instruction.end);
     let start_of_line = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
-    // It stands as far in as the one before it; one that shares its line stands on the left.
+    // It is indented as the one before it; one that shares its line is not indented.
     let indent: String = text[start_of_line..start].chars().take_while(|c| c.is_whitespace()).collect();
     Fix { start: end, end, replacement: format!("\n{indent}{line}") }
 }

@@ -1,4 +1,4 @@
-//! A module as words, with its instructions found and, where it came from a text, the text's place of every word.
+//! A module as words, with its instructions found and, where it came from a text, the location of every word.
 //!
 //! What this is not: it checks nothing but that the words can be walked; what the words say is `rules`'.
 
@@ -20,7 +20,7 @@ pub(crate) const HEADER_WORDS: usize = 5;
 /// long as the largest id.
 pub(crate) const MAX_ID: u32 = 4_194_303;
 
-/// One instruction's place among a module's words.
+/// One instruction's position among a module's words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Instruction {
     /// The index of its first word.
@@ -117,7 +117,7 @@ impl Module {
         Ok(Module { words, instructions, spans: Vec::new(), names: Vec::new(), swapped: false })
     }
 
-    /// With the text's place of every word, and the names it gave to ids.
+    /// With the location of every word in the text, and the names it gave to ids.
     pub(crate) fn with_text(mut self, spans: Vec<(u32, u32)>, names: Vec<(u32, String)>) -> Module {
         self.spans = spans;
         self.names = names;
@@ -148,8 +148,8 @@ impl Module {
     pub fn bound(&self) -> u32 {
         self.words[3]
     }
-    /// The place of a word: in the text, where there is one. An instruction's first word stands for all of it.
-    pub fn place(&self, word: usize) -> Location {
+    /// The location of a word: in the text, where there is one. An instruction's first word has the location of all of it.
+    pub fn location(&self, word: usize) -> Location {
         match (self.spans.get(word), self.spans.last()) {
             (Some(&(start, end)), _) => Location::Span { start: start as usize, end: end as usize },
             // What is missing at the end of a text is missing after its last word.
@@ -157,7 +157,7 @@ impl Module {
             (None, None) => Location::Word(word),
         }
     }
-    /// The bytes of the text that a word stands for.
+    /// The bytes of the text from which a word was assembled.
     pub(crate) fn span(&self, word: usize) -> Option<Range<usize>> {
         self.spans.get(word).map(|&(start, end)| start as usize..end as usize)
     }
@@ -278,7 +278,7 @@ impl Module {
     }
 }
 
-/// What an operand kind is called in a message.
+/// The name of an operand kind in a message.
 pub(crate) fn describe(kind: OperandKind) -> String {
     match grammar::class(kind) {
         Class::ResultType => "the Result Type".to_owned(),
@@ -334,7 +334,7 @@ impl<T: Clone + Default> ById<T> {
 }
 
 /// The types that decide how many words a number has, and the names of imported sets: gathered in order, since a
-/// number's type stands before it.
+/// number's type precedes it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NumberTypes {
     types: ById<Option<NumberType>>,
@@ -357,7 +357,7 @@ impl NumberTypes {
                     self.sets.insert(*id, String::from_utf8_lossy(&name).into_owned());
                 }
             }
-            // OpSwitch asks for the type of its selector alone, and that is an integer.
+            // Only the type of OpSwitch's selector is needed, and that is an integer.
             (_, &[_, type_id, id, ..])
                 if self.of_type(type_id).is_some()
                     && grammar::shape(opcode).is_some_and(|shape| shape.has_type && shape.has_result) =>

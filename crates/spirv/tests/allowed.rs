@@ -41,7 +41,7 @@ fn all_modes() -> Vec<FloatModes> {
 }
 
 fn compare(format: Format, layout: Layout, operands: [u64; 3], modes: &[FloatModes]) {
-    // The modes ask for the same roundings again and again.
+    // The modes need the same roundings again and again.
     let mut known: Vec<([u64; 3], Rounded)> = Vec::new();
     let mut round = |operands| match known.iter().find(|(asked, _)| *asked == operands) {
         Some((_, answer)) => *answer,

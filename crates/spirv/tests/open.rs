@@ -1,4 +1,4 @@
-//! What a module leaves open is told, and nothing else: each declaration closes its own line.
+//! What a module leaves open is reported, and nothing else: each declaration closes its own line.
 
 use roundonce_spirv::{Assume, Settings, assemble_module, lower};
 
@@ -36,27 +36,27 @@ fn each_mode_closes_its_line() {
 
 #[test]
 fn only_what_is_computed_with_counts() {
-    let told = |body| open("", "", body, Assume::Nvidia);
-    assert!(told("%r = OpIAdd %u32 %n %n").is_empty());
+    let reported = |body| open("", "", body, Assume::Nvidia);
+    assert!(reported("%r = OpIAdd %u32 %n %n").is_empty());
     // A comparison rounds nothing, a widening neither.
-    assert_eq!(told("%s = OpExtInst %f32 %glsl FMax %a %b"), ["32-bit subnormals: kept"]);
-    assert!(told("%r = OpFConvert %f16 %a").contains(&"16-bit rounding: to nearest even".to_owned()));
+    assert_eq!(reported("%s = OpExtInst %f32 %glsl FMax %a %b"), ["32-bit subnormals: kept"]);
+    assert!(reported("%r = OpFConvert %f16 %a").contains(&"16-bit rounding: to nearest even".to_owned()));
 }
 
 #[test]
 fn contraction_precision_and_fast_math() {
     let both = "%p = OpFMul %f32 %a %b\n%r = OpFAdd %f32 %p %b";
-    let told = |decorations: &str, body| open(CLOSED, decorations, body, Assume::Nvidia);
+    let reported = |decorations: &str, body| open(CLOSED, decorations, body, Assume::Nvidia);
     let contraction = "products and sums without NoContraction: rounded apart, or as --contract says";
-    assert_eq!(told("", both), [contraction]);
-    assert!(told("OpDecorate %p NoContraction", both).is_empty());
-    assert!(told("", "%r = OpFAdd %f32 %a %b").is_empty());
+    assert_eq!(reported("", both), [contraction]);
+    assert!(reported("OpDecorate %p NoContraction", both).is_empty());
+    assert!(reported("", "%r = OpFAdd %f32 %a %b").is_empty());
     let sum = "%r = OpFAdd %f32 %a %b";
-    assert_eq!(told("OpDecorate %r RelaxedPrecision", sum), ["RelaxedPrecision: computed in full precision"]);
-    assert_eq!(told("OpDecorate %r FPFastMathMode NotNaN", sum), ["FPFastMathMode: nothing made use of"]);
-    assert!(told("OpDecorate %r FPFastMathMode None", sum).is_empty());
+    assert_eq!(reported("OpDecorate %r RelaxedPrecision", sum), ["RelaxedPrecision: computed in full precision"]);
+    assert_eq!(reported("OpDecorate %r FPFastMathMode NotNaN", sum), ["FPFastMathMode: nothing made use of"]);
+    assert!(reported("OpDecorate %r FPFastMathMode None", sum).is_empty());
     let fused = "%r = OpExtInst %f32 %glsl Fma %a %a %b";
-    assert_eq!(told("", fused), ["GLSL.std.450 Fma without NoContraction: fused"]);
-    assert!(told("OpDecorate %r NoContraction", fused).is_empty());
-    assert_eq!(told("", "%r = OpFDiv %f32 %a %b"), ["OpFDiv: rounded once, where 2.5 ulps are allowed"]);
+    assert_eq!(reported("", fused), ["GLSL.std.450 Fma without NoContraction: fused"]);
+    assert!(reported("OpDecorate %r NoContraction", fused).is_empty());
+    assert_eq!(reported("", "%r = OpFDiv %f32 %a %b"), ["OpFDiv: rounded once, where 2.5 ulps are allowed"]);
 }

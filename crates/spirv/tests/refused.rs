@@ -1,4 +1,4 @@
-//! What cannot be run is named, with its place, before anything runs; and so is what makes no sense.
+//! What cannot be run is reported with its location before anything runs; so is what is malformed.
 
 use roundonce_isa::{Location, line_column};
 use roundonce_spirv::{Settings, assemble_module, lower};
@@ -48,14 +48,14 @@ fn each_is_named_with_its_place() {
         let findings = lower(&read, Some(&text), &Settings { entry: Some("main".to_owned()), ..Settings::default() });
         let findings = findings.expect_err(body);
         let start = line_column(&text, text.find("%start = OpLabel").unwrap()).0 as i64;
-        let told: Vec<String> = findings
+        let reported: Vec<String> = findings
             .iter()
             .map(|finding| {
                 let Location::Span { start: at, .. } = finding.location else { panic!("{finding:?}") };
                 format!("{} {} {}", line_column(&text, at).0 as i64 - start, finding.code, finding.message)
             })
             .collect();
-        assert_eq!(told, [*expected], "{body}");
+        assert_eq!(reported, [*expected], "{body}");
     }
 }
 
@@ -72,12 +72,12 @@ fn several_are_told_at_once() {
 fn the_launch_must_fit() {
     let text = module("", "", "");
     let read = assemble_module(&text, None).unwrap();
-    let told = |settings: Settings| lower(&read, Some(&text), &settings).unwrap_err()[0].message.clone();
+    let reported = |settings: Settings| lower(&read, Some(&text), &settings).unwrap_err()[0].message.clone();
     let entry = |name: &str| Settings { entry: Some(name.to_owned()), ..Settings::default() };
-    assert_eq!(told(entry("other")), "there is no entry point `other`: expected one of main");
-    assert_eq!(told(entry("shade")), "OpEntryPoint Fragment \"shade\" cannot be run: expected GLCompute or Kernel");
+    assert_eq!(reported(entry("other")), "there is no entry point `other`: expected one of main");
+    assert_eq!(reported(entry("shade")), "OpEntryPoint Fragment \"shade\" cannot be run: expected GLCompute or Kernel");
     let spec = Settings { spec: [(3, 1)].into(), ..entry("main") };
-    assert_eq!(told(spec), "the module has no specialisation constant 3: it has none");
+    assert_eq!(reported(spec), "the module has no specialisation constant 3: it has none");
 }
 
 #[test]
@@ -100,16 +100,16 @@ fn what_grows_without_end_is_refused() {
 /// Declared a second time a type could contain itself; nested without end it could have no end of empty parts.
 #[test]
 fn types_that_contain_themselves_are_no_types() {
-    let told = |globals: &str, body: &str| {
+    let reported = |globals: &str, body: &str| {
         let text = module(globals, body, "");
         let read = assemble_module(&text, None).unwrap_or_else(|findings| panic!("{findings:?}\n{text}"));
         let settings = Settings { entry: Some("main".to_owned()), ..Settings::default() };
         lower(&read, Some(&text), &settings).map(|_| ()).map_err(|findings| findings[0].message.clone())
     };
     let twice = "%inner = OpTypeStruct %f32\n%outer = OpTypeArray %inner %one\n%inner = OpTypeStruct %outer";
-    assert_eq!(told(twice, "%r = OpUndef %outer"), Ok(()));
+    assert_eq!(reported(twice, "%r = OpUndef %outer"), Ok(()));
     let forward = "OpTypeForwardPointer %own PhysicalStorageBuffer\n%own = OpTypeStruct %own %f32";
-    assert_eq!(told(forward, "%r = OpUndef %own"), Ok(()));
+    assert_eq!(reported(forward, "%r = OpUndef %own"), Ok(()));
     let nothing: String = (0..200).map(|at| format!("%n{} = OpTypeStruct %n{at} %n{at}\n", at + 1)).collect();
-    assert_eq!(told(&format!("%n0 = OpTypeStruct\n{nothing}"), "%r = OpUndef %n200"), Ok(()));
+    assert_eq!(reported(&format!("%n0 = OpTypeStruct\n{nothing}"), "%r = OpUndef %n200"), Ok(()));
 }

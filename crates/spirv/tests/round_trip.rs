@@ -162,7 +162,7 @@ fn migration_keeps_the_rest_and_drops_what_is_unused() {
             .map(|at| at.code)
             .collect();
         assert!(codes.is_empty(), "{codes:?}\n{}", migrated.output);
-        // Everything that is not a multiply-add, the import or a declaration stands as it stood.
+        // Everything that is not a multiply-add, the import or a declaration is unchanged.
         let untouched = |text: &str| -> Vec<String> {
             let ours = [set, "OpFmaKHR", "OpExtInst", "FMAKHR", "SPV_KHR_fma"];
             text.lines().filter(|line| !ours.iter().any(|part| line.contains(part))).map(str::to_owned).collect()

@@ -114,7 +114,7 @@ fn conformance(layout: Layout, random: usize) {
     let mut generator = Generator::new(11, layout, layout);
     triples.extend((0..random).map(|_| generator.triple()));
     triples.resize(triples.len().next_multiple_of(GROUP * 12), [0; 3]);
-    // The modes ask for the same roundings again and again.
+    // The modes need the same roundings again and again.
     let mut known: HashMap<[u64; 3], Rounded> = HashMap::new();
     let mut round = |operands| *known.entry(operands).or_insert_with(|| rounded(layout, operands));
     for rounding in [None, Some(Rounding::NearestEven), Some(Rounding::TowardZero)] {

@@ -23,7 +23,7 @@ impl Body<'_> {
     ) -> Result<()> {
         let (part, count) = self.result()?;
         let Part::Int { bits, .. } = part else {
-            return Err(self.nonsense("the Result Type is no integer scalar or vector"));
+            return Err(self.malformed("the Result Type is no integer scalar or vector"));
         };
         let fits = |found| is_integer(found) && found.bits() == bits;
         let all = self.alike(ids, fits, count)?;
@@ -85,7 +85,7 @@ impl Body<'_> {
         let ids = [self.operand(0)?];
         let count = self.result()?.1;
         if !is_integer(counts.part) || counts.parts.len() != count {
-            return Err(self.nonsense("the count is no integer, or has another number of components"));
+            return Err(self.malformed("the count is no integer, or has another number of components"));
         }
         let mut places = counts.parts.iter();
         self.each_int(&ids, |body, part, args| {
@@ -102,7 +102,7 @@ impl Body<'_> {
         let Components { part, parts: a } = self.components(self.operand(0)?)?;
         let Components { part: other, parts: b } = self.components(self.operand(1)?)?;
         if !is_integer(part) || !is_integer(other) || part.bits() != other.bits() || a.len() != b.len() {
-            return Err(self.nonsense("the operands are no integers of one width"));
+            return Err(self.malformed("the operands are no integers of one width"));
         }
         Ok((part, a.iter().zip(&b[..]).map(|(&a, &b)| [a, b]).collect()))
     }

@@ -44,7 +44,7 @@ impl Body<'_> {
                 let format = self.float_part(part)?;
                 AtomicKind::FloatMinMax { max: op == Opcode::AtomicFMaxEXT, format, lanes: 1 }
             }
-            _ if !matches!(part, Part::Int { .. }) => return Err(self.nonsense("the pointer leads to no integer")),
+            _ if !matches!(part, Part::Int { .. }) => return Err(self.malformed("the pointer leads to no integer")),
             Opcode::AtomicSMin => AtomicKind::Int(IntOp::Min(Signedness::Signed)),
             Opcode::AtomicUMin => AtomicKind::Int(IntOp::Min(Signedness::Unsigned)),
             Opcode::AtomicSMax => AtomicKind::Int(IntOp::Max(Signedness::Signed)),
@@ -75,7 +75,7 @@ impl Body<'_> {
     fn float_part(&self, part: Part) -> Result<Format> {
         match part {
             Part::Float(format) => Ok(format),
-            _ => Err(self.nonsense("the pointer leads to no floating-point number")),
+            _ => Err(self.malformed("the pointer leads to no floating-point number")),
         }
     }
 

@@ -31,7 +31,7 @@ impl Body<'_> {
         let Components { part, parts } = self.components(self.operand(operand)?)?;
         let (to, _) = self.result()?;
         let (Part::Int { .. }, Part::Int { .. }) = (part, to) else {
-            return Err(self.nonsense("the operand or the result is no integer"));
+            return Err(self.malformed("the operand or the result is no integer"));
         };
         let mut counts = Vec::with_capacity(parts.len());
         for &a in &parts[..] {
@@ -61,7 +61,7 @@ impl Body<'_> {
         })
     }
 
-    /// The place of the lowest bit set, −1 for none.
+    /// The position of the lowest bit set, −1 for none.
     pub(super) fn find_lowest(&mut self, part: Part, a: Operand) -> Operand {
         let width = part.width();
         let below = self.int(IntOp::Sub, width, &[a, Operand::Imm(1)]);
@@ -72,7 +72,7 @@ impl Body<'_> {
         self.select(Width::B32, none, Operand::Imm(0xffff_ffff), count)
     }
 
-    /// The place of the highest bit that differs from the sign, −1 for none.
+    /// The position of the highest bit that differs from the sign, −1 for none.
     pub(super) fn find_highest(&mut self, part: Part, signed: bool, a: Operand) -> Operand {
         let a = self.extended(part, signed, a);
         self.int(IntOp::FindHighest { sign: Self::sign(signed), shift: false }, part.width(), &[a])

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use roundonce_ir::{IntOp, Op, Operand, Param, Passing, Space, Special, Variable, Width};
 use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, Op as Opcode, StorageClass};
 
-use super::types::{Kind, Layout, Part};
-use super::value::{Held, Pointer, Value};
+use super::types::{Layout, Part, TypeKind};
+use super::value::{Pointer, TypedValue, Value};
 use super::{Body, Result, constant::Bits};
 use crate::literal::read_string;
 
@@ -49,7 +49,7 @@ impl Body<'_> {
             let address = self.param_address(param);
             for (index, id, type_id, to) in variables {
                 self.stand_at(index);
-                if let Some(Kind::Array { .. } | Kind::RuntimeArray { .. } | Kind::Other | Kind::Void) =
+                if let Some(TypeKind::Array { .. } | TypeKind::RuntimeArray { .. } | TypeKind::Other | TypeKind::Void) =
                     lowering.types.kind(to)
                 {
                     let what = lowering.facts.describe(lowering.module, to);
@@ -66,7 +66,7 @@ impl Body<'_> {
     }
 
     fn hold(&mut self, id: u32, type_id: u32, pointer: Pointer) {
-        self.globals.insert(id, Held { type_id, value: Value::Memory(pointer) });
+        self.globals.insert(id, TypedValue { type_id, value: Value::Memory(pointer) });
     }
 
     /// The id, the type, what it points to and the class of the variable at work.
@@ -74,7 +74,7 @@ impl Body<'_> {
         let type_id = self.result_type()?;
         let id = self.lowering.module.result(&self.at).unwrap_or(0);
         match self.lowering.types.kind(type_id) {
-            Some(&Kind::Pointer { class, to }) => {
+            Some(&TypeKind::Pointer { class, to }) => {
                 let class = StorageClass::from_u32(class).unwrap_or(StorageClass::Generic);
                 Ok((id, type_id, to, class))
             }
@@ -118,7 +118,7 @@ impl Body<'_> {
     /// A parameter for each member of the block: the parameters begin with it.
     fn push_constants(&mut self, id: u32, type_id: u32, to: u32) -> Result<()> {
         let lowering = self.lowering;
-        let Some(Kind::Struct(members)) = lowering.types.kind(to) else {
+        let Some(TypeKind::Struct(members)) = lowering.types.kind(to) else {
             return Err(self.unsupported("a push constant that is no struct"));
         };
         if !self.kernel.params.is_empty() {
@@ -190,7 +190,7 @@ impl Body<'_> {
                 if let Some(parts) = parts {
                     self.store_to(&value, to, &parts)?;
                 }
-                self.globals.insert(id, Held { type_id, value });
+                self.globals.insert(id, TypedValue { type_id, value });
             }
             StorageClass::CrossWorkgroup | StorageClass::UniformConstant => {
                 let constant = class == StorageClass::UniformConstant;
@@ -213,13 +213,13 @@ impl Body<'_> {
         Ok(())
     }
 
-    /// A constant as it lies in memory.
+    /// A constant's layout in memory.
     fn bytes_of(&mut self, id: u32, to: u32) -> Result<Vec<u8>> {
         let parts = self.parts(id)?;
         let mut cells = Vec::new();
         let found = self.lowering.types.cells(to, 0, Layout::default(), &mut cells);
         if found.is_none() || cells.len() != parts.len() {
-            return Err(self.nonsense("the initializer is of another type"));
+            return Err(self.malformed("the initializer is of another type"));
         }
         let mut bytes = vec![0; self.size_of(to)? as usize];
         for (cell, part) in cells.iter().zip(&parts[..]) {
@@ -264,7 +264,7 @@ impl Body<'_> {
     }
 
     /// What the entry point's own parameters are: buffers, values, and one piece of the launch's shared memory.
-    pub(super) fn parameters(&mut self, function: u32) -> Result<Vec<Held>> {
+    pub(super) fn parameters(&mut self, function: u32) -> Result<Vec<TypedValue>> {
         let lowering = self.lowering;
         let names: HashMap<u32, String> = crate::rules::debug_names(lowering.module).into_iter().collect();
         let mut all = Vec::new();
@@ -278,7 +278,7 @@ impl Body<'_> {
             let id = lowering.module.result(&self.at).unwrap_or(0);
             let name = self.parameter_name(id, &names);
             let value = match lowering.types.kind(type_id) {
-                Some(&Kind::Pointer { class, to }) => match StorageClass::from_u32(class) {
+                Some(&TypeKind::Pointer { class, to }) => match StorageClass::from_u32(class) {
                     Some(StorageClass::CrossWorkgroup | StorageClass::UniformConstant) => {
                         let param = self.param(name, ADDRESS, None, Passing::Buffer)?;
                         let address = self.param_address(param);
@@ -301,7 +301,7 @@ impl Body<'_> {
                 },
                 _ => Value::Parts(self.by_value(name, type_id)?.into()),
             };
-            all.push(Held { type_id, value });
+            all.push(TypedValue { type_id, value });
         }
         Ok(all)
     }
@@ -316,7 +316,7 @@ impl Body<'_> {
         Ok(self.load_from(&Value::Memory(pointer), type_id)?.to_vec())
     }
 
-    /// The name of a parameter that OpName gives, or the text, or its place.
+    /// The name of a parameter: from OpName, from the text, or its position.
     fn parameter_name(&self, id: u32, names: &HashMap<u32, String>) -> String {
         let module = self.lowering.module;
         let name = names.get(&id).filter(|name| !name.is_empty()).cloned();

@@ -1,4 +1,4 @@
-//! Values taken apart and put together: nothing is computed but choices.
+//! Decomposition and construction of values: nothing is computed but selections.
 
 use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Width};
 
@@ -9,7 +9,7 @@ use super::{Body, Result};
 
 impl Body<'_> {
     pub(super) fn copy_object(&mut self) -> Result<()> {
-        let value = self.held(self.operand(0)?)?.value;
+        let value = self.typed_value(self.operand(0)?)?.value;
         self.define_value(value)
     }
 
@@ -27,7 +27,7 @@ impl Body<'_> {
         let (start, count) = self.part_at(composite, 1)?;
         match start.checked_add(count).and_then(|end| parts.get(start..end)) {
             Some(parts) => self.define(parts),
-            None => Err(self.nonsense("the indices lead outside the composite")),
+            None => Err(self.malformed("the indices lead outside the composite")),
         }
     }
 
@@ -39,7 +39,7 @@ impl Body<'_> {
         let place = start.checked_add(count).and_then(|end| parts.get_mut(start..end));
         match place.filter(|place| place.len() == object.len()) {
             Some(place) => place.copy_from_slice(&object),
-            None => return Err(self.nonsense("the object does not fit where the indices lead")),
+            None => return Err(self.malformed("the object does not fit where the indices lead")),
         }
         self.define(parts)
     }
@@ -47,9 +47,9 @@ impl Body<'_> {
     /// The first part and the number of parts of what literal indices lead to.
     fn part_at(&self, composite: u32, indices: usize) -> Result<(usize, usize)> {
         let types = &self.lowering.types;
-        let found = inside(types, self.held(composite)?.type_id, &self.operands()[indices..]);
+        let found = inside(types, self.typed_value(composite)?.type_id, &self.operands()[indices..]);
         let found = found.and_then(|(ty, start)| Some((start, types.get(ty)?.parts as usize)));
-        found.ok_or_else(|| self.nonsense("the indices lead outside the composite"))
+        found.ok_or_else(|| self.malformed("the indices lead outside the composite"))
     }
 
     pub(super) fn shuffle(&mut self) -> Result<()> {
@@ -59,7 +59,7 @@ impl Body<'_> {
         let picked: Option<Vec<Operand>> = self.operands()[2..].iter().map(pick).collect();
         match picked {
             Some(parts) => self.define(parts),
-            None => Err(self.nonsense(format!("a component of {} is picked", both.len()))),
+            None => Err(self.malformed(format!("a component of {} is picked", both.len()))),
         }
     }
 
@@ -97,7 +97,7 @@ impl Body<'_> {
         let parts = self.lowering.parts_of(self.result_type()?)?;
         let fits = [yes.len(), no.len()] == [parts.len(); 2] && [1, parts.len()].contains(&conditions.len());
         if !fits {
-            return Err(self.nonsense("condition and objects have different numbers of components"));
+            return Err(self.malformed("condition and objects have different numbers of components"));
         }
         let mut chosen = Vec::with_capacity(parts.len());
         for (at, part) in parts.iter().enumerate() {
@@ -114,7 +114,7 @@ impl Body<'_> {
         let (to, count) = self.result()?;
         let (from, bits) = (part.bits(), to.bits());
         if part == Part::Bool || to == Part::Bool || from as usize * parts.len() != bits as usize * count {
-            return Err(self.nonsense(format!("{} × {from} bits as {count} × {bits}", parts.len())));
+            return Err(self.malformed(format!("{} × {from} bits as {count} × {bits}", parts.len())));
         }
         let mut pieces = parts.to_vec();
         let mut width = from;

@@ -1,21 +1,21 @@
 //! Functions, blocks and the edges between them. Merge instructions need nothing: engines find for themselves where
-//! paths meet again.
+//! paths reconverge.
 
 use std::collections::HashSet;
 
 use roundonce_ir::{Comparand, Comparison, Op as Operation, Operand, Reg, Terminator};
 use rspirv::spirv::Op;
 
-use super::types::{Kind, Part};
-use super::value::Held;
+use super::types::{Part, TypeKind};
+use super::value::TypedValue;
 use super::{Body, Frame, MOST_FINDINGS, Result, UNSUPPORTED};
 
 /// Functions that call one another this deep; more are refused.
 const DEEPEST_CALL: usize = 64;
 
-/// A way into a block that has Phi.
+/// An edge into a block that has Phi.
 pub(super) struct Edge {
-    /// The block of the program that stands on the way.
+    /// The block of the program on the edge.
     block: usize,
     /// The labels of where it comes from and where it leads.
     from: u32,
@@ -37,7 +37,7 @@ impl Body<'_> {
     }
 
     /// Makes a function's instructions part of the kernel, from the current block on; it goes on at `exit`, or ends there.
-    fn inline(&mut self, function: u32, given: &[Held], exit: Option<usize>, result: Vec<Reg>) -> Result<()> {
+    fn inline(&mut self, function: u32, given: &[TypedValue], exit: Option<usize>, result: Vec<Reg>) -> Result<()> {
         let name = self.lowering.module.id(function);
         let range = self.lowering.functions.get(&function).cloned();
         let is_label = |index: usize| self.lowering.module.instructions()[index].opcode == Op::Label as u16;
@@ -77,7 +77,7 @@ impl Body<'_> {
                 Some(Op::FunctionParameter) => {
                     let value = given.next().cloned();
                     let value =
-                        value.ok_or_else(|| self.nonsense(format!("{name} has more parameters than are given")))?;
+                        value.ok_or_else(|| self.malformed(format!("{name} has more parameters than are given")))?;
                     if let (Some(frame), Some(id)) = (self.frames.last_mut(), lowering.module.result(&at)) {
                         frame.values.insert(id, value);
                     }
@@ -117,7 +117,7 @@ impl Body<'_> {
         Ok(())
     }
 
-    /// Zeros for the result of what was refused, so that only what is refused itself is told.
+    /// Zeros for the result of a refused instruction, so that only that instruction is reported.
     fn stand_in(&mut self) {
         if let Ok(type_id) = self.result_type()
             && let Ok(parts) = self.lowering.parts_of(type_id)
@@ -140,16 +140,16 @@ impl Body<'_> {
     /// The block of a label.
     fn label(&self, id: u32) -> Result<usize> {
         let found = self.frames.last().and_then(|frame| frame.labels.get(&id).copied());
-        found.ok_or_else(|| self.nonsense(format!("{} is no block of this function", self.lowering.module.id(id))))
+        found.ok_or_else(|| self.malformed(format!("{} is no block of this function", self.lowering.module.id(id))))
     }
 
     pub(super) fn call(&mut self) -> Result<()> {
         let function = self.operand(0)?;
         let given = self.operands()[1..].to_vec();
-        let given: Vec<Held> = given.into_iter().map(|id| self.held(id)).collect::<Result<_>>()?;
+        let given: Vec<TypedValue> = given.into_iter().map(|id| self.typed_value(id)).collect::<Result<_>>()?;
         let type_id = self.result_type()?;
         let widths = match self.lowering.types.kind(type_id) {
-            Some(Kind::Void) => Vec::new(),
+            Some(TypeKind::Void) => Vec::new(),
             _ => self.lowering.parts_of(type_id)?,
         };
         let result: Vec<Reg> = widths.into_iter().map(|part| self.fresh(part.width())).collect();
@@ -171,7 +171,7 @@ impl Body<'_> {
         let Some(frame) = self.frames.last() else { return Ok(()) };
         let (exit, result) = (frame.exit, frame.result.clone());
         if result.len() != parts.len() {
-            return Err(self.nonsense(format!(
+            return Err(self.malformed(format!(
                 "{} scalars are returned, the function has {}",
                 parts.len(),
                 result.len()
@@ -184,8 +184,8 @@ impl Body<'_> {
         Ok(())
     }
 
-    /// The block that leads to a label: its own, or one on the way for the copies of its Phi.
-    fn way(&mut self, to: u32) -> Result<usize> {
+    /// The block that leads to a label: its own, or one on the edge for the copies of its Phi.
+    fn edge_to(&mut self, to: u32) -> Result<usize> {
         let target = self.label(to)?;
         let Some(frame) = self.frames.last().filter(|frame| frame.phis.contains_key(&to)) else { return Ok(target) };
         let from = frame.label;
@@ -197,14 +197,14 @@ impl Body<'_> {
     }
 
     pub(super) fn branch(&mut self) -> Result<()> {
-        let target = self.way(self.operand(0)?)?;
+        let target = self.edge_to(self.operand(0)?)?;
         self.end(Terminator::Jump(target));
         Ok(())
     }
 
     pub(super) fn branch_conditional(&mut self) -> Result<()> {
         let (_, condition) = self.scalar(self.operand(0)?)?;
-        let (then, otherwise) = (self.way(self.operand(1)?)?, self.way(self.operand(2)?)?);
+        let (then, otherwise) = (self.edge_to(self.operand(1)?)?, self.edge_to(self.operand(2)?)?);
         self.end(match condition {
             Operand::Reg(pred) => Terminator::Branch { pred, then, otherwise },
             Operand::Imm(known) => Terminator::Jump(if known & 1 == 1 { then } else { otherwise }),
@@ -216,13 +216,13 @@ impl Body<'_> {
     pub(super) fn switch(&mut self) -> Result<()> {
         let (part, selector) = self.scalar(self.operand(0)?)?;
         let default = self.operand(1)?;
-        let Part::Int { bits, .. } = part else { return Err(self.nonsense("the selector is no integer")) };
+        let Part::Int { bits, .. } = part else { return Err(self.malformed("the selector is no integer")) };
         let words = if bits == 64 { 2 } else { 1 };
         let cases = self.operands()[2..].to_vec();
         for case in cases.chunks_exact(words + 1) {
             let literal = case[..words].iter().rev().fold(0, |all, &word| all << 32 | u64::from(word));
             let literal = Operand::Imm(literal & (u64::MAX >> (64 - bits)));
-            let target = self.way(case[words])?;
+            let target = self.edge_to(case[words])?;
             let equal = self.compare(Comparison::Eq, Comparand::Unsigned(part.width()), selector, literal);
             let otherwise = self.new_block();
             if let Operand::Reg(pred) = equal {
@@ -231,7 +231,7 @@ impl Body<'_> {
             self.current = otherwise;
             self.check_size()?;
         }
-        let default = self.way(default)?;
+        let default = self.edge_to(default)?;
         self.end(Terminator::Jump(default));
         Ok(())
     }
@@ -248,7 +248,7 @@ impl Body<'_> {
         Ok(())
     }
 
-    /// The copies on the ways into blocks with Phi: all at once, since one's source may be another's target.
+    /// The copies on the edges into blocks with Phi: in parallel, since one's source may be another's target.
     fn edges(&mut self) -> Result<()> {
         let Some(frame) = self.frames.last_mut() else { return Ok(()) };
         let (edges, phis) = (std::mem::take(&mut frame.edges), std::mem::take(&mut frame.phis));
@@ -259,11 +259,11 @@ impl Body<'_> {
                 self.stand_at(phi.index);
                 let given = self.operands().chunks_exact(2).find(|pair| pair[1] == from).map(|pair| pair[0]);
                 let given = given.ok_or_else(|| {
-                    self.nonsense(format!("there is no value for the way from {}", self.lowering.module.id(from)))
+                    self.malformed(format!("there is no value for the way from {}", self.lowering.module.id(from)))
                 })?;
                 let parts = self.parts(given)?;
                 if parts.len() != phi.registers.len() {
-                    return Err(self.nonsense(format!("{} is of another type", self.lowering.module.id(given))));
+                    return Err(self.malformed(format!("{} is of another type", self.lowering.module.id(given))));
                 }
                 copies.extend(phi.registers.iter().copied().zip(parts.iter().copied()));
             }

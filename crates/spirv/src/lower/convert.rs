@@ -13,7 +13,7 @@ impl Body<'_> {
         let Components { part: from, parts } = self.components(self.operand(0)?)?;
         let (to, count) = self.result()?;
         if parts.len() != count {
-            return Err(self.nonsense("operand and result have different numbers of components"));
+            return Err(self.malformed("operand and result have different numbers of components"));
         }
         let mut converted = Vec::with_capacity(count);
         for &a in &parts[..] {
@@ -59,7 +59,7 @@ impl Body<'_> {
                 let small = self.flushed(Format::F16, small);
                 self.convert(half, Scalar::Float(Format::F32), Rounding::NearestEven, false, small)
             }
-            _ => return Err(self.nonsense("operand and result are of types that it does not take")),
+            _ => return Err(self.malformed("operand and result are of types that it does not take")),
         };
         Ok(value)
     }

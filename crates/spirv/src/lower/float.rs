@@ -75,7 +75,7 @@ impl Body<'_> {
     ) -> Result<()> {
         let (part, count) = self.result()?;
         let Part::Float(format) = part else {
-            return Err(self.nonsense("the Result Type is no floating-point scalar or vector"));
+            return Err(self.malformed("the Result Type is no floating-point scalar or vector"));
         };
         let all = self.alike(ids, |found| found == part, count)?;
         let mut parts = Vec::with_capacity(count);
@@ -97,10 +97,10 @@ impl Body<'_> {
         for &id in ids {
             let Components { part, parts } = self.components(id)?;
             if !fits(part) || parts.len() != count {
-                let type_id = self.held(id)?.type_id;
+                let type_id = self.typed_value(id)?.type_id;
                 let what = self.lowering.facts.describe(self.lowering.module, type_id);
                 let name = self.lowering.module.id(id);
-                return Err(self.nonsense(format!("{name} is of type {what}, which does not fit the Result Type")));
+                return Err(self.malformed(format!("{name} is of type {what}, which does not fit the Result Type")));
             }
             all.push(parts);
         }
@@ -111,7 +111,7 @@ impl Body<'_> {
     pub(super) fn float_operand(&mut self, id: u32) -> Result<(Format, Rc<[Operand]>)> {
         match self.components(id)? {
             Components { part: Part::Float(format), parts } => Ok((format, parts)),
-            _ => Err(self.nonsense(format!("{} is no floating-point value", self.lowering.module.id(id)))),
+            _ => Err(self.malformed(format!("{} is no floating-point value", self.lowering.module.id(id)))),
         }
     }
 
@@ -149,7 +149,7 @@ impl Body<'_> {
                 let (format, a) = self.float_operand(self.operand(0)?)?;
                 let (other, b) = self.float_operand(self.operand(1)?)?;
                 if format != other || a.len() != b.len() || self.result()? != (Part::Float(format), 1) {
-                    return Err(self.nonsense("the vectors are of different types"));
+                    return Err(self.malformed("the vectors are of different types"));
                 }
                 let pairs: Vec<[Operand; 2]> = a.iter().zip(&b[..]).map(|(&a, &b)| [a, b]).collect();
                 let sum = self.sum_of_products(format, contractible, &pairs);
@@ -292,14 +292,14 @@ impl Body<'_> {
         let (format, a) = self.float_operand(self.operand(0)?)?;
         let (other, b) = self.float_operand(self.operand(1)?)?;
         if format != other || a.len() != b.len() {
-            return Err(self.nonsense("the operands are of different types"));
+            return Err(self.malformed("the operands are of different types"));
         }
         let of = Comparand::Float(format, self.flushes(format));
         let parts: Vec<_> = a.iter().zip(&b[..]).map(|(&a, &b)| self.compare(comparison, of, a, b)).collect();
         self.define(parts)
     }
 
-    /// The direction that an FPRoundingMode decoration asks for.
+    /// The direction of an FPRoundingMode decoration.
     pub(super) fn decorated_rounding(&self) -> Option<Rounding> {
         let id = self.lowering.module.result(&self.at)?;
         let mut decorations = self.lowering.facts.decorations_of(id);

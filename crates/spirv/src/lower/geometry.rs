@@ -30,7 +30,7 @@ impl Body<'_> {
         let exponents = self.components(n)?;
         let count = self.result()?.1;
         if !matches!(exponents.part, Part::Int { .. }) || exponents.parts.len() != count {
-            return Err(self.nonsense("the exponent is no integer, or has another number of components"));
+            return Err(self.malformed("the exponent is no integer, or has another number of components"));
         }
         let mut exponents_left = exponents.parts.iter();
         self.each_float(&[x], |body, format, args| {
@@ -197,13 +197,13 @@ impl Body<'_> {
         let mut all = Vec::new();
         for &id in ids {
             let Components { part, parts } = self.components(id)?;
-            let Part::Float(format) = part else { return Err(self.nonsense("an operand is no float")) };
+            let Part::Float(format) = part else { return Err(self.malformed("an operand is no float")) };
             all.push((format, parts.to_vec()));
         }
         let (format, a) = all[0].clone();
         let others = &all[1..];
         if others.iter().any(|(other, parts)| *other != format || parts.len() != a.len()) {
-            return Err(self.nonsense("the operands are of different types"));
+            return Err(self.malformed("the operands are of different types"));
         }
         let b = others.first().map_or_else(Vec::new, |(_, parts)| parts.clone());
         let c = others.get(1).map_or_else(Vec::new, |(_, parts)| parts.clone());
@@ -225,7 +225,7 @@ impl Body<'_> {
             }
             "Cross" => {
                 let ([x0, x1, x2], [y0, y1, y2]) = (&a[..], &b[..]) else {
-                    return Err(self.nonsense("the operands are no vectors of three"));
+                    return Err(self.malformed("the operands are no vectors of three"));
                 };
                 let crossed = [[x1, y2, y1, x2], [x2, y0, y2, x0], [x0, y1, y0, x1]];
                 let one = |[p, q, r, s]: [&Operand; 4]| {

@@ -113,7 +113,7 @@ impl Body<'_> {
                 self.open(format!("{SET} {name}: halves to even"));
                 all
             }
-            _ => return Err(self.nonsense("the operand is of a type that it does not take")),
+            _ => return Err(self.malformed("the operand is of a type that it does not take")),
         };
         self.define(vec![value])
     }
@@ -146,7 +146,7 @@ impl Body<'_> {
                 }
                 parts
             }
-            _ => return Err(self.nonsense("the operand is of a type that it does not take")),
+            _ => return Err(self.malformed("the operand is of a type that it does not take")),
         };
         self.define(parts)
     }
@@ -168,7 +168,7 @@ fn normalised(name: &str) -> (u64, usize, bool) {
     }
 }
 
-/// The integer functions that are one operation; a clamp is told by its three operands.
+/// The integer functions that are one operation; a clamp is recognised by its three operands.
 fn integer(name: &str) -> Option<(IntOp, bool)> {
     Some(match name {
         "SAbs" => (IntOp::Abs, true),

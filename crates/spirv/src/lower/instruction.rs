@@ -2,7 +2,7 @@
 
 use rspirv::spirv::Op;
 
-use super::types::Kind;
+use super::types::TypeKind;
 use super::{Body, Result};
 
 impl Body<'_> {
@@ -112,14 +112,14 @@ impl Body<'_> {
         // The set may be imported where the operands were not read by its grammar yet.
         let row = crate::grammar::extended(name, number);
         if row.is_some_and(|row| row.operands.len() > self.operands().len() - 2) {
-            return Err(self.nonsense(format!("{} lacks an operand", self.spelled(name, number))));
+            return Err(self.malformed(format!("{} lacks an operand", self.spelled(name, number))));
         }
         match name {
             "GLSL.std.450" => self.glsl(number),
             "OpenCL.std" => self.opencl(number),
             _ if name.starts_with("NonSemantic.") || name.contains("DebugInfo") => {
-                // Debugging information is void, and nobody computes with it.
-                let is_void = matches!(self.lowering.types.kind(self.result_type()?), Some(Kind::Void));
+                // Debugging information is void and has no effect.
+                let is_void = matches!(self.lowering.types.kind(self.result_type()?), Some(TypeKind::Void));
                 if is_void { Ok(()) } else { Err(self.unsupported(format!("OpExtInst {name} {number}"))) }
             }
             _ => Err(self.unsupported(format!("OpExtInst {name:?} {number}"))),

@@ -4,7 +4,7 @@ use roundonce_arith::{ArithOp, Format};
 use roundonce_ir::Operand;
 use rspirv::spirv::Op;
 
-use super::types::{Kind as TypeKind, Part};
+use super::types::{Part, TypeKind};
 use super::{Body, Result};
 
 /// A matrix, or a vector as one of one column.
@@ -28,14 +28,14 @@ impl Body<'_> {
         let id = self.operand(index)?;
         let parts = self.parts(id)?.to_vec();
         let types = &self.lowering.types;
-        let type_id = self.held(id)?.type_id;
+        let type_id = self.typed_value(id)?.type_id;
         let column = match types.kind(type_id) {
             Some(TypeKind::Matrix { of, .. }) => *of,
             _ => type_id,
         };
         match types.components(column) {
             Some((Part::Float(format), rows)) => Ok(Matrix { format, rows, parts }),
-            _ => Err(self.nonsense(format!("operand {} is no matrix or vector of floats", index + 1))),
+            _ => Err(self.malformed(format!("operand {} is no matrix or vector of floats", index + 1))),
         }
     }
 
@@ -49,10 +49,10 @@ impl Body<'_> {
         }
         let b = self.matrix_operand(1)?;
         if a.format != b.format {
-            return Err(self.nonsense("the operands are of different types"));
+            return Err(self.malformed("the operands are of different types"));
         }
         let (format, contractible) = (a.format, self.is_contractible());
-        let wrong = |body: &Self| body.nonsense("the operands' sizes do not fit each other");
+        let mismatch = |body: &Self| body.malformed("the operands' sizes do not fit each other");
         let mut parts = Vec::new();
         match op {
             Op::MatrixTimesScalar | Op::OuterProduct => {
@@ -67,7 +67,7 @@ impl Body<'_> {
             }
             Op::VectorTimesMatrix => {
                 if a.parts.len() != b.rows {
-                    return Err(wrong(self));
+                    return Err(mismatch(self));
                 }
                 for column in 0..b.columns() {
                     let pairs: Vec<_> = (0..b.rows).map(|row| [a.parts[row], b.at(column, row)]).collect();
@@ -77,7 +77,7 @@ impl Body<'_> {
             // A vector on the right is a matrix of one column.
             _ => {
                 if a.columns() != b.rows {
-                    return Err(wrong(self));
+                    return Err(mismatch(self));
                 }
                 for column in 0..b.columns() {
                     for row in 0..a.rows {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Signedness, Space, Special, Width};
 use rspirv::spirv::{MemoryAccess, Op as Opcode};
 
-use super::types::{Cell, Kind, Layout, MOST_PARTS, Part};
+use super::types::{Cell, Layout, MOST_PARTS, Part, TypeKind};
 use super::value::{Pointer, Value};
 use super::{Body, Result};
 
@@ -55,7 +55,7 @@ impl Body<'_> {
             Value::Registers(registers, first) => {
                 let parts = self.lowering.parts_of(to)?;
                 let registers = first.checked_add(parts.len()).and_then(|end| registers.get(*first..end));
-                let registers = registers.ok_or_else(|| self.nonsense("the pointer leads outside its variable"))?;
+                let registers = registers.ok_or_else(|| self.malformed("the pointer leads outside its variable"))?;
                 let registers = registers.to_vec();
                 Ok(registers.into_iter().map(|reg| self.copied(self.kernel.width(reg), reg.into())).collect())
             }
@@ -79,16 +79,16 @@ impl Body<'_> {
                 }
                 Ok(parts.into())
             }
-            Value::Parts(_) => Err(self.nonsense("this pointer leads nowhere")),
+            Value::Parts(_) => Err(self.malformed("this pointer leads nowhere")),
         }
     }
 
     pub(super) fn store_to(&mut self, pointer: &Value, to: u32, parts: &[Operand]) -> Result<()> {
-        let wrong = |body: &Self| body.nonsense("the value is of another type than what the pointer points to");
+        let mismatch = |body: &Self| body.malformed("the value is of another type than what the pointer points to");
         match pointer {
             Value::Registers(registers, first) => {
                 let registers = first.checked_add(parts.len()).and_then(|end| registers.get(*first..end));
-                let registers = registers.ok_or_else(|| wrong(self))?.to_vec();
+                let registers = registers.ok_or_else(|| mismatch(self))?.to_vec();
                 for (d, &a) in registers.into_iter().zip(parts) {
                     self.emit(Op::Move { d, a });
                 }
@@ -97,7 +97,7 @@ impl Body<'_> {
             Value::Memory(pointer) => {
                 let cells = self.cells(pointer, to)?;
                 if cells.len() != parts.len() {
-                    return Err(wrong(self));
+                    return Err(mismatch(self));
                 }
                 let mut runs = Vec::new();
                 let mut at = 0;
@@ -118,14 +118,14 @@ impl Body<'_> {
                 }
                 Ok(())
             }
-            Value::Parts(_) => Err(self.nonsense("this pointer leads nowhere")),
+            Value::Parts(_) => Err(self.malformed("this pointer leads nowhere")),
         }
     }
 
     pub(super) fn load(&mut self) -> Result<()> {
         let (pointer, to) = self.pointer(self.operand(0)?)?;
         if self.result_type()? != to {
-            return Err(self.nonsense("the Result Type is not what the pointer points to"));
+            return Err(self.malformed("the Result Type is not what the pointer points to"));
         }
         let parts = self.load_from(&pointer, to)?;
         self.define(parts)
@@ -134,8 +134,8 @@ impl Body<'_> {
     pub(super) fn store(&mut self) -> Result<()> {
         let (pointer, to) = self.pointer(self.operand(0)?)?;
         let object = self.operand(1)?;
-        if self.held(object)?.type_id != to {
-            return Err(self.nonsense("the value is of another type than what the pointer points to"));
+        if self.typed_value(object)?.type_id != to {
+            return Err(self.malformed("the value is of another type than what the pointer points to"));
         }
         let parts = self.parts(object)?;
         self.store_to(&pointer, to, &parts)
@@ -145,7 +145,7 @@ impl Body<'_> {
         let (target, to) = self.pointer(self.operand(0)?)?;
         let (source, from) = self.pointer(self.operand(1)?)?;
         if from != to {
-            return Err(self.nonsense("the pointers point to different types"));
+            return Err(self.malformed("the pointers point to different types"));
         }
         let volatile = self.operands().get(2).is_some_and(|mask| mask & MemoryAccess::VOLATILE.bits() != 0);
         let parts = self.load_from(&source, from)?;
@@ -181,8 +181,8 @@ impl Body<'_> {
     /// A variable of a function, new in each of its calls.
     pub(super) fn variable(&mut self) -> Result<()> {
         let type_id = self.result_type()?;
-        let Some(&Kind::Pointer { to, .. }) = self.lowering.types.kind(type_id) else {
-            return Err(self.nonsense("the Result Type is no pointer"));
+        let Some(&TypeKind::Pointer { to, .. }) = self.lowering.types.kind(type_id) else {
+            return Err(self.malformed("the Result Type is no pointer"));
         };
         let id = self.lowering.module.result(&self.at).unwrap_or(0);
         let value = self.place_variable(id, to)?;
@@ -216,7 +216,7 @@ impl Body<'_> {
 
     /// The bytes of a type in memory.
     pub(super) fn size_of(&self, id: u32) -> Result<u64> {
-        let ty = self.lowering.types.get(id).filter(|ty| !matches!(ty.kind, Kind::Other | Kind::Void));
+        let ty = self.lowering.types.get(id).filter(|ty| !matches!(ty.kind, TypeKind::Other | TypeKind::Void));
         ty.map(|ty| ty.size).filter(|&size| size < 1 << 31).ok_or_else(|| {
             let what = self.lowering.facts.describe(self.lowering.module, id);
             self.unsupported(format!("{} of {what}", self.opcode()))
@@ -233,9 +233,9 @@ impl Body<'_> {
     /// Base, element, indices: the base is an element of an array.
     pub(super) fn pointer_chain(&mut self) -> Result<()> {
         let (pointer, to) = self.memory(self.operand(0)?)?;
-        let base_type = self.held(self.operand(0)?)?.type_id;
+        let base_type = self.typed_value(self.operand(0)?)?.type_id;
         let stride = self.lowering.types.stride(base_type, to);
-        let stride = stride.ok_or_else(|| self.nonsense("the elements have no size"))?;
+        let stride = stride.ok_or_else(|| self.malformed("the elements have no size"))?;
         let pointer = self.stepped(pointer, self.operand(1)?, stride, u64::MAX)?;
         let indices = self.operands()[2..].to_vec();
         let pointer = self.walk(Value::Memory(pointer), to, &indices)?;
@@ -249,7 +249,7 @@ impl Body<'_> {
             let known = lowering.constants.integer(&lowering.types, index);
             let outside = |body: &Self| {
                 let what = lowering.facts.describe(lowering.module, to);
-                body.nonsense(format!("{} leads outside {what}", lowering.module.id(index)))
+                body.malformed(format!("{} leads outside {what}", lowering.module.id(index)))
             };
             (pointer, to) = match pointer {
                 Value::Registers(registers, first) => {
@@ -258,7 +258,7 @@ impl Body<'_> {
                     let first = first.checked_add(start).ok_or_else(|| outside(self))?;
                     (Value::Registers(registers, first), of)
                 }
-                Value::Memory(pointer) if matches!(lowering.types.kind(to), Some(Kind::Struct(_))) => {
+                Value::Memory(pointer) if matches!(lowering.types.kind(to), Some(TypeKind::Struct(_))) => {
                     let member = known.and_then(|known| usize::try_from(known).ok());
                     let found = member.and_then(|member| lowering.types.member(to, member));
                     let (of, offset, layout) = found.ok_or_else(|| outside(self))?;
@@ -268,13 +268,13 @@ impl Body<'_> {
                 Value::Memory(pointer) => {
                     let elements = lowering.types.elements(to, pointer.layout).ok_or_else(|| outside(self))?;
                     let count = match lowering.types.kind(to) {
-                        Some(Kind::Vector { count, .. } | Kind::Matrix { count, .. }) => u64::from(*count),
+                        Some(TypeKind::Vector { count, .. } | TypeKind::Matrix { count, .. }) => u64::from(*count),
                         _ => u64::MAX,
                     };
                     let pointer = self.stepped(pointer, index, elements.stride, count)?;
                     (Value::Memory(Pointer { layout: elements.layout, ..pointer }), elements.of)
                 }
-                Value::Parts(_) => return Err(self.nonsense("the base leads nowhere")),
+                Value::Parts(_) => return Err(self.malformed("the base leads nowhere")),
             };
         }
         Ok(pointer)
@@ -284,14 +284,14 @@ impl Body<'_> {
     fn stepped(&mut self, pointer: Pointer, index: u32, stride: u64, count: u64) -> Result<Pointer> {
         if let Some(known) = self.lowering.constants.integer(&self.lowering.types, index) {
             if known as u64 >= count {
-                return Err(self.nonsense(format!("component {known} of {count}")));
+                return Err(self.malformed(format!("component {known} of {count}")));
             }
             let offset = pointer.offset.wrapping_add(known.wrapping_mul(stride as i64));
             return Ok(Pointer { offset, ..pointer });
         }
         let (part, index) = self.scalar(index)?;
         if !matches!(part, Part::Int { .. }) {
-            return Err(self.nonsense("an index is no integer"));
+            return Err(self.malformed("an index is no integer"));
         }
         let stride = Operand::Imm(stride);
         let distance = if part.bits() == 32 {
@@ -311,12 +311,12 @@ impl Body<'_> {
     pub(super) fn array_length(&mut self) -> Result<()> {
         let (pointer, to) = self.memory(self.operand(0)?)?;
         let found = self.lowering.types.member(to, self.operand(1)? as usize);
-        let Some((of, offset, layout)) = found else { return Err(self.nonsense("there is no such member")) };
+        let Some((of, offset, layout)) = found else { return Err(self.malformed("there is no such member")) };
         let (Some(elements), Some(param)) = (self.lowering.types.elements(of, layout), pointer.param) else {
             return Err(self.unsupported(self.opcode()));
         };
         if elements.stride == 0 {
-            return Err(self.nonsense("the array's elements have no size"));
+            return Err(self.malformed("the array's elements have no size"));
         }
         let bytes = self.fresh(Width::B64);
         self.emit(Op::Special { d: bytes, special: Special::BufferBytes(param) });
@@ -332,10 +332,10 @@ impl Body<'_> {
     /// Addresses as numbers, and from one space to another.
     pub(super) fn cast_pointer(&mut self, op: Opcode) -> Result<()> {
         let id = self.operand(0)?;
-        let from = self.lowering.types.scalar(self.held(id)?.type_id);
+        let from = self.lowering.types.scalar(self.typed_value(id)?.type_id);
         let parts = self.parts(id)?;
         let (to, _) = self.result()?;
-        let (Some(from), [a]) = (from, &parts[..]) else { return Err(self.nonsense("an operand is no scalar")) };
+        let (Some(from), [a]) = (from, &parts[..]) else { return Err(self.malformed("an operand is no scalar")) };
         let window = |space| match space {
             Part::Pointer(Space::Shared) => Some(Special::SharedWindow),
             Part::Pointer(Space::Local) => Some(Special::LocalWindow),
@@ -360,7 +360,7 @@ impl Body<'_> {
 
     pub(super) fn compare_pointers(&mut self, op: Opcode) -> Result<()> {
         let (a, b) = (self.parts(self.operand(0)?)?, self.parts(self.operand(1)?)?);
-        let ([a], [b]) = (&a[..], &b[..]) else { return Err(self.nonsense("an operand is no pointer")) };
+        let ([a], [b]) = (&a[..], &b[..]) else { return Err(self.malformed("an operand is no pointer")) };
         let comparison = if op == Opcode::PtrEqual { Comparison::Eq } else { Comparison::Ne };
         let equal = self.compare(comparison, Comparand::Unsigned(Width::B64), *a, *b);
         self.define(vec![equal])

@@ -1,9 +1,9 @@
 //! From a module to a program that engines run.
 //!
-//! An entry point becomes a kernel: constants are specialised, functions inlined, vectors and structs taken apart into
+//! An entry point becomes a kernel: constants are specialised, functions inlined, vectors and structs decomposed into
 //! scalars, Phi made into copies along its edges. Variables that are only loaded and stored whole, or by constant
 //! indices, live in registers; the others in memory. What the program form lacks (images, recursion, group
-//! operations on queues) is a finding that names its opcode and place, given before anything runs.
+//! operations on queues) is a finding that names its opcode and location, reported before anything runs.
 //!
 //! Reading order: `types` (what a value is made of), `constant`, this file, `control` (functions, blocks, Phi),
 //! `instruction` (the table of opcodes), then one file a family.
@@ -23,9 +23,9 @@ mod glsl;
 mod instruction;
 mod matrix;
 mod memory;
+mod memory_variables;
 mod module;
 mod opencl;
-mod place;
 mod subgroup;
 mod types;
 mod value;
@@ -41,7 +41,7 @@ use rspirv::spirv::{ExecutionMode, ExecutionModel};
 use crate::facts::{EntryPoint, Facts};
 use crate::modes::{Denorm, FloatModes};
 use crate::module::{Instruction, Module};
-use value::{Held, Value};
+use value::{TypedValue, Value};
 
 pub use constant::SpecConstant;
 
@@ -49,8 +49,8 @@ type Result<T> = core::result::Result<T, Finding>;
 
 /// A construct that cannot be run.
 pub const UNSUPPORTED: &str = "SPV0100";
-/// An operand or a type that makes no sense where it stands.
-const MEANINGLESS: &str = "SPV0101";
+/// A malformed instruction: an operand or a type does not fit.
+const MALFORMED: &str = "SPV0101";
 /// A launch that does not fit the module: no such entry point, no such specialisation constant.
 const LAUNCH: &str = "SPV0102";
 /// Operations of a kernel with its calls inlined, and its blocks: more are refused.
@@ -111,11 +111,11 @@ pub fn spec_constants(module: &Module) -> Vec<SpecConstant> {
     module::globals(module, &facts, &BTreeMap::new()).1.spec
 }
 
-/// Makes an entry point ready to run. Places are lines of `text`, where the module came from one, otherwise of the
+/// Makes an entry point ready to run. Locations are lines of `text`, where the module came from one, otherwise of the
 /// module's disassembly.
 ///
 /// # Errors
-/// Everything in the way: `SPV0100` for a construct that cannot be run, `SPV0101` for what makes no sense, `SPV0102`
+/// Every obstacle: `SPV0100` for a construct that cannot be run, `SPV0101` for a malformed instruction, `SPV0102`
 /// for a launch that does not fit the module.
 ///
 /// ```
@@ -136,12 +136,12 @@ pub fn lower(module: &Module, text: Option<&str>, settings: &Settings) -> core::
     // What is left to find are operands whose types do not fit their instruction.
     program.verify().map_err(|invalid| {
         let message = format!("the operands do not fit the instruction: {invalid}");
-        vec![Finding::error(MEANINGLESS, roundonce_isa::Location::Whole, message)]
+        vec![Finding::error(MALFORMED, roundonce_isa::Location::Whole, message)]
     })?;
     Ok(Lowered { program, undetermined })
 }
 
-/// Where instructions stand, for who reads a trace or an error.
+/// The source locations of instructions, for traces and errors.
 struct Source<'s> {
     text: Option<&'s str>,
     /// Where the text's lines begin.
@@ -218,7 +218,7 @@ struct Draft {
 #[derive(Default)]
 struct Frame {
     function: u32,
-    values: HashMap<u32, Held>,
+    values: HashMap<u32, TypedValue>,
     labels: HashMap<u32, usize>,
     /// Where it returns to, and the registers of its result; the kernel's own function ends the thread.
     exit: Option<usize>,
@@ -227,11 +227,11 @@ struct Frame {
     label: u32,
     /// The Phi of each block that has any.
     phis: HashMap<u32, Vec<control::Phi>>,
-    /// The ways into those blocks, made when all values are known.
+    /// The edges into those blocks, completed when all values are known.
     edges: Vec<control::Edge>,
 }
 
-/// An entry point on its way.
+/// An entry point being lowered.
 struct Body<'l> {
     lowering: &'l Lowering<'l>,
     entry: &'l EntryPoint,
@@ -246,7 +246,7 @@ struct Body<'l> {
     place: u32,
     /// Places by instruction.
     place_of: HashMap<usize, u32>,
-    globals: HashMap<u32, Held>,
+    globals: HashMap<u32, TypedValue>,
     frames: Vec<Frame>,
     local_top: u64,
     findings: Vec<Finding>,
@@ -275,7 +275,7 @@ impl<'m> Lowering<'m> {
                     Some(other) => {
                         let model = ExecutionModel::from_u32(other.model);
                         let model = model.map_or_else(|| other.model.to_string(), |model| format!("{model:?}"));
-                        let place = self.module.place(other.instruction.word);
+                        let place = self.module.location(other.instruction.word);
                         let message =
                             format!("OpEntryPoint {model} \"{name}\" cannot be run: expected GLCompute or Kernel");
                         Err(Finding::error(UNSUPPORTED, place, message))
@@ -363,7 +363,7 @@ impl<'l> Body<'l> {
     /// Takes in a finding at the instruction at work, once.
     fn report(&mut self, mut finding: Finding) {
         if finding.location == roundonce_isa::Location::Whole {
-            finding.location = self.lowering.module.place(self.at.word);
+            finding.location = self.lowering.module.location(self.at.word);
         }
         if !self.findings.contains(&finding) {
             self.findings.push(finding);
@@ -373,26 +373,26 @@ impl<'l> Body<'l> {
     fn unsupported(&self, what: impl core::fmt::Display) -> Finding {
         self.lowering.unsupported(what)
     }
-    fn nonsense(&self, what: impl core::fmt::Display) -> Finding {
-        Finding::error(MEANINGLESS, roundonce_isa::Location::Whole, format!("{}: {what}", self.opcode()))
+    fn malformed(&self, what: impl core::fmt::Display) -> Finding {
+        Finding::error(MALFORMED, roundonce_isa::Location::Whole, format!("{}: {what}", self.opcode()))
     }
     /// The name of the instruction at work.
     fn opcode(&self) -> String {
         crate::grammar::instruction_name(self.at.opcode)
     }
 
-    /// What an id stands for.
-    fn held(&self, id: u32) -> Result<Held> {
-        if let Some(held) = self.frames.last().and_then(|frame| frame.values.get(&id)) {
-            return Ok(held.clone());
+    /// The value of an id and its type.
+    fn typed_value(&self, id: u32) -> Result<TypedValue> {
+        if let Some(typed) = self.frames.last().and_then(|frame| frame.values.get(&id)) {
+            return Ok(typed.clone());
         }
-        if let Some(held) = self.globals.get(&id) {
-            return Ok(held.clone());
+        if let Some(typed) = self.globals.get(&id) {
+            return Ok(typed.clone());
         }
         let lowering = self.lowering;
         let name = lowering.module.id(id);
         let Some(constant) = lowering.constants.get(id) else {
-            return Err(self.nonsense(format!("{name} has no value here")));
+            return Err(self.malformed(format!("{name} has no value here")));
         };
         let type_id = constant.type_id;
         let value = match &constant.bits {
@@ -406,6 +406,6 @@ impl<'l> Body<'l> {
                 return Err(self.unsupported(format!("{op} {name}")));
             }
         };
-        Ok(Held { type_id, value: Value::Parts(value.into()) })
+        Ok(TypedValue { type_id, value: Value::Parts(value.into()) })
     }
 }

@@ -7,7 +7,7 @@ use rspirv::spirv::Op;
 
 use super::constant::Constants;
 use super::types::Types;
-use super::{LAUNCH, Lowering, MEANINGLESS, Settings, place};
+use super::{LAUNCH, Lowering, MALFORMED, Settings, memory_variables};
 use crate::facts::Facts;
 use crate::grammar::{self, Expected};
 use crate::module::{Module, NumberTypes};
@@ -58,7 +58,7 @@ impl<'m> Lowering<'m> {
             assume: settings.assume,
         };
         lowering.read()?;
-        lowering.in_memory = place::in_memory(&lowering);
+        lowering.in_memory = memory_variables::in_memory(&lowering);
         Ok(lowering)
     }
 
@@ -81,7 +81,7 @@ impl<'m> Lowering<'m> {
                     self.used.extend(ids.map(|operand| module.words()[operand.word]));
                 }
                 Err(malformed) if function.is_some() => {
-                    findings.push(Finding::error(MEANINGLESS, module.place(malformed.word), malformed.message));
+                    findings.push(Finding::error(MALFORMED, module.location(malformed.word), malformed.message));
                 }
                 Err(_) => {}
             }

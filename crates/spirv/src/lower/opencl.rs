@@ -68,7 +68,7 @@ impl Body<'_> {
             "frexp" => self.frexp(&ids),
             "clz" => self.each_counted(2, |body, part, a| {
                 let zeros = body.int(IntOp::LeadingZeros, part.width(), &[a]);
-                // A number of 8 bits stands in a register of 16.
+                // A number of 8 bits is held in a register of 16.
                 let above = part.width().bits() - part.bits();
                 body.int(IntOp::Sub, Width::B32, &[zeros, Operand::Imm(above.into())])
             }),

@@ -1,4 +1,4 @@
-//! What the invocations of a subgroup, 32 neighbours, tell each other.
+//! Communication among the 32 invocations of a subgroup.
 
 use roundonce_arith::{ArithOp, Rounding};
 use roundonce_ir::{
@@ -32,7 +32,7 @@ impl Body<'_> {
             Some(GroupOperation::ExclusiveScan) => (Comparison::Gt, Some(lane)),
             _ => return Err(self.unsupported(format!("{} of this kind", self.opcode()))),
         };
-        let identity = identity(op, kind, part).ok_or_else(|| self.nonsense("the value is of another type"))?;
+        let identity = identity(op, kind, part).ok_or_else(|| self.malformed("the value is of another type"))?;
         if matches!(part, Part::Float(_)) {
             self.open(format!("{}: from the lowest lane on", self.opcode()));
         }
@@ -190,7 +190,7 @@ fn identity(op: Opcode, kind: Option<GroupOperation>, part: Part) -> Option<u64>
     let width = part.width();
     let highest = |bits: u32| u64::MAX >> (65 - bits);
     Some(match (op, part) {
-        // −0 + x is x, whatever x is; but nothing before the first lane is +0 to whoever sees it.
+        // −0 + x is x, whatever x is; but an exclusive scan returns +0 in the first lane.
         (Opcode::GroupNonUniformFAdd, Part::Float(_)) if kind == Some(GroupOperation::ExclusiveScan) => 0,
         (Opcode::GroupNonUniformFAdd, Part::Float(format)) => format.sign_mask(),
         (Opcode::GroupNonUniformFMul, Part::Float(format)) => format.one(),

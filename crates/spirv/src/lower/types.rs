@@ -1,7 +1,7 @@
-//! Types: what a value is made of, and where its parts lie in memory.
+//! Types: what a value is made of, and the memory layout of its parts.
 //!
 //! A value is the list of its scalars, in order: a `vec3` has three parts, a struct those of its members one after
-//! another. In memory the module's decorations say where each lies; where it has none, each is aligned to its size, as
+//! another. In memory the module's decorations give the offset of each; where it has none, each is aligned to its size, as
 //! OpenCL C does.
 
 use std::collections::HashMap;
@@ -64,7 +64,7 @@ impl Part {
 }
 
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Kind {
+pub(super) enum TypeKind {
     Void,
     Scalar(Part),
     Vector {
@@ -82,7 +82,7 @@ pub(super) enum Kind {
     RuntimeArray {
         of: u32,
     },
-    /// The members' types and where they lie.
+    /// The members' types and offsets.
     Struct(Vec<(u32, u64)>),
     Pointer {
         class: u32,
@@ -94,7 +94,7 @@ pub(super) enum Kind {
 
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Type {
-    pub(super) kind: Kind,
+    pub(super) kind: TypeKind,
     /// How many scalars a value has.
     pub(super) parts: u64,
     /// Bytes in memory; of a runtime array none.
@@ -103,14 +103,14 @@ pub(super) struct Type {
     depth: u32,
 }
 
-/// How a matrix lies in memory, as its struct's member says.
+/// The memory layout of a matrix, from the decorations of its struct's member.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct MatrixLayout {
     stride: u64,
     row_major: bool,
 }
 
-/// What a type alone does not tell of where its parts lie.
+/// The part of a memory layout that does not follow from the type.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Layout {
     /// Of the matrices inside.
@@ -171,7 +171,7 @@ pub(super) fn space(class: u32) -> Option<Space> {
 }
 
 impl Types {
-    /// The decorations that say where members lie.
+    /// The decorations that give the offsets of members.
     pub(super) fn decorated(module: &Module, facts: &Facts) -> Types {
         let mut types = Types::default();
         for instruction in module.instructions() {
@@ -196,34 +196,34 @@ impl Types {
     pub(super) fn get(&self, id: u32) -> Option<&Type> {
         self.by_id.get(&id)
     }
-    pub(super) fn kind(&self, id: u32) -> Option<&Kind> {
+    pub(super) fn kind(&self, id: u32) -> Option<&TypeKind> {
         self.by_id.get(&id).map(|ty| &ty.kind)
     }
     /// The scalar that a type is.
     pub(super) fn scalar(&self, id: u32) -> Option<Part> {
         match *self.kind(id)? {
-            Kind::Scalar(part) => Some(part),
-            Kind::Pointer { class, .. } => space(class).map(Part::Pointer),
+            TypeKind::Scalar(part) => Some(part),
+            TypeKind::Pointer { class, .. } => space(class).map(Part::Pointer),
             _ => None,
         }
     }
     /// The scalar of a scalar or vector, and how many there are.
     pub(super) fn components(&self, id: u32) -> Option<(Part, usize)> {
         match *self.kind(id)? {
-            Kind::Vector { of, count } => Some((self.scalar(of)?, count as usize)),
+            TypeKind::Vector { of, count } => Some((self.scalar(of)?, count as usize)),
             _ => Some((self.scalar(id)?, 1)),
         }
     }
-    /// The type at an index inside a value, and its first part's place.
+    /// The type at an index inside a value, and the index of its first part.
     pub(super) fn inside(&self, id: u32, index: u64) -> Option<(u32, usize)> {
         let (of, count) = match self.kind(id)? {
-            Kind::Struct(members) => {
+            TypeKind::Struct(members) => {
                 let index = usize::try_from(index).ok()?;
                 let before = members.get(..index)?.iter().map(|&(member, _)| self.parts(member));
                 return Some((members.get(index)?.0, before.fold(0, u64::saturating_add) as usize));
             }
-            Kind::Vector { of, count } | Kind::Matrix { of, count } => (*of, u64::from(*count)),
-            Kind::Array { of, count } => (*of, *count),
+            TypeKind::Vector { of, count } | TypeKind::Matrix { of, count } => (*of, u64::from(*count)),
+            TypeKind::Array { of, count } => (*of, *count),
             _ => return None,
         };
         (index < count).then(|| (of, index.saturating_mul(self.parts(of)) as usize))
@@ -243,21 +243,21 @@ impl Types {
     pub(super) fn cells(&self, id: u32, at: u64, layout: Layout, out: &mut Vec<Cell>) -> Option<()> {
         let ty = self.get(id).filter(|ty| ty.parts <= MOST_PARTS)?;
         match &ty.kind {
-            Kind::Void | Kind::RuntimeArray { .. } | Kind::Other => return None,
+            TypeKind::Void | TypeKind::RuntimeArray { .. } | TypeKind::Other => return None,
             // What has no parts needs no walk, however much of it there is.
             _ if ty.parts == 0 => {}
-            Kind::Scalar(_) | Kind::Pointer { .. } => out.push(Cell { offset: at, part: self.scalar(id)? }),
-            Kind::Struct(members) => {
+            TypeKind::Scalar(_) | TypeKind::Pointer { .. } => out.push(Cell { offset: at, part: self.scalar(id)? }),
+            TypeKind::Struct(members) => {
                 for index in 0..members.len() {
                     let (member, offset, layout) = self.member(id, index)?;
                     self.cells(member, at.checked_add(offset)?, layout, out)?;
                 }
             }
-            Kind::Vector { .. } | Kind::Matrix { .. } | Kind::Array { .. } => {
+            TypeKind::Vector { .. } | TypeKind::Matrix { .. } | TypeKind::Array { .. } => {
                 let Elements { of, stride, layout } = self.elements(id, layout)?;
                 let count = match ty.kind {
-                    Kind::Vector { count, .. } | Kind::Matrix { count, .. } => count.into(),
-                    Kind::Array { count, .. } => count,
+                    TypeKind::Vector { count, .. } | TypeKind::Matrix { count, .. } => count.into(),
+                    TypeKind::Array { count, .. } => count,
                     _ => 0,
                 };
                 for index in 0..count {
@@ -268,14 +268,14 @@ impl Types {
         Some(())
     }
 
-    /// Where the elements of a type lie.
+    /// The memory layout of a type's elements.
     pub(super) fn elements(&self, id: u32, layout: Layout) -> Option<Elements> {
         let none = Layout::default();
         match *self.kind(id)? {
-            Kind::Vector { of, .. } => {
+            TypeKind::Vector { of, .. } => {
                 Some(Elements { of, stride: layout.spread.unwrap_or(self.get(of)?.size), layout: none })
             }
-            Kind::Matrix { of, .. } => {
+            TypeKind::Matrix { of, .. } => {
                 let column = self.get(of)?;
                 Some(match layout.matrix {
                     None => Elements { of, stride: column.size.checked_next_multiple_of(column.align)?, layout: none },
@@ -286,7 +286,7 @@ impl Types {
                     }
                 })
             }
-            Kind::Array { of, .. } | Kind::RuntimeArray { of } => {
+            TypeKind::Array { of, .. } | TypeKind::RuntimeArray { of } => {
                 let stride = self.stride(id, of)?;
                 Some(Elements { of, stride, layout: Layout { spread: None, ..layout } })
             }
@@ -301,9 +301,9 @@ impl Types {
         self.strides.get(&id).copied().or(natural)
     }
 
-    /// A struct's member: its type, where it lies, and how its matrices do.
+    /// A struct's member: its type, its offset, and the layout of its matrices.
     pub(super) fn member(&self, id: u32, index: usize) -> Option<(u32, u64, Layout)> {
-        let Kind::Struct(members) = self.kind(id)? else { return None };
+        let TypeKind::Struct(members) = self.kind(id)? else { return None };
         let (of, offset) = *members.get(index)?;
         let said = self.members.get(&(id, index as u32)).copied().unwrap_or_default();
         let matrix = said.matrix_stride.map(|stride| MatrixLayout { stride, row_major: said.row_major });
@@ -314,14 +314,15 @@ impl Types {
     pub(super) fn declare(&mut self, module: &Module, at: &Instruction, length: impl Fn(u32) -> Option<u64>) {
         let Some(id) = module.result(at) else { return };
         // A second declaration would make types that contain themselves; only a pointer may be known beforehand.
-        let forward = matches!(self.kind(id), Some(Kind::Pointer { to: 0, .. })) && at.opcode == Op::TypePointer as u16;
+        let forward =
+            matches!(self.kind(id), Some(TypeKind::Pointer { to: 0, .. })) && at.opcode == Op::TypePointer as u16;
         if self.by_id.contains_key(&id) && !forward {
             return;
         }
         let word = |index| module.operand_word(at, index);
-        let scalar = |part: Part| Some(self.plain(Kind::Scalar(part), 1, u64::from(part.bytes())));
+        let scalar = |part: Part| Some(self.plain(TypeKind::Scalar(part), 1, u64::from(part.bytes())));
         let found = match Op::from_u32(at.opcode.into()) {
-            Some(Op::TypeVoid) => Some(self.plain(Kind::Void, 0, 0)),
+            Some(Op::TypeVoid) => Some(self.plain(TypeKind::Void, 0, 0)),
             Some(Op::TypeBool) => scalar(Part::Bool),
             Some(Op::TypeInt) if matches!(word(1), 8 | 16 | 32 | 64) => {
                 scalar(Part::Int { bits: word(1), signed: word(2) == 1 })
@@ -333,45 +334,45 @@ impl Types {
                 _ => None,
             },
             Some(Op::TypeVector) => {
-                self.repeated(Kind::Vector { of: word(1), count: word(2) }, word(1), word(2).into())
+                self.repeated(TypeKind::Vector { of: word(1), count: word(2) }, word(1), word(2).into())
             }
             Some(Op::TypeMatrix) => {
-                self.repeated(Kind::Matrix { of: word(1), count: word(2) }, word(1), word(2).into())
+                self.repeated(TypeKind::Matrix { of: word(1), count: word(2) }, word(1), word(2).into())
             }
             Some(Op::TypeArray) => length(word(2)).and_then(|count| {
-                let kind = Kind::Array { of: word(1), count };
+                let kind = TypeKind::Array { of: word(1), count };
                 let stride = self.stride(id, word(1))?;
                 self.repeated(kind, word(1), count).map(|ty| Type { size: stride.saturating_mul(count), ..ty })
             }),
             Some(Op::TypeRuntimeArray) => self
-                .repeated(Kind::RuntimeArray { of: word(1) }, word(1), 0)
+                .repeated(TypeKind::RuntimeArray { of: word(1) }, word(1), 0)
                 .map(|ty| Type { size: 0, parts: u64::MAX, ..ty }),
             Some(Op::TypeStruct) => self.structure(id, module.words_of(at).get(2..).unwrap_or_default()),
-            Some(Op::TypePointer) => Some(self.plain(Kind::Pointer { class: word(1), to: word(2) }, 1, 8))
+            Some(Op::TypePointer) => Some(self.plain(TypeKind::Pointer { class: word(1), to: word(2) }, 1, 8))
                 .filter(|_| space(word(1)).is_some()),
             _ => None,
         };
         self.by_id
-            .insert(id, found.unwrap_or(Type { kind: Kind::Other, parts: u64::MAX, size: 0, align: 1, depth: 0 }));
+            .insert(id, found.unwrap_or(Type { kind: TypeKind::Other, parts: u64::MAX, size: 0, align: 1, depth: 0 }));
     }
 
     /// A pointer that structs hold before what it points to is declared.
     pub(super) fn declare_forward(&mut self, module: &Module, at: &Instruction) {
-        let kind = Kind::Pointer { class: module.operand_word(at, 1), to: 0 };
+        let kind = TypeKind::Pointer { class: module.operand_word(at, 1), to: 0 };
         self.by_id.insert(module.operand_word(at, 0), self.plain(kind, 1, 8));
     }
 
-    const fn plain(&self, kind: Kind, parts: u64, size: u64) -> Type {
+    const fn plain(&self, kind: TypeKind, parts: u64, size: u64) -> Type {
         Type { kind, parts, size, align: if size == 0 { 1 } else { size }, depth: 0 }
     }
 
-    fn repeated(&self, kind: Kind, of: u32, count: u64) -> Option<Type> {
+    fn repeated(&self, kind: TypeKind, of: u32, count: u64) -> Option<Type> {
         let element = self.get(of).filter(|element| element.depth < DEEPEST)?;
-        let is_vector = matches!(kind, Kind::Vector { .. });
+        let is_vector = matches!(kind, TypeKind::Vector { .. });
         if is_vector && (self.scalar(of).is_none() || !matches!(count, 2..=16)) {
             return None;
         }
-        if matches!(kind, Kind::Matrix { .. }) && !matches!(element.kind, Kind::Vector { .. }) {
+        if matches!(kind, TypeKind::Matrix { .. }) && !matches!(element.kind, TypeKind::Vector { .. }) {
             return None;
         }
         let size = element.size.checked_next_multiple_of(element.align)?.saturating_mul(count);
@@ -382,7 +383,7 @@ impl Types {
     }
 
     fn structure(&self, id: u32, members: &[u32]) -> Option<Type> {
-        let mut ty = Type { kind: Kind::Void, parts: 0, size: 0, align: 1, depth: 0 };
+        let mut ty = Type { kind: TypeKind::Void, parts: 0, size: 0, align: 1, depth: 0 };
         let mut placed = Vec::with_capacity(members.len());
         for (index, &member) in members.iter().enumerate() {
             let inner = self.get(member).filter(|inner| inner.depth < DEEPEST)?;
@@ -395,7 +396,7 @@ impl Types {
             ty.depth = ty.depth.max(inner.depth + 1);
         }
         ty.size = ty.size.checked_next_multiple_of(ty.align)?;
-        Some(Type { kind: Kind::Struct(placed), ..ty })
+        Some(Type { kind: TypeKind::Struct(placed), ..ty })
     }
 }
 

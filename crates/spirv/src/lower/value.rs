@@ -1,15 +1,15 @@
-//! What an id stands for while a kernel is made.
+//! The value of an id while a kernel is built.
 
 use std::rc::Rc;
 
 use roundonce_ir::{Operand, Reg, Space};
 
-use super::types::{Kind, Layout, Part};
+use super::types::{Layout, Part, TypeKind};
 use super::{Body, Result};
 
 /// A value with its type.
 #[derive(Clone, Debug)]
-pub(super) struct Held {
+pub(super) struct TypedValue {
     pub(super) type_id: u32,
     pub(super) value: Value,
 }
@@ -46,7 +46,7 @@ pub(super) struct Components {
 impl Body<'_> {
     /// The scalars of a value; a pointer's is its address.
     pub(super) fn parts(&mut self, id: u32) -> Result<Rc<[Operand]>> {
-        match self.held(id)?.value {
+        match self.typed_value(id)?.value {
             Value::Parts(parts) => Ok(parts),
             Value::Memory(pointer) => {
                 let address = self.address(&pointer);
@@ -59,13 +59,13 @@ impl Body<'_> {
     /// The components of a scalar or vector.
     pub(super) fn components(&mut self, id: u32) -> Result<Components> {
         let parts = self.parts(id)?;
-        let type_id = self.held(id)?.type_id;
+        let type_id = self.typed_value(id)?.type_id;
         match self.lowering.types.components(type_id) {
             Some((part, count)) if count == parts.len() => Ok(Components { part, parts }),
             _ => {
                 let what = self.lowering.facts.describe(self.lowering.module, type_id);
                 let name = self.lowering.module.id(id);
-                Err(self.nonsense(format!("{name} is of type {what}; expected a scalar or a vector")))
+                Err(self.malformed(format!("{name} is of type {what}; expected a scalar or a vector")))
             }
         }
     }
@@ -75,17 +75,17 @@ impl Body<'_> {
         let Components { part, parts } = self.components(id)?;
         match parts[..] {
             [only] => Ok((part, only)),
-            _ => Err(self.nonsense(format!("{} is a vector; expected a scalar", self.lowering.module.id(id)))),
+            _ => Err(self.malformed(format!("{} is a vector; expected a scalar", self.lowering.module.id(id)))),
         }
     }
 
     /// A pointer, and the type of what it points to.
     pub(super) fn pointer(&mut self, id: u32) -> Result<(Value, u32)> {
-        let held = self.held(id)?;
-        let Some(&Kind::Pointer { class, to }) = self.lowering.types.kind(held.type_id) else {
-            return Err(self.nonsense(format!("{} is no pointer", self.lowering.module.id(id))));
+        let typed = self.typed_value(id)?;
+        let Some(&TypeKind::Pointer { class, to }) = self.lowering.types.kind(typed.type_id) else {
+            return Err(self.malformed(format!("{} is no pointer", self.lowering.module.id(id))));
         };
-        let value = match held.value {
+        let value = match typed.value {
             Value::Parts(parts) => {
                 let (Some(space), [address]) = (super::types::space(class), &parts[..]) else {
                     return Err(self.unsupported(format!("{} of this pointer", self.opcode())));
@@ -114,17 +114,17 @@ impl Body<'_> {
     pub(super) fn define_value(&mut self, value: Value) -> Result<()> {
         let (module, at) = (self.lowering.module, self.at);
         let (Some(type_id), Some(id)) = (module.result_type(&at), module.result(&at)) else {
-            return Err(self.nonsense("there is no result"));
+            return Err(self.malformed("there is no result"));
         };
         if let Value::Parts(parts) = &value {
             let wanted = self.lowering.parts_of(type_id)?.len();
             if wanted != parts.len() {
                 let (wanted, found) = (wanted, parts.len());
-                return Err(self.nonsense(format!("the Result Type has {wanted} scalars, the operands give {found}")));
+                return Err(self.malformed(format!("the Result Type has {wanted} scalars, the operands give {found}")));
             }
         }
         if let Some(frame) = self.frames.last_mut() {
-            frame.values.insert(id, Held { type_id, value });
+            frame.values.insert(id, TypedValue { type_id, value });
         }
         Ok(())
     }
@@ -138,11 +138,11 @@ impl Body<'_> {
         })
     }
     pub(super) fn result_type(&self) -> Result<u32> {
-        self.lowering.module.result_type(&self.at).ok_or_else(|| self.nonsense("there is no Result Type"))
+        self.lowering.module.result_type(&self.at).ok_or_else(|| self.malformed("there is no Result Type"))
     }
     /// An operand word after result type and result.
     pub(super) fn operand(&self, index: usize) -> Result<u32> {
-        self.operands().get(index).copied().ok_or_else(|| self.nonsense(format!("there is no operand {}", index + 1)))
+        self.operands().get(index).copied().ok_or_else(|| self.malformed(format!("there is no operand {}", index + 1)))
     }
     pub(super) fn operands(&self) -> &[u32] {
         let words = self.lowering.module.words_of(&self.at);

@@ -25,7 +25,7 @@ pub(super) fn find<'c>(
     rule: &str,
     message: String,
 ) -> &'c mut Finding {
-    let place = checker.module.place(word);
+    let place = checker.module.location(word);
     checker.report(Finding::new(level, code, place, message).rule(rule))
 }
 

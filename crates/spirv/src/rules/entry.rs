@@ -124,7 +124,7 @@ fn modes(checker: &mut Checker<'_>) {
             let message = format!("OpExecutionMode {name}: not a mode of this execution model");
             checker.error(code::EXECUTION_MODE, word, MODES, message);
         }
-        // The float controls stand once a width, the others once.
+        // The float controls may be declared once per width, the others once.
         let width = is_float_control(mode.value).then(|| mode.words.first().copied()).flatten();
         if may_not_repeat(mode.value) && !seen.insert((mode.target, mode.value, width)) {
             let message = format!("OpExecutionMode {name} is declared a second time for {id}");
@@ -140,7 +140,7 @@ fn is_float_control(mode: u32) -> bool {
         .any(|&control| control as u32 == mode)
 }
 
-/// FPFastMathDefault stands once a type, and other extensions have modes that may repeat.
+/// FPFastMathDefault may be declared once per type, and other extensions have modes that may repeat.
 fn may_not_repeat(mode: u32) -> bool {
     is_float_control(mode) || mode <= ExecutionMode::ContractionOff as u32
 }

@@ -22,8 +22,8 @@ struct Use {
     to: u32,
 }
 
-/// The function under way. Blocks count from 1 through the whole module, so that a value of another function is told
-/// from one of this.
+/// The current function. Blocks count from 1 through the whole module, so that a value of another function is
+/// distinguishable from one of this.
 #[derive(Default)]
 pub(super) struct Flow {
     first_block: u32,
@@ -32,7 +32,7 @@ pub(super) struct Flow {
     uses: Vec<Use>,
     in_function: bool,
     in_block: bool,
-    /// Merge instructions so far, and the first branch on a condition that none stands before.
+    /// Merge instructions so far, and the first conditional branch without one before it.
     merges: u32,
     merge_before: bool,
     unstructured: Option<usize>,
@@ -188,7 +188,7 @@ impl Dominators {
             for &block in order.iter().rev().filter(|&&block| block != 0) {
                 let mut new = NONE;
                 for &before in predecessors[block].iter().filter(|&&before| idom[before] != NONE) {
-                    new = if new == NONE { before } else { meet(&idom, &number, before, new) };
+                    new = if new == NONE { before } else { common_dominator(&idom, &number, before, new) };
                 }
                 if idom[block] != new {
                     idom[block] = new;
@@ -227,7 +227,7 @@ impl Dominators {
     }
 }
 
-fn meet(idom: &[usize], number: &[usize], mut one: usize, mut other: usize) -> usize {
+fn common_dominator(idom: &[usize], number: &[usize], mut one: usize, mut other: usize) -> usize {
     while one != other {
         while number[one] < number[other] {
             one = idom[one];

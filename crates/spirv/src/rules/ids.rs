@@ -95,7 +95,7 @@ pub(super) fn uses(
     good
 }
 
-/// What an operand is called: OpFmaKHR's as its document calls them.
+/// An operand's name: OpFmaKHR's operands as its document names them.
 fn place(instruction: &Instruction, position: usize) -> String {
     match (instruction.opcode == super::operand::FMA, position) {
         (_, 0) if crate::grammar::shape(instruction.opcode).is_some_and(|shape| shape.has_type) => {

@@ -1,4 +1,4 @@
-//! The order of a module's sections, and which instructions stand in a block.
+//! The order of a module's sections, and which instructions belong in a block.
 
 use rspirv::spirv::Op;
 
@@ -15,7 +15,7 @@ pub(super) struct Layout {
     memory_models: u32,
 }
 
-/// The section of an instruction outside functions (SPIR-V 1.6, 2.4); `None` where it may stand anywhere or is not
+/// The section of an instruction outside functions (SPIR-V 1.6, 2.4); `None` where it may be anywhere or is not
 /// known.
 fn section(op: Op) -> Option<u8> {
     use Op::*;
@@ -68,7 +68,7 @@ fn section(op: Op) -> Option<u8> {
     })
 }
 
-/// Whether an instruction computes, moves or branches: such a one stands in a block. By ranges of opcodes, as the
+/// Whether an instruction computes, moves or branches: such a one belongs in a block. By ranges of opcodes, as the
 /// document groups them.
 pub(super) fn needs_block(opcode: u16) -> bool {
     matches!(opcode,

@@ -62,7 +62,7 @@ pub(crate) mod code {
     pub(crate) const MODES_CONTRADICT: &str = "SPV0068";
 }
 
-/// Where the rules stand.
+/// The documents that contain the rules.
 pub(crate) mod source {
     pub(crate) const FMA: &str = "SPV_KHR_fma, OpFmaKHR";
     pub(crate) const FMA_CAPABILITY: &str = "SPV_KHR_fma, Capability FMAKHR";
@@ -134,7 +134,7 @@ pub(crate) struct Checker<'m> {
 
 impl Checker<'_> {
     pub(crate) fn error(&mut self, code: &'static str, word: usize, rule: &str, message: String) -> &mut Finding {
-        self.report(Finding::error(code, self.module.place(word), message).rule(rule))
+        self.report(Finding::error(code, self.module.location(word), message).rule(rule))
     }
     pub(crate) fn report(&mut self, finding: Finding) -> &mut Finding {
         self.findings.push(finding);
@@ -218,7 +218,7 @@ pub(crate) fn is_use(operand: &Operand) -> bool {
     matches!(operand.class, Class::Id | Class::ResultType)
 }
 
-/// The first word's place of an instruction stands for the whole of it.
+/// The location of an instruction is that of its first word.
 pub(crate) fn at(instruction: &Instruction) -> usize {
     instruction.word
 }

@@ -1,4 +1,4 @@
-//! Operand types of the multiply-add family and of what stands around it.
+//! Operand types of the multiply-add family and of the instructions around it.
 
 use rspirv::spirv::{FPEncoding, Op};
 
@@ -137,7 +137,7 @@ pub(super) fn fused(set: &str, number: u32) -> Option<&'static str> {
     matches!((set, row.opname), ("OpenCL.std", "fma" | "mad") | ("GLSL.std.450", "Fma")).then_some(row.opname)
 }
 
-/// Loads, stores, variables and functions: the types that meet in them.
+/// Loads, stores, variables and functions: the types that must agree in them.
 fn memory(checker: &mut Checker<'_>, instruction: &Instruction) {
     let (module, facts) = (checker.module, checker.facts);
     let word = |index| module.operand_word(instruction, index);

@@ -86,7 +86,7 @@ impl Types {
     }
 }
 
-/// What is wrong with a type's declaration.
+/// The error in a type's declaration.
 fn declaration(checker: &Checker<'_>, instruction: &Instruction, op: Op) -> Option<String> {
     let (module, facts) = (checker.module, checker.facts);
     let word = |index| module.operand_word(instruction, index);
@@ -123,7 +123,7 @@ fn declaration(checker: &Checker<'_>, instruction: &Instruction, op: Op) -> Opti
                     || facts.extensions.contains("SPV_AMD_gpu_shader_half_float")
             };
             let needed = match (word(1), encoding) {
-                // An encoding asks for its capability itself.
+                // An encoding requires its capability itself.
                 (16, Some(encoding)) if encoding == FPEncoding::BFloat16KHR as u32 => return None,
                 (8, Some(_)) => return None,
                 (16, _) if !half() => Capability::Float16,
@@ -190,7 +190,7 @@ fn declaration(checker: &Checker<'_>, instruction: &Instruction, op: Op) -> Opti
     }
 }
 
-/// What is wrong with a constant.
+/// The error in a constant.
 fn constant(checker: &Checker<'_>, instruction: &Instruction, op: Op) -> Option<String> {
     let (module, facts) = (checker.module, checker.facts);
     if !(41..=52).contains(&instruction.opcode) {

@@ -1,12 +1,12 @@
-//! Which variables need an address. One that is only loaded, stored and indexed by constants lives in registers, as
-//! every one does that a compiler would keep there.
+//! Which variables need an address. One that is only loaded, stored and indexed by constants is promoted to registers,
+//! as a compiler does it.
 
 use std::collections::{HashMap, HashSet};
 
 use rspirv::spirv::{Op, StorageClass};
 
 use super::Lowering;
-use super::types::{Kind, MOST_PARTS};
+use super::types::{MOST_PARTS, TypeKind};
 
 /// Parts that a variable in registers may have.
 const MOST_REGISTERS: u64 = 256;
@@ -15,41 +15,41 @@ const STORING: [u32; 2] = [35, 51];
 
 /// The variables and pointer parameters that need an address.
 pub(super) fn in_memory(lowering: &Lowering<'_>) -> HashSet<u32> {
-    let mut walk = Walk { lowering, roots: HashMap::new(), bound: HashSet::new(), calls: Vec::new() };
+    let mut walk = Walk { lowering, roots: HashMap::new(), addressed: HashSet::new(), calls: Vec::new() };
     let instructions = lowering.module.instructions();
     for index in 0..instructions.len() {
-        walk.see(index);
+        walk.visit(index);
     }
-    // A parameter that needs an address asks for it of whatever is passed to it.
+    // The argument of a parameter that needs an address needs one too.
     let mut changed = true;
     while changed {
         changed = false;
         for (given, parameter) in &walk.calls {
-            if walk.bound.contains(parameter) {
-                changed |= walk.bound.insert(*given);
+            if walk.addressed.contains(parameter) {
+                changed |= walk.addressed.insert(*given);
             }
         }
     }
-    walk.bound
+    walk.addressed
 }
 
 struct Walk<'l> {
     lowering: &'l Lowering<'l>,
     /// The variable or parameter that a pointer leads into.
     roots: HashMap<u32, u32>,
-    bound: HashSet<u32>,
-    /// What is passed, and the parameter that takes it.
+    addressed: HashSet<u32>,
+    /// Each argument and its parameter.
     calls: Vec<(u32, u32)>,
 }
 
 impl Walk<'_> {
-    fn bind(&mut self, id: u32) {
+    fn require_address(&mut self, id: u32) {
         if let Some(&root) = self.roots.get(&id) {
-            self.bound.insert(root);
+            self.addressed.insert(root);
         }
     }
 
-    fn see(&mut self, index: usize) {
+    fn visit(&mut self, index: usize) {
         let lowering = self.lowering;
         let module = lowering.module;
         let at = &module.instructions()[index];
@@ -62,14 +62,14 @@ impl Walk<'_> {
                     [StorageClass::Function, StorageClass::Private, StorageClass::Input, StorageClass::Output];
                 let class = module.words_of(at).get(3).copied().and_then(StorageClass::from_u32);
                 let small = module.result_type(at).and_then(|ty| match lowering.types.kind(ty)? {
-                    Kind::Pointer { to, .. } => lowering.types.get(*to),
+                    TypeKind::Pointer { to, .. } => lowering.types.get(*to),
                     _ => None,
                 });
                 let small = small.is_some_and(|ty| ty.parts <= MOST_REGISTERS.min(MOST_PARTS));
                 if let Some(id) = result {
                     self.roots.insert(id, id);
                     if !small || !class.is_some_and(|class| KEPT.contains(&class)) {
-                        self.bound.insert(id);
+                        self.addressed.insert(id);
                     }
                 }
             }
@@ -80,7 +80,7 @@ impl Walk<'_> {
                 if let (Some(&root), Some(id)) = (self.roots.get(base), result) {
                     self.roots.insert(id, root);
                     if indices.iter().any(|&index| lowering.constants.scalar(index).is_none()) {
-                        self.bound.insert(root);
+                        self.addressed.insert(root);
                     }
                 }
             }
@@ -89,7 +89,7 @@ impl Walk<'_> {
                     self.roots.insert(id, root);
                 }
             }
-            (Some(Op::Store), [_, object, ..]) => self.bind(*object),
+            (Some(Op::Store), [_, object, ..]) => self.require_address(*object),
             (Some(Op::FunctionCall), [function, given @ ..]) => {
                 let parameters = lowering.functions.get(function).cloned().unwrap_or_default();
                 let parameters = parameters.filter_map(|index| {
@@ -115,7 +115,7 @@ impl Walk<'_> {
                 ),
                 _,
             ) => {}
-            _ => ids.iter().for_each(|&id| self.bind(id)),
+            _ => ids.iter().for_each(|&id| self.require_address(id)),
         }
     }
 }
