@@ -239,7 +239,8 @@ fn table(evidence: &Evidence) -> String {
         });
         rows[at].1.extend(known.by_ref().take(form.spellings().len()));
     }
-    let mut text = format!("## All records together\n\n| | spellings | {COLUMNS} |\n|---|---:|---:|---:|---:|---:|---|\n");
+    let mut text =
+        format!("## All records together\n\n| | spellings | {COLUMNS} |\n|---|---:|---:|---:|---:|---:|---|\n");
     for (name, spellings) in rows {
         text.push_str(&format!("| {name} | {} | {} |\n", spellings.len(), cells(row(evidence, &spellings))));
     }
@@ -254,8 +255,7 @@ fn table(evidence: &Evidence) -> String {
 pub fn totals(evidence: &Evidence) -> String {
     let forms = |field: &str| evidence.forms.values().map(|record| record.number(field)).sum::<u64>();
     let arrays: u64 = evidence.arrays.values().map(|record| record.number("cases")).sum();
-    let exhaustive: u64 =
-        evidence.runs.iter().filter(|run| run.is("exhaustive")).map(|run| run.number("cases")).sum();
+    let exhaustive: u64 = evidence.runs.iter().filter(|run| run.is("exhaustive")).map(|run| run.number("cases")).sum();
     let long = |judge| grouped(evidence.long_total(judge));
     let measured: u64 = evidence.measured.iter().map(|record| record.number("cases")).sum();
     let gpus = if measured == 0 {
