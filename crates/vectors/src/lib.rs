@@ -17,8 +17,8 @@
 //! ```
 //!
 //! Reading order: `subject.rs` (what a vector is about, and which results are right), `aim.rs` and `generate.rs` (where
-//! vectors come from), `format/` (a file a format), `verify.rs` (captured results against what is right), `machine.rs`
-//! and `cause.rs` (what else would have given them), `sweep.rs`.
+//! vectors come from), `format/` (a file a format), `verify.rs` (captured results against what is right), `cause.rs`
+//! (which deviations would have given them), `sweep.rs`.
 //!
 //! What this is not: it knows no terminal, and it computes nothing itself: every result is the engine's.
 
@@ -27,7 +27,6 @@ mod block;
 mod cause;
 mod format;
 mod generate;
-mod machine;
 mod report;
 mod subject;
 pub mod sweep;

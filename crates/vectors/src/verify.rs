@@ -129,7 +129,7 @@ impl<'a> Verifier<'a> {
             }
             let vector = block.vector(at, lanes);
             match verdict(&entry.subject, same, &vector) {
-                Verdict::Right if sampled => self.failures.keep_passing(index, vector),
+                Verdict::Right if sampled => self.failures.keep_passing(index, &entry.subject, vector),
                 Verdict::Right => {}
                 Verdict::Legal(choice) => *entry.choices.entry(choice).or_default() += 1,
                 Verdict::Wrong => {

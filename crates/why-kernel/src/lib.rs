@@ -25,9 +25,8 @@ use serde::Serialize;
 pub use compare::{BufferDifferences, KernelComparison, KernelPair, SharedBuffer, compare_kernels};
 pub use parting::{Computation, Parting, Thread, Worked};
 use parting::{parting, writer};
-pub use policy::{ChangeText, Freedom};
-use roundonce_why::element_index;
-use roundonce_why::ulps;
+pub use policy::{DeviationText, Freedom};
+use roundonce_why::{Outcome, element_index, ulps};
 use search::{Search, Tried};
 
 /// A launch, and what was seen of its results elsewhere.
@@ -127,8 +126,8 @@ pub struct SeenKernel {
     pub saw: Vec<String>,
     /// Elements of them all.
     pub elements: usize,
-    /// `one`: one policy gives every element; `ambiguous`: several do; `none`: none does.
-    pub outcome: &'static str,
+    /// Whether one policy gives every element, several do, or none.
+    pub outcome: Outcome,
     /// The policies that give every element, simplest first.
     pub explanations: Vec<PolicyText>,
     /// How many elements the kernel as written gives.
@@ -144,8 +143,9 @@ pub struct SeenKernel {
 /// A policy as a reader sees it.
 #[derive(Clone, Debug, Serialize)]
 pub struct PolicyText {
-    /// How it departs from the kernel as written.
-    pub changes: Vec<ChangeText>,
+    /// How it deviates from the kernel as written.
+    #[serde(rename = "changes")]
+    pub deviations: Vec<DeviationText>,
     /// The same in words.
     pub sentence: String,
     /// Elements that are NaNs, of other bits than those seen.
@@ -236,11 +236,7 @@ fn explained(experiment: &Experiment<'_>, search: &Search<'_>, at: usize) -> See
     SeenKernel {
         saw: observation.arrays.iter().map(|seen| seen.name.clone()).collect(),
         elements: observation.arrays.iter().map(SeenArray::len).sum(),
-        outcome: match found.len() {
-            0 => "none",
-            1 => "one",
-            _ => "ambiguous",
-        },
+        outcome: Outcome::of(found.len()),
         explanations: found.iter().map(|tried| policy(tried)).collect(),
         as_written: search.tried[0].scores[at].matched,
         nearest,
@@ -290,9 +286,9 @@ impl Element {
 
 impl PolicyText {
     fn of(search: &Search<'_>, tried: &Tried, nan_bits: usize) -> PolicyText {
-        let changes: Vec<ChangeText> = tried.set.iter().map(|&at| search.changes[at].text(search.kernel)).collect();
-        let clauses: Vec<String> = changes.iter().map(|change| change.sentence.clone()).collect();
+        let deviations: Vec<DeviationText> = tried.set.iter().map(|&at| search.rewrites[at].text()).collect();
+        let clauses: Vec<String> = deviations.iter().map(|deviation| deviation.sentence.clone()).collect();
         let sentence = if clauses.is_empty() { "runs the kernel as written".to_owned() } else { clauses.join(" and ") };
-        PolicyText { changes, sentence, nan_bits }
+        PolicyText { deviations, sentence, nan_bits }
     }
 }

@@ -3,16 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use roundonce_arith::Format;
+use roundonce_deviate::Typed;
 use roundonce_isa::{parse_number, parse_value};
-
-/// A typed scalar.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Typed {
-    /// Its format.
-    pub format: Format,
-    /// Its bits.
-    pub bits: u64,
-}
 
 /// An expression over typed scalars.
 #[derive(Clone, PartialEq, Eq, Debug)]

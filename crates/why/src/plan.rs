@@ -1,9 +1,10 @@
 //! An expression as a sequence of operations: which products are fused, which explicit fma is split, in which order a
 //! sum is taken. What the operations round to is not decided here.
 
-use roundonce_arith::{ArithOp, Format};
+use roundonce_arith::{ArithOp, Format, Operation, Rounding};
+use roundonce_deviate::Typed;
 
-use crate::expr::{Expr, Typed};
+use crate::expr::Expr;
 
 /// Where an operand comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -27,6 +28,14 @@ pub struct PlanOp {
     pub negate_product: bool,
     /// The addend is negated.
     pub negate_addend: bool,
+}
+
+impl PlanOp {
+    /// The operation in its own type, rounded to nearest even.
+    pub(crate) fn operation(&self) -> Operation {
+        let PlanOp { negate_product, negate_addend, .. } = *self;
+        Operation { negate_product, negate_addend, ..Operation::new(self.kind, self.format, Rounding::NearestEven) }
+    }
 }
 
 /// A sequence of operations whose last one gives the result.

@@ -16,20 +16,20 @@ mod witness;
 use std::collections::BTreeMap;
 
 use roundonce_arith::{ArithOp, Format, NanRule, Operation, Profile};
+use roundonce_deviate::{Stages, Typed};
 use roundonce_isa::{Sequence, SequenceOperand, grouped, hex_bits, shortest_decimal};
 use serde::Serialize;
 
-pub(crate) use search::telling_inputs;
+pub(crate) use search::directed_inputs;
 pub use solver::Query;
 pub use witness::{Outcome, Witness, Witnesses};
 
 use crate::answer::COLUMNS;
 use crate::arrays::{BLOCK, Bits, Column, Runner};
-use crate::expr::{Expr, Typed};
+use crate::expr::Expr;
 use crate::plan::{Plan, PlanOp, Ref};
 use crate::search::ulps;
 use crate::text::{Line, Role, wrap};
-use crate::way::Way;
 
 /// One of the two computations: a plan, and what each of its operations does.
 #[derive(Clone, Debug)]
@@ -46,9 +46,9 @@ pub const OPERANDS: [&str; 3] = ["a", "b", "c"];
 impl Side {
     /// An expression, every operation rounded to nearest even.
     pub fn expression(expr: &Expr) -> Side {
-        let way = Way::plain(Plan::as_written(expr));
-        let operations = (0..way.plan.ops.len()).map(|index| way.operation(index)).collect();
-        Side { text: expr.to_string(), plan: way.plan, operations }
+        let plan = Plan::as_written(expr);
+        let operations = plan.ops.iter().map(PlanOp::operation).collect();
+        Side { text: expr.to_string(), plan, operations }
     }
     /// An instruction of one component; its operands are a, b, c.
     pub fn instruction(text: &str, operation: Operation) -> Side {
@@ -87,7 +87,7 @@ impl Side {
     }
 
     fn runner<'a>(&self, columns: &'a BTreeMap<String, Column>, profile: &Profile) -> Runner<'a> {
-        Runner::of(&self.plan, columns, profile, |index| (self.operations[index], None))
+        Runner::of(&self.plan, columns, |index| Stages::of(self.operations[index], profile))
     }
 
     /// The operations in a form that is the same for both sides wherever their bits must be.

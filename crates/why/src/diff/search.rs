@@ -82,7 +82,7 @@ fn column(format: Format, mut value: impl FnMut() -> u64, count: usize) -> Bits 
 }
 
 /// Special and random values of some formats, one column each: those that tell computations apart.
-pub(crate) fn telling_inputs(formats: &[Format], count: usize) -> Vec<Column> {
+pub(crate) fn directed_inputs(formats: &[Format], count: usize) -> Vec<Column> {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let columns = formats.iter();
     columns.map(|&format| Column { format, bits: column(format, || random.telling(format), count) }).collect()
