@@ -6,9 +6,9 @@ use roundonce_deviate::cover::{is_subset, minimal};
 use roundonce_exec::{Buffer, Launch, Options, Report, RunError};
 use roundonce_ir::{Kernel, Op, Program, Space};
 
-use crate::parting::writer;
+use crate::first_difference::last_writer;
 use crate::policy::{Rewrite, rewrites, rewritten};
-use crate::{Experiment, Observation, SeenArray, bits_of};
+use crate::{Experiment, Observation, ObservedBuffer, bits_of};
 
 /// Pairs of rewrites that are looked at; each costs a run of one block at least.
 const MAX_SETS: usize = 4000;
@@ -67,7 +67,7 @@ pub(crate) struct Search<'a> {
     pub(crate) not_exact: BTreeMap<String, u64>,
     /// The kernel as written first.
     pub(crate) tried: Vec<Tried>,
-    /// Sets that a screen told to be wrong.
+    /// Programs that a screen has rejected.
     pub(crate) screened: usize,
     screens: Vec<Screen>,
     progress: &'a mut dyn FnMut(u64),
@@ -240,10 +240,10 @@ impl<'a> Search<'a> {
         let screens = unexplained.map(|observation| {
             let (array, element) = self.tried[0].scores[observation].first?;
             let seen = &self.experiment.observations[observation].arrays[array];
-            let thread = writer(launch, self.kernel, seen.arg, element * seen.size, seen.size)?;
+            let thread = last_writer(launch, self.kernel, seen.arg, element * seen.size, seen.size)?;
             Some(Screen { block: thread.block_number(launch.grid), observation, array, element })
         });
-        // Without one of them nothing may be told to be wrong.
+        // Without a screen for each of them nothing may be rejected.
         screens.collect::<Option<Vec<Screen>>>().unwrap_or_default()
     }
 
@@ -279,7 +279,7 @@ impl Observation {
     }
 }
 
-impl SeenArray {
+impl ObservedBuffer {
     /// Whether an element of a buffer is the one seen: exactly, or but for the bits of a NaN. `None` if it is not.
     fn agrees(&self, bytes: &[u8], element: usize) -> Option<bool> {
         let range = element * self.size..(element + 1) * self.size;

@@ -1,6 +1,8 @@
 //! The answer about a kernel, as lines of text.
 
-use crate::{Computation, Element, KernelAnswer, Nearest, Parted, Parting, PolicyText, SeenKernel, Thread};
+use crate::{
+    Computation, DifferingElement, Element, FirstDifference, KernelAnswer, Nearest, ObservedRun, PolicyText, Thread,
+};
 use roundonce_isa::grouped;
 use roundonce_why::{COLUMNS, Line, Outcome, Role, wrap};
 
@@ -17,7 +19,7 @@ impl KernelAnswer {
         self.seen.iter().all(|seen| seen.outcome != Outcome::None)
     }
 
-    /// The answer for a reader: what gives the seen bits first, then where it parts from the kernel as written.
+    /// The answer for a reader: what gives the seen bits first, then where it first differs from the kernel as written.
     pub fn lines(&self) -> Vec<Line> {
         let policies = match self.policies {
             1 => "run as written".to_owned(),
@@ -65,7 +67,7 @@ impl KernelAnswer {
     }
 }
 
-impl SeenKernel {
+impl ObservedRun {
     fn lines(&self, lines: &mut Vec<Line>) {
         let all = elements(self.elements);
         let simplest = self.explanations.first();
@@ -97,9 +99,9 @@ impl SeenKernel {
         if let Some(nearest) = &self.nearest {
             nearest.lines(self.elements, lines);
         }
-        if let Some(parted) = &self.parting {
+        if let Some(element) = &self.first_difference {
             lines.push(Line::default());
-            parted.lines(if self.nearest.is_some() { "by the nearest" } else { "by policy 1" }, lines);
+            element.lines(if self.nearest.is_some() { "by the nearest" } else { "by policy 1" }, lines);
         }
     }
 }
@@ -157,7 +159,7 @@ impl Element {
     }
 }
 
-impl Parted {
+impl DifferingElement {
     fn lines(&self, policy: &str, lines: &mut Vec<Line>) {
         let element = &self.element;
         let text = format!(
@@ -179,7 +181,7 @@ impl Parted {
     }
 }
 
-impl Parting {
+impl FirstDifference {
     /// The instruction, and what it gave on either side.
     pub(crate) fn lines(&self, sides: [&str; 2], lines: &mut Vec<Line>) {
         if let Some(through) = self.through {
@@ -204,7 +206,7 @@ impl Computation {
     fn lines(&self, lines: &mut Vec<Line>) {
         lines.push(Line::of(Role::Strong, format!("  {}", self.instruction)));
         for worked in &self.worked {
-            lines.push(Line::of(Role::Label, format!(" {}", worked.what)));
+            lines.push(Line::of(Role::Label, format!(" {}", worked.what.name())));
             worked.component.worked_lines(worked.kind, lines);
         }
         if self.worked.is_empty() {
