@@ -115,10 +115,9 @@ pub fn rare_for_expressions(traits: &ExpressionTraits) -> Vec<Vec<Deviation>> {
         all.extend(methods.map(|method| vec![Deviation::Flush(None), method]));
     }
     all.extend([vec![Deviation::OtherNan], vec![Deviation::OtherZero]]);
-    if only == Some(ArithOp::MulAdd) && format == Format::F32 {
-        all.push(vec![Deviation::TruncatedProduct]);
-    }
     if let Some(op) = only {
+        all.extend((op == ArithOp::MulAdd).then(|| vec![Deviation::TruncatedProduct]));
+        all.extend((format.width() == 16).then(|| vec![Deviation::WideEachOperation(Format::F64)]));
         all.extend((op != ArithOp::Mul).then(|| vec![Deviation::NegateAddend]));
         all.push(vec![Deviation::NegateProduct]);
     }

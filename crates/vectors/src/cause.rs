@@ -7,8 +7,8 @@ use roundonce_deviate::cover::{Matcher, NanMatch, Preference, Search, cover};
 use roundonce_deviate::{Deviation, EvalModel, Scope, for_instructions};
 
 use crate::block::Vector;
+use crate::instruction::{Criterion, InstructionUnderTest, PROFILE};
 use crate::report::{Example, Group};
-use crate::subject::{Law, PROFILE, Subject};
 
 /// Failures beyond these are counted, not looked into.
 pub(crate) const MOST_EXAMINED: u64 = 100_000;
@@ -41,9 +41,9 @@ struct Tally {
 struct Models(Vec<(usize, EvalModel)>);
 
 impl Models {
-    fn of(subject: &Subject, candidates: &[Vec<Deviation>]) -> Models {
+    fn of(subject: &InstructionUnderTest, candidates: &[Vec<Deviation>]) -> Models {
         let mut right = EvalModel::of(subject.recipe().operation, &PROFILE);
-        if subject.law == Law::AnyNan {
+        if subject.criterion == Criterion::AnyNan {
             right = right.accepting_any_nan();
         }
         let mut all: Vec<(usize, EvalModel)> = Vec::new();
@@ -61,7 +61,7 @@ impl Models {
 }
 
 /// Whether an instruction so evaluated gives a vector's result.
-fn gives(model: &EvalModel, subject: &Subject, vector: &Vector) -> bool {
+fn gives(model: &EvalModel, subject: &InstructionUnderTest, vector: &Vector) -> bool {
     let format = subject.recipe().operation.format;
     vector.result.components().iter().enumerate().all(|(component, &observed)| {
         let mut operands = [0; 3];
@@ -78,7 +78,7 @@ pub(crate) struct Failures {
     candidates: Vec<Vec<Deviation>>,
     tallies: HashMap<Key, Tally>,
     examined: u64,
-    passing: Vec<(usize, Subject, Vector)>,
+    passing: Vec<(usize, InstructionUnderTest, Vector)>,
     models: HashMap<usize, Models>,
 }
 
@@ -106,7 +106,7 @@ impl Failures {
     }
 
     /// Looks into a failing vector of the `subject`th instruction.
-    pub(crate) fn add(&mut self, index: usize, subject: &Subject, vector: &Vector, example: Example) {
+    pub(crate) fn add(&mut self, index: usize, subject: &InstructionUnderTest, vector: &Vector, example: Example) {
         self.examined += 1;
         let key = self.key(index, subject, vector);
         let tally = self.tallies.entry(key).or_insert_with(|| Tally { count: 0, first: example.clone() });
@@ -116,7 +116,7 @@ impl Failures {
         }
     }
 
-    fn key(&mut self, index: usize, subject: &Subject, vector: &Vector) -> Key {
+    fn key(&mut self, index: usize, subject: &InstructionUnderTest, vector: &Vector) -> Key {
         let right = subject.evaluate(&vector.operands);
         if right.value == vector.result
             && let Some(flags) = vector.flags
@@ -151,7 +151,7 @@ impl Failures {
         PASSING_OF_A_BLOCK.min(MOST_PASSING - self.passing.len())
     }
     /// Keeps a passing vector.
-    pub(crate) fn keep_passing(&mut self, index: usize, subject: &Subject, vector: Vector) {
+    pub(crate) fn keep_passing(&mut self, index: usize, subject: &InstructionUnderTest, vector: Vector) {
         self.passing.push((index, subject.clone(), vector));
     }
 

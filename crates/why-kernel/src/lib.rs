@@ -23,7 +23,7 @@ use roundonce_ir::{AtomicKind, Kernel, Op};
 use roundonce_isa::{hex_bits, shortest_decimal};
 use serde::Serialize;
 
-pub use compare::{BufferDifferences, KernelComparison, KernelPair, SharedBuffer, compare_kernels};
+pub use compare::{BufferDifferences, Equality, KernelComparison, KernelPair, SharedBuffer, compare_kernels};
 use first_difference::first_difference;
 pub use first_difference::{Computation, FirstDifference, Thread, WorkedExample};
 pub use policy::{DeviationText, Freedom};

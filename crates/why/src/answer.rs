@@ -32,7 +32,7 @@ pub struct Answer {
     pub as_written: EvaluationText,
     /// What each seen value comes from.
     pub seen: Vec<ObservedAnswer>,
-    /// One sentence about the cause, then where the first two seen values part.
+    /// One sentence about the cause, then where the evaluations of the first two values differ.
     pub cause: Vec<String>,
 }
 
@@ -149,7 +149,7 @@ pub(crate) fn describe(deviations: &[Deviation]) -> String {
     }
 }
 
-/// One sentence for each seen value's simplest explanation, then how far the first two lie apart and where they part.
+/// One sentence for each seen value's simplest explanation, then how far the first two are apart and where they first differ.
 fn cause(seen: &[ObservedValue], found: &[Vec<&Explanation>], profile: &Profile) -> Vec<String> {
     let explained: Vec<(&ObservedValue, &Explanation)> =
         seen.iter().zip(found).filter_map(|(seen, found)| Some((seen, *found.first()?))).collect();
@@ -165,7 +165,7 @@ fn cause(seen: &[ObservedValue], found: &[Vec<&Explanation>], profile: &Profile)
     sentences
 }
 
-/// How far two results lie apart, and the first operation in which their evaluations do.
+/// How far two results are apart, and the first operation in which their evaluations differ.
 fn difference(one: &Explanation, other: &Explanation, profile: &Profile) -> Vec<String> {
     let format = one.result.format;
     let mut sentences = Vec::new();

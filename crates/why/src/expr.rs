@@ -264,7 +264,7 @@ fn literal_length(text: &str) -> usize {
 }
 
 impl Expr {
-    /// The type that C's rules give it: the wider of its operands' types, f32 where f16 meets bf16.
+    /// The type that C's rules give it: the wider of its operands' types, f32 for f16 with bf16.
     pub fn format(&self) -> Format {
         match self {
             Expr::Value(value, _) => value.format,

@@ -86,7 +86,7 @@ fn fusible(expr: &Expr, format: Format) -> Option<(bool, &Expr, &Expr)> {
     }
 }
 
-/// For each sum in the expression, in the order in which a plan meets them, what may be fused.
+/// For each sum in the expression, in the order in which a plan visits them, what may be fused.
 pub(crate) fn fusion_choices(expr: &Expr) -> Vec<Vec<Fusion>> {
     let mut choices = Vec::new();
     collect(expr, &mut choices);
@@ -239,7 +239,7 @@ impl<I: Iterator<Item = Fusion>> Builder<I> {
     }
 }
 
-/// The most terms of a sum that are reordered: ten thousand orders and more lie beyond.
+/// The most terms of a sum that are reordered: beyond, there are more than ten thousand orders.
 const MAX_TERMS: usize = 6;
 
 /// The expression with its outermost sum taken in every other order (additions commute, so that orders differ only in

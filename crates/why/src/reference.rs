@@ -1,4 +1,4 @@
-//! Somebody's own multiply-add held against the instruction it stands for: what does it really compute?
+//! A multiply-add of one's own compared with the instruction it stands for: what does it really compute?
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::diff::{OPERANDS, directed_inputs};
 use crate::search::Options;
 use crate::text::{Line, Role, wrap};
 
-/// Inputs of an instruction of one component that tell evaluations apart, and the expression behind it.
+/// Inputs of an instruction of one component on which evaluations differ, and the expression that it is.
 #[derive(Clone, Debug)]
 pub struct ReferenceTest {
     operation: Operation,

@@ -1,4 +1,4 @@
-//! Every answer as a sentence for each thing that was seen, for whoever lists findings.
+//! Every answer as a sentence for each thing that was observed, for a list of findings.
 
 use roundonce_isa::grouped;
 use serde::Serialize;

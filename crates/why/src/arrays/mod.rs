@@ -232,7 +232,7 @@ impl Question {
     }
 }
 
-/// Finds, for each seen array, the evaluations behind its elements. `progress` is told how many elements of one
+/// Finds, for each seen array, the evaluations behind its elements. `progress` receives how many elements of one
 /// candidate were done.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 //! Are two computations bit-equal on all inputs? Proved, or the first input that shows that they are not.
 //!
 //! Reading order: [`Side`] (what is compared), `search.rs` (inputs, one block after the other), `shrink.rs` (the smallest
-//! input that tells them apart), `solver.rs` (the question for an SMT solver), [`Witnesses`] (what shows a choice that a
+//! input on which they differ), `solver.rs` (the question for an SMT solver), [`Witnesses`] (what shows a choice that a
 //! module leaves open), [`files`] (arrays of results).
 //!
 //! What this is not: a proof for more than 32 bits of input, unless both sides are the same operations or a solver is
@@ -131,7 +131,7 @@ fn normal(plan: &Plan, operations: &[Operation], any_nan: bool, profile: &Profil
                 Ref::Op(at) => spelled[at].clone(),
             })
             .collect();
-        // Factors commute, and so do terms of one format whose signs go along, where a NaN does not tell which came
+        // Factors commute, and so do terms of one format whose signs go along, where a NaN does not show which came
         // first.
         if any_nan && operation.source_format == operation.format || commutes(&operation, profile) {
             match operation.op {
@@ -249,7 +249,7 @@ impl Default for Budget {
 }
 
 /// Compares two computations. `solve` is asked where nothing else decides: it may hand the query to an SMT solver, and
-/// says its name where that proves them equal; `progress` is told of inputs tried.
+/// says its name where that proves them equal; `progress` receives the inputs tried.
 ///
 /// # Errors
 /// If a name has a different type on each side, or the results have.

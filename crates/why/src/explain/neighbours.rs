@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::Number;
 use crate::search::ulps;
 
-/// Another way to compute on the same operands.
+/// Another instruction on the same operands.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Neighbour {
     /// What is different.
