@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use libfuzzer_sys::fuzz_target;
 use roundonce::Profile;
-use roundonce::why::{Options, Seen, answer, parse_expr, parse_typed};
+use roundonce::why::{ObservedValue, Options, answer, parse_expr, parse_typed};
 
 fuzz_target!(|text: &str| {
     let mut parts = text.splitn(5, '|');
@@ -20,7 +20,7 @@ fuzz_target!(|text: &str| {
         return;
     }
     let Ok(expr) = parse_expr(expression, &names) else { return };
-    let seen: Vec<Seen> = parts.next().and_then(|text| Seen::parse(text).ok()).into_iter().collect();
+    let seen: Vec<ObservedValue> = parts.next().and_then(|text| ObservedValue::parse(text).ok()).into_iter().collect();
     if let Ok(answer) = answer(&expr, &seen, Options { reassociate: true, ..Options::default() }, &Profile::NVIDIA) {
         assert!(!answer.lines().is_empty());
     }

@@ -13,7 +13,7 @@ use roundonce::ir::{Param, Passing, Scalar};
 use roundonce::kernel::{self, Choice, LaneValues, Lanes, Ready, Refusal, Source};
 use roundonce::spirv::{Assume, Environment};
 use roundonce::why::diff::Witnesses;
-use roundonce::why_kernel::{Experiment, Freedom, Observation, SeenArray, answer_kernel};
+use roundonce::why_kernel::{Experiment, Freedom, Observation, ObservedBuffer, answer_kernel};
 use roundonce::{Profile, ptx, sass, spirv};
 
 use crate::error::{self, Finding};
@@ -330,10 +330,10 @@ pub(crate) fn why_kernel(py: Python<'_>, asked: Asked<'_>, saw: Vec<Vec<Seen>>) 
             return Err(wrong(message));
         }
         let format = format.and_then(|name| named(&name));
-        Ok(SeenArray { name, parameter, arg, bytes: bytes.to_vec(), size, format, shape })
+        Ok(ObservedBuffer { name, parameter, arg, bytes: bytes.to_vec(), size, format, shape })
     };
     let observations = saw.into_iter().map(|arrays| {
-        let arrays = arrays.into_iter().map(seen).collect::<PyResult<Vec<SeenArray>>>()?;
+        let arrays = arrays.into_iter().map(seen).collect::<PyResult<Vec<ObservedBuffer>>>()?;
         Ok(Observation { arrays })
     });
     let observations = observations.collect::<PyResult<Vec<Observation>>>()?;

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use roundonce::{Target, parse_sm};
 use roundonce_vectors::sweep::{Manifest, Sweep as Inner};
-use roundonce_vectors::{Observer, Options, Report, Subject, verify_file, verify_stream};
+use roundonce_vectors::{Observer, Options, Report, InstructionUnderTest, verify_file, verify_stream};
 
 use crate::error;
 
@@ -53,7 +53,7 @@ pub(crate) fn verify(
         sm: target.map(parse_sm).transpose().map_err(|problem| error::whole(py, problem))?,
         ptx: version.map(str::parse).transpose().map_err(|problem| error::whole(py, problem))?,
     };
-    let instruction = instruction.map(|spelling| Subject::of(spelling, &target)).transpose();
+    let instruction = instruction.map(|spelling| InstructionUnderTest::of(spelling, &target)).transpose();
     let options = Options { instruction: instruction.map_err(|finding| error::of_finding(py, &finding))?, target };
     let mut bad = Bad::default();
     let report = py.detach(|| match &what {

@@ -1,7 +1,7 @@
 //! `bits`: one number taken apart.
 
 use clap::Args;
-use roundonce::why::{Anatomy, parse_typed};
+use roundonce::why::{BitFields, parse_typed};
 
 use crate::output::{self, Format, FormatArgument};
 use crate::{Ended, Failure, Status};
@@ -17,14 +17,14 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
     let (value, exact) = parse_typed(&arguments.value).map_err(Failure::Input)?;
-    let anatomy = Anatomy::of(&arguments.value, value);
+    let fields = BitFields::of(&arguments.value, value);
     if !exact {
-        let ty = anatomy.ty;
+        let ty = fields.ty;
         output::note(&format!("`{}` is not exact in {ty}: rounded once, to nearest even", arguments.value));
     }
     match arguments.format.format {
-        Format::Json => output::json(&anatomy)?,
-        Format::Text => output::lines(&anatomy.lines())?,
+        Format::Json => output::json(&fields)?,
+        Format::Text => output::lines(&fields.lines())?,
     }
     Ok(Status::Done)
 }

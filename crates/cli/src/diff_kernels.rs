@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use roundonce::arith::Format as Lane;
-use roundonce::why_kernel::{BufferDifferences, KernelPair, SharedBuffer, compare_kernels};
+use roundonce::why_kernel::{BufferDifferences, Equality, KernelPair, SharedBuffer, compare_kernels};
 
 use crate::launch::{Language, LaunchArguments, Prepared};
 use crate::output::{self, Format};
@@ -49,7 +49,7 @@ pub(crate) fn run(files: [&Path; 2], arguments: &LaunchArguments, plot: Option<&
         Format::Json => output::json(&comparison)?,
         Format::Text => output::lines(&comparison.lines())?,
     }
-    Ok(if comparison.verdict == "different" { Status::Found } else { Status::Done })
+    Ok(if comparison.equality == Equality::Different { Status::Found } else { Status::Done })
 }
 
 /// The buffers of both: of listings the registers that both write, otherwise the parameters of one position.

@@ -3,7 +3,7 @@
 //! Exit status: 0 done, equal, valid; 1 a finding; 2 usage or unreadable input; 3 a construct that is not supported.
 
 mod allowed;
-mod answered;
+mod answer_output;
 mod array;
 mod asm;
 mod bits;

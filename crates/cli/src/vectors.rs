@@ -4,7 +4,9 @@ use std::io::stdin;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use roundonce_vectors::{Format as FileFormat, Generated, Observer, Options, Subject, verify_file, verify_stream};
+use roundonce_vectors::{
+    Format as FileFormat, Generated, InstructionUnderTest, Observer, Options, verify_file, verify_stream,
+};
 
 use crate::output::{self, Format, FormatArgument, TargetArguments};
 use crate::progress::Progress;
@@ -106,7 +108,7 @@ impl Observer for Watch {
 fn verify(arguments: &Verify) -> Ended {
     let Verify { file, instruction, target, format } = arguments;
     let target = target.target();
-    let instruction = instruction.as_ref().map(|spelling| Subject::of(spelling, &target)).transpose()?;
+    let instruction = instruction.as_ref().map(|spelling| InstructionUnderTest::of(spelling, &target)).transpose()?;
     let options = Options { instruction, target };
     let mut watch = Watch::default();
     let report = if file == Path::new("-") {

@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use roundonce::Profile;
-use roundonce::why::{CASES, Case, ExprError, Line, Options, Role, Seen, Typed, answer, parse_expr, parse_typed};
+use roundonce::why::{
+    CASES, Case, ExprError, Line, ObservedValue, Options, Role, Typed, answer, parse_expr, parse_typed,
+};
 use serde::Serialize;
 
 use crate::launch::{Language, LaunchArguments};
 use crate::output;
 use crate::report::Format;
-use crate::{Ended, Failure, Status, answered, why_arrays, why_kernel, why_reference};
+use crate::{Ended, Failure, Status, answer_output, why_arrays, why_kernel, why_reference};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -99,10 +101,12 @@ fn ask(expression: &str, inputs: &[String], saw: &[String], options: Options, fo
         }
     }
     let expr = parse_expr(expression, &names).map_err(|error| underlined(expression, &error))?;
-    let seen = saw.iter().map(|text| Seen::parse(text).map_err(|problem| Failure::Input(format!("--saw: {problem}"))));
-    let seen = seen.collect::<Result<Vec<Seen>, Failure>>()?;
+    let seen = saw
+        .iter()
+        .map(|text| ObservedValue::parse(text).map_err(|problem| Failure::Input(format!("--saw: {problem}"))));
+    let seen = seen.collect::<Result<Vec<ObservedValue>, Failure>>()?;
     let answer = answer(&expr, &seen, options, &Profile::NVIDIA).map_err(Failure::Unsupported)?;
-    answered::write(&answer, None, format)
+    answer_output::write(&answer, None, format)
 }
 
 /// What is wrong with an expression, with its place marked.

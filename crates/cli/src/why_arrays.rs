@@ -13,7 +13,7 @@ use crate::plot::{self, Comparison};
 use crate::progress::Progress;
 use crate::report::Format;
 use crate::why::{read_value, split_input, underlined};
-use crate::{Ended, Failure, answered};
+use crate::{Ended, Failure, answer_output};
 
 /// Whether a value is the name of an array's file.
 pub(crate) fn is_array(text: &str) -> bool {
@@ -81,5 +81,5 @@ pub(crate) fn ask(
         });
         plot::write(path, &compared.collect::<Result<Vec<_>, String>>().map_err(Failure::Input)?)?;
     }
-    answered::write(&answer, None, format)
+    answer_output::write(&answer, None, format)
 }

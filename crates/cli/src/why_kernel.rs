@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use roundonce::arith::Format as Lane;
-use roundonce::why_kernel::{Experiment, Freedom, Observation, SeenArray, answer_kernel};
+use roundonce::why_kernel::{Experiment, Freedom, Observation, ObservedBuffer, answer_kernel};
 
 use crate::array::{Array, Header};
 use crate::launch::{Language, LaunchArguments, Prepared};
 use crate::progress::Progress;
 use crate::report::Format;
 use crate::run::failed;
-use crate::{Ended, Failure, Status, answered};
+use crate::{Ended, Failure, Status, answer_output};
 
 impl Language {
     /// What a compiler or the hardware may do otherwise than the kernel says.
@@ -39,7 +39,7 @@ pub(crate) fn ask(file: &Path, launch: &LaunchArguments, saw: &[String], format:
         Ok(answer) => answer,
         Err(error) => return failed(file, &error).map(|()| Status::Found),
     };
-    answered::write(&answer, Some(file), format)
+    answer_output::write(&answer, Some(file), format)
 }
 
 /// The arrays seen, by the runs that they are of: a buffer seen again is of another run.
@@ -56,18 +56,18 @@ fn observations(prepared: &Prepared, saw: &[String]) -> Result<Vec<Observation>,
             Failure::Input(format!("--saw `{text}` is not P=FILE.npy: whose buffer is it? such as --saw y={text}"))
         })?;
         let arg = prepared.buffer("--saw", name)?;
-        let seen = seen(prepared, arg, prepared.name(arg, name), Path::new(file))?;
+        let observed = observed(prepared, arg, prepared.name(arg, name), Path::new(file))?;
         let time = times.entry(arg).or_default();
         match observations.get_mut(*time) {
-            Some(observation) => observation.arrays.push(seen),
-            None => observations.push(Observation { arrays: vec![seen] }),
+            Some(observation) => observation.arrays.push(observed),
+            None => observations.push(Observation { arrays: vec![observed] }),
         }
         *time += 1;
     }
     Ok(observations)
 }
 
-fn seen(prepared: &Prepared, arg: usize, parameter: &str, file: &Path) -> Result<SeenArray, Failure> {
+fn observed(prepared: &Prepared, arg: usize, parameter: &str, file: &Path) -> Result<ObservedBuffer, Failure> {
     let fault = |problem: String| Failure::Input(format!("{}: {problem}", file.display()));
     let Array { header, bytes, .. } = Array::read(file)?;
     if header.fortran {
@@ -80,7 +80,7 @@ fn seen(prepared: &Prepared, arg: usize, parameter: &str, file: &Path) -> Result
     }
     let shape = header.shape.iter().map(|&length| length as usize).collect();
     let name = file.display().to_string();
-    Ok(SeenArray { name, parameter: parameter.to_owned(), arg, bytes, size, format, shape })
+    Ok(ObservedBuffer { name, parameter: parameter.to_owned(), arg, bytes, size, format, shape })
 }
 
 /// What an array's elements are, `None` for integers, and their bytes.

@@ -1,4 +1,4 @@
-//! `why --test-reference`: somebody's own multiply-add, run on inputs that tell evaluations apart.
+//! `why --test-reference`: a multiply-add of one's own, run on inputs on which evaluations differ.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use roundonce::arith::Format as Lane;
 use roundonce::isa::hex_bits;
-use roundonce::why::{Line, Trial, TrialAnswer, Verdict};
+use roundonce::why::{Line, Outcome, ReferenceReport, ReferenceTest, Verdict};
 use roundonce::{Profile, Target, instruction};
 
 use serde::Serialize;
 
-use crate::answered::{self, Answered};
+use crate::answer_output::{self, AnswerOutput};
 use crate::report::Format;
 use crate::{Ended, Failure};
 
@@ -28,38 +28,38 @@ pub(crate) fn run(command: &str, spelling: &str, format: Format) -> Ended {
         let message = format!("`{spelling}` has several results: a reference is tried on instructions of one");
         return Err(Failure::Unsupported(message));
     }
-    let trial = Trial::new(recipe.operation, CASES).map_err(Failure::Unsupported)?;
+    let test = ReferenceTest::new(recipe.operation, CASES).map_err(Failure::Unsupported)?;
     let formats: Vec<Lane> = (0..recipe.operation.op.arity()).map(|at| recipe.operation.operand_format(at)).collect();
     let line = |case: Vec<u64>| {
         let texts: Vec<String> =
             case.iter().zip(&formats).map(|(&bits, format)| hex_bits(format.width(), bits)).collect();
         texts.join(" ")
     };
-    let lines: Vec<String> = trial.cases().map(line).collect();
+    let lines: Vec<String> = test.cases().map(line).collect();
     let results = answers(command, &lines, recipe.operation.format)?;
-    let answer = trial.answer(&results, &Profile::NVIDIA).map_err(Failure::Input)?;
-    answered::write(&Tried { answer, what: format!("`{command}` for {spelling}") }, None, format)
+    let answer = test.answer(&results, &Profile::NVIDIA).map_err(Failure::Input)?;
+    answer_output::write(&Tried { answer, what: format!("`{command}` for {spelling}") }, None, format)
 }
 
 /// The answer about a reference, and what it is about.
 #[derive(Serialize)]
 struct Tried {
     #[serde(flatten)]
-    answer: TrialAnswer,
+    answer: ReferenceReport,
     #[serde(skip)]
     what: String,
 }
 
-impl Answered for Tried {
+impl AnswerOutput for Tried {
     fn lines(&self) -> Vec<Line> {
         self.answer.lines(&self.what)
     }
     fn verdicts(&self) -> Vec<Verdict> {
-        let outcome = if self.explained() { "one" } else { "none" };
+        let outcome = if self.explained() { Outcome::One } else { Outcome::None };
         vec![Verdict { saw: self.what.clone(), outcome, sentence: self.answer.sentence(&self.what), line: None }]
     }
     fn explained(&self) -> bool {
-        self.answer.acquitted()
+        self.answer.is_correct()
     }
 }
 

@@ -11,7 +11,10 @@ use roundonce::arith::Format;
 use roundonce::exec::{Arg, Buffer, Launch, Options};
 use roundonce::ir::Program;
 use roundonce::kernel::{Choice, LaneValues, Ready, Source, lanes};
-use roundonce::why_kernel::{ChangeText, Experiment, Freedom, KernelAnswer, Observation, SeenArray, answer_kernel};
+use roundonce::why::Outcome;
+use roundonce::why_kernel::{
+    DeviationText, Experiment, Freedom, KernelAnswer, Observation, ObservedBuffer, answer_kernel,
+};
 use roundonce_oracle::rational::judge;
 use roundonce_oracle::{Direction, Layout, Shape, Spec};
 
@@ -122,7 +125,7 @@ fn seen(kernel: &Kernel, first: usize, outputs: &[&str], results: &[BTreeMap<Str
             }
             _ => first + usize::from(*name == "z"),
         };
-        SeenArray {
+        ObservedBuffer {
             name: format!("{name}.npy"),
             parameter: (*name).to_owned(),
             arg,
@@ -192,9 +195,9 @@ fn named_all(kernel: &Kernel, plants: &str) -> Vec<(&'static str, Vec<u32>, Opti
     all
 }
 
-fn found(changes: &[ChangeText]) -> Vec<(&'static str, Vec<u32>, Option<String>)> {
-    let text = |change: &ChangeText| (change.kind, change.lines.clone(), change.mode.map(str::to_owned));
-    let mut all: Vec<_> = changes.iter().map(text).collect();
+fn found(deviations: &[DeviationText]) -> Vec<(&'static str, Vec<u32>, Option<String>)> {
+    let text = |one: &DeviationText| (one.kind, one.lines.clone(), one.mode.map(str::to_owned));
+    let mut all: Vec<_> = deviations.iter().map(text).collect();
     all.sort();
     all
 }
@@ -210,13 +213,13 @@ fn every_planted_policy_is_named() {
             let results = run(&kernel, inputs, plant);
             let answer = ask(&kernel, inputs, |first| vec![seen(&kernel, first, &kernel.outputs(), &results)]);
             let seen = &answer.seen[0];
-            let explanations: Vec<_> = seen.explanations.iter().map(|policy| found(&policy.changes)).collect();
-            if seen.outcome != "one" || explanations != [named_all(&kernel, plant)] {
-                wrong.push(format!("{language:?} `{text}`: planted `{plant}`: {} {explanations:?}", seen.outcome));
+            let explanations: Vec<_> = seen.explanations.iter().map(|policy| found(&policy.deviations)).collect();
+            if seen.outcome != Outcome::One || explanations != [named_all(&kernel, plant)] {
+                wrong.push(format!("{language:?} `{text}`: planted `{plant}`: {:?} {explanations:?}", seen.outcome));
                 continue;
             }
             // Where it parts: an element of the machine's, and an instruction whose result the judge confirms.
-            let Some(parted) = &seen.parting else {
+            let Some(parted) = &seen.first_difference else {
                 assert_eq!(*plant, "", "`{text}`: nothing said of where `{plant}` parts");
                 continue;
             };
@@ -270,18 +273,18 @@ fn ambiguity_is_told() {
         let results = run(&kernel, *given, plant);
         let answer = ask(&kernel, *given, |first| vec![seen(&kernel, first, outputs, &results)]);
         let mut explanations: Vec<_> =
-            answer.seen[0].explanations.iter().map(|policy| found(&policy.changes)).collect();
+            answer.seen[0].explanations.iter().map(|policy| found(&policy.deviations)).collect();
         let mut expected: Vec<_> = expected.iter().map(|plants| named_all(&kernel, plants)).collect();
         explanations.sort();
         expected.sort();
-        assert_eq!((answer.seen[0].outcome, explanations), ("ambiguous", expected), "`{text}`: `{plant}`");
+        assert_eq!((answer.seen[0].outcome, explanations), (Outcome::Ambiguous, expected), "`{text}`: `{plant}`");
     }
     // What changes nothing that was seen is no explanation beside the kernel as written.
     let kernel = ptx(BUTTERFLY);
     let results = run(&kernel, ordinary, "fuse p z");
     let answer = ask(&kernel, ordinary, |first| vec![seen(&kernel, first, &["y"], &results)]);
-    assert_eq!(answer.seen[0].outcome, "one");
-    assert!(answer.seen[0].explanations[0].changes.is_empty());
+    assert_eq!(answer.seen[0].outcome, Outcome::One);
+    assert!(answer.seen[0].explanations[0].deviations.is_empty());
 }
 
 /// What no policy gives: that is said, with what comes nearest and what is left.
@@ -290,7 +293,7 @@ fn what_nothing_gives_is_told() {
     let kernel = Kernel::new(Language::Ptx, Layout::F32, 1, AXPY);
     let none = |results: Vec<BTreeMap<String, u64>>| {
         let answer = ask(&kernel, inputs, |first| vec![seen(&kernel, first, &["y"], &results)]);
-        assert_eq!(answer.seen[0].outcome, "none");
+        assert_eq!(answer.seen[0].outcome, Outcome::None);
         assert!(!answer.explained() && answer.seen[0].explanations.is_empty());
         answer.seen[0].clone()
     };
@@ -300,7 +303,7 @@ fn what_nothing_gives_is_told() {
     let mut odd = fused.clone();
     *odd[5].get_mut("y").unwrap() ^= 1;
     let nearest = none(odd).nearest.unwrap();
-    assert_eq!(found(&nearest.policy.changes), named_all(&kernel, "fuse p y"));
+    assert_eq!(found(&nearest.policy.deviations), named_all(&kernel, "fuse p y"));
     assert_eq!((nearest.explained, nearest.first_unexplained.index[0]), (THREADS - 1, 5));
     assert_eq!(nearest.first_unexplained.ulps, Some(1));
     let thread = nearest.first_unexplained.thread.unwrap();
@@ -325,7 +328,7 @@ fn every_observation_has_its_own_answer() {
     let answer = ask(&kernel, inputs, |first| {
         [&gpu, &cpu].into_iter().map(|results| seen(&kernel, first, &["y", "z"], results)).collect()
     });
-    let explanations: Vec<_> = answer.seen.iter().map(|seen| found(&seen.explanations[0].changes)).collect();
+    let explanations: Vec<_> = answer.seen.iter().map(|seen| found(&seen.explanations[0].deviations)).collect();
     assert_eq!(explanations, [named_all(&kernel, "fuse-every"), named_all(&kernel, "flush")]);
     assert_eq!(answer.seen[0].elements, 2 * THREADS);
 }
@@ -363,13 +366,13 @@ fn reasons_for_doubt_are_told() {
     results[0].insert("y".to_owned(), total);
     let answer = ask(&sum, ordinary, |first| vec![seen(&sum, first, &["y"], &results)]);
     assert_eq!(answer.seen[0].explanations.len(), 1);
-    assert_eq!(answer.seen[0].explanations[0].changes[0].kind, "fuse");
+    assert_eq!(answer.seen[0].explanations[0].deviations[0].kind, "fuse");
     assert_eq!(answer.unordered, [15]);
     assert!(answer.not_exact.is_empty());
 
     let approximate = with("ex2.approx.f32 %y, %y; add.u64 %base, %base, %at; st.global.f32 [%base], %y;");
     let answer = ask(&approximate, ordinary, |first| vec![seen(&approximate, first, &["y"], &fused)]);
-    assert_eq!(answer.seen[0].outcome, "none");
+    assert_eq!(answer.seen[0].outcome, Outcome::None);
     assert_eq!(answer.not_exact.get("ex2.approx.f32"), Some(&(THREADS as u64)));
     let text: Vec<String> = answer.lines().iter().map(ToString::to_string).collect();
     assert!(text.join(" ").contains("only approximates (ex2.approx.f32 × 96)"), "{text:?}");
@@ -383,7 +386,7 @@ fn larger_sets_are_found() {
     let plants = "fuse p s + fuse q r + fuse v y";
     let results = run(&kernel, inputs, plants);
     let answer = ask(&kernel, inputs, |first| vec![seen(&kernel, first, &["y"], &results)]);
-    let explanations: Vec<_> = answer.seen[0].explanations.iter().map(|policy| found(&policy.changes)).collect();
+    let explanations: Vec<_> = answer.seen[0].explanations.iter().map(|policy| found(&policy.deviations)).collect();
     assert_eq!(explanations, [named_all(&kernel, plants)]);
 }
 
@@ -410,8 +413,8 @@ fn the_instruction_may_be_another_threads() {
     let swapped: Vec<_> = (0..THREADS).map(|thread| fused[thread ^ 3].clone()).collect();
     let kernel = Kernel { text: text.to_owned(), ..Kernel::new(Language::Ptx, Layout::F32, 1, AXPY) };
     let answer = ask(&kernel, inputs, |first| vec![seen(&kernel, first, &["y"], &swapped)]);
-    assert_eq!(answer.seen[0].outcome, "one");
-    let parted = answer.seen[0].parting.as_ref().unwrap();
+    assert_eq!(answer.seen[0].outcome, Outcome::One);
+    let parted = answer.seen[0].first_difference.as_ref().unwrap();
     let at = parted.at.as_ref().unwrap();
     assert_eq!(at.second.instruction, "add.f32 %y, %p, %c");
     let through = at.through.unwrap();

@@ -5,7 +5,7 @@ use roundonce::arith::Format;
 use roundonce::array::{Operand, PART, Results};
 use roundonce::isa::hex_bits;
 
-use crate::subject::Subject;
+use crate::instruction::InstructionUnderTest;
 
 /// Components of one width, as bits; those of a packed value follow one another, the lowest first.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -95,7 +95,7 @@ pub struct Vector {
     pub operands: Vec<Value>,
     /// The result.
     pub result: Value,
-    /// The exceptions, as TestFloat writes them, where the vector tells.
+    /// The exceptions, as TestFloat writes them, where the vector has them.
     pub flags: Option<u8>,
 }
 
@@ -106,7 +106,7 @@ pub(crate) struct Block {
     pub(crate) rows: Vec<u64>,
     /// The operands, then the result.
     pub(crate) columns: Vec<Lanes>,
-    /// The exceptions; empty where they are not told.
+    /// The exceptions; empty where the vectors have none.
     pub(crate) flags: Vec<u8>,
 }
 
@@ -115,7 +115,7 @@ impl Block {
     pub(crate) const fn capacity(lanes: u32) -> usize {
         PART / lanes as usize
     }
-    pub(crate) fn new(subject: &Subject) -> Block {
+    pub(crate) fn new(subject: &InstructionUnderTest) -> Block {
         let columns = (0..=subject.arity()).map(|column| Lanes::of(subject.format(column))).collect();
         Block { rows: Vec::new(), columns, flags: Vec::new() }
     }

@@ -1,13 +1,14 @@
-//! Failures by cause: which machines give the seen results, and the fewest causes that explain them all.
+//! Failures by cause: which deviations give the observed results, and the fewest that explain them all.
 
 use std::collections::HashMap;
 
 use roundonce::arith::{Flags, Underflow};
+use roundonce_deviate::cover::{Matcher, NanMatch, Preference, Search, cover};
+use roundonce_deviate::{Deviation, EvalModel, Scope, for_instructions};
 
 use crate::block::Vector;
-use crate::machine::{Cause, Machine};
+use crate::instruction::{Criterion, InstructionUnderTest, PROFILE};
 use crate::report::{Example, Group};
-use crate::subject::{PROFILE, Subject};
 
 /// Failures beyond these are counted, not looked into.
 pub(crate) const MOST_EXAMINED: u64 = 100_000;
@@ -16,33 +17,11 @@ const MOST_PASSING: usize = 4096;
 /// Of one block, so that the sample is of more than one instruction.
 const PASSING_OF_A_BLOCK: usize = 1024;
 
-/// One thing done otherwise, or two.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-enum Explanation {
-    One(Cause),
-    Two(Cause, Cause),
-}
-
-impl Explanation {
-    fn machine(self, right: Machine) -> Option<Machine> {
-        match self {
-            Explanation::One(cause) => right.with(cause),
-            Explanation::Two(first, second) => right.with(first)?.with(second),
-        }
-    }
-    fn text(self) -> String {
-        match self {
-            Explanation::One(cause) => cause.text().to_owned(),
-            Explanation::Two(first, second) => format!("{} and {}", first.text(), second.text()),
-        }
-    }
-}
-
 /// What a failing vector may be explained by; vectors with the same are counted together.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Key {
-    /// These, singly or in pairs.
-    Machines(Vec<Explanation>),
+    /// These candidates.
+    Candidates(Vec<usize>),
     /// The bits are right, the flags those of tininess before rounding.
     TininessBeforeRounding,
     /// The bits are right; these flags are missing and these too many.
@@ -58,36 +37,61 @@ struct Tally {
     first: Example,
 }
 
-/// The machines of an instruction, each different from the right one and from the others.
-struct Machines(Vec<(Explanation, Machine)>);
+/// The candidates of an instruction, each evaluated otherwise than the right one and than the others.
+struct Models(Vec<(usize, EvalModel)>);
 
-impl Machines {
-    fn of(subject: &Subject) -> Machines {
-        let right = Machine::right(subject);
-        let pairs = Cause::ALL.iter().enumerate().flat_map(|(index, &first)| {
-            Cause::ALL[index + 1..].iter().map(move |&second| Explanation::Two(first, second))
-        });
-        let mut all: Vec<(Explanation, Machine)> = Vec::new();
-        for explanation in Cause::ALL.into_iter().map(Explanation::One).chain(pairs) {
-            let machine = explanation.machine(right).filter(|machine| *machine != right);
-            // A pair whose second undoes or repeats the first, or that one cause already says.
-            if let Some(machine) = machine
-                && !all.iter().any(|(_, known)| *known == machine)
+impl Models {
+    fn of(subject: &InstructionUnderTest, candidates: &[Vec<Deviation>]) -> Models {
+        let mut right = EvalModel::of(subject.recipe().operation, &PROFILE);
+        if subject.criterion == Criterion::AnyNan {
+            right = right.accepting_any_nan();
+        }
+        let mut all: Vec<(usize, EvalModel)> = Vec::new();
+        for (candidate, deviations) in candidates.iter().enumerate() {
+            let model = deviations.iter().try_fold(right, EvalModel::with).filter(|model| *model != right);
+            // A pair whose second undoes or repeats the first, or that one deviation already says.
+            if let Some(model) = model
+                && !all.iter().any(|(_, known)| *known == model)
             {
-                all.push((explanation, machine));
+                all.push((candidate, model));
             }
         }
-        Machines(all)
+        Models(all)
     }
 }
 
+/// Whether an instruction so evaluated gives a vector's result.
+fn gives(model: &EvalModel, subject: &InstructionUnderTest, vector: &Vector) -> bool {
+    let format = subject.recipe().operation.format;
+    vector.result.components().iter().enumerate().all(|(component, &observed)| {
+        let mut operands = [0; 3];
+        for (bits, value) in operands.iter_mut().zip(&vector.operands) {
+            *bits = value.components()[component];
+        }
+        model.accepts(format, model.result(&operands[..vector.operands.len()]), observed)
+    })
+}
+
 /// The failures of a run.
-#[derive(Default)]
 pub(crate) struct Failures {
+    /// One deviation, or two; the simpler first.
+    candidates: Vec<Vec<Deviation>>,
     tallies: HashMap<Key, Tally>,
     examined: u64,
-    passing: Vec<(usize, Vector)>,
-    machines: HashMap<usize, Machines>,
+    passing: Vec<(usize, InstructionUnderTest, Vector)>,
+    models: HashMap<usize, Models>,
+}
+
+impl Default for Failures {
+    fn default() -> Failures {
+        let singles = for_instructions();
+        let mut candidates: Vec<Vec<Deviation>> = singles.iter().map(|one| vec![one.clone()]).collect();
+        for (index, first) in singles.iter().enumerate() {
+            candidates.extend(singles[index + 1..].iter().map(|second| vec![first.clone(), second.clone()]));
+        }
+        let (tallies, passing, models) = (HashMap::new(), Vec::new(), HashMap::new());
+        Failures { candidates, tallies, examined: 0, passing, models }
+    }
 }
 
 impl Failures {
@@ -102,7 +106,7 @@ impl Failures {
     }
 
     /// Looks into a failing vector of the `subject`th instruction.
-    pub(crate) fn add(&mut self, index: usize, subject: &Subject, vector: &Vector, example: Example) {
+    pub(crate) fn add(&mut self, index: usize, subject: &InstructionUnderTest, vector: &Vector, example: Example) {
         self.examined += 1;
         let key = self.key(index, subject, vector);
         let tally = self.tallies.entry(key).or_insert_with(|| Tally { count: 0, first: example.clone() });
@@ -112,7 +116,7 @@ impl Failures {
         }
     }
 
-    fn key(&mut self, index: usize, subject: &Subject, vector: &Vector) -> Key {
+    fn key(&mut self, index: usize, subject: &InstructionUnderTest, vector: &Vector) -> Key {
         let right = subject.evaluate(&vector.operands);
         if right.value == vector.result
             && let Some(flags) = vector.flags
@@ -128,12 +132,12 @@ impl Failures {
             let right = right.flags.bits();
             return Key::Flags { missing: right & !flags, extra: flags & !right };
         }
-        let machines = self.machines.entry(index).or_insert_with(|| Machines::of(subject));
-        let explain =
-            machines.0.iter().filter(|(_, machine)| machine.gives(vector)).map(|(explanation, _)| *explanation);
-        let explained: Vec<Explanation> = explain.collect();
+        let candidates = &self.candidates;
+        let models = self.models.entry(index).or_insert_with(|| Models::of(subject, candidates));
+        let giving = models.0.iter().filter(|(_, model)| gives(model, subject, vector));
+        let explained: Vec<usize> = giving.map(|(candidate, _)| *candidate).collect();
         if !explained.is_empty() {
-            return Key::Machines(explained);
+            return Key::Candidates(explained);
         }
         let format = subject.recipe().operation.format;
         let lanes = right.value.components().iter().zip(vector.result.components());
@@ -147,49 +151,60 @@ impl Failures {
         PASSING_OF_A_BLOCK.min(MOST_PASSING - self.passing.len())
     }
     /// Keeps a passing vector.
-    pub(crate) fn keep_passing(&mut self, index: usize, vector: Vector) {
-        self.passing.push((index, vector));
+    pub(crate) fn keep_passing(&mut self, index: usize, subject: &InstructionUnderTest, vector: Vector) {
+        self.passing.push((index, subject.clone(), vector));
     }
 
-    /// The failures that an explanation takes.
-    fn group(&self, explanation: Explanation, taken: Vec<(Vec<Explanation>, Tally)>) -> Option<Group> {
-        let count = taken.iter().map(|(_, tally)| tally.count).sum();
-        let first = taken.into_iter().map(|(_, tally)| tally.first).min_by_key(|first| first.row)?;
-        let (contradicted, sampled) = self.contradicted(explanation);
-        Some(Group { explained: true, cause: explanation.text(), count, contradicted, sampled, first })
-    }
-
-    /// How many of the passing vectors kept an explanation would have changed, and of how many.
-    fn contradicted(&self, explanation: Explanation) -> (u64, u64) {
+    /// How many of the passing vectors kept a candidate would have changed, and of how many.
+    fn contradicted(&self, candidate: usize) -> (u64, u64) {
         let mut of = 0;
         let mut contradicted = 0;
-        for (index, vector) in &self.passing {
-            let Some(machines) = self.machines.get(index) else { continue };
+        for (index, subject, vector) in &self.passing {
+            let Some(models) = self.models.get(index) else { continue };
             of += 1;
-            let machine = machines.0.iter().find(|(it, _)| *it == explanation);
-            contradicted += u64::from(machine.is_some_and(|(_, machine)| !machine.gives(vector)));
+            let model = models.0.iter().find(|(it, _)| *it == candidate);
+            contradicted += u64::from(model.is_some_and(|(_, model)| !gives(model, subject, vector)));
         }
         (contradicted, of)
     }
 
+    fn text(&self, candidate: usize) -> String {
+        let texts: Vec<String> = self.candidates[candidate].iter().map(|it| it.text(Scope::Instruction)).collect();
+        texts.join(" and ")
+    }
+
     /// The failures by cause, what explains most first.
     pub(crate) fn groups(mut self) -> Vec<Group> {
-        let mut groups = Vec::new();
         let tallies = std::mem::take(&mut self.tallies);
-        let mut machines: Vec<(Vec<Explanation>, Tally)> = Vec::new();
+        let mut explained: Vec<(Vec<usize>, Tally)> = Vec::new();
         let mut rest: Vec<(bool, String, Tally)> = Vec::new();
         for (key, tally) in tallies {
             match key {
-                Key::Machines(explained) => machines.push((explained, tally)),
+                Key::Candidates(candidates) => explained.push((candidates, tally)),
                 Key::TininessBeforeRounding => rest.push((true, TININESS.to_owned(), tally)),
                 Key::Flags { missing, extra } => rest.push((false, flags_text(missing, extra), tally)),
                 Key::OneUlp => rest.push((false, ONE_ULP.to_owned(), tally)),
                 Key::Unknown => rest.push((false, UNKNOWN.to_owned(), tally)),
             }
         }
-        while let Some(best) = self.best(&machines) {
-            let taken = machines.extract_if(.., |(explained, _)| explained.contains(&best)).collect();
-            groups.extend(self.group(best, taken));
+        let search =
+            Search { preference: Preference::FewestDeviations, max_groups: usize::MAX, falls_back_to_any_nan: false };
+        let mut matcher = Tallies { failures: &self, tallies: &explained, contradicted: HashMap::new() };
+        let found = cover(&self.candidates, explained.len(), search, &mut matcher);
+        let mut groups = Vec::with_capacity(found.groups.len() + rest.len());
+        for group in found.groups {
+            let candidate = group.candidates[0];
+            let taken = || group.elements.iter().map(|&at| &explained[at].1);
+            let Some(first) = taken().map(|tally| &tally.first).min_by_key(|first| first.row) else { continue };
+            let (contradicted, sampled) = self.contradicted(candidate);
+            groups.push(Group {
+                explained: true,
+                cause: self.text(candidate),
+                count: taken().map(|tally| tally.count).sum(),
+                contradicted,
+                sampled,
+                first: first.clone(),
+            });
         }
         rest.sort_by_key(|(explained, text, tally)| {
             (!explained, text == UNKNOWN, std::cmp::Reverse(tally.count), tally.first.row)
@@ -205,35 +220,25 @@ impl Failures {
         groups.extend(rest.into_iter().map(group));
         groups
     }
+}
 
-    /// The next explanation to believe: one cause that explains all that is left; else, where some are explained by no
-    /// one cause, two together that explain all; else the one cause, and at last the two, that explain most. Of equals
-    /// the one that fewest passing vectors contradict, then the simpler.
-    fn best(&self, left: &[(Vec<Explanation>, Tally)]) -> Option<Explanation> {
-        let all: u64 = left.iter().map(|(_, tally)| tally.count).sum();
-        let mut counts: HashMap<Explanation, u64> = HashMap::new();
-        for (explained, tally) in left {
-            for explanation in explained {
-                *counts.entry(*explanation).or_default() += tally.count;
-            }
-        }
-        let single = |explanation: &Explanation| matches!(explanation, Explanation::One(_));
-        let most = |singles: bool| {
-            counts.iter().filter(|(it, _)| single(it) == singles).map(|(_, count)| *count).max().unwrap_or(0)
-        };
-        let by_one = left.iter().all(|(explained, _)| explained.iter().any(single));
-        let (singles, wanted) = match (most(true), most(false)) {
-            (0, 0) => return None,
-            (one, _) if one == all => (true, one),
-            (_, two) if two == all && !by_one => (false, two),
-            (0, two) => (false, two),
-            (one, _) => (true, one),
-        };
-        counts
-            .into_iter()
-            .filter(|(it, count)| single(it) == singles && *count == wanted)
-            .map(|(it, _)| it)
-            .min_by_key(|it| (self.contradicted(*it).0, *it))
+/// The failures that the same candidates explain, each an element of the cover.
+struct Tallies<'a> {
+    failures: &'a Failures,
+    tallies: &'a [(Vec<usize>, Tally)],
+    /// How many passing vectors contradict a candidate, where that was asked.
+    contradicted: HashMap<usize, u64>,
+}
+
+impl Matcher for Tallies<'_> {
+    fn matches(&mut self, candidate: usize, elements: &[usize], _nan: NanMatch) -> Vec<bool> {
+        elements.iter().map(|&at| self.tallies[at].0.binary_search(&candidate).is_ok()).collect()
+    }
+    fn weight(&self, element: usize) -> u64 {
+        self.tallies[element].1.count
+    }
+    fn contradictions(&mut self, candidate: usize) -> u64 {
+        *self.contradicted.entry(candidate).or_insert_with(|| self.failures.contradicted(candidate).0)
     }
 }
 

@@ -3,9 +3,9 @@
 use roundonce::arith::OperandIndex as Place;
 use roundonce::{Finding, Target, Value};
 
-use crate::aim::Aim;
 use crate::block::Vector;
-use crate::subject::Subject;
+use crate::directed::DirectedGenerator;
+use crate::instruction::InstructionUnderTest;
 
 /// Directed vectors of an instruction, at most: then nothing new comes of them.
 const MOST_DIRECTED: u64 = 100_000;
@@ -21,7 +21,7 @@ const MOST_DIRECTED: u64 = 100_000;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Generated {
-    subjects: Vec<Subject>,
+    subjects: Vec<InstructionUnderTest>,
     count: u64,
     seed: u64,
 }
@@ -32,12 +32,12 @@ impl Generated {
     /// # Errors
     /// A finding about the first spelling that names none.
     pub fn new<S: AsRef<str>>(spellings: &[S], count: u64, seed: u64, target: &Target) -> Result<Generated, Finding> {
-        let subjects = spellings.iter().map(|spelling| Subject::of(spelling.as_ref(), target));
+        let subjects = spellings.iter().map(|spelling| InstructionUnderTest::of(spelling.as_ref(), target));
         Ok(Generated { subjects: subjects.collect::<Result<_, _>>()?, count, seed })
     }
 
     /// The instructions.
-    pub fn subjects(&self) -> &[Subject] {
+    pub fn subjects(&self) -> &[InstructionUnderTest] {
         &self.subjects
     }
     /// How many vectors each has.
@@ -45,24 +45,24 @@ impl Generated {
         self.count
     }
     /// All of them, an instruction after another.
-    pub fn iter(&self) -> impl Iterator<Item = (&Subject, Vector)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&InstructionUnderTest, Vector)> {
         self.subjects.iter().flat_map(|subject| self.of(subject).map(move |vector| (subject, vector)))
     }
 
     /// Those of one instruction: half of them directed, the rest random.
-    pub fn of(&self, subject: &Subject) -> impl Iterator<Item = Vector> {
+    pub fn of(&self, subject: &InstructionUnderTest) -> impl Iterator<Item = Vector> {
         let operation = subject.recipe().operation;
         // Other operands for each instruction: FNV-1a of its spelling.
         let fnv = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         let seed = subject.spelling.bytes().fold(self.seed ^ 0xcbf2_9ce4_8422_2325, fnv);
-        let mut aim = Aim::new(seed, &operation);
+        let mut generator = DirectedGenerator::new(seed, &operation);
         let directed = (self.count.div_ceil(2)).min(MOST_DIRECTED);
         let (arity, lanes) = (subject.arity(), subject.lanes() as usize);
         let mut made = 0;
         (0..self.count).map(move |index| {
             let mut triples = [[0; 3]; roundonce::isa::MAX_COMPONENTS];
             for triple in &mut triples[..lanes] {
-                *triple = if index < directed { aim.directed(made) } else { aim.random() };
+                *triple = if index < directed { generator.directed(made) } else { generator.random() };
                 made += 1;
             }
             let place = |place: Place| Value::of(triples[..lanes].iter().map(|triple| triple[place as usize]));

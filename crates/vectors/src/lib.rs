@@ -16,28 +16,27 @@
 //! # Ok::<(), String>(())
 //! ```
 //!
-//! Reading order: `subject.rs` (what a vector is about, and which results are right), `aim.rs` and `generate.rs` (where
-//! vectors come from), `format/` (a file a format), `verify.rs` (captured results against what is right), `machine.rs`
-//! and `cause.rs` (what else would have given them), `sweep.rs`.
+//! Reading order: `instruction.rs` (what a vector is about, and which results are right), `directed.rs` and `generate.rs` (where
+//! vectors come from), `format/` (a file a format), `verify.rs` (captured results against what is right), `cause.rs`
+//! (which deviations would have given them), `sweep.rs`.
 //!
 //! What this is not: it knows no terminal, and it computes nothing itself: every result is the engine's.
 
-mod aim;
 mod block;
 mod cause;
+mod directed;
 mod format;
 mod generate;
-mod machine;
+mod instruction;
 mod random;
 mod report;
-mod subject;
 pub mod sweep;
 mod verify;
 
 pub use block::Vector;
 pub use format::{Format, Options, npy_header, read_npy_header, verify_file, verify_stream};
 pub use generate::Generated;
+pub use instruction::{Criterion, InstructionUnderTest};
 pub use random::split_mix_64;
 pub use report::{Checked, Example, Group, Report};
-pub use subject::{Law, Subject};
 pub use verify::Observer;

@@ -64,7 +64,7 @@ pub struct Example {
     pub instruction: String,
     /// The operands' bits.
     pub operands: Vec<String>,
-    /// The result's bits, and flags where the file tells them.
+    /// The result's bits, and flags where the file has them.
     pub saw: String,
     /// What would have been right.
     pub expected: String,

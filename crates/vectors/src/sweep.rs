@@ -16,7 +16,7 @@ use roundonce::isa::{hex_bits, parse_value};
 use serde::{Deserialize, Serialize};
 
 use crate::block::Lanes;
-use crate::subject::{PROFILE, Subject};
+use crate::instruction::{InstructionUnderTest, PROFILE};
 
 /// Results of a shard, unless said otherwise: a second or a few.
 pub const SHARD: u64 = 1 << 27;
@@ -118,7 +118,7 @@ enum Axis {
 }
 
 impl Axis {
-    fn parse(subject: &Subject, operand: usize, text: &str) -> Result<Axis, String> {
+    fn parse(subject: &InstructionUnderTest, operand: usize, text: &str) -> Result<Axis, String> {
         let format = subject.format(operand);
         let value = |text: &str| {
             let parsed =
@@ -157,7 +157,8 @@ impl Manifest {
     /// # Errors
     /// If a spelling, a space or their number is wrong, there are more than 2^63 results, or values are packed.
     pub fn new(instruction: &str, against: Option<&str>, spaces: &[String], shard: u64) -> Result<Manifest, String> {
-        let subject = Subject::of(instruction, &Target::default()).map_err(|finding| finding.to_string())?;
+        let subject =
+            InstructionUnderTest::of(instruction, &Target::default()).map_err(|finding| finding.to_string())?;
         let axes = axes(&subject, spaces)?;
         let count = axes.iter().map(Axis::count).try_fold(1, u128::checked_mul).filter(|count| *count <= 1 << 63);
         let count = count.ok_or("the space has more than 2^63 results")? as u64;
@@ -178,7 +179,7 @@ impl Manifest {
     }
 }
 
-fn axes(subject: &Subject, spaces: &[String]) -> Result<Vec<Axis>, String> {
+fn axes(subject: &InstructionUnderTest, spaces: &[String]) -> Result<Vec<Axis>, String> {
     if subject.lanes() > 1 {
         return Err(format!("`{}` has packed operands: sweep its one-component form", subject.spelling));
     }
@@ -198,8 +199,8 @@ fn axes(subject: &Subject, spaces: &[String]) -> Result<Vec<Axis>, String> {
 pub struct Sweep {
     folder: PathBuf,
     manifest: Manifest,
-    subject: Subject,
-    against: Option<Subject>,
+    subject: InstructionUnderTest,
+    against: Option<InstructionUnderTest>,
     axes: Vec<Axis>,
 }
 
@@ -236,11 +237,13 @@ impl Sweep {
         if again.map_err(wrong)? != manifest {
             return Err(wrong("it does not describe a sweep of this version".to_owned()));
         }
-        let of =
-            |spelling: &String| Subject::of(spelling, &Target::default()).map_err(|finding| wrong(finding.to_string()));
+        let of = |spelling: &String| {
+            InstructionUnderTest::of(spelling, &Target::default()).map_err(|finding| wrong(finding.to_string()))
+        };
         let subject = of(&manifest.instruction)?;
         let against = manifest.against.as_ref().map(of).transpose()?;
-        let formats = |subject: &Subject| (0..=subject.arity()).map(|at| subject.format(at)).collect::<Vec<_>>();
+        let formats =
+            |subject: &InstructionUnderTest| (0..=subject.arity()).map(|at| subject.format(at)).collect::<Vec<_>>();
         if let Some(other) = &against
             && (formats(other) != formats(&subject) || other.lanes() != 1)
         {
@@ -312,7 +315,7 @@ impl Sweep {
         let start = shard * self.manifest.shard;
         let end = start + self.count(shard);
         let mut record = Record { shard, count: end - start, digest: Digest::default(), mismatches: 0, first: None };
-        let lanes = |subject: &Subject, at| Lanes::of(subject.format(at));
+        let lanes = |subject: &InstructionUnderTest, at| Lanes::of(subject.format(at));
         let arity = self.subject.arity();
         let mut columns: Vec<Lanes> = (0..arity).map(|at| lanes(&self.subject, at)).collect();
         let (mut results, mut others) = (lanes(&self.subject, arity), lanes(&self.subject, arity));
@@ -320,7 +323,7 @@ impl Sweep {
         while from < end {
             let count = (end - from).min(PART as u64) as usize;
             self.operands(from, count, &mut columns);
-            let evaluate = |subject: &Subject, out: &mut Lanes| {
+            let evaluate = |subject: &InstructionUnderTest, out: &mut Lanes| {
                 let operands: Vec<_> = columns.iter().map(Lanes::operand).collect();
                 eval_into(&subject.instruction, &PROFILE, &operands, out.results(count))
             };
@@ -379,7 +382,7 @@ impl Lanes {
     }
 }
 
-/// Writes a file by way of a temporary one beside it.
+/// Writes a file through a temporary one beside it.
 fn write_whole(path: &Path, text: &str) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
     let folder = path.parent().unwrap_or(Path::new("."));

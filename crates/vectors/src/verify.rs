@@ -8,14 +8,14 @@ use roundonce::{Target, Value};
 
 use crate::block::{Block, Lanes, Vector};
 use crate::cause::Failures;
+use crate::instruction::{Criterion, InstructionUnderTest, PROFILE};
 use crate::report::{Checked, Example, Report};
-use crate::subject::{Law, PROFILE, Subject};
 
-/// Whoever watches a verification.
+/// What observes a verification.
 pub trait Observer {
     /// A row could not be read: its number from 1, and why.
     fn bad_row(&mut self, row: u64, problem: &str);
-    /// So much of so much is done, in bytes or in rows; `None` where nobody knows how much there is.
+    /// So much of so much is done, in bytes or in rows; `None` where that is not known.
     fn progress(&mut self, done: u64, of: Option<u64>);
 }
 
@@ -24,7 +24,7 @@ const MOST_KNOWN: usize = 10_000;
 
 /// What is known of one instruction of a file.
 struct Entry {
-    subject: Subject,
+    subject: InstructionUnderTest,
     /// Vectors waiting to be judged: without flags, and with them.
     waiting: [Block; 2],
     vectors: u64,
@@ -53,7 +53,7 @@ impl<'a> Verifier<'a> {
         if let Some(known) = self.names.get(spelling) {
             return known.clone();
         }
-        let found = match Subject::of(spelling, &self.target) {
+        let found = match InstructionUnderTest::of(spelling, &self.target) {
             Ok(subject) => Ok(self.add(subject)),
             Err(finding) => Err(finding.to_string()),
         };
@@ -64,7 +64,7 @@ impl<'a> Verifier<'a> {
     }
 
     /// The same for an instruction that the file does not name.
-    pub(crate) fn subject_or_add(&mut self, subject: &Subject) -> usize {
+    pub(crate) fn subject_or_add(&mut self, subject: &InstructionUnderTest) -> usize {
         match self.names.get(&subject.spelling) {
             Some(Ok(known)) => *known,
             _ => {
@@ -75,13 +75,13 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    fn add(&mut self, subject: Subject) -> usize {
+    fn add(&mut self, subject: InstructionUnderTest) -> usize {
         let waiting = [Block::new(&subject), Block::new(&subject)];
         self.entries.push(Entry { subject, waiting, vectors: 0, failed: 0, choices: BTreeMap::new() });
         self.entries.len() - 1
     }
 
-    pub(crate) fn instruction(&self, index: usize) -> &Subject {
+    pub(crate) fn instruction(&self, index: usize) -> &InstructionUnderTest {
         &self.entries[index].subject
     }
 
@@ -129,7 +129,7 @@ impl<'a> Verifier<'a> {
             }
             let vector = block.vector(at, lanes);
             match verdict(&entry.subject, same, &vector) {
-                Verdict::Right if sampled => self.failures.keep_passing(index, vector),
+                Verdict::Right if sampled => self.failures.keep_passing(index, &entry.subject, vector),
                 Verdict::Right => {}
                 Verdict::Legal(choice) => *entry.choices.entry(choice).or_default() += 1,
                 Verdict::Wrong => {
@@ -143,7 +143,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Judges what still waits, and tells what was found.
+    /// Judges what still waits, and reports what was found.
     pub(crate) fn finish(mut self) -> Report {
         for index in 0..self.entries.len() {
             for which in [0, 1] {
@@ -176,7 +176,7 @@ impl<'a> Verifier<'a> {
 }
 
 /// The engine's results.
-fn expected(subject: &Subject, block: &Block) -> Lanes {
+fn expected(subject: &InstructionUnderTest, block: &Block) -> Lanes {
     let mut expected = Lanes::of(subject.format(subject.arity()));
     let operands: Vec<_> = block.columns[..subject.arity()].iter().map(Lanes::operand).collect();
     let count = block.columns[subject.arity()].len();
@@ -187,7 +187,7 @@ fn expected(subject: &Subject, block: &Block) -> Lanes {
 }
 
 /// The exceptions of a vector.
-fn raised(subject: &Subject, block: &Block, at: usize) -> u8 {
+fn raised(subject: &InstructionUnderTest, block: &Block, at: usize) -> u8 {
     let operation = &subject.recipe().operation;
     let (arity, lanes) = (subject.arity(), subject.lanes() as usize);
     let mut raised = Flags::NONE;
@@ -208,24 +208,24 @@ enum Verdict {
     Wrong,
 }
 
-fn verdict(subject: &Subject, same: bool, vector: &Vector) -> Verdict {
+fn verdict(subject: &InstructionUnderTest, same: bool, vector: &Vector) -> Verdict {
     let right = subject.evaluate(&vector.operands);
     let format = subject.recipe().operation.format;
     let same = same
-        || subject.law == Law::AnyNan && {
+        || subject.criterion == Criterion::AnyNan && {
             let same = |(&right, &seen): (&u64, &u64)| right == seen || format.is_nan(right) && format.is_nan(seen);
             right.value.components().iter().zip(vector.result.components()).all(same)
         };
-    match subject.law {
+    match subject.criterion {
         _ if same && vector.flags.is_none_or(|flags| flags == right.flags.bits()) => Verdict::Right,
         // The flags of another legal result are its own.
-        Law::Allowed(_) if !same => legal(subject, &right.value, vector),
+        Criterion::Allowed(_) if !same => legal(subject, &right.value, vector),
         _ => Verdict::Wrong,
     }
 }
 
 /// The choices that give the components which are not the engine's.
-fn legal(subject: &Subject, right: &Value, vector: &Vector) -> Verdict {
+fn legal(subject: &InstructionUnderTest, right: &Value, vector: &Vector) -> Verdict {
     let mut choices: Vec<String> = Vec::new();
     for (lane, set) in subject.allowed(&vector.operands).iter().enumerate() {
         let seen = vector.result.components()[lane];
@@ -240,7 +240,7 @@ fn legal(subject: &Subject, right: &Value, vector: &Vector) -> Verdict {
     Verdict::Legal(choices.join("; "))
 }
 
-fn example(subject: &Subject, row: u64, vector: &Vector) -> Example {
+fn example(subject: &InstructionUnderTest, row: u64, vector: &Vector) -> Example {
     let format = subject.recipe().operation.format;
     let operands = vector.operands.iter().enumerate().map(|(column, value)| value.hex(subject.format(column)));
     let right = subject.evaluate(&vector.operands);

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use common::Bad;
 use reader::spellings;
-use roundonce_vectors::{Format, Generated, Options, Report, Subject, verify_file};
+use roundonce_vectors::{Format, Generated, InstructionUnderTest, Options, Report, verify_file};
 
 fn write(format: Format, spellings: &[&str], count: u64, path: &Path) -> Generated {
     let vectors = Generated::new(spellings, count, 3, &Default::default()).unwrap();
@@ -145,7 +145,7 @@ fn readmemh() {
 
 /// Operands, result and flags in hex digits.
 fn lines(vectors: &Generated, between: &str) -> String {
-    let line = |(subject, vector): (&Subject, roundonce_vectors::Vector)| {
+    let line = |(subject, vector): (&InstructionUnderTest, roundonce_vectors::Vector)| {
         let operation = subject.instruction.recipe.operation;
         let operands = vector.operands.iter().enumerate().map(|(at, value)| value.hex(operation.operand_format(at)));
         let values = operands.chain([vector.result.hex(operation.format)]);

@@ -6,7 +6,7 @@ use roundonce_ir::{Kernel, Program};
 use roundonce_isa::grouped;
 use serde::Serialize;
 
-use crate::parting::{Parting, computation, trace, writer};
+use crate::first_difference::{FirstDifference, computation, last_writer, trace};
 use crate::search::run;
 use roundonce_why::COLUMNS;
 use roundonce_why::diff::files::{Differences, Place, compare_arrays};
@@ -42,16 +42,30 @@ pub struct SharedBuffer {
 /// What two kernels make of the same data.
 #[derive(Clone, Debug, Serialize)]
 pub struct KernelComparison {
-    /// `equal`: the same program, whatever the data; `equal-on-data`: the same results here, which proves nothing beyond;
-    /// `different`.
-    pub verdict: &'static str,
+    /// Whether they are equal, and for which data.
+    #[serde(rename = "verdict")]
+    pub equality: Equality,
     /// Elements compared; none where the programs are the same.
     pub elements: usize,
     /// The buffers that differ.
     pub buffers: Vec<BufferDifferences>,
-    /// The first instruction of each in which they part, of the thread that wrote the first element that differs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub parting: Option<Parting>,
+    /// The first instruction of each that the other does not carry out alike, of the thread that wrote the first element that differs.
+    #[serde(rename = "parting", skip_serializing_if = "Option::is_none")]
+    pub first_difference: Option<FirstDifference>,
+}
+
+/// Whether two kernels give the same results.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Equality {
+    /// For all data: they are the same program.
+    #[serde(rename = "equal")]
+    Proved,
+    /// For the data given, which proves nothing beyond.
+    #[serde(rename = "equal-on-data")]
+    OnData,
+    /// They do not.
+    Different,
 }
 
 /// How a buffer differs.
@@ -64,7 +78,7 @@ pub struct BufferDifferences {
     pub differences: Differences,
 }
 
-/// Compares two kernels. `progress` is told how many runs were made.
+/// Compares two kernels. `progress` receives how many runs were made.
 ///
 /// # Errors
 /// If one cannot be run: which, from 0, and why.
@@ -75,7 +89,12 @@ pub fn compare_kernels(
     let [one, other] = &pair.launches;
     let same_launch = (one.grid, one.block, one.dynamic_shared) == (other.grid, other.block, other.dynamic_shared);
     if same_launch && one.args == other.args && pair.is_same_program() {
-        return Ok(KernelComparison { verdict: "equal", elements: 0, buffers: Vec::new(), parting: None });
+        return Ok(KernelComparison {
+            equality: Equality::Proved,
+            elements: 0,
+            buffers: Vec::new(),
+            first_difference: None,
+        });
     }
     let mut report = |at: usize| {
         let launch = &pair.launches[at];
@@ -88,19 +107,19 @@ pub fn compare_kernels(
     let compared: Vec<(&SharedBuffer, Differences)> = compared.collect();
     let elements = compared.iter().map(|(_, differences)| differences.elements).sum();
     let different: Vec<_> = compared.into_iter().filter(|(_, differences)| !differences.equal()).collect();
-    let parting = different.first().and_then(|(buffer, differences)| {
+    let first_difference = different.first().and_then(|(buffer, differences)| {
         let first = differences.first.as_ref()?;
         let element = first.index.iter().zip(&buffer.shape).fold(0, |at, (index, length)| at * length + index);
-        pair.parting(buffer, element)
+        pair.first_difference(buffer, element)
     });
     Ok(KernelComparison {
-        verdict: if different.is_empty() { "equal-on-data" } else { "different" },
+        equality: if different.is_empty() { Equality::OnData } else { Equality::Different },
         elements,
         buffers: different
             .into_iter()
             .map(|(buffer, differences)| BufferDifferences { name: buffer.name.clone(), differences })
             .collect(),
-        parting,
+        first_difference,
     })
 }
 
@@ -115,18 +134,18 @@ impl KernelPair<'_> {
     }
 
     /// The first multiply-add of each kernel that the other one does not carry out with the same result.
-    fn parting(&self, buffer: &SharedBuffer, element: usize) -> Option<Parting> {
+    fn first_difference(&self, buffer: &SharedBuffer, element: usize) -> Option<FirstDifference> {
         let threads = [0, 1].map(|at| {
-            writer(&self.launches[at], self.kernels[at], buffer.args[at], element * buffer.size, buffer.size)
+            last_writer(&self.launches[at], self.kernels[at], buffer.args[at], element * buffer.size, buffer.size)
         });
-        // Where different threads write it there is no telling what corresponds to what.
+        // Where different threads write it, their instructions do not correspond.
         let thread = threads[0].filter(|thread| threads[1] == Some(*thread))?;
         let [first, second] = [0, 1].map(|at| trace(&self.launches[at], self.kernels[at], thread));
         let (at, to) = (unshared(&first, &second)?, unshared(&second, &first)?);
         let side = |which: usize, trace: &[TraceLine], at: usize| {
             computation(self.kernels[which], &trace[..at], &trace[at], &self.launches[which].options.profile)
         };
-        Some(Parting { thread, through: None, first: side(0, &first, at), second: side(1, &second, to) })
+        Some(FirstDifference { thread, through: None, first: side(0, &first, at), second: side(1, &second, to) })
     }
 }
 
@@ -222,22 +241,24 @@ impl KernelComparison {
     /// The comparison for a reader.
     pub fn lines(&self) -> Vec<Line> {
         let mut lines = Vec::new();
-        match self.verdict {
-            "equal" => lines.extend(wrap(Role::Strong, "equal on all inputs: they are the same program", 0, COLUMNS)),
-            "equal-on-data" => {
+        match self.equality {
+            Equality::Proved => {
+                lines.extend(wrap(Role::Strong, "equal on all inputs: they are the same program", 0, COLUMNS))
+            }
+            Equality::OnData => {
                 let text = format!("equal on the given data: all {} elements", grouped(self.elements as u64));
                 lines.push(Line::of(Role::Strong, text).and(Role::Faint, "   (not a proof for other data)"));
             }
-            _ => {}
+            Equality::Different => {}
         }
         for buffer in &self.buffers {
             lines.push(Line::of(Role::Label, format!("buffer {}", buffer.name)));
             lines.extend(buffer.differences.lines());
         }
-        if let Some(parting) = &self.parting {
+        if let Some(difference) = &self.first_difference {
             lines.push(Line::default());
             lines.extend(wrap(Role::Plain, "The first element that differs parts here:", 0, COLUMNS));
-            parting.lines(["the first", "the second"], &mut lines);
+            difference.lines(["the first", "the second"], &mut lines);
         }
         lines
     }

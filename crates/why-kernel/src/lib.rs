@@ -1,15 +1,16 @@
-//! Which policy makes a kernel give the bits that were seen, and where the two evaluations first part.
+//! Which policy makes a kernel give the bits that were observed, and where the two evaluations first differ.
 //!
-//! Reading order: `policy.rs` (what may be done with a kernel), `search.rs` (which policies give what was seen),
-//! `parting.rs` (the first instruction that they do not agree on), `text.rs` (the sentences); `compare.rs` (two kernels on
+//! Reading order: `policy.rs` (what may be done with a kernel), `search.rs` (which policies give what was observed),
+//! `first_difference.rs` (the first instruction that they do not agree on), `text.rs` (the sentences); `compare.rs` (two kernels on
 //! the same data).
 //!
 //! What this is not: a search through approximations. What hardware approximates is correctly rounded here; a kernel
-//! that uses such instructions is told to, as a reason for doubt.
+//! that uses such instructions is reported with that as a reason for doubt.
 
 mod compare;
-mod parting;
+mod first_difference;
 mod policy;
+mod results;
 mod search;
 mod text;
 mod verdict;
@@ -22,12 +23,12 @@ use roundonce_ir::{AtomicKind, Kernel, Op};
 use roundonce_isa::{hex_bits, shortest_decimal};
 use serde::Serialize;
 
-pub use compare::{BufferDifferences, KernelComparison, KernelPair, SharedBuffer, compare_kernels};
-pub use parting::{Computation, Parting, Thread, Worked};
-use parting::{parting, writer};
-pub use policy::{ChangeText, Freedom};
-use roundonce_why::element_index;
-use roundonce_why::ulps;
+pub use compare::{BufferDifferences, Equality, KernelComparison, KernelPair, SharedBuffer, compare_kernels};
+use first_difference::first_difference;
+pub use first_difference::{Computation, FirstDifference, Thread, WorkedExample};
+pub use policy::{DeviationText, Freedom};
+use results::Results;
+use roundonce_why::{Outcome, element_index, ulps};
 use search::{Search, Tried};
 
 /// A launch, and what was seen of its results elsewhere.
@@ -47,12 +48,12 @@ pub struct Experiment<'a> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Observation {
     /// Of different arguments.
-    pub arrays: Vec<SeenArray>,
+    pub arrays: Vec<ObservedBuffer>,
 }
 
 /// An argument's buffer as it was seen after a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SeenArray {
+pub struct ObservedBuffer {
     /// Where it was seen: a file's name.
     pub name: String,
     /// The parameter's name.
@@ -74,7 +75,7 @@ fn bits_of(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte))
 }
 
-impl SeenArray {
+impl ObservedBuffer {
     /// Its elements.
     pub fn len(&self) -> usize {
         self.bytes.len() / self.size.max(1)
@@ -108,7 +109,7 @@ pub struct KernelAnswer {
     #[serde(skip_serializing_if = "is_zero")]
     pub left_out: usize,
     /// What each observation comes from.
-    pub seen: Vec<SeenKernel>,
+    pub seen: Vec<ObservedRun>,
     /// Instructions that hardware approximates, and how often they ran: their results here are correctly rounded ones.
     pub not_exact: BTreeMap<String, u64>,
     /// Lines of float additions to memory, in an order that nothing fixes.
@@ -122,13 +123,13 @@ fn is_zero(number: &usize) -> bool {
 
 /// What one observation comes from.
 #[derive(Clone, Debug, Serialize)]
-pub struct SeenKernel {
+pub struct ObservedRun {
     /// The names of its arrays.
     pub saw: Vec<String>,
     /// Elements of them all.
     pub elements: usize,
-    /// `one`: one policy gives every element; `ambiguous`: several do; `none`: none does.
-    pub outcome: &'static str,
+    /// Whether one policy gives every element, several do, or none.
+    pub outcome: Outcome,
     /// The policies that give every element, simplest first.
     pub explanations: Vec<PolicyText>,
     /// How many elements the kernel as written gives.
@@ -136,16 +137,17 @@ pub struct SeenKernel {
     /// Where none gives all: the one that gives most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest: Option<Nearest>,
-    /// Where the simplest explanation, or the nearest policy, first parts from the kernel as written.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub parting: Option<Parted>,
+    /// Where the simplest explanation, or the nearest policy, first differs from the kernel as written.
+    #[serde(rename = "parting", skip_serializing_if = "Option::is_none")]
+    pub first_difference: Option<DifferingElement>,
 }
 
 /// A policy as a reader sees it.
 #[derive(Clone, Debug, Serialize)]
 pub struct PolicyText {
-    /// How it departs from the kernel as written.
-    pub changes: Vec<ChangeText>,
+    /// How it deviates from the kernel as written.
+    #[serde(rename = "changes")]
+    pub deviations: Vec<DeviationText>,
     /// The same in words.
     pub sentence: String,
     /// Elements that are NaNs, of other bits than those seen.
@@ -183,18 +185,18 @@ pub struct Element {
     pub thread: Option<Thread>,
 }
 
-/// Where a policy parts from the kernel as written.
+/// Where a policy's results first differ from those of the kernel as written.
 #[derive(Clone, Debug, Serialize)]
-pub struct Parted {
+pub struct DifferingElement {
     /// The first element that differs: what the kernel as written gives stands under `saw`, what the policy gives under
     /// `computed`.
     pub element: Element,
     /// The first instruction that does; `None` where it was not found.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub at: Option<Parting>,
+    pub at: Option<FirstDifference>,
 }
 
-/// Finds the policies behind what was seen of a kernel's results. `progress` is told how many runs were made.
+/// Finds the policies behind what was seen of a kernel's results. `progress` receives how many runs were made.
 ///
 /// # Errors
 /// If the kernel as written cannot be run.
@@ -202,7 +204,8 @@ pub fn answer_kernel(experiment: &Experiment<'_>, progress: &mut dyn FnMut(u64))
     let kernel = experiment.kernel;
     let mut search = Search::new(experiment, progress)?;
     search.run();
-    let seen = (0..experiment.observations.len()).map(|at| explained(experiment, &search, at)).collect();
+    let mut results = Results::new(experiment);
+    let seen = (0..experiment.observations.len()).map(|at| explained(experiment, &search, &mut results, at)).collect();
     Ok(KernelAnswer {
         kernel: kernel.name.clone(),
         policies: search.tried.len() + search.screened,
@@ -221,7 +224,7 @@ fn unordered(kernel: &Kernel) -> Vec<u32> {
     lines.into_iter().collect()
 }
 
-fn explained(experiment: &Experiment<'_>, search: &Search<'_>, at: usize) -> SeenKernel {
+fn explained(experiment: &Experiment<'_>, search: &Search<'_>, results: &mut Results<'_>, at: usize) -> ObservedRun {
     let observation = &experiment.observations[at];
     let found = search.explanations(at);
     let policy = |tried: &Tried| PolicyText::of(search, tried, tried.scores.get(at).map_or(0, |score| score.nans));
@@ -229,70 +232,64 @@ fn explained(experiment: &Experiment<'_>, search: &Search<'_>, at: usize) -> See
     let nearest = best.scores.get(at).and_then(|score| {
         let (array, element) = score.first?;
         let seen = &observation.arrays[array];
-        let computed = seen.element(&buffer(experiment, &best.kernel, seen.arg), element);
-        let first_unexplained = Element::of(experiment, seen, element, bits_at(seen, element), computed);
+        let computed = seen.element(&results.of(best, seen.arg), element);
+        let first_unexplained = Element::of(results, seen, element, [seen.element(&seen.bytes, element), computed]);
         Some(Nearest { policy: policy(best), explained: score.matched, first_unexplained })
     });
-    SeenKernel {
+    let first_difference =
+        (!best.set.is_empty()).then(|| differing_element(experiment, results, [&search.tried[0], best], observation));
+    ObservedRun {
         saw: observation.arrays.iter().map(|seen| seen.name.clone()).collect(),
-        elements: observation.arrays.iter().map(SeenArray::len).sum(),
-        outcome: match found.len() {
-            0 => "none",
-            1 => "one",
-            _ => "ambiguous",
-        },
+        elements: observation.arrays.iter().map(ObservedBuffer::len).sum(),
+        outcome: Outcome::of(found.len()),
         explanations: found.iter().map(|tried| policy(tried)).collect(),
         as_written: search.tried[0].scores[at].matched,
         nearest,
-        parting: (!best.set.is_empty()).then(|| parted(experiment, &best.kernel, observation)).flatten(),
+        first_difference: first_difference.flatten(),
     }
 }
 
-fn bits_at(seen: &SeenArray, element: usize) -> u64 {
-    seen.element(&seen.bytes, element)
-}
-
-/// What a kernel leaves in an argument's buffer.
-fn buffer(experiment: &Experiment<'_>, kernel: &Kernel, arg: usize) -> Vec<u8> {
-    let launch = &experiment.launch;
-    let report = search::run(launch, kernel, launch.options.clone());
-    let buffer = report.ok().and_then(|report| report.buffers.into_iter().nth(arg).flatten());
-    buffer.map(|buffer| buffer.to_bytes()).unwrap_or_default()
-}
-
-/// Where a policy's run parts from the kernel as written.
-fn parted(experiment: &Experiment<'_>, policy: &Kernel, observation: &Observation) -> Option<Parted> {
-    let kernel = experiment.kernel;
+/// Where a policy's results first differ from those of the kernel as written, which is the first of the two.
+fn differing_element(
+    experiment: &Experiment<'_>,
+    results: &mut Results<'_>,
+    policies: [&Tried; 2],
+    observation: &Observation,
+) -> Option<DifferingElement> {
     observation.arrays.iter().find_map(|seen| {
-        let (plain, other) = (buffer(experiment, kernel, seen.arg), buffer(experiment, policy, seen.arg));
-        let differs = |&at: &usize| seen.element(&plain, at) != seen.element(&other, at);
-        let at = (0..seen.len()).find(differs)?;
-        let element = Element::of(experiment, seen, at, seen.element(&plain, at), seen.element(&other, at));
-        let bits = (seen.element(&plain, at), seen.element(&other, at));
-        let wrote = element.thread;
-        let at = wrote.and_then(|thread| parting(&experiment.launch, [kernel, policy], thread, bits));
-        Some(Parted { element, at })
+        let bytes = policies.map(|policy| results.of(policy, seen.arg));
+        let at_both = |at: usize| bytes.each_ref().map(|bytes| seen.element(bytes, at));
+        let at = (0..seen.len()).find(|&at| {
+            let [one, other] = at_both(at);
+            one != other
+        })?;
+        let element = Element::of(results, seen, at, at_both(at));
+        let kernels = policies.map(|policy| &policy.kernel);
+        let difference = |thread| first_difference(&experiment.launch, kernels, thread, at_both(at).into());
+        let at = element.thread.and_then(difference);
+        Some(DifferingElement { element, at })
     })
 }
 
 impl Element {
-    fn of(experiment: &Experiment<'_>, seen: &SeenArray, at: usize, saw: u64, computed: u64) -> Element {
+    /// Of two values of an element: the one that stands under `saw`, and the one computed.
+    fn of(results: &mut Results<'_>, seen: &ObservedBuffer, at: usize, [saw, computed]: [u64; 2]) -> Element {
         Element {
             parameter: seen.parameter.clone(),
             index: element_index(&seen.shape, at),
             saw: seen.show(saw),
             computed: seen.show(computed),
             ulps: seen.format.and_then(|format| ulps(format, saw, computed)),
-            thread: writer(&experiment.launch, experiment.kernel, seen.arg, at * seen.size, seen.size),
+            thread: results.writer(seen, at),
         }
     }
 }
 
 impl PolicyText {
     fn of(search: &Search<'_>, tried: &Tried, nan_bits: usize) -> PolicyText {
-        let changes: Vec<ChangeText> = tried.set.iter().map(|&at| search.changes[at].text(search.kernel)).collect();
-        let clauses: Vec<String> = changes.iter().map(|change| change.sentence.clone()).collect();
+        let deviations: Vec<DeviationText> = tried.set.iter().map(|&at| search.rewrites[at].text()).collect();
+        let clauses: Vec<String> = deviations.iter().map(|deviation| deviation.sentence.clone()).collect();
         let sentence = if clauses.is_empty() { "runs the kernel as written".to_owned() } else { clauses.join(" and ") };
-        PolicyText { changes, sentence, nan_bits }
+        PolicyText { deviations, sentence, nan_bits }
     }
 }

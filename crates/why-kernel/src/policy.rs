@@ -1,34 +1,30 @@
-//! What may be done with a kernel beside what it says: each change is a rewriting of its program, a policy is a set of
-//! them. Rewriting keeps every instruction's place, so that two runs can be laid side by side.
+//! What may be done with a kernel beside what it says: each deviation is a rewriting of its program, a policy is a set of
+//! them. Rewriting keeps every instruction's source location, so that two runs can be laid side by side.
 
-use roundonce_arith::{ArithOp, Clamp, Format, Operation, Rounding};
+use roundonce_arith::{ArithOp, Clamp, Format, Operation, Profile, Rounding};
+use roundonce_deviate::{Deviation, EvalModel, Fmas, Products, Scope, for_kernels};
 use roundonce_ir::{Candidate, Comparand, Instruction, Kernel, Op, Operand, Scalar, candidates};
 use serde::Serialize;
 
 /// More products, or more fmas, than this are not tried one by one.
 const MAX_SINGLE: usize = 64;
 
-/// One departure from the kernel as written.
+/// One deviation from the kernel as written, and where in it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Rewrite {
+    pub(crate) deviation: Deviation,
+    site: Site,
+}
+
+/// What of a kernel is rewritten.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Change {
-    /// Every product that one sum alone uses is fused into it: what `run --contract fuse` does.
-    FuseAll,
-    /// Every product is fused into every sum that uses it.
-    FuseEvery,
-    /// One product is fused into one sum.
-    Fuse(Candidate),
-    /// Subnormals of a format are flushed, or kept, everywhere.
-    Flush(Format, bool),
-    /// Every fma is computed as a product and a sum.
-    SplitAll,
-    /// One fma is: that at a block's place.
-    Split(usize, usize),
-    /// Zero factors dominate in every product, or in none.
-    ZeroDominance(bool),
-    /// Operations without a rounding modifier round in this direction.
-    RoundUnmodified(Rounding),
-    /// All operations to nearest even round in this direction instead.
-    RoundAll(Rounding),
+enum Site {
+    /// All of it.
+    Everywhere,
+    /// One product and one sum.
+    Product(Candidate),
+    /// One fma: that at a block's place.
+    Fma { block: usize, at: usize },
 }
 
 /// What a language lets vary.
@@ -40,9 +36,9 @@ pub struct Freedom {
     pub fmz: bool,
 }
 
-/// A change as a reader sees it.
+/// A deviation as a reader sees it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct ChangeText {
+pub struct DeviationText {
     /// `fuse-all`, `fuse-every`, `fuse`, `flush`, `keep-subnormals`, `split-all`, `split`, `zero-dominance`,
     /// `no-zero-dominance`, `round-unmodified`, `round-all`.
     pub kind: &'static str,
@@ -70,137 +66,106 @@ fn places(kernel: &Kernel) -> impl Iterator<Item = (usize, usize, &Instruction)>
     blocks.flat_map(|(block, contents)| contents.instructions.iter().enumerate().map(move |(at, it)| (block, at, it)))
 }
 
-/// Every change that may make a difference to a kernel, the commoner in practice first, one instruction's before all
+/// Every rewriting that may make a difference to a kernel, the commoner in practice first, one instruction's before all
 /// instructions' where the two come to the same; and how many products and fmas are too many to be tried one by one.
-pub(crate) fn changes(kernel: &Kernel, freedom: &Freedom) -> (Vec<Change>, usize) {
-    let candidates = candidates(kernel);
+pub(crate) fn rewrites(kernel: &Kernel, freedom: &Freedom) -> (Vec<Rewrite>, usize) {
+    let line = |block: usize, at: usize| kernel.source_locs[kernel.blocks[block].instructions[at].loc as usize].line;
+    let products = candidates(kernel);
     let is_fma = |(_, _, instruction): &(usize, usize, &Instruction)| {
         operation(instruction).is_some_and(|operation| operation.op == ArithOp::MulAdd)
     };
     let fmas: Vec<(usize, usize)> = places(kernel).filter(is_fma).map(|(block, at, _)| (block, at)).collect();
-    let mut all = Vec::new();
-    let several = |count: usize| count > 1;
-    all.extend(candidates.iter().take(MAX_SINGLE).map(|&candidate| Change::Fuse(candidate)));
-    all.extend(several(candidates.len()).then_some(Change::FuseAll));
-    all.extend(several(candidates.len()).then_some(Change::FuseEvery));
-    all.extend(freedom.flushes.iter().flat_map(|&format| [Change::Flush(format, true), Change::Flush(format, false)]));
-    all.extend(fmas.iter().take(MAX_SINGLE).map(|&(block, at)| Change::Split(block, at)));
-    all.extend(several(fmas.len()).then_some(Change::SplitAll));
-    if freedom.fmz {
-        all.extend([Change::ZeroDominance(true), Change::ZeroDominance(false)]);
+    let everywhere = |deviation| Rewrite { deviation, site: Site::Everywhere };
+    let of_product = |&candidate: &Candidate| {
+        let Candidate { block, product, sum, .. } = candidate;
+        let products = Products::Lines { product: line(block, product), sum: line(block, sum) };
+        Rewrite { deviation: Deviation::Contract(products), site: Site::Product(candidate) }
+    };
+    let of_fma = |&(block, at): &(usize, usize)| {
+        let deviation = Deviation::Split(Fmas::Line(line(block, at)));
+        Rewrite { deviation, site: Site::Fma { block, at } }
+    };
+    let (flushes, modes) = for_kernels(&freedom.flushes, freedom.fmz);
+    let mut all: Vec<Rewrite> = products.iter().take(MAX_SINGLE).map(of_product).collect();
+    if products.len() > 1 {
+        all.extend([Products::UsedOnce, Products::All].map(|products| everywhere(Deviation::Contract(products))));
     }
-    let directions = [Rounding::TowardZero, Rounding::Down, Rounding::Up];
-    all.extend(directions.map(Change::RoundUnmodified));
-    all.extend(directions.map(Change::RoundAll));
-    let left_out = candidates.len().saturating_sub(MAX_SINGLE) + fmas.len().saturating_sub(MAX_SINGLE);
+    all.extend(flushes.into_iter().map(everywhere));
+    all.extend(fmas.iter().take(MAX_SINGLE).map(of_fma));
+    all.extend((fmas.len() > 1).then_some(everywhere(Deviation::Split(Fmas::All))));
+    all.extend(modes.into_iter().map(everywhere));
+    let left_out = products.len().saturating_sub(MAX_SINGLE) + fmas.len().saturating_sub(MAX_SINGLE);
     (all, left_out)
 }
 
-impl Change {
+impl Rewrite {
     /// Whether the two say different things about the same.
-    pub(crate) fn contradicts(self, other: Change) -> bool {
-        match (self, other) {
-            (Change::Flush(one, _), Change::Flush(another, _)) => one == another,
-            (Change::Fuse(one), Change::Fuse(another)) => (one.block, one.sum) == (another.block, another.sum),
-            (Change::ZeroDominance(_), Change::ZeroDominance(_)) => true,
-            _ => self.is_rounding() && other.is_rounding(),
+    pub(crate) fn contradicts(&self, other: &Rewrite) -> bool {
+        if let (Site::Product(one), Site::Product(another)) = (self.site, other.site) {
+            return (one.block, one.sum) == (another.block, another.sum);
+        }
+        match (&self.deviation, &other.deviation) {
+            (Deviation::Flush(one) | Deviation::Keep(one), Deviation::Flush(another) | Deviation::Keep(another)) => {
+                one == another
+            }
+            (Deviation::ZeroDominance, Deviation::NoZeroDominance) => true,
+            (Deviation::NoZeroDominance, Deviation::ZeroDominance) => true,
+            (one, another) => one.is_rounding() && another.is_rounding(),
         }
     }
 
     /// Whether it is about one product or one fma alone.
-    pub(crate) fn is_single(self) -> bool {
-        matches!(self, Change::Fuse(_) | Change::Split(..))
+    pub(crate) fn is_single(&self) -> bool {
+        self.site != Site::Everywhere
     }
 
-    fn is_rounding(self) -> bool {
-        matches!(self, Change::RoundUnmodified(_) | Change::RoundAll(_))
+    /// Whether it fuses one product into one sum.
+    pub(crate) fn is_fusion(&self) -> bool {
+        matches!(self.site, Site::Product(_))
     }
 
     /// When it is made: directions and flushes first, which fusing asks for, splitting last, which moves places.
-    fn rank(self) -> u32 {
-        match self {
-            Change::Flush(..) | Change::ZeroDominance(_) | Change::RoundUnmodified(_) | Change::RoundAll(_) => 0,
-            Change::FuseAll | Change::FuseEvery | Change::Fuse(_) => 1,
-            Change::SplitAll | Change::Split(..) => 2,
+    fn rank(&self) -> u32 {
+        match self.deviation {
+            Deviation::Contract(_) => 1,
+            Deviation::Split(_) => 2,
+            _ => 0,
         }
     }
 
-    pub(crate) fn text(self, kernel: &Kernel) -> ChangeText {
-        let line =
-            |block: usize, at: usize| kernel.source_locs[kernel.blocks[block].instructions[at].loc as usize].line;
-        let name = |format: Format| format.name().unwrap_or("?");
-        let (kind, lines, mode, sentence) = match self {
-            Change::FuseAll => {
-                let sentence = "fuses every product that one sum alone uses (run --contract fuse)".to_owned();
-                ("fuse-all", vec![], None, sentence)
-            }
-            Change::FuseEvery => {
-                let sentence = "fuses every product into every sum that uses it".to_owned();
-                ("fuse-every", vec![], None, sentence)
-            }
-            Change::Fuse(Candidate { block, product, sum, .. }) => {
-                let (product, sum) = (line(block, product), line(block, sum));
-                let sentence = if product == sum {
-                    format!("fuses a product and a sum of line {sum}, which rounds once")
-                } else {
-                    format!("fuses the product of line {product} into the sum of line {sum}, which rounds once")
-                };
-                ("fuse", vec![product, sum], None, sentence)
-            }
-            Change::Flush(format, true) => {
-                let sentence = format!("flushes {} subnormals to zero everywhere (-ftz=true)", name(format));
-                ("flush", vec![], Some(name(format)), sentence)
-            }
-            Change::Flush(format, false) => {
-                let sentence = format!("keeps {} subnormals everywhere (-ftz=false)", name(format));
-                ("keep-subnormals", vec![], Some(name(format)), sentence)
-            }
-            Change::SplitAll => {
-                let sentence = "computes every fma as a product and a sum, which rounds twice".to_owned();
-                ("split-all", vec![], None, sentence)
-            }
-            Change::Split(block, at) => {
-                let line = line(block, at);
-                let sentence = format!("computes the fma of line {line} as a product and a sum, which rounds twice");
-                ("split", vec![line], None, sentence)
-            }
-            Change::ZeroDominance(true) => {
-                ("zero-dominance", vec![], None, "lets a zero factor make every product +0 (.FMZ)".to_owned())
-            }
-            Change::ZeroDominance(false) => {
-                ("no-zero-dominance", vec![], None, "lets no zero factor make a product +0 (no .FMZ)".to_owned())
-            }
-            Change::RoundUnmodified(rounding) => {
-                let sentence = format!("rounds what has no rounding modifier {}", direction(rounding));
-                ("round-unmodified", vec![], Some(rounding.name()), sentence)
-            }
-            Change::RoundAll(rounding) => {
-                let sentence = format!("rounds {} what is written to nearest even", direction(rounding));
-                ("round-all", vec![], Some(rounding.name()), sentence)
-            }
+    pub(crate) fn text(&self) -> DeviationText {
+        let mode = match self.deviation {
+            Deviation::Flush(format) | Deviation::Keep(format) => format.and_then(Format::name),
+            Deviation::Round(rounding) | Deviation::RoundUnmodified(rounding) => Some(rounding.name()),
+            _ => None,
         };
-        ChangeText { kind, lines, mode, sentence }
+        DeviationText {
+            kind: self.deviation.kind(Scope::Kernel),
+            lines: self.deviation.lines(),
+            mode,
+            sentence: self.deviation.text(Scope::Kernel),
+        }
     }
 }
 
-fn direction(rounding: Rounding) -> &'static str {
-    roundonce_why::direction(rounding.name())
-}
-
-/// The kernel with changes made to it.
-pub(crate) fn changed(kernel: &Kernel, changes: &[Change]) -> Kernel {
-    let mut changes = changes.to_vec();
-    changes.sort_by_key(|change| change.rank());
-    let mut changed = kernel.clone();
+/// The kernel with some things done otherwise.
+pub(crate) fn rewritten(kernel: &Kernel, rewrites: &[&Rewrite], profile: &Profile) -> Kernel {
+    let mut rewrites = rewrites.to_vec();
+    rewrites.sort_by_key(|rewrite| rewrite.rank());
+    let mut rewritten = kernel.clone();
     let mut splits = Vec::new();
-    for change in changes {
-        match change {
-            Change::FuseAll => fuse(&mut changed, kernel, |candidate| candidate.alone),
-            Change::FuseEvery => fuse(&mut changed, kernel, |_| true),
-            Change::Fuse(only) => fuse(&mut changed, kernel, |candidate| *candidate == only),
-            Change::SplitAll => splits.extend(places(kernel).map(|(block, at, _)| (block, at))),
-            Change::Split(block, at) => splits.push((block, at)),
-            _ => instructions(&mut changed).for_each(|instruction| set(&mut instruction.op, change)),
+    for rewrite in rewrites {
+        match (&rewrite.deviation, rewrite.site) {
+            (_, Site::Product(only)) => fuse(&mut rewritten, kernel, |candidate| *candidate == only),
+            (Deviation::Contract(Products::UsedOnce), _) => {
+                fuse(&mut rewritten, kernel, |candidate| candidate.alone);
+            }
+            (Deviation::Contract(_), _) => fuse(&mut rewritten, kernel, |_| true),
+            (_, Site::Fma { block, at }) => splits.push((block, at)),
+            (Deviation::Split(_), _) => splits.extend(places(kernel).map(|(block, at, _)| (block, at))),
+            (mode, Site::Everywhere) => {
+                instructions(&mut rewritten).for_each(|instruction| set(&mut instruction.op, mode, profile));
+            }
         }
     }
     splits.sort_unstable();
@@ -208,10 +173,10 @@ pub(crate) fn changed(kernel: &Kernel, changes: &[Change]) -> Kernel {
     for (block, at) in splits.into_iter().rev() {
         // What fusing has made stays.
         if operation(&kernel.blocks[block].instructions[at]).is_some_and(|operation| operation.op == ArithOp::MulAdd) {
-            split(&mut changed, block, at);
+            split(&mut rewritten, block, at);
         }
     }
-    changed
+    rewritten
 }
 
 fn instructions(kernel: &mut Kernel) -> impl Iterator<Item = &mut Instruction> {
@@ -242,39 +207,46 @@ fn split(kernel: &mut Kernel, block: usize, at: usize) {
 }
 
 /// A mode set on one operation, as far as it has it.
-fn set(op: &mut Op, change: Change) {
-    match (change, op) {
-        (Change::Flush(format, on), op) => set_flush(op, format, on),
-        (Change::ZeroDominance(on), Op::Float { operation, .. })
-            if operation.format == Format::F32 && matches!(operation.op, ArithOp::Mul | ArithOp::MulAdd) =>
-        {
-            // The mode flushes too; without it, what is written beside it stays.
-            operation.flush |= on;
-            operation.fmz = on;
-        }
-        (Change::RoundUnmodified(to), Op::Float { operation, contractible: true, .. }) => operation.rounding = to,
-        (Change::RoundAll(to), op) => {
-            let rounding = match op {
-                Op::Float { operation, .. } => &mut operation.rounding,
-                Op::Divide { rounding, .. } | Op::SquareRoot { rounding, .. } | Op::Scale { rounding, .. } => rounding,
-                Op::Convert { rounding, to: Scalar::Float(_), integral: false, .. } => rounding,
-                _ => return,
-            };
-            if *rounding == Rounding::NearestEven {
-                *rounding = to;
+fn set(op: &mut Op, mode: &Deviation, profile: &Profile) {
+    match (mode, op) {
+        (_, Op::Float { operation, contractible, .. }) => {
+            if applies(mode, operation, *contractible) {
+                // The mode of zero dominance flushes too; without it, what is written beside it stays.
+                let flush = (*mode == Deviation::ZeroDominance).then_some(&Deviation::Flush(None));
+                let model = EvalModel::of(*operation, profile).with_all(flush.into_iter().chain([mode]));
+                *operation = model.as_operation().unwrap_or(*operation);
             }
         }
+        (Deviation::Flush(Some(format)), op) => set_flush(op, *format, true),
+        (Deviation::Keep(Some(format)), op) => set_flush(op, *format, false),
+        (
+            Deviation::Round(to),
+            Op::Divide { rounding, .. }
+            | Op::SquareRoot { rounding, .. }
+            | Op::Scale { rounding, .. }
+            | Op::Convert { rounding, to: Scalar::Float(_), integral: false, .. },
+        ) if *rounding == Rounding::NearestEven => *rounding = *to,
         _ => {}
+    }
+}
+
+/// Whether a mode is about a multiply-add.
+fn applies(mode: &Deviation, operation: &Operation, contractible: bool) -> bool {
+    match mode {
+        // What sm_1x does is not controlled by a flag.
+        Deviation::Flush(_) | Deviation::Keep(_) => operation.op != ArithOp::TruncatedMulAdd,
+        Deviation::ZeroDominance | Deviation::NoZeroDominance => {
+            operation.format == Format::F32 && matches!(operation.op, ArithOp::Mul | ArithOp::MulAdd)
+        }
+        Deviation::RoundUnmodified(_) => contractible,
+        Deviation::Round(_) => operation.rounding == Rounding::NearestEven,
+        _ => false,
     }
 }
 
 fn set_flush(op: &mut Op, wanted: Format, on: bool) {
     let is_wanted = |scalar: &Scalar| *scalar == Scalar::Float(wanted);
     match op {
-        // What sm_1x does is no matter of a flag.
-        Op::Float { operation, .. } if operation.format == wanted && operation.op != ArithOp::TruncatedMulAdd => {
-            operation.flush = on;
-        }
         Op::Sign { format, flush, .. }
         | Op::Divide { format, flush, .. }
         | Op::SquareRoot { format, flush, .. }

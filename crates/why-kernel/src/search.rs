@@ -2,20 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use roundonce_deviate::cover::{is_subset, minimal};
 use roundonce_exec::{Buffer, Launch, Options, Report, RunError};
 use roundonce_ir::{Kernel, Op, Program, Space};
 
-use crate::parting::writer;
-use crate::policy::{Change, changed, changes};
-use crate::{Experiment, Observation, SeenArray, bits_of};
+use crate::first_difference::last_writer;
+use crate::policy::{Rewrite, rewrites, rewritten};
+use crate::{Experiment, Observation, ObservedBuffer, bits_of};
 
-/// Pairs of changes that are looked at; each costs a run of one block at least.
+/// Pairs of rewrites that are looked at; each costs a run of one block at least.
 const MAX_SETS: usize = 4000;
 /// The same where each costs a whole run.
 const MAX_RUNS: usize = 1000;
 /// Of so many products every subset is tried.
 const SUBSETS: usize = 8;
-/// Changes that are put together one by one where no pair explains everything.
+/// Rewrites that are put together one by one where no pair explains everything.
 const MAX_STEPS: usize = 12;
 
 /// How a run compares with an observation.
@@ -31,7 +32,7 @@ pub(crate) struct Score {
 
 /// A policy that was run.
 pub(crate) struct Tried {
-    /// Places in the list of changes, in order.
+    /// Places in the list of rewrites, in order.
     pub(crate) set: Vec<usize>,
     pub(crate) kernel: Kernel,
     /// One for each observation; empty where the run failed.
@@ -59,14 +60,14 @@ struct Screen {
 pub(crate) struct Search<'a> {
     experiment: &'a Experiment<'a>,
     pub(crate) kernel: &'a Kernel,
-    pub(crate) changes: Vec<Change>,
+    pub(crate) rewrites: Vec<Rewrite>,
     /// Products and fmas that were not tried one by one.
     pub(crate) left_out: usize,
     /// Approximate instructions of the kernel as written, and how often they ran.
     pub(crate) not_exact: BTreeMap<String, u64>,
     /// The kernel as written first.
     pub(crate) tried: Vec<Tried>,
-    /// Sets that a screen told to be wrong.
+    /// Programs that a screen has rejected.
     pub(crate) screened: usize,
     screens: Vec<Screen>,
     progress: &'a mut dyn FnMut(u64),
@@ -81,21 +82,21 @@ impl<'a> Search<'a> {
         let kernel = experiment.kernel;
         // The engine checks the program before anything else looks at it.
         let report = run(&experiment.launch, kernel, experiment.launch.options.clone())?;
-        let (changes, left_out) = changes(kernel, &experiment.freedom);
+        let (rewrites, left_out) = rewrites(kernel, &experiment.freedom);
         let scores = experiment.observations.iter().map(|observation| observation.score(&report)).collect();
         let tried = vec![Tried { set: Vec::new(), kernel: kernel.clone(), scores }];
         let not_exact = report.approximations;
         let (screens, screened) = (Vec::new(), 0);
-        Ok(Search { experiment, kernel, changes, left_out, not_exact, tried, screened, screens, progress })
+        Ok(Search { experiment, kernel, rewrites, left_out, not_exact, tried, screened, screens, progress })
     }
 
-    /// Tries one change after the other, then more of them at a time, until every observation is explained.
+    /// Tries one rewrite after the other, then more of them at a time, until every observation is explained.
     pub(crate) fn run(&mut self) {
         if self.explained() {
             return;
         }
-        for change in 0..self.changes.len() {
-            self.put(vec![change]);
+        for rewrite in 0..self.rewrites.len() {
+            self.put(vec![rewrite]);
         }
         if self.explained() {
             return;
@@ -125,21 +126,21 @@ impl<'a> Search<'a> {
     }
 
     fn pairs(&self) -> Vec<Vec<usize>> {
-        // What made no program of its own alone makes none beside another change.
+        // What made no program of its own alone makes none beside another.
         let alone: Vec<usize> =
             self.tried.iter().filter_map(|tried| <[usize; 1]>::try_from(&tried.set[..]).ok()).flatten().collect();
         let pairs =
             alone.iter().enumerate().flat_map(|(at, one)| alone[at + 1..].iter().map(move |other| vec![*one, *other]));
         let mut pairs: Vec<Vec<usize>> = pairs.filter(|pair| self.is_consistent(pair)).collect();
         // What is about the whole kernel first: it is what options do.
-        pairs.sort_by_key(|pair| pair.iter().filter(|&&at| self.changes[at].is_single()).count());
+        pairs.sort_by_key(|pair| pair.iter().filter(|&&at| self.rewrites[at].is_single()).count());
         pairs
     }
 
     /// The sets of three and more products, where there are few.
     fn subsets(&self) -> Vec<Vec<usize>> {
-        let is_fusion = |at: &usize| matches!(self.changes[*at], Change::Fuse(_));
-        let fusions: Vec<usize> = (0..self.changes.len()).filter(is_fusion).collect();
+        let is_fusion = |at: &usize| self.rewrites[*at].is_fusion();
+        let fusions: Vec<usize> = (0..self.rewrites.len()).filter(is_fusion).collect();
         if fusions.len() > SUBSETS {
             return Vec::new();
         }
@@ -152,10 +153,10 @@ impl<'a> Search<'a> {
 
     fn is_consistent(&self, set: &[usize]) -> bool {
         let pairs = set.iter().enumerate().flat_map(|(at, one)| set[at + 1..].iter().map(move |other| (*one, *other)));
-        pairs.into_iter().all(|(one, other)| !self.changes[one].contradicts(self.changes[other]))
+        pairs.into_iter().all(|(one, other)| !self.rewrites[one].contradicts(&self.rewrites[other]))
     }
 
-    /// Adds to the best policy, one by one, the change that explains most.
+    /// Adds to the best policy, one by one, the rewrite that explains most.
     fn climb(&mut self, observation: usize) {
         for _ in 0..MAX_STEPS {
             if !self.unexplained(observation) {
@@ -163,9 +164,9 @@ impl<'a> Search<'a> {
             }
             let best = self.best(observation);
             let (set, matched) = (best.set.clone(), best.matched(observation));
-            for change in (0..self.changes.len()).filter(|change| !set.contains(change)) {
+            for rewrite in (0..self.rewrites.len()).filter(|rewrite| !set.contains(rewrite)) {
                 let mut larger = set.clone();
-                larger.push(change);
+                larger.push(rewrite);
                 larger.sort_unstable();
                 if self.is_consistent(&larger) {
                     self.put(larger);
@@ -190,15 +191,12 @@ impl<'a> Search<'a> {
     pub(crate) fn explanations(&self, observation: usize) -> Vec<&Tried> {
         let mut found: Vec<&Tried> = self.tried.iter().filter(|tried| tried.explains(observation)).collect();
         found.sort_by_key(|tried| (tried.set.len(), tried.set.clone()));
-        let is_minimal = |(at, tried): &(usize, &&Tried)| {
-            !found[..*at].iter().any(|simpler| simpler.set.iter().all(|change| tried.set.contains(change)))
-        };
-        found.iter().enumerate().filter(is_minimal).map(|(_, tried)| *tried).collect()
+        minimal(found, |simpler, other| is_subset(&simpler.set, &other.set))
     }
 
     fn kernel_of(&self, set: &[usize]) -> Option<Kernel> {
-        let changes: Vec<Change> = set.iter().map(|&at| self.changes[at]).collect();
-        let kernel = changed(self.kernel, &changes);
+        let rewrites: Vec<&Rewrite> = set.iter().map(|&at| &self.rewrites[at]).collect();
+        let kernel = rewritten(self.kernel, &rewrites, &self.experiment.launch.options.profile);
         // The same program is the same policy.
         (!self.tried.iter().any(|tried| tried.kernel == kernel)).then_some(kernel)
     }
@@ -213,7 +211,7 @@ impl<'a> Search<'a> {
     fn keep(&mut self, set: Vec<usize>, kernel: Kernel) {
         let launch = &self.experiment.launch;
         let score = |report| self.experiment.observations.iter().map(|it| it.score(&report)).collect();
-        // A run that a policy leads astray explains nothing.
+        // A policy whose run faults explains nothing.
         let scores = run(launch, &kernel, launch.options.clone()).map(score).unwrap_or_default();
         self.tried.push(Tried { set, kernel, scores });
         (self.progress)(1);
@@ -242,10 +240,10 @@ impl<'a> Search<'a> {
         let screens = unexplained.map(|observation| {
             let (array, element) = self.tried[0].scores[observation].first?;
             let seen = &self.experiment.observations[observation].arrays[array];
-            let thread = writer(launch, self.kernel, seen.arg, element * seen.size, seen.size)?;
+            let thread = last_writer(launch, self.kernel, seen.arg, element * seen.size, seen.size)?;
             Some(Screen { block: thread.block_number(launch.grid), observation, array, element })
         });
-        // Without one of them nothing may be told to be wrong.
+        // Without a screen for each of them nothing may be rejected.
         screens.collect::<Option<Vec<Screen>>>().unwrap_or_default()
     }
 
@@ -281,7 +279,7 @@ impl Observation {
     }
 }
 
-impl SeenArray {
+impl ObservedBuffer {
     /// Whether an element of a buffer is the one seen: exactly, or but for the bits of a NaN. `None` if it is not.
     fn agrees(&self, bytes: &[u8], element: usize) -> Option<bool> {
         let range = element * self.size..(element + 1) * self.size;

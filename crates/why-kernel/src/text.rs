@@ -1,9 +1,10 @@
 //! The answer about a kernel, as lines of text.
 
-use crate::{Computation, Element, KernelAnswer, Nearest, Parted, Parting, PolicyText, SeenKernel, Thread};
+use crate::{
+    Computation, DifferingElement, Element, FirstDifference, KernelAnswer, Nearest, ObservedRun, PolicyText, Thread,
+};
 use roundonce_isa::grouped;
-use roundonce_why::COLUMNS;
-use roundonce_why::{Line, Role, wrap};
+use roundonce_why::{COLUMNS, Line, Outcome, Role, wrap};
 
 /// How many policies are listed; the data has all.
 const LISTED: usize = 6;
@@ -15,10 +16,10 @@ fn elements(count: usize) -> String {
 impl KernelAnswer {
     /// Whether every observation is explained.
     pub fn explained(&self) -> bool {
-        self.seen.iter().all(|seen| seen.outcome != "none")
+        self.seen.iter().all(|seen| seen.outcome != Outcome::None)
     }
 
-    /// The answer for a reader: what gives the seen bits first, then where it parts from the kernel as written.
+    /// The answer for a reader: what gives the seen bits first, then where it first differs from the kernel as written.
     pub fn lines(&self) -> Vec<Line> {
         let policies = match self.policies {
             1 => "run as written".to_owned(),
@@ -34,7 +35,7 @@ impl KernelAnswer {
             lines.push(Line::default());
             seen.lines(&mut lines);
         }
-        if !self.explained() || self.seen.iter().any(|seen| seen.outcome == "ambiguous") {
+        if !self.explained() || self.seen.iter().any(|seen| seen.outcome == Outcome::Ambiguous) {
             self.doubts(&mut lines);
         }
         lines
@@ -66,21 +67,21 @@ impl KernelAnswer {
     }
 }
 
-impl SeenKernel {
+impl ObservedRun {
     fn lines(&self, lines: &mut Vec<Line>) {
         let all = elements(self.elements);
         let simplest = self.explanations.first();
         let head = match self.outcome {
-            "one" if simplest.is_some_and(|policy| policy.changes.is_empty()) => {
+            Outcome::One if simplest.is_some_and(|policy| policy.deviations.is_empty()) => {
                 format!("the kernel as written gives all {all}")
             }
-            "one" => format!("one policy gives all {all}"),
-            "none" => format!("none: no policy gives all {all}"),
+            Outcome::One => format!("one policy gives all {all}"),
+            Outcome::None => format!("none: no policy gives all {all}"),
             _ => format!("ambiguous: {} policies give all {all}, simplest first", self.explanations.len()),
         };
         let saw = self.saw.join(", ");
         lines.push(Line::of(Role::Label, "saw ").and(Role::Strong, saw).and(Role::Plain, format!("  {head}")));
-        let listed = self.explanations.iter().filter(|policy| !policy.changes.is_empty());
+        let listed = self.explanations.iter().filter(|policy| !policy.deviations.is_empty());
         for (index, policy) in listed.take(LISTED).enumerate() {
             policy.lines(&format!("{}. ", index + 1), lines);
         }
@@ -88,7 +89,7 @@ impl SeenKernel {
             lines.push(Line::of(Role::Faint, format!("  and {} more", self.explanations.len() - LISTED)));
         }
         let written = match (self.as_written, simplest) {
-            (_, Some(policy)) if policy.changes.is_empty() => None,
+            (_, Some(policy)) if policy.deviations.is_empty() => None,
             (0, _) => Some("As written, the kernel gives none of them.".to_owned()),
             (count, _) => Some(format!("As written, the kernel gives {} of them.", grouped(count as u64))),
         };
@@ -98,9 +99,9 @@ impl SeenKernel {
         if let Some(nearest) = &self.nearest {
             nearest.lines(self.elements, lines);
         }
-        if let Some(parted) = &self.parting {
+        if let Some(element) = &self.first_difference {
             lines.push(Line::default());
-            parted.lines(if self.nearest.is_some() { "by the nearest" } else { "by policy 1" }, lines);
+            element.lines(if self.nearest.is_some() { "by the nearest" } else { "by policy 1" }, lines);
         }
     }
 }
@@ -117,7 +118,7 @@ impl PolicyText {
 
 impl Nearest {
     fn lines(&self, all: usize, lines: &mut Vec<Line>) {
-        if !self.policy.changes.is_empty() {
+        if !self.policy.deviations.is_empty() {
             let text =
                 format!("The nearest gives {} of them: it {}.", grouped(self.explained as u64), self.policy.sentence);
             lines.extend(wrap(Role::Plain, &text, 2, COLUMNS));
@@ -158,7 +159,7 @@ impl Element {
     }
 }
 
-impl Parted {
+impl DifferingElement {
     fn lines(&self, policy: &str, lines: &mut Vec<Line>) {
         let element = &self.element;
         let text = format!(
@@ -180,7 +181,7 @@ impl Parted {
     }
 }
 
-impl Parting {
+impl FirstDifference {
     /// The instruction, and what it gave on either side.
     pub(crate) fn lines(&self, sides: [&str; 2], lines: &mut Vec<Line>) {
         if let Some(through) = self.through {
@@ -205,7 +206,7 @@ impl Computation {
     fn lines(&self, lines: &mut Vec<Line>) {
         lines.push(Line::of(Role::Strong, format!("  {}", self.instruction)));
         for worked in &self.worked {
-            lines.push(Line::of(Role::Label, format!(" {}", worked.what)));
+            lines.push(Line::of(Role::Label, format!(" {}", worked.what.name())));
             worked.component.worked_lines(worked.kind, lines);
         }
         if self.worked.is_empty() {

@@ -3,12 +3,12 @@
 use roundonce_isa::grouped;
 use roundonce_why::{Verdict, simplest};
 
-use crate::{KernelAnswer, SeenKernel};
+use crate::{KernelAnswer, ObservedRun};
 
 impl KernelAnswer {
     /// A verdict for each run seen.
     pub fn verdicts(&self) -> Vec<Verdict> {
-        let verdict = |seen: &SeenKernel| {
+        let verdict = |seen: &ObservedRun| {
             let saw = seen.saw.join(", ");
             let (of, kernel) = (grouped(seen.elements as u64), &self.kernel);
             let sentence = match (seen.explanations.first(), &seen.nearest) {
@@ -23,8 +23,8 @@ impl KernelAnswer {
                 ),
                 (None, None) => format!("kernel {kernel}: no policy gives all {of} elements of {saw}"),
             };
-            let parting = seen.parting.as_ref().and_then(|parted| parted.at.as_ref());
-            Verdict { saw, outcome: seen.outcome, sentence, line: parting.map(|parting| parting.first.line) }
+            let difference = seen.first_difference.as_ref().and_then(|element| element.at.as_ref());
+            Verdict { saw, outcome: seen.outcome, sentence, line: difference.map(|difference| difference.first.line) }
         };
         self.seen.iter().map(verdict).collect()
     }

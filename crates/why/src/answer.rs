@@ -1,19 +1,20 @@
 //! The answer to "these values differ: which evaluation gives each?", as data and as sentences.
 
 use roundonce_arith::{Format, Profile};
+use roundonce_deviate::{Deviation, Scope, Typed};
 use roundonce_isa::{grouped, hex_bits, shortest_decimal};
 use serde::Serialize;
 
-use crate::expr::{Expr, Typed};
-use crate::search::{Explanation, Options, Space, parting, ulps};
-use crate::seen::Seen;
+use crate::evaluation::{Evaluation, Step};
+use crate::expr::Expr;
+use crate::observed::ObservedValue;
+use crate::search::{CandidateSet, Explanation, Options, first_difference, ulps};
 use crate::spell::{Spelling, result_name, spell, step_text};
 use crate::text::{Line, Role, wrap};
-use crate::way::{Departure, Step, Way, Width};
+use crate::verdict::Outcome;
 
 /// How many explanations of one value are listed in text; the data has all.
 const LISTED: usize = 4;
-/// Columns of the text.
 /// Columns of a line of an answer.
 pub const COLUMNS: usize = 80;
 
@@ -28,22 +29,22 @@ pub struct Answer {
     /// How many evaluations were compared.
     pub evaluations: usize,
     /// The expression as written, to nearest even.
-    pub as_written: Evaluated,
+    pub as_written: EvaluationText,
     /// What each seen value comes from.
-    pub seen: Vec<SeenAnswer>,
-    /// One sentence about the cause, then where the first two seen values part.
+    pub seen: Vec<ObservedAnswer>,
+    /// One sentence about the cause, then where the evaluations of the first two values differ.
     pub cause: Vec<String>,
 }
 
 /// What one seen value comes from.
 #[derive(Clone, Debug, Serialize)]
-pub struct SeenAnswer {
+pub struct ObservedAnswer {
     /// The value as given.
     pub saw: String,
-    /// `one`, `ambiguous` or `none`.
-    pub outcome: &'static str,
+    /// One evaluation gives it, several do, or none.
+    pub outcome: Outcome,
     /// The evaluations that give it, simplest first.
-    pub explanations: Vec<Evaluated>,
+    pub explanations: Vec<EvaluationText>,
     /// Where none does: the nearest one, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest: Option<String>,
@@ -51,9 +52,10 @@ pub struct SeenAnswer {
 
 /// An evaluation as a reader sees it.
 #[derive(Clone, Debug, Serialize)]
-pub struct Evaluated {
-    /// How it departs from the expression as written.
-    pub departures: Vec<Departure>,
+pub struct EvaluationText {
+    /// How it deviates from the expression as written.
+    #[serde(rename = "departures")]
+    pub deviations: Vec<Deviation>,
     /// The same in words.
     pub sentence: String,
     /// Its result.
@@ -89,45 +91,44 @@ pub struct StepText {
 /// ```
 /// use std::collections::BTreeMap;
 /// use roundonce_arith::Profile;
-/// use roundonce_why::{Options, Seen, answer, parse_expr, parse_typed};
+/// use roundonce_why::{Options, ObservedValue, answer, parse_expr, parse_typed};
 /// let names = [("a", "1e20f"), ("b", "-1e20f"), ("x", "1e10f")]
 ///     .map(|(name, value)| (name.to_owned(), parse_typed(value).unwrap().0));
 /// let expr = parse_expr("a*x+b*x", &BTreeMap::from(names)).unwrap();
-/// let seen = [Seen::parse("4.993411122843311e+21").unwrap(), Seen::parse("0").unwrap()];
+/// let seen = [ObservedValue::parse("4.993411122843311e+21").unwrap(), ObservedValue::parse("0").unwrap()];
 /// let answer = answer(&expr, &seen, Options::default(), &Profile::NVIDIA).unwrap();
 /// assert!(answer.cause[0].contains("fuses `a * x` into the sum"), "{:?}", answer.cause);
 /// ```
-pub fn answer(expr: &Expr, seen: &[Seen], options: Options, profile: &Profile) -> Result<Answer, String> {
-    let space = Space::of(expr, options, profile)?;
-    let format = space.format();
-    let found: Vec<Vec<&Explanation>> = seen.iter().map(|seen| space.explain(seen)).collect();
+pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &Profile) -> Result<Answer, String> {
+    let candidates = CandidateSet::of(expr, options, profile)?;
+    let format = candidates.format();
+    let found: Vec<Vec<&Explanation>> = seen.iter().map(|seen| candidates.explain(seen)).collect();
     let seen_answers = seen.iter().zip(&found).map(|(seen, found)| {
-        let nearest = found.is_empty().then(|| nearest(&space, format, seen)).flatten();
-        SeenAnswer {
+        let nearest = found.is_empty().then(|| nearest(&candidates, format, seen)).flatten();
+        ObservedAnswer {
             saw: seen.text.clone(),
-            outcome: match found.len() {
-                0 => "none",
-                1 => "one",
-                _ => "ambiguous",
-            },
-            explanations: found.iter().map(|explanation| Evaluated::of(&explanation.way, profile)).collect(),
+            outcome: Outcome::of(found.len()),
+            explanations: found
+                .iter()
+                .map(|explanation| EvaluationText::of(&explanation.evaluation, profile))
+                .collect(),
             nearest,
         }
     });
-    let plain = space.as_written();
+    let plain = candidates.as_written();
     Ok(Answer {
         expression: expr.to_string(),
         ty: format.name().unwrap_or("?").to_owned(),
-        evaluations: space.len(),
-        as_written: Evaluated::of(&plain.way, profile),
+        evaluations: candidates.len(),
+        as_written: EvaluationText::of(&plain.evaluation, profile),
         seen: seen_answers.collect(),
         cause: cause(seen, &found, profile),
     })
 }
 
-fn nearest(space: &Space, format: Format, seen: &Seen) -> Option<String> {
-    let (explanation, distance) = space.nearest(format, seen.bits(format)?)?;
-    let sentence = describe(&explanation.departures);
+fn nearest(candidates: &CandidateSet, format: Format, seen: &ObservedValue) -> Option<String> {
+    let (explanation, distance) = candidates.nearest(format, seen.bits(format)?)?;
+    let sentence = describe(&explanation.deviations);
     Some(format!("the nearest, {} away, {sentence}", count_ulps(distance)))
 }
 
@@ -136,28 +137,11 @@ fn count_ulps(distance: u64) -> String {
 }
 
 /// What an evaluation does, as the predicate of a sentence.
-pub(crate) fn describe(departures: &[Departure]) -> String {
-    if departures.is_empty() {
+pub(crate) fn describe(deviations: &[Deviation]) -> String {
+    if deviations.is_empty() {
         return "rounds every operation as written, to nearest even".to_owned();
     }
-    let clauses: Vec<String> = departures
-        .iter()
-        .map(|departure| match departure {
-            Departure::Fused(product) => format!("fuses `{product}` into the sum, which rounds once"),
-            Departure::SplitFma => "computes the fma as a product and a sum, which rounds twice".to_owned(),
-            Departure::Flush => "flushes subnormals to zero (.ftz)".to_owned(),
-            Departure::ZeroDominance => "lets a zero factor make the product +0 (.FMZ)".to_owned(),
-            Departure::WideEachOperation(wide) => {
-                format!("computes each operation in {wide} and rounds it again (double rounding)")
-            }
-            Departure::WideWhole(wide) => format!("computes everything in {wide} and rounds the result once more"),
-            Departure::Round(rounding) => format!("rounds {}", direction(rounding)),
-            Departure::TruncatedProduct => "cuts the product to 24 bits (mad.f32 of sm_1x)".to_owned(),
-            Departure::Saturate => "clamps the result to [0, 1] (.sat)".to_owned(),
-            Departure::Order(order) => format!("adds in the order {order}"),
-            Departure::OtherNan => "gives a NaN of other bits".to_owned(),
-        })
-        .collect();
+    let clauses: Vec<String> = deviations.iter().map(|deviation| deviation.text(Scope::Expression)).collect();
     match clauses.split_last() {
         Some((last, [])) => last.clone(),
         Some((last, others)) => format!("{} and {last}", others.join(", ")),
@@ -165,22 +149,12 @@ pub(crate) fn describe(departures: &[Departure]) -> String {
     }
 }
 
-/// A direction of rounding (`rz`) as the end of a sentence: "toward zero".
-pub fn direction(rounding: &str) -> &'static str {
-    match rounding {
-        "rz" => "toward zero (.rz)",
-        "rm" => "toward -infinity (.rm)",
-        "rp" => "toward +infinity (.rp)",
-        _ => "to nearest even (.rn)",
-    }
-}
-
-/// One sentence for each seen value's simplest explanation, then how far the first two lie apart and where they part.
-fn cause(seen: &[Seen], found: &[Vec<&Explanation>], profile: &Profile) -> Vec<String> {
-    let explained: Vec<(&Seen, &Explanation)> =
+/// One sentence for each seen value's simplest explanation, then how far the first two are apart and where they first differ.
+fn cause(seen: &[ObservedValue], found: &[Vec<&Explanation>], profile: &Profile) -> Vec<String> {
+    let explained: Vec<(&ObservedValue, &Explanation)> =
         seen.iter().zip(found).filter_map(|(seen, found)| Some((seen, *found.first()?))).collect();
     let clauses: Vec<String> =
-        explained.iter().map(|(seen, found)| format!("{} {}", seen.text, describe(&found.departures))).collect();
+        explained.iter().map(|(seen, found)| format!("{} {}", seen.text, describe(&found.deviations))).collect();
     let mut sentences = Vec::new();
     if !clauses.is_empty() {
         sentences.push(format!("The evaluation behind {}.", clauses.join("; the one behind ")));
@@ -191,7 +165,7 @@ fn cause(seen: &[Seen], found: &[Vec<&Explanation>], profile: &Profile) -> Vec<S
     sentences
 }
 
-/// How far two results lie apart, and the first operation in which their evaluations do.
+/// How far two results are apart, and the first operation in which their evaluations differ.
 fn difference(one: &Explanation, other: &Explanation, profile: &Profile) -> Vec<String> {
     let format = one.result.format;
     let mut sentences = Vec::new();
@@ -201,55 +175,57 @@ fn difference(one: &Explanation, other: &Explanation, profile: &Profile) -> Vec<
             _ => format!("They lie {} apart in {}.", count_ulps(distance), format.name().unwrap_or("")),
         });
     }
-    let (one_steps, other_steps) = (one.way.trace(profile).1, other.way.trace(profile).1);
-    if let Some((a, b)) = parting(&one_steps, &other_steps) {
+    let (one_steps, other_steps) = (one.evaluation.trace(profile).1, other.evaluation.trace(profile).1);
+    if let Some((a, b)) = first_difference(&one_steps, &other_steps) {
         sentences.push(format!(
             "They part where the first computes {} and the second {}.",
-            step_sentence(&one.way, a),
-            step_sentence(&other.way, b)
+            step_sentence(&one.evaluation, a),
+            step_sentence(&other.evaluation, b)
         ));
     }
     sentences
 }
 
-fn step_sentence(way: &Way, step: &Step) -> String {
+fn step_sentence(evaluation: &Evaluation, step: &Step) -> String {
     let format = step.operation.format;
     let rounded = if step.inexact { "rounded to" } else { "exactly" };
     format!(
         "{} = {} {} ({rounded} {} bits)",
-        step_text(way, &step.operation, &step.operands),
+        step_text(evaluation, &step.operation, &step.operands),
         hex_bits(format.width(), step.result),
         shortest_decimal(format, step.result),
         format.precision(),
     )
 }
 
-impl Evaluated {
-    pub(crate) fn of(way: &Way, profile: &Profile) -> Evaluated {
-        let (result, steps) = way.trace(profile);
+impl EvaluationText {
+    pub(crate) fn of(evaluation: &Evaluation, profile: &Profile) -> EvaluationText {
+        let (result, steps) = evaluation.trace(profile);
         let step = |(index, step): (usize, &Step)| {
             let Typed { format, bits } =
                 step.narrowed.unwrap_or(Typed { format: step.operation.format, bits: step.result });
-            let narrowed = if step.narrowed.is_some() {
-                format!(", then to {}", format.name().unwrap_or("?"))
-            } else {
-                String::new()
-            };
+            let [operands_flushed, result_flushed] = step.flushed;
+            let mut operation = step_text(evaluation, &step.operation, &step.operands);
+            operation.push_str(if operands_flushed { ", operands flushed" } else { "" });
+            if step.narrowed.is_some() {
+                operation.push_str(&format!(", then to {}", format.name().unwrap_or("?")));
+            }
+            operation.push_str(if result_flushed { ", then flushed" } else { "" });
             StepText {
-                name: result_name(way, index),
-                operation: format!("{}{narrowed}", step_text(way, &step.operation, &step.operands)),
+                name: result_name(evaluation, index),
+                operation,
                 bits: hex_bits(format.width(), bits),
                 value: shortest_decimal(format, bits),
-                inexact: step.inexact || (way.width != Width::Native && widened(step) != step.result),
+                inexact: step.inexact || widened(step) != step.result,
             }
         };
-        Evaluated {
-            departures: way.departures(),
-            sentence: describe(&way.departures()),
+        EvaluationText {
+            deviations: evaluation.deviations(),
+            sentence: describe(&evaluation.deviations()),
             bits: hex_bits(result.format.width(), result.bits),
             value: shortest_decimal(result.format, result.bits),
             steps: steps.iter().enumerate().map(step).collect(),
-            write: spell(way),
+            write: spell(evaluation, profile),
         }
     }
 
@@ -289,7 +265,7 @@ fn widened(step: &Step) -> u64 {
 impl Answer {
     /// Whether every seen value is explained.
     pub fn explained(&self) -> bool {
-        self.seen.iter().all(|seen| seen.outcome != "none")
+        self.seen.iter().all(|seen| seen.outcome != Outcome::None)
     }
 
     /// The answer for a reader: plain sentences first, then the evidence.
@@ -312,8 +288,8 @@ impl Answer {
         for seen in &self.seen {
             lines.push(Line::default());
             let head = match seen.outcome {
-                "one" => "one evaluation gives it".to_owned(),
-                "none" => "none: no evaluation gives it".to_owned(),
+                Outcome::One => "one evaluation gives it".to_owned(),
+                Outcome::None => "none: no evaluation gives it".to_owned(),
                 _ => format!("ambiguous: {} evaluations give it, simplest first", seen.explanations.len()),
             };
             lines.push(

@@ -1,4 +1,4 @@
-//! Published cases: two values that somebody saw, with their public source.
+//! Published cases: two values that were observed, with their public source.
 
 /// A published question, with everything needed to ask it again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

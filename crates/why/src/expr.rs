@@ -3,16 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use roundonce_arith::Format;
+use roundonce_deviate::Typed;
 use roundonce_isa::{parse_number, parse_value};
-
-/// A typed scalar.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Typed {
-    /// Its format.
-    pub format: Format,
-    /// Its bits.
-    pub bits: u64,
-}
 
 /// An expression over typed scalars.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -272,7 +264,7 @@ fn literal_length(text: &str) -> usize {
 }
 
 impl Expr {
-    /// The type that C's rules give it: the wider of its operands' types, f32 where f16 meets bf16.
+    /// The type that C's rules give it: the wider of its operands' types, f32 for f16 with bf16.
     pub fn format(&self) -> Format {
         match self {
             Expr::Value(value, _) => value.format,

@@ -1,41 +1,43 @@
-//! Which evaluation gives the seen bits, and why; and one instruction explained step by step.
+//! Which evaluation gives the observed bits, and why; and one instruction explained step by step.
 //!
-//! Reading order: [`Expr`] (what is asked about), `plan.rs` (which operations, in which order, fused where), [`Way`] (a
-//! plan with roundings, flushes and widths), [`Space`] (all ways, and which of them give a [`Seen`] value),
-//! [`answer()`] (the sentences); `arrays/` asks the same of whole arrays. [`explain()`] stands
+//! Reading order: [`Expr`] (what is asked about), `plan.rs` (which operations, in which order, fused where),
+//! [`Evaluation`] (a plan and what its operations do otherwise), [`CandidateSet`] (all evaluations, and which of them give
+//! an [`ObservedValue`]), [`answer()`] (the sentences); `arrays/` asks the same of whole arrays. [`explain()`] stands
 //! beside them: it asks the pipeline itself what it did.
 //!
-//! What this is not: it knows no program and no engine (`roundonce-why-kernel` does), and no terminal; text comes as [`Line`]s with [`Role`]s.
+//! What this is not: it knows no program and no engine (`roundonce-why-kernel` does), and no terminal; text comes as
+//! [`Line`]s with [`Role`]s. What may be done otherwise is `roundonce-deviate`'s list.
 
-mod anatomy;
 mod answer;
 mod arrays;
+mod bit_fields;
 mod cases;
 pub mod diff;
+mod evaluation;
 mod explain;
 mod expr;
+mod observed;
 mod plan;
 mod reference;
 mod search;
-mod seen;
 mod spell;
 mod text;
 mod verdict;
-mod way;
 
-pub use anatomy::{Anatomy, InFormat};
-pub use answer::{Answer, COLUMNS, Evaluated, SeenAnswer, StepText, answer, direction};
+pub use answer::{Answer, COLUMNS, EvaluationText, ObservedAnswer, StepText, answer};
 pub use arrays::{
-    ArrayAnswer, ArrayGroup, ArraySeen, Bits, Column, Example, Question, Values, answer_arrays, element_index,
+    ArrayAnswer, ArrayGroup, Bits, Column, Example, ObservedArray, Question, Values, answer_arrays, element_index,
 };
+pub use bit_fields::{BitFields, FormatFields};
 pub use cases::{CASES, Case};
+pub use evaluation::{Evaluation, Step};
 pub use explain::{Component, Counterpart, Explained, Neighbour, Number, OperandText, Picture, explain};
-pub use expr::{Expr, ExprError, Typed, names_in, parse_expr, parse_typed};
+pub use expr::{Expr, ExprError, names_in, parse_expr, parse_typed};
+pub use observed::ObservedValue;
 pub use plan::{Plan, PlanOp, Ref};
-pub use reference::{Trial, TrialAnswer};
-pub use search::{Explanation, MAX_WAYS, Options, Space, parting, ulps};
-pub use seen::Seen;
+pub use reference::{ReferenceReport, ReferenceTest};
+pub use roundonce_deviate::{Deviation, Typed};
+pub use search::{CandidateSet, Explanation, MAX_EVALUATIONS, Options, first_difference, ulps};
 pub use spell::{Spelling, spell};
 pub use text::{Line, Role, wrap};
-pub use verdict::{Verdict, simplest};
-pub use way::{Departure, Step, Way, Width};
+pub use verdict::{Outcome, Verdict, simplest};

@@ -1,9 +1,10 @@
 //! An expression as a sequence of operations: which products are fused, which explicit fma is split, in which order a
 //! sum is taken. What the operations round to is not decided here.
 
-use roundonce_arith::{ArithOp, Format};
+use roundonce_arith::{ArithOp, Format, Operation, Rounding};
+use roundonce_deviate::Typed;
 
-use crate::expr::{Expr, Typed};
+use crate::expr::Expr;
 
 /// Where an operand comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -27,6 +28,14 @@ pub struct PlanOp {
     pub negate_product: bool,
     /// The addend is negated.
     pub negate_addend: bool,
+}
+
+impl PlanOp {
+    /// The operation in its own type, rounded to nearest even.
+    pub(crate) fn operation(&self) -> Operation {
+        let PlanOp { negate_product, negate_addend, .. } = *self;
+        Operation { negate_product, negate_addend, ..Operation::new(self.kind, self.format, Rounding::NearestEven) }
+    }
 }
 
 /// A sequence of operations whose last one gives the result.
@@ -77,7 +86,7 @@ fn fusible(expr: &Expr, format: Format) -> Option<(bool, &Expr, &Expr)> {
     }
 }
 
-/// For each sum in the expression, in the order in which a plan meets them, what may be fused.
+/// For each sum in the expression, in the order in which a plan visits them, what may be fused.
 pub(crate) fn fusion_choices(expr: &Expr) -> Vec<Vec<Fusion>> {
     let mut choices = Vec::new();
     collect(expr, &mut choices);
@@ -230,7 +239,7 @@ impl<I: Iterator<Item = Fusion>> Builder<I> {
     }
 }
 
-/// The most terms of a sum that are reordered: ten thousand orders and more lie beyond.
+/// The most terms of a sum that are reordered: beyond, there are more than ten thousand orders.
 const MAX_TERMS: usize = 6;
 
 /// The expression with its outermost sum taken in every other order (additions commute, so that orders differ only in

@@ -1,21 +1,21 @@
-//! Somebody's own multiply-add held against the instruction it stands for: what does it really compute?
+//! A multiply-add of one's own compared with the instruction it stands for: what does it really compute?
 
 use std::collections::BTreeMap;
 
 use roundonce_arith::{ArithOp, Format, Operation, Profile, Rounding};
+use roundonce_deviate::{Deviation, Scope};
 use roundonce_isa::grouped;
 use serde::Serialize;
 
 use crate::answer::COLUMNS;
 use crate::arrays::{ArrayAnswer, ArrayGroup, Bits, Column, Question, Values, answer_arrays};
-use crate::diff::{OPERANDS, telling_inputs};
+use crate::diff::{OPERANDS, directed_inputs};
 use crate::search::Options;
 use crate::text::{Line, Role, wrap};
-use crate::way::Departure;
 
-/// Inputs of an instruction of one component that tell evaluations apart, and the expression behind it.
+/// Inputs of an instruction of one component on which evaluations differ, and the expression that it is.
 #[derive(Clone, Debug)]
-pub struct Trial {
+pub struct ReferenceTest {
     operation: Operation,
     question: Question,
     /// One column an operand.
@@ -25,7 +25,7 @@ pub struct Trial {
 
 /// What a reference computes.
 #[derive(Clone, Debug, Serialize)]
-pub struct TrialAnswer {
+pub struct ReferenceReport {
     /// How many inputs it was given.
     pub cases: usize,
     /// On how many its bits are the instruction's, any NaN for a NaN.
@@ -38,12 +38,12 @@ pub struct TrialAnswer {
     pub evidence: ArrayAnswer,
 }
 
-impl Trial {
+impl ReferenceTest {
     /// As many inputs of an instruction.
     ///
     /// # Errors
     /// For what no expression says: negated operands, the truncating `mad.f32`.
-    pub fn new(operation: Operation, count: usize) -> Result<Trial, String> {
+    pub fn new(operation: Operation, count: usize) -> Result<ReferenceTest, String> {
         let text = match operation.op {
             ArithOp::MulAdd => "fma(a, b, c)",
             ArithOp::Mul => "a * b",
@@ -56,12 +56,12 @@ impl Trial {
             return Err("an instruction that negates an operand: try the one that does not".to_owned());
         }
         let formats: Vec<Format> = (0..operation.op.arity()).map(|at| operation.operand_format(at)).collect();
-        let columns = telling_inputs(&formats, count);
+        let columns = directed_inputs(&formats, count);
         let named = OPERANDS.iter().zip(&columns);
         let names: BTreeMap<String, Values> =
             named.map(|(name, column)| ((*name).to_owned(), values(column.clone(), count))).collect();
         let question = Question::parse(text, names).map_err(|error| error.message)?;
-        Ok(Trial { operation, question, columns, count })
+        Ok(ReferenceTest { operation, question, columns, count })
     }
 
     /// The operands of every case, in order.
@@ -69,11 +69,11 @@ impl Trial {
         (0..self.count).map(|case| self.columns.iter().map(|column| column.at(case).bits).collect())
     }
 
-    /// What a reference computes that gave these bits for the [`cases`](Trial::cases).
+    /// What a reference computes that gave these bits for the [`cases`](ReferenceTest::cases).
     ///
     /// # Errors
     /// If there are not as many results as cases.
-    pub fn answer(&self, results: &[u64], profile: &Profile) -> Result<TrialAnswer, String> {
+    pub fn answer(&self, results: &[u64], profile: &Profile) -> Result<ReferenceReport, String> {
         if results.len() != self.count {
             return Err(format!("it gave {} results for {} cases", results.len(), self.count));
         }
@@ -89,13 +89,13 @@ impl Trial {
         let evidence = answer_arrays(&self.question, &seen, options, profile, &mut |_| ())?;
         let (mut ignores, mut does) = (Vec::new(), Vec::new());
         if let Some(main) = evidence.seen[0].groups.first().filter(|_| correct < self.count) {
-            let asked = departures(&self.operation);
-            let missing = asked.iter().filter(|departure| !main.departures.contains(departure));
-            ignores.extend(missing.map(|departure| modifier(departure).to_owned()));
-            let extra = main.departures.iter().filter(|departure| !asked.contains(departure));
-            does.extend(extra.map(|departure| crate::answer::describe(std::slice::from_ref(departure))));
+            let asked = deviations(&self.operation);
+            let missing = asked.iter().filter(|deviation| !main.deviations.contains(deviation));
+            ignores.extend(missing.map(|deviation| modifier(deviation).to_owned()));
+            let extra = main.deviations.iter().filter(|deviation| !asked.contains(deviation));
+            does.extend(extra.map(|deviation| deviation.text(Scope::Expression)));
         }
-        Ok(TrialAnswer { cases: self.count, correct, ignores, does, evidence })
+        Ok(ReferenceReport { cases: self.count, correct, ignores, does, evidence })
     }
 }
 
@@ -104,40 +104,39 @@ fn values(column: Column, count: usize) -> Values {
 }
 
 /// How the instruction departs from its expression, rounded to nearest even.
-fn departures(operation: &Operation) -> Vec<Departure> {
+fn deviations(operation: &Operation) -> Vec<Deviation> {
     let mut all = Vec::new();
-    all.extend(operation.flush.then_some(Departure::Flush));
-    all.extend(operation.fmz.then_some(Departure::ZeroDominance));
+    all.extend(operation.flush.then_some(Deviation::Flush(None)));
+    all.extend(operation.fmz.then_some(Deviation::ZeroDominance));
     let directed = operation.rounding != Rounding::NearestEven;
-    all.extend(directed.then(|| Departure::Round(operation.rounding.name().to_owned())));
-    all.extend(operation.saturates().then_some(Departure::Saturate));
+    all.extend(directed.then_some(Deviation::Round(operation.rounding)));
+    all.extend(operation.saturates().then_some(Deviation::Saturate));
     all
 }
 
-fn modifier(departure: &Departure) -> &'static str {
-    match departure {
-        Departure::Flush => ".ftz",
-        Departure::ZeroDominance => ".FMZ",
-        Departure::Saturate => ".sat",
-        Departure::Round(rounding) => match rounding.as_str() {
-            "rz" => ".rz",
-            "rm" => ".rm",
-            _ => ".rp",
-        },
+fn modifier(deviation: &Deviation) -> &'static str {
+    match deviation {
+        Deviation::Flush(_) => ".ftz",
+        Deviation::ZeroDominance => ".FMZ",
+        Deviation::Saturate => ".sat",
+        Deviation::Round(Rounding::NearestEven) => ".rn",
+        Deviation::Round(Rounding::TowardZero) => ".rz",
+        Deviation::Round(Rounding::Down) => ".rm",
+        Deviation::Round(Rounding::Up) => ".rp",
         _ => "a modifier",
     }
 }
 
-impl TrialAnswer {
+impl ReferenceReport {
     /// Whether every answer is the instruction's.
-    pub fn acquitted(&self) -> bool {
+    pub fn is_correct(&self) -> bool {
         self.correct == self.cases
     }
 
     /// The answer in a sentence.
     pub fn sentence(&self, what: &str) -> String {
         let of = |count: usize| format!("{} of {}", grouped(count as u64), grouped(self.cases as u64));
-        if self.acquitted() {
+        if self.is_correct() {
             return format!("{what}: correct on {} cases", grouped(self.cases as u64));
         }
         let mut findings: Vec<String> = self.ignores.iter().map(|modifier| format!("ignores {modifier}")).collect();
@@ -154,7 +153,7 @@ impl TrialAnswer {
     /// The answer for a reader.
     pub fn lines(&self, what: &str) -> Vec<Line> {
         let mut lines = wrap(Role::Strong, &self.sentence(what), 0, COLUMNS);
-        if !self.acquitted() {
+        if !self.is_correct() {
             lines.push(Line::default());
             lines.extend(self.evidence.lines());
         }

@@ -1,11 +1,15 @@
-//! The search: every evaluation of an expression, and which of them give a seen value.
+//! The search: every evaluation of an expression, and which of them give an observed value.
 
-use roundonce_arith::{Format, Profile, Rounding};
+use std::cell::OnceCell;
 
-use crate::expr::{Expr, Typed};
+use roundonce_arith::{Format, Profile};
+use roundonce_deviate::cover::{is_subset, minimal};
+use roundonce_deviate::{Deviation, ExpressionTraits, Typed, for_expressions, rare_for_expressions};
+
+use crate::evaluation::{Evaluation, Step};
+use crate::expr::Expr;
+use crate::observed::ObservedValue;
 use crate::plan::{Fusion, Plan, fusion_choices, reorderings};
-use crate::seen::Seen;
-use crate::way::{Departure, Step, Way, Width};
 
 /// What a search may do beyond the usual.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -16,102 +20,171 @@ pub struct Options {
     pub any_nan: bool,
 }
 
-/// More ways than this are not enumerated: the question is too large for one answer.
-pub const MAX_WAYS: usize = 500_000;
+/// More evaluations than this are not enumerated: the question is too large for one answer.
+pub const MAX_EVALUATIONS: usize = 500_000;
 
-/// An evaluation that gives a seen value.
+/// At most so many evaluations has one plan.
+const MAX_MODES: usize = 100;
+
+/// An evaluation that gives an observed value.
 #[derive(Clone, Debug)]
 pub struct Explanation {
     /// The evaluation.
-    pub way: Way,
+    pub evaluation: Evaluation,
     /// Its result.
     pub result: Typed,
-    /// How it departs from the expression as written; empty for the expression as written.
-    pub departures: Vec<Departure>,
+    /// How it deviates from the expression as written; empty for the expression as written.
+    pub deviations: Vec<Deviation>,
 }
 
-/// The ways to evaluate an expression.
-pub struct Space {
-    ways: Vec<(Explanation, u64)>,
+/// An evaluation carried out, and a digest of what it computes: two that carry out the same operations on the same
+/// values are one evaluation, whatever they are called.
+struct Candidate {
+    explanation: Explanation,
+    digest: u64,
 }
 
-impl Space {
-    /// Every way, evaluated.
+/// The evaluations of an expression: those of its plans in every mode that machines have, and, where none of these
+/// explains a value, those with [rare](rare_for_expressions) deviations.
+pub struct CandidateSet {
+    plans: Vec<OrderedPlan>,
+    profile: Profile,
+    usual: Vec<Candidate>,
+    rare: OnceCell<Vec<Candidate>>,
+}
+
+/// A plan, and the order of its sum, if it is not the written one.
+pub(crate) struct OrderedPlan {
+    plan: Plan,
+    order: Option<String>,
+}
+
+impl CandidateSet {
+    /// Every evaluation in the usual modes, carried out.
     ///
     /// # Errors
-    /// If there are more than [`MAX_WAYS`].
-    pub fn of(expr: &Expr, options: Options, profile: &Profile) -> Result<Space, String> {
-        let ways = ways(expr, options)?.into_iter().map(|way| evaluated(way, profile)).collect();
-        Ok(Space { ways })
+    /// If there are more than [`MAX_EVALUATIONS`].
+    pub fn of(expr: &Expr, options: Options, profile: &Profile) -> Result<CandidateSet, String> {
+        let plans = plans(expr, options)?;
+        let usual = evaluations(&plans).into_iter().map(|evaluation| Candidate::of(evaluation, profile)).collect();
+        Ok(CandidateSet { plans, profile: *profile, usual, rare: OnceCell::new() })
+    }
+
+    fn rare(&self) -> &[Candidate] {
+        self.rare.get_or_init(|| {
+            let evaluations = rare_evaluations(&self.plans).into_iter();
+            evaluations.map(|evaluation| Candidate::of(evaluation, &self.profile)).collect()
+        })
     }
 
     /// The type of the result.
     pub fn format(&self) -> Format {
-        self.ways[0].0.way.plan.format()
+        self.as_written().evaluation.plan.format()
     }
 
-    /// The simplest evaluations that give a seen value: those of which no other, with some of the same departures and
-    /// no more, gives it too. Simplest first.
-    pub fn explain(&self, seen: &Seen) -> Vec<&Explanation> {
-        let mut found: Vec<&(Explanation, u64)> =
-            self.ways.iter().filter(|(explanation, _)| seen.matches(explanation.result)).collect();
-        found.sort_by_key(|(explanation, _)| (explanation.departures.len(), explanation.departures.clone()));
-        let minimal = found.iter().enumerate().filter(|(index, (candidate, signature))| {
-            !found[..*index].iter().any(|(simpler, other)| {
-                signature == other || simpler.departures.iter().all(|it| candidate.departures.contains(it))
-            })
-        });
-        minimal.map(|(_, (explanation, _))| explanation).collect()
+    /// The simplest evaluations that give an observed value: those of which no other, with some of the same deviations
+    /// and no more, gives it too. Simplest first. Rare deviations are considered where nothing else gives it.
+    pub fn explain(&self, observed: &ObservedValue) -> Vec<&Explanation> {
+        let usual = explaining(&self.usual, observed);
+        if usual.is_empty() { explaining(self.rare(), observed) } else { usual }
     }
 
-    /// The evaluation whose result lies nearest to the bits, and how many ulps away.
+    /// The evaluation in a usual mode whose result lies nearest to the bits, and how many ulps away.
     pub fn nearest(&self, format: Format, bits: u64) -> Option<(&Explanation, u64)> {
-        self.ways
+        self.usual
             .iter()
-            .filter(|(explanation, _)| explanation.result.format == format)
-            .filter_map(|(explanation, _)| Some((explanation, ulps(format, explanation.result.bits, bits)?)))
-            .min_by_key(|(explanation, distance)| (*distance, explanation.departures.len()))
+            .map(|candidate| &candidate.explanation)
+            .filter(|explanation| explanation.result.format == format)
+            .filter_map(|explanation| Some((explanation, ulps(format, explanation.result.bits, bits)?)))
+            .min_by_key(|(explanation, distance)| (*distance, explanation.deviations.len()))
     }
 
     /// The expression as written, every operation rounded to nearest even.
     pub fn as_written(&self) -> &Explanation {
-        &self.ways[0].0
+        &self.usual[0].explanation
     }
 
-    /// How many evaluations there are.
+    /// How many evaluations were compared so far.
     pub fn len(&self) -> usize {
-        self.ways.len()
+        self.usual.len() + self.rare.get().map_or(0, Vec::len)
     }
     /// Never: there is always the expression as written.
     pub fn is_empty(&self) -> bool {
-        self.ways.is_empty()
+        self.usual.is_empty()
     }
 }
 
-/// Every way, the expression as written first.
+/// The simplest of some evaluations that give an observed value, simplest first.
+fn explaining<'c>(candidates: &'c [Candidate], observed: &ObservedValue) -> Vec<&'c Explanation> {
+    let gives = |candidate: &&Candidate| {
+        let Explanation { evaluation, result, .. } = &candidate.explanation;
+        observed.matches(*result, &evaluation.model())
+    };
+    let mut found: Vec<&Candidate> = candidates.iter().filter(gives).collect();
+    found.sort_by_key(|candidate| (candidate.explanation.deviations.len(), &candidate.explanation.deviations));
+    let found = minimal(found, |simpler, other| {
+        simpler.digest == other.digest || is_subset(&simpler.explanation.deviations, &other.explanation.deviations)
+    });
+    found.into_iter().map(|candidate| &candidate.explanation).collect()
+}
+
+/// The plans of an expression, the one as written first.
 ///
 /// # Errors
-/// If there are more than [`MAX_WAYS`].
-pub(crate) fn ways(expr: &Expr, options: Options) -> Result<Vec<Way>, String> {
-    let mut ways = Vec::new();
+/// If they have more than [`MAX_EVALUATIONS`].
+pub(crate) fn plans(expr: &Expr, options: Options) -> Result<Vec<OrderedPlan>, String> {
+    let mut plans: Vec<OrderedPlan> = Vec::new();
+    let mut total = 0usize;
     for (order, ordered) in orders(expr, options) {
         let choices = fusion_choices(&ordered);
-        let plans: usize = choices.iter().map(Vec::len).try_fold(1usize, usize::checked_mul).unwrap_or(usize::MAX);
-        if plans.saturating_mul(100).saturating_add(ways.len()) > MAX_WAYS {
-            return Err(format!("the expression has more than {MAX_WAYS} evaluations: ask about a part of it"));
+        let count = choices.iter().map(Vec::len).try_fold(1usize, usize::checked_mul).unwrap_or(usize::MAX);
+        if count.saturating_mul(MAX_MODES).saturating_add(total) > MAX_EVALUATIONS {
+            return Err(format!("the expression has more than {MAX_EVALUATIONS} evaluations: ask about a part of it"));
         }
-        for index in 0..plans {
+        for index in 0..count {
             let fusions = pick(&choices, index);
-            for split in [false, true] {
-                let plan = Plan::build(&ordered, &fusions, split);
-                if split && plan.split == 0 {
+            for splits_fma in [false, true] {
+                let plan = Plan::build(&ordered, &fusions, splits_fma);
+                if splits_fma && plan.split == 0 {
                     continue;
                 }
-                ways.extend(modes(plan, order.as_deref()));
+                let plan = OrderedPlan { plan, order: order.clone() };
+                total += for_expressions(&plan.traits()).len();
+                plans.push(plan);
             }
         }
     }
-    Ok(ways)
+    Ok(plans)
+}
+
+/// Every plan in every mode that machines have, the expression as written first.
+pub(crate) fn evaluations(plans: &[OrderedPlan]) -> Vec<Evaluation> {
+    plans.iter().flat_map(|plan| plan.in_modes(for_expressions(&plan.traits()))).collect()
+}
+
+/// Every plan with every rare deviation.
+pub(crate) fn rare_evaluations(plans: &[OrderedPlan]) -> Vec<Evaluation> {
+    plans.iter().flat_map(|plan| plan.in_modes(rare_for_expressions(&plan.traits()))).collect()
+}
+
+impl OrderedPlan {
+    fn traits(&self) -> ExpressionTraits {
+        let format = self.plan.format();
+        ExpressionTraits {
+            format,
+            is_uniform: self.plan.ops.iter().all(|op| op.format == format),
+            is_contracted: !self.plan.fused.is_empty(),
+            only: match self.plan.ops.as_slice() {
+                [op] => Some(op.kind),
+                _ => None,
+            },
+        }
+    }
+
+    fn in_modes(&self, all: Vec<Vec<Deviation>>) -> impl Iterator<Item = Evaluation> {
+        let evaluation = |modes| Evaluation { plan: self.plan.clone(), order: self.order.clone(), modes };
+        all.into_iter().map(evaluation)
+    }
 }
 
 fn orders(expr: &Expr, options: Options) -> Vec<(Option<String>, Expr)> {
@@ -141,53 +214,18 @@ fn pick(choices: &[Vec<Fusion>], mut index: usize) -> Vec<Fusion> {
     picked
 }
 
-/// A plan in every mode that some machine has.
-fn modes(plan: Plan, order: Option<&str>) -> Vec<Way> {
-    let plain = Way { order: order.map(str::to_owned), ..Way::plain(plan) };
-    let format = plain.plan.format();
-    let uniform = plain.plan.ops.iter().all(|op| op.format == format);
-    let widths = match format {
-        Format::F16 | Format::BF16 => vec![Width::Native, Width::EachOperation(Format::F32), Width::Whole(Format::F32)],
-        Format::F32 => vec![Width::Native, Width::EachOperation(Format::F64), Width::Whole(Format::F64)],
-        _ => vec![Width::Native],
-    };
-    let is_f32 = format == Format::F32 && uniform;
-    let flushes: &[(bool, bool)] =
-        if is_f32 { &[(false, false), (true, false), (true, true)] } else { &[(false, false), (true, false)] };
-    let mut ways = Vec::new();
-    for &width in &widths {
-        for rounding in Rounding::ALL {
-            for &(flush, fmz) in flushes {
-                for saturate in [false, true] {
-                    let native = width == Width::Native;
-                    if (saturate || fmz) && !native {
-                        continue;
-                    }
-                    ways.push(Way { width, rounding, flush, fmz, saturate, ..plain.clone() });
-                }
-            }
-        }
+impl Candidate {
+    fn of(evaluation: Evaluation, profile: &Profile) -> Candidate {
+        use std::hash::{DefaultHasher, Hash, Hasher};
+        let mut hasher = DefaultHasher::new();
+        let result = evaluation.run(profile, |step| {
+            (step.operation, step.bits, step.result).hash(&mut hasher);
+            // A whole expression of one operation narrows as that operation alone does.
+            step.narrowed.map(|narrowed| narrowed.bits).hash(&mut hasher);
+        });
+        let deviations = evaluation.deviations();
+        Candidate { explanation: Explanation { evaluation, result, deviations }, digest: hasher.finish() }
     }
-    if is_f32 && !plain.plan.fused.is_empty() {
-        let truncated = Way { truncated: true, flush: true, ..plain };
-        ways.push(Way { saturate: true, ..truncated.clone() });
-        ways.push(truncated);
-    }
-    ways
-}
-
-/// A way with its result, and a digest of what it computes: two ways that carry out the same operations on the same
-/// values are one evaluation, however it is called.
-fn evaluated(way: Way, profile: &Profile) -> (Explanation, u64) {
-    use std::hash::{DefaultHasher, Hash, Hasher};
-    let mut hasher = DefaultHasher::new();
-    let result = way.run(profile, |step| {
-        (step.operation, step.bits, step.result).hash(&mut hasher);
-        // A whole expression of one operation narrows as that operation alone does.
-        step.narrowed.map(|narrowed| narrowed.bits).hash(&mut hasher);
-    });
-    let departures = way.departures();
-    (Explanation { way, result, departures }, hasher.finish())
 }
 
 /// The distance of two numbers in units of the last place, counting from one representable number to the next;
@@ -209,7 +247,7 @@ pub fn ulps(format: Format, a: u64, b: u64) -> Option<u64> {
 }
 
 /// The first operation of each of two evaluations that the other does not carry out with the same result.
-pub fn parting<'s>(one: &'s [Step], other: &'s [Step]) -> Option<(&'s Step, &'s Step)> {
+pub fn first_difference<'s>(one: &'s [Step], other: &'s [Step]) -> Option<(&'s Step, &'s Step)> {
     let same = |a: &Step, b: &Step| {
         a.operation.op == b.operation.op && a.bits == b.bits && a.result == b.result && a.narrowed == b.narrowed
     };

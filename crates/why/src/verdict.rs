@@ -1,17 +1,43 @@
-//! Every answer as a sentence for each thing that was seen, for whoever lists findings.
+//! Every answer as a sentence for each thing that was observed, for a list of findings.
 
 use roundonce_isa::grouped;
+use serde::Serialize;
 
 use crate::answer::Answer;
 use crate::arrays::ArrayAnswer;
+
+/// How many evaluations, or policies, explain one thing that was observed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// One explains all of it.
+    One,
+    /// Each part of it has one of its own.
+    Several,
+    /// More than one explain all of it.
+    Ambiguous,
+    /// None explains all of it.
+    None,
+}
+
+impl Outcome {
+    /// Of so many that explain all of it.
+    pub const fn of(count: usize) -> Outcome {
+        match count {
+            0 => Outcome::None,
+            1 => Outcome::One,
+            _ => Outcome::Ambiguous,
+        }
+    }
+}
 
 /// What one thing that was seen comes from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Verdict {
     /// Its name.
     pub saw: String,
-    /// `one`, `several`, `ambiguous` or `none`, as in the answer.
-    pub outcome: &'static str,
+    /// As in the answer.
+    pub outcome: Outcome,
     /// What gives it.
     pub sentence: String,
     /// The line of the kernel at which that parts from what is written there.
@@ -31,7 +57,7 @@ pub fn simplest(count: usize, what: &str, sentence: &str) -> String {
 impl Answer {
     /// A verdict for each value seen.
     pub fn verdicts(&self) -> Vec<Verdict> {
-        let verdict = |seen: &crate::SeenAnswer| {
+        let verdict = |seen: &crate::ObservedAnswer| {
             let sentence = match seen.explanations.first() {
                 Some(first) => {
                     let gives = simplest(seen.explanations.len(), "evaluation", &first.sentence);
@@ -51,7 +77,7 @@ impl Answer {
 impl ArrayAnswer {
     /// A verdict for each array seen.
     pub fn verdicts(&self) -> Vec<Verdict> {
-        let verdict = |seen: &crate::ArraySeen| {
+        let verdict = |seen: &crate::ObservedArray| {
             let part = |group: &crate::ArrayGroup| {
                 let gives = simplest(1 + group.alternatives.len(), "evaluation", &group.sentence);
                 format!("{gives} explains {}", grouped(group.count as u64))

@@ -6,7 +6,7 @@ use roundonce_arith::{Format, Profile};
 use roundonce_oracle::generate::Generator;
 use roundonce_oracle::rational::judge;
 use roundonce_oracle::{Direction, FlushRule, Layout, Shape, Spec};
-use roundonce_why::{ArrayAnswer, Bits, Column, Options, Question, Values, answer_arrays};
+use roundonce_why::{ArrayAnswer, Bits, Column, Options, Outcome, Question, Values, answer_arrays};
 
 const NEAREST: Direction = Direction::Nearest;
 
@@ -78,9 +78,9 @@ fn ask(text: &str, names: &[(&str, Values)], seen: Values) -> ArrayAnswer {
     answer_arrays(&question, &[("seen".to_owned(), seen)], Options::default(), &Profile::NVIDIA, &mut |_| ()).unwrap()
 }
 
-fn departures(answer: &ArrayAnswer) -> String {
+fn deviations(answer: &ArrayAnswer) -> String {
     let group = &answer.seen[0].groups[0];
-    serde_json::to_string(&group.departures).unwrap()
+    serde_json::to_string(&group.deviations).unwrap()
 }
 
 /// `a*b+c` over many elements, computed by the judge with one cause.
@@ -104,7 +104,7 @@ fn split(layout: Layout, mode: Mode) -> impl Fn([u64; 3]) -> u64 {
 
 #[track_caller]
 fn found(answer: &ArrayAnswer, expected: &str) {
-    assert_eq!((answer.seen[0].groups[0].count, departures(answer).as_str()), (3000, expected), "{answer:#?}");
+    assert_eq!((answer.seen[0].groups[0].count, deviations(answer).as_str()), (3000, expected), "{answer:#?}");
     // Toward zero or to one side, rounding in a wider type first changes nothing: then there are two explanations.
     let twice = |other: &String| expected.contains("round") && other.starts_with("computes everything in");
     assert!(answer.seen[0].groups[0].alternatives.iter().all(twice), "{answer:#?}");
@@ -150,7 +150,7 @@ fn a_wider_type() {
         convert(wide, narrow, NEAREST, operation(Shape::Add, wide, PLAIN, false, [product, 0, widen(c)]))
     };
     let answer = planted(Format::F32, narrow, whole);
-    assert_eq!((answer.seen[0].groups[0].count, departures(&answer).as_str()), (3000, WIDE), "{answer:#?}");
+    assert_eq!((answer.seen[0].groups[0].count, deviations(&answer).as_str()), (3000, WIDE), "{answer:#?}");
     // A product of two f32 is exact in f64: an fma there, rounded again, is the same.
     assert!(answer.seen[0].groups[0].alternatives.iter().all(|other| other.contains("in f64")), "{answer:#?}");
     // Twice rounded is no matter for one operation of f32 in f64 (53 ≥ 2 × 24 + 2): the expression as written.
@@ -188,10 +188,10 @@ fn the_rest_is_grouped_by_what_explains_it() {
     let names = [("a", values(0)), ("b", values(1)), ("c", values(2))];
     let answer = ask("a*b+c", &names, array(Format::F32, &seen, &[3000]));
     let seen = &answer.seen[0];
-    assert_eq!(seen.outcome, "none");
+    assert_eq!(seen.outcome, Outcome::None);
     assert_eq!((seen.unexplained, seen.first_unexplained.as_ref().unwrap().index.as_slice()), (1, &[2999][..]));
-    assert_eq!(seen.groups[0].departures, []);
-    assert_eq!(serde_json::to_string(&seen.groups[1].departures).unwrap(), r#"[{"kind":"round","what":"rz"}]"#);
+    assert_eq!(seen.groups[0].deviations, []);
+    assert_eq!(serde_json::to_string(&seen.groups[1].deviations).unwrap(), r#"[{"kind":"round","what":"rz"}]"#);
     assert_eq!(seen.groups.iter().map(|group| group.count).sum::<usize>(), 2999);
     assert!(!answer.explained());
 }
@@ -203,7 +203,7 @@ fn nan_bits_are_a_group_of_their_own() {
     let answer = ask("a*b", &names, values([0x7fc0_1234, 0x3f80_0001, 0x40c0_0000]));
     let groups = &answer.seen[0].groups;
     assert_eq!(groups.iter().map(|group| group.count).collect::<Vec<usize>>(), [2, 1]);
-    assert_eq!(serde_json::to_string(&groups[1].departures).unwrap(), r#"[{"kind":"other-nan"}]"#);
+    assert_eq!(serde_json::to_string(&groups[1].deviations).unwrap(), r#"[{"kind":"other-nan"}]"#);
     assert_eq!(groups[1].inputs, Some("an infinity is among the inputs of each"));
 }
 
@@ -213,14 +213,14 @@ fn what_cannot_be_told_apart_is_ambiguous() {
     // 2 × 2 + 1 is exact in every evaluation that keeps its range; 1.5 ulp above one tells up from nearest only.
     let names = [("a", values(0x3f80_0001)), ("b", values(0x3f80_0001)), ("c", values(0))];
     let answer = ask("a*b+c", &names, values(0x3f80_0003));
-    assert_eq!(departures(&answer), r#"[{"kind":"round","what":"rp"}]"#);
+    assert_eq!(deviations(&answer), r#"[{"kind":"round","what":"rp"}]"#);
     let names = [("a", values(0x3f80_0001)), ("b", values(0x3f80_0001)), ("c", values(0x3f00_0000))];
     let exact = operation(Shape::MulAdd, Layout::F32, PLAIN, false, [0x3f80_0001, 0x3f80_0001, 0x3f00_0000]);
     let down =
         split(Layout::F32, Mode { direction: Direction::Down, ..PLAIN })([0x3f80_0001, 0x3f80_0001, 0x3f00_0000]);
     assert_ne!(exact, down - 1);
     let answer = ask("a*b+c", &names, values(down));
-    assert_eq!(answer.seen[0].outcome, if exact == down { "one" } else { "ambiguous" });
+    assert_eq!(answer.seen[0].outcome, if exact == down { Outcome::One } else { Outcome::Ambiguous });
 }
 
 /// A sum by the judge.
@@ -287,8 +287,8 @@ fn sums_are_told_apart_by_their_order() {
         let seen: Vec<u64> = terms.chunks(length).map(sum).collect();
         let answer = ask("sum(a*b, 1)", &names, array(Format::F32, &seen, &[rows]));
         let group = &answer.seen[0].groups[0];
-        let found = departures(&answer);
-        assert_eq!((group.count, answer.seen[0].outcome), (rows, "one"), "{order}: {answer:#?}");
+        let found = deviations(&answer);
+        assert_eq!((group.count, answer.seen[0].outcome), (rows, Outcome::One), "{order}: {answer:#?}");
         assert_eq!(found.contains("fused"), is_fused, "{order}: {found}");
         assert_eq!(found.contains("order"), !order.is_empty(), "{order}: {found}");
         assert!(found.contains(order), "{order}: {found}");
@@ -297,11 +297,11 @@ fn sums_are_told_apart_by_their_order() {
     let column = |at: usize| terms.iter().copied().skip(at).step_by(length);
     let seen: Vec<u64> = (0..length).map(|at| chain(column(at), true)).collect();
     let answer = ask("sum(a*b, 0)", &names, array(Format::F32, &seen, &[length]));
-    assert_eq!((answer.seen[0].groups[0].count, departures(&answer)), (length, format!("[{FUSED}]")));
+    assert_eq!((answer.seen[0].groups[0].count, deviations(&answer)), (length, format!("[{FUSED}]")));
     // And over all of them.
     let seen = chain(terms.iter().copied(), false);
     let answer = ask("sum(a * b)", &names, array(Format::F32, &[seen], &[]));
-    assert_eq!((answer.seen[0].groups[0].count, departures(&answer).as_str()), (1, "[]"));
+    assert_eq!((answer.seen[0].groups[0].count, deviations(&answer).as_str()), (1, "[]"));
 }
 
 #[test]

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use roundonce_arith::Profile;
-use roundonce_why::{Answer, CASES, Case, Options, Seen, answer, parse_expr, parse_typed};
+use roundonce_why::{Answer, CASES, Case, ObservedValue, Options, Outcome, answer, parse_expr, parse_typed};
 
 fn ask(case: &Case) -> Answer {
     let names: BTreeMap<_, _> =
         case.inputs.iter().map(|(name, value)| ((*name).to_owned(), parse_typed(value).unwrap().0)).collect();
     let expr = parse_expr(case.expression, &names).unwrap();
-    let seen: Vec<Seen> = case.seen.iter().map(|(value, _)| Seen::parse(value).unwrap()).collect();
+    let seen: Vec<ObservedValue> = case.seen.iter().map(|(value, _)| ObservedValue::parse(value).unwrap()).collect();
     answer(&expr, &seen, Options::default(), &Profile::NVIDIA).unwrap()
 }
 
-/// The threads' own answers, in the words of the search: `as written` for no departure.
+/// The threads' own answers, in the words of the search: `as written` for no deviation.
 #[rustfmt::skip] // A case a line.
 const EXPECTED: &[(&str, &[&str])] = &[
     ("xla-41579", &["fused a * x", "as written"]),
@@ -46,12 +46,12 @@ fn every_case_is_explained_as_its_thread_ends() {
             .iter()
             .map(|seen| match seen.explanations.first() {
                 None => "none".to_owned(),
-                Some(first) if first.departures.is_empty() => "as written".to_owned(),
+                Some(first) if first.deviations.is_empty() => "as written".to_owned(),
                 Some(first) => {
-                    let json = serde_json::to_value(&first.departures).unwrap();
-                    let words = |departure: &serde_json::Value| {
-                        let what = departure.get("what").and_then(|what| what.as_str()).unwrap_or("");
-                        format!("{} {what}", departure["kind"].as_str().unwrap()).trim().to_owned()
+                    let json = serde_json::to_value(&first.deviations).unwrap();
+                    let words = |deviation: &serde_json::Value| {
+                        let what = deviation.get("what").and_then(|what| what.as_str()).unwrap_or("");
+                        format!("{} {what}", deviation["kind"].as_str().unwrap()).trim().to_owned()
                     };
                     json.as_array().unwrap().iter().map(words).collect::<Vec<_>>().join(" + ")
                 }
@@ -80,12 +80,13 @@ fn outcomes() {
         let names: BTreeMap<_, _> =
             inputs.iter().map(|(name, value)| ((*name).to_owned(), parse_typed(value).unwrap().0)).collect();
         let expr = parse_expr(expression, &names).unwrap();
-        answer(&expr, &[Seen::parse(seen).unwrap()], Options::default(), &Profile::NVIDIA).unwrap().seen[0].outcome
+        answer(&expr, &[ObservedValue::parse(seen).unwrap()], Options::default(), &Profile::NVIDIA).unwrap().seen[0]
+            .outcome
     };
     // 1 + 2^-24 is a tie: even is below, so .rp alone gives the number above.
-    assert_eq!(ask("a+b", &[("a", "1.0f"), ("b", "0x33800000")], "0x3f800001"), "one");
-    assert_eq!(ask("a+b", &[("a", "1.0f"), ("b", "0x33800001")], "0x3f800000"), "ambiguous");
-    assert_eq!(ask("a+b", &[("a", "1.0f"), ("b", "1.0f")], "3"), "none");
+    assert_eq!(ask("a+b", &[("a", "1.0f"), ("b", "0x33800000")], "0x3f800001"), Outcome::One);
+    assert_eq!(ask("a+b", &[("a", "1.0f"), ("b", "0x33800001")], "0x3f800000"), Outcome::Ambiguous);
+    assert_eq!(ask("a+b", &[("a", "1.0f"), ("b", "1.0f")], "3"), Outcome::None);
 }
 
 #[test]
@@ -96,7 +97,7 @@ fn sums_in_another_order() {
         ("c".to_owned(), parse_typed("1.5f").unwrap().0),
     ]);
     let expr = parse_expr("a+c+b", &names).unwrap();
-    let seen = [Seen::parse("1.5").unwrap()];
+    let seen = [ObservedValue::parse("1.5").unwrap()];
     let with =
         |reassociate| answer(&expr, &seen, Options { reassociate, ..Options::default() }, &Profile::NVIDIA).unwrap();
     let sentences = |answer: Answer| -> Vec<String> {

@@ -1,15 +1,15 @@
-//! Wrong multiply-adds, made by the exact-rational judge, are convicted of what they do; SoftFloat's is acquitted.
+//! Wrong multiply-adds, made by the exact-rational judge, are convicted of what they do; SoftFloat's is is_correct.
 
 use roundonce_arith::{Clamp, Format, Operation, Profile, Rounding};
 use roundonce_oracle::rational::judge;
 use roundonce_oracle::softfloat::{self, Call};
 use roundonce_oracle::{Direction, FlushRule, Layout, Shape, Spec};
-use roundonce_why::{Trial, TrialAnswer};
+use roundonce_why::{Outcome, ReferenceReport, ReferenceTest};
 
 const CASES: usize = 20_000;
 
-fn tried(operation: Operation, reference: impl Fn([u64; 3]) -> u64) -> TrialAnswer {
-    let trial = Trial::new(operation, CASES).unwrap();
+fn tried(operation: Operation, reference: impl Fn([u64; 3]) -> u64) -> ReferenceReport {
+    let trial = ReferenceTest::new(operation, CASES).unwrap();
     let results: Vec<u64> = trial.cases().map(|case| reference([case[0], case[1], case[2]])).collect();
     trial.answer(&results, &Profile::NVIDIA).unwrap()
 }
@@ -36,8 +36,8 @@ fn narrowed(bits: u64) -> u64 {
 }
 
 #[track_caller]
-fn convicted(answer: &TrialAnswer, ignores: &[&str], does: &str) {
-    assert!(!answer.acquitted(), "{answer:#?}");
+fn convicted(answer: &ReferenceReport, ignores: &[&str], does: &str) {
+    assert!(!answer.is_correct(), "{answer:#?}");
     assert_eq!(answer.ignores, ignores);
     assert!(answer.does.join("; ").starts_with(does) && answer.does.is_empty() == does.is_empty(), "{:?}", answer.does);
 }
@@ -95,7 +95,7 @@ fn softfloat_is_acquitted() {
         for (format, layout) in [(Format::F16, Layout::F16), (Format::F32, Layout::F32), (Format::F64, Layout::F64)] {
             let reference = |case| softfloat::judge(Call::MulAdd, layout, direction, false, case).bits;
             let answer = tried(Operation::mul_add(format, rounding), reference);
-            assert!(answer.acquitted(), "{format:?} {direction:?}: {} of {CASES}", answer.correct);
+            assert!(answer.is_correct(), "{format:?} {direction:?}: {} of {CASES}", answer.correct);
         }
     }
 }
@@ -104,7 +104,7 @@ fn softfloat_is_acquitted() {
 fn what_is_nobodys_is_said() {
     let answer = tried(fma(Rounding::NearestEven), |[a, b, c]| a ^ b ^ c);
     assert!(answer.evidence.seen[0].unexplained > CASES / 2);
-    assert_eq!(answer.evidence.seen[0].outcome, "none");
-    let trial = Trial::new(fma(Rounding::NearestEven), CASES).unwrap();
+    assert_eq!(answer.evidence.seen[0].outcome, Outcome::None);
+    let trial = ReferenceTest::new(fma(Rounding::NearestEven), CASES).unwrap();
     assert!(trial.answer(&[0], &Profile::NVIDIA).unwrap_err().contains("1 results for 20000"));
 }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::name;
 use crate::block::pack;
 use crate::generate::Generated;
-use crate::subject::Subject;
+use crate::instruction::InstructionUnderTest;
 
 pub(super) fn write(vectors: &Generated, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "/* Operands, result, exceptions (1 inexact, 2 underflow, 4 overflow, 16 invalid). */")?;
@@ -31,7 +31,7 @@ fn identifier(spelling: &str) -> String {
     spelling.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
 
-fn field(subject: &Subject, column: usize) -> String {
+fn field(subject: &InstructionUnderTest, column: usize) -> String {
     let name = name(subject, column);
     match subject.width(column) {
         width @ ..=64 => format!("uint{}_t {name};", width.next_power_of_two()),
@@ -39,7 +39,7 @@ fn field(subject: &Subject, column: usize) -> String {
     }
 }
 
-fn literal(subject: &Subject, column: usize, value: &roundonce::Value) -> String {
+fn literal(subject: &InstructionUnderTest, column: usize, value: &roundonce::Value) -> String {
     let format = subject.format(column);
     let hex = |width: u32, bits: u64| {
         let suffix = if width > 32 { "ull" } else { "u" };

@@ -5,7 +5,7 @@ use roundonce::arith::Format;
 
 use super::{Bits, Options, name};
 use crate::block::{Block, Lanes, Vector};
-use crate::subject::Subject;
+use crate::instruction::InstructionUnderTest;
 use crate::verify::Verifier;
 
 /// Values of a part of a column.
@@ -118,19 +118,19 @@ impl Part {
     }
 
     /// The columns of an instruction, the result's last.
-    fn columns(&self, subject: &Subject) -> impl Iterator<Item = Option<&Column>> {
+    fn columns(&self, subject: &InstructionUnderTest) -> impl Iterator<Item = Option<&Column>> {
         self.operands.iter().take(subject.arity()).map(Option::as_ref).chain([Some(&self.result)])
     }
 
     /// Whether the columns can be taken as they are.
-    fn is_plain(&self, subject: &Subject) -> bool {
+    fn is_plain(&self, subject: &InstructionUnderTest) -> bool {
         let fits = |(at, column): (usize, Option<&Column>)| column.is_some_and(|it| it.fits(subject.width(at)));
         self.count <= Block::capacity(subject.lanes())
             && self.columns(subject).enumerate().all(fits)
             && self.flags.as_ref().is_none_or(|flags| flags.fits(5))
     }
 
-    fn block(self, subject: &Subject) -> Block {
+    fn block(self, subject: &InstructionUnderTest) -> Block {
         let columns = self.operands.into_iter().take(subject.arity()).flatten().chain([self.result]).enumerate();
         let columns = columns
             .map(|(at, column)| column.cells.components(self.count, subject.format(at), subject.lanes()))
@@ -155,7 +155,7 @@ impl Part {
         }
     }
 
-    fn vector(&self, subject: &Subject, row: usize) -> Result<Vector, String> {
+    fn vector(&self, subject: &InstructionUnderTest, row: usize) -> Result<Vector, String> {
         let value = |(at, column): (usize, Option<&Column>)| match column.and_then(|column| column.get(row)) {
             Some(bits) => bits.value(subject, at),
             None => Err(format!("{}: nothing is there", name(subject, at))),

@@ -25,8 +25,8 @@ use roundonce::{Target, Value};
 
 use crate::block::{parse_hex, unpack};
 use crate::generate::Generated;
+use crate::instruction::InstructionUnderTest;
 use crate::report::Report;
-use crate::subject::Subject;
 use crate::verify::{Observer, Verifier};
 
 /// A format of files.
@@ -114,7 +114,7 @@ fn refused(problem: &str) -> io::Error {
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The instruction of rows that name none.
-    pub instruction: Option<Subject>,
+    pub instruction: Option<InstructionUnderTest>,
     /// The PTX target, where the meaning of a spelling depends on it.
     pub target: Target,
 }
@@ -126,7 +126,7 @@ pub struct Options {
 pub fn verify_file(path: &Path, options: &Options, observer: &mut dyn Observer) -> Result<Report, String> {
     let mut options = options.clone();
     let name = path.file_name().and_then(|name| name.to_str());
-    options.instruction = options.instruction.or_else(|| Subject::of_file_name(name?, &options.target));
+    options.instruction = options.instruction.or_else(|| InstructionUnderTest::of_file_name(name?, &options.target));
     let mut verifier = Verifier::new(options.target, observer);
     let mut file = File::open(path).map_err(text)?;
     let size = file.metadata().map_err(text)?.len();
@@ -264,7 +264,7 @@ enum Bits<'a> {
 
 impl Bits<'_> {
     /// The value of a column of an instruction.
-    fn value(self, subject: &Subject, column: usize) -> Result<Value, String> {
+    fn value(self, subject: &InstructionUnderTest, column: usize) -> Result<Value, String> {
         let (format, lanes) = (subject.format(column), subject.lanes());
         let value = match self {
             Bits::Integer(bits) => unpack(format, lanes, bits),
@@ -285,6 +285,6 @@ impl Bits<'_> {
 const OPERANDS: [&str; 3] = ["a", "b", "c"];
 
 /// What a column of an instruction is called.
-fn name(subject: &Subject, column: usize) -> &'static str {
+fn name(subject: &InstructionUnderTest, column: usize) -> &'static str {
     if column < subject.arity() { OPERANDS[column] } else { "d" }
 }

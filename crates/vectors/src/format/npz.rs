@@ -14,7 +14,7 @@ use super::npy::{npy_header, read_npy_header};
 use super::{OPERANDS, Options, text};
 use crate::block::{Block, pack};
 use crate::generate::Generated;
-use crate::subject::Subject;
+use crate::instruction::InstructionUnderTest;
 use crate::verify::Verifier;
 
 /// The columns in the order in which they are asked for.
@@ -165,7 +165,7 @@ enum Elements {
 
 impl Elements {
     /// The narrowest that hold a column of every instruction.
-    fn of(subjects: &[Subject], column: &dyn Fn(&Subject) -> Option<usize>) -> Elements {
+    fn of(subjects: &[InstructionUnderTest], column: &dyn Fn(&InstructionUnderTest) -> Option<usize>) -> Elements {
         let widths = subjects.iter().filter_map(|subject| Some(subject.width(column(subject)?)));
         match widths.max().unwrap_or(8) {
             width @ ..=64 => Elements::Integers(width.next_power_of_two().max(8) as usize / 8),
@@ -198,7 +198,7 @@ pub(super) fn write(vectors: &Generated, file: &mut File) -> io::Result<()> {
     }
     // The vectors are made anew for every array, so that any number of them needs no memory.
     for (at, name) in OPERANDS.into_iter().chain(["d"]).enumerate() {
-        let column = move |subject: &Subject| match at {
+        let column = move |subject: &InstructionUnderTest| match at {
             3 => Some(subject.arity()),
             at => (at < subject.arity()).then_some(at),
         };

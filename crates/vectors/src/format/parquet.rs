@@ -18,7 +18,7 @@ use super::columns::{Cells, Column, Names, Part, check};
 use super::{OPERANDS, Options, text};
 use crate::block::{Block, Vector, pack};
 use crate::generate::Generated;
-use crate::subject::Subject;
+use crate::instruction::InstructionUnderTest;
 use crate::verify::Verifier;
 
 pub(super) fn read<R: ChunkReader + 'static>(
@@ -197,12 +197,12 @@ struct Written {
     /// The widest value; of more than 64 bits they are hex strings.
     width: u32,
     /// Which column of an instruction it is, operands first.
-    of: fn(&Subject) -> Option<usize>,
+    of: fn(&InstructionUnderTest) -> Option<usize>,
     optional: bool,
 }
 
 pub(super) fn write(vectors: &Generated, file: &mut File) -> io::Result<()> {
-    const COLUMNS: [fn(&Subject) -> Option<usize>; 4] =
+    const COLUMNS: [fn(&InstructionUnderTest) -> Option<usize>; 4] =
         [|_| Some(0), |_| Some(1), |subject| (subject.arity() > 2).then_some(2), |subject| Some(subject.arity())];
     let columns = OPERANDS.into_iter().chain(["d"]).zip(COLUMNS).map(|(name, of)| {
         let widths = vectors.subjects().iter().filter_map(|subject| Some(subject.width(of(subject)?)));
@@ -225,7 +225,7 @@ pub(super) fn write(vectors: &Generated, file: &mut File) -> io::Result<()> {
     let mut writer = SerializedFileWriter::new(file, schema, properties)?;
     let mut rows = vectors.iter();
     loop {
-        let rows: Vec<(&Subject, Vector)> = rows.by_ref().take(ROWS_OF_A_GROUP).collect();
+        let rows: Vec<(&InstructionUnderTest, Vector)> = rows.by_ref().take(ROWS_OF_A_GROUP).collect();
         if rows.is_empty() {
             break;
         }
@@ -245,7 +245,7 @@ impl Written {
     fn write(
         &self,
         group: &mut SerializedRowGroupWriter<'_, &mut File>,
-        rows: &[(&Subject, Vector)],
+        rows: &[(&InstructionUnderTest, Vector)],
     ) -> io::Result<()> {
         let values = rows.iter().filter_map(|(subject, vector)| {
             let at = (self.of)(subject)?;

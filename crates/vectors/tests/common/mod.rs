@@ -3,7 +3,7 @@
 // Every test binary compiles this file and uses its own part of it.
 #![allow(dead_code, unreachable_pub)]
 
-use roundonce_vectors::{Observer, Options, Report, Subject, verify_stream};
+use roundonce_vectors::{InstructionUnderTest, Observer, Options, Report, verify_stream};
 
 /// Keeps what was said about bad rows.
 #[derive(Default)]
@@ -26,5 +26,8 @@ pub fn verified(bytes: &[u8], options: &Options) -> Report {
 
 /// Options that name an instruction.
 pub fn of(spelling: &str) -> Options {
-    Options { instruction: Some(Subject::of(spelling, &Default::default()).unwrap()), ..Options::default() }
+    Options {
+        instruction: Some(InstructionUnderTest::of(spelling, &Default::default()).unwrap()),
+        ..Options::default()
+    }
 }

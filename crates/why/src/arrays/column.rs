@@ -1,8 +1,7 @@
 //! The values of a name over many elements.
 
 use roundonce_arith::Format;
-
-use crate::expr::Typed;
+use roundonce_deviate::Typed;
 
 /// The values of one format over all elements, or one value for all.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,19 +1,20 @@
-//! A way carried out over many elements: what [`Way::run`] does for one, block by block over batch arithmetic.
+//! An evaluation carried out over many elements: what [`Evaluation::run`] does for one, block by block over batch
+//! arithmetic.
 
 use std::collections::BTreeMap;
 
 use roundonce_arith::batch::{Batch, Source};
-use roundonce_arith::{Format, Operation, Profile, Rounding};
-use roundonce_isa::convert;
+use roundonce_arith::{Format, Profile};
+use roundonce_deviate::{Stages, Typed};
 
 use super::Column;
+use crate::evaluation::Evaluation;
 use crate::plan::{Plan, Ref};
-use crate::way::Way;
 
 /// Elements of a block: its lanes stay in the first-level cache.
 pub(crate) const BLOCK: usize = 1024;
 
-/// A way, its names bound to columns.
+/// An evaluation, its names bound to columns.
 pub(crate) struct Runner<'a> {
     leaves: Vec<Bound<'a>>,
     /// The format of each slot.
@@ -42,26 +43,21 @@ impl Bound<'_> {
 
 struct Op {
     batch: Batch,
-    /// The slot of each, its format, and the format that the operation takes.
-    operands: Vec<(usize, Format, Format)>,
-    /// The result rounded again to the expression's type.
-    narrow: Option<(Format, Rounding)>,
+    stages: Stages,
+    /// The slot of each, and its format.
+    operands: Vec<(usize, Format)>,
 }
 
 impl<'a> Runner<'a> {
-    pub(crate) fn new(way: &Way, columns: &'a BTreeMap<String, Column>, profile: &Profile) -> Runner<'a> {
-        Runner::of(&way.plan, columns, profile, |index| {
-            let narrow = way.narrows(index).then_some((way.plan.ops[index].format, way.rounding));
-            (way.operation(index), narrow)
-        })
+    pub(crate) fn new(evaluation: &Evaluation, columns: &'a BTreeMap<String, Column>, profile: &Profile) -> Runner<'a> {
+        Runner::of(&evaluation.plan, columns, |index| evaluation.stages(index, profile))
     }
 
-    /// A plan, and what each of its operations does: its result may be rounded again.
+    /// A plan, and how each of its operations is carried out.
     pub(crate) fn of(
         plan: &Plan,
         columns: &'a BTreeMap<String, Column>,
-        profile: &Profile,
-        operation: impl Fn(usize) -> (Operation, Option<(Format, Rounding)>),
+        stages: impl Fn(usize) -> Stages,
     ) -> Runner<'a> {
         let leaves = plan.leaves.iter().map(|(value, written)| match columns.get(written) {
             Some(column) => Bound::Named(column),
@@ -74,8 +70,7 @@ impl<'a> Runner<'a> {
                 Ref::Op(earlier) => plan.leaves.len() + earlier,
             };
             let operands: Vec<usize> = op.operands.iter().map(slot).collect();
-            let (operation, narrow) = operation(index);
-            runner.push(operation, &operands, narrow, profile);
+            runner.push(stages(index), &operands);
         }
         runner.flip = if plan.negate_result { runner.result.sign_mask() } else { 0 };
         runner
@@ -87,19 +82,12 @@ impl<'a> Runner<'a> {
         Runner { slots: vec![Vec::new(); leaves.len()], leaves, formats, ops: Vec::new(), result, flip: 0 }
     }
 
-    fn push(
-        &mut self,
-        operation: Operation,
-        operands: &[usize],
-        narrow: Option<(Format, Rounding)>,
-        profile: &Profile,
-    ) {
-        let operand = |(index, &slot): (usize, &usize)| (slot, self.formats[slot], operation.operand_format(index));
-        let operands = operands.iter().enumerate().map(operand).collect();
-        self.result = narrow.map_or(operation.format, |(format, _)| format);
+    fn push(&mut self, stages: Stages, operands: &[usize]) {
+        let operands = operands.iter().map(|&slot| (slot, self.formats[slot])).collect();
+        self.result = stages.result_format();
         self.formats.push(self.result);
         self.slots.push(Vec::new());
-        self.ops.push(Op { batch: Batch::new(operation, profile), operands, narrow });
+        self.ops.push(Op { batch: Batch::new(stages.operation, &stages.profile), stages, operands });
     }
 
     /// The format of the results.
@@ -115,20 +103,28 @@ impl<'a> Runner<'a> {
         }
         for (index, op) in self.ops.iter().enumerate() {
             let (before, from) = self.slots.split_at_mut(self.leaves.len() + index);
-            let to = op.batch.operation().format;
-            for (&(slot, from, to), wide) in op.operands.iter().zip(&mut widened) {
-                wide.clear();
-                if from == to {
-                    wide.extend_from_slice(&before[slot]);
-                } else {
-                    wide.extend(before[slot].iter().map(|&bits| convert(from, to, Rounding::NearestEven, bits).0));
-                }
-            }
             let out = &mut from[0];
             out.resize(elements.len(), 0);
+            let stages = &op.stages;
+            if !stages.needs_no_flags() {
+                let value = |&(slot, format): &(usize, Format), at: usize| Typed { format, bits: before[slot][at] };
+                for (at, bits) in out.iter_mut().enumerate() {
+                    let operands: Vec<Typed> = op.operands.iter().map(|operand| value(operand, at)).collect();
+                    *bits = stages.run(&operands).value().bits;
+                }
+                continue;
+            }
+            for (index, (&(slot, format), wide)) in op.operands.iter().zip(&mut widened).enumerate() {
+                wide.clear();
+                if !stages.flush_operands && format == stages.operation.operand_format(index) {
+                    wide.extend_from_slice(&before[slot]);
+                } else {
+                    wide.extend(before[slot].iter().map(|&bits| stages.operand(index, Typed { format, bits })));
+                }
+            }
             run_lanes(&op.batch, &widened[..op.operands.len()], out);
-            if let Some((format, rounding)) = op.narrow {
-                out.iter_mut().for_each(|bits| *bits = convert(to, format, rounding, *bits).0);
+            if stages.has_finish() {
+                out.iter_mut().for_each(|bits| *bits = stages.finish(*bits));
             }
         }
         let Some(out) = self.slots.last_mut() else { return &[] };

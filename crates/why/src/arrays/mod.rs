@@ -1,143 +1,35 @@
 //! The question on whole arrays: which evaluation explains most elements, and what explains the rest.
 //!
-//! Reading order: [`Column`] (a name's values), `evaluate.rs` (a way over many elements), `sums.rs` (sums over an axis),
-//! `cover.rs` (which candidates explain which elements), this file (the answer and its sentences).
+//! Reading order: [`Column`] (a name's values), [`Question`], `evaluate.rs` (an evaluation over many elements), `sums.rs`
+//! (sums over an axis), this file (the answer), `text.rs` (its sentences). Which candidates explain which elements is
+//! `roundonce-deviate`'s cover.
 
 mod column;
-mod cover;
 mod evaluate;
+mod question;
 mod sums;
+mod text;
 
-use std::collections::BTreeMap;
+use std::ops::Range;
 
 use roundonce_arith::{Format, Profile, Rounding};
-use roundonce_isa::{convert, grouped, hex_bits, shortest_decimal};
+use roundonce_deviate::cover::{Cover, Group, Matcher, NanMatch, Preference, Search, cover};
+use roundonce_deviate::{Deviation, Typed};
+use roundonce_isa::{convert, hex_bits, shortest_decimal};
 use serde::Serialize;
 
 pub use column::{Bits, Column};
-use cover::{Cover, Group, Judge, cover};
 pub(crate) use evaluate::{BLOCK, Runner};
-use sums::{Sum, SumWay};
+pub use question::{Question, Values};
+use sums::{Sum, SumEvaluation};
 
-use crate::answer::{COLUMNS, Evaluated, describe};
-use crate::expr::{Expr, ExprError, Typed, parse_expr};
-use crate::search::{Options, ulps, ways};
-use crate::text::{Line, Role, wrap};
-use crate::way::{Departure, Way};
+use crate::answer::{EvaluationText, describe};
+use crate::evaluation::Evaluation;
+use crate::search::{Options, evaluations, plans, rare_evaluations, ulps};
+use crate::verdict::Outcome;
 
 /// Elements looked at to say what their inputs have in common.
 const LOOKED_AT: usize = 4096;
-
-/// An array: its values and its shape, the last axis running fastest. One value for all has no axes.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Values {
-    /// The values.
-    pub column: Column,
-    /// The lengths of its axes.
-    pub shape: Vec<usize>,
-}
-
-/// An expression over arrays of one shape, or a sum of one over an axis.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Question {
-    expr: Expr,
-    columns: BTreeMap<String, Column>,
-    shape: Vec<usize>,
-    /// The axis summed over; all of them, if it has no number.
-    sum: Option<Option<usize>>,
-}
-
-impl Question {
-    /// Reads `a*x + y`, `sum(a*b)`, `sum(a*b, 1)`, with the names' values. Single values serve every element.
-    ///
-    /// # Errors
-    /// The byte of the text at fault, and what is wrong there: also where shapes differ.
-    pub fn parse(text: &str, names: BTreeMap<String, Values>) -> Result<Question, ExprError> {
-        let whole = |message: String| ExprError { at: 0, message };
-        let mut shape: Option<(&str, &[usize])> = None;
-        for (name, values) in names.iter().filter(|(_, values)| values.column.len().is_some()) {
-            match shape {
-                None => shape = Some((name, &values.shape)),
-                Some((first, known)) if known != values.shape => {
-                    let message = format!("`{first}` has the shape {known:?} and `{name}` {:?}", values.shape);
-                    return Err(whole(message));
-                }
-                Some(_) => {}
-            }
-        }
-        let shape = shape.map(|(_, shape)| shape.to_vec()).ok_or_else(|| whole("no name is an array".to_owned()))?;
-        let types = names.iter().map(|(name, values)| (name.clone(), values.column.at_any())).collect();
-        let (term, sum) = split_sum(text, shape.len())?;
-        let expr = parse_expr(&text[term.clone()], &types)
-            .map_err(|error| ExprError { at: error.at + term.start, ..error })?;
-        let columns = names.into_iter().map(|(name, values)| (name, values.column)).collect();
-        Ok(Question { expr, columns, shape, sum })
-    }
-
-    /// The expression's type.
-    pub fn format(&self) -> Format {
-        self.expr.format()
-    }
-
-    /// The shape of the result.
-    pub fn result_shape(&self) -> Vec<usize> {
-        match self.sum {
-            None => self.shape.clone(),
-            Some(None) => Vec::new(),
-            Some(Some(axis)) => [&self.shape[..axis], &self.shape[axis + 1..]].concat(),
-        }
-    }
-
-    fn text(&self) -> String {
-        match self.sum {
-            None => self.expr.to_string(),
-            Some(None) => format!("sum({})", self.expr),
-            Some(Some(axis)) => format!("sum({}, {axis})", self.expr),
-        }
-    }
-}
-
-impl Column {
-    /// A value of the column's type: the type is what counts.
-    fn at_any(&self) -> Typed {
-        match self.bits {
-            Bits::One(bits) => Typed { format: self.format, bits },
-            _ => Typed { format: self.format, bits: 0 },
-        }
-    }
-}
-
-/// The bytes of the term of `sum(TERM, AXIS)`, and the axis; of the whole text, if it is no sum.
-fn split_sum(text: &str, axes: usize) -> Result<(std::ops::Range<usize>, Option<Option<usize>>), ExprError> {
-    let start = text.len() - text.trim_start().len();
-    let end = text.trim_end().len();
-    let Some(inner) = text[start..end].strip_prefix("sum(") else { return Ok((0..text.len(), None)) };
-    let first = start + "sum(".len();
-    let Some(inner) = inner.strip_suffix(')') else {
-        return Err(ExprError { at: end, message: "found the end, expected `)` behind the sum".to_owned() });
-    };
-    let mut depth = 0usize;
-    for (at, character) in inner.char_indices() {
-        match character {
-            '(' => depth += 1,
-            ')' => {
-                depth = depth.checked_sub(1).ok_or_else(|| ExprError {
-                    at: first + at,
-                    message: "a sum stands alone: nothing is computed with it".to_owned(),
-                })?;
-            }
-            ',' if depth == 0 => {
-                let number = inner[at + 1..].trim();
-                let axis = number.parse::<usize>().ok().filter(|axis| *axis < axes);
-                let message = || format!("`{number}` is not an axis: the arrays have {axes}, counted from 0");
-                let axis = axis.ok_or_else(|| ExprError { at: first + at + 1, message: message() })?;
-                return Ok((first..first + at, Some(Some(axis))));
-            }
-            _ => {}
-        }
-    }
-    Ok((first..first + inner.len(), Some(None)))
-}
 
 /// What was found out about the arrays seen.
 #[derive(Clone, Debug, Serialize)]
@@ -152,17 +44,17 @@ pub struct ArrayAnswer {
     /// How many evaluations were compared.
     pub evaluations: usize,
     /// What each seen array comes from.
-    pub seen: Vec<ArraySeen>,
+    pub seen: Vec<ObservedArray>,
 }
 
 /// What one seen array comes from.
 #[derive(Clone, Debug, Serialize)]
-pub struct ArraySeen {
+pub struct ObservedArray {
     /// Its name.
     pub saw: String,
-    /// `one`: one evaluation explains every element; `several`: groups of them do; `ambiguous`: more than one explains
-    /// every element; `none`: nothing explains some.
-    pub outcome: &'static str,
+    /// Whether one evaluation explains every element, groups of them have one each, more than one explain every element,
+    /// or some have none.
+    pub outcome: Outcome,
     /// Its elements by what explains them, the evaluation that explains most first.
     pub groups: Vec<ArrayGroup>,
     /// How many elements nothing explains.
@@ -177,13 +69,14 @@ pub struct ArraySeen {
 pub struct ArrayGroup {
     /// How many.
     pub count: usize,
-    /// How the evaluation departs from the expression as written.
-    pub departures: Vec<Departure>,
+    /// How the evaluation deviates from the expression as written.
+    #[serde(rename = "departures")]
+    pub deviations: Vec<Deviation>,
     /// The same in words.
     pub sentence: String,
     /// Other evaluations, as simple, that explain the same elements.
     pub alternatives: Vec<String>,
-    /// What all their inputs have in common, if it tells something.
+    /// What all their inputs have in common, if there is something.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inputs: Option<&'static str>,
     /// One of them, worked through: the first that differs from the expression as written, if any does.
@@ -205,7 +98,7 @@ pub struct Example {
     pub ulps: Option<u64>,
     /// The evaluation that explains it, step by step.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub evaluated: Option<Evaluated>,
+    pub evaluated: Option<EvaluationText>,
 }
 
 /// The first candidate.
@@ -214,10 +107,34 @@ const AS_WRITTEN: usize = 0;
 /// A class of bits of a format.
 type Class = fn(&Format, u64) -> bool;
 
+/// Groups, beyond which the rest is left unexplained: more would not be read.
+const MAX_GROUPS: usize = 8;
+
 /// What the candidates are.
 enum Candidates {
-    Ways(Vec<Way>),
-    Sums(Vec<SumWay>),
+    /// Evaluations in the usual modes, then rare ones.
+    Evaluations {
+        all: Vec<Evaluation>,
+        usual: usize,
+    },
+    Sums(Vec<SumEvaluation>),
+}
+
+impl Candidates {
+    fn deviations(&self, question: &Question) -> Vec<Vec<Deviation>> {
+        match self {
+            Candidates::Evaluations { all, .. } => all.iter().map(Evaluation::deviations).collect(),
+            Candidates::Sums(all) => all.iter().map(|evaluation| evaluation.deviations(&question.expr)).collect(),
+        }
+    }
+
+    /// Those that are considered first, and all.
+    fn tiers(&self) -> Vec<Range<usize>> {
+        match self {
+            Candidates::Evaluations { all, usual } => vec![0..*usual, 0..all.len()],
+            Candidates::Sums(all) => vec![0..all.len()],
+        }
+    }
 }
 
 /// Evaluates candidates at elements and compares them with what was seen.
@@ -248,8 +165,8 @@ impl Comparison<'_> {
         let from = self.question.format();
         let store = |bits| convert(from, to, Rounding::NearestEven, bits).0;
         match self.candidates {
-            Candidates::Ways(ways) => {
-                let mut runner = Runner::new(&ways[candidate], &self.question.columns, self.profile);
+            Candidates::Evaluations { all, .. } => {
+                let mut runner = Runner::new(&all[candidate], &self.question.columns, self.profile);
                 for block in elements.chunks(BLOCK) {
                     for (&element, &bits) in block.iter().zip(runner.run(block)) {
                         give(element, store(bits));
@@ -257,10 +174,10 @@ impl Comparison<'_> {
                     (self.progress)(block.len() as u64);
                 }
             }
-            Candidates::Sums(ways) => {
+            Candidates::Sums(all) => {
                 let Some(sum) = self.question.sum() else { return };
                 for &element in elements {
-                    give(element, store(sum.result(&ways[candidate], element, self.profile)));
+                    give(element, store(sum.result(&all[candidate], element, self.profile)));
                     (self.progress)(sum.length as u64);
                 }
             }
@@ -268,14 +185,19 @@ impl Comparison<'_> {
     }
 }
 
-impl Judge for Comparison<'_> {
-    fn matches(&mut self, candidate: usize, elements: &[usize], any_nan: bool) -> Vec<bool> {
+impl Matcher for Comparison<'_> {
+    fn matches(&mut self, candidate: usize, elements: &[usize], nan: NanMatch) -> Vec<bool> {
         let seen = self.seen;
-        let any_nan = any_nan || self.any_nan;
+        let any_nan = nan == NanMatch::Any || self.any_nan;
+        let model = match self.candidates {
+            Candidates::Evaluations { all, .. } => Some(all[candidate].model()),
+            Candidates::Sums(_) => None,
+        };
         let mut matches = Vec::with_capacity(elements.len());
         self.results(candidate, elements, |element, bits| {
             let saw = seen.at(element).bits;
-            matches.push(bits == saw || any_nan && seen.format.is_nan(bits) && seen.format.is_nan(saw));
+            let is_accepted = model.map_or(bits == saw, |model| model.accepts(seen.format, bits, saw));
+            matches.push(is_accepted || any_nan && seen.format.is_nan(bits) && seen.format.is_nan(saw));
         });
         matches
     }
@@ -283,10 +205,15 @@ impl Judge for Comparison<'_> {
 
 impl Question {
     fn candidates(&self, options: Options) -> Result<Candidates, String> {
-        Ok(match self.sum {
-            None => Candidates::Ways(ways(&self.expr, options)?),
-            Some(_) => Candidates::Sums(sums::ways(&self.expr)),
-        })
+        if self.sum.is_some() {
+            return Ok(Candidates::Sums(sums::evaluations(&self.expr)));
+        }
+        let plans = plans(&self.expr, options)?;
+        let mut all = evaluations(&plans);
+        let usual = all.len();
+        // NaNs of other bits are a group of their own.
+        all.extend(rare_evaluations(&plans).into_iter().filter(|it| !it.modes.contains(&Deviation::OtherNan)));
+        Ok(Candidates::Evaluations { all, usual })
     }
 
     /// What the expression as written gives, every operation rounded to nearest even, in the format of a seen array.
@@ -305,7 +232,7 @@ impl Question {
     }
 }
 
-/// Finds, for each seen array, the evaluations behind its elements. `progress` is told how many elements of one
+/// Finds, for each seen array, the evaluations behind its elements. `progress` receives how many elements of one
 /// candidate were done.
 ///
 /// # Errors
@@ -334,10 +261,8 @@ pub fn answer_arrays(
     progress: &mut dyn FnMut(u64),
 ) -> Result<ArrayAnswer, String> {
     let candidates = question.candidates(options)?;
-    let departures: Vec<Vec<Departure>> = match &candidates {
-        Candidates::Ways(ways) => ways.iter().map(Way::departures).collect(),
-        Candidates::Sums(ways) => ways.iter().map(|way| way.departures(&question.expr)).collect(),
-    };
+    let deviations = candidates.deviations(question);
+    let mut compared = 0;
     let shape = question.result_shape();
     let elements = shape.iter().product();
     let mut answers = Vec::with_capacity(seen.len());
@@ -354,28 +279,50 @@ pub fn answer_arrays(
             profile,
             progress,
         };
-        let found = cover(&departures, elements, &mut comparison);
-        answers.push(comparison.answer(name, &departures, &found));
+        let (found, tried) = comparison.cover(&deviations, elements);
+        compared = compared.max(tried);
+        answers.push(comparison.answer(name, &deviations, &found));
     }
     Ok(ArrayAnswer {
         expression: question.text(),
         ty: question.format().name().unwrap_or("?").to_owned(),
         elements,
-        evaluations: departures.len(),
+        evaluations: compared,
         seen: answers,
     })
 }
 
 impl Comparison<'_> {
-    fn answer(&mut self, name: &str, departures: &[Vec<Departure>], found: &Cover) -> ArraySeen {
-        let groups: Vec<ArrayGroup> = found.groups.iter().map(|group| self.group(departures, group)).collect();
-        ArraySeen {
+    /// What explains the elements, and how many candidates were compared. Rare deviations are considered where the
+    /// usual ones leave elements unexplained or in several groups, and believed where that is better with them.
+    fn cover(&mut self, deviations: &[Vec<Deviation>], elements: usize) -> (Cover, usize) {
+        let search =
+            Search { preference: Preference::MostExplained, max_groups: MAX_GROUPS, falls_back_to_any_nan: true };
+        let mut best = Cover { groups: Vec::new(), unexplained: (0..elements).collect() };
+        let mut tried = 0;
+        let rest = |cover: &Cover| (cover.unexplained.len(), cover.groups.len());
+        for tier in self.candidates.tiers() {
+            tried = tier.len();
+            let found = cover(&deviations[tier], elements, search, self);
+            if best.groups.is_empty() || rest(&found) < rest(&best) {
+                best = found;
+            }
+            if best.unexplained.is_empty() && best.groups.len() <= 1 {
+                break;
+            }
+        }
+        (best, tried)
+    }
+
+    fn answer(&mut self, name: &str, deviations: &[Vec<Deviation>], found: &Cover) -> ObservedArray {
+        let groups: Vec<ArrayGroup> = found.groups.iter().map(|group| self.group(deviations, group)).collect();
+        ObservedArray {
             saw: name.to_owned(),
             outcome: match groups.as_slice() {
-                _ if !found.unexplained.is_empty() => "none",
-                [only] if only.alternatives.is_empty() => "one",
-                [_] => "ambiguous",
-                _ => "several",
+                _ if !found.unexplained.is_empty() => Outcome::None,
+                [only] if only.alternatives.is_empty() => Outcome::One,
+                [_] => Outcome::Ambiguous,
+                _ => Outcome::Several,
             },
             groups,
             unexplained: found.unexplained.len(),
@@ -383,30 +330,30 @@ impl Comparison<'_> {
         }
     }
 
-    fn group(&mut self, departures: &[Vec<Departure>], group: &Group) -> ArrayGroup {
+    fn group(&mut self, deviations: &[Vec<Deviation>], group: &Group) -> ArrayGroup {
         let with_nan = |candidate: usize| {
-            let nan = group.any_nan.then_some(Departure::OtherNan);
-            departures[candidate].iter().cloned().chain(nan).collect::<Vec<Departure>>()
+            let nan = (group.nan == NanMatch::Any).then_some(Deviation::OtherNan);
+            deviations[candidate].iter().cloned().chain(nan).collect::<Vec<Deviation>>()
         };
         let (simplest, others) = (group.candidates[0], &group.candidates[1..]);
-        let telling = self.first_telling(&group.elements);
+        let shown = self.first_shown(&group.elements);
         ArrayGroup {
             count: group.elements.len(),
-            departures: with_nan(simplest),
+            deviations: with_nan(simplest),
             sentence: describe(&with_nan(simplest)),
             alternatives: others.iter().map(|&other| describe(&with_nan(other))).collect(),
             inputs: self.in_common(&group.elements),
-            example: self.example(telling, Some(simplest)),
+            example: self.example(shown, Some(simplest)),
         }
     }
 
     /// The first element that is not what the expression as written gives, NaNs' bits apart; the first one, if all are.
-    fn first_telling(&mut self, elements: &[usize]) -> usize {
-        let telling = elements.chunks(LOOKED_AT).find_map(|block| {
-            let as_written = self.matches(AS_WRITTEN, block, true);
+    fn first_shown(&mut self, elements: &[usize]) -> usize {
+        let shown = elements.chunks(LOOKED_AT).find_map(|block| {
+            let as_written = self.matches(AS_WRITTEN, block, NanMatch::Any);
             block.iter().zip(as_written).find_map(|(&element, same)| (!same).then_some(element))
         });
-        telling.unwrap_or(elements[0])
+        shown.unwrap_or(elements[0])
     }
 
     /// What the inputs of all these elements have in common.
@@ -445,12 +392,12 @@ impl Comparison<'_> {
         self.results(AS_WRITTEN, &[element], |_, bits| as_written = bits);
         let value = |bits: u64| format!("{} {}", hex_bits(format.width(), bits), shortest_decimal(format, bits));
         let evaluated = match (self.candidates, candidate) {
-            (Candidates::Ways(ways), Some(candidate)) => {
-                let mut way = ways[candidate].clone();
-                for (leaf, name) in &mut way.plan.leaves {
+            (Candidates::Evaluations { all, .. }, Some(candidate)) => {
+                let mut evaluation = all[candidate].clone();
+                for (leaf, name) in &mut evaluation.plan.leaves {
                     *leaf = self.question.columns.get(name).map_or(*leaf, |column| column.at(element));
                 }
-                Some(Evaluated::of(&way, self.profile))
+                Some(EvaluationText::of(&evaluation, self.profile))
             }
             _ => None,
         };
@@ -482,72 +429,4 @@ pub fn element_index(shape: &[usize], mut element: usize) -> Vec<usize> {
         element /= length;
     }
     index
-}
-
-impl ArrayAnswer {
-    /// Whether every element of every seen array is explained.
-    pub fn explained(&self) -> bool {
-        self.seen.iter().all(|seen| seen.unexplained == 0)
-    }
-
-    /// The answer for a reader: plain sentences first, then the evidence.
-    pub fn lines(&self) -> Vec<Line> {
-        let of = |count: usize| format!("{} of {}", grouped(count as u64), grouped(self.elements as u64));
-        let about = format!(
-            "   in {}, {} elements, {} evaluations compared",
-            self.ty,
-            grouped(self.elements as u64),
-            grouped(self.evaluations as u64)
-        );
-        let mut lines = vec![Line::of(Role::Strong, self.expression.clone()).and(Role::Faint, about)];
-        for seen in &self.seen {
-            lines.push(Line::default());
-            let main = match seen.groups.first() {
-                Some(group) => format!("the evaluation that {} explains {}", group.sentence, of(group.count)),
-                None => format!("no evaluation explains any of {} elements", grouped(self.elements as u64)),
-            };
-            lines.extend(wrap(Role::Strong, &format!("{}: {main}", seen.saw), 0, COLUMNS));
-            for (index, group) in seen.groups.iter().enumerate() {
-                if index > 0 {
-                    lines.push(Line::default());
-                    let text = format!("{} more: the evaluation that {}", of(group.count), group.sentence);
-                    lines.extend(wrap(Role::Plain, &text, 2, COLUMNS));
-                }
-                for other in group.alternatives.iter().take(3) {
-                    lines.extend(wrap(Role::Plain, &format!("or, just as well: the one that {other}"), 4, COLUMNS));
-                }
-                if let Some(inputs) = group.inputs {
-                    lines.push(Line::of(Role::Faint, format!("    {inputs}")));
-                }
-                group.example.lines(&mut lines);
-            }
-            if seen.unexplained > 0 {
-                lines.push(Line::default());
-                lines.push(Line::of(Role::Strong, format!("  {}: nothing explains them", of(seen.unexplained))));
-            }
-            if let Some(example) = &seen.first_unexplained {
-                example.lines(&mut lines);
-            }
-        }
-        lines
-    }
-}
-
-impl Example {
-    fn lines(&self, lines: &mut Vec<Line>) {
-        let index: Vec<String> = self.index.iter().map(usize::to_string).collect();
-        let distance = match self.ulps {
-            Some(0) => "the same as written".to_owned(),
-            Some(ulps) => format!("{} ulp from as written, {}", grouped(ulps), self.as_written),
-            None => format!("as written {}", self.as_written),
-        };
-        let head = Line::of(Role::Label, format!("    such as [{}]: ", index.join(", ")));
-        lines.push(head.and(Role::Strong, self.saw.clone()).and(Role::Faint, format!("  ({distance})")));
-        for (name, value) in &self.inputs {
-            lines.push(Line::of(Role::Faint, format!("      {name} = {value}")));
-        }
-        if let Some(evaluated) = &self.evaluated {
-            evaluated.lines(lines);
-        }
-    }
 }

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use roundonce_arith::{ArithOp, Format, Operation, Profile, Rounding};
+use roundonce_deviate::{Deviation, Products};
 use roundonce_isa::convert;
 
 use super::Column;
 use super::evaluate::{BLOCK, Runner};
+use crate::evaluation::Evaluation;
 use crate::expr::Expr;
 use crate::plan::Plan;
-use crate::way::{Departure, Way, Width};
 
 /// The order of a sum's terms.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -56,46 +57,45 @@ impl Order {
     }
 }
 
-/// One way to take a sum.
+/// One evaluation of a sum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct SumWay {
+pub(crate) struct SumEvaluation {
     order: Order,
-    fused: bool,
+    is_fused: bool,
     wide: Option<Format>,
-    flush: bool,
+    is_flushed: bool,
 }
 
-/// Every way to take the sum of a term.
-pub(crate) fn ways(term: &Expr) -> Vec<SumWay> {
-    let format = term.format();
-    let wides = match format {
+/// Every evaluation of the sum of a term.
+pub(crate) fn evaluations(term: &Expr) -> Vec<SumEvaluation> {
+    let wides = match term.format() {
         Format::F16 | Format::BF16 => vec![None, Some(Format::F32)],
         Format::F32 => vec![None, Some(Format::F64)],
         _ => vec![None],
     };
-    let mut ways = Vec::new();
+    let mut evaluations = Vec::new();
     for order in Order::ALL {
-        for fused in [false, true] {
+        for is_fused in [false, true] {
             for &wide in &wides {
-                for flush in [false, true] {
-                    if fused && !matches!(term, Expr::Mul(..)) || flush && wide.is_some() {
+                for is_flushed in [false, true] {
+                    if is_fused && !matches!(term, Expr::Mul(..)) || is_flushed && wide.is_some() {
                         continue;
                     }
-                    ways.push(SumWay { order, fused, wide, flush });
+                    evaluations.push(SumEvaluation { order, is_fused, wide, is_flushed });
                 }
             }
         }
     }
-    ways
+    evaluations
 }
 
-impl SumWay {
-    pub(crate) fn departures(&self, term: &Expr) -> Vec<Departure> {
+impl SumEvaluation {
+    pub(crate) fn deviations(&self, term: &Expr) -> Vec<Deviation> {
         let mut all = Vec::new();
-        all.extend(self.fused.then(|| Departure::Fused(term.to_string())));
-        all.extend(self.flush.then_some(Departure::Flush));
-        all.extend(self.wide.map(|wide| Departure::WideWhole(wide.name().unwrap_or("wide").to_owned())));
-        all.extend(self.order.name().map(Departure::Order));
+        all.extend(self.is_fused.then(|| Deviation::Contract(Products::Written(term.to_string()))));
+        all.extend(self.is_flushed.then_some(Deviation::Flush(None)));
+        all.extend(self.wide.map(Deviation::WideWhole));
+        all.extend(self.order.name().map(Deviation::Order));
         all
     }
 }
@@ -119,17 +119,19 @@ impl Sum<'_> {
     }
 
     /// The result of one sum.
-    pub(crate) fn result(&self, way: &SumWay, sum: usize, profile: &Profile) -> u64 {
+    pub(crate) fn result(&self, evaluation: &SumEvaluation, sum: usize, profile: &Profile) -> u64 {
         let format = self.term.format();
-        let working = way.wide.unwrap_or(format);
+        let working = evaluation.wide.unwrap_or(format);
         let elements = self.elements(sum);
         let terms = match self.term {
-            Expr::Mul(a, b) if way.fused => {
-                Terms::Products(self.values(a, way, &elements, profile), self.values(b, way, &elements, profile))
-            }
-            term => Terms::Values(self.values(term, way, &elements, profile)),
+            Expr::Mul(a, b) if evaluation.is_fused => Terms::Products(
+                self.values(a, evaluation, &elements, profile),
+                self.values(b, evaluation, &elements, profile),
+            ),
+            term => Terms::Values(self.values(term, evaluation, &elements, profile)),
         };
-        let operation = |kind| Operation { flush: way.flush, ..Operation::new(kind, working, Rounding::NearestEven) };
+        let operation =
+            |kind| Operation { flush: evaluation.is_flushed, ..Operation::new(kind, working, Rounding::NearestEven) };
         let arithmetic = Arithmetic {
             terms,
             multiply: operation(ArithOp::Mul),
@@ -137,21 +139,21 @@ impl Sum<'_> {
             multiply_add: operation(ArithOp::MulAdd),
             profile,
         };
-        let bits = arithmetic.sum(way.order, self.length);
+        let bits = arithmetic.sum(evaluation.order, self.length);
         convert(working, format, Rounding::NearestEven, bits).0
     }
 
     /// The values of an expression at some elements, in the working format.
-    fn values(&self, expr: &Expr, way: &SumWay, elements: &[usize], profile: &Profile) -> Vec<u64> {
+    fn values(&self, expr: &Expr, evaluation: &SumEvaluation, elements: &[usize], profile: &Profile) -> Vec<u64> {
         let plan = Plan::as_written(expr);
-        let mut wide = Way { flush: way.flush, ..Way::plain(plan) };
-        let working = way.wide.unwrap_or(self.term.format());
+        let working = evaluation.wide.unwrap_or(self.term.format());
+        let mut in_working = Evaluation::plain(plan);
+        in_working.modes.extend(evaluation.is_flushed.then_some(Deviation::Flush(None)));
         // What is computed in the wide format is not narrowed before the sum.
-        if way.wide.is_some() {
-            wide.width = Width::Native;
-            wide.plan.ops.iter_mut().for_each(|op| op.format = working);
+        if evaluation.wide.is_some() {
+            in_working.plan.ops.iter_mut().for_each(|op| op.format = working);
         }
-        let mut runner = Runner::new(&wide, self.columns, profile);
+        let mut runner = Runner::new(&in_working, self.columns, profile);
         let mut values = Vec::with_capacity(elements.len());
         for block in elements.chunks(BLOCK) {
             let from = runner.format();

@@ -1,7 +1,7 @@
 //! Are two computations bit-equal on all inputs? Proved, or the first input that shows that they are not.
 //!
 //! Reading order: [`Side`] (what is compared), `search.rs` (inputs, one block after the other), `shrink.rs` (the smallest
-//! input that tells them apart), `solver.rs` (the question for an SMT solver), [`Witnesses`] (what shows a choice that a
+//! input on which they differ), `solver.rs` (the question for an SMT solver), [`Witnesses`] (what shows a choice that a
 //! module leaves open), [`files`] (arrays of results).
 //!
 //! What this is not: a proof for more than 32 bits of input, unless both sides are the same operations or a solver is
@@ -16,20 +16,20 @@ mod witness;
 use std::collections::BTreeMap;
 
 use roundonce_arith::{ArithOp, Format, NanRule, Operation, Profile};
+use roundonce_deviate::{Stages, Typed};
 use roundonce_isa::{Sequence, SequenceOperand, grouped, hex_bits, shortest_decimal};
 use serde::Serialize;
 
-pub(crate) use search::telling_inputs;
+pub(crate) use search::directed_inputs;
 pub use solver::Query;
 pub use witness::{Outcome, Witness, Witnesses};
 
 use crate::answer::COLUMNS;
 use crate::arrays::{BLOCK, Bits, Column, Runner};
-use crate::expr::{Expr, Typed};
+use crate::expr::Expr;
 use crate::plan::{Plan, PlanOp, Ref};
 use crate::search::ulps;
 use crate::text::{Line, Role, wrap};
-use crate::way::Way;
 
 /// One of the two computations: a plan, and what each of its operations does.
 #[derive(Clone, Debug)]
@@ -46,9 +46,9 @@ pub const OPERANDS: [&str; 3] = ["a", "b", "c"];
 impl Side {
     /// An expression, every operation rounded to nearest even.
     pub fn expression(expr: &Expr) -> Side {
-        let way = Way::plain(Plan::as_written(expr));
-        let operations = (0..way.plan.ops.len()).map(|index| way.operation(index)).collect();
-        Side { text: expr.to_string(), plan: way.plan, operations }
+        let plan = Plan::as_written(expr);
+        let operations = plan.ops.iter().map(PlanOp::operation).collect();
+        Side { text: expr.to_string(), plan, operations }
     }
     /// An instruction of one component; its operands are a, b, c.
     pub fn instruction(text: &str, operation: Operation) -> Side {
@@ -87,7 +87,7 @@ impl Side {
     }
 
     fn runner<'a>(&self, columns: &'a BTreeMap<String, Column>, profile: &Profile) -> Runner<'a> {
-        Runner::of(&self.plan, columns, profile, |index| (self.operations[index], None))
+        Runner::of(&self.plan, columns, |index| Stages::of(self.operations[index], profile))
     }
 
     /// The operations in a form that is the same for both sides wherever their bits must be.
@@ -131,7 +131,7 @@ fn normal(plan: &Plan, operations: &[Operation], any_nan: bool, profile: &Profil
                 Ref::Op(at) => spelled[at].clone(),
             })
             .collect();
-        // Factors commute, and so do terms of one format whose signs go along, where a NaN does not tell which came
+        // Factors commute, and so do terms of one format whose signs go along, where a NaN does not show which came
         // first.
         if any_nan && operation.source_format == operation.format || commutes(&operation, profile) {
             match operation.op {
@@ -249,7 +249,7 @@ impl Default for Budget {
 }
 
 /// Compares two computations. `solve` is asked where nothing else decides: it may hand the query to an SMT solver, and
-/// says its name where that proves them equal; `progress` is told of inputs tried.
+/// says its name where that proves them equal; `progress` receives the inputs tried.
 ///
 /// # Errors
 /// If a name has a different type on each side, or the results have.

@@ -1,4 +1,4 @@
-//! Inputs that may tell two computations apart: all of them where they are few, special ones and random ones otherwise.
+//! Inputs on which two computations may differ: all of them where they are few, special ones and random ones otherwise.
 
 use std::collections::BTreeMap;
 
@@ -33,8 +33,8 @@ impl Random {
         (bits & format.sign_mask()) | exponent << format.frac_bits() | (bits >> 8) & format.frac_mask()
     }
 
-    /// One of the kinds of numbers that tell computations apart.
-    fn telling(&mut self, format: Format) -> u64 {
+    /// One of the kinds of numbers on which computations differ.
+    fn directed(&mut self, format: Format) -> u64 {
         match self.below(8) {
             0 => self.next() & format.mask(),
             1 => {
@@ -81,11 +81,11 @@ fn column(format: Format, mut value: impl FnMut() -> u64, count: usize) -> Bits 
     }
 }
 
-/// Special and random values of some formats, one column each: those that tell computations apart.
-pub(crate) fn telling_inputs(formats: &[Format], count: usize) -> Vec<Column> {
+/// Special and random values of some formats, one column each: those on which computations differ.
+pub(crate) fn directed_inputs(formats: &[Format], count: usize) -> Vec<Column> {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let columns = formats.iter();
-    columns.map(|&format| Column { format, bits: column(format, || random.telling(format), count) }).collect()
+    columns.map(|&format| Column { format, bits: column(format, || random.directed(format), count) }).collect()
 }
 
 impl Pair<'_> {
@@ -114,7 +114,7 @@ impl Pair<'_> {
         let mut random = Random(0x9e37_79b9_7f4a_7c15);
         let mut tried = 0;
         while tried < most {
-            let columns = self.columns(|_, format| column(format, || random.telling(format), RANDOM));
+            let columns = self.columns(|_, format| column(format, || random.directed(format), RANDOM));
             let found = self.first_differences(&columns, 0..RANDOM);
             if !found.is_empty() {
                 return found;

@@ -1,4 +1,4 @@
-//! From an input that tells two computations apart to a simpler one.
+//! From an input on which two computations differ to a simpler one.
 
 use roundonce_arith::Format;
 

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use roundonce_arith::{ArithOp, Clamp, Format, Operation, Rounding};
+use roundonce_deviate::Typed;
 
 use super::{Pair, Side, is_name};
 use crate::plan::Ref;
@@ -60,7 +61,7 @@ fn operation(operation: &Operation, operands: &[String]) -> Option<String> {
 }
 
 fn term(side: &Side) -> Option<String> {
-    let leaf = |(value, name): &(crate::expr::Typed, String)| {
+    let leaf = |(value, name): &(Typed, String)| {
         let text = if is_name(name) { format!("|{name}|") } else { literal(value.format, value.bits) };
         (text, value.format)
     };

@@ -53,13 +53,13 @@ impl<'p> Witnesses<'p> {
     /// simpler. `None` if no input was found on which the results differ; two NaNs are no difference.
     ///
     /// ```
-    /// use roundonce_arith::{Format, Kind, Operation, Profile, Rounding};
-    /// use roundonce_isa::{Between, Open, Term};
+    /// use roundonce_arith::{ArithOp, Format, Operation, Profile, Rounding};
+    /// use roundonce_isa::{Alternatives, OpenChoice, SequenceOperand};
     /// let operation = |kind| Operation::new(kind, Format::F32, Rounding::NearestEven);
-    /// let (product, sum) = (operation(Kind::Mul), operation(Kind::Add));
-    /// let factors = [Term::Input(0), Term::Input(0)];
-    /// let between = Between::contraction(&product, factors, &sum, Term::Input(1), true).unwrap();
-    /// let open = Open { inputs: vec!["%f1".to_owned(), "%f2".to_owned()], between, edits: Vec::new() };
+    /// let (product, sum) = (operation(ArithOp::Mul), operation(ArithOp::Add));
+    /// let factors = [SequenceOperand::Input(0), SequenceOperand::Input(0)];
+    /// let alternatives = Alternatives::contraction(&product, factors, &sum, SequenceOperand::Input(1), true).unwrap();
+    /// let open = OpenChoice { inputs: vec!["%f1".to_owned(), "%f2".to_owned()], alternatives, edits: Vec::new() };
     /// let witness = roundonce_why::diff::Witnesses::new(&Profile::NVIDIA).of(&open).unwrap();
     /// assert_eq!(witness.inputs[0].name, "%f1");
     /// assert_ne!(witness.results[0].bits, witness.results[1].bits);

@@ -31,7 +31,7 @@ pub struct Explained {
     pub counterparts: Vec<Counterpart>,
 }
 
-/// One component's way through the pipeline.
+/// One component's steps through the pipeline.
 #[derive(Clone, Debug, Serialize)]
 pub struct Component {
     /// The operands as given.

@@ -1,13 +1,14 @@
 //! What would have come out had the instruction been written otherwise, or in another language.
 
 use roundonce_arith::{ArithOp, Clamp, Format, Operation, Profile, Rounding};
+use roundonce_deviate::{Deviation, EvalModel, Fmas};
 use roundonce_isa::{Form, Instruction, Language, Recipe, Value, evaluate};
 use serde::{Serialize, Serializer};
 
 use super::Number;
 use crate::search::ulps;
 
-/// Another way to compute on the same operands.
+/// Another instruction on the same operands.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Neighbour {
     /// What is different.
@@ -76,10 +77,8 @@ pub(super) fn neighbours(operation: &Operation, operands: &[u64], profile: &Prof
 
 /// The product rounded, then the sum rounded.
 fn unfused(operation: &Operation, operands: &[u64], profile: &Profile) -> u64 {
-    let mul = Operation { op: ArithOp::Mul, clamp: Clamp::None, ..*operation };
-    let add = Operation { op: ArithOp::Add, source_format: operation.format, negate_product: false, ..*operation };
-    let product = mul.evaluate(profile, &operands[..2]);
-    add.evaluate(profile, &[product.bits, operands[2]]).bits
+    let fused = Operation { op: ArithOp::MulAdd, ..*operation };
+    EvalModel::of(fused, profile).with_all(&[Deviation::Split(Fmas::All)]).result(operands)
 }
 
 /// For each other language the form whose meaning is nearest.

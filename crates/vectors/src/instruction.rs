@@ -10,7 +10,7 @@ pub(crate) const PROFILE: Profile = Profile::NVIDIA;
 
 /// Which results are right.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Law {
+pub enum Criterion {
     /// These bits and no others.
     Exact,
     /// These bits, but any NaN is as good as another: TestFloat's default.
@@ -21,16 +21,16 @@ pub enum Law {
 
 /// What a vector is about.
 #[derive(Clone, Debug)]
-pub struct Subject {
+pub struct InstructionUnderTest {
     /// As it was spelled.
     pub spelling: String,
     /// Its row and its meaning.
     pub instruction: Instruction,
     /// Which results are right.
-    pub law: Law,
+    pub criterion: Criterion,
 }
 
-impl Subject {
+impl InstructionUnderTest {
     /// An instruction as [`roundonce::instruction`] reads it, or a function of TestFloat with its rounding: `f16_mulAdd`
     /// rounds to nearest even, `f16_mulAdd_rm` down.
     ///
@@ -38,31 +38,31 @@ impl Subject {
     /// A finding that says what is wrong with the spelling.
     ///
     /// ```
-    /// use roundonce_vectors::{Law, Subject};
+    /// use roundonce_vectors::{Criterion, InstructionUnderTest};
     /// let target = Default::default();
-    /// assert_eq!(Subject::of("fma.rn.f32", &target)?.law, Law::Exact);
-    /// assert_eq!(Subject::of("f32_mulAdd_rz", &target)?.law, Law::AnyNan);
-    /// assert!(Subject::of("f32_mulAdd_up", &target).is_err());
+    /// assert_eq!(InstructionUnderTest::of("fma.rn.f32", &target)?.criterion, Criterion::Exact);
+    /// assert_eq!(InstructionUnderTest::of("f32_mulAdd_rz", &target)?.criterion, Criterion::AnyNan);
+    /// assert!(InstructionUnderTest::of("f32_mulAdd_up", &target).is_err());
     /// # Ok::<(), roundonce::Finding>(())
     /// ```
-    pub fn of(spelling: &str, target: &Target) -> Result<Subject, Finding> {
+    pub fn of(spelling: &str, target: &Target) -> Result<InstructionUnderTest, Finding> {
         if let Some(function) = testfloat(spelling) {
             return function;
         }
         let instruction = roundonce::instruction(spelling, target)?;
-        let law = if instruction.form.language == Language::SpirV {
-            Law::Allowed(FloatModes::of_spelling(spelling))
+        let criterion = if instruction.form.language == Language::SpirV {
+            Criterion::Allowed(FloatModes::of_spelling(spelling))
         } else {
-            Law::Exact
+            Criterion::Exact
         };
-        Ok(Subject { spelling: spelling.to_owned(), instruction, law })
+        Ok(InstructionUnderTest { spelling: spelling.to_owned(), instruction, criterion })
     }
 
     /// What the name of a file says: `f16_mulAdd_rm.txt.gz`, `fma.rn.f32.txt`.
-    pub fn of_file_name(name: &str, target: &Target) -> Option<Subject> {
+    pub fn of_file_name(name: &str, target: &Target) -> Option<InstructionUnderTest> {
         let name = name.strip_suffix(".gz").unwrap_or(name);
         let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-        Subject::of(stem, target).ok()
+        InstructionUnderTest::of(stem, target).ok()
     }
 
     pub(crate) fn recipe(&self) -> &Recipe {
@@ -91,7 +91,7 @@ impl Subject {
     }
     /// Where several results are right: each component's.
     pub(crate) fn allowed(&self, operands: &[Value]) -> Vec<AllowedSet> {
-        let Law::Allowed(modes) = self.law else { return Vec::new() };
+        let Criterion::Allowed(modes) = self.criterion else { return Vec::new() };
         let format = self.recipe().operation.format;
         let component = |lane: usize| [0, 1, 2].map(|operand| operands[operand].components()[lane]);
         (0..self.lanes() as usize).map(|lane| spirv::allowed(format, modes, component(lane))).collect()
@@ -133,7 +133,7 @@ static FUNCTIONS: [Form; 12] = [
 ];
 
 /// A function of TestFloat's, if it is one's name.
-fn testfloat(spelling: &str) -> Option<Result<Subject, Finding>> {
+fn testfloat(spelling: &str) -> Option<Result<InstructionUnderTest, Finding>> {
     let rest =
         |form: &Form| spelling.strip_prefix(form.mnemonic).filter(|rest| rest.is_empty() || rest.starts_with('_'));
     let (form, suffix) = FUNCTIONS.iter().find_map(|form| Some((form, rest(form)?)))?;
@@ -149,5 +149,5 @@ fn testfloat(spelling: &str) -> Option<Result<Subject, Finding>> {
     let mut recipe = form.recipe;
     recipe.operation.rounding = rounding;
     let instruction = Instruction { form, recipe };
-    Some(Ok(Subject { spelling: spelling.to_owned(), instruction, law: Law::AnyNan }))
+    Some(Ok(InstructionUnderTest { spelling: spelling.to_owned(), instruction, criterion: Criterion::AnyNan }))
 }

@@ -1,45 +1,45 @@
-//! Where to aim: operands at the places where a multiply-add goes wrong.
+//! Directed operands: those at the places where a multiply-add goes wrong.
 //!
-//! An aim need not be right, only reach: the results are the engine's, whatever the operands turn out to be.
+//! A choice of operands need not be right, only likely to get there: the results are the engine's, whatever the operands turn out to be.
 
 use roundonce::arith::{ArithOp, Flags, Format, Operation, Rounding, round_exact};
 
+use crate::instruction::PROFILE;
 use crate::random::split_mix_64;
-use crate::subject::PROFILE;
 
 /// A source of operands `[a, b, c]` for one operation, the same ones for the same seed.
 #[derive(Clone, Debug)]
-pub(crate) struct Aim {
+pub(crate) struct DirectedGenerator {
     state: u64,
     kind: ArithOp,
     factors: Format,
     to: Format,
 }
 
-/// A way to choose operands; `None` where this try leads nowhere.
-type Class = fn(&mut Aim) -> Option<[u64; 3]>;
+/// A choice of operands; `None` where this try finds none.
+type Class = fn(&mut DirectedGenerator) -> Option<[u64; 3]>;
 
 /// Every boundary that the pipeline has. Directed vectors take them in turn.
 const CLASSES: [Class; 14] = [
-    Aim::beside_addend,
-    Aim::specials,
-    Aim::product_tie,
-    Aim::cancellation,
-    Aim::subnormal_operand,
-    Aim::product_at_edge,
-    Aim::one_special,
-    Aim::ordinary,
-    Aim::zero_factor,
-    Aim::beside_addend,
-    Aim::several_nans,
-    Aim::far_apart,
-    Aim::overflow,
-    Aim::product_tie,
+    DirectedGenerator::beside_addend,
+    DirectedGenerator::specials,
+    DirectedGenerator::product_tie,
+    DirectedGenerator::cancellation,
+    DirectedGenerator::subnormal_operand,
+    DirectedGenerator::product_at_edge,
+    DirectedGenerator::one_special,
+    DirectedGenerator::ordinary,
+    DirectedGenerator::zero_factor,
+    DirectedGenerator::beside_addend,
+    DirectedGenerator::several_nans,
+    DirectedGenerator::far_apart,
+    DirectedGenerator::overflow,
+    DirectedGenerator::product_tie,
 ];
 
-impl Aim {
-    pub(crate) fn new(seed: u64, operation: &Operation) -> Aim {
-        Aim { state: seed, kind: operation.op, factors: operation.source_format, to: operation.format }
+impl DirectedGenerator {
+    pub(crate) fn new(seed: u64, operation: &Operation) -> DirectedGenerator {
+        DirectedGenerator { state: seed, kind: operation.op, factors: operation.source_format, to: operation.format }
     }
 
     /// The `index`th directed triple.
@@ -102,13 +102,13 @@ impl Aim {
     fn product(&mut self, m: u64, n: u64, quantum: i32) -> Option<[u64; 2]> {
         let (sa, sb) = (self.sign(self.factors), self.sign(self.factors));
         if self.kind == ArithOp::Add {
-            return Some([Aim::exact(self.factors, sa, m.checked_mul(n)?, quantum)?, 0]);
+            return Some([DirectedGenerator::exact(self.factors, sa, m.checked_mul(n)?, quantum)?, 0]);
         }
         let half = quantum.div_euclid(2);
         let skew = self.between(-12, 12);
         [half + skew, half, quantum, 0].into_iter().find_map(|first| {
-            let a = Aim::exact(self.factors, sa, m, first)?;
-            Some([a, Aim::exact(self.factors, sb, n, quantum - first)?])
+            let a = DirectedGenerator::exact(self.factors, sa, m, first)?;
+            Some([a, DirectedGenerator::exact(self.factors, sb, n, quantum - first)?])
         })
     }
     /// The product rounded to the addend's format.
@@ -234,7 +234,7 @@ impl Aim {
         let edge = self.one_of(&edges);
         let nudged = (edge as i64 + i64::from(self.between(-1, 1))).max(0) as u64;
         let c = self.sign(t) | nudged.min(t.largest_finite());
-        let quantum = Aim::quantum(t, nudged);
+        let quantum = DirectedGenerator::quantum(t, nudged);
         let [a, b] = if self.next() & 1 == 0 {
             let eighths = self.between(1, 12) as u64;
             self.product(eighths, 1, quantum - 3)?
@@ -295,9 +295,9 @@ impl Aim {
     /// A subnormal operand whose flushing shows.
     fn subnormal_operand(&mut self) -> Option<[u64; 3]> {
         let (f, t) = (self.factors, self.to);
-        let subnormal = |aim: &mut Aim, format: Format| {
-            let bits = (aim.next() & format.frac_mask()).max(1);
-            aim.sign(format) | bits >> aim.between(0, bits.ilog2() as i32)
+        let subnormal = |generator: &mut DirectedGenerator, format: Format| {
+            let bits = (generator.next() & format.frac_mask()).max(1);
+            generator.sign(format) | bits >> generator.between(0, bits.ilog2() as i32)
         };
         if self.next().is_multiple_of(3) {
             let [a, b] = {
@@ -309,7 +309,7 @@ impl Aim {
         let a = subnormal(self, f);
         let large = self.between(0, f.emax());
         let b = self.number(f, large);
-        let at = Aim::quantum(f, 0) + f.precision() as i32 + large;
+        let at = DirectedGenerator::quantum(f, 0) + f.precision() as i32 + large;
         let beside = self.between(at - t.precision() as i32, at + 4);
         let c = match self.between(0, 2) {
             0 => self.nothing_much(),

@@ -1,15 +1,15 @@
 //! One number taken apart in every named format.
 
 use roundonce_arith::{Format, Rounding, Unpacked, unpack};
+use roundonce_deviate::Typed;
 use roundonce_isa::{convert, exact_decimal, hex_bits, hexadecimal, shortest_decimal};
 use serde::Serialize;
 
-use crate::expr::Typed;
 use crate::text::{Line, Role};
 
 /// The number in one format.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct InFormat {
+pub struct FormatFields {
     /// The format.
     #[serde(rename = "type")]
     pub ty: &'static str,
@@ -33,7 +33,7 @@ pub struct InFormat {
 
 /// A number in its own format and the others, rounded to nearest even where they do not hold it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Anatomy {
+pub struct BitFields {
     /// As written.
     pub value: String,
     /// Its own format.
@@ -42,18 +42,18 @@ pub struct Anatomy {
     /// Every digit of it.
     pub exact_decimal: String,
     /// In each format.
-    pub formats: Vec<InFormat>,
+    pub formats: Vec<FormatFields>,
 }
 
-impl Anatomy {
+impl BitFields {
     /// Of a number, written as `text`.
     ///
     /// ```
-    /// let anatomy = roundonce_why::Anatomy::of("0x3c00:f16", roundonce_why::parse_typed("0x3c00:f16").unwrap().0);
-    /// assert_eq!(anatomy.exact_decimal, "1");
+    /// let bit_fields = roundonce_why::BitFields::of("0x3c00:f16", roundonce_why::parse_typed("0x3c00:f16").unwrap().0);
+    /// assert_eq!(bit_fields.exact_decimal, "1");
     /// ```
-    pub fn of(text: &str, value: Typed) -> Anatomy {
-        Anatomy {
+    pub fn of(text: &str, value: Typed) -> BitFields {
+        BitFields {
             value: text.to_owned(),
             ty: value.format.name().unwrap_or("?"),
             exact_decimal: exact_decimal(value.format, value.bits),
@@ -86,10 +86,10 @@ impl Anatomy {
     }
 }
 
-fn row(ty: &'static str, format: Format, value: Typed) -> InFormat {
+fn row(ty: &'static str, format: Format, value: Typed) -> FormatFields {
     let (bits, exact) = convert(value.format, format, Rounding::NearestEven, value.bits);
     let field = |bits: u64, width: u32| format!("{bits:0width$b}", width = width as usize);
-    InFormat {
+    FormatFields {
         ty,
         bits: hex_bits(format.width(), bits),
         sign: field(u64::from(format.is_negative(bits)), 1),

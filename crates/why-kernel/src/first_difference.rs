@@ -1,4 +1,4 @@
-//! Where two runs first part: which thread wrote an element, and the first instruction of it whose results differ.
+//! Where two runs first differ: which thread wrote an element, and the first instruction of it whose results differ.
 
 use std::collections::BTreeSet;
 
@@ -44,53 +44,59 @@ impl Thread {
     }
 }
 
-/// The thread that writes a byte of an argument's buffer last: the kernel with a note made at each of its stores.
-pub(crate) fn writer(launch: &Launch<'_>, kernel: &Kernel, arg: usize, byte: usize, bytes: usize) -> Option<Thread> {
-    let mut noting = Noting::new(kernel, launch.program.address_bits, arg, byte as u64, bytes as u64);
-    for block in 0..noting.kernel.blocks.len() {
-        let instructions = std::mem::take(&mut noting.kernel.blocks[block].instructions);
+/// The thread that writes a byte of an argument's buffer last: found by running the kernel with a probe at each store.
+pub(crate) fn last_writer(
+    launch: &Launch<'_>,
+    kernel: &Kernel,
+    arg: usize,
+    byte: usize,
+    bytes: usize,
+) -> Option<Thread> {
+    let mut probe = StoreProbe::new(kernel, launch.program.address_bits, arg, byte as u64, bytes as u64);
+    for block in 0..probe.kernel.blocks.len() {
+        let instructions = std::mem::take(&mut probe.kernel.blocks[block].instructions);
         for instruction in instructions {
-            noting.instruction(instruction);
+            probe.instruction(instruction);
         }
-        noting.kernel.blocks[block].instructions = std::mem::take(&mut noting.body);
+        probe.kernel.blocks[block].instructions = std::mem::take(&mut probe.body);
     }
     let mut launch = launch.clone();
-    launch.args.push(Arg::Buffer(Buffer::zeros(4 * NOTE)));
+    launch.args.push(Arg::Buffer(Buffer::zeros(4 * RECORD_WORDS)));
     let options = Options { threads: 1, ..launch.options.clone() };
-    let report = run(&launch, &noting.kernel, options).ok()?;
+    let report = run(&launch, &probe.kernel, options).ok()?;
     match report.buffers.last()?.as_ref()?.words() {
         &[1, bx, by, bz, tx, ty, tz, _] => Some(Thread { block: [bx, by, bz], thread: [tx, ty, tz] }),
         _ => None,
     }
 }
 
-/// Words of a note: that there is one, the block, the thread, and one to make it a power of two.
-const NOTE: usize = 8;
+/// Words that a probe records: that it has run, the block, the thread, and one to make it a power of two.
+const RECORD_WORDS: usize = 8;
 
-/// A kernel being rewritten so that every store to some bytes leaves a note of its thread.
-struct Noting {
+/// A kernel being instrumented: every store to some bytes records its thread.
+struct StoreProbe {
     kernel: Kernel,
     body: Vec<Instruction>,
     address: Width,
-    /// Where the parameter block has the addresses of the watched buffer and of the note.
+    /// Where the parameter block has the addresses of the watched buffer and of the record.
     watched: i64,
-    note: i64,
+    record: i64,
     /// The watched bytes of the buffer.
     byte: u64,
     bytes: u64,
 }
 
-impl Noting {
-    fn new(kernel: &Kernel, address_bits: u32, arg: usize, byte: u64, bytes: u64) -> Noting {
+impl StoreProbe {
+    fn new(kernel: &Kernel, address_bits: u32, arg: usize, byte: u64, bytes: u64) -> StoreProbe {
         let mut kernel = kernel.clone();
         let offset = kernel.param_bytes.next_multiple_of(8);
         let size = address_bits / 8;
-        let name = "note".to_owned();
+        let name = "record".to_owned();
         kernel.params.push(Param { name, offset, size, scalar: None, passing: Passing::Buffer });
         kernel.param_bytes = offset + 8;
         let watched = kernel.params[arg].offset.into();
         let address = Width::holding(address_bits);
-        Noting { kernel, body: Vec::new(), address, watched, note: offset.into(), byte, bytes }
+        StoreProbe { kernel, body: Vec::new(), address, watched, record: offset.into(), byte, bytes }
     }
 
     fn push(&mut self, op: Op) {
@@ -111,7 +117,7 @@ impl Noting {
         d
     }
 
-    /// The instruction, with a note before it if it writes the watched bytes.
+    /// The instruction, with a probe before it if it writes the watched bytes.
     fn instruction(&mut self, instruction: Instruction) {
         let written = match &instruction.op {
             Op::Store { space: Space::Global | Space::Generic, address, offset, values, bytes, .. } => {
@@ -123,12 +129,12 @@ impl Noting {
             _ => None,
         };
         if let Some((address, offset, bytes)) = written {
-            self.note(instruction.guard, address, offset, bytes);
+            self.record(instruction.guard, address, offset, bytes);
         }
         self.body.push(instruction);
     }
 
-    fn note(&mut self, guard: Option<Guard>, address: Operand, offset: i64, bytes: u64) {
+    fn record(&mut self, guard: Option<Guard>, address: Operand, offset: i64, bytes: u64) {
         let width = self.address;
         let base = self.param(self.watched);
         // The store begins at most `bytes - 1` before the watched bytes and ends behind their first: the distance from
@@ -156,7 +162,7 @@ impl Noting {
             values.push(d.into());
         }
         values.push(Operand::ZERO);
-        let to = self.param(self.note);
+        let to = self.param(self.record);
         let op = Op::Store { values, width: Width::B32, space: Space::Global, bytes: 4, address: to.into(), offset: 0 };
         self.body.push(Instruction { op, guard: Some(Guard { pred: hit, expected: true }), loc: 0 });
     }
@@ -174,16 +180,39 @@ pub(crate) fn trace(launch: &Launch<'_>, kernel: &Kernel, thread: Thread) -> Vec
     run(launch, kernel, options).map(|report| report.trace).unwrap_or_default()
 }
 
-/// A multiply-add, worked through.
+/// A multiply-add, worked through step by step.
 #[derive(Clone, Debug, Serialize)]
-pub struct Worked {
-    /// `product`, `sum` or `fma`.
-    pub what: &'static str,
-    /// Step by step.
+pub struct WorkedExample {
+    /// Which part of the instruction it is.
+    pub what: Part,
+    /// Its steps.
     #[serde(flatten)]
     pub component: Component,
     #[serde(skip)]
     pub(crate) kind: ArithOp,
+}
+
+/// What a multiply-add is of its instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Part {
+    /// A product alone.
+    Product,
+    /// A sum alone.
+    Sum,
+    /// All of it.
+    Fma,
+}
+
+impl Part {
+    /// As in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Part::Product => "product",
+            Part::Sum => "sum",
+            Part::Fma => "fma",
+        }
+    }
 }
 
 /// What an instruction gave in one of two runs.
@@ -201,12 +230,12 @@ pub struct Computation {
     /// What it wrote.
     pub results: Vec<String>,
     /// The multiply-adds that it consists of, with the product that a sum takes in.
-    pub worked: Vec<Worked>,
+    pub worked: Vec<WorkedExample>,
 }
 
-/// The first instruction at which two runs part.
+/// The first instruction at which two runs differ.
 #[derive(Clone, Debug, Serialize)]
-pub struct Parting {
+pub struct FirstDifference {
     /// The thread whose instruction it is.
     #[serde(flatten)]
     pub thread: Thread,
@@ -222,41 +251,46 @@ pub struct Parting {
 /// How often a value is followed from the thread that read it to the one that computed it.
 const MAX_HOPS: usize = 64;
 
-/// What one thread does in two runs, as long as it goes the same way.
+/// What one thread does in two runs, as long as it takes the same path.
 struct Traces {
     thread: Thread,
     first: Vec<TraceLine>,
     second: Vec<TraceLine>,
 }
 
-/// Where two kernels of the same instructions part: the first instruction, of those that an element of a buffer is
+/// Where two kernels of the same instructions first differ: the first instruction, of those that an element of a buffer is
 /// computed from, whose results differ. `wrote` is the thread that wrote it, `bits` are its values in the two runs.
-pub(crate) fn parting(launch: &Launch<'_>, kernels: [&Kernel; 2], wrote: Thread, bits: (u64, u64)) -> Option<Parting> {
+pub(crate) fn first_difference(
+    launch: &Launch<'_>,
+    kernels: [&Kernel; 2],
+    wrote: Thread,
+    bits: (u64, u64),
+) -> Option<FirstDifference> {
     let traces = |thread| Traces::of(launch, kernels, thread);
     let threads: u64 = launch.block.iter().map(|&axis| u64::from(axis)).product();
     let mut traced = traces(wrote);
-    let mut told = traced.told(kernels[0], traced.len(), Some(bits)).or_else(|| {
+    let mut sink = traced.last_differing_sink(kernels[0], traced.len(), Some(bits)).or_else(|| {
         // A value that was packed or cut on its way to memory.
-        traced.told(kernels[0], traced.len(), None)
+        traced.last_differing_sink(kernels[0], traced.len(), None)
     });
     let mut lines = 0;
     for _ in 0..MAX_HOPS {
-        let at = traced.first_differing(kernels[0], told?)?;
-        if !is_about(kernels[0], traced.first[at].loc, Op::listens) {
-            return Some(traced.parting(launch, kernels, wrote, at));
+        let at = traced.first_differing(kernels[0], sink?)?;
+        if !has_operation(kernels[0], traced.first[at].loc, Op::is_source) {
+            return Some(traced.difference(launch, kernels, wrote, at));
         }
         // It is what this thread, or another one, had put there. The neighbours behind it come first: a tree of sums
         // looks there.
         let (one, other) = (&traced.first[at].results, &traced.second[at].results);
         let wanted = one.iter().zip(other).find(|(one, other)| one != other).map(|(one, other)| (one.0, other.0));
-        told = traced.told(kernels[0], at, wanted);
+        sink = traced.last_differing_sink(kernels[0], at, wanted);
         let own = counted(traced.thread.thread, launch.block);
         let mut others = (own + 1..threads).chain(0..own);
-        while told.is_none() && lines < MAX_LINES {
+        while sink.is_none() && lines < MAX_LINES {
             let thread = Thread { thread: place(others.next()?, launch.block), ..wrote };
             traced = traces(thread);
             lines += traced.len();
-            told = traced.told(kernels[0], traced.len(), wanted);
+            sink = traced.last_differing_sink(kernels[0], traced.len(), wanted);
         }
     }
     None
@@ -277,28 +311,28 @@ impl Traces {
 
     /// The last instruction before a place that gives other values to memory, or to other threads, in the two runs: these
     /// values, where they are known.
-    fn told(&self, kernel: &Kernel, before: usize, wanted: Option<(u64, u64)>) -> Option<usize> {
+    fn last_differing_sink(&self, kernel: &Kernel, before: usize, wanted: Option<(u64, u64)>) -> Option<usize> {
         (0..before).rev().find(|&at| {
             let operands = self.first[at].operands.iter().zip(&self.second[at].operands);
             let mut values = operands.map(|(one, other)| (one.0, other.0)).filter(|(one, other)| one != other);
             values.any(|pair| wanted.is_none_or(|wanted| pair == wanted))
-                && is_about(kernel, self.first[at].loc, Op::tells)
+                && has_operation(kernel, self.first[at].loc, Op::is_sink)
         })
     }
 
     /// The first instruction whose results differ, of those that an instruction's operands are computed from.
-    fn first_differing(&self, kernel: &Kernel, told: usize) -> Option<usize> {
+    fn first_differing(&self, kernel: &Kernel, sink: usize) -> Option<usize> {
         let mut needed: BTreeSet<Reg> = BTreeSet::new();
         let mut first = None;
-        for at in (0..=told).rev() {
+        for at in (0..=sink).rev() {
             let (reads, writes) = registers(kernel, self.first[at].loc);
-            if at != told && writes.is_disjoint(&needed) {
+            if at != sink && writes.is_disjoint(&needed) {
                 continue;
             }
-            if at != told && self.first[at].results != self.second[at].results {
+            if at != sink && self.first[at].results != self.second[at].results {
                 first = Some(at);
             }
-            if at != told {
+            if at != sink {
                 needed.retain(|reg| !writes.contains(reg));
             }
             needed.extend(reads);
@@ -306,7 +340,7 @@ impl Traces {
         first
     }
 
-    fn parting(&self, launch: &Launch<'_>, kernels: [&Kernel; 2], wrote: Thread, at: usize) -> Parting {
+    fn difference(&self, launch: &Launch<'_>, kernels: [&Kernel; 2], wrote: Thread, at: usize) -> FirstDifference {
         let (mut first, mut second) = (self.first[at].clone(), self.second[at].clone());
         if first.computed.len() == second.computed.len() {
             // Of several components those that differ.
@@ -314,7 +348,7 @@ impl Traces {
             (first.computed, second.computed) = pairs.map(|(a, b)| (a.clone(), b.clone())).unzip();
         }
         let profile = &launch.options.profile;
-        Parting {
+        FirstDifference {
             thread: self.thread,
             through: (self.thread != wrote).then_some(wrote),
             first: computation(kernels[0], &self.first[..at], &first, profile),
@@ -344,23 +378,23 @@ fn registers(kernel: &Kernel, place: u32) -> (BTreeSet<Reg>, BTreeSet<Reg>) {
     (reads, writes)
 }
 
-fn is_about(kernel: &Kernel, place: u32, asked: impl Fn(&Op) -> bool) -> bool {
+fn has_operation(kernel: &Kernel, place: u32, asked: impl Fn(&Op) -> bool) -> bool {
     operations(kernel, place).any(|instruction| asked(&instruction.op))
 }
 
-/// What an operation has to do with memory and with other threads.
-trait Talk {
-    /// Its results come from there.
-    fn listens(&self) -> bool;
-    /// Its operands go there.
-    fn tells(&self) -> bool;
+/// How an operation exchanges values with memory and with other threads.
+trait Communication {
+    /// It is a source: its results come from there.
+    fn is_source(&self) -> bool;
+    /// It is a sink: its operands go there.
+    fn is_sink(&self) -> bool;
 }
 
-impl Talk for Op {
-    fn listens(&self) -> bool {
-        matches!(self, Op::Load { .. } | Op::Barrier { .. }) || self.tells() && !matches!(self, Op::Store { .. })
+impl Communication for Op {
+    fn is_source(&self) -> bool {
+        matches!(self, Op::Load { .. } | Op::Barrier { .. }) || self.is_sink() && !matches!(self, Op::Store { .. })
     }
-    fn tells(&self) -> bool {
+    fn is_sink(&self) -> bool {
         matches!(
             self,
             Op::Store { .. }
@@ -392,7 +426,7 @@ pub(crate) fn computation(kernel: &Kernel, before: &[TraceLine], line: &TraceLin
         source: kernel.source_locs[line.loc as usize].source.clone(),
         operands: show(&line.operands),
         results: show(&line.results),
-        worked: computed.map(|computed| Worked::of(computed, profile)).collect(),
+        worked: computed.map(|computed| WorkedExample::of(computed, profile)).collect(),
     }
 }
 
@@ -405,15 +439,15 @@ fn product_of<'t>(before: &'t [TraceLine], sum: &Computed) -> Option<&'t Compute
     products.into_iter().find(|it| it.operation.op == ArithOp::Mul && sum.operands.contains(&it.result))
 }
 
-impl Worked {
-    fn of(computed: &Computed, profile: &Profile) -> Worked {
+impl WorkedExample {
+    fn of(computed: &Computed, profile: &Profile) -> WorkedExample {
         let kind = computed.operation.op;
         let what = match kind {
-            ArithOp::Mul => "product",
-            ArithOp::Add => "sum",
-            ArithOp::MulAdd | ArithOp::TruncatedMulAdd => "fma",
+            ArithOp::Mul => Part::Product,
+            ArithOp::Add => Part::Sum,
+            ArithOp::MulAdd | ArithOp::TruncatedMulAdd => Part::Fma,
         };
-        Worked { what, component: Component::of(&computed.operation, false, &computed.operands, profile), kind }
+        WorkedExample { what, component: Component::of(&computed.operation, false, &computed.operands, profile), kind }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use roundonce::isa::{Finding, Location, Severity};
-use roundonce::why::{Answer, ArrayAnswer, Line, Verdict};
+use roundonce::why::{Answer, ArrayAnswer, Line, Outcome, Verdict};
 use roundonce::why_kernel::KernelAnswer;
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use crate::report::{self, Checked, Format};
 use crate::{Ended, Status, output, why_arrays};
 
 /// What every answer of `why` can say.
-pub(crate) trait Answered: Serialize {
+pub(crate) trait AnswerOutput: Serialize {
     /// To a person.
     fn lines(&self) -> Vec<Line>;
     /// In a sentence for each thing seen.
@@ -20,9 +20,9 @@ pub(crate) trait Answered: Serialize {
     fn explained(&self) -> bool;
 }
 
-macro_rules! answered {
+macro_rules! answer_output {
     ($($answer:ty),*) => {$(
-        impl Answered for $answer {
+        impl AnswerOutput for $answer {
             fn lines(&self) -> Vec<Line> {
                 self.lines()
             }
@@ -35,10 +35,10 @@ macro_rules! answered {
         }
     )*};
 }
-answered!(Answer, ArrayAnswer, KernelAnswer);
+answer_output!(Answer, ArrayAnswer, KernelAnswer);
 
 /// Writes an answer; `kernel` is what it is about, where it is about a file.
-pub(crate) fn write(answer: &impl Answered, kernel: Option<&Path>, format: Format) -> Ended {
+pub(crate) fn write(answer: &impl AnswerOutput, kernel: Option<&Path>, format: Format) -> Ended {
     match format {
         Format::Text => output::lines(&answer.lines())?,
         Format::Json => output::json(answer)?,
@@ -56,10 +56,10 @@ pub(crate) fn write(answer: &impl Answered, kernel: Option<&Path>, format: Forma
 /// A verdict as a finding: about the kernel, about the array that was seen, or about no file.
 fn checked(verdict: &Verdict, kernel: Option<(&Path, &str)>) -> Checked {
     let (level, code, rule) = match verdict.outcome {
-        "one" => (Severity::Note, "WHY0001", "one evaluation gives what was seen"),
-        "several" => (Severity::Note, "WHY0002", "each part of what was seen has an evaluation of its own"),
-        "ambiguous" => (Severity::Note, "WHY0003", "several evaluations give what was seen"),
-        _ => (Severity::Warning, "WHY0004", "no evaluation gives all that was seen"),
+        Outcome::One => (Severity::Note, "WHY0001", "one evaluation gives what was seen"),
+        Outcome::Several => (Severity::Note, "WHY0002", "each part of what was seen has an evaluation of its own"),
+        Outcome::Ambiguous => (Severity::Note, "WHY0003", "several evaluations give what was seen"),
+        Outcome::None => (Severity::Warning, "WHY0004", "no evaluation gives all that was seen"),
     };
     let (path, text) = match kernel {
         Some(kernel) => kernel,

@@ -1,13 +1,15 @@
-//! A value that somebody saw: bits, or a decimal that is right to the digits given.
+//! A value that was observed: bits, or a decimal that is right to the digits given.
 
 use roundonce_arith::{Format, Rounding};
 use roundonce_isa::{convert, exact_decimal, parse_number};
 
-use crate::expr::{Typed, parse_typed};
+use roundonce_deviate::{EvalModel, Typed};
 
-/// A seen value.
+use crate::expr::parse_typed;
+
+/// An observed value.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Seen {
+pub struct ObservedValue {
     /// As given.
     pub text: String,
     value: Matcher,
@@ -29,36 +31,41 @@ struct Decimal {
     exponent: i64,
 }
 
-impl Seen {
-    /// Reads a seen value: typed (`0x3f800000`, `0x7a6b:f16`, `1.5f`) or a plain decimal, which every value matches that
+impl ObservedValue {
+    /// Reads an observed value: typed (`0x3f800000`, `0x7a6b:f16`, `1.5f`) or a plain decimal, which every value matches that
     /// rounds to its digits. `-0` is only −0; `0` is a zero of either sign.
     ///
     /// # Errors
     /// What was found and what was expected.
-    pub fn parse(text: &str) -> Result<Seen, String> {
+    pub fn parse(text: &str) -> Result<ObservedValue, String> {
         let value = match Decimal::parse(text) {
             Some(decimal) => Matcher::Decimal(decimal),
             None => Matcher::Bits(parse_typed(text)?.0),
         };
-        Ok(Seen { text: text.to_owned(), value })
+        Ok(ObservedValue { text: text.to_owned(), value })
     }
 
-    /// Whether a result would have been seen so.
-    pub fn matches(&self, result: Typed) -> bool {
+    /// Whether a result of an operation that is so evaluated may be observed as this value.
+    pub(crate) fn matches(&self, result: Typed, model: &EvalModel) -> bool {
         match &self.value {
-            Matcher::Bits(seen) => {
-                let stored = convert(result.format, seen.format, Rounding::NearestEven, result.bits).0;
+            Matcher::Bits(observed) => {
+                let stored = convert(result.format, observed.format, Rounding::NearestEven, result.bits).0;
                 let any_nan = self.text.trim_start_matches(['-', '+']).starts_with("nan");
-                stored == seen.bits || (any_nan && seen.format.is_nan(stored))
+                model.accepts(observed.format, stored, observed.bits) || any_nan && observed.format.is_nan(stored)
             }
-            Matcher::Decimal(seen) => seen.matches(result.format, result.bits),
+            Matcher::Decimal(observed) => {
+                let other_zero = result.bits ^ result.format.sign_mask();
+                observed.matches(result.format, result.bits)
+                    || model.accepts(result.format, result.bits, other_zero)
+                        && observed.matches(result.format, other_zero)
+            }
         }
     }
 
-    /// The bits seen, or the nearest bits of the type to the decimal.
+    /// The bits observed, or the nearest bits of the type to the decimal.
     pub fn bits(&self, format: Format) -> Option<u64> {
         match &self.value {
-            Matcher::Bits(seen) if seen.format == format => Some(seen.bits),
+            Matcher::Bits(observed) if observed.format == format => Some(observed.bits),
             Matcher::Bits(_) => None,
             Matcher::Decimal(_) => parse_number(format, &self.text).map(|number| number.bits),
         }

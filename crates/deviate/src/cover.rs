@@ -1,0 +1,279 @@
+//! Which candidates explain which elements: the one that explains most, then what explains the rest.
+//!
+//! A candidate is a set of deviations; what it is a candidate for (an element of an array, a failing vector) is not
+//! decided here. Where there are many elements, every candidate is tried on a sample, the best ones on all elements.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use crate::deviation::Deviation;
+
+/// Elements that are tried first.
+const SAMPLE: usize = 2048;
+/// Elements that are tried where the first ones are explained by nothing, and the most on which every candidate is.
+const LARGE_SAMPLE: usize = 65_536;
+/// Candidates, different on the sample, that are tried on all elements.
+const FINALISTS: usize = 12;
+/// Candidates times elements, beyond which a sample is taken.
+const MAX_MATCHES: usize = 50_000_000;
+
+/// Which bits explain a NaN.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NanMatch {
+    /// The same bits.
+    Exact,
+    /// Those of any NaN.
+    Any,
+}
+
+/// Which of two candidates is believed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Preference {
+    /// The one that explains more elements. The elements are all there are, those computed as written among them.
+    MostExplained,
+    /// The one of fewer deviations, unless only several together explain all that is left. The elements are failures:
+    /// several deviations explain more of them than one by changing what is right.
+    FewestDeviations,
+}
+
+/// Says which elements a candidate explains.
+pub trait Matcher {
+    /// For each of some elements whether the candidate explains it.
+    fn matches(&mut self, candidate: usize, elements: &[usize], nan: NanMatch) -> Vec<bool>;
+
+    /// For how many observations an element stands.
+    fn weight(&self, _element: usize) -> u64 {
+        1
+    }
+
+    /// How many observations that are right the candidate would have changed.
+    fn contradictions(&mut self, _candidate: usize) -> u64 {
+        0
+    }
+}
+
+/// How a cover is searched for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Search {
+    /// Which candidate is believed.
+    pub preference: Preference,
+    /// Groups, beyond which the rest is left unexplained.
+    pub max_groups: usize,
+    /// Where nothing explains more, candidates explain a NaN by any NaN.
+    pub falls_back_to_any_nan: bool,
+}
+
+/// Elements that the same candidates explain.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Group {
+    /// The simplest candidates that explain exactly these.
+    pub candidates: Vec<usize>,
+    /// How they explain NaNs.
+    pub nan: NanMatch,
+    /// The elements.
+    pub elements: Vec<usize>,
+}
+
+/// Every element in the group of what explains it, in the order in which they were found, then those that nothing
+/// explains.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cover {
+    /// The groups.
+    pub groups: Vec<Group>,
+    /// What nothing explains.
+    pub unexplained: Vec<usize>,
+}
+
+/// Whether all of some deviations are among others.
+pub fn is_subset<D: PartialEq>(part: &[D], whole: &[D]) -> bool {
+    part.iter().all(|deviation| whole.contains(deviation))
+}
+
+/// Of explanations, the simplest first, those that no earlier one makes superfluous.
+pub fn minimal<T>(found: Vec<T>, makes_superfluous: impl Fn(&T, &T) -> bool) -> Vec<T> {
+    let is_kept: Vec<bool> =
+        (0..found.len()).map(|at| !found[..at].iter().any(|simpler| makes_superfluous(simpler, &found[at]))).collect();
+    found.into_iter().zip(is_kept).filter_map(|(one, is_kept)| is_kept.then_some(one)).collect()
+}
+
+/// Finds the cover of so many elements by candidates, of which each is the list of its deviations.
+pub fn cover(candidates: &[Vec<Deviation>], elements: usize, search: Search, matcher: &mut dyn Matcher) -> Cover {
+    let mut order: Vec<usize> = (0..candidates.len()).collect();
+    order.sort_by_key(|&at| (candidates[at].len(), &candidates[at]));
+    let mut covering = Covering { candidates, order, search, matcher };
+    let all: Vec<usize> = (0..elements).collect();
+    let mut found = covering.continued(Vec::new(), all);
+    // One deviation more may explain a smaller group and the first one together.
+    while let Some(main) = covering.joined(&found, elements) {
+        let mut is_left = vec![true; elements];
+        main.elements.iter().for_each(|&at| is_left[at] = false);
+        let rest = (0..elements).filter(|&at| is_left[at]).collect();
+        found = covering.continued(vec![main], rest);
+    }
+    found
+}
+
+struct Covering<'a> {
+    candidates: &'a [Vec<Deviation>],
+    /// The candidates, the simplest first.
+    order: Vec<usize>,
+    search: Search,
+    matcher: &'a mut dyn Matcher,
+}
+
+/// Candidates that match the same elements of the sample, the simplest alone.
+struct Class {
+    candidates: Vec<usize>,
+    matches: Vec<bool>,
+    count: u64,
+}
+
+/// The elements that match, and the others.
+fn split(elements: &[usize], matches: &[bool]) -> (Vec<usize>, Vec<usize>) {
+    let mut parts = (Vec::new(), Vec::new());
+    for (&element, &matches) in elements.iter().zip(matches) {
+        if matches { &mut parts.0 } else { &mut parts.1 }.push(element);
+    }
+    parts
+}
+
+/// Evenly spread.
+fn sample(left: &[usize], size: usize) -> Vec<usize> {
+    if left.len() <= size {
+        return left.to_vec();
+    }
+    (0..size).map(|index| left[(index as u128 * left.len() as u128 / size as u128) as usize]).collect()
+}
+
+impl Covering<'_> {
+    /// The groups of the elements that are left.
+    fn continued(&mut self, mut groups: Vec<Group>, mut left: Vec<usize>) -> Cover {
+        while !left.is_empty() && groups.len() < self.search.max_groups {
+            let mut best = self.best(&left, NanMatch::Exact);
+            if best.is_none() && self.search.falls_back_to_any_nan {
+                best = self.best(&left, NanMatch::Any);
+            }
+            let Some((group, rest)) = best else { break };
+            groups.push(group);
+            left = rest;
+        }
+        Cover { groups, unexplained: left }
+    }
+
+    /// A candidate that deviates as the first group's and a later one's do together, and explains more than the first.
+    fn joined(&mut self, found: &Cover, elements: usize) -> Option<Group> {
+        if self.search.preference != Preference::MostExplained {
+            return None;
+        }
+        let (main, others) = found.groups.split_first()?;
+        for &one in &main.candidates {
+            let exact = others.iter().filter(|group| group.nan == NanMatch::Exact);
+            for &other in exact.flat_map(|group| &group.candidates) {
+                let [first, second] = [one, other].map(|at| &self.candidates[at]);
+                let has_both = |candidate: &Vec<Deviation>| {
+                    candidate.iter().all(|it| first.contains(it) || second.contains(it))
+                        && is_subset(first, candidate)
+                        && is_subset(second, candidate)
+                };
+                let both = self.candidates.iter().position(has_both);
+                let Some(both) = both.filter(|both| !main.candidates.contains(both)) else { continue };
+                let all: Vec<usize> = (0..elements).collect();
+                let explained = split(&all, &self.matcher.matches(both, &all, NanMatch::Exact)).0;
+                if explained.len() > main.elements.len() {
+                    return Some(Group { candidates: vec![both], nan: NanMatch::Exact, elements: explained });
+                }
+            }
+        }
+        None
+    }
+
+    /// The candidates that are believed of the elements left, and the elements that they leave.
+    fn best(&mut self, left: &[usize], nan: NanMatch) -> Option<(Group, Vec<usize>)> {
+        let are_few = left.len() <= LARGE_SAMPLE && left.len().saturating_mul(self.candidates.len()) <= MAX_MATCHES;
+        let sizes: &[usize] = if are_few { &[usize::MAX] } else { &[SAMPLE, LARGE_SAMPLE] };
+        for &size in sizes {
+            let sample = sample(left, size);
+            let mut classes = self.classes(&sample, nan);
+            if sample.len() < left.len() {
+                // Ties go to the simplest, which stands first.
+                classes.sort_by_key(|class| Reverse(class.count));
+                classes.truncate(FINALISTS);
+                for class in &mut classes {
+                    let first = self.matcher.matches(class.candidates[0], left, nan);
+                    let others = class.candidates.split_off(1);
+                    let same = others.into_iter().filter(|&it| self.matcher.matches(it, left, nan) == first);
+                    class.candidates.extend(same);
+                    class.count = self.weight(left, &first);
+                    class.matches = first;
+                }
+            }
+            if let Some(class) = self.believed(classes, left) {
+                let (elements, rest) = split(left, &class.matches);
+                return Some((Group { candidates: class.candidates, nan, elements }, rest));
+            }
+        }
+        None
+    }
+
+    fn weight(&self, elements: &[usize], matches: &[bool]) -> u64 {
+        let matching = elements.iter().zip(matches).filter(|(_, matches)| **matches);
+        matching.map(|(&element, _)| self.matcher.weight(element)).sum()
+    }
+
+    /// The candidates that match anything, by what they match, the simplest class first.
+    fn classes(&mut self, sample: &[usize], nan: NanMatch) -> Vec<Class> {
+        let mut classes: Vec<Class> = Vec::new();
+        let mut known: HashMap<Vec<bool>, usize> = HashMap::new();
+        for &candidate in &self.order {
+            let matches = self.matcher.matches(candidate, sample, nan);
+            let count = self.weight(sample, &matches);
+            if count == 0 {
+                continue;
+            }
+            let at = *known.entry(matches.clone()).or_insert_with(|| {
+                classes.push(Class { candidates: Vec::new(), matches, count });
+                classes.len() - 1
+            });
+            classes[at].candidates.push(candidate);
+        }
+        let candidates = self.candidates;
+        for class in &mut classes {
+            let found = std::mem::take(&mut class.candidates);
+            class.candidates = minimal(found, |&simpler, &other| is_subset(&candidates[simpler], &candidates[other]));
+        }
+        classes
+    }
+
+    /// The class that is believed: that which explains most; or, of the fewest deviations, the one deviation that
+    /// explains all that is left; else, where some elements are explained by no one deviation, several that explain
+    /// all; else the one, and at last the several, that explain most. Of equals the one that the fewest right results
+    /// contradict, then the simplest.
+    fn believed(&mut self, classes: Vec<Class>, left: &[usize]) -> Option<Class> {
+        let candidates = self.candidates;
+        let is_single = |class: &Class| candidates[class.candidates[0]].len() <= 1;
+        let most = |wanted: &dyn Fn(&Class) -> bool| {
+            classes.iter().filter(|class| wanted(class)).map(|class| class.count).max().unwrap_or(0)
+        };
+        let mut considered: Box<dyn Fn(&Class) -> bool> = Box::new(|_| true);
+        if self.search.preference == Preference::FewestDeviations {
+            let all: u64 = left.iter().map(|&element| self.matcher.weight(element)).sum();
+            let singles = || classes.iter().filter(|class| is_single(class));
+            let by_one = (0..left.len()).all(|at| singles().any(|class| class.matches[at]));
+            let (one, several) = (most(&is_single), most(&|class| !is_single(class)));
+            let wants_single = one > 0 && (one == all || several != all || by_one);
+            considered = Box::new(move |class| is_single(class) == wants_single);
+        }
+        let wanted = most(&*considered);
+        let equals = classes.into_iter().filter(|it| considered(it) && it.count == wanted);
+        // The first of equals is the simplest.
+        let with_contradictions = equals.map(|mut class| {
+            let length = candidates[class.candidates[0]].len();
+            let as_simple = class.candidates.iter().take_while(|&&it| candidates[it].len() == length);
+            let counted = as_simple.enumerate().map(|(place, &it)| (self.matcher.contradictions(it), place));
+            let (contradicted, place) = counted.min().unwrap_or_default();
+            class.candidates[..=place].rotate_right(1);
+            (contradicted, class)
+        });
+        with_contradictions.min_by_key(|(contradicted, _)| *contradicted).map(|(_, class)| class)
+    }
+}

@@ -1,0 +1,246 @@
+//! The one list of what may be done otherwise.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use roundonce_arith::{Format, Rounding, Tininess};
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+
+use crate::text::Scope;
+
+/// One thing done otherwise than what is written.
+///
+/// The order ([`Ord`]) is the one in which deviations are preferred where several explain the same: the commoner in
+/// practice first. A half of a flush stands behind the whole one, because machines and compilers offer the whole.
+///
+/// ```
+/// use roundonce_deviate::{Deviation, Scope};
+/// let flush = Deviation::Flush(None);
+/// assert_eq!(flush.text(Scope::Expression), "flushes subnormals to zero (.ftz)");
+/// assert_eq!(flush.text(Scope::Instruction), "flushing subnormal operands and results");
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Deviation {
+    /// Products are fused into the sums that they are terms of.
+    Contract(Products),
+    /// Each operation is computed in this wider format and rounded again to its own: double rounding.
+    WideEachOperation(Format),
+    /// Fused multiply-adds are computed as a product and a sum.
+    Split(Fmas),
+    /// Subnormal operands and results are flushed (`.ftz`); of this format alone, if one is named. Where operations are
+    /// carried out in a wider format, that may be the wider one.
+    Flush(Option<Format>),
+    /// Subnormal operands and results are kept; of this format alone, if one is named.
+    Keep(Option<Format>),
+    /// A zero factor makes a product +0 (`.FMZ`). It needs the flush, as the mode has it.
+    ZeroDominance,
+    /// No zero factor makes a product +0.
+    NoZeroDominance,
+    /// Everything is computed in this wider format and rounded once at the end.
+    WideWhole(Format),
+    /// Another direction of rounding.
+    Round(Rounding),
+    /// The direction of the operations that are written without a rounding modifier.
+    RoundUnmodified(Rounding),
+    /// A fused product is cut to the format's precision, and subnormals are flushed: `mad.f32` of sm_1x.
+    TruncatedProduct,
+    /// The product of sm_1x's `mad.f32` is not cut.
+    WholeProduct,
+    /// The result is clamped to [0, 1] (`.sat`).
+    Saturate,
+    /// The result is not clamped.
+    NoSaturate,
+    /// The sum is taken in this order.
+    Order(String),
+    /// A NaN has other bits.
+    OtherNan,
+    /// Subnormal results are flushed by this rule; operands are as they were.
+    FlushResults(Tininess),
+    /// Subnormal operands are flushed; results are as they were.
+    FlushOperands,
+    /// Subnormal operands are kept; results are as they were.
+    KeepOperands,
+    /// Subnormal results are kept; operands are as they were.
+    KeepResults,
+    /// A zero has the other sign.
+    OtherZero,
+    /// The addend's sign is flipped.
+    NegateAddend,
+    /// The product's sign is flipped.
+    NegateProduct,
+}
+
+/// The products that are fused into sums.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Products {
+    /// One product of an expression, as written.
+    Written(String),
+    /// The product of one line of a kernel, into the sum of another.
+    Lines {
+        /// The product's line.
+        product: u32,
+        /// The sum's line.
+        sum: u32,
+    },
+    /// Every product that one sum alone uses.
+    UsedOnce,
+    /// Every product, into every sum that uses it.
+    All,
+}
+
+/// The fused multiply-adds that are split.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Fmas {
+    /// All of them.
+    All,
+    /// That of one line of a kernel.
+    Line(u32),
+}
+
+/// How plausible a cause is, the most plausible first. An explanation by several deviations is as plausible as the
+/// least plausible of them ([`plausibility`]).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Plausibility {
+    /// One policy for the whole computation, as a compiler's option or a machine's mode sets it: as written; every
+    /// product contracted; subnormals flushed everywhere; a wider type, rounded at each operation or once.
+    Uniform,
+    /// One library function or intrinsic stands in for another: an fma computed as a product and a sum.
+    Replaced,
+    /// Some products are contracted and others are not.
+    PartialContraction,
+    /// The sum is taken in another order.
+    OtherOrder,
+    /// What no compiler does unasked: directed rounding, saturation, zero dominance, sm_1x, a half of a flush,
+    /// a flipped sign.
+    Unusual,
+}
+
+/// How plausible several deviations together are.
+pub fn plausibility(deviations: &[Deviation]) -> Plausibility {
+    deviations.iter().map(Deviation::plausibility).max().unwrap_or(Plausibility::Uniform)
+}
+
+impl Deviation {
+    /// How plausible it is as a cause. The one product of a computation that has no other is fused as a partial
+    /// contraction: only who has the computation knows that it is every product.
+    pub const fn plausibility(&self) -> Plausibility {
+        match self {
+            Deviation::Contract(Products::UsedOnce | Products::All)
+            | Deviation::Flush(_)
+            | Deviation::Keep(_)
+            | Deviation::WideEachOperation(_)
+            | Deviation::WideWhole(_)
+            | Deviation::OtherNan => Plausibility::Uniform,
+            Deviation::Split(_) => Plausibility::Replaced,
+            Deviation::Contract(Products::Written(_) | Products::Lines { .. }) => Plausibility::PartialContraction,
+            Deviation::Order(_) => Plausibility::OtherOrder,
+            Deviation::Round(_)
+            | Deviation::RoundUnmodified(_)
+            | Deviation::ZeroDominance
+            | Deviation::NoZeroDominance
+            | Deviation::TruncatedProduct
+            | Deviation::WholeProduct
+            | Deviation::Saturate
+            | Deviation::NoSaturate
+            | Deviation::FlushResults(_)
+            | Deviation::FlushOperands
+            | Deviation::KeepOperands
+            | Deviation::KeepResults
+            | Deviation::OtherZero
+            | Deviation::NegateAddend
+            | Deviation::NegateProduct => Plausibility::Unusual,
+        }
+    }
+
+    /// The place in the order of preference.
+    const fn rank(&self) -> u8 {
+        match self {
+            Deviation::Contract(Products::Written(_)) => 0,
+            Deviation::Contract(Products::Lines { .. }) => 1,
+            Deviation::Contract(Products::UsedOnce) => 2,
+            Deviation::Contract(Products::All) => 3,
+            Deviation::WideEachOperation(_) => 4,
+            Deviation::Split(Fmas::Line(_)) => 5,
+            Deviation::Split(Fmas::All) => 6,
+            Deviation::Flush(_) => 7,
+            Deviation::Keep(_) => 8,
+            Deviation::ZeroDominance => 9,
+            Deviation::NoZeroDominance => 10,
+            Deviation::WideWhole(_) => 11,
+            Deviation::Round(_) => 12,
+            Deviation::RoundUnmodified(_) => 13,
+            Deviation::TruncatedProduct => 14,
+            Deviation::WholeProduct => 15,
+            Deviation::Saturate => 16,
+            Deviation::NoSaturate => 17,
+            Deviation::Order(_) => 18,
+            Deviation::OtherNan => 19,
+            Deviation::FlushResults(Tininess::Result) => 20,
+            Deviation::FlushResults(Tininess::AfterRounding) => 21,
+            Deviation::FlushResults(Tininess::BeforeRounding) => 22,
+            Deviation::FlushOperands => 23,
+            Deviation::KeepOperands => 24,
+            Deviation::KeepResults => 25,
+            Deviation::OtherZero => 26,
+            Deviation::NegateAddend => 27,
+            Deviation::NegateProduct => 28,
+        }
+    }
+
+    /// What it is about beside its kind: a product, a format, a direction, an order.
+    pub fn detail(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Deviation::Contract(Products::Written(text)) | Deviation::Order(text) => Some(text.into()),
+            Deviation::WideEachOperation(format) | Deviation::WideWhole(format) => Some(format_name(*format).into()),
+            Deviation::Flush(format) | Deviation::Keep(format) => format.map(|format| format_name(format).into()),
+            Deviation::Round(rounding) | Deviation::RoundUnmodified(rounding) => Some(rounding.name().into()),
+            _ => None,
+        }
+    }
+
+    /// The lines of a kernel that it is about, where it is about one place: of a fusion the product's and the sum's.
+    pub fn lines(&self) -> Vec<u32> {
+        match *self {
+            Deviation::Contract(Products::Lines { product, sum }) => vec![product, sum],
+            Deviation::Split(Fmas::Line(line)) => vec![line],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether it is about the direction of roundings.
+    pub const fn is_rounding(&self) -> bool {
+        matches!(self, Deviation::Round(_) | Deviation::RoundUnmodified(_))
+    }
+}
+
+/// `f32`; `wide` for a format that has no name.
+pub(crate) fn format_name(format: Format) -> &'static str {
+    format.name().unwrap_or("wide")
+}
+
+impl Ord for Deviation {
+    fn cmp(&self, other: &Deviation) -> Ordering {
+        let by_rank = self.rank().cmp(&other.rank());
+        by_rank.then_with(|| self.detail().cmp(&other.detail())).then_with(|| self.lines().cmp(&other.lines()))
+    }
+}
+
+impl PartialOrd for Deviation {
+    fn partial_cmp(&self, other: &Deviation) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// `{"kind": "fused", "what": "a * b"}`, with the kinds of an expression.
+impl Serialize for Deviation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // Which format is flushed follows from the others of the expression's deviations.
+        let detail = self.detail().filter(|_| !matches!(self, Deviation::Flush(_) | Deviation::Keep(_)));
+        let mut fields = serializer.serialize_struct("Deviation", 1 + usize::from(detail.is_some()))?;
+        fields.serialize_field("kind", self.kind(Scope::Expression))?;
+        if let Some(detail) = detail {
+            fields.serialize_field("what", &detail)?;
+        }
+        fields.end()
+    }
+}

@@ -1,0 +1,20 @@
+//! One way of computing otherwise: what it is called, how plausible it is, what it does to an operation, and which of
+//! them explain what was observed.
+//!
+//! Reading order: [`Deviation`] (the one list), `text.rs` (its words), [`EvalModel`] (an operation with every step of
+//! its evaluation apart, to which a deviation is applied), `sets.rs` (which deviations are considered for an
+//! expression, an instruction and a kernel), [`mod@cover`] (the fewest that explain all elements).
+//!
+//! What this is not: it knows no expression and no program. What a deviation of a whole computation does (which product
+//! is fused, in which order a sum is taken) is done by those who have the computation.
+
+pub mod cover;
+mod deviation;
+mod model;
+mod sets;
+mod text;
+
+pub use deviation::{Deviation, Fmas, Plausibility, Products, plausibility};
+pub use model::{Carried, EvalMethod, EvalModel, Stages, Typed};
+pub use sets::{ExpressionTraits, for_expressions, for_instructions, for_kernels, rare_for_expressions};
+pub use text::{Scope, direction};

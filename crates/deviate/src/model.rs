@@ -1,0 +1,392 @@
+//! How one operation is evaluated: every step that may be done otherwise, apart.
+
+use roundonce_arith::{ArithOp, Clamp, Flags, Format, Operation, Profile, Rounding, Tininess, Underflow};
+use roundonce_isa::convert;
+
+use crate::deviation::Deviation;
+
+/// A typed scalar.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Typed {
+    /// Its format.
+    pub format: Format,
+    /// Its bits.
+    pub bits: u64,
+}
+
+/// The precision in which operations are carried out: C's `FLT_EVAL_METHOD`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum EvalMethod {
+    /// The operations' own formats.
+    Native,
+    /// Each operation in a wider format, its result rounded again to its own.
+    EachOperation(Format),
+    /// Everything in a wider format, only the last result rounded to its own.
+    Whole(Format),
+}
+
+impl EvalMethod {
+    /// The wider format, if there is one.
+    pub const fn wide(self) -> Option<Format> {
+        match self {
+            EvalMethod::Native => None,
+            EvalMethod::EachOperation(wide) | EvalMethod::Whole(wide) => Some(wide),
+        }
+    }
+}
+
+/// An operation, and how it is evaluated.
+///
+/// ```
+/// use roundonce_arith::{Format, Operation, Profile, Rounding, Tininess};
+/// use roundonce_deviate::{Deviation, EvalModel};
+/// let fma = Operation::mul_add(Format::F32, Rounding::NearestEven);
+/// let model = EvalModel::of(fma, &Profile::NVIDIA);
+/// // 2^-127 - 2^-126: an operand is subnormal and so is the result.
+/// let operands = [0x0040_0000, 0x3f80_0000, 0x8080_0000];
+/// let results = |deviation| model.with(&deviation).unwrap().result(&operands);
+/// assert_eq!(results(Deviation::FlushResults(Tininess::Result)), 0x8000_0000);
+/// assert_eq!(results(Deviation::Flush(None)), 0x8080_0000);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct EvalModel {
+    /// Its `flush` is what the two fields below say.
+    operation: Operation,
+    profile: Profile,
+    flush_operands: bool,
+    flush_results: Option<Tininess>,
+    /// Subnormals of the wider format that the operation is carried out in are flushed.
+    flush_wide: bool,
+    /// The product of a multiply-add is rounded before the sum.
+    rounds_product: bool,
+    method: EvalMethod,
+    any_nan: bool,
+    any_zero: bool,
+}
+
+impl EvalModel {
+    /// An operation evaluated as it is written.
+    pub fn of(operation: Operation, profile: &Profile) -> EvalModel {
+        EvalModel {
+            operation: Operation { flush: false, ..operation },
+            profile: *profile,
+            flush_operands: operation.flush,
+            flush_results: operation.flush.then_some(profile.tininess),
+            flush_wide: false,
+            rounds_product: false,
+            method: EvalMethod::Native,
+            any_nan: false,
+            any_zero: false,
+        }
+    }
+
+    /// The same where any NaN is as good as another.
+    #[must_use]
+    pub fn accepting_any_nan(self) -> EvalModel {
+        EvalModel { any_nan: true, ..self }
+    }
+
+    /// The same with one thing done otherwise; `None` if that changes nothing, is about more than one operation, or is
+    /// nothing that this operation has.
+    pub fn with(self, deviation: &Deviation) -> Option<EvalModel> {
+        let mut other = self;
+        let EvalModel { operation, flush_operands, flush_results, .. } = &mut other;
+        let is_flushing = self.flush_operands && self.flush_results.is_some();
+        let is_about = |format: &Option<Format>| format.is_none_or(|format| format == self.operation.format);
+        match deviation {
+            Deviation::Flush(format) if is_about(format) && !is_flushing => {
+                (*flush_operands, *flush_results) = (true, Some(self.profile.tininess));
+            }
+            Deviation::Flush(Some(wide)) if is_wider(*wide, self.operation.format) => other.flush_wide = true,
+            Deviation::Keep(format) if is_about(format) => (*flush_operands, *flush_results) = (false, None),
+            Deviation::FlushOperands => *flush_operands = true,
+            Deviation::FlushResults(rule) => *flush_results = Some(*rule),
+            Deviation::KeepOperands => *flush_operands = false,
+            Deviation::KeepResults => *flush_results = None,
+            Deviation::ZeroDominance if is_flushing => operation.fmz = operation.op != ArithOp::Add,
+            Deviation::NoZeroDominance => operation.fmz = false,
+            Deviation::Round(rounding) | Deviation::RoundUnmodified(rounding) => operation.rounding = *rounding,
+            Deviation::Saturate => operation.clamp = Clamp::Unit,
+            Deviation::NoSaturate => operation.clamp = Clamp::None,
+            Deviation::Split(_) => other.rounds_product = operation.op == ArithOp::MulAdd,
+            Deviation::WideEachOperation(wide) if is_wider(*wide, operation.format) => {
+                other.method = EvalMethod::EachOperation(*wide);
+            }
+            Deviation::WideWhole(wide) if is_wider(*wide, operation.format) => other.method = EvalMethod::Whole(*wide),
+            Deviation::TruncatedProduct => {
+                if operation.op == ArithOp::MulAdd {
+                    operation.op = ArithOp::TruncatedMulAdd;
+                }
+                // The machines that cut the product have no subnormals.
+                if !is_flushing {
+                    (*flush_operands, *flush_results) = (true, Some(self.profile.tininess));
+                }
+            }
+            Deviation::WholeProduct if operation.op == ArithOp::TruncatedMulAdd => operation.op = ArithOp::MulAdd,
+            Deviation::NegateAddend => operation.negate_addend ^= operation.op != ArithOp::Mul,
+            Deviation::NegateProduct => operation.negate_product ^= true,
+            Deviation::OtherNan => other.any_nan = true,
+            Deviation::OtherZero => other.any_zero = true,
+            Deviation::Flush(_)
+            | Deviation::Keep(_)
+            | Deviation::ZeroDominance
+            | Deviation::WideEachOperation(_)
+            | Deviation::WideWhole(_)
+            | Deviation::WholeProduct
+            | Deviation::Contract(_)
+            | Deviation::Order(_) => {}
+        }
+        (other != self).then_some(other)
+    }
+
+    /// The same with several things done otherwise, as far as the operation has them.
+    #[must_use]
+    pub fn with_all<'d>(self, deviations: impl IntoIterator<Item = &'d Deviation>) -> EvalModel {
+        deviations.into_iter().fold(self, |model, deviation| model.with(deviation).unwrap_or(model))
+    }
+
+    /// The operation that gives the model's bits in one go under its profile; `None` if there is none.
+    pub fn as_operation(&self) -> Option<Operation> {
+        let stages = self.stages(true);
+        let is_one = !stages.flush_operands && !stages.has_finish() && !self.rounds_product;
+        (is_one && stages.profile == self.profile).then_some(stages.operation)
+    }
+
+    /// The direction of its roundings.
+    pub const fn rounding(&self) -> Rounding {
+        self.operation.rounding
+    }
+    /// The precision that it is carried out in.
+    pub const fn method(&self) -> EvalMethod {
+        self.method
+    }
+    /// Whether operands and results are flushed alike, as a flushing instruction does.
+    pub const fn flushes(&self) -> bool {
+        self.flush_operands && self.flush_results.is_some()
+    }
+    /// Whether subnormals of the wider format that it is carried out in are flushed.
+    pub const fn flushes_wide(&self) -> bool {
+        self.flush_wide
+    }
+    /// Whether subnormals are flushed as no instruction does it: operands or results alone, or results by another rule
+    /// than the profile's.
+    pub fn flushes_unusually(&self) -> bool {
+        self.flush_operands != self.flush_results.is_some()
+            || self.flush_results.is_some_and(|rule| rule != self.profile.tininess)
+    }
+
+    /// The stages in which the operation is carried out. `is_last`: its result is that of the whole computation.
+    pub fn stages(&self, is_last: bool) -> Stages {
+        let format = self.operation.format;
+        let profile = Profile { tininess: self.flush_results.unwrap_or(self.profile.tininess), ..self.profile };
+        if let Some(wide) = self.method.wide() {
+            let narrows = is_last || matches!(self.method, EvalMethod::EachOperation(_));
+            return Stages {
+                flush_operands: self.flush_operands,
+                operation: Operation {
+                    format: wide,
+                    source_format: wide,
+                    flush: self.flush_wide,
+                    clamp: Clamp::None,
+                    ..self.operation
+                },
+                profile,
+                narrow: narrows.then_some((format, self.operation.rounding)),
+                // The rules ask for the exact value, which the first rounding has lost.
+                flush_result: self.flush_results.filter(|_| narrows).map(|_| Tininess::Result),
+                clamp: self.operation.clamp,
+            };
+        }
+        // Where operands and results are flushed alike, the pipeline does it.
+        if self.flushes() {
+            let operation = Operation { flush: true, ..self.operation };
+            return Stages { profile, ..Stages::of(operation, &self.profile) };
+        }
+        let underflow = match self.flush_results {
+            Some(Tininess::BeforeRounding) => Underflow::BeforeRounding,
+            Some(_) => Underflow::AfterRounding,
+            None => self.profile.underflow,
+        };
+        // A clamp comes after the flush.
+        let (within, after) = match self.flush_results {
+            Some(_) => (Clamp::None, self.operation.clamp),
+            None => (self.operation.clamp, Clamp::None),
+        };
+        Stages {
+            flush_operands: self.flush_operands,
+            operation: Operation { clamp: within, ..self.operation },
+            profile: Profile { underflow, ..self.profile },
+            narrow: None,
+            flush_result: self.flush_results,
+            clamp: after,
+        }
+    }
+
+    /// The result for operands in the operation's own formats.
+    pub fn result(&self, operands: &[u64]) -> u64 {
+        let typed = |(index, &bits)| Typed { format: self.operation.operand_format(index), bits };
+        let mut values = [Typed { format: self.operation.format, bits: 0 }; 3];
+        let given = operands.iter().enumerate().map(typed);
+        values.iter_mut().zip(given).for_each(|(value, operand)| *value = operand);
+        let values = &values[..operands.len()];
+        match (self.rounds_product, values) {
+            (true, &[a, b, c]) => {
+                let whole = EvalModel { rounds_product: false, ..*self };
+                let part = |operation| EvalModel { operation, ..whole };
+                let product =
+                    Operation { op: ArithOp::Mul, negate_addend: false, clamp: Clamp::None, ..self.operation };
+                let product = part(product).stages(false).run(&[a, b]).value();
+                let sum = Operation {
+                    op: ArithOp::Add,
+                    source_format: self.operation.format,
+                    negate_product: false,
+                    fmz: false,
+                    ..self.operation
+                };
+                part(sum).stages(true).run(&[product, c]).value().bits
+            }
+            _ => self.stages(true).run(values).value().bits,
+        }
+    }
+
+    /// Whether a result may be observed as these bits of its format.
+    pub fn accepts(&self, format: Format, result: u64, observed: u64) -> bool {
+        result == observed
+            || self.any_nan && format.is_nan(result) && format.is_nan(observed)
+            || self.any_zero && format.is_zero(result) && format.is_zero(observed)
+    }
+}
+
+fn is_wider(wide: Format, format: Format) -> bool {
+    wide.width() > format.width()
+}
+
+/// One operation, stage by stage: what is done to the operands, the arithmetic, what is done to its result.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Stages {
+    /// Subnormal operands are flushed, in their own formats.
+    pub flush_operands: bool,
+    /// The arithmetic.
+    pub operation: Operation,
+    /// What the documents leave open.
+    pub profile: Profile,
+    /// Its result is rounded to this format.
+    pub narrow: Option<(Format, Rounding)>,
+    /// Subnormal results are flushed by this rule.
+    pub flush_result: Option<Tininess>,
+    /// The result is clamped.
+    pub clamp: Clamp,
+}
+
+/// An operation carried out.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Carried {
+    /// The operands in the formats that the arithmetic takes; unused places are 0.
+    pub operands: [u64; 3],
+    /// The result of the arithmetic, and of what follows it if that is not narrowed.
+    pub result: Typed,
+    /// Whether the arithmetic's result is not the exact value.
+    pub inexact: bool,
+    /// The result rounded to a narrower format, and what follows.
+    pub narrowed: Option<Typed>,
+    /// Whether the result was flushed after the arithmetic.
+    pub flushed_result: bool,
+}
+
+impl Carried {
+    /// What the operation gives.
+    pub fn value(&self) -> Typed {
+        self.narrowed.unwrap_or(self.result)
+    }
+}
+
+impl Stages {
+    /// An operation as it is.
+    pub const fn of(operation: Operation, profile: &Profile) -> Stages {
+        Stages {
+            flush_operands: false,
+            operation,
+            profile: *profile,
+            narrow: None,
+            flush_result: None,
+            clamp: Clamp::None,
+        }
+    }
+
+    /// An operand in the format that the arithmetic takes.
+    pub fn operand(&self, index: usize, Typed { format, bits }: Typed) -> u64 {
+        let bits = if self.flush_operands { format.flush(bits) } else { bits };
+        convert(format, self.operation.operand_format(index), Rounding::NearestEven, bits).0
+    }
+
+    /// The arithmetic's result in the format of the stages' result, before flush and clamp.
+    pub fn narrowed(&self, bits: u64) -> u64 {
+        let Some((format, rounding)) = self.narrow else { return bits };
+        let narrow = convert(self.operation.format, format, rounding, bits).0;
+        if !format.is_nan(narrow) {
+            return narrow;
+        }
+        // Which NaN it is, is the narrower format's own rule.
+        Operation::new(ArithOp::Add, format, rounding).evaluate(&self.profile, &[narrow, narrow]).bits
+    }
+
+    /// Whether a result is flushed after the arithmetic.
+    fn flushes_result(&self, format: Format, bits: u64, flags: Flags) -> bool {
+        match self.flush_result {
+            None => false,
+            // An inexact tiny result raises underflow by the same rule; an exact one is subnormal.
+            Some(Tininess::AfterRounding | Tininess::BeforeRounding) if flags.contains(Flags::INEXACT) => {
+                flags.contains(Flags::UNDERFLOW)
+            }
+            Some(_) => format.is_subnormal(bits),
+        }
+    }
+
+    /// A result flushed and clamped.
+    fn finished(&self, format: Format, bits: u64, is_flushed: bool) -> u64 {
+        let bits = if is_flushed { bits & format.sign_mask() } else { bits };
+        self.clamp.apply(format, bits)
+    }
+
+    /// Whether the bits of the arithmetic's results are enough to finish them: no rule asks for their exceptions.
+    pub const fn needs_no_flags(&self) -> bool {
+        matches!(self.flush_result, None | Some(Tininess::Result))
+    }
+
+    /// The result of what follows the arithmetic, where it [needs no flags](Stages::needs_no_flags).
+    pub fn finish(&self, bits: u64) -> u64 {
+        let (format, bits) = (self.result_format(), self.narrowed(bits));
+        self.finished(format, bits, self.flushes_result(format, bits, Flags::NONE))
+    }
+
+    /// Whether anything follows the arithmetic.
+    pub const fn has_finish(&self) -> bool {
+        self.narrow.is_some() || self.flush_result.is_some() || !matches!(self.clamp, Clamp::None)
+    }
+
+    /// The format of what the stages give.
+    pub fn result_format(&self) -> Format {
+        self.narrow.map_or(self.operation.format, |(format, _)| format)
+    }
+
+    /// Carries the operation out.
+    pub fn run(&self, operands: &[Typed]) -> Carried {
+        let mut bits = [0; 3];
+        for (index, (bits, operand)) in bits.iter_mut().zip(operands).enumerate() {
+            *bits = self.operand(index, *operand);
+        }
+        let outcome = self.operation.evaluate(&self.profile, &bits[..operands.len()]);
+        let format = self.result_format();
+        let narrowed = self.narrowed(outcome.bits);
+        let flushed_result = self.flushes_result(format, narrowed, outcome.flags);
+        let value = Typed { format, bits: self.finished(format, narrowed, flushed_result) };
+        let is_narrowed = self.narrow.is_some();
+        Carried {
+            operands: bits,
+            result: if is_narrowed { Typed { format: self.operation.format, bits: outcome.bits } } else { value },
+            inexact: outcome.flags.contains(Flags::INEXACT),
+            narrowed: is_narrowed.then_some(value),
+            flushed_result,
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The words for a deviation, in every place where one is named.
+
+use roundonce_arith::{Rounding, Tininess};
+
+use crate::deviation::{Deviation, Fmas, Products, format_name};
+
+/// What a text is about.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Scope {
+    /// An expression. The text is the predicate of a sentence: "(the evaluation) rounds toward zero (.rz)".
+    Expression,
+    /// One instruction. The text is the end of "explained by": "rounding toward zero".
+    Instruction,
+    /// A kernel. The text is the predicate of a sentence: "(the policy) rounds toward zero (.rz) what is written …".
+    Kernel,
+}
+
+/// A direction of rounding as the end of a sentence.
+pub const fn direction(rounding: Rounding) -> &'static str {
+    match rounding {
+        Rounding::NearestEven => "to nearest even (.rn)",
+        Rounding::TowardZero => "toward zero (.rz)",
+        Rounding::Down => "toward -infinity (.rm)",
+        Rounding::Up => "toward +infinity (.rp)",
+    }
+}
+
+/// The same of one instruction, where no modifier is meant.
+const fn plain_direction(rounding: Rounding) -> &'static str {
+    match rounding {
+        Rounding::NearestEven => "to nearest even",
+        Rounding::TowardZero => "toward zero",
+        Rounding::Down => "down",
+        Rounding::Up => "up",
+    }
+}
+
+impl Deviation {
+    /// The kind's name in JSON. A kernel's names say whether all of it or one place is meant.
+    pub const fn kind(&self, scope: Scope) -> &'static str {
+        let in_kernel = matches!(scope, Scope::Kernel);
+        match self {
+            Deviation::Contract(Products::UsedOnce) => "fuse-all",
+            Deviation::Contract(Products::All) => "fuse-every",
+            Deviation::Contract(Products::Lines { .. }) => "fuse",
+            Deviation::Contract(Products::Written(_)) => "fused",
+            Deviation::WideEachOperation(_) => "wide-each-operation",
+            Deviation::Split(Fmas::All) if in_kernel => "split-all",
+            Deviation::Split(Fmas::All) => "split-fma",
+            Deviation::Split(Fmas::Line(_)) => "split",
+            Deviation::Flush(_) => "flush",
+            Deviation::Keep(_) => "keep-subnormals",
+            Deviation::ZeroDominance => "zero-dominance",
+            Deviation::NoZeroDominance => "no-zero-dominance",
+            Deviation::WideWhole(_) => "wide-whole",
+            Deviation::Round(_) if in_kernel => "round-all",
+            Deviation::Round(_) => "round",
+            Deviation::RoundUnmodified(_) => "round-unmodified",
+            Deviation::TruncatedProduct => "truncated-product",
+            Deviation::WholeProduct => "whole-product",
+            Deviation::Saturate => "saturate",
+            Deviation::NoSaturate => "no-saturate",
+            Deviation::Order(_) => "order",
+            Deviation::OtherNan => "other-nan",
+            Deviation::FlushResults(Tininess::Result) => "flush-results",
+            Deviation::FlushResults(Tininess::AfterRounding) => "flush-results-after-rounding",
+            Deviation::FlushResults(Tininess::BeforeRounding) => "flush-results-before-rounding",
+            Deviation::FlushOperands => "flush-operands",
+            Deviation::KeepOperands => "keep-operands",
+            Deviation::KeepResults => "keep-results",
+            Deviation::OtherZero => "other-zero",
+            Deviation::NegateAddend => "negated-addend",
+            Deviation::NegateProduct => "negated-product",
+        }
+    }
+
+    /// What is done, in plain words.
+    pub fn text(&self, scope: Scope) -> String {
+        match scope {
+            Scope::Expression => self.predicate(),
+            Scope::Instruction => self.cause(),
+            Scope::Kernel => self.policy(),
+        }
+    }
+
+    /// Of an expression.
+    fn predicate(&self) -> String {
+        let fixed = match self {
+            Deviation::Contract(Products::Written(product)) => {
+                return format!("fuses `{product}` into the sum, which rounds once");
+            }
+            Deviation::Contract(Products::Lines { product, sum }) if product == sum => {
+                return format!("fuses a product and a sum of line {sum}, which rounds once");
+            }
+            Deviation::Contract(Products::Lines { product, sum }) => {
+                return format!("fuses the product of line {product} into the sum of line {sum}, which rounds once");
+            }
+            Deviation::WideEachOperation(wide) => {
+                let wide = format_name(*wide);
+                return format!("computes each operation in {wide} and rounds it again (double rounding)");
+            }
+            Deviation::WideWhole(wide) => {
+                let wide = format_name(*wide);
+                return format!("computes everything in {wide} and rounds the result once more");
+            }
+            Deviation::Split(Fmas::Line(line)) => {
+                return format!("computes the fma of line {line} as a product and a sum, which rounds twice");
+            }
+            Deviation::Round(rounding) => return format!("rounds {}", direction(*rounding)),
+            Deviation::RoundUnmodified(rounding) => {
+                return format!("rounds what has no rounding modifier {}", direction(*rounding));
+            }
+            Deviation::Order(order) => return format!("adds in the order {order}"),
+            Deviation::Contract(Products::UsedOnce) => {
+                "fuses every product that one sum alone uses (run --contract fuse)"
+            }
+            Deviation::Contract(Products::All) => "fuses every product into every sum that uses it",
+            Deviation::Split(Fmas::All) => "computes the fma as a product and a sum, which rounds twice",
+            Deviation::Flush(_) => "flushes subnormals to zero (.ftz)",
+            Deviation::Keep(_) => "keeps subnormals",
+            Deviation::ZeroDominance => "lets a zero factor make the product +0 (.FMZ)",
+            Deviation::NoZeroDominance => "lets no zero factor make the product +0 (no .FMZ)",
+            Deviation::TruncatedProduct => "cuts the product to 24 bits (mad.f32 of sm_1x)",
+            Deviation::WholeProduct => "does not cut the product",
+            Deviation::Saturate => "clamps the result to [0, 1] (.sat)",
+            Deviation::NoSaturate => "does not clamp the result",
+            Deviation::OtherNan => "gives a NaN of other bits",
+            Deviation::FlushResults(Tininess::Result) => "flushes subnormal results to zero, but not operands",
+            Deviation::FlushResults(Tininess::AfterRounding) => {
+                "flushes results that are subnormal when rounded with an unbounded exponent"
+            }
+            Deviation::FlushResults(Tininess::BeforeRounding) => "flushes subnormal results before rounding",
+            Deviation::FlushOperands => "flushes subnormal operands to zero, but not results",
+            Deviation::KeepOperands => "keeps subnormal operands",
+            Deviation::KeepResults => "keeps subnormal results",
+            Deviation::OtherZero => "gives a zero of the other sign",
+            Deviation::NegateAddend => "flips the addend's sign",
+            Deviation::NegateProduct => "flips the product's sign",
+        };
+        fixed.to_owned()
+    }
+
+    /// Of one instruction.
+    fn cause(&self) -> String {
+        let fixed = match self {
+            Deviation::WideEachOperation(wide) | Deviation::WideWhole(wide) => {
+                return format!("computing in {} and rounding again (double rounding)", format_name(*wide));
+            }
+            Deviation::Round(rounding) | Deviation::RoundUnmodified(rounding) => {
+                return format!("rounding {}", plain_direction(*rounding));
+            }
+            Deviation::Order(order) => return format!("adding in the order {order}"),
+            Deviation::Contract(_) => "fusing the product into the sum",
+            Deviation::Split(_) => "rounding the product before the sum (unfused)",
+            Deviation::Flush(_) => "flushing subnormal operands and results",
+            Deviation::Keep(_) => "keeping subnormal operands and results",
+            Deviation::ZeroDominance => "a zero factor making the product +0 (FMZ)",
+            Deviation::NoZeroDominance => "a zero factor not making the product +0 (no FMZ)",
+            Deviation::TruncatedProduct => "cutting the product to the result's precision (mad of sm_1x)",
+            Deviation::WholeProduct => "not cutting the product (fma)",
+            Deviation::Saturate => "saturating the result",
+            Deviation::NoSaturate => "not saturating the result",
+            Deviation::OtherNan => "another NaN's bits",
+            Deviation::FlushResults(Tininess::Result) => "flushing subnormal results",
+            Deviation::FlushResults(Tininess::AfterRounding) => {
+                "flushing results that are subnormal when rounded with an unbounded exponent"
+            }
+            Deviation::FlushResults(Tininess::BeforeRounding) => "flushing subnormal results before rounding",
+            Deviation::FlushOperands => "flushing subnormal operands",
+            Deviation::KeepOperands => "keeping subnormal operands",
+            Deviation::KeepResults => "keeping subnormal results",
+            Deviation::OtherZero => "the other sign of a zero",
+            Deviation::NegateAddend => "the addend's sign flipped",
+            Deviation::NegateProduct => "the product's sign flipped",
+        };
+        fixed.to_owned()
+    }
+
+    /// Of a kernel: as of an expression, but for what is done to all of it.
+    fn policy(&self) -> String {
+        let name = |format: &Option<_>| format.map_or(String::new(), |format| format!("{} ", format_name(format)));
+        match self {
+            Deviation::Flush(format) => format!("flushes {}subnormals to zero everywhere (-ftz=true)", name(format)),
+            Deviation::Keep(format) => format!("keeps {}subnormals everywhere (-ftz=false)", name(format)),
+            Deviation::Split(Fmas::All) => "computes every fma as a product and a sum, which rounds twice".to_owned(),
+            Deviation::ZeroDominance => "lets a zero factor make every product +0 (.FMZ)".to_owned(),
+            Deviation::NoZeroDominance => "lets no zero factor make a product +0 (no .FMZ)".to_owned(),
+            Deviation::Round(rounding) => format!("rounds {} what is written to nearest even", direction(*rounding)),
+            _ => self.predicate(),
+        }
+    }
+}

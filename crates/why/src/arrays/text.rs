@@ -1,0 +1,75 @@
+//! The answer about arrays, as lines of text.
+
+use roundonce_isa::grouped;
+
+use super::{ArrayAnswer, Example};
+use crate::answer::COLUMNS;
+use crate::text::{Line, Role, wrap};
+
+impl ArrayAnswer {
+    /// Whether every element of every seen array is explained.
+    pub fn explained(&self) -> bool {
+        self.seen.iter().all(|seen| seen.unexplained == 0)
+    }
+
+    /// The answer for a reader: plain sentences first, then the evidence.
+    pub fn lines(&self) -> Vec<Line> {
+        let of = |count: usize| format!("{} of {}", grouped(count as u64), grouped(self.elements as u64));
+        let about = format!(
+            "   in {}, {} elements, {} evaluations compared",
+            self.ty,
+            grouped(self.elements as u64),
+            grouped(self.evaluations as u64)
+        );
+        let mut lines = vec![Line::of(Role::Strong, self.expression.clone()).and(Role::Faint, about)];
+        for seen in &self.seen {
+            lines.push(Line::default());
+            let main = match seen.groups.first() {
+                Some(group) => format!("the evaluation that {} explains {}", group.sentence, of(group.count)),
+                None => format!("no evaluation explains any of {} elements", grouped(self.elements as u64)),
+            };
+            lines.extend(wrap(Role::Strong, &format!("{}: {main}", seen.saw), 0, COLUMNS));
+            for (index, group) in seen.groups.iter().enumerate() {
+                if index > 0 {
+                    lines.push(Line::default());
+                    let text = format!("{} more: the evaluation that {}", of(group.count), group.sentence);
+                    lines.extend(wrap(Role::Plain, &text, 2, COLUMNS));
+                }
+                for other in group.alternatives.iter().take(3) {
+                    lines.extend(wrap(Role::Plain, &format!("or, just as well: the one that {other}"), 4, COLUMNS));
+                }
+                if let Some(inputs) = group.inputs {
+                    lines.push(Line::of(Role::Faint, format!("    {inputs}")));
+                }
+                group.example.lines(&mut lines);
+            }
+            if seen.unexplained > 0 {
+                lines.push(Line::default());
+                lines.push(Line::of(Role::Strong, format!("  {}: nothing explains them", of(seen.unexplained))));
+            }
+            if let Some(example) = &seen.first_unexplained {
+                example.lines(&mut lines);
+            }
+        }
+        lines
+    }
+}
+
+impl Example {
+    fn lines(&self, lines: &mut Vec<Line>) {
+        let index: Vec<String> = self.index.iter().map(usize::to_string).collect();
+        let distance = match self.ulps {
+            Some(0) => "the same as written".to_owned(),
+            Some(ulps) => format!("{} ulp from as written, {}", grouped(ulps), self.as_written),
+            None => format!("as written {}", self.as_written),
+        };
+        let head = Line::of(Role::Label, format!("    such as [{}]: ", index.join(", ")));
+        lines.push(head.and(Role::Strong, self.saw.clone()).and(Role::Faint, format!("  ({distance})")));
+        for (name, value) in &self.inputs {
+            lines.push(Line::of(Role::Faint, format!("      {name} = {value}")));
+        }
+        if let Some(evaluated) = &self.evaluated {
+            evaluated.lines(lines);
+        }
+    }
+}
