@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use roundonce_arith::Format;
-use roundonce_isa::{Finding, Instruction};
+use roundonce_isa::{Finding, Instruction, split_spelling};
 
 use crate::why::diff::{OPERANDS, Side};
 use crate::why::{ExprError, Typed, names_in, parse_expr};
@@ -39,7 +39,8 @@ pub enum SideProblem {
 pub fn sides(texts: [&str; 2], ty: Format, target: &Target) -> Result<[Side; 2], SideProblem> {
     let read = |text: &str| {
         // A name alone, or brackets and operators, are an expression.
-        let spelling = text.contains('.') && !text.contains(['(', ' ', '*']) || text.starts_with("FFMA");
+        let spelling = text.contains('.') && !text.contains(['(', ' ', '*'])
+            || crate::sass::FORMS.iter().any(|form| form.mnemonic == split_spelling(text).0);
         spelling.then(|| instruction(text, target)).transpose().map_err(SideProblem::Instruction)
     };
     let instructions = [read(texts[0])?, read(texts[1])?];
