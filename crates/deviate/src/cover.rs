@@ -84,9 +84,13 @@ pub struct Cover {
     pub unexplained: Vec<usize>,
 }
 
-/// Whether all of some deviations are among others.
-pub fn is_subset<D: PartialEq>(part: &[D], whole: &[D]) -> bool {
-    part.iter().all(|deviation| whole.contains(deviation))
+/// Whether all of some deviations of a computation are among others.
+pub fn is_subset(part: &[Deviation], whole: &[Deviation]) -> bool {
+    part.iter().all(|deviation| has(whole, deviation))
+}
+
+fn has(deviations: &[Deviation], wanted: &Deviation) -> bool {
+    deviations.iter().any(|deviation| deviation.is_alike(wanted))
 }
 
 /// Of explanations, the simplest first, those that no earlier one makes superfluous.
@@ -171,7 +175,7 @@ impl Covering<'_> {
             for &other in exact.flat_map(|group| &group.candidates) {
                 let [first, second] = [one, other].map(|at| &self.candidates[at]);
                 let has_both = |candidate: &Vec<Deviation>| {
-                    candidate.iter().all(|it| first.contains(it) || second.contains(it))
+                    candidate.iter().all(|it| has(first, it) || has(second, it))
                         && is_subset(first, candidate)
                         && is_subset(second, candidate)
                 };

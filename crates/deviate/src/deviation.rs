@@ -207,6 +207,12 @@ impl Deviation {
         }
     }
 
+    /// Whether it is the same in one computation: which format's subnormals are flushed follows there from the other
+    /// deviations.
+    pub fn is_alike(&self, other: &Deviation) -> bool {
+        self == other || matches!((self, other), (Deviation::Flush(_), Deviation::Flush(_)))
+    }
+
     /// Whether it is about the direction of roundings.
     pub const fn is_rounding(&self) -> bool {
         matches!(self, Deviation::Round(_) | Deviation::RoundUnmodified(_))

@@ -270,7 +270,7 @@ pub(crate) fn first_difference(
     let threads: u64 = launch.block.iter().map(|&axis| u64::from(axis)).product();
     let mut traced = traces(wrote);
     let mut sink = traced.last_differing_sink(kernels[0], traced.len(), Some(bits)).or_else(|| {
-        // A value that was packed or cut on its way to memory.
+        // A value that was packed or cut before it was stored.
         traced.last_differing_sink(kernels[0], traced.len(), None)
     });
     let mut lines = 0;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use roundonce_deviate::cover::{is_subset, minimal};
+use roundonce_deviate::cover::minimal;
 use roundonce_exec::{Buffer, Launch, Options, Report, RunError};
 use roundonce_ir::{Kernel, Op, Program, Space};
 
@@ -191,7 +191,7 @@ impl<'a> Search<'a> {
     pub(crate) fn explanations(&self, observation: usize) -> Vec<&Tried> {
         let mut found: Vec<&Tried> = self.tried.iter().filter(|tried| tried.explains(observation)).collect();
         found.sort_by_key(|tried| (tried.set.len(), tried.set.clone()));
-        minimal(found, |simpler, other| is_subset(&simpler.set, &other.set))
+        minimal(found, |simpler, other| simpler.set.iter().all(|rewrite| other.set.contains(rewrite)))
     }
 
     fn kernel_of(&self, set: &[usize]) -> Option<Kernel> {

@@ -149,7 +149,7 @@ pub(crate) fn describe(deviations: &[Deviation]) -> String {
     }
 }
 
-/// One sentence for each seen value's simplest explanation, then how far the first two are apart and where they first differ.
+/// One sentence for each value's simplest explanation, then how far the first two are apart and where they first differ.
 fn cause(seen: &[ObservedValue], found: &[Vec<&Explanation>], profile: &Profile) -> Vec<String> {
     let explained: Vec<(&ObservedValue, &Explanation)> =
         seen.iter().zip(found).filter_map(|(seen, found)| Some((seen, *found.first()?))).collect();

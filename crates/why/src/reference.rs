@@ -103,7 +103,7 @@ fn values(column: Column, count: usize) -> Values {
     Values { column, shape: vec![count] }
 }
 
-/// How the instruction departs from its expression, rounded to nearest even.
+/// How the instruction deviates from its expression, rounded to nearest even.
 fn deviations(operation: &Operation) -> Vec<Deviation> {
     let mut all = Vec::new();
     all.extend(operation.flush.then_some(Deviation::Flush(None)));

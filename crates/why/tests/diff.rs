@@ -100,7 +100,7 @@ impl Random {
             at => Tree::Binary(['*', '*', '+', '-'][at as usize - 3], inner(self), inner(self)),
         }
     }
-    /// The same computation written in another way, or nearly so.
+    /// The same computation written otherwise, or nearly so.
     fn rewritten(&mut self, tree: &Tree) -> Tree {
         let same = |random: &mut Random, tree: &Tree| Box::new(random.rewritten(tree));
         match tree {
