@@ -212,7 +212,7 @@ pub(crate) fn forms(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         .flatten()
         .map(|form| {
             let row = PyDict::new(py);
-            row.set_item("language", form.language)?;
+            row.set_item("language", form.language.name())?;
             row.set_item("syntax", form.syntax())?;
             row.set_item("operands", form.operands)?;
             row.set_item("gate", form.gate.to_string())?;

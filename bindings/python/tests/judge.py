@@ -84,6 +84,8 @@ class Meaning(NamedTuple):
     flush: bool
     dominance: bool
     saturate: bool
+    relu: bool = False
+    out_of_bounds: bool = False
 
     @property
     def operands(self) -> List[str]:
@@ -106,23 +108,29 @@ def meaning(spelling: str, old: bool = False) -> Meaning:
     return Meaning(
         kind=kind,
         result=result,
-        factors=types[1] if len(types) > 1 else result,
+        factors=types[1].replace("x2", "") if len(types) > 1 else result,
         lanes=lanes,
         rounding=rounding or "rn",
         flush="ftz" in modifiers or "fmz" in modifiers or (old and single),
         dominance="fmz" in modifiers,
         saturate="sat" in modifiers,
+        relu="relu" in modifiers,
+        out_of_bounds="oob" in modifiers,
     )
 
 
 KINDS = [("opfma", "fma"), ("ffma", "fma"), ("fma", "fma"), ("mad", "fma")]
 KINDS += [("fadd", "add"), ("add", "add"), ("sub", "sub"), ("fmul", "mul"), ("mul", "mul")]
+# The NaN that marks an element outside a tensor.
+OUT_OF_BOUNDS = 0x7FF7
 ROUNDINGS = {"rn": "rn", "rz": "rz", "rm": "rm", "rp": "rp", "rte": "rn", "rtz": "rz"}
 
 
 def judge(what: Meaning, operands: Tuple[int, ...]) -> int:
     """The bits of one component."""
     form = FORMATS[what.result]
+    if what.out_of_bounds and OUT_OF_BOUNDS in operands:
+        return 0
     widened = [widen(FORMATS[name], form, bits) for name, bits in zip(what.operands, operands)]
     if what.flush:
         widened = [form.flushed(bits) for bits in widened]
@@ -132,6 +140,8 @@ def judge(what: Meaning, operands: Tuple[int, ...]) -> int:
     if what.saturate:
         one = form.infinity >> 1 & form.infinity
         bits = 0 if form.is_nan(bits) or bits & form.sign else min(bits, one)
+    if what.relu:
+        bits = form.sign - 1 if form.is_nan(bits) else 0 if bits & form.sign else bits
     return bits
 
 

@@ -19,7 +19,7 @@ use std::hint::black_box;
 use peers::Peer;
 use report::{Curve, Report};
 use roundonce_arith::batch::{Batch, Level, Source};
-use roundonce_arith::{Format, Operation, Profile, Rounding};
+use roundonce_arith::{Clamp, Format, Operation, Profile, Rounding};
 use rounds::{Bench, Lines, Measured, random};
 
 /// Lanes of an operand: in the first-level cache, in the second, in memory.
@@ -54,10 +54,10 @@ fn spellings(format: Format) -> Vec<(String, Operation)> {
     let flush = Operation { flush: true, ..rz };
     let dominance = Operation { fmz: true, ..flush };
     if format == Format::F32 {
-        all.push(("fma.rz.sat".into(), Operation { saturate: true, ..rz }));
+        all.push(("fma.rz.sat".into(), Operation { clamp: Clamp::Unit, ..rz }));
         all.push(("flush: FFMA.FMZ.RZ".into(), dominance));
-        all.push(("flush: FFMA.FMZ.RZ.SAT".into(), Operation { saturate: true, ..dominance }));
-        all.push(("flush: fma.rz.ftz.sat".into(), Operation { saturate: true, ..flush }));
+        all.push(("flush: FFMA.FMZ.RZ.SAT".into(), Operation { clamp: Clamp::Unit, ..dominance }));
+        all.push(("flush: fma.rz.ftz.sat".into(), Operation { clamp: Clamp::Unit, ..flush }));
     }
     all.push(("flush: fma.rz.ftz".into(), flush));
     all
@@ -173,8 +173,11 @@ fn special_marks(report: &mut Report) {
     bench.add("plain loop of f32", |out| plain::f32(&a, &b, &c, out));
     for (factors, saturate) in [(Format::F16, false), (Format::F16, true), (Format::BF16, false), (Format::BF16, true)]
     {
-        let operation =
-            Operation { source_format: factors, saturate, ..Operation::mul_add(Format::F32, Rounding::TowardZero) };
+        let operation = Operation {
+            source_format: factors,
+            clamp: if saturate { Clamp::Unit } else { Clamp::None },
+            ..Operation::mul_add(Format::F32, Rounding::TowardZero)
+        };
         let batch = Batch::new(operation, &Profile::NVIDIA);
         let sat = if saturate { ".sat" } else { "" };
         let (x, y, c) = (Source::Slice(&x[..]), Source::Slice(&y[..]), Source::Slice(&c[..]));

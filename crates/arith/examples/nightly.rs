@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use common::{UNDERFLOW, direction, evaluate, generator, layout};
 use roundonce_arith::batch::{Batch, Level};
-use roundonce_arith::{ArithOp, Format, NanRule, OperandIndex, Operation, Profile, Rounding};
+use roundonce_arith::{ArithOp, Clamp, Format, NanRule, OperandIndex, Operation, Profile, Rounding};
 use roundonce_oracle::record::{self, Record};
 use roundonce_oracle::softfloat::{self, Call};
 
@@ -126,7 +126,7 @@ fn kernels(operation: Operation, chunk: u64, count: u64) -> u64 {
         source_format: factors,
         flush: modes & 1 != 0,
         fmz: modes & 2 != 0,
-        saturate: modes & 4 != 0,
+        clamp: if modes & 4 != 0 { Clamp::Unit } else { Clamp::None },
         ..operation
     };
     let mut generator = generator(seed(operation, chunk, 3), &operation);

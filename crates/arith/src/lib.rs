@@ -28,7 +28,7 @@ mod unpack;
 mod wide;
 
 pub use format::Format;
-pub use mul_add::{ArithOp, Operation};
+pub use mul_add::{ArithOp, Clamp, Operation};
 pub use outcome::{ConditionCodes, Flags, Outcome};
 pub use profile::{Decision, NanRule, OperandIndex, Profile, Sm1xMad, Status, Tininess, Underflow};
 pub use round::{Rounding, round_exact};

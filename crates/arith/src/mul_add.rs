@@ -1,11 +1,11 @@
 //! The pipeline: every instruction of every language is this with fields set.
 //!
 //! The steps are those of the project's semantics: widen, negate, flush operands, zero factors, NaN, exact product,
-//! exact sum, round once, flush the result, saturate. Condition codes follow from the bits
+//! exact sum, round once, flush the result, clamp. Condition codes follow from the bits
 //! ([`ConditionCodes::of`](crate::ConditionCodes::of)).
 
 use crate::fast_path;
-use crate::flush::{flush_operand, saturate};
+use crate::flush::flush_operand;
 use crate::nan::nan_result;
 use crate::round::{ExactValue, handle_underflow, round};
 use crate::wide::Wide;
@@ -45,6 +45,17 @@ impl ArithOp {
     }
 }
 
+/// The range that a result is clamped to, in its own format.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Clamp {
+    /// None.
+    None,
+    /// [+0, 1]; NaN becomes +0: `.sat`, `.SAT`.
+    Unit,
+    /// [+0, +infinity]; NaN becomes the canonical NaN: `.relu`.
+    Relu,
+}
+
 /// One component's arithmetic: everything that an instruction's spelling decides.
 ///
 /// ```
@@ -71,8 +82,10 @@ pub struct Operation {
     pub flush: bool,
     /// A zero factor makes the product +0, whatever the other factor is (the multiplication of Direct3D 9): `.FMZ`.
     pub fmz: bool,
-    /// The result is clamped to [+0, 1], NaN to +0: `.sat`, `.SAT`.
-    pub saturate: bool,
+    /// The range that the result is clamped to: `.sat`, `.SAT`, `.relu`.
+    pub clamp: Clamp,
+    /// An out-of-bounds NaN among the operands makes the result +0, before the clamp: `.oob`.
+    pub oob: bool,
 }
 
 impl Operation {
@@ -87,12 +100,18 @@ impl Operation {
             rounding,
             flush: false,
             fmz: false,
-            saturate: false,
+            clamp: Clamp::None,
+            oob: false,
         }
     }
     /// The fused multiply-add of one format.
     pub const fn mul_add(format: Format, rounding: Rounding) -> Operation {
         Operation::new(ArithOp::MulAdd, format, rounding)
+    }
+
+    /// Whether results are clamped to [+0, 1].
+    pub const fn saturates(&self) -> bool {
+        matches!(self.clamp, Clamp::Unit)
     }
 
     /// The format of each operand, in order.
@@ -111,6 +130,7 @@ impl Operation {
     pub fn evaluate(&self, profile: &Profile, operands: &[u64]) -> Outcome {
         if let (ArithOp::MulAdd, &[a, b, c]) = (self.op, operands)
             && self.source_format == self.format
+            && !self.oob
         {
             let sign = |negate| if negate { self.format.sign_mask() } else { 0 };
             let operands = [a ^ sign(self.negate_product), b, c ^ sign(self.negate_addend)];
@@ -120,8 +140,7 @@ impl Operation {
                 _ => None,
             };
             if let Some(Outcome { bits, flags }) = fast {
-                let bits = if self.saturate { saturate(self.format, bits, &mut ()) } else { bits };
-                return Outcome { bits, flags };
+                return Outcome { bits: self.clamp.apply(self.format, bits), flags };
             }
         }
         self.evaluate_untraced(profile, operands)
@@ -154,7 +173,7 @@ impl Operation {
     }
 }
 
-/// Step 1, and the two-step case of sm_1x; everything else passes the pipeline once.
+/// `.oob`, step 1, and the two-step case of sm_1x; everything else passes the pipeline once.
 #[inline(always)]
 fn dispatch<W: Wide>(
     format: Format,
@@ -163,6 +182,10 @@ fn dispatch<W: Wide>(
     [mut a, mut b, c]: [u64; 3],
     trace: &mut impl Trace,
 ) -> Outcome {
+    if operation.oob && profile.has_oob_operand(operation.op.operands(), [a, b, c]) {
+        trace.event(Event::OutOfBounds);
+        return Outcome { bits: 0, flags: Flags::NONE };
+    }
     if operation.source_format != format {
         a = widen(operation.source_format, format, a);
         b = widen(operation.source_format, format, b);
@@ -192,7 +215,7 @@ fn truncated<W: Wide>(
     if !c_is_zero {
         return pipeline::<W>(format, operation, profile, [a, b, c], trace);
     }
-    let mul = Operation { op: ArithOp::Mul, saturate: false, ..*operation };
+    let mul = Operation { op: ArithOp::Mul, clamp: Clamp::None, ..*operation };
     let product = pipeline::<W>(format, &mul, profile, [a, b, 0], trace);
     trace.event(Event::SeparateProduct(product));
     let add = Operation { op: ArithOp::Add, negate_product: false, ..*operation };
@@ -248,8 +271,12 @@ fn pipeline<W: Wide>(
         }
         _ => special_cases::<W>(format, operation, profile, [a, b, c], [ua, ub, uc], product, trace),
     };
-    // 10. Saturate.
-    if operation.saturate { Outcome { bits: saturate(format, outcome.bits, trace), ..outcome } } else { outcome }
+    // 10. Clamp.
+    let bits = operation.clamp.apply(format, outcome.bits);
+    if bits != outcome.bits {
+        trace.event(Event::Clamped(outcome.bits));
+    }
+    Outcome { bits, ..outcome }
 }
 
 /// The special cases: zeros, infinities and NaNs.

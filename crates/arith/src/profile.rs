@@ -86,6 +86,8 @@ pub struct Profile {
     pub nan_small: NanRule,
     /// `mad.f32` of sm_1x.
     pub sm1x_mad: Sm1xMad,
+    /// The out-of-bounds NaN of `.oob`, in f16 and bf16.
+    pub oob_nan: u64,
 }
 
 /// Whether a decision was compared with hardware.
@@ -121,6 +123,7 @@ impl Profile {
         nan_f64: NanRule::Payload([OperandIndex::A, OperandIndex::B, OperandIndex::C]),
         nan_small: NanRule::Canonical,
         sm1x_mad: Sm1xMad::Truncate,
+        oob_nan: 0x7ff7,
     };
 
     /// The NaN rule of a format.
@@ -139,8 +142,13 @@ impl Profile {
         self.nan_rule(format).result(format, operand)
     }
 
+    /// Whether one of the operands that an operation takes is the out-of-bounds NaN.
+    pub(crate) fn has_oob_operand(&self, taken: &[OperandIndex], operands: [u64; 3]) -> bool {
+        taken.iter().any(|&operand| operands[operand as usize] == self.oob_nan)
+    }
+
     /// Every decision, one row for each field.
-    pub const DECISIONS: [Decision; 7] = [
+    pub const DECISIONS: [Decision; 8] = [
         Decision {
             field: "tininess",
             decides: "which results at the edge of the subnormal range .ftz, .FTZ and .FMZ flush",
@@ -176,6 +184,12 @@ impl Profile {
             decides: "whether mad.f32 of sm_1x truncates its product or runs as fma.rn.ftz.f32 after recompilation",
             source: "PTX mad, notes for .target sm_1x",
             status: Status::Documented,
+        },
+        Decision {
+            field: "oob_nan",
+            decides: "the out-of-bounds NaN of .oob, in f16 and bf16: 0x7ff7, in a, b or c",
+            source: "a public test suite that ran on sm_100; that c counts is unmeasured",
+            status: Status::Reported,
         },
         Decision {
             field: "condition codes",

@@ -42,7 +42,9 @@ pub enum Event {
     /// Step 9: the subnormal result became zero.
     FlushedResult,
     /// Step 10: the result was clamped; these were its bits.
-    Saturated(u64),
+    Clamped(u64),
+    /// `.oob`: an operand is the out-of-bounds NaN, so that the result is +0 before the clamp.
+    OutOfBounds,
 }
 
 /// An observer of the pipeline. `()` observes nothing, at no cost.

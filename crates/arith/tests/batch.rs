@@ -12,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use batch::compute;
 use common::{direction, layout};
 use roundonce_arith::batch::{Batch, Level, Source, Stores};
-use roundonce_arith::{ArithOp, Format, NanRule, OperandIndex, Operation, Profile, Rounding, Sm1xMad, Tininess};
+use roundonce_arith::{ArithOp, Clamp, Format, NanRule, OperandIndex, Operation, Profile, Rounding, Sm1xMad, Tininess};
 use roundonce_oracle::generate::Generator;
 use roundonce_oracle::softfloat;
 
@@ -66,7 +66,7 @@ fn operations(factors: Format, format: Format) -> Vec<(Operation, Profile)> {
                     negate_addend: bits & 2 != 0,
                     flush: bits & 4 != 0,
                     fmz: bits & 8 != 0,
-                    saturate: bits & 16 != 0,
+                    clamp: if bits & 16 != 0 { Clamp::Unit } else { Clamp::None },
                     ..Operation::new(kind, format, rounding)
                 };
                 let mut profiles = vec![Profile::NVIDIA];

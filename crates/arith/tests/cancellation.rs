@@ -7,7 +7,7 @@ mod common;
 
 use common::evaluate;
 use roundonce_arith::batch::{Batch, Level};
-use roundonce_arith::{ArithOp, Format, Operation, Profile, Rounding};
+use roundonce_arith::{ArithOp, Clamp, Format, Operation, Profile, Rounding};
 
 /// All triples of numbers at the format's ends, in its middle, and where a product's last place leaves it, of infinities
 /// and of NaNs.
@@ -56,15 +56,17 @@ fn cancellations(factors: Format, to: Format, count: usize) -> Vec<[u64; 3]> {
     triples
 }
 
+const CLAMPS: [Clamp; 3] = [Clamp::None, Clamp::Unit, Clamp::Relu];
+
 fn check(factors: Format, to: Format) {
     let mut triples = extremes(factors, to);
     triples.extend(cancellations(factors, to, 100_000));
     let levels = || Level::ALL.into_iter().filter(|&level| level != Level::Portable && level.is_available());
     for kind in [ArithOp::MulAdd, ArithOp::Add, ArithOp::Mul] {
         for rounding in Rounding::ALL {
-            for (flush, saturate) in [(false, false), (false, true), (true, false), (true, true)] {
+            for (flush, clamp) in [false, true].into_iter().flat_map(|flush| CLAMPS.map(|clamp| (flush, clamp))) {
                 let operation =
-                    Operation { source_format: factors, flush, saturate, ..Operation::new(kind, to, rounding) };
+                    Operation { source_format: factors, flush, clamp, ..Operation::new(kind, to, rounding) };
                 let results = levels().map(|level| {
                     let batch = Batch::at_level(operation, &Profile::NVIDIA, level);
                     (level, batch::compute(&batch, &triples))

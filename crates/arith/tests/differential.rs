@@ -4,7 +4,7 @@ mod common;
 
 use common::{TINY, UNDERFLOW, cases, differ, direction, evaluate, generator, layout, spec};
 use roundonce_arith::{
-    ArithOp, ConditionCodes, Format, NanRule, OperandIndex, Operation, Profile, Rounding, Sm1xMad, round_exact, widen,
+    ArithOp, Clamp, ConditionCodes, Format, NanRule, OperandIndex, Operation, Profile, Rounding, Sm1xMad, round_exact, widen,
 };
 use roundonce_oracle::generate::Generator;
 use roundonce_oracle::softfloat::{self, Call};
@@ -70,7 +70,7 @@ fn add_sub_mul_against_softfloat() {
     }
 }
 
-/// Rounding × (nothing | flush × `tiny` | `.FMZ`) × saturate, with signs, the underflow rule and the order of
+/// Rounding × (nothing | flush × `tiny` | `.FMZ`) × clamp, with signs, the underflow rule and the order of
 /// NaNs changing from one mode to the next.
 fn against_rational(kinds: &[ArithOp], factors: Format, format: Format) {
     const ORDERS: [[OperandIndex; 3]; 3] = [
@@ -82,21 +82,21 @@ fn against_rational(kinds: &[ArithOp], factors: Format, format: Format) {
     for &kind in kinds {
         for rounding in Rounding::ALL {
             for flush in 0..5_usize {
-                for saturate in [false, true] {
+                for clamp in [Clamp::None, Clamp::Unit, Clamp::Relu] {
                     number += 1;
                     let operation = Operation {
                         source_format: factors,
                         flush: flush > 0,
                         fmz: flush == 4,
-                        saturate,
-                        negate_product: number % 3 == 1,
+                        clamp,
+                        negate_product: number % 4 == 1,
                         negate_addend: number % 5 == 1,
                         ..Operation::new(kind, format, rounding)
                     };
                     let profile = Profile {
                         tininess: TINY[flush.saturating_sub(1) % 3],
                         underflow: UNDERFLOW[number % 2],
-                        nan_f64: NanRule::Payload(ORDERS[number % 3]),
+                        nan_f64: NanRule::Payload(ORDERS[number / 2 % 3]),
                         ..Profile::NVIDIA
                     };
                     let spec = spec(&operation, &profile);
@@ -172,9 +172,9 @@ fn odd_formats_against_rational() {
 #[test]
 fn sm_1x_against_rational() {
     for sm1x_mad in [Sm1xMad::Truncate, Sm1xMad::FusedFtz] {
-        for saturate in [false, true] {
+        for clamp in [Clamp::None, Clamp::Unit, Clamp::Relu] {
             let base = Operation::new(ArithOp::TruncatedMulAdd, Format::F32, Rounding::NearestEven);
-            let operation = Operation { flush: true, saturate, ..base };
+            let operation = Operation { flush: true, clamp, ..base };
             let profile = Profile { sm1x_mad, ..Profile::NVIDIA };
             let spec = spec(&operation, &profile);
             let mut generator = generator(3000, &operation);

@@ -5,7 +5,7 @@ mod common;
 use std::time::Instant;
 
 use common::{TINY, UNDERFLOW, differ, evaluate, layout, spec};
-use roundonce_arith::{ArithOp, Format, Operation, Profile, Rounding, Sm1xMad};
+use roundonce_arith::{ArithOp, Clamp, Format, Operation, Profile, Rounding, Sm1xMad};
 use roundonce_oracle::Spec;
 use roundonce_oracle::record::Record;
 use roundonce_oracle::table::Table;
@@ -21,15 +21,15 @@ fn mode(operation: Operation, profile: Profile) -> Mode {
     Mode { spec: spec(&operation, &profile), operation, profile }
 }
 
-/// Rounding × (no flush | flush × `tiny`) × saturate. The underflow rule, which changes only a flag, alternates.
+/// Rounding × (no flush | flush × `tiny`) × clamp. The underflow rule, which changes only a flag, alternates.
 fn modes(base: Operation) -> Vec<Mode> {
     let mut modes = Vec::new();
     for rounding in Rounding::ALL {
         for flush in 0..=TINY.len() {
-            for saturate in [false, true] {
-                let operation = Operation { rounding, flush: flush > 0, saturate, ..base };
+            for clamp in [Clamp::None, Clamp::Unit, Clamp::Relu] {
+                let operation = Operation { rounding, flush: flush > 0, clamp, ..base };
                 let tiny = TINY[flush.saturating_sub(1)];
-                let underflow = UNDERFLOW[(flush + saturate as usize) % 2];
+                let underflow = UNDERFLOW[(flush + clamp as usize) % 2];
                 modes.push(mode(operation, Profile { tininess: tiny, underflow, ..Profile::NVIDIA }));
             }
         }

@@ -6,7 +6,7 @@
 mod common;
 
 use common::{TINY, UNDERFLOW, evaluate, generator};
-use roundonce_arith::{ArithOp, Format, NanRule, OperandIndex, Operation, Profile, Rounding, Tininess, widen};
+use roundonce_arith::{ArithOp, Clamp, Format, NanRule, OperandIndex, Operation, Profile, Rounding, Tininess, widen};
 use roundonce_oracle::Verdict;
 
 use Rounding::{Down, NearestEven, TowardZero, Up};
@@ -25,7 +25,8 @@ const RZ: Operation = Operation { rounding: TowardZero, ..F32 };
 const RM: Operation = Operation { rounding: Down, ..F32 };
 const RP: Operation = Operation { rounding: Up, ..F32 };
 const FTZ: Operation = Operation { flush: true, ..F32 };
-const SAT: Operation = Operation { saturate: true, ..F32 };
+const SAT: Operation = Operation { clamp: Clamp::Unit, ..F32 };
+const RELU: Operation = Operation { clamp: Clamp::Relu, ..F32 };
 const FMZ: Operation = Operation { fmz: true, ..FTZ };
 const SM_1X: Operation =
     Operation { flush: true, ..Operation::new(ArithOp::TruncatedMulAdd, Format::F32, NearestEven) };
@@ -245,6 +246,11 @@ const BUGS: &[(&str, Operation, Wrong)] = &[
     ("saturated above only", SAT, |x| if negative(right(F32, x)) { right(F32, x) } else { right(SAT, x) }),
     ("saturated below one", SAT, |x| right(SAT, x).min(0x3f7f_ffff)),
     ("infinity does not saturate", SAT, |x| if right(F32, x) == 0x7f80_0000 { 0x7f80_0000 } else { right(SAT, x) }),
+
+    ("-0 stays under relu", RELU, |x| if right(F32, x) == SIGN { SIGN } else { right(RELU, x) }),
+    ("a NaN rectifies to zero", RELU, |x| if is_nan(right(F32, x)) { 0 } else { right(RELU, x) }),
+    ("relu clamps above one", RELU, |x| right(RELU, x).min(0x3f80_0000)),
+    ("relu turns the sign over", RELU, |x| if is_nan(right(F32, x)) { NAN } else { right(F32, x) & !SIGN }),
 
     ("a negative NaN", F32, |x| if is_nan(right(F32, x)) { 0xffff_ffff } else { right(F32, x) }),
     ("the usual NaN, 7fc00000", F32, |x| if is_nan(right(F32, x)) { 0x7fc0_0000 } else { right(F32, x) }),

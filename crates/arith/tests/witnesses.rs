@@ -4,7 +4,7 @@
 mod common;
 
 use common::{evaluate, spec};
-use roundonce_arith::{ArithOp, Flags, Format, Operation, Profile, Rounding, Tininess};
+use roundonce_arith::{ArithOp, Clamp, Flags, Format, Operation, Profile, Rounding, Tininess};
 use roundonce_oracle::rational;
 
 use Rounding::{Down, NearestEven, TowardZero, Up};
@@ -17,9 +17,12 @@ const RZ: Operation = Operation { rounding: TowardZero, ..F32 };
 const RM: Operation = Operation { rounding: Down, ..F32 };
 const RP: Operation = Operation { rounding: Up, ..F32 };
 const FTZ: Operation = Operation { flush: true, ..F32 };
-const SAT: Operation = Operation { saturate: true, ..F32 };
+const SAT: Operation = Operation { clamp: Clamp::Unit, ..F32 };
+const RELU: Operation = Operation { clamp: Clamp::Relu, ..F16 };
+const OOB: Operation = Operation { oob: true, ..F16 };
+const OOB_BF16: Operation = Operation { oob: true, ..BF16 };
 const FMZ: Operation = Operation { fmz: true, ..FTZ };
-const FMZ_SAT: Operation = Operation { saturate: true, ..FMZ };
+const FMZ_SAT: Operation = Operation { clamp: Clamp::Unit, ..FMZ };
 const SM_1X: Operation =
     Operation { flush: true, ..Operation::new(ArithOp::TruncatedMulAdd, Format::F32, NearestEven) };
 const HALVES: Operation = Operation { source_format: Format::F16, ..F32 };
@@ -34,6 +37,15 @@ const WITNESSES: &[(Operation, [u64; 3], u64, &str)] = &[
     (F32,  [0x3fa0_0000, 0x3f80_0002, 0x0080_0001], 0x3fa0_0003, "1.25 x (1 + 2^-22) is a tie, the addend tips it"),
     (BF16, [0x3f88, 0x3f88, 0x2180],                0x3f91,      "bf16 through f32: 3f90"),
     (F16,  [0x5801, 0x3bff, 0x0401],                0x5801,      "f16 through f32 errs"),
+    // Clamped and out of bounds.
+    (RELU, [0xbc00, 0x3c00, 0x0000],                0x0000,      "-1 becomes +0"),
+    (RELU, [0x8000, 0x3c00, 0x8000],                0x0000,      "-0 becomes +0"),
+    (RELU, [0x7c00, 0x0000, 0x3c00],                0x7fff,      "a NaN stays a NaN, which .sat would make +0"),
+    (RELU, [0x4000, 0x4000, 0x0000],                0x4400,      "nothing is clamped above"),
+    (OOB,  [0x7ff7, 0x7e00, 0x3c00],                0x0000,      "the out-of-bounds NaN, beside another"),
+    (OOB,  [0x3c00, 0x7ff6, 0x3c00],                0x7fff,      "a NaN like any other"),
+    (OOB,  [0x3c00, 0x3c00, 0x7ff7],                0x0000,      "as the addend: unmeasured"),
+    (OOB_BF16, [0x3f80, 0x7ff7, 0xff80],            0x0000,      "the same pattern in bf16"),
     // Ties and sticky bits.
     (F32,  [0x3f80_0000, 0x3f80_0000, 0x3380_0000], 0x3f80_0000, "1 + 2^-24: a tie goes to the even neighbour, below"),
     (F32,  [0x3f80_0001, 0x3f80_0000, 0x3380_0000], 0x3f80_0002, "a tie goes to the even neighbour, above"),

@@ -1,6 +1,38 @@
 //! One row of a language's table of forms: its spellings, matching a spelling against it, and why one does not match.
 
 use crate::{Effect, Gate, Recipe};
+use core::fmt;
+
+/// A language whose instructions are rows.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Language {
+    /// PTX.
+    Ptx,
+    /// SASS, the code of a GPU.
+    Sass,
+    /// SPIR-V.
+    SpirV,
+    /// The function names of Berkeley TestFloat.
+    TestFloat,
+}
+
+impl Language {
+    /// As its documents write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Language::Ptx => "PTX",
+            Language::Sass => "SASS",
+            Language::SpirV => "SPIR-V",
+            Language::TestFloat => "TestFloat",
+        }
+    }
+}
+
+impl fmt::Display for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
 
 /// One modifier that a slot accepts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,8 +66,8 @@ pub enum Part {
 /// One row: an instruction form as its manual writes it, and what it means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Form {
-    /// `PTX`, `SASS` or `SPIR-V`.
-    pub language: &'static str,
+    /// The language that has it.
+    pub language: Language,
     /// The first word of the spelling.
     pub mnemonic: &'static str,
     /// The rest of it, in the manual's order.

@@ -16,10 +16,10 @@ mod value;
 
 pub use diag::{Finding, Fix, Location, Severity, apply_edits, apply_fixes, line_column};
 pub use evaluate::{Evaluation, evaluate};
-pub use form::{Choice, Form, Instruction, Mismatch, Part, Slot, split_modifiers, split_spelling};
+pub use form::{Choice, Form, Instruction, Language, Mismatch, Part, Slot, split_modifiers, split_spelling};
 pub use gate::{Gate, Range, Version};
 pub use number::{ParsedNumber, exact_decimal, grouped, hex_bits, hexadecimal, parse_number, shortest_decimal};
 pub use open::{Alternatives, OpenChoice, Sequence, SequenceOperand};
 pub use recipe::{Effect, Recipe, fused};
-pub use resolve::Table;
+pub use resolve::{NOT_COMPUTED, Table};
 pub use value::{MAX_COMPONENTS, ParsedValue, Value, convert, parse_value};

@@ -1,6 +1,6 @@
 //! An instruction's meaning as data.
 
-use roundonce_arith::{ArithOp, Format, Operation, Rounding};
+use roundonce_arith::{ArithOp, Clamp, Format, Operation, Rounding};
 
 /// What an instruction computes. Two instructions with equal recipes give equal bits: translation compares recipes,
 /// not names.
@@ -40,7 +40,8 @@ impl Recipe {
                 self.operation.flush = true;
                 self.operation.fmz = true;
             }
-            Effect::Saturate => self.operation.saturate = true,
+            Effect::Clamp(clamp) => self.operation.clamp = clamp,
+            Effect::OutOfBounds => self.operation.oob = true,
             Effect::Factors(format) => self.operation.source_format = format,
             Effect::Type(format, components) => {
                 self.operation.format = format;
@@ -67,7 +68,9 @@ pub enum Effect {
     /// Flushes subnormals; a zero factor makes the product +0.
     FlushAndZeroDominate,
     /// Clamps the result.
-    Saturate,
+    Clamp(Clamp),
+    /// An out-of-bounds NaN among the operands makes the result +0.
+    OutOfBounds,
     /// The factors' format.
     Factors(Format),
     /// The format of everything, and the number of components.
@@ -79,7 +82,7 @@ pub enum Effect {
 /// The one operation that a product and the addition that takes it become: of its `first` operand or of its second.
 /// `None` where no operation has the modes of both.
 pub fn fused(mul: &Operation, add: &Operation, first: bool) -> Option<Operation> {
-    if (mul.op, add.op, mul.saturate) != (ArithOp::Mul, ArithOp::Add, false)
+    if (mul.op, add.op, mul.clamp) != (ArithOp::Mul, ArithOp::Add, Clamp::None)
         || add.format != mul.format
         || add.source_format != add.format
         || add.flush != mul.flush

@@ -442,7 +442,7 @@ pub struct Guard<'m, 'a> {
 }
 
 impl<'a> Instruction<'a> {
-    /// The guard in front of it. It lies in the pool before the operands.
+    /// The guard in front of it. It is stored in the pool before the operands.
     pub fn guard<'m>(&self, module: &'m Module<'a>) -> Option<Guard<'m, 'a>> {
         let negated = match self.guard {
             GuardKind::None => return None,

@@ -7,7 +7,7 @@ use crate::ast::Span;
 
 /// What a token is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     /// The end of the text.
     End,
     /// `fma`, `%f1`, `$L__BB0_2`
@@ -18,7 +18,7 @@ pub(crate) enum Kind {
     Number,
     /// `0f3F800000`, `0d…`: raw bits, which take part in no expression but, for `0d`, behind a minus.
     Bits32,
-    /// See [`Kind::Bits32`].
+    /// See [`TokenKind::Bits32`].
     Bits64,
     /// A string, its quotes included.
     Text,
@@ -38,13 +38,13 @@ pub(crate) struct Mark(pub(crate) u8, pub(crate) u8);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {
-    pub(crate) kind: Kind,
+    pub(crate) kind: TokenKind,
     pub(crate) span: Span,
 }
 
 impl Token {
     pub(crate) fn is(&self, mark: u8) -> bool {
-        self.kind == Kind::Mark(Mark(mark, 0))
+        self.kind == TokenKind::Mark(Mark(mark, 0))
     }
 }
 
@@ -123,7 +123,7 @@ impl<'a> Lexer<'a> {
                         Some(length) => self.at = start + 2 + length + 2,
                         None => {
                             self.at = self.text.len();
-                            return Some(self.token(Kind::Unended, start));
+                            return Some(self.token(TokenKind::Unended, start));
                         }
                     }
                 }
@@ -140,7 +140,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn token(&self, kind: Kind, start: usize) -> Token {
+    fn token(&self, kind: TokenKind, start: usize) -> Token {
         Token { kind, span: Span::new(start as u32, self.at as u32) }
     }
 
@@ -154,7 +154,8 @@ impl<'a> Lexer<'a> {
         if class & START != 0 {
             self.at = self.run(start + 1, WORD);
             // A `%` alone is the remainder; `_` alone is a word.
-            let kind = if first == b'%' && self.at == start + 1 { Kind::Mark(Mark(b'%', 0)) } else { Kind::Word };
+            let kind =
+                if first == b'%' && self.at == start + 1 { TokenKind::Mark(Mark(b'%', 0)) } else { TokenKind::Word };
             return self.token(kind, start);
         }
         if class & DIGIT != 0 {
@@ -165,7 +166,7 @@ impl<'a> Lexer<'a> {
             b'.' => {
                 self.at = self.run(start + 1, WORD);
                 if self.at == start + 1 {
-                    return self.token(Kind::Junk, start);
+                    return self.token(TokenKind::Junk, start);
                 }
                 while self.byte(self.at) == b':'
                     && self.byte(self.at + 1) == b':'
@@ -173,13 +174,13 @@ impl<'a> Lexer<'a> {
                 {
                     self.at = self.run(self.at + 2, WORD);
                 }
-                self.token(Kind::Dot, start)
+                self.token(TokenKind::Dot, start)
             }
             b'"' => self.string(start),
-            0 if start >= self.text.len() => self.token(Kind::End, start),
+            0 if start >= self.text.len() => self.token(TokenKind::End, start),
             b'@' if self.text.as_bytes()[start..].starts_with(b"@@DWARF") => {
                 self.at = self.line_end(start);
-                self.token(Kind::Dwarf, start)
+                self.token(TokenKind::Dwarf, start)
             }
             _ => self.mark(start, first),
         }
@@ -193,15 +194,15 @@ impl<'a> Lexer<'a> {
         );
         if pair {
             self.at = start + 2;
-            return self.token(Kind::Mark(Mark(first, second)), start);
+            return self.token(TokenKind::Mark(Mark(first, second)), start);
         }
         if b"@;,:(){}[]<>=+-*/!~&|^?".contains(&first) {
             self.at = start + 1;
-            return self.token(Kind::Mark(Mark(first, 0)), start);
+            return self.token(TokenKind::Mark(Mark(first, 0)), start);
         }
         // A whole character, so that a span never cuts one.
         self.at = start + self.text[start..].chars().next().map_or(1, char::len_utf8);
-        self.token(Kind::Junk, start)
+        self.token(TokenKind::Junk, start)
     }
 
     fn string(&mut self, start: usize) -> Token {
@@ -212,12 +213,12 @@ impl<'a> Lexer<'a> {
                 Some(b'\\') if at + 1 < bytes.len() => at += 2,
                 Some(b'"') => {
                     self.at = at + 1;
-                    return self.token(Kind::Text, start);
+                    return self.token(TokenKind::Text, start);
                 }
                 // A string ends on its line, so that a lost quote does not swallow the module.
                 None | Some(b'\n' | b'\\') => {
                     self.at = at;
-                    return self.token(Kind::Unended, start);
+                    return self.token(TokenKind::Unended, start);
                 }
                 Some(_) => at += 1,
             }
@@ -226,7 +227,7 @@ impl<'a> Lexer<'a> {
 
     /// A number from `start`, which a digit or (asked for by the parser) a dot stands at. As the assembler does, it
     /// takes the longest number there is and leaves the rest to the next token: `0f3F80000` is `0`, then a word.
-    fn number(&mut self, start: usize) -> Kind {
+    fn number(&mut self, start: usize) -> TokenKind {
         let digits = |lexer: &Self, from: usize, class: u8, count: usize| {
             (0..count).all(|k| lexer.class(from + k) & class != 0).then_some(from + count)
         };
@@ -236,14 +237,14 @@ impl<'a> Lexer<'a> {
                 b'f' | b'F' => {
                     if let Some(end) = digits(self, body, HEX, 8) {
                         self.at = end;
-                        return Kind::Bits32;
+                        return TokenKind::Bits32;
                     }
                     start
                 }
                 b'd' | b'D' => {
                     if let Some(end) = digits(self, body, HEX, 16) {
                         self.at = end;
-                        return Kind::Bits64;
+                        return TokenKind::Bits64;
                     }
                     start
                 }
@@ -259,7 +260,7 @@ impl<'a> Lexer<'a> {
             };
             if radix_end > body {
                 self.at = self.unsigned(radix_end);
-                return Kind::Number;
+                return TokenKind::Number;
             }
         }
         let whole = self.run(start, DIGIT);
@@ -285,7 +286,7 @@ impl<'a> Lexer<'a> {
             end = self.unsigned(end);
         }
         self.at = end;
-        Kind::Number
+        TokenKind::Number
     }
 
     /// Past a `U`.

@@ -12,16 +12,18 @@
 //! What this is not: it runs nothing, and outside the multiply-add family it does not ask whether an opcode exists.
 //!
 //! Reading order: `ast` (what a module is), `lexer`, `parser`, `printer`, `literal` (what a number's bits are),
-//! `forms` (the rows), `rules`.
+//! `opcodes` (the one table), `forms` (the rows that compute), `types`, `rules`, `lower`.
 
 pub mod ast;
 pub mod forms;
 mod lexer;
 pub mod literal;
 mod lower;
+mod opcodes;
 mod parser;
 mod printer;
 mod rules;
+mod types;
 
 pub use ast::Module;
 pub use lower::{UNSUPPORTED, lower};

@@ -101,7 +101,7 @@ impl Constant {
 /// The bits that an immediate has in an operand of a type.
 ///
 /// # Errors
-/// What is wrong with it, as a syntax finding or one of `PTX0006` (too large), `PTX0007` (no value) and `PTX0027` (the
+/// The error, as a syntax finding or one of `PTX0006` (too large), `PTX0007` (no value) and `PTX0027` (the
 /// type does not take it), placed in `text`.
 ///
 /// ```

@@ -1,7 +1,7 @@
 //! Tokens to tree, with recovery.
 //!
-//! The parser keeps instructions that nobody knows and directives that nobody knows; it refuses only what has no
-//! shape. After an error it goes on behind the next `;`, or before the next `}`.
+//! The parser keeps unknown instructions and unknown directives; it refuses only what has no shape. After an error it
+//! continues behind the next `;`, or before the next `}`.
 
 mod directive;
 mod operand;
@@ -10,7 +10,7 @@ use crate::ast::{
     Function, GuardKind, Instruction, Item, Modifiers, Module, Operand, OperandId, OperandKind, Operands, Source, Span,
     Statement, Variable, Variables,
 };
-use crate::lexer::{Kind, Lexer, Mark, Token};
+use crate::lexer::{Lexer, Mark, Token, TokenKind};
 use roundonce_isa::{Finding, Location, Version};
 
 /// What became of a text.
@@ -54,7 +54,7 @@ pub fn parse(text: &str) -> Parsed<'_> {
 pub(crate) fn parse_operand(text: &str) -> core::result::Result<(Module<'_>, Operand<'_>), Finding> {
     let mut parser = Parser::new(text);
     let operand = parser.operand();
-    if operand.is_ok() && parser.token.kind != Kind::End {
+    if operand.is_ok() && parser.token.kind != TokenKind::End {
         let _ = parser.unexpected("the end of the operand");
     }
     match (parser.findings.into_iter().next(), operand) {
@@ -128,7 +128,7 @@ impl<'a> Parser<'a> {
         if self.eat(mark) { Ok(()) } else { Err(self.unexpected(expected)) }
     }
     fn done(&self) -> bool {
-        self.token.kind == Kind::End || self.findings.len() >= MAX_FINDINGS
+        self.token.kind == TokenKind::End || self.findings.len() >= MAX_FINDINGS
     }
     /// From a start to the end of the last token taken.
     fn since(&self, start: Span) -> Span {
@@ -148,12 +148,14 @@ impl<'a> Parser<'a> {
         let place = self.token.span.place();
         let here = self.here();
         let finding = match self.token.kind {
-            Kind::End => Finding::error("PTX0001", place, format!("found the end of the text, expected {expected}")),
-            Kind::Unended if here.starts_with('"') => {
+            TokenKind::End => {
+                Finding::error("PTX0001", place, format!("found the end of the text, expected {expected}"))
+            }
+            TokenKind::Unended if here.starts_with('"') => {
                 Finding::error("PTX0002", place, "this string has no end on its line: expected `\"`")
             }
-            Kind::Unended => Finding::error("PTX0002", place, "this comment has no end: expected `*/`"),
-            Kind::Junk if here == "." => {
+            TokenKind::Unended => Finding::error("PTX0002", place, "this comment has no end: expected `*/`"),
+            TokenKind::Junk if here == "." => {
                 Finding::error("PTX0001", place, format!("found `.` with nothing right behind it, expected {expected}"))
                     .help("white space may stand before the dot of a modifier, not after it")
             }
@@ -195,8 +197,8 @@ impl<'a> Parser<'a> {
         self.depth = 0;
         loop {
             match self.token.kind {
-                Kind::End | Kind::Mark(Mark(b'}' | b'{', 0)) => return,
-                Kind::Mark(Mark(b';', 0)) => {
+                TokenKind::End | TokenKind::Mark(Mark(b'}' | b'{', 0)) => return,
+                TokenKind::Mark(Mark(b';', 0)) => {
                     self.advance();
                     return;
                 }
@@ -257,7 +259,7 @@ impl<'a> Parser<'a> {
                     }
                 }
             }
-            if self.token.span.start == before && self.token.kind != Kind::End {
+            if self.token.span.start == before && self.token.kind != TokenKind::End {
                 self.advance();
             }
         }
@@ -266,12 +268,12 @@ impl<'a> Parser<'a> {
     fn item(&mut self) -> Result<Item<'a>> {
         let start = self.token.span;
         match self.token.kind {
-            Kind::Dwarf => {
+            TokenKind::Dwarf => {
                 let line = self.here();
                 self.advance();
                 return Ok(Item::Dwarf(line));
             }
-            Kind::Dot => {}
+            TokenKind::Dot => {}
             _ => return Err(self.unexpected("a directive like `.version`, `.global` or `.entry`")),
         }
         match self.here() {
@@ -283,7 +285,7 @@ impl<'a> Parser<'a> {
             ".target" => {
                 self.advance();
                 let words = self.operand_list(|parser| {
-                    if parser.token.kind != Kind::Word {
+                    if parser.token.kind != TokenKind::Word {
                         return Err(parser.unexpected("a target like `sm_90`"));
                     }
                     let word = parser.advance();
@@ -306,7 +308,7 @@ impl<'a> Parser<'a> {
     fn version(&mut self) -> Result<Version> {
         let text = self.here();
         match text.parse() {
-            Ok(version) if self.token.kind == Kind::Number => {
+            Ok(version) if self.token.kind == TokenKind::Number => {
                 self.advance();
                 Ok(version)
             }
@@ -364,30 +366,30 @@ impl<'a> Parser<'a> {
     fn statement(&mut self) -> Result<Statement<'a>> {
         let start = self.token.span;
         match self.token.kind {
-            Kind::Word => {
+            TokenKind::Word => {
                 let word = self.advance();
                 if self.eat(b':') {
                     return Ok(Statement::Label(self.slice(word.span)));
                 }
                 self.instruction(start, word, GuardKind::None)
             }
-            Kind::Mark(Mark(b'@', 0)) => {
+            TokenKind::Mark(Mark(b'@', 0)) => {
                 self.advance();
                 let guard = if self.eat(b'!') { GuardKind::IfNot } else { GuardKind::If };
-                if self.token.kind != Kind::Word {
+                if self.token.kind != TokenKind::Word {
                     return Err(self.unexpected("a predicate register"));
                 }
                 let name = self.advance();
                 let predicate = self.name_or_component(name)?;
                 self.push(predicate);
-                if self.token.kind != Kind::Word {
+                if self.token.kind != TokenKind::Word {
                     return Err(self.unexpected("an instruction"));
                 }
                 let word = self.advance();
                 self.instruction(start, word, guard)
             }
-            Kind::Dot => self.body_directive(start),
-            Kind::Dwarf => {
+            TokenKind::Dot => self.body_directive(start),
+            TokenKind::Dwarf => {
                 let line = self.here();
                 self.advance();
                 Ok(Statement::Dwarf(line))
@@ -399,7 +401,7 @@ impl<'a> Parser<'a> {
     fn instruction(&mut self, start: Span, word: Token, guard: GuardKind) -> Result<Statement<'a>> {
         let opcode = self.slice(word.span);
         let first = self.module.modifiers.len();
-        while self.token.kind == Kind::Dot {
+        while self.token.kind == TokenKind::Dot {
             let mut span = self.token.span;
             // PTX before 2.2 writes a constant bank behind the space: `ld.const[2].f32`.
             if self.here() == ".const"
@@ -435,7 +437,7 @@ impl<'a> Parser<'a> {
         // before their owner, so it is taken off meanwhile.
         let predicate = (guard != GuardKind::None).then(|| self.module.operands.pop()).flatten();
         let from = self.open.len();
-        if self.at(b'}') || self.token.kind == Kind::End {
+        if self.at(b'}') || self.token.kind == TokenKind::End {
             return Err(self.unexpected("an operand or `;`"));
         }
         if !self.at(b';') {

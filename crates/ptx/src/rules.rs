@@ -1,21 +1,23 @@
 //! The rules that the assembler keeps for a module and for the multiply-add family, as findings.
 //!
-//! The forms come from [`crate::forms::FORMS`]: what is required, allowed and gated is read off the rows. What only
-//! the assembler's behaviour shows stands in `neighbours` and in the constants beside the code that needs them.
+//! Opcodes and forms come from the one table (`opcodes`): what is required, allowed and gated is read off the rows.
+//! What only the assembler's behaviour shows stands in the constants beside the code that needs them.
 //!
-//! What this is not: instructions outside the family are asked for their opcode, their guard and their names alone.
+//! What this is not: of instructions outside the family the opcode, its gate, the guard and the names are checked, and
+//! neither modifiers nor operands.
 
 mod determinacy;
 mod family;
+mod integer_mad;
 mod module;
 mod names;
-mod neighbours;
 mod operands;
 mod scope;
 
 pub use determinacy::{Contraction, contractions};
 
 use crate::ast::{Function, Instruction, Module, Operand, OperandKind, Operands, Span, Statement, Variable};
+use crate::opcodes::{self, Opcode};
 use crate::parser::parse;
 use roundonce_isa::{Finding, Location, Version};
 use scope::{Entity, Scopes};
@@ -75,6 +77,8 @@ fn sort(findings: &mut [Finding]) {
         Location::Whole => (0, 0),
     });
 }
+
+const INSTRUCTIONS: &str = "PTX ISA, 9.7 instructions";
 
 struct Check<'m, 'a> {
     module: &'m Module<'a>,
@@ -161,14 +165,29 @@ impl<'m, 'a> Check<'m, 'a> {
         if let Some(guard) = instruction.guard(module) {
             self.guard(guard.predicate);
         }
-        if !names::is_opcode(instruction.opcode) {
+        let Some(opcode) = opcodes::find(instruction.opcode) else {
             self.unknown_opcode(instruction);
             return;
-        }
-        if family::is_member(instruction.opcode) && self.family(instruction) {
+        };
+        if !opcode.forms.is_empty() && self.family(instruction, opcode) {
             return;
         }
+        self.opcode_gate(instruction, opcode);
         self.declared(instruction.operands);
+    }
+
+    /// Whether the module's version and target have the opcode at all.
+    fn opcode_gate(&mut self, instruction: &Instruction, opcode: &Opcode) {
+        let (span, name) = (self.span(instruction.opcode), format!("`{}`", opcode.name));
+        let (target, version) = (opcode.gate.target, opcode.gate.version);
+        if let Some(found) = self.target.filter(|found| !target.holds(*found)) {
+            let message = format!("{name} on sm_{found}: expected `.target sm_{}` or higher", target.first);
+            let finding = Finding::error("PTX0026", span.place(), message);
+            self.report(finding.rule(INSTRUCTIONS).help(format!("name the target `sm_{}`", target.first)));
+        }
+        if self.version.is_some_and(|found| !version.holds(found)) {
+            self.needs_version(span, &name, version.first, INSTRUCTIONS);
+        }
     }
 
     fn unknown_opcode(&mut self, instruction: &Instruction) {
@@ -181,11 +200,11 @@ impl<'m, 'a> Check<'m, 'a> {
         } else {
             Finding::error("PTX0020", place, message)
         };
-        let finding = match names::nearest_opcode(opcode) {
+        let finding = match opcodes::nearest(opcode) {
             Some(nearest) => finding.help(format!("did you mean `{nearest}`? Opcodes and modifiers are lower case")),
             None => finding,
         };
-        self.report(finding.rule("PTX ISA, 9.7 instructions"));
+        self.report(finding.rule(INSTRUCTIONS));
     }
 
     fn guard(&mut self, predicate: &Operand<'a>) {

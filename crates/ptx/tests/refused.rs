@@ -27,7 +27,7 @@ fn by_name() {
         "atom.global.add.b128 %q1, [%x1], %q1;",
         "min.abs.f32 %f1, %f2, %f3;",
         "max.NaN.abs.f32 %f1, %f2, %f3, %f4;",
-        "fma.rn.oob.f16 %h1, %h2, %h3, %h4;",
+        "add.oob.f16 %h1, %h2, %h3;",
         "sub.u16x2 %r1, %r2, %r3;",
         "cvt.rs.f16x2.f32 %r1, %f1, %f2, %r2;",
         "cvt.rna.tf32.f32 %r1, %f1;",

@@ -10,8 +10,8 @@ fn module(version: &str, target: &str, body: &str) -> String {
     format!(".version {version}\n.target {target}\n.entry k ()\n{{\n{REGISTERS}\n{body}\nexit;\n}}\n")
 }
 
-/// Level, code and underlined text of what a body is told.
-fn told(version: &str, target: &str, body: &str) -> Vec<(Severity, &'static str, String)> {
+/// Level, code and underlined text of the findings in a body.
+fn reported(version: &str, target: &str, body: &str) -> Vec<(Severity, &'static str, String)> {
     let text = module(version, target, body);
     let underlined = |finding: &Finding| match finding.location {
         Location::Span { start, end } => text[start..end].to_owned(),
@@ -73,6 +73,8 @@ fn each_rule_has_its_code_and_underlines_its_place() {
         ("8.6", "sm_100", "mad.lo.f32 f0, f1, f2, f3;", &[("PTX0023", ".f32")]),
         ("8.6", "sm_100", "mad.wide.s32 u0, u1, u2, u3;", &[("PTX0029", "u0"), ("PTX0027", "u3")]),
         ("8.6", "sm_100", "mov.u32 u0, nowhere;", &[("PTX0031", "nowhere")]),
+        ("8.0", "sm_60", "fence.acq_rel.gpu;", &[("PTX0026", "fence")]),
+        ("7.5", "sm_70", "bmsk.clamp.b32 b0, b1, b2;", &[("PTX0025", "bmsk")]),
         ("8.6", "sm_100", ".reg .bf16 x;", &[("PTX0015", ".bf16")]),
         ("8.6", "sm_100", ".reg .v4 .f64 x;", &[("PTX0015", ".f64")]),
         ("8.6", "sm_100", ".reg .f32 f3;", &[("PTX0016", "f3")]),
@@ -83,7 +85,7 @@ fn each_rule_has_its_code_and_underlines_its_place() {
         ("3.0", "sm_20, map_f64_to_f32", "exit;", &[("PTX0014", "map_f64_to_f32")]),
     ];
     for (version, target, body, expected) in cases {
-        let found = told(version, target, body);
+        let found = reported(version, target, body);
         let found: Vec<(&str, &str)> = found.iter().map(|(_, code, text)| (*code, text.as_str())).collect();
         assert_eq!(found, *expected, "PTX {version}, {target}: {body}");
     }
@@ -91,7 +93,7 @@ fn each_rule_has_its_code_and_underlines_its_place() {
 
 #[test]
 fn the_errata_of_mad_f32_are_silent_then_a_warning_then_an_error() {
-    let level = |version: &str| told(version, "sm_20", "mad.f32 f0, f1, f2, f3;")[0].0;
+    let level = |version: &str| reported(version, "sm_20", "mad.f32 f0, f1, f2, f3;")[0].0;
     let levels: Vec<Severity> = ["2.0", "3.0", "3.1", "3.2", "8.6"].map(level).to_vec();
     assert_eq!(levels, [Severity::Note, Severity::Note, Severity::Warning, Severity::Error, Severity::Error]);
 }
@@ -148,7 +150,7 @@ fn every_unmodified_product_in_an_unmodified_sum_is_listed() {
 }
 
 #[test]
-fn determinacy_is_told_as_notes_only_when_asked() {
+fn determinacy_is_reported_as_notes_only_when_asked() {
     let text = module("8.0", "sm_90", "mul.f32 f0, f1, f2;\nadd.f32 f3, f0, f4;");
     assert_eq!(check_text(&text, &Options::default()), []);
     let notes = check_text(&text, &Options { determinacy: true });

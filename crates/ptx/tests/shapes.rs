@@ -82,7 +82,7 @@ fn the_tree_says_what_the_text_says() {
     assert!(module.span_of("elsewhere").is_none());
 }
 
-fn told(text: &str, finding: &Finding) -> String {
+fn reported(text: &str, finding: &Finding) -> String {
     let Location::Span { start, .. } = finding.location else { return finding.to_string() };
     let (line, column) = line_column(text, start);
     format!("{line}:{column} {} {}", finding.code, finding.message)
@@ -134,7 +134,7 @@ fn errors_name_the_place_what_was_found_and_what_was_expected() {
         ),
     ];
     for (text, expected) in cases {
-        let found: Vec<String> = parse(&text).findings.iter().map(|finding| told(&text, finding)).collect();
+        let found: Vec<String> = parse(&text).findings.iter().map(|finding| reported(&text, finding)).collect();
         assert_eq!(found, expected, "{text}");
     }
 }

@@ -34,7 +34,7 @@ use roundonce_isa::{Location, ParsedValue, Table, parse_value};
 /// Every language's rows.
 pub const TABLES: [&[Form]; 3] = [ptx::forms::FORMS, sass::forms::FORMS, spirv::forms::FORMS];
 
-static TABLE: Table = Table::new(&TABLES);
+static TABLE: Table = Table::with_not_computed(&TABLES, ptx::forms::NOT_COMPUTED);
 
 /// The machine and language version that a PTX spelling is meant for, where its meaning depends on them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -161,7 +161,7 @@ pub fn allowed(
     instruction: &Instruction,
     operands: &[Value],
 ) -> Result<Vec<spirv::AllowedSet>, Finding> {
-    if instruction.form.language != spirv::forms::LANGUAGE {
+    if instruction.form.language != isa::Language::SpirV {
         let message = format!("the bits of `{spelling}` are determined: only SPIR-V leaves a choice of results");
         return Err(Finding::error("FORM0007", Location::Whole, message).rule(instruction.form.source));
     }

@@ -160,7 +160,7 @@ impl Instruction {
     /// use roundonce_arith::Rounding;
     /// let recipe = roundonce_sass::decode(0x59bc_0180_0027_0100).unwrap().recipe().unwrap();
     /// assert_eq!(recipe.operation.rounding, Rounding::TowardZero);
-    /// assert!(recipe.operation.flush && recipe.operation.saturate);
+    /// assert!(recipe.operation.flush && recipe.operation.saturates());
     /// ```
     pub fn recipe(&self) -> Option<Recipe> {
         let mut recipe = match self.opcode().lowering {

@@ -1,6 +1,6 @@
 //! What a row of the opcode table is made of.
 
-use roundonce_isa::{Choice, Form, Gate, Part, Recipe, Slot};
+use roundonce_isa::{Choice, Form, Gate, Language, Part, Recipe, Slot};
 
 use crate::fields::{self, Field};
 use crate::opcodes::Encoded;
@@ -200,7 +200,7 @@ impl Opcode {
         match self.lowering {
             Lowering::Move => None,
             Lowering::Arithmetic(recipe) => Some(Form {
-                language: "SASS",
+                language: Language::Sass,
                 mnemonic: self.name,
                 parts,
                 operands: self.operands,

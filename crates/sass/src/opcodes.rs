@@ -4,7 +4,7 @@
 //!
 //! To add an opcode is to add a row. `tests/opcodes.rs` fails by name where something is missing.
 
-use roundonce_arith::{ArithOp, Format, Operation, Rounding};
+use roundonce_arith::{ArithOp, Clamp, Format, Operation, Rounding};
 use roundonce_isa::{Choice, Effect, Recipe, Slot};
 
 use crate::fields::{self, Field};
@@ -35,7 +35,7 @@ const RND: Modifier = modifier(
         choice(".RZ", Effect::Round(Rounding::TowardZero)),
     ],
 );
-const SAT: Modifier = modifier(".SAT", 1, &[choice(".SAT", Effect::Saturate)]);
+const SAT: Modifier = modifier(".SAT", 1, &[choice(".SAT", Effect::Clamp(Clamp::Unit))]);
 /// The modifier that a listing writes behind the destination: `Rd.CC`.
 pub(crate) const ON_DESTINATION: &str = ".CC";
 const CC: Modifier = modifier(ON_DESTINATION, 1, &[choice(ON_DESTINATION, Effect::ConditionCodes)]);

@@ -2,10 +2,7 @@
 //! that a module declares for that width.
 
 use roundonce_arith::{Format, Operation, Rounding};
-use roundonce_isa::{Choice, Effect, Form, Gate, Part, Recipe, Slot};
-
-/// What [`Form::language`] says of the rows.
-pub const LANGUAGE: &str = "SPIR-V";
+use roundonce_isa::{Choice, Effect, Form, Gate, Language, Part, Recipe, Slot};
 
 const fn choice(text: &'static str, effect: Effect) -> Choice {
     Choice { text, effect }
@@ -40,7 +37,7 @@ const NOTE: &str = "per component; +rte RoundingModeRTE, +rtz RoundingModeRTZ, +
 
 const fn row(parts: &'static [Part], needs: &'static [&'static str]) -> Form {
     Form {
-        language: LANGUAGE,
+        language: Language::SpirV,
         mnemonic: "OpFmaKHR",
         parts,
         operands: "Result Type, Operand 1, Operand 2, Operand 3",

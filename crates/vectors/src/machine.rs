@@ -1,6 +1,6 @@
 //! One machine that might have given a seen result: the instruction with a few things done otherwise.
 
-use roundonce::arith::{ArithOp, Flags, Format, Operation, Outcome, Rounding, Tininess, Underflow, widen};
+use roundonce::arith::{ArithOp, Clamp, Flags, Format, Operation, Outcome, Rounding, Tininess, Underflow, widen};
 use roundonce::isa::convert;
 use roundonce::{Profile, Value};
 
@@ -160,8 +160,8 @@ impl Machine {
             Cause::NearestEven => operation.rounding = Rounding::NearestEven,
             Cause::Down => operation.rounding = Rounding::Down,
             Cause::Up => operation.rounding = Rounding::Up,
-            Cause::Saturate => operation.saturate = true,
-            Cause::NotSaturate => operation.saturate = false,
+            Cause::Saturate => operation.clamp = Clamp::Unit,
+            Cause::NotSaturate => operation.clamp = Clamp::None,
             Cause::Unfused => other.unfused = operation.op == ArithOp::MulAdd,
             Cause::WideF32 if operation.format.width() < 32 => other.wide = Some(Format::F32),
             Cause::WideF64 if operation.format.width() < 64 => other.wide = Some(Format::F64),
@@ -209,15 +209,12 @@ impl Machine {
                 *bits = if format.is_subnormal(*bits) { *bits & format.sign_mask() } else { *bits };
             }
         }
-        let unsaturated = Operation { saturate: false, ..operation };
-        let mut bits = match self.wide {
-            None => self.flushed(&unsaturated, operands),
-            Some(wide) => self.narrowed(&unsaturated, wide, operands),
+        let unclamped = Operation { clamp: Clamp::None, ..operation };
+        let bits = match self.wide {
+            None => self.flushed(&unclamped, operands),
+            Some(wide) => self.narrowed(&unclamped, wide, operands),
         };
-        if operation.saturate {
-            bits = if format.is_nan(bits) || format.is_negative(bits) { 0 } else { bits.min(format.one()) };
-        }
-        bits
+        operation.clamp.apply(format, bits)
     }
 
     /// The operation, its product rounded by itself if it is unfused.
@@ -225,7 +222,7 @@ impl Machine {
         if !self.unfused {
             return operation.evaluate(profile, operands);
         }
-        let product = Operation { op: ArithOp::Mul, saturate: false, ..*operation };
+        let product = Operation { op: ArithOp::Mul, clamp: Clamp::None, ..*operation };
         let product = product.evaluate(profile, &operands[..2]);
         let sum = Operation { op: ArithOp::Add, negate_product: false, fmz: false, ..*operation };
         sum.evaluate(profile, &[product.bits, operands[2]])

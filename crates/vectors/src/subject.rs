@@ -1,7 +1,7 @@
 //! What a vector is about: an instruction of a language, or one of TestFloat's functions, and which results are right.
 
 use roundonce::arith::{ArithOp, Format, Operation, Rounding};
-use roundonce::isa::{Gate, Location, Recipe};
+use roundonce::isa::{Gate, Language, Location, Recipe};
 use roundonce::spirv::{self, AllowedSet, FloatModes};
 use roundonce::{Evaluation, Finding, Form, Instruction, Profile, Target, Value};
 
@@ -50,7 +50,7 @@ impl Subject {
             return function;
         }
         let instruction = roundonce::instruction(spelling, target)?;
-        let law = if instruction.form.language == spirv::forms::LANGUAGE {
+        let law = if instruction.form.language == Language::SpirV {
             Law::Allowed(FloatModes::of_spelling(spelling))
         } else {
             Law::Exact
@@ -100,7 +100,7 @@ impl Subject {
 
 const fn function(mnemonic: &'static str, operands: &'static str, kind: ArithOp, format: Format) -> Form {
     Form {
-        language: "TestFloat",
+        language: Language::TestFloat,
         mnemonic,
         parts: &[],
         operands,

@@ -1,7 +1,7 @@
 //! What may be done with a kernel beside what it says: each change is a rewriting of its program, a policy is a set of
 //! them. Rewriting keeps every instruction's place, so that two runs can be laid side by side.
 
-use roundonce_arith::{ArithOp, Format, Operation, Rounding};
+use roundonce_arith::{ArithOp, Clamp, Format, Operation, Rounding};
 use roundonce_ir::{Candidate, Comparand, Instruction, Kernel, Op, Operand, Scalar, candidates};
 use serde::Serialize;
 
@@ -232,7 +232,7 @@ fn split(kernel: &mut Kernel, block: usize, at: usize) {
     let instruction = kernel.blocks[block].instructions[at].clone();
     let Op::Float { d, operation, contractible, args: [a, b, c] } = instruction.op else { return };
     let product = kernel.register(roundonce_ir::Width::holding(operation.format.width()));
-    let mul = Operation { op: ArithOp::Mul, negate_addend: false, saturate: false, ..operation };
+    let mul = Operation { op: ArithOp::Mul, negate_addend: false, clamp: Clamp::None, ..operation };
     let add =
         Operation { op: ArithOp::Add, source_format: operation.format, negate_product: false, fmz: false, ..operation };
     let first = Op::Float { d: product, operation: mul, contractible, args: [a, b, Operand::ZERO] };

@@ -110,7 +110,7 @@ fn departures(operation: &Operation) -> Vec<Departure> {
     all.extend(operation.fmz.then_some(Departure::ZeroDominance));
     let directed = operation.rounding != Rounding::NearestEven;
     all.extend(directed.then(|| Departure::Round(operation.rounding.name().to_owned())));
-    all.extend(operation.saturate.then_some(Departure::Saturate));
+    all.extend(operation.saturates().then_some(Departure::Saturate));
     all
 }
 

@@ -1,6 +1,6 @@
 //! An evaluation as a program: what to write in PTX, CUDA and SPIR-V to get its bits.
 
-use roundonce_arith::{ArithOp, Format, Operation, Rounding};
+use roundonce_arith::{ArithOp, Clamp, Format, Operation, Rounding};
 use serde::Serialize;
 
 use crate::plan::Ref;
@@ -36,8 +36,13 @@ pub(crate) fn ptx_name(operation: &Operation) -> String {
         _ => format!(".{}", operation.rounding.name()),
     };
     let flush = if operation.flush && operation.op != ArithOp::TruncatedMulAdd { ".ftz" } else { "" };
-    let saturate = if operation.saturate { ".sat" } else { "" };
-    format!("{mnemonic}{rounding}{flush}{saturate}.{}", type_name(operation.format))
+    let oob = if operation.oob { ".oob" } else { "" };
+    let clamp = match operation.clamp {
+        Clamp::None => "",
+        Clamp::Unit => ".sat",
+        Clamp::Relu => ".relu",
+    };
+    format!("{mnemonic}{rounding}{flush}{oob}{clamp}.{}", type_name(operation.format))
 }
 
 fn type_name(format: Format) -> &'static str {
@@ -164,7 +169,7 @@ fn cuda(way: &Way) -> String {
             operands[last] = format!("-{}", operands[last]);
         }
         let mut text = format!("{}({})", cuda_name(&operation, subtracts), operands.join(", "));
-        if operation.saturate {
+        if operation.saturates() {
             text = format!("__saturatef({text})");
         }
         if way.narrows(index) {

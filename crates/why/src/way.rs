@@ -1,7 +1,7 @@
 //! One way to evaluate an expression: a plan, and what each of its operations rounds to. Every difference from the
 //! expression as written is a departure with a name.
 
-use roundonce_arith::{ArithOp, Format, Operation, Profile, Rounding};
+use roundonce_arith::{ArithOp, Clamp, Format, Operation, Profile, Rounding};
 use roundonce_isa::convert;
 use serde::Serialize;
 
@@ -134,7 +134,7 @@ impl Way {
             negate_addend: op.negate_addend,
             flush: self.flush,
             fmz: self.fmz && kind != ArithOp::Add,
-            saturate: self.saturate && index + 1 == self.plan.ops.len(),
+            clamp: if self.saturate && index + 1 == self.plan.ops.len() { Clamp::Unit } else { Clamp::None },
             ..Operation::new(kind, format, self.rounding)
         }
     }

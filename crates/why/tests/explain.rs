@@ -1,12 +1,12 @@
 //! Explanations fit in 80 columns and say the pipeline's result, whatever the operands.
 
 use roundonce_arith::{ArithOp, Format, Operation, Profile, Rounding};
-use roundonce_isa::{Form, Gate, Instruction, Recipe, Value};
+use roundonce_isa::{Form, Gate, Instruction, Language, Recipe, Value};
 use roundonce_why::explain;
 
 const fn form(kind: ArithOp, format: Format) -> Form {
     Form {
-        language: "PTX",
+        language: Language::Ptx,
         mnemonic: "fma",
         parts: &[],
         operands: "d, a, b, c",

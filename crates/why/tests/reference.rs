@@ -1,6 +1,6 @@
 //! Wrong multiply-adds, made by the exact-rational judge, are convicted of what they do; SoftFloat's is acquitted.
 
-use roundonce_arith::{Format, Operation, Profile, Rounding};
+use roundonce_arith::{Clamp, Format, Operation, Profile, Rounding};
 use roundonce_oracle::rational::judge;
 use roundonce_oracle::softfloat::{self, Call};
 use roundonce_oracle::{Direction, FlushRule, Layout, Shape, Spec};
@@ -67,7 +67,7 @@ fn a_modifier_ignored() {
     convicted(&tried(fma(Rounding::TowardZero), nearest), &[".rz"], "");
     let flushing = Operation { flush: true, ..fma(Rounding::NearestEven) };
     convicted(&tried(flushing, nearest), &[".ftz"], "");
-    let clamped = Operation { saturate: true, ..fma(Rounding::NearestEven) };
+    let clamped = Operation { clamp: Clamp::Unit, ..fma(Rounding::NearestEven) };
     convicted(&tried(clamped, nearest), &[".sat"], "");
 }
 

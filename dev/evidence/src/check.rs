@@ -1,5 +1,6 @@
 //! One spelling against the judges, on operands that its name decides.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use rayon::prelude::*;
@@ -9,7 +10,7 @@ use roundonce_oracle::record::{state, today};
 use roundonce_oracle::softfloat::{self, Call};
 use roundonce_oracle::{Layout, Shape, Spec, condition_codes};
 
-use crate::reader::{judged, read, taken};
+use crate::reader::{judged, read, taken, triple};
 use crate::records;
 
 /// Components of a spelling that are compared unless told.
@@ -82,7 +83,7 @@ pub fn check(spelling: &str, cases: u64) -> Checked {
     let call = call(&reading.spec);
     let mut checked = Checked { spelling: spelling.to_owned(), rationals: 0, softfloat: 0, mismatches: 0, digest: FNV };
     while checked.rationals < cases {
-        let triples: Vec<[u64; 3]> = (0..reading.lanes).map(|_| generator.triple()).collect();
+        let triples: Vec<[u64; 3]> = (0..reading.lanes).map(|_| triple(&reading, &mut generator)).collect();
         let column = |place: usize| Value::of(triples.iter().map(|triple| triple[place]));
         let operands = taken(reading.spec.shape, [column(0), column(1), column(2)]);
         let result = eval(&found, &operands, &Default::default());
@@ -113,10 +114,10 @@ pub fn check(spelling: &str, cases: u64) -> Checked {
     checked
 }
 
-/// Every spelling, on all cores; whether all agree.
+/// The spellings given, on all cores; whether all agree.
 ///
 /// # Errors
-/// If the records cannot be written.
+/// If the records cannot be read or written.
 pub fn check_all(spellings: &[String], cases: u64, record: bool) -> Result<bool, String> {
     state();
     let all: Vec<Checked> = spellings.par_iter().map(|spelling| check(spelling, cases)).collect();
@@ -124,7 +125,22 @@ pub fn check_all(spellings: &[String], cases: u64, record: bool) -> Result<bool,
         println!("{checked}");
     }
     if record {
-        records::write("evidence/forms.jsonl", &all.iter().map(Checked::line).collect::<String>())?;
+        let mut lines = recorded()?;
+        lines.extend(all.iter().map(|checked| (checked.spelling.clone(), checked.line())));
+        let in_order = crate::spellings().into_iter().filter_map(|spelling| lines.remove(&spelling));
+        records::write(RECORDS, &in_order.collect::<String>())?;
     }
     Ok(all.iter().all(|checked| checked.mismatches == 0))
+}
+
+const RECORDS: &str = "evidence/forms.jsonl";
+
+/// The lines that are recorded, by their spellings.
+///
+/// # Errors
+/// If they cannot be read.
+pub fn recorded() -> Result<HashMap<String, String>, String> {
+    let (text, records) = (records::read(RECORDS)?, records::records(RECORDS)?);
+    let lines = text.lines().map(|line| format!("{line}\n"));
+    Ok(records.iter().map(|record| record.text("form").to_owned()).zip(lines).collect())
 }

@@ -2,14 +2,15 @@
 //!
 //! `check SPELLING... [--cases N]`: each spelling against the judges, a line each, the same on every machine.
 //! `check --all --record`: every spelling, into evidence/forms.jsonl.
+//! `check --new --record`: those that have no record yet.
 //! `page`: docs/evidence.md and the README's totals, from what is recorded.
 
 use std::process::ExitCode;
 
-use roundonce_evidence::check::{CASES, check, check_all};
+use roundonce_evidence::check::{CASES, check, check_all, recorded};
 use roundonce_evidence::{page, spellings};
 
-const USAGE: &str = "evidence check SPELLING... [--cases N] | check --all [--cases N] [--record] | page";
+const USAGE: &str = "evidence check SPELLING... [--cases N] | check --all|--new [--cases N] [--record] | page";
 
 fn main() -> ExitCode {
     match run(std::env::args().skip(1).collect()) {
@@ -34,11 +35,16 @@ fn run(mut arguments: Vec<String>) -> Result<bool, String> {
         let at = arguments.iter().position(|argument| argument == flag);
         at.map(|at| arguments.remove(at)).is_some()
     };
-    let (all, record) = (taken("--all"), taken("--record"));
+    let (all, new, record) = (taken("--all"), taken("--new"), taken("--record"));
     let known = spellings();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["page"] => page::write().map(|()| true),
         ["check"] if all => check_all(&known, cases, record),
+        ["check"] if new => {
+            let recorded = recorded()?;
+            let missing: Vec<String> = known.into_iter().filter(|spelling| !recorded.contains_key(spelling)).collect();
+            check_all(&missing, cases, record)
+        }
         ["check", asked @ ..] if !asked.is_empty() => {
             let mut agree = true;
             for spelling in asked {

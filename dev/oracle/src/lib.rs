@@ -20,4 +20,4 @@ mod special;
 pub mod table;
 
 pub use spec::{Direction, FlushRule, INEXACT, INVALID, Layout, NanBits, OVERFLOW, Shape, Spec, UNDERFLOW, Verdict};
-pub use spec::{condition_codes, saturated};
+pub use spec::{condition_codes, rectified, saturated};

@@ -6,13 +6,21 @@
 use num_bigint::BigUint;
 
 use crate::special::{Dyadic, Prepared, prepare};
-use crate::{Direction, FlushRule, INEXACT, Layout, OVERFLOW, Shape, Spec, UNDERFLOW, Verdict, saturated};
+use crate::{Direction, FlushRule, INEXACT, Layout, OVERFLOW, Shape, Spec, UNDERFLOW, Verdict, rectified, saturated};
 
 /// The result of the pipeline on `[a, b, c]`.
 pub fn judge(spec: &Spec, operands: [u64; 3]) -> Verdict {
     let [a, b, c] = operands;
+    let taken = match spec.shape {
+        Shape::MulAdd | Shape::TruncatedMulAdd => vec![a, b, c],
+        Shape::Add => vec![a, c],
+        Shape::Mul => vec![a, b],
+    };
+    if spec.oob_nan.is_some_and(|nan| taken.contains(&nan)) {
+        return Verdict { bits: 0, flags: 0 };
+    }
     if spec.shape == Shape::TruncatedMulAdd && addend_is_zero(spec, c) {
-        let product = judge(&Spec { shape: Shape::Mul, saturate: false, ..*spec }, [a, b, 0]);
+        let product = judge(&Spec { shape: Shape::Mul, saturate: false, relu: false, ..*spec }, [a, b, 0]);
         let sum = Spec { shape: Shape::Add, factors: spec.to, negate_a: false, ..*spec };
         let sum = judge(&sum, [product.bits, 0, c]);
         return Verdict { bits: sum.bits, flags: product.flags | sum.flags };
@@ -23,6 +31,9 @@ pub fn judge(spec: &Spec, operands: [u64; 3]) -> Verdict {
     };
     if spec.saturate {
         verdict.bits = saturated(spec.to, verdict.bits);
+    }
+    if spec.relu {
+        verdict.bits = rectified(spec.to, verdict.bits);
     }
     verdict
 }

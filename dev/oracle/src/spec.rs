@@ -159,6 +159,10 @@ pub struct Spec {
     pub fmz: bool,
     /// The result is clamped to 0 to 1.
     pub saturate: bool,
+    /// A negative result becomes +0, a NaN the positive one with every bit set.
+    pub relu: bool,
+    /// The out-of-bounds NaN, where an operand that is one makes the result +0 before it is clamped.
+    pub oob_nan: Option<u64>,
     /// NaN results.
     pub nan: NanBits,
     /// Whether the underflow flag asks the exact value rather than the rounded one.
@@ -179,6 +183,8 @@ impl Spec {
             flush: None,
             fmz: false,
             saturate: false,
+            relu: false,
+            oob_nan: None,
             nan: NanBits::AllOnes,
             underflow_before_rounding: false,
         }
@@ -219,6 +225,14 @@ pub fn saturated(layout: Layout, bits: u64) -> u64 {
     } else {
         bits
     }
+}
+
+/// Step 10 of `.relu`.
+pub fn rectified(layout: Layout, bits: u64) -> u64 {
+    if layout.is_nan(bits) {
+        return layout.magnitude();
+    }
+    if bits & layout.sign() == 0 { bits } else { 0 }
 }
 
 /// Step 11, as bits: 1 is Z (zero or NaN), 2 is S (negative but not −0, or NaN).

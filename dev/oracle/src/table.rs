@@ -124,7 +124,7 @@ impl Table {
         let c_flushes = spec.flush.is_some() && self.to.magnitude(c) < self.to.smallest_normal();
         if spec.shape == Shape::TruncatedMulAdd && (self.to.magnitude(c) == 0 || c_flushes) {
             assert_eq!(spec.to, spec.factors, "the two steps of sm_1x have one format");
-            let mul = Spec { shape: Shape::Mul, saturate: false, ..*spec };
+            let mul = Spec { shape: Shape::Mul, saturate: false, relu: false, ..*spec };
             let product = self.finish(&mul, self.sum(&mul, [a, b, 0]));
             let add = Spec { shape: Shape::Add, negate_a: false, ..*spec };
             let sum = self.finish(&add, self.sum(&add, [product.bits, 0, c]));
@@ -252,7 +252,7 @@ impl Table {
         }
     }
 
-    /// Steps 8 to 10. Of `spec` the direction, the flush rule, the underflow rule and saturation are looked at.
+    /// Steps 8 to 10. Of `spec` the direction, the flush rule, the underflow rule and the clamps are looked at.
     #[inline]
     pub fn finish(&self, spec: &Spec, sum: Sum) -> Verdict {
         let (sign, infinity) = (self.to.layout.sign(), self.to.infinity());
@@ -271,6 +271,15 @@ impl Table {
                 Verdict { bits: signed(position.negative, magnitude), flags }
             }
         };
+        if spec.relu {
+            let nan = verdict.bits & (sign - 1) > infinity;
+            let bits = match verdict.bits {
+                _ if nan => sign - 1,
+                negative if negative >= sign => 0,
+                other => other,
+            };
+            return Verdict { bits, ..verdict };
+        }
         if !spec.saturate {
             return verdict;
         }

@@ -1,7 +1,7 @@
 //! Small programs at random, with everything that an engine finds hard: branches and loops that lanes leave at
 //! different times, guards, barriers, shuffles, registers overwritten by themselves, addresses of every pattern.
 
-use roundonce_arith::{ArithOp, Format, Operation, Rounding};
+use roundonce_arith::{ArithOp, Clamp, Format, Operation, Rounding};
 use roundonce_ir::{
     AtomicKind, BarrierKind, Block, Comparand, Comparison, Guard, Instruction, IntOp, Kernel, Op, Operand, Param,
     Passing, Program, Reg, Scalar, ShuffleMode, Signedness, Space, Special, Terminator, VoteMode, Width,
@@ -416,7 +416,7 @@ impl Generator<'_> {
         let mut operation = Operation::new(kind, format, Rounding::ALL[self.pick(4)]);
         let any = !self.plain || format == Format::F32;
         operation.flush = self.pick(4) == 0 && any;
-        operation.saturate = self.pick(6) == 0 && any;
+        operation.clamp = if self.pick(6) == 0 && any { Clamp::Unit } else { Clamp::None };
         operation.negate_product = self.pick(4) == 0;
         operation.negate_addend = self.pick(4) == 0;
         let d = self.reg(width);

@@ -5,7 +5,7 @@
 
 use super::portable::scalar;
 use super::{Job, Kernel, Lane};
-use crate::{ArithOp, Format, NanRule, OperandIndex, Operation, Profile, Rounding, Tininess};
+use crate::{ArithOp, Clamp, Format, NanRule, OperandIndex, Operation, Profile, Rounding, Tininess};
 
 /// What a kernel is specialised for besides rounding and operation: a set of these bits. A flushing kernel reads the signs
 /// and the tininess criterion at run time, so that there are fewer kernels.
@@ -404,8 +404,13 @@ enum Negation {
 /// The mode of the kernel for an operation, if one is possible; the tables below list those that exist.
 fn mode<V: Vector>(operation: &Operation, profile: &Profile, negation: Negation) -> Option<Mode> {
     let canonical = profile.nan_rule(V::FORMAT) == NanRule::Canonical;
-    let saturate = if operation.saturate { SATURATE } else { 0 };
-    if operation.fmz && !operation.flush || V::CANONICAL_NAN && !canonical && !operation.saturate {
+    let saturates = match operation.clamp {
+        Clamp::None => false,
+        Clamp::Unit => true,
+        Clamp::Relu => return None,
+    };
+    let saturate = if saturates { SATURATE } else { 0 };
+    if operation.oob || operation.fmz && !operation.flush || V::CANONICAL_NAN && !canonical && !saturates {
         return None;
     }
     Some(match operation.flush {

@@ -3,7 +3,7 @@
 // Every test binary compiles this file and uses its own part of it.
 #![allow(dead_code, unreachable_pub)]
 
-use roundonce_arith::{ArithOp, Format, NanRule, Operation, Profile, Rounding, Sm1xMad, Tininess, Underflow};
+use roundonce_arith::{ArithOp, Clamp, Format, NanRule, Operation, Profile, Rounding, Sm1xMad, Tininess, Underflow};
 use roundonce_oracle::generate::Generator;
 use roundonce_oracle::{Direction, FlushRule, Layout, NanBits, Shape, Spec, Verdict};
 
@@ -55,7 +55,9 @@ pub fn spec(operation: &Operation, profile: &Profile) -> Spec {
         direction: direction(operation.rounding),
         flush: (operation.flush || recompiled).then_some(rule),
         fmz: operation.fmz,
-        saturate: operation.saturate,
+        saturate: operation.clamp == Clamp::Unit,
+        relu: operation.clamp == Clamp::Relu,
+        oob_nan: operation.oob.then_some(profile.oob_nan),
         nan: nan(profile, operation.format),
         underflow_before_rounding: profile.underflow == Underflow::BeforeRounding,
     }

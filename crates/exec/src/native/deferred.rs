@@ -98,7 +98,7 @@ impl Deferred {
                     _ => &[],
                 };
                 let saturated =
-                    matches!(inst.op, Op::Float { operation, .. } if !operation.flush && operation.saturate);
+                    matches!(inst.op, Op::Float { operation, .. } if !operation.flush && operation.saturates());
                 let reads = strict.iter().any(|&arg| operand_state(&states, arg) & (SUBNORMAL | RAW) != 0);
                 self.transfer(inst, &mut states);
                 saturated || reads
@@ -110,8 +110,8 @@ impl Deferred {
     pub(super) fn transfer(&self, inst: &DecodedInst<'_>, states: &mut States) {
         let made = match inst.op {
             Op::Float { operation, .. } => {
-                let nan = if operation.saturate || operation.format != Format::F32 { 0 } else { NAN_PENDING };
-                nan | match (operation.flush, operation.saturate) {
+                let nan = if operation.saturates() || operation.format != Format::F32 { 0 } else { NAN_PENDING };
+                nan | match (operation.flush, operation.saturates()) {
                     (true, true) => 0,
                     // Without `DAZ` results are flushed at once.
                     (true, false) if self.daz => FLUSH_PENDING,

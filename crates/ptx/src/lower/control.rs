@@ -1,45 +1,35 @@
 //! Branches, returns and calls.
 
 use super::statement::Inst;
-use super::types::Type;
 use super::{Body, Entity, Result, Scope};
 use crate::ast::{Function, Operand as Written, OperandKind, Variable};
+use crate::types::Type;
 use roundonce_ir::{Op, Operand, Terminator, Width};
 
-/// Calls within calls: more is taken for recursion by another name.
+/// Calls within calls; deeper ones are refused as recursion is.
 const DEEPEST: usize = 64;
 /// Instructions of a kernel, calls inlined.
 const LONGEST: usize = 1 << 22;
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
-    pub(super) fn jump(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
-        match inst.opcode {
-            "bra" => {
-                let target = self.label(self.operand_at(inst, 0)?)?;
-                self.branch(target);
-                Ok(())
-            }
-            "brx" => self.indexed(inst),
-            "exit" => {
-                self.emit(Op::Exit);
-                if self.guard.is_none() {
-                    self.after(Terminator::Exit);
-                }
-                Ok(())
-            }
-            "ret" => {
-                match self.calls.last() {
-                    Some(&(_, back)) => self.branch(back),
-                    None => {
-                        self.emit(Op::Exit);
-                        if self.guard.is_none() {
-                            self.after(Terminator::Exit);
-                        }
-                    }
-                }
-                Ok(())
-            }
-            _ => self.call(inst),
+    pub(super) fn bra(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        let target = self.label(self.operand_at(inst, 0)?)?;
+        self.branch(target);
+        Ok(())
+    }
+
+    pub(super) fn exit(&mut self) {
+        self.emit(Op::Exit);
+        if self.guard.is_none() {
+            self.after(Terminator::Exit);
+        }
+    }
+
+    /// From a function that was inlined back to its call; from the kernel itself out.
+    pub(super) fn ret(&mut self) {
+        match self.calls.last() {
+            Some(&(_, back)) => self.branch(back),
+            None => self.exit(),
         }
     }
 
@@ -68,23 +58,23 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     fn label_named(&mut self, name: &'a str) -> Result<usize> {
         match self.find(name) {
             Some(Entity::Label(block)) => Ok(block),
-            _ => Err(self.nonsense(format!("there is no label `{name}`"))),
+            _ => Err(self.malformed(format!("there is no label `{name}`"))),
         }
     }
 
     /// `brx.idx i, targets`
-    fn indexed(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+    pub(super) fn brx(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
         let index = self.value_at(inst, 0, Type::U32)?;
         let name = self.operand_at(inst, 1)?.name();
         let names = match name.and_then(|name| self.find(name)) {
             Some(Entity::Targets(names)) => names,
-            _ => return Err(self.nonsense("there is no such list of targets")),
+            _ => return Err(self.malformed("there is no such list of targets")),
         };
         let mut targets = Vec::new();
         for name in names {
             targets.push(self.label_named(name)?);
         }
-        let Some(&last) = targets.last() else { return Err(self.nonsense("the list of targets is empty")) };
+        let Some(&last) = targets.last() else { return Err(self.malformed("the list of targets is empty")) };
         // An index past the end is not defined.
         let switch = Terminator::Switch { index, targets, otherwise: last };
         self.only_if(|body| {
@@ -106,7 +96,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     }
 
     /// `call (results), function, (arguments)`, with the lists left out where they are empty.
-    fn call(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+    pub(super) fn call(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
         let list = |written: &Written<'a>| match written.kind {
             OperandKind::List(items) => Some(items),
             _ => None,
@@ -119,12 +109,12 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let results = results.map_or(&[][..], |items| self.module.operands(items));
         let name = operands.next().and_then(|written| written.name());
         let arguments = operands.next().and_then(list).map_or(&[][..], |items| self.module.operands(items));
-        let Some(name) = name else { return Err(self.nonsense("the call names no function")) };
+        let Some(name) = name else { return Err(self.malformed("the call names no function")) };
         if matches!(self.find(name), Some(Entity::Register(..))) {
             return Err(self.unsupported("an indirect call"));
         }
         let Some(&function) = self.lowering.functions.get(name) else {
-            return Err(self.nonsense(format!("there is no function `{name}`")));
+            return Err(self.malformed(format!("there is no function `{name}`")));
         };
         if function.body.is_none() {
             return self.external(name, results, arguments);
@@ -171,7 +161,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             (self.module.variables(function.returns), self.module.variables(function.parameters));
         if returns.len() != results.len() || parameters.len() != arguments.len() {
             let (wanted, given) = (parameters.len(), arguments.len());
-            return Err(self.nonsense(format!("`{}` takes {wanted} arguments, {given} are given", function.name)));
+            return Err(self.malformed(format!("`{}` takes {wanted} arguments, {given} are given", function.name)));
         }
         let mut scope = Scope::default();
         for (parameter, argument) in parameters.iter().zip(arguments) {
@@ -188,7 +178,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         }
         let back = self.new_block();
         let outer = core::mem::replace(&mut self.scopes, vec![scope]);
-        let (top, span, place, source) = (self.local_top, self.span, self.place, self.source.clone());
+        let (top, span, loc, source) = (self.local_top, self.span, self.loc, self.source.clone());
         self.calls.push((function.name, back));
         let outcome = match &function.body {
             Some(body) => self.statements(body),
@@ -197,7 +187,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         self.calls.pop();
         self.scopes = outer;
         self.local_top = top;
-        (self.span, self.place, self.source) = (span, place, source);
+        (self.span, self.loc, self.source) = (span, loc, source);
         self.start(back);
         outcome?;
         for (to, from) in copies {

@@ -1,9 +1,9 @@
 //! mov, cvt, cvta, isspacep.
 
 use super::statement::Inst;
-use super::types::{Kind, Type};
 use super::{Body, Result};
 use crate::ast::{Operand as Written, OperandKind};
+use crate::types::{ScalarKind, Type};
 use roundonce_arith::{Format, Rounding};
 use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Reg, Scalar, Signedness, Special, Width};
 
@@ -30,7 +30,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     /// All at once: a destination may be a source of another.
     fn moves(&mut self, to: &[Written<'a>], from: &[Written<'a>], ty: Type) -> Result<()> {
         if to.len() != from.len() {
-            return Err(self.nonsense("the operands have different numbers of components"));
+            return Err(self.malformed("the operands have different numbers of components"));
         }
         let mut values = Vec::new();
         for (to, from) in to.iter().zip(from) {
@@ -56,7 +56,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         if !matches!(parts.len(), 2 | 4) || !matches!(bits, 16 | 32) {
             return Err(self.refuse(inst));
         }
-        let part = Type { kind: Kind::Bits, bits, lanes: 1 };
+        let part = Type { kind: ScalarKind::Bits, bits, components: 1 };
         let mut values = Vec::new();
         for written in &parts {
             values.push(self.value(written, part)?);
@@ -79,7 +79,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         if !matches!(parts.len(), 2 | 4) || !matches!(bits, 16 | 32) {
             return Err(self.refuse(inst));
         }
-        let part = Type { kind: Kind::Bits, bits, lanes: 1 };
+        let part = Type { kind: ScalarKind::Bits, bits, components: 1 };
         let whole = self.value_at(inst, 1, ty)?;
         // A part may be the whole's own register.
         let copy = self.fresh(ty.width());
@@ -101,7 +101,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             return Err(self.refuse(inst));
         };
         let (to, from) = (*to, *from);
-        if to.lanes == 2 {
+        if to.components == 2 {
             return self.cvt_packed(inst, to, from);
         }
         let (Some(to_scalar), Some(from_scalar)) = (to.scalar(), from.scalar()) else {
@@ -112,7 +112,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let d = self.destination(self.operand_at(inst, 0)?, to)?;
         let width = self.kernel.width(d);
         if width < to.width() {
-            return Err(self.nonsense(format!("the destination has fewer than {} bits", to.bits)));
+            return Err(self.malformed(format!("the destination has fewer than {} bits", to.bits)));
         }
         let clamped = inst.has(".relu") || inst.has(".satfinite");
         if clamped && !matches!(to.format(), Some(Format::F16 | Format::BF16)) {
@@ -173,7 +173,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let lowest = if signed { !highest } else { 0 };
         let mask = (1u64 << to.bits) - 1;
         let b32 = |value: u64| Operand::Imm(value & 0xffff_ffff);
-        let s32 = Type { kind: Kind::Signed, bits: 32, lanes: 1 };
+        let s32 = Type { kind: ScalarKind::Signed, bits: 32, components: 1 };
         let mut whole = match rest {
             Some(_) => self.value_at(inst, 3, Type::B32)?,
             None => Operand::ZERO,
@@ -281,7 +281,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     /// Windows have 2^24 bytes and are aligned to them.
     pub(super) fn isspacep(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
         let width = self.address_width();
-        let ty = Type { kind: Kind::Unsigned, bits: width.bits(), lanes: 1 };
+        let ty = Type { kind: ScalarKind::Unsigned, bits: width.bits(), components: 1 };
         let a = self.value_at(inst, 1, ty)?;
         let d = self.exact(self.operand_at(inst, 0)?, Type::PRED)?;
         let place = self.int(IntOp::Shr(ty.sign()), width, [a, Operand::Imm(24), Operand::ZERO]);

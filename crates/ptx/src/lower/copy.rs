@@ -5,8 +5,8 @@
 
 use super::operand::Address;
 use super::statement::Inst;
-use super::types::Type;
 use super::{Body, Result};
+use crate::types::Type;
 use roundonce_ir::{Comparand, Comparison, Guard, Op, Operand, Reg, Space, Width};
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
@@ -22,7 +22,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             return Err(self.refuse(inst));
         };
         let Operand::Imm(size @ (4 | 8 | 16)) = self.value_at(inst, 2, Type::U32)? else {
-            return Err(self.nonsense("`cp.async` copies 4, 8 or 16 bytes"));
+            return Err(self.malformed("`cp.async` copies 4, 8 or 16 bytes"));
         };
         let policy = inst.has(".L2::cache_hint");
         let limit = if inst.operands.len() > 3 + usize::from(policy) { Some(3) } else { None };

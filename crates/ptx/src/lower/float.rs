@@ -1,78 +1,40 @@
 //! Floats: the multiply-add family by the rows of [`crate::forms`], and its neighbours.
 
 use super::statement::Inst;
-use super::types::{Kind, Type};
 use super::{Body, Result};
-use crate::forms::FORMS;
-use roundonce_arith::{ArithOp, Format, Operation, Rounding};
-use roundonce_ir::{Class, Function, Op, Operand, Reg, Width};
-use roundonce_isa::{Effect, Recipe, Table};
+use crate::forms::{FORMS, NOT_COMPUTED};
+use crate::types::{ScalarKind, Type};
+use roundonce_arith::{Format, Rounding};
+use roundonce_ir::{Class, Function, Op, Operand};
+use roundonce_isa::{Recipe, Table};
 
-static TABLE: Table = Table::new(&[FORMS]);
+static TABLE: Table = Table::with_not_computed(&[FORMS], NOT_COMPUTED);
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
     /// What an instruction of the family computes.
-    fn recipe(&self, inst: &Inst<'m, 'a>) -> Option<Recipe> {
+    fn recipe(&self, inst: &Inst<'m, 'a>) -> Result<Recipe> {
         let lowering = self.lowering;
         let (target, version) = (Some(lowering.target), Some(lowering.version));
         // The assembler takes `.sat` twice.
         let saturates = inst.modifiers.iter().filter(|modifier| **modifier == ".sat").count();
         let spelling = inst.spelling.replacen(".sat", "", saturates.saturating_sub(1));
         let found = TABLE.resolve(&spelling, target, version).or_else(|_| TABLE.resolve(&spelling, None, None));
-        found.map(|instruction| instruction.recipe).ok().or_else(|| self.half_recipe(inst))
-    }
-
-    /// Whether it is of the multiply-add family: its rows say which modifiers it takes.
-    pub(super) fn has_row(&self, inst: &Inst<'m, 'a>) -> bool {
-        matches!(inst.opcode, "fma" | "add" | "sub" | "mul" | "mad") && self.recipe(inst).is_some()
-    }
-
-    /// The f16 and bf16 forms, which have no rows: they only round to nearest.
-    fn half_recipe(&self, inst: &Inst<'m, 'a>) -> Option<Recipe> {
-        let ty = *inst.types.first()?;
-        let format = ty.format()?;
-        let known = [".rn", ".ftz", ".sat", ".relu", ".f16", ".f16x2", ".bf16", ".bf16x2", ".f32x2"];
-        let rounded = [".rz", ".rm", ".rp"];
-        let f32x2 = format == Format::F32 && ty.lanes == 2;
-        let allowed = |modifier: &&str| known.contains(modifier) || (f32x2 && rounded.contains(modifier));
-        if inst.types.len() != 1 || !inst.modifiers.iter().all(allowed) || (format == Format::F32 && !f32x2) {
-            return None;
-        }
-        let kind = match inst.opcode {
-            "fma" => ArithOp::MulAdd,
-            "add" | "sub" => ArithOp::Add,
-            "mul" => ArithOp::Mul,
-            _ => return None,
-        };
-        let rounding = inst.rounding();
-        let operation = Operation::new(kind, format, rounding.unwrap_or(Rounding::NearestEven));
-        let mut recipe = Recipe::scalar(operation);
-        recipe.components = ty.lanes;
-        recipe.operation.negate_addend = inst.opcode == "sub";
-        recipe.contractible = inst.opcode != "fma" && rounding.is_none();
-        for modifier in inst.modifiers {
-            recipe = match *modifier {
-                ".ftz" => recipe.with(Effect::Flush),
-                ".sat" => recipe.with(Effect::Saturate),
-                _ => recipe,
-            };
-        }
-        Some(recipe)
+        found.map(|instruction| instruction.recipe).map_err(|finding| self.refuse(inst).help(finding.message))
     }
 
     /// fma, mad, add, sub, mul.
     pub(super) fn multiply_add(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
-        let recipe = self.recipe(inst).ok_or_else(|| self.refuse(inst))?;
+        let recipe = self.recipe(inst)?;
         let operation = recipe.operation;
         let arity = operation.op.arity();
         if inst.operands.len() != arity + 1 {
             let (given, spelling) = (inst.operands.len(), &inst.spelling);
-            return Err(self.nonsense(format!("`{spelling}` takes {} operands, not {given}", arity + 1)));
+            return Err(self.malformed(format!("`{spelling}` takes {} operands, not {given}", arity + 1)));
         }
         let of = |format: Format| Type {
-            kind: Kind::Float(format),
+            kind: ScalarKind::Float(format),
             bits: format.width() * recipe.components,
-            lanes: recipe.components,
+            components: recipe.components,
         };
         let mut values = Vec::new();
         for index in 0..arity {
@@ -84,29 +46,31 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         self.by_component(d, ty, &values, |body, d, values| {
             let mut args = [Operand::ZERO; 3];
             args[..values.len()].copy_from_slice(values);
-            if !inst.has(".relu") {
-                body.emit(Op::Float { d, operation, contractible, args });
-                return Ok(());
-            }
-            let sum = body.fresh(Width::holding(operation.format.width()));
-            body.emit_always(Op::Float { d: sum, operation, contractible, args });
-            body.rectify(d, operation.format, Operand::Reg(sum));
+            body.emit(Op::Float { d, operation, contractible, args });
             Ok(())
         })
     }
 
-    /// Negative becomes +0, NaN the canonical one.
-    pub(super) fn rectify(&mut self, d: Reg, format: Format, a: Operand) {
-        let b = Operand::ZERO;
-        self.emit(Op::MinMax { d, max: true, format, flush: false, nan: true, xorsign_abs: false, a, b });
-    }
-
-    /// abs, neg, min, max.
-    pub(super) fn sign_and_extrema(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+    /// abs, neg.
+    pub(super) fn sign(&mut self, inst: &Inst<'m, 'a>, negate: bool) -> Result<()> {
         let ty = self.type_of(inst)?;
         let Some(format) = ty.format() else { return Err(self.refuse(inst)) };
-        // `.abs` alone takes three operands; the documents do not say whose sign the result has.
-        if inst.has(".abs") != inst.has(".xorsign") {
+        let flush = self.flushes(inst, ty);
+        let d = self.exact(self.operand_at(inst, 0)?, ty)?;
+        let a = self.value_at(inst, 1, ty)?;
+        self.by_component(d, ty, &[a], |body, d, values| {
+            body.emit(Op::Sign { d, negate, format, flush, a: values[0] });
+            Ok(())
+        })
+    }
+
+    /// min, max of two or three operands.
+    pub(super) fn min_max(&mut self, inst: &Inst<'m, 'a>, max: bool) -> Result<()> {
+        let ty = self.type_of(inst)?;
+        let Some(format) = ty.format() else { return Err(self.refuse(inst)) };
+        // `.abs` alone takes three operands; the documents do not say whose sign the result has. `.relu` is not of
+        // the floating-point forms.
+        if inst.has(".abs") != inst.has(".xorsign") || inst.has(".relu") {
             return Err(self.refuse(inst));
         }
         let flush = self.flushes(inst, ty);
@@ -115,48 +79,41 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         for index in 1..inst.operands.len() {
             values.push(self.value_at(inst, index, ty)?);
         }
-        let one = matches!(inst.opcode, "abs" | "neg");
-        if values.is_empty() || one != (values.len() == 1) || values.len() > 3 {
-            return Err(self.nonsense(format!("`{}` with {} operands", inst.spelling, inst.operands.len())));
-        }
-        let (max, nan, xorsign_abs) = (inst.opcode == "max", inst.has(".NaN"), inst.has(".xorsign"));
-        let negate = inst.opcode == "neg";
+        let (nan, xorsign_abs) = (inst.has(".NaN"), inst.has(".xorsign"));
         let width = ty.component().width();
         self.by_component(d, ty, &values, |body, d, values| {
             match *values {
-                [a] => body.emit(Op::Sign { d, negate, format, flush, a }),
-                [a, b] => body.emit(Op::MinMax { d, max, format, flush, nan, xorsign_abs, a, b }),
                 [a, b, c] => {
                     let first = body.fresh(width);
                     body.emit_always(Op::MinMax { d: first, max, format, flush, nan, xorsign_abs, a, b });
                     body.emit(Op::MinMax { d, max, format, flush, nan, xorsign_abs, a: first.into(), b: c });
                 }
-                _ => {}
+                _ => body.emit(Op::MinMax { d, max, format, flush, nan, xorsign_abs, a: values[0], b: values[1] }),
             }
             Ok(())
         })
     }
 
     /// div, rcp, sqrt: rounded as they say, or approximate.
-    pub(super) fn quotient(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+    pub(super) fn quotient(&mut self, inst: &Inst<'m, 'a>, function: Function) -> Result<()> {
         let ty = self.type_of(inst)?;
         let approximate = inst.has(".approx") || inst.has(".full");
         // Up to PTX 1.3 the single-precision forms without a modifier are approximate, the double-precision ones not.
-        let old_approximate = inst.rounding().is_none() && ty.kind == Kind::Float(Format::F32);
+        let old_approximate = inst.rounding().is_none() && ty.kind == ScalarKind::Float(Format::F32);
         if approximate || old_approximate {
-            return self.approximate(inst);
+            return self.approximate(inst, function);
         }
-        let (Some(format), 1) = (ty.format(), ty.lanes) else { return Err(self.refuse(inst)) };
+        let (Some(format), 1) = (ty.format(), ty.components) else { return Err(self.refuse(inst)) };
         let rounding = inst.rounding().unwrap_or(Rounding::NearestEven);
         let flush = self.flushes(inst, ty);
         let a = self.value_at(inst, 1, ty)?;
-        let op = match inst.opcode {
-            "div" => {
+        let op = match function {
+            Function::Divide => {
                 let b = self.value_at(inst, 2, ty)?;
                 let d = self.exact(self.operand_at(inst, 0)?, ty)?;
                 Op::Divide { d, format, rounding, flush, a, b }
             }
-            "rcp" => {
+            Function::Reciprocal => {
                 let d = self.exact(self.operand_at(inst, 0)?, ty)?;
                 Op::Divide { d, format, rounding, flush, a: Operand::Imm(format.one()), b: a }
             }
@@ -169,19 +126,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         Ok(())
     }
 
-    pub(super) fn approximate(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+    pub(super) fn approximate(&mut self, inst: &Inst<'m, 'a>, function: Function) -> Result<()> {
         let ty = self.type_of(inst)?;
-        let function = match inst.opcode {
-            "div" => Function::Divide,
-            "rcp" => Function::Reciprocal,
-            "sqrt" => Function::SquareRoot,
-            "rsqrt" => Function::ReciprocalSquareRoot,
-            "sin" => Function::Sin,
-            "cos" => Function::Cos,
-            "lg2" => Function::Log2,
-            "ex2" => Function::Exp2,
-            _ => Function::Tanh,
-        };
         let Some(format) = ty.format() else { return Err(self.refuse(inst)) };
         // Up to PTX 1.3 the forms without a modifier flush.
         let flush =

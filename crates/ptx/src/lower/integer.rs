@@ -1,9 +1,10 @@
 //! Integers, bits, comparisons, selections.
 
 use super::statement::Inst;
-use super::types::{Kind, Type};
 use super::{Body, Result};
 use crate::ast::Operand as Written;
+use crate::opcodes::IntegerOp;
+use crate::types::{ScalarKind, Type};
 use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, PermuteMode, Reg, Signedness, Width};
 
 const NONE: Operand = Operand::ZERO;
@@ -13,22 +14,23 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         self.emit(Op::Int { d, op, width, args });
     }
 
-    /// add, sub, mul, mad and their carry forms.
-    pub(super) fn integer(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+    /// The type of integer arithmetic; only `.s32` saturates.
+    fn arithmetic_type(&self, inst: &Inst<'m, 'a>) -> Result<Type> {
         let ty = self.type_of(inst)?;
         let clamps = !inst.has(".sat") || (ty.is_signed() && ty.bits == 32);
-        if ty.bits < 16 || !ty.is_integer() || !clamps {
-            return Err(self.refuse(inst));
+        if ty.bits < 16 || !ty.is_integer() || !clamps { Err(self.refuse(inst)) } else { Ok(ty) }
+    }
+
+    /// add, sub and their carry forms.
+    pub(super) fn integer_sum(&mut self, inst: &Inst<'m, 'a>, subtract: bool, carries: bool) -> Result<()> {
+        let ty = self.arithmetic_type(inst)?;
+        if ty.components > 1 {
+            if subtract || carries {
+                return Err(self.refuse(inst));
+            }
+            return self.packed_integers(inst, ty, IntOp::Add);
         }
-        if ty.lanes > 1 {
-            return self.packed_integers(inst, ty);
-        }
-        let (carries, sets) = (matches!(inst.opcode, "addc" | "subc" | "madc"), inst.has(".cc"));
-        match inst.opcode {
-            "mul" | "mad" | "madc" | "mul24" | "mad24" => return self.product(inst, ty, carries, sets),
-            _ => {}
-        }
-        let subtract = matches!(inst.opcode, "sub" | "subc");
+        let sets = inst.has(".cc");
         let (a, b) = (self.value_at(inst, 1, ty)?, self.value_at(inst, 2, ty)?);
         let d = self.exact(self.operand_at(inst, 0)?, ty)?;
         if carries || sets {
@@ -46,14 +48,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     }
 
     /// `add.u16x2` and its like.
-    fn packed_integers(&mut self, inst: &Inst<'m, 'a>, ty: Type) -> Result<()> {
+    fn packed_integers(&mut self, inst: &Inst<'m, 'a>, ty: Type, op: IntOp) -> Result<()> {
         let (sign, width) = (ty.sign(), ty.component().width());
-        let op = match inst.opcode {
-            "add" => IntOp::Add,
-            "min" => IntOp::Min(sign),
-            "max" => IntOp::Max(sign),
-            _ => return Err(self.refuse(inst)),
-        };
         let relu = inst.has(".relu");
         if inst.modifiers.len() > 1 + usize::from(relu && op != IntOp::Add && sign == Signedness::Signed) {
             return Err(self.refuse(inst));
@@ -78,47 +74,54 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         self.emit(Op::Carry { d, out: sets.then_some(flag), subtract, carry, a, b });
     }
 
-    /// mul, mad, with .lo, .hi, .wide; the 24-bit ones take the low 24 bits of each factor.
-    fn product(&mut self, inst: &Inst<'m, 'a>, ty: Type, carries: bool, sets: bool) -> Result<()> {
+    /// The 24-bit mul and mad, of the low 24 bits of each factor.
+    pub(super) fn product_of_24_bits(&mut self, inst: &Inst<'m, 'a>, adds: bool) -> Result<()> {
+        let ty = self.arithmetic_type(inst)?;
         let (width, sign) = (ty.width(), ty.sign());
-        let mut a = self.value_at(inst, 1, ty)?;
-        let mut b = self.value_at(inst, 2, ty)?;
-        let adds = inst.opcode.starts_with("mad");
-        let wide = inst.has(".wide");
-        let result = if wide { Type { bits: ty.bits * 2, ..ty } } else { ty };
-        if wide && ty.bits > 32 {
+        if ty.components > 1 || width != Width::B32 {
             return Err(self.refuse(inst));
         }
+        let mut factors = [self.value_at(inst, 1, ty)?, self.value_at(inst, 2, ty)?];
+        let c = if adds { Some(self.value_at(inst, 3, ty)?) } else { None };
+        let d = self.exact(self.operand_at(inst, 0)?, ty)?;
+        for factor in &mut factors {
+            let args = [*factor, Operand::Imm(0), Operand::Imm(24)];
+            *factor = Operand::Reg(self.int(IntOp::FieldExtract(sign), width, args));
+        }
+        let [a, b] = factors;
+        let product = if inst.has(".hi") {
+            // Bits 16 to 47 of the 48.
+            let whole = self.int(IntOp::MulWide(sign), width, [a, b, NONE]);
+            let shifted = self.int(IntOp::Shr(sign), Width::B64, [whole.into(), Operand::Imm(16), NONE]);
+            let low = self.fresh(Width::B32);
+            self.emit_always(Op::Extract { d: low, a: shifted.into(), width: Width::B64, shift: 0 });
+            low
+        } else {
+            self.int(IntOp::Mul, width, [a, b, NONE])
+        };
+        match c {
+            Some(c) => {
+                let op = if inst.has(".sat") { IntOp::AddSat } else { IntOp::Add };
+                self.emit_int(d, op, width, [product.into(), c, NONE, NONE]);
+            }
+            None => self.emit(Op::Move { d, a: product.into() }),
+        }
+        Ok(())
+    }
+
+    /// mul, mad, with .lo, .hi, .wide.
+    pub(super) fn product(&mut self, inst: &Inst<'m, 'a>, adds: bool, carries: bool) -> Result<()> {
+        let ty = self.arithmetic_type(inst)?;
+        let (width, sign, sets) = (ty.width(), ty.sign(), inst.has(".cc"));
+        let wide = inst.has(".wide");
+        if ty.components > 1 || wide && ty.bits > 32 {
+            return Err(self.refuse(inst));
+        }
+        let (a, b) = (self.value_at(inst, 1, ty)?, self.value_at(inst, 2, ty)?);
+        let result = if wide { Type { bits: ty.bits * 2, ..ty } } else { ty };
         let c = if adds { Some(self.value_at(inst, 3, result)?) } else { None };
         let d = self.exact(self.operand_at(inst, 0)?, result)?;
         let high = inst.has(".hi");
-        if inst.opcode.ends_with("24") {
-            if width != Width::B32 {
-                return Err(self.refuse(inst));
-            }
-            for factor in [&mut a, &mut b] {
-                let args = [*factor, Operand::Imm(0), Operand::Imm(24)];
-                *factor = Operand::Reg(self.int(IntOp::FieldExtract(sign), width, args));
-            }
-            let product = if high {
-                // Bits 16 to 47 of the 48.
-                let whole = self.int(IntOp::MulWide(sign), width, [a, b, NONE]);
-                let shifted = self.int(IntOp::Shr(sign), Width::B64, [whole.into(), Operand::Imm(16), NONE]);
-                let low = self.fresh(Width::B32);
-                self.emit_always(Op::Extract { d: low, a: shifted.into(), width: Width::B64, shift: 0 });
-                low
-            } else {
-                self.int(IntOp::Mul, width, [a, b, NONE])
-            };
-            match c {
-                Some(c) => {
-                    let op = if inst.has(".sat") { IntOp::AddSat } else { IntOp::Add };
-                    self.emit_int(d, op, width, [product.into(), c, NONE, NONE]);
-                }
-                None => self.emit(Op::Move { d, a: product.into() }),
-            }
-            return Ok(());
-        }
         let Some(c) = c else {
             let op = if wide {
                 IntOp::MulWide(sign)
@@ -145,51 +148,52 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         Ok(())
     }
 
-    /// Everything else on integers and bits.
-    pub(super) fn bits(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+    /// What is one operation on integers or bits.
+    pub(super) fn integer(&mut self, inst: &Inst<'m, 'a>, op: IntegerOp) -> Result<()> {
         let ty = self.type_of(inst)?;
-        if ty.lanes != 1 {
-            return self.packed_integers(inst, ty);
+        let (width, sign) = (ty.width(), ty.sign());
+        if ty.components != 1 {
+            let sign = ty.sign();
+            return match op {
+                IntegerOp::Min => self.packed_integers(inst, ty, IntOp::Min(sign)),
+                IntegerOp::Max => self.packed_integers(inst, ty, IntOp::Max(sign)),
+                _ => Err(self.refuse(inst)),
+            };
         }
-        if ty.bits < 16 && ty.kind != Kind::Pred {
+        if ty.bits < 16 && ty.kind != ScalarKind::Pred {
             return Err(self.refuse(inst));
         }
-        let (width, sign) = (ty.width(), ty.sign());
         let u32 = Type::U32;
-        let result_is_32 = matches!(inst.opcode, "clz" | "popc" | "bfind");
-        let (op, types): (IntOp, Vec<Type>) = match inst.opcode {
-            "div" => (IntOp::Div(sign), vec![ty; 2]),
-            "rem" => (IntOp::Rem(sign), vec![ty; 2]),
-            "min" => (IntOp::Min(sign), vec![ty; 2]),
-            "max" => (IntOp::Max(sign), vec![ty; 2]),
-            "abs" => (IntOp::Abs, vec![ty]),
-            "neg" => (IntOp::Neg, vec![ty]),
-            "sad" => (IntOp::AbsDiff(sign), vec![ty; 3]),
-            "and" => (IntOp::And, vec![ty; 2]),
-            "or" => (IntOp::Or, vec![ty; 2]),
-            "xor" => (IntOp::Xor, vec![ty; 2]),
-            "not" => (IntOp::Not, vec![ty]),
-            "cnot" => (IntOp::IsZero, vec![ty]),
-            "shl" => (IntOp::Shl, vec![ty, u32]),
-            "shr" => (IntOp::Shr(sign), vec![ty, u32]),
-            "clz" => (IntOp::LeadingZeros, vec![ty]),
-            "popc" => (IntOp::PopCount, vec![ty]),
-            "brev" => (IntOp::Reverse, vec![ty]),
-            "bfind" => (IntOp::FindHighest { sign, shift: inst.has(".shiftamt") }, vec![ty]),
-            "bfe" => (IntOp::FieldExtract(sign), vec![ty, u32, u32]),
-            "bfi" => (IntOp::FieldInsert, vec![ty, ty, u32, u32]),
-            "prmt" => (self.permute_mode(inst)?, vec![ty; 3]),
-            "shf" => {
+        let (op, types): (IntOp, Vec<Type>) = match op {
+            IntegerOp::Divide => (IntOp::Div(sign), vec![ty; 2]),
+            IntegerOp::Remainder => (IntOp::Rem(sign), vec![ty; 2]),
+            IntegerOp::Min => (IntOp::Min(sign), vec![ty; 2]),
+            IntegerOp::Max => (IntOp::Max(sign), vec![ty; 2]),
+            IntegerOp::Abs => (IntOp::Abs, vec![ty]),
+            IntegerOp::Negate => (IntOp::Neg, vec![ty]),
+            IntegerOp::SumOfDifference => (IntOp::AbsDiff(sign), vec![ty; 3]),
+            IntegerOp::And => (IntOp::And, vec![ty; 2]),
+            IntegerOp::Or => (IntOp::Or, vec![ty; 2]),
+            IntegerOp::Xor => (IntOp::Xor, vec![ty; 2]),
+            IntegerOp::Not => (IntOp::Not, vec![ty]),
+            IntegerOp::LogicalNot => (IntOp::IsZero, vec![ty]),
+            IntegerOp::ShiftLeft => (IntOp::Shl, vec![ty, u32]),
+            IntegerOp::ShiftRight => (IntOp::Shr(sign), vec![ty, u32]),
+            IntegerOp::FunnelShift => {
                 let (left, clamp) = (inst.has(".l"), inst.has(".clamp"));
                 (IntOp::Funnel { left, clamp }, vec![ty, ty, u32])
             }
-            "lop3" => return self.lop3(inst, ty),
-            "fns" => (IntOp::FindNth, vec![u32; 3]),
-            "bmsk" => (IntOp::Mask { clamp: inst.has(".clamp") }, vec![u32; 2]),
-            "szext" => return self.szext(inst, ty),
-            "dp4a" | "dp2a" => return self.dot(inst),
-            _ => return Err(self.refuse(inst)),
+            IntegerOp::LeadingZeros => (IntOp::LeadingZeros, vec![ty]),
+            IntegerOp::PopCount => (IntOp::PopCount, vec![ty]),
+            IntegerOp::Reverse => (IntOp::Reverse, vec![ty]),
+            IntegerOp::FindHighest => (IntOp::FindHighest { sign, shift: inst.has(".shiftamt") }, vec![ty]),
+            IntegerOp::FindNth => (IntOp::FindNth, vec![u32; 3]),
+            IntegerOp::FieldExtract => (IntOp::FieldExtract(sign), vec![ty, u32, u32]),
+            IntegerOp::FieldInsert => (IntOp::FieldInsert, vec![ty, ty, u32, u32]),
+            IntegerOp::Permute => (Self::permute_mode(inst), vec![ty; 3]),
+            IntegerOp::Mask => (IntOp::Mask { clamp: inst.has(".clamp") }, vec![u32; 2]),
         };
+        let result_is_32 = matches!(op, IntOp::LeadingZeros | IntOp::PopCount | IntOp::FindHighest { .. });
         if !op.takes(width) || inst.operands.len() != types.len() + 1 {
             return Err(self.refuse(inst));
         }
@@ -209,7 +213,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         Ok(())
     }
 
-    fn permute_mode(&self, inst: &Inst<'m, 'a>) -> Result<IntOp> {
+    fn permute_mode(inst: &Inst<'m, 'a>) -> IntOp {
         let mode = inst.modifiers.iter().find_map(|modifier| match *modifier {
             ".f4e" => Some(PermuteMode::F4e),
             ".b4e" => Some(PermuteMode::B4e),
@@ -219,11 +223,12 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             ".rc16" => Some(PermuteMode::Rc16),
             _ => None,
         });
-        Ok(mode.map_or(IntOp::Permute, IntOp::PermuteMode))
+        mode.map_or(IntOp::Permute, IntOp::PermuteMode)
     }
 
     /// `lop3.b32 d, a, b, c, table` and `lop3.or.b32 d|p, a, b, c, table, q`, where p = (d ≠ 0) or q.
-    fn lop3(&mut self, inst: &Inst<'m, 'a>, ty: Type) -> Result<()> {
+    pub(super) fn lop3(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        let ty = self.type_of(inst)?;
         let join = Self::join(inst);
         if ty.width() != Width::B32 || inst.operands.len() != 5 + usize::from(join.is_some()) {
             return Err(self.refuse(inst));
@@ -233,7 +238,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             *arg = self.value_at(inst, index + 1, ty)?;
         }
         let Operand::Imm(table) = self.value_at(inst, 4, Type::U32)? else {
-            return Err(self.nonsense("the table of lop3 must be a constant"));
+            return Err(self.malformed("the table of lop3 must be a constant"));
         };
         let op = IntOp::Logic3(table as u8);
         let Some(join) = join else {
@@ -255,7 +260,11 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     }
 
     /// Sign or zero extension from a place: a field of that many bits.
-    fn szext(&mut self, inst: &Inst<'m, 'a>, ty: Type) -> Result<()> {
+    pub(super) fn szext(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        let ty = self.type_of(inst)?;
+        if ty.width() != Width::B32 || ty.components != 1 {
+            return Err(self.refuse(inst));
+        }
         let (a, b) = (self.value_at(inst, 1, ty)?, self.value_at(inst, 2, Type::U32)?);
         let d = self.exact(self.operand_at(inst, 0)?, ty)?;
         let count = if inst.has(".wrap") {
@@ -267,14 +276,14 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         Ok(())
     }
 
-    fn dot(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+    pub(super) fn dot(&mut self, inst: &Inst<'m, 'a>, of_bytes: bool) -> Result<()> {
         let [first, second] = inst.types[..] else { return Err(self.refuse(inst)) };
         let mut args = [NONE; 4];
         for (index, arg) in args.iter_mut().enumerate().take(3) {
             *arg = self.value_at(inst, index + 1, Type::B32)?;
         }
         let d = self.exact(self.operand_at(inst, 0)?, Type::B32)?;
-        let op = if inst.opcode == "dp4a" {
+        let op = if of_bytes {
             IntOp::DotProduct4(first.sign(), second.sign())
         } else {
             IntOp::DotProduct2 { a: first.sign(), b: second.sign(), high: inst.has(".hi") }
@@ -311,9 +320,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         });
         let Some((comparison, unsigned)) = found else { return Err(self.refuse(inst)) };
         let comparand = match ty.kind {
-            Kind::Float(format) if ty.lanes == 1 => Comparand::Float(format, self.flushes(inst, ty)),
-            Kind::Signed if !unsigned => Comparand::Signed(ty.width()),
-            Kind::Float(_) | Kind::Pred => return Err(self.refuse(inst)),
+            ScalarKind::Float(format) if ty.components == 1 => Comparand::Float(format, self.flushes(inst, ty)),
+            ScalarKind::Signed if !unsigned => Comparand::Signed(ty.width()),
+            ScalarKind::Float(_) | ScalarKind::Pred => return Err(self.refuse(inst)),
             _ => Comparand::Unsigned(ty.width()),
         };
         if ty.bits < 16 {
@@ -364,7 +373,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
 
     pub(super) fn setp(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
         let ty = self.type_of(inst)?;
-        if ty.lanes == 2 {
+        if ty.components == 2 {
             return self.setp_packed(inst, ty);
         }
         let (p, q) = self.pair(self.operand_at(inst, 0)?);
@@ -410,7 +419,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     /// A comparison as a number: all ones (1.0 for a float) or zero.
     pub(super) fn set(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
         let [to, from] = inst.types[..] else { return Err(self.refuse(inst)) };
-        if to.bits < 16 || to.lanes != from.lanes {
+        if to.bits < 16 || to.components != from.components {
             return Err(self.refuse(inst));
         }
         let args = [self.value_at(inst, 1, from)?, self.value_at(inst, 2, from)?];
@@ -439,7 +448,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let (a, b) = (self.value_at(inst, 1, ty)?, self.value_at(inst, 2, ty)?);
         let c = self.value_at(inst, 3, by)?;
         let of = match by.kind {
-            Kind::Float(format) => Comparand::Float(format, self.flushes(inst, by)),
+            ScalarKind::Float(format) => Comparand::Float(format, self.flushes(inst, by)),
             _ => Comparand::Signed(by.width()),
         };
         let p = self.fresh(Width::Pred);

@@ -2,25 +2,22 @@
 
 use super::operand::Address;
 use super::statement::Inst;
-use super::types::{Kind, Type};
 use super::{Body, Result};
+use crate::opcodes::space_name;
+use crate::types::{ScalarKind, Type};
 use roundonce_arith::{ArithOp, Format, Operation, Rounding};
 use roundonce_ir::{AtomicKind, IntOp, Op, Operand, Scalar, Space, Width};
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
     /// The space that a modifier names, otherwise the name's, otherwise any.
     fn space(&self, inst: &Inst<'m, 'a>, implied: Option<Space>) -> Space {
-        let written = inst.modifiers.iter().find_map(|modifier| {
-            let name = modifier.split("::").next().unwrap_or(modifier);
-            let name = name.split('[').next().unwrap_or(name);
-            match name {
-                ".global" => Some(Space::Global),
-                ".shared" => Some(Space::Shared),
-                ".const" => Some(Space::Const),
-                ".local" => Some(Space::Local),
-                ".param" => Some(Space::Param),
-                _ => None,
-            }
+        let written = inst.modifiers.iter().find_map(|modifier| match space_name(modifier)? {
+            ".global" => Some(Space::Global),
+            ".shared" => Some(Space::Shared),
+            ".const" => Some(Space::Const),
+            ".local" => Some(Space::Local),
+            ".param" => Some(Space::Param),
+            _ => None,
         });
         match (written, implied) {
             // A call's structure is kept in local memory.
@@ -29,12 +26,11 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             (Some(Space::Param), None) if !self.calls.is_empty() => Space::Local,
             (Some(space), _) => space,
             (None, Some(space)) => space,
-            (None, None) if inst.opcode == "ldu" => Space::Global,
             (None, None) => Space::Generic,
         }
     }
 
-    pub(super) fn load(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+    pub(super) fn load(&mut self, inst: &Inst<'m, 'a>, is_global: bool) -> Result<()> {
         let ty = self.type_of(inst)?;
         if ty.bits < 8 {
             return Err(self.refuse(inst));
@@ -50,7 +46,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             }
             Address::Memory { base, offset, space } => (base, offset, space),
         };
-        let space = self.space(inst, implied);
+        let space = self.space(inst, implied.or(is_global.then_some(Space::Global)));
         let mut d = Vec::new();
         for written in &parts {
             let discard = matches!(written.kind, crate::ast::OperandKind::Discard);
@@ -91,7 +87,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             self.emit_always(Op::Extract { d: low, a: base, width: Width::B64, shift: 0 });
             return Ok(low.into());
         }
-        Err(self.nonsense(format!("an address of {} bits", has.bits())))
+        Err(self.malformed(format!("an address of {} bits", has.bits())))
     }
 
     /// A call's parameter, kept in a register.
@@ -159,10 +155,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     }
 
     /// atom, red.
-    pub(super) fn atomic(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+    pub(super) fn atomic(&mut self, inst: &Inst<'m, 'a>, returns: bool) -> Result<()> {
         let ty = self.type_of(inst)?;
-        let reduces = inst.opcode == "red";
-        let at = usize::from(!reduces);
+        let at = usize::from(returns);
         let operation = inst.modifiers.iter().copied().find(|modifier| {
             [".and", ".or", ".xor", ".cas", ".exch", ".add", ".inc", ".dec", ".min", ".max"].contains(modifier)
         });
@@ -175,18 +170,18 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let space = self.space(inst, space);
         let sign = ty.sign();
         let kind = match (operation, ty.kind) {
-            (Some(".add"), Kind::Float(format)) => {
+            (Some(".add"), ScalarKind::Float(format)) => {
                 let mut operation = Operation::new(ArithOp::Add, format, Rounding::NearestEven);
                 // PTX atom: `.add.f32` on global memory flushes subnormals; shared memory never does.
                 operation.flush = format == Format::F32;
-                AtomicKind::Float { operation, lanes: ty.lanes }
+                AtomicKind::Float { operation, lanes: ty.components }
             }
-            (Some(name @ (".min" | ".max")), Kind::Float(format)) => {
-                AtomicKind::FloatMinMax { max: name == ".max", format, lanes: ty.lanes }
+            (Some(name @ (".min" | ".max")), ScalarKind::Float(format)) => {
+                AtomicKind::FloatMinMax { max: name == ".max", format, lanes: ty.components }
             }
             (Some(".exch"), _) => AtomicKind::Exchange,
             (Some(".cas"), _) => AtomicKind::CompareAndSwap,
-            (_, Kind::Float(_) | Kind::Pred) => return Err(self.refuse(inst)),
+            (_, ScalarKind::Float(_) | ScalarKind::Pred) => return Err(self.refuse(inst)),
             (Some(".add"), _) => AtomicKind::Int(IntOp::Add),
             (Some(".and"), _) => AtomicKind::Int(IntOp::And),
             (Some(".or"), _) => AtomicKind::Int(IntOp::Or),
@@ -204,10 +199,10 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         for written in self.parts(self.operand_at(inst, at + 1)?) {
             steps.push((self.value(&written, ty)?, None));
         }
-        if !reduces {
+        if returns {
             let written = self.parts(self.operand_at(inst, 0)?);
             if written.len() != steps.len() {
-                return Err(self.nonsense("the operands have different numbers of components"));
+                return Err(self.malformed("the operands have different numbers of components"));
             }
             for ((_, d), written) in steps.iter_mut().zip(&written) {
                 *d = Some(self.exact(written, ty)?);

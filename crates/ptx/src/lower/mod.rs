@@ -4,8 +4,8 @@
 //! (textures, matrix instructions, indirect calls, recursion) is a finding that names it and its place, given before
 //! anything runs.
 //!
-//! Reading order: `types` (what a modifier says), this file (modules, functions, scopes), `statement` (operands and
-//! the table of opcodes), then one file a family.
+//! Reading order: this file (modules, functions, scopes), `statement` (one instruction by its opcode's row), `operand`,
+//! then one file a family.
 
 mod control;
 mod convert;
@@ -13,30 +13,28 @@ mod copy;
 mod float;
 mod integer;
 mod memory;
-mod modifiers;
 mod module;
 mod operand;
 mod statement;
-mod types;
 mod warp;
 
 use crate::ast::{Function, Instruction, Module, Space, Statement, Variable, Variables};
+use crate::types::Type;
 use roundonce_ir::{Block, Guard, Instruction as Step, Kernel, Op, Program, Reg, SourceLoc, Terminator, Width};
 use roundonce_isa::{Finding, Version};
 use std::collections::HashMap;
-use types::Type;
 
 type Result<T> = core::result::Result<T, Finding>;
 
 /// A construct that cannot be run.
 pub const UNSUPPORTED: &str = "PTX0100";
-/// A name, an operand or a type that makes no sense where it stands.
-const MEANINGLESS: &str = "PTX0101";
+/// A name, an operand or a type that does not fit where it stands.
+const MALFORMED: &str = "PTX0101";
 
 /// Lowers a kernel, or every kernel where none is named.
 ///
 /// # Errors
-/// Everything in the way: `PTX0100` for a construct that cannot be run, `PTX0101` for what makes no sense.
+/// Everything in the way: `PTX0100` for a construct that cannot be run, `PTX0101` for what is malformed.
 ///
 /// ```
 /// let text = ".version 7.0\n.target sm_70\n.address_size 64\n.entry k () { exit; }";
@@ -62,7 +60,7 @@ pub fn lower(module: &Module, entry: Option<&str>) -> core::result::Result<Progr
     program.verify().map_err(|invalid| {
         let start = lowering.line_starts.get(invalid.line.saturating_sub(1) as usize).copied().unwrap_or(0);
         let message = format!("the operands do not fit the instruction: {}", invalid.message);
-        vec![Finding::error(MEANINGLESS, roundonce_isa::Location::Span { start, end: start }, message)]
+        vec![Finding::error(MALFORMED, roundonce_isa::Location::Span { start, end: start }, message)]
     })?;
     Ok(program)
 }
@@ -76,7 +74,7 @@ enum Entity<'a> {
     Vector(Vec<Reg>),
     /// A parameter of the kernel: its place in the parameter block.
     Param(u32),
-    /// A parameter of a call: a register, as long as nobody takes its address.
+    /// A parameter of a call: a register, as long as its address is not taken.
     CallParam(Reg, Type),
     /// An address in local memory.
     Local(u32),
@@ -90,7 +88,7 @@ enum Entity<'a> {
     Targets(Vec<&'a str>),
 }
 
-/// A module on its way.
+/// A module being lowered.
 struct Lowering<'m, 'a> {
     module: &'m Module<'a>,
     program: Program,
@@ -123,10 +121,10 @@ struct Scope<'a> {
 struct Draft {
     instructions: Vec<Step>,
     terminator: Option<Terminator>,
-    place: u32,
+    loc: u32,
 }
 
-/// A kernel on its way.
+/// A kernel being lowered.
 struct Body<'l, 'm, 'a> {
     lowering: &'l Lowering<'m, 'a>,
     module: &'m Module<'a>,
@@ -135,17 +133,17 @@ struct Body<'l, 'm, 'a> {
     current: usize,
     /// From the function's names to those of the innermost braces.
     scopes: Vec<Scope<'a>>,
-    /// Where the shared variables of functions lie, by the place of their declarations.
+    /// The offsets of the shared variables of functions, by the positions of their declarations.
     shared: HashMap<u32, u32>,
     /// Where the shared variables begin whose size the launch gives.
     dynamic: HashMap<&'a str, u32>,
     /// The functions that are being inlined, the innermost last, and where each returns to.
     calls: Vec<(&'a str, usize)>,
     guard: Option<Guard>,
-    place: u32,
+    loc: u32,
     /// What the last `.loc` named: `saxpy.cu:7:12`.
     source: String,
-    /// Where the instruction at work stands.
+    /// The span of the current instruction.
     span: crate::ast::Span,
     /// The carry flag.
     carry: Reg,
@@ -170,7 +168,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
             dynamic: HashMap::new(),
             calls: Vec::new(),
             guard: None,
-            place: 0,
+            loc: 0,
             source: String::new(),
             span: function.span,
             carry,
@@ -198,7 +196,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             let (size, align) = self.size_of(variable)?;
             offset = aligned(offset, align);
             let ty = Type::of(variable.ty);
-            // A scalar's type may tell how a number is meant; a structure is bytes.
+            // A scalar's type may say how a number is meant; a structure is bytes.
             let scalar = ty.filter(|_| variable.dimensions.len == 0 && variable.lanes <= 1).and_then(Type::scalar);
             self.kernel.params.push(roundonce_ir::Param {
                 name: variable.name.to_owned(),
@@ -208,7 +206,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 passing: roundonce_ir::Passing::Any,
             });
             self.name(variable.name, Entity::Param(offset));
-            offset = offset.checked_add(size).ok_or_else(|| self.nonsense("the parameters are too large"))?;
+            offset = offset.checked_add(size).ok_or_else(|| self.malformed("the parameters are too large"))?;
         }
         self.kernel.param_bytes = offset;
         for directive in &function.directives {
@@ -232,7 +230,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                     let (size, align) = self.size_of(variable)?;
                     top = aligned(top, align);
                     self.shared.insert(variable.span.start, top);
-                    top = top.checked_add(size).ok_or_else(|| self.nonsense("too much shared memory"))?;
+                    top = top.checked_add(size).ok_or_else(|| self.malformed("too much shared memory"))?;
                 }
             }
         }
@@ -250,7 +248,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             self.kernel.blocks.push(Block {
                 instructions: draft.instructions,
                 terminator: draft.terminator.unwrap_or(Terminator::Exit),
-                loc: draft.place,
+                loc: draft.loc,
             });
         }
         self.kernel
@@ -306,32 +304,32 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     }
 
     fn new_block(&mut self) -> usize {
-        self.blocks.push(Draft { instructions: Vec::new(), terminator: None, place: 0 });
+        self.blocks.push(Draft { instructions: Vec::new(), terminator: None, loc: 0 });
         self.blocks.len() - 1
     }
 
     /// Ends the current block, if it has no end yet.
     fn end(&mut self, terminator: Terminator) {
-        let place = self.place;
+        let loc = self.loc;
         let block = &mut self.blocks[self.current];
         if block.terminator.is_none() {
             block.terminator = Some(terminator);
-            block.place = place;
+            block.loc = loc;
         }
     }
 
-    /// Goes on in another block; whoever comes from above falls into it.
+    /// Continues in another block; the current one falls through into it.
     fn start(&mut self, block: usize) {
         let draft = &mut self.blocks[self.current];
         if draft.terminator.is_none() {
-            (draft.terminator, draft.place) = (Some(Terminator::Jump(block)), 0);
+            (draft.terminator, draft.loc) = (Some(Terminator::Jump(block)), 0);
         }
         self.current = block;
     }
 
     /// Emits an operation under the guard.
     fn emit(&mut self, op: Op) {
-        let step = Step { op, guard: self.guard, loc: self.place };
+        let step = Step { op, guard: self.guard, loc: self.loc };
         self.blocks[self.current].instructions.push(step);
     }
 
@@ -343,18 +341,18 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         Finding::error(UNSUPPORTED, self.span.place(), format!("{what} cannot be run"))
     }
 
-    fn nonsense(&self, what: impl core::fmt::Display) -> Finding {
-        Finding::error(MEANINGLESS, self.span.place(), what.to_string())
+    fn malformed(&self, what: impl core::fmt::Display) -> Finding {
+        Finding::error(MALFORMED, self.span.place(), what.to_string())
     }
 
-    fn set_place(&mut self, instruction: &Instruction<'a>) {
+    fn set_loc(&mut self, instruction: &Instruction<'a>) {
         self.span = instruction.span;
         let line = self.lowering.line(instruction.span.start);
         // On one line, whatever white space the printer puts between the parts.
         let text = crate::print_instruction(self.module, instruction);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         self.kernel.source_locs.push(SourceLoc { line, text, source: self.source.clone() });
-        self.place = self.kernel.source_locs.len() as u32 - 1;
+        self.loc = self.kernel.source_locs.len() as u32 - 1;
     }
 
     /// Registers and variables declared inside a function.
@@ -424,7 +422,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
 
     fn local(&mut self, size: u32, align: u32) -> Result<u32> {
         let start = aligned(self.local_top, align);
-        self.local_top = start.checked_add(size).ok_or_else(|| self.nonsense("too much local memory"))?;
+        self.local_top = start.checked_add(size).ok_or_else(|| self.malformed("too much local memory"))?;
         self.kernel.local_bytes = self.kernel.local_bytes.max(self.local_top.next_multiple_of(8));
         Ok(start)
     }

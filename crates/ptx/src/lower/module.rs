@@ -1,9 +1,9 @@
 //! What a module declares outside its functions: variables with their first values, shared memory.
 
-use super::types::{Kind, Type};
-use super::{Entity, Lowering, MEANINGLESS, Result, UNSUPPORTED, aligned};
+use super::{Entity, Lowering, MALFORMED, Result, UNSUPPORTED, aligned};
 use crate::ast::{Item, Linkage, Module, Operand, OperandKind, Space, Variable};
 use crate::literal::evaluate;
+use crate::types::{ScalarKind, Type};
 use roundonce_ir::{Program, Relocation};
 use roundonce_isa::{Finding, Version};
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ const LARGEST: u64 = 1 << 31;
 
 /// Bytes and alignment of a variable.
 pub(super) fn size_of(module: &Module, variable: &Variable) -> Result<(u32, u32)> {
-    let nonsense = |message: String| Finding::error(MEANINGLESS, variable.span.place(), message);
+    let malformed = |message: String| Finding::error(MALFORMED, variable.span.place(), message);
     let element = match Type::of(variable.ty) {
         Some(ty) => ty.bytes(),
         None => {
@@ -45,7 +45,7 @@ pub(super) fn size_of(module: &Module, variable: &Variable) -> Result<(u32, u32)
         size = size.saturating_mul(given);
     }
     if size > LARGEST {
-        return Err(nonsense(format!("`{}` has {size} bytes: at most {LARGEST} can be", variable.name)));
+        return Err(malformed(format!("`{}` has {size} bytes: at most {LARGEST} can be", variable.name)));
     }
     let align = variable.align.unwrap_or(element * lanes).clamp(1, 1 << 16).next_power_of_two();
     Ok((size as u32, align))
@@ -210,12 +210,12 @@ impl<'m, 'a> Lowering<'m, 'a> {
         }
         let constant = evaluate(self.module, operand)?;
         let bits = match (ty.kind, ty.bits) {
-            (Kind::Float(_), 16) => constant.bits_as(".b16"),
+            (ScalarKind::Float(_), 16) => constant.bits_as(".b16"),
             _ => constant.bits_as(&ty.literal()),
         };
         let Some(bits) = bits else {
             let message = format!("the first value of `{}` does not fit its type `{}`", variable.name, variable.ty);
-            return Err(Finding::error(MEANINGLESS, operand.span.place(), message));
+            return Err(Finding::error(MALFORMED, operand.span.place(), message));
         };
         values.put(offset, &bits.to_le_bytes()[..bytes.min(8) as usize]);
         Ok(())

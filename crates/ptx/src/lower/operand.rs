@@ -1,9 +1,9 @@
 //! Operands: registers, constants, special registers, addresses.
 
-use super::types::{Kind, Type};
 use super::{Body, Entity, Result};
 use crate::ast::{Binary, Component, Operand as Written, OperandKind, Unary};
 use crate::literal::{Constant, evaluate};
+use crate::types::{ScalarKind, Type};
 use roundonce_ir::{IntOp, Op, Operand, Reg, Space, Special, Width};
 
 /// Where a load or a store goes.
@@ -27,16 +27,16 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     /// A constant, as bits of a type.
     fn constant(&self, written: &Written<'a>, ty: Type) -> Result<Operand> {
         let constant = evaluate(self.module, written)?;
-        if ty.kind == Kind::Pred {
+        if ty.kind == ScalarKind::Pred {
             return match constant {
                 Constant::Signed(value) => Ok(Operand::Imm((value != 0) as u64)),
                 Constant::Unsigned(value) => Ok(Operand::Imm((value != 0) as u64)),
-                _ => Err(self.nonsense("a floating constant is no predicate")),
+                _ => Err(self.malformed("a floating constant is no predicate")),
             };
         }
         match constant.bits_as(&ty.literal()) {
             Some(bits) => Ok(Operand::Imm(bits & ty.width().mask())),
-            None => Err(self.nonsense(format!("the constant does not fit the type `{}`", ty.literal()))),
+            None => Err(self.malformed(format!("the constant does not fit the type `{}`", ty.literal()))),
         }
     }
 
@@ -53,13 +53,13 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                     Some(Entity::Label(_) | Entity::Targets(_)) => {
                         Err(self.unsupported(format!("the address of label `{name}`")))
                     }
-                    Some(Entity::Vector(..)) => Err(self.nonsense(format!("`{name}` is a vector"))),
+                    Some(Entity::Vector(..)) => Err(self.malformed(format!("`{name}` is a vector"))),
                     Some(_) => self.address_of(name, ty),
                     None if self.lowering.functions.contains_key(name) => {
                         Err(self.unsupported(format!("the address of function `{name}`")))
                     }
                     None if name.starts_with('%') => Err(self.unsupported(format!("special register `{name}`"))),
-                    None => Err(self.nonsense(format!("`{name}` is not declared"))),
+                    None => Err(self.malformed(format!("`{name}` is not declared"))),
                 }
             }
             OperandKind::Component(name, component) => {
@@ -75,10 +75,10 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 };
                 match self.find(name) {
                     Some(Entity::Vector(regs)) if place < regs.len() => self.fitted(name, regs[place], ty, relaxed),
-                    _ => Err(self.nonsense(format!("`{name}` has no component `{}`", component.text()))),
+                    _ => Err(self.malformed(format!("`{name}` has no component `{}`", component.text()))),
                 }
             }
-            OperandKind::Unary(Unary::Not, inner) if ty.kind == Kind::Pred => {
+            OperandKind::Unary(Unary::Not, inner) if ty.kind == ScalarKind::Pred => {
                 let inner = *self.module.operand(inner);
                 let value = self.read(&inner, ty, false)?;
                 Ok(Operand::Reg(self.int(IntOp::Not, Width::Pred, [value, Operand::ZERO, Operand::ZERO])))
@@ -94,7 +94,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                         let op = if subtract { IntOp::Sub } else { IntOp::Add };
                         Ok(Operand::Reg(self.int(op, ty.width(), [base, more, Operand::ZERO])))
                     }
-                    _ => Err(self.nonsense("an operand is missing")),
+                    _ => Err(self.malformed("an operand is missing")),
                 }
             }
             OperandKind::Number(_)
@@ -118,7 +118,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             return Ok(Operand::Reg(d));
         }
         let (has, wants) = (has.bits(), wants.bits());
-        Err(self.nonsense(format!("`{name}` has {has} bits where {wants} are wanted")))
+        Err(self.malformed(format!("`{name}` has {has} bits where {wants} are wanted")))
     }
 
     /// An operand as a value of a type.
@@ -207,7 +207,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 }
                 Ok(Operand::Reg(d))
             }
-            _ => Err(self.nonsense(format!("`{name}` has no address"))),
+            _ => Err(self.malformed(format!("`{name}` has no address"))),
         }
     }
 
@@ -219,7 +219,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 _ => Err(self.unsupported("an address of several parts")),
             },
             OperandKind::Index(items) => {
-                // Elements of the declared type are not kept; nobody writes this but by hand.
+                // The element type is not kept; compilers do not write this.
                 let name = self.operands(items).first().and_then(Written::name).unwrap_or("?");
                 Err(self.unsupported(format!("an indexed address of `{name}`")))
             }
@@ -227,7 +227,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 if evaluate(self.module, written).is_err() =>
             {
                 let [left, right] = self.operands(items) else {
-                    return Err(self.nonsense("an operand is missing"));
+                    return Err(self.malformed("an operand is missing"));
                 };
                 let inner = self.address(left)?;
                 let more = match evaluate(self.module, right) {
@@ -243,7 +243,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                     (Address::Memory { base, offset, space }, None) if binary == Binary::Add => {
                         // `[x+%r]`
                         let width = self.address_width();
-                        let ty = Type { kind: Kind::Unsigned, bits: width.bits(), lanes: 1 };
+                        let ty = Type { kind: ScalarKind::Unsigned, bits: width.bits(), components: 1 };
                         let more = self.value(right, ty)?;
                         let sum = self.int(IntOp::Add, width, [base, more, Operand::ZERO]);
                         Ok(Address::Memory { base: Operand::Reg(sum), offset, space })
@@ -266,14 +266,14 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                     Ok(Address::Memory { base: Operand::Imm(offset.into()), offset: 0, space: Some(Space::Shared) })
                 }
                 Some(Entity::Global(_)) => {
-                    let ty = Type { kind: Kind::Unsigned, bits: self.address_width().bits(), lanes: 1 };
+                    let ty = Type { kind: ScalarKind::Unsigned, bits: self.address_width().bits(), components: 1 };
                     let base = self.address_of(name, ty)?;
                     Ok(Address::Memory { base, offset: 0, space: Some(Space::Global) })
                 }
-                _ => Err(self.nonsense(format!("`{name}` is no address"))),
+                _ => Err(self.malformed(format!("`{name}` is no address"))),
             },
             _ => {
-                let ty = Type { kind: Kind::Unsigned, bits: 64, lanes: 1 };
+                let ty = Type { kind: ScalarKind::Unsigned, bits: 64, components: 1 };
                 let base = self.constant(written, ty)?;
                 Ok(Address::Memory { base, offset: 0, space: None })
             }
@@ -303,7 +303,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             }
             _ => None,
         };
-        reg.ok_or_else(|| self.nonsense("the destination is no register"))
+        reg.ok_or_else(|| self.malformed("the destination is no register"))
     }
 
     /// A destination exactly as wide as a type.
@@ -313,7 +313,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             return Ok(reg);
         }
         let (has, wants) = (self.kernel.width(reg).bits(), ty.width().bits());
-        Err(self.nonsense(format!("the destination has {has} bits where {wants} are wanted")))
+        Err(self.malformed(format!("the destination has {has} bits where {wants} are wanted")))
     }
 
     /// `d|p`: both, or one alone.

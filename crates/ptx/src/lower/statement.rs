@@ -1,9 +1,9 @@
-//! Statements in order, and the table of opcodes.
+//! Statements in order; an instruction by its opcode's row.
 
-use super::modifiers;
-use super::types::{Kind, Type};
 use super::{Body, Entity, Result, Scope};
 use crate::ast::{Instruction, Operand as Written, Statement};
+use crate::opcodes::{self, Lowering, Opcode};
+use crate::types::{ScalarKind, Type};
 use roundonce_arith::{Format, Rounding};
 use roundonce_ir::{Guard, Op, Operand, Reg, Width};
 use roundonce_isa::Finding;
@@ -11,7 +11,8 @@ use roundonce_isa::Finding;
 /// An instruction as the families see it.
 #[derive(Clone, Debug)]
 pub(super) struct Inst<'m, 'a> {
-    pub(super) opcode: &'a str,
+    /// The opcode's row.
+    pub(super) row: &'static Opcode,
     pub(super) modifiers: &'m [&'a str],
     pub(super) operands: &'m [Written<'a>],
     /// The types among the modifiers, in order.
@@ -63,7 +64,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 }
                 Statement::Instruction(instruction) => {
                     if let Err(finding) = self.instruction(instruction) {
-                        // Everything in the way is told at once, but not without end.
+                        // Every finding is reported at once, up to a limit.
                         self.findings.push(finding);
                         if self.findings.len() >= 20 {
                             return Ok(());
@@ -110,37 +111,45 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     }
 
     fn instruction(&mut self, instruction: &'m Instruction<'a>) -> Result<()> {
-        self.set_place(instruction);
+        self.set_loc(instruction);
         let modifiers = self.module.modifiers(instruction.modifiers);
-        let inst = Inst {
-            opcode: instruction.opcode,
-            modifiers,
-            operands: self.operands(instruction.operands),
-            types: modifiers.iter().filter_map(|modifier| Type::of(modifier)).collect(),
-            spelling: instruction.spelling(self.module),
+        let spelling = instruction.spelling(self.module);
+        let Some(row) = opcodes::find(instruction.opcode) else {
+            return Err(self.unsupported(format!("`{spelling}`")).help("there is no such opcode"));
         };
-        self.allowed(&inst)?;
+        let types: Vec<Type> = modifiers.iter().filter_map(|modifier| Type::of(modifier)).collect();
+        let lowering = row.lowering(&types);
+        let inst = Inst { row, modifiers, operands: self.operands(instruction.operands), types, spelling };
+        self.allowed(&inst, lowering)?;
         self.guard = None;
         if let Some(guard) = instruction.guard(self.module) {
             let Operand::Reg(pred) = self.value(guard.predicate, Type::PRED)? else {
-                return Err(self.nonsense("the guard is a constant"));
+                return Err(self.malformed("the guard is a constant"));
             };
             self.guard = Some(Guard { pred: self.kept(&inst, pred), expected: !guard.negated });
         }
-        self.lower(&inst)
+        self.lower(&inst, lowering)
     }
 
     /// What would have to be guessed is refused.
-    fn allowed(&self, inst: &Inst<'m, 'a>) -> Result<()> {
-        if let Some(modifier) = modifiers::unknown(inst).filter(|_| !self.has_row(inst)) {
+    fn allowed(&self, inst: &Inst<'m, 'a>, lowering: Lowering) -> Result<()> {
+        // The modifiers of the multiply-add family are the forms'.
+        let by_form = lowering == Lowering::MultiplyAdd;
+        if let Some(modifier) = inst.row.unknown_modifier(inst.modifiers).filter(|_| !by_form) {
             return Err(self.unsupported(format!("`{}` (`{modifier}`)", inst.spelling)));
         }
+        let (least, most) = inst.row.operand_count();
+        let given = inst.operands.len();
+        if !by_form && !(least..=most).contains(&given) {
+            let shape = inst.row.operands;
+            return Err(self.malformed(format!("`{}` with {given} operands: expected `{shape}`", inst.spelling)));
+        }
         let wide = inst.types.iter().any(|ty| ty.bits > 64);
-        if wide && !matches!(inst.opcode, "mov" | "ld" | "st") {
+        if wide && !matches!(lowering, Lowering::Move | Lowering::Load { .. } | Lowering::Store) {
             return Err(self.refuse(inst));
         }
         // PTX 11.1 says that such values take half of their 64 bits, not which, nor what memory then holds.
-        if self.lowering.narrows_f64 && inst.types.iter().any(|ty| ty.kind == Kind::Float(Format::F64)) {
+        if self.lowering.narrows_f64 && inst.types.iter().any(|ty| ty.kind == ScalarKind::Float(Format::F64)) {
             return Err(self.unsupported(format!("`{}` under `.target map_f64_to_f32`", inst.spelling)));
         }
         Ok(())
@@ -163,73 +172,82 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         copy
     }
 
-    /// The opcode's family.
-    fn lower(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
-        let float = inst.types.first().is_some_and(|ty| ty.format().is_some());
-        match inst.opcode {
-            "fma" => self.multiply_add(inst),
-            "add" | "sub" | "mul" | "mad" if float => self.multiply_add(inst),
-            "abs" | "neg" | "min" | "max" if float => self.sign_and_extrema(inst),
-            "div" | "rcp" | "sqrt" if float => self.quotient(inst),
-            "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh" => self.approximate(inst),
-            "copysign" => self.copysign(inst),
-            "testp" => self.testp(inst),
-            "setp" => self.setp(inst),
-            "set" => self.set(inst),
-            "selp" => self.selp(inst),
-            "slct" => self.slct(inst),
-            "mov" => self.mov(inst),
-            "cvt" => self.cvt(inst),
-            "cvta" => self.cvta(inst),
-            "isspacep" => self.isspacep(inst),
-            "add" | "sub" | "mul" | "mad" | "mad24" | "mul24" | "addc" | "subc" | "madc" => self.integer(inst),
-            "div" | "rem" | "min" | "max" | "abs" | "neg" | "sad" | "and" | "or" | "xor" | "not" | "cnot" | "shl"
-            | "shr" | "shf" | "clz" | "popc" | "brev" | "bfind" | "bfe" | "bfi" | "prmt" | "lop3" | "dp4a" | "dp2a"
-            | "bmsk" | "fns" | "szext" => self.bits(inst),
-            "cp" => self.copy(inst),
-            // Opaque, and only a hint to whoever takes it.
-            "createpolicy" => {
+    fn lower(&mut self, inst: &Inst<'m, 'a>, lowering: Lowering) -> Result<()> {
+        match lowering {
+            Lowering::MultiplyAdd => self.multiply_add(inst),
+            Lowering::Sign { negate } => self.sign(inst, negate),
+            Lowering::MinMax { max } => self.min_max(inst, max),
+            Lowering::Quotient(function) => self.quotient(inst, function),
+            Lowering::Approximate(function) => self.approximate(inst, function),
+            Lowering::CopySign => self.copysign(inst),
+            Lowering::TestProperty => self.testp(inst),
+            Lowering::IntegerSum { subtract, carries } => self.integer_sum(inst, subtract, carries),
+            Lowering::IntegerProduct { adds, carries, of_24_bits: false } => self.product(inst, adds, carries),
+            Lowering::IntegerProduct { adds, of_24_bits: true, .. } => self.product_of_24_bits(inst, adds),
+            Lowering::Integer(op) => self.integer(inst, op),
+            Lowering::Logic3 => self.lop3(inst),
+            Lowering::SignExtend => self.szext(inst),
+            Lowering::DotProduct { of_bytes } => self.dot(inst, of_bytes),
+            Lowering::SetPredicate => self.setp(inst),
+            Lowering::Set => self.set(inst),
+            Lowering::Select => self.selp(inst),
+            Lowering::SelectBySign => self.slct(inst),
+            Lowering::Move => self.mov(inst),
+            Lowering::Convert => self.cvt(inst),
+            Lowering::ConvertAddress => self.cvta(inst),
+            Lowering::IsSpace => self.isspacep(inst),
+            Lowering::AsyncCopy => self.copy(inst),
+            // Opaque, and only a hint to the access that takes it.
+            Lowering::CreatePolicy => {
                 let d = self.exact(self.operand_at(inst, 0)?, Type::B64)?;
                 self.emit(Op::Move { d, a: Operand::ZERO });
                 Ok(())
             }
-            "ld" | "ldu" => self.load(inst),
-            "st" => self.store(inst),
-            "atom" | "red" => self.atomic(inst),
-            "bar" | "barrier" => self.barrier(inst),
-            "shfl" => self.shuffle(inst),
-            "vote" => self.vote(inst),
-            "match" => self.matching(inst),
-            "redux" => self.redux(inst),
-            "activemask" => {
-                let d = self.exact(self.operand_at(inst, 0)?, Type::B32)?;
-                self.emit(Op::ActiveMask { d });
-                Ok(())
-            }
-            "elect" => self.elect(inst),
-            "membar" | "fence" => {
+            Lowering::Load { is_global } => self.load(inst, is_global),
+            Lowering::Store => self.store(inst),
+            Lowering::Atomic { returns } => self.atomic(inst, returns),
+            Lowering::Barrier => self.barrier(inst),
+            Lowering::Fence => {
                 // Inside a block the engine is sequential; beyond it blocks must not run at the same time.
                 if !inst.has(".cta") && !inst.has(".proxy") {
                     self.emit(Op::Fence);
                 }
                 Ok(())
             }
-            "bra" | "brx" | "ret" | "exit" | "call" => self.jump(inst),
-            "trap" => {
+            Lowering::Shuffle => self.shuffle(inst),
+            Lowering::Vote => self.vote(inst),
+            Lowering::Match => self.matching(inst),
+            Lowering::Reduce => self.redux(inst),
+            Lowering::ActiveMask => {
+                let d = self.exact(self.operand_at(inst, 0)?, Type::B32)?;
+                self.emit(Op::ActiveMask { d });
+                Ok(())
+            }
+            Lowering::Elect => self.elect(inst),
+            Lowering::Branch => self.bra(inst),
+            Lowering::IndexedBranch => self.brx(inst),
+            Lowering::Return => {
+                self.ret();
+                Ok(())
+            }
+            Lowering::Exit => {
+                self.exit();
+                Ok(())
+            }
+            Lowering::Call => self.call(inst),
+            Lowering::Trap => {
                 self.emit(Op::Trap { message: "the kernel trapped".to_owned() });
                 Ok(())
             }
-            // Hints, and what a debugger would do.
-            "nanosleep" | "pmevent" | "brkpt" | "prefetch" | "prefetchu" | "discard" | "applypriority"
-            | "griddepcontrol" | "setmaxnreg" => Ok(()),
-            _ => Err(self.unsupported(format!("`{}`", inst.spelling))),
+            Lowering::Hint => Ok(()),
+            Lowering::Unsupported(what) => Err(self.refuse(inst).help(what.reason())),
         }
     }
 
     pub(super) fn operand_at(&self, inst: &Inst<'m, 'a>, index: usize) -> Result<&'m Written<'a>> {
         inst.operands.get(index).ok_or_else(|| {
             let (spelling, given) = (&inst.spelling, inst.operands.len());
-            self.nonsense(format!("`{spelling}` needs more than {given} operands"))
+            self.malformed(format!("`{spelling}` needs more than {given} operands"))
         })
     }
 
@@ -246,7 +264,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
 
     /// Whether subnormals are flushed: where it says so, and in single precision always on sm_1x.
     pub(super) fn flushes(&self, inst: &Inst<'m, 'a>, ty: Type) -> bool {
-        inst.has(".ftz") || (self.lowering.target < 20 && ty.kind == Kind::Float(Format::F32))
+        inst.has(".ftz") || (self.lowering.target < 20 && ty.kind == ScalarKind::Float(Format::F32))
     }
 
     pub(super) fn refuse(&self, inst: &Inst<'m, 'a>) -> Finding {
@@ -255,14 +273,14 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
 
     /// The parts of a packed value: two halves, or the value itself.
     pub(super) fn unpacked(&mut self, value: Operand, ty: Type) -> Vec<Operand> {
-        if ty.lanes == 1 {
+        if ty.components == 1 {
             return vec![value];
         }
         let (whole, half) = (ty.width(), ty.component().width());
         if let Operand::Imm(bits) = value {
             return vec![Operand::Imm(bits & half.mask()), Operand::Imm(bits >> half.bits() & half.mask())];
         }
-        (0..ty.lanes)
+        (0..ty.components)
             .map(|lane| {
                 let d = self.fresh(half);
                 self.emit_always(Op::Extract { d, a: value, width: whole, shift: lane * half.bits() });
@@ -279,13 +297,13 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         values: &[Operand],
         mut op: impl FnMut(&mut Self, Reg, &[Operand]) -> Result<()>,
     ) -> Result<()> {
-        if ty.lanes == 1 {
+        if ty.components == 1 {
             return op(self, d, values);
         }
         let parts: Vec<Vec<Operand>> = values.iter().map(|&value| self.unpacked(value, ty)).collect();
         let guard = self.guard.take();
         let mut results = Vec::new();
-        for lane in 0..ty.lanes as usize {
+        for lane in 0..ty.components as usize {
             let part = self.fresh(ty.component().width());
             let operands: Vec<Operand> = parts.iter().map(|parts| parts[lane]).collect();
             op(self, part, &operands)?;

@@ -1,8 +1,8 @@
 //! Instructions of a warp and of a block: shuffles, votes, barriers.
 
 use super::statement::Inst;
-use super::types::{Kind, Type};
 use super::{Body, Result};
+use crate::types::{ScalarKind, Type};
 use roundonce_ir::{BarrierKind, IntOp, Op, Operand, Reduction, ShuffleMode, VoteMode};
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
@@ -92,10 +92,10 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let ty = self.type_of(inst)?;
         let (min, max) = (inst.has(".min"), inst.has(".max"));
         let reduction = match ty.kind {
-            Kind::Float(_) if (min || max) && ty.bits == 32 => {
+            ScalarKind::Float(_) if (min || max) && ty.bits == 32 => {
                 Reduction::Float { max, abs: inst.has(".abs"), nan: inst.has(".NaN") }
             }
-            Kind::Float(_) | Kind::Pred => return Err(self.refuse(inst)),
+            ScalarKind::Float(_) | ScalarKind::Pred => return Err(self.refuse(inst)),
             _ if min => Reduction::Int(IntOp::Min(ty.sign())),
             _ if max => Reduction::Int(IntOp::Max(ty.sign())),
             _ if inst.has(".add") => Reduction::Int(IntOp::Add),

@@ -4,7 +4,7 @@ use super::{Parser, Result};
 use crate::ast::{
     Directive, Function, Item, Line, Linkage, OperandKind, Operands, Pointer, Section, Space, Span, Statement, Variable,
 };
-use crate::lexer::{Kind, Mark};
+use crate::lexer::{Mark, TokenKind};
 
 /// What stands before a name, in any order.
 #[derive(Clone, Copy, Default)]
@@ -22,7 +22,9 @@ impl<'a> Parser<'a> {
     /// A whole number that fits.
     pub(super) fn natural(&mut self, expected: &str) -> Result<u32> {
         let value = match self.token.kind {
-            Kind::Number => crate::literal::integer(self.here()).and_then(|integer| u32::try_from(integer.bits).ok()),
+            TokenKind::Number => {
+                crate::literal::integer(self.here()).and_then(|integer| u32::try_from(integer.bits).ok())
+            }
             _ => None,
         };
         match value {
@@ -35,7 +37,7 @@ impl<'a> Parser<'a> {
     }
 
     fn word(&mut self, expected: &str) -> Result<&'a str> {
-        if self.token.kind != Kind::Word {
+        if self.token.kind != TokenKind::Word {
             return Err(self.unexpected(expected));
         }
         let token = self.advance();
@@ -57,7 +59,7 @@ impl<'a> Parser<'a> {
             }
             // The label may be a section's name.
             let label = match self.token.kind {
-                Kind::Dot => {
+                TokenKind::Dot => {
                     let token = self.advance();
                     self.slice(token.span)
                 }
@@ -104,7 +106,7 @@ impl<'a> Parser<'a> {
     pub(super) fn section(&mut self) -> Result<Section<'a>> {
         let start = self.token.span;
         self.advance();
-        if !matches!(self.token.kind, Kind::Dot | Kind::Word) {
+        if !matches!(self.token.kind, TokenKind::Dot | TokenKind::Word) {
             return Err(self.unexpected("a section's name like `.debug_info`"));
         }
         let name = self.here();
@@ -113,9 +115,9 @@ impl<'a> Parser<'a> {
         self.expect(b'{', "`{`")?;
         loop {
             match self.token.kind {
-                Kind::Mark(Mark(b'}', 0)) => break,
-                Kind::Mark(Mark(b',' | b':' | b'+' | b'-' | b'(' | b')', 0)) => {}
-                Kind::Dot | Kind::Word | Kind::Number | Kind::Text => {}
+                TokenKind::Mark(Mark(b'}', 0)) => break,
+                TokenKind::Mark(Mark(b',' | b':' | b'+' | b'-' | b'(' | b')', 0)) => {}
+                TokenKind::Dot | TokenKind::Word | TokenKind::Number | TokenKind::Text => {}
                 _ => return Err(self.unexpected("debug data like `.b8 1, 2` or `}`")),
             }
             self.advance();
@@ -129,7 +131,7 @@ impl<'a> Parser<'a> {
     pub(super) fn declaration(&mut self, start: Span) -> Result<Item<'a>> {
         let mut prefix = Prefix::default();
         self.prefix(&mut prefix)?;
-        if self.token.kind == Kind::Dot && matches!(self.here(), ".entry" | ".func") {
+        if self.token.kind == TokenKind::Dot && matches!(self.here(), ".entry" | ".func") {
             let is_entry = self.here() == ".entry";
             self.advance();
             // Attributes may stand behind the word too.
@@ -148,7 +150,7 @@ impl<'a> Parser<'a> {
             self.expect(b';', "`,`, `=` or `;`")?;
             return Ok(Item::Variables(self.declare(variables)));
         }
-        if self.token.kind != Kind::Dot || self.token.span.start != start.start {
+        if self.token.kind != TokenKind::Dot || self.token.span.start != start.start {
             return Err(self.unexpected("a state space like `.global`, `.entry` or `.func`"));
         }
         let directive = self.directive()?;
@@ -162,8 +164,8 @@ impl<'a> Parser<'a> {
         let name = self.here();
         self.advance();
         let begins = match self.token.kind {
-            Kind::Word | Kind::Number | Kind::Bits32 | Kind::Bits64 | Kind::Text => true,
-            Kind::Mark(Mark(mark, _)) => matches!(mark, b'(' | b'[' | b'-' | b'_' | b'+' | b'~' | b'!'),
+            TokenKind::Word | TokenKind::Number | TokenKind::Bits32 | TokenKind::Bits64 | TokenKind::Text => true,
+            TokenKind::Mark(Mark(mark, _)) => matches!(mark, b'(' | b'[' | b'-' | b'_' | b'+' | b'~' | b'!'),
             _ => false,
         };
         let operands = if begins { self.operand_list(Self::operand)? } else { Operands::default() };
@@ -172,7 +174,7 @@ impl<'a> Parser<'a> {
 
     /// Everything before the name.
     fn prefix(&mut self, prefix: &mut Prefix<'a>) -> Result<()> {
-        while self.token.kind == Kind::Dot {
+        while self.token.kind == TokenKind::Dot {
             let text = self.here();
             if let Some(linkage) = Linkage::ALL.into_iter().find(|linkage| linkage.text() == text) {
                 self.advance();
@@ -225,7 +227,7 @@ impl<'a> Parser<'a> {
     /// What stands behind `.ptr`.
     fn pointer(&mut self) -> Result<Pointer<'a>> {
         let mut pointer = Pointer { space: None, align: None };
-        while self.token.kind == Kind::Dot {
+        while self.token.kind == TokenKind::Dot {
             if self.here() == ".align" {
                 self.advance();
                 pointer.align = Some(self.natural("an alignment")?);
@@ -318,7 +320,7 @@ impl<'a> Parser<'a> {
         let has_list = self.at(b'(');
         let parameters = if has_list { self.parameters()? } else { Vec::new() };
         let mut directives = Vec::new();
-        while self.token.kind == Kind::Dot {
+        while self.token.kind == TokenKind::Dot {
             let directive = self.directive()?;
             // Of the directives that stand here, a pragma alone has a semicolon.
             if directive.name == ".pragma" {
@@ -361,7 +363,7 @@ impl<'a> Parser<'a> {
             self.expect(b';', "`,`, `=` or `;`")?;
             return Ok(Statement::Variables(self.declare(variables)));
         }
-        if self.token.kind != Kind::Dot || self.token.span.start != start.start {
+        if self.token.kind != TokenKind::Dot || self.token.span.start != start.start {
             return Err(self.unexpected("a state space like `.reg`"));
         }
         let directive = self.directive()?;

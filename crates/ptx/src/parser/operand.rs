@@ -4,7 +4,7 @@
 
 use super::{Failed, Parser, Result};
 use crate::ast::{Binary, Cast, Component, Operand, OperandKind, Operands, Span, Unary};
-use crate::lexer::{Kind, Mark, Token};
+use crate::lexer::{Mark, Token, TokenKind};
 
 impl<'a> Parser<'a> {
     pub(super) fn make(&self, start: Span, kind: OperandKind<'a>) -> Operand<'a> {
@@ -16,22 +16,22 @@ impl<'a> Parser<'a> {
         self.number_at_dot();
         let start = self.token.span;
         let operand = match self.token.kind {
-            Kind::Mark(Mark(b'[', 0)) => {
+            TokenKind::Mark(Mark(b'[', 0)) => {
                 let items = self.bracketed(b'[', b']', "`,` or `]`")?;
                 self.make(start, OperandKind::Address(items))
             }
-            Kind::Mark(Mark(b'{', 0)) => {
+            TokenKind::Mark(Mark(b'{', 0)) => {
                 let items = self.bracketed(b'{', b'}', "`,` or `}`")?;
                 self.make(start, OperandKind::Vector(items))
             }
-            Kind::Word => {
+            TokenKind::Word => {
                 let name = self.advance();
                 self.named(name)?
             }
             // A register negated, as video instructions have it, and predicates inverted.
-            Kind::Mark(Mark(sign @ (b'-' | b'!'), 0)) => {
+            TokenKind::Mark(Mark(sign @ (b'-' | b'!'), 0)) => {
                 let mark = self.advance();
-                if self.token.kind == Kind::Word && !matches!(self.here(), "WARP_SZ" | "_") {
+                if self.token.kind == TokenKind::Word && !matches!(self.here(), "WARP_SZ" | "_") {
                     let name = self.advance();
                     let inner = self.name_or_component(name)?;
                     let inner = self.push(inner);
@@ -43,17 +43,20 @@ impl<'a> Parser<'a> {
                     self.expression(0)?
                 }
             }
-            Kind::Dot => {
+            TokenKind::Dot => {
                 let word = self.advance();
                 let dot = self.make(start, OperandKind::Dot(self.slice(word.span)));
                 if self.at(b'(') { self.apply(dot)? } else { dot }
             }
-            Kind::Text => {
+            TokenKind::Text => {
                 let text = self.advance();
                 let inner = Span::new(text.span.start + 1, text.span.end - 1);
                 self.make(start, OperandKind::Text(self.slice(inner)))
             }
-            Kind::Number | Kind::Bits32 | Kind::Bits64 | Kind::Mark(Mark(b'(' | b'+' | b'~', 0)) => {
+            TokenKind::Number
+            | TokenKind::Bits32
+            | TokenKind::Bits64
+            | TokenKind::Mark(Mark(b'(' | b'+' | b'~', 0)) => {
                 let value = self.expression(0)?;
                 if self.at(b'(') { self.apply(value)? } else { value }
             }
@@ -70,7 +73,7 @@ impl<'a> Parser<'a> {
             return Ok(first);
         }
         self.open.push(first);
-        if self.token.kind != Kind::Word {
+        if self.token.kind != TokenKind::Word {
             return Err(self.unexpected("a predicate register or `_`"));
         }
         let name = self.advance();
@@ -82,7 +85,7 @@ impl<'a> Parser<'a> {
 
     /// Where a number may stand, a dot with a digit behind it begins one: `.5`.
     fn number_at_dot(&mut self) {
-        if self.token.kind == Kind::Dot
+        if self.token.kind == TokenKind::Dot
             && let Some(number) = self.lexer.number_at_dot(self.token.span.start)
         {
             self.token = number;
@@ -92,7 +95,7 @@ impl<'a> Parser<'a> {
     /// `_`, `x`, `x.y`.
     pub(super) fn name_or_component(&mut self, name: Token) -> Result<Operand<'a>> {
         let text = self.slice(name.span);
-        if self.token.kind == Kind::Dot {
+        if self.token.kind == TokenKind::Dot {
             let Some(component) = Component::of(self.here()) else {
                 return Err(self.unexpected("a component like `.x`"));
             };
@@ -223,7 +226,7 @@ impl<'a> Parser<'a> {
             self.advance();
             let from = self.open.len();
             self.open.push(left);
-            if self.token.kind == Kind::Bits32 {
+            if self.token.kind == TokenKind::Bits32 {
                 return Err(self.operator_on_bits());
             }
             let right = self.expression(precedence + 1)?;
@@ -255,8 +258,8 @@ impl<'a> Parser<'a> {
     fn binary(&self) -> Option<Binary> {
         match self.token.kind {
             // What stands behind most numbers.
-            Kind::Mark(Mark(b',' | b';' | b']' | b'}' | b')', _)) => None,
-            Kind::Mark(_) => Binary::of(self.here()),
+            TokenKind::Mark(Mark(b',' | b';' | b']' | b'}' | b')', _)) => None,
+            TokenKind::Mark(_) => Binary::of(self.here()),
             _ => None,
         }
     }
@@ -264,10 +267,10 @@ impl<'a> Parser<'a> {
     fn prefixed(&mut self) -> Result<Operand<'a>> {
         self.number_at_dot();
         let start = self.token.span;
-        if let (Kind::Mark(_), Some(unary)) = (self.token.kind, Unary::of(self.here())) {
+        if let (TokenKind::Mark(_), Some(unary)) = (self.token.kind, Unary::of(self.here())) {
             self.enter()?;
             self.advance();
-            if self.token.kind == Kind::Bits32 {
+            if self.token.kind == TokenKind::Bits32 {
                 return Err(self.operator_on_bits());
             }
             let inner = self.prefixed()?;
@@ -276,19 +279,19 @@ impl<'a> Parser<'a> {
             return Ok(self.make(start, OperandKind::Unary(unary, inner)));
         }
         match self.token.kind {
-            Kind::Number | Kind::Bits32 | Kind::Bits64 => {
+            TokenKind::Number | TokenKind::Bits32 | TokenKind::Bits64 => {
                 let number = self.advance();
                 Ok(self.make(start, OperandKind::Number(self.slice(number.span))))
             }
-            Kind::Word if self.here() == "WARP_SZ" => {
+            TokenKind::Word if self.here() == "WARP_SZ" => {
                 let name = self.advance();
                 Ok(self.make(start, OperandKind::Name(self.slice(name.span))))
             }
-            Kind::Mark(Mark(b'(', 0)) => {
+            TokenKind::Mark(Mark(b'(', 0)) => {
                 self.enter()?;
                 self.advance();
                 self.number_at_dot();
-                if self.token.kind == Kind::Dot {
+                if self.token.kind == TokenKind::Dot {
                     let Some(cast) = Cast::of(self.here()) else {
                         return Err(self.unexpected("`.s64` or `.u64`"));
                     };

@@ -1,8 +1,10 @@
 //! The modifiers, versions and targets of the multiply-add family, read off the rows.
 
-use super::{Check, neighbours};
+use super::{Check, integer_mad};
 use crate::ast::{Instruction, Span};
 use crate::forms::FORMS;
+use crate::opcodes::{self, Lowering, Opcode};
+use crate::types::{Type, is_type};
 use roundonce_arith::{Format, Rounding};
 use roundonce_isa::{Effect, Finding, Form, Mismatch, Part, Slot, Version};
 
@@ -20,7 +22,7 @@ const MAD_WARNS: Version = Version(3, 1);
 
 /// Whether the rows have the mnemonic.
 pub(super) fn is_member(mnemonic: &str) -> bool {
-    FORMS.iter().any(|form| form.mnemonic == mnemonic)
+    opcodes::find(mnemonic).is_some_and(|opcode| !opcode.forms.is_empty())
 }
 
 /// The types of a form in order, a `|` for each slot of types: what a list of types is compared with.
@@ -39,6 +41,14 @@ fn types_fit(form: &Form, types: &[&str]) -> bool {
         }
     }
     left.next().is_none()
+}
+
+/// Whether it is an integer `add`, `sub` or `mul`, whose rules are not kept here.
+fn is_integer(row: &Opcode, types: &[&str]) -> bool {
+    let has_integers =
+        matches!(row.lowering, Lowering::IntegerSum { .. } | Lowering::IntegerProduct { adds: false, .. });
+    let &[ty] = types else { return false };
+    has_integers && Type::of(ty).is_some_and(|ty| ty.is_integer() && ty.bits >= 16 && !ty.is_untyped())
 }
 
 fn is_type_slot(slot: &Slot) -> bool {
@@ -61,21 +71,21 @@ fn choices(slot: &Slot) -> String {
 
 impl<'a> Check<'_, 'a> {
     /// Checks a member of the family; false if it is none after all, so that its names are yet to be checked.
-    pub(super) fn family(&mut self, instruction: &Instruction<'a>) -> bool {
+    pub(super) fn family(&mut self, instruction: &Instruction<'a>, row: &'static Opcode) -> bool {
         let module = self.module;
         let written = module.modifiers(instruction.modifiers);
-        let opcode = instruction.opcode;
-        if opcode == "mad" && written.iter().any(|word| neighbours::HALVES_OF_PRODUCT.contains(word)) {
+        let adds = matches!(row.lowering, Lowering::IntegerProduct { adds: true, .. });
+        if adds && written.iter().any(|word| integer_mad::PARTS_OF_PRODUCT.contains(word)) {
             return self.integer_mad(instruction, written);
         }
-        let types: Vec<&str> = written.iter().copied().filter(|word| neighbours::is_type(word)).collect();
-        let rows = || FORMS.iter().chain(neighbours::HALVES).filter(|form| form.mnemonic == opcode);
-        let fitting: Vec<&'static Form> = rows().filter(|form| types_fit(form, &types)).collect();
+        let types: Vec<&str> = written.iter().copied().filter(|word| is_type(word)).collect();
+        let fitting: Vec<&'static Form> =
+            row.forms.iter().chain(row.not_computed()).filter(|form| types_fit(form, &types)).collect();
         if fitting.is_empty() {
-            if neighbours::is_unchecked(opcode, &types) {
+            if is_integer(row, &types) {
                 return false;
             }
-            self.wrong_types(instruction, &types, rows());
+            self.wrong_types(instruction, &types, row);
             return true;
         }
         if let Some(ftz) = written.iter().find(|word| **word == ".ftz")
@@ -91,16 +101,16 @@ impl<'a> Check<'_, 'a> {
     }
 
     fn integer_mad(&mut self, instruction: &Instruction<'a>, written: &[&str]) -> bool {
-        if let Some((at, expected)) = neighbours::integer_mad(written) {
+        if let Some((at, expected)) = integer_mad::check(written) {
             let span = at.map_or(self.spelling_span(instruction), |at| self.span(written[at]));
             let found = at.map_or("its modifiers", |at| written[at]);
             self.report(
                 Finding::error("PTX0023", span.place(), format!("found `{found}`, expected {expected}"))
-                    .rule(neighbours::INTEGER_MAD),
+                    .rule(integer_mad::RULE),
             );
             return false;
         }
-        let bits = written.iter().filter(|word| neighbours::is_type(word)).find_map(|word| word[2..].parse().ok());
+        let bits = written.iter().filter(|word| is_type(word)).find_map(|word| word[2..].parse().ok());
         self.integer_operands(instruction, bits.unwrap_or(32), written.contains(&".wide"));
         true
     }
@@ -191,7 +201,7 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    fn needs_version(&mut self, span: Span, what: &str, first: Version, source: &str) {
+    pub(super) fn needs_version(&mut self, span: Span, what: &str, first: Version, source: &str) {
         let version = self.version.unwrap_or(first);
         self.report(
             Finding::error(
@@ -204,24 +214,24 @@ impl<'a> Check<'_, 'a> {
         );
     }
 
-    fn wrong_types(&mut self, instruction: &Instruction, types: &[&str], rows: impl Iterator<Item = &'static Form>) {
+    fn wrong_types(&mut self, instruction: &Instruction, types: &[&str], row: &Opcode) {
         let written = self.module.modifiers(instruction.modifiers);
-        let unknown = written.iter().find(|word| {
-            !neighbours::is_type(word) && word.to_lowercase() != **word && neighbours::is_type(&word.to_lowercase())
-        });
+        let unknown = written
+            .iter()
+            .find(|word| !is_type(word) && word.to_lowercase() != **word && is_type(&word.to_lowercase()));
         let found = match (unknown, types) {
             (Some(word), _) => format!("`{word}` is no type"),
             (None, []) => "no type is written".to_owned(),
             (None, types) => format!("`{}` are no types of `{}`", types.concat(), instruction.opcode),
         };
         let mut syntaxes: Vec<String> = Vec::new();
-        for form in rows {
+        for form in row.forms.iter().chain(row.not_computed()) {
             let syntax = form.syntax();
             if !syntaxes.contains(&syntax) {
                 syntaxes.push(syntax);
             }
         }
-        let source = FORMS.iter().find(|form| form.mnemonic == instruction.opcode).map_or("", |form| form.source);
+        let source = row.forms.first().map_or("", |form| form.source);
         let span = self.spelling_span(instruction);
         self.report(
             Finding::error("PTX0021", span.place(), format!("{found}: expected one of {}", syntaxes.join(", ")))
@@ -296,7 +306,7 @@ impl<'a> Check<'_, 'a> {
             other.mnemonic == form.mnemonic
                 && other.slots().any(|slot| slot.choices.iter().any(|choice| choice.text == modifier))
         };
-        match FORMS.iter().chain(neighbours::HALVES).find(has) {
+        match FORMS.iter().find(has) {
             Some(other) => format!("`{modifier}` belongs to `{}` ({})", other.syntax(), other.gate),
             None => format!("no form of `{}` has `{modifier}`; modifiers are lower case", form.mnemonic),
         }

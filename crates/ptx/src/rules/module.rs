@@ -2,6 +2,7 @@
 
 use super::Check;
 use crate::ast::{Item, Operand, Space, Variable};
+use crate::types::Type;
 use roundonce_isa::{Finding, Version};
 
 /// The newest PTX whose opcodes, targets and versions these tables hold.
@@ -35,6 +36,7 @@ const TARGETS: &[(&str, Version)] = &[
     ("100", Version(8, 6)), ("100a", Version(8, 6)), ("100f", Version(8, 8)),
     ("101", Version(8, 6)), ("101a", Version(8, 6)), ("101f", Version(8, 8)),
     ("103", Version(8, 8)), ("103a", Version(8, 8)), ("103f", Version(8, 8)),
+    ("107", Version(9, 4)), ("107a", Version(9, 4)), ("107f", Version(9, 4)),
     ("110", Version(9, 0)), ("110a", Version(9, 0)), ("110f", Version(9, 0)),
     ("120", Version(8, 7)), ("120a", Version(8, 7)), ("120f", Version(8, 8)),
     ("121", Version(8, 8)), ("121a", Version(8, 8)), ("121f", Version(8, 8)),
@@ -48,28 +50,6 @@ const F64_TARGET: u32 = 13;
 
 /// The first target with `.f16x2` registers; scalar `.f16` ones are declared anywhere.
 const PACKED_HALF_TARGET: u32 = 53;
-
-/// Types of registers, and their bits.
-const REGISTER_TYPES: &[(&str, u32)] = &[
-    (".pred", 1),
-    (".b8", 8),
-    (".u8", 8),
-    (".s8", 8),
-    (".b16", 16),
-    (".u16", 16),
-    (".s16", 16),
-    (".f16", 16),
-    (".b32", 32),
-    (".u32", 32),
-    (".s32", 32),
-    (".f32", 32),
-    (".f16x2", 32),
-    (".b64", 64),
-    (".u64", 64),
-    (".s64", 64),
-    (".f64", 64),
-    (".b128", 128),
-];
 
 impl<'a> Check<'_, 'a> {
     /// `.version` first, then `.target`.
@@ -222,7 +202,7 @@ impl<'a> Check<'_, 'a> {
         }
         let place = self.span(variable.ty).place();
         let rule = "PTX ISA, 5.2 types";
-        let Some((_, bits)) = REGISTER_TYPES.iter().find(|(ty, _)| *ty == variable.ty) else {
+        let Some(Type { bits, .. }) = Type::of_register(variable.ty) else {
             let finding = Finding::error(
                 "PTX0015",
                 place,
@@ -237,7 +217,7 @@ impl<'a> Check<'_, 'a> {
                     .help("declare it as `.b32`"),
             );
         }
-        if *bits == 1 && variable.lanes > 1 {
+        if bits == 1 && variable.lanes > 1 {
             self.report(
                 Finding::error("PTX0015", place, "predicates form no vectors: expected a scalar `.pred`").rule(rule),
             );

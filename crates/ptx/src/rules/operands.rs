@@ -2,9 +2,10 @@
 
 use super::names::is_special;
 use super::scope::Entity;
-use super::{Check, neighbours};
+use super::{Check, integer_mad};
 use crate::ast::{Component, Instruction, Operand, OperandKind, Unary};
 use crate::literal::{Constant, evaluate};
+use crate::types::Type;
 use roundonce_arith::Format;
 use roundonce_isa::{Effect, Finding, Form};
 
@@ -40,8 +41,8 @@ impl Wanted {
         Self::in_format(form, format, form.recipe.components, index, name)
     }
 
-    fn in_format(form: &'static Form, format: Format, lanes: u32, index: usize, name: &'static str) -> Wanted {
-        let (types, immediate): (&[&str], Immediate) = match (format, lanes) {
+    fn in_format(form: &'static Form, format: Format, components: u32, index: usize, name: &'static str) -> Wanted {
+        let (types, immediate): (&[&str], Immediate) = match (format, components) {
             (Format::F32, 1) => (&[".f32", ".b32"], Immediate::Floating),
             (Format::F32, _) => (&[".b64"], Immediate::None),
             (Format::F64, _) => (&[".f64", ".b64"], Immediate::Floating),
@@ -78,18 +79,22 @@ impl<'a> Check<'_, 'a> {
         let names: Vec<&'static str> = form.operands.split(", ").collect();
         self.count(instruction, form.operands, form.source);
         // The factor's format is a modifier's: the row as it is spelled, not as it stands.
-        let mut narrow =
-            module.modifiers(instruction.modifiers).iter().copied().filter(|word| neighbours::is_type(word));
-        let spelled = match narrow.next_back() {
-            Some(".f16") => Some(Format::F16),
-            Some(".bf16") => Some(Format::BF16),
+        let written = module.modifiers(instruction.modifiers);
+        let mixed = form.slots().flat_map(|slot| slot.choices).find_map(|choice| match choice.effect {
+            Effect::Factors(format) if written.contains(&choice.text) => Some(format),
             _ => None,
-        };
-        let mixed = spelled.filter(|format| form.recipe.operation.format != *format);
+        });
+        // Where there is a type an operand, they stand in the operands' order.
+        let types: Vec<Format> =
+            written.iter().filter_map(|word| Type::of(word)).filter_map(|ty| ty.format()).collect();
+        let each = types.len() == names.len();
         for (index, (operand, name)) in operands.iter().zip(&names).enumerate() {
             let wanted = match mixed {
+                _ if each => Wanted::in_format(form, types[index], form.recipe.components, index, name),
                 // In a mixed form the addend and the result alone are wide.
-                Some(format) if matches!(*name, "a" | "b") => Wanted::in_format(form, format, 1, index, name),
+                Some(format) if matches!(*name, "a" | "b") => {
+                    Wanted::in_format(form, format, form.recipe.components, index, name)
+                }
                 _ => Wanted::of(form, index, name),
             };
             if index == 0 { self.destination(operand, &wanted) } else { self.source(operand, &wanted) }
@@ -120,7 +125,7 @@ impl<'a> Check<'_, 'a> {
                 _ => &[".b64", ".u64", ".s64"],
             }
         };
-        let source = neighbours::INTEGER_MAD;
+        let source = integer_mad::RULE;
         self.count(instruction, "d, a, b, c", source);
         for (index, operand) in module.operands(instruction.operands).iter().take(4).enumerate() {
             let factor = matches!(index, 1 | 2);

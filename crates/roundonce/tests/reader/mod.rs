@@ -4,7 +4,11 @@
 #![allow(dead_code, unreachable_pub)]
 
 use roundonce::{TABLES, Target, instruction};
+use roundonce_oracle::generate::Generator;
 use roundonce_oracle::{Direction, FlushRule, Layout, NanBits, Shape, Spec, rational};
+
+/// The out-of-bounds NaN of 16-bit tensors.
+const OOB_NAN: u64 = 0x7ff7;
 
 /// A spelling as the second reader understands it.
 pub struct Reading {
@@ -32,14 +36,16 @@ pub fn read(spelling: &str) -> Reading {
         "mul" | "fmul" | "fmul32i" => Shape::Mul,
         other => panic!("the second reader does not know `{other}`"),
     };
-    let mixed = has("f32") && (has("f16") || has("bf16"));
-    let ty = words.iter().rev().find(|word| word.contains("f32") || word.contains("f64") || word.contains("f16"));
-    let ty = if mixed { "f32" } else { ty.copied().unwrap_or("f32") };
-    let (lanes, element) = match ty {
-        "f32x2" => (2, "f32"),
-        vector if vector.starts_with('v') => (vector[1..2].parse().unwrap(), &vector[2..]),
-        scalar => (1, scalar),
+    // The result's type stands first; where there is a second one, it is the factors'.
+    let is_type = |word: &&str| ["f16", "f32", "f64"].iter().any(|ty| word.contains(ty)) && !word.starts_with("ff");
+    let types: Vec<&str> = words[1..].iter().copied().filter(is_type).collect();
+    let ty = types.first().copied().unwrap_or("f32");
+    let (lanes, element) = match ty.strip_suffix("x2") {
+        Some(element) => (2, element),
+        None if ty.starts_with('v') => (ty[1..2].parse().unwrap(), &ty[2..]),
+        None => (1, ty),
     };
+    let factors = types.get(1).map_or(element, |ty| ty.trim_end_matches("x2"));
     let layout = |name: &str| match name {
         "f16" => Layout::F16,
         "bf16" => Layout::BF16,
@@ -49,11 +55,13 @@ pub fn read(spelling: &str) -> Reading {
     let to = layout(element);
     let flush = has("ftz") || has("fmz") || (sm_1x && element == "f32");
     let spec = Spec {
-        factors: if mixed { layout(if has("bf16") { "bf16" } else { "f16" }) } else { to },
+        factors: layout(factors),
         negate_c: words[0] == "sub",
         flush: flush.then_some(FlushRule::Delivered),
         fmz: has("fmz") && shape != Shape::Add,
         saturate: has("sat"),
+        relu: has("relu"),
+        oob_nan: has("oob").then_some(OOB_NAN),
         nan: if to == Layout::F64 { NanBits::FirstOf([0, 1, 2]) } else { NanBits::AllOnes },
         ..Spec::new(shape, to, direction)
     };
@@ -78,6 +86,15 @@ pub fn spellings() -> Vec<String> {
         }
     }
     all
+}
+
+/// Operands for a component. Few random ones are the out-of-bounds NaN: of those that look for it every third has one.
+pub fn triple(reading: &Reading, generator: &mut Generator) -> [u64; 3] {
+    let mut triple = generator.triple();
+    if reading.spec.oob_nan.is_some() && triple[0] % 3 == 0 {
+        triple[(triple[1] % 3) as usize] = OOB_NAN;
+    }
+    triple
 }
 
 /// The judge's result of one component, and its condition codes.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use roundonce_arith::{ArithOp, Format, Operation, Rounding};
+use roundonce_arith::{ArithOp, Clamp, Format, Operation, Rounding};
 
 use super::{Pair, Side, is_name};
 use crate::plan::Ref;
@@ -38,7 +38,12 @@ fn mode(rounding: Rounding) -> &'static str {
 
 /// One operation; `None` where SMT-LIB has none such.
 fn operation(operation: &Operation, operands: &[String]) -> Option<String> {
-    if operation.flush || operation.fmz || operation.saturate || operation.source_format != operation.format {
+    if operation.flush
+        || operation.fmz
+        || operation.clamp != Clamp::None
+        || operation.oob
+        || operation.source_format != operation.format
+    {
         return None;
     }
     let signed = |negate: bool, text: &String| if negate { format!("(fp.neg {text})") } else { text.clone() };

@@ -4,7 +4,7 @@ mod neighbours;
 mod picture;
 mod render;
 
-use roundonce_arith::{ArithOp, ConditionCodes, Event, Flags, Format, OperandIndex, Operation, Outcome, Profile};
+use roundonce_arith::{ArithOp, Clamp, ConditionCodes, Event, Flags, Format, OperandIndex, Operation, Outcome, Profile};
 use roundonce_isa::{Form, Instruction, Value, hex_bits, hexadecimal, shortest_decimal};
 use serde::Serialize;
 
@@ -143,9 +143,14 @@ fn meaning(instruction: &Instruction) -> String {
     if operation.fmz {
         text.push_str("; a zero factor makes the product +0");
     }
-    if operation.saturate {
-        text.push_str("; clamped to [0, 1]");
+    if operation.oob {
+        text.push_str("; an out-of-bounds NaN operand makes the result +0");
     }
+    text.push_str(match operation.clamp {
+        Clamp::None => "",
+        Clamp::Unit => "; clamped to [0, 1]",
+        Clamp::Relu => "; what is negative becomes +0",
+    });
     if recipe.components > 1 {
         text.push_str(&format!("; {} components", recipe.components));
     }
@@ -231,7 +236,8 @@ fn steps(operation: &Operation, bits: &[u64], events: &[Event], outcome: Outcome
                 Some(format!("the {what} {exactly} {}", show(rounded.bits)))
             }
             Event::FlushedResult => Some("the result is subnormal and becomes zero of its sign".to_owned()),
-            Event::Saturated(before) => Some(format!("{} is clamped to {}", show(before), show(outcome.bits))),
+            Event::OutOfBounds => Some("an operand is the out-of-bounds NaN: the result is +0".to_owned()),
+            Event::Clamped(before) => Some(format!("{} is clamped to {}", show(before), show(outcome.bits))),
             Event::Terms { .. } => None,
         });
     }

@@ -1,9 +1,8 @@
 //! What would have come out had the instruction been written otherwise, or in another language.
 
-use roundonce_arith::{ArithOp, Format, Operation, Profile, Rounding};
-use roundonce_isa::evaluate;
-use roundonce_isa::{Form, Instruction, Recipe, Value};
-use serde::Serialize;
+use roundonce_arith::{ArithOp, Clamp, Format, Operation, Profile, Rounding};
+use roundonce_isa::{Form, Instruction, Language, Recipe, Value, evaluate};
+use serde::{Serialize, Serializer};
 
 use super::Number;
 use crate::search::ulps;
@@ -24,7 +23,8 @@ pub struct Neighbour {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Counterpart {
     /// The language.
-    pub language: &'static str,
+    #[serde(serialize_with = "by_name")]
+    pub language: Language,
     /// The spelling.
     pub spelling: String,
     /// The fields of the meaning in which it differs; empty where the bits are the same for all operands.
@@ -32,6 +32,10 @@ pub struct Counterpart {
     /// What it gives on the same operands, where it takes them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gives: Option<String>,
+}
+
+fn by_name<S: Serializer>(language: &Language, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(language.name())
 }
 
 /// The four roundings, the unfused pair, and the modes switched over.
@@ -61,14 +65,18 @@ pub(super) fn neighbours(operation: &Operation, operands: &[u64], profile: &Prof
     } else {
         all.push(give("with ftz", Operation { flush: true, ..*operation }));
     }
-    let saturated = if operation.saturate { "without sat" } else { "with sat" };
-    all.push(give(saturated, Operation { saturate: !operation.saturate, ..*operation }));
+    let (clamped, clamp) = match operation.clamp {
+        Clamp::None => ("with sat", Clamp::Unit),
+        Clamp::Unit => ("without sat", Clamp::None),
+        Clamp::Relu => ("without relu", Clamp::None),
+    };
+    all.push(give(clamped, Operation { clamp, ..*operation }));
     all
 }
 
 /// The product rounded, then the sum rounded.
 fn unfused(operation: &Operation, operands: &[u64], profile: &Profile) -> u64 {
-    let mul = Operation { op: ArithOp::Mul, saturate: false, ..*operation };
+    let mul = Operation { op: ArithOp::Mul, clamp: Clamp::None, ..*operation };
     let add = Operation { op: ArithOp::Add, source_format: operation.format, negate_product: false, ..*operation };
     let product = mul.evaluate(profile, &operands[..2]);
     add.evaluate(profile, &[product.bits, operands[2]]).bits
@@ -128,7 +136,8 @@ fn differences(one: &Recipe, other: &Recipe) -> Option<Vec<&'static str>> {
         ("rounding", a.rounding != b.rounding),
         ("subnormals", a.flush != b.flush),
         ("zero dominance", a.fmz != b.fmz),
-        ("saturation", a.saturate != b.saturate),
+        ("saturation", a.clamp != b.clamp),
+        ("out-of-bounds NaN", a.oob != b.oob),
         ("signs", (a.negate_product, a.negate_addend) != (b.negate_product, b.negate_addend)),
         ("condition codes", one.condition_codes != other.condition_codes),
     ];

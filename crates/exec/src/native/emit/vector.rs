@@ -6,7 +6,7 @@ use crate::native::alloc::Allocation;
 use crate::native::deferred::{FLUSH_PENDING, NAN_PENDING, operand_state};
 use crate::native::shape::VECTOR;
 use iced_x86::{Code, Instruction, Register};
-use roundonce_arith::{ArithOp, Format, NanRule, Operation, Rounding, Tininess};
+use roundonce_arith::{ArithOp, Clamp, Format, NanRule, Operation, Rounding, Tininess};
 use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Reg, Scalar, Signedness, Width};
 
 /// The predicates of `vcmpps`, in the quiet forms.
@@ -39,12 +39,18 @@ impl Emitter<'_> {
             Format::F64 => Width::B64,
             _ => return Err(EmitError::Unsupported),
         };
-        let canonical = format != Format::F32 || operation.saturate || profile.nan_f32 == NanRule::Canonical;
+        let canonical =
+            format != Format::F32 || operation.clamp == Clamp::Unit || profile.nan_f32 == NanRule::Canonical;
         let known = !operation.fmz
             && operation.source_format == format
             && canonical
             && (!operation.flush || format == Format::F32 && profile.tininess == Tininess::Result)
-            && (!operation.saturate || format == Format::F32);
+            && !operation.oob
+            && match operation.clamp {
+                Clamp::None => true,
+                Clamp::Unit => format == Format::F32,
+                Clamp::Relu => false,
+            };
         if !known {
             return Err(EmitError::Unsupported);
         }
@@ -78,9 +84,9 @@ impl Emitter<'_> {
             }
             let target = self.target(d, part, D);
             // The steps after the arithmetic need a scratch register.
-            let to = if operation.saturate || eager || flushes { D } else { target };
+            let to = if operation.saturates() || eager || flushes { D } else { target };
             self.arithmetic(operation, width, to, x, decorators);
-            if operation.saturate {
+            if operation.saturates() {
                 // vmaxps and vminps return the second operand if one is a NaN or both are zeros.
                 let (zero, one) = (self.broadcast_constant(0, width), self.broadcast_constant(format.one(), width));
                 let (max, min) =

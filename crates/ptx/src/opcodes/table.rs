@@ -1,0 +1,194 @@
+//! The rows.
+
+use super::Lowering::*;
+use super::MissingFeature::{CarryLess, Clusters, Matrices, Stack, Textures, Video};
+use super::{ANY_OPERANDS, IntegerOp, Lowering, MissingFeature, Modifiers, Opcode};
+use crate::forms::{ADD_FORMS, FMA_FORMS, MAD_FORMS, MUL_FORMS, SUB_FORMS};
+use roundonce_ir::Function;
+use roundonce_isa::{Gate, Version};
+
+const fn op(
+    name: &'static str,
+    operands: &'static str,
+    modifiers: &'static [&'static str],
+    version: Version,
+    target: u32,
+    lowering: Lowering,
+) -> Opcode {
+    let (modifiers, gate) = (Modifiers::of(modifiers), Gate::since(version, target));
+    Opcode { name, operands, modifiers, gate, forms: &[], float: None, lowering }
+}
+
+/// One whose operands and modifiers do not matter.
+const fn any(name: &'static str, version: Version, target: u32, lowering: Lowering) -> Opcode {
+    op(name, ANY_OPERANDS, &[], version, target, lowering).any_modifiers()
+}
+const fn hint(name: &'static str, version: Version, target: u32) -> Opcode {
+    any(name, version, target, Hint)
+}
+const fn not_run(name: &'static str, version: Version, target: u32, what: MissingFeature) -> Opcode {
+    any(name, version, target, Unsupported(what))
+}
+
+const fn v(major: u16, minor: u16) -> Version {
+    Version(major, minor)
+}
+const V1: Version = v(1, 0);
+const V2: Version = v(2, 0);
+const QUOTIENT: &[&str] = &[".approx", ".full", ".ftz", ".rn", ".rz", ".rm", ".rp", ".sat"];
+const FUNCTION: &[&str] = &[".approx", ".ftz", ".sat"];
+const MIN_MAX: &[&str] = &[".ftz", ".NaN", ".xorsign", ".abs", ".relu"];
+const PRODUCT: &[&str] = &[".lo", ".hi", ".wide", ".sat", ".cc"];
+#[rustfmt::skip] // A table.
+const COMPARISON: &[&str] = &[
+    ".eq", ".ne", ".lt", ".le", ".gt", ".ge", ".lo", ".ls", ".hi", ".hs", ".equ", ".neu", ".ltu", ".leu", ".gtu", ".geu",
+    ".num", ".nan", ".and", ".or", ".xor", ".ftz",
+];
+#[rustfmt::skip] // A table.
+const BARRIER: &[&str] = &[".sync", ".arrive", ".red", ".popc", ".and", ".or", ".cta", ".aligned", ".warp"];
+const COPY: &[&str] = &[".async", ".ca", ".cg", ".commit_group", ".wait_group", ".wait_all"];
+const ATOMIC: &[&str] = &[".and", ".or", ".xor", ".cas", ".exch", ".add", ".inc", ".dec", ".min", ".max"];
+const REDUCTION: &[&str] = &[".and", ".or", ".xor", ".add", ".inc", ".dec", ".min", ".max"];
+const PROPERTY: &[&str] = &[".finite", ".infinite", ".number", ".notanumber", ".normal", ".subnormal"];
+
+/// Every opcode of PTX 1.0 to 9.x, sorted. The gates are what the assembler takes, asked for versions from 4.0 and
+/// targets from sm_50; older ones are the manual's.
+#[rustfmt::skip] // One row an opcode.
+pub(crate) const OPCODES: &[Opcode] = &[
+    op("abs", "d, a", &[".ftz"], V1, 10, Integer(IntegerOp::Abs)).float(Sign { negate: false }),
+    op("activemask", "d", &[], v(6, 2), 30, ActiveMask),
+    op("add", "d, a, b", &[".sat", ".cc"], V1, 10, IntegerSum { subtract: false, carries: false }).forms(ADD_FORMS),
+    op("addc", "d, a, b", &[".cc"], v(1, 2), 10, IntegerSum { subtract: false, carries: true }),
+    not_run("alloca", v(7, 3), 52, Stack),
+    op("and", "d, a, b", &[], V1, 10, Integer(IntegerOp::And)),
+    hint("applypriority", v(7, 4), 80),
+    op("atom", "d, [a], b{, c}{, cache-policy}", ATOMIC, v(1, 1), 11, Atomic { returns: true }).memory(),
+    op("bar", ANY_OPERANDS, BARRIER, V1, 10, Barrier),
+    op("barrier", ANY_OPERANDS, BARRIER, v(5, 1), 30, Barrier),
+    op("bfe", "d, a, b, c", &[], V2, 20, Integer(IntegerOp::FieldExtract)),
+    op("bfi", "f, a, b, c, d", &[], V2, 20, Integer(IntegerOp::FieldInsert)),
+    op("bfind", "d, a", &[".shiftamt"], V2, 20, Integer(IntegerOp::FindHighest)),
+    op("bmsk", "d, a, b", &[".clamp", ".wrap"], v(7, 6), 70, Integer(IntegerOp::Mask)),
+    any("bra", V1, 10, Branch),
+    op("brev", "d, a", &[], V2, 20, Integer(IntegerOp::Reverse)),
+    hint("brkpt", V1, 11),
+    any("brx", v(5, 1), 30, IndexedBranch),
+    any("call", V1, 10, Call),
+    not_run("clmad", v(9, 3), 80, CarryLess),
+    not_run("clusterlaunchcontrol", v(8, 6), 100, Clusters),
+    op("clz", "d, a", &[], V2, 20, Integer(IntegerOp::LeadingZeros)),
+    op("cnot", "d, a", &[], V1, 10, Integer(IntegerOp::LogicalNot)),
+    op("copysign", "d, a, b", &[], V2, 20, CopySign),
+    op("cos", "d, a", FUNCTION, V1, 10, Approximate(Function::Cos)),
+    op("cp", ANY_OPERANDS, COPY, v(7, 0), 80, AsyncCopy).memory(),
+    any("createpolicy", v(7, 4), 80, CreatePolicy),
+    any("cvt", V1, 10, Convert),
+    op("cvta", "d, a", &[".to"], V2, 20, ConvertAddress).spaces(),
+    hint("discard", v(7, 4), 80),
+    op("div", "d, a, b", QUOTIENT, V1, 10, Integer(IntegerOp::Divide)).float(Quotient(Function::Divide)),
+    op("dp2a", "d, a, b, c", &[".lo", ".hi"], v(5, 0), 61, DotProduct { of_bytes: false }),
+    op("dp4a", "d, a, b, c", &[], v(5, 0), 61, DotProduct { of_bytes: true }),
+    op("elect", "d|p, membermask", &[".sync"], v(8, 0), 90, Elect),
+    op("ex2", "d, a", FUNCTION, V1, 10, Approximate(Function::Exp2)),
+    any("exit", V1, 10, Exit),
+    any("fence", v(5, 1), 70, Fence),
+    op("fma", "d, a, b, c", &[], v(1, 4), 10, MultiplyAdd).forms(FMA_FORMS),
+    op("fns", "d, mask, base, offset", &[], v(5, 1), 30, Integer(IntegerOp::FindNth)),
+    not_run("getctarank", v(7, 8), 90, Clusters),
+    hint("griddepcontrol", v(7, 8), 90),
+    op("isspacep", "p, a", &[], V2, 20, IsSpace).spaces(),
+    not_run("istypep", v(4, 0), 30, Textures),
+    op("ld", "d, [a]{, cache-policy}", &[], V1, 10, Load { is_global: false }).memory(),
+    not_run("ldmatrix", v(6, 5), 75, Matrices),
+    op("ldu", "d, [a]", &[], V2, 20, Load { is_global: true }).memory(),
+    op("lg2", "d, a", FUNCTION, V1, 10, Approximate(Function::Log2)),
+    op("lop3", "d{|p}, a, b, c, table{, q}", &[".or", ".and"], v(4, 3), 50, Logic3),
+    op("mad", "d, a, b, c", PRODUCT, V1, 10, IntegerProduct { adds: true, carries: false, of_24_bits: false }).forms(MAD_FORMS),
+    op("mad24", "d, a, b, c", &[".lo", ".hi", ".sat"], V1, 10, IntegerProduct { adds: true, carries: false, of_24_bits: true }),
+    op("madc", "d, a, b, c", PRODUCT, v(3, 0), 20, IntegerProduct { adds: true, carries: true, of_24_bits: false }),
+    not_run("mapa", v(7, 8), 90, Clusters),
+    op("match", "d{|p}, a, membermask", &[".all", ".any", ".sync"], v(5, 1), 70, Match),
+    op("max", "d, a, b{, c}", MIN_MAX, V1, 10, Integer(IntegerOp::Max)).float(MinMax { max: true }),
+    not_run("mbarrier", v(7, 0), 80, Clusters),
+    any("membar", v(1, 4), 10, Fence),
+    op("min", "d, a, b{, c}", MIN_MAX, V1, 10, Integer(IntegerOp::Min)).float(MinMax { max: false }),
+    not_run("mma", v(6, 4), 70, Matrices),
+    op("mov", "d, a", &[], V1, 10, Move),
+    not_run("movmatrix", v(7, 8), 75, Matrices),
+    op("mul", "d, a, b", PRODUCT, V1, 10, IntegerProduct { adds: false, carries: false, of_24_bits: false }).forms(MUL_FORMS),
+    op("mul24", "d, a, b", &[".lo", ".hi", ".sat"], V1, 10, IntegerProduct { adds: false, carries: false, of_24_bits: true }),
+    not_run("multimem", v(8, 1), 90, Clusters),
+    hint("nanosleep", v(6, 2), 70),
+    op("neg", "d, a", &[".ftz"], V1, 10, Integer(IntegerOp::Negate)).float(Sign { negate: true }),
+    op("not", "d, a", &[], V1, 10, Integer(IntegerOp::Not)),
+    op("or", "d, a, b", &[], V1, 10, Integer(IntegerOp::Or)),
+    hint("pmevent", v(1, 4), 10),
+    op("popc", "d, a", &[], V2, 20, Integer(IntegerOp::PopCount)),
+    hint("prefetch", V2, 20),
+    hint("prefetchu", V2, 20),
+    op("prmt", "d, a, b, c", &[".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16"], V2, 20, Integer(IntegerOp::Permute)),
+    op("rcp", "d, a", QUOTIENT, V1, 10, Quotient(Function::Reciprocal)),
+    op("red", "[a], b{, cache-policy}", REDUCTION, v(1, 2), 11, Atomic { returns: false }).memory(),
+    op("redux", "d, a, membermask", &[".add", ".min", ".max", ".and", ".or", ".xor", ".abs", ".NaN", ".sync"], v(7, 0), 80, Reduce),
+    op("rem", "d, a, b", &[], V1, 10, Integer(IntegerOp::Remainder)),
+    any("ret", V1, 10, Return),
+    op("rsqrt", "d, a", FUNCTION, V1, 10, Approximate(Function::ReciprocalSquareRoot)),
+    op("sad", "d, a, b, c", &[], V1, 10, Integer(IntegerOp::SumOfDifference)),
+    op("selp", "d, a, b, p", &[], V1, 10, Select),
+    op("set", "d, a, b{, p}", COMPARISON, V1, 10, Set),
+    hint("setmaxnreg", v(8, 0), 90),
+    op("setp", "p{|q}, a, b{, r}", COMPARISON, V1, 10, SetPredicate),
+    op("shf", "d, a, b, c", &[".l", ".r", ".wrap", ".clamp"], v(3, 1), 32, Integer(IntegerOp::FunnelShift)),
+    op("shfl", "d{|p}, a, b, c{, membermask}", &[".up", ".down", ".bfly", ".idx", ".sync"], v(3, 0), 30, Shuffle),
+    op("shl", "d, a, b", &[], V1, 10, Integer(IntegerOp::ShiftLeft)),
+    op("shr", "d, a, b", &[], V1, 10, Integer(IntegerOp::ShiftRight)),
+    op("sin", "d, a", FUNCTION, V1, 10, Approximate(Function::Sin)),
+    op("slct", "d, a, b, c", &[".ftz"], V1, 10, SelectBySign),
+    op("sqrt", "d, a", QUOTIENT, V1, 10, Quotient(Function::SquareRoot)),
+    op("st", "[a], b{, cache-policy}", &[], V1, 10, Store).memory(),
+    not_run("stackrestore", v(7, 3), 52, Stack),
+    not_run("stacksave", v(7, 3), 52, Stack),
+    not_run("stmatrix", v(7, 8), 90, Matrices),
+    op("sub", "d, a, b", &[".sat", ".cc"], V1, 10, IntegerSum { subtract: true, carries: false }).forms(SUB_FORMS),
+    op("subc", "d, a, b", &[".cc"], v(1, 2), 10, IntegerSum { subtract: true, carries: true }),
+    not_run("suld", v(1, 5), 20, Textures),
+    not_run("suq", v(1, 5), 10, Textures),
+    not_run("sured", V2, 20, Textures),
+    not_run("sust", v(1, 5), 20, Textures),
+    op("szext", "d, a, b", &[".clamp", ".wrap"], v(7, 6), 70, SignExtend),
+    op("tanh", "d, a", FUNCTION, v(7, 0), 75, Approximate(Function::Tanh)),
+    not_run("tcgen05", v(8, 6), 100, Matrices),
+    not_run("tensormap", v(8, 3), 90, Clusters),
+    op("testp", "p, a", PROPERTY, V2, 20, TestProperty),
+    not_run("tex", V1, 10, Textures),
+    not_run("tld4", v(2, 2), 20, Textures),
+    any("trap", V1, 10, Trap),
+    not_run("txq", v(1, 5), 10, Textures),
+    not_run("vabsdiff", V2, 20, Video),
+    not_run("vabsdiff2", v(3, 0), 30, Video),
+    not_run("vabsdiff4", v(3, 0), 30, Video),
+    not_run("vadd", V2, 20, Video),
+    not_run("vadd2", v(3, 0), 30, Video),
+    not_run("vadd4", v(3, 0), 30, Video),
+    not_run("vavrg2", v(3, 0), 30, Video),
+    not_run("vavrg4", v(3, 0), 30, Video),
+    not_run("vmad", V2, 20, Video),
+    not_run("vmax", V2, 20, Video),
+    not_run("vmax2", v(3, 0), 30, Video),
+    not_run("vmax4", v(3, 0), 30, Video),
+    not_run("vmin", V2, 20, Video),
+    not_run("vmin2", v(3, 0), 30, Video),
+    not_run("vmin4", v(3, 0), 30, Video),
+    op("vote", "d, a{, membermask}", &[".all", ".any", ".uni", ".ballot", ".sync"], v(1, 2), 12, Vote),
+    not_run("vset", V2, 20, Video),
+    not_run("vset2", v(3, 0), 30, Video),
+    not_run("vset4", v(3, 0), 30, Video),
+    not_run("vshl", V2, 20, Video),
+    not_run("vshr", V2, 20, Video),
+    not_run("vsub", V2, 20, Video),
+    not_run("vsub2", v(3, 0), 30, Video),
+    not_run("vsub4", v(3, 0), 30, Video),
+    not_run("wgmma", v(8, 0), 90, Matrices),
+    not_run("wmma", v(6, 0), 70, Matrices),
+    op("xor", "d, a, b", &[], V1, 10, Integer(IntegerOp::Xor)),
+];
