@@ -8,7 +8,7 @@ use roundonce_vectors::{Format as FileFormat, Generated, Observer, Options, Subj
 
 use crate::output::{self, Format, FormatArgument, TargetArguments};
 use crate::progress::Progress;
-use crate::{Ended, Failure, Status, files};
+use crate::{Ended, Status, files};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -81,10 +81,6 @@ fn generate(arguments: &Gen) -> Ended {
     Ok(Status::Done)
 }
 
-fn named(path: &Path, problem: &str) -> Failure {
-    Failure::Input(format!("{}: {problem}", path.display()))
-}
-
 /// Tells of bad rows, and how far the run has come.
 #[derive(Default)]
 struct Watch {
@@ -114,7 +110,7 @@ fn verify(arguments: &Verify) -> Ended {
     } else {
         verify_file(file, &options, &mut watch)
     };
-    let report = report.map_err(|problem| named(file, &problem))?;
+    let report = report.map_err(|error| files::failed(file, error))?;
     drop(watch);
     match format.format {
         Format::Json => output::json(&report)?,

@@ -13,7 +13,7 @@
 //! let report = verify_stream(captured.as_slice(), &Options::default(), &mut Nobody)?;
 //! assert_eq!(report.failed, 1);
 //! assert_eq!(report.causes[0].cause, "rounding the product before the sum (unfused)");
-//! # Ok::<(), String>(())
+//! # Ok::<(), std::io::Error>(())
 //! ```
 //!
 //! Reading order: `subject.rs` (what a vector is about, and which results are right), `aim.rs` and `generate.rs` (where
@@ -28,13 +28,14 @@ mod cause;
 mod format;
 mod generate;
 mod machine;
+pub mod npy;
 mod report;
 mod subject;
 pub mod sweep;
 mod verify;
 
 pub use block::Vector;
-pub use format::{Format, Options, npy_header, read_npy_header, verify_file, verify_stream};
+pub use format::{Format, Options, verify_file, verify_stream};
 pub use generate::Generated;
 pub use report::{Checked, Example, Group, Report};
 pub use subject::{Law, Subject};
