@@ -16,9 +16,8 @@ import numpy as np
 from judge import FORMATS, Format, Meaning
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-ORACLE = ROOT / "dev/oracle"
 MUL_ADD, ADD, MUL = 0, 1, 3
-# softfloat.h: near_even, minMag, min, max.
+# As dev/oracle numbers them.
 DIRECTIONS = {"rn": 0, "rz": 1, "rm": 2, "rp": 3}
 
 
@@ -42,19 +41,16 @@ def state() -> str:
 
 
 class SoftFloat:
-    """The vendored C sources, compiled into a folder."""
+    """dev/oracle's SoftFloat, as a C library."""
 
-    def __init__(self, folder: pathlib.Path) -> None:
-        source = ORACLE / "softfloat-3e/source"
-        files = [*source.glob("*.c"), *(source / "8086-SSE").glob("*.c"), ORACLE / "src/softfloat.c"]
-        include = [f"-I{path}" for path in (source / "../platform", source / "include", source / "8086-SSE")]
-        # As dev/oracle/build.rs defines them.
-        define = ["-DSOFTFLOAT_ROUND_ODD", "-DINLINE_LEVEL=5", "-DSOFTFLOAT_FAST_INT64", "-DTHREAD_LOCAL=_Thread_local"]
-        library = folder / "softfloat.so"
-        here = pathlib.Path(__file__).with_suffix(".c")
-        command = ["cc", "-O2", "-w", "-fPIC", "-shared", *define, *include, *files, here, "-o", library]
-        subprocess.run(command, check=True)
-        self._many = ctypes.CDLL(str(library)).roundonce_softfloat_many
+    def __init__(self) -> None:
+        build = ["cargo", "build", "--release", "--locked", "-p", "roundonce-oracle", "--example", "softfloat"]
+        said = subprocess.run(
+            [*build, "--message-format=json"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True
+        ).stdout
+        built = [json.loads(line) for line in said.splitlines()]
+        library = next(it for it in built if it.get("target", {}).get("name") == "softfloat")["filenames"][0]
+        self._many = ctypes.CDLL(library).roundonce_softfloat_many
         column = np.ctypeslib.ndpointer(np.uint64, flags="C_CONTIGUOUS")
         self._many.argtypes = [ctypes.c_uint8] * 3 + [ctypes.c_size_t] + [column] * 4
         self._many.restype = None

@@ -5,6 +5,7 @@ ROUNDONCE_CASES is how many cases each spelling is put to SoftFloat with: 100000
 
 import os
 import pathlib
+import platform
 import random
 import shutil
 import subprocess
@@ -95,8 +96,10 @@ def test_exact_fractions(form):
 
 
 @pytest.fixture(scope="module")
-def by_softfloat(tmp_path_factory):
-    return softfloat.SoftFloat(tmp_path_factory.mktemp("softfloat"))
+def by_softfloat():
+    if platform.machine() != "x86_64":
+        pytest.skip("SoftFloat's crate is built for x86-64 alone")
+    return softfloat.SoftFloat()
 
 
 @pytest.mark.parametrize("form", FORMS, ids=name)

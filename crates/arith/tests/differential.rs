@@ -16,6 +16,9 @@ const FIRST: NanRule = NanRule::Payload([OperandIndex::A, OperandIndex::B, Opera
 
 /// One call, four directions, both tininess rules; flags and NaN bits too.
 fn against_softfloat(format: Format, call: Call) {
+    if !softfloat::is_available() {
+        return;
+    }
     let (kind, negate_addend) = match call {
         Call::MulAdd => (ArithOp::MulAdd, false),
         Call::Add => (ArithOp::Add, false),

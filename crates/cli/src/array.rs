@@ -3,10 +3,9 @@
 use std::io::{Cursor, Read, Seek, Write};
 use std::path::Path;
 
-use npyz::{DType, Endianness, Order};
 use roundonce::arith::Format;
 use roundonce::exec::Buffer;
-use roundonce_vectors::split_mix_64;
+use roundonce_vectors::{npy, split_mix_64};
 
 use crate::{Failure, files};
 
@@ -26,21 +25,15 @@ impl Header {
     /// Reads it off the beginning of a file of `size` bytes.
     pub(crate) fn read(path: &Path, file: &mut (impl Read + Seek), size: u64) -> Result<Header, Failure> {
         let fault = |problem: String| Failure::Input(format!("{}: {problem}", path.display()));
-        let header = roundonce_vectors::read_npy_header(&mut *file)
-            .map_err(|error| fault(format!("not a .npy file: {error}")))?;
+        let header = npy::Header::read(&mut *file).map_err(|error| fault(format!("not a .npy file: {error}")))?;
         let start = file.stream_position()?;
-        let (dtype, element) = match header.dtype() {
-            DType::Plain(ty) if ty.endianness() == Endianness::Big => {
-                return Err(fault(format!("its elements are big-endian ({ty}): expected little-endian ones")));
-            }
-            DType::Plain(ty) if !ty.uses_pickled_array() => (ty.to_string(), ty.num_bytes()),
-            dtype => return Err(fault(format!("its element type {} is not supported", dtype.descr()))),
-        };
-        let elements = header.shape().iter().try_fold(1u64, |product, &length| product.checked_mul(length));
-        let promised = elements.zip(element).and_then(|(count, size)| count.checked_mul(size as u64));
+        let element = header.element().map_err(fault)?;
+        let npy::Header { descr: dtype, fortran, shape } = header;
+        // The header's reader has checked the product.
+        let promised = shape.iter().product::<u64>().checked_mul(element.size as u64);
         let found = size.saturating_sub(start);
         if promised != Some(found) {
-            let shape = shape_text(header.shape());
+            let shape = npy::tuple(&shape);
             let problem = match promised {
                 Some(promised) if found < promised => {
                     format!("it is cut short: {shape} elements of {dtype} take {promised} bytes, {found} are there")
@@ -52,8 +45,7 @@ impl Header {
             };
             return Err(fault(problem));
         }
-        let shape = header.shape().to_vec();
-        let fortran = header.order() == Order::Fortran && shape.len() > 1;
+        let fortran = fortran && shape.len() > 1;
         Ok(Header { dtype, shape, fortran, start })
     }
 
@@ -157,7 +149,7 @@ impl Array {
         for at in 0..count {
             bytes.extend_from_slice(&bits(at).to_le_bytes()[..size]);
         }
-        let head = header(descr, &[count as u64]);
+        let head = npy::Header::bytes(descr, &[count as u64]);
         let header =
             Header { dtype: descr.to_owned(), shape: vec![count as u64], fortran: false, start: head.len() as u64 };
         Ok(Array { head, header, bytes })
@@ -170,15 +162,4 @@ impl Array {
             buffer.write_to(file)
         })
     }
-}
-
-/// As Python writes a tuple.
-pub(crate) fn shape_text(shape: &[u64]) -> String {
-    let lengths: Vec<String> = shape.iter().map(u64::to_string).collect();
-    format!("({}{})", lengths.join(", "), if shape.len() == 1 { "," } else { "" })
-}
-
-/// The header of an array in C order, format version 1.0.
-pub(crate) fn header(descr: &str, shape: &[u64]) -> Vec<u8> {
-    roundonce_vectors::npy_header(descr, &shape_text(shape))
 }

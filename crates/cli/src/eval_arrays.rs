@@ -9,8 +9,9 @@ use rayon::prelude::*;
 use roundonce::arith::Format;
 use roundonce::array::{Operand, PART, Results, eval_into};
 use roundonce::{Finding, Instruction, Profile, Value};
+use roundonce_vectors::npy;
 
-use crate::array::{Header, header, shape_text};
+use crate::array::Header;
 use crate::progress::Progress;
 use crate::{Ended, Failure, Status, eval, files, output};
 
@@ -86,7 +87,7 @@ fn open(instruction: &Instruction, index: usize, text: &str) -> Result<Input, Fa
     let size = file.metadata().map_err(|error| files::failed(&path, error))?.len();
     let header = Header::read(&path, &mut file, size)?;
     if header.fortran {
-        let shape = shape_text(&header.shape);
+        let shape = npy::tuple(&header.shape);
         return Err(fault(format!("its {shape} elements are in Fortran order: expected C order")));
     }
     let recipe = &instruction.recipe;
@@ -108,7 +109,7 @@ fn open(instruction: &Instruction, index: usize, text: &str) -> Result<Input, Fa
             type_name(format, recipe.components),
             expected.join(" or "),
             header.dtype,
-            shape_text(&header.shape)
+            npy::tuple(&header.shape)
         )));
     }
     Ok(Input::Array(ArrayFile { path, header, format, shape }))
@@ -146,18 +147,18 @@ fn result_header(instruction: &Instruction, inputs: &[Input]) -> Result<(Vec<u8>
         return Err(Failure::Input("--in: none of the operands is a .npy file".to_owned()));
     };
     if let Some(other) = arrays.iter().find(|array| array.values() != 1 && array.shape != widest.shape) {
-        let [one, two] = [widest, other].map(|array| (array.path.display(), shape_text(&array.shape)));
+        let [one, two] = [widest, other].map(|array| (array.path.display(), npy::tuple(&array.shape)));
         return Err(Failure::Input(format!("shapes differ: {} has {}, {} has {}", one.0, one.1, two.0, two.1)));
     }
     let format = recipe.operation.format;
     let header = match arrays.iter().find(|array| array.format == format && array.shape == widest.shape) {
-        Some(like) => header(&like.header.dtype, &like.header.shape),
+        Some(like) => npy::Header::bytes(&like.header.dtype, &like.header.shape),
         None => {
             let [packed, component] = types(format, recipe.components);
             let axis = packed.is_empty().then_some(u64::from(recipe.components));
             let shape: Vec<u64> = widest.shape.iter().copied().chain(axis).collect();
             let dtype: String = packed.iter().chain(component).take(1).map(|name| format!("<{name}")).collect();
-            header(&dtype, &shape)
+            npy::Header::bytes(&dtype, &shape)
         }
     };
     Ok((header, widest.values()))

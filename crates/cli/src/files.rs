@@ -76,7 +76,11 @@ pub(crate) fn rename(file: NamedTempFile, path: &Path) -> Result<(), Failure> {
 
 /// What went wrong with a file, with its name.
 pub(crate) fn failed(path: &Path, error: std::io::Error) -> Failure {
-    Failure::Input(format!("{}: {error}", path.display()))
+    let message = format!("{}: {error}", path.display());
+    match error.kind() {
+        std::io::ErrorKind::Unsupported => Failure::Unsupported(message),
+        _ => Failure::Input(message),
+    }
 }
 
 /// To a file, or to stdout.

@@ -10,7 +10,7 @@ use roundonce_vectors::{
 
 use crate::output::{self, Format, FormatArgument, TargetArguments};
 use crate::progress::Progress;
-use crate::{Ended, Failure, Status, files};
+use crate::{Ended, Status, files};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -83,10 +83,6 @@ fn generate(arguments: &Gen) -> Ended {
     Ok(Status::Done)
 }
 
-fn named(path: &Path, problem: &str) -> Failure {
-    Failure::Input(format!("{}: {problem}", path.display()))
-}
-
 /// Tells of bad rows, and how far the run has come.
 #[derive(Default)]
 struct Watch {
@@ -116,7 +112,7 @@ fn verify(arguments: &Verify) -> Ended {
     } else {
         verify_file(file, &options, &mut watch)
     };
-    let report = report.map_err(|problem| named(file, &problem))?;
+    let report = report.map_err(|error| files::failed(file, error))?;
     drop(watch);
     match format.format {
         Format::Json => output::json(&report)?,

@@ -13,7 +13,7 @@
 //! let report = verify_stream(captured.as_slice(), &Options::default(), &mut Nobody)?;
 //! assert_eq!(report.failed, 1);
 //! assert_eq!(report.causes[0].cause, "rounding the product before the sum (unfused)");
-//! # Ok::<(), String>(())
+//! # Ok::<(), std::io::Error>(())
 //! ```
 //!
 //! Reading order: `instruction.rs` (what a vector is about, and which results are right), `directed.rs` and `generate.rs` (where
@@ -28,13 +28,14 @@ mod directed;
 mod format;
 mod generate;
 mod instruction;
+pub mod npy;
 mod random;
 mod report;
 pub mod sweep;
 mod verify;
 
 pub use block::Vector;
-pub use format::{Format, Options, npy_header, read_npy_header, verify_file, verify_stream};
+pub use format::{Format, Options, verify_file, verify_stream};
 pub use generate::Generated;
 pub use instruction::{Criterion, InstructionUnderTest};
 pub use random::split_mix_64;

@@ -22,7 +22,7 @@ fn verified_with_bad(bytes: &[u8], options: &Options) -> (Report, Vec<(u64, Stri
 }
 
 fn refusal(bytes: &[u8]) -> String {
-    verify_stream(bytes, &Options::default(), &mut Bad::default()).unwrap_err()
+    verify_stream(bytes, &Options::default(), &mut Bad::default()).unwrap_err().to_string()
 }
 
 /// 1 + 2^-23 squared, minus 1 + 2^-22.

@@ -144,12 +144,23 @@ macro_rules! bitwise {
             // SAFETY: no instruction.
             unsafe { core::arch::asm!("", options(nomem, nostack, preserves_flags)) };
         }
+    };
+}
+
+/// The direction that a kernel is compiled for if it uses the thread's: one kernel serves all four.
+const THREADS: i32 = NEAREST;
+
+/// `$compiled` is the direction that the kernel is compiled for.
+macro_rules! run {
+    ($compiled:ident) => {
         #[inline(never)] // The same for the function around it.
         fn run<F: Factor<Self>, const ROUND: i32, const OP: u8, const MODE: Mode>(
             job: &Job<'_, F::Lane, Self::Lane>,
             out: &mut [Self::Lane],
         ) {
-            enter::<Self, F, ROUND, OP, MODE>(job, out);
+            // f16 is rounded by an instruction with an explicit direction, from sums rounded to nearest.
+            let thread = if Self::FORMAT.width() == 16 { NEAREST } else { ROUND };
+            enter::<Self, F, $compiled, OP, MODE>(thread, job, out);
         }
     };
 }
@@ -275,6 +286,7 @@ impl Vector for F32x8 {
     }
     arithmetic!(fma_ps, add_ps, mul_ps);
     bitwise_ps!(Format::F32.smallest_normal() as i32);
+    run!(THREADS);
 }
 
 impl Vector for F64x4 {
@@ -322,6 +334,7 @@ impl Vector for F64x4 {
         _mm256_min_pd,
         _mm256_setzero_pd
     );
+    run!(THREADS);
 }
 
 impl F16x8 {
@@ -398,6 +411,7 @@ impl Vector for F16x8 {
     }
     // The smallest normal f16 is 2^-14.
     bitwise_ps!(0x3880_0000);
+    run!(ROUND);
 }
 
 impl Factor<F32x8> for F16x8 {
@@ -422,13 +436,12 @@ impl Factor<F32x8> for Bf16x8 {
 /// Runs a kernel with the rounding direction and the flushing of operands that it needs.
 #[inline(always)]
 fn enter<V: Vector, F: Factor<V>, const ROUND: i32, const OP: u8, const MODE: Mode>(
+    thread: i32,
     job: &Job<'_, F::Lane, V::Lane>,
     out: &mut [V::Lane],
 ) {
-    // f16 is rounded by an instruction with an explicit direction, from sums rounded to nearest.
-    let round = if V::FORMAT.width() == 16 { NEAREST } else { ROUND };
     let flushes = MODE & FLUSH != 0 && V::HARDWARE_FLUSH;
-    let set = direction(round) | if flushes { DENORMALS_ARE_ZEROS } else { 0 };
+    let set = direction(thread) | if flushes { DENORMALS_ARE_ZEROS } else { 0 };
     let Some(_guard) = FpEnvGuard::enter(CONTROL, set) else {
         return portable::run(job, out);
     };

@@ -5,7 +5,7 @@
 //! depend on the host.
 
 use super::{divide, reciprocal_square_root, square_root};
-use astro_float::{BigFloat, Consts, RoundingMode};
+use astro_float_num::{BigFloat, Consts, RoundingMode};
 use roundonce_arith::{Format, Profile, Rounding, Unpacked, round_exact, unpack, widen};
 use roundonce_ir::Function;
 use std::cell::RefCell;
@@ -169,10 +169,10 @@ fn precisely(function: Function, x: f64, y: f64) -> Option<(bool, i32, u128)> {
         };
         let (words, _, sign, exponent, _) = result.as_raw_parts()?;
         let top = words.iter().rev().take(2).fold((0u128, 0), |(all, taken), &word| {
-            ((all << astro_float::WORD_BIT_SIZE) | word as u128, taken + astro_float::WORD_BIT_SIZE)
+            ((all << astro_float_num::WORD_BIT_SIZE) | word as u128, taken + astro_float_num::WORD_BIT_SIZE)
         });
         let quantum = exponent.checked_sub(top.1 as i32)?;
-        Some((sign == astro_float::Sign::Neg, quantum, top.0))
+        Some((sign == astro_float_num::Sign::Neg, quantum, top.0))
     })
 }
 

@@ -26,7 +26,7 @@ impl Body<'_> {
             return Err(self.malformed("the Result Type is no integer scalar or vector"));
         };
         let fits = |found| is_integer(found) && found.bits() == bits;
-        let all = self.alike(ids, fits, count)?;
+        let all = self.alike(ids, &fits, count)?;
         let mut parts = Vec::with_capacity(count);
         for at in 0..count {
             let args: Vec<Operand> = all.iter().map(|parts| parts[at]).collect();
@@ -134,7 +134,7 @@ impl Body<'_> {
     pub(super) fn logic(&mut self, op: Op) -> Result<()> {
         let ids = self.operands().to_vec();
         let count = self.result()?.1;
-        let all = self.alike(&ids, |part| part == Part::Bool, count)?;
+        let all = self.alike(&ids, &|part| part == Part::Bool, count)?;
         let mut parts = Vec::with_capacity(count);
         for at in 0..count {
             let args: Vec<Operand> = all.iter().map(|parts| parts[at]).collect();

@@ -73,11 +73,20 @@ impl Body<'_> {
         ids: &[u32],
         mut f: impl FnMut(&mut Self, Format, &[Operand]) -> Operand,
     ) -> Result<()> {
+        self.each_float_by(ids, &mut f)
+    }
+
+    /// The same, compiled once for all functions.
+    fn each_float_by(
+        &mut self,
+        ids: &[u32],
+        f: &mut dyn FnMut(&mut Self, Format, &[Operand]) -> Operand,
+    ) -> Result<()> {
         let (part, count) = self.result()?;
         let Part::Float(format) = part else {
             return Err(self.malformed("the Result Type is no floating-point scalar or vector"));
         };
-        let all = self.alike(ids, |found| found == part, count)?;
+        let all = self.alike(ids, &|found| found == part, count)?;
         let mut parts = Vec::with_capacity(count);
         for at in 0..count {
             let args: Vec<Operand> = all.iter().map(|parts| parts[at]).collect();
@@ -90,7 +99,7 @@ impl Body<'_> {
     pub(super) fn alike(
         &mut self,
         ids: &[u32],
-        fits: impl Fn(Part) -> bool,
+        fits: &dyn Fn(Part) -> bool,
         count: usize,
     ) -> Result<Vec<Rc<[Operand]>>> {
         let mut all = Vec::with_capacity(ids.len());

@@ -7,13 +7,12 @@
 mod c;
 mod columns;
 mod jsonl;
-mod npy;
 mod npz;
+#[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
 mod parquet;
 mod readmemh;
 mod testfloat;
 
-pub use npy::{npy_header, read_npy_header};
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Cursor, Read, Seek, Write};
@@ -122,21 +121,22 @@ pub struct Options {
 /// Verifies a file in any format that can be read: what it holds tells which.
 ///
 /// # Errors
-/// If it cannot be read at all; a row that cannot is told to the observer.
-pub fn verify_file(path: &Path, options: &Options, observer: &mut dyn Observer) -> Result<Report, String> {
+/// If it cannot be read at all ([`Unsupported`](io::ErrorKind::Unsupported) where this build cannot); a row that cannot
+/// is told to the observer.
+pub fn verify_file(path: &Path, options: &Options, observer: &mut dyn Observer) -> io::Result<Report> {
     let mut options = options.clone();
     let name = path.file_name().and_then(|name| name.to_str());
     options.instruction = options.instruction.or_else(|| InstructionUnderTest::of_file_name(name?, &options.target));
     let mut verifier = Verifier::new(options.target, observer);
-    let mut file = File::open(path).map_err(text)?;
-    let size = file.metadata().map_err(text)?.len();
+    let mut file = File::open(path)?;
+    let size = file.metadata()?.len();
     let mut magic = [0; 4];
-    let got = read_up_to(&mut file, &mut magic).map_err(text)?;
-    file.rewind().map_err(text)?;
+    let got = read_up_to(&mut file, &mut magic)?;
+    file.rewind()?;
     match Container::of(&magic[..got]) {
-        Some(Container::Parquet) => parquet::read(file, &options, &mut verifier)?,
-        Some(Container::Zip) => npz::read(&|| File::open(path), &options, &mut verifier)?,
-        gzip => lines(file, Some(size), gzip.is_some(), &options, &mut verifier)?,
+        Some(Container::Parquet) => parquet::read_file(file, &options, &mut verifier)?,
+        Some(Container::Zip) => npz::read(&|| File::open(path), &options, &mut verifier).map_err(invalid)?,
+        gzip => lines(file, Some(size), gzip.is_some(), &options, &mut verifier).map_err(invalid)?,
     }
     Ok(verifier.finish())
 }
@@ -145,23 +145,22 @@ pub fn verify_file(path: &Path, options: &Options, observer: &mut dyn Observer) 
 ///
 /// # Errors
 /// As [`verify_file`].
-pub fn verify_stream(stream: impl Read, options: &Options, observer: &mut dyn Observer) -> Result<Report, String> {
+pub fn verify_stream(stream: impl Read, options: &Options, observer: &mut dyn Observer) -> io::Result<Report> {
     let mut verifier = Verifier::new(options.target, observer);
     let mut stream = BufReader::new(stream);
-    let magic = stream.fill_buf().map_err(text)?;
-    let container = Container::of(magic);
-    let mut whole = || -> Result<bytes::Bytes, String> {
+    let container = Container::of(stream.fill_buf()?);
+    let mut whole = || -> io::Result<Vec<u8>> {
         let mut all = Vec::new();
-        stream.read_to_end(&mut all).map_err(text)?;
-        Ok(all.into())
+        stream.read_to_end(&mut all)?;
+        Ok(all)
     };
     match container {
-        Some(Container::Parquet) => parquet::read(whole()?, options, &mut verifier)?,
+        Some(Container::Parquet) => parquet::read_bytes(whole()?, options, &mut verifier)?,
         Some(Container::Zip) => {
-            let whole = whole()?;
-            npz::read(&|| Ok(Cursor::new(whole.clone())), options, &mut verifier)?;
+            let whole: Rc<[u8]> = whole()?.into();
+            npz::read(&|| Ok(Cursor::new(Rc::clone(&whole))), options, &mut verifier).map_err(invalid)?;
         }
-        gzip => lines(stream, None, gzip.is_some(), options, &mut verifier)?,
+        gzip => lines(stream, None, gzip.is_some(), options, &mut verifier).map_err(invalid)?,
     }
     Ok(verifier.finish())
 }
@@ -249,6 +248,11 @@ impl<R: Read> Read for Counted<R> {
         self.read.set(self.read.get() + got as u64);
         Ok(got)
     }
+}
+
+/// What is wrong with a file's contents.
+fn invalid(problem: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, problem)
 }
 
 fn text(error: impl std::fmt::Display) -> String {

@@ -6,15 +6,14 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, Write};
 
-use npyz::{DType, Endianness, TypeChar};
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::columns::{Cells, Column, Names, Part, check};
-use super::npy::{npy_header, read_npy_header};
 use super::{OPERANDS, Options, text};
 use crate::block::{Block, pack};
 use crate::generate::Generated;
 use crate::instruction::InstructionUnderTest;
+use crate::npy::{Element, Header};
 use crate::verify::Verifier;
 
 /// The columns in the order in which they are asked for.
@@ -24,9 +23,7 @@ const COLUMNS: [&str; 6] = ["instruction", "a", "b", "c", "d", "flags"];
 struct Array<R> {
     name: &'static str,
     stream: R,
-    kind: TypeChar,
-    /// Bytes of an element.
-    size: usize,
+    element: Element,
     /// How many there are; `None` for a single value that goes with every row.
     length: Option<u64>,
     single: Vec<u8>,
@@ -96,48 +93,43 @@ fn names_of(column: Option<Column>, options: &Options, verifier: &mut Verifier<'
 
 impl<R: Read> Array<R> {
     fn open(name: &'static str, mut stream: R) -> Result<Array<R>, String> {
-        let header = read_npy_header(&mut stream).map_err(text)?;
-        let dtype = header.dtype();
-        let wrong = || format!("its element type {} is not supported", dtype.descr());
-        let DType::Plain(ty) = &dtype else { return Err(wrong()) };
-        if ty.endianness() == Endianness::Big {
-            return Err(format!("its elements are big-endian ({ty}): expected little-endian ones"));
-        }
-        let (kind, size) = (ty.type_char(), ty.num_bytes().ok_or_else(wrong)?);
-        let known = match kind {
-            TypeChar::Uint | TypeChar::Int | TypeChar::Float | TypeChar::RawData => matches!(size, 1 | 2 | 4 | 8),
-            TypeChar::UnicodeStr | TypeChar::ByteStr => size <= LONGEST_STRING,
+        let header = Header::read(&mut stream).map_err(text)?;
+        let element = header.element()?;
+        let known = match element {
+            Element { kind: 'u' | 'i' | 'f' | 'V', size } => matches!(size, 1 | 2 | 4 | 8),
+            Element { kind: 'U' | 'S' | 'a', size } => size <= LONGEST_STRING,
             _ => false,
         };
         if !known {
-            return Err(wrong());
+            return Err(format!("its element type '{}' is not supported", header.descr));
         }
-        let (length, mut single) = match header.shape() {
+        let (length, mut single) = match header.shape.as_slice() {
             [length] => (Some(*length), Vec::new()),
-            [] => (None, vec![0; size]),
+            [] => (None, vec![0; element.size]),
             shape => return Err(format!("it has {} dimensions: expected one", shape.len())),
         };
         stream.read_exact(&mut single).map_err(text)?;
-        Ok(Array { name, stream, kind, size, length, single })
+        Ok(Array { name, stream, element, length, single })
     }
 
     /// The next elements.
     fn cells(&mut self, count: usize) -> Result<Cells, String> {
+        let Element { kind, size } = self.element;
         let mut bytes;
         match self.length {
             None => bytes = self.single.repeat(count),
             Some(_) => {
-                bytes = vec![0; count * self.size];
+                bytes = vec![0; count * size];
                 self.stream.read_exact(&mut bytes).map_err(|error| format!("it is cut short: {error}"))?;
             }
         }
         let strings = |string: &dyn Fn(&[u8]) -> String| {
             // numpy allows strings of no characters.
-            if self.size == 0 { vec![String::new(); count] } else { bytes.chunks(self.size).map(string).collect() }
+            if size == 0 { vec![String::new(); count] } else { bytes.chunks(size).map(string).collect() }
         };
-        Ok(match (self.kind, self.size) {
-            (TypeChar::UnicodeStr, _) => Cells::Hex(strings(&unicode)),
-            (TypeChar::ByteStr, _) => {
+        Ok(match (kind, size) {
+            ('U', _) => Cells::Hex(strings(&unicode)),
+            ('S' | 'a', _) => {
                 Cells::Hex(strings(&|bytes| String::from_utf8_lossy(bytes).trim_end_matches('\0').to_owned()))
             }
             (_, 1) => Cells::U16(bytes.iter().map(|&byte| byte.into()).collect()),
@@ -178,20 +170,20 @@ pub(super) fn write(vectors: &Generated, file: &mut File) -> io::Result<()> {
     let mut zip = ZipWriter::new(io::BufWriter::with_capacity(1 << 20, file));
     let subjects = vectors.subjects();
     let rows = vectors.count() * subjects.len() as u64;
-    let mut put = |name: &str, descr: &str, shape: &str, data: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>| {
+    let mut put = |name: &str, descr: &str, shape: &[u64], data: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>| {
         let options = zip::write::SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
         zip.start_file(format!("{name}.npy"), options.large_file(true))?;
-        zip.write_all(&npy_header(descr, shape))?;
+        zip.write_all(&Header::bytes(descr, shape))?;
         data(&mut zip)
     };
     let string = |text: &str, length: usize, out: &mut dyn Write| -> io::Result<()> {
         let characters = text.chars().chain(std::iter::repeat('\0')).take(length);
         out.write_all(&characters.flat_map(|c| u32::from(c).to_le_bytes()).collect::<Vec<u8>>())
     };
-    let shape = format!("({rows},)");
+    let shape = [rows];
     let longest = subjects.iter().map(|subject| subject.spelling.chars().count()).max().unwrap_or(1);
     match subjects {
-        [only] => put("instruction", &format!("<U{longest}"), "()", &mut |out| string(&only.spelling, longest, out))?,
+        [only] => put("instruction", &format!("<U{longest}"), &[], &mut |out| string(&only.spelling, longest, out))?,
         _ => put("instruction", &format!("<U{longest}"), &shape, &mut |out| {
             vectors.iter().try_for_each(|(subject, _)| string(&subject.spelling, longest, out))
         })?,

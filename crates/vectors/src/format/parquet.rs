@@ -15,17 +15,21 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 
 use super::columns::{Cells, Column, Names, Part, check};
-use super::{OPERANDS, Options, text};
+use super::{OPERANDS, Options, invalid, text};
 use crate::block::{Block, Vector, pack};
 use crate::generate::Generated;
 use crate::instruction::InstructionUnderTest;
 use crate::verify::Verifier;
 
-pub(super) fn read<R: ChunkReader + 'static>(
-    file: R,
-    options: &Options,
-    verifier: &mut Verifier<'_>,
-) -> Result<(), String> {
+pub(super) fn read_file(file: File, options: &Options, verifier: &mut Verifier<'_>) -> io::Result<()> {
+    read(file, options, verifier).map_err(invalid)
+}
+
+pub(super) fn read_bytes(bytes: Vec<u8>, options: &Options, verifier: &mut Verifier<'_>) -> io::Result<()> {
+    read(bytes::Bytes::from(bytes), options, verifier).map_err(invalid)
+}
+
+fn read<R: ChunkReader + 'static>(file: R, options: &Options, verifier: &mut Verifier<'_>) -> Result<(), String> {
     let file = SerializedFileReader::new(file).map_err(text)?;
     let metadata = file.metadata();
     let total = metadata.file_metadata().num_rows().max(0) as u64;
