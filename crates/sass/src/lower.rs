@@ -186,7 +186,7 @@ impl Lowering {
     }
 
     fn instruction(&mut self, instruction: &Instruction, line: u32, text: &str) {
-        self.places.push(roundonce_ir::SourceLoc { line, text: text.to_owned(), source: String::new() });
+        self.places.push(roundonce_ir::SourceLoc { line, text: text.to_owned(), source: String::new(), span: 0..0 });
         // Place 0 says nothing.
         let place = self.places.len() as u32;
         let guard = match instruction.guard {
@@ -214,7 +214,7 @@ impl Lowering {
             Some(recipe) => {
                 let mut args = [roundonce_ir::Operand::ZERO; 3];
                 args[..sources.len()].copy_from_slice(&sources);
-                Op::Float { d, operation: recipe.operation, contractible: false, args }
+                Op::Float { d, operation: recipe.operation, components: 1, contractible: false, args }
             }
         };
         self.body.push(roundonce_ir::Instruction { op, guard, loc: place });

@@ -2,7 +2,7 @@
 //! them. Rewriting keeps every instruction's place, so that two runs can be laid side by side.
 
 use roundonce_arith::{ArithOp, Format, Operation, Rounding};
-use roundonce_ir::{Candidate, Comparand, Instruction, Kernel, Op, Operand, Scalar, candidates};
+use roundonce_ir::{Candidate, Comparand, Instruction, Kernel, Op, Operand, Position, Scalar, candidates, fuse};
 use serde::Serialize;
 
 /// More products, or more fmas, than this are not tried one by one.
@@ -11,10 +11,8 @@ const MAX_SINGLE: usize = 64;
 /// One departure from the kernel as written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Change {
-    /// Every product that one sum alone uses is fused into it: what `run --contract fuse` does.
+    /// What the assembler fuses is fused: what `run --contract fuse` does.
     FuseAll,
-    /// Every product is fused into every sum that uses it.
-    FuseEvery,
     /// One product is fused into one sum.
     Fuse(Candidate),
     /// Subnormals of a format are flushed, or kept, everywhere.
@@ -43,7 +41,7 @@ pub struct Freedom {
 /// A change as a reader sees it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ChangeText {
-    /// `fuse-all`, `fuse-every`, `fuse`, `flush`, `keep-subnormals`, `split-all`, `split`, `zero-dominance`,
+    /// `fuse-all`, `fuse`, `flush`, `keep-subnormals`, `split-all`, `split`, `zero-dominance`,
     /// `no-zero-dominance`, `round-unmodified`, `round-all`.
     pub kind: &'static str,
     /// The lines that it is about, where it is not about all: of a fusion the product's and the sum's.
@@ -82,7 +80,6 @@ pub(crate) fn changes(kernel: &Kernel, freedom: &Freedom) -> (Vec<Change>, usize
     let several = |count: usize| count > 1;
     all.extend(candidates.iter().take(MAX_SINGLE).map(|&candidate| Change::Fuse(candidate)));
     all.extend(several(candidates.len()).then_some(Change::FuseAll));
-    all.extend(several(candidates.len()).then_some(Change::FuseEvery));
     all.extend(freedom.flushes.iter().flat_map(|&format| [Change::Flush(format, true), Change::Flush(format, false)]));
     all.extend(fmas.iter().take(MAX_SINGLE).map(|&(block, at)| Change::Split(block, at)));
     all.extend(several(fmas.len()).then_some(Change::SplitAll));
@@ -101,7 +98,7 @@ impl Change {
     pub(crate) fn contradicts(self, other: Change) -> bool {
         match (self, other) {
             (Change::Flush(one, _), Change::Flush(another, _)) => one == another,
-            (Change::Fuse(one), Change::Fuse(another)) => (one.block, one.sum) == (another.block, another.sum),
+            (Change::Fuse(one), Change::Fuse(another)) => one.sum == another.sum,
             (Change::ZeroDominance(_), Change::ZeroDominance(_)) => true,
             _ => self.is_rounding() && other.is_rounding(),
         }
@@ -120,26 +117,23 @@ impl Change {
     fn rank(self) -> u32 {
         match self {
             Change::Flush(..) | Change::ZeroDominance(_) | Change::RoundUnmodified(_) | Change::RoundAll(_) => 0,
-            Change::FuseAll | Change::FuseEvery | Change::Fuse(_) => 1,
+            Change::FuseAll | Change::Fuse(_) => 1,
             Change::SplitAll | Change::Split(..) => 2,
         }
     }
 
     pub(crate) fn text(self, kernel: &Kernel) -> ChangeText {
-        let line =
-            |block: usize, at: usize| kernel.source_locs[kernel.blocks[block].instructions[at].loc as usize].line;
+        let line = |block: usize, index: usize| {
+            kernel.source_locs[kernel.blocks[block].instructions[index].loc as usize].line
+        };
         let name = |format: Format| format.name().unwrap_or("?");
         let (kind, lines, mode, sentence) = match self {
             Change::FuseAll => {
-                let sentence = "fuses every product that one sum alone uses (run --contract fuse)".to_owned();
+                let sentence = "fuses every product that only sums use (run --contract fuse)".to_owned();
                 ("fuse-all", vec![], None, sentence)
             }
-            Change::FuseEvery => {
-                let sentence = "fuses every product into every sum that uses it".to_owned();
-                ("fuse-every", vec![], None, sentence)
-            }
-            Change::Fuse(Candidate { block, product, sum, .. }) => {
-                let (product, sum) = (line(block, product), line(block, sum));
+            Change::Fuse(Candidate { product, sum, .. }) => {
+                let (product, sum) = (line(product.block, product.index), line(sum.block, sum.index));
                 let sentence = if product == sum {
                     format!("fuses a product and a sum of line {sum}, which rounds once")
                 } else {
@@ -193,22 +187,24 @@ pub(crate) fn changed(kernel: &Kernel, changes: &[Change]) -> Kernel {
     changes.sort_by_key(|change| change.rank());
     let mut changed = kernel.clone();
     let mut splits = Vec::new();
+    let mut fusions = Vec::new();
     for change in changes {
         match change {
-            Change::FuseAll => fuse(&mut changed, kernel, |candidate| candidate.alone),
-            Change::FuseEvery => fuse(&mut changed, kernel, |_| true),
-            Change::Fuse(only) => fuse(&mut changed, kernel, |candidate| *candidate == only),
+            Change::FuseAll => fusions.extend(candidates(kernel).into_iter().filter(|candidate| candidate.fuses)),
+            Change::Fuse(only) => fusions.push(only),
             Change::SplitAll => splits.extend(places(kernel).map(|(block, at, _)| (block, at))),
             Change::Split(block, at) => splits.push((block, at)),
             _ => instructions(&mut changed).for_each(|instruction| set(&mut instruction.op, change)),
         }
     }
+    let copies = fuse(&mut changed, &fusions);
     splits.sort_unstable();
     splits.dedup();
     for (block, at) in splits.into_iter().rev() {
         // What fusing has made stays.
         if operation(&kernel.blocks[block].instructions[at]).is_some_and(|operation| operation.op == ArithOp::MulAdd) {
-            split(&mut changed, block, at);
+            let before = |copy: &&Position| copy.block == block && copy.index <= at;
+            split(&mut changed, block, at + copies.iter().filter(before).count());
         }
     }
     changed
@@ -218,25 +214,16 @@ fn instructions(kernel: &mut Kernel) -> impl Iterator<Item = &mut Instruction> {
     kernel.blocks.iter_mut().flat_map(|block| &mut block.instructions)
 }
 
-fn fuse(changed: &mut Kernel, kernel: &Kernel, wanted: impl Fn(&Candidate) -> bool) {
-    for candidate in candidates(kernel).into_iter().filter(wanted) {
-        // Of an addition of two products the first is taken in.
-        if let Some(fused) = candidate.fused(changed) {
-            changed.blocks[candidate.block].instructions[candidate.sum].op = fused;
-        }
-    }
-}
-
 /// An fma as a product, rounded, and a sum.
 fn split(kernel: &mut Kernel, block: usize, at: usize) {
     let instruction = kernel.blocks[block].instructions[at].clone();
-    let Op::Float { d, operation, contractible, args: [a, b, c] } = instruction.op else { return };
-    let product = kernel.register(roundonce_ir::Width::holding(operation.format.width()));
+    let Op::Float { d, operation, components, contractible, args: [a, b, c] } = instruction.op else { return };
+    let product = kernel.register(roundonce_ir::Width::holding(operation.format.width() * components));
     let mul = Operation { op: ArithOp::Mul, negate_addend: false, saturate: false, ..operation };
     let add =
         Operation { op: ArithOp::Add, source_format: operation.format, negate_product: false, fmz: false, ..operation };
-    let first = Op::Float { d: product, operation: mul, contractible, args: [a, b, Operand::ZERO] };
-    let second = Op::Float { d, operation: add, contractible, args: [product.into(), c, Operand::ZERO] };
+    let first = Op::Float { d: product, operation: mul, components, contractible, args: [a, b, Operand::ZERO] };
+    let second = Op::Float { d, operation: add, components, contractible, args: [product.into(), c, Operand::ZERO] };
     let both = [first, second].map(|op| Instruction { op, ..instruction });
     kernel.blocks[block].instructions.splice(at..=at, both);
 }

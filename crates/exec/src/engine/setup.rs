@@ -7,7 +7,7 @@ use super::lanes::{LANES, THREADS};
 use crate::launch::{Arg, Contract, Difference, Engine, Launch, Options, Report, RunError, Trouble};
 use crate::memory::{Buffer, Global, Layout, WINDOW, Words};
 use crate::native::Shelf;
-use roundonce_ir::{Kernel, Passing, Program, Variable, fuse};
+use roundonce_ir::{Kernel, Passing, Program, Variable, contract, scalarize};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, mpsc};
 
@@ -41,7 +41,7 @@ pub(crate) fn run(launch: Launch<'_>) -> Result<Report, RunError> {
         return run_kernel(program, kernel, &sizes, args, &options);
     }
     let mut fused_kernel = kernel.clone();
-    let places = fuse(&mut fused_kernel);
+    let places = contract(&mut fused_kernel);
     let lines: Vec<u32> = places.iter().map(|&place| kernel.source_locs[place as usize].line).collect();
     let mut report = if options.contract == Contract::Fuse {
         run_kernel(program, &fused_kernel, &sizes, args, &options)?
@@ -132,6 +132,7 @@ fn run_kernel(
     args: Vec<Arg>,
     options: &Options,
 ) -> Result<Report, RunError> {
+    let kernel = &*scalarize(kernel);
     let code = Code::new(program, kernel, options.profile);
     let fail = |message: String| Err(usage(&kernel.name, message));
     if args.len() != kernel.params.len() {

@@ -2,7 +2,7 @@
 
 use super::statement::Inst;
 use super::types::Type;
-use super::{Body, Entity, Result, Scope};
+use super::{Body, Entity, Purpose, Result, Scope};
 use crate::ast::{Function, Operand as Written, OperandKind, Variable};
 use roundonce_ir::{Op, Operand, Terminator, Width};
 
@@ -31,6 +31,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 match self.calls.last() {
                     Some(&(_, back)) => self.branch(back),
                     None => {
+                        self.returns();
                         self.emit(Op::Exit);
                         if self.guard.is_none() {
                             self.after(Terminator::Exit);
@@ -39,6 +40,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 }
                 Ok(())
             }
+            _ if self.purpose == Purpose::Analysis => Err(self.unsupported("a call")),
             _ => self.call(inst),
         }
     }
@@ -186,7 +188,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             }
             scope.names.insert(result.name, entity);
         }
+        self.separate();
         let back = self.new_block();
+        self.kernel.separate.push(back);
         let outer = core::mem::replace(&mut self.scopes, vec![scope]);
         let (top, span, place, source) = (self.local_top, self.span, self.place, self.source.clone());
         self.calls.push((function.name, back));

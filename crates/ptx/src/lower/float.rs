@@ -80,16 +80,18 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         }
         let ty = of(operation.format);
         let d = self.exact(self.operand_at(inst, 0)?, ty)?;
-        let contractible = recipe.contractible;
+        let (components, contractible) = (recipe.components, recipe.contractible);
+        if !inst.has(".relu") {
+            let mut args = [Operand::ZERO; 3];
+            args[..values.len()].copy_from_slice(&values);
+            self.emit(Op::Float { d, operation, components, contractible, args });
+            return Ok(());
+        }
         self.by_component(d, ty, &values, |body, d, values| {
             let mut args = [Operand::ZERO; 3];
             args[..values.len()].copy_from_slice(values);
-            if !inst.has(".relu") {
-                body.emit(Op::Float { d, operation, contractible, args });
-                return Ok(());
-            }
             let sum = body.fresh(Width::holding(operation.format.width()));
-            body.emit_always(Op::Float { d: sum, operation, contractible, args });
+            body.emit_always(Op::Float { d: sum, operation, components: 1, contractible, args });
             body.rectify(d, operation.format, Operand::Reg(sum));
             Ok(())
         })

@@ -2,7 +2,7 @@
 
 use super::modifiers;
 use super::types::{Kind, Type};
-use super::{Body, Entity, Result, Scope};
+use super::{Body, Entity, Purpose, Result, Scope};
 use crate::ast::{Instruction, Operand as Written, Statement};
 use roundonce_arith::{Format, Rounding};
 use roundonce_ir::{Guard, Op, Operand, Reg, Width};
@@ -56,13 +56,25 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                         self.start(block);
                     }
                 }
-                Statement::Variables(variables) => self.declare(*variables)?,
+                Statement::Variables(variables) => match (self.declare(*variables), self.purpose) {
+                    (Ok(()), _) | (Err(_), Purpose::Analysis) => {}
+                    (Err(finding), Purpose::Run) => return Err(finding),
+                },
                 Statement::Directive(directive) => {
                     // `.branchtargets A, B` belongs to the label before it: see `labels`.
                     let _ = directive;
                 }
                 Statement::Instruction(instruction) => {
+                    let (block, done) = (self.current, self.blocks[self.current].instructions.len());
                     if let Err(finding) = self.instruction(instruction) {
+                        if self.purpose == Purpose::Analysis {
+                            if self.current == block {
+                                self.blocks[block].instructions.truncate(done);
+                            }
+                            self.opaque(instruction, finding.message);
+                            self.guard = None;
+                            continue;
+                        }
                         // Everything in the way is told at once, but not without end.
                         self.findings.push(finding);
                         if self.findings.len() >= 20 {
@@ -209,7 +221,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             "elect" => self.elect(inst),
             "membar" | "fence" => {
                 // Inside a block the engine is sequential; beyond it blocks must not run at the same time.
-                if !inst.has(".cta") && !inst.has(".proxy") {
+                if inst.has(".cta") || inst.has(".proxy") {
+                    self.separate();
+                } else {
                     self.emit(Op::Fence);
                 }
                 Ok(())
@@ -219,8 +233,12 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 self.emit(Op::Trap { message: "the kernel trapped".to_owned() });
                 Ok(())
             }
-            // Hints, and what a debugger would do.
-            "nanosleep" | "pmevent" | "brkpt" | "prefetch" | "prefetchu" | "discard" | "applypriority"
+            "brkpt" => {
+                self.separate();
+                Ok(())
+            }
+            // Hints.
+            "nanosleep" | "pmevent" | "prefetch" | "prefetchu" | "discard" | "applypriority"
             | "griddepcontrol" | "setmaxnreg" => Ok(()),
             _ => Err(self.unsupported(format!("`{}`", inst.spelling))),
         }
