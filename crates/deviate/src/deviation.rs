@@ -82,9 +82,7 @@ pub enum Products {
         /// The sum's line.
         sum: u32,
     },
-    /// Every product that one sum alone uses.
-    UsedOnce,
-    /// Every product, into every sum that uses it.
+    /// Every product that only sums use, into each of them: what NVIDIA's assembler does.
     All,
 }
 
@@ -125,7 +123,7 @@ impl Deviation {
     /// contraction: only who has the computation knows that it is every product.
     pub const fn plausibility(&self) -> Plausibility {
         match self {
-            Deviation::Contract(Products::UsedOnce | Products::All)
+            Deviation::Contract(Products::All)
             | Deviation::Flush(_)
             | Deviation::Keep(_)
             | Deviation::WideEachOperation(_)
@@ -157,7 +155,6 @@ impl Deviation {
         match self {
             Deviation::Contract(Products::Written(_)) => 0,
             Deviation::Contract(Products::Lines { .. }) => 1,
-            Deviation::Contract(Products::UsedOnce) => 2,
             Deviation::Contract(Products::All) => 3,
             Deviation::WideEachOperation(_) => 4,
             Deviation::Split(Fmas::Line(_)) => 5,

@@ -40,8 +40,7 @@ impl Deviation {
     pub const fn kind(&self, scope: Scope) -> &'static str {
         let in_kernel = matches!(scope, Scope::Kernel);
         match self {
-            Deviation::Contract(Products::UsedOnce) => "fuse-all",
-            Deviation::Contract(Products::All) => "fuse-every",
+            Deviation::Contract(Products::All) => "fuse-all",
             Deviation::Contract(Products::Lines { .. }) => "fuse",
             Deviation::Contract(Products::Written(_)) => "fused",
             Deviation::WideEachOperation(_) => "wide-each-operation",
@@ -111,10 +110,9 @@ impl Deviation {
                 return format!("rounds what has no rounding modifier {}", direction(*rounding));
             }
             Deviation::Order(order) => return format!("adds in the order {order}"),
-            Deviation::Contract(Products::UsedOnce) => {
-                "fuses every product that one sum alone uses (run --contract fuse)"
+            Deviation::Contract(Products::All) => {
+                "fuses every product that only sums use into each of them (run --contract fuse)"
             }
-            Deviation::Contract(Products::All) => "fuses every product into every sum that uses it",
             Deviation::Split(Fmas::All) => "computes the fma as a product and a sum, which rounds twice",
             Deviation::Flush(_) => "flushes subnormals to zero (.ftz)",
             Deviation::Keep(_) => "keeps subnormals",

@@ -254,7 +254,7 @@ fn read_by_terminator(terminator: &Terminator, live: &mut [u64]) {
 }
 
 /// From what lives after an instruction to what lives before it. A guarded write keeps the old value alive.
-fn step(instruction: &Instruction, live: &mut [u64]) {
+pub(crate) fn step(instruction: &Instruction, live: &mut [u64]) {
     let guarded = instruction.guard.is_some();
     instruction.op.registers(|role, reg| {
         if role == Role::Def && !guarded {

@@ -1,119 +1,351 @@
-//! Contraction: what an assembler may do to a product that an addition alone uses.
+//! Contraction: which products the assembler fuses into the additions that take them.
+//!
+//! A `mul` and an `add` or `sub` without a rounding modifier ([`Op::Float`] with `contractible`) may become one
+//! multiply-add. The documents only permit it; what is done here is what NVIDIA's assembler was observed to do
+//! (docs/contraction.md has the cases, the versions and the exceptions):
+//!
+//! - Values count, not registers: a product may pass through copies and sign flips, and its factors may be
+//!   overwritten before the addition.
+//! - Both must have the same format, components and flush, and the product must not saturate or be guarded. The
+//!   addition may do both.
+//! - Both must be in one straight line of code. Labels that only fall through do not end it; a branch does, and so do
+//!   a guarded exit and the operations that are expanded into code with branches ([`ends_block`]).
+//! - A product is fused into every addition that uses it, or nowhere: any other use keeps all its additions apart.
+//! - First, in order, additions take a product that nothing else uses; of two such, the first operand's. Then the
+//!   remaining additions, in order, take a product whose uses are all additions still to be fused. The other operand
+//!   of an addition that was fused is such an other use.
 
-use super::{Kernel, Liveness, Op, Operand, Reg, Role};
-use roundonce_arith::{ArithOp, Operation};
+use super::{Function, IntOp, Kernel, Liveness, Op, Operand, Reg, Role, Signedness, Terminator, Width};
+use crate::cfg::step;
+use roundonce_arith::{ArithOp, Format, Operation};
 use roundonce_isa::fused;
+use std::collections::HashMap;
 
-/// A contractible product, and a contractible addition or subtraction of the same block that may take it in: of the
-/// same guard, format and flush, with the factors unchanged in between.
+/// An instruction of a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Position {
+    /// Its block.
+    pub block: usize,
+    /// Its index in the block.
+    pub index: usize,
+}
+
+/// A contractible product, and a contractible addition or subtraction of the same straight line that may take it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Candidate {
-    /// The block of both.
-    pub block: usize,
-    /// The product's place in the block.
-    pub product: usize,
-    /// The addition's place in the block.
-    pub sum: usize,
-    /// Nothing else uses the product.
-    pub alone: bool,
+    /// The product.
+    pub product: Position,
+    /// The addition.
+    pub sum: Position,
+    /// The product is the addition's first operand, not its second.
+    pub first: bool,
+    /// The product's sign is flipped on the way.
+    pub negated: bool,
+    /// The assembler fuses the two.
+    pub fuses: bool,
 }
 
 impl Candidate {
-    /// What the addition becomes when it takes the product in; `None` where the two have come to differ in format or
-    /// flush, or the addition has taken in another product.
-    pub fn fused(&self, kernel: &Kernel) -> Option<Op> {
-        let instructions = &kernel.blocks[self.block].instructions;
-        match &instructions[self.product].op {
-            Op::Float { d, operation, args, .. } => replaced(operation, *d, *args, &instructions[self.sum].op),
-            _ => None,
-        }
+    /// The one operation that the two become; `None` where the kernel now has others there that do not fit, or the
+    /// addition has already taken a product.
+    pub(crate) fn operation(&self, kernel: &Kernel) -> Option<Operation> {
+        let at = |position: Position| &kernel.blocks[position.block].instructions[position.index].op;
+        joined(at(self.product), at(self.sum), self.first, self.negated)
     }
 }
 
-/// Every product with every addition that may take it in, in the order of the products.
-pub fn candidates(kernel: &Kernel) -> Vec<Candidate> {
-    let liveness = Liveness::of(kernel);
-    let blocks = kernel.blocks.iter().enumerate();
-    let places = blocks.flat_map(|(block, contents)| (0..contents.instructions.len()).map(move |at| (block, at)));
-    places.flat_map(|(block, product)| sums(kernel, &liveness, block, product)).collect()
-}
-
-/// Fuses every contractible product with the contractible addition or subtraction that alone uses it, in the same
-/// block, under the same guard and of the same format and flush. Returns the places (the additions') where it did.
-///
-/// Of an addition of two products the first operand's is fused.
-pub fn fuse(kernel: &mut Kernel) -> Vec<u32> {
-    let mut places = Vec::new();
-    let mut products = Vec::new();
-    for candidate in candidates(kernel).into_iter().filter(|candidate| candidate.alone) {
-        // An addition that has taken a product in takes no other.
-        let Some(fused) = candidate.fused(kernel) else { continue };
-        let sum = &mut kernel.blocks[candidate.block].instructions[candidate.sum];
-        sum.op = fused;
-        places.push(sum.loc);
-        products.push((candidate.block, candidate.product));
-    }
-    for (block, product) in products.into_iter().rev() {
-        kernel.blocks[block].instructions.remove(product);
-    }
-    places
-}
-
-/// The additions that may take in the product at a place, if it is one.
-fn sums(kernel: &Kernel, liveness: &Liveness, block: usize, at: usize) -> Vec<Candidate> {
-    let instructions = &kernel.blocks[block].instructions;
-    let Op::Float { d: product, operation: mul, contractible: true, args: factors } = &instructions[at].op else {
-        return Vec::new();
-    };
-    if mul.op != ArithOp::Mul || factors.contains(&Operand::Reg(*product)) {
-        return Vec::new();
-    }
-    let guard = instructions[at].guard;
-    let mut found = Vec::new();
-    let mut readers = 0;
-    let mut intact = true;
-    // Whether the product may be read beyond the instructions looked at.
-    let mut lives = liveness.is_live_after(block, *product);
-    for (index, instruction) in instructions.iter().enumerate().skip(at + 1) {
-        let mut reads = 0;
-        let mut writes_product = false;
-        let mut writes_factor = guard.is_some_and(|guard| writes(&instruction.op, guard.pred));
-        instruction.op.registers(|role, reg| match role {
-            Role::Use => reads += (reg == *product) as usize,
-            Role::Def => {
-                writes_product |= reg == *product;
-                writes_factor |= factors.contains(&Operand::Reg(reg));
-            }
-        });
-        readers += reads;
-        let takes = reads == 1 && intact && instruction.guard == guard;
-        if takes && replaced(mul, *product, *factors, &instruction.op).is_some() {
-            found.push(index);
-        }
-        intact &= !writes_factor;
-        if writes_product {
-            // Whatever comes later reads the new value, unless a guard keeps the old one.
-            lives = instruction.guard.is_some();
-            break;
-        }
-    }
-    let alone = readers == 1 && !lives;
-    found.into_iter().map(|sum| Candidate { block, product: at, sum, alone }).collect()
-}
-
-fn writes(op: &Op, reg: Reg) -> bool {
-    let mut found = false;
-    op.registers(|role, other| found |= role == Role::Def && other == reg);
-    found
-}
-
-/// An addition with one operand replaced by a product.
-fn replaced(mul: &Operation, product: Reg, factors: [Operand; 3], op: &Op) -> Option<Op> {
-    let Op::Float { d, operation: add, contractible: true, args: [left, right, _] } = *op else {
+/// The operation that a product and an addition become.
+fn joined(product: &Op, sum: &Op, first: bool, negated: bool) -> Option<Operation> {
+    let (
+        Op::Float { operation: mul, components, contractible: true, .. },
+        Op::Float { operation: add, components: of_sum, contractible: true, .. },
+    ) = (product, sum)
+    else {
         return None;
     };
-    let first = left == Operand::Reg(product);
-    let operation = fused(mul, &add, first)?;
-    let addend = if first { right } else { left };
-    Some(Op::Float { d, operation, contractible: false, args: [factors[0], factors[1], addend] })
+    let mut add = *add;
+    let sign = if first { &mut add.negate_product } else { &mut add.negate_addend };
+    *sign ^= negated;
+    fused(mul, &add, first).filter(|_| components == of_sum)
+}
+
+fn is_contractible(op: &Op, wanted: ArithOp) -> bool {
+    matches!(op, Op::Float { operation, contractible: true, .. } if operation.op == wanted)
+}
+
+/// Every product with every addition that may take it, in the order of the additions of each straight line.
+pub fn candidates(kernel: &Kernel) -> Vec<Candidate> {
+    let mut instructions = kernel.blocks.iter().flat_map(|block| &block.instructions);
+    if !instructions.any(|instruction| is_contractible(&instruction.op, ArithOp::Mul)) {
+        return Vec::new();
+    }
+    let liveness = Liveness::of(kernel);
+    lines(kernel).iter().flat_map(|blocks| Line::new(kernel, &liveness, blocks).candidates()).collect()
+}
+
+/// Blocks that run one after the other whenever the first does.
+fn lines(kernel: &Kernel) -> Vec<Vec<usize>> {
+    let mut entries = vec![0usize; kernel.blocks.len()];
+    let mut reached = vec![false; kernel.blocks.len()];
+    let mut todo = vec![0];
+    // The launch enters the first block too.
+    entries[0] = 1;
+    while let Some(block) = todo.pop() {
+        if !core::mem::replace(&mut reached[block], true) {
+            for next in kernel.blocks[block].terminator.successors() {
+                entries[next] += 1;
+                todo.push(next);
+            }
+        }
+    }
+    let next = |block: usize| match kernel.blocks[block].terminator {
+        Terminator::Jump(target) if entries[target] == 1 && !kernel.separate.contains(&target) => Some(target),
+        _ => None,
+    };
+    let mut continues = vec![false; kernel.blocks.len()];
+    for block in (0..kernel.blocks.len()).filter(|&block| reached[block]) {
+        if let Some(target) = next(block) {
+            continues[target] = true;
+        }
+    }
+    let heads = (0..kernel.blocks.len()).filter(|&block| reached[block] && !continues[block]);
+    heads.map(|head| core::iter::successors(Some(head), |&block| next(block)).collect()).collect()
+}
+
+/// Whether the assembler has made several blocks of an instruction, or a call, before it fuses anything.
+fn ends_block(op: &Op, guarded: bool) -> bool {
+    match op {
+        Op::Exit | Op::Trap { .. } | Op::Fence | Op::Print { .. } => true,
+        Op::Divide { .. } | Op::SquareRoot { .. } | Op::Remainder { .. } => true,
+        Op::Approximate { function, format, .. } => {
+            *function == Function::ReciprocalSquareRoot && *format == Format::F64
+        }
+        Op::Int { op: IntOp::Div(sign) | IntOp::Rem(sign), width, .. } => {
+            *width != Width::B32 || *sign == Signedness::Signed
+        }
+        // Guarded, they are jumped over.
+        Op::Load { .. }
+        | Op::Store { .. }
+        | Op::Atomic { .. }
+        | Op::Barrier { .. }
+        | Op::WarpBarrier { .. } => guarded,
+        _ => false,
+    }
+}
+
+/// A value that a product gives, or its negative.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Value {
+    product: usize,
+    negated: bool,
+}
+
+#[derive(Debug)]
+struct Product {
+    at: Position,
+    /// What lies between two ends of blocks has one number.
+    region: usize,
+    /// The additions that have it as one operand and may take it: indices into [`Line::sums`].
+    sums: Vec<usize>,
+    /// Something else uses it.
+    otherwise: bool,
+}
+
+#[derive(Debug)]
+struct Sum {
+    at: Position,
+    /// The products among its operands that it may take.
+    operands: [Option<Value>; 2],
+    /// The operand that was taken.
+    taken: Option<usize>,
+}
+
+/// A straight line of code: its products, and what becomes of them.
+struct Line<'k> {
+    kernel: &'k Kernel,
+    products: Vec<Product>,
+    sums: Vec<Sum>,
+}
+
+impl<'k> Line<'k> {
+    fn new(kernel: &'k Kernel, liveness: &Liveness, blocks: &[usize]) -> Line<'k> {
+        let mut line = Line { kernel, products: Vec::new(), sums: Vec::new() };
+        let mut values: HashMap<Reg, Value> = HashMap::new();
+        let mut region = 0;
+        for at in line.useful(liveness, blocks) {
+            let instruction = &kernel.blocks[at.block].instructions[at.index];
+            let (op, guarded) = (&instruction.op, instruction.guard.is_some());
+            if ends_block(op, guarded) {
+                region += 1;
+                continue;
+            }
+            // What the destination holds afterwards.
+            let mut given = None;
+            match op {
+                Op::Move { a: Operand::Reg(from), .. } if !guarded => given = values.get(from).copied(),
+                Op::Sign { negate: true, flush: false, a: Operand::Reg(from), .. } if !guarded => {
+                    given = values.get(from).map(|value| Value { negated: !value.negated, ..*value });
+                }
+                Op::Float { args: [a, b, _], .. } if is_contractible(op, ArithOp::Add) => {
+                    line.sum(at, region, [*a, *b].map(|operand| value_of(operand, &values)));
+                }
+                _ => op.registers(|role, reg| {
+                    if let (Role::Use, Some(value)) = (role, values.get(&reg)) {
+                        line.products[value.product].otherwise = true;
+                    }
+                }),
+            }
+            if is_contractible(op, ArithOp::Mul) && !guarded {
+                given = Some(Value { product: line.products.len(), negated: false });
+                line.products.push(Product { at, region, sums: Vec::new(), otherwise: false });
+            }
+            op.registers(|role, reg| {
+                if role == Role::Def
+                    && let Some(old) = values.remove(&reg)
+                    && guarded
+                {
+                    // The old value stays where the guard does not hold.
+                    line.products[old.product].otherwise = true;
+                }
+                if let (Role::Def, Some(value)) = (role, given) {
+                    values.insert(reg, value);
+                }
+            });
+        }
+        let live = at_end(kernel, liveness, blocks);
+        for (reg, value) in values {
+            line.products[value.product].otherwise |= is_live(&live, reg);
+        }
+        line
+    }
+
+    /// The instructions that compute something for another or have an effect: the others are removed before anything
+    /// is fused. Additions are kept all the same: an example may leave its result unused.
+    fn useful(&self, liveness: &Liveness, blocks: &[usize]) -> Vec<Position> {
+        let mut useful = Vec::new();
+        let mut live = at_end(self.kernel, liveness, blocks);
+        for &block in blocks.iter().rev() {
+            for (index, instruction) in self.kernel.blocks[block].instructions.iter().enumerate().rev() {
+                if is_useful(&instruction.op, &live) || is_contractible(&instruction.op, ArithOp::Add) {
+                    step(instruction, &mut live);
+                    useful.push(Position { block, index });
+                }
+            }
+        }
+        useful.reverse();
+        useful
+    }
+
+    /// An addition: which operands may be taken, and whose other use it is.
+    fn sum(&mut self, at: Position, region: usize, mut operands: [Option<Value>; 2]) {
+        let twice = operands[0].is_some() && operands[0].map(|it| it.product) == operands[1].map(|it| it.product);
+        let op = |at: Position| &self.kernel.blocks[at.block].instructions[at.index].op;
+        for (side, operand) in operands.iter_mut().enumerate() {
+            let Some(Value { product, negated }) = *operand else { continue };
+            let of = &mut self.products[product];
+            if !twice && of.region == region && joined(op(of.at), op(at), side == 0, negated).is_some() {
+                of.sums.push(self.sums.len());
+            } else {
+                of.otherwise = true;
+                *operand = None;
+            }
+        }
+        self.sums.push(Sum { at, operands, taken: None });
+    }
+
+    /// Lets an addition take its first operand that is a product of some kind.
+    fn take(&mut self, sum: usize, fits: impl Fn(&Line<'_>, &Product) -> bool) {
+        let operands = self.sums[sum].operands;
+        let taken = (0..2).find(|&side| {
+            operands[side].is_some_and(|value| fits(self, &self.products[value.product]))
+        });
+        let Some(side) = taken else { return };
+        self.sums[sum].taken = Some(side);
+        if let Some(other) = operands[1 - side] {
+            self.products[other.product].otherwise = true;
+        }
+    }
+
+    fn candidates(mut self) -> Vec<Candidate> {
+        for sum in 0..self.sums.len() {
+            self.take(sum, |_, product| !product.otherwise && product.sums.len() == 1);
+        }
+        for sum in 0..self.sums.len() {
+            if self.sums[sum].taken.is_none() {
+                self.take(sum, |_, product| !product.otherwise);
+            }
+        }
+        let sides = self.sums.iter().flat_map(|sum| [(sum, 0), (sum, 1)]);
+        let found = sides.filter_map(|(sum, side)| {
+            let Value { product, negated } = sum.operands[side]?;
+            let product = self.products[product].at;
+            Some(Candidate { product, sum: sum.at, first: side == 0, negated, fuses: sum.taken == Some(side) })
+        });
+        found.collect()
+    }
+}
+
+/// The registers that may be read after the last of some blocks, and by its terminator.
+fn at_end(kernel: &Kernel, liveness: &Liveness, blocks: &[usize]) -> Vec<u64> {
+    let last = blocks.last().copied().unwrap_or(0);
+    liveness.before_instruction(kernel, last, kernel.blocks[last].instructions.len())
+}
+
+fn is_live(live: &[u64], reg: Reg) -> bool {
+    live[reg.0 as usize / 64] >> (reg.0 % 64) & 1 == 1
+}
+
+/// Whether an instruction has an effect, or writes a register that is read later.
+pub(crate) fn is_useful(op: &Op, live: &[u64]) -> bool {
+    let mut useful = has_effect(op);
+    op.registers(|role, reg| useful |= role == Role::Def && is_live(live, reg));
+    useful
+}
+
+fn value_of(operand: Operand, values: &HashMap<Reg, Value>) -> Option<Value> {
+    match operand {
+        Operand::Reg(reg) => values.get(&reg).copied(),
+        Operand::Imm(_) => None,
+    }
+}
+
+/// Whether an instruction does more than to write its registers.
+fn has_effect(op: &Op) -> bool {
+    match op {
+        Op::Load { .. }
+        | Op::Store { .. }
+        | Op::Atomic { .. }
+        | Op::Barrier { .. }
+        | Op::WarpBarrier { .. }
+        | Op::Fence
+        | Op::Shuffle { .. }
+        | Op::Vote { .. }
+        | Op::Match { .. }
+        | Op::ActiveMask { .. }
+        | Op::Elect { .. }
+        | Op::Reduce { .. }
+        | Op::Print { .. }
+        | Op::Trap { .. }
+        | Op::Exit
+        | Op::Unsupported { .. } => true,
+        Op::Move { .. }
+        | Op::Special { .. }
+        | Op::Float { .. }
+        | Op::Sign { .. }
+        | Op::Divide { .. }
+        | Op::Remainder { .. }
+        | Op::SquareRoot { .. }
+        | Op::Scale { .. }
+        | Op::Approximate { .. }
+        | Op::MinMax { .. }
+        | Op::CopySign { .. }
+        | Op::Compare { .. }
+        | Op::Classify { .. }
+        | Op::Select { .. }
+        | Op::Convert { .. }
+        | Op::Int { .. }
+        | Op::Carry { .. }
+        | Op::Pack { .. }
+        | Op::Extract { .. } => false,
+    }
 }

@@ -23,15 +23,21 @@
 
 mod cfg;
 mod contraction;
+mod fuse;
 mod op;
 mod operands;
+mod scalarize;
 mod types;
 mod verify;
 
+use std::ops::Range;
+
 pub use cfg::{Cfg, Liveness};
-pub use contraction::{Candidate, candidates, fuse};
+pub use contraction::{Candidate, Position, candidates};
+pub use fuse::{contract, fuse};
 pub use op::Op;
 pub use operands::Role;
+pub use scalarize::scalarize;
 pub use types::{
     AtomicKind, BarrierKind, Class, Comparand, Comparison, Function, IntOp, PermuteMode, Reduction, Scalar,
     ShuffleMode, Signedness, Special, VoteMode,
@@ -190,6 +196,8 @@ pub struct SourceLoc {
     pub text: String,
     /// What it was compiled from, where the module says it: `saxpy.cu:7:12`; empty otherwise.
     pub source: String,
+    /// Its bytes in the text of the module; empty where that is no text.
+    pub span: Range<usize>,
 }
 
 /// What a parameter of a kernel is to whoever launches it.
@@ -290,6 +298,9 @@ pub struct Kernel {
     pub blocks: Vec<Block>,
     /// The places that instructions name.
     pub source_locs: Vec<SourceLoc>,
+    /// Blocks that an assembler does not join with the one before, even where nothing else leads to them: the body of
+    /// a function that was inlined, what follows it, and what follows a fence that no engine needs.
+    pub separate: Vec<usize>,
 }
 
 impl Kernel {
@@ -305,7 +316,8 @@ impl Kernel {
             max_threads: None,
             registers: Vec::new(),
             blocks: Vec::new(),
-            source_locs: vec![SourceLoc { line: 0, text: String::new(), source: String::new() }],
+            source_locs: vec![SourceLoc { line: 0, text: String::new(), source: String::new(), span: 0..0 }],
+            separate: Vec::new(),
         }
     }
     /// A new register.

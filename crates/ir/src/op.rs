@@ -24,12 +24,14 @@ pub enum Op {
         /// Which.
         special: Special,
     },
-    /// The multiply-add family, rounded once.
+    /// The multiply-add family, rounded once, component by component.
     Float {
-        /// As wide as the operation's format.
+        /// As wide as all components together; the first is in the low bits.
         d: Reg,
-        /// What is computed.
+        /// What is computed in each component.
         operation: Operation,
+        /// 1, or 2 where the operands are packed.
+        components: u32,
         /// A compiler may fuse it with a neighbour.
         contractible: bool,
         /// As many as the kind takes, in its order.
@@ -402,4 +404,13 @@ pub enum Op {
     },
     /// The thread ends here.
     Exit,
+    /// An instruction that no engine runs: only an analysis of a module that is not going to be run has it.
+    Unsupported {
+        /// What it is.
+        message: String,
+        /// The registers that it may write.
+        d: Vec<Reg>,
+        /// What it may read.
+        args: Vec<Operand>,
+    },
 }

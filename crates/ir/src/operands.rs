@@ -27,7 +27,10 @@ pub(super) enum Wants {
 }
 
 const fn of(format: Format) -> Wants {
-    Wants::Exactly(Width::holding(format.width()))
+    packed(format, 1)
+}
+const fn packed(format: Format, components: u32) -> Wants {
+    Wants::Exactly(Width::holding(format.width().saturating_mul(components)))
 }
 const PRED: Wants = Wants::Exactly(Width::Pred);
 const B32: Wants = Wants::Exactly(Width::B32);
@@ -101,10 +104,10 @@ impl Op {
                 };
                 written = Some((*d, wants));
             }
-            Op::Float { d, operation, args, .. } => {
-                written = Some((*d, of(operation.format)));
+            Op::Float { d, operation, components, args, .. } => {
+                written = Some((*d, packed(operation.format, *components)));
                 for (index, arg) in args.iter().enumerate().take(operation.op.arity()) {
-                    see(Use, *arg, of(operation.operand_format(index)));
+                    see(Use, *arg, packed(operation.operand_format(index), *components));
                 }
             }
             Op::Sign { d, format, a, .. } | Op::SquareRoot { d, format, a, .. } => {
@@ -237,6 +240,14 @@ impl Op {
             Op::Print { d, format, args } => {
                 reads(see, &[(*format, Wants::Address), (*args, Wants::Address)]);
                 written = d.map(|d| (d, B32));
+            }
+            Op::Unsupported { d, args, .. } => {
+                for arg in args {
+                    see(Use, *arg, Wants::AtLeast(Width::Pred));
+                }
+                for reg in d {
+                    see(Def, Operand::Reg(*reg), Wants::AtLeast(Width::Pred));
+                }
             }
             Op::Fence | Op::Trap { .. } | Op::Exit => {}
         }

@@ -113,10 +113,14 @@ impl Program {
             Operand::Imm(_) => None,
         };
         let wrong = match op {
-            Op::Float { operation, .. } => {
+            Op::Float { operation, components, .. } => {
                 let (wide, narrow) = (operation.format, operation.source_format);
-                wide.precision() < narrow.precision() || wide.exp_bits() < narrow.exp_bits()
+                wide.precision() < narrow.precision()
+                    || wide.exp_bits() < narrow.exp_bits()
+                    || !matches!(components, 1 | 2)
+                    || wide.width() * components > 64
             }
+            Op::Unsupported { message, .. } => return Some(format!("{message} cannot be run")),
             Op::Int { op, width, .. } => !op.takes(*width),
             Op::Carry { d, a, b, .. } => {
                 [a, b].iter().filter_map(|operand| width(operand)).any(|other| other != kernel.width(*d))

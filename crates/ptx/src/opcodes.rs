@@ -117,8 +117,10 @@ pub(crate) enum Lowering {
     Exit,
     Call,
     Trap,
-    /// Nothing: a hint to the machine, or something for a debugger.
+    /// Nothing: a hint to the machine.
     Hint,
+    /// Nothing, for a debugger; the assembler fuses nothing across it.
+    Breakpoint,
     /// Not at all.
     Unsupported(MissingFeature),
 }

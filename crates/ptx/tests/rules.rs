@@ -136,17 +136,27 @@ fn fused(body: &str) -> Vec<(String, String)> {
 fn every_unmodified_product_in_an_unmodified_sum_is_listed() {
     let add = |text: &str, register: &str| (text.to_owned(), register.to_owned());
     assert_eq!(fused("mul.f32 f0, f1, f2; add.f32 f3, f0, f4;"), [add("add.f32 f3, f0, f4", "f0")]);
-    assert_eq!(fused("mul.ftz.f32 f0, f1, f2; sub.f32 f3, f4, f0;"), [add("sub.f32 f3, f4, f0", "f0")]);
-    assert_eq!(fused("mul.f64 d0, d1, d2; sub.f64 d3, d0, d0;"), [add("sub.f64 d3, d0, d0", "d0")]);
+    assert_eq!(fused("mul.ftz.f32 f0, f1, f2; sub.f32 f3, f4, f0;"), []);
+    assert_eq!(fused("mul.ftz.f32 f0, f1, f2; sub.ftz.f32 f3, f4, f0;"), [add("sub.ftz.f32 f3, f4, f0", "f0")]);
+    assert_eq!(fused("mul.f64 d0, d1, d2; sub.f64 d3, d0, d1;"), [add("sub.f64 d3, d0, d1", "d0")]);
+    assert_eq!(fused("mul.f64 d0, d1, d2; sub.f64 d3, d0, d0;"), []);
     assert_eq!(fused("mul.rn.f32 f0, f1, f2; add.f32 f3, f0, f4;"), []);
     assert_eq!(fused("mul.f32 f0, f1, f2; add.rn.f32 f3, f0, f4;"), []);
     assert_eq!(fused("mul.f32 f0, f1, f2; mov.f32 f0, f5; add.f32 f3, f0, f4;"), []);
-    assert_eq!(fused("mul.f32 f0, f1, f2; @p0 mov.f32 f0, f5; add.f32 f3, f0, f4;").len(), 1);
-    // Around a loop, along a branch, and not past what always leaves.
-    assert_eq!(fused("L: add.f32 f3, f0, f4; mul.f32 f0, f1, f2; @p0 bra L;").len(), 1);
-    assert_eq!(fused("mul.f32 f0, f1, f2; @p0 bra L; mov.f32 f0, f5; L: add.f32 f3, f0, f4;").len(), 1);
-    assert_eq!(fused("mul.f32 f0, f1, f2; bra L; add.f32 f3, f0, f4; L: mov.f32 f0, f1;"), []);
-    assert_eq!(fused("mul.f32 f0, f1, f2; @p0 mul.f32 f0, f2, f3; add.f32 f3, f0, f4;").len(), 2);
+    // Each of several sums takes the product, none where anything else does.
+    assert_eq!(fused("mul.f32 f0, f1, f2; add.f32 f3, f0, f4; sub.f32 f5, f1, f0;").len(), 2);
+    assert_eq!(fused("mul.f32 f0, f1, f2; add.f32 f3, f0, f4; mul.f32 f5, f0, f0; add.f32 f1, f5, f3;").len(), 1);
+    // Copies and overwritten factors are no obstacle; a guard on the product is, on the sum it is not.
+    assert_eq!(fused("mul.f32 f0, f1, f2; mov.f32 f5, f0; add.f32 f3, f5, f4;"), [add("add.f32 f3, f5, f4", "f5")]);
+    assert_eq!(fused("mul.f32 f1, f1, f2; mov.f32 f2, f4; add.f32 f3, f1, f2;").len(), 1);
+    assert_eq!(fused("mul.f32 f0, f1, f2; @p0 mov.f32 f0, f5; add.f32 f3, f0, f4;"), []);
+    assert_eq!(fused("@p0 mul.f32 f0, f2, f3; add.f32 f3, f0, f4;"), []);
+    assert_eq!(fused("mul.f32 f0, f1, f2; @p0 add.f32 f3, f0, f4;").len(), 1);
+    // Not across a branch nor what becomes one; a label that nothing jumps to is none.
+    assert_eq!(fused("L: add.f32 f3, f0, f4; mul.f32 f0, f1, f2; @p0 bra L;"), []);
+    assert_eq!(fused("mul.f32 f0, f1, f2; @p0 bra L; mov.f32 f0, f5; L: add.f32 f3, f0, f4;"), []);
+    assert_eq!(fused("mul.f32 f0, f1, f2; div.rn.f32 f5, f1, f2; add.f32 f3, f0, f5;"), []);
+    assert_eq!(fused("mul.f32 f0, f1, f2; bra L; add.f32 f3, f0, f4; L: add.f32 f3, f0, f1;").len(), 1);
 }
 
 #[test]

@@ -187,7 +187,7 @@ impl KernelBuilder {
     }
 
     fn instruction(&mut self, instruction: &Instruction, line: u32, text: &str) {
-        self.source_locs.push(roundonce_ir::SourceLoc { line, text: text.to_owned(), source: String::new() });
+        self.source_locs.push(roundonce_ir::SourceLoc { line, text: text.to_owned(), source: String::new(), span: 0..0 });
         // Location 0 means none.
         let loc = self.source_locs.len() as u32;
         let guard = match instruction.guard {
@@ -217,7 +217,7 @@ impl KernelBuilder {
                 args[..sources.len()].copy_from_slice(&sources);
                 // An illegal modifier, which leaves no recipe, is an error of the listing.
                 let operation = recipe.unwrap_or(row).operation;
-                Op::Float { d, operation, contractible: false, args }
+                Op::Float { d, operation, components: 1, contractible: false, args }
             }
         };
         self.body.push(roundonce_ir::Instruction { op, guard, loc });

@@ -3,7 +3,7 @@
 
 use roundonce_arith::{ArithOp, Clamp, Format, Operation, Profile, Rounding};
 use roundonce_deviate::{Deviation, EvalModel, Fmas, Products, Scope, for_kernels};
-use roundonce_ir::{Candidate, Comparand, Instruction, Kernel, Op, Operand, Scalar, candidates};
+use roundonce_ir::{Candidate, Comparand, Instruction, Kernel, Op, Operand, Position, Scalar, candidates, fuse};
 use serde::Serialize;
 
 /// More products, or more fmas, than this are not tried one by one.
@@ -39,7 +39,7 @@ pub struct Freedom {
 /// A deviation as a reader sees it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct DeviationText {
-    /// `fuse-all`, `fuse-every`, `fuse`, `flush`, `keep-subnormals`, `split-all`, `split`, `zero-dominance`,
+    /// `fuse-all`, `fuse`, `flush`, `keep-subnormals`, `split-all`, `split`, `zero-dominance`,
     /// `no-zero-dominance`, `round-unmodified`, `round-all`.
     pub kind: &'static str,
     /// The lines that it is about, where it is not about all: of a fusion the product's and the sum's.
@@ -77,8 +77,11 @@ pub(crate) fn rewrites(kernel: &Kernel, freedom: &Freedom) -> (Vec<Rewrite>, usi
     let fmas: Vec<(usize, usize)> = places(kernel).filter(is_fma).map(|(block, at, _)| (block, at)).collect();
     let everywhere = |deviation| Rewrite { deviation, site: Site::Everywhere };
     let of_product = |&candidate: &Candidate| {
-        let Candidate { block, product, sum, .. } = candidate;
-        let products = Products::Lines { product: line(block, product), sum: line(block, sum) };
+        let Candidate { product, sum, .. } = candidate;
+        let products = Products::Lines {
+            product: line(product.block, product.index),
+            sum: line(sum.block, sum.index),
+        };
         Rewrite { deviation: Deviation::Contract(products), site: Site::Product(candidate) }
     };
     let of_fma = |&(block, at): &(usize, usize)| {
@@ -88,7 +91,7 @@ pub(crate) fn rewrites(kernel: &Kernel, freedom: &Freedom) -> (Vec<Rewrite>, usi
     let (flushes, modes) = for_kernels(&freedom.flushes, freedom.fmz);
     let mut all: Vec<Rewrite> = products.iter().take(MAX_SINGLE).map(of_product).collect();
     if products.len() > 1 {
-        all.extend([Products::UsedOnce, Products::All].map(|products| everywhere(Deviation::Contract(products))));
+        all.push(everywhere(Deviation::Contract(Products::All)));
     }
     all.extend(flushes.into_iter().map(everywhere));
     all.extend(fmas.iter().take(MAX_SINGLE).map(of_fma));
@@ -102,7 +105,7 @@ impl Rewrite {
     /// Whether the two say different things about the same.
     pub(crate) fn contradicts(&self, other: &Rewrite) -> bool {
         if let (Site::Product(one), Site::Product(another)) = (self.site, other.site) {
-            return (one.block, one.sum) == (another.block, another.sum);
+            return one.sum == another.sum;
         }
         match (&self.deviation, &other.deviation) {
             (Deviation::Flush(one) | Deviation::Keep(one), Deviation::Flush(another) | Deviation::Keep(another)) => {
@@ -154,13 +157,13 @@ pub(crate) fn rewritten(kernel: &Kernel, rewrites: &[&Rewrite], profile: &Profil
     rewrites.sort_by_key(|rewrite| rewrite.rank());
     let mut rewritten = kernel.clone();
     let mut splits = Vec::new();
+    let mut fusions = Vec::new();
     for rewrite in rewrites {
         match (&rewrite.deviation, rewrite.site) {
-            (_, Site::Product(only)) => fuse(&mut rewritten, kernel, |candidate| *candidate == only),
-            (Deviation::Contract(Products::UsedOnce), _) => {
-                fuse(&mut rewritten, kernel, |candidate| candidate.alone);
+            (_, Site::Product(only)) => fusions.push(only),
+            (Deviation::Contract(_), _) => {
+                fusions.extend(candidates(kernel).into_iter().filter(|candidate| candidate.fuses));
             }
-            (Deviation::Contract(_), _) => fuse(&mut rewritten, kernel, |_| true),
             (_, Site::Fma { block, at }) => splits.push((block, at)),
             (Deviation::Split(_), _) => splits.extend(places(kernel).map(|(block, at, _)| (block, at))),
             (mode, Site::Everywhere) => {
@@ -168,12 +171,14 @@ pub(crate) fn rewritten(kernel: &Kernel, rewrites: &[&Rewrite], profile: &Profil
             }
         }
     }
+    let copies = fuse(&mut rewritten, &fusions);
     splits.sort_unstable();
     splits.dedup();
     for (block, at) in splits.into_iter().rev() {
         // What fusing has made stays.
         if operation(&kernel.blocks[block].instructions[at]).is_some_and(|operation| operation.op == ArithOp::MulAdd) {
-            split(&mut rewritten, block, at);
+            let before = |copy: &&Position| copy.block == block && copy.index <= at;
+            split(&mut rewritten, block, at + copies.iter().filter(before).count());
         }
     }
     rewritten
@@ -183,25 +188,16 @@ fn instructions(kernel: &mut Kernel) -> impl Iterator<Item = &mut Instruction> {
     kernel.blocks.iter_mut().flat_map(|block| &mut block.instructions)
 }
 
-fn fuse(changed: &mut Kernel, kernel: &Kernel, wanted: impl Fn(&Candidate) -> bool) {
-    for candidate in candidates(kernel).into_iter().filter(wanted) {
-        // Of an addition of two products the first is taken in.
-        if let Some(fused) = candidate.fused(changed) {
-            changed.blocks[candidate.block].instructions[candidate.sum].op = fused;
-        }
-    }
-}
-
 /// An fma as a product, rounded, and a sum.
 fn split(kernel: &mut Kernel, block: usize, at: usize) {
     let instruction = kernel.blocks[block].instructions[at].clone();
-    let Op::Float { d, operation, contractible, args: [a, b, c] } = instruction.op else { return };
-    let product = kernel.register(roundonce_ir::Width::holding(operation.format.width()));
+    let Op::Float { d, operation, components, contractible, args: [a, b, c] } = instruction.op else { return };
+    let product = kernel.register(roundonce_ir::Width::holding(operation.format.width() * components));
     let mul = Operation { op: ArithOp::Mul, negate_addend: false, clamp: Clamp::None, ..operation };
     let add =
         Operation { op: ArithOp::Add, source_format: operation.format, negate_product: false, fmz: false, ..operation };
-    let first = Op::Float { d: product, operation: mul, contractible, args: [a, b, Operand::ZERO] };
-    let second = Op::Float { d, operation: add, contractible, args: [product.into(), c, Operand::ZERO] };
+    let first = Op::Float { d: product, operation: mul, components, contractible, args: [a, b, Operand::ZERO] };
+    let second = Op::Float { d, operation: add, components, contractible, args: [product.into(), c, Operand::ZERO] };
     let both = [first, second].map(|op| Instruction { op, ..instruction });
     kernel.blocks[block].instructions.splice(at..=at, both);
 }

@@ -421,7 +421,7 @@ impl Generator<'_> {
         operation.negate_addend = self.pick(4) == 0;
         let d = self.reg(width);
         let args = [self.operand(width), self.operand(width), self.operand(width)];
-        self.guarded(Op::Float { d, operation, contractible: false, args });
+        self.guarded(Op::Float { d, operation, components: 1, contractible: false, args });
         if self.pick(4) == 0 {
             let (d, a, negate) = (self.reg(Width::B32), self.operand(Width::B32), self.pick(2) == 0);
             self.guarded(Op::Sign { d, negate, format: Format::F32, flush: false, a });

@@ -181,10 +181,18 @@ impl Block<'_> {
                 let value = self.special(thread, *special);
                 self.set(thread, *d, value);
             }
-            Op::Float { d, operation, args, .. } => {
-                let values: Vec<u64> = args.iter().take(operation.op.arity()).map(|arg| get(*arg)).collect();
-                let value = operation.evaluate(&Profile::NVIDIA, &values).bits;
-                self.set(thread, *d, value);
+            Op::Float { d, operation, components, args, .. } => {
+                let mut packed = 0;
+                for component in 0..*components {
+                    let part = |(index, arg): (usize, &Operand)| {
+                        let bits = operation.operand_format(index).width();
+                        get(*arg) >> (component * bits) & (u64::MAX >> (64 - bits))
+                    };
+                    let values: Vec<u64> = args.iter().enumerate().take(operation.op.arity()).map(part).collect();
+                    let result = operation.evaluate(&Profile::NVIDIA, &values).bits;
+                    packed |= result << (component * operation.format.width());
+                }
+                self.set(thread, *d, packed);
             }
             Op::Sign { d, negate, format, flush: false, a } => {
                 let a = get(*a);

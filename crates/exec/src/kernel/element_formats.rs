@@ -104,7 +104,7 @@ fn origins(kernel: &Kernel, address_bytes: u32) -> Vec<Origin> {
 /// Calls `visit` with the operands and the result that are floats.
 fn as_floats(op: &Op, visit: &mut dyn FnMut(Operand, Format)) {
     match op {
-        Op::Float { d, operation, args, .. } => {
+        Op::Float { d, operation, components: 1, args, .. } => {
             visit(Operand::Reg(*d), operation.format);
             for (at, arg) in args.iter().enumerate().take(operation.op.arity()) {
                 visit(*arg, operation.operand_format(at));

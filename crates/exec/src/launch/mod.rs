@@ -13,7 +13,7 @@ use crate::interp::FaultKind;
 use crate::kernel::{Buffer, DecodedKernel};
 use crate::native;
 use arguments::{GlobalMemory, Sizes};
-use roundonce_ir::{Guard, Kernel, Op, Program, fuse};
+use roundonce_ir::{Guard, Kernel, Op, Program, contract, scalarize};
 
 impl Launch<'_> {
     /// Runs the kernel over the grid.
@@ -46,7 +46,7 @@ impl Launch<'_> {
             return run_kernel(program, kernel, &sizes, args, &options);
         }
         let mut fused_kernel = kernel.clone();
-        let locs = fuse(&mut fused_kernel);
+        let locs = contract(&mut fused_kernel);
         let lines: Vec<u32> = locs.iter().map(|&loc| kernel.source_locs[loc as usize].line).collect();
         let mut report = if options.contract == Contract::Fuse {
             run_kernel(program, &fused_kernel, &sizes, args, &options)?
@@ -81,6 +81,7 @@ fn run_kernel(
     args: Vec<Arg>,
     options: &Options,
 ) -> Result<Report, RunError> {
+    let kernel = &*scalarize(kernel);
     let compiles = |kernel: &Kernel, op: &Op, guard: Option<Guard>| native::is_supported(kernel, op, guard.is_some());
     let code = DecodedKernel::new(program, kernel, options.profile, compiles);
     arguments::check_count(kernel, args.len())?;

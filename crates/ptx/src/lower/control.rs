@@ -1,7 +1,7 @@
 //! Branches, returns and calls.
 
 use super::statement::Inst;
-use super::{Body, Entity, Result, Scope};
+use super::{Body, Entity, Purpose, Result, Scope};
 use crate::ast::{Function, Operand as Written, OperandKind, Variable};
 use crate::types::Type;
 use roundonce_ir::{Op, Operand, Terminator, Width};
@@ -29,7 +29,10 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     pub(super) fn ret(&mut self) {
         match self.calls.last() {
             Some(&(_, back)) => self.branch(back),
-            None => self.exit(),
+            None => {
+                self.returns();
+                self.exit();
+            }
         }
     }
 
@@ -97,6 +100,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
 
     /// `call (results), function, (arguments)`, with the lists left out where they are empty.
     pub(super) fn call(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        if self.purpose == Purpose::Analysis {
+            return Err(self.unsupported("a call"));
+        }
         let list = |written: &Written<'a>| match written.kind {
             OperandKind::List(items) => Some(items),
             _ => None,
@@ -176,7 +182,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             }
             scope.names.insert(result.name, entity);
         }
+        self.separate();
         let back = self.new_block();
+        self.kernel.separate.push(back);
         let outer = core::mem::replace(&mut self.scopes, vec![scope]);
         let (top, span, loc, source) = (self.local_top, self.span, self.loc, self.source.clone());
         self.calls.push((function.name, back));

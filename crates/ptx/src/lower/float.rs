@@ -42,13 +42,11 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         }
         let ty = of(operation.format);
         let d = self.exact(self.operand_at(inst, 0)?, ty)?;
-        let contractible = recipe.contractible;
-        self.by_component(d, ty, &values, |body, d, values| {
-            let mut args = [Operand::ZERO; 3];
-            args[..values.len()].copy_from_slice(values);
-            body.emit(Op::Float { d, operation, contractible, args });
-            Ok(())
-        })
+        let (components, contractible) = (recipe.components, recipe.contractible);
+        let mut args = [Operand::ZERO; 3];
+        args[..values.len()].copy_from_slice(&values);
+        self.emit(Op::Float { d, operation, components, contractible, args });
+        Ok(())
     }
 
     /// abs, neg.

@@ -7,6 +7,7 @@
 //! Reading order: this file (modules, functions, scopes), `statement` (one instruction by its opcode's row), `operand`,
 //! then one file a family.
 
+mod analysis;
 mod control;
 mod convert;
 mod copy;
@@ -23,6 +24,8 @@ use crate::types::Type;
 use roundonce_ir::{Block, Guard, Instruction as Step, Kernel, Op, Program, Reg, SourceLoc, Terminator, Width};
 use roundonce_isa::{Finding, Version};
 use std::collections::HashMap;
+
+pub(crate) use analysis::lower_for_analysis;
 
 type Result<T> = core::result::Result<T, Finding>;
 
@@ -43,8 +46,10 @@ const MALFORMED: &str = "PTX0101";
 /// assert_eq!(program.kernels[0].name, "k");
 /// ```
 pub fn lower(module: &Module, entry: Option<&str>) -> core::result::Result<Program, Vec<Finding>> {
-    let mut lowering = Lowering::new(module)?;
-    let mut findings = Vec::new();
+    let (mut lowering, mut findings) = Lowering::new(module);
+    if !findings.is_empty() {
+        return Err(findings);
+    }
     let kernels = module.functions().filter(|function| function.is_entry && function.body.is_some());
     for function in kernels.filter(|function| entry.is_none_or(|name| name == function.name)) {
         match lowering.kernel(function) {
@@ -124,6 +129,15 @@ struct Draft {
     loc: u32,
 }
 
+/// What a function is lowered for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Purpose {
+    /// An engine runs it: everything must be understood, and calls are inlined.
+    Run,
+    /// It is looked at: what is not understood is [`Op::Unsupported`], a call among it.
+    Analysis,
+}
+
 /// A kernel being lowered.
 struct Body<'l, 'm, 'a> {
     lowering: &'l Lowering<'m, 'a>,
@@ -149,17 +163,36 @@ struct Body<'l, 'm, 'a> {
     carry: Reg,
     local_top: u32,
     findings: Vec<Finding>,
+    purpose: Purpose,
+    /// What a function returns, where it is not inlined.
+    returned: Vec<Reg>,
 }
 
 impl<'m, 'a> Lowering<'m, 'a> {
     /// The kernel of a function.
     fn kernel(&self, function: &'m Function<'a>) -> core::result::Result<Kernel, Vec<Finding>> {
+        let mut body = Body::new(self, function, Purpose::Run);
+        let result = body.entry(function);
+        if let Err(finding) = result {
+            body.findings.push(finding);
+        }
+        if body.findings.is_empty() { Ok(body.finish()) } else { Err(body.findings) }
+    }
+
+    fn line(&self, byte: u32) -> u32 {
+        self.line_starts.partition_point(|&start| start <= byte as usize) as u32
+    }
+}
+
+impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
+    /// With its first block, empty.
+    fn new(lowering: &'l Lowering<'m, 'a>, function: &Function<'a>, purpose: Purpose) -> Body<'l, 'm, 'a> {
         let mut kernel = Kernel::new(function.name);
         let carry = kernel.register(Width::Pred);
-        kernel.shared_bytes = self.shared_bytes;
+        kernel.shared_bytes = lowering.shared_bytes;
         let mut body = Body {
-            lowering: self,
-            module: self.module,
+            lowering,
+            module: lowering.module,
             kernel,
             blocks: Vec::new(),
             current: 0,
@@ -174,21 +207,13 @@ impl<'m, 'a> Lowering<'m, 'a> {
             carry,
             local_top: 0,
             findings: Vec::new(),
+            purpose,
+            returned: Vec::new(),
         };
         body.new_block();
-        let result = body.entry(function);
-        if let Err(finding) = result {
-            body.findings.push(finding);
-        }
-        if body.findings.is_empty() { Ok(body.finish()) } else { Err(body.findings) }
+        body
     }
 
-    fn line(&self, byte: u32) -> u32 {
-        self.line_starts.partition_point(|&start| start <= byte as usize) as u32
-    }
-}
-
-impl<'m, 'a> Body<'_, 'm, 'a> {
     /// A kernel's parameters, then its body.
     fn entry(&mut self, function: &'m Function<'a>) -> Result<()> {
         let mut offset = 0u32;
@@ -327,6 +352,13 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         self.current = block;
     }
 
+    /// Goes on in a block that an assembler does not join with this one.
+    fn separate(&mut self) {
+        let block = self.new_block();
+        self.start(block);
+        self.kernel.separate.push(block);
+    }
+
     /// Emits an operation under the guard.
     fn emit(&mut self, op: Op) {
         let step = Step { op, guard: self.guard, loc: self.loc };
@@ -351,7 +383,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         // On one line, whatever white space the printer puts between the parts.
         let text = crate::print_instruction(self.module, instruction);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        self.kernel.source_locs.push(SourceLoc { line, text, source: self.source.clone() });
+        let span = instruction.span.start as usize..instruction.span.end as usize;
+        self.kernel.source_locs.push(SourceLoc { line, text, source: self.source.clone(), span });
         self.loc = self.kernel.source_locs.len() as u32 - 1;
     }
 

@@ -67,7 +67,8 @@ fn files<'a>(module: &Module<'a>) -> HashMap<u32, &'a str> {
 }
 
 impl<'m, 'a> Lowering<'m, 'a> {
-    pub(super) fn new(module: &'m Module<'a>) -> core::result::Result<Lowering<'m, 'a>, Vec<Finding>> {
+    /// A module's variables, and what is wrong with them.
+    pub(super) fn new(module: &'m Module<'a>) -> (Lowering<'m, 'a>, Vec<Finding>) {
         let text = module.text();
         let line_starts = core::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         let mut lowering = Lowering {
@@ -106,7 +107,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
                 findings.push(finding);
             }
         }
-        if findings.is_empty() { Ok(lowering) } else { Err(findings) }
+        (lowering, findings)
     }
 
     fn place(&mut self, variable: &'m Variable<'a>) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Statements in order; an instruction by its opcode's row.
 
-use super::{Body, Entity, Result, Scope};
+use super::{Body, Entity, Purpose, Result, Scope};
 use crate::ast::{Instruction, Operand as Written, Statement};
 use crate::opcodes::{self, Lowering, Opcode};
 use crate::types::{ScalarKind, Type};
@@ -57,13 +57,25 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                         self.start(block);
                     }
                 }
-                Statement::Variables(variables) => self.declare(*variables)?,
+                Statement::Variables(variables) => match (self.declare(*variables), self.purpose) {
+                    (Ok(()), _) | (Err(_), Purpose::Analysis) => {}
+                    (Err(finding), Purpose::Run) => return Err(finding),
+                },
                 Statement::Directive(directive) => {
                     // `.branchtargets A, B` belongs to the label before it: see `labels`.
                     let _ = directive;
                 }
                 Statement::Instruction(instruction) => {
+                    let (block, done) = (self.current, self.blocks[self.current].instructions.len());
                     if let Err(finding) = self.instruction(instruction) {
+                        if self.purpose == Purpose::Analysis {
+                            if self.current == block {
+                                self.blocks[block].instructions.truncate(done);
+                            }
+                            self.opaque(instruction, finding.message);
+                            self.guard = None;
+                            continue;
+                        }
                         // Every finding is reported at once, up to a limit.
                         self.findings.push(finding);
                         if self.findings.len() >= 20 {
@@ -209,7 +221,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             Lowering::Barrier => self.barrier(inst),
             Lowering::Fence => {
                 // Inside a block the engine is sequential; beyond it blocks must not run at the same time.
-                if !inst.has(".cta") && !inst.has(".proxy") {
+                if inst.has(".cta") || inst.has(".proxy") {
+                    self.separate();
+                } else {
                     self.emit(Op::Fence);
                 }
                 Ok(())
@@ -240,6 +254,10 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 Ok(())
             }
             Lowering::Hint => Ok(()),
+            Lowering::Breakpoint => {
+                self.separate();
+                Ok(())
+            }
             Lowering::Unsupported(what) => Err(self.refuse(inst).help(what.reason())),
         }
     }

@@ -71,7 +71,7 @@ pub(crate) const OPCODES: &[Opcode] = &[
     op("bmsk", "d, a, b", &[".clamp", ".wrap"], v(7, 6), 70, Integer(IntegerOp::Mask)),
     any("bra", V1, 10, Branch),
     op("brev", "d, a", &[], V2, 20, Integer(IntegerOp::Reverse)),
-    hint("brkpt", V1, 11),
+    any("brkpt", V1, 11, Breakpoint),
     any("brx", v(5, 1), 30, IndexedBranch),
     any("call", V1, 10, Call),
     not_run("clmad", v(9, 3), 80, CarryLess),

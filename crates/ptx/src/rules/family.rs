@@ -21,9 +21,6 @@ const F64_BEFORE: [&str; 2] = [".rn", ".rz"];
 const MAD_WARNS: Version = Version(3, 1);
 
 /// Whether the rows have the mnemonic.
-pub(super) fn is_member(mnemonic: &str) -> bool {
-    opcodes::find(mnemonic).is_some_and(|opcode| !opcode.forms.is_empty())
-}
 
 /// The types of a form in order, a `|` for each slot of types: what a list of types is compared with.
 fn types_fit(form: &Form, types: &[&str]) -> bool {

@@ -227,7 +227,7 @@ impl Kernel {
     }
 }
 
-/// What the machine does beside what the kernel says: `fuse p y`, `fuse-all`, `fuse-every`, `split s`, `split-all`,
+/// What the machine does beside what the kernel says: `fuse p y`, `fuse-all`, `split s`, `split-all`,
 /// `flush`, `keep`, `fmz`, `no fmz`, `rz` (without a modifier), `all rz`; ` + ` between two.
 pub(crate) struct Machine<'a> {
     pub(crate) plants: Vec<&'a str>,
@@ -245,7 +245,9 @@ impl<'a> Machine<'a> {
                 kernel.statements.iter().filter(|user| user.operands.contains(&product.result)).collect();
             for sum in users.iter().filter(|user| user.operation != "mul" && user.is_open(kernel.language)) {
                 let named = plants.contains(&format!("fuse {} {}", product.result, sum.result).as_str());
-                let all = plants.contains(&"fuse-every") || plants.contains(&"fuse-all") && users.len() == 1;
+                // A product that anything but a sum uses is fused nowhere.
+                let all = plants.contains(&"fuse-all")
+                    && users.iter().all(|user| user.operation != "mul" && user.is_open(kernel.language));
                 if named || all {
                     fused.entry(sum.result.clone()).or_insert_with(|| product.result.clone());
                 }

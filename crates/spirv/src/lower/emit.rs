@@ -98,7 +98,7 @@ impl Body<'_> {
         for (place, &arg) in all.iter_mut().zip(args) {
             *place = arg;
         }
-        self.emit(Op::Float { d, operation, contractible, args: all });
+        self.emit(Op::Float { d, operation, components: 1, contractible, args: all });
         d.into()
     }
 

@@ -172,13 +172,15 @@ impl Source<'_> {
         match (self.text, module.span(word)) {
             (Some(text), Some(span)) => SourceLoc {
                 line: self.starts.partition_point(|&start| start <= span.start) as u32,
-                text: text.get(span).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" "),
+                text: text.get(span.clone()).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" "),
                 source: String::new(),
+                span,
             },
             _ => SourceLoc {
                 line: HEADER_LINES + 1 + index as u32,
                 text: self.lines.get(index).cloned().unwrap_or_default(),
                 source: String::new(),
+                span: 0..0,
             },
         }
     }
