@@ -42,7 +42,7 @@ const PLANTED: &[(Language, Layout, usize, &str, &[&str])] = &[
         "", "fuse-all", "fuse p s", "fuse q r", "fuse t y", "fuse p s + fuse q r", "fuse p s + fuse t y",
         "fuse q r + fuse t y", "fuse-all + flush", "fuse-all + rz", "rm", "fuse t y + flush",
     ]),
-    (Language::Ptx, Layout::F32, 1, BUTTERFLY, &["", "fuse-every", "fuse p y", "fuse p z", "fuse-every + flush"]),
+    (Language::Ptx, Layout::F32, 1, BUTTERFLY, &["", "fuse-all", "fuse p y", "fuse p z", "fuse-all + flush"]),
     (Language::Ptx, Layout::F32, 1, FMAS, &[
         "", "split-all", "split s", "split y", "flush", "all rz", "all rm", "all rp", "split s + flush",
         "split-all + all rz",
@@ -173,7 +173,6 @@ fn named(kernel: &Kernel, plant: &str) -> (&'static str, Vec<u32>, Option<String
     match words[..] {
         ["fuse", product, sum] => ("fuse", lines(&[product, sum]), None),
         ["fuse-all"] => ("fuse-all", vec![], None),
-        ["fuse-every"] => ("fuse-every", vec![], None),
         ["split", fma] => ("split", lines(&[fma]), None),
         ["split-all"] => ("split-all", vec![], None),
         ["flush"] => ("flush", vec![], ty()),
@@ -261,7 +260,7 @@ fn ambiguity_is_told() {
         ("mul p a b; add s p c; mul q s d; add y q a", by_one, &["y"], "fuse p s", &["fuse p s", "fuse-all"]),
         (AXPY, positive, &["y"], "rz", &["rz", "rm"]),
         (AXPY, negative, &["y"], "rp", &["rz", "rp"]),
-        (BUTTERFLY, ordinary, &["y"], "fuse p y", &["fuse p y", "fuse-every"]),
+        (BUTTERFLY, ordinary, &["y"], "fuse p y", &["fuse p y", "fuse-all"]),
         (FMAS, by_one, &["y"], "split s", &["split s", "split-all"]),
         (EXPLICIT, positive, &["y"], "all rm", &["all rz", "all rm"]),
     ];
@@ -321,12 +320,12 @@ fn what_nothing_gives_is_told() {
 #[test]
 fn every_observation_has_its_own_answer() {
     let kernel = Kernel::new(Language::Ptx, Layout::F32, 1, BUTTERFLY);
-    let [gpu, cpu] = ["fuse-every", "flush"].map(|plants| run(&kernel, inputs, plants));
+    let [gpu, cpu] = ["fuse-all", "flush"].map(|plants| run(&kernel, inputs, plants));
     let answer = ask(&kernel, inputs, |first| {
         [&gpu, &cpu].into_iter().map(|results| seen(&kernel, first, &["y", "z"], results)).collect()
     });
     let explanations: Vec<_> = answer.seen.iter().map(|seen| found(&seen.explanations[0].changes)).collect();
-    assert_eq!(explanations, [named_all(&kernel, "fuse-every"), named_all(&kernel, "flush")]);
+    assert_eq!(explanations, [named_all(&kernel, "fuse-all"), named_all(&kernel, "flush")]);
     assert_eq!(answer.seen[0].elements, 2 * THREADS);
 }
 

@@ -123,9 +123,8 @@ impl Change {
     }
 
     pub(crate) fn text(self, kernel: &Kernel) -> ChangeText {
-        let line = |block: usize, index: usize| {
-            kernel.source_locs[kernel.blocks[block].instructions[index].loc as usize].line
-        };
+        let line =
+            |block: usize, index: usize| kernel.source_locs[kernel.blocks[block].instructions[index].loc as usize].line;
         let name = |format: Format| format.name().unwrap_or("?");
         let (kind, lines, mode, sentence) = match self {
             Change::FuseAll => {

@@ -41,10 +41,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             Some(ty) => {
                 let reg = self.fresh(ty.width());
                 let is_reg = variable.space == Space::Reg;
-                self.name(
-                    variable.name,
-                    if is_reg { Entity::Register(reg, ty) } else { Entity::CallParam(reg, ty) },
-                );
+                self.name(variable.name, if is_reg { Entity::Register(reg, ty) } else { Entity::CallParam(reg, ty) });
                 Some(reg)
             }
             None => {

@@ -221,9 +221,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             "elect" => self.elect(inst),
             "membar" | "fence" => {
                 // Inside a block the engine is sequential; beyond it blocks must not run at the same time.
-                if inst.has(".cta") || inst.has(".proxy") {
+                if inst.has(".cta") {
                     self.separate();
-                } else {
+                } else if !inst.has(".proxy") {
                     self.emit(Op::Fence);
                 }
                 Ok(())
@@ -233,13 +233,14 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 self.emit(Op::Trap { message: "the kernel trapped".to_owned() });
                 Ok(())
             }
-            "brkpt" => {
-                self.separate();
+            "brkpt" | "pmevent" | "nanosleep" => {
+                if inst.opcode != "nanosleep" || self.guard.is_some() {
+                    self.separate();
+                }
                 Ok(())
             }
             // Hints.
-            "nanosleep" | "pmevent" | "prefetch" | "prefetchu" | "discard" | "applypriority"
-            | "griddepcontrol" | "setmaxnreg" => Ok(()),
+            "prefetch" | "prefetchu" | "discard" | "applypriority" | "griddepcontrol" | "setmaxnreg" => Ok(()),
             _ => Err(self.unsupported(format!("`{}`", inst.spelling))),
         }
     }
