@@ -133,10 +133,32 @@ fn contraction_is_a_choice() {
     let rounded = body.replace("mul.f32", "mul.rn.f32");
     let report = run(&rounded, 1, 1, 1, Options { contract: Contract::Report, ..Options::default() }).unwrap();
     assert!(report.fused.is_empty() && report.differences.is_empty());
-    // Nor if the product is used twice.
-    let twice = body.replace("st.global", "add.f32 %f4, %f4, %f2; st.global");
+    // A product that two sums use is fused into both, one that anything else uses into none.
+    let both = body.replace("st.global", "\nadd.f32 %f4, %f2, %f4; st.global");
+    let report = run(&both, 1, 1, 1, Options { contract: Contract::Fuse, ..Options::default() }).unwrap();
+    assert_eq!(report.fused, [11, 12]);
+    let twice = body.replace("st.global", "mul.rn.f32 %f4, %f4, %f2; st.global");
     let report = run(&twice, 1, 1, 1, Options { contract: Contract::Fuse, ..Options::default() }).unwrap();
     assert!(report.fused.is_empty());
+    // The factors are those of the product, overwritten or not.
+    let overwritten = body.replace("mul.f32 %f2, %f1, %f1;", "mul.f32 %f2, %f1, %f1; mov.f32 %f1, 0f40000000;");
+    let report = run(&overwritten, 1, 1, 1, Options { contract: Contract::Fuse, ..Options::default() }).unwrap();
+    assert_eq!(words(&report), [0x2880_0000]);
+    let own = body.replace("%f2", "%f1");
+    let report = run(&own, 1, 1, 1, Options { contract: Contract::Fuse, ..Options::default() }).unwrap();
+    assert_eq!((words(&report)[0], &report.fused[..]), (0x2880_0000, &[11][..]));
+}
+
+#[test]
+fn packed_products_are_contracted() {
+    // In each half (1 + 2^-10)² − (1 + 2^-9): 2^-20 if fused, 0 if not.
+    let body = "mov.u32 %r2, 0x3c013c01; mov.u32 %r3, 0x3c023c02;\n\
+        mul.f16x2 %r4, %r2, %r2; sub.f16x2 %r5, %r4, %r3; st.global.u32 [%rd3], %r5;";
+    let with = |contract| run(body, 1, 1, 1, Options { contract, ..Options::default() }).unwrap();
+    assert_eq!(words(&with(Contract::None)), [0]);
+    assert_eq!(words(&with(Contract::Fuse)), [0x0010_0010]);
+    let [difference] = &with(Contract::Report).differences[..] else { panic!() };
+    assert_eq!((difference.unfused, difference.fused), (0, 0x0010_0010));
 }
 
 #[test]
@@ -381,7 +403,7 @@ fn multiply_adds_are_traced_whole() {
     );
 }
 
-/// Which sums may take a product in: every one that reads it unchanged, under the same guard, its factors unchanged.
+/// Which sums may take a product in, and which of them do.
 #[test]
 fn candidates_of_contraction() {
     let found = |body: &str| -> Vec<(u32, u32, bool)> {
@@ -389,20 +411,26 @@ fn candidates_of_contraction() {
         let parsed = roundonce_ptx::parse(&text);
         let program = roundonce_ptx::lower(&parsed.module, None).unwrap();
         let kernel = &program.kernels[0];
-        let line =
-            |block: usize, at: usize| kernel.source_locs[kernel.blocks[block].instructions[at].loc as usize].line - 11;
+        let line = |at: roundonce_ir::Position| {
+            kernel.source_locs[kernel.blocks[at.block].instructions[at.index].loc as usize].line - 11
+        };
         let candidates = roundonce_ir::candidates(kernel);
-        candidates.iter().map(|it| (line(it.block, it.product), line(it.block, it.sum), it.alone)).collect()
+        candidates.iter().map(|it| (line(it.product), line(it.sum), it.fuses)).collect()
     };
     let product = "mul.f32 %f2, %f1, %f1;\n";
     assert_eq!(found(&format!("{product}add.f32 %f3, %f2, %f1;")), [(0, 1, true)]);
     let both = format!("{product}add.f32 %f3, %f2, %f1;\nsub.f32 %f4, %f1, %f2;");
-    assert_eq!(found(&both), [(0, 1, false), (0, 2, false)]);
+    assert_eq!(found(&both), [(0, 1, true), (0, 2, true)]);
     assert_eq!(found(&format!("{product}add.f32 %f3, %f2, %f1;\nst.global.f32 [%rd3], %f2;")), [(0, 1, false)]);
     assert_eq!(found(&format!("{product}add.f32 %f3, %f2, %f1;\nmov.f32 %f2, %f1;")), [(0, 1, true)]);
-    assert_eq!(found(&format!("{product}mov.f32 %f1, %f3;\nadd.f32 %f3, %f2, %f4;")), []);
+    assert_eq!(found(&format!("{product}mov.f32 %f1, %f3;\nadd.f32 %f3, %f2, %f4;")), [(0, 2, true)]);
     assert_eq!(found(&format!("{product}add.f32 %f3, %f2, %f2;")), []);
-    assert_eq!(found(&format!("{product}@%p1 add.f32 %f3, %f2, %f1;")), []);
+    assert_eq!(found(&format!("{product}@%p1 add.f32 %f3, %f2, %f1;")), [(0, 1, true)]);
+    assert_eq!(found(&format!("@%p1 {product}@%p1 add.f32 %f3, %f2, %f1;")), []);
     assert_eq!(found(&format!("{product}add.rn.f32 %f3, %f2, %f1;")), []);
     assert_eq!(found(&format!("{product}add.ftz.f32 %f3, %f2, %f1;")), []);
+    // Of two products the first operand's; of two with other uses too, that with none.
+    let two = format!("{product}mul.f32 %f5, %f4, %f4;\nadd.f32 %f3, %f2, %f5;");
+    assert_eq!(found(&two), [(0, 2, true), (1, 2, false)]);
+    assert_eq!(found(&format!("{two}\nadd.f32 %f6, %f2, %f1;")), [(0, 2, false), (1, 2, true), (0, 3, false)]);
 }

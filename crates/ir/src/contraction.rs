@@ -11,11 +11,11 @@
 //! - Both must be in one straight line of code. Labels that only fall through do not end it; a branch does, and so do
 //!   a guarded exit and the operations that are expanded into code with branches ([`ends_block`]).
 //! - A product is fused into every addition that uses it, or nowhere: any other use keeps all its additions apart.
-//! - First, in order, additions take a product that nothing else uses; of two such, the first operand's. Then the
-//!   remaining additions, in order, take a product whose uses are all additions still to be fused. The other operand
-//!   of an addition that was fused is such an other use.
+//! - Additions take a product in their order; of two products that with fewer uses, of as many the first operand's.
+//!   The other one then has a use that is no addition: it is not fused into what follows.
+//! - Of operations with one component, the products with one use are taken before all others.
 
-use super::{Function, IntOp, Kernel, Liveness, Op, Operand, Reg, Role, Signedness, Terminator, Width};
+use super::{Function, IntOp, Kernel, Liveness, Op, Operand, Reg, Role, Signedness, Space, Terminator, Width};
 use crate::cfg::step;
 use roundonce_arith::{ArithOp, Format, Operation};
 use roundonce_isa::fused;
@@ -124,11 +124,16 @@ fn ends_block(op: &Op, guarded: bool) -> bool {
             *width != Width::B32 || *sign == Signedness::Signed
         }
         // Guarded, they are jumped over.
-        Op::Load { .. }
-        | Op::Store { .. }
+        Op::Load { space, .. } => guarded && *space != Space::Param,
+        Op::Store { .. }
         | Op::Atomic { .. }
         | Op::Barrier { .. }
-        | Op::WarpBarrier { .. } => guarded,
+        | Op::WarpBarrier { .. }
+        | Op::Vote { .. }
+        | Op::Match { .. }
+        | Op::Reduce { .. }
+        | Op::Elect { .. }
+        | Op::ActiveMask { .. } => guarded,
         _ => false,
     }
 }
@@ -253,13 +258,15 @@ impl<'k> Line<'k> {
         self.sums.push(Sum { at, operands, taken: None });
     }
 
-    /// Lets an addition take its first operand that is a product of some kind.
-    fn take(&mut self, sum: usize, fits: impl Fn(&Line<'_>, &Product) -> bool) {
+    /// Lets an addition take one of the products among its operands, of those that at most so many additions use.
+    fn take(&mut self, sum: usize, most_uses: usize) {
         let operands = self.sums[sum].operands;
-        let taken = (0..2).find(|&side| {
-            operands[side].is_some_and(|value| fits(self, &self.products[value.product]))
-        });
-        let Some(side) = taken else { return };
+        let uses = |side: usize| {
+            let product = &self.products[operands[side]?.product];
+            Some(product.sums.len()).filter(|&uses| !product.otherwise && uses <= most_uses)
+        };
+        let sides = [0, 1].into_iter().filter_map(|side| Some((uses(side)?, side)));
+        let Some((_, side)) = sides.min() else { return };
         self.sums[sum].taken = Some(side);
         if let Some(other) = operands[1 - side] {
             self.products[other.product].otherwise = true;
@@ -267,12 +274,15 @@ impl<'k> Line<'k> {
     }
 
     fn candidates(mut self) -> Vec<Candidate> {
-        for sum in 0..self.sums.len() {
-            self.take(sum, |_, product| !product.otherwise && product.sums.len() == 1);
+        let op = |at: Position| &self.kernel.blocks[at.block].instructions[at.index].op;
+        let is_scalar = |sum: &Sum| matches!(op(sum.at), Op::Float { components: 1, .. });
+        let scalar: Vec<usize> = (0..self.sums.len()).filter(|&sum| is_scalar(&self.sums[sum])).collect();
+        for sum in scalar {
+            self.take(sum, 1);
         }
         for sum in 0..self.sums.len() {
             if self.sums[sum].taken.is_none() {
-                self.take(sum, |_, product| !product.otherwise);
+                self.take(sum, usize::MAX);
             }
         }
         let sides = self.sums.iter().flat_map(|sum| [(sum, 0), (sum, 1)]);

@@ -119,8 +119,11 @@ pub(crate) enum Lowering {
     Trap,
     /// Nothing: a hint to the machine.
     Hint,
-    /// Nothing, for a debugger; the assembler fuses nothing across it.
-    Breakpoint,
+    /// Nothing, but the assembler fuses no product into a sum across it.
+    Separator {
+        /// Only where it has a guard.
+        only_guarded: bool,
+    },
     /// Not at all.
     Unsupported(MissingFeature),
 }

@@ -187,7 +187,12 @@ impl KernelBuilder {
     }
 
     fn instruction(&mut self, instruction: &Instruction, line: u32, text: &str) {
-        self.source_locs.push(roundonce_ir::SourceLoc { line, text: text.to_owned(), source: String::new(), span: 0..0 });
+        self.source_locs.push(roundonce_ir::SourceLoc {
+            line,
+            text: text.to_owned(),
+            source: String::new(),
+            span: 0..0,
+        });
         // Location 0 means none.
         let loc = self.source_locs.len() as u32;
         let guard = match instruction.guard {

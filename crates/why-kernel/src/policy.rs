@@ -78,10 +78,7 @@ pub(crate) fn rewrites(kernel: &Kernel, freedom: &Freedom) -> (Vec<Rewrite>, usi
     let everywhere = |deviation| Rewrite { deviation, site: Site::Everywhere };
     let of_product = |&candidate: &Candidate| {
         let Candidate { product, sum, .. } = candidate;
-        let products = Products::Lines {
-            product: line(product.block, product.index),
-            sum: line(sum.block, sum.index),
-        };
+        let products = Products::Lines { product: line(product.block, product.index), sum: line(sum.block, sum.index) };
         Rewrite { deviation: Deviation::Contract(products), site: Site::Product(candidate) }
     };
     let of_fma = |&(block, at): &(usize, usize)| {

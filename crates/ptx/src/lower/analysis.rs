@@ -1,8 +1,8 @@
 //! Functions lowered to be looked at, not to be run: whatever parses has a kernel, and each function is one.
 
-use crate::types::Type;
 use super::{Body, Entity, Lowering, Purpose};
 use crate::ast::{Function, Instruction, Module, Operand as Written, OperandKind, Space, Variable};
+use crate::types::Type;
 use roundonce_ir::{Kernel, Op, Operand, Reg};
 
 /// Every function that has a body, with its kernel: its parameters are registers, calls and what engines do not run
@@ -41,10 +41,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             Some(ty) => {
                 let reg = self.fresh(ty.width());
                 let is_reg = variable.space == Space::Reg;
-                self.name(
-                    variable.name,
-                    if is_reg { Entity::Register(reg, ty) } else { Entity::CallParam(reg, ty) },
-                );
+                self.name(variable.name, if is_reg { Entity::Register(reg, ty) } else { Entity::CallParam(reg, ty) });
                 Some(reg)
             }
             None => {

@@ -221,9 +221,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             Lowering::Barrier => self.barrier(inst),
             Lowering::Fence => {
                 // Inside a block the engine is sequential; beyond it blocks must not run at the same time.
-                if inst.has(".cta") || inst.has(".proxy") {
+                if inst.has(".cta") {
                     self.separate();
-                } else {
+                } else if !inst.has(".proxy") {
                     self.emit(Op::Fence);
                 }
                 Ok(())
@@ -254,8 +254,10 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 Ok(())
             }
             Lowering::Hint => Ok(()),
-            Lowering::Breakpoint => {
-                self.separate();
+            Lowering::Separator { only_guarded } => {
+                if !only_guarded || self.guard.is_some() {
+                    self.separate();
+                }
                 Ok(())
             }
             Lowering::Unsupported(what) => Err(self.refuse(inst).help(what.reason())),

@@ -3,7 +3,7 @@
 use super::{Check, integer_mad};
 use crate::ast::{Instruction, Span};
 use crate::forms::FORMS;
-use crate::opcodes::{self, Lowering, Opcode};
+use crate::opcodes::{Lowering, Opcode};
 use crate::types::{Type, is_type};
 use roundonce_arith::{Format, Rounding};
 use roundonce_isa::{Effect, Finding, Form, Mismatch, Part, Slot, Version};
@@ -19,8 +19,6 @@ const F64_BEFORE: [&str; 2] = [".rn", ".rz"];
 
 /// The PTX that warns of a `mad.f32` without its rounding modifier; older ones are silent.
 const MAD_WARNS: Version = Version(3, 1);
-
-/// Whether the rows have the mnemonic.
 
 /// The types of a form in order, a `|` for each slot of types: what a list of types is compared with.
 fn types_fit(form: &Form, types: &[&str]) -> bool {

@@ -227,8 +227,8 @@ impl Kernel {
     }
 }
 
-/// What the machine does beside what the kernel says: `fuse p y`, `fuse-all`, `split s`, `split-all`,
-/// `flush`, `keep`, `fmz`, `no fmz`, `rz` (without a modifier), `all rz`; ` + ` between two.
+/// What the machine does beside what the kernel says: `fuse p y`, `fuse-all`, `split s`, `split-all`, `flush`,
+/// `keep`, `fmz`, `no fmz`, `rz` (without a modifier), `all rz`; ` + ` between two.
 pub(crate) struct Machine<'a> {
     pub(crate) plants: Vec<&'a str>,
     kernel: &'a Kernel,
@@ -243,11 +243,11 @@ impl<'a> Machine<'a> {
         for product in kernel.statements.iter().filter(|it| it.operation == "mul" && it.is_open(kernel.language)) {
             let users: Vec<&Statement> =
                 kernel.statements.iter().filter(|user| user.operands.contains(&product.result)).collect();
-            for sum in users.iter().filter(|user| user.operation != "mul" && user.is_open(kernel.language)) {
+            let takes = |user: &&&Statement| user.operation != "mul" && user.is_open(kernel.language);
+            // A product that anything but a sum uses is fused nowhere.
+            let all = plants.contains(&"fuse-all") && users.iter().all(|user| takes(&user));
+            for sum in users.iter().filter(takes) {
                 let named = plants.contains(&format!("fuse {} {}", product.result, sum.result).as_str());
-                // A product that anything but a sum uses is fused nowhere.
-                let all = plants.contains(&"fuse-all")
-                    && users.iter().all(|user| user.operation != "mul" && user.is_open(kernel.language));
                 if named || all {
                     fused.entry(sum.result.clone()).or_insert_with(|| product.result.clone());
                 }
