@@ -84,6 +84,7 @@ impl fmt::Display for Gate {
         if self.target.first > 0 {
             parts.push(match self.target.last {
                 None => format!("sm_{}", self.target.first),
+                Some(last) if last == self.target.first => format!("sm_{last} alone"),
                 Some(last) => format!("sm_{} to sm_{last}", self.target.first),
             });
         }
