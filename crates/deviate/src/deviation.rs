@@ -42,7 +42,7 @@ pub enum Deviation {
     Round(Rounding),
     /// The direction of the operations that are written without a rounding modifier.
     RoundUnmodified(Rounding),
-    /// A fused product is cut to the format's precision, and subnormals are flushed: `mad.f32` of sm_1x.
+    /// A fused product is cut to the format's precision: `mad.f32` of sm_1x, which flushes subnormals besides.
     TruncatedProduct,
     /// The product of sm_1x's `mad.f32` is not cut.
     WholeProduct,

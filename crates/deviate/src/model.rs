@@ -113,15 +113,7 @@ impl EvalModel {
                 other.method = EvalMethod::EachOperation(*wide);
             }
             Deviation::WideWhole(wide) if is_wider(*wide, operation.format) => other.method = EvalMethod::Whole(*wide),
-            Deviation::TruncatedProduct => {
-                if operation.op == ArithOp::MulAdd {
-                    operation.op = ArithOp::TruncatedMulAdd;
-                }
-                // The machines that cut the product have no subnormals.
-                if !is_flushing {
-                    (*flush_operands, *flush_results) = (true, Some(self.profile.tininess));
-                }
-            }
+            Deviation::TruncatedProduct if operation.op == ArithOp::MulAdd => operation.op = ArithOp::TruncatedMulAdd,
             Deviation::WholeProduct if operation.op == ArithOp::TruncatedMulAdd => operation.op = ArithOp::MulAdd,
             Deviation::NegateAddend => operation.negate_addend ^= operation.op != ArithOp::Mul,
             Deviation::NegateProduct => operation.negate_product ^= true,
@@ -132,6 +124,7 @@ impl EvalModel {
             | Deviation::ZeroDominance
             | Deviation::WideEachOperation(_)
             | Deviation::WideWhole(_)
+            | Deviation::TruncatedProduct
             | Deviation::WholeProduct
             | Deviation::Contract(_)
             | Deviation::Order(_) => {}

@@ -47,7 +47,10 @@ impl Evaluation {
         let fused = self.plan.fused.iter().cloned().map(|product| Deviation::Contract(Products::Written(product)));
         let split = (self.plan.split > 0).then_some(Deviation::Split(Fmas::All));
         let order = self.order.clone().map(Deviation::Order);
-        fused.chain(split).chain(self.modes.iter().cloned()).chain(order).collect()
+        // That a product is contracted to sm_1x's `mad` says that subnormals are flushed.
+        let is_mad = !self.plan.fused.is_empty() && self.modes.contains(&Deviation::TruncatedProduct);
+        let modes = self.modes.iter().filter(|mode| !is_mad || !matches!(mode, Deviation::Flush(_))).cloned();
+        fused.chain(split).chain(modes).chain(order).collect()
     }
 
     /// How the operations are evaluated, seen from a multiply-add of the expression's type.
