@@ -1,25 +1,94 @@
-//! The kernel form that engines run: typed virtual registers, basic blocks, instructions that know no language.
+//! The program that engines run and analyses read: kernels of typed virtual registers and basic blocks, with no trace
+//! of the language they come from but a [`SourceLoc`] an instruction.
 //!
-//! A front end builds a [`Program`]; an engine runs it. Vectors are scalarised, calls are inlined, names are gone;
-//! what is left of the source is a [`SourceLoc`] per instruction, for errors and traces.
+//! A front end (PTX, SASS, SPIR-V) builds a [`Program`]; [`Program::verify`] says whether it is one; an engine runs a
+//! [`Kernel`] of it. This page says what running means. Two engines that follow it give the same bits.
 //!
-//! Registers come in four widths ([`Width`]). 8-bit values live in 16-bit registers: a load extends them, a store
-//! cuts them. Nothing is implicit: an operand has the width that the operation says, conversions are operations.
+//! # Kernels and registers
+//!
+//! A kernel is run by every thread of a grid of blocks of threads. Each thread has its own copy of the kernel's
+//! registers; a register has one of four widths ([`Width`]): a predicate, 16, 32 or 64 bits. Registers hold bits
+//! without a type: the operation says whether they are an integer, a float or an address. 8-bit values are held in
+//! 16-bit registers: a load extends them, a store writes the low half. Registers may be written any number of times
+//! (this is not SSA form). What one holds before it is written is not defined: a front end takes care that it is.
+//!
+//! Nothing is implicit. An operand has the width that the operation asks for; a conversion, an extraction of bits or a
+//! sign flip is an operation of its own. Constants are operands ([`Operand::Imm`]): their bits, as wide as asked for.
+//!
+//! # Order of evaluation
+//!
+//! A thread starts at the first instruction of block 0. An instruction reads all its operands, then writes its
+//! destinations, so that a destination may be an operand too. Instructions of a block run in order; the
+//! [`Terminator`] then names the next block or ends the thread. Between threads no order is defined but what barriers,
+//! atomics and fences give; engines run the blocks of a grid in the order of their numbers, or at the same time where
+//! no instruction lets one see another.
+//!
+//! # Guards
+//!
+//! An instruction may have a [`Guard`], a predicate register and the value it must have. Where it has another value
+//! the instruction does nothing in that thread: no destination is written, no memory touched, no error raised.
+//! Terminators have no guard; a conditional jump is [`Terminator::Branch`].
+//!
+//! # Divergence and reconvergence
+//!
+//! Threads run in warps of 32 lanes. Where lanes of a warp take different successors of a block they diverge; each part
+//! then runs on its own, and they reconverge at the immediate post-dominator of the branch ([`Cfg::ipdom`]), the first
+//! block that all paths lead through. Of several parts that of the block first in [`Cfg::priority`] runs first. Which
+//! lanes run together is only seen by operations between lanes ([`Op::Shuffle`], [`Op::Vote`], …): those with a mask
+//! of lanes wait for the lanes of the mask, those without act on the lanes that arrive together.
+//!
+//! # Memory
+//!
+//! Loads and stores name an address space ([`Space`]). Global, shared, local and parameter memory are bytes in
+//! little-endian order, at addresses aligned to the size of an element; [`Space::Generic`] covers the first three by
+//! windows of the address. An access outside a buffer or a variable, or a misaligned one, ends the launch with an error
+//! that names the instruction.
+//!
+//! # Floats, one rounding, packed operations
+//!
+//! [`Op::Float`] is one [`Operation`](roundonce_arith::Operation) of the multiply-add family: exact, then rounded once,
+//! by the rules of `roundonce_arith`. With `components: 2` its operands are packed: a register holds both components,
+//! the first in the low bits, and each is computed on its own. It stays one operation, so that an analysis sees what
+//! the assembler sees. Engines that compute one value at a time take it apart when they decode a kernel
+//! ([`scalarize`]).
+//!
+//! # Contraction
+//!
+//! A product and an addition that are `contractible` may be computed as one multiply-add, with one rounding in place
+//! of two. The kernel as it stands means two roundings. Which pairs the assembler fuses, by the rules observed of it,
+//! is what [`candidates`] says; [`contract`] rewrites the kernel so.
+//!
+//! # What `verify` guarantees
+//!
+//! Every register, block, source location and variable named exists; every operand has a width that its operation
+//! takes; formats, component counts and sizes are ones that engines have; nothing is [`Op::Unsupported`]. It does not
+//! say that the program ends, that its addresses are valid, or that its barriers are reached by all.
+//!
+//! # An example
+//!
+//! `y = x + x` in single precision, then 2x in both halves of a register:
 //!
 //! ```
-//! use roundonce_arith::{Format, Operation, Rounding};
+//! use roundonce_arith::{ArithOp, Format, Operation, Rounding};
 //! use roundonce_ir::{Block, Instruction, Kernel, Op, Operand, Program, Terminator, Width};
 //! let mut kernel = Kernel::new("twice");
-//! let x = kernel.register(Width::B32);
-//! let add = Operation::new(roundonce_arith::Kind::Add, Format::F32, Rounding::NearestEven);
-//! let args = [Operand::Reg(x), Operand::Reg(x), Operand::ZERO];
+//! let (x, y, halves) = (kernel.register(Width::B32), kernel.register(Width::B32), kernel.register(Width::B32));
+//! let add = |format| Operation::new(ArithOp::Add, format, Rounding::NearestEven);
+//! let float = |d, format, components| {
+//!     let args = [Operand::Reg(x), Operand::Reg(x), Operand::ZERO];
+//!     Instruction::new(Op::Float { d, operation: add(format), components, contractible: false, args }, 0)
+//! };
 //! kernel.blocks.push(Block {
-//!     instructions: vec![Instruction::new(Op::Float { d: x, operation: add, contractible: false, args }, 0)],
+//!     instructions: vec![float(y, Format::F32, 1), float(halves, Format::F16, 2)],
 //!     terminator: Terminator::Exit,
-//!     place: 0,
+//!     loc: 0,
 //! });
-//! assert!(Program::of(kernel).check().is_ok());
+//! assert!(Program::of(kernel).verify().is_ok());
 //! ```
+//!
+//! Reading order: this file (registers, blocks, kernels), `op` (the operations), `types` (what tells them apart),
+//! `operands` (what they read and write), `verify`, `cfg` (control flow and liveness), `contraction` and `fuse`,
+//! `scalarize`.
 
 mod cfg;
 mod contraction;

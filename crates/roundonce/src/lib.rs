@@ -4,7 +4,7 @@
 //! let fma = roundonce::instruction("fma.rn.f32", &Default::default())?;
 //! let operands = roundonce::operands(&fma, &["0x3f800001", "0x3f800001", "0xbf800002"])?;
 //! let result = roundonce::eval(&fma, &operands.values, &Default::default());
-//! assert_eq!(result.value.lanes(), [0x2880_0000]);
+//! assert_eq!(result.value.components(), [0x2880_0000]);
 //! # Ok::<(), roundonce::Finding>(())
 //! ```
 //!

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 use roundonce_arith::Format;
-use rspirv::spirv::{self, Capability, Op};
+use rspirv::spirv::{self, Capability, Decoration, FPFastMathMode, Op};
 
 use crate::grammar;
 use crate::literal::read_string;
@@ -151,6 +151,19 @@ impl Facts {
     }
     pub(crate) fn is_decorated(&self, id: u32, decoration: spirv::Decoration) -> bool {
         self.decorations_of(id).any(|attached| attached.value == decoration as u32)
+    }
+
+    /// Whether nothing on an instruction forbids to contract it: NoContraction, or a fast-math mode without
+    /// AllowContract. An entry point may forbid it too (ContractionOff).
+    pub(crate) fn may_contract(&self, id: u32) -> bool {
+        let allows = FPFastMathMode::ALLOW_CONTRACT.bits() | FPFastMathMode::FAST.bits();
+        let mut decorations = self.decorations_of(id);
+        !decorations.any(|at| {
+            at.value == Decoration::NoContraction as u32
+                || self.has(Capability::FloatControls2)
+                    && at.value == Decoration::FPFastMathMode as u32
+                    && at.words.first().is_some_and(|mask| mask & allows == 0)
+        })
     }
 
     /// The scalar and the number of components of a scalar or vector type.

@@ -128,7 +128,7 @@ impl Body<'_> {
     pub(super) fn is_contractible(&mut self) -> bool {
         let facts = &self.lowering.facts;
         let id = self.lowering.module.result(&self.at).unwrap_or(0);
-        !self.contraction_off && !facts.is_decorated(id, Decoration::NoContraction)
+        !self.contraction_off && facts.may_contract(id)
     }
 
     pub(super) fn float_arithmetic(&mut self, op: Opcode) -> Result<()> {

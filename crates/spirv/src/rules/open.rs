@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use roundonce_arith::{ArithOp, Format, Operation, Rounding};
 use roundonce_isa::{Alternatives, Fix, OpenChoice, Sequence, SequenceOperand, Severity, Version};
-use rspirv::spirv::{Capability, Decoration, ExecutionMode, ExecutionModel, FPFastMathMode, Op};
+use rspirv::spirv::{Capability, ExecutionMode, ExecutionModel, Op};
 
 use super::advice::find;
 use super::operand::FMA;
@@ -32,8 +32,8 @@ pub(super) fn contraction(checker: &mut Checker<'_>) {
         let Some(&id) = words.get(2) else { continue };
         let product = words[3..]
             .iter()
-            .find(|&&operand| facts.defined_by(module, operand, Op::FMul).is_some() && may_contract(checker, operand));
-        let Some(&product) = product.filter(|_| may_contract(checker, id)) else {
+            .find(|&&operand| facts.defined_by(module, operand, Op::FMul).is_some() && facts.may_contract(operand));
+        let Some(&product) = product.filter(|_| facts.may_contract(id)) else {
             continue;
         };
         let name = if sum.opcode == Op::FAdd as u16 { "OpFAdd" } else { "OpFSub" };
@@ -47,18 +47,6 @@ pub(super) fn contraction(checker: &mut Checker<'_>) {
         found.help = "write OpFmaKHR to have it fused, decorate it NoContraction to have it apart".to_owned();
         found.open = open.map(Box::new);
     }
-}
-
-/// Whether nothing forbids to contract an instruction: NoContraction, or a fast-math mode without AllowContract.
-fn may_contract(checker: &Checker<'_>, id: u32) -> bool {
-    let allows = FPFastMathMode::ALLOW_CONTRACT.bits() | FPFastMathMode::FAST.bits();
-    let mut decorations = checker.facts.decorations_of(id);
-    !decorations.any(|at| {
-        at.value == Decoration::NoContraction as u32
-            || checker.facts.has(Capability::FloatControls2)
-                && at.value == Decoration::FPFastMathMode as u32
-                && at.words.first().is_some_and(|mask| mask & allows == 0)
-    })
 }
 
 /// For every entry point and every width that a fused multiply-add under it has: the modes it does not declare.
