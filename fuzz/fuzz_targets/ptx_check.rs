@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use roundonce_isa::{Finding, Severity, Location, apply_fixes};
+use roundonce_isa::{Finding, Location, Severity, apply_fixes};
 use roundonce_ptx::{Options, check_text};
 
 fuzz_target!(|bytes: &[u8]| {

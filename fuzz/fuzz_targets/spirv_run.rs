@@ -4,8 +4,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use roundonce::exec::{Arg, Buffer, Launch, Options};
-use roundonce_isa::Location;
 use roundonce_ir::Passing;
+use roundonce_isa::Location;
 use roundonce_spirv::{Assume, Module, Settings, lower, spec_constants};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -20,7 +20,10 @@ fuzz_target!(|bytes: &[u8]| {
         Err(findings) => {
             assert!(!findings.is_empty());
             for finding in findings {
-                assert!(!matches!(finding.location, Location::Word(word) if word > module.words().len()), "{finding:?}");
+                assert!(
+                    !matches!(finding.location, Location::Word(word) if word > module.words().len()),
+                    "{finding:?}"
+                );
             }
             return;
         }

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use roundonce::isa::{Fix, Severity, Location, line_column};
+use roundonce::isa::{Fix, Location, Severity, line_column};
 use roundonce::kernel::Refusal;
 use roundonce::why::diff::{Outcome, Witness};
 

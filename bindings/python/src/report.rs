@@ -10,7 +10,8 @@ use roundonce::spirv::FloatModes;
 use roundonce::why::diff::files::compare_arrays;
 use roundonce::why::diff::{Budget, Query, compare};
 use roundonce::why::{
-    BitFields, Column, Line, Options, Question, Role, ObservedValue, Typed, Values, answer, answer_arrays, parse_expr, parse_typed,
+    BitFields, Column, Line, ObservedValue, Options, Question, Role, Typed, Values, answer, answer_arrays, parse_expr,
+    parse_typed,
 };
 use roundonce::{Profile, SideProblem, TABLES, Target, parse_sm, sides};
 use serde::Serialize;
@@ -93,7 +94,9 @@ pub(crate) fn why(
     let names = names.iter().map(|(name, text)| Ok((name.clone(), typed(py, name, text)?)));
     let names = names.collect::<PyResult<BTreeMap<String, Typed>>>()?;
     let expr = parse_expr(expression, &names).map_err(|fault| error::at(py, expression, fault.at, &fault.message))?;
-    let seen = saw.iter().map(|text| ObservedValue::parse(text).map_err(|problem| error::whole(py, format!("saw: {problem}"))));
+    let seen = saw
+        .iter()
+        .map(|text| ObservedValue::parse(text).map_err(|problem| error::whole(py, format!("saw: {problem}"))));
     let seen = seen.collect::<PyResult<Vec<ObservedValue>>>()?;
     let options = Options { reassociate, ..Options::default() };
     let answer = py.detach(|| answer(&expr, &seen, options, &Profile::NVIDIA));

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use roundonce::{Target, parse_sm};
 use roundonce_vectors::sweep::{Manifest, Sweep as Inner};
-use roundonce_vectors::{Observer, Options, Report, InstructionUnderTest, verify_file, verify_stream};
+use roundonce_vectors::{InstructionUnderTest, Observer, Options, Report, verify_file, verify_stream};
 
 use crate::error;
 

@@ -35,6 +35,8 @@ def target_of(form):
         return {"target": "sm_13"}
     if "PTX 2.0 to 3.1" in form["gate"]:
         return {"target": "sm_20", "version": "2.0"}
+    if "sm_107 alone" in form["gate"]:
+        return {"target": "sm_107"}
     return {"target": "sm_100"} if form["language"] == "PTX" and "to" not in form["gate"] else {}
 
 

@@ -149,7 +149,7 @@ impl Facts {
     pub(crate) fn decorations_of(&self, id: u32) -> impl Iterator<Item = &Attached> {
         self.by_target.get(&id).into_iter().flatten().map(|&at| &self.decorations[at])
     }
-    pub(crate) fn is_decorated(&self, id: u32, decoration: spirv::Decoration) -> bool {
+    pub(crate) fn is_decorated(&self, id: u32, decoration: Decoration) -> bool {
         self.decorations_of(id).any(|attached| attached.value == decoration as u32)
     }
 

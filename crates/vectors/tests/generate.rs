@@ -58,8 +58,8 @@ fn neighbours(spec: &Spec) -> Vec<(&'static str, Spec)> {
     ];
     let directions = Direction::ALL.into_iter().zip(["to nearest", "toward zero", "down", "up"]);
     all.extend(directions.map(|(direction, name)| (name, Spec { direction, ..*spec })));
-    if !spec.saturate {
-        // A NaN becomes zero.
+    if !spec.saturate && !spec.relu {
+        // A NaN becomes zero, or the canonical one.
         all.push(("canonical NaN", Spec { nan: NanBits::AllOnes, ..*spec }));
         all.push(("first NaN", Spec { nan: NanBits::FirstOf([0, 1, 2]), ..*spec }));
         all.push(("last NaN", Spec { nan: NanBits::FirstOf([2, 1, 0]), ..*spec }));
@@ -83,12 +83,13 @@ fn neighbours(spec: &Spec) -> Vec<(&'static str, Spec)> {
 /// Where no operands tell a neighbour from the spelling.
 fn is_the_same(spec: &Spec, thing: &str) -> bool {
     let sum = spec.shape == Shape::Add;
-    let toward_zero = spec.direction == Direction::Zero || spec.direction == Direction::Down && spec.saturate;
+    let clamps = spec.saturate || spec.relu;
+    let toward_zero = spec.direction == Direction::Zero || spec.direction == Direction::Down && clamps;
     match thing {
         // Nothing is rounded up to the smallest normal number; a subnormal sum of two f32 is exact even.
         "flushing rounded" | "flushing exact" => (sum || toward_zero) && spec.flush.is_some(),
-        // What is left between zero and one is rounded toward zero by both.
-        "toward zero" | "down" => toward_zero && spec.saturate,
+        // What is left above zero is rounded toward zero by both.
+        "toward zero" | "down" => toward_zero && clamps,
         // Both zeros, and the NaN of zero times infinity, become +0.
         "zero dominance" | "no zero dominance" => spec.shape == Shape::Mul && spec.saturate,
         // The product of two f16 is an f32; that of two bf16 may be too small, and leaves the sign of a zero.
