@@ -75,6 +75,13 @@ class SoftFloat:
             bits = self._dominated(what, form, given, bits)
         if what.flush:
             bits = flushed(form, bits)
+        if what.out_of_bounds:
+            # Whichever operand is the pattern of an out-of-bounds read.
+            outside = np.any([column == np.uint64(0x7FF7) for column in operands], axis=0)
+            bits = np.where(outside, np.uint64(0), bits)
+        if what.relu:
+            canonical = np.where(is_nan(form, bits), np.uint64(form.sign - 1), bits)
+            bits = np.where(canonical & np.uint64(form.sign) != 0, np.uint64(0), canonical)
         if what.saturate:
             one = form.infinity >> 1 & form.infinity
             low = is_nan(form, bits) | (bits & np.uint64(form.sign) != 0)

@@ -109,6 +109,8 @@ def test_softfloat(form, by_softfloat):
     rng = np.random.default_rng(zlib.crc32(name(form).encode()))
     for spelling in form["spellings"]:
         what = judge.meaning(spelling, is_old(form))
+        if what.result == "bf16":
+            pytest.skip("SoftFloat has no bf16, and rounding its f32 again would round twice")
         if "PTX 2.0 to 3.1" in form["gate"]:
             what = what._replace(kind="fma", flush="ftz" in spelling)
         count = -(-SOFTFLOAT_CASES // what.lanes)

@@ -158,8 +158,11 @@ fn short(package: &str) -> String {
     package.strip_prefix("roundonce-").unwrap_or(package).to_owned()
 }
 
+/// From one crate to another.
+type Arrows = BTreeSet<(String, String)>;
+
 /// The picture of ARCHITECTURE.md: its boxes, and its arrows by their shape.
-fn drawn() -> (BTreeSet<String>, BTreeMap<&'static str, BTreeSet<(String, String)>>) {
+fn drawn() -> (BTreeSet<String>, BTreeMap<&'static str, Arrows>) {
     let text = read(&root().join("ARCHITECTURE.md"));
     let picture = text.split_once("```mermaid\n").expect("a picture").1.split_once("```").unwrap().0;
     let (mut boxes, mut arrows) = (BTreeSet::new(), BTreeMap::<_, BTreeSet<_>>::new());

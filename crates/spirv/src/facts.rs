@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 use roundonce_arith::Format;
-use rspirv::spirv::{self, Capability, Decoration, FPFastMathMode, Op};
+use rspirv::spirv::{Capability, Decoration, FPFastMathMode, Op};
 
 use crate::grammar;
 use crate::literal::read_string;

@@ -202,14 +202,13 @@ fn split(kernel: &mut Kernel, block: usize, at: usize) {
 /// A mode set on one operation, as far as it has it.
 fn set(op: &mut Op, mode: &Deviation, profile: &Profile) {
     match (mode, op) {
-        (_, Op::Float { operation, contractible, .. }) => {
-            if applies(mode, operation, *contractible) {
-                // The mode of zero dominance flushes too; without it, what is written beside it stays.
-                let flush = (*mode == Deviation::ZeroDominance).then_some(&Deviation::Flush(None));
-                let model = EvalModel::of(*operation, profile).with_all(flush.into_iter().chain([mode]));
-                *operation = model.as_operation().unwrap_or(*operation);
-            }
+        (_, Op::Float { operation, contractible, .. }) if applies(mode, operation, *contractible) => {
+            // The mode of zero dominance flushes too; without it, what is written beside it stays.
+            let flush = (*mode == Deviation::ZeroDominance).then_some(&Deviation::Flush(None));
+            let model = EvalModel::of(*operation, profile).with_all(flush.into_iter().chain([mode]));
+            *operation = model.as_operation().unwrap_or(*operation);
         }
+        (_, Op::Float { .. }) => {}
         (Deviation::Flush(Some(format)), op) => set_flush(op, *format, true),
         (Deviation::Keep(Some(format)), op) => set_flush(op, *format, false),
         (

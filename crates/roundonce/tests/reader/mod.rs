@@ -91,7 +91,7 @@ pub fn spellings() -> Vec<String> {
 /// Operands for a component. Few random ones are the out-of-bounds NaN: of those that look for it every third has one.
 pub fn triple(reading: &Reading, generator: &mut Generator) -> [u64; 3] {
     let mut triple = generator.triple();
-    if reading.spec.oob_nan.is_some() && triple[0] % 3 == 0 {
+    if reading.spec.oob_nan.is_some() && triple[0].is_multiple_of(3) {
         triple[(triple[1] % 3) as usize] = OOB_NAN;
     }
     triple

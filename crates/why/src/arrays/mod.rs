@@ -132,7 +132,7 @@ impl Candidates {
     fn tiers(&self) -> Vec<Range<usize>> {
         match self {
             Candidates::Evaluations { all, usual } => vec![0..*usual, 0..all.len()],
-            Candidates::Sums(all) => vec![0..all.len()],
+            Candidates::Sums(all) => std::iter::once(0..all.len()).collect(),
         }
     }
 }
