@@ -15,6 +15,12 @@ fn the_page_is_the_records() {
     assert!(text == readme(&text, &totals(&evidence)).unwrap(), "{README} is out of date: {WRITE}");
 }
 
+/// SoftFloat has no bf16.
+fn has_softfloat(spelling: &str) -> bool {
+    let instruction = roundonce::instruction(spelling, &Default::default()).unwrap();
+    instruction.recipe.operation.format != roundonce::arith::Format::BF16
+}
+
 #[test]
 fn every_spelling_is_recorded_without_mismatch() {
     let forms = records("evidence/forms.jsonl").unwrap();
@@ -27,7 +33,11 @@ fn every_spelling_is_recorded_without_mismatch() {
     assert_eq!(forms.len(), spellings().len(), "a record is of no spelling");
     let arrays = records("evidence/arrays.jsonl").unwrap();
     let known: Vec<&str> = arrays.iter().map(|record| record.text("spelling")).collect();
-    assert!(spellings().iter().all(|spelling| known.contains(&spelling.as_str())) && known.len() == spellings().len());
+    let judged: Vec<String> = spellings().into_iter().filter(|spelling| has_softfloat(spelling)).collect();
+    for spelling in &judged {
+        assert!(known.contains(&spelling.as_str()), "{spelling} has no record over arrays: dev/evidence.sh arrays");
+    }
+    assert_eq!(known.len(), judged.len(), "a record over arrays is of no spelling");
 }
 
 /// A few, of every language: the recorded digest comes out again.
