@@ -44,6 +44,8 @@ def at(form):
     """What the evidence adds to a spelling that several machines have."""
     if is_old(form):
         return "@sm_13"
+    if "sm_107 alone" in form["gate"]:
+        return "@sm_107"
     return "@sm_20" if "PTX 2.0 to 3.1" in form["gate"] else ""
 
 
