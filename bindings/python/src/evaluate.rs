@@ -30,7 +30,7 @@ enum Column<'py> {
     Uniform(Vec<u64>),
 }
 
-/// A column that nobody writes while it is read.
+/// A column that is not written while it is read.
 enum Held<'py> {
     U16(PyReadonlyArray1<'py, u16>),
     U32(PyReadonlyArray1<'py, u32>),
@@ -189,7 +189,7 @@ fn name(format: Format) -> &'static str {
 }
 
 /// This process's threads. A process that was forked has its parent's memory but none of its threads: it starts its
-/// own, and leaves the parent's pool alone. Called with the interpreter held, as forks are made: nobody else has the
+/// own, and leaves the parent's pool alone. Called with the interpreter held, as forks are made: no other thread has the
 /// lock then.
 fn pool() -> PyResult<Arc<ThreadPool>> {
     static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);

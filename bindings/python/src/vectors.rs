@@ -1,4 +1,4 @@
-//! Verification of captured results, and sweeps, for whoever spreads them over machines.
+//! Verification of captured results, and sweeps, for callers that spread them over machines.
 
 use std::path::PathBuf;
 

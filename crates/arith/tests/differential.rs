@@ -147,7 +147,7 @@ fn bf16_factors_against_rational() {
     against_rational(&ALL[..3], Format::BF16, Format::F32);
 }
 
-/// Formats that nobody names, at the edges of what `Format` takes.
+/// Formats without a name, at the edges of what `Format` takes.
 #[test]
 fn odd_formats_against_rational() {
     for (exp_bits, frac_bits) in [(11, 1), (2, 27), (5, 28), (8, 29), (2, 52), (9, 30), (11, 51), (3, 40)] {

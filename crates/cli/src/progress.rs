@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Before this nobody has begun to wonder.
+/// A shorter run shows no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 pub(crate) struct Progress {
@@ -20,7 +20,7 @@ impl Progress {
         Progress::with(Some(steps), "{wide_bar} {percent:>3} %  {eta} left")
     }
 
-    /// Of nobody knows how many steps.
+    /// Of an unknown number of steps.
     pub(crate) fn open(what: &str) -> Progress {
         Progress::with(None, &format!("{{spinner}} {{human_pos}} {what}, {{elapsed}}"))
     }

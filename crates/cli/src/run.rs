@@ -106,7 +106,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     Ok(if report.differences.is_empty() { Status::Done } else { Status::Found })
 }
 
-/// Runs a kernel. Where the kernel itself is at fault that is told, and there is no report.
+/// Runs a kernel. A fault of the kernel itself is printed, and there is no report.
 pub(crate) fn launched(launch: Launch, arguments: &Arguments) -> Result<Option<Report>, Failure> {
     launch.run().map(Some).or_else(|error| failed(&arguments.file, &error).map(|()| None))
 }

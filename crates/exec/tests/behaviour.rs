@@ -93,7 +93,7 @@ fn a_barrier_that_some_never_reach() {
 
 #[test]
 fn lanes_that_wait_for_each_other_without_a_barrier() {
-    // Thread 0 waits for a flag that thread 1 sets: whoever spins lets others go on.
+    // Thread 0 waits for a flag that thread 1 sets: a spinning thread lets others continue.
     let body = "add.u32 %r7, %r1, 0; setp.ne.u32 %p1, %r1, 0; @%p1 bra SET;\n\
         SPIN: ld.volatile.shared.u32 %r6, [s]; setp.eq.u32 %p2, %r6, 0; @%p2 bra SPIN; bra DONE;\n\
         SET: st.volatile.shared.u32 [s], 7;\nDONE: st.global.u32 [%rd3], %r6;";
@@ -371,7 +371,7 @@ fn a_block_of_more_threads_than_can_be_counted() {
     }
 }
 
-/// A block alone does what it does among the others, whoever traces it.
+/// A block alone does what it does among the others, traced or not.
 #[test]
 fn one_block_alone() {
     let body = "st.global.u32 [%rd3], %r4;";
@@ -382,8 +382,8 @@ fn one_block_alone() {
         assert_eq!(words(&report), expected);
         assert_eq!(report.trace.iter().find(|line| line.line == 11).unwrap().operands[1], (69, 32));
     }
-    let nobody = run(body, 128, 4, 32, Options { only_block: Some(4), ..Options::default() }).unwrap();
-    assert_eq!(words(&nobody), [0; 128]);
+    let untouched = run(body, 128, 4, 32, Options { only_block: Some(4), ..Options::default() }).unwrap();
+    assert_eq!(words(&untouched), [0; 128]);
 }
 
 /// The trace has every multiply-add with all its operands, constants and repeated ones among them.

@@ -357,7 +357,7 @@ fn the_same_step_limit() {
     let program = kernels(".rn");
     for limit in (1..600).step_by(7) {
         for mut case in cases(&program, 512, 128, 0) {
-            // Lanes that part are counted by the way they take.
+            // Divergent lanes are counted by their path.
             if case.entry != "k5" {
                 case.step_limit = limit;
                 case.hold(&format!("{}, limit {limit}", case.entry));

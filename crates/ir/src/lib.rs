@@ -269,7 +269,7 @@ pub struct SourceLoc {
     pub span: Range<usize>,
 }
 
-/// What a parameter of a kernel is to whoever launches it.
+/// A parameter of a kernel, as a launch sees it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Param {
     /// Its name, or `set.binding`.

@@ -257,7 +257,7 @@ pub enum Op {
     },
     /// Memory read. Several destinations are neighbours in memory.
     Load {
-        /// At least as wide as an element; `None` where nobody wants it.
+        /// At least as wide as an element; `None` where it is not used.
         d: Vec<Option<Reg>>,
         /// Where.
         space: Space,

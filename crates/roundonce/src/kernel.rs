@@ -274,7 +274,7 @@ pub struct Lanes {
 }
 
 /// The launch of a SASS listing: what it reads before it writes it comes from `given`, by the names that it has in
-/// [`Lowered::inputs`]; a name that is not read is of no account.
+/// [`Lowered::inputs`]; a name that is not read is ignored.
 ///
 /// # Errors
 /// If arrays have different lengths; `missing` says what to tell about a name that has no value.

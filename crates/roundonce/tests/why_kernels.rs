@@ -100,7 +100,7 @@ fn arguments(kernel: &Kernel, given: Inputs) -> Vec<Arg> {
     }
     let outputs = [0, 1].map(|_| vec![0; THREADS * kernel.layout.width() as usize / 8]);
     let buffers = (0..4).map(column).chain(outputs).map(|bytes| Arg::Buffer(Buffer::from_bytes(&bytes)));
-    // SPIR-V has no parameter that nobody uses.
+    // SPIR-V has no unused parameter.
     buffers.take(if kernel.language == Language::Spirv { 4 + kernel.outputs().len() } else { 6 }).collect()
 }
 

@@ -281,7 +281,7 @@ fn npz() {
     assert_eq!(refusal(&archive(&arrays)), "there is no column `d`: found instruction, a, b, c");
 }
 
-/// SPIR-V leaves a choice: what is legal passes and is told, what is not fails.
+/// SPIR-V leaves a choice: a legal result passes and is reported, another fails.
 #[test]
 fn legal_results() {
     let row = |d: &str| {

@@ -257,7 +257,12 @@ impl KernelComparison {
         }
         if let Some(difference) = &self.first_difference {
             lines.push(Line::default());
-            lines.extend(wrap(Role::Plain, "The first element that differs parts here:", 0, COLUMNS));
+            lines.extend(wrap(
+                Role::Plain,
+                "The first element that differs, at the first instruction that does:",
+                0,
+                COLUMNS,
+            ));
             difference.lines(["the first", "the second"], &mut lines);
         }
         lines

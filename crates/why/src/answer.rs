@@ -178,7 +178,7 @@ fn difference(one: &Explanation, other: &Explanation, profile: &Profile) -> Vec<
     let (one_steps, other_steps) = (one.evaluation.trace(profile).1, other.evaluation.trace(profile).1);
     if let Some((a, b)) = first_difference(&one_steps, &other_steps) {
         sentences.push(format!(
-            "They part where the first computes {} and the second {}.",
+            "They first differ where the first computes {} and the second {}.",
             step_sentence(&one.evaluation, a),
             step_sentence(&other.evaluation, b)
         ));

@@ -181,7 +181,7 @@ fn the_rest_is_grouped_by_what_explains_it() {
     let values =
         |at: usize| array(Format::F32, &triples.iter().map(|triple| triple[at]).collect::<Vec<u64>>(), &[3000]);
     let mut seen: Vec<u64> = triples.iter().map(|&triple| split(Layout::F32, PLAIN)(triple)).collect();
-    // A tenth was rounded toward zero, and one element is nobody's.
+    // A tenth was rounded toward zero, and one element is unexplained.
     let toward_zero = Mode { direction: Direction::Zero, ..PLAIN };
     (0..300).for_each(|at| seen[at] = split(Layout::F32, toward_zero)(triples[at]));
     seen[2999] = 0x4242_4242;

@@ -52,7 +52,7 @@ pub fn generate(random: &mut dyn FnMut() -> u64) -> Case {
     write(random, false)
 }
 
-/// One of nothing but what machines have vector instructions for: lanes that part and meet again in all ways, loops that
+/// One of nothing but what machines have vector instructions for: lanes that diverge and reconverge in all ways, loops that
 /// they leave one by one, results stored on the way.
 pub fn generate_plain(random: &mut dyn FnMut() -> u64) -> Case {
     write(random, true)

@@ -21,7 +21,7 @@ type Repeat<'a, T> = Box<dyn FnMut(&mut [T]) + 'a>;
 enum Work<'a, T> {
     /// One repeat.
     Here(Repeat<'a, T>),
-    /// So many repeats, timed by whoever does them: nanoseconds.
+    /// So many repeats, timed by the callee: nanoseconds.
     Elsewhere(Box<dyn FnMut(usize) -> f64 + 'a>),
 }
 
@@ -47,7 +47,7 @@ impl<'a, T: Copy + Default> Bench<'a, T> {
         self.push(name, threads, Work::Here(Box::new(work)));
     }
 
-    /// The same for work that is told how often to repeat itself and gives its nanoseconds.
+    /// The same for work that takes the number of repeats and returns its nanoseconds.
     pub(crate) fn add_timed(&mut self, name: &str, work: impl FnMut(usize) -> f64 + 'a) {
         self.push(name, 1, Work::Elsewhere(Box::new(work)));
     }

@@ -122,7 +122,7 @@ pub struct Options {
 ///
 /// # Errors
 /// If it cannot be read at all ([`Unsupported`](io::ErrorKind::Unsupported) where this build cannot); a row that cannot
-/// is told to the observer.
+/// is reported to the observer.
 pub fn verify_file(path: &Path, options: &Options, observer: &mut dyn Observer) -> io::Result<Report> {
     let mut options = options.clone();
     let name = path.file_name().and_then(|name| name.to_str());
