@@ -2,6 +2,7 @@
 """Asks NVIDIA's assembler which products it fuses, and records the answers.
 
     dev/contraction/record.py            # writes vectors/edge/ptx/contraction.tsv
+    dev/contraction/record.py loops      # writes vectors/edge/ptx/contraction_loops.tsv
 
 Needs pip: ptxas 12.9 and 13.5 and nvdisasm are installed into target/assemblers. Every case is one entry of a module;
 what the machine code has of it (products, additions, multiply-adds) is counted for each assembler and target.
@@ -191,6 +192,24 @@ rsqrt.approx.f64 %d14,%d8; st.global.f64 [%rd1+3008],%d14;
 """
 
 
+# Loops, which the assembler unrolls before it fuses anything. `TIMES` is their number of iterations.
+ROUND = "mov.u32 %q5,0; L: {} add.u32 %q5,%q5,1; setp.lt.u32 %p3,%q5,TIMES; @%p3 bra L; "
+LOOPS = [
+    "mov.R $9,$8; " + ROUND.format("add.T $10,$9,$3; mul.T $9,$10,$2;") + "!9",
+    "mov.R $9,$8; " + ROUND.format("add.T $10,$3,$9; mul.T $9,$10,$10;") + "!9",
+    "mov.R $9,$8; " + ROUND.format("sub.T $10,$9,$3; mul.T $9,$10,$2;") + "!10",
+    "mov.R $9,$8; " + ROUND.format("add.T $10,$9,$3; mul.rn.T $9,$10,$2;") + "!9",
+    "mov.R $9,$8; " + ROUND.format("add.T $10,$9,$3; mul.T $9,$10,$2; !9"),
+    "mov.R $9,$8; " + ROUND.format("add.T $10,$9,$3; !10 mul.T $9,$1,$10;"),
+    "mov.R $9,$8; " + ROUND.format("add.T $10,$9,$3; bar.sync 0; mul.T $9,$1,$10;") + "!10",
+    "mov.R $9,$8; mov.R $10,$7; " + ROUND.format("add.T $10,$9,$10; mul.T $9,$9,$2;") + "!10",
+    "mul.T $9,$1,$2; " + ROUND.format("add.T $9,$9,$3;") + "!9",
+    "mul.T $9,$1,$2; " + ROUND.format("add.T $9,$9,$3;") + "!9 mul.T $10,$1,$2; !10",
+    "mov.R $9,$8; " + ROUND.format("mul.T $9,$9,$2;") + "add.T $10,$9,$3; !10",
+    "mov.R $9,$8; " + ROUND.format("mul.T $9,$9,$2;") + "add.T $10,$9,$3; !9 !10",
+]
+
+
 def lines(text):
     return [line for line in text.strip().splitlines() if line]
 
@@ -330,7 +349,31 @@ def counted(tools, version, target, entries):
     return {name: tuple(count[kind] for kind in ("mul", "add", "fma")) for name, count in counts.items()}
 
 
+def loops():
+    """Of each loop, whether any assembler on any target fuses in it."""
+    tools = install()
+    bodies = [body.replace("TIMES", times) for body in LOOPS for times in ("4", "64", "%q1")]
+    path = OUT.replace(".tsv", "_loops.tsv")
+    with open(path, "w") as file:
+        file.write("# Whether NVIDIA's assembler fuses in a loop: type, body, then the assemblers and targets that do.\n")
+        file.write(f"# ptxas 12.9.86 and 13.5.37, sm_75 to sm_120, {datetime.date.today()}: dev/contraction/record.py loops\n")
+        for ty, (_, _, _, targets) in TYPES.items():
+            fused = collections.defaultdict(list)
+            for target in targets:
+                for version in ("12.9", "13.5"):
+                    entries = [entry(f"k{index}", ty, body) for index, body in enumerate(bodies)]
+                    for name, (_, _, fma) in counted(tools, version, target, entries).items():
+                        if fma:
+                            fused[name].append(f"{version}/sm_{target}")
+            every = 2 * len(targets)
+            for index, body in enumerate(bodies):
+                at = fused[f"k{index}"]
+                file.write("\t".join([ty, body, "all" if len(at) == every else " ".join(at) or "none"]) + "\n")
+
+
 def main():
+    if sys.argv[1:] == ["loops"]:
+        return loops()
     tools = install()
     found = list(cases())
     answers = collections.defaultdict(dict)

@@ -15,6 +15,8 @@
 extern crate std;
 
 pub mod batch;
+#[cfg(feature = "std")]
+mod elements;
 mod fast_path;
 mod flush;
 mod format;
@@ -27,6 +29,8 @@ mod trace;
 mod unpack;
 mod wide;
 
+#[cfg(feature = "std")]
+pub use elements::Elements;
 pub use format::Format;
 pub use mul_add::{ArithOp, Clamp, Operation};
 pub use outcome::{ConditionCodes, Flags, Outcome};

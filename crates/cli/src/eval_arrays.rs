@@ -6,8 +6,8 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use roundonce::arith::Format;
-use roundonce::array::{Operand, PART, Results, eval_into};
+use roundonce::arith::{Elements, Format};
+use roundonce::array::{Operand, PART, eval_into};
 use roundonce::{Finding, Instruction, Profile, Value};
 use roundonce_vectors::npy;
 
@@ -174,11 +174,7 @@ impl ArrayFile {
     fn only_value(&self, lanes: u32) -> Result<Value, Failure> {
         let mut elements = Elements::of(self.format);
         self.read(0, lanes as usize, &mut Vec::new(), &mut elements)?;
-        Ok(match elements {
-            Elements::U16(all) => Value::of(all.into_iter().map(u64::from)),
-            Elements::U32(all) => Value::of(all.into_iter().map(u64::from)),
-            Elements::U64(all) => Value::of(all),
-        })
+        Ok(Value::of(elements.iter()))
     }
 
     /// Reads so many components from one on.
@@ -191,66 +187,9 @@ impl ArrayFile {
             file.read_exact(bytes)
         };
         read().map_err(|error| files::failed(&self.path, error))?;
-        into.fill(bytes);
+        into.fill_from_bytes(bytes);
         Ok(())
     }
-}
-
-/// Components of one width, as bits.
-enum Elements {
-    U16(Vec<u16>),
-    U32(Vec<u32>),
-    U64(Vec<u64>),
-}
-
-impl Elements {
-    fn of(format: Format) -> Elements {
-        match format.width() {
-            16 => Elements::U16(Vec::new()),
-            32 => Elements::U32(Vec::new()),
-            _ => Elements::U64(Vec::new()),
-        }
-    }
-    /// From little-endian bytes.
-    fn fill(&mut self, bytes: &[u8]) {
-        fn fill<const N: usize, T>(to: &mut Vec<T>, bytes: &[u8], element: impl Fn([u8; N]) -> T) {
-            to.clear();
-            to.extend(bytes.as_chunks().0.iter().map(|bytes| element(*bytes)));
-        }
-        match self {
-            Elements::U16(all) => fill(all, bytes, u16::from_le_bytes),
-            Elements::U32(all) => fill(all, bytes, u32::from_le_bytes),
-            Elements::U64(all) => fill(all, bytes, u64::from_le_bytes),
-        }
-    }
-    /// To little-endian bytes.
-    fn write(&self, to: &mut Vec<u8>) {
-        to.clear();
-        match self {
-            Elements::U16(all) => all.iter().for_each(|bits| to.extend_from_slice(&bits.to_le_bytes())),
-            Elements::U32(all) => all.iter().for_each(|bits| to.extend_from_slice(&bits.to_le_bytes())),
-            Elements::U64(all) => all.iter().for_each(|bits| to.extend_from_slice(&bits.to_le_bytes())),
-        }
-    }
-    fn operand(&self) -> Operand<'_> {
-        match self {
-            Elements::U16(all) => Operand::U16(all),
-            Elements::U32(all) => Operand::U32(all),
-            Elements::U64(all) => Operand::U64(all),
-        }
-    }
-    fn results(&mut self, count: usize) -> Results<'_> {
-        match self {
-            Elements::U16(all) => Results::U16(sized(all, count)),
-            Elements::U32(all) => Results::U32(sized(all, count)),
-            Elements::U64(all) => Results::U64(sized(all, count)),
-        }
-    }
-}
-
-fn sized<T: Copy + Default>(all: &mut Vec<T>, count: usize) -> &mut [T] {
-    all.resize(count, T::default());
-    all
 }
 
 /// What a thread keeps from one part to the next.
@@ -287,17 +226,18 @@ impl Job<'_> {
                 Input::Uniform(value) => Operand::Uniform(*value),
                 Input::Array(array) => {
                     array.read(from, count, bytes, elements)?;
-                    elements.operand()
+                    Operand::from(&*elements)
                 }
             });
         }
-        let evaluated: Result<(), Finding> =
-            eval_into(self.instruction, &Profile::NVIDIA, &sources, results.results(count));
+        results.resize(count);
+        let evaluated: Result<(), Finding> = eval_into(self.instruction, &Profile::NVIDIA, &sources, results.into());
         Ok(evaluated?)
     }
 
     fn write(&self, part: u64, Buffers { bytes, results, .. }: &mut Buffers, mut file: File) -> io::Result<()> {
-        results.write(bytes);
+        bytes.clear();
+        results.write_bytes(bytes);
         let size = u64::from(self.instruction.recipe.operation.format.width() / 8);
         file.seek(SeekFrom::Start(self.start + part * PART as u64 * size))?;
         file.write_all(bytes)

@@ -19,7 +19,7 @@ use super::{Function, IntOp, Kernel, Liveness, Op, Operand, Reg, Role, Signednes
 use crate::cfg::step;
 use roundonce_arith::{ArithOp, Format, Operation};
 use roundonce_isa::fused;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// An instruction of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -73,18 +73,75 @@ fn is_contractible(op: &Op, wanted: ArithOp) -> bool {
     matches!(op, Op::Float { operation, contractible: true, .. } if operation.op == wanted)
 }
 
-/// Every product with every addition that may take it, in the order of the additions of each straight line.
-pub fn candidates(kernel: &Kernel) -> Vec<Candidate> {
+fn has_contractible_product(kernel: &Kernel) -> bool {
     let mut instructions = kernel.blocks.iter().flat_map(|block| &block.instructions);
-    if !instructions.any(|instruction| is_contractible(&instruction.op, ArithOp::Mul)) {
-        return Vec::new();
-    }
-    let liveness = Liveness::of(kernel);
-    lines(kernel).iter().flat_map(|blocks| Line::new(kernel, &liveness, blocks).candidates()).collect()
+    instructions.any(|instruction| is_contractible(&instruction.op, ArithOp::Mul))
 }
 
-/// Blocks that run one after the other whenever the first does.
-fn lines(kernel: &Kernel) -> Vec<Vec<usize>> {
+/// Every product with every addition that may take it, in the order of the additions of each straight line.
+pub fn candidates(kernel: &Kernel) -> Vec<Candidate> {
+    if !has_contractible_product(kernel) {
+        return Vec::new();
+    }
+    candidates_of(kernel, &lines(kernel).blocks)
+}
+
+/// The pairs that the assembler fuses only where it unrolls a loop: the product of one iteration with the addition of
+/// the next, and, where the loop vanishes, what stands directly before it or behind it with what is in it.
+///
+/// It unrolls before it fuses, so that several iterations are one straight line. Looked at are loops whose body is one
+/// straight line that ends in the branch back. Which of them are unrolled, and how often, is not known here.
+pub fn unrolled_candidates(kernel: &Kernel) -> Vec<Candidate> {
+    if !has_contractible_product(kernel) {
+        return Vec::new();
+    }
+    let lines = lines(kernel);
+    let fuse = |blocks: &[Vec<usize>]| candidates_of(kernel, blocks).into_iter().filter(|candidate| candidate.fuses);
+    let unrolled: BTreeSet<Candidate> = fuse(&lines.unrolled(kernel)).collect();
+    let as_written: BTreeSet<Candidate> =
+        if unrolled.is_empty() { BTreeSet::new() } else { fuse(&lines.blocks).collect() };
+    unrolled.difference(&as_written).copied().collect()
+}
+
+fn candidates_of(kernel: &Kernel, lines: &[Vec<usize>]) -> Vec<Candidate> {
+    let liveness = Liveness::of(kernel);
+    lines.iter().flat_map(|blocks| Line::new(kernel, &liveness, blocks).candidates()).collect()
+}
+
+/// The straight lines of a kernel.
+struct Lines {
+    /// Blocks that run one after the other whenever the first does.
+    blocks: Vec<Vec<usize>>,
+    /// How many ways lead to each block.
+    entries: Vec<usize>,
+}
+
+impl Lines {
+    /// Each loop whose body is one line: what comes directly before it, its body twice, and what follows it.
+    fn unrolled(&self, kernel: &Kernel) -> Vec<Vec<usize>> {
+        let end = |line: &Vec<usize>| line.last().map(|&last| &kernel.blocks[last].terminator);
+        let mut before: HashMap<usize, &[usize]> = HashMap::new();
+        for line in &self.blocks {
+            if let Some(&Terminator::Jump(target)) = end(line) {
+                before.entry(target).or_insert(line);
+            }
+        }
+        let by_head: HashMap<usize, &[usize]> = self.blocks.iter().map(|line| (line[0], line.as_slice())).collect();
+        let unroll = |line: &Vec<usize>| {
+            let (head, successors) = (line[0], end(line)?.successors());
+            if !successors.contains(&head) {
+                return None;
+            }
+            let exit = successors.iter().find(|&&next| next != head && self.entries[next] == 1);
+            let before = before.get(&head).filter(|before| before[0] != head);
+            let after = exit.and_then(|exit| by_head.get(exit));
+            Some([before.copied().unwrap_or(&[]), line, line, after.copied().unwrap_or(&[])].concat())
+        };
+        self.blocks.iter().filter_map(unroll).collect()
+    }
+}
+
+fn lines(kernel: &Kernel) -> Lines {
     let mut entries = vec![0usize; kernel.blocks.len()];
     let mut reached = vec![false; kernel.blocks.len()];
     let mut todo = vec![0];
@@ -109,7 +166,8 @@ fn lines(kernel: &Kernel) -> Vec<Vec<usize>> {
         }
     }
     let heads = (0..kernel.blocks.len()).filter(|&block| reached[block] && !continues[block]);
-    heads.map(|head| core::iter::successors(Some(head), |&block| next(block)).collect()).collect()
+    let line = |head| core::iter::successors(Some(head), |&block| next(block)).collect();
+    Lines { blocks: heads.map(line).collect(), entries }
 }
 
 /// Whether the assembler has made several blocks of an instruction, or a call, before it fuses anything.

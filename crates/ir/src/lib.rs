@@ -102,7 +102,7 @@ mod verify;
 use std::ops::Range;
 
 pub use cfg::{Cfg, Liveness};
-pub use contraction::{Candidate, Position, candidates};
+pub use contraction::{Candidate, Position, candidates, unrolled_candidates};
 pub use fuse::{contract, fuse};
 pub use op::Op;
 pub use operands::Role;

@@ -82,3 +82,26 @@ fn what_is_fused_is_what_the_assembler_fuses() {
     assert!(wrong.is_empty(), "{} of {checked}:\n{}", wrong.len(), wrong.join("\n"));
     assert!(checked > 1000, "{checked}");
 }
+
+/// Of a loop the finder names what the assembler fuses, and more where the number of iterations is not a constant: what
+/// stands before a loop or behind it joins its body only where the loop vanishes.
+#[test]
+fn what_unrolling_lets_fuse_is_named() {
+    let record = include_str!("../../../vectors/edge/ptx/contraction_loops.tsv");
+    let mut wrong = Vec::new();
+    let mut rows = 0;
+    for line in record.lines().filter(|line| !line.starts_with('#')) {
+        let [ty, body, recorded] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        let text = module(ty, body);
+        let parsed = parse(&text);
+        assert_eq!(parsed.findings, [], "{text}");
+        // ptxas 12.9 alone fuses `.rn` in f32x2: docs/contraction.md.
+        let fused = recorded == "all" || recorded.contains("13.5");
+        let ours = !contractions(&parsed.module).is_empty();
+        rows += 1;
+        if ours != fused && !(ours && body.contains("%p3,%q5,%q1")) {
+            wrong.push(format!("{ty}: {body}: {ours}, the assembler {recorded}"));
+        }
+    }
+    assert!(rows > 200 && wrong.is_empty(), "{} of {rows}\n{}", wrong.len(), wrong.join("\n"));
+}

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 use roundonce_arith::batch::{Batch, Lane, Source, Stores};
-use roundonce_arith::{Format, OperandIndex as Place, Operation, Profile};
+use roundonce_arith::{Elements, Format, OperandIndex as Place, Operation, Profile};
 use roundonce_isa::{Finding, Instruction, MAX_COMPONENTS, Value};
 
 /// An operand: an element a component, as bits; the components of packed values follow one another, the lowest first.
@@ -31,6 +31,26 @@ pub enum Results<'a> {
     U32(&'a mut [u32]),
     /// f64.
     U64(&'a mut [u64]),
+}
+
+impl<'a> From<&'a Elements> for Operand<'a> {
+    fn from(elements: &'a Elements) -> Operand<'a> {
+        match elements {
+            Elements::U16(all) => Operand::U16(all),
+            Elements::U32(all) => Operand::U32(all),
+            Elements::U64(all) => Operand::U64(all),
+        }
+    }
+}
+
+impl<'a> From<&'a mut Elements> for Results<'a> {
+    fn from(elements: &'a mut Elements) -> Results<'a> {
+        match elements {
+            Elements::U16(all) => Results::U16(all),
+            Elements::U32(all) => Results::U32(all),
+            Elements::U64(all) => Results::U64(all),
+        }
+    }
 }
 
 /// Elements that one thread computes at a time: a multiple of every number of components, and few enough that
@@ -63,7 +83,8 @@ pub fn eval_into(
     out: Results<'_>,
 ) -> Result<(), Finding> {
     crate::check_arity(instruction, operands.len())?;
-    let job = Job { operation: instruction.recipe.operation, lanes: instruction.recipe.components as usize, operands };
+    let job =
+        Job { operation: instruction.recipe.operation, components: instruction.recipe.components as usize, operands };
     match out {
         Results::U32(out) if job.operation.source_format.width() == 16 => job.mixed(profile, out),
         Results::U16(out) => job.same(profile, out),
@@ -95,7 +116,7 @@ element!(u64, U64);
 
 struct Job<'a> {
     operation: Operation,
-    lanes: usize,
+    components: usize,
     operands: &'a [Operand<'a>],
 }
 
@@ -161,8 +182,8 @@ impl Job<'_> {
         if T::BITS != format.width() {
             return Err(fault("FORM0007", wrong_width("the results", format, T::BITS)));
         }
-        if !out.len().is_multiple_of(self.lanes) {
-            let message = format!("the results have {} elements: not a multiple of {}", out.len(), self.lanes);
+        if !out.len().is_multiple_of(self.components) {
+            let message = format!("the results have {} elements: not a multiple of {}", out.len(), self.components);
             return Err(fault("FORM0008", message));
         }
         // Of more than a part, the first have left the cache by the time that they are wanted.
@@ -194,8 +215,8 @@ impl Job<'_> {
 
     fn uniform<T: Element>(&self, what: &str, value: &Value) -> Result<Column<'_, T>, Finding> {
         let components = value.components();
-        if components.len() != self.lanes {
-            let message = format!("{what} has {} components, the instruction {}", components.len(), self.lanes);
+        if components.len() != self.components {
+            let message = format!("{what} has {} components, the instruction {}", components.len(), self.components);
             return Err(fault("FORM0008", message));
         }
         if components.iter().all(|bits| *bits == components[0]) {
@@ -240,9 +261,9 @@ fn in_parts<T: Send>(out: &mut [T], work: impl Fn(Range<usize>, &mut [T]) + Sync
 
 // A part of packed values ends with one.
 const _: () = {
-    let mut lanes = 1;
-    while lanes <= MAX_COMPONENTS {
-        assert!(PART.is_multiple_of(lanes));
-        lanes += 1;
+    let mut components = 1;
+    while components <= MAX_COMPONENTS {
+        assert!(PART.is_multiple_of(components));
+        components += 1;
     }
 };

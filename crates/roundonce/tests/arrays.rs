@@ -1,48 +1,15 @@
 //! An instruction over arrays gives the bits of the instruction on each element.
 
+use roundonce::arith::Elements;
 use roundonce::array::{Operand, PART, Results, eval_into};
 use roundonce::{Instruction, Profile, TABLES, Value, eval, instruction};
 use roundonce_oracle::Layout;
 use roundonce_oracle::generate::Generator;
 
-/// Elements of one width.
-#[derive(Clone)]
-enum Column {
-    U16(Vec<u16>),
-    U32(Vec<u32>),
-    U64(Vec<u64>),
-}
-
-impl Column {
-    fn of(width: u32, bits: impl Iterator<Item = u64>) -> Column {
-        match width {
-            16 => Column::U16(bits.map(|bits| bits as u16).collect()),
-            32 => Column::U32(bits.map(|bits| bits as u32).collect()),
-            64 => Column::U64(bits.collect()),
-            width => panic!("{width} bits"),
-        }
-    }
-    fn operand(&self) -> Operand<'_> {
-        match self {
-            Column::U16(all) => Operand::U16(all),
-            Column::U32(all) => Operand::U32(all),
-            Column::U64(all) => Operand::U64(all),
-        }
-    }
-    fn results(&mut self) -> Results<'_> {
-        match self {
-            Column::U16(all) => Results::U16(all),
-            Column::U32(all) => Results::U32(all),
-            Column::U64(all) => Results::U64(all),
-        }
-    }
-    fn bits(&self) -> Vec<u64> {
-        match self {
-            Column::U16(all) => all.iter().map(|&bits| bits.into()).collect(),
-            Column::U32(all) => all.iter().map(|&bits| bits.into()).collect(),
-            Column::U64(all) => all.clone(),
-        }
-    }
+fn elements(width: u32, bits: impl Iterator<Item = u64>) -> Elements {
+    let mut elements = Elements::of_width(width);
+    elements.extend(bits);
+    elements
 }
 
 /// How an operand is given.
@@ -64,28 +31,32 @@ fn layout(width: u32) -> Layout {
 /// Computes so many values with the operands given in these ways, and holds each against `eval`.
 fn check(spelling: &str, instruction: &Instruction, values: usize, ways: &[Way], seed: u64) {
     let operation = &instruction.recipe.operation;
-    let lanes = instruction.recipe.components as usize;
+    let components = instruction.recipe.components as usize;
     let width = operation.format.width();
     let mut generator = Generator::new(seed, layout(operation.source_format.width()), layout(width));
-    let triples: Vec<[u64; 3]> = (0..values * lanes).map(|_| generator.triple()).collect();
+    let triples: Vec<[u64; 3]> = (0..values * components).map(|_| generator.triple()).collect();
     let places = operation.op.operands();
     let column = |index: usize| {
         let bits = triples.iter().map(|triple| triple[places[index] as usize]);
-        Column::of(operation.operand_format(index).width(), bits)
+        elements(operation.operand_format(index).width(), bits)
     };
-    let columns: Vec<Column> = (0..places.len()).map(column).collect();
-    let mut out = Column::of(width, triples.iter().rev().map(|triple| triple[2]));
-    let old = out.bits();
-    let value = |bits: &[u64], index: usize| Value::of(bits[index * lanes..(index + 1) * lanes].iter().copied());
+    let columns: Vec<Elements> = (0..places.len()).map(column).collect();
+    let mut out = elements(width, triples.iter().rev().map(|triple| triple[2]));
+    let old = out.iter().collect::<Vec<_>>();
+    let value =
+        |bits: &[u64], index: usize| Value::of(bits[index * components..(index + 1) * components].iter().copied());
     let operands: Vec<Operand> = std::iter::zip(&columns, ways)
         .map(|(column, way)| match way {
-            Way::Slice => column.operand(),
-            Way::Uniform => Operand::Uniform(value(&column.bits(), 0)),
+            Way::Slice => column.into(),
+            Way::Uniform => Operand::Uniform(value(&column.iter().collect::<Vec<_>>(), 0)),
             Way::Out => Operand::Out,
         })
         .collect();
-    eval_into(instruction, &Profile::NVIDIA, &operands, out.results()).expect(spelling);
-    let (bits, results) = (columns.iter().map(Column::bits).collect::<Vec<_>>(), out.bits());
+    eval_into(instruction, &Profile::NVIDIA, &operands, Results::from(&mut out)).expect(spelling);
+    let (bits, results) = (
+        columns.iter().map(|column| column.iter().collect::<Vec<_>>()).collect::<Vec<_>>(),
+        out.iter().collect::<Vec<_>>(),
+    );
     for index in 0..values {
         let operands: Vec<Value> = (0..columns.len())
             .map(|place| match ways[place] {

@@ -41,9 +41,9 @@ struct Tally {
 struct Models(Vec<(usize, EvalModel)>);
 
 impl Models {
-    fn of(subject: &InstructionUnderTest, candidates: &[Vec<Deviation>]) -> Models {
-        let mut right = EvalModel::of(subject.recipe().operation, &PROFILE);
-        if subject.criterion == Criterion::AnyNan {
+    fn of(tested: &InstructionUnderTest, candidates: &[Vec<Deviation>]) -> Models {
+        let mut right = EvalModel::of(tested.recipe().operation, &PROFILE);
+        if tested.criterion == Criterion::AnyNan {
             right = right.accepting_any_nan();
         }
         let mut all: Vec<(usize, EvalModel)> = Vec::new();
@@ -61,8 +61,8 @@ impl Models {
 }
 
 /// Whether an instruction so evaluated gives a vector's result.
-fn gives(model: &EvalModel, subject: &InstructionUnderTest, vector: &Vector) -> bool {
-    let format = subject.recipe().operation.format;
+fn gives(model: &EvalModel, tested: &InstructionUnderTest, vector: &Vector) -> bool {
+    let format = tested.recipe().operation.format;
     vector.result.components().iter().enumerate().all(|(component, &observed)| {
         let mut operands = [0; 3];
         for (bits, value) in operands.iter_mut().zip(&vector.operands) {
@@ -105,10 +105,10 @@ impl Failures {
         self.examined
     }
 
-    /// Looks into a failing vector of the `subject`th instruction.
-    pub(crate) fn add(&mut self, index: usize, subject: &InstructionUnderTest, vector: &Vector, example: Example) {
+    /// Looks into a failing vector of the `tested`th instruction.
+    pub(crate) fn add(&mut self, index: usize, tested: &InstructionUnderTest, vector: &Vector, example: Example) {
         self.examined += 1;
-        let key = self.key(index, subject, vector);
+        let key = self.key(index, tested, vector);
         let tally = self.tallies.entry(key).or_insert_with(|| Tally { count: 0, first: example.clone() });
         tally.count += 1;
         if example.row < tally.first.row {
@@ -116,13 +116,13 @@ impl Failures {
         }
     }
 
-    fn key(&mut self, index: usize, subject: &InstructionUnderTest, vector: &Vector) -> Key {
-        let right = subject.evaluate(&vector.operands);
+    fn key(&mut self, index: usize, tested: &InstructionUnderTest, vector: &Vector) -> Key {
+        let right = tested.evaluate(&vector.operands);
         if right.value == vector.result
             && let Some(flags) = vector.flags
         {
             let before = roundonce::eval(
-                &subject.instruction,
+                &tested.instruction,
                 &vector.operands,
                 &roundonce::Profile { underflow: Underflow::BeforeRounding, ..PROFILE },
             );
@@ -133,17 +133,17 @@ impl Failures {
             return Key::Flags { missing: right & !flags, extra: flags & !right };
         }
         let candidates = &self.candidates;
-        let models = self.models.entry(index).or_insert_with(|| Models::of(subject, candidates));
-        let giving = models.0.iter().filter(|(_, model)| gives(model, subject, vector));
+        let models = self.models.entry(index).or_insert_with(|| Models::of(tested, candidates));
+        let giving = models.0.iter().filter(|(_, model)| gives(model, tested, vector));
         let explained: Vec<usize> = giving.map(|(candidate, _)| *candidate).collect();
         if !explained.is_empty() {
             return Key::Candidates(explained);
         }
-        let format = subject.recipe().operation.format;
-        let lanes = right.value.components().iter().zip(vector.result.components());
+        let format = tested.recipe().operation.format;
+        let components = right.value.components().iter().zip(vector.result.components());
         let near =
             |(&right, &seen): (&u64, &u64)| roundonce::why::ulps(format, right, seen).is_some_and(|ulps| ulps <= 1);
-        if lanes.clone().all(near) { Key::OneUlp } else { Key::Unknown }
+        if components.clone().all(near) { Key::OneUlp } else { Key::Unknown }
     }
 
     /// How many passing vectors of a block of so many are worth keeping.
@@ -151,19 +151,19 @@ impl Failures {
         PASSING_OF_A_BLOCK.min(MOST_PASSING - self.passing.len())
     }
     /// Keeps a passing vector.
-    pub(crate) fn keep_passing(&mut self, index: usize, subject: &InstructionUnderTest, vector: Vector) {
-        self.passing.push((index, subject.clone(), vector));
+    pub(crate) fn keep_passing(&mut self, index: usize, tested: &InstructionUnderTest, vector: Vector) {
+        self.passing.push((index, tested.clone(), vector));
     }
 
     /// How many of the passing vectors kept a candidate would have changed, and of how many.
     fn contradicted(&self, candidate: usize) -> (u64, u64) {
         let mut of = 0;
         let mut contradicted = 0;
-        for (index, subject, vector) in &self.passing {
+        for (index, tested, vector) in &self.passing {
             let Some(models) = self.models.get(index) else { continue };
             of += 1;
             let model = models.0.iter().find(|(it, _)| *it == candidate);
-            contradicted += u64::from(model.is_some_and(|(_, model)| !gives(model, subject, vector)));
+            contradicted += u64::from(model.is_some_and(|(_, model)| !gives(model, tested, vector)));
         }
         (contradicted, of)
     }

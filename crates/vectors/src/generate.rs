@@ -21,7 +21,7 @@ const MOST_DIRECTED: u64 = 100_000;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Generated {
-    subjects: Vec<InstructionUnderTest>,
+    instructions: Vec<InstructionUnderTest>,
     count: u64,
     seed: u64,
 }
@@ -32,13 +32,13 @@ impl Generated {
     /// # Errors
     /// A finding about the first spelling that names none.
     pub fn new<S: AsRef<str>>(spellings: &[S], count: u64, seed: u64, target: &Target) -> Result<Generated, Finding> {
-        let subjects = spellings.iter().map(|spelling| InstructionUnderTest::of(spelling.as_ref(), target));
-        Ok(Generated { subjects: subjects.collect::<Result<_, _>>()?, count, seed })
+        let instructions = spellings.iter().map(|spelling| InstructionUnderTest::of(spelling.as_ref(), target));
+        Ok(Generated { instructions: instructions.collect::<Result<_, _>>()?, count, seed })
     }
 
     /// The instructions.
-    pub fn subjects(&self) -> &[InstructionUnderTest] {
-        &self.subjects
+    pub fn instructions(&self) -> &[InstructionUnderTest] {
+        &self.instructions
     }
     /// How many vectors each has.
     pub fn count(&self) -> u64 {
@@ -46,29 +46,29 @@ impl Generated {
     }
     /// All of them, an instruction after another.
     pub fn iter(&self) -> impl Iterator<Item = (&InstructionUnderTest, Vector)> {
-        self.subjects.iter().flat_map(|subject| self.of(subject).map(move |vector| (subject, vector)))
+        self.instructions.iter().flat_map(|tested| self.of(tested).map(move |vector| (tested, vector)))
     }
 
     /// Those of one instruction: half of them directed, the rest random.
-    pub fn of(&self, subject: &InstructionUnderTest) -> impl Iterator<Item = Vector> {
-        let operation = subject.recipe().operation;
+    pub fn of(&self, tested: &InstructionUnderTest) -> impl Iterator<Item = Vector> {
+        let operation = tested.recipe().operation;
         // Other operands for each instruction: FNV-1a of its spelling.
         let fnv = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        let seed = subject.spelling.bytes().fold(self.seed ^ 0xcbf2_9ce4_8422_2325, fnv);
+        let seed = tested.spelling.bytes().fold(self.seed ^ 0xcbf2_9ce4_8422_2325, fnv);
         let mut generator = DirectedGenerator::new(seed, &operation);
         let directed = (self.count.div_ceil(2)).min(MOST_DIRECTED);
-        let (arity, lanes) = (subject.arity(), subject.lanes() as usize);
+        let (arity, components) = (tested.arity(), tested.components() as usize);
         let mut made = 0;
         (0..self.count).map(move |index| {
             let mut triples = [[0; 3]; roundonce::isa::MAX_COMPONENTS];
-            for triple in &mut triples[..lanes] {
+            for triple in &mut triples[..components] {
                 *triple = if index < directed { generator.directed(made) } else { generator.random() };
                 made += 1;
             }
-            let place = |place: Place| Value::of(triples[..lanes].iter().map(|triple| triple[place as usize]));
+            let place = |place: Place| Value::of(triples[..components].iter().map(|triple| triple[place as usize]));
             let operands: Vec<Value> = operation.op.operands().iter().map(|&operand| place(operand)).collect();
             debug_assert_eq!(operands.len(), arity);
-            let evaluated = subject.evaluate(&operands);
+            let evaluated = tested.evaluate(&operands);
             Vector { operands, result: evaluated.value, flags: Some(evaluated.flags.bits()) }
         })
     }

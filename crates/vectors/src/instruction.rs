@@ -73,7 +73,7 @@ impl InstructionUnderTest {
         self.recipe().operation.op.arity()
     }
     /// Components of a value.
-    pub fn lanes(&self) -> u32 {
+    pub fn components(&self) -> u32 {
         self.recipe().components
     }
     /// The format of a column's components: the operands, then the result.
@@ -83,7 +83,7 @@ impl InstructionUnderTest {
     }
     /// Bits of a column's values.
     pub(crate) fn width(&self, column: usize) -> u32 {
-        self.format(column).width() * self.lanes()
+        self.format(column).width() * self.components()
     }
     /// The result that the engine gives.
     pub fn evaluate(&self, operands: &[Value]) -> Evaluation {
@@ -93,8 +93,8 @@ impl InstructionUnderTest {
     pub(crate) fn allowed(&self, operands: &[Value]) -> Vec<AllowedSet> {
         let Criterion::Allowed(modes) = self.criterion else { return Vec::new() };
         let format = self.recipe().operation.format;
-        let component = |lane: usize| [0, 1, 2].map(|operand| operands[operand].components()[lane]);
-        (0..self.lanes() as usize).map(|lane| spirv::allowed(format, modes, component(lane))).collect()
+        let triple = |component: usize| [0, 1, 2].map(|operand| operands[operand].components()[component]);
+        (0..self.components() as usize).map(|component| spirv::allowed(format, modes, triple(component))).collect()
     }
 }
 

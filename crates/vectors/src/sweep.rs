@@ -11,11 +11,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use roundonce::Target;
-use roundonce::array::{PART, eval_into};
+use roundonce::arith::Elements;
+use roundonce::array::{Operand, PART, eval_into};
 use roundonce::isa::{hex_bits, parse_value};
 use serde::{Deserialize, Serialize};
 
-use crate::block::Lanes;
 use crate::instruction::{InstructionUnderTest, PROFILE};
 
 /// Results of a shard, unless said otherwise: a second or a few.
@@ -118,8 +118,8 @@ enum Axis {
 }
 
 impl Axis {
-    fn parse(subject: &InstructionUnderTest, operand: usize, text: &str) -> Result<Axis, String> {
-        let format = subject.format(operand);
+    fn parse(tested: &InstructionUnderTest, operand: usize, text: &str) -> Result<Axis, String> {
+        let format = tested.format(operand);
         let value = |text: &str| {
             let parsed =
                 parse_value(format, 1, text).map_err(|problem| format!("operand {}: {problem}", operand + 1))?;
@@ -157,9 +157,9 @@ impl Manifest {
     /// # Errors
     /// If a spelling, a space or their number is wrong, there are more than 2^63 results, or values are packed.
     pub fn new(instruction: &str, against: Option<&str>, spaces: &[String], shard: u64) -> Result<Manifest, String> {
-        let subject =
+        let tested =
             InstructionUnderTest::of(instruction, &Target::default()).map_err(|finding| finding.to_string())?;
-        let axes = axes(&subject, spaces)?;
+        let axes = axes(&tested, spaces)?;
         let count = axes.iter().map(Axis::count).try_fold(1, u128::checked_mul).filter(|count| *count <= 1 << 63);
         let count = count.ok_or("the space has more than 2^63 results")? as u64;
         let manifest = Manifest {
@@ -179,19 +179,14 @@ impl Manifest {
     }
 }
 
-fn axes(subject: &InstructionUnderTest, spaces: &[String]) -> Result<Vec<Axis>, String> {
-    if subject.lanes() > 1 {
-        return Err(format!("`{}` has packed operands: sweep its one-component form", subject.spelling));
+fn axes(tested: &InstructionUnderTest, spaces: &[String]) -> Result<Vec<Axis>, String> {
+    if tested.components() > 1 {
+        return Err(format!("`{}` has packed operands: sweep its one-component form", tested.spelling));
     }
-    if spaces.len() != subject.arity() {
-        return Err(format!(
-            "`{}` takes {} operands, found {} spaces",
-            subject.spelling,
-            subject.arity(),
-            spaces.len()
-        ));
+    if spaces.len() != tested.arity() {
+        return Err(format!("`{}` takes {} operands, found {} spaces", tested.spelling, tested.arity(), spaces.len()));
     }
-    spaces.iter().enumerate().map(|(operand, text)| Axis::parse(subject, operand, text)).collect()
+    spaces.iter().enumerate().map(|(operand, text)| Axis::parse(tested, operand, text)).collect()
 }
 
 /// A sweep in its folder.
@@ -199,7 +194,7 @@ fn axes(subject: &InstructionUnderTest, spaces: &[String]) -> Result<Vec<Axis>, 
 pub struct Sweep {
     folder: PathBuf,
     manifest: Manifest,
-    subject: InstructionUnderTest,
+    tested: InstructionUnderTest,
     against: Option<InstructionUnderTest>,
     axes: Vec<Axis>,
 }
@@ -240,17 +235,17 @@ impl Sweep {
         let of = |spelling: &String| {
             InstructionUnderTest::of(spelling, &Target::default()).map_err(|finding| wrong(finding.to_string()))
         };
-        let subject = of(&manifest.instruction)?;
+        let tested = of(&manifest.instruction)?;
         let against = manifest.against.as_ref().map(of).transpose()?;
         let formats =
-            |subject: &InstructionUnderTest| (0..=subject.arity()).map(|at| subject.format(at)).collect::<Vec<_>>();
+            |tested: &InstructionUnderTest| (0..=tested.arity()).map(|at| tested.format(at)).collect::<Vec<_>>();
         if let Some(other) = &against
-            && (formats(other) != formats(&subject) || other.lanes() != 1)
+            && (formats(other) != formats(&tested) || other.components() != 1)
         {
-            return Err(format!("`{}` and `{}` have other operands or results", other.spelling, subject.spelling));
+            return Err(format!("`{}` and `{}` have other operands or results", other.spelling, tested.spelling));
         }
-        let axes = axes(&subject, &manifest.spaces).map_err(wrong)?;
-        Ok(Sweep { folder: folder.to_owned(), manifest, subject, against, axes })
+        let axes = axes(&tested, &manifest.spaces).map_err(wrong)?;
+        Ok(Sweep { folder: folder.to_owned(), manifest, tested, against, axes })
     }
 
     /// What is asked.
@@ -315,28 +310,29 @@ impl Sweep {
         let start = shard * self.manifest.shard;
         let end = start + self.count(shard);
         let mut record = Record { shard, count: end - start, digest: Digest::default(), mismatches: 0, first: None };
-        let lanes = |subject: &InstructionUnderTest, at| Lanes::of(subject.format(at));
-        let arity = self.subject.arity();
-        let mut columns: Vec<Lanes> = (0..arity).map(|at| lanes(&self.subject, at)).collect();
-        let (mut results, mut others) = (lanes(&self.subject, arity), lanes(&self.subject, arity));
+        let elements = |tested: &InstructionUnderTest, at| Elements::of(tested.format(at));
+        let arity = self.tested.arity();
+        let mut columns: Vec<Elements> = (0..arity).map(|at| elements(&self.tested, at)).collect();
+        let (mut results, mut others) = (elements(&self.tested, arity), elements(&self.tested, arity));
         let mut from = start;
         while from < end {
             let count = (end - from).min(PART as u64) as usize;
             self.operands(from, count, &mut columns);
-            let evaluate = |subject: &InstructionUnderTest, out: &mut Lanes| {
-                let operands: Vec<_> = columns.iter().map(Lanes::operand).collect();
-                eval_into(&subject.instruction, &PROFILE, &operands, out.results(count))
+            let evaluate = |tested: &InstructionUnderTest, out: &mut Elements| {
+                let operands: Vec<_> = columns.iter().map(Operand::from).collect();
+                out.resize(count);
+                eval_into(&tested.instruction, &PROFILE, &operands, out.into())
             };
-            evaluate(&self.subject, &mut results).map_err(|finding| finding.to_string())?;
-            record.digest = record.digest.plus(results.digest(from));
+            evaluate(&self.tested, &mut results).map_err(|finding| finding.to_string())?;
+            record.digest = record.digest.plus(digest(&results, from));
             if let Some(other) = &self.against {
                 evaluate(other, &mut others).map_err(|finding| finding.to_string())?;
                 for at in (0..count).filter(|_| results != others) {
                     if results.get(at) != others.get(at) {
                         record.mismatches += 1;
                         let values = columns.iter().enumerate();
-                        let hex = |(operand, column): (usize, &Lanes)| {
-                            hex_bits(self.subject.format(operand).width(), column.get(at))
+                        let hex = |(operand, column): (usize, &Elements)| {
+                            hex_bits(self.tested.format(operand).width(), column.get(at))
                         };
                         record.first.get_or_insert_with(|| values.map(hex).collect());
                     }
@@ -348,7 +344,7 @@ impl Sweep {
     }
 
     /// The operands of so many results from one on; the last operand runs fastest.
-    fn operands(&self, from: u64, count: usize, columns: &mut [Lanes]) {
+    fn operands(&self, from: u64, count: usize, columns: &mut [Elements]) {
         let mut stride = 1;
         for (axis, column) in self.axes.iter().zip(columns).rev() {
             column.clear();
@@ -357,7 +353,7 @@ impl Sweep {
             let (mut index, mut left) = (from / stride % values, stride - from % stride);
             while column.len() < count {
                 let run = left.min((count - column.len()) as u64) as usize;
-                column.fill(axis.value(index), run);
+                column.push_repeated(axis.value(index), run);
                 index = if index + 1 == values { 0 } else { index + 1 };
                 left = stride;
             }
@@ -367,19 +363,14 @@ impl Sweep {
     }
 }
 
-impl Lanes {
-    /// The digest of results that begin at a place.
-    fn digest(&self, first: u64) -> Digest {
-        fn sum<T: Copy + Into<u64>>(all: &[T], first: u64) -> Digest {
-            let each = all.iter().zip(first..).map(|(bits, place)| Digest::of(place, (*bits).into()));
-            each.fold(Digest::default(), Digest::plus)
-        }
-        match self {
-            Lanes::U16(all) => sum(all, first),
-            Lanes::U32(all) => sum(all, first),
-            Lanes::U64(all) => sum(all, first),
-        }
-    }
+/// The digest of results that begin at a place.
+fn digest(results: &Elements, first: u64) -> Digest {
+    let (mut digest, mut place) = (Digest::default(), first);
+    results.for_each(|bits| {
+        digest = digest.plus(Digest::of(place, bits));
+        place += 1;
+    });
+    digest
 }
 
 /// Writes a file through a temporary one beside it.

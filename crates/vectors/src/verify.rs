@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use roundonce::arith::Flags;
-use roundonce::array::eval_into;
+use roundonce::arith::{Elements, Flags};
+use roundonce::array::{Operand, eval_into};
 use roundonce::{Target, Value};
 
-use crate::block::{Block, Lanes, Vector};
+use crate::block::{Block, Vector, is_same_at};
 use crate::cause::Failures;
 use crate::instruction::{Criterion, InstructionUnderTest, PROFILE};
 use crate::report::{Checked, Example, Report};
@@ -24,7 +24,7 @@ const MOST_KNOWN: usize = 10_000;
 
 /// What is known of one instruction of a file.
 struct Entry {
-    subject: InstructionUnderTest,
+    tested: InstructionUnderTest,
     /// Vectors waiting to be judged: without flags, and with them.
     waiting: [Block; 2],
     vectors: u64,
@@ -49,12 +49,12 @@ impl<'a> Verifier<'a> {
     }
 
     /// The number that stands for an instruction from now on.
-    pub(crate) fn subject(&mut self, spelling: &str) -> Result<usize, String> {
+    pub(crate) fn index_of(&mut self, spelling: &str) -> Result<usize, String> {
         if let Some(known) = self.names.get(spelling) {
             return known.clone();
         }
         let found = match InstructionUnderTest::of(spelling, &self.target) {
-            Ok(subject) => Ok(self.add(subject)),
+            Ok(tested) => Ok(self.add(tested)),
             Err(finding) => Err(finding.to_string()),
         };
         if self.names.len() < MOST_KNOWN {
@@ -64,25 +64,25 @@ impl<'a> Verifier<'a> {
     }
 
     /// The same for an instruction that the file does not name.
-    pub(crate) fn subject_or_add(&mut self, subject: &InstructionUnderTest) -> usize {
-        match self.names.get(&subject.spelling) {
+    pub(crate) fn index_or_add(&mut self, tested: &InstructionUnderTest) -> usize {
+        match self.names.get(&tested.spelling) {
             Some(Ok(known)) => *known,
             _ => {
-                let index = self.add(subject.clone());
-                self.names.insert(subject.spelling.clone(), Ok(index));
+                let index = self.add(tested.clone());
+                self.names.insert(tested.spelling.clone(), Ok(index));
                 index
             }
         }
     }
 
-    fn add(&mut self, subject: InstructionUnderTest) -> usize {
-        let waiting = [Block::new(&subject), Block::new(&subject)];
-        self.entries.push(Entry { subject, waiting, vectors: 0, failed: 0, choices: BTreeMap::new() });
+    fn add(&mut self, tested: InstructionUnderTest) -> usize {
+        let waiting = [Block::new(&tested), Block::new(&tested)];
+        self.entries.push(Entry { tested, waiting, vectors: 0, failed: 0, choices: BTreeMap::new() });
         self.entries.len() - 1
     }
 
     pub(crate) fn instruction(&self, index: usize) -> &InstructionUnderTest {
-        &self.entries[index].subject
+        &self.entries[index].tested
     }
 
     pub(crate) fn progress(&mut self, done: u64, of: Option<u64>) {
@@ -101,8 +101,8 @@ impl<'a> Verifier<'a> {
         let which = usize::from(vector.flags.is_some());
         let block = &mut entry.waiting[which];
         block.push(row, vector);
-        if block.rows.len() == Block::capacity(entry.subject.lanes()) {
-            let mut block = std::mem::replace(block, Block::new(&entry.subject));
+        if block.rows.len() == Block::capacity(entry.tested.components()) {
+            let mut block = std::mem::replace(block, Block::new(&entry.tested));
             self.judge(index, &block);
             block.clear();
             self.entries[index].waiting[which] = block;
@@ -112,9 +112,9 @@ impl<'a> Verifier<'a> {
     /// Judges a block of vectors of one instruction.
     pub(crate) fn judge(&mut self, index: usize, block: &Block) {
         let entry = &mut self.entries[index];
-        let lanes = entry.subject.lanes() as usize;
-        let results = &block.columns[entry.subject.arity()];
-        let expected = expected(&entry.subject, block);
+        let components = entry.tested.components() as usize;
+        let results = &block.columns[entry.tested.arity()];
+        let expected = expected(&entry.tested, block);
         entry.vectors += block.rows.len() as u64;
         let sample = self.failures.passing_wanted().min(block.rows.len());
         if sample == 0 && block.flags.is_empty() && expected == *results {
@@ -122,21 +122,21 @@ impl<'a> Verifier<'a> {
         }
         let step = block.rows.len().checked_div(sample).unwrap_or(usize::MAX);
         for (at, &row) in block.rows.iter().enumerate() {
-            let same = expected.same(results, at * lanes, lanes);
+            let same = is_same_at(&expected, results, at * components, components);
             let sampled = at % step == 0 && at / step < sample;
-            if same && !sampled && block.flags.get(at).is_none_or(|flags| *flags == raised(&entry.subject, block, at)) {
+            if same && !sampled && block.flags.get(at).is_none_or(|flags| *flags == raised(&entry.tested, block, at)) {
                 continue;
             }
-            let vector = block.vector(at, lanes);
-            match verdict(&entry.subject, same, &vector) {
-                Verdict::Right if sampled => self.failures.keep_passing(index, &entry.subject, vector),
+            let vector = block.vector(at, components);
+            match verdict(&entry.tested, same, &vector) {
+                Verdict::Right if sampled => self.failures.keep_passing(index, &entry.tested, vector),
                 Verdict::Right => {}
                 Verdict::Legal(choice) => *entry.choices.entry(choice).or_default() += 1,
                 Verdict::Wrong => {
                     entry.failed += 1;
                     if self.failures.wants_more() {
-                        let example = example(&entry.subject, row, &vector);
-                        self.failures.add(index, &entry.subject, &vector, example);
+                        let example = example(&entry.tested, row, &vector);
+                        self.failures.add(index, &entry.tested, &vector, example);
                     }
                 }
             }
@@ -158,7 +158,7 @@ impl<'a> Verifier<'a> {
         }
         let seen = self.entries.into_iter().filter(|entry| entry.vectors > 0);
         let checked = seen.map(|entry| Checked {
-            instruction: entry.subject.spelling,
+            instruction: entry.tested.spelling,
             vectors: entry.vectors,
             failed: entry.failed,
             choices: entry.choices,
@@ -176,25 +176,26 @@ impl<'a> Verifier<'a> {
 }
 
 /// The engine's results.
-fn expected(subject: &InstructionUnderTest, block: &Block) -> Lanes {
-    let mut expected = Lanes::of(subject.format(subject.arity()));
-    let operands: Vec<_> = block.columns[..subject.arity()].iter().map(Lanes::operand).collect();
-    let count = block.columns[subject.arity()].len();
+fn expected(tested: &InstructionUnderTest, block: &Block) -> Elements {
+    let mut expected = Elements::of(tested.format(tested.arity()));
+    let operands: Vec<_> = block.columns[..tested.arity()].iter().map(Operand::from).collect();
+    let count = block.columns[tested.arity()].len();
     // The columns were made for this instruction: their number, width and length fit.
-    let evaluated = eval_into(&subject.instruction, &PROFILE, &operands, expected.results(count));
+    expected.resize(count);
+    let evaluated = eval_into(&tested.instruction, &PROFILE, &operands, (&mut expected).into());
     debug_assert_eq!(evaluated, Ok(()));
     expected
 }
 
 /// The exceptions of a vector.
-fn raised(subject: &InstructionUnderTest, block: &Block, at: usize) -> u8 {
-    let operation = &subject.recipe().operation;
-    let (arity, lanes) = (subject.arity(), subject.lanes() as usize);
+fn raised(tested: &InstructionUnderTest, block: &Block, at: usize) -> u8 {
+    let operation = &tested.recipe().operation;
+    let (arity, components) = (tested.arity(), tested.components() as usize);
     let mut raised = Flags::NONE;
-    for lane in at * lanes..(at + 1) * lanes {
+    for component in at * components..(at + 1) * components {
         let mut operands = [0; 3];
         for (bits, column) in operands.iter_mut().zip(&block.columns[..arity]) {
-            *bits = column.get(lane);
+            *bits = column.get(component);
         }
         raised = raised.union(operation.evaluate(&PROFILE, &operands[..arity]).flags);
     }
@@ -208,30 +209,30 @@ enum Verdict {
     Wrong,
 }
 
-fn verdict(subject: &InstructionUnderTest, same: bool, vector: &Vector) -> Verdict {
-    let right = subject.evaluate(&vector.operands);
-    let format = subject.recipe().operation.format;
+fn verdict(tested: &InstructionUnderTest, same: bool, vector: &Vector) -> Verdict {
+    let right = tested.evaluate(&vector.operands);
+    let format = tested.recipe().operation.format;
     let same = same
-        || subject.criterion == Criterion::AnyNan && {
+        || tested.criterion == Criterion::AnyNan && {
             let same = |(&right, &seen): (&u64, &u64)| right == seen || format.is_nan(right) && format.is_nan(seen);
             right.value.components().iter().zip(vector.result.components()).all(same)
         };
-    match subject.criterion {
+    match tested.criterion {
         _ if same && vector.flags.is_none_or(|flags| flags == right.flags.bits()) => Verdict::Right,
         // The flags of another legal result are its own.
-        Criterion::Allowed(_) if !same => legal(subject, &right.value, vector),
+        Criterion::Allowed(_) if !same => legal(tested, &right.value, vector),
         _ => Verdict::Wrong,
     }
 }
 
 /// The choices that give the components which are not the engine's.
-fn legal(subject: &InstructionUnderTest, right: &Value, vector: &Vector) -> Verdict {
+fn legal(tested: &InstructionUnderTest, right: &Value, vector: &Vector) -> Verdict {
     let mut choices: Vec<String> = Vec::new();
-    for (lane, set) in subject.allowed(&vector.operands).iter().enumerate() {
-        let seen = vector.result.components()[lane];
+    for (component, set) in tested.allowed(&vector.operands).iter().enumerate() {
+        let seen = vector.result.components()[component];
         match set.explain(seen) {
             None => return Verdict::Wrong,
-            Some(_) if right.components()[lane] == seen => {}
+            Some(_) if right.components()[component] == seen => {}
             Some(choice) => choices.push(choice.to_string()),
         }
     }
@@ -240,11 +241,11 @@ fn legal(subject: &InstructionUnderTest, right: &Value, vector: &Vector) -> Verd
     Verdict::Legal(choices.join("; "))
 }
 
-fn example(subject: &InstructionUnderTest, row: u64, vector: &Vector) -> Example {
-    let format = subject.recipe().operation.format;
-    let operands = vector.operands.iter().enumerate().map(|(column, value)| value.hex(subject.format(column)));
-    let right = subject.evaluate(&vector.operands);
-    let sets = subject.allowed(&vector.operands);
+fn example(tested: &InstructionUnderTest, row: u64, vector: &Vector) -> Example {
+    let format = tested.recipe().operation.format;
+    let operands = vector.operands.iter().enumerate().map(|(column, value)| value.hex(tested.format(column)));
+    let right = tested.evaluate(&vector.operands);
+    let sets = tested.allowed(&vector.operands);
     let mut expected = match sets.as_slice() {
         [] => right.value.hex(format),
         sets => sets.iter().rev().map(|set| set_text(set, format)).collect::<Vec<_>>().join(", "),
@@ -254,7 +255,7 @@ fn example(subject: &InstructionUnderTest, row: u64, vector: &Vector) -> Example
         saw.push_str(&format!(" flags {flags:02x}"));
         expected.push_str(&format!(" flags {:02x}", right.flags.bits()));
     }
-    Example { file: None, row, instruction: subject.spelling.clone(), operands: operands.collect(), saw, expected }
+    Example { file: None, row, instruction: tested.spelling.clone(), operands: operands.collect(), saw, expected }
 }
 
 /// `0x3f800000 or 0x3f800001`.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use common::{of, verified};
 use roundonce::Profile;
-use roundonce::arith::Format;
+use roundonce::arith::{Elements, Format};
 use roundonce::why::{
     Bits, Column, ObservedValue, Options, Question, Typed, Values, answer, answer_arrays, parse_expr,
 };
@@ -38,7 +38,7 @@ impl Planted {
     /// `None` if the deviation changes nothing of the instruction.
     fn new((spelling, expression): (&'static str, &'static str), deviation: &Deviation) -> Option<Planted> {
         let generated = Generated::new(&[spelling], 3000, 17, &Default::default()).unwrap();
-        let operation = generated.subjects()[0].instruction.recipe.operation;
+        let operation = generated.instructions()[0].instruction.recipe.operation;
         let format = operation.format;
         let model = EvalModel::of(operation, &Profile::NVIDIA).with(deviation)?;
         let planted = |operands: &[u64], right: u64| match deviation {
@@ -67,7 +67,7 @@ impl Planted {
     }
 
     fn array(&self, bits: impl Iterator<Item = u64>) -> Values {
-        let column = Column { format: self.format, bits: Bits::U64(bits.collect()) };
+        let column = Column { format: self.format, bits: Bits::Each(Elements::U64(bits.collect())) };
         Values { column, shape: vec![self.vectors.len()] }
     }
 

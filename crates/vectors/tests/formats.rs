@@ -145,8 +145,8 @@ fn readmemh() {
 
 /// Operands, result and flags in hex digits.
 fn lines(vectors: &Generated, between: &str) -> String {
-    let line = |(subject, vector): (&InstructionUnderTest, roundonce_vectors::Vector)| {
-        let operation = subject.instruction.recipe.operation;
+    let line = |(tested, vector): (&InstructionUnderTest, roundonce_vectors::Vector)| {
+        let operation = tested.instruction.recipe.operation;
         let operands = vector.operands.iter().enumerate().map(|(at, value)| value.hex(operation.operand_format(at)));
         let values = operands.chain([vector.result.hex(operation.format)]);
         let mut words: Vec<String> = values.map(|hex| hex[2..].to_owned()).collect();

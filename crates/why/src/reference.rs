@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use roundonce_arith::{ArithOp, Format, Operation, Profile, Rounding};
+use roundonce_arith::{ArithOp, Elements, Format, Operation, Profile, Rounding};
 use roundonce_deviate::{Deviation, Scope};
 use roundonce_isa::grouped;
 use serde::Serialize;
@@ -83,7 +83,7 @@ impl ReferenceTest {
             bits == **result || format.is_nan(bits) && format.is_nan(**result)
         };
         let correct = self.cases().zip(results).filter(right).count();
-        let seen = Column { format, bits: Bits::U64(results.to_vec()) };
+        let seen = Column { format, bits: Bits::Each(Elements::U64(results.to_vec())) };
         let seen = [("the reference".to_owned(), values(seen, self.count))];
         let options = Options { any_nan: true, ..Options::default() };
         let evidence = answer_arrays(&self.question, &seen, options, profile, &mut |_| ())?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use roundonce_arith::{Format, Profile};
+use roundonce_arith::{Elements, Format, Profile};
 use roundonce_oracle::generate::Generator;
 use roundonce_oracle::rational::judge;
 use roundonce_oracle::{Direction, FlushRule, Layout, Shape, Spec};
@@ -43,12 +43,9 @@ fn convert(from: Layout, to: Layout, direction: Direction, bits: u64) -> u64 {
 }
 
 fn column(format: Format, values: &[u64]) -> Column {
-    let bits = match format.width() {
-        16 => Bits::U16(values.iter().map(|&bits| bits as u16).collect()),
-        32 => Bits::U32(values.iter().map(|&bits| bits as u32).collect()),
-        _ => Bits::U64(values.to_vec()),
-    };
-    Column { format, bits }
+    let mut elements = Elements::of(format);
+    elements.extend(values.iter().copied());
+    Column { format, bits: Bits::Each(elements) }
 }
 
 fn array(format: Format, values: &[u64], shape: &[usize]) -> Values {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use roundonce_arith::{Format, Profile};
+use roundonce_arith::{Elements, Format, Profile};
 use roundonce_oracle::rational::judge;
 use roundonce_oracle::{Direction, Layout, Shape, Spec};
 use roundonce_why::diff::files::compare_arrays;
@@ -171,7 +171,7 @@ fn hold(pairs: usize, grounds: &mut [Ground], seed: u64) {
         equal += usize::from(truth);
         let (first, second) = (side(&one.text(), format), side(&other.text(), format));
         // How often they differ is not asked here: on one element.
-        let element = Column { format, bits: Bits::U64(vec![0]) };
+        let element = Column { format, bits: Bits::Each(Elements::U64(vec![0])) };
         let data = BTreeMap::from(NAMES.map(|name| (name.to_owned(), element.clone())));
         let verdict = |budget| {
             compare(&first, &second, Some(&data), budget, &Profile::NVIDIA, &|_| None, &|_| ()).unwrap().verdict
@@ -260,8 +260,10 @@ fn nan_bits_count_where_asked() {
 
 #[test]
 fn files_are_counted() {
-    let array =
-        |bits: Vec<u32>| Values { column: Column { format: Format::F32, bits: Bits::U32(bits) }, shape: vec![2, 4] };
+    let array = |bits: Vec<u32>| Values {
+        column: Column { format: Format::F32, bits: Bits::Each(Elements::U32(bits)) },
+        shape: vec![2, 4],
+    };
     let first =
         array(vec![0x3f80_0000, 0x3f80_0001, 0x4000_0000, 0x8000_0000, 0x7fc0_0000, 0x7f80_0000, 1, 0x3f80_0009]);
     let second = array(vec![0x3f80_0000, 0x3f80_0000, 0x4000_0007, 0, 0x7fff_ffff, 0x7fc0_0000, 1, 0x3f80_0000]);

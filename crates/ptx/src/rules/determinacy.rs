@@ -4,7 +4,7 @@
 
 use crate::ast::{Instruction, Module, Operand, Span, Statement};
 use crate::lower::lower_for_analysis;
-use roundonce_ir::{Candidate, Kernel, Op, Operand as Value, Position, candidates};
+use roundonce_ir::{Candidate, Kernel, Op, Operand as Value, Position, candidates, unrolled_candidates};
 use roundonce_isa::{Alternatives, Finding, Fix, OpenChoice, SequenceOperand};
 use std::collections::HashMap;
 
@@ -17,6 +17,8 @@ pub struct Contraction<'a> {
     pub sum: Span,
     /// The register between them.
     pub register: &'a str,
+    /// They are fused only where the assembler unrolls a loop.
+    pub unrolled: bool,
     /// The two evaluations, and the edit that leaves only the one as written.
     pub open: Option<OpenChoice>,
     /// The instruction that demands to have them fused, where one has the same operands.
@@ -35,7 +37,11 @@ impl Contraction<'_> {
             self.register
         );
         let fused = self.fused.as_ref().map_or("`fma.rn`".to_owned(), |fused| format!("`{fused}`"));
-        Finding::note("PTX0050", self.sum.place(), format!("{pair}: the assembler may fuse them"))
+        let may = match self.unrolled {
+            true => "where it unrolls the loop, the assembler may fuse them",
+            false => "the assembler may fuse them",
+        };
+        Finding::note("PTX0050", self.sum.place(), format!("{pair}: {may}"))
             .rule("PTX ISA, add and sub: mul/add sequences with no rounding modifiers may be optimised")
             .help(format!("write `.rn` on one of them to forbid it, or {fused} to demand it"))
             .open(self.open.clone())
@@ -44,7 +50,7 @@ impl Contraction<'_> {
 
 /// Every unmodified `mul` and unmodified `add` or `sub` that the assembler fuses, in the order of the sums.
 ///
-/// By which rules: [`roundonce_ir::candidates`]. A called function is looked at like any other, apart from its calls.
+/// By which rules: [`roundonce_ir::candidates`], and [`roundonce_ir::unrolled_candidates`] for loops. A called function is looked at like any other, apart from its calls.
 ///
 /// ```
 /// let text = ".version 8.0\n.target sm_90\n.entry k (.param .u64 p) { .reg .f32 f<5>; .reg .u64 a; ld.param.u64 a, [p];\n\
@@ -57,14 +63,16 @@ impl Contraction<'_> {
 pub fn contractions<'a>(module: &Module<'a>) -> Vec<Contraction<'a>> {
     let mut found = Vec::new();
     for (function, kernel) in lower_for_analysis(module) {
-        let candidates = candidates(&kernel).into_iter().filter(|candidate| candidate.fuses);
+        let as_written = candidates(&kernel).into_iter().filter(|candidate| candidate.fuses);
+        let unrolled = unrolled_candidates(&kernel).into_iter().map(|candidate| (candidate, true));
+        let candidates = as_written.map(|candidate| (candidate, false)).chain(unrolled);
         let statements = function.body.iter().flatten();
         let instructions = statements.filter_map(|statement| match statement {
             Statement::Instruction(instruction) => Some((instruction.span.start as usize, instruction)),
             _ => None,
         });
         let pairs = Pairs { module, kernel: &kernel, instructions: instructions.collect() };
-        found.extend(candidates.filter_map(|candidate| pairs.contraction(&candidate)));
+        found.extend(candidates.filter_map(|(candidate, unrolled)| pairs.contraction(&candidate, unrolled)));
     }
     found.sort_by_key(|contraction| (contraction.sum.start, contraction.product.start));
     found
@@ -85,11 +93,11 @@ impl<'m, 'a> Pairs<'m, 'a> {
         Some((*self.instructions.get(&loc.span.start)?, &instruction.op))
     }
 
-    fn contraction(&self, candidate: &Candidate) -> Option<Contraction<'a>> {
+    fn contraction(&self, candidate: &Candidate, unrolled: bool) -> Option<Contraction<'a>> {
         let ((mul, _), (add, _)) = (self.written(candidate.product)?, self.written(candidate.sum)?);
         let operand = self.module.operands(add.operands).get(if candidate.first { 1 } else { 2 })?;
         let (open, fused) = self.open(candidate).map_or((None, None), |(open, fused)| (Some(open), fused));
-        Some(Contraction { product: mul.span, sum: add.span, register: operand.name()?, open, fused })
+        Some(Contraction { product: mul.span, sum: add.span, register: operand.name()?, unrolled, open, fused })
     }
 
     /// The two evaluations of a pair; and what it is as one instruction.

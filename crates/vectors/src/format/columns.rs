@@ -1,52 +1,44 @@
 //! Vectors that a file keeps as columns.
 
 use roundonce::Value;
-use roundonce::arith::Format;
+use roundonce::arith::{Elements, Format};
 
 use super::{Bits, Options, name};
-use crate::block::{Block, Lanes, Vector};
+use crate::block::{Block, Vector};
 use crate::instruction::InstructionUnderTest;
 use crate::verify::Verifier;
 
 /// Values of a part of a column.
 pub(super) enum Cells {
-    U16(Vec<u16>),
-    U32(Vec<u32>),
-    U64(Vec<u64>),
+    Integers(Elements),
     Hex(Vec<String>),
 }
 
 impl Cells {
     fn get(&self, row: usize) -> Bits<'_> {
         match self {
-            Cells::U16(all) => Bits::Integer(all[row].into()),
-            Cells::U32(all) => Bits::Integer(all[row].into()),
-            Cells::U64(all) => Bits::Integer(all[row]),
+            Cells::Integers(all) => Bits::Integer(all.get(row)),
             Cells::Hex(all) => Bits::Hex(&all[row]),
         }
     }
     /// The bits that any of the integers has.
     fn any(&self) -> Option<u64> {
         match self {
-            Cells::U16(all) => Some(all.iter().fold(0, |any, bits| any | bits).into()),
-            Cells::U32(all) => Some(all.iter().fold(0, |any, bits| any | bits).into()),
-            Cells::U64(all) => Some(all.iter().fold(0, |any, bits| any | bits)),
+            Cells::Integers(all) => Some(all.iter().fold(0, |any, bits| any | bits)),
             Cells::Hex(_) => None,
         }
     }
     /// The components of integers that fit.
-    fn components(self, count: usize, format: Format, lanes: u32) -> Lanes {
+    fn components(self, count: usize, format: Format, components: u32) -> Elements {
         match (self, format.width()) {
-            (Cells::U16(all), 16) if lanes == 1 => Lanes::U16(all),
-            (Cells::U32(all), 32) if lanes == 1 => Lanes::U32(all),
-            (Cells::U64(all), 64) if lanes == 1 => Lanes::U64(all),
+            (Cells::Integers(all), width) if components == 1 && all.width() == width => all,
             (cells, width) => {
-                let mut components = Lanes::of(format);
+                let mut elements = Elements::of(format);
                 for row in 0..count {
                     let Bits::Integer(bits) = cells.get(row) else { continue };
-                    (0..lanes).for_each(|lane| components.push(bits >> (lane * width) & format.mask()));
+                    (0..components).for_each(|component| elements.push(bits >> (component * width) & format.mask()));
                 }
-                components
+                elements
             }
         }
     }
@@ -118,22 +110,22 @@ impl Part {
     }
 
     /// The columns of an instruction, the result's last.
-    fn columns(&self, subject: &InstructionUnderTest) -> impl Iterator<Item = Option<&Column>> {
-        self.operands.iter().take(subject.arity()).map(Option::as_ref).chain([Some(&self.result)])
+    fn columns(&self, tested: &InstructionUnderTest) -> impl Iterator<Item = Option<&Column>> {
+        self.operands.iter().take(tested.arity()).map(Option::as_ref).chain([Some(&self.result)])
     }
 
     /// Whether the columns can be taken as they are.
-    fn is_plain(&self, subject: &InstructionUnderTest) -> bool {
-        let fits = |(at, column): (usize, Option<&Column>)| column.is_some_and(|it| it.fits(subject.width(at)));
-        self.count <= Block::capacity(subject.lanes())
-            && self.columns(subject).enumerate().all(fits)
+    fn is_plain(&self, tested: &InstructionUnderTest) -> bool {
+        let fits = |(at, column): (usize, Option<&Column>)| column.is_some_and(|it| it.fits(tested.width(at)));
+        self.count <= Block::capacity(tested.components())
+            && self.columns(tested).enumerate().all(fits)
             && self.flags.as_ref().is_none_or(|flags| flags.fits(5))
     }
 
-    fn block(self, subject: &InstructionUnderTest) -> Block {
-        let columns = self.operands.into_iter().take(subject.arity()).flatten().chain([self.result]).enumerate();
+    fn block(self, tested: &InstructionUnderTest) -> Block {
+        let columns = self.operands.into_iter().take(tested.arity()).flatten().chain([self.result]).enumerate();
         let columns = columns
-            .map(|(at, column)| column.cells.components(self.count, subject.format(at), subject.lanes()))
+            .map(|(at, column)| column.cells.components(self.count, tested.format(at), tested.components()))
             .collect();
         let flags = self.flags.as_ref().map_or(0..0, |_| 0..self.count);
         let flags = flags.filter_map(|row| self.flags.as_ref()?.get(row)?.flags().ok()).collect();
@@ -155,12 +147,12 @@ impl Part {
         }
     }
 
-    fn vector(&self, subject: &InstructionUnderTest, row: usize) -> Result<Vector, String> {
+    fn vector(&self, tested: &InstructionUnderTest, row: usize) -> Result<Vector, String> {
         let value = |(at, column): (usize, Option<&Column>)| match column.and_then(|column| column.get(row)) {
-            Some(bits) => bits.value(subject, at),
-            None => Err(format!("{}: nothing is there", name(subject, at))),
+            Some(bits) => bits.value(tested, at),
+            None => Err(format!("{}: nothing is there", name(tested, at))),
         };
-        let mut values = self.columns(subject).enumerate().map(value).collect::<Result<Vec<_>, String>>()?;
+        let mut values = self.columns(tested).enumerate().map(value).collect::<Result<Vec<_>, String>>()?;
         let result = values.pop().unwrap_or(Value::scalar(0));
         let flags = self.flags.as_ref().and_then(|flags| flags.get(row)).map(Bits::flags).transpose()?;
         Ok(Vector { operands: values, result, flags })

@@ -68,17 +68,17 @@ struct Row<'a> {
 pub(super) fn line(line: &[u8], number: u64, options: &Options, verifier: &mut Verifier<'_>) -> Result<(), String> {
     let row: Row<'_> = serde_json::from_slice(line).map_err(text)?;
     let index = match (&row.instruction, &options.instruction) {
-        (Some(Json::Text(spelling)), _) => verifier.subject(spelling)?,
+        (Some(Json::Text(spelling)), _) => verifier.index_of(spelling)?,
         (Some(Json::Integer(_)), _) => return Err("instruction: expected a string".to_owned()),
-        (None, Some(subject)) => verifier.subject_or_add(subject),
+        (None, Some(tested)) => verifier.index_or_add(tested),
         (None, None) => return Err("instruction: the row names none".to_owned()),
     };
-    let subject = verifier.instruction(index);
+    let tested = verifier.instruction(index);
     let value = |column: usize, json: &Option<Json<'_>>| match json {
-        Some(json) => json.bits().value(subject, column),
-        None => Err(format!("{}: nothing is there", super::name(subject, column))),
+        Some(json) => json.bits().value(tested, column),
+        None => Err(format!("{}: nothing is there", super::name(tested, column))),
     };
-    let arity = subject.arity();
+    let arity = tested.arity();
     let operands = [&row.a, &row.b, &row.c].into_iter().take(arity).enumerate();
     let vector = Vector {
         operands: operands.map(|(column, json)| value(column, json)).collect::<Result<_, String>>()?,
@@ -102,14 +102,14 @@ struct Written<'a> {
 }
 
 pub(super) fn write(vectors: &Generated, out: &mut impl Write) -> io::Result<()> {
-    for (subject, vector) in vectors.iter() {
-        let operand = |column: usize| vector.operands.get(column).map(|value| value.hex(subject.format(column)));
+    for (tested, vector) in vectors.iter() {
+        let operand = |column: usize| vector.operands.get(column).map(|value| value.hex(tested.format(column)));
         let row = Written {
-            instruction: &subject.spelling,
+            instruction: &tested.spelling,
             a: operand(0).unwrap_or_default(),
             b: operand(1).unwrap_or_default(),
             c: operand(2),
-            d: vector.result.hex(subject.format(subject.arity())),
+            d: vector.result.hex(tested.format(tested.arity())),
             flags: vector.flags,
         };
         serde_json::to_writer(&mut *out, &row)?;

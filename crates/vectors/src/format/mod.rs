@@ -268,13 +268,13 @@ enum Bits<'a> {
 
 impl Bits<'_> {
     /// The value of a column of an instruction.
-    fn value(self, subject: &InstructionUnderTest, column: usize) -> Result<Value, String> {
-        let (format, lanes) = (subject.format(column), subject.lanes());
+    fn value(self, tested: &InstructionUnderTest, column: usize) -> Result<Value, String> {
+        let (format, components) = (tested.format(column), tested.components());
         let value = match self {
-            Bits::Integer(bits) => unpack(format, lanes, bits),
-            Bits::Hex(digits) => parse_hex(format, lanes, digits),
+            Bits::Integer(bits) => unpack(format, components, bits),
+            Bits::Hex(digits) => parse_hex(format, components, digits),
         };
-        value.map_err(|problem| format!("{}: {problem}", name(subject, column)))
+        value.map_err(|problem| format!("{}: {problem}", name(tested, column)))
     }
     fn flags(self) -> Result<u8, String> {
         let flags = match self {
@@ -289,6 +289,6 @@ impl Bits<'_> {
 const OPERANDS: [&str; 3] = ["a", "b", "c"];
 
 /// What a column of an instruction is called.
-fn name(subject: &InstructionUnderTest, column: usize) -> &'static str {
-    if column < subject.arity() { OPERANDS[column] } else { "d" }
+fn name(tested: &InstructionUnderTest, column: usize) -> &'static str {
+    if column < tested.arity() { OPERANDS[column] } else { "d" }
 }

@@ -6,6 +6,7 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, Write};
 
+use roundonce::arith::Elements;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::columns::{Cells, Column, Names, Part, check};
@@ -77,17 +78,17 @@ pub(super) fn read<R: Read + Seek>(
 
 fn names_of(column: Option<Column>, options: &Options, verifier: &mut Verifier<'_>) -> Result<Names, String> {
     let Some(Column { cells, .. }) = column else {
-        let subject = options.instruction.as_ref().ok_or("there is no column `instruction`")?;
-        return Ok(Names::All(verifier.subject_or_add(subject)));
+        let tested = options.instruction.as_ref().ok_or("there is no column `instruction`")?;
+        return Ok(Names::All(verifier.index_or_add(tested)));
     };
     let Cells::Hex(names) = cells else {
         return Err("instruction.npy: expected strings".to_owned());
     };
     Ok(match names.as_slice() {
-        [first, rest @ ..] if rest.iter().all(|name| name == first) && verifier.subject(first).is_ok() => {
-            Names::All(verifier.subject(first)?)
+        [first, rest @ ..] if rest.iter().all(|name| name == first) && verifier.index_of(first).is_ok() => {
+            Names::All(verifier.index_of(first)?)
         }
-        names => Names::Each(names.iter().map(|name| verifier.subject(name)).collect()),
+        names => Names::Each(names.iter().map(|name| verifier.index_of(name)).collect()),
     })
 }
 
@@ -132,10 +133,12 @@ impl<R: Read> Array<R> {
             ('S' | 'a', _) => {
                 Cells::Hex(strings(&|bytes| String::from_utf8_lossy(bytes).trim_end_matches('\0').to_owned()))
             }
-            (_, 1) => Cells::U16(bytes.iter().map(|&byte| byte.into()).collect()),
-            (_, 2) => Cells::U16(bytes.as_chunks().0.iter().map(|bytes| u16::from_le_bytes(*bytes)).collect()),
-            (_, 4) => Cells::U32(bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect()),
-            _ => Cells::U64(bytes.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect()),
+            (_, 1) => Cells::Integers(Elements::U16(bytes.iter().map(|&byte| byte.into()).collect())),
+            (_, size) => {
+                let mut integers = Elements::of_width(8 * size as u32);
+                integers.fill_from_bytes(&bytes);
+                Cells::Integers(integers)
+            }
         })
     }
 }
@@ -150,26 +153,26 @@ fn unicode(bytes: &[u8]) -> String {
 }
 
 /// An array's elements: unsigned integers of so many bytes, or hex digits.
-enum Elements {
+enum Stored {
     Integers(usize),
     Hex(usize),
 }
 
-impl Elements {
+impl Stored {
     /// The narrowest that hold a column of every instruction.
-    fn of(subjects: &[InstructionUnderTest], column: &dyn Fn(&InstructionUnderTest) -> Option<usize>) -> Elements {
-        let widths = subjects.iter().filter_map(|subject| Some(subject.width(column(subject)?)));
+    fn of(instructions: &[InstructionUnderTest], column: &dyn Fn(&InstructionUnderTest) -> Option<usize>) -> Stored {
+        let widths = instructions.iter().filter_map(|tested| Some(tested.width(column(tested)?)));
         match widths.max().unwrap_or(8) {
-            width @ ..=64 => Elements::Integers(width.next_power_of_two().max(8) as usize / 8),
-            width => Elements::Hex(width as usize / 4 + 2),
+            width @ ..=64 => Stored::Integers(width.next_power_of_two().max(8) as usize / 8),
+            width => Stored::Hex(width as usize / 4 + 2),
         }
     }
 }
 
 pub(super) fn write(vectors: &Generated, file: &mut File) -> io::Result<()> {
     let mut zip = ZipWriter::new(io::BufWriter::with_capacity(1 << 20, file));
-    let subjects = vectors.subjects();
-    let rows = vectors.count() * subjects.len() as u64;
+    let instructions = vectors.instructions();
+    let rows = vectors.count() * instructions.len() as u64;
     let mut put = |name: &str, descr: &str, shape: &[u64], data: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>| {
         let options = zip::write::SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
         zip.start_file(format!("{name}.npy"), options.large_file(true))?;
@@ -181,37 +184,37 @@ pub(super) fn write(vectors: &Generated, file: &mut File) -> io::Result<()> {
         out.write_all(&characters.flat_map(|c| u32::from(c).to_le_bytes()).collect::<Vec<u8>>())
     };
     let shape = [rows];
-    let longest = subjects.iter().map(|subject| subject.spelling.chars().count()).max().unwrap_or(1);
-    match subjects {
+    let longest = instructions.iter().map(|tested| tested.spelling.chars().count()).max().unwrap_or(1);
+    match instructions {
         [only] => put("instruction", &format!("<U{longest}"), &[], &mut |out| string(&only.spelling, longest, out))?,
         _ => put("instruction", &format!("<U{longest}"), &shape, &mut |out| {
-            vectors.iter().try_for_each(|(subject, _)| string(&subject.spelling, longest, out))
+            vectors.iter().try_for_each(|(tested, _)| string(&tested.spelling, longest, out))
         })?,
     }
     // The vectors are made anew for every array, so that any number of them needs no memory.
     for (at, name) in OPERANDS.into_iter().chain(["d"]).enumerate() {
-        let column = move |subject: &InstructionUnderTest| match at {
-            3 => Some(subject.arity()),
-            at => (at < subject.arity()).then_some(at),
+        let column = move |tested: &InstructionUnderTest| match at {
+            3 => Some(tested.arity()),
+            at => (at < tested.arity()).then_some(at),
         };
-        if subjects.iter().all(|subject| column(subject).is_none()) {
+        if instructions.iter().all(|tested| column(tested).is_none()) {
             continue;
         }
-        let elements = Elements::of(subjects, &column);
+        let elements = Stored::of(instructions, &column);
         let descr = match elements {
-            Elements::Integers(size) => format!("<u{size}"),
-            Elements::Hex(length) => format!("<U{length}"),
+            Stored::Integers(size) => format!("<u{size}"),
+            Stored::Hex(length) => format!("<U{length}"),
         };
         put(name, &descr, &shape, &mut |out| {
-            vectors.iter().try_for_each(|(subject, vector)| {
-                let value = column(subject).map(|at| (at, *vector.operands.get(at).unwrap_or(&vector.result)));
+            vectors.iter().try_for_each(|(tested, vector)| {
+                let value = column(tested).map(|at| (at, *vector.operands.get(at).unwrap_or(&vector.result)));
                 match elements {
-                    Elements::Integers(size) => {
-                        let bits = value.map_or(0, |(at, value)| pack(subject.format(at), &value));
+                    Stored::Integers(size) => {
+                        let bits = value.map_or(0, |(at, value)| pack(tested.format(at), &value));
                         out.write_all(&bits.to_le_bytes()[..size])
                     }
-                    Elements::Hex(length) => {
-                        let hex = value.map_or(String::new(), |(at, value)| value.hex(subject.format(at)));
+                    Stored::Hex(length) => {
+                        let hex = value.map_or(String::new(), |(at, value)| value.hex(tested.format(at)));
                         string(&hex, length, out)
                     }
                 }

@@ -13,6 +13,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
+use roundonce::arith::Elements;
 
 use super::columns::{Cells, Column, Names, Part, check};
 use super::{OPERANDS, Options, invalid, text};
@@ -57,8 +58,8 @@ fn read<R: ChunkReader + 'static>(file: R, options: &Options, verifier: &mut Ver
             let names = match &mut instruction {
                 Some(open) => open.names(count, verifier)?,
                 None => {
-                    let subject = options.instruction.as_ref().ok_or("there is no column `instruction`")?;
-                    Names::All(verifier.subject_or_add(subject))
+                    let tested = options.instruction.as_ref().ok_or("there is no column `instruction`")?;
+                    Names::All(verifier.index_or_add(tested))
                 }
             };
             let column = |open: &mut Option<Open>| open.as_mut().map(|open| open.column(count)).transpose();
@@ -89,18 +90,14 @@ impl Open {
     fn column(&mut self, count: usize) -> Result<Column, String> {
         let optional = self.optional;
         let cells = match &mut self.reader {
-            ColumnReader::Int32ColumnReader(reader) => {
-                next(reader, count, optional).map(|values| expanded(values, |bits| *bits as u32, Cells::U32))
-            }
-            ColumnReader::Int64ColumnReader(reader) => {
-                next(reader, count, optional).map(|values| expanded(values, |bits| *bits as u64, Cells::U64))
-            }
-            ColumnReader::FloatColumnReader(reader) => {
-                next(reader, count, optional).map(|values| expanded(values, |value| value.to_bits(), Cells::U32))
-            }
-            ColumnReader::DoubleColumnReader(reader) => {
-                next(reader, count, optional).map(|values| expanded(values, |value| value.to_bits(), Cells::U64))
-            }
+            ColumnReader::Int32ColumnReader(reader) => next(reader, count, optional)
+                .map(|values| expanded(values, |bits| *bits as u32, |bits| Cells::Integers(Elements::U32(bits)))),
+            ColumnReader::Int64ColumnReader(reader) => next(reader, count, optional)
+                .map(|values| expanded(values, |bits| *bits as u64, |bits| Cells::Integers(Elements::U64(bits)))),
+            ColumnReader::FloatColumnReader(reader) => next(reader, count, optional)
+                .map(|values| expanded(values, |value| value.to_bits(), |bits| Cells::Integers(Elements::U32(bits)))),
+            ColumnReader::DoubleColumnReader(reader) => next(reader, count, optional)
+                .map(|values| expanded(values, |value| value.to_bits(), |bits| Cells::Integers(Elements::U64(bits)))),
             ColumnReader::FixedLenByteArrayColumnReader(reader) => half(reader, count, optional),
             ColumnReader::ByteArrayColumnReader(reader) => {
                 let string = |bytes: &ByteArray| String::from_utf8_lossy(bytes.as_bytes()).into_owned();
@@ -117,8 +114,8 @@ impl Open {
             return Err("instruction: expected strings".to_owned());
         };
         let (values, present) = next(reader, count, self.optional).map_err(|error| format!("instruction: {error}"))?;
-        let subject = |bytes: &ByteArray, verifier: &mut Verifier<'_>| match bytes.as_utf8() {
-            Ok(spelling) => verifier.subject(spelling),
+        let tested = |bytes: &ByteArray, verifier: &mut Verifier<'_>| match bytes.as_utf8() {
+            Ok(spelling) => verifier.index_of(spelling),
             Err(_) => Err("instruction: it is not UTF-8".to_owned()),
         };
         // Values of a dictionary share their bytes: one look tells most of them alike.
@@ -126,7 +123,7 @@ impl Open {
             |a: &ByteArray, b: &ByteArray| (a.data().as_ptr() == b.data().as_ptr() && a.len() == b.len()) || a == b;
         if let (Some(first), None) = (values.first(), &present)
             && values.iter().all(|name| same(first, name))
-            && let Ok(index) = subject(first, verifier)
+            && let Ok(index) = tested(first, verifier)
         {
             return Ok(Names::All(index));
         }
@@ -136,7 +133,7 @@ impl Open {
             let there = present.as_ref().is_none_or(|present| present[row]);
             let name = if there { values.next() } else { None };
             each.push(match name {
-                Some(name) => subject(name, verifier),
+                Some(name) => tested(name, verifier),
                 None => Err("instruction: nothing is there".to_owned()),
             });
         }
@@ -189,7 +186,7 @@ fn half(reader: &mut ColumnReaderImpl<FixedLenByteArrayType>, count: usize, opti
     let bits = |value: &parquet::data_type::FixedLenByteArray| {
         value.as_bytes().iter().rev().fold(0, |bits: u16, byte| bits << 8 | u16::from(*byte))
     };
-    Ok(expanded((values, present), bits, Cells::U16))
+    Ok(expanded((values, present), bits, |bits| Cells::Integers(Elements::U16(bits))))
 }
 
 /// Rows of a group: some megabytes a column.
@@ -207,10 +204,10 @@ struct Written {
 
 pub(super) fn write(vectors: &Generated, file: &mut File) -> io::Result<()> {
     const COLUMNS: [fn(&InstructionUnderTest) -> Option<usize>; 4] =
-        [|_| Some(0), |_| Some(1), |subject| (subject.arity() > 2).then_some(2), |subject| Some(subject.arity())];
+        [|_| Some(0), |_| Some(1), |tested| (tested.arity() > 2).then_some(2), |tested| Some(tested.arity())];
     let columns = OPERANDS.into_iter().chain(["d"]).zip(COLUMNS).map(|(name, of)| {
-        let widths = vectors.subjects().iter().filter_map(|subject| Some(subject.width(of(subject)?)));
-        let optional = vectors.subjects().iter().any(|subject| of(subject).is_none());
+        let widths = vectors.instructions().iter().filter_map(|tested| Some(tested.width(of(tested)?)));
+        let optional = vectors.instructions().iter().any(|tested| of(tested).is_none());
         Written { name, width: widths.max().unwrap_or(32), of, optional }
     });
     let columns: Vec<Written> = columns.collect();
@@ -234,7 +231,7 @@ pub(super) fn write(vectors: &Generated, file: &mut File) -> io::Result<()> {
             break;
         }
         let mut group = writer.next_row_group()?;
-        let names: Vec<ByteArray> = rows.iter().map(|(subject, _)| subject.spelling.as_str().into()).collect();
+        let names: Vec<ByteArray> = rows.iter().map(|(tested, _)| tested.spelling.as_str().into()).collect();
         put::<ByteArrayType>(&mut group, &names, None)?;
         columns.iter().try_for_each(|column| column.write(&mut group, &rows))?;
         let flags: Vec<i32> = rows.iter().map(|(_, vector)| vector.flags.unwrap_or(0).into()).collect();
@@ -251,11 +248,11 @@ impl Written {
         group: &mut SerializedRowGroupWriter<'_, &mut File>,
         rows: &[(&InstructionUnderTest, Vector)],
     ) -> io::Result<()> {
-        let values = rows.iter().filter_map(|(subject, vector)| {
-            let at = (self.of)(subject)?;
-            Some((subject.format(at), *vector.operands.get(at).unwrap_or(&vector.result)))
+        let values = rows.iter().filter_map(|(tested, vector)| {
+            let at = (self.of)(tested)?;
+            Some((tested.format(at), *vector.operands.get(at).unwrap_or(&vector.result)))
         });
-        let levels: Vec<i16> = rows.iter().map(|(subject, _)| (self.of)(subject).is_some().into()).collect();
+        let levels: Vec<i16> = rows.iter().map(|(tested, _)| (self.of)(tested).is_some().into()).collect();
         let levels = self.optional.then_some(levels.as_slice());
         match self.width {
             ..=32 => {

@@ -7,19 +7,19 @@ use super::{name, refused};
 use crate::generate::Generated;
 
 pub(super) fn write(vectors: &Generated, out: &mut impl Write) -> io::Result<()> {
-    let [subject] = vectors.subjects() else {
+    let [tested] = vectors.instructions() else {
         return Err(refused("a memory has words of one width: give one instruction, or another format"));
     };
-    let columns = 0..=subject.arity();
-    let bits = columns.clone().map(|column| subject.width(column)).sum::<u32>() + 8;
-    let names = columns.map(|column| format!("{}[{}:0]", name(subject, column), subject.width(column) - 1));
+    let columns = 0..=tested.arity();
+    let bits = columns.clone().map(|column| tested.width(column)).sum::<u32>() + 8;
+    let names = columns.map(|column| format!("{}[{}:0]", name(tested, column), tested.width(column) - 1));
     let names: Vec<String> = names.chain(["flags[7:0]".to_owned()]).collect();
     let last = vectors.count() - 1;
-    writeln!(out, "// {}: {{{}}}", subject.spelling, names.join(", "))?;
+    writeln!(out, "// {}: {{{}}}", tested.spelling, names.join(", "))?;
     writeln!(out, "// reg [{}:0] vectors [0:{last}]; initial $readmemh(\"FILE\", vectors);", bits - 1)?;
-    for vector in vectors.of(subject) {
+    for vector in vectors.of(tested) {
         for (column, value) in vector.operands.iter().chain([&vector.result]).enumerate() {
-            write!(out, "{}_", &value.hex(subject.format(column))[2..])?;
+            write!(out, "{}_", &value.hex(tested.format(column))[2..])?;
         }
         writeln!(out, "{:02x}", vector.flags.unwrap_or(0))?;
     }

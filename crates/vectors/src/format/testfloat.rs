@@ -16,16 +16,16 @@ pub(super) fn line(
     options: &Options,
     verifier: &mut Verifier<'_>,
 ) -> Result<Result<(), String>, String> {
-    let Some(subject) = &options.instruction else {
+    let Some(tested) = &options.instruction else {
         return Err("TestFloat's text names no instruction: say which with --instruction".to_owned());
     };
-    let index = verifier.subject_or_add(subject);
+    let index = verifier.index_or_add(tested);
     let vector = std::str::from_utf8(line).map_err(|_| "the line is not UTF-8".to_owned()).and_then(|line| {
         let mut words = line.split_ascii_whitespace();
-        let arity = subject.arity();
+        let arity = tested.arity();
         let mut value = |column| {
             let word = words.next().ok_or_else(|| format!("expected {} operands, a result and flags", arity))?;
-            Bits::Hex(word).value(subject, column)
+            Bits::Hex(word).value(tested, column)
         };
         let operands = (0..arity).map(&mut value).collect::<Result<Vec<_>, String>>()?;
         let result = value(arity)?;
@@ -39,12 +39,12 @@ pub(super) fn line(
 }
 
 pub(super) fn write(vectors: &Generated, out: &mut impl Write) -> io::Result<()> {
-    if vectors.subjects().len() > 1 {
+    if vectors.instructions().len() > 1 {
         return Err(refused("TestFloat's text names no instruction: give one, or another format"));
     }
-    for (subject, vector) in vectors.iter() {
+    for (tested, vector) in vectors.iter() {
         for (column, value) in vector.operands.iter().chain([&vector.result]).enumerate() {
-            write!(out, "{} ", value.hex(subject.format(column))[2..].to_uppercase())?;
+            write!(out, "{} ", value.hex(tested.format(column))[2..].to_uppercase())?;
         }
         writeln!(out, "{:02X}", vector.flags.unwrap_or(0))?;
     }

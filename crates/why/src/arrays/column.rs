@@ -1,6 +1,6 @@
 //! The values of a name over many elements.
 
-use roundonce_arith::Format;
+use roundonce_arith::{Elements, Format};
 use roundonce_deviate::Typed;
 
 /// The values of one format over all elements, or one value for all.
@@ -22,12 +22,8 @@ pub enum Bits {
         /// How many lower bits of the number belong to others.
         shift: u32,
     },
-    /// f16, bf16.
-    U16(Vec<u16>),
-    /// f32.
-    U32(Vec<u32>),
-    /// f64.
-    U64(Vec<u64>),
+    /// Each element's own.
+    Each(Elements),
 }
 
 impl Column {
@@ -38,21 +34,13 @@ impl Column {
     /// Values from the little-endian bytes of an array; `None` if they do not fill whole elements of a format of 16,
     /// 32 or 64 bits.
     pub fn of_bytes(format: Format, bytes: &[u8]) -> Option<Column> {
-        let bits = match format.width() {
-            16 => Bits::U16(whole(bytes)?.iter().map(|b| u16::from_le_bytes(*b)).collect()),
-            32 => Bits::U32(whole(bytes)?.iter().map(|b| u32::from_le_bytes(*b)).collect()),
-            64 => Bits::U64(whole(bytes)?.iter().map(|b| u64::from_le_bytes(*b)).collect()),
-            _ => return None,
-        };
-        Some(Column { format, bits })
+        Some(Column { format, bits: Bits::Each(Elements::of_bytes(format, bytes)?) })
     }
     /// How many elements there are; `None` where there is no end of them.
     pub fn len(&self) -> Option<usize> {
         match &self.bits {
             Bits::One(_) | Bits::Counted { .. } => None,
-            Bits::U16(values) => Some(values.len()),
-            Bits::U32(values) => Some(values.len()),
-            Bits::U64(values) => Some(values.len()),
+            Bits::Each(values) => Some(values.len()),
         }
     }
     /// Whether it is an array without elements.
@@ -67,9 +55,7 @@ impl Column {
         let bits = match &self.bits {
             Bits::One(bits) => *bits,
             Bits::Counted { shift } => element as u64 >> shift & self.format.mask(),
-            Bits::U16(values) => u64::from(values[element]),
-            Bits::U32(values) => u64::from(values[element]),
-            Bits::U64(values) => values[element],
+            Bits::Each(values) => values.get(element),
         };
         Typed { format: self.format, bits }
     }
@@ -79,16 +65,7 @@ impl Column {
         match &self.bits {
             Bits::One(bits) => out.resize(elements.len(), *bits),
             Bits::Counted { .. } => out.extend(elements.iter().map(|&at| self.at(at).bits)),
-            Bits::U16(values) => out.extend(elements.iter().map(|&at| u64::from(values[at]))),
-            Bits::U32(values) => out.extend(elements.iter().map(|&at| u64::from(values[at]))),
-            Bits::U64(values) => out.extend(elements.iter().map(|&at| values[at])),
+            Bits::Each(values) => out.extend(elements.iter().map(|&at| values.get(at))),
         }
-    }
-}
-
-fn whole<const N: usize>(bytes: &[u8]) -> Option<&[[u8; N]]> {
-    match bytes.as_chunks::<N>() {
-        (whole, []) => Some(whole),
-        _ => None,
     }
 }

@@ -12,7 +12,7 @@ mod text;
 
 use std::ops::Range;
 
-use roundonce_arith::{Format, Profile, Rounding};
+use roundonce_arith::{Elements, Format, Profile, Rounding};
 use roundonce_deviate::cover::{Cover, Group, Matcher, NanMatch, Preference, Search, cover};
 use roundonce_deviate::{Deviation, Typed};
 use roundonce_isa::{convert, hex_bits, shortest_decimal};
@@ -228,7 +228,7 @@ impl Question {
         let elements: Vec<usize> = (0..shape.iter().product()).collect();
         let mut bits = Vec::with_capacity(elements.len());
         comparison.results(AS_WRITTEN, &elements, |_, result| bits.push(result));
-        Ok(Values { column: Column { format: seen.format, bits: Bits::U64(bits) }, shape })
+        Ok(Values { column: Column { format: seen.format, bits: Bits::Each(Elements::U64(bits)) }, shape })
     }
 }
 
@@ -240,10 +240,10 @@ impl Question {
 ///
 /// ```
 /// use std::collections::BTreeMap;
-/// use roundonce_arith::{Format, Profile};
+/// use roundonce_arith::{Elements, Format, Profile};
 /// use roundonce_why::{Bits, Column, Options, Question, Values, answer_arrays};
 /// let array = |bits: [u32; 2]| Values {
-///     column: Column { format: Format::F32, bits: Bits::U32(bits.to_vec()) },
+///     column: Column { format: Format::F32, bits: Bits::Each(Elements::U32(bits.to_vec())) },
 ///     shape: vec![2],
 /// };
 /// let names = [("a", [0x3f80_0001; 2]), ("c", [0xbf80_0002, 0])].map(|(name, bits)| (name.to_owned(), array(bits)));

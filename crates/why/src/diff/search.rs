@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use roundonce_arith::Format;
+use roundonce_arith::{Elements, Format};
 
 use super::{Frequency, Pair};
 use crate::arrays::{BLOCK, Bits, Column};
@@ -75,10 +75,9 @@ fn specials(format: Format) -> Vec<u64> {
 }
 
 fn column(format: Format, mut value: impl FnMut() -> u64, count: usize) -> Bits {
-    match format.width() {
-        17..=32 => Bits::U32((0..count).map(|_| value() as u32).collect()),
-        _ => Bits::U64((0..count).map(|_| value()).collect()),
-    }
+    let mut elements = Elements::of(format);
+    elements.extend((0..count).map(|_| value()));
+    Bits::Each(elements)
 }
 
 /// Special and random values of some formats, one column each: those on which computations differ.
