@@ -2,7 +2,7 @@
 # Makes every record of docs/evidence.md again, and the page: hours. A record says what was run at which commit, so that
 # one part can be made again alone.
 #
-#   dev/evidence.sh [forms|arrays|exhaustive|long|llvm|proofs|mutants]...      all unless told
+#   dev/evidence.sh [forms|arrays|exhaustive|long|llvm|proofs|mutants]...      all by default
 #   TRIPLES=N                                                             of a long run's format and direction (10^9)
 set -euo pipefail
 cd "$(dirname "$0")/.."

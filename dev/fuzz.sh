@@ -2,7 +2,7 @@
 # Fuzzes every target, or those named, as many at a time as there are processors: a line each, and a failing exit status
 # if one crashed. What crashes is left in target/fuzz/TARGET/; what was found of use in target/fuzz/corpus/TARGET/.
 #
-#   dev/fuzz.sh [MINUTES_A_TARGET] [TARGET...]      (60 minutes unless told)
+#   dev/fuzz.sh [MINUTES_A_TARGET] [TARGET...]      (60 minutes by default)
 #
 # It needs no tool but cargo: the instrumentation is what `cargo fuzz build --sanitizer none` asks the compiler for, with
 # debug assertions on. docs/nightly.md keeps the last result.

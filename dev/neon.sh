@@ -1,6 +1,6 @@
 #!/bin/sh
 # The tests of the vector kernels on AArch64, in an emulator on another machine: `dev/neon.sh [LANES]` (4,000 lanes an
-# operation unless told).
+# operation by default).
 #
 # Wants a nightly toolchain with `rust-src` (no standard library for AArch64 need be installed: it is built), and of
 # Debian gcc-aarch64-linux-gnu, libc6-dev-arm64-cross and qemu-user. docs/nightly.md keeps the last result.

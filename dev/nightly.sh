@@ -4,7 +4,7 @@
 # against the scalar pipeline; then the verdicts of `diff` on 10,000 pairs. One line a run; the exit status says whether
 # all agree.
 #
-#   dev/nightly.sh [TRIPLES_PER_RUN]      (10^9 unless told, 1.2 × 10^10 for each of the three; hours on two cores)
+#   dev/nightly.sh [TRIPLES_PER_RUN]      (10^9 by default, 1.2 × 10^10 for each of the three; hours on two cores)
 #   dev/nightly.sh sanitize               (the tests of the vector kernels under the address sanitizer, and the portable
 #                                         kernel under Miri, where a nightly toolchain has it)
 #

@@ -2,7 +2,7 @@
 # On a machine with an NVIDIA GPU and nvcc: builds the kit for that GPU, runs every form that it has, and leaves what to
 # bring back in OUT: at most 8 files of at most 16 MiB. README.md says what becomes of them.
 #
-#   dev/gpu/capture.sh OUT [RANDOM]      RANDOM triples a form and mode, 10^8 unless told
+#   dev/gpu/capture.sh OUT [RANDOM]      RANDOM triples a form and mode, 10^8 by default
 #
 # SM names the architecture (90, 100, ...) where nvidia-smi cannot; NVCC another nvcc; VULKAN_INCLUDE a folder that holds
 # vulkan/vulkan.h where the system has none.

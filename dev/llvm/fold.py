@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """LLVM's folding of the nvvm intrinsics as a judge: what the compiler of CUDA makes of constant operands.
 
-    dev/llvm/fold.py [COUNT]      COUNT vectors of each form, 1,000 unless told
+    dev/llvm/fold.py [COUNT]      COUNT vectors of each form, 1,000 by default
 
 `roundonce vectors gen` writes vectors; a crate calls `llvm.nvvm.fma.rz.ftz.f` and its like on their operands, and the
 LLVM inside rustc (22 or later folds them) replaces the calls by numbers, which the vectors' results are compared with.

@@ -2,7 +2,7 @@
 # Plants the mutants that cargo-mutants knows in the scalar pipeline, in a copy of the committed tree, and runs the tests
 # (run.py). What came of it goes to evidence/mutants.tsv; docs/mutants.md explains what survives.
 #
-#   dev/mutants/run.sh [PART/PARTS]      0/1, all of them, unless told: hours on two cores
+#   dev/mutants/run.sh [PART/PARTS]      0/1, all of them, by default: hours on two cores
 #
 # It needs cargo-mutants (`cargo install cargo-mutants`) and `patch`.
 set -euo pipefail

@@ -1,6 +1,6 @@
 """Proves the steps of the pipeline for all operands of a format. docs/proofs.md says what the theorems add up to.
 
-    prove.py [--limit SECONDS] [--only NAME] [FORMAT...]     formats f16, bf16, f32 and f64; the first three unless told
+    prove.py [--limit SECONDS] [--only NAME] [FORMAT...]     formats f16, bf16, f32 and f64; the first three by default
 
 A line a theorem: proved, refuted (with the values that refute it) or out of time.
 """

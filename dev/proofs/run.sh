@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Proves the steps of the pipeline (docs/proofs.md) and holds the model that is proved against the code.
 #
-#   dev/proofs/run.sh [FORMAT...]        f16, bf16 and f32 unless told; f64 too if asked
+#   dev/proofs/run.sh [FORMAT...]        f16, bf16 and f32 by default; f64 too if asked
 #
 # The solver is bitwuzla, from PyPI, in a virtual environment of its own; PYTHON names one that has it. LIMIT is the
 # seconds that a theorem gets (900). ROUNDONCE_RECORD names a file that takes the records.

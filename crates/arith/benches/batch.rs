@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p roundonce-arith --features mpfr [-- [write] [LARGEST]]` prints the marks and every table; with
 //! `write` they go into `docs/performance.md` (between its two comments) and `docs/performance.svg`. The largest arrays
-//! have 2^LARGEST elements (28 unless told: 4 GiB in all). Without `mpfr`, numba or PoCL their lines are left out.
+//! have 2^LARGEST elements (28 by default: 4 GiB in all). Without `mpfr`, numba or PoCL their lines are left out.
 #![allow(missing_docs)]
 
 #[path = "common/peers.rs"]

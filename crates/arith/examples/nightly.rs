@@ -82,7 +82,7 @@ fn against_mpfr(_: Operation, _: u64, _: u64) -> u64 {
     panic!("build with --features mpfr");
 }
 
-/// The processor's AVX-512, whose NaNs are only told to be some.
+/// The processor's AVX-512, whose NaN bits are not compared.
 #[cfg(target_arch = "x86_64")]
 fn against_processor(operation: Operation, chunk: u64, count: u64) -> u64 {
     use roundonce_oracle::processor::{TRIPLES, mul_add_f32, mul_add_f64};

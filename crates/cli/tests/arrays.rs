@@ -6,6 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 use roundonce::arith::Format;
 use roundonce::{Instruction, TABLES};
+use roundonce_oracle::generate::SplitMix64;
 
 /// A .npy file as NumPy writes it.
 fn npy(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
@@ -34,27 +35,16 @@ fn lines(text: String) -> Vec<String> {
     text.lines().map(|line| line.split(' ').next().unwrap().to_owned()).collect()
 }
 
-/// SplitMix64.
-struct Random(u64);
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-    /// Uniform bits, magnitudes around one, and the ends of the exponents, a third each.
-    fn bits(&mut self, format: Format) -> u64 {
-        let exponent = match self.next() % 3 {
-            0 => return self.next() & format.mask(),
-            1 => format.bias() as u64 + self.next() % 8 - 4,
-            _ => [0, 1, format.exp_max() - 1, format.exp_max()][self.next() as usize % 4],
-        };
-        let rest = self.next() & (format.sign_mask() | format.frac_mask());
-        let sparse = if self.next().is_multiple_of(4) { rest & format.sign_mask() } else { rest };
-        sparse | exponent << format.frac_bits()
-    }
+/// Uniform bits, magnitudes around one, and the ends of the exponents, a third each.
+fn bits(random: &mut SplitMix64, format: Format) -> u64 {
+    let exponent = match random.next_bits() % 3 {
+        0 => return random.next_bits() & format.mask(),
+        1 => format.bias() as u64 + random.next_bits() % 8 - 4,
+        _ => [0, 1, format.exp_max() - 1, format.exp_max()][random.next_bits() as usize % 4],
+    };
+    let rest = random.next_bits() & (format.sign_mask() | format.frac_mask());
+    let sparse = if random.next_bits().is_multiple_of(4) { rest & format.sign_mask() } else { rest };
+    sparse | exponent << format.frac_bits()
 }
 
 /// The types and shapes that `count` values may come in.
@@ -81,7 +71,7 @@ fn data(file: &[u8]) -> &[u8] {
 fn every_form_gives_the_bits_of_a_line_at_a_time() {
     const COUNT: usize = 101;
     let scratch = tempfile::tempdir().unwrap();
-    let mut random = Random(1);
+    let mut random = SplitMix64(1);
     let mut questions = String::new();
     let mut answers: Vec<(String, PathBuf, Vec<u8>)> = Vec::new();
     for (number, (spelling, instruction)) in spellings().into_iter().enumerate() {
@@ -90,7 +80,7 @@ fn every_form_gives_the_bits_of_a_line_at_a_time() {
         let arity = operation.op.arity();
         let format = |place: usize| operation.operand_format(place);
         let values: Vec<Vec<Vec<u64>>> = (0..arity)
-            .map(|place| (0..COUNT).map(|_| (0..lanes).map(|_| random.bits(format(place))).collect()).collect())
+            .map(|place| (0..COUNT).map(|_| (0..lanes).map(|_| bits(&mut random, format(place))).collect()).collect())
             .collect();
         // One of the operands goes with every element now and then: as a value, or as an array of one.
         let uniform = (number % 3 != 0).then_some(number / 3 % arity);
@@ -156,9 +146,9 @@ fn spellings() -> Vec<(String, Instruction)> {
 #[test]
 fn large_arrays_keep_shape_and_type() {
     let scratch = tempfile::tempdir().unwrap();
-    let mut random = Random(2);
+    let mut random = SplitMix64(2);
     let (rows, columns) = (700, 301);
-    let values: Vec<u32> = (0..rows * columns).map(|_| random.bits(Format::F32) as u32).collect();
+    let values: Vec<u32> = (0..rows * columns).map(|_| bits(&mut random, Format::F32) as u32).collect();
     let bytes: Vec<u8> = values.iter().flat_map(|bits| bits.to_le_bytes()).collect();
     let original = npy("<f4", false, &format!("({rows}, {columns})"), &bytes);
     std::fs::write(scratch.path().join("x.npy"), &original).unwrap();

@@ -341,7 +341,7 @@ fn a_value_is_no_buffer_nor_a_buffer_a_value() {
     let parsed =
         roundonce_ptx::parse(".version 7.0\n.target sm_70\n.address_size 64\n.entry k (.param .u64 p) { exit; }");
     let mut program = roundonce_ptx::lower(&parsed.module, None).unwrap();
-    let mut told = |passing, arg| {
+    let mut outcome = |passing, arg| {
         program.kernels[0].params[0].passing = passing;
         let (grid, block) = ([1; 3], [1; 3]);
         let options = Options::default();
@@ -350,13 +350,13 @@ fn a_value_is_no_buffer_nor_a_buffer_a_value() {
         launch.run().map(|_| ()).map_err(|error| (error.kind, error.message))
     };
     let buffer = || Arg::Buffer(Buffer::zeros(4));
-    assert_eq!(told(Passing::Value, buffer()), Err((FaultKind::Usage, "`p` is a value, not a buffer".to_owned())));
+    assert_eq!(outcome(Passing::Value, buffer()), Err((FaultKind::Usage, "`p` is a value, not a buffer".to_owned())));
     assert_eq!(
-        told(Passing::Buffer, Arg::Scalar(1)),
+        outcome(Passing::Buffer, Arg::Scalar(1)),
         Err((FaultKind::Usage, "`p` is a buffer, not a number".to_owned()))
     );
-    assert_eq!(told(Passing::Any, buffer()), Ok(()));
-    assert_eq!(told(Passing::Any, Arg::Scalar(1)), Ok(()));
+    assert_eq!(outcome(Passing::Any, buffer()), Ok(()));
+    assert_eq!(outcome(Passing::Any, Arg::Scalar(1)), Ok(()));
 }
 
 /// 2^32 × 2^32 threads, counted modulo 2^64, would be none.

@@ -309,7 +309,7 @@ fn limits_where_lanes_part() {
 }
 
 #[test]
-fn the_same_error_where_lanes_part() {
+fn the_same_error_where_lanes_diverge() {
     let program = parting(".rn");
     for short in [1, 17, 64, 300, 500] {
         for mut case in parting_cases(&program, 512, 128, 5) {

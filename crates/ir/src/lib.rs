@@ -340,7 +340,7 @@ pub enum Space {
     Local,
     /// The kernel's parameters, no stores.
     Param,
-    /// Any of the above but `Param`, told apart by the address.
+    /// Any of the above but `Param`, chosen by the address.
     Generic,
 }
 

@@ -1,4 +1,4 @@
-//! What the operations of [`Op`](super::Op) are told apart by.
+//! What the operations of [`Op`](super::Op) differ by.
 
 use super::{Operand, Reg, Width};
 use roundonce_arith::{Format, Operation};

@@ -2,16 +2,11 @@
 
 use roundonce_arith::Format;
 use roundonce_isa::{exact_decimal, hexadecimal, parse_number, parse_value, shortest_decimal};
+use roundonce_oracle::generate::SplitMix64;
 
-/// A full-period generator: every bit pattern class turns up.
 fn random_words(count: usize) -> impl Iterator<Item = u64> {
-    let mut state = 0x243f_6a88_85a3_08d3_u64;
-    (0..count).map(move |_| {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    })
+    let mut random = SplitMix64(0x243f_6a88_85a3_08d3);
+    (0..count).map(move |_| random.next_bits())
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! What every spelling of every form computes, by every vector kernel that this machine can run, against the scalar
-//! pipeline: `ROUNDONCE_LANES` directed and random elements each (a million unless told).
+//! pipeline: `ROUNDONCE_LANES` directed and random elements each (a million by default).
 
 #[path = "../../arith/tests/common/batch.rs"]
 mod batch;

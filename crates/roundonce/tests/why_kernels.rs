@@ -332,7 +332,7 @@ fn every_observation_has_its_own_answer() {
     assert_eq!(answer.seen[0].elements, 2 * THREADS);
 }
 
-/// Blocks that talk to each other are run together; what is left to chance, or approximated, is told as a doubt.
+/// Blocks that communicate are run together; nondeterminism and approximations are reported as doubts.
 #[test]
 fn reasons_for_doubt_are_told() {
     let text = |last: &str| {

@@ -2,6 +2,7 @@
 //! failure names the row.
 
 use roundonce_ir::Op;
+use roundonce_oracle::generate::SplitMix64;
 use roundonce_sass::{FORMS, Lowering, OPCODES, Opcode, OperandForm, OperandKind, Style, asm_line, decode, encode};
 use roundonce_sass::{disasm_word, lower, parse_line};
 
@@ -68,18 +69,11 @@ fn every_row_round_trips_as_text() {
 
 #[test]
 fn every_encoding_round_trips() {
-    // splitmix64
-    let mut state = 0_u64;
-    let mut random = || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
-    };
+    let mut random = SplitMix64(0);
     for (opcode, form, name) in rows() {
         let Some(encoding) = form.encoding else { continue };
         for _ in 0..20_000 {
-            let word = random() & !encoding.mask | encoding.bits;
+            let word = random.next_bits() & !encoding.mask | encoding.bits;
             let instruction = decode(word).unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!(instruction.opcode().name, opcode.name, "{word:#018x}");
             assert_eq!(instruction.operand_form().name, form.name, "{word:#018x}");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use roundonce_deviate::cover::minimal;
-use roundonce_exec::{Buffer, Launch, Options, Report, RunError};
+use roundonce_exec::{Buffer, Engine, Launch, Options, Report, RunError};
 use roundonce_ir::{Kernel, Op, Program, Space};
 
 use crate::first_difference::last_writer;
@@ -229,7 +229,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// One for each observation that is not explained yet; none where blocks talk to each other.
+    /// One for each observation that is not explained yet; none where blocks communicate.
     fn screens(&self) -> Vec<Screen> {
         let launch = &self.experiment.launch;
         let blocks: u64 = launch.grid.iter().map(|&axis| u64::from(axis)).product();
@@ -247,8 +247,10 @@ impl<'a> Search<'a> {
         screens.collect::<Option<Vec<Screen>>>().unwrap_or_default()
     }
 
+    /// Interpreted: native code for one block is not worth compiling, and the run of all blocks compiles it then once.
     fn passes(&self, screen: &Screen, kernel: &Kernel) -> bool {
-        let options = Options { only_block: Some(screen.block), ..self.experiment.launch.options.clone() };
+        let all = self.experiment.launch.options.clone();
+        let options = Options { only_block: Some(screen.block), engine: Engine::Interpreter, ..all };
         let seen = &self.experiment.observations[screen.observation].arrays[screen.array];
         run(&self.experiment.launch, kernel, options).is_ok_and(|report| {
             let bytes = report.buffers[seen.arg].as_ref().map(Buffer::to_bytes).unwrap_or_default();
@@ -292,7 +294,7 @@ impl ObservedBuffer {
     }
 }
 
-/// Whether blocks may talk to each other: then none can be run alone.
+/// Whether blocks may communicate: then none can be run alone.
 pub(crate) fn communicates(kernel: &Kernel) -> bool {
     let ops = kernel.blocks.iter().flat_map(|block| &block.instructions).map(|instruction| &instruction.op);
     ops.into_iter().any(|op| match op {

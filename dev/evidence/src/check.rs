@@ -13,7 +13,7 @@ use roundonce_oracle::{Layout, Shape, Spec, condition_codes};
 use crate::reader::{judged, read, taken, triple};
 use crate::records;
 
-/// Components of a spelling that are compared unless told.
+/// Components of a spelling that are compared by default.
 pub const CASES: u64 = 100_000;
 
 /// What came of it.

@@ -38,7 +38,7 @@ pub(super) struct Tracer<'a> {
     pub(super) lane: Option<usize>,
     /// The source location of the instruction.
     pub(super) loc: u32,
-    /// The last operation whose operands were recorded: a blocked one is seen again.
+    /// The last operation whose operands were recorded: a blocked one executes again.
     pub(super) recorded: Option<&'a Op>,
     /// Registers read that no operation of the instruction wrote.
     pub(super) operands: Vec<Snapshot>,

@@ -3,7 +3,7 @@
 
 use super::frame::Frame;
 use super::inactive::InactiveLiveness;
-use super::region::{Exit, Region, Target};
+use super::region::{Exit, Region, Target, contains, live_at_exit};
 use super::shape::{Shapes, VECTOR, VectorShape};
 use crate::kernel::DecodedKernel;
 use iced_x86::Register;
@@ -267,18 +267,6 @@ fn live_ranges(
             }
         })
         .collect()
-}
-
-pub(super) fn contains(live: &[u64], reg: Reg) -> bool {
-    live[reg.0 as usize / 64] >> (reg.0 % 64) & 1 == 1
-}
-
-/// The registers that are live at an exit.
-pub(super) fn live_at_exit(code: &DecodedKernel<'_>, exit: Exit) -> Vec<u64> {
-    match exit {
-        Exit::Ended => vec![0; code.kernel.registers.len().div_ceil(64)],
-        Exit::At(point) => code.liveness.before_instruction(code.kernel, point.block, point.at),
-    }
 }
 
 /// The registers that are live at the end of a node.

@@ -60,3 +60,9 @@ impl Executable {
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(super) struct FrameChunk(pub(super) [u8; 64]);
+
+/// Sets a word of a frame.
+pub(super) fn put(frame: &mut [FrameChunk], at: i64, value: u64) {
+    let (chunk, offset) = (at as usize / 64, at as usize % 64);
+    frame[chunk].0[offset..offset + 8].copy_from_slice(&value.to_le_bytes());
+}

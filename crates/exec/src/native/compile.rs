@@ -1,14 +1,13 @@
 //! Compiled regions: how one is made from the analyses, and the code cache that a launch's workers share.
 
 use super::LaunchConstants;
-use super::alloc::{Allocation, allocate, contains, live_at_exit};
-use super::call::{Executable, FrameChunk};
+use super::alloc::{Allocation, allocate};
+use super::call::{Executable, FrameChunk, put};
 use super::deferred::Deferred;
 use super::emit::{self, EmitError};
 use super::frame::{Access, AccessSite, Frame, LiveLocation, LiveReg, header, record};
 use super::inactive::InactiveLiveness;
-use super::region::{Exit, ProgramPoint, Region};
-use super::run::put;
+use super::region::{CompileMode, Exit, ProgramPoint, Region, contains, live_at_exit};
 use super::shape::{Shapes, TileLayout, VectorShape};
 use roundonce_ir::{Op, Operand, Reg, Role, Space};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,15 +28,6 @@ pub(crate) enum Input {
 pub(crate) const MAX_TILE: usize = 128;
 /// Lanes of the smallest tile, of which all sizes are multiples.
 pub(crate) const MIN_TILE: usize = 16;
-
-/// How a region is compiled.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
-pub(crate) struct CompileMode {
-    /// Each store is the boundary of a region and runs in the interpreter.
-    pub(crate) isolate_stores: bool,
-    /// Lanes of a tile may diverge.
-    pub(crate) divergent: bool,
-}
 
 /// A region's code, its initial frame, its inputs and outputs: shared by all workers.
 #[derive(Debug)]

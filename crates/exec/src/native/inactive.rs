@@ -4,8 +4,7 @@
 //! warp splits are in the interpreter. A register that is stored once for the whole tile must not be written while an
 //! inactive lane may still read it, and its location must not be given to a second register meanwhile.
 
-use super::alloc::{contains, live_at_exit};
-use super::region::{Exit, Next, Region, Target};
+use super::region::{Exit, Next, Region, Target, contains, live_at_exit};
 use crate::kernel::DecodedKernel;
 use roundonce_ir::Reg;
 

@@ -34,10 +34,8 @@ mod region;
 mod run;
 mod shape;
 
-pub(crate) use compile::{
-    CodeCache, CompileMode, CompiledRegion, Input, LiveValue, MAX_TILE, MIN_TILE, live_registers,
-};
-pub(crate) use region::{Exit, ProgramPoint, is_supported};
+pub(crate) use compile::{CodeCache, CompiledRegion, Input, LiveValue, MAX_TILE, MIN_TILE, live_registers};
+pub(crate) use region::{CompileMode, Exit, ProgramPoint, is_supported};
 pub(crate) use run::{CodeInstance, SegmentView, TileExit, TileOutcome};
 
 use crate::kernel::{DecodedKernel, LOCAL_WINDOW, LaunchConfig, PARAM_WINDOW, SHARED_WINDOW, read_element};

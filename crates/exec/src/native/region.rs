@@ -4,10 +4,18 @@
 //! bounds, divergence in code not compiled for it, an exhausted budget) the interpreter runs the same lanes from the
 //! entry. Therefore stores are only at the end of a path.
 
-use super::compile::CompileMode;
 use crate::kernel::{DecodedInst, DecodedKernel};
 use roundonce_ir::{Kernel, Op, Operand, Reg, Role, Space, Terminator, Width};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// How a region is compiled.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub(crate) struct CompileMode {
+    /// Each store is the boundary of a region and runs in the interpreter.
+    pub(crate) isolate_stores: bool,
+    /// Lanes of a tile may diverge.
+    pub(crate) divergent: bool,
+}
 
 /// An instruction of a kernel; one past a block's last instruction is its terminator.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -332,4 +340,17 @@ pub(crate) fn is_supported(kernel: &Kernel, op: &Op, guarded: bool) -> bool {
         _ => false,
     };
     supported && !narrow
+}
+
+/// Whether a set of registers has one.
+pub(super) fn contains(live: &[u64], reg: Reg) -> bool {
+    live[reg.0 as usize / 64] >> (reg.0 % 64) & 1 == 1
+}
+
+/// The registers that are live at an exit.
+pub(super) fn live_at_exit(code: &DecodedKernel<'_>, exit: Exit) -> Vec<u64> {
+    match exit {
+        Exit::Ended => vec![0; code.kernel.registers.len().div_ceil(64)],
+        Exit::At(point) => code.liveness.before_instruction(code.kernel, point.block, point.at),
+    }
 }

@@ -1,6 +1,6 @@
 //! How a worker's instance of a compiled region runs the tiles of a group.
 
-use super::call::FrameChunk;
+use super::call::{FrameChunk, put};
 use super::compile::CompiledRegion;
 use super::emit::DeoptReason;
 use super::frame::{Access, AccessSite, header, record};
@@ -206,10 +206,4 @@ impl CodeInstance {
         self.set(cache + 8, (segment.bytes - span) / u64::from(bytes) + 1);
         self.set(cache + 16, segment.host.wrapping_sub(segment.base));
     }
-}
-
-/// Sets a word of a frame.
-pub(super) fn put(frame: &mut [FrameChunk], at: i64, value: u64) {
-    let (chunk, offset) = (at as usize / 64, at as usize % 64);
-    frame[chunk].0[offset..offset + 8].copy_from_slice(&value.to_le_bytes());
 }
