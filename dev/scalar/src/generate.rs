@@ -408,20 +408,39 @@ impl Generator<'_> {
     }
 
     fn float(&mut self) {
-        let formats = [Format::F32, Format::F32, Format::F64, Format::F16];
-        let format =
-            if self.plain && self.pick(8) > 0 { Format::F32 } else { formats[self.pick(4 - usize::from(self.plain))] };
-        let width = Width::holding(format.width());
+        const FORMATS: [(Format, u32); 8] = [
+            (Format::F32, 1),
+            (Format::F32, 1),
+            (Format::F64, 1),
+            (Format::F16, 1),
+            (Format::BF16, 1),
+            (Format::F16, 2),
+            (Format::BF16, 2),
+            (Format::F32, 2),
+        ];
+        let among = if !self.plain {
+            FORMATS.len()
+        } else if self.pick(8) > 0 {
+            1
+        } else {
+            3
+        };
+        let (format, components) = FORMATS[self.pick(among)];
+        let width = Width::holding(format.width() * components);
         let kind = [ArithOp::MulAdd, ArithOp::MulAdd, ArithOp::Add, ArithOp::Mul][self.pick(4)];
         let mut operation = Operation::new(kind, format, Rounding::ALL[self.pick(4)]);
         let any = !self.plain || format == Format::F32;
         operation.flush = self.pick(4) == 0 && any;
-        operation.clamp = if self.pick(6) == 0 && any { Clamp::Unit } else { Clamp::None };
+        operation.clamp = match self.pick(12) {
+            0 | 1 if any => Clamp::Unit,
+            2 if !self.plain => Clamp::Relu,
+            _ => Clamp::None,
+        };
         operation.negate_product = self.pick(4) == 0;
         operation.negate_addend = self.pick(4) == 0;
         let d = self.reg(width);
         let args = [self.operand(width), self.operand(width), self.operand(width)];
-        self.guarded(Op::Float { d, operation, components: 1, contractible: false, args });
+        self.guarded(Op::Float { d, operation, components, contractible: false, args });
         if self.pick(4) == 0 {
             let (d, a, negate) = (self.reg(Width::B32), self.operand(Width::B32), self.pick(2) == 0);
             self.guarded(Op::Sign { d, negate, format: Format::F32, flush: false, a });
