@@ -129,7 +129,7 @@ impl Op {
             Op::Compare { d, of: comparand, a, b, .. } => {
                 let wants = match comparand {
                     Comparand::Unsigned(width) | Comparand::Signed(width) => Wants::Exactly(*width),
-                    Comparand::Float(format, _) => of(*format),
+                    Comparand::Float { format, .. } => of(*format),
                 };
                 written = Some((*d, PRED));
                 reads(see, &[(*a, wants), (*b, wants)]);

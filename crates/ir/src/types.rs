@@ -106,8 +106,13 @@ pub enum Comparand {
     Unsigned(Width),
     /// Integers with one.
     Signed(Width),
-    /// Floats; with `flush` subnormals are zeros.
-    Float(Format, bool),
+    /// Floats.
+    Float {
+        /// Of both.
+        format: Format,
+        /// Subnormals count as zeros.
+        flush: bool,
+    },
 }
 
 /// Classes of floats.

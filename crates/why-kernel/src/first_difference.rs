@@ -464,7 +464,7 @@ fn formats(kernel: &Kernel, place: u32) -> Vec<Format> {
         | Op::Approximate { format, .. }
         | Op::MinMax { format, .. }
         | Op::CopySign { format, .. }
-        | Op::Compare { of: Comparand::Float(format, _), .. } => vec![*format],
+        | Op::Compare { of: Comparand::Float { format, .. }, .. } => vec![*format],
         Op::Convert { to, from, .. } => [to, from]
             .into_iter()
             .filter_map(|scalar| match scalar {

@@ -245,7 +245,7 @@ fn set_flush(op: &mut Op, wanted: Format, on: bool) {
         | Op::Scale { format, flush, .. }
         | Op::Approximate { format, flush, .. }
         | Op::MinMax { format, flush, .. }
-        | Op::Compare { of: Comparand::Float(format, flush), .. }
+        | Op::Compare { of: Comparand::Float { format, flush }, .. }
             if *format == wanted =>
         {
             *flush = on;

@@ -486,18 +486,18 @@ impl Generator<'_> {
             Comparand::Unsigned(Width::B32),
             Comparand::Signed(Width::B64),
             Comparand::Unsigned(Width::B16),
-            Comparand::Float(Format::F32, false),
-            Comparand::Float(Format::F64, false),
+            Comparand::Float { format: Format::F32, flush: false },
+            Comparand::Float { format: Format::F64, flush: false },
         ];
         let mut of = kinds[self.pick(kinds.len())];
         if self.plain && of == Comparand::Unsigned(Width::B16) {
             of = Comparand::Signed(Width::B32);
         }
         let float = [Eq, Ne, Lt, Le, Gt, Ge, Equ, Neu, Ltu, Leu, Gtu, Geu, Num, Nan];
-        let comparison = float[self.pick(if matches!(of, Comparand::Float(..)) { 14 } else { 6 })];
+        let comparison = float[self.pick(if matches!(of, Comparand::Float { .. }) { 14 } else { 6 })];
         let width = match of {
             Comparand::Signed(width) | Comparand::Unsigned(width) => width,
-            Comparand::Float(format, _) => Width::holding(format.width()),
+            Comparand::Float { format, .. } => Width::holding(format.width()),
         };
         let d = self.reg(Width::Pred);
         let (a, b) = (self.operand(width), self.operand(width));

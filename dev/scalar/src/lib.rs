@@ -375,9 +375,11 @@ fn compare(comparison: Comparison, of: Comparand, a: u64, b: u64) -> bool {
     let order = match of {
         Comparand::Unsigned(_) => Some(a.cmp(&b)),
         Comparand::Signed(width) => Some(signed(a, width).cmp(&signed(b, width))),
-        Comparand::Float(Format::F32, false) => f32::from_bits(a as u32).partial_cmp(&f32::from_bits(b as u32)),
-        Comparand::Float(Format::F64, false) => f64::from_bits(a).partial_cmp(&f64::from_bits(b)),
-        Comparand::Float(..) => panic!("the judge does not compare these"),
+        Comparand::Float { format: Format::F32, flush: false } => {
+            f32::from_bits(a as u32).partial_cmp(&f32::from_bits(b as u32))
+        }
+        Comparand::Float { format: Format::F64, flush: false } => f64::from_bits(a).partial_cmp(&f64::from_bits(b)),
+        Comparand::Float { .. } => panic!("the judge does not compare these"),
     };
     match comparison {
         Comparison::Eq => order == Some(Equal),

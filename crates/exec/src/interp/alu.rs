@@ -378,7 +378,7 @@ impl<'a> Interpreter<'a> {
     fn compare(&mut self, d: Reg, comparison: Comparison, of: Comparand, a: Operand, b: Operand) {
         let width = match of {
             Comparand::Unsigned(width) | Comparand::Signed(width) => width,
-            Comparand::Float(format, _) => Width::holding(format.width()),
+            Comparand::Float { format, .. } => Width::holding(format.width()),
         };
         let uniform = match width {
             Width::B32 => self.files.b32.uniform(a).zip(self.files.b32.uniform(b)).map(|(a, b)| (a.into(), b.into())),
@@ -404,10 +404,10 @@ impl<'a> Interpreter<'a> {
         match of {
             Comparand::Signed(Width::B32) => by!(u32, Comparand::Signed(Width::B32), Eq, Ne, Lt, Le, Gt, Ge),
             Comparand::Unsigned(Width::B32) => by!(u32, Comparand::Unsigned(Width::B32), Eq, Ne, Lt, Le, Gt, Ge),
-            Comparand::Float(Format::F32, false) => {
+            Comparand::Float { format: Format::F32, flush: false } => {
                 by!(
                     u32,
-                    Comparand::Float(Format::F32, false),
+                    Comparand::Float { format: Format::F32, flush: false },
                     Eq,
                     Ne,
                     Lt,
@@ -423,8 +423,8 @@ impl<'a> Interpreter<'a> {
                     Nan
                 );
             }
-            Comparand::Float(Format::F64, false) => {
-                by!(u64, Comparand::Float(Format::F64, false), Eq, Ne, Lt, Le, Gt, Ge);
+            Comparand::Float { format: Format::F64, flush: false } => {
+                by!(u64, Comparand::Float { format: Format::F64, flush: false }, Eq, Ne, Lt, Le, Gt, Ge);
             }
             _ => {
                 self.lanewise(d, &[(a, width), (b, width)], &mut |x| scalar::compare(comparison, of, x[0], x[1]) as u64)

@@ -119,7 +119,7 @@ fn as_floats(op: &Op, visit: &mut dyn FnMut(Operand, Format)) {
             visit(Operand::Reg(*d), *format);
             visit(*a, *format);
         }
-        Op::Compare { of: Comparand::Float(format, _), a, b, .. } => {
+        Op::Compare { of: Comparand::Float { format, .. }, a, b, .. } => {
             visit(*a, *format);
             visit(*b, *format);
         }

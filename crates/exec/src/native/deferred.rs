@@ -93,7 +93,7 @@ impl Deferred {
             region.insts(code, index).iter().any(|inst| {
                 let strict: &[Operand] = match inst.op {
                     Op::Float { operation, args, .. } if !operation.flush => &args[..operation.op.arity()],
-                    Op::Compare { of: Comparand::Float(_, false), a, b, .. } => &[*a, *b],
+                    Op::Compare { of: Comparand::Float { flush: false, .. }, a, b, .. } => &[*a, *b],
                     Op::Convert { from: Scalar::Float(_), flush: false, a, .. } => &[*a],
                     _ => &[],
                 };

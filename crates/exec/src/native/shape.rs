@@ -388,7 +388,7 @@ impl Shapes {
             op,
             Op::Float { .. }
                 | Op::Sign { .. }
-                | Op::Compare { of: Comparand::Float(..), .. }
+                | Op::Compare { of: Comparand::Float { .. }, .. }
                 | Op::Convert { from: Scalar::Float(_), .. }
                 | Op::Convert { to: Scalar::Float(_), .. }
         );

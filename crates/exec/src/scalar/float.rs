@@ -77,7 +77,7 @@ pub fn compare(comparison: Comparison, of: Comparand, a: u64, b: u64) -> bool {
             let bits = width.bits();
             (super::sign_extend(a, bits).cmp(&super::sign_extend(b, bits)), false)
         }
-        Comparand::Float(format, flush) => {
+        Comparand::Float { format, flush } => {
             let clean = |bits| flushed(format, flush, bits);
             let (a, b) = (clean(a), clean(b));
             // Zeros are equal whatever their signs.

@@ -320,7 +320,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         });
         let Some((comparison, unsigned)) = found else { return Err(self.refuse(inst)) };
         let comparand = match ty.kind {
-            ScalarKind::Float(format) if ty.components == 1 => Comparand::Float(format, self.flushes(inst, ty)),
+            ScalarKind::Float(format) if ty.components == 1 => {
+                Comparand::Float { format, flush: self.flushes(inst, ty) }
+            }
             ScalarKind::Signed if !unsigned => Comparand::Signed(ty.width()),
             ScalarKind::Float(_) | ScalarKind::Pred => return Err(self.refuse(inst)),
             _ => Comparand::Unsigned(ty.width()),
@@ -448,7 +450,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let (a, b) = (self.value_at(inst, 1, ty)?, self.value_at(inst, 2, ty)?);
         let c = self.value_at(inst, 3, by)?;
         let of = match by.kind {
-            ScalarKind::Float(format) => Comparand::Float(format, self.flushes(inst, by)),
+            ScalarKind::Float(format) => Comparand::Float { format, flush: self.flushes(inst, by) },
             _ => Comparand::Signed(by.width()),
         };
         let p = self.fresh(Width::Pred);

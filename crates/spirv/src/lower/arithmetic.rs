@@ -36,8 +36,8 @@ impl Body<'_> {
     }
 
     /// An operation on integers of one width, the operands extended as the sign says.
-    pub(super) fn int_of(&mut self, op: IntOp, part: Part, signed: bool, args: &[Operand]) -> Operand {
-        let args: Vec<Operand> = args.iter().map(|&a| self.extended(part, signed, a)).collect();
+    pub(super) fn int_of(&mut self, op: IntOp, part: Part, sign: Signedness, args: &[Operand]) -> Operand {
+        let args: Vec<Operand> = args.iter().map(|&a| self.extended(part, sign, a)).collect();
         let value = self.int(op, part.width(), &args);
         self.cut(part, value)
     }
@@ -60,13 +60,13 @@ impl Body<'_> {
             Op::Not        => (IntOp::Not, false),
             _ => return self.each_int(&ids, |body, part, args| body.modulo(part, args[0], args[1])),
         };
-        self.each_int(&ids, |body, part, args| body.int_of(op, part, signed, args))
+        self.each_int(&ids, |body, part, args| body.int_of(op, part, Self::sign(signed), args))
     }
 
     /// The remainder with the sign of the divisor.
     fn modulo(&mut self, part: Part, a: Operand, b: Operand) -> Operand {
-        let rest = self.int_of(IntOp::Rem(Signedness::Signed), part, true, &[a, b]);
-        let moved = self.int_of(IntOp::Add, part, false, &[rest, b]);
+        let rest = self.int_of(IntOp::Rem(Signedness::Signed), part, Signedness::Signed, &[a, b]);
+        let moved = self.int_of(IntOp::Add, part, Signedness::Unsigned, &[rest, b]);
         let signs = self.int(IntOp::Xor, part.width(), &[rest, b]);
         let opposed = self.is_negative(part, signs);
         let nonzero = self.is_not_zero(part.width(), rest);
@@ -90,8 +90,8 @@ impl Body<'_> {
         let mut places = counts.parts.iter();
         self.each_int(&ids, |body, part, args| {
             let count = places.next().copied().unwrap_or(Operand::ZERO);
-            let count = body.resized(counts.part, false, 32, count);
-            let a = body.extended(part, signed, args[0]);
+            let count = body.resized(counts.part, Signedness::Unsigned, 32, count);
+            let a = body.extended(part, Self::sign(signed), args[0]);
             let value = body.int(op, part.width(), &[a, count]);
             body.cut(part, value)
         })
@@ -125,7 +125,7 @@ impl Body<'_> {
         let of = if signed { Comparand::Signed(part.width()) } else { Comparand::Unsigned(part.width()) };
         let mut parts = Vec::with_capacity(pairs.len());
         for [a, b] in pairs {
-            let (a, b) = (self.extended(part, signed, a), self.extended(part, signed, b));
+            let (a, b) = (self.extended(part, Self::sign(signed), a), self.extended(part, Self::sign(signed), b));
             parts.push(self.compare(comparison, of, a, b));
         }
         self.define(parts)
@@ -167,7 +167,8 @@ impl Body<'_> {
             match op {
                 Op::IAddCarry | Op::ISubBorrow => {
                     let adds = op == Op::IAddCarry;
-                    let value = self.int_of(if adds { IntOp::Add } else { IntOp::Sub }, part, false, &[a, b]);
+                    let value =
+                        self.int_of(if adds { IntOp::Add } else { IntOp::Sub }, part, Signedness::Unsigned, &[a, b]);
                     let (x, y) = if adds { (value, a) } else { (a, b) };
                     let carries = self.compare(Comparison::Lt, Comparand::Unsigned(width), x, y);
                     low.push(value);

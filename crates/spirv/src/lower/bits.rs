@@ -36,7 +36,7 @@ impl Body<'_> {
         let mut counts = Vec::with_capacity(parts.len());
         for &a in &parts[..] {
             let count = f(self, part, a);
-            counts.push(self.resized(Part::Int { bits: 32, signed: true }, true, to.bits(), count));
+            counts.push(self.resized(Part::Int { bits: 32, signed: true }, Signedness::Signed, to.bits(), count));
         }
         self.define(counts)
     }
@@ -47,7 +47,7 @@ impl Body<'_> {
         let mut numbers = [Operand::ZERO; 2];
         for (number, index) in numbers.iter_mut().zip(ids.len()..) {
             let (part, a) = self.scalar(self.operand(index)?)?;
-            *number = self.resized(part, false, 32, a);
+            *number = self.resized(part, Signedness::Unsigned, 32, a);
         }
         let [offset, count] = numbers;
         let sign = Self::sign(op == Op::BitFieldSExtract);
@@ -73,8 +73,8 @@ impl Body<'_> {
     }
 
     /// The position of the highest bit that differs from the sign, −1 for none.
-    pub(super) fn find_highest(&mut self, part: Part, signed: bool, a: Operand) -> Operand {
-        let a = self.extended(part, signed, a);
-        self.int(IntOp::FindHighest { sign: Self::sign(signed), shift: false }, part.width(), &[a])
+    pub(super) fn find_highest(&mut self, part: Part, sign: Signedness, a: Operand) -> Operand {
+        let a = self.extended(part, sign, a);
+        self.int(IntOp::FindHighest { sign, shift: false }, part.width(), &[a])
     }
 }

@@ -25,39 +25,49 @@ impl Body<'_> {
     fn converted(&mut self, op: Op, from: Part, to: Part, a: Operand) -> Result<Operand> {
         let value = match (op, from, to) {
             (Op::UConvert | Op::SConvert, Part::Int { .. }, Part::Int { .. }) => {
-                self.resized(from, op == Op::SConvert, to.bits(), a)
+                self.resized(from, Self::sign(op == Op::SConvert), to.bits(), a)
             }
             (Op::SatConvertSToU | Op::SatConvertUToS, Part::Int { .. }, Part::Int { .. }) => {
                 let signed = op == Op::SatConvertSToU;
-                let a = self.extended(from, signed, a);
+                let a = self.extended(from, Self::sign(signed), a);
                 let (from, to_scalar) = (from.bits().max(16), Scalar::Int { bits: to.bits(), signed: !signed });
                 let from = Scalar::Int { bits: from, signed };
-                let value = self.convert_with(from, to_scalar, Rounding::TowardZero, false, true, a);
-                self.cut(to, value)
+                let (d, rounding) = (self.fresh(to_scalar.width()), Rounding::TowardZero);
+                self.emit(roundonce_ir::Op::Convert {
+                    d,
+                    to: to_scalar,
+                    from,
+                    rounding,
+                    integral: false,
+                    flush: false,
+                    saturate: true,
+                    a,
+                });
+                self.cut(to, d.into())
             }
             (Op::ConvertSToF | Op::ConvertUToF, Part::Int { bits, .. }, Part::Float(format)) => {
                 let signed = op == Op::ConvertSToF;
-                let a = self.extended(from, signed, a);
+                let a = self.extended(from, Self::sign(signed), a);
                 let rounding = match self.decorated_rounding() {
                     Some(rounding) => rounding,
                     None => self.rounds(format).rounding,
                 };
                 let from = Scalar::Int { bits: bits.max(16), signed };
-                self.convert(from, Scalar::Float(format), rounding, false, a)
+                self.convert(from, Scalar::Float(format), rounding, a)
             }
             (Op::ConvertFToS | Op::ConvertFToU, Part::Float(format), Part::Int { bits, .. }) => {
                 let signed = op == Op::ConvertFToS;
                 let rounding = self.decorated_rounding().unwrap_or(Rounding::TowardZero);
                 let a = self.flushed(format, a);
-                let value = self.convert(Scalar::Float(format), Scalar::Int { bits, signed }, rounding, false, a);
+                let value = self.convert(Scalar::Float(format), Scalar::Int { bits, signed }, rounding, a);
                 self.cut(to, value)
             }
             (Op::FConvert, Part::Float(from), Part::Float(to)) => self.float_to_float(from, to, a),
             (Op::QuantizeToF16, Part::Float(Format::F32), Part::Float(Format::F32)) => {
                 let half = Scalar::Float(Format::F16);
-                let small = self.convert(Scalar::Float(Format::F32), half, Rounding::NearestEven, false, a);
+                let small = self.convert(Scalar::Float(Format::F32), half, Rounding::NearestEven, a);
                 let small = self.flushed(Format::F16, small);
-                self.convert(half, Scalar::Float(Format::F32), Rounding::NearestEven, false, small)
+                self.convert(half, Scalar::Float(Format::F32), Rounding::NearestEven, small)
             }
             _ => return Err(self.malformed("operand and result are of types that it does not take")),
         };
@@ -76,7 +86,7 @@ impl Body<'_> {
             None if narrows => self.rounds(to).rounding,
             None => Rounding::NearestEven,
         };
-        let value = self.convert(Scalar::Float(from), Scalar::Float(to), rounding, false, a);
+        let value = self.convert(Scalar::Float(from), Scalar::Float(to), rounding, a);
         if narrows { self.flushed(to, value) } else { value }
     }
 }

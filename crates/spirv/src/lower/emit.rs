@@ -81,7 +81,7 @@ impl Body<'_> {
     /// An operation of the multiply-add family as the module's modes have it.
     pub(super) fn float(&mut self, kind: ArithOp, format: Format, args: &[Operand]) -> Operand {
         let operation = self.operation(kind, format);
-        self.operate(operation, false, args)
+        self.operate(operation, args)
     }
 
     /// The family's operation of a width, as the modes have it.
@@ -90,7 +90,12 @@ impl Body<'_> {
         Operation { flush: mode.flush, ..Operation::new(kind, format, mode.rounding) }
     }
 
-    pub(super) fn operate(&mut self, operation: Operation, contractible: bool, args: &[Operand]) -> Operand {
+    /// An operation that no compiler may fuse with another.
+    pub(super) fn operate(&mut self, operation: Operation, args: &[Operand]) -> Operand {
+        self.operate_as(operation, false, args)
+    }
+
+    pub(super) fn operate_as(&mut self, operation: Operation, contractible: bool, args: &[Operand]) -> Operand {
         self.contractible.0 |= contractible && operation.op == ArithOp::Mul;
         self.contractible.1 |= contractible && operation.op == ArithOp::Add;
         let d = self.fresh(Width::holding(operation.format.width()));
@@ -102,39 +107,21 @@ impl Body<'_> {
         d.into()
     }
 
-    /// From one scalar type to another, to nearest even or as said.
-    pub(super) fn convert(
-        &mut self,
-        from: Scalar,
-        to: Scalar,
-        rounding: Rounding,
-        integral: bool,
-        a: Operand,
-    ) -> Operand {
-        self.convert_with(from, to, rounding, integral, false, a)
-    }
-
-    pub(super) fn convert_with(
-        &mut self,
-        from: Scalar,
-        to: Scalar,
-        rounding: Rounding,
-        integral: bool,
-        saturate: bool,
-        a: Operand,
-    ) -> Operand {
+    /// From one scalar type to another.
+    pub(super) fn convert(&mut self, from: Scalar, to: Scalar, rounding: Rounding, a: Operand) -> Operand {
         let d = self.fresh(to.width());
-        self.emit(Op::Convert { d, to, from, rounding, integral, flush: false, saturate, a });
+        self.emit(Op::Convert { d, to, from, rounding, integral: false, flush: false, saturate: false, a });
         d.into()
     }
 
-    /// A value of a small integer type with its bits above the type's, as `signed` says; wider types are as they are.
-    pub(super) fn extended(&mut self, part: Part, signed: bool, a: Operand) -> Operand {
+    /// A value of a small integer type with its bits above the type's, as the sign says; wider types are as they are.
+    pub(super) fn extended(&mut self, part: Part, sign: Signedness, a: Operand) -> Operand {
+        let signed = sign == Signedness::Signed;
         let Part::Int { bits: 8, .. } = part else { return a };
         if let Operand::Imm(bits) = a {
             return Operand::Imm(if signed { bits as u8 as i8 as i16 as u16 as u64 } else { bits & 0xff });
         }
-        self.convert(Scalar::Int { bits: 8, signed }, Scalar::Int { bits: 16, signed }, Rounding::TowardZero, false, a)
+        self.convert(Scalar::Int { bits: 8, signed }, Scalar::Int { bits: 16, signed }, Rounding::TowardZero, a)
     }
 
     /// An 8-bit result with zeros above, as all 8-bit values are kept.
@@ -146,16 +133,16 @@ impl Body<'_> {
     }
 
     /// An integer in another width.
-    pub(super) fn resized(&mut self, part: Part, signed: bool, to: u32, a: Operand) -> Operand {
-        let bits = part.bits();
-        let a = self.extended(part, signed, a);
+    pub(super) fn resized(&mut self, part: Part, sign: Signedness, to: u32, a: Operand) -> Operand {
+        let (bits, signed) = (part.bits(), sign == Signedness::Signed);
+        let a = self.extended(part, sign, a);
         if bits == to || part.width() == Width::holding(to) {
             return self.cut(Part::Int { bits: to, signed }, a);
         }
         let bits = if bits == 8 { 16 } else { bits };
         let wide = if to == 8 { 16 } else { to };
         let scalar = |bits| Scalar::Int { bits, signed };
-        let resized = self.convert(scalar(bits), scalar(wide), Rounding::TowardZero, false, a);
+        let resized = self.convert(scalar(bits), scalar(wide), Rounding::TowardZero, a);
         self.cut(Part::Int { bits: to, signed }, resized)
     }
 
@@ -184,7 +171,7 @@ impl Body<'_> {
 
     /// An index as 64 bits: indices are signed.
     pub(super) fn index(&mut self, part: Part, a: Operand) -> Operand {
-        self.resized(part, true, 64, a)
+        self.resized(part, Signedness::Signed, 64, a)
     }
 
     pub(super) const fn sign(signed: bool) -> Signedness {

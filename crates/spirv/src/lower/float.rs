@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use roundonce_arith::{ArithOp, Format, Operation, Rounding};
-use roundonce_ir::{Class, Comparand, Comparison, Function, IntOp, Op, Operand, Scalar, Width};
+use roundonce_ir::{Class, Comparand, Comparison, Function, IntOp, Op, Operand, Scalar, Signedness, Width};
 use rspirv::spirv::{Decoration, FPRoundingMode, Op as Opcode};
 
 use super::types::Part;
@@ -64,7 +64,7 @@ impl Body<'_> {
             return a;
         }
         let times_one = Operation { flush: true, ..Operation::new(ArithOp::Mul, format, Rounding::NearestEven) };
-        self.operate(times_one, false, &[a, Operand::Imm(format.one())])
+        self.operate(times_one, &[a, Operand::Imm(format.one())])
     }
 
     /// Operands that have the result's type, a float's, component by component.
@@ -137,7 +137,7 @@ impl Body<'_> {
         let family = |kind: ArithOp, negate_addend: bool| {
             move |body: &mut Self, format: Format, args: &[Operand]| {
                 let operation = Operation { negate_addend, ..body.operation(kind, format) };
-                body.operate(operation, contractible && kind != ArithOp::MulAdd, args)
+                body.operate_as(operation, contractible && kind != ArithOp::MulAdd, args)
             }
         };
         match op {
@@ -148,7 +148,7 @@ impl Body<'_> {
             Opcode::FDiv => self.each_float(&ids, |body, format, args| body.divide(format, args[0], args[1])),
             Opcode::FRem => self.each_float(&ids, |body, format, args| body.remainder(format, args[0], args[1])),
             Opcode::FMod => self.each_float(&ids, |body, format, args| body.modulus(format, args[0], args[1])),
-            Opcode::FNegate => self.each_float(&ids, |body, format, args| body.sign_of(format, true, args[0])),
+            Opcode::FNegate => self.each_float(&ids, |body, format, args| body.negated(format, args[0])),
             Opcode::VectorTimesScalar => {
                 let (_, scalar) = self.scalar(self.operand(1)?)?;
                 let times = family(ArithOp::Mul, false);
@@ -167,23 +167,37 @@ impl Body<'_> {
         }
     }
 
+    /// The same where no compiler may fuse them.
+    pub(super) fn dot(&mut self, format: Format, pairs: &[[Operand; 2]]) -> Operand {
+        self.sum_of_products(format, false, pairs)
+    }
+
     /// Products added one to another, in order, each rounded.
     pub(super) fn sum_of_products(&mut self, format: Format, contractible: bool, pairs: &[[Operand; 2]]) -> Operand {
         self.open(format!("{}: products and sums in order, each rounded", self.opcode()));
         let (mul, add) = (self.operation(ArithOp::Mul, format), self.operation(ArithOp::Add, format));
         let mut sum = None;
         for pair in pairs {
-            let product = self.operate(mul, contractible, pair);
+            let product = self.operate_as(mul, contractible, pair);
             sum = Some(match sum {
                 None => product,
-                Some(sum) => self.operate(add, contractible, &[sum, product]),
+                Some(sum) => self.operate_as(add, contractible, &[sum, product]),
             });
         }
         sum.unwrap_or(Operand::ZERO)
     }
 
-    /// The sign flipped, or cleared.
-    pub(super) fn sign_of(&mut self, format: Format, negate: bool, a: Operand) -> Operand {
+    /// The sign flipped.
+    pub(super) fn negated(&mut self, format: Format, a: Operand) -> Operand {
+        self.sign_of(format, true, a)
+    }
+
+    /// The sign cleared.
+    pub(super) fn magnitude(&mut self, format: Format, a: Operand) -> Operand {
+        self.sign_of(format, false, a)
+    }
+
+    fn sign_of(&mut self, format: Format, negate: bool, a: Operand) -> Operand {
         let flush = self.flushes(format);
         let d = self.fresh(Width::holding(format.width()));
         self.emit(Op::Sign { d, negate, format, flush, a });
@@ -219,7 +233,7 @@ impl Body<'_> {
     fn modulus(&mut self, format: Format, a: Operand, b: Operand) -> Operand {
         let rest = self.remainder(format, a, b);
         let width = Width::holding(format.width());
-        let of = Comparand::Float(format, false);
+        let of = Comparand::Float { format, flush: false };
         let below = |body: &mut Self, a| body.compare(Comparison::Lt, of, a, Operand::ZERO);
         let (rest_negative, b_negative) = (below(self, rest), below(self, b));
         let opposed = self.int(IntOp::Xor, Width::Pred, &[rest_negative, b_negative]);
@@ -234,8 +248,17 @@ impl Body<'_> {
         self.select(width, is_zero, d.into(), value)
     }
 
-    /// The smaller or the larger; of a NaN and a number the number, −0 below +0.
-    pub(super) fn extremum(&mut self, format: Format, max: bool, a: Operand, b: Operand) -> Operand {
+    /// The smaller; of a NaN and a number the number, −0 below +0.
+    pub(super) fn minimum(&mut self, format: Format, a: Operand, b: Operand) -> Operand {
+        self.extremum(format, false, a, b)
+    }
+
+    /// The larger, likewise.
+    pub(super) fn maximum(&mut self, format: Format, a: Operand, b: Operand) -> Operand {
+        self.extremum(format, true, a, b)
+    }
+
+    fn extremum(&mut self, format: Format, max: bool, a: Operand, b: Operand) -> Operand {
         let flush = self.flushes(format);
         let d = self.fresh(Width::holding(format.width()));
         self.emit(Op::MinMax { d, max, format, flush, nan: false, xorsign_abs: false, a, b });
@@ -244,8 +267,19 @@ impl Body<'_> {
 
     /// A value rounded to an integral one.
     pub(super) fn integral(&mut self, format: Format, rounding: Rounding, a: Operand) -> Operand {
-        let a = self.flushed(format, a);
-        self.convert(Scalar::Float(format), Scalar::Float(format), rounding, true, a)
+        let (a, float) = (self.flushed(format, a), Scalar::Float(format));
+        let d = self.fresh(float.width());
+        self.emit(Op::Convert {
+            d,
+            to: float,
+            from: float,
+            rounding,
+            integral: true,
+            flush: false,
+            saturate: false,
+            a,
+        });
+        d.into()
     }
 
     pub(super) fn approximate(&mut self, function: Function, format: Format, name: &str, args: &[Operand]) -> Operand {
@@ -303,7 +337,7 @@ impl Body<'_> {
         if format != other || a.len() != b.len() {
             return Err(self.malformed("the operands are of different types"));
         }
-        let of = Comparand::Float(format, self.flushes(format));
+        let of = Comparand::Float { format, flush: self.flushes(format) };
         let parts: Vec<_> = a.iter().zip(&b[..]).map(|(&a, &b)| self.compare(comparison, of, a, b)).collect();
         self.define(parts)
     }
@@ -323,7 +357,7 @@ impl Body<'_> {
 
     /// Whether an integer is below zero.
     pub(super) fn is_negative(&mut self, part: Part, a: Operand) -> Operand {
-        let a = self.extended(part, true, a);
+        let a = self.extended(part, Signedness::Signed, a);
         self.compare(Comparison::Lt, Comparand::Signed(part.width()), a, Operand::ZERO)
     }
 }

@@ -11,14 +11,14 @@ use super::{Body, Result};
 impl Body<'_> {
     /// min(max(x, low), high).
     pub(super) fn clamp(&mut self, format: Format, args: &[Operand]) -> Operand {
-        let raised = self.extremum(format, true, args[0], args[1]);
-        self.extremum(format, false, raised, args[2])
+        let raised = self.maximum(format, args[0], args[1]);
+        self.minimum(format, raised, args[2])
     }
 
     /// 1, 0 or −1; of a zero +0, of a NaN +0.
     pub(super) fn sign_number(&mut self, format: Format, a: Operand) -> Operand {
         let width = Width::holding(format.width());
-        let of = Comparand::Float(format, self.flushes(format));
+        let of = Comparand::Float { format, flush: self.flushes(format) };
         let [above, below] =
             [Comparison::Gt, Comparison::Lt].map(|comparison| self.compare(comparison, of, a, Operand::ZERO));
         let negative = self.select(width, below, Operand::Imm(format.one() | format.sign_mask()), Operand::ZERO);
@@ -35,7 +35,7 @@ impl Body<'_> {
         let mut exponents_left = exponents.parts.iter();
         self.each_float(&[x], |body, format, args| {
             let exponent = exponents_left.next().copied().unwrap_or(Operand::ZERO);
-            let exponent = body.resized(exponents.part, true, 32, exponent);
+            let exponent = body.resized(exponents.part, Signedness::Signed, 32, exponent);
             let mode = body.rounds(format);
             let d = body.fresh(Width::holding(format.width()));
             let (rounding, flush) = (mode.rounding, mode.flush);
@@ -85,7 +85,7 @@ impl Body<'_> {
             let shift = Operand::Imm(format.frac_bits().into());
             let field = self.int(IntOp::Shr(Signedness::Unsigned), width, &[normal, shift]);
             let field = self.int(IntOp::And, width, &[field, Operand::Imm(format.exp_max())]);
-            let field = self.resized(Part::Int { bits: width.bits(), signed: false }, false, 32, field);
+            let field = self.resized(Part::Int { bits: width.bits(), signed: false }, Signedness::Unsigned, 32, field);
             let bias = |extra: u32| Operand::Imm(u64::from(((1 - format.bias()) as u32).wrapping_sub(extra)));
             let offset = self.select(Width::B32, subnormal.into(), bias(format.precision()), bias(0));
             let exponent = self.int(IntOp::Add, Width::B32, &[field, offset]);
@@ -93,7 +93,7 @@ impl Body<'_> {
             let significand = self.int(IntOp::And, width, &[normal, kept]);
             let half = Operand::Imm(format.one() - format.smallest_normal());
             let significand = self.int(IntOp::Or, width, &[significand, half]);
-            let nonzero = self.compare(Comparison::Neu, Comparand::Float(format, false), a, Operand::ZERO);
+            let nonzero = self.compare(Comparison::Neu, Comparand::Float { format, flush: false }, a, Operand::ZERO);
             let has = self.int(IntOp::And, Width::Pred, &[nonzero, finite.into()]);
             significands.push(self.select(width, has, significand, a));
             exponents.push(self.select(Width::B32, has, exponent, Operand::ZERO));
@@ -117,9 +117,9 @@ impl Body<'_> {
         let width = Width::holding(format.width());
         let whole = self.integral(format, Rounding::TowardZero, a);
         let rest = self.subtract(format, a, whole);
-        let rest = self.sign_of(format, false, rest);
+        let rest = self.magnitude(format, rest);
         let half = Operand::Imm(format.one() - format.smallest_normal());
-        let away = self.compare(Comparison::Ge, Comparand::Float(format, false), rest, half);
+        let away = self.compare(Comparison::Ge, Comparand::Float { format, flush: false }, rest, half);
         let one = self.fresh(width);
         self.emit(Op::CopySign { d: one, format, sign: a, magnitude: Operand::Imm(format.one()) });
         let moved = self.float(ArithOp::Add, format, &[whole, one.into()]);
@@ -188,7 +188,7 @@ impl Body<'_> {
 
     /// 0 below the edge, otherwise 1.
     pub(super) fn step(&mut self, format: Format, edge: Operand, x: Operand) -> Operand {
-        let of = Comparand::Float(format, self.flushes(format));
+        let of = Comparand::Float { format, flush: self.flushes(format) };
         let below = self.compare(Comparison::Lt, of, x, edge);
         self.select(Width::holding(format.width()), below, Operand::ZERO, Operand::Imm(format.one()))
     }
@@ -215,11 +215,11 @@ impl Body<'_> {
                     "Length" => a,
                     _ => pairs(&a, &b).into_iter().map(|[x, y]| self.subtract(format, x, y)).collect(),
                 };
-                let square = self.sum_of_products(format, false, &pairs(&difference, &difference));
+                let square = self.dot(format, &pairs(&difference, &difference));
                 vec![self.square_root(format, spelled, square)]
             }
             "Normalize" => {
-                let square = self.sum_of_products(format, false, &pairs(&a, &a));
+                let square = self.dot(format, &pairs(&a, &a));
                 let inverse = self.approximate(Function::ReciprocalSquareRoot, format, spelled, &[square]);
                 a.iter().map(|&x| product(self, x, inverse)).collect()
             }
@@ -235,18 +235,19 @@ impl Body<'_> {
                 crossed.map(one).to_vec()
             }
             "FaceForward" => {
-                let facing = self.sum_of_products(format, false, &pairs(&c, &b));
-                let below = self.compare(Comparison::Lt, Comparand::Float(format, false), facing, Operand::ZERO);
+                let facing = self.dot(format, &pairs(&c, &b));
+                let below =
+                    self.compare(Comparison::Lt, Comparand::Float { format, flush: false }, facing, Operand::ZERO);
                 let width = Width::holding(format.width());
                 let one = |&x: &Operand| {
-                    let turned = self.sign_of(format, true, x);
+                    let turned = self.negated(format, x);
                     self.select(width, below, x, turned)
                 };
                 a.iter().map(one).collect()
             }
             // I − 2 × dot(N, I) × N
             _ => {
-                let along = self.sum_of_products(format, false, &pairs(&b, &a));
+                let along = self.dot(format, &pairs(&b, &a));
                 let twice = product(self, Self::constant(format, 2.0), along);
                 let one = |[x, n]: [Operand; 2]| {
                     let part = product(self, twice, n);

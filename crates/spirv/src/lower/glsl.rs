@@ -37,23 +37,23 @@ impl Body<'_> {
             return self.each_int(&ids, |body, part, args| match *args {
                 [a, low, high] => {
                     let (max, min) = (IntOp::Max(Self::sign(signed)), IntOp::Min(Self::sign(signed)));
-                    let raised = body.int_of(max, part, signed, &[a, low]);
-                    body.int_of(min, part, signed, &[raised, high])
+                    let raised = body.int_of(max, part, Self::sign(signed), &[a, low]);
+                    body.int_of(min, part, Self::sign(signed), &[raised, high])
                 }
-                _ => body.int_of(op, part, signed, args),
+                _ => body.int_of(op, part, Self::sign(signed), args),
             });
         }
         match name.as_str() {
-            "FAbs" => self.each_float(&ids, |body, format, args| body.sign_of(format, false, args[0])),
+            "FAbs" => self.each_float(&ids, |body, format, args| body.magnitude(format, args[0])),
             "FSign" => self.each_float(&ids, |body, format, args| body.sign_number(format, args[0])),
             "SSign" => self.each_int(&ids, |body, part, args| {
                 let raised = body.int_of(
                     IntOp::Max(Signedness::Signed),
                     part,
-                    true,
+                    Signedness::Signed,
                     &[args[0], Operand::Imm(part.width().mask())],
                 );
-                body.int_of(IntOp::Min(Signedness::Signed), part, true, &[raised, Operand::Imm(1)])
+                body.int_of(IntOp::Min(Signedness::Signed), part, Signedness::Signed, &[raised, Operand::Imm(1)])
             }),
             "Fract" => self.each_float(&ids, |body, format, args| {
                 let below = body.integral(format, Rounding::Down, args[0]);
@@ -66,19 +66,15 @@ impl Body<'_> {
                 }
                 self.each_float(&ids, |body, format, args| body.float(ArithOp::MulAdd, format, args))
             }
-            "FMin" | "NMin" => {
-                self.each_float(&ids, |body, format, args| body.extremum(format, false, args[0], args[1]))
-            }
-            "FMax" | "NMax" => {
-                self.each_float(&ids, |body, format, args| body.extremum(format, true, args[0], args[1]))
-            }
+            "FMin" | "NMin" => self.each_float(&ids, |body, format, args| body.minimum(format, args[0], args[1])),
+            "FMax" | "NMax" => self.each_float(&ids, |body, format, args| body.maximum(format, args[0], args[1])),
             "FClamp" | "NClamp" => self.each_float(&ids, |body, format, args| body.clamp(format, args)),
             "Ldexp" => self.scaled(ids[0], ids[1]),
             "Modf" | "ModfStruct" => self.modf(&ids),
             "Frexp" | "FrexpStruct" => self.frexp(&ids),
             "FindILsb" => self.each_counted(2, |body, part, a| body.find_lowest(part, a)),
-            "FindSMsb" => self.each_counted(2, |body, part, a| body.find_highest(part, true, a)),
-            "FindUMsb" => self.each_counted(2, |body, part, a| body.find_highest(part, false, a)),
+            "FindSMsb" => self.each_counted(2, |body, part, a| body.find_highest(part, Signedness::Signed, a)),
+            "FindUMsb" => self.each_counted(2, |body, part, a| body.find_highest(part, Signedness::Unsigned, a)),
             "PackHalf2x16" | "PackDouble2x32" | "PackSnorm4x8" | "PackUnorm4x8" | "PackSnorm2x16" | "PackUnorm2x16" => {
                 self.packed(&name)
             }
@@ -106,7 +102,7 @@ impl Body<'_> {
                     let inside = self.clamp(Format::F32, &[part, low, Operand::Imm(Format::F32.one())]);
                     let large = self.float(ArithOp::Mul, Format::F32, &[inside, Operand::Imm(scale)]);
                     let to = Scalar::Int { bits: 32, signed: true };
-                    let number = self.convert(F32, to, Rounding::NearestEven, false, large);
+                    let number = self.convert(F32, to, Rounding::NearestEven, large);
                     let (place, bits) = (Operand::Imm(at as u64 * u64::from(bits)), Operand::Imm(bits.into()));
                     all = self.int(IntOp::FieldInsert, Width::B32, &[number, all, place, bits]);
                 }
@@ -135,7 +131,7 @@ impl Body<'_> {
                     let field = IntOp::FieldExtract(Self::sign(signed));
                     let number = self.int(field, Width::B32, &[a, place, bits]);
                     let from = Scalar::Int { bits: 32, signed };
-                    let number = self.convert(from, F32, Rounding::NearestEven, false, number);
+                    let number = self.convert(from, F32, Rounding::NearestEven, number);
                     let number = self.divide(Format::F32, number, Operand::Imm(scale));
                     parts.push(if signed {
                         let [low, high] = [0xbf80_0000, 0x3f80_0000].map(Operand::Imm);
@@ -154,7 +150,7 @@ impl Body<'_> {
     /// a − b.
     pub(super) fn subtract(&mut self, format: Format, a: Operand, b: Operand) -> Operand {
         let operation = Operation { negate_addend: true, ..self.operation(ArithOp::Add, format) };
-        self.operate(operation, false, &[a, b])
+        self.operate(operation, &[a, b])
     }
 }
 

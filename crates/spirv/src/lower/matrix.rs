@@ -61,7 +61,7 @@ impl Body<'_> {
                 let operation = self.operation(ArithOp::Mul, format);
                 for factor in factors {
                     for &part in &a.parts {
-                        parts.push(self.operate(operation, contractible, &[part, factor]));
+                        parts.push(self.operate_as(operation, contractible, &[part, factor]));
                     }
                 }
             }

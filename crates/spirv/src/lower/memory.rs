@@ -325,7 +325,7 @@ impl Body<'_> {
         let rest = self.int(IntOp::Max(Signedness::Signed), Width::B64, &[rest, Operand::ZERO]);
         let count = self.int(IntOp::Div(Signedness::Unsigned), Width::B64, &[rest, Operand::Imm(elements.stride)]);
         let (part, _) = self.result()?;
-        let count = self.resized(Part::Int { bits: 64, signed: false }, false, part.bits(), count);
+        let count = self.resized(Part::Int { bits: 64, signed: false }, Signedness::Unsigned, part.bits(), count);
         self.define(vec![count])
     }
 
@@ -353,7 +353,7 @@ impl Body<'_> {
                 self.emit(Op::Special { d: start, special: window });
                 self.int(op, Width::B64, &[*a, start.into()])
             }
-            None => self.resized(bits(from), false, to.bits(), *a),
+            None => self.resized(bits(from), Signedness::Unsigned, to.bits(), *a),
         };
         self.define(vec![value])
     }

@@ -31,7 +31,7 @@ impl Body<'_> {
             return self.each_float(&ids, |body, format, args| body.integral(format, rounding, args[0]));
         }
         if let Some((op, signed)) = integer(plain) {
-            return self.each_int(&ids, |body, part, args| body.int_of(op, part, signed, args));
+            return self.each_int(&ids, |body, part, args| body.int_of(op, part, Self::sign(signed), args));
         }
         match plain {
             "fma" | "mad" => {
@@ -40,12 +40,12 @@ impl Body<'_> {
                 }
                 self.each_float(&ids, |body, format, args| body.float(ArithOp::MulAdd, format, args))
             }
-            "fabs" => self.each_float(&ids, |body, format, args| body.sign_of(format, false, args[0])),
+            "fabs" => self.each_float(&ids, |body, format, args| body.magnitude(format, args[0])),
             "fmin" | "fmin_common" => {
-                self.each_float(&ids, |body, format, args| body.extremum(format, false, args[0], args[1]))
+                self.each_float(&ids, |body, format, args| body.minimum(format, args[0], args[1]))
             }
             "fmax" | "fmax_common" => {
-                self.each_float(&ids, |body, format, args| body.extremum(format, true, args[0], args[1]))
+                self.each_float(&ids, |body, format, args| body.maximum(format, args[0], args[1]))
             }
             "fclamp" => self.each_float(&ids, |body, format, args| body.clamp(format, args)),
             "sqrt" => self.each_float(&ids, |body, format, args| body.square_root(format, &spelled, args[0])),
@@ -77,12 +77,12 @@ impl Body<'_> {
                 let signed = plain == "s_clamp";
                 self.each_int(&ids, |body, part, args| {
                     let (max, min) = (IntOp::Max(Self::sign(signed)), IntOp::Min(Self::sign(signed)));
-                    let raised = body.int_of(max, part, signed, &args[..2]);
-                    body.int_of(min, part, signed, &[raised, args[2]])
+                    let raised = body.int_of(max, part, Self::sign(signed), &args[..2]);
+                    body.int_of(min, part, Self::sign(signed), &[raised, args[2]])
                 })
             }
             "s_mad24" | "u_mad24" => {
-                self.each_int(&ids, |body, part, args| body.int_of(IntOp::MulAdd, part, false, args))
+                self.each_int(&ids, |body, part, args| body.int_of(IntOp::MulAdd, part, Signedness::Unsigned, args))
             }
             _ => Err(self.unsupported(format!("OpExtInst {spelled}"))),
         }

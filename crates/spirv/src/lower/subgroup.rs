@@ -65,9 +65,8 @@ impl Body<'_> {
         let (op, signed) = match (op, part) {
             (Opcode::GroupNonUniformFAdd, Part::Float(format)) => return self.float(ArithOp::Add, format, &[a, b]),
             (Opcode::GroupNonUniformFMul, Part::Float(format)) => return self.float(ArithOp::Mul, format, &[a, b]),
-            (_, Part::Float(format)) => {
-                return self.extremum(format, op == Opcode::GroupNonUniformFMax, a, b);
-            }
+            (Opcode::GroupNonUniformFMax, Part::Float(format)) => return self.maximum(format, a, b),
+            (_, Part::Float(format)) => return self.minimum(format, a, b),
             (Opcode::GroupNonUniformIAdd, _) => (IntOp::Add, false),
             (Opcode::GroupNonUniformIMul, _) => (IntOp::Mul, false),
             (Opcode::GroupNonUniformSMin, _) => (IntOp::Min(Signedness::Signed), true),
@@ -78,7 +77,7 @@ impl Body<'_> {
             (Opcode::GroupNonUniformBitwiseOr | Opcode::GroupNonUniformLogicalOr, _) => (IntOp::Or, false),
             _ => (IntOp::Xor, false),
         };
-        self.int_of(op, part, signed, &[a, b])
+        self.int_of(op, part, Self::sign(signed), &[a, b])
     }
 
     pub(super) fn subgroup(&mut self, op: Opcode) -> Result<()> {
@@ -105,7 +104,9 @@ impl Body<'_> {
                 for &a in &parts[..] {
                     let first = self.other_lane(part, ShuffleMode::Index, a, leader);
                     let equal = match part {
-                        Part::Float(format) => self.compare(Comparison::Eq, Comparand::Float(format, false), a, first),
+                        Part::Float(format) => {
+                            self.compare(Comparison::Eq, Comparand::Float { format, flush: false }, a, first)
+                        }
                         Part::Bool => {
                             let differs = self.int(IntOp::Xor, Width::Pred, &[a, first]);
                             self.not(differs)
@@ -128,7 +129,7 @@ impl Body<'_> {
                     self.leader()
                 } else {
                     let (part, lane) = self.scalar(self.operand(2)?)?;
-                    self.resized(part, false, 32, lane)
+                    self.resized(part, Signedness::Unsigned, 32, lane)
                 };
                 let parts: Vec<_> = parts.iter().map(|&a| self.other_lane(part, mode, a, lane)).collect();
                 self.define(parts)
@@ -171,9 +172,9 @@ impl Body<'_> {
                 self.is_not_zero(Width::B32, d)
             }
             Width::B16 => {
-                let a = self.convert(scalar(16), scalar(32), Rounding::TowardZero, false, a);
+                let a = self.convert(scalar(16), scalar(32), Rounding::TowardZero, a);
                 let d = one(self, a);
-                self.convert(scalar(32), scalar(16), Rounding::TowardZero, false, d)
+                self.convert(scalar(32), scalar(16), Rounding::TowardZero, d)
             }
             Width::B32 => one(self, a),
             Width::B64 => {

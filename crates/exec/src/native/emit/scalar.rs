@@ -236,7 +236,7 @@ impl Emitter<'_> {
         let (width, sign) = match of {
             Comparand::Signed(width) => (width, Signedness::Signed),
             Comparand::Unsigned(width) => (width, Signedness::Unsigned),
-            Comparand::Float(..) => return Err(EmitError::Unsupported),
+            Comparand::Float { .. } => return Err(EmitError::Unsupported),
         };
         let patterns = (self.pattern_of(a), self.pattern_of(b));
         let x = self.scalar(a, width, RAX)?;

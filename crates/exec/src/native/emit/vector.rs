@@ -476,17 +476,17 @@ impl Emitter<'_> {
         b: Operand,
     ) -> EmitResult {
         let (width, code, number) = match of {
-            Comparand::Float(Format::F32, flush) => {
+            Comparand::Float { format: Format::F32, flush } => {
                 if flush && !self.deferred.daz {
                     return Err(EmitError::Unsupported);
                 }
                 let code = Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae;
                 (Width::B32, code, float_predicate(comparison))
             }
-            Comparand::Float(Format::F64, false) => {
+            Comparand::Float { format: Format::F64, flush: false } => {
                 (Width::B64, Code::EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae, float_predicate(comparison))
             }
-            Comparand::Float(..) => return Err(EmitError::Unsupported),
+            Comparand::Float { .. } => return Err(EmitError::Unsupported),
             Comparand::Signed(width) | Comparand::Unsigned(width) => {
                 if self.is_general(d) {
                     self.compare_scalars(comparison, of, a, b)?;
@@ -513,7 +513,7 @@ impl Emitter<'_> {
             }
         };
         // Comparisons of floats do not depend on a NaN's payload; those of integers depend on all bits.
-        let canonicalises = !matches!(of, Comparand::Float(..));
+        let canonicalises = !matches!(of, Comparand::Float { .. });
         let late = [a, b].iter().any(|&arg| operand_state(&self.states, arg) & FLUSH_PENDING != 0);
         if !canonicalises && late && !self.deferred.daz {
             return Err(EmitError::Unsupported);
