@@ -79,6 +79,7 @@ BOTH Triple aimed(const Operation &op, uint64_t seed, uint64_t index) {
     Triple t = {near(in, ea, r[0]), near(in, eb, r[1]), near(out, ec, r[2])};
     if ((r[3] >> 48 & 31) == 0) t.a = named(in, int(r[3] >> 53 % NAMED) & (NAMED - 1));
     if ((r[3] >> 42 & 31) == 0) t.c = named(out, int(r[3] >> 54) & (NAMED - 1));
+    if (op.oob && (r[3] >> 58 & 7) < 3) ((r[3] >> 58 & 7) == 0 ? t.a : (r[3] >> 58 & 7) == 1 ? t.b : t.c) = OOB_NAN;
     return t;
 }
 

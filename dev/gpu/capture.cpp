@@ -42,7 +42,7 @@ std::vector<Entry> read_entries(const std::string &path) {
 std::string vector_line(const Entry &entry, const Triple *t, const uint64_t *d) {
     auto packed = [&](auto field) {
         uint64_t bits = 0;
-        for (int lane = 0; lane < entry.lanes; lane++) bits |= field(lane) << 32 * lane;
+        for (int lane = 0; lane < entry.lanes; lane++) bits |= field(lane) << entry.op.format.width() * lane;
         return bits;
     };
     int in = entry.op.factors.width() * entry.lanes, out = entry.op.format.width() * entry.lanes;
@@ -55,8 +55,6 @@ std::string vector_line(const Entry &entry, const Triple *t, const uint64_t *d) 
 }
 
 static void write_vectors(Machine &machine, const Entry &entry, std::ostream &out) {
-    // roundonce has no PTX spelling of these: they are here for their NaNs.
-    if (entry.op.format.width() == 16) return;
     // A stride that shares no factor with the number of directed triples passes all kinds of them.
     const uint64_t each = 2048, stride = 127 * 131;
     std::vector<Triple> operands;

@@ -9,7 +9,9 @@ sm=$1
 out=$2
 mkdir -p "$out"
 
-header() { printf '.version %s\n.target sm_%s\n.address_size 64\n' "$([ "$sm" -ge 100 ] && echo 8.7 || echo 7.8)" "$sm"; }
+# Each the oldest that has all forms of the architecture.
+version() { if [ "$sm" -ge 100 ]; then echo 8.7; elif [ "$sm" -ge 90 ]; then echo 8.1; else echo 7.8; fi; }
+header() { printf '.version %s\n.target sm_%s\n.address_size 64\n' "$(version)" "$sm"; }
 bytes() { echo $((${1#b} / 8)); }
 # entry SPELLING FACTORS RESULT INSTRUCTIONS
 entry() {
@@ -26,7 +28,7 @@ while read -r pattern lowest factors result operands; do
     for spelling in $(eval "echo $pattern"); do
         entry "$spelling" "$factors" "$result" "$spelling $operands;" >> "$out/forms.ptx"
         lanes=1
-        [[ $spelling != *.f32x2 ]] || lanes=2
+        [[ $spelling != *x2 ]] || lanes=2
         echo "${spelling//./_} $spelling $lanes" >> "$out/forms.list"
     done
 done < "$here/forms.txt"

@@ -53,7 +53,12 @@ struct Operation {
     Format format, factors;  // of addend and result; of a and b
     Direction direction;
     bool negate_c, flush, zero_dominance, saturate;
+    // A negative result becomes +0; an operand that is the out-of-bounds NaN makes the result +0.
+    bool relu = false, oob = false;
 };
+
+// The out-of-bounds NaN, in f16 and bf16.
+const uint64_t OOB_NAN = 0x7ff7;
 
 // What the documents leave open.
 struct Policy {
@@ -271,7 +276,9 @@ BOTH uint64_t unsaturated(const Operation &op, const Policy &policy, uint64_t a,
 
 BOTH uint64_t reference(const Operation &op, const Policy &policy, uint64_t a, uint64_t b, uint64_t c) {
     Format f = op.format;
+    if (op.oob && (a == OOB_NAN || b == OOB_NAN || c == OOB_NAN)) return 0;
     uint64_t bits = unsaturated(op, policy, a, b, c);
+    if (op.relu) return f.is_negative(bits) && !f.is_nan(bits) ? 0 : bits;
     if (!op.saturate) return bits;
     if (f.is_nan(bits) || f.is_negative(bits)) return 0;
     return bits > f.one() ? f.one() : bits;

@@ -15,7 +15,7 @@ inline std::vector<std::string> split(const std::string &text, char at) {
     return parts;
 }
 
-// Nothing if the kit does not know the spelling. `f32x2` is two results of f32.
+// Nothing if the kit does not know the spelling. `f32x2` is two results of f32, `f16x2` of f16.
 inline std::optional<Operation> operation_of(const std::string &spelling) {
     std::vector<std::string> parts = split(spelling, '.');
     Operation op = {MUL_ADD, F32, F32, NEAREST, false, false, false, false};
@@ -37,8 +37,10 @@ inline std::optional<Operation> operation_of(const std::string &spelling) {
         else if (part == "ftz") op.flush = true;
         else if (part == "fmz" && name == "FFMA") op.flush = op.zero_dominance = true;
         else if (part == "sat") op.saturate = true;
-        else if (part == "f16") type = F16;
-        else if (part == "bf16") type = BF16;
+        else if (part == "relu") op.relu = true;
+        else if (part == "oob") op.oob = true;
+        else if (part == "f16" || part == "f16x2") type = F16;
+        else if (part == "bf16" || part == "bf16x2") type = BF16;
         else if (part == "f32" || part == "f32x2") type = F32;
         else if (part == "f64") type = F64;
         else return std::nullopt;
@@ -50,3 +52,6 @@ inline std::optional<Operation> operation_of(const std::string &spelling) {
     if (types == 0 || types > 2) return std::nullopt;
     return op;
 }
+
+// How many results of the spelling's type one instruction gives.
+inline int components_of(const std::string &spelling) { return spelling.find("x2") == std::string::npos ? 1 : 2; }

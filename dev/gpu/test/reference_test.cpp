@@ -51,12 +51,14 @@ static uint64_t rationals(const std::string &directory) {
         size_t i = 1;
         for (; words[i] != "="; i++) operands.push_back(strtoull(words[i].c_str(), nullptr, 16));
         uint64_t expected = strtoull(words[i + 1].c_str(), nullptr, 16), found = 0;
-        int lanes = words[0].find("f32x2") != std::string::npos ? 2 : 1;
-        uint64_t mask = lanes == 2 ? 0xffffffff : ~0ull;
+        int lanes = components_of(words[0]), width = op->format.width();
+        uint64_t mask = lanes == 2 ? (1ull << width) - 1 : ~0ull;
         for (int lane = 0; lane < lanes; lane++) {
-            uint64_t a = operands[0] >> 32 * lane & mask, last = operands.back() >> 32 * lane & mask;
-            uint64_t b = op->kind == MUL_ADD ? operands[1] >> 32 * lane & mask : last;
-            found |= reference(*op, default_policy(op->format), a, b, last) << 32 * lane;
+            uint64_t a = operands[0] >> width * lane & mask, last = operands.back() >> width * lane & mask;
+            uint64_t b = op->kind == MUL_ADD ? operands[1] >> width * lane & mask : last;
+            // The last operand of an addition or a product is no third one.
+            uint64_t c = op->kind == MUL ? 0 : last;
+            found |= reference(*op, default_policy(op->format), a, op->kind == ADD ? 0 : b, c) << width * lane;
         }
         count++;
         if (found != expected) differ(line, found, expected);
