@@ -405,11 +405,11 @@ fn round_sum<W: Wide>(
     trace.event(Event::Rounded(rounded.outcome));
     let tininess = profile.tininess_of(operation.op);
     let outcome = handle_underflow(format, profile.underflow, operation.flush.then_some(tininess), rounded);
-    if outcome.bits != rounded.outcome.bits {
-        trace.event(Event::FlushedResult);
-    }
     if operation.flush && rounded.is_contested(format) {
         trace.event(Event::Boundary { tininess, tiny_after: rounded.tiny_after });
+    }
+    if outcome.bits != rounded.outcome.bits {
+        trace.event(Event::FlushedResult);
     }
     outcome
 }

@@ -18,6 +18,15 @@ pub enum Tininess {
 impl Tininess {
     /// All criteria.
     pub const ALL: [Tininess; 3] = [Tininess::Result, Tininess::AfterRounding, Tininess::BeforeRounding];
+
+    /// `result`, `after-rounding`, `before-rounding`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Tininess::Result => "result",
+            Tininess::AfterRounding => "after-rounding",
+            Tininess::BeforeRounding => "before-rounding",
+        }
+    }
 }
 
 /// The tininess criterion of the underflow flag (IEEE 754-2019, 7.5). It never changes a bit of the result.
@@ -51,6 +60,34 @@ pub enum NanRule {
 }
 
 impl NanRule {
+    /// The rules that a machine may have: the canonical NaN, and the orders of three operands.
+    pub const ALL: [NanRule; 7] = {
+        use OperandIndex::{A, B, C};
+        [
+            NanRule::Canonical,
+            NanRule::Payload([A, B, C]),
+            NanRule::Payload([A, C, B]),
+            NanRule::Payload([B, A, C]),
+            NanRule::Payload([B, C, A]),
+            NanRule::Payload([C, A, B]),
+            NanRule::Payload([C, B, A]),
+        ]
+    };
+
+    /// `canonical`, or the operands in their order: `bca`.
+    pub const fn name(self) -> &'static str {
+        use OperandIndex::{A, B, C};
+        match self {
+            NanRule::Canonical => "canonical",
+            NanRule::Payload([A, B, _]) => "abc",
+            NanRule::Payload([A, ..]) => "acb",
+            NanRule::Payload([B, A, _]) => "bac",
+            NanRule::Payload([B, ..]) => "bca",
+            NanRule::Payload([C, A, _]) => "cab",
+            NanRule::Payload([C, ..]) => "cba",
+        }
+    }
+
     /// The bits of a NaN result; `operand` is the NaN operand that the rule chooses, `None` for an invalid operation.
     pub const fn result(self, format: Format, operand: Option<u64>) -> u64 {
         let bits = match (self, operand) {

@@ -16,7 +16,7 @@ use roundonce::isa::{hex_bits, parse_value};
 use serde::{Deserialize, Serialize};
 
 use crate::block::Lanes;
-use crate::instruction::{InstructionUnderTest, PROFILE};
+use crate::instruction::InstructionUnderTest;
 
 /// Results of a shard, unless said otherwise: a second or a few.
 pub const SHARD: u64 = 1 << 27;
@@ -325,7 +325,7 @@ impl Sweep {
             self.operands(from, count, &mut columns);
             let evaluate = |subject: &InstructionUnderTest, out: &mut Lanes| {
                 let operands: Vec<_> = columns.iter().map(Lanes::operand).collect();
-                eval_into(&subject.instruction, &PROFILE, &operands, out.results(count))
+                eval_into(&subject.instruction, &subject.profile, &operands, out.results(count))
             };
             evaluate(&self.subject, &mut results).map_err(|finding| finding.to_string())?;
             record.digest = record.digest.plus(results.digest(from));

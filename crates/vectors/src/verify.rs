@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use roundonce::arith::Flags;
 use roundonce::array::eval_into;
-use roundonce::{Target, Value};
+use roundonce::{Profile, Target, Value};
 
 use crate::block::{Block, Lanes, Vector};
 use crate::cause::Failures;
-use crate::instruction::{Criterion, InstructionUnderTest, PROFILE};
+use crate::instruction::{Criterion, InstructionUnderTest};
 use crate::report::{Checked, Example, Report};
 
 /// What observes a verification.
@@ -35,6 +35,7 @@ struct Entry {
 /// Judges vectors as they come.
 pub(crate) struct Verifier<'a> {
     target: Target,
+    profile: Profile,
     observer: &'a mut dyn Observer,
     names: HashMap<String, Result<usize, String>>,
     entries: Vec<Entry>,
@@ -43,9 +44,9 @@ pub(crate) struct Verifier<'a> {
 }
 
 impl<'a> Verifier<'a> {
-    pub(crate) fn new(target: Target, observer: &'a mut dyn Observer) -> Verifier<'a> {
+    pub(crate) fn new(target: Target, profile: Profile, observer: &'a mut dyn Observer) -> Verifier<'a> {
         let (names, entries, failures) = (HashMap::new(), Vec::new(), Failures::default());
-        Verifier { target, observer, names, entries, failures, bad: 0 }
+        Verifier { target, profile, observer, names, entries, failures, bad: 0 }
     }
 
     /// The number that stands for an instruction from now on.
@@ -76,6 +77,7 @@ impl<'a> Verifier<'a> {
     }
 
     fn add(&mut self, subject: InstructionUnderTest) -> usize {
+        let subject = InstructionUnderTest { profile: self.profile, ..subject };
         let waiting = [Block::new(&subject), Block::new(&subject)];
         self.entries.push(Entry { subject, waiting, vectors: 0, failed: 0, choices: BTreeMap::new() });
         self.entries.len() - 1
@@ -181,7 +183,7 @@ fn expected(subject: &InstructionUnderTest, block: &Block) -> Lanes {
     let operands: Vec<_> = block.columns[..subject.arity()].iter().map(Lanes::operand).collect();
     let count = block.columns[subject.arity()].len();
     // The columns were made for this instruction: their number, width and length fit.
-    let evaluated = eval_into(&subject.instruction, &PROFILE, &operands, expected.results(count));
+    let evaluated = eval_into(&subject.instruction, &subject.profile, &operands, expected.results(count));
     debug_assert_eq!(evaluated, Ok(()));
     expected
 }
@@ -196,7 +198,7 @@ fn raised(subject: &InstructionUnderTest, block: &Block, at: usize) -> u8 {
         for (bits, column) in operands.iter_mut().zip(&block.columns[..arity]) {
             *bits = column.get(lane);
         }
-        raised = raised.union(operation.evaluate(&PROFILE, &operands[..arity]).flags);
+        raised = raised.union(operation.evaluate(&subject.profile, &operands[..arity]).flags);
     }
     raised.bits()
 }

@@ -65,8 +65,10 @@ fn addend_is_zero(spec: &Spec, c: u64) -> bool {
 fn zero_meets_nan(spec: &Spec, a: u64, b: u64) -> bool {
     let is_zero = |bits: u64| {
         let magnitude = bits & spec.factors.magnitude();
-        let flushes = spec.flush.is_some() && spec.factors == spec.to;
-        magnitude == 0 || flushes && magnitude < spec.factors.smallest_normal()
+        // As in `meaning`: subnormal in the format that computes.
+        let is_subnormal = magnitude < spec.factors.smallest_normal()
+            && spec.factors.quantum() + (magnitude.max(1).ilog2() as i32) < spec.to.emin();
+        magnitude == 0 || spec.flush.is_some() && is_subnormal
     };
     let pair = |x, y| is_zero(x) && spec.factors.is_nan(y);
     spec.fmz && spec.shape != Shape::Add && (pair(a, b) || pair(b, a))
