@@ -51,9 +51,14 @@ pub fn number(
     exponent: i32,
     more: bool,
 ) -> Verdict {
-    let unit = exponent.min(to.quantum()) - 2;
+    number_as(&Spec::new(Shape::MulAdd, to, direction), negative, significand, exponent, more)
+}
+
+/// The same, rounded and flushed as an operation says.
+pub fn number_as(spec: &Spec, negative: bool, significand: u128, exponent: i32, more: bool) -> Verdict {
+    let unit = exponent.min(spec.to.quantum()) - 2;
     let magnitude = (BigUint::from(significand) << (exponent - unit)) + u32::from(more);
-    rounded(&Spec::new(Shape::MulAdd, to, direction), unit, negative, &magnitude)
+    rounded(spec, unit, negative, &magnitude)
 }
 
 fn addend_is_zero(spec: &Spec, c: u64) -> bool {
