@@ -1,12 +1,12 @@
 // A machine to test the kit on, where there is no GPU: the reference with three things done otherwise. It detects tiny
-// results after rounding, takes the last NaN operand of f64, and leaves −0 alone under .sat.
+// results before rounding, takes the last NaN operand of f64, and leaves −0 alone under .sat.
 #include "machine.h"
 
 namespace {
 
 uint64_t pretended(const Operation &op, const Triple &t) {
     Policy policy = default_policy(op.format);
-    policy.tiny = AFTER_ROUNDING;
+    policy.tiny = BEFORE_ROUNDING;
     policy.order[0] = 2, policy.order[1] = 1, policy.order[2] = 0;
     uint64_t bits = unsaturated(op, policy, t.a, t.b, t.c);
     if (op.saturate && bits == op.format.sign()) return bits;

@@ -68,8 +68,8 @@ struct Policy {
     int order[3];
 };
 
-// f16, bf16 and f32 results: canonical NaNs. f64: the first of a, b, c.
-BOTH Policy default_policy(Format format) { return Policy{RESULT, format.width() < 64, {0, 1, 2}}; }
+// f16, bf16 and f32 results: canonical NaNs. f64: the first of b, c, a.
+BOTH Policy default_policy(Format format) { return Policy{AFTER_ROUNDING, format.width() < 64, {1, 2, 0}}; }
 
 struct Wide {  // 256 bits, lowest word first
     uint64_t w[4];
@@ -213,7 +213,8 @@ BOTH uint64_t unsaturated(const Operation &op, const Policy &policy, uint64_t a,
     a = widen(op.factors, f, a);
     b = has_b ? widen(op.factors, f, b) : f.one();
     if (!has_c) c = 0;
-    if (op.negate_c) c ^= f.sign();
+    // A NaN keeps its sign.
+    if (op.negate_c && !f.is_nan(c)) c ^= f.sign();
     if (op.flush) {
         if (f.is_subnormal(a)) a &= f.sign();
         if (f.is_subnormal(b)) b &= f.sign();

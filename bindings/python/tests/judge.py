@@ -135,7 +135,8 @@ def judge(what: Meaning, operands: Tuple[int, ...]) -> int:
     if what.flush:
         widened = [form.flushed(bits) for bits in widened]
     bits = evaluate(what, form, widened)
-    if what.flush:
+    # Only a `mad` of sm_1x with an addend is flushed by what is delivered; `deliver` has done the others.
+    if what.flush and what.kind == "mad":
         bits = form.flushed(bits)
     if what.saturate:
         one = form.infinity >> 1 & form.infinity
@@ -157,12 +158,22 @@ def widen(small: Format, form: Format, bits: int) -> int:
     return form.rounded(value, "rz") if value else sign
 
 
+def deliver(what: Meaning, form: Format, exact: Fraction) -> int:
+    """The rounded value; flushed where it is subnormal when rounded with exponents that have no end."""
+    bits = form.rounded(exact, what.rounding)
+    if what.flush and what.kind != "mad":
+        # Four times the value is rounded at full precision wherever the value is near the smallest normal number.
+        if form.rounded(exact * 4, what.rounding) & ~form.sign < 3 << form.fraction:
+            return bits & form.sign
+    return bits
+
+
 def evaluate(what: Meaning, form: Format, operands: List[int]) -> int:
     if what.kind == "add":
         return total(what, form, operands[0], None, operands[1], operands)
     if what.kind == "sub":
-        # The sign is turned over before anything else, a NaN's too.
-        negated = operands[1] ^ form.sign
+        # A NaN keeps its sign.
+        negated = operands[1] if form.is_nan(operands[1]) else operands[1] ^ form.sign
         return total(what, form, operands[0], None, negated, [operands[0], negated])
     a, b = operands[:2]
     c = operands[2] if len(operands) > 2 else None
@@ -183,7 +194,7 @@ def evaluate(what: Meaning, form: Format, operands: List[int]) -> int:
         product, exact = sign, form.value(a) * form.value(b)
         if what.kind == "mad":
             if not c & ~form.sign:
-                product, exact = form.flushed(form.rounded(exact, "rn")), None
+                product, exact = deliver(what._replace(kind="mul"), form, exact), None
             else:
                 # A format of the same precision whose exponents have no end.
                 power = exact.numerator.bit_length() - exact.denominator.bit_length() - form.fraction - 2
@@ -192,13 +203,13 @@ def evaluate(what: Meaning, form: Format, operands: List[int]) -> int:
                     unit *= 2
                 exact = math.trunc(exact / unit) * unit
     if c is None:
-        return product if exact is None else form.rounded(exact, what.rounding)
+        return product if exact is None else deliver(what, form, exact)
     return total(what, form, product, exact, c, operands)
 
 
 def nan(form: Format, operands: List[int], invalid: bool) -> Optional[int]:
-    """An operand's NaN, or a new one; in f64 the first operand's payload is kept, made quiet."""
-    first = next((bits for bits in operands if form.is_nan(bits)), None)
+    """An operand's NaN, or a new one; in f64 its payload is kept, made quiet: the second's, the third's, the first's."""
+    first = next((bits for bits in operands[1:] + operands[:1] if form.is_nan(bits)), None)
     if first is None and not invalid:
         return None
     if form.width < 64:
@@ -219,7 +230,7 @@ def total(what: Meaning, form: Format, x: int, exact: Optional[Fraction], y: int
         return y
     value = (form.value(x) if exact is None else exact) + form.value(y)
     if value:
-        return form.rounded(value, what.rounding)
+        return deliver(what, form, value)
     if exact is None and not (x | y) & ~form.sign and x == y:
         return x
     return form.sign if what.rounding == "rm" else 0

@@ -10,7 +10,8 @@ use crate::nan::nan_result;
 use crate::round::{ExactValue, handle_underflow, round};
 use crate::wide::Wide;
 use crate::{
-    Event, FiniteNumber, Flags, Format, OperandIndex, Outcome, Profile, Rounding, Sm1xMad, Term, Trace, Unpacked,
+    Event, FiniteNumber, Flags, FmzSatNan, Format, OperandIndex, Outcome, Profile, Rounding, Sm1xMad, Term, Trace,
+    Unpacked,
 };
 use crate::{unpack, widen};
 
@@ -233,9 +234,9 @@ fn pipeline<W: Wide>(
 ) -> Outcome {
     let has_b = operation.op != ArithOp::Add;
     let has_c = operation.op != ArithOp::Mul;
-    // 2. Negate. The two factor signs are one product sign.
-    a ^= if operation.negate_product { format.sign_mask() } else { 0 };
-    c ^= if operation.negate_addend { format.sign_mask() } else { 0 };
+    // 2. Negate. The two factor signs are one product sign. A NaN keeps its sign.
+    a ^= if operation.negate_product && !format.is_nan(a) { format.sign_mask() } else { 0 };
+    c ^= if operation.negate_addend && !format.is_nan(c) { format.sign_mask() } else { 0 };
     // 3. Flush operands.
     if operation.flush {
         a = flush_operand(format, a, OperandIndex::A, trace);
@@ -247,8 +248,10 @@ fn pipeline<W: Wide>(
         }
     }
     // 4. A zero factor under `.FMZ`: the product becomes +0 × +0.
+    let mut nan_factor = false;
     if operation.fmz && has_b && (format.is_zero(a) || format.is_zero(b)) {
         trace.event(Event::ZeroFactor);
+        nan_factor = format.is_nan(a) || format.is_nan(b);
         (a, b) = (0, 0);
     }
     let (ua, uc) = (unpack(format, a), unpack(format, c));
@@ -272,7 +275,10 @@ fn pipeline<W: Wide>(
         _ => special_cases::<W>(format, operation, profile, [a, b, c], [ua, ub, uc], product, trace),
     };
     // 10. Clamp.
-    let bits = operation.clamp.apply(format, outcome.bits);
+    let mut bits = operation.clamp.apply(format, outcome.bits);
+    if nan_factor && operation.saturates() && profile.fmz_sat_nan == FmzSatNan::Zero {
+        bits = 0;
+    }
     if bits != outcome.bits {
         trace.event(Event::Clamped(outcome.bits));
     }
@@ -397,7 +403,11 @@ fn round_sum<W: Wide>(
     }
     let rounded = round(format, operation.rounding, sum);
     trace.event(Event::Rounded(rounded.outcome));
-    let outcome = handle_underflow(format, profile, operation.flush, rounded);
+    let tininess = profile.tininess_of(operation.op);
+    let outcome = handle_underflow(format, profile.underflow, operation.flush.then_some(tininess), rounded);
+    if operation.flush && rounded.is_contested(format) {
+        trace.event(Event::Boundary { tininess, tiny_after: rounded.tiny_after });
+    }
     if outcome.bits != rounded.outcome.bits {
         trace.event(Event::FlushedResult);
     }

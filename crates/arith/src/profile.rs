@@ -8,10 +8,25 @@ use crate::Format;
 pub enum Tininess {
     /// The rounded result, at subnormal precision, is below the smallest normal: the documents' literal words.
     Result,
-    /// After rounding: the result rounded with an unbounded exponent range is below the smallest normal (as on x86).
+    /// After rounding: the result rounded with an unbounded exponent range is below the smallest normal. NVIDIA, AMD and
+    /// x86.
     AfterRounding,
-    /// Before rounding: the exact value is below the smallest normal.
+    /// Before rounding: the exact value is below the smallest normal. Apple.
     BeforeRounding,
+}
+
+impl Tininess {
+    /// All criteria.
+    pub const ALL: [Tininess; 3] = [Tininess::Result, Tininess::AfterRounding, Tininess::BeforeRounding];
+
+    /// `result`, `after-rounding`, `before-rounding`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Tininess::Result => "result",
+            Tininess::AfterRounding => "after-rounding",
+            Tininess::BeforeRounding => "before-rounding",
+        }
+    }
 }
 
 /// The tininess criterion of the underflow flag (IEEE 754-2019, 7.5). It never changes a bit of the result.
@@ -45,6 +60,34 @@ pub enum NanRule {
 }
 
 impl NanRule {
+    /// The rules that a machine may have: the canonical NaN, and the orders of three operands.
+    pub const ALL: [NanRule; 7] = {
+        use OperandIndex::{A, B, C};
+        [
+            NanRule::Canonical,
+            NanRule::Payload([A, B, C]),
+            NanRule::Payload([A, C, B]),
+            NanRule::Payload([B, A, C]),
+            NanRule::Payload([B, C, A]),
+            NanRule::Payload([C, A, B]),
+            NanRule::Payload([C, B, A]),
+        ]
+    };
+
+    /// `canonical`, or the operands in their order: `bca`.
+    pub const fn name(self) -> &'static str {
+        use OperandIndex::{A, B, C};
+        match self {
+            NanRule::Canonical => "canonical",
+            NanRule::Payload([A, B, _]) => "abc",
+            NanRule::Payload([A, ..]) => "acb",
+            NanRule::Payload([B, A, _]) => "bac",
+            NanRule::Payload([B, ..]) => "bca",
+            NanRule::Payload([C, A, _]) => "cab",
+            NanRule::Payload([C, ..]) => "cba",
+        }
+    }
+
     /// The bits of a NaN result; `operand` is the NaN operand that the rule chooses, `None` for an invalid operation.
     pub const fn result(self, format: Format, operand: Option<u64>) -> u64 {
         let bits = match (self, operand) {
@@ -65,27 +108,41 @@ pub enum Sm1xMad {
     FusedFtz,
 }
 
+/// The result of a saturating `.FMZ` form where one factor is zero and the other a NaN.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum FmzSatNan {
+    /// +0 plus the addend, clamped: zero dominance comes first.
+    Addend,
+    /// +0: the clamp counts the product as a NaN.
+    Zero,
+}
+
 /// The choices that the pipeline makes where the documents leave one.
 ///
 /// ```
 /// use roundonce_arith::{Profile, Tininess};
-/// let x86_like = Profile { tininess: Tininess::AfterRounding, ..Profile::NVIDIA };
-/// assert_ne!(x86_like, Profile::NVIDIA);
+/// let literal = Profile { tininess: Tininess::Result, ..Profile::NVIDIA };
+/// assert_ne!(literal, Profile::NVIDIA);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Profile {
     /// Which results `.ftz`, `.FTZ` and `.FMZ` flush at the boundary.
     pub tininess: Tininess,
+    /// The same for `mad.f32` of sm_1x with a nonzero addend. With a zero addend it is `mul.f32` and `add.f32`, which go
+    /// by `tininess`.
+    pub sm1x_tininess: Tininess,
     /// When the underflow flag is raised.
     pub underflow: Underflow,
     /// NaN results of f32.
     pub nan_f32: NanRule,
-    /// NaN results of f64.
+    /// NaN results of f64. A minus leaves the sign of a NaN operand alone.
     pub nan_f64: NanRule,
     /// NaN results of f16, bf16 and any smaller format.
     pub nan_small: NanRule,
     /// `mad.f32` of sm_1x.
     pub sm1x_mad: Sm1xMad,
+    /// Saturating `.FMZ` forms where a zero meets a NaN.
+    pub fmz_sat_nan: FmzSatNan,
     /// The out-of-bounds NaN of `.oob`, in f16 and bf16.
     pub oob_nan: u64,
 }
@@ -95,6 +152,8 @@ pub struct Profile {
 pub enum Status {
     /// A document says it.
     Documented,
+    /// Results of hardware say it, and a test holds them (`vectors/hw`); the source names the machines.
+    Measured,
     /// Known of the hardware from public material.
     Reported,
     /// No document says it and no GPU was measured yet.
@@ -117,14 +176,25 @@ pub struct Decision {
 impl Profile {
     /// NVIDIA hardware, as far as documents and public measurements describe it.
     pub const NVIDIA: Profile = Profile {
-        tininess: Tininess::Result,
+        tininess: Tininess::AfterRounding,
+        sm1x_tininess: Tininess::Result,
         underflow: Underflow::AfterRounding,
         nan_f32: NanRule::Canonical,
-        nan_f64: NanRule::Payload([OperandIndex::A, OperandIndex::B, OperandIndex::C]),
+        nan_f64: NanRule::Payload([OperandIndex::B, OperandIndex::C, OperandIndex::A]),
         nan_small: NanRule::Canonical,
         sm1x_mad: Sm1xMad::Truncate,
+        fmz_sat_nan: FmzSatNan::Addend,
         oob_nan: 0x7ff7,
     };
+
+    /// The criterion that flushes the results of an operation.
+    #[inline]
+    pub const fn tininess_of(&self, op: crate::ArithOp) -> Tininess {
+        match op {
+            crate::ArithOp::TruncatedMulAdd => self.sm1x_tininess,
+            _ => self.tininess,
+        }
+    }
 
     /// The NaN rule of a format.
     #[inline]
@@ -142,17 +212,43 @@ impl Profile {
         self.nan_rule(format).result(format, operand)
     }
 
+    /// The bits of a NaN result of an operation of two factors, of which one or both are NaN, beside the pipeline:
+    /// divisions, minima.
+    pub fn nan_of_pair(&self, format: Format, a: u64, b: u64) -> u64 {
+        let b_first = match self.nan_rule(format) {
+            NanRule::Canonical => false,
+            NanRule::Payload(order) => {
+                order.into_iter().find(|operand| *operand != OperandIndex::C) == Some(OperandIndex::B)
+            }
+        };
+        let chosen = match (format.is_nan(a), format.is_nan(b)) {
+            (true, false) => a,
+            (false, true) => b,
+            _ if b_first => b,
+            _ => a,
+        };
+        self.nan_result(format, Some(chosen))
+    }
+
     /// Whether one of the operands that an operation takes is the out-of-bounds NaN.
     pub(crate) fn has_oob_operand(&self, taken: &[OperandIndex], operands: [u64; 3]) -> bool {
         taken.iter().any(|&operand| operands[operand as usize] == self.oob_nan)
     }
 
     /// Every decision, one row for each field.
-    pub const DECISIONS: [Decision; 8] = [
+    pub const DECISIONS: [Decision; 10] = [
         Decision {
             field: "tininess",
-            decides: "which results at the edge of the subnormal range .ftz, .FTZ and .FMZ flush",
-            source: "PTX fma, subnormal numbers; FFMA .fmz: the result is flushed",
+            decides: "which results at the edge of the subnormal range .ftz, .FTZ and .FMZ flush: those that are \
+                      subnormal when rounded with an unbounded exponent range",
+            source: "sm_90 (262,144 results) and sm_89, fma to nearest; sm_100 agrees in all four directions, f32 and \
+                     f16; sm_50 to sm_86 unmeasured",
+            status: Status::Measured,
+        },
+        Decision {
+            field: "sm1x_tininess",
+            decides: "the same for mad.f32 of sm_1x with a nonzero addend: those that are subnormal when delivered",
+            source: "envytools/envytools nvhw/fp.c, a model; no tested operand reaches the boundary",
             status: Status::Unmeasured,
         },
         Decision {
@@ -164,26 +260,33 @@ impl Profile {
         Decision {
             field: "nan_f32",
             decides: "the bits of an f32 NaN: 0x7fffffff",
-            source: "NVIDIA hardware, public measurements; PTX leaves it open",
-            status: Status::Reported,
+            source: "sm_1x and sm_120; PTX leaves it open",
+            status: Status::Measured,
         },
         Decision {
             field: "nan_f64",
-            decides: "whose payload an f64 NaN keeps: a, then b, then c; an invalid operation gives 0xfff8000000000000",
-            source: "NVIDIA hardware keeps a payload; the order is ours",
-            status: Status::Unmeasured,
+            decides: "whose payload an f64 NaN keeps: b, then c, then a; a minus leaves the sign of a NaN operand \
+                      alone; an invalid operation gives 0xfff8000000000000",
+            source: "GT200, and the multiplication of sm_120; sm_20 to sm_90 unmeasured",
+            status: Status::Measured,
         },
         Decision {
             field: "nan_small",
             decides: "the bits of an f16 or bf16 NaN: 0x7fff",
-            source: "SPIR-V leaves any NaN legal; the value is what later PTX forms give",
-            status: Status::Unmeasured,
+            source: "f16 add and mul on sm_53; SPIR-V leaves any NaN legal; bf16 unmeasured",
+            status: Status::Measured,
         },
         Decision {
             field: "sm1x_mad",
             decides: "whether mad.f32 of sm_1x truncates its product or runs as fma.rn.ftz.f32 after recompilation",
             source: "PTX mad, notes for .target sm_1x",
             status: Status::Documented,
+        },
+        Decision {
+            field: "fmz_sat_nan",
+            decides: "what a saturating .FMZ form gives for a zero factor and a NaN factor: +0 plus the addend, clamped",
+            source: "FFMA .FMZ; a Tesla gives +0; unmeasured on Maxwell",
+            status: Status::Unmeasured,
         },
         Decision {
             field: "oob_nan",

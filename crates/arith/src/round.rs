@@ -1,7 +1,7 @@
 //! Rounding: the only code in the project that rounds an exact value.
 
 use crate::wide::Wide;
-use crate::{Flags, Format, Outcome};
+use crate::{Flags, Format, Outcome, Tininess, Underflow};
 
 /// A rounding direction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -48,6 +48,14 @@ pub(crate) struct Rounded {
     pub(crate) tiny_before: bool,
     /// Rounded with an unbounded exponent range it is still below.
     pub(crate) tiny_after: bool,
+}
+
+impl Rounded {
+    /// Whether the criteria of tininess differ: the exact value is below the smallest normal number, the result is not.
+    #[inline(always)]
+    pub(crate) const fn is_contested(&self, format: Format) -> bool {
+        self.tiny_before && self.outcome.bits & format.magnitude_mask() >= format.smallest_normal()
+    }
 }
 
 /// Whether to round up in magnitude. `rest` is what was cut off, `half` half a unit in the last place, on the same scale.
@@ -164,6 +172,29 @@ pub fn round_exact(
     significand: u128,
     sticky: bool,
 ) -> Outcome {
+    round_exact_and_flush(format, rounding, negative, quantum, (significand, sticky), None)
+}
+
+/// [`round_exact`] of `(significand, sticky)`; a result that is tiny by the criterion `flush` becomes zero of its sign.
+///
+/// ```
+/// use roundonce_arith::{Format, Rounding, Tininess, round_exact_and_flush};
+/// // 2^-126 - 2^-150
+/// let rounded = |flush| {
+///     round_exact_and_flush(Format::F32, Rounding::NearestEven, false, -150, (0xff_ffff, false), flush).bits
+/// };
+/// assert_eq!(rounded(None), 0x0080_0000);
+/// assert_eq!(rounded(Some(Tininess::Result)), 0x0080_0000);
+/// assert_eq!(rounded(Some(Tininess::AfterRounding)), 0);
+/// ```
+pub fn round_exact_and_flush(
+    format: Format,
+    rounding: Rounding,
+    negative: bool,
+    quantum: i32,
+    (significand, sticky): (u128, bool),
+    flush: Option<Tininess>,
+) -> Outcome {
     if significand == 0 {
         let sign = if negative { format.sign_mask() } else { 0 };
         return Outcome { bits: sign, flags: Flags::NONE };
@@ -176,22 +207,26 @@ pub fn round_exact(
         (significand.shift_right_sticky(-up as u32), quantum - up)
     };
     let exact = ExactValue { negative, quantum, significand: significand | sticky as u128 };
-    handle_underflow(format, &crate::Profile::NVIDIA, false, round(format, rounding, exact))
+    handle_underflow(format, Underflow::AfterRounding, flush, round(format, rounding, exact))
 }
 
-/// Steps 8 and 9 after the rounding: raises underflow, and flushes a tiny result if `flush` is set.
+/// Steps 8 and 9 after the rounding: raises underflow, and flushes a result that is tiny by the criterion `flush`.
 #[inline(always)]
-pub(crate) fn handle_underflow(format: Format, profile: &crate::Profile, flush: bool, rounded: Rounded) -> Outcome {
-    use crate::{Tininess, Underflow};
+pub(crate) fn handle_underflow(
+    format: Format,
+    underflow: Underflow,
+    flush: Option<Tininess>,
+    rounded: Rounded,
+) -> Outcome {
     let Rounded { mut outcome, tiny_before, tiny_after } = rounded;
     if tiny_before {
-        let flushed = flush
-            && match profile.tininess {
-                Tininess::Result => outcome.bits & format.magnitude_mask() < format.smallest_normal(),
-                Tininess::AfterRounding => tiny_after,
-                Tininess::BeforeRounding => true,
-            };
-        let tiny = match profile.underflow {
+        let flushed = match flush {
+            None => false,
+            Some(Tininess::Result) => outcome.bits & format.magnitude_mask() < format.smallest_normal(),
+            Some(Tininess::AfterRounding) => tiny_after,
+            Some(Tininess::BeforeRounding) => true,
+        };
+        let tiny = match underflow {
             Underflow::AfterRounding => tiny_after,
             Underflow::BeforeRounding => true,
         };

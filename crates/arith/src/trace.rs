@@ -1,6 +1,6 @@
 //! The pipeline's steps as events, for explanations.
 
-use crate::{OperandIndex, Outcome};
+use crate::{OperandIndex, Outcome, Tininess};
 
 /// An exact finite nonzero term: ±significand × 2^quantum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,6 +37,14 @@ pub enum Event {
     ProductTruncated,
     /// `mad.f32` of sm_1x with a zero addend: the product is rounded like `mul.f32`'s.
     SeparateProduct(Outcome),
+    /// Step 9: the criteria of tininess do not agree on whether this result is flushed. The exact value is below the
+    /// smallest normal number, and rounded it is that number.
+    Boundary {
+        /// The criterion that decides.
+        tininess: Tininess,
+        /// Whether the value rounded with an unbounded exponent range is below, too.
+        tiny_after: bool,
+    },
     /// Step 8: the sum rounded, before any flush.
     Rounded(Outcome),
     /// Step 9: the subnormal result became zero.

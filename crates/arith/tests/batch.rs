@@ -12,7 +12,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use batch::compute;
 use common::{direction, layout};
 use roundonce_arith::batch::{Batch, Level, Source, Stores};
-use roundonce_arith::{ArithOp, Clamp, Format, NanRule, OperandIndex, Operation, Profile, Rounding, Sm1xMad, Tininess};
+use roundonce_arith::{
+    ArithOp, Clamp, FmzSatNan, Format, NanRule, OperandIndex, Operation, Profile, Rounding, Sm1xMad, Tininess,
+};
 use roundonce_oracle::generate::Generator;
 use roundonce_oracle::softfloat;
 
@@ -71,11 +73,14 @@ fn operations(factors: Format, format: Format) -> Vec<(Operation, Profile)> {
                 };
                 let mut profiles = vec![Profile::NVIDIA];
                 if operation.flush {
-                    profiles.push(Profile { tininess: Tininess::AfterRounding, ..Profile::NVIDIA });
+                    profiles.push(Profile { tininess: Tininess::Result, ..Profile::NVIDIA });
                     profiles.push(Profile { tininess: Tininess::BeforeRounding, ..Profile::NVIDIA });
                 }
                 for nan in [NanRule::Canonical, NanRule::Payload([C, A, B])] {
                     profiles.push(Profile { nan_f32: nan, nan_f64: nan, nan_small: nan, ..Profile::NVIDIA });
+                }
+                if operation.fmz && operation.saturates() {
+                    profiles.push(Profile { fmz_sat_nan: FmzSatNan::Zero, ..Profile::NVIDIA });
                 }
                 if kind == ArithOp::TruncatedMulAdd {
                     profiles.push(Profile { sm1x_mad: Sm1xMad::FusedFtz, ..Profile::NVIDIA });

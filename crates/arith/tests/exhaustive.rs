@@ -30,7 +30,9 @@ fn modes(base: Operation) -> Vec<Mode> {
                 let operation = Operation { rounding, flush: flush > 0, clamp, ..base };
                 let tiny = TINY[flush.saturating_sub(1)];
                 let underflow = UNDERFLOW[(flush + clamp as usize) % 2];
-                modes.push(mode(operation, Profile { tininess: tiny, underflow, ..Profile::NVIDIA }));
+                // The one criterion of sm_1x with each of the others: a cyclic shift of the list.
+                let sm1x_tininess = TINY[(flush + clamp as usize) % 3];
+                modes.push(mode(operation, Profile { tininess: tiny, sm1x_tininess, underflow, ..Profile::NVIDIA }));
             }
         }
     }
@@ -172,7 +174,7 @@ fn seven_bits() {
         let base = Operation::mul_add(format, Rounding::NearestEven);
         cases += every_triple(&table, &modes(Operation { negate_product: true, fmz: true, ..base }));
         let mut sm_1x = modes(Operation::new(ArithOp::TruncatedMulAdd, format, Rounding::NearestEven));
-        sm_1x.retain(|mode| mode.operation.flush && mode.profile.tininess == TINY[0]);
+        sm_1x.retain(|mode| mode.operation.flush && mode.profile.sm1x_tininess == TINY[0]);
         cases += every_triple(&table, &sm_1x);
     }
     let modes = "multiply-add with a negated product and zero dominance in every rounding, flush, `tiny` and saturation; \

@@ -78,7 +78,8 @@ const WITNESSES: &[(Operation, [u64; 3], u64, &str)] = &[
     (FTZ,  [0x0080_0000, 0xbf00_0000, 0x0000_0000], 0x8000_0000, "to zero of its sign"),
     (FTZ,  [0x0040_0000, 0x7f00_0000, 0x3f80_0000], 0x3f80_0000, "a subnormal operand is flushed"),
     (FTZ,  [0x007f_ffff, 0x7f80_0000, 0x3f80_0000], 0x7fff_ffff, "and then is zero x infinity"),
-    (FTZ,  [0x3f7f_ffff, 0x0080_0000, 0x0000_0000], 0x0080_0000, "rounds up to the smallest normal: kept"),
+    (FTZ,  [0x3f7f_ffff, 0x0080_0000, 0x0000_0000], 0x0000_0000, "delivered as the smallest normal, but tiny: flushed"),
+    (FTZ,  [0x3f7f_fffe, 0x0080_0001, 0x0000_0000], 0x0080_0000, "rounds up to the smallest normal at any precision: kept"),
     // Saturation.
     (SAT,  [0x7fc0_0000, 0x3f80_0000, 0x3f80_0000], 0x0000_0000, "NaN is +0"),
     (SAT,  [0x8000_0000, 0x3f80_0000, 0x8000_0000], 0x0000_0000, "-0 is +0"),
@@ -108,6 +109,9 @@ const WITNESSES: &[(Operation, [u64; 3], u64, &str)] = &[
     (SM_1X, [0x7f7f_ffff, 0x3f80_0001, 0x0000_0000], 0x7f80_0000, "a zero addend: mul.f32, which overflows"),
     (SM_1X, [0x3fc0_0000, 0x3f80_0001, 0x0000_0000], 0x3fc0_0002, "a zero addend: the product is rounded"),
     (SM_1X, [0x3fc0_0000, 0x3f80_0001, 0x2000_0000], 0x3fc0_0001, "any other: cut"),
+    (SM_1X, [0x3f7f_ffff, 0x0080_0000, 0x0000_0000], 0x0000_0000, "a zero addend: flushed as mul.f32"),
+    (SM_1X, [0x1a00_0000, 0x9a00_0000, 0x0080_0000], 0x0080_0000, "2^-126 - 2^-150, any other addend: kept"),
+    (FTZ,   [0x1a00_0000, 0x9a00_0000, 0x0080_0000], 0x0000_0000, "and fused: flushed"),
 ];
 
 #[test]

@@ -8,7 +8,7 @@ use clap::Args;
 use roundonce::arith::Format as Lane;
 use roundonce::why::diff::files::compare_arrays;
 use roundonce::why::diff::{Budget, Query, Verdict, compare};
-use roundonce::{Profile, SideProblem, sides};
+use roundonce::{SideProblem, sides};
 
 use crate::launch::{Language, LaunchArguments};
 use crate::output::{self, Format, FormatArgument, TargetArguments};
@@ -108,10 +108,11 @@ fn computations(arguments: &Arguments) -> Ended {
         data.insert(name.to_owned(), why_arrays::read(Path::new(path))?.column);
     }
     let data = (!data.is_empty()).then_some(&data);
+    let profile = arguments.launch.profile()?;
     let budget = Budget { random: arguments.tries, nan_bits: arguments.nan_bits, ..Budget::default() };
     let progress = Progress::open("inputs compared");
     let advance = |tried| progress.advance(tried);
-    let comparison = compare(&first, &second, data, budget, &Profile::NVIDIA, &solve, &advance);
+    let comparison = compare(&first, &second, data, budget, &profile, &solve, &advance);
     drop(progress);
     let comparison = comparison.map_err(Failure::Input)?;
     match arguments.format.format {

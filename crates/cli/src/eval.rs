@@ -5,10 +5,10 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
-use roundonce::{Batch, Profile, instruction, operands};
+use roundonce::{Batch, instruction, operands};
 use serde::Serialize;
 
-use crate::output::{self, Format, FormatArgument, TargetArguments};
+use crate::output::{self, Format, FormatArgument, ProfileArgument, TargetArguments};
 use crate::{Ended, Failure, Status};
 use crate::{allowed, eval_arrays, files};
 
@@ -40,6 +40,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     target: TargetArguments,
     #[command(flatten)]
+    profile: ProfileArgument,
+    #[command(flatten)]
     format: FormatArgument,
 }
 
@@ -55,7 +57,7 @@ struct Report<'a> {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
-    let target = arguments.target.target();
+    let (target, profile) = (arguments.target.target(), arguments.profile.profile());
     if arguments.instruction == "-" {
         if !arguments.operands.is_empty() || !arguments.inputs.is_empty() {
             return Err(Failure::Input("`eval -` reads its operands from stdin".to_owned()));
@@ -63,13 +65,13 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         if arguments.allowed {
             return Err(Failure::Input("--allowed takes one instruction, not lines".to_owned()));
         }
-        let mut batch = Batch::new(target, Profile::NVIDIA);
+        let mut batch = Batch::new(target, profile);
         return files::answer_lines(|line, out| batch.line(line, out));
     }
     let spelling = &arguments.instruction;
     let instruction = instruction(spelling, &target)?;
     if let Some(out) = &arguments.out {
-        return eval_arrays::run(&instruction, &arguments.inputs, out, arguments.threads);
+        return eval_arrays::run(&instruction, &profile, &arguments.inputs, out, arguments.threads);
     }
     let operands = operands(&instruction, &arguments.operands)?;
     for &index in &operands.inexact {
@@ -84,7 +86,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
             arguments.format.format,
         );
     }
-    let result = roundonce::eval(&instruction, &operands.values, &Profile::NVIDIA);
+    let result = roundonce::eval(&instruction, &operands.values, &profile);
     let format = instruction.recipe.operation.format;
     let report = Report {
         instruction: spelling,

@@ -32,7 +32,13 @@ struct ArrayFile {
 }
 
 /// Evaluates into a file that has its name only once it is whole.
-pub(crate) fn run(instruction: &Instruction, texts: &[String], out: &Path, threads: Option<NonZeroUsize>) -> Ended {
+pub(crate) fn run(
+    instruction: &Instruction,
+    profile: &Profile,
+    texts: &[String],
+    out: &Path,
+    threads: Option<NonZeroUsize>,
+) -> Ended {
     roundonce::check_arity(instruction, texts.len())?;
     let inputs = texts.iter().enumerate().map(|(index, text)| open(instruction, index, text));
     let mut inputs = inputs.collect::<Result<Vec<Input>, Failure>>()?;
@@ -51,7 +57,7 @@ pub(crate) fn run(instruction: &Instruction, texts: &[String], out: &Path, threa
     let failed = |error| files::failed(out, error);
     file.write_all(&header).map_err(failed)?;
     let components = values * u64::from(instruction.recipe.components);
-    let job = Job { instruction, inputs: &inputs, components, start: header.len() as u64 };
+    let job = Job { instruction, profile, inputs: &inputs, components, start: header.len() as u64 };
 
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.map_or(0, NonZeroUsize::get)).build();
     let pool = pool.map_err(|error| Failure::Input(format!("--threads: {error}")))?;
@@ -209,6 +215,7 @@ impl Buffers {
 
 struct Job<'a> {
     instruction: &'a Instruction,
+    profile: &'a Profile,
     inputs: &'a [Input],
     components: u64,
     /// Where the results' data begins.
@@ -231,7 +238,7 @@ impl Job<'_> {
             });
         }
         results.resize(count);
-        let evaluated: Result<(), Finding> = eval_into(self.instruction, &Profile::NVIDIA, &sources, results.into());
+        let evaluated: Result<(), Finding> = eval_into(self.instruction, self.profile, &sources, results.into());
         Ok(evaluated?)
     }
 

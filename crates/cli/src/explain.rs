@@ -1,10 +1,10 @@
 //! `explain`: the pipeline step by step.
 
 use clap::Args;
-use roundonce::{Profile, instruction, operands};
+use roundonce::{instruction, operands};
 
 use crate::eval::note_inexact;
-use crate::output::{self, Format, FormatArgument, TargetArguments};
+use crate::output::{self, Format, FormatArgument, ProfileArgument, TargetArguments};
 use crate::{Ended, Status};
 
 #[derive(Args)]
@@ -17,6 +17,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     target: TargetArguments,
     #[command(flatten)]
+    profile: ProfileArgument,
+    #[command(flatten)]
     format: FormatArgument,
 }
 
@@ -27,7 +29,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     for &index in &operands.inexact {
         note_inexact(index, &arguments.operands[index]);
     }
-    let explained = roundonce::explain(spelling, &instruction, &operands.values, &Profile::NVIDIA);
+    let explained = roundonce::explain(spelling, &instruction, &operands.values, &arguments.profile.profile());
     match arguments.format.format {
         Format::Json => output::json(&explained)?,
         Format::Text => output::lines(&explained.lines(instruction.recipe.operation.op))?,

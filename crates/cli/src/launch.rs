@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
-use roundonce::Profile;
 use roundonce::exec::{Arg, Launch, Options};
 use roundonce::ir::{Kernel, Passing, Program};
 use roundonce::isa::Finding;
 use roundonce::kernel::{self, Choice, LaneValues, Lanes, Ready, Refusal, Source};
 use roundonce::sass::{self, Lowered, Name};
 use roundonce::spirv::Assume;
+use roundonce::{Profile, ProfileChoice};
 
 use crate::array::Array;
 use crate::report::Checked;
@@ -55,6 +55,10 @@ pub(crate) struct LaunchArguments {
     /// SPIR-V: what is done where the module leaves bits open
     #[arg(long, value_enum, default_value = "nvidia")]
     assume: Assumption,
+    /// What the documents leave open: machines by name and FIELD=VALUE, separated by commas (gt200, sm_90, apple-m4,
+    /// tininess=result, nan_f64=abc); docs/decisions.md lists them. `run --profile` alone counts the instructions by line
+    #[arg(long, value_name = "PROFILE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    profile: Vec<String>,
     /// Bytes of dynamic shared memory
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     shared: u32,
@@ -112,6 +116,22 @@ impl LaunchArguments {
         }
     }
 
+    /// What was chosen of the profile.
+    pub(crate) fn choice(&self) -> Result<ProfileChoice, Failure> {
+        let given = self.profile.iter().filter(|text| !text.is_empty());
+        given.map(|text| ProfileChoice::parse(text)).try_fold(ProfileChoice::default(), |all, choice| {
+            Ok(all.and(&choice.map_err(|problem| Failure::Input(format!("--profile: {problem}")))?))
+        })
+    }
+    /// The profile of what is no kernel.
+    pub(crate) fn profile(&self) -> Result<Profile, Failure> {
+        Ok(self.choice()?.apply(Profile::NVIDIA))
+    }
+    /// Whether `--profile` stands alone.
+    pub(crate) fn counts_lines(&self) -> bool {
+        self.profile.iter().any(String::is_empty)
+    }
+
     /// How a launch is run, of what is asked here.
     pub(crate) fn options(&self) -> Options {
         Options {
@@ -152,7 +172,7 @@ impl Prepared {
             return Ok(Prepared {
                 place: 0,
                 language: Language::Sass,
-                profile: Profile::NVIDIA,
+                profile: arguments.profile()?,
                 undetermined: Vec::new(),
                 grid: lanes.grid,
                 block: lanes.block,
@@ -170,7 +190,7 @@ impl Prepared {
         Ok(Prepared {
             place: ready.program.kernels.iter().position(|kernel| kernel.name == *name).unwrap_or(0),
             language: Language::of(path).unwrap_or(Language::Ptx),
-            profile: ready.profile,
+            profile: arguments.choice()?.apply(ready.profile),
             undetermined: ready.undetermined.clone(),
             grid: arguments.grid,
             block: arguments.block.or(ready.kernel().required_block).unwrap_or([1; 3]),

@@ -121,7 +121,7 @@ impl From<std::io::Error> for Failure {
 
 fn main() -> ExitCode {
     let arguments = output::hide_signs(std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()));
-    let ended = match Arguments::parse_from(arguments).verb {
+    let ended = match Arguments::parse_from(output::join_profiles(arguments)).verb {
         Verb::Eval(arguments) => eval::run(&arguments),
         Verb::Explain(arguments) => explain::run(&arguments),
         Verb::Bits(arguments) => bits::run(&arguments),

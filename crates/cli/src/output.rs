@@ -1,14 +1,16 @@
 //! What the verbs share: formats, colours, errors.
 
 use std::io::Write;
+use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use clap::{Args, ValueEnum};
-use roundonce::Target;
 use roundonce::why::{Line, Role};
+use roundonce::{Profile, ProfileChoice, Target};
 use serde::Serialize;
 
 use crate::Failure;
+use crate::launch::Language;
 
 /// Who reads the output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -42,6 +44,39 @@ impl TargetArguments {
     pub(crate) fn target(&self) -> Target {
         Target { sm: self.target, ptx: self.ptx }
     }
+}
+
+/// `--profile`.
+#[derive(Args)]
+pub(crate) struct ProfileArgument {
+    /// What the documents leave open: machines by name and FIELD=VALUE, separated by commas (gt200, sm_90, apple-m4,
+    /// tininess=result, nan_f64=abc); docs/decisions.md lists them
+    #[arg(long, value_name = "PROFILE", value_parser = ProfileChoice::parse)]
+    profile: Option<ProfileChoice>,
+}
+
+impl ProfileArgument {
+    pub(crate) fn profile(&self) -> Profile {
+        self.profile.as_ref().map_or(Profile::NVIDIA, |choice| choice.apply(Profile::NVIDIA))
+    }
+}
+
+/// The arguments with the value of `--profile`, which `run` may leave out, joined to it: anything but an option or a kernel.
+pub(crate) fn join_profiles(arguments: Vec<String>) -> Vec<String> {
+    let mut joined: Vec<String> = Vec::with_capacity(arguments.len());
+    for argument in arguments {
+        match joined.last_mut() {
+            Some(last)
+                if last == "--profile"
+                    && !argument.starts_with('-')
+                    && Language::of(Path::new(&argument)).is_none() =>
+            {
+                *last = format!("--profile={argument}");
+            }
+            _ => joined.push(argument),
+        }
+    }
+    joined
 }
 
 /// Stands for the `-` of a negative operand while the options are told apart from the operands: `-0x3f800000` and

@@ -49,9 +49,6 @@ pub(crate) struct Arguments {
     /// Print each instruction of one thread, counted through the grid from 0
     #[arg(long, value_name = "LANE")]
     trace: Option<u64>,
-    /// Count the instructions by line
-    #[arg(long)]
-    profile: bool,
     /// Report data races on shared memory inside a block
     #[arg(long)]
     check_races: bool,
@@ -68,7 +65,7 @@ impl Arguments {
     }
     /// Whether more was asked for than the results.
     pub(crate) fn trace_or_profile(&self) -> bool {
-        !self.json() && (self.trace.is_some() || self.profile)
+        !self.json() && (self.trace.is_some() || self.launch.counts_lines())
     }
     pub(crate) fn options(&self) -> Options {
         Options {
@@ -79,7 +76,7 @@ impl Arguments {
             },
             check_races: self.check_races,
             trace_lane: self.trace,
-            count_lines: self.profile,
+            count_lines: self.launch.counts_lines(),
             engine: match self.engine {
                 Execution::Auto => Engine::Auto,
                 Execution::Interpreter => Engine::Interpreter,

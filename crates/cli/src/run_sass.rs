@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use roundonce::arith::{ConditionCodes, Format as Float};
-use roundonce::exec::{Buffer, Launch};
+use roundonce::exec::{Buffer, Launch, Options};
 use roundonce::isa::{hex_bits, shortest_decimal};
 use roundonce::kernel::Lanes;
 use roundonce::sass::{Lowered, Name};
@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         block,
         args,
         dynamic_shared: 0,
-        options: arguments.options(),
+        options: Options { profile: arguments.launch.profile()?, ..arguments.options() },
     };
     let Some(report) = launched(launch, arguments)? else { return Ok(Status::Found) };
     let first = 1 + lowered.inputs.len();

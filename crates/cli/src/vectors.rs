@@ -8,7 +8,7 @@ use roundonce_vectors::{
     Format as FileFormat, Generated, InstructionUnderTest, Observer, Options, verify_file, verify_stream,
 };
 
-use crate::output::{self, Format, FormatArgument, TargetArguments};
+use crate::output::{self, Format, FormatArgument, ProfileArgument, TargetArguments};
 use crate::progress::Progress;
 use crate::{Ended, Status, files};
 
@@ -58,6 +58,8 @@ struct Verify {
     #[command(flatten)]
     target: TargetArguments,
     #[command(flatten)]
+    profile: ProfileArgument,
+    #[command(flatten)]
     format: FormatArgument,
 }
 
@@ -102,10 +104,10 @@ impl Observer for Watch {
 }
 
 fn verify(arguments: &Verify) -> Ended {
-    let Verify { file, instruction, target, format } = arguments;
+    let Verify { file, instruction, target, profile, format } = arguments;
     let target = target.target();
     let instruction = instruction.as_ref().map(|spelling| InstructionUnderTest::of(spelling, &target)).transpose()?;
-    let options = Options { instruction, target };
+    let options = Options { instruction, target, profile: profile.profile() };
     let mut watch = Watch::default();
     let report = if file == Path::new("-") {
         verify_stream(stdin().lock(), &options, &mut watch)

@@ -54,9 +54,10 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     if arguments.list {
         return list(arguments.format);
     }
+    let profile = arguments.launch.profile()?;
     if let Some(command) = &arguments.test_reference {
         let instruction = arguments.expression.as_deref().unwrap_or("fma.rn.f32");
-        return why_reference::run(command, instruction, arguments.format);
+        return why_reference::run(command, instruction, &profile, arguments.format);
     }
     let options = Options { reassociate: arguments.reassociate, ..Options::default() };
     let Some(expression) = &arguments.expression else {
@@ -66,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         if arguments.format == Format::Text {
             output::lines(&introduction(case))?;
         }
-        return ask(case.expression, &inputs, &saw, options, arguments.format);
+        return ask(case.expression, &inputs, &saw, options, &profile, arguments.format);
     };
     let file = Path::new(expression);
     if Language::of(file).is_some() {
@@ -86,13 +87,20 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     let arrays = values.chain(arguments.saw.iter().map(String::as_str)).any(why_arrays::is_array);
     let (inputs, saw, format) = (&arguments.inputs, &arguments.saw, arguments.format);
     match &arguments.plot {
-        plot if arrays => why_arrays::ask(expression, inputs, saw, options, plot.as_deref(), format),
-        None => ask(expression, inputs, saw, options, format),
+        plot if arrays => why_arrays::ask(expression, inputs, saw, (options, &profile), plot.as_deref(), format),
+        None => ask(expression, inputs, saw, options, &profile, format),
         Some(_) => Err(Failure::Input("--plot draws arrays: expected --saw FILE.npy".to_owned())),
     }
 }
 
-fn ask(expression: &str, inputs: &[String], saw: &[String], options: Options, format: Format) -> Ended {
+fn ask(
+    expression: &str,
+    inputs: &[String],
+    saw: &[String],
+    options: Options,
+    profile: &Profile,
+    format: Format,
+) -> Ended {
     let mut names = BTreeMap::new();
     for input in inputs {
         let (name, text) = split_input(input)?;
@@ -105,7 +113,7 @@ fn ask(expression: &str, inputs: &[String], saw: &[String], options: Options, fo
         .iter()
         .map(|text| ObservedValue::parse(text).map_err(|problem| Failure::Input(format!("--saw: {problem}"))));
     let seen = seen.collect::<Result<Vec<ObservedValue>, Failure>>()?;
-    let answer = answer(&expr, &seen, options, &Profile::NVIDIA).map_err(Failure::Unsupported)?;
+    let answer = answer(&expr, &seen, options, profile).map_err(Failure::Unsupported)?;
     answer_output::write(&answer, None, format)
 }
 

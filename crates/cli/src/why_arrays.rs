@@ -51,7 +51,7 @@ pub(crate) fn ask(
     expression: &str,
     inputs: &[String],
     saw: &[String],
-    options: Options,
+    (options, profile): (Options, &Profile),
     picture: Option<&Path>,
     format: Format,
 ) -> Ended {
@@ -70,12 +70,12 @@ pub(crate) fn ask(
         return Err(Failure::Input("there are arrays among the inputs: expected --saw FILE.npy".to_owned()));
     }
     let progress = Progress::open("elements evaluated");
-    let answer = answer_arrays(&question, &seen, options, &Profile::NVIDIA, &mut |done| progress.advance(done));
+    let answer = answer_arrays(&question, &seen, options, profile, &mut |done| progress.advance(done));
     drop(progress);
     let answer = answer.map_err(Failure::Input)?;
     if let Some(path) = picture {
         let compared = seen.iter().map(|(name, values)| {
-            let written = question.as_written(values, options, &Profile::NVIDIA)?;
+            let written = question.as_written(values, options, profile)?;
             let title = format!("{expression} as written, and {name}");
             Ok(Comparison { title, differences: compare_arrays(&written, values)? })
         });

@@ -21,7 +21,7 @@ const CASES: usize = 100_000;
 /// How long it may take for them.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-pub(crate) fn run(command: &str, spelling: &str, format: Format) -> Ended {
+pub(crate) fn run(command: &str, spelling: &str, profile: &Profile, format: Format) -> Ended {
     let instruction = instruction(spelling, &Target::default())?;
     let recipe = instruction.recipe;
     if recipe.components != 1 || recipe.condition_codes {
@@ -37,7 +37,7 @@ pub(crate) fn run(command: &str, spelling: &str, format: Format) -> Ended {
     };
     let lines: Vec<String> = test.cases().map(line).collect();
     let results = answers(command, &lines, recipe.operation.format)?;
-    let answer = test.answer(&results, &Profile::NVIDIA).map_err(Failure::Input)?;
+    let answer = test.answer(&results, profile).map_err(Failure::Input)?;
     answer_output::write(&Tried { answer, what: format!("`{command}` for {spelling}") }, None, format)
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use roundonce_arith::{Format, Rounding, Tininess};
+use roundonce_arith::{Format, NanRule, Rounding, Tininess};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::text::Scope;
@@ -52,6 +52,8 @@ pub enum Deviation {
     NoSaturate,
     /// The sum is taken in this order.
     Order(String),
+    /// A NaN result is chosen by this rule.
+    NanOperand(NanRule),
     /// A NaN has other bits.
     OtherNan,
     /// Subnormal results are flushed by this rule; operands are as they were.
@@ -128,6 +130,7 @@ impl Deviation {
             | Deviation::Keep(_)
             | Deviation::WideEachOperation(_)
             | Deviation::WideWhole(_)
+            | Deviation::NanOperand(_)
             | Deviation::OtherNan => Plausibility::Uniform,
             Deviation::Split(_) => Plausibility::Replaced,
             Deviation::Contract(Products::Written(_) | Products::Lines { .. }) => Plausibility::PartialContraction,
@@ -171,16 +174,17 @@ impl Deviation {
             Deviation::Saturate => 16,
             Deviation::NoSaturate => 17,
             Deviation::Order(_) => 18,
-            Deviation::OtherNan => 19,
-            Deviation::FlushResults(Tininess::Result) => 20,
-            Deviation::FlushResults(Tininess::AfterRounding) => 21,
-            Deviation::FlushResults(Tininess::BeforeRounding) => 22,
-            Deviation::FlushOperands => 23,
-            Deviation::KeepOperands => 24,
-            Deviation::KeepResults => 25,
-            Deviation::OtherZero => 26,
-            Deviation::NegateAddend => 27,
-            Deviation::NegateProduct => 28,
+            Deviation::NanOperand(_) => 19,
+            Deviation::OtherNan => 20,
+            Deviation::FlushResults(Tininess::Result) => 21,
+            Deviation::FlushResults(Tininess::AfterRounding) => 22,
+            Deviation::FlushResults(Tininess::BeforeRounding) => 23,
+            Deviation::FlushOperands => 24,
+            Deviation::KeepOperands => 25,
+            Deviation::KeepResults => 26,
+            Deviation::OtherZero => 27,
+            Deviation::NegateAddend => 28,
+            Deviation::NegateProduct => 29,
         }
     }
 
@@ -191,6 +195,7 @@ impl Deviation {
             Deviation::WideEachOperation(format) | Deviation::WideWhole(format) => Some(format_name(*format).into()),
             Deviation::Flush(format) | Deviation::Keep(format) => format.map(|format| format_name(format).into()),
             Deviation::Round(rounding) | Deviation::RoundUnmodified(rounding) => Some(rounding.name().into()),
+            Deviation::NanOperand(rule) => Some(rule.name().into()),
             _ => None,
         }
     }

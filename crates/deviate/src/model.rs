@@ -1,6 +1,8 @@
 //! How one operation is evaluated: every step that may be done otherwise, apart.
 
-use roundonce_arith::{ArithOp, Clamp, Flags, Format, Operation, Profile, Rounding, Tininess, Underflow};
+use roundonce_arith::{
+    ArithOp, Clamp, Flags, Format, NanRule, OperandIndex, Operation, Profile, Rounding, Tininess, Underflow,
+};
 use roundonce_isa::convert;
 
 use crate::deviation::Deviation;
@@ -35,6 +37,17 @@ impl EvalMethod {
     }
 }
 
+/// Which results are flushed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum ResultFlush {
+    /// None.
+    None,
+    /// The subnormal ones, as the profile says for the operation.
+    ByProfile,
+    /// The subnormal ones, by another rule than the profile's.
+    By(Tininess),
+}
+
 /// An operation, and how it is evaluated.
 ///
 /// ```
@@ -54,7 +67,7 @@ pub struct EvalModel {
     operation: Operation,
     profile: Profile,
     flush_operands: bool,
-    flush_results: Option<Tininess>,
+    flush_results: ResultFlush,
     /// Subnormals of the wider format that the operation is carried out in are flushed.
     flush_wide: bool,
     /// The product of a multiply-add is rounded before the sum.
@@ -71,7 +84,7 @@ impl EvalModel {
             operation: Operation { flush: false, ..operation },
             profile: *profile,
             flush_operands: operation.flush,
-            flush_results: operation.flush.then_some(profile.tininess),
+            flush_results: if operation.flush { ResultFlush::ByProfile } else { ResultFlush::None },
             flush_wide: false,
             rounds_product: false,
             method: EvalMethod::Native,
@@ -91,18 +104,23 @@ impl EvalModel {
     pub fn with(self, deviation: &Deviation) -> Option<EvalModel> {
         let mut other = self;
         let EvalModel { operation, flush_operands, flush_results, .. } = &mut other;
-        let is_flushing = self.flush_operands && self.flush_results.is_some();
+        let is_flushing = self.flushes();
         let is_about = |format: &Option<Format>| format.is_none_or(|format| format == self.operation.format);
         match deviation {
             Deviation::Flush(format) if is_about(format) && !is_flushing => {
-                (*flush_operands, *flush_results) = (true, Some(self.profile.tininess));
+                (*flush_operands, *flush_results) = (true, ResultFlush::ByProfile);
             }
             Deviation::Flush(Some(wide)) if is_wider(*wide, self.operation.format) => other.flush_wide = true,
-            Deviation::Keep(format) if is_about(format) => (*flush_operands, *flush_results) = (false, None),
+            Deviation::Keep(format) if is_about(format) => {
+                (*flush_operands, *flush_results) = (false, ResultFlush::None)
+            }
             Deviation::FlushOperands => *flush_operands = true,
-            Deviation::FlushResults(rule) => *flush_results = Some(*rule),
+            Deviation::FlushResults(rule) if *rule == self.profile.tininess_of(operation.op) => {
+                *flush_results = ResultFlush::ByProfile;
+            }
+            Deviation::FlushResults(rule) => *flush_results = ResultFlush::By(*rule),
             Deviation::KeepOperands => *flush_operands = false,
-            Deviation::KeepResults => *flush_results = None,
+            Deviation::KeepResults => *flush_results = ResultFlush::None,
             Deviation::ZeroDominance if is_flushing => operation.fmz = operation.op != ArithOp::Add,
             Deviation::NoZeroDominance => operation.fmz = false,
             Deviation::Round(rounding) | Deviation::RoundUnmodified(rounding) => operation.rounding = *rounding,
@@ -117,6 +135,9 @@ impl EvalModel {
             Deviation::WholeProduct if operation.op == ArithOp::TruncatedMulAdd => operation.op = ArithOp::MulAdd,
             Deviation::NegateAddend => operation.negate_addend ^= operation.op != ArithOp::Mul,
             Deviation::NegateProduct => operation.negate_product ^= true,
+            Deviation::NanOperand(rule) if !self.chooses_nan_by(*rule) => {
+                (other.profile.nan_f32, other.profile.nan_f64, other.profile.nan_small) = (*rule, *rule, *rule);
+            }
             Deviation::OtherNan => other.any_nan = true,
             Deviation::OtherZero => other.any_zero = true,
             Deviation::Flush(_)
@@ -126,6 +147,7 @@ impl EvalModel {
             | Deviation::WideWhole(_)
             | Deviation::TruncatedProduct
             | Deviation::WholeProduct
+            | Deviation::NanOperand(_)
             | Deviation::Contract(_)
             | Deviation::Order(_) => {}
         }
@@ -136,6 +158,18 @@ impl EvalModel {
     #[must_use]
     pub fn with_all<'d>(self, deviations: impl IntoIterator<Item = &'d Deviation>) -> EvalModel {
         deviations.into_iter().fold(self, |model, deviation| model.with(deviation).unwrap_or(model))
+    }
+
+    /// Whether a rule chooses the NaN that the profile's chooses, of the operands that the operation has.
+    fn chooses_nan_by(&self, rule: NanRule) -> bool {
+        let order = |rule: NanRule| match rule {
+            NanRule::Canonical => None,
+            NanRule::Payload(order) => {
+                let has = |operand: &OperandIndex| self.operation.op.operands().contains(operand);
+                Some(order.into_iter().filter(has).collect::<Vec<_>>())
+            }
+        };
+        order(self.profile.nan_rule(self.operation.format)) == order(rule)
     }
 
     /// The operation that gives the model's bits in one go under its profile; `None` if there is none.
@@ -155,7 +189,7 @@ impl EvalModel {
     }
     /// Whether operands and results are flushed alike, as a flushing instruction does.
     pub const fn flushes(&self) -> bool {
-        self.flush_operands && self.flush_results.is_some()
+        self.flush_operands && !matches!(self.flush_results, ResultFlush::None)
     }
     /// Whether subnormals of the wider format that it is carried out in are flushed.
     pub const fn flushes_wide(&self) -> bool {
@@ -164,14 +198,22 @@ impl EvalModel {
     /// Whether subnormals are flushed as no instruction does it: operands or results alone, or results by another rule
     /// than the profile's.
     pub fn flushes_unusually(&self) -> bool {
-        self.flush_operands != self.flush_results.is_some()
-            || self.flush_results.is_some_and(|rule| rule != self.profile.tininess)
+        self.flush_operands != (self.flush_results != ResultFlush::None)
+            || matches!(self.flush_results, ResultFlush::By(_))
     }
 
     /// The stages in which the operation is carried out. `is_last`: its result is that of the whole computation.
     pub fn stages(&self, is_last: bool) -> Stages {
         let format = self.operation.format;
-        let profile = Profile { tininess: self.flush_results.unwrap_or(self.profile.tininess), ..self.profile };
+        let profile = match self.flush_results {
+            ResultFlush::By(rule) => Profile { tininess: rule, sm1x_tininess: rule, ..self.profile },
+            ResultFlush::None | ResultFlush::ByProfile => self.profile,
+        };
+        let flush_results = match self.flush_results {
+            ResultFlush::None => None,
+            ResultFlush::ByProfile => Some(self.profile.tininess_of(self.operation.op)),
+            ResultFlush::By(rule) => Some(rule),
+        };
         if let Some(wide) = self.method.wide() {
             let narrows = is_last || matches!(self.method, EvalMethod::EachOperation(_));
             return Stages {
@@ -186,22 +228,21 @@ impl EvalModel {
                 profile,
                 narrow: narrows.then_some((format, self.operation.rounding)),
                 // The rules ask for the exact value, which the first rounding has lost.
-                flush_result: self.flush_results.filter(|_| narrows).map(|_| Tininess::Result),
+                flush_result: flush_results.filter(|_| narrows).map(|_| Tininess::Result),
                 clamp: self.operation.clamp,
             };
         }
         // Where operands and results are flushed alike, the pipeline does it.
         if self.flushes() {
-            let operation = Operation { flush: true, ..self.operation };
-            return Stages { profile, ..Stages::of(operation, &self.profile) };
+            return Stages::of(Operation { flush: true, ..self.operation }, &profile);
         }
-        let underflow = match self.flush_results {
+        let underflow = match flush_results {
             Some(Tininess::BeforeRounding) => Underflow::BeforeRounding,
             Some(_) => Underflow::AfterRounding,
             None => self.profile.underflow,
         };
         // A clamp comes after the flush.
-        let (within, after) = match self.flush_results {
+        let (within, after) = match flush_results {
             Some(_) => (Clamp::None, self.operation.clamp),
             None => (self.operation.clamp, Clamp::None),
         };
@@ -210,7 +251,7 @@ impl EvalModel {
             operation: Operation { clamp: within, ..self.operation },
             profile: Profile { underflow, ..self.profile },
             narrow: None,
-            flush_result: self.flush_results,
+            flush_result: flush_results,
             clamp: after,
         }
     }

@@ -1,6 +1,6 @@
 //! Which deviations are considered where.
 
-use roundonce_arith::{ArithOp, Format, Rounding, Tininess};
+use roundonce_arith::{ArithOp, Format, NanRule, Rounding, Tininess};
 
 use crate::deviation::{Deviation, Fmas};
 
@@ -27,12 +27,11 @@ pub fn for_instructions() -> Vec<Deviation> {
         Deviation::NegateProduct,
     ];
     all.extend(Rounding::ALL.map(Deviation::Round));
-    all.extend(TININESS.map(Deviation::FlushResults));
+    all.extend(Tininess::ALL.map(Deviation::FlushResults));
+    all.extend(NanRule::ALL.map(Deviation::NanOperand));
     all.sort();
     all
 }
-
-const TININESS: [Tininess; 3] = [Tininess::Result, Tininess::AfterRounding, Tininess::BeforeRounding];
 
 /// The directions other than to nearest even.
 fn directions() -> impl Iterator<Item = Deviation> + Clone {
@@ -101,12 +100,10 @@ pub fn for_expressions(traits: &ExpressionTraits) -> Vec<Vec<Deviation>> {
 pub fn rare_for_expressions(traits: &ExpressionTraits) -> Vec<Vec<Deviation>> {
     let ExpressionTraits { format, only, .. } = *traits;
     let mut flushes: Vec<Vec<Deviation>> =
-        TININESS.map(|rule| vec![Deviation::FlushResults(rule)]).into_iter().collect();
+        Tininess::ALL.map(|rule| vec![Deviation::FlushResults(rule)]).into_iter().collect();
     flushes.push(vec![Deviation::FlushOperands]);
-    flushes.extend(
-        [Tininess::AfterRounding, Tininess::BeforeRounding]
-            .map(|rule| vec![Deviation::Flush(None), Deviation::FlushResults(rule)]),
-    );
+    // One of the three rules is the profile's own, which is one of the modes that machines have.
+    flushes.extend(Tininess::ALL.map(|rule| vec![Deviation::Flush(None), Deviation::FlushResults(rule)]));
     let mut all = flushes.clone();
     for direction in directions() {
         all.extend(flushes.iter().map(|flush| flush.iter().cloned().chain([direction.clone()]).collect()));
@@ -116,6 +113,7 @@ pub fn rare_for_expressions(traits: &ExpressionTraits) -> Vec<Vec<Deviation>> {
         let methods = [Deviation::WideEachOperation(wide), Deviation::WideWhole(wide)];
         all.extend(methods.map(|method| vec![Deviation::Flush(None), method]));
     }
+    all.extend(NanRule::ALL.map(|rule| vec![Deviation::NanOperand(rule)]));
     all.extend([vec![Deviation::OtherNan], vec![Deviation::OtherZero]]);
     if let Some(op) = only {
         if op == ArithOp::MulAdd {

@@ -1,6 +1,6 @@
 //! The words for a deviation, in every place where one is named.
 
-use roundonce_arith::{Rounding, Tininess};
+use roundonce_arith::{NanRule, Rounding, Tininess};
 
 use crate::deviation::{Deviation, Fmas, Products, format_name};
 
@@ -35,6 +35,14 @@ const fn plain_direction(rounding: Rounding) -> &'static str {
     }
 }
 
+/// The NaN of a rule.
+fn nan(rule: NanRule) -> String {
+    match rule {
+        NanRule::Canonical => "the canonical NaN".to_owned(),
+        NanRule::Payload(_) => format!("the first NaN operand in the order {}", rule.name()),
+    }
+}
+
 impl Deviation {
     /// The kind's name in JSON. A kernel's names say whether all of it or one place is meant.
     pub const fn kind(&self, scope: Scope) -> &'static str {
@@ -60,6 +68,7 @@ impl Deviation {
             Deviation::Saturate => "saturate",
             Deviation::NoSaturate => "no-saturate",
             Deviation::Order(_) => "order",
+            Deviation::NanOperand(_) => "nan-operand",
             Deviation::OtherNan => "other-nan",
             Deviation::FlushResults(Tininess::Result) => "flush-results",
             Deviation::FlushResults(Tininess::AfterRounding) => "flush-results-after-rounding",
@@ -110,6 +119,7 @@ impl Deviation {
                 return format!("rounds what has no rounding modifier {}", direction(*rounding));
             }
             Deviation::Order(order) => return format!("adds in the order {order}"),
+            Deviation::NanOperand(rule) => return format!("gives {}", nan(*rule)),
             Deviation::Contract(Products::All) => {
                 "fuses every product that only sums use into each of them (run --contract fuse)"
             }
@@ -123,7 +133,7 @@ impl Deviation {
             Deviation::Saturate => "clamps the result to [0, 1] (.sat)",
             Deviation::NoSaturate => "does not clamp the result",
             Deviation::OtherNan => "gives a NaN of other bits",
-            Deviation::FlushResults(Tininess::Result) => "flushes subnormal results to zero, but not operands",
+            Deviation::FlushResults(Tininess::Result) => "flushes results that are delivered as subnormals",
             Deviation::FlushResults(Tininess::AfterRounding) => {
                 "flushes results that are subnormal when rounded with an unbounded exponent"
             }
@@ -148,6 +158,7 @@ impl Deviation {
                 return format!("rounding {}", plain_direction(*rounding));
             }
             Deviation::Order(order) => return format!("adding in the order {order}"),
+            Deviation::NanOperand(rule) => return format!("giving {}", nan(*rule)),
             Deviation::Contract(_) => "fusing the product into the sum",
             Deviation::Split(_) => "rounding the product before the sum (unfused)",
             Deviation::Flush(_) => "flushing subnormal operands and results",
@@ -159,7 +170,7 @@ impl Deviation {
             Deviation::Saturate => "saturating the result",
             Deviation::NoSaturate => "not saturating the result",
             Deviation::OtherNan => "another NaN's bits",
-            Deviation::FlushResults(Tininess::Result) => "flushing subnormal results",
+            Deviation::FlushResults(Tininess::Result) => "flushing results that are delivered as subnormals",
             Deviation::FlushResults(Tininess::AfterRounding) => {
                 "flushing results that are subnormal when rounded with an unbounded exponent"
             }

@@ -15,9 +15,11 @@
 pub mod array;
 mod batch;
 pub mod kernel;
+mod profile;
 mod sides;
 
 pub use batch::Batch;
+pub use profile::ProfileChoice;
 pub use roundonce_arith::{self as arith, Profile};
 pub use roundonce_exec as exec;
 pub use roundonce_ir as ir;

@@ -44,7 +44,7 @@ impl Modes {
         Spec {
             negate_a: sum && self.negate_product,
             negate_c: sum && self.negate_addend,
-            flush: self.flush.then_some(FlushRule::Delivered),
+            flush: self.flush.then_some(FlushRule::Rounded),
             saturate: sum && self.saturate,
             ..Spec::new(shape, self.layout, Direction::Nearest)
         }
@@ -196,7 +196,7 @@ fn what_a_shader_leaves_open_is_shown_and_settled() {
     let inputs = operands(rounding);
     assert_eq!(results(rounding), [Direction::Nearest, Direction::Zero].map(|direction| fma(direction, inputs)));
     let inputs = operands(subnormal);
-    let flushed = Spec { flush: Some(FlushRule::Delivered), ..spec(Shape::MulAdd, Direction::Nearest) };
+    let flushed = Spec { flush: Some(FlushRule::Rounded), ..spec(Shape::MulAdd, Direction::Nearest) };
     assert_eq!(results(subnormal), [fma(Direction::Nearest, inputs), judge(&flushed, inputs).bits]);
     assert_eq!((operands(zero), results(zero)), ([0; 3], [0, 0x8000_0000]));
     // One product, taken away from its own factor; and a call.

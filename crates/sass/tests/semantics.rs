@@ -38,9 +38,9 @@ fn spec(spelling: &str, [a, b, c]: [bool; 3]) -> Spec {
     let mut spec = Spec::new(shape, Layout::F32, Direction::Nearest);
     for part in parts {
         match part {
-            "FTZ" => spec.flush = Some(FlushRule::Delivered),
+            "FTZ" => spec.flush = Some(FlushRule::Rounded),
             "FMZ" => {
-                spec.flush = Some(FlushRule::Delivered);
+                spec.flush = Some(FlushRule::Rounded);
                 spec.fmz = true;
             }
             "RN" => spec.direction = Direction::Nearest,

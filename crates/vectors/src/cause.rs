@@ -7,7 +7,7 @@ use roundonce_deviate::cover::{Matcher, NanMatch, Preference, Search, cover};
 use roundonce_deviate::{Deviation, EvalModel, Scope, for_instructions};
 
 use crate::block::Vector;
-use crate::instruction::{Criterion, InstructionUnderTest, PROFILE};
+use crate::instruction::{Criterion, InstructionUnderTest};
 use crate::report::{Example, Group};
 
 /// Failures beyond these are counted, not looked into.
@@ -42,7 +42,7 @@ struct Models(Vec<(usize, EvalModel)>);
 
 impl Models {
     fn of(tested: &InstructionUnderTest, candidates: &[Vec<Deviation>]) -> Models {
-        let mut right = EvalModel::of(tested.recipe().operation, &PROFILE);
+        let mut right = EvalModel::of(tested.recipe().operation, &tested.profile);
         if tested.criterion == Criterion::AnyNan {
             right = right.accepting_any_nan();
         }
@@ -124,7 +124,7 @@ impl Failures {
             let before = roundonce::eval(
                 &tested.instruction,
                 &vector.operands,
-                &roundonce::Profile { underflow: Underflow::BeforeRounding, ..PROFILE },
+                &roundonce::Profile { underflow: Underflow::BeforeRounding, ..tested.profile },
             );
             if before.flags.bits() == flags {
                 return Key::TininessBeforeRounding;

@@ -2,9 +2,9 @@
 //!
 //! A choice of operands need not be right, only likely to get there: the results are the engine's, whatever the operands turn out to be.
 
+use roundonce::Profile;
 use roundonce::arith::{ArithOp, Flags, Format, Operation, Rounding, round_exact};
 
-use crate::instruction::PROFILE;
 use crate::random::split_mix_64;
 
 /// A source of operands `[a, b, c]` for one operation, the same ones for the same seed.
@@ -116,8 +116,8 @@ impl DirectedGenerator {
         let mul =
             Operation { source_format: self.factors, ..Operation::new(ArithOp::Mul, self.to, Rounding::NearestEven) };
         match self.kind {
-            ArithOp::Add => Operation { op: ArithOp::Add, ..mul }.evaluate(&PROFILE, &[a, 0]).bits,
-            _ => mul.evaluate(&PROFILE, &[a, b]).bits,
+            ArithOp::Add => Operation { op: ArithOp::Add, ..mul }.evaluate(&Profile::NVIDIA, &[a, 0]).bits,
+            _ => mul.evaluate(&Profile::NVIDIA, &[a, b]).bits,
         }
     }
     /// The quantum of a number's last place.

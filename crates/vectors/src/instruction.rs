@@ -5,9 +5,6 @@ use roundonce::isa::{Gate, Language, Location, Recipe};
 use roundonce::spirv::{self, AllowedSet, FloatModes};
 use roundonce::{Evaluation, Finding, Form, Instruction, Profile, Target, Value};
 
-/// The profile that results are held against.
-pub(crate) const PROFILE: Profile = Profile::NVIDIA;
-
 /// Which results are right.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Criterion {
@@ -28,6 +25,8 @@ pub struct InstructionUnderTest {
     pub instruction: Instruction,
     /// Which results are right.
     pub criterion: Criterion,
+    /// What results are held against.
+    pub profile: Profile,
 }
 
 impl InstructionUnderTest {
@@ -55,7 +54,7 @@ impl InstructionUnderTest {
         } else {
             Criterion::Exact
         };
-        Ok(InstructionUnderTest { spelling: spelling.to_owned(), instruction, criterion })
+        Ok(InstructionUnderTest { spelling: spelling.to_owned(), instruction, criterion, profile: Profile::NVIDIA })
     }
 
     /// What the name of a file says: `f16_mulAdd_rm.txt.gz`, `fma.rn.f32.txt`.
@@ -87,7 +86,7 @@ impl InstructionUnderTest {
     }
     /// The result that the engine gives.
     pub fn evaluate(&self, operands: &[Value]) -> Evaluation {
-        roundonce::eval(&self.instruction, operands, &PROFILE)
+        roundonce::eval(&self.instruction, operands, &self.profile)
     }
     /// Where several results are right: each component's.
     pub(crate) fn allowed(&self, operands: &[Value]) -> Vec<AllowedSet> {
@@ -149,5 +148,10 @@ fn testfloat(spelling: &str) -> Option<Result<InstructionUnderTest, Finding>> {
     let mut recipe = form.recipe;
     recipe.operation.rounding = rounding;
     let instruction = Instruction { form, recipe };
-    Some(Ok(InstructionUnderTest { spelling: spelling.to_owned(), instruction, criterion: Criterion::AnyNan }))
+    Some(Ok(InstructionUnderTest {
+        spelling: spelling.to_owned(),
+        instruction,
+        criterion: Criterion::AnyNan,
+        profile: Profile::NVIDIA,
+    }))
 }

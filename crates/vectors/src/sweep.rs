@@ -16,7 +16,7 @@ use roundonce::array::{Operand, PART, eval_into};
 use roundonce::isa::{hex_bits, parse_value};
 use serde::{Deserialize, Serialize};
 
-use crate::instruction::{InstructionUnderTest, PROFILE};
+use crate::instruction::InstructionUnderTest;
 
 /// Results of a shard, unless said otherwise: a second or a few.
 pub const SHARD: u64 = 1 << 27;
@@ -321,7 +321,7 @@ impl Sweep {
             let evaluate = |tested: &InstructionUnderTest, out: &mut Elements| {
                 let operands: Vec<_> = columns.iter().map(Operand::from).collect();
                 out.resize(count);
-                eval_into(&tested.instruction, &PROFILE, &operands, out.into())
+                eval_into(&tested.instruction, &tested.profile, &operands, out.into())
             };
             evaluate(&self.tested, &mut results).map_err(|finding| finding.to_string())?;
             record.digest = record.digest.plus(digest(&results, from));

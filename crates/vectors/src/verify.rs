@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use roundonce::arith::{Elements, Flags};
 use roundonce::array::{Operand, eval_into};
-use roundonce::{Target, Value};
+use roundonce::{Profile, Target, Value};
 
 use crate::block::{Block, Vector, is_same_at};
 use crate::cause::Failures;
-use crate::instruction::{Criterion, InstructionUnderTest, PROFILE};
+use crate::instruction::{Criterion, InstructionUnderTest};
 use crate::report::{Checked, Example, Report};
 
 /// What observes a verification.
@@ -35,6 +35,7 @@ struct Entry {
 /// Judges vectors as they come.
 pub(crate) struct Verifier<'a> {
     target: Target,
+    profile: Profile,
     observer: &'a mut dyn Observer,
     names: HashMap<String, Result<usize, String>>,
     entries: Vec<Entry>,
@@ -43,9 +44,9 @@ pub(crate) struct Verifier<'a> {
 }
 
 impl<'a> Verifier<'a> {
-    pub(crate) fn new(target: Target, observer: &'a mut dyn Observer) -> Verifier<'a> {
+    pub(crate) fn new(target: Target, profile: Profile, observer: &'a mut dyn Observer) -> Verifier<'a> {
         let (names, entries, failures) = (HashMap::new(), Vec::new(), Failures::default());
-        Verifier { target, observer, names, entries, failures, bad: 0 }
+        Verifier { target, profile, observer, names, entries, failures, bad: 0 }
     }
 
     /// The number that stands for an instruction from now on.
@@ -76,6 +77,7 @@ impl<'a> Verifier<'a> {
     }
 
     fn add(&mut self, tested: InstructionUnderTest) -> usize {
+        let tested = InstructionUnderTest { profile: self.profile, ..tested };
         let waiting = [Block::new(&tested), Block::new(&tested)];
         self.entries.push(Entry { tested, waiting, vectors: 0, failed: 0, choices: BTreeMap::new() });
         self.entries.len() - 1
@@ -182,7 +184,7 @@ fn expected(tested: &InstructionUnderTest, block: &Block) -> Elements {
     let count = block.columns[tested.arity()].len();
     // The columns were made for this instruction: their number, width and length fit.
     expected.resize(count);
-    let evaluated = eval_into(&tested.instruction, &PROFILE, &operands, (&mut expected).into());
+    let evaluated = eval_into(&tested.instruction, &tested.profile, &operands, (&mut expected).into());
     debug_assert_eq!(evaluated, Ok(()));
     expected
 }
@@ -197,7 +199,7 @@ fn raised(tested: &InstructionUnderTest, block: &Block, at: usize) -> u8 {
         for (bits, column) in operands.iter_mut().zip(&block.columns[..arity]) {
             *bits = column.get(component);
         }
-        raised = raised.union(operation.evaluate(&PROFILE, &operands[..arity]).flags);
+        raised = raised.union(operation.evaluate(&tested.profile, &operands[..arity]).flags);
     }
     raised.bits()
 }

@@ -71,12 +71,11 @@ fn another_rounding() {
 #[test]
 fn flushes() {
     let nearest = right(Direction::Nearest);
-    let flushing = Spec { flush: Some(FlushRule::Delivered), ..nearest };
+    let flushing = Spec { flush: Some(FlushRule::Rounded), ..nearest };
     assert_eq!(planted("fma.rn.f32", flushing), "flushing subnormal operands and results");
     assert_eq!(planted("fma.rn.ftz.f32", nearest), "keeping subnormal operands and results");
-    let rounded = Spec { flush: Some(FlushRule::Rounded), ..nearest };
-    let unbounded = "flushing results that are subnormal when rounded with an unbounded exponent";
-    assert_eq!(planted("fma.rn.ftz.f32", rounded), unbounded);
+    let delivered = Spec { flush: Some(FlushRule::Delivered), ..nearest };
+    assert_eq!(planted("fma.rn.ftz.f32", delivered), "flushing results that are delivered as subnormals");
     let exact = Spec { flush: Some(FlushRule::Exact), ..nearest };
     assert_eq!(planted("fma.rn.ftz.f32", exact), "flushing subnormal results before rounding");
 }
@@ -88,7 +87,7 @@ fn half_a_flush() {
     let operands = report("fma.rn.f32", F32, false, |triple| judge(triple.map(zeroed)));
     assert_eq!(only_cause(&operands), "flushing subnormal operands");
     let results = report("fma.rn.f32", F32, false, |triple| Verdict { bits: zeroed(judge(triple).bits), flags: 0 });
-    assert_eq!(only_cause(&results), "flushing subnormal results");
+    assert_eq!(only_cause(&results), "flushing results that are delivered as subnormals");
     // Flushed by the exact value: underflow before rounding says of which inexact results that holds.
     let underflow = Spec { underflow_before_rounding: true, ..right(Direction::Nearest) };
     let before = report("fma.rn.f32", F32, false, |triple| {
@@ -105,11 +104,16 @@ fn modifiers() {
     let saturating = Spec { saturate: true, ..nearest };
     assert_eq!(planted("fma.rn.f32", saturating), "saturating the result");
     assert_eq!(planted("fma.rn.sat.f32", nearest), "not saturating the result");
-    let flushing = Spec { flush: Some(FlushRule::Delivered), ..nearest };
+    let flushing = Spec { flush: Some(FlushRule::Rounded), ..nearest };
     let dominated = Spec { fmz: true, ..flushing };
     assert_eq!(planted("FFMA.FTZ", dominated), "a zero factor making the product +0 (FMZ)");
     assert_eq!(planted("FFMA.FMZ", flushing), "a zero factor not making the product +0 (no FMZ)");
-    let truncated = Spec { shape: Shape::TruncatedMulAdd, ..flushing };
+    let truncated = Spec {
+        shape: Shape::TruncatedMulAdd,
+        flush: Some(FlushRule::Delivered),
+        flush_of_two: Some(FlushRule::Rounded),
+        ..nearest
+    };
     assert_eq!(planted("fma.rn.ftz.f32", truncated), "cutting the product to the result's precision (mad of sm_1x)");
     assert_eq!(planted("mad.f32@sm_13", flushing), "not cutting the product (fma)");
     let negated = Spec { negate_c: true, ..nearest };
@@ -137,7 +141,7 @@ fn rounded_twice() {
 fn specials() {
     let judge = |triple| rational::judge(&right(Direction::Nearest), triple);
     let payload = Spec { nan: NanBits::FirstOf([0, 1, 2]), ..right(Direction::Nearest) };
-    assert_eq!(planted("fma.rn.f32", payload), "another NaN's bits");
+    assert_eq!(planted("fma.rn.f32", payload), "giving the first NaN operand in the order abc");
     // TestFloat takes any NaN for any other.
     assert!(report("f32_mulAdd", F32, true, |triple| rational::judge(&payload, triple)).is_clean());
     let zero = report("fma.rn.f32", F32, false, |triple| {
@@ -149,7 +153,7 @@ fn specials() {
 
 #[test]
 fn two_at_once() {
-    let spec = Spec { flush: Some(FlushRule::Delivered), ..right(Direction::Zero) };
+    let spec = Spec { flush: Some(FlushRule::Rounded), ..right(Direction::Zero) };
     assert_eq!(planted("fma.rn.f32", spec), "flushing subnormal operands and results and rounding toward zero");
 }
 

@@ -23,7 +23,8 @@ pub fn spell(evaluation: &Evaluation, profile: &Profile) -> Spelling {
     let model = evaluation.model();
     // A conversion of sixteen bits keeps subnormals.
     let flushes_f16 = model.flushes() && model.method().wide() == Some(Format::F32);
-    let is_lenient = |mode: &Deviation| matches!(mode, Deviation::OtherNan | Deviation::OtherZero);
+    let is_lenient =
+        |mode: &Deviation| matches!(mode, Deviation::NanOperand(_) | Deviation::OtherNan | Deviation::OtherZero);
     if model.flushes_unusually() || flushes_f16 || evaluation.modes.iter().any(is_lenient) {
         return Spelling { ptx: Vec::new(), cuda: String::new(), spirv: Vec::new() };
     }

@@ -23,7 +23,7 @@ const PLAIN: Mode = Mode { direction: NEAREST, flush: false, fmz: false, saturat
 
 fn operation(shape: Shape, layout: Layout, mode: Mode, saturate: bool, operands: [u64; 3]) -> u64 {
     let spec = Spec {
-        flush: mode.flush.then_some(FlushRule::Delivered),
+        flush: mode.flush.then_some(FlushRule::Rounded),
         fmz: mode.fmz && shape != Shape::Add,
         saturate: mode.saturate && saturate,
         ..Spec::new(shape, layout, mode.direction)
@@ -167,7 +167,11 @@ fn a_wider_type() {
 
 #[test]
 fn the_truncating_mad_of_old_machines() {
-    let mad = Spec { flush: Some(FlushRule::Delivered), ..Spec::new(Shape::TruncatedMulAdd, Layout::F32, NEAREST) };
+    let mad = Spec {
+        flush: Some(FlushRule::Delivered),
+        flush_of_two: Some(FlushRule::Rounded),
+        ..Spec::new(Shape::TruncatedMulAdd, Layout::F32, NEAREST)
+    };
     let answer = planted(Format::F32, Layout::F32, move |triple| judge(&mad, triple).bits);
     found(&answer, r#"[{"kind":"fused","what":"a * b"},{"kind":"truncated-product"}]"#);
 }

@@ -20,8 +20,9 @@ pub fn judge(spec: &Spec, operands: [u64; 3]) -> Verdict {
         return Verdict { bits: 0, flags: 0 };
     }
     if spec.shape == Shape::TruncatedMulAdd && addend_is_zero(spec, c) {
-        let product = judge(&Spec { shape: Shape::Mul, saturate: false, relu: false, ..*spec }, [a, b, 0]);
-        let sum = Spec { shape: Shape::Add, factors: spec.to, negate_a: false, ..*spec };
+        let two = Spec { flush: spec.flush.and(spec.flush_of_two.or(spec.flush)), ..*spec };
+        let product = judge(&Spec { shape: Shape::Mul, saturate: false, relu: false, ..two }, [a, b, 0]);
+        let sum = Spec { shape: Shape::Add, factors: spec.to, negate_a: false, ..two };
         let sum = judge(&sum, [product.bits, 0, c]);
         return Verdict { bits: sum.bits, flags: product.flags | sum.flags };
     }
@@ -31,6 +32,9 @@ pub fn judge(spec: &Spec, operands: [u64; 3]) -> Verdict {
     };
     if spec.saturate {
         verdict.bits = saturated(spec.to, verdict.bits);
+        if spec.fmz_nan_is_zero && zero_meets_nan(spec, a, b) {
+            verdict.bits = 0;
+        }
     }
     if spec.relu {
         verdict.bits = rectified(spec.to, verdict.bits);
@@ -47,14 +51,32 @@ pub fn number(
     exponent: i32,
     more: bool,
 ) -> Verdict {
-    let unit = exponent.min(to.quantum()) - 2;
+    number_as(&Spec::new(Shape::MulAdd, to, direction), negative, significand, exponent, more)
+}
+
+/// The same, rounded and flushed as an operation says.
+pub fn number_as(spec: &Spec, negative: bool, significand: u128, exponent: i32, more: bool) -> Verdict {
+    let unit = exponent.min(spec.to.quantum()) - 2;
     let magnitude = (BigUint::from(significand) << (exponent - unit)) + u32::from(more);
-    rounded(&Spec::new(Shape::MulAdd, to, direction), unit, negative, &magnitude)
+    rounded(spec, unit, negative, &magnitude)
 }
 
 fn addend_is_zero(spec: &Spec, c: u64) -> bool {
     let magnitude = c & spec.to.magnitude();
     magnitude == 0 || (spec.flush.is_some() && magnitude < spec.to.smallest_normal())
+}
+
+/// Whether one factor counts as a zero that makes the product +0, and the other is a NaN.
+fn zero_meets_nan(spec: &Spec, a: u64, b: u64) -> bool {
+    let is_zero = |bits: u64| {
+        let magnitude = bits & spec.factors.magnitude();
+        // As in `meaning`: subnormal in the format that computes.
+        let is_subnormal = magnitude < spec.factors.smallest_normal()
+            && spec.factors.quantum() + (magnitude.max(1).ilog2() as i32) < spec.to.emin();
+        magnitude == 0 || spec.flush.is_some() && is_subnormal
+    };
+    let pair = |x, y| is_zero(x) && spec.factors.is_nan(y);
+    spec.fmz && spec.shape != Shape::Add && (pair(a, b) || pair(b, a))
 }
 
 /// Steps 6 to 9.

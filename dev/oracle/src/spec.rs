@@ -147,16 +147,20 @@ pub struct Spec {
     pub to: Layout,
     /// The format of a and b.
     pub factors: Layout,
-    /// −a.
+    /// −a, unless it is a NaN.
     pub negate_a: bool,
-    /// −c.
+    /// −c, unless it is a NaN.
     pub negate_c: bool,
     /// The direction of rounding.
     pub direction: Direction,
     /// Subnormal operands are zeros, and so are results that the rule calls small.
     pub flush: Option<FlushRule>,
+    /// The rule of the rounded product and the rounded sum, where a truncating operation with a zero addend is those two.
+    pub flush_of_two: Option<FlushRule>,
     /// A zero factor makes the product +0.
     pub fmz: bool,
+    /// With `fmz` and `saturate`, a zero factor and a NaN one make the result +0 whatever the addend is.
+    pub fmz_nan_is_zero: bool,
     /// The result is clamped to 0 to 1.
     pub saturate: bool,
     /// A negative result becomes +0, a NaN the positive one with every bit set.
@@ -181,7 +185,9 @@ impl Spec {
             negate_c: false,
             direction,
             flush: None,
+            flush_of_two: None,
             fmz: false,
+            fmz_nan_is_zero: false,
             saturate: false,
             relu: false,
             oob_nan: None,

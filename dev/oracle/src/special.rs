@@ -40,7 +40,8 @@ fn meaning(layout: Layout, to: Layout, bits: u64, negate: bool, flush: bool) -> 
         if fraction == 0 {
             return Meaning::Infinity { negative };
         }
-        let sign = if negative { to.sign() } else { 0 };
+        // A minus leaves it alone.
+        let sign = if bits & layout.sign() != 0 { to.sign() } else { 0 };
         let payload = fraction << (to.frac_bits - layout.frac_bits);
         return Meaning::Nan { bits: sign | to.infinity() | payload, signalling: fraction & layout.quiet() == 0 };
     }

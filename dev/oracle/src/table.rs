@@ -117,16 +117,18 @@ impl Table {
         Table { below_normal: normal - addend_scale / 2, to, factors, product_scale }
     }
 
-    /// The pipeline of `spec`, whose formats are this table's and whose NaNs are all ones.
+    /// The pipeline of `spec`, whose formats are this table's, whose NaNs are all ones and which has no `fmz_nan_is_zero`.
     #[inline]
     pub fn judge(&self, spec: &Spec, [a, b, c]: [u64; 3]) -> Verdict {
         assert!(spec.to == self.to.layout && spec.factors == self.factors.layout && spec.nan == NanBits::AllOnes);
+        assert!(!spec.fmz_nan_is_zero);
         let c_flushes = spec.flush.is_some() && self.to.magnitude(c) < self.to.smallest_normal();
         if spec.shape == Shape::TruncatedMulAdd && (self.to.magnitude(c) == 0 || c_flushes) {
             assert_eq!(spec.to, spec.factors, "the two steps of sm_1x have one format");
-            let mul = Spec { shape: Shape::Mul, saturate: false, relu: false, ..*spec };
+            let two = Spec { flush: spec.flush.and(spec.flush_of_two.or(spec.flush)), ..*spec };
+            let mul = Spec { shape: Shape::Mul, saturate: false, relu: false, ..two };
             let product = self.finish(&mul, self.sum(&mul, [a, b, 0]));
-            let add = Spec { shape: Shape::Add, negate_a: false, ..*spec };
+            let add = Spec { shape: Shape::Add, negate_a: false, ..two };
             let sum = self.finish(&add, self.sum(&add, [product.bits, 0, c]));
             return Verdict { bits: sum.bits, flags: product.flags | sum.flags };
         }

@@ -5,7 +5,7 @@
 
 use super::portable::scalar;
 use super::{Job, Kernel, Lane};
-use crate::{ArithOp, Clamp, Format, NanRule, OperandIndex, Operation, Profile, Rounding, Tininess};
+use crate::{ArithOp, Clamp, FmzSatNan, Format, NanRule, OperandIndex, Operation, Profile, Rounding, Tininess};
 
 /// What a kernel is specialised for besides rounding and operation: a set of these bits. A flushing kernel reads the signs
 /// and the tininess criterion at run time, so that there are fewer kernels.
@@ -282,10 +282,11 @@ pub(super) fn step<V: Vector, const ROUND: i32, const OP: u8, const MODE: Mode>(
     if MODE & FLUSH != 0 && needs_slow_path::<V, MODE, 1>(plan, [result]) {
         return slow_path::<V, ROUND, OP, MODE>(plan, operands, negated);
     }
-    finish::<V, OP, MODE>(plan, result, negated)
+    finish::<V, OP, MODE>(plan, result, operands)
 }
 
-/// Steps 5 and 10. Saturation turns NaN into zero, so step 5 is not needed then.
+/// Steps 5 and 10. Saturation turns NaN into zero, so step 5 is not needed then. Step 5 asks for the operands before step
+/// 2, which leaves NaNs alone; steps 3 and 4 do not matter to a kernel that keeps payloads: f64 has no `.FMZ`.
 #[inline(always)]
 fn finish<V: Vector, const OP: u8, const MODE: Mode>(plan: &Plan<'_, V>, result: V, operands: [V; 3]) -> V {
     if MODE & SATURATE != 0 { result.clamp() } else { nan::<V, OP>(plan, result, operands) }
@@ -318,7 +319,7 @@ fn slow_path<V: Vector, const ROUND: i32, const OP: u8, const MODE: Mode>(
     if plan.edge && !result.smallest_normal().is_empty() {
         return scalar_fallback(plan, OP, operands);
     }
-    finish::<V, OP, MODE>(plan, result.to_zero(result.subnormal()), [a, b, c])
+    finish::<V, OP, MODE>(plan, result.to_zero(result.subnormal()), operands)
 }
 
 #[inline(always)]
@@ -410,7 +411,8 @@ fn mode<V: Vector>(operation: &Operation, profile: &Profile, negation: Negation)
         Clamp::Relu => return None,
     };
     let saturate = if saturates { SATURATE } else { 0 };
-    if operation.oob || operation.fmz && !operation.flush || V::CANONICAL_NAN && !canonical && !saturates {
+    let fmz_sat = operation.fmz && saturates && profile.fmz_sat_nan == FmzSatNan::Zero;
+    if operation.oob || fmz_sat || operation.fmz && !operation.flush || V::CANONICAL_NAN && !canonical && !saturates {
         return None;
     }
     Some(match operation.flush {

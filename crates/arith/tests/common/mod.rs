@@ -3,7 +3,9 @@
 // Every test binary compiles this file and uses its own part of it.
 #![allow(dead_code, unreachable_pub)]
 
-use roundonce_arith::{ArithOp, Clamp, Format, NanRule, Operation, Profile, Rounding, Sm1xMad, Tininess, Underflow};
+use roundonce_arith::{
+    ArithOp, Clamp, FmzSatNan, Format, NanRule, Operation, Profile, Rounding, Sm1xMad, Tininess, Underflow,
+};
 use roundonce_oracle::generate::Generator;
 use roundonce_oracle::{Direction, FlushRule, Layout, NanBits, Shape, Spec, Verdict};
 
@@ -35,11 +37,12 @@ fn nan(profile: &Profile, format: Format) -> NanBits {
 
 pub fn spec(operation: &Operation, profile: &Profile) -> Spec {
     let recompiled = operation.op == ArithOp::TruncatedMulAdd && profile.sm1x_mad == Sm1xMad::FusedFtz;
-    let rule = match profile.tininess {
+    let rule = |tininess| match tininess {
         Tininess::Result => FlushRule::Delivered,
         Tininess::AfterRounding => FlushRule::Rounded,
         Tininess::BeforeRounding => FlushRule::Exact,
     };
+    let truncates = operation.op == ArithOp::TruncatedMulAdd && !recompiled;
     Spec {
         shape: match operation.op {
             ArithOp::TruncatedMulAdd if recompiled => Shape::MulAdd,
@@ -53,8 +56,14 @@ pub fn spec(operation: &Operation, profile: &Profile) -> Spec {
         negate_a: operation.negate_product,
         negate_c: operation.negate_addend,
         direction: direction(operation.rounding),
-        flush: (operation.flush || recompiled).then_some(rule),
+        flush: (operation.flush || recompiled).then_some(rule(if truncates {
+            profile.sm1x_tininess
+        } else {
+            profile.tininess
+        })),
+        flush_of_two: (operation.flush && truncates).then_some(rule(profile.tininess)),
         fmz: operation.fmz,
+        fmz_nan_is_zero: profile.fmz_sat_nan == FmzSatNan::Zero,
         saturate: operation.clamp == Clamp::Unit,
         relu: operation.clamp == Clamp::Relu,
         oob_nan: operation.oob.then_some(profile.oob_nan),
@@ -97,5 +106,5 @@ pub fn generator(mode: u64, operation: &Operation) -> Generator {
     Generator::new(mode.wrapping_mul(0xd134_2543_de82_ef95), layout(operation.source_format), layout(operation.format))
 }
 
-pub const TINY: [Tininess; 3] = [Tininess::Result, Tininess::AfterRounding, Tininess::BeforeRounding];
+pub const TINY: [Tininess; 3] = Tininess::ALL;
 pub const UNDERFLOW: [Underflow; 2] = [Underflow::AfterRounding, Underflow::BeforeRounding];

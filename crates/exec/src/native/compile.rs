@@ -307,8 +307,8 @@ impl<'a> Plan<'a> {
         let mut bytes = emitted.frame.bytes();
         bytes.resize(bytes.len().next_multiple_of(64), 0);
         let frame = bytes.chunks_exact(64).map(|chunk| FrameChunk(core::array::from_fn(|at| chunk[at]))).collect();
-        // MXCSR: round to nearest, all exceptions masked; 0x40 is DAZ.
-        let environment: u64 = if deferred.daz { 0x1fc0 } else { 0x1f80 };
+        // MXCSR: round to nearest, all exceptions masked; 0x40 is DAZ, 0x8000 is FTZ.
+        let environment = 0x1f80_u64 | if deferred.daz { 0x40 } else { 0 } | if deferred.ftz { 0x8000 } else { 0 };
         let record_words = record::VALUES + emitted.frame.record_values;
         let (sites, outputs, exit_words, lanes) =
             (emitted.frame.sites, emitted.outputs, emitted.exit_words, shapes.lanes);

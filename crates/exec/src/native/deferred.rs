@@ -9,7 +9,7 @@
 
 use super::region::{Region, Target};
 use crate::kernel::{DecodedInst, DecodedKernel};
-use roundonce_arith::Format;
+use roundonce_arith::{Format, Tininess};
 use roundonce_ir::{Comparand, Op, Operand, Reg, Role, Scalar};
 use std::collections::BTreeSet;
 
@@ -36,6 +36,9 @@ pub(super) struct Deferred {
     pub(super) eager: BTreeSet<Reg>,
     /// Whether the processor flushes subnormal operands (`DAZ`): right for all arithmetic of the region.
     pub(super) daz: bool,
+    /// Whether it also flushes results (`FTZ`), by [`Tininess::AfterRounding`]: all arithmetic of the region flushes, by
+    /// that criterion.
+    pub(super) ftz: bool,
 }
 
 impl Deferred {
@@ -47,15 +50,17 @@ impl Deferred {
     ) -> Deferred {
         let insts = || (0..region.nodes.len()).flat_map(|node| region.insts(code, node));
         let daz = insts().any(|inst| matches!(inst.op, Op::Float { operation, .. } if operation.flush));
+        let ftz = code.profile.tininess == Tininess::AfterRounding
+            && insts().all(|inst| !matches!(inst.op, Op::Float { operation, .. } if !operation.flush));
         let none = vec![0; code.kernel.registers.len()];
         let (before, at_exit) = (vec![none.clone(); region.nodes.len()], vec![none; region.exits.len()]);
-        let mut deferred = Deferred { before, at_exit, eager: eager.clone(), daz };
+        let mut deferred = Deferred { before, at_exit, eager: eager.clone(), daz, ftz: daz && ftz };
         for &reg in inputs {
             deferred.before[region.entry][reg.0 as usize] = RAW;
         }
         deferred.solve(code, region);
         if daz && deferred.reads_subnormal(code, region) {
-            deferred.daz = false;
+            (deferred.daz, deferred.ftz) = (false, false);
             deferred.before.iter_mut().chain(&mut deferred.at_exit).flatten().for_each(|states| *states &= RAW);
             deferred.solve(code, region);
         }
@@ -113,8 +118,8 @@ impl Deferred {
                 let nan = if operation.saturates() || operation.format != Format::F32 { 0 } else { NAN_PENDING };
                 nan | match (operation.flush, operation.saturates()) {
                     (true, true) => 0,
-                    // Without `DAZ` results are flushed at once.
-                    (true, false) if self.daz => FLUSH_PENDING,
+                    // Without `DAZ` results are flushed at once, with `FTZ` by the processor.
+                    (true, false) if self.daz && !self.ftz => FLUSH_PENDING,
                     (true, false) => 0,
                     (false, _) => SUBNORMAL,
                 }

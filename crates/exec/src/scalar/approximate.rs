@@ -6,7 +6,7 @@
 
 use super::{divide, reciprocal_square_root, square_root};
 use astro_float_num::{BigFloat, Consts, RoundingMode};
-use roundonce_arith::{Format, Profile, Rounding, Unpacked, round_exact, unpack, widen};
+use roundonce_arith::{Format, Profile, Rounding, Tininess, Unpacked, round_exact_and_flush, unpack, widen};
 use roundonce_ir::Function;
 use std::cell::RefCell;
 
@@ -35,13 +35,27 @@ pub fn approximate(profile: &Profile, function: Function, format: Format, flush:
     let clean = |bits: u64| if flush { format.flush(bits) } else { bits & format.mask() };
     let (a, b) = (clean(a), clean(b));
     let two = matches!(function, Function::Atan2 | Function::Pow);
-    let bits = if format.is_nan(a) || (two && format.is_nan(b)) {
-        profile.nan_result(format, Some(if format.is_nan(a) { a } else { b }))
+    if format.is_nan(a) || (two && format.is_nan(b)) {
+        if two { profile.nan_of_pair(format, a, b) } else { profile.nan_result(format, Some(a)) }
     } else {
         let (x, y) = (host(format, a), host(format, b));
-        finite(profile, function, format, x, y)
-    };
-    if flush { format.flush(bits) } else { bits }
+        finite(profile, function, Destination { format, flush: flush.then_some(profile.tininess) }, x, y)
+    }
+}
+
+/// What a result is rounded to.
+#[derive(Clone, Copy)]
+struct Destination {
+    format: Format,
+    /// Subnormal results become zero, by this criterion.
+    flush: Option<Tininess>,
+}
+
+impl Destination {
+    /// To nearest even.
+    fn rounded(self, negative: bool, quantum: i32, exact: (u128, bool)) -> u64 {
+        round_exact_and_flush(self.format, Rounding::NearestEven, negative, quantum, exact, self.flush).bits
+    }
 }
 
 /// A value of a format up to f64 as the host's.
@@ -50,11 +64,10 @@ fn host(format: Format, bits: u64) -> f64 {
 }
 
 /// A host's value rounded.
-fn rounded(format: Format, value: f64) -> u64 {
+fn rounded(to: Destination, value: f64) -> u64 {
+    let format = to.format;
     match unpack(Format::F64, value.to_bits()) {
-        Unpacked::Finite(x) => {
-            round_exact(format, Rounding::NearestEven, x.negative, x.quantum, x.significand.into(), false).bits
-        }
+        Unpacked::Finite(x) => to.rounded(x.negative, x.quantum, (x.significand.into(), false)),
         Unpacked::Zero { negative } => {
             if negative {
                 format.sign_mask()
@@ -67,7 +80,8 @@ fn rounded(format: Format, value: f64) -> u64 {
     }
 }
 
-fn finite(profile: &Profile, function: Function, format: Format, x: f64, y: f64) -> u64 {
+fn finite(profile: &Profile, function: Function, to: Destination, x: f64, y: f64) -> u64 {
+    let format = to.format;
     let guess = match function {
         Function::Exp2 => x.exp2(),
         Function::Log2 => x.log2(),
@@ -87,7 +101,7 @@ fn finite(profile: &Profile, function: Function, format: Format, x: f64, y: f64)
         Function::Acosh => x.acosh(),
         Function::Atanh => x.atanh(),
         Function::Pow => match exact_power(x, y) {
-            Some(power) => return rounded(format, power),
+            Some(power) => return rounded(to, power),
             None => x.powf(y),
         },
         Function::Divide | Function::Reciprocal | Function::ReciprocalSquareRoot | Function::SquareRoot => x,
@@ -96,18 +110,16 @@ fn finite(profile: &Profile, function: Function, format: Format, x: f64, y: f64)
         return profile.nan_result(format, None);
     }
     let trusted = format != Format::F64 || !guess.is_finite() || guess == 0.0;
-    let (low, high) = (rounded(format, guess - guess * TRUSTED), rounded(format, guess + guess * TRUSTED));
+    let (low, high) = (rounded(to, guess - guess * TRUSTED), rounded(to, guess + guess * TRUSTED));
     if trusted && low == high {
         return low;
     }
     if guess == 0.0 || guess.is_infinite() || (format != Format::F64 && is_exact(function, x)) {
-        return rounded(format, guess);
+        return rounded(to, guess);
     }
     precisely(function, x, y).map_or_else(
-        || rounded(format, guess),
-        |(negative, quantum, significand)| {
-            round_exact(format, Rounding::NearestEven, negative, quantum, significand, true).bits
-        },
+        || rounded(to, guess),
+        |(negative, quantum, significand)| to.rounded(negative, quantum, (significand, true)),
     )
 }
 
@@ -209,9 +221,10 @@ mod tests {
         for function in functions {
             for step in 1u32..200 {
                 let x = f64::from(step as f32 * 0.137);
-                let first = finite(&Profile::NVIDIA, function, Format::F32, x, 0.0);
+                let to = Destination { format: Format::F32, flush: None };
+                let first = finite(&Profile::NVIDIA, function, to, x, 0.0);
                 let (negative, quantum, significand) = precisely(function, x, 0.0).unwrap();
-                let second = round_exact(Format::F32, Rounding::NearestEven, negative, quantum, significand, true).bits;
+                let second = to.rounded(negative, quantum, (significand, true));
                 assert_eq!(first, second, "{function:?} of {x}");
             }
         }

@@ -1,7 +1,7 @@
 //! From one type to another.
 
 use super::sign_extend;
-use roundonce_arith::{Format, Profile, Rounding, Unpacked, round_exact, unpack, widen};
+use roundonce_arith::{Format, Profile, Rounding, Unpacked, round_exact, round_exact_and_flush, unpack, widen};
 use roundonce_ir::Scalar;
 
 /// Everything that a conversion's spelling decides; see [`Op::Convert`](roundonce_ir::Op::Convert).
@@ -93,7 +93,10 @@ pub fn convert(profile: &Profile, how: Conversion, a: u64) -> u64 {
                     round_exact(to, how.rounding, x.negative, 0, magnitude, false).bits
                 }
                 Unpacked::Finite(x) => {
-                    round_exact(to, how.rounding, x.negative, x.quantum, x.significand.into(), false).bits
+                    // `.ftz` acts on f32 alone.
+                    let tiny = (how.flush && to == Format::F32).then_some(profile.tininess);
+                    let exact = (x.significand.into(), false);
+                    round_exact_and_flush(to, how.rounding, x.negative, x.quantum, exact, tiny).bits
                 }
             };
             saturated(how, to, flushed(how, to, result))

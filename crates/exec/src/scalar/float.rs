@@ -57,7 +57,7 @@ pub fn min_max(profile: &Profile, op: MinMax, [a, b]: [u64; 2]) -> u64 {
         }
         (true, false) if !nan => b,
         (false, true) if !nan => a,
-        (a_is_nan, _) => return profile.nan_result(format, Some(if a_is_nan { a } else { b })),
+        _ => return profile.nan_of_pair(format, a, b),
     };
     if xorsign_abs { result | signs } else { result }
 }

@@ -1,12 +1,7 @@
 //! Division, remainder and roots, each rounded once: an integer quotient or root with a sticky bit, then
 //! [`round_exact`].
 
-use roundonce_arith::{FiniteNumber, Format, Profile, Rounding, Unpacked, round_exact, unpack};
-
-/// The NaN operand that the profile prefers.
-fn first_nan(format: Format, a: u64, b: u64) -> u64 {
-    if format.is_nan(a) { a } else { b }
-}
+use roundonce_arith::{FiniteNumber, Format, Profile, Rounding, Unpacked, round_exact, round_exact_and_flush, unpack};
 
 fn signed(format: Format, negative: bool, magnitude: u64) -> u64 {
     if negative { format.sign_mask() | magnitude } else { magnitude }
@@ -24,12 +19,10 @@ pub fn divide(profile: &Profile, format: Format, rounding: Rounding, flush: bool
     let clean = |bits: u64| if flush { format.flush(bits) } else { bits & format.mask() };
     let (a, b) = (clean(a), clean(b));
     let negative = format.is_negative(a) ^ format.is_negative(b);
-    let bits = match (unpack(format, a), unpack(format, b)) {
-        (Unpacked::Nan { .. }, _) | (_, Unpacked::Nan { .. }) => {
-            return profile.nan_result(format, Some(first_nan(format, a, b)));
-        }
+    match (unpack(format, a), unpack(format, b)) {
+        (Unpacked::Nan { .. }, _) | (_, Unpacked::Nan { .. }) => profile.nan_of_pair(format, a, b),
         (Unpacked::Infinite { .. }, Unpacked::Infinite { .. }) | (Unpacked::Zero { .. }, Unpacked::Zero { .. }) => {
-            return profile.nan_result(format, None);
+            profile.nan_result(format, None)
         }
         (Unpacked::Infinite { .. }, _) | (_, Unpacked::Zero { .. }) => signed(format, negative, format.infinity()),
         (Unpacked::Zero { .. }, _) | (_, Unpacked::Infinite { .. }) => signed(format, negative, 0),
@@ -39,10 +32,10 @@ pub fn divide(profile: &Profile, format: Format, rounding: Rounding, flush: bool
             let dividend = (x.significand as u128) << shift;
             let divisor = y.significand as u128;
             let (quotient, rest) = (dividend / divisor, dividend % divisor);
-            round_exact(format, rounding, negative, x.quantum - y.quantum - shift as i32, quotient, rest != 0).bits
+            let (quantum, tiny) = (x.quantum - y.quantum - shift as i32, flush.then_some(profile.tininess));
+            round_exact_and_flush(format, rounding, negative, quantum, (quotient, rest != 0), tiny).bits
         }
-    };
-    if flush { format.flush(bits) } else { bits }
+    }
 }
 
 /// a × 2^exponent, rounded once. With `flush` subnormal operands and results become zero of their sign.
@@ -55,25 +48,23 @@ pub fn divide(profile: &Profile, format: Format, rounding: Rounding, flush: bool
 /// ```
 pub fn scale(profile: &Profile, format: Format, rounding: Rounding, flush: bool, a: u64, exponent: i32) -> u64 {
     let a = if flush { format.flush(a) } else { a & format.mask() };
-    let bits = match unpack(format, a) {
-        Unpacked::Nan { .. } => return profile.nan_result(format, Some(a)),
-        Unpacked::Zero { .. } | Unpacked::Infinite { .. } => return a,
+    match unpack(format, a) {
+        Unpacked::Nan { .. } => profile.nan_result(format, Some(a)),
+        Unpacked::Zero { .. } | Unpacked::Infinite { .. } => a,
         Unpacked::Finite(x) => {
             // Beyond this every number overflows, or is less than half of the smallest.
             let exponent = exponent.clamp(-8192, 8192);
-            round_exact(format, rounding, x.negative, x.quantum + exponent, x.significand.into(), false).bits
+            let (exact, tiny) = ((x.significand.into(), false), flush.then_some(profile.tininess));
+            round_exact_and_flush(format, rounding, x.negative, x.quantum + exponent, exact, tiny).bits
         }
-    };
-    if flush { format.flush(bits) } else { bits }
+    }
 }
 
 /// The remainder of a / b with the quotient toward zero, exact; the sign is the dividend's.
 pub fn remainder(profile: &Profile, format: Format, a: u64, b: u64) -> u64 {
     let (a, b) = (a & format.mask(), b & format.mask());
     match (unpack(format, a), unpack(format, b)) {
-        (Unpacked::Nan { .. }, _) | (_, Unpacked::Nan { .. }) => {
-            profile.nan_result(format, Some(first_nan(format, a, b)))
-        }
+        (Unpacked::Nan { .. }, _) | (_, Unpacked::Nan { .. }) => profile.nan_of_pair(format, a, b),
         (Unpacked::Infinite { .. }, _) | (_, Unpacked::Zero { .. }) => profile.nan_result(format, None),
         (Unpacked::Zero { .. }, _) | (_, Unpacked::Infinite { .. }) => a,
         (Unpacked::Finite(x), Unpacked::Finite(y)) => {
@@ -155,8 +146,8 @@ pub fn reciprocal_square_root(profile: &Profile, format: Format, flush: bool, a:
             }
             let exact = product_is(low, m, 2 * s);
             let quantum = -(x.quantum - odd as i32) / 2 - s as i32;
-            let bits = round_exact(format, Rounding::NearestEven, false, quantum, low, !exact).bits;
-            if flush { format.flush(bits) } else { bits }
+            let tiny = flush.then_some(profile.tininess);
+            round_exact_and_flush(format, Rounding::NearestEven, false, quantum, (low, !exact), tiny).bits
         }
     }
 }

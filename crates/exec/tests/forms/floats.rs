@@ -2,7 +2,7 @@
 
 use super::Forms;
 use super::comparisons::FLOATS;
-use roundonce_oracle::rational::{judge, number};
+use roundonce_oracle::rational::{judge, number, number_as};
 use roundonce_oracle::{Direction, FlushRule, Layout, NanBits, Shape, Spec, saturated};
 
 pub(crate) const ROUNDINGS: [(&str, Direction); 4] =
@@ -10,7 +10,7 @@ pub(crate) const ROUNDINGS: [(&str, Direction); 4] =
 
 /// NaN results as the profile of NVIDIA's machines has them.
 pub(crate) fn nan_bits(layout: Layout) -> NanBits {
-    if layout == Layout::F64 { NanBits::FirstOf([0, 1, 2]) } else { NanBits::AllOnes }
+    if layout == Layout::F64 { NanBits::FirstOf([1, 2, 0]) } else { NanBits::AllOnes }
 }
 
 fn spec(shape: Shape, layout: Layout, direction: Direction) -> Spec {
@@ -38,7 +38,7 @@ fn of_one_format() {
                 _ => &[""],
             };
             for modifier in modifiers {
-                let flush = modifier.contains("ftz").then_some(FlushRule::Delivered);
+                let flush = modifier.contains("ftz").then_some(FlushRule::Rounded);
                 let with =
                     move |shape| Spec { flush, saturate: modifier.contains("sat"), ..spec(shape, layout, direction) };
                 let form = |opcode: &str, count| {
@@ -89,8 +89,9 @@ fn quotient(layout: Layout, direction: Direction, flush: bool, a: u64, b: u64) -
     let ((sa, ea), (sb, eb)) = (parts(layout, ma), parts(layout, mb));
     let shift = 64;
     let (whole, rest) = ((u128::from(sa) << shift) / u128::from(sb), (u128::from(sa) << shift) % u128::from(sb));
-    let result = number(layout, direction, sign != 0, whole, ea - eb - shift, rest != 0).bits;
-    zeroed(result)
+    let flush = flush.then_some(FlushRule::Rounded);
+    let spec = Spec { flush, ..spec(Shape::Mul, layout, direction) };
+    number_as(&spec, sign != 0, whole, ea - eb - shift, rest != 0).bits
 }
 
 /// √a, bit by bit.
@@ -138,10 +139,10 @@ fn invalid(layout: Layout) -> u64 {
     }
 }
 
-/// The NaN that NaN operands give.
+/// The NaN that NaN operands give: of two, the second.
 pub(crate) fn nan_of(layout: Layout, operands: &[u64]) -> Option<u64> {
-    let first = operands.iter().find(|bits| layout.is_nan(**bits))?;
-    Some(if nan_bits(layout) == NanBits::AllOnes { layout.magnitude() } else { first | layout.quiet() })
+    let last = operands.iter().rev().find(|bits| layout.is_nan(**bits))?;
+    Some(if nan_bits(layout) == NanBits::AllOnes { layout.magnitude() } else { last | layout.quiet() })
 }
 
 #[test]
@@ -189,7 +190,7 @@ fn of_halves_and_pairs() {
     }
     for (name, direction) in ROUNDINGS {
         for ftz in ["", ".ftz"] {
-            let flush = (ftz == ".ftz").then_some(FlushRule::Delivered);
+            let flush = (ftz == ".ftz").then_some(FlushRule::Rounded);
             let with = move |shape| Spec { flush, ..spec(shape, Layout::F32, direction) };
             let pair =
                 |spec: Spec, [a, b, c]: [u64; 3]| run(spec, [a, b, c]) | run(spec, [a >> 32, b >> 32, c >> 32]) << 32;

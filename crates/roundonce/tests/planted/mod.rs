@@ -274,7 +274,7 @@ impl<'a> Machine<'a> {
         let fmz = statement.has("fmz");
         let flush = (statement.has("ftz") || fmz || self.does("flush")) && !self.does("keep");
         Spec {
-            flush: (flush || self.does("fmz") && statement.operation != "add").then_some(FlushRule::Delivered),
+            flush: (flush || self.does("fmz") && statement.operation != "add").then_some(FlushRule::Rounded),
             fmz: product && (fmz || self.does("fmz")) && !self.does("no fmz"),
             ..Spec::new(shape, self.kernel.layout, direction)
         }

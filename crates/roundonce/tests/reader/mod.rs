@@ -57,12 +57,13 @@ pub fn read(spelling: &str) -> Reading {
     let spec = Spec {
         factors: layout(factors),
         negate_c: words[0] == "sub",
-        flush: flush.then_some(FlushRule::Delivered),
+        flush: flush.then_some(if sm_1x { FlushRule::Delivered } else { FlushRule::Rounded }),
+        flush_of_two: flush.then_some(FlushRule::Rounded),
         fmz: has("fmz") && shape != Shape::Add,
         saturate: has("sat"),
         relu: has("relu"),
         oob_nan: has("oob").then_some(OOB_NAN),
-        nan: if to == Layout::F64 { NanBits::FirstOf([0, 1, 2]) } else { NanBits::AllOnes },
+        nan: if to == Layout::F64 { NanBits::FirstOf([1, 2, 0]) } else { NanBits::AllOnes },
         ..Spec::new(shape, to, direction)
     };
     Reading { spec, lanes, codes: has("cc") }

@@ -20,7 +20,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use flate2::bufread::MultiGzDecoder;
-use roundonce::{Target, Value};
+use roundonce::{Profile, Target, Value};
 
 use crate::block::{parse_hex, unpack};
 use crate::generate::Generated;
@@ -116,6 +116,8 @@ pub struct Options {
     pub instruction: Option<InstructionUnderTest>,
     /// The PTX target, where the meaning of a spelling depends on it.
     pub target: Target,
+    /// What results are held against.
+    pub profile: Profile,
 }
 
 /// Verifies a file in any format that can be read: what it holds tells which.
@@ -127,7 +129,7 @@ pub fn verify_file(path: &Path, options: &Options, observer: &mut dyn Observer) 
     let mut options = options.clone();
     let name = path.file_name().and_then(|name| name.to_str());
     options.instruction = options.instruction.or_else(|| InstructionUnderTest::of_file_name(name?, &options.target));
-    let mut verifier = Verifier::new(options.target, observer);
+    let mut verifier = Verifier::new(options.target, options.profile, observer);
     let mut file = File::open(path)?;
     let size = file.metadata()?.len();
     let mut magic = [0; 4];
@@ -146,7 +148,7 @@ pub fn verify_file(path: &Path, options: &Options, observer: &mut dyn Observer) 
 /// # Errors
 /// As [`verify_file`].
 pub fn verify_stream(stream: impl Read, options: &Options, observer: &mut dyn Observer) -> io::Result<Report> {
-    let mut verifier = Verifier::new(options.target, observer);
+    let mut verifier = Verifier::new(options.target, options.profile, observer);
     let mut stream = BufReader::new(stream);
     let container = Container::of(stream.fill_buf()?);
     let mut whole = || -> io::Result<Vec<u8>> {

@@ -5,7 +5,7 @@ mod picture;
 mod render;
 
 use roundonce_arith::{
-    ArithOp, Clamp, ConditionCodes, Event, Flags, Format, OperandIndex, Operation, Outcome, Profile,
+    ArithOp, Clamp, ConditionCodes, Event, Flags, Format, OperandIndex, Operation, Outcome, Profile, Tininess,
 };
 use roundonce_isa::{Form, Instruction, Value, hex_bits, hexadecimal, shortest_decimal};
 use serde::Serialize;
@@ -207,11 +207,29 @@ impl Component {
     }
 }
 
+/// Where machines differ: what decides whether this result is flushed.
+fn boundary(tininess: Tininess, tiny_after: bool) -> String {
+    let unbounded = if tiny_after { "is below it" } else { "is not below it" };
+    let decision = match tininess {
+        Tininess::Result => "what is delivered decides: kept".to_owned(),
+        Tininess::AfterRounding => {
+            format!("the value so rounded decides: {}", if tiny_after { "flushed" } else { "kept" })
+        }
+        Tininess::BeforeRounding => "the exact value decides: flushed".to_owned(),
+    };
+    format!(
+        "the boundary of .ftz, where machines differ: the exact value is below the smallest normal number and rounds up to \
+         it; rounded with an unbounded exponent it {unbounded}; {decision} (tininess={})",
+        tininess.name()
+    )
+}
+
 /// What the pipeline did, in words.
 fn steps(operation: &Operation, bits: &[u64], events: &[Event], outcome: Outcome) -> Vec<String> {
     let format = operation.format;
     let show = |bits: u64| format!("{} {}", hex_bits(format.width(), bits), shortest_decimal(format, bits));
     let mut steps = Vec::new();
+    let mut is_contested = false;
     if operation.source_format != format {
         let widened = operation.op.operands().iter().zip(bits).filter(|(operand, _)| **operand != OperandIndex::C);
         for (&operand, &bits) in widened {
@@ -237,6 +255,11 @@ fn steps(operation: &Operation, bits: &[u64], events: &[Event], outcome: Outcome
                 let what = if operation.op == ArithOp::Mul { "product" } else { "sum" };
                 Some(format!("the {what} {exactly} {}", show(rounded.bits)))
             }
+            Event::Boundary { tininess, tiny_after } => {
+                is_contested = true;
+                Some(boundary(tininess, tiny_after))
+            }
+            Event::FlushedResult if is_contested => Some("the result becomes zero of its sign".to_owned()),
             Event::FlushedResult => Some("the result is subnormal and becomes zero of its sign".to_owned()),
             Event::OutOfBounds => Some("an operand is the out-of-bounds NaN: the result is +0".to_owned()),
             Event::Clamped(before) => Some(format!("{} is clamped to {}", show(before), show(outcome.bits))),
