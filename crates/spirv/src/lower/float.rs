@@ -39,7 +39,8 @@ impl Body<'_> {
         let width = format.width();
         let (mode, declared) = self.mode(width);
         if declared.denorm.is_none() {
-            self.open(format!("{width}-bit subnormals: {}", if mode.flush { "flushed" } else { "kept" }));
+            let what = if mode.flush { "flushed" } else { "kept" };
+            self.open(format!("{width}-bit subnormals: {what}{}", mode.why));
         }
         mode.flush
     }
