@@ -84,14 +84,14 @@ BOTH Triple aimed(const Operation &op, uint64_t seed, uint64_t index) {
 }
 
 // What a disagreement may be, as bits of a class: one of NaN bits only, or what another rule for tiny results gives.
-enum Class { OTHER = 1, NAN_BITS = 2, TINY_AFTER = 4, TINY_BEFORE = 8 };
+enum Class { OTHER = 1, NAN_BITS = 2, TINY_RESULT = 4, TINY_BEFORE = 8 };
 const int CLASSES = 16;
 BOTH int class_of(const Operation &op, Triple t, uint64_t found, uint64_t expected) {
     if (op.format.is_nan(found) && op.format.is_nan(expected)) return NAN_BITS;
     int which = 0;
     Policy policy = default_policy(op.format);
-    policy.tiny = AFTER_ROUNDING;
-    if (reference(op, policy, t.a, t.b, t.c) == found) which |= TINY_AFTER;
+    policy.tiny = RESULT;
+    if (reference(op, policy, t.a, t.b, t.c) == found) which |= TINY_RESULT;
     policy.tiny = BEFORE_ROUNDING;
     if (reference(op, policy, t.a, t.b, t.c) == found) which |= TINY_BEFORE;
     return which ? which : OTHER;

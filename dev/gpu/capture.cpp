@@ -92,19 +92,19 @@ void tally_one(Tally &tally, const Operation &op, const Triple &t, uint64_t foun
 }
 
 void Report::form(const Entry &entry, const Tally &tally) {
-    uint64_t after = tally.counts[TINY_AFTER], before = tally.counts[TINY_BEFORE];
-    uint64_t both = tally.counts[TINY_AFTER | TINY_BEFORE];
+    uint64_t result = tally.counts[TINY_RESULT], before = tally.counts[TINY_BEFORE];
+    uint64_t both = tally.counts[TINY_RESULT | TINY_BEFORE];
     results << "{\"form\":\"" << entry.spelling << "\",\"machine\":\"" << machine << "\",\"assembler\":\"" << assembler
             << "\",\"date\":\"" << date << "\",\"cases\":" << tally.compared
             << ",\"mismatches\":" << tally.mismatches() << ",\"nan_bits\":" << tally.counts[NAN_BITS]
-            << ",\"tiny_after\":" << after << ",\"tiny_before\":" << before << ",\"tiny_either\":" << both
+            << ",\"tiny_result\":" << result << ",\"tiny_before\":" << before << ",\"tiny_either\":" << both
             << ",\"other\":" << tally.counts[OTHER] << "}\n";
     char line[256];
     snprintf(line, sizeof line, "%-24s %14" PRIu64 " cases %12" PRIu64 " differ", entry.spelling.c_str(), tally.compared,
              tally.mismatches());
     summary << line;
     if (tally.mismatches())
-        summary << ": NaN bits " << tally.counts[NAN_BITS] << ", tiny after rounding " << after << ", tiny before rounding "
+        summary << ": NaN bits " << tally.counts[NAN_BITS] << ", tiny as delivered " << result << ", tiny before rounding "
                 << before << ", either of these " << both << ", other " << tally.counts[OTHER];
     summary << std::endl;
     for (const Mismatch &m : tally.kept) {

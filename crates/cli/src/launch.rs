@@ -19,7 +19,7 @@ use crate::{Failure, files, output};
 /// What is done where a SPIR-V module leaves bits open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Assumption {
-    /// To nearest even, subnormals kept, NVIDIA's NaNs: what `eval` gives
+    /// To nearest even, NVIDIA's NaNs; a shader's f32 subnormals flushed unless it declares RoundingModeRTE, others kept
     Nvidia,
     /// IEEE 754: to nearest even, subnormals kept, a NaN operand's payload kept
     Strict,

@@ -1,7 +1,7 @@
 //! docs/decisions.md says what the profile says. `ROUNDONCE_BLESS=1 cargo test -p roundonce --test decisions` writes it.
 
 use roundonce::Profile;
-use roundonce::arith::Status;
+use roundonce::arith::{Machine, NanRule, Status, Tininess};
 
 fn page() -> String {
     let mut text = String::from(
@@ -13,11 +13,35 @@ fn page() -> String {
     for decision in Profile::DECISIONS {
         let status = match decision.status {
             Status::Documented => "documented",
+            Status::Measured => "measured",
             Status::Reported => "reported by others",
             Status::Unmeasured => "**unmeasured**",
         };
         text.push_str(&format!("| {} | {} | {} | {status} |\n", decision.field, decision.decides, decision.source));
     }
+    text.push_str(
+        "\n*Measured*: results of hardware that a test holds row by row; [evidence.md](evidence.md#hardware) has their \
+         machines and sources. *Reported by others*: public, without all operands.\n\n\
+         ## Other readings\n\n\
+         `--profile` of `eval`, `explain`, `run`, `why`, `diff` and `vectors verify` takes machines by name and \
+         `FIELD=VALUE`, separated by commas; a machine is a whole profile, later changes win. What was not measured of a \
+         machine is as in the default.\n\n\
+         | machine | what it is | measured |\n|---|---|---|\n",
+    );
+    for machine in Machine::ALL {
+        text.push_str(&format!("| {} | {} | {} |\n", machine.name, machine.title, machine.measured.join(", ")));
+    }
+    text.push_str(&format!(
+        "\n| field | values |\n|---|---|\n\
+         | tininess (or tiny), sm1x_tininess | {} |\n\
+         | underflow | after-rounding, before-rounding |\n\
+         | nan_f32, nan_f64, nan_small | {}: the first NaN operand in that order |\n\
+         | sm1x_mad | truncate, fused-ftz |\n\
+         | fmz_sat_nan | addend, zero |\n\
+         | oob_nan | 16 bits in hexadecimal |\n",
+        Tininess::ALL.map(Tininess::name).join(", "),
+        NanRule::ALL.map(NanRule::name).join(", ")
+    ));
     text
 }
 

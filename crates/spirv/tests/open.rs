@@ -23,8 +23,12 @@ OpExecutionMode %main SignedZeroInfNanPreserve 32";
 fn each_mode_closes_its_line() {
     let sum = |modes: &str, assume| open(modes, "", "%r = OpFAdd %f32 %a %b", assume);
     let special = "32-bit infinities, NaNs and signs of zeros: as IEEE 754 has them";
-    let all = [special, "32-bit rounding: to nearest even", "32-bit subnormals: kept"];
+    let flushed = "32-bit subnormals: flushed, as NVIDIA does unless RoundingModeRTE is declared";
+    let all = [special, "32-bit rounding: to nearest even", flushed];
     assert_eq!(sum("", Assume::Nvidia), all);
+    assert_eq!(sum("", Assume::Strict)[2], "32-bit subnormals: kept");
+    let kept = "32-bit subnormals: kept, as NVIDIA does where RoundingModeRTE is declared";
+    assert_eq!(sum("OpExecutionMode %main RoundingModeRTE 32", Assume::Nvidia), [all[0], kept]);
     assert_eq!(sum("", Assume::Flush)[2], "32-bit subnormals: flushed");
     assert_eq!(sum("OpExecutionMode %main RoundingModeRTZ 32", Assume::Nvidia), [all[0], all[2]]);
     assert_eq!(sum("OpExecutionMode %main DenormFlushToZero 32", Assume::Nvidia), [all[0], all[1]]);
@@ -39,7 +43,10 @@ fn only_what_is_computed_with_counts() {
     let reported = |body| open("", "", body, Assume::Nvidia);
     assert!(reported("%r = OpIAdd %u32 %n %n").is_empty());
     // A comparison rounds nothing, a widening neither.
-    assert_eq!(reported("%s = OpExtInst %f32 %glsl FMax %a %b"), ["32-bit subnormals: kept"]);
+    assert_eq!(
+        reported("%s = OpExtInst %f32 %glsl FMax %a %b"),
+        ["32-bit subnormals: flushed, as NVIDIA does unless RoundingModeRTE is declared"]
+    );
     assert!(reported("%r = OpFConvert %f16 %a").contains(&"16-bit rounding: to nearest even".to_owned()));
 }
 

@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use judge::{Rounded, legal, rounded, special_values};
 use roundonce_arith::Rounding;
 use roundonce_exec::{Arg, Buffer, Launch, Options};
-use roundonce_oracle::{Layout, generate::Generator};
+use roundonce_oracle::generate::Generator;
+use roundonce_oracle::{Direction, FlushRule, Layout, Shape, Spec, rational};
 use roundonce_spirv::{Assume, Denorm, FloatModes, Settings, assemble_module, lower};
 
 mod judge;
@@ -94,13 +95,25 @@ fn wanted(
     operands: [u64; 3],
     round: &mut impl FnMut([u64; 3]) -> Rounded,
 ) -> u64 {
-    let flush = modes.denorm.map_or(assume == Assume::Flush, |denorm| denorm == Denorm::FlushToZero);
+    // NVIDIA's driver flushes a shader's f32 unless rounding to nearest is declared.
+    let nvidia = assume == Assume::Nvidia && layout == Layout::F32 && modes.rounding != Some(Rounding::NearestEven);
+    let flush = modes.denorm.map_or(assume == Assume::Flush || nvidia, |denorm| denorm == Denorm::FlushToZero);
     let flushed = |bits: u64| {
         let magnitude = bits & layout.magnitude();
         if flush && magnitude < layout.smallest_normal() { bits & layout.sign() } else { bits }
     };
-    let [nearest, zero, ..] = round(operands.map(flushed));
-    flushed(if modes.rounding == Some(Rounding::TowardZero) { zero } else { nearest })
+    let operands = operands.map(flushed);
+    let [nearest, zero, ..] = round(operands);
+    if modes.rounding == Some(Rounding::TowardZero) {
+        return flushed(zero);
+    }
+    // The one result that is subnormal with an unbounded exponent and delivered as the smallest normal number.
+    if flush && nearest & layout.magnitude() == layout.smallest_normal() {
+        let rule = FlushRule::Rounded;
+        let flushing = Spec { flush: Some(rule), ..Spec::new(Shape::MulAdd, layout, Direction::Nearest) };
+        return rational::judge(&flushing, operands).bits;
+    }
+    flushed(nearest)
 }
 
 fn conformance(layout: Layout, random: usize) {

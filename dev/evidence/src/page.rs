@@ -7,7 +7,7 @@ use roundonce::isa::grouped;
 use roundonce::{TABLES, Target, instruction};
 
 use crate::records::{self, Record};
-use crate::spellings;
+use crate::{hardware, spellings};
 
 /// Where the page is.
 pub const PAGE: &str = "docs/evidence.md";
@@ -24,6 +24,7 @@ pub struct Evidence {
     runs: Vec<Record>,
     proofs: Vec<Record>,
     measured: Vec<Record>,
+    hardware: Vec<hardware::Row>,
 }
 
 impl Evidence {
@@ -41,6 +42,7 @@ impl Evidence {
             runs: records::records("evidence/runs.jsonl")?,
             proofs: records::records("evidence/proofs.jsonl")?,
             measured: records::measured()?,
+            hardware: hardware::rows()?,
         })
     }
 
@@ -149,6 +151,8 @@ pub fn page(evidence: &Evidence) -> String {
     if evidence.measured.is_empty() {
         text.push_str("\nNo GPU has been asked yet.\n");
     }
+
+    text.push_str(&hardware::section(&evidence.hardware));
 
     text.push_str("\n## By exhaustion\n\n");
     text.push_str("Every operand of every format named, in every mode named; nothing is sampled.\n\n");

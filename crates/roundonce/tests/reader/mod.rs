@@ -57,7 +57,7 @@ pub fn read(spelling: &str) -> Reading {
     let spec = Spec {
         factors: layout(factors),
         negate_c: words[0] == "sub",
-        flush: flush.then_some(if sm_1x { FlushRule::Delivered } else { FlushRule::Rounded }),
+        flush: flush.then_some(if shape == Shape::TruncatedMulAdd { FlushRule::Delivered } else { FlushRule::Rounded }),
         flush_of_two: flush.then_some(FlushRule::Rounded),
         fmz: has("fmz") && shape != Shape::Add,
         saturate: has("sat"),

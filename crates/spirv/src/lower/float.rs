@@ -39,7 +39,8 @@ impl Body<'_> {
         let width = format.width();
         let (mode, declared) = self.mode(width);
         if declared.denorm.is_none() {
-            self.open(format!("{width}-bit subnormals: {}", if mode.flush { "flushed" } else { "kept" }));
+            let what = if mode.flush { "flushed" } else { "kept" };
+            self.open(format!("{width}-bit subnormals: {what}{}", mode.why));
         }
         mode.flush
     }
@@ -206,7 +207,7 @@ impl Body<'_> {
 
     pub(super) fn divide(&mut self, format: Format, a: Operand, b: Operand) -> Operand {
         self.open(format!("{}: rounded once, where 2.5 ulps are allowed", self.opcode()));
-        let Mode { rounding, flush } = self.rounds(format);
+        let Mode { rounding, flush, .. } = self.rounds(format);
         let d = self.fresh(Width::holding(format.width()));
         self.emit(Op::Divide { d, format, rounding, flush, a, b });
         d.into()
@@ -214,7 +215,7 @@ impl Body<'_> {
 
     pub(super) fn square_root(&mut self, format: Format, what: &str, a: Operand) -> Operand {
         self.open(format!("{what}: rounded once, where more is allowed"));
-        let Mode { rounding, flush } = self.rounds(format);
+        let Mode { rounding, flush, .. } = self.rounds(format);
         let d = self.fresh(Width::holding(format.width()));
         self.emit(Op::SquareRoot { d, format, rounding, flush, a });
         d.into()

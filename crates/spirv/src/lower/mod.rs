@@ -64,8 +64,8 @@ const MOST_FINDINGS: usize = 20;
 /// What is done where a module leaves bits open.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Assume {
-    /// What [`Profile::NVIDIA`] says and a single instruction's evaluation gives: to nearest even, subnormals kept,
-    /// NVIDIA's NaNs.
+    /// What NVIDIA's driver does under Vulkan: to nearest even, NVIDIA's NaNs; a shader's f32 subnormals flushed unless it
+    /// declares RoundingModeRTE, others kept. Reported of one GPU and driver (RTX 3060, 581.95).
     #[default]
     Nvidia,
     /// IEEE 754 to the letter: to nearest even, subnormals kept, the payload of a NaN operand kept.
@@ -191,6 +191,8 @@ impl Source<'_> {
 struct Mode {
     rounding: Rounding,
     flush: bool,
+    /// What decides the flush where the module is silent.
+    why: &'static str,
 }
 
 /// A module, read.
@@ -294,11 +296,17 @@ impl<'m> Lowering<'m> {
     /// The arithmetic that an entry point declares, or that is picked, for a width.
     fn mode_of(&self, entry: &EntryPoint, width: u32) -> (Mode, FloatModes) {
         let modes = FloatModes::of(&self.facts, entry.function, width);
-        let flush = match modes.denorm {
-            Some(denorm) => denorm == Denorm::FlushToZero,
-            None => self.assume == Assume::Flush,
+        let is_f32_shader = width == 32 && entry.model == ExecutionModel::GLCompute as u32;
+        let is_nearest = modes.rounding == Some(Rounding::NearestEven);
+        let (flush, why) = match (modes.denorm, self.assume) {
+            (Some(denorm), _) => (denorm == Denorm::FlushToZero, ""),
+            (None, Assume::Nvidia) if is_f32_shader && is_nearest => {
+                (false, ", as NVIDIA does where RoundingModeRTE is declared")
+            }
+            (None, Assume::Nvidia) if is_f32_shader => (true, ", as NVIDIA does unless RoundingModeRTE is declared"),
+            (None, assume) => (assume == Assume::Flush, ""),
         };
-        (Mode { rounding: modes.rounding.unwrap_or(Rounding::NearestEven), flush }, modes)
+        (Mode { rounding: modes.rounding.unwrap_or(Rounding::NearestEven), flush, why }, modes)
     }
 
     fn unsupported(&self, what: impl core::fmt::Display) -> Finding {
