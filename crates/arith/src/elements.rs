@@ -50,7 +50,7 @@ impl Elements {
     /// bits.
     pub fn of_bytes(format: Format, bytes: &[u8]) -> Option<Elements> {
         let mut elements = Elements::of(format);
-        (elements.width() == format.width() && bytes.len() % (format.width() as usize / 8) == 0).then(|| {
+        (elements.width() == format.width() && bytes.len().is_multiple_of(format.width() as usize / 8)).then(|| {
             elements.fill_from_bytes(bytes);
             elements
         })
@@ -109,7 +109,7 @@ impl Elements {
     /// Does something with each: faster than [`Elements::iter`], for the width is looked at once.
     #[inline]
     pub fn for_each(&self, mut act: impl FnMut(u64)) {
-        each!(self, all => all.iter().for_each(|&bits| act(bits as u64)));
+        each!(self, all => all.iter().for_each(|&bits| act(bits.into())));
     }
 
     /// All of them.

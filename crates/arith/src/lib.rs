@@ -37,6 +37,6 @@ pub use machine::Machine;
 pub use mul_add::{ArithOp, Clamp, Operation};
 pub use outcome::{ConditionCodes, Flags, Outcome};
 pub use profile::{Decision, FmzSatNan, NanRule, OperandIndex, Profile, Sm1xMad, Status, Tininess, Underflow};
-pub use round::{Rounding, round_exact, round_exact_and_flush};
+pub use round::{ExactNumber, Rounding};
 pub use trace::{Event, Term, Trace};
 pub use unpack::{FiniteNumber, Unpacked, unpack, widen};

@@ -1,7 +1,7 @@
 //! Rounding: the only code in the project that rounds an exact value.
 
 use crate::wide::Wide;
-use crate::{Flags, Format, Outcome, Tininess, Underflow};
+use crate::{FiniteNumber, Flags, Format, Outcome, Tininess, Underflow};
 
 /// A rounding direction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -154,60 +154,62 @@ pub(crate) fn round_normal<W: Wide>(format: Format, rounding: Rounding, exact: E
     Some(Outcome { bits, flags: Flags::INEXACT.when(rest != W::ZERO) })
 }
 
-/// Rounds ±significand × 2^quantum, or slightly more in magnitude if `sticky`, to `format`: conversions, and
-/// literals read from decimal.
-///
-/// With `sticky` the significand must have at least two bits more than the format keeps.
+/// An exact number, for conversions and literals: ±significand × 2^quantum, or slightly more in magnitude if `sticky`.
 ///
 /// ```
-/// use roundonce_arith::{Format, Rounding, round_exact};
+/// use roundonce_arith::{ExactNumber, Format, Rounding, Tininess};
 /// // 2^24 + 1 has no f32.
-/// assert_eq!(round_exact(Format::F32, Rounding::Up, false, 0, (1 << 24) + 1, false).bits, 0x4b80_0001);
-/// ```
-pub fn round_exact(
-    format: Format,
-    rounding: Rounding,
-    negative: bool,
-    quantum: i32,
-    significand: u128,
-    sticky: bool,
-) -> Outcome {
-    round_exact_and_flush(format, rounding, negative, quantum, (significand, sticky), None)
-}
-
-/// [`round_exact`] of `(significand, sticky)`; a result that is tiny by the criterion `flush` becomes zero of its sign.
+/// let number = ExactNumber { negative: false, quantum: 0, significand: (1 << 24) + 1, sticky: false };
+/// assert_eq!(number.round(Format::F32, Rounding::Up).bits, 0x4b80_0001);
 ///
-/// ```
-/// use roundonce_arith::{Format, Rounding, Tininess, round_exact_and_flush};
 /// // 2^-126 - 2^-150
-/// let rounded = |flush| {
-///     round_exact_and_flush(Format::F32, Rounding::NearestEven, false, -150, (0xff_ffff, false), flush).bits
-/// };
+/// let number = ExactNumber { negative: false, quantum: -150, significand: 0xff_ffff, sticky: false };
+/// let rounded = |flush| number.round_and_flush(Format::F32, Rounding::NearestEven, flush).bits;
 /// assert_eq!(rounded(None), 0x0080_0000);
 /// assert_eq!(rounded(Some(Tininess::Result)), 0x0080_0000);
 /// assert_eq!(rounded(Some(Tininess::AfterRounding)), 0);
 /// ```
-pub fn round_exact_and_flush(
-    format: Format,
-    rounding: Rounding,
-    negative: bool,
-    quantum: i32,
-    (significand, sticky): (u128, bool),
-    flush: Option<Tininess>,
-) -> Outcome {
-    if significand == 0 {
-        let sign = if negative { format.sign_mask() } else { 0 };
-        return Outcome { bits: sign, flags: Flags::NONE };
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ExactNumber {
+    /// Whether it is below zero; the sign of a zero.
+    pub negative: bool,
+    /// The exponent of the significand's lowest bit.
+    pub quantum: i32,
+    /// The significand. With `sticky` it must have at least two bits more than the format that it is rounded to.
+    pub significand: u128,
+    /// Something nonzero follows the significand's lowest bit.
+    pub sticky: bool,
+}
+
+impl From<FiniteNumber> for ExactNumber {
+    fn from(FiniteNumber { negative, quantum, significand }: FiniteNumber) -> ExactNumber {
+        ExactNumber { negative, quantum, significand: significand.into(), sticky: false }
     }
-    // Aligns the leading bit to position 125, so that `round`'s precondition holds for every caller.
-    let up = significand.leading_zeros() as i32 - 2;
-    let (significand, quantum) = if up >= 0 {
-        (significand << up, quantum - up)
-    } else {
-        (significand.shift_right_sticky(-up as u32), quantum - up)
-    };
-    let exact = ExactValue { negative, quantum, significand: significand | sticky as u128 };
-    handle_underflow(format, Underflow::AfterRounding, flush, round(format, rounding, exact))
+}
+
+impl ExactNumber {
+    /// Rounds it once; subnormal results are kept.
+    pub fn round(self, format: Format, rounding: Rounding) -> Outcome {
+        self.round_and_flush(format, rounding, None)
+    }
+
+    /// Rounds it once; a result that is tiny by the criterion `flush` becomes zero of its sign.
+    pub fn round_and_flush(self, format: Format, rounding: Rounding, flush: Option<Tininess>) -> Outcome {
+        let ExactNumber { negative, quantum, significand, sticky } = self;
+        if significand == 0 {
+            let sign = if negative { format.sign_mask() } else { 0 };
+            return Outcome { bits: sign, flags: Flags::NONE };
+        }
+        // Aligns the leading bit to position 125, so that `round`'s precondition holds for every caller.
+        let up = significand.leading_zeros() as i32 - 2;
+        let (significand, quantum) = if up >= 0 {
+            (significand << up, quantum - up)
+        } else {
+            (significand.shift_right_sticky(-up as u32), quantum - up)
+        };
+        let exact = ExactValue { negative, quantum, significand: significand | sticky as u128 };
+        handle_underflow(format, Underflow::AfterRounding, flush, round(format, rounding, exact))
+    }
 }
 
 /// Steps 8 and 9 after the rounding: raises underflow, and flushes a result that is tiny by the criterion `flush`.

@@ -4,8 +4,8 @@ mod common;
 
 use common::{TINY, UNDERFLOW, cases, differ, direction, evaluate, generator, layout, spec};
 use roundonce_arith::{
-    ArithOp, Clamp, ConditionCodes, FmzSatNan, Format, NanRule, OperandIndex, Operation, Profile, Rounding, Sm1xMad,
-    Tininess, round_exact, widen,
+    ArithOp, Clamp, ConditionCodes, ExactNumber, FmzSatNan, Format, NanRule, OperandIndex, Operation, Profile,
+    Rounding, Sm1xMad, Tininess, widen,
 };
 use roundonce_oracle::generate::Generator;
 use roundonce_oracle::softfloat::{self, Call};
@@ -258,7 +258,7 @@ fn condition_codes_of_every_f16_and_bf16() {
 
 /// What literals are read with: any significand, any exponent, a rest or none.
 #[test]
-fn round_exact_against_rational() {
+fn exact_numbers_against_rational() {
     // Three words of the generator's stream make one case.
     let mut words = Generator::new(4000, Layout { exp_bits: 11, frac_bits: 52 }, Layout::F64);
     for (_, format) in Format::NAMED {
@@ -273,7 +273,8 @@ fn round_exact_against_rational() {
                 // The terms under which a rest may be given: two bits more than the format keeps.
                 let more = z & 1 != 0 && significand >> (format.precision() + 1) != 0;
                 let negative = z & 4 != 0;
-                let product = round_exact(format, rounding, negative, exponent, significand, more);
+                let product =
+                    ExactNumber { negative, quantum: exponent, significand, sticky: more }.round(format, rounding);
                 let judge =
                     rational::number(layout(format), direction(rounding), negative, significand, exponent, more);
                 assert_eq!(
@@ -286,7 +287,8 @@ fn round_exact_against_rational() {
         // Exponents that no format reaches.
         for exponent in [i32::MIN / 2, -1_000_000, 1_000_000, i32::MAX / 2] {
             for significand in [1, u128::MAX] {
-                let product = round_exact(format, Rounding::NearestEven, true, exponent, significand, false);
+                let product = ExactNumber { negative: true, quantum: exponent, significand, sticky: false }
+                    .round(format, Rounding::NearestEven);
                 let within = exponent.clamp(-5000, 5000);
                 let judge = rational::number(layout(format), Direction::Nearest, true, significand, within, false);
                 assert_eq!((product.bits, product.flags.bits()), (judge.bits, judge.flags), "2^{exponent}");

@@ -6,7 +6,9 @@
 mod common;
 
 use common::{TINY, UNDERFLOW, evaluate, generator};
-use roundonce_arith::{ArithOp, Clamp, Format, NanRule, OperandIndex, Operation, Profile, Rounding, Tininess, widen};
+use roundonce_arith::{
+    ArithOp, Clamp, ExactNumber, Format, NanRule, OperandIndex, Operation, Profile, Rounding, Tininess, widen,
+};
 use roundonce_oracle::Verdict;
 
 use Rounding::{Down, NearestEven, TowardZero, Up};
@@ -66,7 +68,8 @@ fn narrowed(value: f32, format: Format) -> u64 {
     let (field, fraction) = (value >> 23 & 0xff, value & 0x7f_ffff);
     let significand = if field == 0 { fraction } else { fraction | 0x80_0000 };
     let quantum = field.max(1) as i32 - 150;
-    roundonce_arith::round_exact(format, NearestEven, negative(value), quantum, significand.into(), false).bits
+    let exact = ExactNumber { negative: negative(value), quantum, significand: significand.into(), sticky: false };
+    exact.round(format, NearestEven).bits
 }
 fn wide(bits: u64, from: Format) -> f32 {
     float(widen(from, Format::F32, bits))

@@ -2,7 +2,7 @@
 //! printed so that parsing gives the same bits.
 
 use num_bigint::BigUint;
-use roundonce_arith::{Flags, Format, Rounding, Unpacked, round_exact, unpack, widen};
+use roundonce_arith::{ExactNumber, Flags, Format, Rounding, Unpacked, unpack, widen};
 
 /// A number read from text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,39 +39,31 @@ pub fn parse_number(format: Format, text: &str) -> Option<ParsedNumber> {
         Some(hex) => parse_hexadecimal(hex)?,
         None => parse_decimal(magnitude)?,
     };
-    let outcome = round_exact(format, Rounding::NearestEven, negative, exact.quantum, exact.significand, exact.sticky);
+    let outcome = ExactNumber { negative, ..exact }.round(format, Rounding::NearestEven);
     Some(ParsedNumber { bits: outcome.bits, exact: !outcome.flags.contains(Flags::INEXACT) })
-}
-
-/// significand × 2^quantum, or slightly more.
-struct Exact {
-    quantum: i32,
-    significand: u128,
-    sticky: bool,
 }
 
 /// Beyond these powers of two every format overflows or underflows.
 const EXPONENT_LIMIT: i64 = 1 << 16;
 
-impl Exact {
-    const ZERO: Exact = Exact { quantum: 0, significand: 0, sticky: false };
-    /// A value far above or below every format.
-    fn beyond(large: bool) -> Exact {
-        let quantum = if large { EXPONENT_LIMIT } else { -EXPONENT_LIMIT };
-        Exact { quantum: quantum as i32, significand: 1 << 126, sticky: true }
+const ZERO: ExactNumber = ExactNumber { negative: false, quantum: 0, significand: 0, sticky: false };
+
+/// A number above every format.
+const HUGE: ExactNumber = ExactNumber { quantum: EXPONENT_LIMIT as i32, significand: 1 << 126, sticky: true, ..ZERO };
+/// A number below every format.
+const MINUTE: ExactNumber = ExactNumber { quantum: -EXPONENT_LIMIT as i32, ..HUGE };
+
+/// The top of a big integer, times 2^quantum.
+fn exact_number(integer: &BigUint, quantum: i64, sticky: bool) -> ExactNumber {
+    let extra = integer.bits().saturating_sub(126);
+    let top = integer >> extra;
+    let sticky = sticky || integer.trailing_zeros().is_some_and(|zeros| zeros < extra);
+    let quantum = quantum + extra as i64;
+    if quantum.abs() > EXPONENT_LIMIT {
+        return if quantum > 0 { HUGE } else { MINUTE };
     }
-    /// The top of a big integer.
-    fn of(integer: &BigUint, quantum: i64, sticky: bool) -> Exact {
-        let extra = integer.bits().saturating_sub(126);
-        let top = integer >> extra;
-        let sticky = sticky || integer.trailing_zeros().is_some_and(|zeros| zeros < extra);
-        let quantum = quantum + extra as i64;
-        if quantum.abs() > EXPONENT_LIMIT {
-            return Exact::beyond(quantum > 0);
-        }
-        let significand = top.iter_u64_digits().rev().fold(0, |sum, digit| sum << 64 | u128::from(digit));
-        Exact { quantum: quantum as i32, significand, sticky }
-    }
+    let significand = top.iter_u64_digits().rev().fold(0, |sum, digit| sum << 64 | u128::from(digit));
+    ExactNumber { quantum: quantum as i32, significand, sticky, ..ZERO }
 }
 
 /// Cuts off an exponent marked by a letter; a missing one is zero, an absurd one is clamped.
@@ -95,7 +87,7 @@ fn split_point(text: &str, radix: u32) -> Option<(String, i64)> {
     good.then_some((digits, fraction.len() as i64))
 }
 
-fn parse_hexadecimal(text: &str) -> Option<Exact> {
+fn parse_hexadecimal(text: &str) -> Option<ExactNumber> {
     if !text.contains(['p', 'P']) {
         return None;
     }
@@ -103,36 +95,36 @@ fn parse_hexadecimal(text: &str) -> Option<Exact> {
     let (digits, behind) = split_point(digits, 16)?;
     let integer = BigUint::parse_bytes(digits.as_bytes(), 16)?;
     if integer == BigUint::ZERO {
-        return Some(Exact::ZERO);
+        return Some(ZERO);
     }
-    Some(Exact::of(&integer, exponent - 4 * behind, false))
+    Some(exact_number(&integer, exponent - 4 * behind, false))
 }
 
-fn parse_decimal(text: &str) -> Option<Exact> {
+fn parse_decimal(text: &str) -> Option<ExactNumber> {
     let (digits, exponent) = split_exponent(text, ['e', 'E'])?;
     let (digits, behind) = split_point(digits, 10)?;
     let significant = digits.trim_start_matches('0').trim_end_matches('0');
     if significant.is_empty() {
-        return Some(Exact::ZERO);
+        return Some(ZERO);
     }
     let trailing = (digits.len() - digits.trim_end_matches('0').len()) as i64;
     let power = exponent - behind + trailing;
     // 10^4000 lies far outside every format: no need to work it out.
     let magnitude = power + significant.len() as i64;
     if magnitude.abs() > 4000 {
-        return Some(Exact::beyond(magnitude > 0));
+        return Some(if magnitude > 0 { HUGE } else { MINUTE });
     }
     let integer = BigUint::parse_bytes(significant.as_bytes(), 10)?;
     let ten = BigUint::from(10u32);
     if power >= 0 {
-        return Some(Exact::of(&(integer * ten.pow(power as u32)), 0, false));
+        return Some(exact_number(&(integer * ten.pow(power as u32)), 0, false));
     }
     let divisor = ten.pow(power.unsigned_abs() as u32);
     let shift = (divisor.bits() + 126).saturating_sub(integer.bits());
     let scaled = integer << shift;
     let quotient = &scaled / &divisor;
     let sticky = &quotient * &divisor != scaled;
-    Some(Exact::of(&quotient, -(shift as i64), sticky))
+    Some(exact_number(&quotient, -(shift as i64), sticky))
 }
 
 /// The host's `f64` of the same value: every format fits. For printing only.

@@ -1,6 +1,6 @@
 //! Operands as text: hex bits, PTX literals, numbers; packed vectors in hex.
 
-use roundonce_arith::{Flags, Format, Rounding, Unpacked, round_exact, unpack, widen};
+use roundonce_arith::{ExactNumber, Flags, Format, Rounding, Unpacked, unpack, widen};
 
 use crate::{hex_bits, hexadecimal, parse_number, shortest_decimal};
 
@@ -160,7 +160,7 @@ pub fn convert(from: Format, to: Format, rounding: Rounding, bits: u64) -> (u64,
             (kept, fraction << (64 - to.frac_bits()) == (bits & from.frac_mask()) << (64 - from.frac_bits()))
         }
         Unpacked::Finite(number) => {
-            let outcome = round_exact(to, rounding, negative, number.quantum, u128::from(number.significand), false);
+            let outcome = ExactNumber { negative, ..number.into() }.round(to, rounding);
             (outcome.bits, !outcome.flags.contains(Flags::INEXACT))
         }
     }

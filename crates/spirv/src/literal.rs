@@ -3,7 +3,7 @@
 //! Decimals of 16 bits are rounded to f32 and then toward zero, hexadecimal ones of every width toward zero: that is
 //! what spirv-as does, and a module must not change bits by the assembler that read it.
 
-use roundonce_arith::{Flags, Format, Rounding, Unpacked, round_exact, unpack};
+use roundonce_arith::{ExactNumber, Flags, Format, Rounding, Unpacked, unpack};
 use roundonce_isa::{convert, parse_number};
 
 /// The type of a number whose width an instruction's type gives.
@@ -175,7 +175,8 @@ fn read_hexadecimal(text: &str, format: Format) -> Option<u64> {
     }
     // The rounding needs a quantum in range; these are beyond every format in either case.
     let quantum = quantum.clamp(-(1 << 21), 1 << 21);
-    let round = |quantum| round_exact(format, Rounding::TowardZero, false, quantum, significand, sticky);
+    let round =
+        |quantum| ExactNumber { negative: false, quantum, significand, sticky }.round(format, Rounding::TowardZero);
     let outcome = round(quantum);
     if !outcome.flags.contains(Flags::OVERFLOW) {
         return Some(outcome.bits);

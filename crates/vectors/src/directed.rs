@@ -3,7 +3,7 @@
 //! A choice of operands need not be right, only likely to get there: the results are the engine's, whatever the operands turn out to be.
 
 use roundonce::Profile;
-use roundonce::arith::{ArithOp, Flags, Format, Operation, Rounding, round_exact};
+use roundonce::arith::{ArithOp, ExactNumber, Flags, Format, Operation, Rounding};
 
 use crate::random::split_mix_64;
 
@@ -95,7 +95,8 @@ impl DirectedGenerator {
 
     /// ±integer × 2^quantum, if the format holds it.
     fn exact(format: Format, sign: u64, integer: u64, quantum: i32) -> Option<u64> {
-        let outcome = round_exact(format, Rounding::NearestEven, sign != 0, quantum, integer.into(), false);
+        let exact = ExactNumber { negative: sign != 0, quantum, significand: integer.into(), sticky: false };
+        let outcome = exact.round(format, Rounding::NearestEven);
         (outcome.flags == Flags::NONE).then_some(outcome.bits)
     }
     /// Factors m × n × 2^quantum of random signs; for an addition, where there is one operand, the product itself.

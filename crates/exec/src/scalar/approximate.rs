@@ -4,9 +4,10 @@
 //! is the answer whatever the host computed exactly; where it does not, 192 bits decide. The bits therefore do not
 //! depend on the host.
 
+use super::float::flushed;
 use super::{divide, reciprocal_square_root, square_root};
 use astro_float_num::{BigFloat, Consts, RoundingMode};
-use roundonce_arith::{Format, Profile, Rounding, Tininess, Unpacked, round_exact_and_flush, unpack, widen};
+use roundonce_arith::{ExactNumber, Format, Profile, Rounding, Tininess, Unpacked, unpack, widen};
 use roundonce_ir::Function;
 use std::cell::RefCell;
 
@@ -32,7 +33,7 @@ pub fn approximate(profile: &Profile, function: Function, format: Format, flush:
         Function::ReciprocalSquareRoot => return reciprocal_square_root(profile, format, flush, a),
         _ => {}
     }
-    let clean = |bits: u64| if flush { format.flush(bits) } else { bits & format.mask() };
+    let clean = |bits| flushed(format, flush, bits);
     let (a, b) = (clean(a), clean(b));
     let two = matches!(function, Function::Atan2 | Function::Pow);
     if format.is_nan(a) || (two && format.is_nan(b)) {
@@ -53,8 +54,8 @@ struct Destination {
 
 impl Destination {
     /// To nearest even.
-    fn rounded(self, negative: bool, quantum: i32, exact: (u128, bool)) -> u64 {
-        round_exact_and_flush(self.format, Rounding::NearestEven, negative, quantum, exact, self.flush).bits
+    fn rounded(self, exact: ExactNumber) -> u64 {
+        exact.round_and_flush(self.format, Rounding::NearestEven, self.flush).bits
     }
 }
 
@@ -67,7 +68,7 @@ fn host(format: Format, bits: u64) -> f64 {
 fn rounded(to: Destination, value: f64) -> u64 {
     let format = to.format;
     match unpack(Format::F64, value.to_bits()) {
-        Unpacked::Finite(x) => to.rounded(x.negative, x.quantum, (x.significand.into(), false)),
+        Unpacked::Finite(x) => to.rounded(x.into()),
         Unpacked::Zero { negative } => {
             if negative {
                 format.sign_mask()
@@ -119,7 +120,7 @@ fn finite(profile: &Profile, function: Function, to: Destination, x: f64, y: f64
     }
     precisely(function, x, y).map_or_else(
         || rounded(to, guess),
-        |(negative, quantum, significand)| to.rounded(negative, quantum, (significand, true)),
+        |(negative, quantum, significand)| to.rounded(ExactNumber { negative, quantum, significand, sticky: true }),
     )
 }
 
@@ -224,7 +225,7 @@ mod tests {
                 let to = Destination { format: Format::F32, flush: None };
                 let first = finite(&Profile::NVIDIA, function, to, x, 0.0);
                 let (negative, quantum, significand) = precisely(function, x, 0.0).unwrap();
-                let second = to.rounded(negative, quantum, (significand, true));
+                let second = to.rounded(ExactNumber { negative, quantum, significand, sticky: true });
                 assert_eq!(first, second, "{function:?} of {x}");
             }
         }

@@ -1,7 +1,7 @@
 //! From one type to another.
 
-use super::sign_extend;
-use roundonce_arith::{Format, Profile, Rounding, Unpacked, round_exact, round_exact_and_flush, unpack, widen};
+use super::{float, sign_extend};
+use roundonce_arith::{ExactNumber, Format, Profile, Rounding, Unpacked, unpack, widen};
 use roundonce_ir::Scalar;
 
 /// Everything that a conversion's spelling decides; see [`Op::Convert`](roundonce_ir::Op::Convert).
@@ -48,7 +48,9 @@ pub fn convert(profile: &Profile, how: Conversion, a: u64) -> u64 {
         }
         (Scalar::Int { bits, signed }, Scalar::Float(format)) => {
             let value = number(a, bits, signed);
-            let result = round_exact(format, how.rounding, value < 0, 0, value.unsigned_abs(), false).bits;
+            let (negative, significand) = (value < 0, value.unsigned_abs());
+            let exact = ExactNumber { negative, quantum: 0, significand, sticky: false };
+            let result = exact.round(format, how.rounding).bits;
             saturated(how, format, result)
         }
         (Scalar::Float(format), Scalar::Int { bits, signed }) => {
@@ -89,14 +91,13 @@ pub fn convert(profile: &Profile, how: Conversion, a: u64) -> u64 {
                 }
                 Unpacked::Infinite { negative } => to.infinity() | if negative { to.sign_mask() } else { 0 },
                 Unpacked::Finite(x) if how.integral && x.quantum < 0 => {
-                    let magnitude = to_integral(x.significand, x.quantum, x.negative, how.rounding);
-                    round_exact(to, how.rounding, x.negative, 0, magnitude, false).bits
+                    let significand = to_integral(x.significand, x.quantum, x.negative, how.rounding);
+                    ExactNumber { quantum: 0, significand, ..x.into() }.round(to, how.rounding).bits
                 }
                 Unpacked::Finite(x) => {
                     // `.ftz` acts on f32 alone.
                     let tiny = (how.flush && to == Format::F32).then_some(profile.tininess);
-                    let exact = (x.significand.into(), false);
-                    round_exact_and_flush(to, how.rounding, x.negative, x.quantum, exact, tiny).bits
+                    ExactNumber::from(x).round_and_flush(to, how.rounding, tiny).bits
                 }
             };
             saturated(how, to, flushed(how, to, result))
@@ -157,7 +158,7 @@ fn to_integral(significand: u64, quantum: i32, negative: bool, rounding: Roundin
 
 /// `.ftz` acts on f32 alone.
 fn flushed(how: Conversion, format: Format, bits: u64) -> u64 {
-    if how.flush && format == Format::F32 { format.flush(bits) } else { bits & format.mask() }
+    float::flushed(format, how.flush && format == Format::F32, bits)
 }
 
 fn saturated(how: Conversion, format: Format, bits: u64) -> u64 {

@@ -1,7 +1,8 @@
 //! Division, remainder and roots, each rounded once: an integer quotient or root with a sticky bit, then
-//! [`round_exact`].
+//! [`ExactNumber::round`].
 
-use roundonce_arith::{FiniteNumber, Format, Profile, Rounding, Unpacked, round_exact, round_exact_and_flush, unpack};
+use super::float::flushed;
+use roundonce_arith::{ExactNumber, FiniteNumber, Format, Profile, Rounding, Unpacked, unpack};
 
 fn signed(format: Format, negative: bool, magnitude: u64) -> u64 {
     if negative { format.sign_mask() | magnitude } else { magnitude }
@@ -16,7 +17,7 @@ fn signed(format: Format, negative: bool, magnitude: u64) -> u64 {
 /// assert_eq!(third, 0x3eaa_aaab);
 /// ```
 pub fn divide(profile: &Profile, format: Format, rounding: Rounding, flush: bool, a: u64, b: u64) -> u64 {
-    let clean = |bits: u64| if flush { format.flush(bits) } else { bits & format.mask() };
+    let clean = |bits| flushed(format, flush, bits);
     let (a, b) = (clean(a), clean(b));
     let negative = format.is_negative(a) ^ format.is_negative(b);
     match (unpack(format, a), unpack(format, b)) {
@@ -32,8 +33,9 @@ pub fn divide(profile: &Profile, format: Format, rounding: Rounding, flush: bool
             let dividend = (x.significand as u128) << shift;
             let divisor = y.significand as u128;
             let (quotient, rest) = (dividend / divisor, dividend % divisor);
-            let (quantum, tiny) = (x.quantum - y.quantum - shift as i32, flush.then_some(profile.tininess));
-            round_exact_and_flush(format, rounding, negative, quantum, (quotient, rest != 0), tiny).bits
+            let quantum = x.quantum - y.quantum - shift as i32;
+            let exact = ExactNumber { negative, quantum, significand: quotient, sticky: rest != 0 };
+            exact.round_and_flush(format, rounding, flush.then_some(profile.tininess)).bits
         }
     }
 }
@@ -47,15 +49,15 @@ pub fn divide(profile: &Profile, format: Format, rounding: Rounding, flush: bool
 /// assert_eq!(tie, 2); // 1.5 units of the smallest subnormal
 /// ```
 pub fn scale(profile: &Profile, format: Format, rounding: Rounding, flush: bool, a: u64, exponent: i32) -> u64 {
-    let a = if flush { format.flush(a) } else { a & format.mask() };
+    let a = flushed(format, flush, a);
     match unpack(format, a) {
         Unpacked::Nan { .. } => profile.nan_result(format, Some(a)),
         Unpacked::Zero { .. } | Unpacked::Infinite { .. } => a,
         Unpacked::Finite(x) => {
             // Beyond this every number overflows, or is less than half of the smallest.
             let exponent = exponent.clamp(-8192, 8192);
-            let (exact, tiny) = ((x.significand.into(), false), flush.then_some(profile.tininess));
-            round_exact_and_flush(format, rounding, x.negative, x.quantum + exponent, exact, tiny).bits
+            let scaled = ExactNumber { quantum: x.quantum + exponent, ..x.into() };
+            scaled.round_and_flush(format, rounding, flush.then_some(profile.tininess)).bits
         }
     }
 }
@@ -94,7 +96,8 @@ pub fn remainder(profile: &Profile, format: Format, a: u64, b: u64) -> u64 {
 
 /// A value that the format holds.
 fn exactly(format: Format, negative: bool, quantum: i32, significand: u128) -> u64 {
-    round_exact(format, Rounding::TowardZero, negative, quantum, significand, false).bits
+    let exact = ExactNumber { negative, quantum, significand, sticky: false };
+    exact.round(format, Rounding::TowardZero).bits
 }
 
 /// √a, rounded once. With `flush` a subnormal operand becomes zero of its sign (no result is subnormal).
@@ -106,7 +109,7 @@ fn exactly(format: Format, negative: bool, quantum: i32, significand: u128) -> u
 /// assert_eq!(root, 0x3fb5_04f4);
 /// ```
 pub fn square_root(profile: &Profile, format: Format, rounding: Rounding, flush: bool, a: u64) -> u64 {
-    let a = if flush { format.flush(a) } else { a & format.mask() };
+    let a = flushed(format, flush, a);
     match unpack(format, a) {
         Unpacked::Nan { .. } => profile.nan_result(format, Some(a)),
         Unpacked::Zero { .. } | Unpacked::Infinite { negative: false } => a,
@@ -119,14 +122,15 @@ pub fn square_root(profile: &Profile, format: Format, rounding: Rounding, flush:
             let square = (x.significand as u128) << shift;
             let root = square.isqrt();
             let quantum = (x.quantum - shift as i32) / 2;
-            round_exact(format, rounding, false, quantum, root, root * root != square).bits
+            let exact = ExactNumber { negative: false, quantum, significand: root, sticky: root * root != square };
+            exact.round(format, rounding).bits
         }
     }
 }
 
 /// 1 / √a, rounded once to nearest even.
 pub fn reciprocal_square_root(profile: &Profile, format: Format, flush: bool, a: u64) -> u64 {
-    let a = if flush { format.flush(a) } else { a & format.mask() };
+    let a = flushed(format, flush, a);
     match unpack(format, a) {
         Unpacked::Nan { .. } => profile.nan_result(format, Some(a)),
         Unpacked::Zero { negative } => signed(format, negative, format.infinity()),
@@ -147,7 +151,8 @@ pub fn reciprocal_square_root(profile: &Profile, format: Format, flush: bool, a:
             let exact = product_is(low, m, 2 * s);
             let quantum = -(x.quantum - odd as i32) / 2 - s as i32;
             let tiny = flush.then_some(profile.tininess);
-            round_exact_and_flush(format, Rounding::NearestEven, false, quantum, (low, !exact), tiny).bits
+            let root = ExactNumber { negative: false, quantum, significand: low, sticky: !exact };
+            root.round_and_flush(format, Rounding::NearestEven, tiny).bits
         }
     }
 }
