@@ -109,7 +109,11 @@ impl Elements {
     /// Does something with each: faster than [`Elements::iter`], for the width is looked at once.
     #[inline]
     pub fn for_each(&self, mut act: impl FnMut(u64)) {
-        each!(self, all => all.iter().for_each(|&bits| act(bits.into())));
+        match self {
+            Elements::U16(all) => all.iter().for_each(|&bits| act(bits.into())),
+            Elements::U32(all) => all.iter().for_each(|&bits| act(bits.into())),
+            Elements::U64(all) => all.iter().for_each(|&bits| act(bits)),
+        }
     }
 
     /// All of them.
