@@ -54,7 +54,8 @@ pub(crate) fn verify(
         ptx: version.map(str::parse).transpose().map_err(|problem| error::whole(py, problem))?,
     };
     let instruction = instruction.map(|spelling| InstructionUnderTest::of(spelling, &target)).transpose();
-    let options = Options { instruction: instruction.map_err(|finding| error::of_finding(py, &finding))?, target };
+    let instruction = instruction.map_err(|finding| error::of_finding(py, &finding))?;
+    let options = Options { instruction, target, ..Options::default() };
     let mut bad = Bad::default();
     let report = py.detach(|| match &what {
         What::Bytes(bytes) => verify_stream(&bytes[..], &options, &mut bad),
