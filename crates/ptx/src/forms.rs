@@ -114,8 +114,10 @@ const RELU_GATE: Gate = Gate::since(Version(7, 0), 80);
 const OOB_GATE: Gate = Gate::since(Version(8, 1), 90);
 const BF16_GATE: Gate = Gate::since(Version(7, 8), 90);
 const SM_100: Gate = Gate::since(Version(8, 6), 100);
-/// Of sm_107 alone: sm_110 and later refuse them.
-const SM_107: Gate = Gate { version: Range::new(Version(9, 4)), target: Range::until(107, 107), needs: &[] };
+/// What the gate of a form needs that only the `a` and `f` variants of its target have.
+pub(crate) const VARIANT: &[&str] = &["a target with `a` or `f`"];
+/// Of sm_107a and sm_107f alone: sm_107, sm_110 and later refuse them.
+const SM_107: Gate = Gate { version: Range::new(Version(9, 4)), target: Range::until(107, 107), needs: VARIANT };
 
 const FMA: &str = "PTX ISA, 9.7.3.6 fma";
 const MAD: &str = "PTX ISA, 9.7.3.7 mad";

@@ -2,7 +2,7 @@
 
 use super::{Check, integer_mad};
 use crate::ast::{Instruction, Span};
-use crate::forms::FORMS;
+use crate::forms::{FORMS, VARIANT};
 use crate::opcodes::{Lowering, Opcode};
 use crate::types::{Type, is_type};
 use roundonce_arith::{Format, Rounding};
@@ -150,6 +150,12 @@ impl<'a> Check<'_, 'a> {
     /// Whether the module's version and target have a row.
     fn has(&self, form: &Form) -> bool {
         form.gate.holds(self.target.map(|target| Self::effective(form, target)), self.version)
+            && !self.lacks_variant(form)
+    }
+
+    /// Whether the row needs a variant of its target and the module names none.
+    fn lacks_variant(&self, form: &Form) -> bool {
+        form.gate.needs == VARIANT && self.target.is_some() && !self.module.target_is_variant()
     }
 
     /// The target as the row's gate is to see it.
@@ -168,15 +174,20 @@ impl<'a> Check<'_, 'a> {
         let span = self.spelling_span(instruction);
         let spelling = format!("`{}`", instruction.spelling(self.module));
         if let Some(target) = self.target
-            && !form.gate.target.holds(Self::effective(form, target))
+            && (!form.gate.target.holds(Self::effective(form, target)) || self.lacks_variant(form))
         {
+            let first = form.gate.target.first;
             let expected = match form.gate.target.last {
-                None => format!("`.target sm_{}` or higher", form.gate.target.first),
-                Some(last) => format!("`.target sm_{}` to `sm_{last}`", form.gate.target.first),
+                _ if form.gate.needs == VARIANT => format!("`.target sm_{first}a` or `sm_{first}f`"),
+                None => format!("`.target sm_{first}` or higher"),
+                Some(last) => format!("`.target sm_{first}` to `sm_{last}`"),
             };
             let older = form.gate.target.last.is_some_and(|last| target > last);
-            let help =
-                if older { form.note.to_owned() } else { format!("name the target `sm_{}`", form.gate.target.first) };
+            let help = match form.gate.needs {
+                VARIANT => format!("name the target `sm_{first}a` or `sm_{first}f`: no other has it"),
+                _ if older => form.note.to_owned(),
+                _ => format!("name the target `sm_{first}`"),
+            };
             self.report(
                 Finding::error("PTX0026", span.place(), format!("{spelling} on sm_{target}: expected {expected}"))
                     .rule(form.source)
