@@ -1,7 +1,6 @@
 //! `forms`: the table of every instruction form.
 
 use clap::Args;
-use roundonce::ptx::forms::NOT_COMPUTED;
 use roundonce::why::{Line, Role, wrap};
 use roundonce::{Form, TABLES};
 use serde::Serialize;
@@ -29,12 +28,10 @@ struct Row {
     source: &'static str,
     note: &'static str,
     spellings: Vec<String>,
-    /// Whether there is a recipe; without one the form is recognised alone.
-    computed: bool,
 }
 
 impl Row {
-    fn of(form: &'static Form, computed: bool) -> Row {
+    fn of(form: &'static Form) -> Row {
         Row {
             language: form.language.name(),
             syntax: form.syntax(),
@@ -43,7 +40,6 @@ impl Row {
             source: form.source,
             note: form.note,
             spellings: form.spellings().into_iter().map(|(text, _)| text).collect(),
-            computed,
         }
     }
 
@@ -56,9 +52,7 @@ impl Row {
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
     let pattern = arguments.pattern.as_deref().unwrap_or("").to_lowercase();
-    let computed = TABLES.into_iter().flatten().map(|form| Row::of(form, true));
-    let all = computed.chain(NOT_COMPUTED.iter().map(|form| Row::of(form, false)));
-    let rows: Vec<Row> = all.filter(|row| row.matches(&pattern)).collect();
+    let rows: Vec<Row> = TABLES.into_iter().flatten().map(Row::of).filter(|row| row.matches(&pattern)).collect();
     if rows.is_empty() {
         return Err(Failure::Input(format!("no form matches `{pattern}`")));
     }
@@ -78,7 +72,6 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         let count = row.spellings.len();
         let plural = if count == 1 { "" } else { "s" };
         let text = format!("        {}; {}; {count} spelling{plural}", row.gate, row.source);
-        let text = if row.computed { text } else { text + "; not computed yet" };
         lines.push(Line::of(Role::Faint, text));
         if !row.note.is_empty() {
             lines.extend(wrap(Role::Faint, row.note, 8, 80));

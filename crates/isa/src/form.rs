@@ -54,6 +54,18 @@ pub struct Slot {
     pub required: bool,
 }
 
+impl Slot {
+    /// The choice that a modifier is.
+    fn choice(&self, modifier: Option<&str>) -> Option<&'static Choice> {
+        self.choices.iter().find(|choice| Some(choice.text) == modifier)
+    }
+    /// Whether it is a place for a type.
+    pub fn names_type(&self) -> bool {
+        let names = |effect| matches!(effect, Effect::Factors(_) | Effect::FirstFactor(_) | Effect::Type(..));
+        self.choices.iter().any(|choice| names(choice.effect))
+    }
+}
+
 /// A part of a spelling after the mnemonic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {
@@ -156,33 +168,50 @@ impl Form {
         if mnemonic != self.mnemonic {
             return Err(Mismatch::Other);
         }
-        let mut left: Vec<&str> = modifiers.to_vec();
+        let mut left: Vec<Option<&str>> = modifiers.iter().copied().map(Some).collect();
+        // Where a form has several types, they stand in its order.
+        let mut behind = 0;
+        let mut types = Vec::new();
         for part in self.parts {
-            if let Part::Fixed(fixed) = part {
+            match part {
                 // A part like `.f32.f16` is fixed as several modifiers.
-                for piece in split_modifiers(fixed) {
-                    let at = left.iter().position(|modifier| *modifier == piece).ok_or(Mismatch::Other)?;
-                    left.remove(at);
+                Part::Fixed(fixed) => {
+                    for piece in split_modifiers(fixed) {
+                        let at = left[behind..].iter().position(|modifier| *modifier == Some(piece));
+                        behind += at.ok_or(Mismatch::Other)? + 1;
+                        left[behind - 1] = None;
+                    }
                 }
+                Part::Slot(slot) if slot.names_type() => {
+                    let at = left[behind..].iter().position(|modifier| slot.choice(*modifier).is_some());
+                    types.push(at.and_then(|at| left[behind + at].take()));
+                    behind += at.map_or(0, |at| at + 1);
+                }
+                Part::Slot(_) => {}
             }
         }
+        let mut types = types.into_iter();
         let mut recipe = self.recipe;
         for slot in self.slots() {
-            let is_choice = |modifier: &&str| slot.choices.iter().any(|choice| choice.text == *modifier);
-            let Some(at) = left.iter().position(is_choice) else {
+            let found = if slot.names_type() {
+                types.next().flatten()
+            } else {
+                let at = left.iter().position(|modifier| slot.choice(*modifier).is_some());
+                at.and_then(|at| left[at].take())
+            };
+            let Some(choice) = slot.choice(found) else {
                 if slot.required {
                     return Err(Mismatch::Missing(slot));
                 }
                 continue;
             };
-            let found = left.remove(at);
-            if let Some(second) = left.iter().find(|modifier| is_choice(modifier)) {
-                return Err(Mismatch::Twice((*second).to_owned()));
+            if let Some(second) = left.iter().find(|modifier| slot.choice(**modifier).is_some()) {
+                return Err(Mismatch::Twice(second.unwrap_or_default().to_owned()));
             }
-            recipe = slot.choices.iter().find(|choice| choice.text == found).map_or(recipe, |c| recipe.with(c.effect));
+            recipe = recipe.with(choice.effect);
         }
-        match left.first() {
-            Some(extra) => Err(Mismatch::NotAllowed((*extra).to_owned())),
+        match left.into_iter().flatten().next() {
+            Some(extra) => Err(Mismatch::NotAllowed(extra.to_owned())),
             None => Ok(Instruction { form: self, recipe }),
         }
     }

@@ -43,6 +43,10 @@ impl Recipe {
             Effect::Clamp(clamp) => self.operation.clamp = clamp,
             Effect::OutOfBounds => self.operation.oob = true,
             Effect::Factors(format) => self.operation.source_format = format,
+            Effect::FirstFactor(format) => {
+                let wide = self.operation.format;
+                self.operation.operand_formats = Some([format, wide, wide]);
+            }
             Effect::Type(format, components) => {
                 self.operation.format = format;
                 self.operation.source_format = format;
@@ -73,6 +77,8 @@ pub enum Effect {
     OutOfBounds,
     /// The factors' format.
     Factors(Format),
+    /// The format of the first factor alone.
+    FirstFactor(Format),
     /// The format of everything, and the number of components.
     Type(Format, u32),
     /// Asks for condition codes.
@@ -84,7 +90,8 @@ pub enum Effect {
 pub fn fused(mul: &Operation, add: &Operation, first: bool) -> Option<Operation> {
     if (mul.op, add.op, mul.clamp) != (ArithOp::Mul, ArithOp::Add, Clamp::None)
         || add.format != mul.format
-        || add.source_format != add.format
+        || !add.is_uniform()
+        || mul.operand_formats.is_some()
         || add.flush != mul.flush
     {
         return None;

@@ -4,14 +4,9 @@ use std::sync::OnceLock;
 
 use crate::{Finding, Form, Instruction, Location, Mismatch, Part, Slot, Version, split_spelling};
 
-/// The code of a spelling that is recognised and has no recipe yet.
-pub const NOT_COMPUTED: &str = "FORM0008";
-
 /// The rows of all languages, searched by spelling.
 pub struct Table {
     forms: &'static [&'static [Form]],
-    /// Rows that are recognised and have no recipe yet.
-    not_computed: &'static [Form],
     /// Every spelling, computed when the first misspelling needs the nearest one.
     spellings: OnceLock<Vec<String>>,
 }
@@ -19,13 +14,7 @@ pub struct Table {
 impl Table {
     /// Of these languages' rows.
     pub const fn new(forms: &'static [&'static [Form]]) -> Table {
-        Table::with_not_computed(forms, &[])
-    }
-
-    /// With rows that are recognised and not computed: a spelling of theirs is refused as such. Of their recipes
-    /// nothing is read.
-    pub const fn with_not_computed(forms: &'static [&'static [Form]], not_computed: &'static [Form]) -> Table {
-        Table { forms, not_computed, spellings: OnceLock::new() }
+        Table { forms, spellings: OnceLock::new() }
     }
 
     /// Every row.
@@ -38,7 +27,7 @@ impl Table {
     ///
     /// # Errors
     /// A finding with the code `FORM0001` (no such instruction), `FORM0002` (a modifier is missing, repeated or not
-    /// allowed), `FORM0003` (the target or version lacks it) or [`NOT_COMPUTED`], and the rule.
+    /// allowed) or `FORM0003` (the target or version lacks it), and the rule.
     pub fn resolve(
         &self,
         spelling: &str,
@@ -53,10 +42,6 @@ impl Table {
         }
         if !fitting.is_empty() {
             return Err(unavailable(spelling, &fitting, target, version));
-        }
-        if let Some(form) = self.not_computed.iter().find(|form| form.matches(mnemonic, &modifiers).is_ok()) {
-            let message = format!("`{spelling}` is known and not computed yet");
-            return Err(Finding::error(NOT_COMPUTED, Location::Whole, message).rule(form.source).help(form.note));
         }
         // The closest row has most of the modifiers that were written.
         let closest = self

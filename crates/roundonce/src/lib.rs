@@ -34,7 +34,7 @@ use roundonce_isa::{Location, ParsedValue, Table, parse_value};
 /// Every language's rows.
 pub const TABLES: [&[Form]; 3] = [ptx::forms::FORMS, sass::forms::FORMS, spirv::forms::FORMS];
 
-static TABLE: Table = Table::with_not_computed(&TABLES, ptx::forms::NOT_COMPUTED);
+static TABLE: Table = Table::new(&TABLES);
 
 /// The machine and language version that a PTX spelling is meant for, where its meaning depends on them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

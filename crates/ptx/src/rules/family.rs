@@ -26,7 +26,7 @@ fn types_fit(form: &Form, types: &[&str]) -> bool {
     for part in form.parts {
         let fits = match part {
             Part::Fixed(fixed) => left.next() == Some(fixed),
-            Part::Slot(slot) if is_type_slot(slot) => {
+            Part::Slot(slot) if slot.names_type() => {
                 left.next().is_some_and(|ty| slot.choices.iter().any(|choice| choice.text == *ty))
             }
             Part::Slot(_) => true,
@@ -44,10 +44,6 @@ fn is_integer(row: &Opcode, types: &[&str]) -> bool {
         matches!(row.lowering, Lowering::IntegerSum { .. } | Lowering::IntegerProduct { adds: false, .. });
     let &[ty] = types else { return false };
     has_integers && Type::of(ty).is_some_and(|ty| ty.is_integer() && ty.bits >= 16 && !ty.is_untyped())
-}
-
-fn is_type_slot(slot: &Slot) -> bool {
-    slot.choices.iter().any(|choice| matches!(choice.effect, Effect::Factors(_) | Effect::Type(..)))
 }
 
 /// Whether the slot is of rounding directions.
@@ -74,8 +70,7 @@ impl<'a> Check<'_, 'a> {
             return self.integer_mad(instruction, written);
         }
         let types: Vec<&str> = written.iter().copied().filter(|word| is_type(word)).collect();
-        let fitting: Vec<&'static Form> =
-            row.forms.iter().chain(row.not_computed()).filter(|form| types_fit(form, &types)).collect();
+        let fitting: Vec<&'static Form> = row.forms.iter().filter(|form| types_fit(form, &types)).collect();
         if fitting.is_empty() {
             if is_integer(row, &types) {
                 return false;
@@ -231,7 +226,7 @@ impl<'a> Check<'_, 'a> {
             (None, types) => format!("`{}` are no types of `{}`", types.concat(), instruction.opcode),
         };
         let mut syntaxes: Vec<String> = Vec::new();
-        for form in row.forms.iter().chain(row.not_computed()) {
+        for form in row.forms.iter() {
             let syntax = form.syntax();
             if !syntaxes.contains(&syntax) {
                 syntaxes.push(syntax);

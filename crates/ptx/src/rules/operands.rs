@@ -51,8 +51,9 @@ impl Wanted {
             (Format::BF16, 1) => (&[".b16"], Immediate::None),
             _ => (&[".b32"], Immediate::None),
         };
-        let mixed =
-            form.slots().any(|slot| slot.choices.iter().any(|choice| matches!(choice.effect, Effect::Factors(_))));
+        let mixed = form.slots().any(|slot| {
+            slot.choices.iter().any(|choice| matches!(choice.effect, Effect::Factors(_) | Effect::FirstFactor(_)))
+        });
         let three = form.recipe.operation.op.arity() == 3;
         let immediate = if index == 0 { Immediate::None } else { immediate };
         Wanted { name, types, immediate, source: form.source, three, mixed }
