@@ -1,6 +1,7 @@
 //! `forms`: the table of every instruction form.
 
 use clap::Args;
+use roundonce::ptx::integer::FORMS;
 use roundonce::why::{Line, Role, wrap};
 use roundonce::{Form, TABLES};
 use serde::Serialize;
@@ -31,7 +32,7 @@ struct Row {
 }
 
 impl Row {
-    fn of(form: &'static Form) -> Row {
+    fn of<M>(form: &Form<M>) -> Row {
         Row {
             language: form.language.name(),
             syntax: form.syntax(),
@@ -39,7 +40,7 @@ impl Row {
             gate: form.gate.to_string(),
             source: form.source,
             note: form.note,
-            spellings: form.spellings().into_iter().map(|(text, _)| text).collect(),
+            spellings: form.spelled().into_iter().map(|(text, _)| text).collect(),
         }
     }
 
@@ -52,7 +53,13 @@ impl Row {
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
     let pattern = arguments.pattern.as_deref().unwrap_or("").to_lowercase();
-    let rows: Vec<Row> = TABLES.into_iter().flatten().map(Row::of).filter(|row| row.matches(&pattern)).collect();
+    let rows: Vec<Row> = TABLES
+        .into_iter()
+        .flatten()
+        .map(Row::of)
+        .chain(FORMS.iter().map(Row::of))
+        .filter(|row| row.matches(&pattern))
+        .collect();
     if rows.is_empty() {
         return Err(Failure::Input(format!("no form matches `{pattern}`")));
     }

@@ -29,7 +29,7 @@ impl Recipe {
     #[must_use]
     pub const fn with(mut self, effect: Effect) -> Recipe {
         match effect {
-            Effect::Nothing => {}
+            Effect::Nothing | Effect::IntegerType => {}
             Effect::Round(rounding) => self.operation.rounding = rounding,
             Effect::RoundExplicitly(rounding) => {
                 self.operation.rounding = rounding;
@@ -61,6 +61,8 @@ impl Recipe {
 /// What a spelled modifier changes in the recipe.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Effect {
+    /// Names a type of a form without a recipe.
+    IntegerType,
     /// Accepted, and changes nothing.
     Nothing,
     /// Sets the rounding direction.
