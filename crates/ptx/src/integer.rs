@@ -9,24 +9,25 @@ const fn plain(text: &'static str) -> Choice {
 const fn ty(text: &'static str) -> Choice {
     Choice { text, effect: Effect::IntegerType }
 }
-const fn types(name: &'static str, choices: &'static [Choice]) -> Part {
+const fn always(name: &'static str, choices: &'static [Choice]) -> Part {
     Part::Slot(Slot { name, choices, required: true })
 }
 
-const HALF: Part = Part::Slot(Slot { name: ".half", choices: &[plain(".lo"), plain(".hi")], required: true });
+const HALF: Part = always(".half", &[plain(".lo"), plain(".hi")]);
 const CARRY_OUT: Part = Part::Slot(Slot { name: ".cc", choices: &[plain(".cc")], required: false });
-const WIDE: Part = Part::Fixed(".wide");
-const HIGH: Part = Part::Fixed(".hi");
-const CC: Part = Part::Fixed(".cc");
-const SAT: Part = Part::Fixed(".sat");
+// Not fixed parts, which stand in order: these stand anywhere.
+const WIDE: Part = always(".wide", &[plain(".wide")]);
+const HIGH: Part = always(".hi", &[plain(".hi")]);
+const CC: Part = always(".cc", &[plain(".cc")]);
+const SAT: Part = always(".sat", &[plain(".sat")]);
 const S32: Part = Part::Fixed(".s32");
-const OF_16_TO_64: Part = types(".type", &[ty(".u16"), ty(".s16"), ty(".u32"), ty(".s32"), ty(".u64"), ty(".s64")]);
-const OF_16_OR_32: Part = types(".type", &[ty(".u16"), ty(".s16"), ty(".u32"), ty(".s32")]);
-const OF_16: Part = types(".type", &[ty(".u16"), ty(".s16")]);
-const OF_32: Part = types(".type", &[ty(".u32"), ty(".s32")]);
-const OF_64: Part = types(".type", &[ty(".u64"), ty(".s64")]);
-const ATYPE: Part = types(".atype", &[ty(".u32"), ty(".s32")]);
-const BTYPE: Part = types(".btype", &[ty(".u32"), ty(".s32")]);
+const OF_16_TO_64: Part = always(".type", &[ty(".u16"), ty(".s16"), ty(".u32"), ty(".s32"), ty(".u64"), ty(".s64")]);
+const OF_16_OR_32: Part = always(".type", &[ty(".u16"), ty(".s16"), ty(".u32"), ty(".s32")]);
+const OF_16: Part = always(".type", &[ty(".u16"), ty(".s16")]);
+const OF_32: Part = always(".type", &[ty(".u32"), ty(".s32")]);
+const OF_64: Part = always(".type", &[ty(".u64"), ty(".s64")]);
+const ATYPE: Part = always(".atype", &[ty(".u32"), ty(".s32")]);
+const BTYPE: Part = always(".btype", &[ty(".u32"), ty(".s32")]);
 
 const V1: Gate = Gate::since(Version(1, 0), 10);
 const CARRIES: Gate = Gate::since(Version(3, 0), 20);

@@ -100,8 +100,8 @@ impl<'a> Check<'_, 'a> {
             );
             return false;
         }
-        let bits = written.iter().filter(|word| is_type(word)).find_map(|word| word[2..].parse().ok());
-        self.integer_operands(instruction, bits.unwrap_or(32), written.contains(&".wide"));
+        self.integer_gate(instruction);
+        self.integer_operands(instruction);
         true
     }
 
@@ -159,7 +159,7 @@ impl<'a> Check<'_, 'a> {
         if early && form.gate.target.first <= F64_TARGET { target.max(F64_TARGET) } else { target }
     }
 
-    fn spelling_span(&self, instruction: &Instruction) -> Span {
+    pub(super) fn spelling_span(&self, instruction: &Instruction) -> Span {
         let start = self.span(instruction.opcode);
         let last = self.module.modifiers(instruction.modifiers).last().map(|word| self.span(word));
         start.to(last.unwrap_or(start))
