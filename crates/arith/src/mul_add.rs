@@ -73,6 +73,9 @@ pub struct Operation {
     pub format: Format,
     /// The format of the factors (of an addition, of its first operand): the same, or one that `format` holds.
     pub source_format: Format,
+    /// The formats of a, b and c where `source_format` and `format` do not say them: an addend of another format than
+    /// the result's, or two factors of unlike formats. All of them, and the result's, are formats that f32 holds.
+    pub operand_formats: Option<[Format; 3]>,
     /// The product (of an addition, the first operand) is negated.
     pub negate_product: bool,
     /// The addend is negated.
@@ -96,6 +99,7 @@ impl Operation {
             op,
             format,
             source_format: format,
+            operand_formats: None,
             negate_product: false,
             negate_addend: false,
             rounding,
@@ -117,20 +121,36 @@ impl Operation {
 
     /// The format of each operand, in order.
     pub fn operand_format(&self, index: usize) -> Format {
-        match self.op.operands()[index] {
-            OperandIndex::C => self.format,
-            OperandIndex::A | OperandIndex::B => self.source_format,
+        let operand = self.op.operands()[index];
+        match (self.operand_formats, operand) {
+            (Some(formats), operand) => formats[operand as usize],
+            (None, OperandIndex::C) => self.format,
+            (None, OperandIndex::A | OperandIndex::B) => self.source_format,
         }
+    }
+
+    /// The same with its own result, a product, for the first operand: its format is the result's.
+    #[must_use]
+    pub fn taking_product(&self) -> Operation {
+        let format = self.format;
+        let operand_formats = self.operand_formats.map(|[.., addend]| [format, format, addend]);
+        Operation { source_format: format, operand_formats, ..*self }
+    }
+
+    /// Whether the operands and the result are of one format.
+    pub fn is_uniform(&self) -> bool {
+        self.operand_formats.is_none() && self.source_format == self.format
     }
 
     /// The result of the pipeline.
     ///
     /// # Panics
-    /// If the number of operands is not [`ArithOp::arity`], or `format` cannot hold `source_format`.
+    /// If the number of operands is not [`ArithOp::arity`], or `format` (where `operand_formats` is set: f32) cannot hold
+    /// an operand's format.
     #[inline(always)]
     pub fn evaluate(&self, profile: &Profile, operands: &[u64]) -> Outcome {
         if let (ArithOp::MulAdd, &[a, b, c]) = (self.op, operands)
-            && self.source_format == self.format
+            && self.is_uniform()
             && !self.oob
         {
             let sign = |negate| if negate { self.format.sign_mask() } else { 0 };
@@ -164,6 +184,9 @@ impl Operation {
             (ArithOp::Mul, &[a, b]) => [a, b, 0],
             (op, _) => panic!("{op:?} takes {} operands, not {}", op.arity(), operands.len()),
         };
+        if let Some(formats) = self.operand_formats {
+            return in_single_precision(self, formats, profile, operands, trace);
+        }
         // Each arm is compiled to a copy of the pipeline for its format.
         match self.format {
             Format::F32 => dispatch::<u64>(Format::F32, self, profile, operands, trace),
@@ -194,7 +217,25 @@ fn dispatch<W: Wide>(
     if operation.op == ArithOp::TruncatedMulAdd {
         return truncated::<W>(format, operation, profile, [a, b, c], trace);
     }
-    pipeline::<W>(format, operation, profile, [a, b, c], trace)
+    pipeline::<W>(format, format, operation, profile, [a, b, c], trace)
+}
+
+/// Operands of formats of their own: each is widened to f32, which holds them all, and the exact value is rounded to the
+/// result's format.
+#[cold]
+#[inline(never)]
+fn in_single_precision(
+    operation: &Operation,
+    formats: [Format; 3],
+    profile: &Profile,
+    operands: [u64; 3],
+    trace: &mut impl Trace,
+) -> Outcome {
+    let wide = |index: usize| match formats[index] {
+        Format::F32 => operands[index],
+        format => widen(format, Format::F32, operands[index]),
+    };
+    pipeline::<u64>(Format::F32, operation.format, operation, profile, [wide(0), wide(1), wide(2)], trace)
 }
 
 /// `mad.f32` of sm_1x: `mul` then `add` where the addend is zero (once flushed); fused where the profile says that a
@@ -210,23 +251,25 @@ fn truncated<W: Wide>(
 ) -> Outcome {
     if profile.sm1x_mad == Sm1xMad::FusedFtz {
         let fused = Operation { op: ArithOp::MulAdd, flush: true, ..*operation };
-        return pipeline::<W>(format, &fused, profile, [a, b, c], trace);
+        return pipeline::<W>(format, format, &fused, profile, [a, b, c], trace);
     }
     let c_is_zero = format.is_zero(c) || (operation.flush && format.is_subnormal(c));
     if !c_is_zero {
-        return pipeline::<W>(format, operation, profile, [a, b, c], trace);
+        return pipeline::<W>(format, format, operation, profile, [a, b, c], trace);
     }
     let mul = Operation { op: ArithOp::Mul, clamp: Clamp::None, ..*operation };
-    let product = pipeline::<W>(format, &mul, profile, [a, b, 0], trace);
+    let product = pipeline::<W>(format, format, &mul, profile, [a, b, 0], trace);
     trace.event(Event::SeparateProduct(product));
     let add = Operation { op: ArithOp::Add, negate_product: false, ..*operation };
-    let sum = pipeline::<W>(format, &add, profile, [product.bits, 0, c], trace);
+    let sum = pipeline::<W>(format, format, &add, profile, [product.bits, 0, c], trace);
     Outcome { bits: sum.bits, flags: product.flags.union(sum.flags) }
 }
 
+/// Steps 2 to 10, on operands of `format`; the result is rounded to `to`.
 #[inline(always)]
 fn pipeline<W: Wide>(
     format: Format,
+    to: Format,
     operation: &Operation,
     profile: &Profile,
     [mut a, mut b, mut c]: [u64; 3],
@@ -268,14 +311,14 @@ fn pipeline<W: Wide>(
             let addend = align::<W>(format, addend);
             trace.event(Event::Terms { product: Some(term(product)), addend: Some(term(addend)) });
             let sum = add(product, addend);
-            let mut outcome = round_sum(format, operation, profile, sum, trace);
+            let mut outcome = round_sum(to, operation, profile, sum, trace);
             outcome.flags = outcome.flags.union(Flags::INEXACT.when(truncated));
             outcome
         }
-        _ => special_cases::<W>(format, operation, profile, [a, b, c], [ua, ub, uc], product, trace),
+        _ => special_cases::<W>(format, to, operation, profile, [a, b, c], [ua, ub, uc], product, trace),
     };
     // 10. Clamp.
-    let mut bits = operation.clamp.apply(format, outcome.bits);
+    let mut bits = operation.clamp.apply(to, outcome.bits);
     if nan_factor && operation.saturates() && profile.fmz_sat_nan == FmzSatNan::Zero {
         bits = 0;
     }
@@ -289,6 +332,7 @@ fn pipeline<W: Wide>(
 #[inline(never)]
 fn special_cases<W: Wide>(
     format: Format,
+    to: Format,
     operation: &Operation,
     profile: &Profile,
     operands: [u64; 3],
@@ -306,7 +350,7 @@ fn special_cases<W: Wide>(
 
     // 5. NaN.
     if is_nan(ua) || (has_b && is_nan(ub)) || (has_c && is_nan(uc)) || zero_times_infinity {
-        return nan_result(format, profile, operands, used, zero_times_infinity, trace);
+        return nan_result(format, to, profile, operands, used, zero_times_infinity, trace);
     }
     let sign_a = format.is_negative(operands[0]);
     let product_negative = if has_b { sign_a ^ format.is_negative(operands[1]) } else { sign_a };
@@ -315,12 +359,12 @@ fn special_cases<W: Wide>(
     let addend_infinite = has_c && matches!(uc, Infinite { .. });
     if product_infinite && addend_infinite && product_negative != addend_negative {
         trace.event(Event::InfinityMinusInfinity);
-        return nan_result(format, profile, operands, &[], true, trace);
+        return nan_result(format, to, profile, operands, &[], true, trace);
     }
-    let signed = |negative, magnitude| if negative { format.sign_mask() | magnitude } else { magnitude };
+    let signed = |negative, magnitude| if negative { to.sign_mask() | magnitude } else { magnitude };
     let exactly = |bits| Outcome { bits, flags: Flags::NONE };
     if product_infinite || addend_infinite {
-        return exactly(signed(if product_infinite { product_negative } else { addend_negative }, format.infinity()));
+        return exactly(signed(if product_infinite { product_negative } else { addend_negative }, to.infinity()));
     }
     // 7. At most one term is left; the other is a zero, or absent.
     let addend = match uc {
@@ -330,10 +374,10 @@ fn special_cases<W: Wide>(
     trace.event(Event::Terms { product: product.map(|(exact, _)| term(exact)), addend: addend.map(term) });
     match (product, addend) {
         (Some((exact, truncated)), _) => {
-            let outcome = round_sum(format, operation, profile, exact, trace);
+            let outcome = round_sum(to, operation, profile, exact, trace);
             Outcome { flags: outcome.flags.union(Flags::INEXACT.when(truncated)), ..outcome }
         }
-        (None, Some(exact)) => round_sum(format, operation, profile, exact, trace),
+        (None, Some(exact)) => round_sum(to, operation, profile, exact, trace),
         (None, None) if !has_c => exactly(signed(product_negative, 0)),
         (None, None) if product_negative == addend_negative => exactly(signed(product_negative, 0)),
         (None, None) => exactly(signed(operation.rounding == Rounding::Down, 0)),

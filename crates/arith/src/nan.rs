@@ -2,9 +2,11 @@
 
 use crate::{Event, Flags, Format, NanRule, OperandIndex, Outcome, Profile, Trace};
 
-/// The NaN result for NaNs among the operands in `used`, or for an invalid operation.
+/// The NaN result, in the format `to`, for NaNs among the operands in `used`, or for an invalid operation. A payload is
+/// kept where the operands have the result's format.
 pub(crate) fn nan_result(
     format: Format,
+    to: Format,
     profile: &Profile,
     operands: [u64; 3],
     used: &[OperandIndex],
@@ -12,7 +14,7 @@ pub(crate) fn nan_result(
     trace: &mut impl Trace,
 ) -> Outcome {
     let bits_of = |operand| operands[operand as usize];
-    let rule = profile.nan_rule(format);
+    let rule = profile.nan_rule(to);
     let order = match rule {
         NanRule::Canonical => [OperandIndex::A, OperandIndex::B, OperandIndex::C],
         NanRule::Payload(order) => order,
@@ -25,6 +27,6 @@ pub(crate) fn nan_result(
         None if !used.is_empty() => trace.event(Event::ZeroTimesInfinity),
         None => {}
     }
-    let bits = rule.result(format, chosen.map(bits_of));
+    let bits = rule.result(to, chosen.filter(|_| to == format).map(bits_of));
     Outcome { bits, flags: Flags::INVALID.when(invalid_operation || signalling) }
 }

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
-use roundonce::{Batch, instruction, operands};
+use roundonce::{Batch, instruction, integer, operands};
 use serde::Serialize;
 
 use crate::output::{self, Format, FormatArgument, ProfileArgument, TargetArguments};
@@ -69,6 +69,9 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         return files::answer_lines(|line, out| batch.line(line, out));
     }
     let spelling = &arguments.instruction;
+    if integer::is_integer(spelling) && !arguments.allowed && arguments.out.is_none() {
+        return integers(arguments);
+    }
     let instruction = instruction(spelling, &target)?;
     if let Some(out) = &arguments.out {
         return eval_arrays::run(&instruction, &profile, &arguments.inputs, out, arguments.threads);
@@ -104,6 +107,28 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         let exactly =
             if instruction.recipe.components == 1 { format!("{}; ", report.hexadecimal) } else { String::new() };
         writeln!(stdout(), "{} {}{codes} ({exactly}{flags})", report.bits, report.value)?;
+    }
+    Ok(Status::Done)
+}
+
+fn integers(arguments: &Arguments) -> Ended {
+    let found = integer::instruction(&arguments.instruction, &arguments.target.target())?;
+    let explained = found.explain(&arguments.instruction, &found.read(&arguments.operands)?);
+    let result = &explained.result;
+    if arguments.format.format == Format::Json {
+        #[derive(Serialize)]
+        struct Report<'a> {
+            instruction: &'a str,
+            bits: &'a str,
+            value: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            carry: Option<bool>,
+        }
+        let (bits, value, carry) = (&result.bits, &result.value, explained.carry);
+        output::json(&Report { instruction: &arguments.instruction, bits, value, carry })?;
+    } else {
+        let carry = explained.carry.map_or(String::new(), |carry| format!(" carry {}", u8::from(carry)));
+        writeln!(stdout(), "{} {}{carry}", result.bits, result.value)?;
     }
     Ok(Status::Done)
 }

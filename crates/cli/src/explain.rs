@@ -1,7 +1,7 @@
 //! `explain`: the pipeline step by step.
 
 use clap::Args;
-use roundonce::{instruction, operands};
+use roundonce::{instruction, integer, operands};
 
 use crate::eval::note_inexact;
 use crate::output::{self, Format, FormatArgument, ProfileArgument, TargetArguments};
@@ -24,6 +24,15 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
     let spelling = &arguments.instruction;
+    if integer::is_integer(spelling) {
+        let found = integer::instruction(spelling, &arguments.target.target())?;
+        let explained = found.explain(spelling, &found.read(&arguments.operands)?);
+        match arguments.format.format {
+            Format::Json => output::json(&explained)?,
+            Format::Text => output::lines(&explained.lines())?,
+        }
+        return Ok(Status::Done);
+    }
     let instruction = instruction(spelling, &arguments.target.target())?;
     let operands = operands(&instruction, &arguments.operands)?;
     for &index in &operands.inexact {

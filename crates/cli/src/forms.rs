@@ -1,7 +1,7 @@
 //! `forms`: the table of every instruction form.
 
 use clap::Args;
-use roundonce::ptx::forms::NOT_COMPUTED;
+use roundonce::ptx::integer::FORMS;
 use roundonce::why::{Line, Role, wrap};
 use roundonce::{Form, TABLES};
 use serde::Serialize;
@@ -29,12 +29,10 @@ struct Row {
     source: &'static str,
     note: &'static str,
     spellings: Vec<String>,
-    /// Whether there is a recipe; without one the form is recognised alone.
-    computed: bool,
 }
 
 impl Row {
-    fn of(form: &'static Form, computed: bool) -> Row {
+    fn of<M>(form: &Form<M>) -> Row {
         Row {
             language: form.language.name(),
             syntax: form.syntax(),
@@ -42,8 +40,7 @@ impl Row {
             gate: form.gate.to_string(),
             source: form.source,
             note: form.note,
-            spellings: form.spellings().into_iter().map(|(text, _)| text).collect(),
-            computed,
+            spellings: form.spelled().into_iter().map(|(text, _)| text).collect(),
         }
     }
 
@@ -56,9 +53,13 @@ impl Row {
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
     let pattern = arguments.pattern.as_deref().unwrap_or("").to_lowercase();
-    let computed = TABLES.into_iter().flatten().map(|form| Row::of(form, true));
-    let all = computed.chain(NOT_COMPUTED.iter().map(|form| Row::of(form, false)));
-    let rows: Vec<Row> = all.filter(|row| row.matches(&pattern)).collect();
+    let rows: Vec<Row> = TABLES
+        .into_iter()
+        .flatten()
+        .map(Row::of)
+        .chain(FORMS.iter().map(Row::of))
+        .filter(|row| row.matches(&pattern))
+        .collect();
     if rows.is_empty() {
         return Err(Failure::Input(format!("no form matches `{pattern}`")));
     }
@@ -78,7 +79,6 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         let count = row.spellings.len();
         let plural = if count == 1 { "" } else { "s" };
         let text = format!("        {}; {}; {count} spelling{plural}", row.gate, row.source);
-        let text = if row.computed { text } else { text + "; not computed yet" };
         lines.push(Line::of(Role::Faint, text));
         if !row.note.is_empty() {
             lines.extend(wrap(Role::Faint, row.note, 8, 80));

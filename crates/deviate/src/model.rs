@@ -221,6 +221,7 @@ impl EvalModel {
                 operation: Operation {
                     format: wide,
                     source_format: wide,
+                    operand_formats: None,
                     flush: self.flush_wide,
                     clamp: Clamp::None,
                     ..self.operation
@@ -272,10 +273,9 @@ impl EvalModel {
                 let product = part(product).stages(false).run(&[a, b]).value();
                 let sum = Operation {
                     op: ArithOp::Add,
-                    source_format: self.operation.format,
                     negate_product: false,
                     fmz: false,
-                    ..self.operation
+                    ..self.operation.taking_product()
                 };
                 part(sum).stages(true).run(&[product, c]).value().bits
             }

@@ -1,5 +1,7 @@
 //! Whether a program is one that engines can run: every register exists and is as wide as its use asks.
 
+use roundonce_arith::Format;
+
 use super::operands::{Role, Wants};
 use super::{Kernel, Op, Operand, Program, Special, Terminator, Width};
 
@@ -114,11 +116,18 @@ impl Program {
         };
         let wrong = match op {
             Op::Float { operation, components, .. } => {
-                let (wide, narrow) = (operation.format, operation.source_format);
-                wide.precision() < narrow.precision()
-                    || wide.exp_bits() < narrow.exp_bits()
-                    || !matches!(components, 1 | 2)
-                    || wide.width() * components > 64
+                let holds = |wide: Format, narrow: Format| {
+                    wide.precision() >= narrow.precision() && wide.exp_bits() >= narrow.exp_bits()
+                };
+                let fits = match operation.operand_formats {
+                    Some(formats) => {
+                        formats.into_iter().chain([operation.format]).all(|format| holds(Format::F32, format))
+                    }
+                    None => holds(operation.format, operation.source_format),
+                };
+                let widths = (0..operation.op.arity()).map(|index| operation.operand_format(index).width());
+                let widest = widths.chain([operation.format.width()]).max().unwrap_or(0);
+                !fits || !matches!(components, 1 | 2) || widest * components > 64
             }
             Op::Unsupported { message, .. } => return Some(format!("{message} cannot be run")),
             Op::Int { op, width, .. } => !op.takes(*width),

@@ -54,6 +54,20 @@ pub struct Slot {
     pub required: bool,
 }
 
+impl Slot {
+    /// The choice that a modifier is.
+    fn choice(&self, modifier: Option<&str>) -> Option<&'static Choice> {
+        self.choices.iter().find(|choice| Some(choice.text) == modifier)
+    }
+    /// Whether it is a place for a type.
+    pub fn names_type(&self) -> bool {
+        let names = |effect| {
+            matches!(effect, Effect::Factors(_) | Effect::FirstFactor(_) | Effect::Type(..) | Effect::IntegerType)
+        };
+        self.choices.iter().any(|choice| names(choice.effect))
+    }
+}
+
 /// A part of a spelling after the mnemonic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {
@@ -63,9 +77,9 @@ pub enum Part {
     Slot(Slot),
 }
 
-/// One row: an instruction form as its manual writes it, and what it means.
+/// One row: an instruction form as its manual writes it, and what it means; `M` is `()` where its lowering says that.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Form {
+pub struct Form<M = Recipe> {
     /// The language that has it.
     pub language: Language,
     /// The first word of the spelling.
@@ -77,7 +91,7 @@ pub struct Form {
     /// The versions and targets that have it.
     pub gate: Gate,
     /// What it means before its modifiers are applied.
-    pub recipe: Recipe,
+    pub recipe: M,
     /// The rule's source: document and section.
     pub source: &'static str,
     /// A remark on what is surprising; may be empty.
@@ -106,7 +120,7 @@ pub enum Mismatch {
     Missing(&'static Slot),
 }
 
-impl Form {
+impl<M> Form<M> {
     /// The spelling as the manual writes it: `fma.rnd{.ftz}{.sat}.f32`.
     pub fn syntax(&self) -> String {
         let mut text = self.mnemonic.to_owned();
@@ -128,18 +142,21 @@ impl Form {
         })
     }
 
-    /// Every spelling of the form with its recipe, in the manual's order of modifiers.
-    pub fn spellings(&'static self) -> Vec<(String, Recipe)> {
-        let mut all = vec![(self.mnemonic.to_owned(), self.recipe)];
+    /// Every spelling of the form with the effects of its modifiers, in the manual's order of modifiers.
+    pub fn spelled(&self) -> Vec<(String, Vec<Effect>)> {
+        let mut all = vec![(self.mnemonic.to_owned(), Vec::new())];
         for part in self.parts {
             all = all
                 .into_iter()
-                .flat_map(|(text, recipe)| match part {
-                    Part::Fixed(fixed) => vec![(text + fixed, recipe)],
+                .flat_map(|(text, effects)| match part {
+                    Part::Fixed(fixed) => vec![(text + fixed, effects)],
                     Part::Slot(slot) => {
-                        let without = (!slot.required).then(|| (text.clone(), recipe));
-                        let with =
-                            slot.choices.iter().map(|choice| (text.clone() + choice.text, recipe.with(choice.effect)));
+                        let without = (!slot.required).then(|| (text.clone(), effects.clone()));
+                        let with = slot.choices.iter().map(|choice| {
+                            let mut effects = effects.clone();
+                            effects.push(choice.effect);
+                            (text.clone() + choice.text, effects)
+                        });
                         without.into_iter().chain(with).collect()
                     }
                 })
@@ -148,43 +165,78 @@ impl Form {
         all
     }
 
-    /// Matches the modifiers of a spelling (each with its leading `.` or `+`), in any order, against the form.
+    /// Matches the modifiers of a spelling (each with its leading `.` or `+`), in any order, against the form: their
+    /// effects.
     ///
     /// # Errors
     /// [`Mismatch::Other`] if the mnemonic or a fixed part is missing, otherwise the first thing wrong.
-    pub fn matches(&'static self, mnemonic: &str, modifiers: &[&str]) -> Result<Instruction, Mismatch> {
+    pub fn effects(&self, mnemonic: &str, modifiers: &[&str]) -> Result<Vec<Effect>, Mismatch> {
         if mnemonic != self.mnemonic {
             return Err(Mismatch::Other);
         }
-        let mut left: Vec<&str> = modifiers.to_vec();
+        let mut left: Vec<Option<&str>> = modifiers.iter().copied().map(Some).collect();
+        // Where a form has several types, they stand in its order.
+        let mut behind = 0;
+        let mut types = Vec::new();
         for part in self.parts {
-            if let Part::Fixed(fixed) = part {
+            match part {
                 // A part like `.f32.f16` is fixed as several modifiers.
-                for piece in split_modifiers(fixed) {
-                    let at = left.iter().position(|modifier| *modifier == piece).ok_or(Mismatch::Other)?;
-                    left.remove(at);
+                Part::Fixed(fixed) => {
+                    for piece in split_modifiers(fixed) {
+                        let at = left[behind..].iter().position(|modifier| *modifier == Some(piece));
+                        behind += at.ok_or(Mismatch::Other)? + 1;
+                        left[behind - 1] = None;
+                    }
                 }
+                Part::Slot(slot) if slot.names_type() => {
+                    let at = left[behind..].iter().position(|modifier| slot.choice(*modifier).is_some());
+                    types.push(at.and_then(|at| left[behind + at].take()));
+                    behind += at.map_or(0, |at| at + 1);
+                }
+                Part::Slot(_) => {}
             }
         }
-        let mut recipe = self.recipe;
+        let mut types = types.into_iter();
+        let mut effects = Vec::new();
         for slot in self.slots() {
-            let is_choice = |modifier: &&str| slot.choices.iter().any(|choice| choice.text == *modifier);
-            let Some(at) = left.iter().position(is_choice) else {
+            let found = if slot.names_type() {
+                types.next().flatten()
+            } else {
+                let at = left.iter().position(|modifier| slot.choice(*modifier).is_some());
+                at.and_then(|at| left[at].take())
+            };
+            let Some(choice) = slot.choice(found) else {
                 if slot.required {
                     return Err(Mismatch::Missing(slot));
                 }
                 continue;
             };
-            let found = left.remove(at);
-            if let Some(second) = left.iter().find(|modifier| is_choice(modifier)) {
-                return Err(Mismatch::Twice((*second).to_owned()));
+            if let Some(second) = left.iter().find(|modifier| slot.choice(**modifier).is_some()) {
+                return Err(Mismatch::Twice(second.unwrap_or_default().to_owned()));
             }
-            recipe = slot.choices.iter().find(|choice| choice.text == found).map_or(recipe, |c| recipe.with(c.effect));
+            effects.push(choice.effect);
         }
-        match left.first() {
-            Some(extra) => Err(Mismatch::NotAllowed((*extra).to_owned())),
-            None => Ok(Instruction { form: self, recipe }),
+        match left.into_iter().flatten().next() {
+            Some(extra) => Err(Mismatch::NotAllowed(extra.to_owned())),
+            None => Ok(effects),
         }
+    }
+}
+
+impl Form {
+    /// Every spelling of the form with its recipe, in the manual's order of modifiers.
+    pub fn spellings(&'static self) -> Vec<(String, Recipe)> {
+        let recipe = |effects: Vec<Effect>| effects.into_iter().fold(self.recipe, Recipe::with);
+        self.spelled().into_iter().map(|(text, effects)| (text, recipe(effects))).collect()
+    }
+
+    /// The instruction that a spelling's modifiers make of the form.
+    ///
+    /// # Errors
+    /// As [`effects`](Form::effects).
+    pub fn matches(&'static self, mnemonic: &str, modifiers: &[&str]) -> Result<Instruction, Mismatch> {
+        let effects = self.effects(mnemonic, modifiers)?;
+        Ok(Instruction { form: self, recipe: effects.into_iter().fold(self.recipe, Recipe::with) })
     }
 }
 

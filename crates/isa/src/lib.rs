@@ -21,5 +21,5 @@ pub use gate::{Gate, Range, Version};
 pub use number::{ParsedNumber, exact_decimal, grouped, hex_bits, hexadecimal, parse_number, shortest_decimal};
 pub use open::{Alternatives, OpenChoice, Sequence, SequenceOperand};
 pub use recipe::{Effect, Recipe, fused};
-pub use resolve::{NOT_COMPUTED, Table};
+pub use resolve::Table;
 pub use value::{MAX_COMPONENTS, ParsedValue, Value, convert, parse_value};

@@ -29,7 +29,7 @@ impl Recipe {
     #[must_use]
     pub const fn with(mut self, effect: Effect) -> Recipe {
         match effect {
-            Effect::Nothing => {}
+            Effect::Nothing | Effect::IntegerType => {}
             Effect::Round(rounding) => self.operation.rounding = rounding,
             Effect::RoundExplicitly(rounding) => {
                 self.operation.rounding = rounding;
@@ -43,6 +43,10 @@ impl Recipe {
             Effect::Clamp(clamp) => self.operation.clamp = clamp,
             Effect::OutOfBounds => self.operation.oob = true,
             Effect::Factors(format) => self.operation.source_format = format,
+            Effect::FirstFactor(format) => {
+                let wide = self.operation.format;
+                self.operation.operand_formats = Some([format, wide, wide]);
+            }
             Effect::Type(format, components) => {
                 self.operation.format = format;
                 self.operation.source_format = format;
@@ -57,6 +61,8 @@ impl Recipe {
 /// What a spelled modifier changes in the recipe.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Effect {
+    /// Names a type of a form without a recipe.
+    IntegerType,
     /// Accepted, and changes nothing.
     Nothing,
     /// Sets the rounding direction.
@@ -73,6 +79,8 @@ pub enum Effect {
     OutOfBounds,
     /// The factors' format.
     Factors(Format),
+    /// The format of the first factor alone.
+    FirstFactor(Format),
     /// The format of everything, and the number of components.
     Type(Format, u32),
     /// Asks for condition codes.
@@ -84,7 +92,8 @@ pub enum Effect {
 pub fn fused(mul: &Operation, add: &Operation, first: bool) -> Option<Operation> {
     if (mul.op, add.op, mul.clamp) != (ArithOp::Mul, ArithOp::Add, Clamp::None)
         || add.format != mul.format
-        || add.source_format != add.format
+        || !add.is_uniform()
+        || mul.operand_formats.is_some()
         || add.flush != mul.flush
     {
         return None;

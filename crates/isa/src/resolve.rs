@@ -2,34 +2,23 @@
 
 use std::sync::OnceLock;
 
-use crate::{Finding, Form, Instruction, Location, Mismatch, Part, Slot, Version, split_spelling};
-
-/// The code of a spelling that is recognised and has no recipe yet.
-pub const NOT_COMPUTED: &str = "FORM0008";
+use crate::{Effect, Finding, Form, Instruction, Location, Mismatch, Part, Recipe, Slot, Version, split_spelling};
 
 /// The rows of all languages, searched by spelling.
-pub struct Table {
-    forms: &'static [&'static [Form]],
-    /// Rows that are recognised and have no recipe yet.
-    not_computed: &'static [Form],
+pub struct Table<M: 'static = Recipe> {
+    forms: &'static [&'static [Form<M>]],
     /// Every spelling, computed when the first misspelling needs the nearest one.
     spellings: OnceLock<Vec<String>>,
 }
 
-impl Table {
+impl<M> Table<M> {
     /// Of these languages' rows.
-    pub const fn new(forms: &'static [&'static [Form]]) -> Table {
-        Table::with_not_computed(forms, &[])
-    }
-
-    /// With rows that are recognised and not computed: a spelling of theirs is refused as such. Of their recipes
-    /// nothing is read.
-    pub const fn with_not_computed(forms: &'static [&'static [Form]], not_computed: &'static [Form]) -> Table {
-        Table { forms, not_computed, spellings: OnceLock::new() }
+    pub const fn new(forms: &'static [&'static [Form<M>]]) -> Table<M> {
+        Table { forms, spellings: OnceLock::new() }
     }
 
     /// Every row.
-    pub fn rows(&self) -> impl Iterator<Item = &'static Form> {
+    pub fn rows(&self) -> impl Iterator<Item = &'static Form<M>> {
         self.forms.iter().copied().flatten()
     }
 
@@ -38,30 +27,30 @@ impl Table {
     ///
     /// # Errors
     /// A finding with the code `FORM0001` (no such instruction), `FORM0002` (a modifier is missing, repeated or not
-    /// allowed), `FORM0003` (the target or version lacks it) or [`NOT_COMPUTED`], and the rule.
-    pub fn resolve(
+    /// allowed) or `FORM0003` (the target or version lacks it), and the rule.
+    pub fn find(
         &self,
         spelling: &str,
         target: Option<u32>,
         version: Option<Version>,
-    ) -> Result<Instruction, Finding> {
+    ) -> Result<(&'static Form<M>, Vec<Effect>), Finding> {
         let (mnemonic, modifiers) = split_spelling(spelling);
-        let fitting: Vec<Instruction> =
-            self.rows().filter_map(|form| form.matches(mnemonic, &modifiers).ok()).collect();
-        if let Some(found) = fitting.iter().find(|found| found.form.gate.holds(target, version)) {
-            return Ok(*found);
+        let mut fitting = Vec::new();
+        for form in self.rows() {
+            if let Ok(effects) = form.effects(mnemonic, &modifiers) {
+                if form.gate.holds(target, version) {
+                    return Ok((form, effects));
+                }
+                fitting.push(form);
+            }
         }
         if !fitting.is_empty() {
             return Err(unavailable(spelling, &fitting, target, version));
         }
-        if let Some(form) = self.not_computed.iter().find(|form| form.matches(mnemonic, &modifiers).is_ok()) {
-            let message = format!("`{spelling}` is known and not computed yet");
-            return Err(Finding::error(NOT_COMPUTED, Location::Whole, message).rule(form.source).help(form.note));
-        }
         // The closest row has most of the modifiers that were written.
         let closest = self
             .rows()
-            .filter_map(|form| match form.matches(mnemonic, &modifiers) {
+            .filter_map(|form| match form.effects(mnemonic, &modifiers) {
                 Err(mismatch) if mismatch != Mismatch::Other => Some((matched(form, &modifiers), form, mismatch)),
                 _ => None,
             })
@@ -88,7 +77,7 @@ impl Table {
 
     /// The spelling with the smallest edit distance; `None` for a text that is far longer than any.
     fn nearest(&self, spelling: &str) -> Option<&str> {
-        let all = self.spellings.get_or_init(|| self.rows().flat_map(Form::spellings).map(|(text, _)| text).collect());
+        let all = self.spellings.get_or_init(|| self.rows().flat_map(Form::spelled).map(|(text, _)| text).collect());
         let longest = all.iter().map(String::len).max()?;
         if spelling.len() > 2 * longest {
             return None;
@@ -98,8 +87,24 @@ impl Table {
     }
 }
 
+impl Table {
+    /// The same with the row's recipe, the spelling's modifiers applied.
+    ///
+    /// # Errors
+    /// As [`find`](Table::find).
+    pub fn resolve(
+        &self,
+        spelling: &str,
+        target: Option<u32>,
+        version: Option<Version>,
+    ) -> Result<Instruction, Finding> {
+        let (form, effects) = self.find(spelling, target, version)?;
+        Ok(Instruction { form, recipe: effects.into_iter().fold(form.recipe, Recipe::with) })
+    }
+}
+
 /// How many of the form's required parts are present, then how many of the others.
-fn matched(form: &Form, modifiers: &[&str]) -> (usize, usize) {
+fn matched<M>(form: &Form<M>, modifiers: &[&str]) -> (usize, usize) {
     let fills = |part: &&Part| match part {
         Part::Fixed(fixed) => modifiers.contains(fixed),
         Part::Slot(slot) => slot.choices.iter().any(|choice| modifiers.contains(&choice.text)),
@@ -109,12 +114,12 @@ fn matched(form: &Form, modifiers: &[&str]) -> (usize, usize) {
     (needed.len(), others.len())
 }
 
-fn unavailable(spelling: &str, fitting: &[Instruction], target: Option<u32>, version: Option<Version>) -> Finding {
+fn unavailable<M>(spelling: &str, fitting: &[&Form<M>], target: Option<u32>, version: Option<Version>) -> Finding {
     let mut asked = Vec::new();
     asked.extend(target.map(|target| format!("sm_{target}")));
     asked.extend(version.map(|version| format!("PTX {version}")));
-    let gates: Vec<String> = fitting.iter().map(|found| found.form.gate.to_string()).collect();
-    let (last, first) = (fitting[fitting.len() - 1].form, fitting[0].form);
+    let gates: Vec<String> = fitting.iter().map(|form| form.gate.to_string()).collect();
+    let (last, first) = (fitting[fitting.len() - 1], fitting[0]);
     Finding::error(
         "FORM0003",
         Location::Whole,
@@ -124,7 +129,7 @@ fn unavailable(spelling: &str, fitting: &[Instruction], target: Option<u32>, ver
     .help(if last.note.is_empty() { first.note } else { last.note })
 }
 
-fn mismatch_finding(spelling: &str, form: &Form, mismatch: &Mismatch) -> Finding {
+fn mismatch_finding<M>(spelling: &str, form: &Form<M>, mismatch: &Mismatch) -> Finding {
     let syntax = form.syntax();
     let message = match mismatch {
         Mismatch::NotAllowed(modifier) => {

@@ -154,6 +154,11 @@ impl<'a> Module<'a> {
         });
         numbers.last()
     }
+    /// Whether the target is a variant of its number, like `sm_90a` and `sm_107f`.
+    pub fn target_is_variant(&self) -> bool {
+        let numbered = self.targets().filter(|word| word.starts_with("sm_"));
+        numbered.last().is_some_and(|word| word.ends_with(['a', 'f']))
+    }
     /// What `.address_size` says; 32 where nothing does.
     pub fn address_size(&self) -> u32 {
         let size = self.items.iter().find_map(|item| match item {

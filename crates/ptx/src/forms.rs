@@ -78,6 +78,15 @@ const ATYPE_X2: Part = Part::Slot(Slot {
     choices: &[choice(".f16x2", Effect::Factors(Format::F16)), choice(".bf16x2", Effect::Factors(Format::BF16))],
     required: true,
 });
+/// Of the first factor alone.
+const FIRST_X2: Part = Part::Slot(Slot {
+    name: ".atype",
+    choices: &[
+        choice(".f16x2", Effect::FirstFactor(Format::F16)),
+        choice(".bf16x2", Effect::FirstFactor(Format::BF16)),
+    ],
+    required: true,
+});
 const F32: Part = Part::Fixed(".f32");
 const F32X2: Part = Part::Fixed(".f32x2");
 const F64: Part = Part::Fixed(".f64");
@@ -106,6 +115,16 @@ const fn subtracting(mut recipe: Recipe) -> Recipe {
     recipe
 }
 
+/// With operands of these formats, a, b and c; of the one that the operation has not, nothing is read.
+const fn of_operands(formats: [Format; 3], mut recipe: Recipe) -> Recipe {
+    recipe.operation.operand_formats = Some(formats);
+    recipe
+}
+/// Of f32 operands, with a result of two narrower components.
+const fn narrowing(op: ArithOp, format: Format) -> Recipe {
+    of_operands([Format::F32; 3], packed(recipe(op, format)))
+}
+
 const SM_1X: Gate = Gate { version: Range::new(Version(1, 0)), target: Range::until(10, 13), needs: &[] };
 /// `fma` of PTX 2.0 and the half precision of sm_53, sm_80 and sm_90, as the assembler has them.
 const SM_20: Gate = Gate::since(Version(2, 0), 20);
@@ -114,8 +133,10 @@ const RELU_GATE: Gate = Gate::since(Version(7, 0), 80);
 const OOB_GATE: Gate = Gate::since(Version(8, 1), 90);
 const BF16_GATE: Gate = Gate::since(Version(7, 8), 90);
 const SM_100: Gate = Gate::since(Version(8, 6), 100);
-/// Of sm_107 alone: sm_110 and later refuse them.
-const SM_107: Gate = Gate { version: Range::new(Version(9, 4)), target: Range::until(107, 107), needs: &[] };
+/// What the gate of a form needs that only the `a` and `f` variants of its target have.
+pub(crate) const VARIANT: &[&str] = &["a target with `a` or `f`"];
+/// Of sm_107a and sm_107f alone: sm_107, sm_110 and later refuse them.
+const SM_107: Gate = Gate { version: Range::new(Version(9, 4)), target: Range::until(107, 107), needs: VARIANT };
 
 const FMA: &str = "PTX ISA, 9.7.3.6 fma";
 const MAD: &str = "PTX ISA, 9.7.3.7 mad";
@@ -133,13 +154,21 @@ const MUL_F32: Recipe = contractible(ArithOp::Mul, Format::F32);
 const MUL_F64: Recipe = contractible(ArithOp::Mul, Format::F64);
 const MUL_F16: Recipe = contractible(ArithOp::Mul, Format::F16);
 const MUL_BF16: Recipe = contractible(ArithOp::Mul, Format::BF16);
+const UNLIKE_BF16: Recipe =
+    of_operands([Format::BF16, Format::F16, Format::BF16], packed(recipe(ArithOp::Mul, Format::BF16)));
+const UNLIKE_F16: Recipe =
+    of_operands([Format::F16, Format::BF16, Format::F16], packed(recipe(ArithOp::Mul, Format::F16)));
 const FLUSHES: &str = "sm_1x flushes subnormal operands and results, with or without .ftz";
 const CONTRACTS: &str = "without .rnd: .rn, and the assembler may fuse a mul with an add or sub";
 const HALF_CONTRACTS: &str = "without .rn: .rn, and the assembler may fuse a mul with an add or sub";
 const DIRECTED: &str = "the manual lists .rn alone; the assembler takes every direction";
 const RECTIFIED: &str = "a negative result, -0 too, becomes +0; NaN becomes the canonical NaN";
 const OUT_OF_BOUNDS: &str = "an operand that is the out-of-bounds NaN 0x7ff7 makes the component +0";
-const NARROWED: &str = "f32 operands and a narrow result: whether it is rounded once is unmeasured";
+const NARROWED: &str = "f32 operands, the exact value rounded once (unmeasured); without .rz the assembler takes it, cannot \
+    encode it, and .rn is assumed";
+const NARROWED_PRODUCT: &str = "f32 operands, the exact product rounded once (unmeasured)";
+const UNLIKE_FACTORS: &str =
+    "the second factor has its own format; the exact product rounded once to nearest even (unmeasured)";
 const PAIR: &str = "two f32 in a .b64, the first in the low half; no .sat";
 
 const fn row(
@@ -173,6 +202,7 @@ const fn mul(parts: &'static [Part], gate: Gate, recipe: Recipe, source: &'stati
 pub(crate) const FMA_FORMS: &[Form] = &[
     fma(&[RND, FTZ, SAT, F32], SM_20, FUSED_F32, FMA, ""),
     fma(&[RND, FTZ, F32X2], SM_100, packed(FUSED_F32), FMA, PAIR),
+    fma(&[RND, F32X2, FIRST_X2, F32X2, F32X2], SM_107, packed(FUSED_F32), MIXED, "a alone is narrow, and widened"),
     fma(&[RND, F64], Gate::since(Version(1, 4), 13), FUSED_F64, FMA, ""),
     fma(&[RND, SAT, F32, ABTYPE], SM_100, FUSED_F32, "PTX ISA, 9.7.5.3 fma", "a and b are widened, c and d are f32; no .ftz"),
     fma(&[RN, FTZ, SAT, F16], F16_GATE, FUSED_F16, HALF, ""),
@@ -211,6 +241,8 @@ pub(crate) const ADD_FORMS: &[Form] = &[
     add(&[RN_OPTIONAL, FTZ, SAT, F16X2], F16_GATE, packed(ADD_F16), HALF, HALF_CONTRACTS),
     add(&[RN_OPTIONAL, BF16], BF16_GATE, ADD_BF16, HALF, HALF_CONTRACTS),
     add(&[RN_OPTIONAL, BF16X2], BF16_GATE, packed(ADD_BF16), HALF, HALF_CONTRACTS),
+    add(&[RZ, FTZ_NEEDED, F16X2, F32X2, F32X2], SM_107, narrowing(ArithOp::Add, Format::F16), MIXED, NARROWED),
+    add(&[RZ, BF16X2, F32X2, F32X2], SM_107, narrowing(ArithOp::Add, Format::BF16), MIXED, NARROWED),
 ];
 
 #[rustfmt::skip] // One row a form.
@@ -225,6 +257,8 @@ pub(crate) const SUB_FORMS: &[Form] = &[
     sub(&[RN_OPTIONAL, FTZ, SAT, F16X2], F16_GATE, packed(ADD_F16), HALF, HALF_CONTRACTS),
     sub(&[RN_OPTIONAL, BF16], BF16_GATE, ADD_BF16, HALF, HALF_CONTRACTS),
     sub(&[RN_OPTIONAL, BF16X2], BF16_GATE, packed(ADD_BF16), HALF, HALF_CONTRACTS),
+    sub(&[RZ, FTZ_NEEDED, F16X2, F32X2, F32X2], SM_107, narrowing(ArithOp::Add, Format::F16), MIXED, NARROWED),
+    sub(&[RZ, BF16X2, F32X2, F32X2], SM_107, narrowing(ArithOp::Add, Format::BF16), MIXED, NARROWED),
 ];
 
 #[rustfmt::skip] // One row a form.
@@ -237,21 +271,10 @@ pub(crate) const MUL_FORMS: &[Form] = &[
     mul(&[RN_OPTIONAL, FTZ, SAT, F16X2], F16_GATE, packed(MUL_F16), HALF, HALF_CONTRACTS),
     mul(&[RN_OPTIONAL, BF16], BF16_GATE, MUL_BF16, HALF, HALF_CONTRACTS),
     mul(&[RN_OPTIONAL, BF16X2], BF16_GATE, packed(MUL_BF16), HALF, HALF_CONTRACTS),
-];
-
-/// Forms that are recognised and not computed yet: formats of the operands that no recipe can say. Their recipes
-/// name the result's format and the operation, and are not evaluated.
-#[rustfmt::skip] // One row a form.
-pub const NOT_COMPUTED: &[Form] = &[
-    fma(&[RND, F32X2, ATYPE_X2, F32X2, F32X2], SM_107, packed(FUSED_F32), MIXED, "a alone is narrow, and widened"),
-    add(&[RZ, FTZ_NEEDED, F16X2, F32X2, F32X2], SM_107, packed(ADD_F16), MIXED, NARROWED),
-    add(&[RZ, BF16X2, F32X2, F32X2], SM_107, packed(ADD_BF16), MIXED, NARROWED),
-    sub(&[RZ, FTZ_NEEDED, F16X2, F32X2, F32X2], SM_107, packed(ADD_F16), MIXED, NARROWED),
-    sub(&[RZ, BF16X2, F32X2, F32X2], SM_107, packed(ADD_BF16), MIXED, NARROWED),
-    mul(&[RZ_NEEDED, FTZ_NEEDED, F16X2, F32X2, F32X2], SM_107, packed(MUL_F16), MIXED, NARROWED),
-    mul(&[RZ_NEEDED, BF16X2, F32X2, F32X2], SM_107, packed(MUL_BF16), MIXED, NARROWED),
-    mul(&[BF16X2, BF16X2, F16X2], SM_107, packed(MUL_BF16), MIXED, "the second factor has its own format"),
-    mul(&[F16X2, F16X2, BF16X2], SM_107, packed(MUL_F16), MIXED, "the second factor has its own format"),
+    mul(&[RZ_NEEDED, FTZ_NEEDED, F16X2, F32X2, F32X2], SM_107, narrowing(ArithOp::Mul, Format::F16), MIXED, NARROWED_PRODUCT),
+    mul(&[RZ_NEEDED, BF16X2, F32X2, F32X2], SM_107, narrowing(ArithOp::Mul, Format::BF16), MIXED, NARROWED_PRODUCT),
+    mul(&[BF16X2, BF16X2, F16X2], SM_107, UNLIKE_BF16, MIXED, UNLIKE_FACTORS),
+    mul(&[F16X2, F16X2, BF16X2], SM_107, UNLIKE_F16, MIXED, UNLIKE_FACTORS),
 ];
 
 const FAMILY: [&[Form]; 5] = [FMA_FORMS, MAD_FORMS, ADD_FORMS, SUB_FORMS, MUL_FORMS];

@@ -8,7 +8,6 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use crate::forms::NOT_COMPUTED;
 use crate::types::Type;
 use roundonce_ir::Function;
 use roundonce_isa::{Form, Gate};
@@ -218,12 +217,6 @@ impl Opcode {
     }
     const fn float(self, lowering: Lowering) -> Opcode {
         Opcode { float: Some(lowering), ..self }
-    }
-
-    /// Its forms that are recognised and not computed yet.
-    pub(crate) fn not_computed(&self) -> impl Iterator<Item = &'static Form> {
-        let name = self.name;
-        NOT_COMPUTED.iter().filter(move |form| form.mnemonic == name)
     }
 
     /// What it is lowered to with these types.

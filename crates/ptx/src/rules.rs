@@ -173,7 +173,10 @@ impl<'m, 'a> Check<'m, 'a> {
             return;
         }
         self.opcode_gate(instruction, opcode);
-        self.declared(instruction.operands);
+        let is_integer_family = opcode.forms.is_empty() && integer_mad::has_rows(opcode.name);
+        if !is_integer_family || !self.integer_family(instruction) {
+            self.declared(instruction.operands);
+        }
     }
 
     /// Whether the module's version and target have the opcode at all.

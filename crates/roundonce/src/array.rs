@@ -86,6 +86,8 @@ pub fn eval_into(
     let job =
         Job { operation: instruction.recipe.operation, components: instruction.recipe.components as usize, operands };
     match out {
+        Results::U16(out) if job.operation.operand_formats.is_some() => job.unlike(profile, out),
+        Results::U32(out) if job.operation.operand_formats.is_some() => job.unlike(profile, out),
         Results::U32(out) if job.operation.source_format.width() == 16 => job.mixed(profile, out),
         Results::U16(out) => job.same(profile, out),
         Results::U32(out) => job.same(profile, out),
@@ -94,7 +96,7 @@ pub fn eval_into(
 }
 
 /// What an element type must be able to do.
-trait Element: Lane + Send + Sync {
+trait Element: Lane + Into<u64> + Send + Sync {
     fn slice<'a>(operand: &Operand<'a>) -> Option<&'a [Self]>;
     fn of(bits: u64) -> Self;
 }
@@ -130,12 +132,36 @@ enum Column<'a, T> {
 }
 
 impl<T: Element> Column<'_, T> {
+    fn get(&self, start: usize, at: usize) -> Option<T> {
+        match self {
+            Column::Slice(slice) => Some(slice[start + at]),
+            Column::Uniform(bits) => Some(*bits),
+            Column::Repeated(pattern) => Some(pattern[at]),
+            Column::Out => None,
+        }
+    }
     fn part(&self, range: Range<usize>) -> Source<'_, T> {
         match self {
             Column::Slice(slice) => Source::Slice(&slice[range]),
             Column::Uniform(bits) => Source::Uniform(*bits),
             Column::Repeated(pattern) => Source::Slice(&pattern[..range.len()]),
             Column::Out => Source::Out,
+        }
+    }
+}
+
+/// A column of either width.
+enum AnyColumn<'a> {
+    U16(Column<'a, u16>),
+    U32(Column<'a, u32>),
+}
+
+impl AnyColumn<'_> {
+    /// The element at a place of the part that begins at `start`; `None` where it is the result's own.
+    fn get(&self, start: usize, at: usize) -> Option<u64> {
+        match self {
+            AnyColumn::U16(column) => column.get(start, at).map(u64::from),
+            AnyColumn::U32(column) => column.get(start, at).map(u64::from),
         }
     }
 }
@@ -173,6 +199,29 @@ impl Job<'_> {
             }
             let addend = addend.as_ref().map(|column| column.part(range.clone()));
             batch.run_mixed(&sources[..factors.len()], addend, part);
+        });
+        Ok(())
+    }
+
+    /// Operands of formats of their own, one element at a time.
+    fn unlike<T: Element>(&self, profile: &Profile, out: &mut [T]) -> Result<(), Finding> {
+        self.batch(profile, out)?;
+        let arity = self.operation.op.arity();
+        let mut columns = Vec::with_capacity(arity);
+        for index in 0..arity {
+            columns.push(match self.operation.operand_format(index).width() {
+                16 => AnyColumn::U16(self.column(index, out.len())?),
+                _ => AnyColumn::U32(self.column(index, out.len())?),
+            });
+        }
+        in_parts(out, |range, part| {
+            for (at, out) in part.iter_mut().enumerate() {
+                let mut bits = [0; 3];
+                for (bits, column) in bits.iter_mut().zip(&columns) {
+                    *bits = column.get(range.start, at).unwrap_or((*out).into());
+                }
+                *out = T::of(self.operation.evaluate(profile, &bits[..arity]).bits);
+            }
         });
         Ok(())
     }

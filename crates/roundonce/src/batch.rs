@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::sync::Arc;
 
 use roundonce_arith::Profile;
 use roundonce_isa::Instruction;
 
+use crate::integer::{self, Integer};
 use crate::{Target, eval, instruction, operands};
 
 /// Evaluates lines of `INSTRUCTION OPERAND…`, remembering the instructions, right and wrong, that it has met.
@@ -20,7 +22,13 @@ use crate::{Target, eval, instruction, operands};
 pub struct Batch {
     target: Target,
     profile: Profile,
-    known: HashMap<String, Result<Instruction, String>>,
+    known: HashMap<String, Result<Known, String>>,
+}
+
+#[derive(Clone)]
+enum Known {
+    Float(Instruction),
+    Integer(Arc<Integer>),
 }
 
 /// A stream of ever new wrong spellings must not fill the memory: no language has so many right ones.
@@ -40,10 +48,15 @@ impl Batch {
     pub fn line(&mut self, line: &str, out: &mut String) -> Result<(), String> {
         let mut words = line.split_whitespace();
         let spelling = words.next().ok_or("an empty line: expected INSTRUCTION OPERAND…")?;
-        let instruction = match self.known.get(spelling) {
+        let known = match self.known.get(spelling) {
             Some(known) => known.clone()?,
             None => {
-                let found = instruction(spelling, &self.target).map_err(|finding| finding.to_string());
+                let found = if integer::is_integer(spelling) {
+                    integer::instruction(spelling, &self.target).map(|found| Known::Integer(Arc::new(found)))
+                } else {
+                    instruction(spelling, &self.target).map(Known::Float)
+                };
+                let found = found.map_err(|finding| finding.to_string());
                 if self.known.len() < MOST_KNOWN {
                     self.known.insert(spelling.to_owned(), found.clone());
                 }
@@ -57,6 +70,10 @@ impl Batch {
             count += 1;
         }
         let texts = &texts[..count.min(texts.len())];
+        let instruction = match known {
+            Known::Float(instruction) => instruction,
+            Known::Integer(integer) => return integer_line(&integer, texts, out),
+        };
         let operands = operands(&instruction, texts).map_err(|finding| finding.to_string())?;
         let result = eval(&instruction, &operands.values, &self.profile);
         let format = instruction.recipe.operation.format;
@@ -70,4 +87,14 @@ impl Batch {
         }
         Ok(())
     }
+}
+
+fn integer_line(integer: &Integer, texts: &[&str], out: &mut String) -> Result<(), String> {
+    let operands = integer.read(texts).map_err(|finding| finding.to_string())?;
+    let result = integer.eval(&operands);
+    out.push_str(&integer::hex(integer.result, result.bits));
+    if let Some(carry) = result.carry {
+        out.push_str(if carry { " --C-" } else { " ----" });
+    }
+    Ok(())
 }

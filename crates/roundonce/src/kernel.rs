@@ -145,12 +145,19 @@ fn ptx_program(text: &str, choice: &Choice) -> Result<Program, Refusal> {
     if choice.entry.is_none() && names.len() > 1 {
         return Err(Refusal::Several(names));
     }
-    let lowered = if findings.iter().any(|finding| finding.severity == Severity::Error) {
-        Err(findings)
-    } else {
-        ptx::lower(&module, choice.entry.as_deref())
-    };
-    lowered.map_err(|findings| Refusal::of(findings, ptx::UNSUPPORTED))
+    let is_error = |finding: &Finding| finding.severity == Severity::Error;
+    if findings.iter().any(is_error) {
+        return Err(Refusal::of(findings, ptx::UNSUPPORTED));
+    }
+    let lowered = ptx::lower(&module, choice.entry.as_deref());
+    // What the lowering understands and the assembler rejects is not run either.
+    let mut rejected = ptx::check(&module, &ptx::Options::default());
+    rejected.retain(is_error);
+    match lowered {
+        Ok(program) if rejected.is_empty() => Ok(program),
+        Ok(_) => Err(Refusal::of(rejected, ptx::UNSUPPORTED)),
+        Err(findings) => Err(Refusal::of(findings, ptx::UNSUPPORTED)),
+    }
 }
 
 fn spirv_program(

@@ -9,11 +9,12 @@
 //! ```
 //!
 //! Reading order: [`instruction`] (a spelling to its meaning), [`operands`], [`eval`], [`explain`], [`Batch`] (many
-//! lines), [`mod@array`] (many elements), [`kernel`] (whole
+//! lines), [`mod@array`] (many elements), [`integer`] (the integer multiply-add), [`kernel`] (whole
 //! modules). The crates behind it are re-exported whole.
 
 pub mod array;
 mod batch;
+pub mod integer;
 pub mod kernel;
 mod profile;
 mod sides;
@@ -36,7 +37,7 @@ use roundonce_isa::{Location, ParsedValue, Table, parse_value};
 /// Every language's rows.
 pub const TABLES: [&[Form]; 3] = [ptx::forms::FORMS, sass::forms::FORMS, spirv::forms::FORMS];
 
-static TABLE: Table = Table::with_not_computed(&TABLES, ptx::forms::NOT_COMPUTED);
+static TABLE: Table = Table::new(&TABLES);
 
 /// The machine and language version that a PTX spelling is meant for, where its meaning depends on them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -64,12 +65,15 @@ pub fn parse_sm(text: &str) -> Result<u32, String> {
 /// # Errors
 /// A finding that says what is wrong with the spelling, or what lacks it, and the rule.
 pub fn instruction(spelling: &str, target: &Target) -> Result<Instruction, Finding> {
-    let (name, suffix) = spelling.split_once('@').map_or((spelling, None), |(name, sm)| (name, Some(sm)));
-    let sm = match suffix {
-        None => target.sm,
-        Some(text) => Some(parse_sm(text).map_err(|problem| Finding::error("FORM0004", Location::Whole, problem))?),
-    };
+    let (name, sm) = spelled_target(spelling, target)?;
     TABLE.resolve(name, sm, target.ptx)
+}
+
+/// A spelling without the target behind its `@`, and the target that is meant.
+fn spelled_target<'s>(spelling: &'s str, target: &Target) -> Result<(&'s str, Option<u32>), Finding> {
+    let Some((name, text)) = spelling.split_once('@') else { return Ok((spelling, target.sm)) };
+    let sm = parse_sm(text).map_err(|problem| Finding::error("FORM0004", Location::Whole, problem))?;
+    Ok((name, Some(sm)))
 }
 
 /// An instruction's operands, read from text.

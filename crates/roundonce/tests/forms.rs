@@ -9,10 +9,9 @@ mod reader;
 use std::collections::BTreeMap;
 
 use roundonce::{Batch, Target, Value, eval, instruction};
-use roundonce_oracle::generate::Generator;
 use roundonce_oracle::{Layout, condition_codes};
 
-use reader::{Reading, judged, read, spellings, taken, triple};
+use reader::{Reading, generator, judged, read, spellings, taken, triple};
 
 #[test]
 fn every_spelling_agrees_with_the_judge() {
@@ -20,7 +19,7 @@ fn every_spelling_agrees_with_the_judge() {
         let reading = read(spelling);
         let found = instruction(spelling, &Target::default()).unwrap();
         assert_eq!(found.recipe.components as usize, reading.lanes, "{spelling}");
-        let mut generator = Generator::new(index as u64, reading.spec.factors, reading.spec.to);
+        let mut generator = generator(&reading, index as u64);
         for _ in 0..2_000 / reading.lanes {
             let triples: Vec<[u64; 3]> = (0..reading.lanes).map(|_| triple(&reading, &mut generator)).collect();
             let column = |place: usize| Value::of(triples.iter().map(|triple| triple[place]));
@@ -50,10 +49,7 @@ fn vector_line(spelling: &str, reading: &Reading, triples: &[[u64; 3]]) -> Strin
         format!("0x{lanes}")
     };
     let spec = &reading.spec;
-    let operand = |place: usize| {
-        let layout = if place == 2 { spec.to } else { spec.factors };
-        packed(layout, &|lane| triples[lane][place])
-    };
+    let operand = |place: usize| packed(spec.layouts()[place], &|lane| triples[lane][place]);
     let operands = taken(spec.shape, [0, 1, 2]).into_iter().map(operand).collect::<Vec<_>>().join(" ");
     let result = packed(spec.to, &|lane| judged(reading, triples[lane]).0);
     let codes = match condition_codes(spec.to, judged(reading, triples[0]).0) {
@@ -92,7 +88,7 @@ fn vectors(spelling: &str) -> String {
     let seed = spelling
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    let mut generator = Generator::new(seed, reading.spec.factors, reading.spec.to);
+    let mut generator = generator(&reading, seed);
     let mut text = String::new();
     for _ in 0..VECTORS_EACH {
         let triples: Vec<[u64; 3]> = (0..reading.lanes).map(|_| triple(&reading, &mut generator)).collect();

@@ -4,6 +4,7 @@
 
 use roundonce::Profile;
 use roundonce::arith::{ArithOp, ExactNumber, Flags, Format, Operation, Rounding};
+use roundonce::isa::convert;
 
 use crate::random::split_mix_64;
 
@@ -14,6 +15,7 @@ pub(crate) struct DirectedGenerator {
     kind: ArithOp,
     factors: Format,
     to: Format,
+    operand_formats: Option<[Format; 3]>,
 }
 
 /// A choice of operands; `None` where this try finds none.
@@ -39,18 +41,30 @@ const CLASSES: [Class; 14] = [
 
 impl DirectedGenerator {
     pub(crate) fn new(seed: u64, operation: &Operation) -> DirectedGenerator {
-        DirectedGenerator { state: seed, kind: operation.op, factors: operation.source_format, to: operation.format }
+        let (factors, to) = match operation.operand_formats {
+            Some(_) => (Format::F32, Format::F32),
+            None => (operation.source_format, operation.format),
+        };
+        DirectedGenerator { state: seed, kind: operation.op, factors, to, operand_formats: operation.operand_formats }
     }
 
     /// The `index`th directed triple.
     pub(crate) fn directed(&mut self, index: u64) -> [u64; 3] {
         let class = CLASSES[(index % CLASSES.len() as u64) as usize];
-        (0..8).find_map(|_| class(self)).unwrap_or_else(|| self.bits())
+        let triple = (0..8).find_map(|_| class(self)).unwrap_or_else(|| self.bits());
+        self.narrowed(triple)
     }
 
     /// Any bits, or half the time numbers of like size, so that the sum is more than its larger term.
     pub(crate) fn random(&mut self) -> [u64; 3] {
-        if self.next() & 1 == 0 { self.bits() } else { self.ordinary().unwrap_or_else(|| self.bits()) }
+        let triple = if self.next() & 1 == 0 { self.bits() } else { self.ordinary().unwrap_or_else(|| self.bits()) };
+        self.narrowed(triple)
+    }
+
+    /// Operands that have formats of their own are made in f32 and rounded to these.
+    fn narrowed(&self, triple: [u64; 3]) -> [u64; 3] {
+        let Some(formats) = self.operand_formats else { return triple };
+        core::array::from_fn(|at| convert(Format::F32, formats[at], Rounding::NearestEven, triple[at]).0)
     }
 
     fn bits(&mut self) -> [u64; 3] {

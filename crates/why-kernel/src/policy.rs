@@ -191,8 +191,7 @@ fn split(kernel: &mut Kernel, block: usize, at: usize) {
     let Op::Float { d, operation, components, contractible, args: [a, b, c] } = instruction.op else { return };
     let product = kernel.register(roundonce_ir::Width::holding(operation.format.width() * components));
     let mul = Operation { op: ArithOp::Mul, negate_addend: false, clamp: Clamp::None, ..operation };
-    let add =
-        Operation { op: ArithOp::Add, source_format: operation.format, negate_product: false, fmz: false, ..operation };
+    let add = Operation { op: ArithOp::Add, negate_product: false, fmz: false, ..operation.taking_product() };
     let first = Op::Float { d: product, operation: mul, components, contractible, args: [a, b, Operand::ZERO] };
     let second = Op::Float { d, operation: add, components, contractible, args: [product.into(), c, Operand::ZERO] };
     let both = [first, second].map(|op| Instruction { op, ..instruction });

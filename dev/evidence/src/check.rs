@@ -5,12 +5,11 @@ use std::fmt;
 
 use rayon::prelude::*;
 use roundonce::{Target, Value, eval, instruction};
-use roundonce_oracle::generate::Generator;
 use roundonce_oracle::record::{state, today};
 use roundonce_oracle::softfloat::{self, Call};
 use roundonce_oracle::{Layout, Shape, Spec, condition_codes};
 
-use crate::reader::{judged, read, taken, triple};
+use crate::reader::{generator, judged, read, taken, triple};
 use crate::records;
 
 /// Components of a spelling that are compared by default.
@@ -79,7 +78,7 @@ pub fn check(spelling: &str, cases: u64) -> Checked {
     let reading = read(spelling);
     let found = instruction(spelling, &Target::default()).expect("a spelling of the tables");
     let seed = spelling.bytes().fold(FNV, |hash, byte| fnv(hash, byte.into()));
-    let mut generator = Generator::new(seed, reading.spec.factors, reading.spec.to);
+    let mut generator = generator(&reading, seed);
     let call = call(&reading.spec).filter(|_| softfloat::is_available());
     let mut checked = Checked { spelling: spelling.to_owned(), rationals: 0, softfloat: 0, mismatches: 0, digest: FNV };
     while checked.rationals < cases {

@@ -83,7 +83,8 @@ fn zero_meets_nan(spec: &Spec, a: u64, b: u64) -> bool {
 fn numbers(spec: &Spec, product: Dyadic, addend: Option<Dyadic>) -> Verdict {
     let to = spec.to;
     // Two places below the finest thing there is: half a quantum exists, and half of half a one.
-    let unit = (2 * spec.factors.quantum()).min(to.quantum()) - 2;
+    let finest = spec.layouts().map(Layout::quantum).into_iter().min().unwrap_or(0);
+    let unit = (2 * finest).min(to.quantum()) - 2;
     let in_units = |term: &Dyadic| {
         let shift = u32::try_from(term.exponent - unit).expect("nothing is finer than the unit");
         BigUint::from(term.significand) << shift

@@ -147,6 +147,8 @@ pub struct Spec {
     pub to: Layout,
     /// The format of a and b.
     pub factors: Layout,
+    /// The formats of a, b and c where they are not these: then they are numbers of f32, whatever the result is.
+    pub operands: Option<[Layout; 3]>,
     /// −a, unless it is a NaN.
     pub negate_a: bool,
     /// −c, unless it is a NaN.
@@ -174,6 +176,11 @@ pub struct Spec {
 }
 
 impl Spec {
+    /// The formats of a, b and c.
+    #[inline]
+    pub fn layouts(&self) -> [Layout; 3] {
+        self.operands.unwrap_or([self.factors, self.factors, self.to])
+    }
     /// An operation of one format with nothing set but its direction.
     #[inline]
     pub const fn new(shape: Shape, to: Layout, direction: Direction) -> Spec {
@@ -181,6 +188,7 @@ impl Spec {
             shape,
             to,
             factors: to,
+            operands: None,
             negate_a: false,
             negate_c: false,
             direction,

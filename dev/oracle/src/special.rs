@@ -32,7 +32,8 @@ enum Meaning {
     },
 }
 
-fn meaning(layout: Layout, to: Layout, bits: u64, negate: bool, flush: bool) -> Meaning {
+fn meaning(layout: Layout, spec: &Spec, bits: u64, negate: bool) -> Meaning {
+    let (to, flush) = (spec.to, spec.flush.is_some());
     let negative = (bits & layout.sign() != 0) ^ negate;
     let field = (bits & layout.magnitude()) >> layout.frac_bits;
     let fraction = bits & (layout.smallest_normal() - 1);
@@ -42,7 +43,8 @@ fn meaning(layout: Layout, to: Layout, bits: u64, negate: bool, flush: bool) -> 
         }
         // A minus leaves it alone.
         let sign = if bits & layout.sign() != 0 { to.sign() } else { 0 };
-        let payload = fraction << (to.frac_bits - layout.frac_bits);
+        // A NaN wider than the result has no payload to keep.
+        let payload = to.frac_bits.checked_sub(layout.frac_bits).map_or(0, |more| fraction << more);
         return Meaning::Nan { bits: sign | to.infinity() | payload, signalling: fraction & layout.quiet() == 0 };
     }
     let (significand, exponent) = if field == 0 {
@@ -52,19 +54,20 @@ fn meaning(layout: Layout, to: Layout, bits: u64, negate: bool, flush: bool) -> 
     };
     // Only the value tells whether an operand is subnormal in the format that computes: a subnormal f16 is a normal
     // f32, and stays.
+    let computing = if spec.operands.is_some() { Layout::F32 } else { to };
     let top = exponent + (u64::BITS - significand.leading_zeros()) as i32 - 1;
-    let significand = if flush && significand != 0 && top < to.emin() { 0 } else { significand };
+    let significand = if flush && significand != 0 && top < computing.emin() { 0 } else { significand };
     Meaning::Number(Dyadic { negative, significand: significand as u128, exponent })
 }
 
 pub(crate) fn prepare(spec: &Spec, operands: [u64; 3]) -> Prepared {
     let to = spec.to;
-    let flush = spec.flush.is_some();
+    let [of_a, of_b, of_c] = spec.layouts();
     let one = Meaning::Number(Dyadic { negative: false, significand: 1, exponent: 0 });
     // An addition's first operand is a times one.
-    let mut a = meaning(spec.factors, to, operands[0], spec.negate_a, flush);
-    let mut b = if spec.shape == Shape::Add { one } else { meaning(spec.factors, to, operands[1], false, flush) };
-    let c = (spec.shape != Shape::Mul).then(|| meaning(to, to, operands[2], spec.negate_c, flush));
+    let mut a = meaning(of_a, spec, operands[0], spec.negate_a);
+    let mut b = if spec.shape == Shape::Add { one } else { meaning(of_b, spec, operands[1], false) };
+    let c = (spec.shape != Shape::Mul).then(|| meaning(of_c, spec, operands[2], spec.negate_c));
 
     let zero = |m: Meaning| matches!(m, Meaning::Number(Dyadic { significand: 0, .. }));
     if spec.fmz && spec.shape != Shape::Add && (zero(a) || zero(b)) {

@@ -333,6 +333,9 @@ fn canonical(operation: Operation, profile: &Profile) -> Operation {
 }
 
 fn select(operation: &Operation, profile: &Profile, level: Level) -> (Level, Kernels) {
+    if operation.operand_formats.is_some() {
+        return (Level::Portable, Kernels::Portable);
+    }
     #[cfg(target_arch = "x86_64")]
     if level >= Level::Avx512
         && let Some(kernel) = avx512::select(operation, profile)

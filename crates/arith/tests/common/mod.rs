@@ -53,6 +53,7 @@ pub fn spec(operation: &Operation, profile: &Profile) -> Spec {
         },
         to: layout(operation.format),
         factors: layout(operation.source_format),
+        operands: operation.operand_formats.map(|formats| formats.map(layout)),
         negate_a: operation.negate_product,
         negate_c: operation.negate_addend,
         direction: direction(operation.rounding),

@@ -150,11 +150,12 @@ impl<'a> Interpreter<'a> {
     #[inline(never)]
     fn float(&mut self, inst: &DecodedInst<'a>, batch: &Batch, d: Reg, args: &[Operand; 3]) -> bool {
         let operation = batch.operation();
-        if (operation.source_format.width(), operation.format.width()) == (16, 32) {
+        let unlike = operation.operand_formats.is_some();
+        if !unlike && (operation.source_format.width(), operation.format.width()) == (16, 32) {
             self.float_mixed(batch, d, args);
             return false;
         }
-        if operation.source_format.width() != operation.format.width() {
+        if unlike || operation.source_format.width() != operation.format.width() {
             let profile = self.code.profile;
             let count = operation.op.arity();
             let all: Vec<(Operand, Width)> =

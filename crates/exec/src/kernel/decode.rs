@@ -169,7 +169,8 @@ fn is_single_precision(op: &Op) -> bool {
     match op {
         Op::Float { operation, .. } => {
             let width = |format: Format| Width::holding(format.width());
-            (width(operation.format), width(operation.source_format)) == (Width::B32, Width::B32)
+            operation.operand_formats.is_none()
+                && (width(operation.format), width(operation.source_format)) == (Width::B32, Width::B32)
         }
         _ => false,
     }

@@ -2,13 +2,13 @@
 
 use super::statement::Inst;
 use super::{Body, Result};
-use crate::forms::{FORMS, NOT_COMPUTED};
+use crate::forms::FORMS;
 use crate::types::{ScalarKind, Type};
 use roundonce_arith::{Format, Rounding};
 use roundonce_ir::{Class, Function, Op, Operand};
 use roundonce_isa::{Recipe, Table};
 
-static TABLE: Table = Table::with_not_computed(&[FORMS], NOT_COMPUTED);
+static TABLE: Table = Table::new(&[FORMS]);
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
     /// What an instruction of the family computes.

@@ -114,7 +114,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let ty = self.arithmetic_type(inst)?;
         let (width, sign, sets) = (ty.width(), ty.sign(), inst.has(".cc"));
         let wide = inst.has(".wide");
-        if ty.components > 1 || wide && ty.bits > 32 {
+        // Not in the manual: the assembler takes `madc` of 16 bits, and clamped.
+        let undocumented = (carries || sets) && (inst.has(".sat") || width == Width::B16);
+        if ty.components > 1 || wide && ty.bits > 32 || undocumented {
             return Err(self.refuse(inst));
         }
         let (a, b) = (self.value_at(inst, 1, ty)?, self.value_at(inst, 2, ty)?);

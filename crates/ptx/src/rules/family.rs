@@ -2,7 +2,7 @@
 
 use super::{Check, integer_mad};
 use crate::ast::{Instruction, Span};
-use crate::forms::FORMS;
+use crate::forms::{FORMS, VARIANT};
 use crate::opcodes::{Lowering, Opcode};
 use crate::types::{Type, is_type};
 use roundonce_arith::{Format, Rounding};
@@ -26,7 +26,7 @@ fn types_fit(form: &Form, types: &[&str]) -> bool {
     for part in form.parts {
         let fits = match part {
             Part::Fixed(fixed) => left.next() == Some(fixed),
-            Part::Slot(slot) if is_type_slot(slot) => {
+            Part::Slot(slot) if slot.names_type() => {
                 left.next().is_some_and(|ty| slot.choices.iter().any(|choice| choice.text == *ty))
             }
             Part::Slot(_) => true,
@@ -44,10 +44,6 @@ fn is_integer(row: &Opcode, types: &[&str]) -> bool {
         matches!(row.lowering, Lowering::IntegerSum { .. } | Lowering::IntegerProduct { adds: false, .. });
     let &[ty] = types else { return false };
     has_integers && Type::of(ty).is_some_and(|ty| ty.is_integer() && ty.bits >= 16 && !ty.is_untyped())
-}
-
-fn is_type_slot(slot: &Slot) -> bool {
-    slot.choices.iter().any(|choice| matches!(choice.effect, Effect::Factors(_) | Effect::Type(..)))
 }
 
 /// Whether the slot is of rounding directions.
@@ -74,8 +70,7 @@ impl<'a> Check<'_, 'a> {
             return self.integer_mad(instruction, written);
         }
         let types: Vec<&str> = written.iter().copied().filter(|word| is_type(word)).collect();
-        let fitting: Vec<&'static Form> =
-            row.forms.iter().chain(row.not_computed()).filter(|form| types_fit(form, &types)).collect();
+        let fitting: Vec<&'static Form> = row.forms.iter().filter(|form| types_fit(form, &types)).collect();
         if fitting.is_empty() {
             if is_integer(row, &types) {
                 return false;
@@ -105,8 +100,8 @@ impl<'a> Check<'_, 'a> {
             );
             return false;
         }
-        let bits = written.iter().filter(|word| is_type(word)).find_map(|word| word[2..].parse().ok());
-        self.integer_operands(instruction, bits.unwrap_or(32), written.contains(&".wide"));
+        self.integer_gate(instruction);
+        self.integer_operands(instruction);
         true
     }
 
@@ -150,6 +145,12 @@ impl<'a> Check<'_, 'a> {
     /// Whether the module's version and target have a row.
     fn has(&self, form: &Form) -> bool {
         form.gate.holds(self.target.map(|target| Self::effective(form, target)), self.version)
+            && !self.lacks_variant(form)
+    }
+
+    /// Whether the row needs a variant of its target and the module names none.
+    fn lacks_variant(&self, form: &Form) -> bool {
+        form.gate.needs == VARIANT && self.target.is_some() && !self.module.target_is_variant()
     }
 
     /// The target as the row's gate is to see it.
@@ -158,7 +159,7 @@ impl<'a> Check<'_, 'a> {
         if early && form.gate.target.first <= F64_TARGET { target.max(F64_TARGET) } else { target }
     }
 
-    fn spelling_span(&self, instruction: &Instruction) -> Span {
+    pub(super) fn spelling_span(&self, instruction: &Instruction) -> Span {
         let start = self.span(instruction.opcode);
         let last = self.module.modifiers(instruction.modifiers).last().map(|word| self.span(word));
         start.to(last.unwrap_or(start))
@@ -168,15 +169,20 @@ impl<'a> Check<'_, 'a> {
         let span = self.spelling_span(instruction);
         let spelling = format!("`{}`", instruction.spelling(self.module));
         if let Some(target) = self.target
-            && !form.gate.target.holds(Self::effective(form, target))
+            && (!form.gate.target.holds(Self::effective(form, target)) || self.lacks_variant(form))
         {
+            let first = form.gate.target.first;
             let expected = match form.gate.target.last {
-                None => format!("`.target sm_{}` or higher", form.gate.target.first),
-                Some(last) => format!("`.target sm_{}` to `sm_{last}`", form.gate.target.first),
+                _ if form.gate.needs == VARIANT => format!("`.target sm_{first}a` or `sm_{first}f`"),
+                None => format!("`.target sm_{first}` or higher"),
+                Some(last) => format!("`.target sm_{first}` to `sm_{last}`"),
             };
             let older = form.gate.target.last.is_some_and(|last| target > last);
-            let help =
-                if older { form.note.to_owned() } else { format!("name the target `sm_{}`", form.gate.target.first) };
+            let help = match form.gate.needs {
+                VARIANT => format!("name the target `sm_{first}a` or `sm_{first}f`: no other has it"),
+                _ if older => form.note.to_owned(),
+                _ => format!("name the target `sm_{first}`"),
+            };
             self.report(
                 Finding::error("PTX0026", span.place(), format!("{spelling} on sm_{target}: expected {expected}"))
                     .rule(form.source)
@@ -220,7 +226,7 @@ impl<'a> Check<'_, 'a> {
             (None, types) => format!("`{}` are no types of `{}`", types.concat(), instruction.opcode),
         };
         let mut syntaxes: Vec<String> = Vec::new();
-        for form in row.forms.iter().chain(row.not_computed()) {
+        for form in row.forms.iter() {
             let syntax = form.syntax();
             if !syntaxes.contains(&syntax) {
                 syntaxes.push(syntax);

@@ -1,6 +1,10 @@
-//! The integer `mad`, which shares its mnemonic with the multiply-add family.
+//! The integer multiply-add: `mad`, which shares its mnemonic with floats, and `mad24`, `madc`, `dp4a`, `dp2a`.
 
+use super::Check;
+use crate::ast::Instruction;
+use crate::integer::{FORMS, NOT_RUN};
 use crate::types::is_type;
+use roundonce_isa::{Finding, Form, Mismatch};
 
 /// The rule of the integer `mad`.
 pub(super) const RULE: &str = "PTX ISA, 9.7.1 integer arithmetic instructions: mad";
@@ -47,4 +51,75 @@ pub(super) fn check(modifiers: &[&str]) -> Option<(Option<usize>, String)> {
     let known = |word: &&str| is_type(word) || PARTS_OF_PRODUCT.contains(word) || matches!(*word, ".sat" | ".cc");
     let other = modifiers.iter().position(|word| !known(word))?;
     Some((Some(other), format!("`mad{part}` with nothing but `.sat`, `.cc` and a type")))
+}
+
+/// Modifiers without repeats of those that the assembler takes repeatedly.
+fn once<'w>(written: &[&'w str]) -> Vec<&'w str> {
+    let mut once: Vec<&str> = Vec::with_capacity(written.len());
+    for word in written {
+        if !matches!(*word, ".sat" | ".cc") || !once.contains(word) {
+            once.push(word);
+        }
+    }
+    once
+}
+
+/// Whether an opcode has rows of the integer multiply-add.
+pub(super) fn has_rows(opcode: &str) -> bool {
+    FORMS.iter().any(|form| form.mnemonic == opcode)
+}
+
+/// The first thing wrong with a spelling, by the row that has most of it.
+fn wrong(form: &Form<()>, mismatch: &Mismatch) -> String {
+    let syntax = form.syntax();
+    match mismatch {
+        Mismatch::Missing(slot) => {
+            let choices: Vec<&str> = slot.choices.iter().map(|choice| choice.text).collect();
+            format!("lacks one of {}: expected `{syntax}`", choices.join(" "))
+        }
+        Mismatch::Twice(modifier) => format!("has `{modifier}` beside another: expected `{syntax}`"),
+        Mismatch::NotAllowed(modifier) => format!("has `{modifier}`: expected `{syntax}`"),
+        Mismatch::Other => format!("is no form: expected `{syntax}`"),
+    }
+}
+
+impl<'a> Check<'_, 'a> {
+    /// Checks `mad24`, `madc`, `dp4a` or `dp2a` by its rows; false if its spelling is none, so that its names are yet to
+    /// be checked.
+    pub(super) fn integer_family(&mut self, instruction: &Instruction<'a>) -> bool {
+        let (module, name) = (self.module, instruction.opcode);
+        let written = module.modifiers(instruction.modifiers);
+        if let Some(at) = written.iter().position(|word| PARTS_OF_PRODUCT.contains(word)).filter(|at| *at > 0) {
+            let message =
+                format!("found `{0}` behind `{1}`, expected `{0}` right behind `{name}`", written[at], written[0]);
+            self.report(Finding::error("PTX0023", self.span(written[at]).place(), message).rule(RULE));
+            return false;
+        }
+        let written = &once(written);
+        let rows = FORMS.iter().chain(NOT_RUN).filter(|form| form.mnemonic == name);
+        let matched: Vec<_> = rows.map(|form| (form, form.effects(name, written))).collect();
+        if matched.iter().any(|(_, result)| result.is_ok()) {
+            self.integer_gate(instruction);
+            self.integer_operands(instruction);
+            return true;
+        }
+        if let Some((form, Err(mismatch))) = matched.first() {
+            let message = format!("`{}` {}", instruction.spelling(module), wrong(form, mismatch));
+            let place = self.spelling_span(instruction).place();
+            self.report(Finding::error("PTX0023", place, message).rule(form.source).help(form.note));
+        }
+        false
+    }
+
+    /// The version of a form, where it is newer than its opcode; its modifiers are found right.
+    pub(super) fn integer_gate(&mut self, instruction: &Instruction<'a>) {
+        let written = &once(self.module.modifiers(instruction.modifiers));
+        let form = FORMS.iter().find(|form| form.effects(instruction.opcode, written).is_ok());
+        if let (Some(form), Some(version)) = (form, self.version)
+            && !form.gate.version.holds(version)
+        {
+            let spelling = format!("`{}`", instruction.spelling(self.module));
+            self.needs_version(self.spelling_span(instruction), &spelling, form.gate.version.first, form.source);
+        }
+    }
 }

@@ -42,6 +42,11 @@ const TARGETS: &[(&str, Version)] = &[
     ("121", Version(8, 8)), ("121a", Version(8, 8)), ("121f", Version(8, 8)),
 ];
 
+/// Targets that end: the last assembler that has them, 12.9, reads up to this PTX. Later ones read a module that names
+/// them, but only for another GPU.
+const ENDED: &[&str] = &["50", "52", "53", "60", "61", "62", "70", "72", "101", "101a", "101f"];
+const ENDED_AFTER: Version = Version(8, 8);
+
 /// What a `.target` may say beside an architecture.
 const TARGET_OPTIONS: &[&str] = &["texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"];
 
@@ -167,6 +172,13 @@ impl<'a> Check<'_, 'a> {
                     .rule(rule)
                     .help(format!("write `.version {first}`, or name an older target")),
                 );
+            } else if let Some(version) = self.version.filter(|version| *version > ENDED_AFTER && ENDED.contains(&name))
+            {
+                let message = format!(
+                    "no assembler has both PTX {version} and `{word}`: expected `.version {ENDED_AFTER}` or earlier"
+                );
+                let help = format!("write `.version {ENDED_AFTER}`, or name a later target");
+                self.report(Finding::error("PTX0013", operand.span.place(), message).rule(rule).help(help));
             }
         } else if word == "map_f64_to_f32" {
             if self.target.is_some_and(|target| target >= F64_TARGET) {

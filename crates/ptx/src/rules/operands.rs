@@ -4,6 +4,7 @@ use super::names::is_special;
 use super::scope::Entity;
 use super::{Check, integer_mad};
 use crate::ast::{Component, Instruction, Operand, OperandKind, Unary};
+use crate::integer::operand_types;
 use crate::literal::{Constant, evaluate};
 use crate::types::Type;
 use roundonce_arith::Format;
@@ -51,8 +52,9 @@ impl Wanted {
             (Format::BF16, 1) => (&[".b16"], Immediate::None),
             _ => (&[".b32"], Immediate::None),
         };
-        let mixed =
-            form.slots().any(|slot| slot.choices.iter().any(|choice| matches!(choice.effect, Effect::Factors(_))));
+        let mixed = form.slots().any(|slot| {
+            slot.choices.iter().any(|choice| matches!(choice.effect, Effect::Factors(_) | Effect::FirstFactor(_)))
+        });
         let three = form.recipe.operation.op.arity() == 3;
         let immediate = if index == 0 { Immediate::None } else { immediate };
         Wanted { name, types, immediate, source: form.source, three, mixed }
@@ -115,11 +117,15 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    /// The operands of an integer `mad`, its modifiers found right.
-    pub(super) fn integer_operands(&mut self, instruction: &Instruction<'a>, bits: u32, wide: bool) {
+    /// The operands of an integer multiply-add, its modifiers found right.
+    pub(super) fn integer_operands(&mut self, instruction: &Instruction<'a>) {
         let module = self.module;
-        let types = |bits: u32| -> &'static [&'static str] {
+        let of = operand_types(&instruction.spelling(module));
+        let is_dot_product = instruction.opcode.starts_with("dp");
+        let types = |bits: u32, is_factor: bool| -> &'static [&'static str] {
             match bits {
+                // The sum of a dot product is no packed value.
+                32 if is_dot_product && !is_factor => &[".b32", ".u32", ".s32"],
                 16 => &[".b16", ".u16", ".s16"],
                 32 => &[".b32", ".u32", ".s32", ".f16x2"],
                 _ => &[".b64", ".u64", ".s64"],
@@ -128,8 +134,7 @@ impl<'a> Check<'_, 'a> {
         let source = integer_mad::RULE;
         self.count(instruction, "d, a, b, c", source);
         for (index, operand) in module.operands(instruction.operands).iter().take(4).enumerate() {
-            let factor = matches!(index, 1 | 2);
-            let types = types(if wide && !factor { bits * 2 } else { bits });
+            let types = types(of[index].bits, matches!(index, 1 | 2));
             let immediate = if index == 0 { Immediate::None } else { Immediate::Integer };
             let name = ["d", "a", "b", "c"][index];
             let wanted = Wanted { name, types, immediate, source, three: false, mixed: false };

@@ -3,6 +3,8 @@
 // Every test binary compiles this file and uses its own part of it.
 #![allow(dead_code, unreachable_pub)]
 
+use roundonce::arith::{Format, Rounding};
+use roundonce::isa::convert;
 use roundonce::{TABLES, Target, instruction};
 use roundonce_oracle::generate::Generator;
 use roundonce_oracle::{Direction, FlushRule, Layout, NanBits, Shape, Spec, rational};
@@ -53,9 +55,19 @@ pub fn read(spelling: &str) -> Reading {
         _ => Layout::F32,
     };
     let to = layout(element);
+    // With a type for each operand these are all said.
+    let of = |place: usize| layout(types.get(place).map_or(element, |ty| ty.trim_end_matches("x2")));
+    let operands = match shape {
+        Shape::Add if types.len() == 3 => [of(1), of(1), of(2)],
+        Shape::Mul if types.len() == 3 => [of(1), of(2), to],
+        _ if types.len() == 4 => [of(1), of(2), of(3)],
+        _ => [layout(factors), layout(factors), to],
+    };
+    let plain = operands == [layout(factors), layout(factors), to] && layout(factors).width() <= to.width();
     let flush = has("ftz") || has("fmz") || (sm_1x && element == "f32");
     let spec = Spec {
         factors: layout(factors),
+        operands: (!plain).then_some(operands),
         negate_c: words[0] == "sub",
         flush: flush.then_some(if shape == Shape::TruncatedMulAdd { FlushRule::Delivered } else { FlushRule::Rounded }),
         flush_of_two: flush.then_some(FlushRule::Rounded),
@@ -89,9 +101,43 @@ pub fn spellings() -> Vec<String> {
     all
 }
 
+/// A source of operands for [`triple`].
+pub fn generator(reading: &Reading, seed: u64) -> Generator {
+    let spec = &reading.spec;
+    // Operands of formats of their own are made where the result's ties and edges are.
+    Generator::new(seed, if spec.operands.is_some() { spec.to } else { spec.factors }, spec.to)
+}
+
+/// An operand made in one format as one of another: rounded, or widened, often with lower bits set.
+fn refitted(from: Layout, to: Layout, bits: u64, more: u64) -> u64 {
+    if from == to {
+        return bits;
+    }
+    let format = |layout: Layout| match layout {
+        Layout::F16 => Format::F16,
+        Layout::BF16 => Format::BF16,
+        _ => Format::F32,
+    };
+    let refitted = convert(format(from), format(to), Rounding::NearestEven, bits).0;
+    let is_number = refitted & to.magnitude() != 0 && refitted & to.magnitude() < to.infinity();
+    let below = to.frac_bits.saturating_sub(from.frac_bits);
+    match more % 4 {
+        0 if is_number => refitted ^ (1 << below >> 1),
+        1 if is_number => refitted ^ (more >> 2 & ((1 << below) - 1)),
+        _ => refitted,
+    }
+}
+
 /// Operands for a component. Few random ones are the out-of-bounds NaN: of those that look for it every third has one.
 pub fn triple(reading: &Reading, generator: &mut Generator) -> [u64; 3] {
     let mut triple = generator.triple();
+    if let Some(layouts) = reading.spec.operands {
+        let more = generator.triple();
+        triple = core::array::from_fn(|at| {
+            let random = more[at].wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 16;
+            refitted(reading.spec.to, layouts[at], triple[at], random)
+        });
+    }
     if reading.spec.oob_nan.is_some() && triple[0].is_multiple_of(3) {
         triple[(triple[1] % 3) as usize] = OOB_NAN;
     }

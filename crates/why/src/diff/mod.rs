@@ -133,7 +133,7 @@ fn normal(plan: &Plan, operations: &[Operation], any_nan: bool, profile: &Profil
             .collect();
         // Factors commute, and so do terms of one format whose signs go along, where a NaN does not show which came
         // first.
-        if any_nan && operation.source_format == operation.format || commutes(&operation, profile) {
+        if any_nan && operation.is_uniform() || commutes(&operation, profile) {
             match operation.op {
                 ArithOp::Mul | ArithOp::MulAdd | ArithOp::TruncatedMulAdd => operands[..2].sort_unstable(),
                 ArithOp::Add if operation.negate_product == operation.negate_addend => operands.sort_unstable(),
@@ -153,7 +153,7 @@ fn commutes(operation: &Operation, profile: &Profile) -> bool {
         Format::F64 => profile.nan_f64,
         _ => profile.nan_small,
     };
-    rule == NanRule::Canonical && operation.source_format == operation.format
+    rule == NanRule::Canonical && operation.is_uniform()
 }
 
 /// What was found out about two computations.

@@ -39,12 +39,7 @@ fn mode(rounding: Rounding) -> &'static str {
 
 /// One operation; `None` where SMT-LIB has none such.
 fn operation(operation: &Operation, operands: &[String]) -> Option<String> {
-    if operation.flush
-        || operation.fmz
-        || operation.clamp != Clamp::None
-        || operation.oob
-        || operation.source_format != operation.format
-    {
+    if operation.flush || operation.fmz || operation.clamp != Clamp::None || operation.oob || !operation.is_uniform() {
         return None;
     }
     let signed = |negate: bool, text: &String| if negate { format!("(fp.neg {text})") } else { text.clone() };

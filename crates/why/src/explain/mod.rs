@@ -226,15 +226,18 @@ fn boundary(tininess: Tininess, tiny_after: bool) -> String {
 
 /// What the pipeline did, in words.
 fn steps(operation: &Operation, bits: &[u64], events: &[Event], outcome: Outcome) -> Vec<String> {
-    let format = operation.format;
-    let show = |bits: u64| format!("{} {}", hex_bits(format.width(), bits), shortest_decimal(format, bits));
+    let show_in =
+        |format: Format, bits| format!("{} {}", hex_bits(format.width(), bits), shortest_decimal(format, bits));
+    let show = |bits: u64| show_in(operation.format, bits);
+    // Operands of formats of their own are widened to f32.
+    let wide = if operation.operand_formats.is_some() { Format::F32 } else { operation.format };
     let mut steps = Vec::new();
     let mut is_contested = false;
-    if operation.source_format != format {
-        let widened = operation.op.operands().iter().zip(bits).filter(|(operand, _)| **operand != OperandIndex::C);
-        for (&operand, &bits) in widened {
-            let wide = roundonce_arith::widen(operation.source_format, format, bits);
-            steps.push(format!("{} is widened, exactly, to {}", operand_name(operand), show(wide)));
+    for (index, (&operand, &bits)) in operation.op.operands().iter().zip(bits).enumerate() {
+        let narrow = operation.operand_format(index);
+        if narrow != wide {
+            let bits = show_in(wide, roundonce_arith::widen(narrow, wide, bits));
+            steps.push(format!("{} is widened, exactly, to {bits}", operand_name(operand)));
         }
     }
     for event in events {

@@ -112,10 +112,11 @@ pub(super) fn counterparts(
 
 /// Whether an instruction takes the operands of another.
 fn takes(one: &Recipe, other: &Recipe) -> bool {
-    let formats = |recipe: &Recipe| -> Vec<Format> {
-        (0..recipe.operation.op.arity()).map(|index| recipe.operation.operand_format(index)).collect()
-    };
-    one.components == other.components && formats(one) == formats(other)
+    one.components == other.components && operand_formats(one) == operand_formats(other)
+}
+
+fn operand_formats(recipe: &Recipe) -> Vec<Format> {
+    (0..recipe.operation.op.arity()).map(|index| recipe.operation.operand_format(index)).collect()
 }
 
 /// The fields in which two meanings differ; `None` if they are no counterparts at all.
@@ -130,7 +131,7 @@ fn differences(one: &Recipe, other: &Recipe) -> Option<Vec<&'static str>> {
     }
     let fields = [
         ("the product is truncated", a.op != b.op),
-        ("operand types", a.source_format != b.source_format),
+        ("operand types", operand_formats(one) != operand_formats(other)),
         ("components", one.components != other.components),
         ("rounding", a.rounding != b.rounding),
         ("subnormals", a.flush != b.flush),

@@ -42,7 +42,7 @@ impl Emitter<'_> {
         let canonical =
             format != Format::F32 || operation.clamp == Clamp::Unit || profile.nan_f32 == NanRule::Canonical;
         let known = !operation.fmz
-            && operation.source_format == format
+            && operation.is_uniform()
             && canonical
             && (!operation.flush || format == Format::F32 && profile.tininess != Tininess::BeforeRounding)
             && operation.op != ArithOp::TruncatedMulAdd

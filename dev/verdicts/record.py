@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+"""Asks NVIDIA's assembler which spellings and operands of the multiply-add family it takes, and records the answers.
+
+    dev/verdicts/record.py            # writes vectors/edge/ptx/family-verdicts.tsv
+
+Needs pip: ptxas 12.9 and 13.5 are installed into target/assemblers. Each spelling of the cross product of opcodes,
+modifiers and types is asked for every target and PTX version that an assembler has (at older versions those that any target takes); then each register type and
+constant for every operand of what is taken. crates/ptx/tests/family_verdicts.rs holds `check` against the record,
+without an assembler.
+"""
+
+import collections
+import datetime
+import itertools
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TOOLS = os.path.join(ROOT, "target", "assemblers")
+PACKAGES = {"12.9": "nvidia-cuda-nvcc-cu12==12.9.86", "13.5": "nvidia-cuda-nvcc==13.5.37"}
+OUT = os.path.join(ROOT, "vectors", "edge", "ptx", "family-verdicts.tsv")
+
+TARGETS = {
+    "12.9": "50 52 53 60 61 62 70 72 75 80 86 87 89 90 90a 100 100a 100f 101 101a 101f 103 103a 103f 120 120a 120f 121"
+    " 121a 121f",
+    "13.5": "75 80 86 87 88 89 90 90a 100 100a 100f 103 103a 103f 107 107a 107f 110 110a 110f 120 120a 120f 121 121a"
+    " 121f",
+}
+MINORS = {4: 3, 5: 1, 6: 5, 7: 8, 8: 8, 9: 5}
+VERSIONS = [f"{major}.{minor}" for major, last in MINORS.items() for minor in range(last + 1)]
+NEWEST = {"12.9": "8.8", "13.5": "9.5"}
+
+# The axes of the cross product: opcodes, then modifiers, then types with the registers of d, a, b and c. A register is
+# named by its type's letter.
+FLOAT_AXES = [
+    ["add", "sub", "mul", "fma", "mad"],
+    ["", ".rn", ".rz", ".rm", ".rp"],
+    ["", ".ftz"],
+    ["", ".oob"],
+    ["", ".sat", ".relu"],
+]
+FLOAT_TYPES = """
+f16 hhhh
+f16x2 rrrr
+bf16 hhhh
+bf16x2 rrrr
+f32x2 qqqq
+f32 rrrr
+f64 qqqq
+f32.f16 rhrr rhhr
+f32.bf16 rhrr rhhr
+f32x2.f16x2 qrrq
+f32x2.bf16x2 qrrq
+f32x2.f16x2.f32x2 qrqq
+f32x2.bf16x2.f32x2 qrqq
+f32x2.f16x2.f32x2.f32x2 qrqq
+f32x2.bf16x2.f32x2.f32x2 qrqq
+f32x2.f16x2.f16x2.f32x2 qrrq
+bf16x2.f32x2.f32x2 rqqq
+f16x2.f32x2.f32x2 rqqq
+bf16x2.f32x2.f32x2.f32x2 rqqq
+f16x2.f32x2.f32x2.f32x2 rqqq
+bf16x2.bf16x2.f16x2 rrrr
+f16x2.f16x2.bf16x2 rrrr
+bf16x2.f16x2.bf16x2 rrrr
+f16x2.bf16x2.f16x2 rrrr
+f16.f16.bf16 hhhh
+bf16.f32.f32 hrrr
+f16.f32 hrrr
+f16x2.bf16x2 rrrr
+"""
+INTEGER_AXES = [["mad", "madc", "mad24"], ["", ".lo", ".hi", ".wide"], ["", ".sat"], ["", ".cc"]]
+INTEGER_TYPES = """
+u16 hhhh
+s16 hhhh
+u32 rrrr
+s32 rrrr
+u64 qqqq
+s64 qqqq
+b32 rrrr
+u8 hhhh
+"""
+WIDE = {"h": "r", "r": "q", "q": "q"}
+DOT_AXES = [["dp4a", "dp2a"], ["", ".lo", ".hi", ".sat"]]
+DOT_TYPES = "\n".join(
+    f"{a}.{b} rrrr" for a, b in itertools.product(["u32", "s32", "u16", "b32"], repeat=2)
+) + "\nu32 rrrr\n"
+
+REGISTERS = {
+    "h": "b16", "r": "b32", "q": "b64", "b": "b8", "t": "u16", "u": "u32", "w": "u64", "i": "s16", "s": "s32",
+    "j": "s64", "g": "f16", "x": "f16x2", "f": "f32", "d": "f64", "p": "pred",
+}
+CONSTANTS = ["1", "-7", "1.0", "0f3F800000", "0d3FF0000000000000", "WARP_SZ", "%tid.x", "-%r1", "{%h1,%h2}"]
+
+
+def spellings():
+    """Each with its operands: `add.f16` and `%h0, %h1, %h2`."""
+    for axes, types in ((FLOAT_AXES, FLOAT_TYPES), (INTEGER_AXES, INTEGER_TYPES), (DOT_AXES, DOT_TYPES)):
+        for *words, line in itertools.product(*axes, types.split("\n")):
+            if not line:
+                continue
+            ty, *letters = line.split()
+            three = words[0] in ("add", "sub", "mul")
+            letters = letters[0] if three else letters[-1]
+            if ".wide" in words:
+                letters = WIDE[letters[0]] + letters[1:3] + WIDE[letters[3]]
+            operands = [f"%{letter}{at}" for at, letter in enumerate(letters[: 3 if three else 4])]
+            yield "".join(words) + "." + ty, operands
+
+
+def install():
+    found = {}
+    for name, package in PACKAGES.items():
+        place = os.path.join(TOOLS, name)
+        if not os.path.isdir(place):
+            subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--target", place, package], check=True)
+        for folder, _, files in os.walk(place, followlinks=True):
+            if "ptxas" in files and os.path.basename(folder) == "bin":
+                found[name] = os.path.join(folder, "ptxas")
+    return found
+
+
+def taken(tool, target, version, lines):
+    """Which lines the assembler takes, each an instruction; `None` if it takes no module of that target and version."""
+    registers = " ".join(
+        f".reg .{ty} %{letter}<4>;" for letter, ty in REGISTERS.items() if ty != "f16x2" or int(target.rstrip("af")) > 52
+    )
+    head = f".version {version}\n.target sm_{target}\n.address_size 64\n.visible .entry k () {{\n{registers}\n"
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, "x.ptx")
+        with open(source, "w") as file:
+            file.write(head + "\n".join(lines) + "\nret;\n}\n")
+        arguments = [tool, "-arch", f"sm_{target}", "-O0", source, "-o", os.path.join(folder, "x")]
+        said = subprocess.run(arguments, capture_output=True, text=True)
+    good = [True] * len(lines)
+    for line in (said.stdout + said.stderr).splitlines():
+        if found := re.search(r"line (\d+); error", line):
+            at = int(found[1]) - head.count("\n") - 1
+            if not 0 <= at < len(lines):
+                return None
+            good[at] = False
+        elif "fatal" in line and "aborted" not in line:
+            return None
+    return good
+
+
+def ranges(versions):
+    """`7.0-7.8 8.1` of versions in order."""
+    text = []
+    for _, run in itertools.groupby(enumerate(versions), key=lambda pair: VERSIONS.index(pair[1]) - pair[0]):
+        run = [version for _, version in run]
+        text.append(run[0] if len(run) == 1 else f"{run[0]}-{run[-1]}")
+    return " ".join(text)
+
+
+def main():
+    tools = install()
+    found = list(spellings())
+    lines = [f"{spelling} {', '.join(operands)};" for spelling, operands in found]
+    cells, verdicts, places = collections.defaultdict(list), {}, []
+    for name in PACKAGES:
+        for target in TARGETS[name].split():
+            versions = VERSIONS[: VERSIONS.index(NEWEST[name]) + 1]
+            versions = [v for v in versions if taken(tools[name], target, v, ["mov.b32 %r0, %r1;"]) is not None]
+            places += [(name, target, version) for version in versions]
+    # All of it once for every target, at its newest PTX; at the others what is taken anywhere.
+    whole = {target: (name, target, version) for name, target, version in places}
+    good = set()
+    for name, target, version in whole.values():
+        good |= {at for at, is_taken in enumerate(taken(tools[name], target, version, lines)) if is_taken}
+    good = sorted(good)
+    for name, target, version in places:
+        answers = taken(tools[name], target, version, [lines[at] for at in good])
+        answers = {at for at, is_taken in zip(good, answers) if is_taken}
+        if version in cells[target]:
+            assert verdicts[target, version] == answers, f"the assemblers differ on sm_{target}, PTX {version}"
+        else:
+            cells[target].append(version)
+            verdicts[target, version] = answers
+    patterns = collections.defaultdict(list)
+    for at, (spelling, _) in enumerate(found):
+        places = [(target, [v for v in cells[target] if at in verdicts[target, v]]) for target in cells]
+        patterns["; ".join(f"{target} {ranges(versions)}" for target, versions in places if versions)].append(spelling)
+
+    kinds = [f"%{letter}1" for letter in REGISTERS] + CONSTANTS
+    shapes = collections.defaultdict(list)
+    asked = [found[at] for at in sorted(verdicts["107a", "9.5"])]
+    lines = []
+    for spelling, operands in asked:
+        for place, kind in itertools.product(range(len(operands)), kinds):
+            lines.append(f"{spelling} {', '.join(operands[:place] + [kind] + operands[place + 1:])};")
+    good = iter(taken(tools["13.5"], "107a", "9.5", lines))
+    for spelling, operands in asked:
+        places = [" ".join(kind for kind in kinds if next(good)) for _ in operands]
+        shapes["; ".join(places)].append(spelling)
+
+    with open(OUT, "w") as file:
+        file.write("# What NVIDIA's assembler takes of the multiply-add family, ptxas 12.9.86 (to PTX 8.8) and 13.5.37:\n")
+        file.write(f"# dev/verdicts/record.py, {datetime.date.today()}. A module names the target that it is assembled for.\n")
+        file.write("# registers: the letter of each type.\n")
+        file.write("# target: the PTX versions with which the assembler takes it at all.\n")
+        file.write("# taken: where a spelling is taken, then the spellings; not at any other place.\n")
+        file.write("# refused: never taken; types, then what stands before them.\n")
+        file.write("# Behind a spelling or its types stand the operands, a letter each, d first.\n")
+        file.write("# operands: on sm_107a with PTX 9.5, what is taken as d, a, b, c of the spellings.\n")
+        file.write("registers\t" + " ".join(f"{letter}={ty}" for letter, ty in REGISTERS.items()) + "\n")
+        file.write("kinds\t" + " ".join(kinds) + "\n")
+        for target, versions in cells.items():
+            file.write(f"target\t{target}\t{ranges(versions)}\n")
+        letters = {spelling: "".join(operand[1] for operand in operands) for spelling, operands in found}
+        for places, group in patterns.items():
+            if places:
+                named = " ".join(f"{spelling}/{letters[spelling]}" for spelling in group)
+                file.write(f"taken\t{places}\t{named}\n")
+                continue
+            # By type, so that it is written once.
+            heads = collections.defaultdict(list)
+            for spelling in group:
+                head, ty = re.fullmatch(r"(.*?)((?:\.b?[fusb]\d+(?:x2)?)+)", spelling).groups()
+                heads[f"{ty}/{letters[spelling]}"].append(head)
+            for tail, group in heads.items():
+                file.write(f"refused\t{tail}\t{' '.join(group)}\n")
+        for places, group in shapes.items():
+            file.write(f"operands\t{places}\t{' '.join(group)}\n")
+
+
+if __name__ == "__main__":
+    main()
