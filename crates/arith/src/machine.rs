@@ -33,7 +33,7 @@ impl Machine {
         as_default("sm_86", "NVIDIA RTX 3060", &["nan_f32"]),
         as_default("sm_89", "NVIDIA L40S", &["tininess"]),
         as_default("sm_90", "NVIDIA H100", &["tininess"]),
-        as_default("sm_100", "NVIDIA B200 (sm_100a)", &["tininess", "nan_f32", "oob_nan"]),
+        as_default("sm_100", "NVIDIA, sm_100a", &["tininess", "nan_f32", "oob_nan"]),
         as_default("sm_120", "NVIDIA RTX 5090, RTX PRO 6000", &["nan_f32", "nan_f64"]),
         Machine {
             name: "apple-m4",

@@ -147,7 +147,7 @@ fn h100() -> [Vec<u32>; 5] {
     columns
 }
 
-/// All results of the same probe on three machines: the H100's are here, of the others the hash is.
+/// All results of the same probe on three machines, by their published hashes. The file has the H100's, recomputed.
 #[test]
 fn all_of_the_h100() {
     let [a, b, c, kept, flushed] = h100();

@@ -43,8 +43,8 @@ pub(crate) fn section(rows: &[Row]) -> String {
         "\n## Hardware\n\n\
          Results of machines that others published, none of our own: {} rows of `{FILE}`, each with its machine, its\n\
          source (repository and path) and how strong it is, and all {} results of an H100 for `fma.rn.f32` and\n\
-         `fma.rn.ftz.f32`. Every row agrees, under its machine's profile; a hash of the same probe holds as many results of\n\
-         an MI300X and of an Apple M4. Command: `cargo test -p roundonce --test hardware`.\n\n\
+         `fma.rn.ftz.f32`, recomputed: the log has their hash. Every row agrees, under its machine's profile; so do the hashes\n\
+         of the same probe on an MI300X and on an Apple M4. Three rows are a model's claim. Command: `cargo test -p roundonce --test hardware`.\n\n\
          | machine | rows | source | strength |\n|---|---:|---|---|\n",
         grouped(rows.len() as u64),
         grouped(PROBED)
