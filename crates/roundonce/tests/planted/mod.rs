@@ -119,8 +119,8 @@ impl Kernel {
         self.push(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(");
         self.push(".param .u64 a, .param .u64 b, .param .u64 c, .param .u64 d, .param .u64 y, .param .u64 z\n) {");
         self.push(&format!(".reg .{ty} %a, %b, %c, %d, {};", results.join(", ")));
-        self.push(".reg .pred %q1;\n.reg .b32 %i, %n, %k, %r;\n.reg .b64 %at, %base, %far;");
-        self.push("mov.u32 %i, %ctaid.x;\nmov.u32 %n, %ntid.x;\nmov.u32 %r, %tid.x;\nmad.lo.u32 %i, %i, %n, %r;");
+        self.push(".reg .pred %q1;\n.reg .b32 %i, %n, %k, %lane;\n.reg .b64 %at, %base, %far;");
+        self.push("mov.u32 %i, %ctaid.x;\nmov.u32 %n, %ntid.x;\nmov.u32 %lane, %tid.x;\nmad.lo.u32 %i, %i, %n, %lane;");
         self.push(&format!("mul.wide.u32 %at, %i, {bytes};"));
         let load = |name: &str| {
             format!("ld.param.u64 %base, [{name}];\nadd.u64 %base, %base, %at;\nld.global.{ty} %{name}, [%base];")
