@@ -315,7 +315,7 @@ fn pipeline<W: Wide>(
             outcome.flags = outcome.flags.union(Flags::INEXACT.when(truncated));
             outcome
         }
-        _ => special_cases::<W>(format, to, operation, profile, [a, b, c], [ua, ub, uc], product, trace),
+        _ => special_cases::<W>(format, operation, profile, [a, b, c], [ua, ub, uc], product, trace),
     };
     // 10. Clamp.
     let mut bits = operation.clamp.apply(to, outcome.bits);
@@ -332,7 +332,6 @@ fn pipeline<W: Wide>(
 #[inline(never)]
 fn special_cases<W: Wide>(
     format: Format,
-    to: Format,
     operation: &Operation,
     profile: &Profile,
     operands: [u64; 3],
@@ -341,6 +340,7 @@ fn special_cases<W: Wide>(
     trace: &mut impl Trace,
 ) -> Outcome {
     use Unpacked::{Finite, Infinite, Nan, Zero};
+    let to = operation.format;
     let used = operation.op.operands();
     let has_b = operation.op != ArithOp::Add;
     let has_c = operation.op != ArithOp::Mul;

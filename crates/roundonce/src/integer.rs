@@ -51,8 +51,7 @@ pub fn is_integer(spelling: &str) -> bool {
     let of_integers = |word: &&str| {
         matches!(*word, ".lo" | ".hi" | ".wide") || word.starts_with(".u") || word.starts_with(".s") && *word != ".sat"
     };
-    FORMS.iter().any(|form| form.mnemonic == mnemonic)
-        && (mnemonic != "mad" || modifiers.iter().any(|m| of_integers(&m)))
+    FORMS.iter().any(|form| form.mnemonic == mnemonic) && (mnemonic != "mad" || modifiers.iter().any(of_integers))
 }
 
 /// The instruction that a spelling names.
