@@ -87,7 +87,7 @@ fn is_the_same(spec: &Spec, thing: &str) -> bool {
     let toward_zero = spec.direction == Direction::Zero || spec.direction == Direction::Down && clamps;
     match thing {
         // Nothing is rounded up to the smallest normal number; a subnormal sum of two f32 is exact even.
-        "flushing rounded" | "flushing exact" => (sum || toward_zero) && spec.flush.is_some(),
+        "flushing delivered" | "flushing rounded" | "flushing exact" => (sum || toward_zero) && spec.flush.is_some(),
         // What is left above zero is rounded toward zero by both.
         "toward zero" | "down" => toward_zero && clamps,
         // Both zeros, and the NaN of zero times infinity, become +0.
