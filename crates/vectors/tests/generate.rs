@@ -90,6 +90,8 @@ fn is_the_same(spec: &Spec, thing: &str) -> bool {
         "flushing delivered" | "flushing rounded" | "flushing exact" => (sum || toward_zero) && spec.flush.is_some(),
         // What is left above zero is rounded toward zero by both.
         "toward zero" | "down" => toward_zero && clamps,
+        // Of two operands the second, which is the last.
+        "last NaN" => spec.nan != NanBits::AllOnes && matches!(spec.shape, Shape::Add | Shape::Mul),
         // Both zeros, and the NaN of zero times infinity, become +0.
         "zero dominance" | "no zero dominance" => spec.shape == Shape::Mul && spec.saturate,
         // The product of two f16 is an f32; that of two bf16 may be too small, and leaves the sign of a zero.
