@@ -1,7 +1,7 @@
 //! One instruction at a time: operands out of buffers, the result into one. The expected bits are worked out by hand.
 
 use roundonce_exec::{Arg, Buffer, Launch, Options};
-use roundonce_spirv::{Settings, assemble_module, lower};
+use roundonce_spirv::{Assume, Settings, assemble_module, lower};
 
 /// Declarations that every module has: types by short names.
 const TYPES: &str = "%void = OpTypeVoid\n%procedure = OpTypeFunction %void\n%bool = OpTypeBool
@@ -49,8 +49,8 @@ OpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\nOpExecutio
 {loads}{body}\nOpStore %at_r %r\nOpReturn\nOpFunctionEnd\n"
     );
     let module = assemble_module(&text, None).unwrap_or_else(|findings| panic!("{findings:?}\n{text}"));
-    let lowered =
-        lower(&module, Some(&text), &Settings::default()).unwrap_or_else(|findings| panic!("{findings:?}\n{body}"));
+    let lowered = lower(&module, Some(&text), &Settings { assume: Assume::Strict, ..Settings::default() })
+        .unwrap_or_else(|findings| panic!("{findings:?}\n{body}"));
     let kernel = &lowered.program.kernels[0];
     let args: Vec<Arg> = kernel
         .params

@@ -167,7 +167,7 @@ fn two_apart() {
         _ => Verdict { bits: zeroed(judge(Direction::Nearest)(triple).bits), flags: 0 },
     });
     let causes: Vec<&str> = all.causes.iter().map(|group| group.cause.as_str()).collect();
-    assert_eq!(causes, ["rounding up", "flushing subnormal results"]);
+    assert_eq!(causes, ["rounding up", "flushing results that are delivered as subnormals"]);
     assert!(all.causes.iter().all(|group| group.contradicted > 0));
     assert_eq!(all.causes.iter().map(|group| group.count).sum::<u64>(), all.failed);
 }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use roundonce::arith::Machine;
 use roundonce::isa::grouped;
 
+use crate::records;
+
 /// Where they are.
 const FILE: &str = "vectors/hw/hardware.tsv";
 /// Results in `vectors/hw/h100-fma-ftz.tsv.gz`, of each of two instructions.
@@ -23,7 +25,7 @@ pub(crate) struct Row {
 /// # Errors
 /// If the file cannot be read, or a row has another number of fields.
 pub(crate) fn rows() -> Result<Vec<Row>, String> {
-    let text = std::fs::read_to_string(FILE).map_err(|error| format!("{FILE}: {error}"))?;
+    let text = records::read(FILE)?;
     let row = |line: &str| match line.split('\t').collect::<Vec<_>>()[..] {
         [_, machine, _, _, source, strength] => {
             Ok(Row { machine: machine.to_owned(), source: source.to_owned(), strength: strength.to_owned() })
