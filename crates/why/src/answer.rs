@@ -303,11 +303,15 @@ impl EvaluationText {
     pub(crate) fn lines(&self, lines: &mut Vec<Line>) {
         for step in &self.steps {
             let inexact = if step.inexact { "rounded" } else { "exact" };
-            lines.push(
-                Line::of(Role::Faint, format!("      {:<3}= ", step.name))
-                    .and(Role::Plain, format!("{:<34} ", step.operation))
-                    .and(Role::Faint, format!("{} {} {inexact}", step.bits, step.value)),
-            );
+            let name = Line::of(Role::Faint, format!("      {:<3}= ", step.name));
+            let result = format!("{} {} {inexact}", step.bits, step.value);
+            let width = |operation: usize| 11 + operation + 1 + result.chars().count();
+            if width(step.operation.chars().count().max(34)) <= COLUMNS {
+                lines.push(name.and(Role::Plain, format!("{:<34} ", step.operation)).and(Role::Faint, result));
+            } else {
+                lines.push(name.and(Role::Plain, step.operation.clone()));
+                lines.push(Line::of(Role::Faint, format!("           {result}")));
+            }
         }
         let write = [
             ("PTX", self.write.ptx.join(" ")),

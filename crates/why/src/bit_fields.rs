@@ -68,7 +68,7 @@ impl BitFields {
             vec![Line::of(Role::Strong, self.value.as_str()).and(Role::Faint, format!("   {}, exactly ", self.ty))];
         let head = lines[0].to_string().chars().count() + 1;
         if head + self.exact_decimal.len() <= COLUMNS {
-            lines[0].0.push((Role::Plain, self.exact_decimal.clone()));
+            lines[0].0.push((Role::Plain, format!(" {}", self.exact_decimal)));
         } else {
             let digits: Vec<char> = self.exact_decimal.chars().collect();
             let rows = digits.chunks(COLUMNS - 4).map(|row| row.iter().collect::<String>());
