@@ -10,8 +10,8 @@ use roundonce::spirv::FloatModes;
 use roundonce::why::diff::files::compare_arrays;
 use roundonce::why::diff::{Budget, Query, compare};
 use roundonce::why::{
-    Allowed, BitFields, Column, Line, ObservedValue, Options, Question, Role, Typed, Values, answer, answer_arrays, parse_expr,
-    parse_typed,
+    Allowed, BitFields, Column, Line, ObservedValue, Options, Question, Role, Typed, Values, answer, answer_arrays,
+    parse_expr, parse_typed,
 };
 use roundonce::{Profile, SideProblem, TABLES, Target, parse_sm, sides};
 use serde::Serialize;

@@ -166,7 +166,7 @@ fn hidden_uniform_policies_are_found() {
                 }
                 let machine = Machine { policy, own, wide };
                 let plain = Machine { policy: Policy::AsWritten, own, wide };
-                for case in 0..12 {
+                for case in 0..12u32 {
                     let values: Vec<u64> = (0..12).map(|_| value(&mut generator, own, policy, case)).collect();
                     let result = machine.result(tree, &values);
                     if own.is_nan(result) {
@@ -199,11 +199,11 @@ fn hidden_uniform_policies_are_found() {
 }
 
 /// A number near one, of either sign; for a flush small ones, so that results are subnormal.
-fn value(generator: &mut Generator, layout: Layout, policy: Policy, case: usize) -> u64 {
+fn value(generator: &mut Generator, layout: Layout, policy: Policy, case: u32) -> u64 {
     let random = generator.triple()[0] ^ (generator.triple()[1] << 1);
     let mantissa = random & ((layout.quiet() << 1) - 1);
-    let negative = if random.count_ones() % 2 == 0 { layout.sign() } else { 0 };
-    let small = policy == Policy::Flush && case % 2 == 0;
-    let exponent = if small { layout.one() / 2 & layout.infinity() } else { layout.one() };
+    let negative = if random.count_ones().is_multiple_of(2) { layout.sign() } else { 0 };
+    let small = policy == Policy::Flush && case.is_multiple_of(2);
+    let exponent = if small { (layout.one() / 2) & layout.infinity() } else { layout.one() };
     negative | exponent | mantissa
 }
