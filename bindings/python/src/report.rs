@@ -10,8 +10,8 @@ use roundonce::spirv::FloatModes;
 use roundonce::why::diff::files::compare_arrays;
 use roundonce::why::diff::{Budget, Query, compare};
 use roundonce::why::{
-    BitFields, Column, Line, ObservedValue, Options, Question, Role, Typed, Values, answer, answer_arrays, parse_expr,
-    parse_typed,
+    Allowed, BitFields, Column, Line, ObservedValue, Options, Question, Role, Typed, Values, answer, answer_arrays,
+    parse_expr, parse_typed,
 };
 use roundonce::{Profile, SideProblem, TABLES, Target, parse_sm, sides};
 use serde::Serialize;
@@ -82,6 +82,11 @@ fn typed(py: Python<'_>, name: &str, text: &str) -> PyResult<Typed> {
     Ok(parsed?.0)
 }
 
+/// The modes that may be causes, by their names.
+fn allowed(py: Python<'_>, list: &str) -> PyResult<Allowed> {
+    Allowed::parse(list).map_err(|problem| error::whole(py, format!("allow: {problem}")))
+}
+
 /// Which evaluations give the seen values, where no name is an array.
 #[pyfunction]
 pub(crate) fn why(
@@ -90,6 +95,7 @@ pub(crate) fn why(
     names: BTreeMap<String, String>,
     saw: Vec<String>,
     reassociate: bool,
+    allow: &str,
 ) -> PyResult<Report> {
     let names = names.iter().map(|(name, text)| Ok((name.clone(), typed(py, name, text)?)));
     let names = names.collect::<PyResult<BTreeMap<String, Typed>>>()?;
@@ -98,9 +104,8 @@ pub(crate) fn why(
         .iter()
         .map(|text| ObservedValue::parse(text).map_err(|problem| error::whole(py, format!("saw: {problem}"))));
     let seen = seen.collect::<PyResult<Vec<ObservedValue>>>()?;
-    let options = Options { reassociate, ..Options::default() };
+    let options = Options { reassociate, allow: allowed(py, allow)?, ..Options::default() };
     let answer = py.detach(|| answer(&expr, &seen, options, &Profile::NVIDIA));
-    let answer = answer.map_err(|problem| error::whole(py, problem))?;
     report(answer.lines(), &answer)
 }
 
@@ -134,6 +139,7 @@ pub(crate) fn why_arrays(
     saw: Vec<Given>,
     reassociate: bool,
     any_nan: bool,
+    allow: &str,
 ) -> PyResult<Report> {
     let names = names.iter().map(|(name, given)| Ok((name.clone(), given.values(py, name)?)));
     let names = names.collect::<PyResult<BTreeMap<String, Values>>>()?;
@@ -145,7 +151,7 @@ pub(crate) fn why_arrays(
         Ok((name, values))
     });
     let seen = seen.collect::<PyResult<Vec<(String, Values)>>>()?;
-    let options = Options { reassociate, any_nan };
+    let options = Options { reassociate, any_nan, allow: allowed(py, allow)?, ..Options::default() };
     let answer = py.detach(|| answer_arrays(&question, &seen, options, &Profile::NVIDIA, &mut |_| ()));
     let answer = answer.map_err(|problem| error::whole(py, problem))?;
     report(answer.lines(), &answer)

@@ -21,10 +21,10 @@ use crate::{Ended, Failure, Status, diff_kernels, why_arrays};
 pub(crate) struct Arguments {
     /// An expression (fma(a,b,c)), an instruction (fma.rz.f32, FFMA.FTZ; its operands are a, b, c), a .npy file, or a
     /// kernel (.ptx, .spv, .spvasm, .sass) with its arguments as for `run`
-    #[arg(allow_hyphen_values = true)]
+    #[arg(allow_hyphen_values = true, value_parser = output::signed)]
     first: String,
     /// What it is compared with
-    #[arg(allow_hyphen_values = true)]
+    #[arg(allow_hyphen_values = true, value_parser = output::signed)]
     second: String,
     /// The type of an expression's names, where no instruction gives it
     #[arg(long = "type", value_name = "TYPE", default_value = "f32")]

@@ -83,14 +83,16 @@ pub(crate) fn join_profiles(arguments: Vec<String>) -> Vec<String> {
 /// `-inf` are no options.
 const MINUS: char = '\u{2212}';
 
-/// The arguments with the sign of negative numbers hidden from the option parser.
+/// The arguments with the sign of negative numbers and expressions hidden from the option parser.
 pub(crate) fn hide_signs(arguments: impl Iterator<Item = String>) -> Vec<String> {
     let hide = |argument: String| {
         let Some(rest) = argument.strip_prefix('-') else { return argument };
         let lower = rest.to_ascii_lowercase();
         let number = lower.starts_with(|c: char| c.is_ascii_digit() || c == '.')
             || ["inf", "nan"].iter().any(|name| lower.starts_with(name));
-        if number { format!("{MINUS}{rest}") } else { argument }
+        // `-a*b+c`, `-(a+b)`, `-a - b`: no option has an operator.
+        let expression = !rest.starts_with('-') && rest.contains(['*', '+', '(', ' ']) && !rest.contains('/');
+        if number || expression { format!("{MINUS}{rest}") } else { argument }
     };
     arguments.map(hide).collect()
 }

@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use roundonce::Profile;
+use roundonce::arith::Format as Lane;
 use roundonce::why::{
-    CASES, Case, ExprError, Line, ObservedValue, Options, Role, Typed, answer, parse_expr, parse_typed,
+    Allowed, CASES, Case, ExprError, Language, Line, Literal, LiteralTypes, ObservedValue, Options, Role, answer,
+    toolchain,
 };
 use serde::Serialize;
 
-use crate::launch::{Language, LaunchArguments};
+use crate::launch::{self, LaunchArguments};
 use crate::output;
 use crate::report::Format;
 use crate::{Ended, Failure, Status, answer_output, why_arrays, why_kernel, why_reference};
@@ -19,6 +21,7 @@ use crate::{Ended, Failure, Status, answer_output, why_arrays, why_kernel, why_r
 pub(crate) struct Arguments {
     /// The expression: + - * ( ), fma(a,b,c), names, literals such as 1.5f, 2.0, 1.5h, 1.5b; or a kernel: a .ptx, .spv,
     /// .spvasm or .sass file, with its arguments as for `run`
+    #[arg(value_parser = output::signed)]
     expression: Option<String>,
     /// The names' values: a=1e20f x=0x3f800000 y=0x3c00:f16
     #[arg(value_name = "NAME=VALUE")]
@@ -40,6 +43,22 @@ pub(crate) struct Arguments {
     /// Let sums be taken in any order
     #[arg(long)]
     reassociate: bool,
+    /// Modes that may be causes: directed (rounding), sat, fmz, sm1x, with commas between
+    #[arg(long, value_name = "LIST", value_parser = Allowed::parse)]
+    allow: Option<Allowed>,
+    /// Whose options are advised: nvcc, clang, gcc, glsl and others; all of them without it
+    #[arg(long, value_name = "NAME", value_parser = toolchain)]
+    toolchain: Option<&'static str>,
+    /// The type of literals and values that carry none: f16, bf16, f32, f64
+    #[arg(long = "type", value_name = "TYPE", value_parser = literal_type)]
+    literal_type: Option<Lane>,
+    /// The language whose rules give them their types: c, cuda, numpy, torch, jax, julia, glsl, wgsl; without it they
+    /// are f64
+    #[arg(long = "as", value_name = "LANGUAGE", value_parser = Language::parse, conflicts_with = "literal_type")]
+    language: Option<Language>,
+    /// Name less plausible evaluations too
+    #[arg(long)]
+    verbose: bool,
     /// Of arrays: a picture of how far each seen one is from the expression as written, and where
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
@@ -59,7 +78,13 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         let instruction = arguments.expression.as_deref().unwrap_or("fma.rn.f32");
         return why_reference::run(command, instruction, &profile, arguments.format);
     }
-    let options = Options { reassociate: arguments.reassociate, ..Options::default() };
+    let options = Options {
+        reassociate: arguments.reassociate,
+        allow: arguments.allow.unwrap_or_default(),
+        toolchain: arguments.toolchain,
+        verbose: arguments.verbose,
+        ..Options::default()
+    };
     let Some(expression) = &arguments.expression else {
         let case = find_case(arguments.case.as_deref())?;
         let inputs: Vec<String> = case.inputs.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -67,10 +92,10 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         if arguments.format == Format::Text {
             output::lines(&introduction(case))?;
         }
-        return ask(case.expression, &inputs, &saw, options, &profile, arguments.format);
+        return ask(case.expression, &inputs, &saw, (options, &profile), LiteralTypes::default(), arguments.format);
     };
     let file = Path::new(expression);
-    if Language::of(file).is_some() {
+    if launch::Language::of(file).is_some() {
         if let Some(input) = arguments.inputs.first() {
             return Err(Failure::Input(format!("`{input}`: a kernel's arguments are given as --arg {input}")));
         }
@@ -85,10 +110,11 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     }
     let values = arguments.inputs.iter().filter_map(|input| Some(input.split_once('=')?.1));
     let arrays = values.chain(arguments.saw.iter().map(String::as_str)).any(why_arrays::is_array);
+    let types = LiteralTypes { ty: arguments.literal_type, language: arguments.language };
     let (inputs, saw, format) = (&arguments.inputs, &arguments.saw, arguments.format);
     match &arguments.plot {
-        plot if arrays => why_arrays::ask(expression, inputs, saw, (options, &profile), plot.as_deref(), format),
-        None => ask(expression, inputs, saw, options, &profile, format),
+        plot if arrays => why_arrays::ask(expression, inputs, saw, (options, &profile), types, plot.as_deref(), format),
+        None => ask(expression, inputs, saw, (options, &profile), types, format),
         Some(_) => Err(Failure::Input("--plot draws arrays: expected --saw FILE.npy".to_owned())),
     }
 }
@@ -97,23 +123,24 @@ fn ask(
     expression: &str,
     inputs: &[String],
     saw: &[String],
-    options: Options,
-    profile: &Profile,
+    (options, profile): (Options, &Profile),
+    types: LiteralTypes,
     format: Format,
 ) -> Ended {
     let mut names = BTreeMap::new();
     for input in inputs {
         let (name, text) = split_input(input)?;
-        if names.insert(name.to_owned(), read_value(name, text)?).is_some() {
+        if names.insert(name.to_owned(), read_value(name, text, types)?).is_some() {
             return Err(Failure::Input(format!("`{name}` is given twice")));
         }
     }
-    let expr = parse_expr(expression, &names).map_err(|error| underlined(expression, &error))?;
+    let expr = types.parse_expr(expression, &names).map_err(|error| underlined(expression, &error))?;
     let seen = saw
         .iter()
         .map(|text| ObservedValue::parse(text).map_err(|problem| Failure::Input(format!("--saw: {problem}"))));
     let seen = seen.collect::<Result<Vec<ObservedValue>, Failure>>()?;
-    let answer = answer(&expr, &seen, options, profile).map_err(Failure::Unsupported)?;
+    let mut answer = answer(&expr, &seen, options, profile);
+    answer.literals = types.sentence();
     answer_output::write(&answer, None, format)
 }
 
@@ -127,13 +154,18 @@ pub(crate) fn split_input(input: &str) -> Result<(&str, &str), Failure> {
     input.split_once('=').ok_or_else(|| Failure::Input(format!("`{input}` is not NAME=VALUE")))
 }
 
-pub(crate) fn read_value(name: &str, text: &str) -> Result<Typed, Failure> {
-    let (typed, exact) = parse_typed(text).map_err(|problem| Failure::Input(format!("{name}: {problem}")))?;
-    if !exact {
-        let ty = typed.format.name().unwrap_or("its type");
+pub(crate) fn read_value(name: &str, text: &str, types: LiteralTypes) -> Result<Literal, Failure> {
+    let literal = types.read(text).map_err(|problem| Failure::Input(format!("{name}: {problem}")))?;
+    if !literal.exact {
+        let ty = literal.value.format.name().unwrap_or("its type");
         output::note(&format!("{name}={text} is not exact in {ty}: rounded once, to nearest even"));
     }
-    Ok(typed)
+    Ok(literal)
+}
+
+fn literal_type(name: &str) -> Result<Lane, String> {
+    let found = Lane::NAMED.iter().find(|(known, _)| *known == name);
+    found.map(|(_, format)| *format).ok_or_else(|| format!("`{name}` is no type: expected f16, bf16, f32 or f64"))
 }
 
 fn find_case(name: Option<&str>) -> Result<&'static Case, Failure> {

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use roundonce::Profile;
-use roundonce::arith::Format as Lane;
+use roundonce::arith::{Format as Lane, Rounding};
+use roundonce::isa::convert;
 use roundonce::why::diff::files::compare_arrays;
-use roundonce::why::{Column, Options, Question, Values, answer_arrays};
+use roundonce::why::{Column, LiteralTypes, Options, Question, Typed, Values, answer_arrays};
 
 use crate::array::Array;
 use crate::plot::{self, Comparison};
@@ -40,11 +41,28 @@ pub(crate) fn read(path: &Path) -> Result<Values, Failure> {
     Ok(Values { column, shape: header.shape.iter().map(|&length| length as usize).collect() })
 }
 
-fn values(name: &str, text: &str) -> Result<Values, Failure> {
+/// An array or one value, and whether it takes the type of what stands beside it.
+fn values(name: &str, text: &str, types: LiteralTypes) -> Result<(Values, bool), Failure> {
     if is_array(text) {
-        return read(Path::new(text));
+        return Ok((read(Path::new(text))?, false));
     }
-    Ok(Values { column: Column::one(read_value(name, text)?), shape: Vec::new() })
+    let literal = read_value(name, text, types)?;
+    Ok((Values { column: Column::one(literal.value), shape: Vec::new() }, literal.is_weak))
+}
+
+/// The values, those that are weak in the type of the others.
+fn settled(given: BTreeMap<String, (Values, bool)>, types: LiteralTypes) -> BTreeMap<String, Values> {
+    let strong = given.values().filter(|(_, is_weak)| !is_weak).map(|(values, _)| values.column.format);
+    let beside = types.beside(strong.collect::<Vec<Lane>>());
+    let settle = |(values, is_weak): (Values, bool)| {
+        if !is_weak {
+            return values;
+        }
+        let Typed { format, bits } = values.column.at(0);
+        let bits = convert(format, beside, Rounding::NearestEven, bits).0;
+        Values { column: Column::one(Typed { format: beside, bits }), ..values }
+    };
+    given.into_iter().map(|(name, given)| (name, settle(given))).collect()
 }
 
 pub(crate) fn ask(
@@ -52,6 +70,7 @@ pub(crate) fn ask(
     inputs: &[String],
     saw: &[String],
     (options, profile): (Options, &Profile),
+    types: LiteralTypes,
     picture: Option<&Path>,
     format: Format,
 ) -> Ended {
@@ -59,12 +78,13 @@ pub(crate) fn ask(
     let mut names = BTreeMap::new();
     for input in inputs {
         let (name, text) = split_input(input)?;
-        if names.insert(name.to_owned(), values(name, text)?).is_some() {
+        if names.insert(name.to_owned(), values(name, text, types)?).is_some() {
             return Err(Failure::Input(format!("`{name}` is given twice")));
         }
     }
-    let question = Question::parse(expression, names).map_err(|error| underlined(expression, &error))?;
-    let seen = saw.iter().map(|text| Ok((text.clone(), values("--saw", text)?)));
+    let question =
+        Question::parse_as(expression, settled(names, types), types).map_err(|error| underlined(expression, &error))?;
+    let seen = saw.iter().map(|text| Ok((text.clone(), values("--saw", text, LiteralTypes::default())?.0)));
     let seen = seen.collect::<Result<Vec<(String, Values)>, Failure>>()?;
     if seen.is_empty() {
         return Err(Failure::Input("there are arrays among the inputs: expected --saw FILE.npy".to_owned()));
@@ -72,10 +92,11 @@ pub(crate) fn ask(
     let progress = Progress::open("elements evaluated");
     let answer = answer_arrays(&question, &seen, options, profile, &mut |done| progress.advance(done));
     drop(progress);
-    let answer = answer.map_err(Failure::Input)?;
+    let mut answer = answer.map_err(Failure::Input)?;
+    answer.literals = types.sentence();
     if let Some(path) = picture {
         let compared = seen.iter().map(|(name, values)| {
-            let written = question.as_written(values, options, profile)?;
+            let written = question.as_written(values, options, profile);
             let title = format!("{expression} as written, and {name}");
             Ok(Comparison { title, differences: compare_arrays(&written, values)? })
         });

@@ -7,6 +7,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use crate::deviation::Deviation;
+use crate::plausibility::{Plausibility, plausibility};
 
 /// Elements that are tried first.
 const SAMPLE: usize = 2048;
@@ -103,7 +104,12 @@ pub fn minimal<T>(found: Vec<T>, makes_superfluous: impl Fn(&T, &T) -> bool) -> 
 /// Finds the cover of so many elements by candidates, of which each is the list of its deviations.
 pub fn cover(candidates: &[Vec<Deviation>], elements: usize, search: Search, matcher: &mut dyn Matcher) -> Cover {
     let mut order: Vec<usize> = (0..candidates.len()).collect();
-    order.sort_by_key(|&at| (candidates[at].len(), &candidates[at]));
+    // Of one instruction, a mode that it may name is as plausible as anything.
+    let class = |at: usize| match search.preference {
+        Preference::MostExplained => plausibility(&candidates[at]),
+        Preference::FewestDeviations => Plausibility::Uniform,
+    };
+    order.sort_by_key(|&at| (class(at), candidates[at].len(), &candidates[at]));
     let mut covering = Covering { candidates, order, search, matcher };
     let all: Vec<usize> = (0..elements).collect();
     let mut found = covering.continued(Vec::new(), all);
@@ -119,7 +125,7 @@ pub fn cover(candidates: &[Vec<Deviation>], elements: usize, search: Search, mat
 
 struct Covering<'a> {
     candidates: &'a [Vec<Deviation>],
-    /// The candidates, the simplest first.
+    /// The candidates, the most plausible and of these the simplest first.
     order: Vec<usize>,
     search: Search,
     matcher: &'a mut dyn Matcher,

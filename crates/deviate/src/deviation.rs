@@ -75,8 +75,10 @@ pub enum Deviation {
 /// The products that are fused into sums.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Products {
-    /// One product of an expression, as written.
+    /// One product of an expression, as written, while others that could be are not.
     Written(String),
+    /// The one product of an expression, as written, that is fused where every sum that can takes a product.
+    Only(String),
     /// The product of one line of a kernel, into the sum of another.
     Lines {
         /// The product's line.
@@ -84,7 +86,8 @@ pub enum Products {
         /// The sum's line.
         sum: u32,
     },
-    /// Every product that only sums use, into each of them: what NVIDIA's assembler does.
+    /// Of a kernel: every product that only sums use, into each of them, as NVIDIA's assembler does. Of an expression:
+    /// every sum that can takes a product, of two the first operand's, as compilers do (`docs/contraction.md`).
     All,
 }
 
@@ -97,66 +100,11 @@ pub enum Fmas {
     Line(u32),
 }
 
-/// How plausible a cause is, the most plausible first. An explanation by several deviations is as plausible as the
-/// least plausible of them ([`plausibility`]).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Plausibility {
-    /// One policy for the whole computation, as a compiler's option or a machine's mode sets it: as written; every
-    /// product contracted; subnormals flushed everywhere; a wider type, rounded at each operation or once.
-    Uniform,
-    /// One library function or intrinsic stands in for another: an fma computed as a product and a sum.
-    Replaced,
-    /// Some products are contracted and others are not.
-    PartialContraction,
-    /// The sum is taken in another order.
-    OtherOrder,
-    /// What no compiler does unasked: directed rounding, saturation, zero dominance, sm_1x, a half of a flush,
-    /// a flipped sign.
-    Unusual,
-}
-
-/// How plausible several deviations together are.
-pub fn plausibility(deviations: &[Deviation]) -> Plausibility {
-    deviations.iter().map(Deviation::plausibility).max().unwrap_or(Plausibility::Uniform)
-}
-
 impl Deviation {
-    /// How plausible it is as a cause. The one product of a computation that has no other is fused as a partial
-    /// contraction: only who has the computation knows that it is every product.
-    pub const fn plausibility(&self) -> Plausibility {
-        match self {
-            Deviation::Contract(Products::All)
-            | Deviation::Flush(_)
-            | Deviation::Keep(_)
-            | Deviation::WideEachOperation(_)
-            | Deviation::WideWhole(_)
-            | Deviation::NanOperand(_)
-            | Deviation::OtherNan => Plausibility::Uniform,
-            Deviation::Split(_) => Plausibility::Replaced,
-            Deviation::Contract(Products::Written(_) | Products::Lines { .. }) => Plausibility::PartialContraction,
-            Deviation::Order(_) => Plausibility::OtherOrder,
-            Deviation::Round(_)
-            | Deviation::RoundUnmodified(_)
-            | Deviation::ZeroDominance
-            | Deviation::NoZeroDominance
-            | Deviation::TruncatedProduct
-            | Deviation::WholeProduct
-            | Deviation::Saturate
-            | Deviation::NoSaturate
-            | Deviation::FlushResults(_)
-            | Deviation::FlushOperands
-            | Deviation::KeepOperands
-            | Deviation::KeepResults
-            | Deviation::OtherZero
-            | Deviation::NegateAddend
-            | Deviation::NegateProduct => Plausibility::Unusual,
-        }
-    }
-
     /// The place in the order of preference.
     const fn rank(&self) -> u8 {
         match self {
-            Deviation::Contract(Products::Written(_)) => 0,
+            Deviation::Contract(Products::Written(_) | Products::Only(_)) => 0,
             Deviation::Contract(Products::Lines { .. }) => 1,
             Deviation::Contract(Products::All) => 3,
             Deviation::WideEachOperation(_) => 4,
@@ -191,7 +139,9 @@ impl Deviation {
     /// What it is about beside its kind: a product, a format, a direction, an order.
     pub fn detail(&self) -> Option<Cow<'_, str>> {
         match self {
-            Deviation::Contract(Products::Written(text)) | Deviation::Order(text) => Some(text.into()),
+            Deviation::Contract(Products::Written(text) | Products::Only(text)) | Deviation::Order(text) => {
+                Some(text.into())
+            }
             Deviation::WideEachOperation(format) | Deviation::WideWhole(format) => Some(format_name(*format).into()),
             Deviation::Flush(format) | Deviation::Keep(format) => format.map(|format| format_name(format).into()),
             Deviation::Round(rounding) | Deviation::RoundUnmodified(rounding) => Some(rounding.name().into()),

@@ -1,7 +1,7 @@
 //! One way of computing otherwise: what it is called, how plausible it is, what it does to an operation, and which of
 //! them explain what was observed.
 //!
-//! Reading order: [`Deviation`] (the one list), `text.rs` (its words), [`EvalModel`] (an operation with every step of
+//! Reading order: [`Deviation`] (the one list), `plausibility.rs` (what may be a cause), `text.rs` (its words), [`EvalModel`] (an operation with every step of
 //! its evaluation apart, to which a deviation is applied), `sets.rs` (which deviations are considered for an
 //! expression, an instruction and a kernel), [`mod@cover`] (the fewest that explain all elements).
 //!
@@ -11,10 +11,12 @@
 pub mod cover;
 mod deviation;
 mod model;
+mod plausibility;
 mod sets;
 mod text;
 
-pub use deviation::{Deviation, Fmas, Plausibility, Products, plausibility};
+pub use deviation::{Deviation, Fmas, Products};
 pub use model::{Carried, EvalMethod, EvalModel, Stages, Typed};
-pub use sets::{ExpressionTraits, for_expressions, for_instructions, for_kernels, rare_for_expressions};
+pub use plausibility::{Allowed, Plausibility, UnusualMode, plausibility};
+pub use sets::{ExpressionTraits, ModeSets, for_expressions, for_instructions, for_kernels};
 pub use text::{Scope, direction};

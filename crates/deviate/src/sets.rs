@@ -49,45 +49,101 @@ fn wider(format: Format) -> Option<Format> {
 }
 
 /// What of an expression decides which deviations it may have.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ExpressionTraits {
     /// The format of its result.
     pub format: Format,
-    /// All its operations are of that format.
-    pub is_uniform: bool,
+    /// The formats of its operations.
+    pub formats: Vec<Format>,
     /// A product of it has been fused into a sum.
     pub is_contracted: bool,
     /// The one operation that it is, if it is only one.
     pub only: Option<ArithOp>,
 }
 
-/// Of an expression: what machines have as modes of all operations, singly and together. The first is no deviation.
-pub fn for_expressions(traits: &ExpressionTraits) -> Vec<Vec<Deviation>> {
-    let ExpressionTraits { format, is_uniform, is_contracted, .. } = *traits;
-    let is_f32 = is_uniform && format == Format::F32;
-    let wide = wider(format);
-    let wide_methods = wide.map(|wide| [Deviation::WideEachOperation(wide), Deviation::WideWhole(wide)]);
-    let methods: Vec<Option<Deviation>> =
-        [None].into_iter().chain(wide_methods.into_iter().flatten().map(Some)).collect();
-    let mut all = Vec::new();
-    for method in &methods {
-        let is_native = method.is_none();
-        // The operations that are carried out are the wider format's, and so is their flush.
-        let flush = Deviation::Flush(wide.filter(|_| !is_native));
-        let mut flushes = vec![vec![], vec![flush]];
-        if is_f32 && is_native {
-            flushes.push(vec![Deviation::Flush(None), Deviation::ZeroDominance]);
+/// What is done to all operations of an expression, singly and together.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ModeSets {
+    /// What machines have as modes; the first is none.
+    pub usual: Vec<Vec<Deviation>>,
+    /// What machines of other rules have: another NaN, another tininess.
+    pub rare: Vec<Vec<Deviation>>,
+    /// What no machine of the tables has, but arithmetic allows.
+    pub hypothetical: Vec<Vec<Deviation>>,
+}
+
+/// The formats that have instructions that flush.
+const FLUSHED: [Format; 2] = [Format::F16, Format::F32];
+/// The formats that have instructions of directed rounding.
+const DIRECTED: [Format; 2] = [Format::F32, Format::F64];
+
+impl ExpressionTraits {
+    fn all_in(&self, formats: &[Format]) -> bool {
+        self.formats.iter().all(|format| formats.contains(format))
+    }
+
+    /// The flush of the operations that have one, in their own formats.
+    fn flush(&self) -> Option<Deviation> {
+        match FLUSHED.into_iter().rev().find(|format| self.formats.contains(format)) {
+            _ if self.all_in(&FLUSHED) => Some(Deviation::Flush(None)),
+            found => found.map(|format| Deviation::Flush(Some(format))),
         }
-        let clamps: &[Option<Deviation>] = if is_native { &[None, Some(Deviation::Saturate)] } else { &[None] };
-        for direction in [None].into_iter().chain(directions().map(Some)) {
+    }
+
+    /// Whether conversions give results of the format in a direction.
+    fn narrows(&self, direction: &Deviation) -> bool {
+        self.format != Format::BF16 || *direction == Deviation::Round(Rounding::TowardZero)
+    }
+}
+
+/// The modes of an expression: every operation in a usual or a rare mode is an instruction of some machine.
+pub fn for_expressions(traits: &ExpressionTraits) -> ModeSets {
+    let rare = rare(traits);
+    let mut hypothetical = hypothetical(traits);
+    hypothetical.retain(|it| !rare.contains(it));
+    ModeSets { usual: usual(traits), rare, hypothetical }
+}
+
+fn usual(traits: &ExpressionTraits) -> Vec<Vec<Deviation>> {
+    let format = traits.format;
+    let is_f32 = traits.all_in(&[Format::F32]);
+    let wide_methods = wider(format).map(|wide| [Deviation::WideEachOperation(wide), Deviation::WideWhole(wide)]);
+    // Narrower operations in the result's own format: a product of halves that is added to an f32.
+    let has_narrower = traits.formats.iter().any(|it| it.width() < format.width());
+    let own = has_narrower.then_some(Deviation::WideWhole(format));
+    let methods = wide_methods.into_iter().flatten().chain(own).map(Some);
+    let mut all = Vec::new();
+    for method in [None].into_iter().chain(methods) {
+        let is_native = method.is_none();
+        let wide = match method {
+            Some(Deviation::WideEachOperation(wide) | Deviation::WideWhole(wide)) => Some(wide),
+            _ => None,
+        };
+        let mut flushes = vec![vec![]];
+        if is_native {
+            flushes.extend(traits.flush().map(|flush| vec![flush]));
+            flushes.extend(is_f32.then(|| vec![Deviation::Flush(None), Deviation::ZeroDominance]));
+        } else {
+            // The operations that are carried out are the wider format's, and so is their flush; f64 has none, but
+            // the conversions of f32 have.
+            let flush = if wide == Some(Format::F32) { wide } else { None };
+            let flushes_something = flush.is_some() || format == Format::F32;
+            flushes.extend(flushes_something.then(|| vec![Deviation::Flush(flush)]));
+        }
+        let saturates = is_native && FLUSHED.contains(&format);
+        let clamps: &[Option<Deviation>] = if saturates { &[None, Some(Deviation::Saturate)] } else { &[None] };
+        let is_directed = |direction: &Deviation| {
+            if is_native { traits.all_in(&DIRECTED) } else { traits.narrows(direction) }
+        };
+        for direction in [None].into_iter().chain(directions().filter(is_directed).map(Some)) {
             for flush in &flushes {
                 for clamp in clamps {
-                    all.push(flush.iter().chain(method).chain(&direction).chain(clamp).cloned().collect());
+                    all.push(flush.iter().chain(&method).chain(&direction).chain(clamp).cloned().collect());
                 }
             }
         }
     }
-    if is_f32 && is_contracted {
+    if is_f32 && traits.is_contracted {
         // The machines that cut the product have no subnormals.
         let truncated = vec![Deviation::Flush(None), Deviation::TruncatedProduct];
         all.extend([[truncated.clone(), vec![Deviation::Saturate]].concat(), truncated]);
@@ -95,32 +151,53 @@ pub fn for_expressions(traits: &ExpressionTraits) -> Vec<Vec<Deviation>> {
     all
 }
 
-/// Of an expression where nothing of [`for_expressions`] explains what was observed: what no machine has as a mode,
-/// and what is asked of a single operation only.
-pub fn rare_for_expressions(traits: &ExpressionTraits) -> Vec<Vec<Deviation>> {
+fn rare(traits: &ExpressionTraits) -> Vec<Vec<Deviation>> {
+    let mut all = Vec::new();
+    if traits.all_in(&FLUSHED) {
+        // One of the three rules is the profile's own, which is one of the usual modes.
+        let flushes = Tininess::ALL.map(|rule| vec![Deviation::Flush(None), Deviation::FlushResults(rule)]);
+        all.extend(flushes.clone());
+        for direction in directions().filter(|_| traits.all_in(&DIRECTED)) {
+            all.extend(flushes.iter().map(|flush| [flush.clone(), vec![direction.clone()]].concat()));
+        }
+    }
+    all.extend(NanRule::ALL.map(|rule| vec![Deviation::NanOperand(rule)]));
+    all.push(vec![Deviation::OtherNan]);
+    if let Some(op) = traits.only {
+        let is_f32 = traits.format == Format::F32;
+        all.extend(
+            (op == ArithOp::MulAdd && is_f32).then(|| vec![Deviation::Flush(None), Deviation::TruncatedProduct]),
+        );
+        all.extend((traits.format.width() == 16).then(|| vec![Deviation::WideEachOperation(Format::F64)]));
+    }
+    all
+}
+
+fn hypothetical(traits: &ExpressionTraits) -> Vec<Vec<Deviation>> {
     let ExpressionTraits { format, only, .. } = *traits;
     let mut flushes: Vec<Vec<Deviation>> =
         Tininess::ALL.map(|rule| vec![Deviation::FlushResults(rule)]).into_iter().collect();
     flushes.push(vec![Deviation::FlushOperands]);
-    // One of the three rules is the profile's own, which is one of the modes that machines have.
     flushes.extend(Tininess::ALL.map(|rule| vec![Deviation::Flush(None), Deviation::FlushResults(rule)]));
+    if traits.flush() != Some(Deviation::Flush(None)) {
+        flushes.push(vec![Deviation::Flush(None)]);
+    }
     let mut all = flushes.clone();
     for direction in directions() {
-        all.extend(flushes.iter().map(|flush| flush.iter().cloned().chain([direction.clone()]).collect()));
+        all.extend(flushes.iter().map(|flush| [flush.clone(), vec![direction.clone()]].concat()));
     }
-    // A flush of the expression's own format, as conversions to the wider one and back do it.
-    for wide in wider(format).into_iter().filter(|_| format != Format::BF16) {
+    // Directions and a clamp of formats whose instructions have none.
+    all.extend(directions().filter(|_| !traits.all_in(&DIRECTED)).map(|direction| vec![direction]));
+    all.extend((!FLUSHED.contains(&format)).then(|| vec![Deviation::Saturate]));
+    // A flush of the expression's own format, where no conversion to the wider one and back flushes.
+    for wide in wider(format).into_iter().filter(|_| format.width() == 16) {
         let methods = [Deviation::WideEachOperation(wide), Deviation::WideWhole(wide)];
         all.extend(methods.map(|method| vec![Deviation::Flush(None), method]));
     }
-    all.extend(NanRule::ALL.map(|rule| vec![Deviation::NanOperand(rule)]));
-    all.extend([vec![Deviation::OtherNan], vec![Deviation::OtherZero]]);
+    all.push(vec![Deviation::OtherZero]);
     if let Some(op) = only {
-        if op == ArithOp::MulAdd {
-            all.push(vec![Deviation::TruncatedProduct]);
-            all.push(vec![Deviation::Flush(None), Deviation::TruncatedProduct]);
-        }
-        all.extend((format.width() == 16).then(|| vec![Deviation::WideEachOperation(Format::F64)]));
+        all.extend((op == ArithOp::MulAdd).then(|| vec![Deviation::TruncatedProduct]));
+        all.extend((op == ArithOp::MulAdd).then(|| vec![Deviation::Flush(None), Deviation::TruncatedProduct]));
         all.extend((op != ArithOp::Mul).then(|| vec![Deviation::NegateAddend]));
         all.push(vec![Deviation::NegateProduct]);
     }

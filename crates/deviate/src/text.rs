@@ -50,7 +50,7 @@ impl Deviation {
         match self {
             Deviation::Contract(Products::All) => "fuse-all",
             Deviation::Contract(Products::Lines { .. }) => "fuse",
-            Deviation::Contract(Products::Written(_)) => "fused",
+            Deviation::Contract(Products::Written(_) | Products::Only(_)) => "fused",
             Deviation::WideEachOperation(_) => "wide-each-operation",
             Deviation::Split(Fmas::All) if in_kernel => "split-all",
             Deviation::Split(Fmas::All) => "split-fma",
@@ -94,7 +94,7 @@ impl Deviation {
     /// Of an expression.
     fn predicate(&self) -> String {
         let fixed = match self {
-            Deviation::Contract(Products::Written(product)) => {
+            Deviation::Contract(Products::Written(product) | Products::Only(product)) => {
                 return format!("fuses `{product}` into the sum, which rounds once");
             }
             Deviation::Contract(Products::Lines { product, sum }) if product == sum => {
@@ -109,7 +109,7 @@ impl Deviation {
             }
             Deviation::WideWhole(wide) => {
                 let wide = format_name(*wide);
-                return format!("computes everything in {wide} and rounds the result once more");
+                return format!("computes everything in {wide} and rounds to the result's type at the end");
             }
             Deviation::Split(Fmas::Line(line)) => {
                 return format!("computes the fma of line {line} as a product and a sum, which rounds twice");
@@ -120,9 +120,7 @@ impl Deviation {
             }
             Deviation::Order(order) => return format!("adds in the order {order}"),
             Deviation::NanOperand(rule) => return format!("gives {}", nan(*rule)),
-            Deviation::Contract(Products::All) => {
-                "fuses every product that only sums use into each of them (run --contract fuse)"
-            }
+            Deviation::Contract(Products::All) => "fuses a product into every sum that has one, of two the first",
             Deviation::Split(Fmas::All) => "computes the fma as a product and a sum, which rounds twice",
             Deviation::Flush(_) => "flushes subnormals to zero (.ftz)",
             Deviation::Keep(_) => "keeps subnormals",
@@ -191,6 +189,9 @@ impl Deviation {
         match self {
             Deviation::Flush(format) => format!("flushes {}subnormals to zero everywhere (-ftz=true)", name(format)),
             Deviation::Keep(format) => format!("keeps {}subnormals everywhere (-ftz=false)", name(format)),
+            Deviation::Contract(Products::All) => {
+                "fuses every product that only sums use into each of them (run --contract fuse)".to_owned()
+            }
             Deviation::Split(Fmas::All) => "computes every fma as a product and a sum, which rounds twice".to_owned(),
             Deviation::ZeroDominance => "lets a zero factor make every product +0 (.FMZ)".to_owned(),
             Deviation::NoZeroDominance => "lets no zero factor make a product +0 (no .FMZ)".to_owned(),

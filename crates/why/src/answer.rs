@@ -1,14 +1,15 @@
 //! The answer to "these values differ: which evaluation gives each?", as data and as sentences.
 
-use roundonce_arith::{Format, Profile};
-use roundonce_deviate::{Deviation, Scope, Typed};
+use roundonce_arith::{ArithOp, Flags, Format, Operation, Profile, Rounding};
+use roundonce_deviate::{Deviation, Plausibility, Scope, Typed};
 use roundonce_isa::{grouped, hex_bits, shortest_decimal};
 use serde::Serialize;
 
+use crate::advice::{Advice, advice};
 use crate::evaluation::{Evaluation, Step};
 use crate::expr::Expr;
 use crate::observed::ObservedValue;
-use crate::search::{CandidateSet, Explanation, Options, first_difference, ulps};
+use crate::search::{CandidateSet, Explanation, Found, Options, first_difference, ulps};
 use crate::spell::{Spelling, result_name, spell, step_text};
 use crate::text::{Line, Role, wrap};
 use crate::verdict::Outcome;
@@ -18,22 +19,39 @@ const LISTED: usize = 4;
 /// Columns of a line of an answer.
 pub const COLUMNS: usize = 80;
 
+/// The version of the answers' form in JSON.
+pub const SCHEMA: u32 = 1;
+
 /// Everything found out about an expression and the values seen.
 #[derive(Clone, Debug, Serialize)]
 pub struct Answer {
+    /// The version of this form.
+    pub schema: u32,
     /// The expression, as read.
     pub expression: String,
     /// Its type.
     #[serde(rename = "type")]
     pub ty: String,
+    /// Which types literals without one have, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub literals: Option<String>,
     /// How many evaluations were compared.
     pub evaluations: usize,
+    /// What was not tried, in sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub untried: Vec<String>,
     /// The expression as written, to nearest even.
     pub as_written: EvaluationText,
     /// What each seen value comes from.
     pub seen: Vec<ObservedAnswer>,
     /// One sentence about the cause, then where the evaluations of the first two values differ.
     pub cause: Vec<String>,
+    /// What to do so that both sides agree.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub advice: Vec<Advice>,
+    /// Whether the text names less plausible evaluations.
+    #[serde(skip)]
+    verbose: bool,
 }
 
 /// What one seen value comes from.
@@ -43,8 +61,14 @@ pub struct ObservedAnswer {
     pub saw: String,
     /// One evaluation gives it, several do, or none.
     pub outcome: Outcome,
-    /// The evaluations that give it, simplest first.
+    /// The evaluations of the most plausible class that give it, simplest first.
     pub explanations: Vec<EvaluationText>,
+    /// The simplest less plausible evaluation that gives it, which is no cause.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub less_plausible: Option<EvaluationText>,
+    /// Where no cause gives it: the simplest evaluation that is arithmetically possible.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub also_possible: Option<EvaluationText>,
     /// Where none does: the nearest one, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest: Option<String>,
@@ -58,6 +82,8 @@ pub struct EvaluationText {
     pub deviations: Vec<Deviation>,
     /// The same in words.
     pub sentence: String,
+    /// How plausible it is.
+    pub plausibility: Plausibility,
     /// Its result.
     pub bits: String,
     /// Its result as a number.
@@ -85,9 +111,6 @@ pub struct StepText {
 
 /// Finds the evaluations behind the seen values.
 ///
-/// # Errors
-/// If the expression has too many evaluations.
-///
 /// ```
 /// use std::collections::BTreeMap;
 /// use roundonce_arith::Profile;
@@ -96,44 +119,81 @@ pub struct StepText {
 ///     .map(|(name, value)| (name.to_owned(), parse_typed(value).unwrap().0));
 /// let expr = parse_expr("a*x+b*x", &BTreeMap::from(names)).unwrap();
 /// let seen = [ObservedValue::parse("4.993411122843311e+21").unwrap(), ObservedValue::parse("0").unwrap()];
-/// let answer = answer(&expr, &seen, Options::default(), &Profile::NVIDIA).unwrap();
+/// let answer = answer(&expr, &seen, Options::default(), &Profile::NVIDIA);
 /// assert!(answer.cause[0].contains("fuses `a * x` into the sum"), "{:?}", answer.cause);
 /// ```
-pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &Profile) -> Result<Answer, String> {
-    let candidates = CandidateSet::of(expr, options, profile)?;
+pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &Profile) -> Answer {
+    let candidates = CandidateSet::of(expr, options, profile);
     let format = candidates.format();
-    let found: Vec<Vec<&Explanation>> = seen.iter().map(|seen| candidates.explain(seen)).collect();
+    let found: Vec<Found<'_>> = seen.iter().map(|seen| candidates.explain(seen)).collect();
     let seen_answers = seen.iter().zip(&found).map(|(seen, found)| {
-        let nearest = found.is_empty().then(|| nearest(&candidates, format, seen)).flatten();
+        let text = |explanation: &Explanation| EvaluationText::of(&explanation.evaluation, profile);
+        let nearest = found.explanations.is_empty().then(|| nearest(&candidates, format, seen)).flatten();
         ObservedAnswer {
             saw: seen.text.clone(),
-            outcome: Outcome::of(found.len()),
-            explanations: found
-                .iter()
-                .map(|explanation| EvaluationText::of(&explanation.evaluation, profile))
-                .collect(),
+            outcome: Outcome::of(found.explanations.len()),
+            explanations: found.explanations.iter().map(|explanation| text(explanation)).collect(),
+            less_plausible: found.less_plausible.map(text),
+            also_possible: found.also_possible.map(text),
             nearest,
         }
     });
     let plain = candidates.as_written();
-    Ok(Answer {
+    let causes = found.iter().filter_map(|found| found.explanations.first());
+    Answer {
+        advice: advice(causes.flat_map(|cause| &cause.deviations), options.toolchain),
+        verbose: options.verbose,
+        schema: SCHEMA,
+        literals: None,
         expression: expr.to_string(),
         ty: format.name().unwrap_or("?").to_owned(),
         evaluations: candidates.len(),
+        untried: candidates.untried().to_vec(),
         as_written: EvaluationText::of(&plain.evaluation, profile),
         seen: seen_answers.collect(),
         cause: cause(seen, &found, profile),
-    })
+    }
 }
 
 fn nearest(candidates: &CandidateSet, format: Format, seen: &ObservedValue) -> Option<String> {
-    let (explanation, distance) = candidates.nearest(format, seen.bits(format)?)?;
+    let bits = seen.bits(format)?;
+    let (explanation, distance) = candidates.nearest(format, bits)?;
     let sentence = describe(&explanation.deviations);
+    if is_far(format, distance) {
+        let value = shortest_decimal(format, explanation.result.bits);
+        return Some(format!("the nearest gives {value}: it {sentence}"));
+    }
     Some(format!("the nearest, {} away, {sentence}", count_ulps(distance)))
 }
 
 fn count_ulps(distance: u64) -> String {
     if distance == 1 { "1 ulp".to_owned() } else { format!("{} ulps", grouped(distance)) }
+}
+
+/// Whether so many ulps say little: half a binade or more.
+fn is_far(format: Format, ulps: u64) -> bool {
+    ulps >= 1 << (format.precision() - 1)
+}
+
+/// The difference of two values, and whether it is exact.
+fn subtracted(format: Format, a: u64, b: u64, profile: &Profile) -> (u64, bool) {
+    let subtract = Operation { negate_addend: true, ..Operation::new(ArithOp::Add, format, Rounding::NearestEven) };
+    let outcome = subtract.evaluate(profile, &[a, b]);
+    (outcome.bits & format.magnitude_mask(), !outcome.flags.contains(Flags::INEXACT))
+}
+
+/// Whether a value is the rounding error of a step that is a product.
+fn is_rounding_error(step: &Step, magnitude: u64, profile: &Profile) -> bool {
+    let Operation { op, format, rounding, .. } = step.operation;
+    let &[a, b] = step.bits.as_slice() else { return false };
+    let negated_product = step.operation.negate_product;
+    let error =
+        Operation { negate_addend: true, negate_product: negated_product, ..Operation::mul_add(format, rounding) };
+    let error = error.evaluate(profile, &[a, b, step.result]);
+    op == ArithOp::Mul
+        && !error.flags.contains(Flags::INEXACT)
+        && !format.is_zero(magnitude)
+        && error.bits & format.magnitude_mask() == magnitude
 }
 
 /// What an evaluation does, as the predicate of a sentence.
@@ -150,9 +210,9 @@ pub(crate) fn describe(deviations: &[Deviation]) -> String {
 }
 
 /// One sentence for each value's simplest explanation, then how far the first two are apart and where they first differ.
-fn cause(seen: &[ObservedValue], found: &[Vec<&Explanation>], profile: &Profile) -> Vec<String> {
+fn cause(seen: &[ObservedValue], found: &[Found<'_>], profile: &Profile) -> Vec<String> {
     let explained: Vec<(&ObservedValue, &Explanation)> =
-        seen.iter().zip(found).filter_map(|(seen, found)| Some((seen, *found.first()?))).collect();
+        seen.iter().zip(found).filter_map(|(seen, found)| Some((seen, *found.explanations.first()?))).collect();
     let clauses: Vec<String> =
         explained.iter().map(|(seen, found)| format!("{} {}", seen.text, describe(&found.deviations))).collect();
     let mut sentences = Vec::new();
@@ -169,14 +229,23 @@ fn cause(seen: &[ObservedValue], found: &[Vec<&Explanation>], profile: &Profile)
 fn difference(one: &Explanation, other: &Explanation, profile: &Profile) -> Vec<String> {
     let format = one.result.format;
     let mut sentences = Vec::new();
-    if let Some(distance) = ulps(format, one.result.bits, other.result.bits) {
-        sentences.push(match distance {
-            0 => format!("Both are the same {} value.", format.name().unwrap_or("")),
-            _ => format!("They lie {} apart in {}.", count_ulps(distance), format.name().unwrap_or("")),
-        });
-    }
+    let name = format.name().unwrap_or("");
     let (one_steps, other_steps) = (one.evaluation.trace(profile).1, other.evaluation.trace(profile).1);
-    if let Some((a, b)) = first_difference(&one_steps, &other_steps) {
+    let apart = first_difference(&one_steps, &other_steps);
+    match ulps(format, one.result.bits, other.result.bits) {
+        Some(0) => sentences.push(format!("Both are the same {name} value.")),
+        Some(distance) if is_far(format, distance) => {
+            let (difference, is_exact) = subtracted(format, one.result.bits, other.result.bits, profile);
+            let is_error =
+                |step: &Step| step.operation.format == format && is_rounding_error(step, difference, profile);
+            let product = apart.into_iter().flat_map(|(a, b)| [a, b]).find(|step| is_exact && is_error(step));
+            let what = if product.is_some() { ": the rounding error of the product" } else { "" };
+            sentences.push(format!("They differ by {} in {name}{what}.", shortest_decimal(format, difference)));
+        }
+        Some(distance) => sentences.push(format!("They lie {} apart in {name}.", count_ulps(distance))),
+        None => {}
+    }
+    if let Some((a, b)) = apart {
         sentences.push(format!(
             "They first differ where the first computes {} and the second {}.",
             step_sentence(&one.evaluation, a),
@@ -222,6 +291,7 @@ impl EvaluationText {
         EvaluationText {
             deviations: evaluation.deviations(),
             sentence: describe(&evaluation.deviations()),
+            plausibility: evaluation.plausibility(),
             bits: hex_bits(result.format.width(), result.bits),
             value: shortest_decimal(result.format, result.bits),
             steps: steps.iter().enumerate().map(step).collect(),
@@ -233,11 +303,15 @@ impl EvaluationText {
     pub(crate) fn lines(&self, lines: &mut Vec<Line>) {
         for step in &self.steps {
             let inexact = if step.inexact { "rounded" } else { "exact" };
-            lines.push(
-                Line::of(Role::Faint, format!("      {:<3}= ", step.name))
-                    .and(Role::Plain, format!("{:<34} ", step.operation))
-                    .and(Role::Faint, format!("{} {} {inexact}", step.bits, step.value)),
-            );
+            let name = Line::of(Role::Faint, format!("      {:<3}= ", step.name));
+            let result = format!("{} {} {inexact}", step.bits, step.value);
+            let width = |operation: usize| 11 + operation + 1 + result.chars().count();
+            if width(step.operation.chars().count().max(34)) <= COLUMNS {
+                lines.push(name.and(Role::Plain, format!("{:<34} ", step.operation)).and(Role::Faint, result));
+            } else {
+                lines.push(name.and(Role::Plain, step.operation.clone()));
+                lines.push(Line::of(Role::Faint, format!("           {result}")));
+            }
         }
         let write = [
             ("PTX", self.write.ptx.join(" ")),
@@ -277,7 +351,7 @@ impl Answer {
             ),
             Line::default(),
         ];
-        for sentence in &self.cause {
+        for sentence in self.literals.iter().chain(&self.cause) {
             lines.extend(wrap(Role::Plain, sentence, 0, COLUMNS));
         }
         if self.seen.is_empty() {
@@ -306,10 +380,19 @@ impl Answer {
                     found.lines(&mut lines);
                 }
             }
+            if let Some(other) = seen.less_plausible.as_ref().filter(|_| self.verbose) {
+                lines.extend(wrap(Role::Faint, &format!("less plausible: {}", other.sentence), 2, COLUMNS));
+            }
+            if let Some(possible) = &seen.also_possible {
+                let text = format!("also arithmetically possible: {}", possible.sentence);
+                lines.extend(wrap(Role::Faint, &text, 4, COLUMNS));
+            }
             if seen.explanations.len() > LISTED {
                 lines.push(Line::of(Role::Faint, format!("  and {} more", seen.explanations.len() - LISTED)));
             }
         }
+        lines.extend(self.untried.iter().flat_map(|text| wrap(Role::Faint, text, 0, COLUMNS)));
+        crate::advice::lines(&self.advice, &mut lines);
         lines
     }
 }

@@ -5,6 +5,7 @@ use roundonce_deviate::Typed;
 use roundonce_isa::{convert, exact_decimal, hex_bits, hexadecimal, shortest_decimal};
 use serde::Serialize;
 
+use crate::answer::COLUMNS;
 use crate::text::{Line, Role};
 
 /// The number in one format.
@@ -63,23 +64,29 @@ impl BitFields {
 
     /// The same for a reader.
     pub fn lines(&self) -> Vec<Line> {
-        let mut lines = vec![
-            Line::of(Role::Strong, self.value.as_str())
-                .and(Role::Faint, format!("   {}, exactly ", self.ty))
-                .and(Role::Plain, self.exact_decimal.clone()),
-            Line::default(),
-            Line::of(Role::Label, format!("{:<5} {:<18} s {:<11} {}", "type", "bits", "exponent", "fraction")),
-        ];
+        let mut lines =
+            vec![Line::of(Role::Strong, self.value.as_str()).and(Role::Faint, format!("   {}, exactly", self.ty))];
+        let head = lines[0].to_string().chars().count() + 1;
+        if head + self.exact_decimal.len() <= COLUMNS {
+            lines[0].0.push((Role::Plain, format!(" {}", self.exact_decimal)));
+        } else {
+            let digits: Vec<char> = self.exact_decimal.chars().collect();
+            let rows = digits.chunks(COLUMNS - 4).map(|row| row.iter().collect::<String>());
+            lines.extend(rows.map(|row| Line::plain(format!("    {row}"))));
+        }
+        lines.push(Line::default());
+        lines.push(Line::of(Role::Label, format!("{:<5} s {:<11} {}", "type", "exponent", "fraction")));
         for row in &self.formats {
             lines.push(
                 Line::of(Role::Label, format!("{:<5} ", row.ty))
-                    .and(Role::Strong, format!("{:<18} ", row.bits))
                     .and(Role::Plain, format!("{} {:<11} {}", row.sign, row.exponent, row.fraction)),
             );
             let note = if row.exact { "" } else { ", rounded" };
             lines.push(
-                Line::plain(format!("      {} = {}", row.value, row.hexadecimal))
-                    .and(Role::Faint, format!("   {}{note}", row.class)),
+                Line::plain("      ").and(Role::Strong, row.bits.clone()).and(Role::Plain, format!(" = {}", row.value)),
+            );
+            lines.push(
+                Line::plain(format!("      {}", row.hexadecimal)).and(Role::Faint, format!("   {}{note}", row.class)),
             );
         }
         lines

@@ -2,7 +2,7 @@
 //! expression as written is a deviation with a name.
 
 use roundonce_arith::{Operation, Profile, Rounding};
-use roundonce_deviate::{Deviation, EvalModel, Fmas, Products, Stages, Typed};
+use roundonce_deviate::{Deviation, EvalModel, Fmas, Plausibility, Products, Stages, Typed, plausibility};
 
 use crate::plan::{Plan, Ref};
 
@@ -44,13 +44,23 @@ impl Evaluation {
 
     /// The deviations from the expression as written.
     pub fn deviations(&self) -> Vec<Deviation> {
-        let fused = self.plan.fused.iter().cloned().map(|product| Deviation::Contract(Products::Written(product)));
+        let Plan { fused, contracts_all, .. } = &self.plan;
+        let fused: Vec<Products> = match fused.as_slice() {
+            [product] if *contracts_all => vec![Products::Only(product.clone())],
+            [_, _, ..] if *contracts_all => vec![Products::All],
+            products => products.iter().cloned().map(Products::Written).collect(),
+        };
         let split = (self.plan.split > 0).then_some(Deviation::Split(Fmas::All));
         let order = self.order.clone().map(Deviation::Order);
         // That a product is contracted to sm_1x's `mad` says that subnormals are flushed.
         let is_mad = !self.plan.fused.is_empty() && self.modes.contains(&Deviation::TruncatedProduct);
         let modes = self.modes.iter().filter(|mode| !is_mad || !matches!(mode, Deviation::Flush(_))).cloned();
-        fused.chain(split).chain(modes).chain(order).collect()
+        fused.into_iter().map(Deviation::Contract).chain(split).chain(modes).chain(order).collect()
+    }
+
+    /// How plausible it is as a cause.
+    pub fn plausibility(&self) -> Plausibility {
+        plausibility(&self.deviations())
     }
 
     /// How the operations are evaluated, seen from a multiply-add of the expression's type.

@@ -8,6 +8,7 @@
 //! What this is not: it knows no program and no engine (`roundonce-why-kernel` does), and no terminal; text comes as
 //! [`Line`]s with [`Role`]s. What may be done otherwise is `roundonce-deviate`'s list.
 
+mod advice;
 mod answer;
 mod arrays;
 mod bit_fields;
@@ -16,6 +17,7 @@ pub mod diff;
 mod evaluation;
 mod explain;
 mod expr;
+mod literals;
 mod observed;
 mod plan;
 mod reference;
@@ -24,20 +26,23 @@ mod spell;
 mod text;
 mod verdict;
 
-pub use answer::{Answer, COLUMNS, EvaluationText, ObservedAnswer, StepText, answer};
+pub use advice::{Advice, Topic, toolchain};
+pub use answer::{Answer, COLUMNS, EvaluationText, ObservedAnswer, SCHEMA, StepText, answer};
 pub use arrays::{
-    ArrayAnswer, ArrayGroup, Bits, Column, Example, ObservedArray, Question, Values, answer_arrays, element_index,
+    ArrayAnswer, ArrayGroup, Bits, Column, Example, ObservedArray, PossibleGroup, Question, Values, answer_arrays,
+    element_index,
 };
 pub use bit_fields::{BitFields, FormatFields};
 pub use cases::{CASES, Case};
 pub use evaluation::{Evaluation, Step};
 pub use explain::{Component, Counterpart, Explained, Neighbour, Number, OperandText, Picture, explain};
 pub use expr::{Expr, ExprError, names_in, parse_expr, parse_typed};
+pub use literals::{Language, Literal, LiteralTypes};
 pub use observed::ObservedValue;
 pub use plan::{Plan, PlanOp, Ref};
 pub use reference::{ReferenceReport, ReferenceTest};
-pub use roundonce_deviate::{Deviation, Typed};
-pub use search::{CandidateSet, Explanation, MAX_EVALUATIONS, Options, first_difference, ulps};
+pub use roundonce_deviate::{Allowed, Deviation, Plausibility, Typed};
+pub use search::{CandidateSet, Explanation, Found, MAX_PLANS, Options, first_difference, ulps};
 pub use spell::{Spelling, spell};
 pub use text::{Line, Role, wrap};
 pub use verdict::{Outcome, Verdict, simplest};

@@ -49,6 +49,8 @@ pub struct Plan {
     pub negate_result: bool,
     /// The products that were fused into a sum, as written.
     pub fused: Vec<String>,
+    /// Whether every sum that can takes a product, of two the first operand's: what compilers do.
+    pub contracts_all: bool,
     /// How many explicit fma were split into a product and a sum.
     pub split: usize,
 }
@@ -118,6 +120,11 @@ pub(crate) fn fusion_choices(expr: &Expr) -> Vec<Vec<Fusion>> {
     }
 }
 
+/// The fusions that compilers choose: every sum that can takes a product, of two the first operand's.
+pub(crate) fn compilers_choice(choices: &[Vec<Fusion>]) -> Vec<Fusion> {
+    choices.iter().map(|here| here.get(1).copied().unwrap_or(Fusion::None)).collect()
+}
+
 impl Plan {
     /// The plan of an expression with one fusion chosen for each sum.
     pub(crate) fn build(expr: &Expr, fusions: &[Fusion], split_fma: bool) -> Plan {
@@ -125,6 +132,8 @@ impl Plan {
         let root = unsign(expr);
         builder.operand(root.expr);
         builder.plan.negate_result = root.negative;
+        builder.plan.contracts_all =
+            !builder.plan.fused.is_empty() && fusions == compilers_choice(&fusion_choices(expr)).as_slice();
         builder.plan
     }
 
@@ -240,22 +249,67 @@ impl<I: Iterator<Item = Fusion>> Builder<I> {
 }
 
 /// The most terms of a sum that are reordered: beyond, there are more than ten thousand orders.
-const MAX_TERMS: usize = 6;
+pub(crate) const MAX_TERMS: usize = 6;
 
-/// The expression with its outermost sum taken in every other order (additions commute, so that orders differ only in
-/// what is added to what). Empty where there are fewer than three terms, or too many.
-pub(crate) fn reorderings(expr: &Expr) -> Vec<Expr> {
-    let mut terms = Vec::new();
-    flatten(expr, false, &mut terms);
-    if !(3..=MAX_TERMS).contains(&terms.len()) {
-        return Vec::new();
+/// A sum in other orders.
+pub(crate) struct Reorderings {
+    /// The expression with its outermost sum in each of them.
+    pub(crate) trees: Vec<Expr>,
+    /// How many terms the sum has.
+    pub(crate) terms: usize,
+}
+
+impl Reorderings {
+    /// The other orders of the outermost sum (additions commute, so that orders differ only in what is added to what).
+    /// Of more than [`MAX_TERMS`] terms from the last to the first and by halves alone; none of fewer than three.
+    pub(crate) fn of(expr: &Expr) -> Reorderings {
+        let mut terms = Vec::new();
+        flatten(expr, false, &mut terms);
+        let mut trees = match terms.len() {
+            0..=2 => Vec::new(),
+            3..=MAX_TERMS => {
+                let mut trees = vec![terms[0].clone()];
+                for term in &terms[1..] {
+                    trees = trees.iter().flat_map(|tree| insertions(tree, term)).collect();
+                }
+                trees
+            }
+            _ => vec![backward(&terms), halves(&terms)],
+        };
+        trees.retain(|tree| tree != expr);
+        Reorderings { trees, terms: terms.len() }
     }
-    let mut trees = vec![terms[0].clone()];
-    for term in &terms[1..] {
-        trees = trees.iter().flat_map(|tree| insertions(tree, term)).collect();
+
+    /// Whether there are orders that were left out.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.terms > MAX_TERMS
     }
-    trees.retain(|tree| tree != expr);
-    trees
+}
+
+/// A term added to a sum.
+fn plus(sum: Expr, term: &Expr) -> Expr {
+    match term {
+        Expr::Neg(inner) => Expr::Sub(Box::new(sum), inner.clone()),
+        _ => Expr::Add(Box::new(sum), Box::new(term.clone())),
+    }
+}
+
+/// The sum of some terms, at least one, from the last to the first.
+fn backward(terms: &[Expr]) -> Expr {
+    let mut from_last = terms.iter().rev();
+    let last = from_last.next().unwrap_or(&terms[0]);
+    from_last.fold(last.clone(), plus)
+}
+
+/// The sum of some terms, at least one, by halves.
+fn halves(terms: &[Expr]) -> Expr {
+    match terms {
+        [one] => one.clone(),
+        _ => {
+            let (first, second) = terms.split_at(terms.len() / 2);
+            Expr::Add(Box::new(halves(first)), Box::new(halves(second)))
+        }
+    }
 }
 
 fn flatten(expr: &Expr, negative: bool, terms: &mut Vec<Expr>) {
@@ -276,11 +330,7 @@ fn flatten(expr: &Expr, negative: bool, terms: &mut Vec<Expr>) {
 
 /// Every tree that has `term` added at one more place: beside the whole or beside any part.
 fn insertions(tree: &Expr, term: &Expr) -> Vec<Expr> {
-    let beside = |expr: &Expr| match term {
-        Expr::Neg(inner) => Expr::Sub(Box::new(expr.clone()), inner.clone()),
-        _ => Expr::Add(Box::new(expr.clone()), Box::new(term.clone())),
-    };
-    let mut trees = vec![beside(tree)];
+    let mut trees = vec![plus(tree.clone(), term)];
     // A subtrahend is a term, not a sum of terms: only sums have inner places.
     if let Expr::Add(a, b) = tree {
         trees.extend(insertions(a, term).into_iter().map(|a| Expr::Add(Box::new(a), b.clone())));

@@ -1,15 +1,17 @@
-//! The search: every evaluation of an expression, and which of them give an observed value.
+//! The search: the evaluations of an expression, the most plausible first, and which of them give an observed value.
 
 use std::cell::OnceCell;
 
 use roundonce_arith::{Format, Profile};
 use roundonce_deviate::cover::{is_subset, minimal};
-use roundonce_deviate::{Deviation, ExpressionTraits, Typed, for_expressions, rare_for_expressions};
+use roundonce_deviate::{
+    Allowed, Deviation, ExpressionTraits, ModeSets, Plausibility, Typed, for_expressions, plausibility,
+};
 
 use crate::evaluation::{Evaluation, Step};
 use crate::expr::Expr;
 use crate::observed::ObservedValue;
-use crate::plan::{Fusion, Plan, fusion_choices, reorderings};
+use crate::plan::{Fusion, MAX_TERMS, Plan, Reorderings, compilers_choice, fusion_choices};
 
 /// What a search may do beyond the usual.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -18,13 +20,16 @@ pub struct Options {
     pub reassociate: bool,
     /// Of arrays: one NaN is as good as another.
     pub any_nan: bool,
+    /// The unusual modes that may be causes.
+    pub allow: Allowed,
+    /// The [toolchain](crate::toolchain) whose options are advised; of all, if there is none.
+    pub toolchain: Option<&'static str>,
+    /// Less plausible evaluations are named in text too.
+    pub verbose: bool,
 }
 
-/// More evaluations than this are not enumerated: the question is too large for one answer.
-pub const MAX_EVALUATIONS: usize = 500_000;
-
-/// At most so many evaluations has one plan.
-const MAX_MODES: usize = 100;
+/// More plans than this are not enumerated: of a large expression, some contractions and orders are left out.
+pub const MAX_PLANS: usize = 4096;
 
 /// An evaluation that gives an observed value.
 #[derive(Clone, Debug)]
@@ -44,35 +49,70 @@ struct Candidate {
     digest: u64,
 }
 
-/// The evaluations of an expression: those of its plans in every mode that machines have, and, where none of these
-/// explains a value, those with [rare](rare_for_expressions) deviations.
-pub struct CandidateSet {
-    plans: Vec<OrderedPlan>,
-    profile: Profile,
-    usual: Vec<Candidate>,
-    rare: OnceCell<Vec<Candidate>>,
+/// What gives an observed value.
+#[derive(Clone, Debug, Default)]
+pub struct Found<'c> {
+    /// The simplest evaluations of the most plausible class that has any: those of which no other, with some of the same
+    /// deviations and no more, gives it too. Simplest first.
+    pub explanations: Vec<&'c Explanation>,
+    /// The simplest of the next class that has any: not a cause.
+    pub less_plausible: Option<&'c Explanation>,
+    /// Where there is no explanation: the simplest that is arithmetically possible, and no cause.
+    pub also_possible: Option<&'c Explanation>,
 }
 
-/// A plan, and the order of its sum, if it is not the written one.
-pub(crate) struct OrderedPlan {
-    plan: Plan,
-    order: Option<String>,
+/// One step of the search: evaluations of one class, those in the usual modes before those in rare ones.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Tier {
+    Usual(Plausibility),
+    Rare(Plausibility),
+    /// What is no cause.
+    Possible,
+}
+
+impl Tier {
+    /// Every step, in order.
+    pub(crate) const ALL: [Tier; 11] = {
+        use Plausibility::{OtherOrder, PartialContraction, Replaced, Uniform, Unusual};
+        [
+            Tier::Usual(Uniform),
+            Tier::Rare(Uniform),
+            Tier::Usual(Replaced),
+            Tier::Rare(Replaced),
+            Tier::Usual(PartialContraction),
+            Tier::Rare(PartialContraction),
+            Tier::Usual(OtherOrder),
+            Tier::Rare(OtherOrder),
+            Tier::Usual(Unusual),
+            Tier::Rare(Unusual),
+            Tier::Possible,
+        ]
+    };
+
+    const fn class(self) -> Plausibility {
+        match self {
+            Tier::Usual(class) | Tier::Rare(class) => class,
+            Tier::Possible => Plausibility::Unusual,
+        }
+    }
+}
+
+/// The evaluations of an expression, carried out as far as they are asked for.
+pub struct CandidateSet {
+    plans: Plans,
+    profile: Profile,
+    tiers: [OnceCell<Vec<Candidate>>; Tier::ALL.len()],
 }
 
 impl CandidateSet {
-    /// Every evaluation in the usual modes, carried out.
-    ///
-    /// # Errors
-    /// If there are more than [`MAX_EVALUATIONS`].
-    pub fn of(expr: &Expr, options: Options, profile: &Profile) -> Result<CandidateSet, String> {
-        let plans = plans(expr, options)?;
-        let usual = evaluations(&plans).into_iter().map(|evaluation| Candidate::of(evaluation, profile)).collect();
-        Ok(CandidateSet { plans, profile: *profile, usual, rare: OnceCell::new() })
+    /// The evaluations of an expression.
+    pub fn of(expr: &Expr, options: Options, profile: &Profile) -> CandidateSet {
+        CandidateSet { plans: Plans::of(expr, options), profile: *profile, tiers: Default::default() }
     }
 
-    fn rare(&self) -> &[Candidate] {
-        self.rare.get_or_init(|| {
-            let evaluations = rare_evaluations(&self.plans).into_iter();
+    fn tier(&self, index: usize) -> &[Candidate] {
+        self.tiers[index].get_or_init(|| {
+            let evaluations = self.plans.evaluations(Tier::ALL[index]);
             evaluations.map(|evaluation| Candidate::of(evaluation, &self.profile)).collect()
         })
     }
@@ -82,36 +122,67 @@ impl CandidateSet {
         self.as_written().evaluation.plan.format()
     }
 
-    /// The simplest evaluations that give an observed value: those of which no other, with some of the same deviations
-    /// and no more, gives it too. Simplest first. Rare deviations are considered where nothing else gives it.
-    pub fn explain(&self, observed: &ObservedValue) -> Vec<&Explanation> {
-        let usual = explaining(&self.usual, observed);
-        if usual.is_empty() { explaining(self.rare(), observed) } else { usual }
+    /// Every evaluation that may be a cause, the most plausible class first.
+    pub fn offered(&self) -> impl Iterator<Item = &Explanation> {
+        let is_cause = |index: &usize| Tier::ALL[*index] != Tier::Possible;
+        (0..Tier::ALL.len()).filter(is_cause).flat_map(|index| self.tier(index)).map(|it| &it.explanation)
     }
 
-    /// The evaluation in a usual mode whose result lies nearest to the bits, and how many ulps away.
+    /// What gives an observed value.
+    pub fn explain(&self, observed: &ObservedValue) -> Found<'_> {
+        let mut found = Found::default();
+        for (index, tier) in Tier::ALL.into_iter().enumerate() {
+            let class_is_over = found.explanations.first().is_some_and(|first| class(first) < tier.class());
+            if tier == Tier::Possible {
+                if found.explanations.is_empty() {
+                    found.also_possible = explaining(self.tier(index), observed).into_iter().next();
+                }
+            } else if found.explanations.is_empty() {
+                found.explanations = explaining(self.tier(index), observed);
+            } else if class_is_over && found.less_plausible.is_none() && tier.class() != Plausibility::Unusual {
+                found.less_plausible = explaining(self.tier(index), observed).into_iter().next();
+            }
+        }
+        found
+    }
+
+    /// Of the evaluations carried out so far that may be causes, the one whose result lies nearest to the bits, and how
+    /// many ulps away.
     pub fn nearest(&self, format: Format, bits: u64) -> Option<(&Explanation, u64)> {
-        self.usual
+        Tier::ALL
             .iter()
+            .zip(&self.tiers)
+            .filter(|(tier, _)| **tier != Tier::Possible)
+            .filter_map(|(_, candidates)| candidates.get())
+            .flatten()
             .map(|candidate| &candidate.explanation)
             .filter(|explanation| explanation.result.format == format)
             .filter_map(|explanation| Some((explanation, ulps(format, explanation.result.bits, bits)?)))
-            .min_by_key(|(explanation, distance)| (*distance, explanation.deviations.len()))
+            .min_by_key(|(explanation, distance)| (*distance, class(explanation), explanation.deviations.len()))
     }
 
     /// The expression as written, every operation rounded to nearest even.
     pub fn as_written(&self) -> &Explanation {
-        &self.usual[0].explanation
+        &self.tier(0)[0].explanation
+    }
+
+    /// What was not tried, in sentences.
+    pub fn untried(&self) -> &[String] {
+        &self.plans.untried
     }
 
     /// How many evaluations were compared so far.
     pub fn len(&self) -> usize {
-        self.usual.len() + self.rare.get().map_or(0, Vec::len)
+        self.tiers.iter().filter_map(OnceCell::get).map(Vec::len).sum()
     }
     /// Never: there is always the expression as written.
     pub fn is_empty(&self) -> bool {
-        self.usual.is_empty()
+        self.tier(0).is_empty()
     }
+}
+
+fn class(explanation: &Explanation) -> Plausibility {
+    plausibility(&explanation.deviations)
 }
 
 /// The simplest of some evaluations that give an observed value, simplest first.
@@ -128,51 +199,134 @@ fn explaining<'c>(candidates: &'c [Candidate], observed: &ObservedValue) -> Vec<
     found.into_iter().map(|candidate| &candidate.explanation).collect()
 }
 
+/// A plan, and the order of its sum, if it is not the written one.
+struct OrderedPlan {
+    plan: Plan,
+    order: Option<String>,
+    class: Plausibility,
+}
+
 /// The plans of an expression, the one as written first.
-///
-/// # Errors
-/// If they have more than [`MAX_EVALUATIONS`].
-pub(crate) fn plans(expr: &Expr, options: Options) -> Result<Vec<OrderedPlan>, String> {
-    let mut plans: Vec<OrderedPlan> = Vec::new();
-    let mut total = 0usize;
-    for (order, ordered) in orders(expr, options) {
-        let choices = fusion_choices(&ordered);
-        let count = choices.iter().map(Vec::len).try_fold(1usize, usize::checked_mul).unwrap_or(usize::MAX);
-        if count.saturating_mul(MAX_MODES).saturating_add(total) > MAX_EVALUATIONS {
-            return Err(format!("the expression has more than {MAX_EVALUATIONS} evaluations: ask about a part of it"));
+pub(crate) struct Plans {
+    plans: Vec<OrderedPlan>,
+    allow: Allowed,
+    /// What was left out, in sentences.
+    pub(crate) untried: Vec<String>,
+}
+
+impl Plans {
+    pub(crate) fn of(expr: &Expr, options: Options) -> Plans {
+        let mut plans = Plans { plans: Vec::new(), allow: options.allow, untried: Vec::new() };
+        let choices = fusion_choices(expr);
+        let compilers = compilers_choice(&choices);
+        plans.add_as_compilers(expr, &compilers, None);
+        let products: usize = choices.iter().map(|here| here.len() - 1).sum();
+        let (subsets, are_all) = subsets(&choices);
+        for fusions in subsets.iter().filter(|fusions| **fusions != compilers) {
+            plans.add(expr, fusions, None);
         }
-        for index in 0..count {
-            let fusions = pick(&choices, index);
-            for splits_fma in [false, true] {
-                let plan = Plan::build(&ordered, &fusions, splits_fma);
-                if splits_fma && plan.split == 0 {
-                    continue;
+        if !are_all {
+            plans.untried.push(format!(
+                "of {products} products that can be fused, partial contractions were tried of one product, and of all \
+                 but one; the others were not tried"
+            ));
+        }
+        if options.reassociate {
+            plans.add_orders(expr);
+        }
+        plans
+    }
+
+    /// The expression in other orders, contracted or not.
+    fn add_orders(&mut self, expr: &Expr) {
+        let orders = Reorderings::of(expr);
+        let mut are_all = true;
+        for tree in &orders.trees {
+            let order = Some(parenthesized(tree));
+            let choices = fusion_choices(tree);
+            let compilers = compilers_choice(&choices);
+            self.add_as_compilers(tree, &compilers, order.as_deref());
+            let (subsets, has_all) = subsets(&choices);
+            are_all &= has_all && self.plans.len() + subsets.len() <= MAX_PLANS;
+            if are_all {
+                for fusions in subsets.iter().filter(|fusions| **fusions != compilers) {
+                    self.add(tree, fusions, order.as_deref());
                 }
-                let plan = OrderedPlan { plan, order: order.clone() };
-                total += for_expressions(&plan.traits()).len();
-                plans.push(plan);
             }
         }
+        if orders.is_limited() {
+            self.untried.push(format!(
+                "the sum has {} terms: other orders were tried from the last to the first and by halves; all of them are \
+                 tried of at most {MAX_TERMS} terms",
+                orders.terms
+            ));
+        }
+        if !are_all {
+            self.untried.push("in other orders, not all partial contractions were tried".to_owned());
+        }
     }
-    Ok(plans)
+
+    /// The plans of an expression as written and as compilers contract it, if there is something to contract.
+    fn add_as_compilers(&mut self, expr: &Expr, compilers: &[Fusion], order: Option<&str>) {
+        self.add(expr, &[], order);
+        if compilers.iter().any(|fusion| *fusion != Fusion::None) {
+            self.add(expr, compilers, order);
+        }
+    }
+
+    /// The plan of an expression with some fusions, and the same with every explicit fma split.
+    fn add(&mut self, expr: &Expr, fusions: &[Fusion], order: Option<&str>) {
+        for splits_fma in [false, true] {
+            let plan = Plan::build(expr, fusions, splits_fma);
+            if splits_fma && plan.split == 0 {
+                continue;
+            }
+            let evaluation = Evaluation { plan, order: order.map(str::to_owned), modes: Vec::new() };
+            let class = evaluation.plausibility();
+            let Evaluation { plan, order, .. } = evaluation;
+            self.plans.push(OrderedPlan { plan, order, class });
+        }
+    }
+
+    /// The evaluations of one step of the search.
+    pub(crate) fn evaluations(&self, tier: Tier) -> impl Iterator<Item = Evaluation> {
+        self.plans.iter().flat_map(move |plan| plan.evaluations(tier, self.allow))
+    }
 }
 
-/// Every plan in every mode that machines have, the expression as written first.
-pub(crate) fn evaluations(plans: &[OrderedPlan]) -> Vec<Evaluation> {
-    plans.iter().flat_map(|plan| plan.in_modes(for_expressions(&plan.traits()))).collect()
-}
-
-/// Every plan with every rare deviation.
-pub(crate) fn rare_evaluations(plans: &[OrderedPlan]) -> Vec<Evaluation> {
-    plans.iter().flat_map(|plan| plan.in_modes(rare_for_expressions(&plan.traits()))).collect()
+/// What may be fused together beside nothing and what compilers choose, and whether that is all there is: of many
+/// products one alone, and all but one.
+fn subsets(choices: &[Vec<Fusion>]) -> (Vec<Vec<Fusion>>, bool) {
+    let count = choices.iter().map(Vec::len).try_fold(1usize, usize::checked_mul);
+    if let Some(count) = count.filter(|count| *count <= MAX_PLANS) {
+        return ((1..count).map(|index| pick(choices, index)).collect(), true);
+    }
+    let compilers = compilers_choice(choices);
+    let mut subsets = Vec::new();
+    for (at, here) in choices.iter().enumerate() {
+        for fusion in here.iter().filter(|fusion| **fusion != Fusion::None) {
+            let mut one = vec![Fusion::None; choices.len()];
+            one[at] = *fusion;
+            subsets.push(one);
+        }
+        let mut but_one = compilers.clone();
+        but_one[at] = Fusion::None;
+        subsets.push(but_one);
+    }
+    (subsets, false)
 }
 
 impl OrderedPlan {
     fn traits(&self) -> ExpressionTraits {
-        let format = self.plan.format();
+        let mut formats: Vec<Format> = Vec::new();
+        for op in &self.plan.ops {
+            if !formats.contains(&op.format) {
+                formats.push(op.format);
+            }
+        }
         ExpressionTraits {
-            format,
-            is_uniform: self.plan.ops.iter().all(|op| op.format == format),
+            format: self.plan.format(),
+            formats,
             is_contracted: !self.plan.fused.is_empty(),
             only: match self.plan.ops.as_slice() {
                 [op] => Some(op.kind),
@@ -181,18 +335,35 @@ impl OrderedPlan {
         }
     }
 
-    fn in_modes(&self, all: Vec<Vec<Deviation>>) -> impl Iterator<Item = Evaluation> {
+    /// Its evaluations that belong to a step of the search. What is no cause is tried of plans that compilers make.
+    fn evaluations(&self, tier: Tier, allow: Allowed) -> Vec<Evaluation> {
+        let is_compilers = self.class <= Plausibility::Replaced;
+        let has_any = match tier {
+            Tier::Possible => is_compilers,
+            _ => self.class == tier.class() || tier.class() == Plausibility::Unusual,
+        };
+        if !has_any {
+            return Vec::new();
+        }
+        let is_in_tier = |modes: &Vec<Deviation>| {
+            let class = plausibility(modes).max(self.class);
+            let is_cause = allow.is_cause(modes);
+            if tier == Tier::Possible { !is_cause } else { is_cause && class == tier.class() }
+        };
+        let ModeSets { usual, rare, hypothetical } = for_expressions(&self.traits());
+        let is_anything = allow == Allowed::ANYTHING;
+        let modes: Vec<Vec<Deviation>> = match tier {
+            Tier::Usual(_) => usual.into_iter().filter(is_in_tier).collect(),
+            Tier::Rare(Plausibility::Unusual) if is_anything => {
+                rare.into_iter().filter(is_in_tier).chain(hypothetical).collect()
+            }
+            Tier::Rare(_) => rare.into_iter().filter(is_in_tier).collect(),
+            Tier::Possible if is_anything => Vec::new(),
+            Tier::Possible => usual.into_iter().chain(rare).filter(is_in_tier).chain(hypothetical).collect(),
+        };
         let evaluation = |modes| Evaluation { plan: self.plan.clone(), order: self.order.clone(), modes };
-        all.into_iter().map(evaluation)
+        modes.into_iter().map(evaluation).collect()
     }
-}
-
-fn orders(expr: &Expr, options: Options) -> Vec<(Option<String>, Expr)> {
-    let mut orders = vec![(None, expr.clone())];
-    if options.reassociate {
-        orders.extend(reorderings(expr).into_iter().map(|tree| (Some(parenthesized(&tree)), tree)));
-    }
-    orders
 }
 
 /// A sum with every pair of brackets written.

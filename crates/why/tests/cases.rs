@@ -2,15 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use roundonce_arith::Profile;
-use roundonce_why::{Answer, CASES, Case, ObservedValue, Options, Outcome, answer, parse_expr, parse_typed};
+use roundonce_arith::{Format, Profile};
+use roundonce_oracle::generate::Generator;
+use roundonce_oracle::rational::judge;
+use roundonce_oracle::{Direction, Layout, Shape, Spec};
+use roundonce_why::{
+    Allowed, Answer, CASES, Case, ObservedValue, Options, Outcome, Plausibility, Typed, answer, parse_expr, parse_typed,
+};
 
 fn ask(case: &Case) -> Answer {
     let names: BTreeMap<_, _> =
         case.inputs.iter().map(|(name, value)| ((*name).to_owned(), parse_typed(value).unwrap().0)).collect();
     let expr = parse_expr(case.expression, &names).unwrap();
     let seen: Vec<ObservedValue> = case.seen.iter().map(|(value, _)| ObservedValue::parse(value).unwrap()).collect();
-    answer(&expr, &seen, Options::default(), &Profile::NVIDIA).unwrap()
+    answer(&expr, &seen, Options::default(), &Profile::NVIDIA)
 }
 
 /// The threads' own answers, in the words of the search: `as written` for no deviation.
@@ -76,17 +81,69 @@ fn double_rounding_is_always_among_the_explanations() {
 
 #[test]
 fn outcomes() {
-    let ask = |expression: &str, inputs: &[(&str, &str)], seen: &str| {
+    let ask = |expression: &str, inputs: &[(&str, &str)], seen: &str, allow: &str| {
         let names: BTreeMap<_, _> =
             inputs.iter().map(|(name, value)| ((*name).to_owned(), parse_typed(value).unwrap().0)).collect();
         let expr = parse_expr(expression, &names).unwrap();
-        answer(&expr, &[ObservedValue::parse(seen).unwrap()], Options::default(), &Profile::NVIDIA).unwrap().seen[0]
-            .outcome
+        let options = Options { allow: Allowed::parse(allow).unwrap(), ..Options::default() };
+        let seen = ObservedValue::parse(seen).unwrap();
+        answer(&expr, &[seen], options, &Profile::NVIDIA).seen.remove(0)
     };
     // 1 + 2^-24 is a tie: even is below, so .rp alone gives the number above.
-    assert_eq!(ask("a+b", &[("a", "1.0f"), ("b", "0x33800000")], "0x3f800001"), Outcome::One);
-    assert_eq!(ask("a+b", &[("a", "1.0f"), ("b", "0x33800001")], "0x3f800000"), Outcome::Ambiguous);
-    assert_eq!(ask("a+b", &[("a", "1.0f"), ("b", "1.0f")], "3"), Outcome::None);
+    let tie = [("a", "1.0f"), ("b", "0x33800000")];
+    let unasked = ask("a+b", &tie, "0x3f800001", "");
+    assert_eq!((unasked.outcome, unasked.explanations.len()), (Outcome::None, 0));
+    assert_eq!(unasked.also_possible.unwrap().sentence, "rounds toward +infinity (.rp)");
+    assert_eq!(ask("a+b", &tie, "0x3f800001", "sat").outcome, Outcome::None);
+    assert_eq!(ask("a+b", &tie, "0x3f800001", "directed").outcome, Outcome::One);
+    assert_eq!(ask("a+b", &[("a", "1.0f"), ("b", "0x33800001")], "0x3f800000", "directed").outcome, Outcome::Ambiguous);
+    let none = ask("a+b", &[("a", "1.0f"), ("b", "1.0f")], "3", "directed,sat,fmz,sm1x");
+    assert!(none.outcome == Outcome::None && none.also_possible.is_none());
+}
+
+/// The same bits by every product contracted and by one: the uniform policy is the answer.
+#[test]
+fn a_uniform_policy_comes_first() {
+    // The second product is exact, so that fusing it or not is the same: 2^-104 + 2^-107.
+    let (a, e) = ("0x3ff0000000000001", "0xbff0000000000002");
+    let names = [("a", a), ("b", a), ("c", "2.0"), ("d", "0x1p-108"), ("e", e)]
+        .map(|(name, value)| (name.to_owned(), parse_typed(value).unwrap().0));
+    let expr = parse_expr("(a*b+e)+c*d", &BTreeMap::from(names)).unwrap();
+    let seen = [ObservedValue::parse("0x3972000000000000").unwrap()];
+    let answer = answer(&expr, &seen, Options::default(), &Profile::NVIDIA);
+    let [seen] = answer.seen.as_slice() else { panic!("{answer:?}") };
+    assert_eq!(seen.outcome, Outcome::One, "{answer:?}");
+    assert_eq!(seen.explanations[0].sentence, "fuses a product into every sum that has one, of two the first");
+    assert_eq!(seen.explanations[0].plausibility, Plausibility::Uniform);
+    assert_eq!(seen.less_plausible.as_ref().unwrap().plausibility, Plausibility::PartialContraction);
+}
+
+/// A sum of thirty products: what compilers do is tried, and the answer says what was not.
+#[test]
+fn a_large_expression() {
+    let mut generator = Generator::new(5, Layout::F32, Layout::F32);
+    let names: BTreeMap<String, Typed> = (0..60)
+        .map(|at| {
+            let sign = u64::from(at % 3 == 0) << 31;
+            let bits = (generator.triple()[0] & 0x007f_ffff) | 0x3f80_0000 | sign;
+            (format!("x{at}"), Typed { format: Format::F32, bits })
+        })
+        .collect();
+    let text = (0..30).map(|at| format!("x{}*x{}", 2 * at, 2 * at + 1)).collect::<Vec<_>>().join("+");
+    let expr = parse_expr(&text, &names).unwrap();
+    let value = |at: usize| names[&format!("x{at}")].bits;
+    let round =
+        |shape: Shape, operands: [u64; 3]| judge(&Spec::new(shape, Layout::F32, Direction::Nearest), operands).bits;
+    let second = round(Shape::Mul, [value(2), value(3), 0]);
+    let first = round(Shape::MulAdd, [value(0), value(1), second]);
+    let fused = (2..30).fold(first, |sum, at| round(Shape::MulAdd, [value(2 * at), value(2 * at + 1), sum]));
+    let seen = [ObservedValue::parse(&format!("0x{fused:08x}")).unwrap()];
+    let options = Options { reassociate: true, ..Options::default() };
+    let answer = answer(&expr, &seen, options, &Profile::NVIDIA);
+    let sentence = answer.seen[0].explanations.first().map(|found| found.sentence.as_str());
+    assert_eq!(sentence, Some("fuses a product into every sum that has one, of two the first"), "{:?}", answer.seen);
+    assert!(answer.untried[0].starts_with("of 30 products that can be fused"), "{:?}", answer.untried);
+    assert!(answer.untried[1].starts_with("the sum has 30 terms"), "{:?}", answer.untried);
 }
 
 #[test]
@@ -98,11 +155,13 @@ fn sums_in_another_order() {
     ]);
     let expr = parse_expr("a+c+b", &names).unwrap();
     let seen = [ObservedValue::parse("1.5").unwrap()];
-    let with =
-        |reassociate| answer(&expr, &seen, Options { reassociate, ..Options::default() }, &Profile::NVIDIA).unwrap();
-    let sentences = |answer: Answer| -> Vec<String> {
+    let with = |reassociate| answer(&expr, &seen, Options { reassociate, ..Options::default() }, &Profile::NVIDIA);
+    // A wider type is more plausible than another order.
+    let sentences = |answer: &Answer| -> Vec<String> {
         answer.seen[0].explanations.iter().map(|found| found.sentence.clone()).collect()
     };
-    assert!(!sentences(with(false)).iter().any(|sentence| sentence.contains("order")));
-    assert!(sentences(with(true)).contains(&"adds in the order ((a + b) + c)".to_owned()));
+    assert!(sentences(&with(true)).iter().all(|sentence| sentence.contains("in f64")));
+    let less_plausible = |reassociate| with(reassociate).seen.remove(0).less_plausible.map(|found| found.sentence);
+    assert_eq!(less_plausible(false), None);
+    assert_eq!(less_plausible(true), Some("adds in the order ((a + b) + c)".to_owned()));
 }

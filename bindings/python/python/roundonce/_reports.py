@@ -124,7 +124,7 @@ def allowed(instruction: str, *operands: Any) -> Allowed:
 
 
 def why(
-    expression: str, *, saw: Any = (), reassociate: bool = False, any_nan: bool = False, **values: Any
+    expression: str, *, saw: Any = (), reassociate: bool = False, any_nan: bool = False, allow: str = "", **values: Any
 ) -> Report:
     """Which evaluation of an expression gives each seen value, or array.
 
@@ -132,7 +132,8 @@ def why(
     Python number (float64), or text with its type as the command reads it (``"1.5f"``, ``"0x3c00:f16"``). `saw` is one
     value or a list of them, each an array of the result's shape if a name is an array; of single values plain decimals,
     as text or Python numbers, are matched to the digits given. ``sum(a*b, 1)`` sums over an axis. `reassociate` lets
-    sums be taken in any order; of arrays `any_nan` takes one NaN for another.
+    sums be taken in any order; of arrays `any_nan` takes one NaN for another. `allow` names the modes that may be
+    causes, with commas between: directed, sat, fmz, sm1x.
 
     Raises `Error` with the place in the expression, or about a value; TypeError names the type of an array.
     """
@@ -140,9 +141,9 @@ def why(
     if any(_is_array(value) for value in [*values.values(), *seen]):
         given = {name: _given(name, value) for name, value in values.items()}
         wanted = [_given("saw", value) for value in seen]
-        return Report(_native.why_arrays(expression, given, wanted, reassociate, any_nan))
+        return Report(_native.why_arrays(expression, given, wanted, reassociate, any_nan, allow))
     texts = {name: _text(name, value) for name, value in values.items()}
-    return Report(_native.why(expression, texts, [_seen(value) for value in seen], reassociate))
+    return Report(_native.why(expression, texts, [_seen(value) for value in seen], reassociate, allow))
 
 
 def bits(value: Any) -> Report:

@@ -10,11 +10,9 @@ mod question;
 mod sums;
 mod text;
 
-use std::ops::Range;
-
 use roundonce_arith::{Elements, Format, Profile, Rounding};
 use roundonce_deviate::cover::{Cover, Group, Matcher, NanMatch, Preference, Search, cover};
-use roundonce_deviate::{Deviation, Typed};
+use roundonce_deviate::{Deviation, Plausibility, Typed, plausibility};
 use roundonce_isa::{convert, hex_bits, shortest_decimal};
 use serde::Serialize;
 
@@ -23,9 +21,10 @@ pub(crate) use evaluate::{BLOCK, Runner};
 pub use question::{Question, Values};
 use sums::{Sum, SumEvaluation};
 
-use crate::answer::{EvaluationText, describe};
+use crate::advice::{Advice, advice};
+use crate::answer::{EvaluationText, SCHEMA, describe};
 use crate::evaluation::Evaluation;
-use crate::search::{Options, evaluations, plans, rare_evaluations, ulps};
+use crate::search::{Options, Plans, Tier, ulps};
 use crate::verdict::Outcome;
 
 /// Elements looked at to say what their inputs have in common.
@@ -34,6 +33,8 @@ const LOOKED_AT: usize = 4096;
 /// What was found out about the arrays seen.
 #[derive(Clone, Debug, Serialize)]
 pub struct ArrayAnswer {
+    /// The version of this form.
+    pub schema: u32,
     /// The expression, as read.
     pub expression: String,
     /// Its type.
@@ -41,10 +42,19 @@ pub struct ArrayAnswer {
     pub ty: String,
     /// How many results there are.
     pub elements: usize,
+    /// Which types literals without one have, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub literals: Option<String>,
     /// How many evaluations were compared.
     pub evaluations: usize,
+    /// What was not tried, in sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub untried: Vec<String>,
     /// What each seen array comes from.
     pub seen: Vec<ObservedArray>,
+    /// What to do so that both sides agree.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub advice: Vec<Advice>,
 }
 
 /// What one seen array comes from.
@@ -57,11 +67,26 @@ pub struct ObservedArray {
     pub outcome: Outcome,
     /// Its elements by what explains them, the evaluation that explains most first.
     pub groups: Vec<ArrayGroup>,
+    /// Where elements are left: what is arithmetically possible, and no cause.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also_possible: Vec<PossibleGroup>,
     /// How many elements nothing explains.
     pub unexplained: usize,
     /// The first of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_unexplained: Option<Example>,
+}
+
+/// Elements that an evaluation gives which is no cause.
+#[derive(Clone, Debug, Serialize)]
+pub struct PossibleGroup {
+    /// How many.
+    pub count: usize,
+    /// How the evaluation deviates from the expression as written.
+    #[serde(rename = "departures")]
+    pub deviations: Vec<Deviation>,
+    /// The same in words.
+    pub sentence: String,
 }
 
 /// Elements that one evaluation explains.
@@ -74,7 +99,9 @@ pub struct ArrayGroup {
     pub deviations: Vec<Deviation>,
     /// The same in words.
     pub sentence: String,
-    /// Other evaluations, as simple, that explain the same elements.
+    /// How plausible it is.
+    pub plausibility: Plausibility,
+    /// Other evaluations, as plausible and as simple, that explain the same elements.
     pub alternatives: Vec<String>,
     /// What all their inputs have in common, if there is something.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -112,29 +139,37 @@ const MAX_GROUPS: usize = 8;
 
 /// What the candidates are.
 enum Candidates {
-    /// Evaluations in the usual modes, then rare ones.
-    Evaluations {
-        all: Vec<Evaluation>,
-        usual: usize,
-    },
+    /// Evaluations, the most plausible first.
+    Evaluations(Vec<Evaluation>),
     Sums(Vec<SumEvaluation>),
+}
+
+/// The candidates that are considered at first, and with each step more.
+struct Steps {
+    candidates: Candidates,
+    /// How many at each step.
+    ends: Vec<usize>,
+    /// How many of all may be causes.
+    causes: usize,
+    untried: Vec<String>,
 }
 
 impl Candidates {
     fn deviations(&self, question: &Question) -> Vec<Vec<Deviation>> {
         match self {
-            Candidates::Evaluations { all, .. } => all.iter().map(Evaluation::deviations).collect(),
+            Candidates::Evaluations(all) => all.iter().map(Evaluation::deviations).collect(),
             Candidates::Sums(all) => all.iter().map(|evaluation| evaluation.deviations(&question.expr)).collect(),
         }
     }
+}
 
-    /// Those that are considered first, and all.
-    fn tiers(&self) -> Vec<Range<usize>> {
-        match self {
-            Candidates::Evaluations { all, usual } => vec![0..*usual, 0..all.len()],
-            Candidates::Sums(all) => std::iter::once(0..all.len()).collect(),
-        }
-    }
+/// What explains the elements of a seen array.
+struct Covered {
+    cover: Cover,
+    /// What would explain more, and is no cause.
+    possible: Vec<Group>,
+    /// How many candidates were compared.
+    tried: usize,
 }
 
 /// Evaluates candidates at elements and compares them with what was seen.
@@ -165,7 +200,7 @@ impl Comparison<'_> {
         let from = self.question.format();
         let store = |bits| convert(from, to, Rounding::NearestEven, bits).0;
         match self.candidates {
-            Candidates::Evaluations { all, .. } => {
+            Candidates::Evaluations(all) => {
                 let mut runner = Runner::new(&all[candidate], &self.question.columns, self.profile);
                 for block in elements.chunks(BLOCK) {
                     for (&element, &bits) in block.iter().zip(runner.run(block)) {
@@ -190,7 +225,7 @@ impl Matcher for Comparison<'_> {
         let seen = self.seen;
         let any_nan = nan == NanMatch::Any || self.any_nan;
         let model = match self.candidates {
-            Candidates::Evaluations { all, .. } => Some(all[candidate].model()),
+            Candidates::Evaluations(all) => Some(all[candidate].model()),
             Candidates::Sums(_) => None,
         };
         let mut matches = Vec::with_capacity(elements.len());
@@ -204,31 +239,40 @@ impl Matcher for Comparison<'_> {
 }
 
 impl Question {
-    fn candidates(&self, options: Options) -> Result<Candidates, String> {
+    fn steps(&self, options: Options) -> Steps {
         if self.sum.is_some() {
-            return Ok(Candidates::Sums(sums::evaluations(&self.expr)));
+            let mut all = sums::evaluations(&self.expr);
+            all.sort_by_key(|evaluation| plausibility(&evaluation.deviations(&self.expr)));
+            let in_order = |it: &&SumEvaluation| plausibility(&it.deviations(&self.expr)) < Plausibility::OtherOrder;
+            let ends = vec![all.iter().filter(in_order).count(), all.len()];
+            return Steps { causes: all.len(), candidates: Candidates::Sums(all), ends, untried: Vec::new() };
         }
-        let plans = plans(&self.expr, options)?;
-        let mut all = evaluations(&plans);
-        let usual = all.len();
-        // NaNs of other bits are a group of their own.
-        all.extend(rare_evaluations(&plans).into_iter().filter(|it| !it.modes.contains(&Deviation::OtherNan)));
-        Ok(Candidates::Evaluations { all, usual })
+        let plans = Plans::of(&self.expr, options);
+        let (mut all, mut ends, mut causes) = (Vec::new(), Vec::new(), 0);
+        for tier in Tier::ALL {
+            // NaNs of other bits are a group of their own.
+            all.extend(plans.evaluations(tier).filter(|it| !it.modes.contains(&Deviation::OtherNan)));
+            let is_step = !matches!(tier, Tier::Usual(class) if class != Plausibility::Uniform);
+            if is_step && ends.last() != Some(&all.len()) {
+                ends.push(all.len());
+            }
+            if tier != Tier::Possible {
+                causes = all.len();
+            }
+        }
+        Steps { candidates: Candidates::Evaluations(all), ends, causes, untried: plans.untried }
     }
 
     /// What the expression as written gives, every operation rounded to nearest even, in the format of a seen array.
-    ///
-    /// # Errors
-    /// As [`answer_arrays`].
-    pub fn as_written(&self, seen: &Values, options: Options, profile: &Profile) -> Result<Values, String> {
-        let candidates = self.candidates(options)?;
+    pub fn as_written(&self, seen: &Values, options: Options, profile: &Profile) -> Values {
+        let candidates = self.steps(options).candidates;
         let (seen, any_nan, progress) = (&seen.column, options.any_nan, &mut |_| ());
         let mut comparison = Comparison { question: self, candidates: &candidates, seen, any_nan, profile, progress };
         let shape = self.result_shape();
         let elements: Vec<usize> = (0..shape.iter().product()).collect();
         let mut bits = Vec::with_capacity(elements.len());
         comparison.results(AS_WRITTEN, &elements, |_, result| bits.push(result));
-        Ok(Values { column: Column { format: seen.format, bits: Bits::Each(Elements::U64(bits)) }, shape })
+        Values { column: Column { format: seen.format, bits: Bits::Each(Elements::U64(bits)) }, shape }
     }
 }
 
@@ -236,7 +280,7 @@ impl Question {
 /// candidate were done.
 ///
 /// # Errors
-/// If the expression has too many evaluations, or a seen array's shape is not the result's.
+/// If a seen array's shape is not the result's.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -260,12 +304,12 @@ pub fn answer_arrays(
     profile: &Profile,
     progress: &mut dyn FnMut(u64),
 ) -> Result<ArrayAnswer, String> {
-    let candidates = question.candidates(options)?;
-    let deviations = candidates.deviations(question);
+    let steps = question.steps(options);
+    let deviations = steps.candidates.deviations(question);
     let mut compared = 0;
     let shape = question.result_shape();
     let elements = shape.iter().product();
-    let mut answers = Vec::with_capacity(seen.len());
+    let mut answers: Vec<ObservedArray> = Vec::with_capacity(seen.len());
     for (name, values) in seen {
         let one_sum = shape.is_empty() && values.column.len().is_none_or(|length| length == 1);
         if values.shape != shape && !one_sum {
@@ -273,48 +317,65 @@ pub fn answer_arrays(
         }
         let mut comparison = Comparison {
             question,
-            candidates: &candidates,
+            candidates: &steps.candidates,
             seen: &values.column,
             any_nan: options.any_nan,
             profile,
             progress,
         };
-        let (found, tried) = comparison.cover(&deviations, elements);
-        compared = compared.max(tried);
+        let found = comparison.cover(&deviations, &steps, elements);
+        compared = compared.max(found.tried);
         answers.push(comparison.answer(name, &deviations, &found));
     }
+    let main = answers.iter().filter_map(|seen| seen.groups.first());
     Ok(ArrayAnswer {
+        schema: SCHEMA,
+        literals: None,
+        advice: advice(main.flat_map(|group| &group.deviations), options.toolchain),
         expression: question.text(),
         ty: question.format().name().unwrap_or("?").to_owned(),
         elements,
         evaluations: compared,
+        untried: steps.untried,
         seen: answers,
     })
 }
 
 impl Comparison<'_> {
-    /// What explains the elements, and how many candidates were compared. Rare deviations are considered where the
-    /// usual ones leave elements unexplained or in several groups, and believed where that is better with them.
-    fn cover(&mut self, deviations: &[Vec<Deviation>], elements: usize) -> (Cover, usize) {
+    /// What explains the elements: with each step more candidates, believed where that is better with them.
+    fn cover(&mut self, deviations: &[Vec<Deviation>], steps: &Steps, elements: usize) -> Covered {
         let search =
             Search { preference: Preference::MostExplained, max_groups: MAX_GROUPS, falls_back_to_any_nan: true };
         let mut best = Cover { groups: Vec::new(), unexplained: (0..elements).collect() };
+        let mut possible = Vec::new();
         let mut tried = 0;
         let rest = |cover: &Cover| (cover.unexplained.len(), cover.groups.len());
-        for tier in self.candidates.tiers() {
-            tried = tier.len();
-            let found = cover(&deviations[tier], elements, search, self);
-            if best.groups.is_empty() || rest(&found) < rest(&best) {
-                best = found;
-            }
-            if best.unexplained.is_empty() && best.groups.len() <= 1 {
+        for &end in &steps.ends {
+            let is_cause = end <= steps.causes;
+            let is_done = if is_cause { rest(&best) <= (0, 1) } else { best.unexplained.is_empty() };
+            if is_done && tried > 0 {
                 break;
             }
+            tried = end;
+            let found = cover(&deviations[..end], elements, search, self);
+            if !is_cause {
+                if rest(&found) < rest(&best) {
+                    possible = found.groups.into_iter().filter(|it| it.candidates[0] >= steps.causes).collect();
+                }
+            } else if best.groups.is_empty() || rest(&found) < rest(&best) {
+                best = found;
+            }
         }
-        (best, tried)
+        Covered { cover: best, possible, tried }
     }
 
-    fn answer(&mut self, name: &str, deviations: &[Vec<Deviation>], found: &Cover) -> ObservedArray {
+    fn answer(&mut self, name: &str, deviations: &[Vec<Deviation>], covered: &Covered) -> ObservedArray {
+        let found = &covered.cover;
+        let possible = |group: &Group| PossibleGroup {
+            count: group.elements.len(),
+            deviations: deviations[group.candidates[0]].clone(),
+            sentence: describe(&deviations[group.candidates[0]]),
+        };
         let groups: Vec<ArrayGroup> = found.groups.iter().map(|group| self.group(deviations, group)).collect();
         ObservedArray {
             saw: name.to_owned(),
@@ -325,6 +386,7 @@ impl Comparison<'_> {
                 _ => Outcome::Several,
             },
             groups,
+            also_possible: covered.possible.iter().map(possible).collect(),
             unexplained: found.unexplained.len(),
             first_unexplained: found.unexplained.first().map(|&element| self.example(element, None)),
         }
@@ -335,13 +397,16 @@ impl Comparison<'_> {
             let nan = (group.nan == NanMatch::Any).then_some(Deviation::OtherNan);
             deviations[candidate].iter().cloned().chain(nan).collect::<Vec<Deviation>>()
         };
-        let (simplest, others) = (group.candidates[0], &group.candidates[1..]);
+        let simplest = group.candidates[0];
+        let class = |candidate: usize| plausibility(&deviations[candidate]);
+        let others = group.candidates[1..].iter().filter(|&&other| class(other) == class(simplest));
         let shown = self.first_shown(&group.elements);
         ArrayGroup {
             count: group.elements.len(),
             deviations: with_nan(simplest),
             sentence: describe(&with_nan(simplest)),
-            alternatives: others.iter().map(|&other| describe(&with_nan(other))).collect(),
+            plausibility: class(simplest),
+            alternatives: others.map(|&other| describe(&with_nan(other))).collect(),
             inputs: self.in_common(&group.elements),
             example: self.example(shown, Some(simplest)),
         }
@@ -392,7 +457,7 @@ impl Comparison<'_> {
         self.results(AS_WRITTEN, &[element], |_, bits| as_written = bits);
         let value = |bits: u64| format!("{} {}", hex_bits(format.width(), bits), shortest_decimal(format, bits));
         let evaluated = match (self.candidates, candidate) {
-            (Candidates::Evaluations { all, .. }, Some(candidate)) => {
+            (Candidates::Evaluations(all), Some(candidate)) => {
                 let mut evaluation = all[candidate].clone();
                 for (leaf, name) in &mut evaluation.plan.leaves {
                     *leaf = self.question.columns.get(name).map_or(*leaf, |column| column.at(element));

@@ -6,7 +6,8 @@ use roundonce_arith::Format;
 use roundonce_deviate::Typed;
 
 use super::{Bits, Column};
-use crate::expr::{Expr, ExprError, parse_expr};
+use crate::expr::{Expr, ExprError};
+use crate::literals::{Literal, LiteralTypes};
 
 /// An array: its values and its shape, the last axis running fastest. One value for all has no axes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,6 +34,14 @@ impl Question {
     /// # Errors
     /// The byte of the text at fault, and what is wrong there: also where shapes differ.
     pub fn parse(text: &str, names: BTreeMap<String, Values>) -> Result<Question, ExprError> {
+        Question::parse_as(text, names, LiteralTypes::default())
+    }
+
+    /// The same where the literals have these types.
+    ///
+    /// # Errors
+    /// As [`Question::parse`].
+    pub fn parse_as(text: &str, names: BTreeMap<String, Values>, types: LiteralTypes) -> Result<Question, ExprError> {
         let whole = |message: String| ExprError { at: 0, message };
         let mut shape: Option<(&str, &[usize])> = None;
         for (name, values) in names.iter().filter(|(_, values)| values.column.len().is_some()) {
@@ -46,9 +55,11 @@ impl Question {
             }
         }
         let shape = shape.map(|(_, shape)| shape.to_vec()).ok_or_else(|| whole("no name is an array".to_owned()))?;
-        let types = names.iter().map(|(name, values)| (name.clone(), values.column.at_any())).collect();
+        let of_column = |column: &Column| Literal { value: column.at_any(), exact: true, is_weak: false };
+        let columns = names.iter().map(|(name, values)| (name.clone(), of_column(&values.column))).collect();
         let (term, sum) = split_sum(text, shape.len())?;
-        let expr = parse_expr(&text[term.clone()], &types)
+        let expr = types
+            .parse_expr(&text[term.clone()], &columns)
             .map_err(|error| ExprError { at: error.at + term.start, ..error })?;
         let columns = names.into_iter().map(|(name, values)| (name, values.column)).collect();
         Ok(Question { expr, columns, shape, sum })

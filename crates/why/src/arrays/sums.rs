@@ -78,7 +78,8 @@ pub(crate) fn evaluations(term: &Expr) -> Vec<SumEvaluation> {
         for is_fused in [false, true] {
             for &wide in &wides {
                 for is_flushed in [false, true] {
-                    if is_fused && !matches!(term, Expr::Mul(..)) || is_flushed && wide.is_some() {
+                    let cannot_flush = wide.is_some() || !matches!(term.format(), Format::F16 | Format::F32);
+                    if is_fused && !matches!(term, Expr::Mul(..)) || is_flushed && cannot_flush {
                         continue;
                     }
                     evaluations.push(SumEvaluation { order, is_fused, wide, is_flushed });
@@ -92,7 +93,7 @@ pub(crate) fn evaluations(term: &Expr) -> Vec<SumEvaluation> {
 impl SumEvaluation {
     pub(crate) fn deviations(&self, term: &Expr) -> Vec<Deviation> {
         let mut all = Vec::new();
-        all.extend(self.is_fused.then(|| Deviation::Contract(Products::Written(term.to_string()))));
+        all.extend(self.is_fused.then(|| Deviation::Contract(Products::Only(term.to_string()))));
         all.extend(self.is_flushed.then_some(Deviation::Flush(None)));
         all.extend(self.wide.map(Deviation::WideWhole));
         all.extend(self.order.name().map(Deviation::Order));

@@ -22,6 +22,7 @@ impl ArrayAnswer {
             grouped(self.evaluations as u64)
         );
         let mut lines = vec![Line::of(Role::Strong, self.expression.clone()).and(Role::Faint, about)];
+        lines.extend(self.literals.iter().flat_map(|text| wrap(Role::Plain, text, 0, COLUMNS)));
         for seen in &self.seen {
             lines.push(Line::default());
             let main = match seen.groups.first() {
@@ -50,7 +51,13 @@ impl ArrayAnswer {
             if let Some(example) = &seen.first_unexplained {
                 example.lines(&mut lines);
             }
+            if let Some(possible) = seen.also_possible.first() {
+                let text = format!("also arithmetically possible, of {}: {}", of(possible.count), possible.sentence);
+                lines.extend(wrap(Role::Faint, &text, 2, COLUMNS));
+            }
         }
+        lines.extend(self.untried.iter().flat_map(|text| wrap(Role::Faint, text, 0, COLUMNS)));
+        crate::advice::lines(&self.advice, &mut lines);
         lines
     }
 }

@@ -1,0 +1,133 @@
+//! What to do so that both sides agree: the options and constructs of each toolchain, as its documentation has them.
+
+use roundonce_deviate::Deviation;
+use serde::Serialize;
+
+use crate::answer::COLUMNS;
+use crate::text::{Line, Role, wrap};
+
+/// What a piece of advice is about.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Topic {
+    /// Products fused into sums.
+    Contraction,
+    /// An fma computed as a product and a sum.
+    Fma,
+    /// Subnormals flushed.
+    Subnormals,
+    /// A wider type.
+    WiderType,
+    /// The order of sums.
+    Order,
+}
+
+/// What one toolchain offers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Advice {
+    /// What it is about.
+    pub about: Topic,
+    /// The toolchain.
+    pub toolchain: &'static str,
+    /// The option or the construct.
+    pub text: &'static str,
+    /// The document that says so.
+    pub source: &'static str,
+}
+
+const fn row(about: Topic, toolchain: &'static str, text: &'static str, source: &'static str) -> Advice {
+    Advice { about, toolchain, text, source }
+}
+
+#[rustfmt::skip] // A piece of advice a line.
+const ADVICE: &[Advice] = &[
+    row(Topic::Contraction, "nvcc", "-fmad=false; or __fmul_rn(a, b) for one product", "NVCC manual, --fmad; CUDA Math API, __fmul_rn"),
+    row(Topic::Contraction, "clang", "-ffp-contract=off; or #pragma STDC FP_CONTRACT OFF", "Clang user's manual, -ffp-contract"),
+    row(Topic::Contraction, "gcc", "-ffp-contract=off", "GCC manual, optimize options"),
+    row(Topic::Contraction, "triton", "enable_fp_fusion=False at the launch", "Triton, backends/nvidia/compiler.py, CUDAOptions"),
+    row(Topic::Contraction, "opencl", "#pragma OPENCL FP_CONTRACT OFF", "OpenCL C specification, FP_CONTRACT"),
+    row(Topic::Contraction, "glsl", "precise on the variable that takes the result", "GLSL specification 4.60, the precise qualifier"),
+    row(Topic::Contraction, "hlsl", "precise on the variable that takes the result", "HLSL reference, variable syntax"),
+    row(Topic::Contraction, "spirv", "decorate the product and the sum NoContraction", "SPIR-V specification, NoContraction"),
+    row(Topic::Fma, "nvcc", "fmaf and fma are fused on the device; __fmaf_rn says so", "CUDA Math API, fmaf"),
+    row(Topic::Fma, "clang", "-mfma (x86), so that fma is the instruction", "Clang command line reference, -mfma"),
+    row(Topic::Fma, "gcc", "-mfma (x86), so that fma is the instruction", "GCC manual, x86 options"),
+    row(Topic::Fma, "glsl", "precise on the variable that takes fma's result", "GLSL specification 4.60, fma"),
+    row(Topic::Fma, "spirv", "decorate Fma NoContraction; or OpFmaKHR", "SPIR-V extended instructions for GLSL, Fma; SPV_KHR_fma"),
+    row(Topic::Subnormals, "nvcc", "-ftz=false (-use_fast_math sets it to true)", "NVCC manual, --ftz"),
+    row(Topic::Subnormals, "clang", "-mno-daz-ftz when linking (x86; -ffast-math sets it)", "Clang user's manual, -mdaz-ftz"),
+    row(Topic::Subnormals, "gcc", "-mno-daz-ftz when linking (x86; -ffast-math sets it)", "GCC manual, x86 options"),
+    row(Topic::Subnormals, "torch", "torch.set_flush_denormal(False)", "PyTorch documentation, set_flush_denormal"),
+    row(Topic::Subnormals, "spirv", "execution mode DenormPreserve", "SPIR-V specification, execution modes"),
+    row(Topic::WiderType, "clang", "-ffp-eval-method=source", "Clang user's manual, -ffp-eval-method"),
+    row(Topic::WiderType, "gcc", "-fexcess-precision=standard; of f16 and bf16 -fexcess-precision=16", "GCC manual, optimize options"),
+    row(Topic::Order, "clang", "-fno-associative-math", "Clang user's manual, -fassociative-math"),
+    row(Topic::Order, "gcc", "-fno-associative-math", "GCC manual, optimize options"),
+];
+
+/// A toolchain by its name.
+///
+/// # Errors
+/// The names there are.
+///
+/// ```
+/// assert_eq!(roundonce_why::toolchain("gcc"), Ok("gcc"));
+/// assert!(roundonce_why::toolchain("cc").unwrap_err().contains("clang, gcc, glsl"));
+/// ```
+pub fn toolchain(name: &str) -> Result<&'static str, String> {
+    let mut known: Vec<&'static str> = ADVICE.iter().map(|advice| advice.toolchain).collect();
+    if let Some(found) = known.iter().find(|known| **known == name) {
+        return Ok(found);
+    }
+    known.sort_unstable();
+    known.dedup();
+    Err(format!("there is no advice for `{name}`: expected one of {}", known.join(", ")))
+}
+
+/// What to do about some deviations; of one toolchain alone, if it is given.
+pub(crate) fn advice<'d>(
+    deviations: impl Iterator<Item = &'d Deviation>,
+    toolchain: Option<&'static str>,
+) -> Vec<Advice> {
+    let topic = |deviation: &Deviation| match deviation {
+        Deviation::Contract(_) => Some(Topic::Contraction),
+        Deviation::Split(_) => Some(Topic::Fma),
+        Deviation::Flush(_) | Deviation::FlushOperands | Deviation::FlushResults(_) => Some(Topic::Subnormals),
+        Deviation::WideEachOperation(_) | Deviation::WideWhole(_) => Some(Topic::WiderType),
+        Deviation::Order(_) => Some(Topic::Order),
+        _ => None,
+    };
+    let topics: Vec<Topic> = deviations.filter_map(topic).collect();
+    let is_asked = |advice: &&Advice| {
+        topics.contains(&advice.about) && toolchain.is_none_or(|toolchain| toolchain == advice.toolchain)
+    };
+    ADVICE.iter().filter(is_asked).copied().collect()
+}
+
+/// The section of an answer; empty without advice.
+pub(crate) fn lines(advice: &[Advice], lines: &mut Vec<Line>) {
+    let mut about = None;
+    for row in advice {
+        if about != Some(row.about) {
+            about = Some(row.about);
+            lines.push(Line::default());
+            lines.push(Line::of(
+                Role::Label,
+                match row.about {
+                    Topic::Contraction => "to keep products and sums apart",
+                    Topic::Fma => "to have the fma fused",
+                    Topic::Subnormals => "to keep subnormals",
+                    Topic::WiderType => "to compute in the written type",
+                    Topic::Order => "to add in the written order",
+                },
+            ));
+        }
+        let text = format!("{} ({})", row.text, row.source);
+        let mut wrapped = wrap(Role::Plain, &text, 10, COLUMNS);
+        if let Some(first) = wrapped.first_mut() {
+            let text = first.to_string();
+            *first = Line::of(Role::Strong, format!("  {:<8}", row.toolchain)).and(Role::Plain, text.trim_start());
+        }
+        lines.extend(wrapped);
+    }
+}

@@ -1,0 +1,225 @@
+//! The types of literals that carry none, as a language has them or as a person says.
+
+use std::collections::BTreeMap;
+
+use roundonce_arith::{Format, Rounding};
+use roundonce_deviate::Typed;
+use roundonce_isa::{convert, parse_number};
+
+use crate::expr::{Expr, ExprError, common, parse_expr, parse_typed};
+
+/// A language whose rules give literals their types.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Language {
+    /// `0.1` is a double; an integer takes the type beside it.
+    C,
+    /// As C.
+    Cuda,
+    /// A number of Python takes the type beside it, and is float64 alone (NEP 50).
+    Numpy,
+    /// A number of Python takes the type beside it, and is float32 alone (the default dtype).
+    Torch,
+    /// A number of Python takes the type beside it, and is float32 alone.
+    Jax,
+    /// `0.1` is a Float64; an integer takes the type beside it.
+    Julia,
+    /// `0.1` is a float; an integer takes the type beside it.
+    Glsl,
+    /// A literal takes the type beside it, and is f32 alone.
+    Wgsl,
+}
+
+impl Language {
+    /// Every language.
+    pub const ALL: [Language; 8] = [
+        Language::C,
+        Language::Cuda,
+        Language::Numpy,
+        Language::Torch,
+        Language::Jax,
+        Language::Julia,
+        Language::Glsl,
+        Language::Wgsl,
+    ];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Language::C => "c",
+            Language::Cuda => "cuda",
+            Language::Numpy => "numpy",
+            Language::Torch => "torch",
+            Language::Jax => "jax",
+            Language::Julia => "julia",
+            Language::Glsl => "glsl",
+            Language::Wgsl => "wgsl",
+        }
+    }
+
+    /// A language by its name.
+    ///
+    /// # Errors
+    /// The names there are.
+    pub fn parse(name: &str) -> Result<Language, String> {
+        let known = || Language::ALL.map(Language::name).join(", ");
+        let found = Language::ALL.into_iter().find(|language| language.name() == name);
+        found.ok_or_else(|| format!("`{name}` is no language whose literals are known: expected one of {}", known()))
+    }
+
+    /// The type of a literal with a point or an exponent; `None` if it takes that of what stands beside it.
+    const fn fraction(self) -> Option<Format> {
+        match self {
+            Language::C | Language::Cuda | Language::Julia => Some(Format::F64),
+            Language::Glsl => Some(Format::F32),
+            Language::Numpy | Language::Torch | Language::Jax | Language::Wgsl => None,
+        }
+    }
+
+    /// The type of a literal that stands beside none that has one.
+    const fn alone(self) -> Format {
+        match self {
+            Language::C | Language::Cuda | Language::Julia | Language::Numpy => Format::F64,
+            Language::Torch | Language::Jax | Language::Glsl | Language::Wgsl => Format::F32,
+        }
+    }
+}
+
+/// What gives untyped literals their types: without either, each is f64.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct LiteralTypes {
+    /// This type, all of them.
+    pub ty: Option<Format>,
+    /// The rules of this language.
+    pub language: Option<Language>,
+}
+
+/// A literal with its type, if it has one already.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Literal {
+    /// Its value; of one without a type in f64.
+    pub value: Typed,
+    /// Whether the format holds what was written.
+    pub exact: bool,
+    /// Whether it takes the type of what stands beside it.
+    pub is_weak: bool,
+}
+
+/// Whether a text is a number without a type.
+fn is_untyped(text: &str) -> bool {
+    let unsigned = text.trim_start_matches(['-', '+']);
+    let lower = unsigned.to_ascii_lowercase();
+    let is_bits = lower.starts_with("0x") && !lower.contains('p');
+    let is_ptx = (lower.starts_with("0f") && lower.len() == 10) || (lower.starts_with("0d") && lower.len() == 18);
+    let is_suffixed = || {
+        let suffixed = ["f", "h", "b"].into_iter().filter_map(|suffix| text.strip_suffix(suffix));
+        suffixed.into_iter().any(|rest| parse_number(Format::F64, rest).is_some())
+    };
+    !text.contains(':') && !is_bits && !is_ptx && !is_suffixed() && parse_number(Format::F64, text).is_some()
+}
+
+fn is_integer(text: &str) -> bool {
+    text.trim_start_matches(['-', '+']).bytes().all(|byte| byte.is_ascii_digit())
+}
+
+impl LiteralTypes {
+    /// Reads a literal.
+    ///
+    /// # Errors
+    /// As [`parse_typed`].
+    pub fn read(&self, text: &str) -> Result<Literal, String> {
+        let (value, exact) = parse_typed(text)?;
+        if !is_untyped(text) {
+            return Ok(Literal { value, exact, is_weak: false });
+        }
+        let fraction = self.language.map(Language::fraction);
+        let strong = match (self.ty, fraction) {
+            (Some(ty), _) => Some(ty),
+            (None, Some(_)) if is_integer(text) => None,
+            (None, Some(fraction)) => fraction,
+            (None, None) => Some(Format::F64),
+        };
+        let Some(format) = strong else { return Ok(Literal { value, exact, is_weak: true }) };
+        let number = parse_number(format, text).ok_or_else(|| format!("`{text}` is not a value"))?;
+        Ok(Literal { value: Typed { format, bits: number.bits }, exact: number.exact, is_weak: false })
+    }
+
+    /// What was chosen, in a sentence; `None` if nothing was.
+    pub fn sentence(&self) -> Option<String> {
+        match (self.ty, self.language) {
+            (Some(ty), _) => Some(format!("Literals without a type are {}.", ty.name().unwrap_or("?"))),
+            (None, Some(language)) => {
+                Some(format!("Literals without a type have the type that {} gives them.", language.name()))
+            }
+            (None, None) => None,
+        }
+    }
+
+    /// The type of a literal beside values of some types; as if it stood alone if there are none.
+    pub fn beside(&self, types: impl IntoIterator<Item = Format>) -> Format {
+        let alone = self.language.map_or(Format::F64, Language::alone);
+        types.into_iter().reduce(common).unwrap_or(alone)
+    }
+
+    /// Reads an expression; every name must have a value. Literals and names that are weak take the type of what stands
+    /// beside them.
+    ///
+    /// # Errors
+    /// As [`parse_expr`].
+    ///
+    /// ```
+    /// use std::collections::BTreeMap;
+    /// use roundonce_arith::Format;
+    /// use roundonce_why::{Language, LiteralTypes};
+    /// let of = |language: &str, text| {
+    ///     let types = LiteralTypes { language: Some(Language::parse(language).unwrap()), ty: None };
+    ///     let names = BTreeMap::from([("x".to_owned(), types.read("1.5f").unwrap())]);
+    ///     types.parse_expr(text, &names).unwrap().format()
+    /// };
+    /// assert_eq!((of("numpy", "0.1*x"), of("c", "0.1*x"), of("c", "10*x")), (Format::F32, Format::F64, Format::F32));
+    /// ```
+    pub fn parse_expr(&self, text: &str, names: &BTreeMap<String, Literal>) -> Result<Expr, ExprError> {
+        let values = names.iter().map(|(name, literal)| (name.clone(), literal.value)).collect();
+        let expr = parse_expr(text, &values)?;
+        let leaf = |value: Typed, written: &str| match names.get(written) {
+            Some(literal) => *literal,
+            None => self.read(written).unwrap_or(Literal { value, exact: true, is_weak: false }),
+        };
+        let alone = self.beside([]);
+        Ok(typed(expr, alone, &leaf))
+    }
+}
+
+/// The type of an expression, if something in it has one.
+fn strong(expr: &Expr, leaf: &dyn Fn(Typed, &str) -> Literal) -> Option<Format> {
+    let meet = |a: Option<Format>, b: Option<Format>| match (a, b) {
+        (Some(a), Some(b)) => Some(common(a, b)),
+        (one, other) => one.or(other),
+    };
+    match expr {
+        Expr::Value(value, written) => {
+            let literal = leaf(*value, written);
+            (!literal.is_weak).then_some(literal.value.format)
+        }
+        Expr::Neg(inner) => strong(inner, leaf),
+        Expr::Add(a, b) | Expr::Sub(a, b) | Expr::Mul(a, b) => meet(strong(a, leaf), strong(b, leaf)),
+        Expr::Fma(a, b, c) => meet(meet(strong(a, leaf), strong(b, leaf)), strong(c, leaf)),
+    }
+}
+
+/// The expression with every leaf of its type; `beside` is that of what stands beside it.
+fn typed(expr: Expr, beside: Format, leaf: &dyn Fn(Typed, &str) -> Literal) -> Expr {
+    let own = strong(&expr, leaf).unwrap_or(beside);
+    let within = |inner: Box<Expr>| Box::new(typed(*inner, own, leaf));
+    match expr {
+        Expr::Value(value, written) => {
+            let Literal { value, is_weak, .. } = leaf(value, &written);
+            let bits = convert(value.format, own, Rounding::NearestEven, value.bits).0;
+            Expr::Value(if is_weak { Typed { format: own, bits } } else { value }, written)
+        }
+        Expr::Neg(inner) => Expr::Neg(within(inner)),
+        Expr::Add(a, b) => Expr::Add(within(a), within(b)),
+        Expr::Sub(a, b) => Expr::Sub(within(a), within(b)),
+        Expr::Mul(a, b) => Expr::Mul(within(a), within(b)),
+        Expr::Fma(a, b, c) => Expr::Fma(within(a), within(b), within(c)),
+    }
+}
