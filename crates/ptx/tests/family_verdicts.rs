@@ -9,14 +9,16 @@ const RECORD: &str = include_str!("../../../vectors/edge/ptx/family-verdicts.tsv
 
 /// The first and last PTX of a place, as `8.6-8.8` or `9.5`.
 type Span = (Version, Version);
+/// Targets, and their versions.
+type Targets = BTreeMap<&'static str, Vec<Span>>;
 
 #[derive(Default)]
 struct Record {
     registers: String,
     kinds: Vec<&'static str>,
-    targets: BTreeMap<&'static str, Vec<Span>>,
+    targets: Targets,
     /// Where, and what.
-    taken: Vec<(BTreeMap<&'static str, Vec<Span>>, Vec<&'static str>)>,
+    taken: Vec<(Targets, Vec<&'static str>)>,
     refused: Vec<String>,
     /// What each operand takes, and whose they are.
     operands: Vec<(Vec<BTreeSet<&'static str>>, Vec<&'static str>)>,
