@@ -54,10 +54,10 @@ pub(crate) fn explain(py: Python<'_>, instruction: &Instruction, operands: Vec<V
 }
 
 /// Ranges of legal bits, the first, the last and the choice that gives them, for each component; and the modes declared.
-type Allowed = (String, Vec<Vec<(u64, u64, String)>>);
+type AllowedResults = (String, Vec<Vec<(u64, u64, String)>>);
 
 #[pyfunction]
-pub(crate) fn allowed(py: Python<'_>, instruction: &Instruction, operands: Vec<Vec<u64>>) -> PyResult<Allowed> {
+pub(crate) fn allowed(py: Python<'_>, instruction: &Instruction, operands: Vec<Vec<u64>>) -> PyResult<AllowedResults> {
     instruction.check_arity(py, operands.len())?;
     let operands = values(instruction, &operands)?;
     let sets = roundonce::allowed(&instruction.spelling, &instruction.inner, &operands)
@@ -83,7 +83,7 @@ fn typed(py: Python<'_>, name: &str, text: &str) -> PyResult<Typed> {
 }
 
 /// The modes that may be causes, by their names.
-fn allowed(py: Python<'_>, list: &str) -> PyResult<Allowed> {
+fn allowed_causes(py: Python<'_>, list: &str) -> PyResult<Allowed> {
     Allowed::parse(list).map_err(|problem| error::whole(py, format!("allow: {problem}")))
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn why(
         .iter()
         .map(|text| ObservedValue::parse(text).map_err(|problem| error::whole(py, format!("saw: {problem}"))));
     let seen = seen.collect::<PyResult<Vec<ObservedValue>>>()?;
-    let options = Options { reassociate, allow: allowed(py, allow)?, ..Options::default() };
+    let options = Options { reassociate, allow: allowed_causes(py, allow)?, ..Options::default() };
     let answer = py.detach(|| answer(&expr, &seen, options, &Profile::NVIDIA));
     report(answer.lines(), &answer)
 }
@@ -151,7 +151,7 @@ pub(crate) fn why_arrays(
         Ok((name, values))
     });
     let seen = seen.collect::<PyResult<Vec<(String, Values)>>>()?;
-    let options = Options { reassociate, any_nan, allow: allowed(py, allow)?, ..Options::default() };
+    let options = Options { reassociate, any_nan, allow: allowed_causes(py, allow)?, ..Options::default() };
     let answer = py.detach(|| answer_arrays(&question, &seen, options, &Profile::NVIDIA, &mut |_| ()));
     let answer = answer.map_err(|problem| error::whole(py, problem))?;
     report(answer.lines(), &answer)

@@ -152,8 +152,10 @@ fn every_unmodified_product_in_an_unmodified_sum_is_listed() {
     assert_eq!(fused("mul.f32 f0, f1, f2; @p0 mov.f32 f0, f5; add.f32 f3, f0, f4;"), []);
     assert_eq!(fused("@p0 mul.f32 f0, f2, f3; add.f32 f3, f0, f4;"), []);
     assert_eq!(fused("mul.f32 f0, f1, f2; @p0 add.f32 f3, f0, f4;").len(), 1);
+    // Into the next iteration of a loop, which may be unrolled.
+    let looped = "L: add.f32 f3, f0, f4; mul.f32 f0, f1, f2; @p0 bra L;";
+    assert_eq!(fused(looped), [add("add.f32 f3, f0, f4", "f0")]);
     // Not across a branch nor what becomes one; a label that nothing jumps to is none.
-    assert_eq!(fused("L: add.f32 f3, f0, f4; mul.f32 f0, f1, f2; @p0 bra L;"), []);
     assert_eq!(fused("mul.f32 f0, f1, f2; @p0 bra L; mov.f32 f0, f5; L: add.f32 f3, f0, f4;"), []);
     assert_eq!(fused("mul.f32 f0, f1, f2; div.rn.f32 f5, f1, f2; add.f32 f3, f0, f5;"), []);
     assert_eq!(fused("mul.f32 f0, f1, f2; bra L; add.f32 f3, f0, f4; L: add.f32 f3, f0, f1;").len(), 1);
