@@ -86,9 +86,13 @@ class Meaning(NamedTuple):
     saturate: bool
     relu: bool = False
     out_of_bounds: bool = False
+    unlike: Optional[List[str]] = None
+    """The operands' types, where they are not the factors' and the result's."""
 
     @property
     def operands(self) -> List[str]:
+        if self.unlike:
+            return self.unlike
         if self.kind in ("fma", "mad"):
             return [self.factors, self.factors, self.result]
         return [self.factors, self.result]
@@ -105,7 +109,7 @@ def meaning(spelling: str, old: bool = False) -> Meaning:
     single = result == "f32" and lanes == 1
     if mnemonic == "mad" and single and rounding is None:
         kind, old = "mad", True
-    return Meaning(
+    meaning = Meaning(
         kind=kind,
         result=result,
         factors=types[1].replace("x2", "") if len(types) > 1 else result,
@@ -117,6 +121,8 @@ def meaning(spelling: str, old: bool = False) -> Meaning:
         relu="relu" in modifiers,
         out_of_bounds="oob" in modifiers,
     )
+    written = [name.replace("x2", "") for name in types[1:]]
+    return meaning._replace(unlike=written) if len(written) > 1 and written != meaning.operands else meaning
 
 
 KINDS = [("opfma", "fma"), ("ffma", "fma"), ("fma", "fma"), ("mad", "fma")]
@@ -131,10 +137,12 @@ def judge(what: Meaning, operands: Tuple[int, ...]) -> int:
     form = FORMATS[what.result]
     if what.out_of_bounds and OUT_OF_BOUNDS in operands:
         return 0
-    widened = [widen(FORMATS[name], form, bits) for name, bits in zip(what.operands, operands)]
+    # Operands of unlike types are numbers of f32.
+    wide = FORMATS["f32"] if what.unlike else form
+    widened = [widen(FORMATS[name], wide, bits) for name, bits in zip(what.operands, operands)]
     if what.flush:
-        widened = [form.flushed(bits) for bits in widened]
-    bits = evaluate(what, form, widened)
+        widened = [wide.flushed(bits) for bits in widened]
+    bits = narrowed(what, wide, form, widened) if what.unlike else evaluate(what, form, widened)
     # Only a `mad` of sm_1x with an addend is flushed by what is delivered; `deliver` has done the others.
     if what.flush and what.kind == "mad":
         bits = form.flushed(bits)
@@ -166,6 +174,34 @@ def deliver(what: Meaning, form: Format, exact: Fraction) -> int:
         if form.rounded(exact * 4, what.rounding) & ~form.sign < 3 << form.fraction:
             return bits & form.sign
     return bits
+
+
+def narrowed(what: Meaning, wide: Format, form: Format, operands: List[int]) -> int:
+    """The exact value of operands of one format, rounded once to another."""
+    if any(wide.is_nan(bits) for bits in operands):
+        return form.sign - 1
+    # Each as its sign and its value; an infinity has none.
+    infinite = [bits & ~wide.sign == wide.infinity for bits in operands]
+    terms = [(bool(bits & wide.sign), None if no else wide.value(bits)) for bits, no in zip(operands, infinite)]
+    if what.kind == "sub":
+        negative, value = terms[1]
+        terms[1] = (not negative, None if value is None else -value)
+    if what.kind in ("fma", "mul"):
+        (one, a), (other, b) = terms[:2]
+        if (a is None or b is None) and 0 in (a, b):
+            return form.sign - 1
+        terms[:2] = [(one != other, None if a is None or b is None else a * b)]
+    signs = {negative for negative, value in terms if value is None}
+    if len(signs) == 2:
+        return form.sign - 1
+    if signs:
+        return form.infinity | (form.sign if signs.pop() else 0)
+    value = sum(value for _, value in terms)
+    if value:
+        return deliver(what, form, value)
+    negative = all(negative for negative, _ in terms)
+    mixed = len({negative for negative, _ in terms}) == 2
+    return form.sign if negative or (mixed and what.rounding == "rm") else 0
 
 
 def evaluate(what: Meaning, form: Format, operands: List[int]) -> int:

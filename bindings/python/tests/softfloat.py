@@ -61,6 +61,29 @@ class SoftFloat:
         self._many(form.width, operation, DIRECTIONS[direction], a.size, *columns, out)
         return out
 
+    def deliver(self, form: Format, operation: int, direction: str, a, b, c) -> np.ndarray:
+        """Flushed where the result is subnormal when rounded with exponents that have no end."""
+        bits = self(form, operation, direction, a, b, c)
+        result = flushed(form, bits)
+        edge = np.flatnonzero(bits & np.uint64(form.sign - 1) == np.uint64(1 << form.fraction))
+        x, y, z = a[edge], b[edge], c[edge]
+        infinity = np.uint64(form.infinity)
+
+        def fourfold(column: np.ndarray) -> np.ndarray:
+            return np.where(column & infinity == 0, column, column + np.uint64(2 << form.fraction))
+
+        # Four times the value is normal, and so rounded at full precision.
+        if operation == ADD:
+            x, z = fourfold(x), fourfold(z)
+        else:
+            smaller = x & infinity <= y & infinity
+            x, y = np.where(smaller, fourfold(x), x), np.where(smaller, y, fourfold(y))
+            z = fourfold(z)
+        unbounded = self(form, operation, direction, x, y, z)
+        tiny = unbounded & np.uint64(form.sign - 1) < np.uint64(3 << form.fraction)
+        result[edge] = np.where(tiny, bits[edge] & np.uint64(form.sign), bits[edge])
+        return result
+
     def judge(self, what: Meaning, operands: List[np.ndarray]) -> np.ndarray:
         """The bits of each component, of operands as columns of 64 bits."""
         form = FORMATS[what.result]
@@ -68,12 +91,13 @@ class SoftFloat:
         if what.flush:
             given = [flushed(form, bits) for bits in given]
         if what.kind == "sub":
-            # The sign is turned over before anything else, a NaN's too.
-            given[1] = given[1] ^ np.uint64(form.sign)
+            # A NaN keeps its sign.
+            given[1] = np.where(is_nan(form, given[1]), given[1], given[1] ^ np.uint64(form.sign))
         bits = nans(form, given, self._evaluate(what, form, given))
         if what.dominance:
             bits = self._dominated(what, form, given, bits)
-        if what.flush:
+        # Only a `mad` of sm_1x with an addend is flushed by what is delivered.
+        if what.flush and what.kind == "mad":
             bits = flushed(form, bits)
         if what.out_of_bounds:
             # Whichever operand is the pattern of an out-of-bounds read.
@@ -90,13 +114,14 @@ class SoftFloat:
 
     def _evaluate(self, what: Meaning, form: Format, given: List[np.ndarray]) -> np.ndarray:
         zero = np.zeros_like(given[0])
+        compute = self.deliver if what.flush else self
         if what.kind in ("add", "sub"):
-            return self(form, ADD, what.rounding, given[0], zero, given[1])
+            return compute(form, ADD, what.rounding, given[0], zero, given[1])
         if what.kind == "mul":
-            return self(form, MUL, what.rounding, given[0], given[1], zero)
+            return compute(form, MUL, what.rounding, given[0], given[1], zero)
         a, b, c = given
         if what.kind == "fma":
-            return self(form, MUL_ADD, what.rounding, a, b, c)
+            return compute(form, MUL_ADD, what.rounding, a, b, c)
         return self._truncating(what, form, a, b, c)
 
     def _truncating(self, what: Meaning, form: Format, a, b, c) -> np.ndarray:
@@ -119,7 +144,7 @@ class SoftFloat:
         x = (a ^ b) & sign | first << shift | cut & (hidden - np.uint64(1))
         y = (total - first) << shift
         sum_of_cut = self(form, MUL_ADD, what.rounding, np.where(ordinary, x, a), np.where(ordinary, y, b), c)
-        rounded = flushed(form, self(form, MUL, "rn", a, b, a))
+        rounded = self.deliver(form, MUL, "rn", a, b, np.zeros_like(a))
         sum_of_rounded = self(form, ADD, what.rounding, rounded, a, c)
         return np.where(ordinary & (c & ~sign == 0), sum_of_rounded, sum_of_cut)
 
@@ -152,12 +177,12 @@ def widen(small: str, large: str, bits: np.ndarray) -> np.ndarray:
 
 
 def nans(form: Format, given: List[np.ndarray], bits: np.ndarray) -> np.ndarray:
-    """NVIDIA's NaNs for SoftFloat's: in f64 the first operand's payload, made quiet, else one pattern."""
+    """NVIDIA's NaNs for SoftFloat's: in f64 an operand's payload, made quiet, of b, c and a the first; else one pattern."""
     if form.width < 64:
         return np.where(is_nan(form, bits), np.uint64(form.sign - 1), bits)
     quiet = np.uint64(1 << (form.fraction - 1))
     chosen = np.full_like(bits, form.sign | form.infinity | int(quiet))
-    for operand in reversed(given):
+    for operand in reversed(given[1:] + given[:1]):
         chosen = np.where(is_nan(form, operand), operand | quiet, chosen)
     return np.where(is_nan(form, bits), chosen, bits)
 
