@@ -215,19 +215,12 @@ impl Profile {
     /// The bits of a NaN result of an operation of two factors, of which one or both are NaN, beside the pipeline:
     /// divisions, minima.
     pub fn nan_of_pair(&self, format: Format, a: u64, b: u64) -> u64 {
-        let b_first = match self.nan_rule(format) {
-            NanRule::Canonical => false,
-            NanRule::Payload(order) => {
-                order.into_iter().find(|operand| *operand != OperandIndex::C) == Some(OperandIndex::B)
-            }
+        let order = match self.nan_rule(format) {
+            NanRule::Canonical => [OperandIndex::A, OperandIndex::B, OperandIndex::C],
+            NanRule::Payload(order) => order,
         };
-        let chosen = match (format.is_nan(a), format.is_nan(b)) {
-            (true, false) => a,
-            (false, true) => b,
-            _ if b_first => b,
-            _ => a,
-        };
-        self.nan_result(format, Some(chosen))
+        let mut given = order.into_iter().filter_map(|operand| [a, b].get(operand as usize).copied());
+        self.nan_result(format, given.find(|&bits| format.is_nan(bits)))
     }
 
     /// Whether one of the operands that an operation takes is the out-of-bounds NaN.

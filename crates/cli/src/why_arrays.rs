@@ -51,10 +51,10 @@ fn values(name: &str, text: &str, types: LiteralTypes) -> Result<(Values, bool),
 }
 
 /// The values, those that are weak in the type of the others.
-fn settled(given: BTreeMap<String, (Values, bool)>, types: LiteralTypes) -> BTreeMap<String, Values> {
+fn typed(given: BTreeMap<String, (Values, bool)>, types: LiteralTypes) -> BTreeMap<String, Values> {
     let strong = given.values().filter(|(_, is_weak)| !is_weak).map(|(values, _)| values.column.format);
     let beside = types.beside(strong.collect::<Vec<Lane>>());
-    let settle = |(values, is_weak): (Values, bool)| {
+    let in_its_type = |(values, is_weak): (Values, bool)| {
         if !is_weak {
             return values;
         }
@@ -62,7 +62,7 @@ fn settled(given: BTreeMap<String, (Values, bool)>, types: LiteralTypes) -> BTre
         let bits = convert(format, beside, Rounding::NearestEven, bits).0;
         Values { column: Column::one(Typed { format: beside, bits }), ..values }
     };
-    given.into_iter().map(|(name, given)| (name, settle(given))).collect()
+    given.into_iter().map(|(name, given)| (name, in_its_type(given))).collect()
 }
 
 pub(crate) fn ask(
@@ -83,7 +83,7 @@ pub(crate) fn ask(
         }
     }
     let question =
-        Question::parse_as(expression, settled(names, types), types).map_err(|error| underlined(expression, &error))?;
+        Question::parse_as(expression, typed(names, types), types).map_err(|error| underlined(expression, &error))?;
     let seen = saw.iter().map(|text| Ok((text.clone(), values("--saw", text, LiteralTypes::default())?.0)));
     let seen = seen.collect::<Result<Vec<(String, Values)>, Failure>>()?;
     if seen.is_empty() {

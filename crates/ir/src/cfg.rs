@@ -190,7 +190,7 @@ impl Liveness {
 
     /// Whether a register may be read after a block has ended.
     pub fn is_live_after(&self, block: usize, reg: Reg) -> bool {
-        self.after[block][reg.0 as usize / 64] >> (reg.0 % 64) & 1 == 1
+        is_live(&self.after[block], reg)
     }
 
     /// The registers that may be read from a block's start on: 64 a word, the first in the lowest bit.
@@ -215,7 +215,6 @@ impl Liveness {
         let contents = &kernel.blocks[block];
         let mut live = self.after[block].clone();
         let mut deaths = vec![Vec::new(); contents.instructions.len() + 1];
-        let is_live = |live: &[u64], reg: Reg| live[reg.0 as usize / 64] >> (reg.0 % 64) & 1 == 1;
         let mut before = live.clone();
         read_by_terminator(&contents.terminator, &mut before);
         if let Terminator::Branch { pred: reg, .. } | Terminator::Switch { index: Operand::Reg(reg), .. } =
@@ -236,6 +235,11 @@ impl Liveness {
         }
         deaths
     }
+}
+
+/// Whether a set of live registers, a bit each, has one.
+pub fn is_live(live: &[u64], reg: Reg) -> bool {
+    live[reg.0 as usize / 64] >> (reg.0 % 64) & 1 == 1
 }
 
 fn set(live: &mut [u64], reg: Reg, is: bool) {

@@ -16,7 +16,7 @@
 //! - Of operations with one component, the products with one use are taken before all others.
 
 use super::{Function, IntOp, Kernel, Liveness, Op, Operand, Reg, Role, Signedness, Space, Terminator, Width};
-use crate::cfg::step;
+use crate::cfg::{is_live, step};
 use roundonce_arith::{ArithOp, Format, Operation};
 use roundonce_isa::fused;
 use std::collections::{BTreeSet, HashMap};
@@ -91,16 +91,21 @@ pub fn candidates(kernel: &Kernel) -> Vec<Candidate> {
 ///
 /// It unrolls before it fuses, so that several iterations are one straight line. Looked at are loops whose body is one
 /// straight line that ends in the branch back. Which of them are unrolled, and how often, is not known here.
-pub fn unrolled_candidates(kernel: &Kernel) -> Vec<Candidate> {
+///
+/// `as_written`: the kernel's [`candidates`].
+pub fn unrolled_candidates(kernel: &Kernel, as_written: &[Candidate]) -> Vec<Candidate> {
     if !has_contractible_product(kernel) {
         return Vec::new();
     }
-    let lines = lines(kernel);
-    let fuse = |blocks: &[Vec<usize>]| candidates_of(kernel, blocks).into_iter().filter(|candidate| candidate.fuses);
-    let unrolled: BTreeSet<Candidate> = fuse(&lines.unrolled(kernel)).collect();
-    let as_written: BTreeSet<Candidate> =
-        if unrolled.is_empty() { BTreeSet::new() } else { fuse(&lines.blocks).collect() };
-    unrolled.difference(&as_written).copied().collect()
+    let unrolled = lines(kernel).unrolled(kernel);
+    if unrolled.is_empty() {
+        return Vec::new();
+    }
+    let as_written: BTreeSet<&Candidate> = as_written.iter().filter(|candidate| candidate.fuses).collect();
+    let found = candidates_of(kernel, &unrolled).into_iter();
+    let new: BTreeSet<Candidate> =
+        found.filter(|candidate| candidate.fuses && !as_written.contains(candidate)).collect();
+    new.into_iter().collect()
 }
 
 fn candidates_of(kernel: &Kernel, lines: &[Vec<usize>]) -> Vec<Candidate> {
@@ -357,10 +362,6 @@ impl<'k> Line<'k> {
 fn at_end(kernel: &Kernel, liveness: &Liveness, blocks: &[usize]) -> Vec<u64> {
     let last = blocks.last().copied().unwrap_or(0);
     liveness.before_instruction(kernel, last, kernel.blocks[last].instructions.len())
-}
-
-fn is_live(live: &[u64], reg: Reg) -> bool {
-    live[reg.0 as usize / 64] >> (reg.0 % 64) & 1 == 1
 }
 
 /// Whether an instruction has an effect, or writes a register that is read later.

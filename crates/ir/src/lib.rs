@@ -101,7 +101,7 @@ mod verify;
 
 use std::ops::Range;
 
-pub use cfg::{Cfg, Liveness};
+pub use cfg::{Cfg, Liveness, is_live};
 pub use contraction::{Candidate, Position, candidates, unrolled_candidates};
 pub use fuse::{contract, fuse};
 pub use op::Op;

@@ -7,6 +7,8 @@ use roundonce_arith::batch::{Batch, Lane, Source, Stores};
 use roundonce_arith::{Elements, Format, OperandIndex as Place, Operation, Profile};
 use roundonce_isa::{Finding, Instruction, MAX_COMPONENTS, Value};
 
+use crate::fault;
+
 /// An operand: an element a component, as bits; the components of packed values follow one another, the lowest first.
 #[derive(Clone, Copy, Debug)]
 pub enum Operand<'a> {
@@ -284,10 +286,6 @@ impl Operand<'_> {
             _ => 64,
         }
     }
-}
-
-fn fault(code: &'static str, message: String) -> Finding {
-    Finding::error(code, roundonce_isa::Location::Whole, message)
 }
 
 fn wrong_width(what: &str, format: Format, found: u32) -> String {

@@ -7,12 +7,12 @@ use std::fmt::Write;
 
 use roundonce_exec::scalar::{carry, int_op};
 use roundonce_ir::{Kernel, Op, Operand, Reg};
-use roundonce_isa::{Finding, Form, Location, Table, split_spelling};
+use roundonce_isa::{Finding, Form, Table, split_spelling};
 use roundonce_ptx::integer::{FORMS, IntegerType, NOT_RUN, operand_types};
 use roundonce_why::{Line, Role, wrap};
 use serde::Serialize;
 
-use crate::Target;
+use crate::{Target, fault};
 
 static TABLE: Table<()> = Table::new(&[FORMS, NOT_RUN]);
 
@@ -67,8 +67,7 @@ pub fn is_integer(spelling: &str) -> bool {
 pub fn instruction(spelling: &str, target: &Target) -> Result<Integer, Finding> {
     let (name, sm) = crate::spelled_target(spelling, target)?;
     let (form, _) = TABLE.find(name, sm, target.ptx)?;
-    let refused =
-        |message: String| Finding::error(NOT_COMPUTED, Location::Whole, message).rule(form.source).help(form.note);
+    let refused = |message: String| fault(NOT_COMPUTED, message).rule(form.source).help(form.note);
     if NOT_RUN.contains(form) {
         return Err(refused(format!("`{name}` is not computed")));
     }
@@ -283,10 +282,6 @@ impl Integer {
         });
         steps
     }
-}
-
-fn fault(code: &'static str, message: String) -> Finding {
-    Finding::error(code, Location::Whole, message)
 }
 
 /// The number that bits are.

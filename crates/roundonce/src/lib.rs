@@ -72,7 +72,7 @@ pub fn instruction(spelling: &str, target: &Target) -> Result<Instruction, Findi
 /// A spelling without the target behind its `@`, and the target that is meant.
 fn spelled_target<'s>(spelling: &'s str, target: &Target) -> Result<(&'s str, Option<u32>), Finding> {
     let Some((name, text)) = spelling.split_once('@') else { return Ok((spelling, target.sm)) };
-    let sm = parse_sm(text).map_err(|problem| Finding::error("FORM0004", Location::Whole, problem))?;
+    let sm = parse_sm(text).map_err(|problem| fault("FORM0004", problem))?;
     Ok((name, Some(sm)))
 }
 
@@ -112,7 +112,7 @@ pub fn operands<S: AsRef<str>>(instruction: &Instruction, texts: &[S]) -> Result
 pub fn operand(instruction: &Instruction, index: usize, text: &str) -> Result<ParsedValue, Finding> {
     let recipe = &instruction.recipe;
     parse_value(recipe.operation.operand_format(index), recipe.components, text)
-        .map_err(|problem| Finding::error("FORM0006", Location::Whole, format!("operand {}: {problem}", index + 1)))
+        .map_err(|problem| fault("FORM0006", format!("operand {}: {problem}", index + 1)))
 }
 
 /// That an instruction takes so many operands.
@@ -126,7 +126,7 @@ pub fn check_arity(instruction: &Instruction, found: usize) -> Result<(), Findin
     }
     let (syntax, operands) = (instruction.form.syntax(), instruction.form.operands);
     let message = format!("`{syntax}` takes {arity} operands ({operands}), found {found}");
-    Err(Finding::error("FORM0005", Location::Whole, message).rule(instruction.form.source))
+    Err(fault("FORM0005", message).rule(instruction.form.source))
 }
 
 /// The GPU's bits.
@@ -169,10 +169,15 @@ pub fn allowed(
 ) -> Result<Vec<spirv::AllowedSet>, Finding> {
     if instruction.form.language != isa::Language::SpirV {
         let message = format!("the bits of `{spelling}` are determined: only SPIR-V leaves a choice of results");
-        return Err(Finding::error("FORM0007", Location::Whole, message).rule(instruction.form.source));
+        return Err(fault("FORM0007", message).rule(instruction.form.source));
     }
     let format = instruction.recipe.operation.format;
     let modes = spirv::FloatModes::of_spelling(spelling);
     let component = |lane: usize| [0, 1, 2].map(|operand| operands[operand].components()[lane]);
     Ok((0..instruction.recipe.components as usize).map(|lane| spirv::allowed(format, modes, component(lane))).collect())
+}
+
+/// What is wrong with a whole instruction.
+fn fault(code: &'static str, message: String) -> Finding {
+    Finding::error(code, Location::Whole, message)
 }

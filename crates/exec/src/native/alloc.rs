@@ -3,11 +3,11 @@
 
 use super::frame::Frame;
 use super::inactive::InactiveLiveness;
-use super::region::{Exit, Region, Target, contains, live_at_exit};
+use super::region::{Exit, Region, Target, live_at_exit};
 use super::shape::{Shapes, VECTOR, VectorShape};
 use crate::kernel::DecodedKernel;
 use iced_x86::Register;
-use roundonce_ir::{Op, Operand, Reg, Role, Width};
+use roundonce_ir::{Op, Operand, Reg, Role, Width, is_live};
 
 /// General registers that are allocated; the others hold the frame, the tile's record, the budget left, and scratch.
 const GENERAL: [Register; 9] = [
@@ -201,7 +201,7 @@ fn live_ranges(
         let live = live_out(code, region, index);
         // Going backward: the last use of each register's value.
         let mut until: Vec<Option<u32>> =
-            (0..count).map(|reg| contains(&live, Reg(reg as u32)).then_some(end)).collect();
+            (0..count).map(|reg| is_live(&live, Reg(reg as u32)).then_some(end)).collect();
         if let super::region::Next::Branch { pred, .. } = node.next {
             until[pred.0 as usize].get_or_insert(end);
             weights[pred.0 as usize] += weight;

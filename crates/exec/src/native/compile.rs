@@ -7,9 +7,9 @@ use super::deferred::Deferred;
 use super::emit::{self, EmitError};
 use super::frame::{Access, AccessSite, Frame, LiveLocation, LiveReg, header, record};
 use super::inactive::InactiveLiveness;
-use super::region::{CompileMode, Exit, ProgramPoint, Region, contains, live_at_exit};
+use super::region::{CompileMode, Exit, ProgramPoint, Region, live_at_exit};
 use super::shape::{Shapes, TileLayout, VectorShape};
-use roundonce_ir::{Op, Operand, Reg, Role, Space};
+use roundonce_ir::{Op, Operand, Reg, Role, Space, is_live};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -357,5 +357,5 @@ impl<'a> Plan<'a> {
 /// The registers that are live at a point.
 pub(crate) fn live_registers(launch: &LaunchConstants<'_>, start: ProgramPoint) -> Vec<Reg> {
     let live = live_at_exit(launch.code, Exit::At(start));
-    (0..launch.code.kernel.registers.len() as u32).map(Reg).filter(|&reg| contains(&live, reg)).collect()
+    (0..launch.code.kernel.registers.len() as u32).map(Reg).filter(|&reg| is_live(&live, reg)).collect()
 }

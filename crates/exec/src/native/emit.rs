@@ -3,6 +3,7 @@
 
 mod control;
 mod divergence;
+mod float;
 mod memory;
 mod scalar;
 mod vector;

@@ -4,9 +4,9 @@
 //! warp splits are in the interpreter. A register that is stored once for the whole tile must not be written while an
 //! inactive lane may still read it, and its location must not be given to a second register meanwhile.
 
-use super::region::{Exit, Next, Region, Target, contains, live_at_exit};
+use super::region::{Exit, Next, Region, Target, live_at_exit};
 use crate::kernel::DecodedKernel;
-use roundonce_ir::Reg;
+use roundonce_ir::{Reg, is_live};
 
 /// For each node the registers that inactive lanes may read later, one bit each.
 #[derive(Clone, Debug)]
@@ -83,6 +83,6 @@ impl InactiveLiveness {
 
     /// Whether an inactive lane may still read this register while a node runs.
     pub(super) fn is_live(&self, node: usize, reg: Reg) -> bool {
-        contains(&self.0[node], reg)
+        is_live(&self.0[node], reg)
     }
 }

@@ -342,11 +342,6 @@ pub(crate) fn is_supported(kernel: &Kernel, op: &Op, guarded: bool) -> bool {
     supported && !narrow
 }
 
-/// Whether a set of registers has one.
-pub(super) fn contains(live: &[u64], reg: Reg) -> bool {
-    live[reg.0 as usize / 64] >> (reg.0 % 64) & 1 == 1
-}
-
 /// The registers that are live at an exit.
 pub(super) fn live_at_exit(code: &DecodedKernel<'_>, exit: Exit) -> Vec<u64> {
     match exit {

@@ -63,8 +63,9 @@ impl Contraction<'_> {
 pub fn contractions<'a>(module: &Module<'a>) -> Vec<Contraction<'a>> {
     let mut found = Vec::new();
     for (function, kernel) in lower_for_analysis(module) {
-        let as_written = candidates(&kernel).into_iter().filter(|candidate| candidate.fuses);
-        let unrolled = unrolled_candidates(&kernel).into_iter().map(|candidate| (candidate, true));
+        let as_written = candidates(&kernel);
+        let unrolled = unrolled_candidates(&kernel, &as_written).into_iter().map(|candidate| (candidate, true));
+        let as_written = as_written.into_iter().filter(|candidate| candidate.fuses);
         let candidates = as_written.map(|candidate| (candidate, false)).chain(unrolled);
         let statements = function.body.iter().flatten();
         let instructions = statements.filter_map(|statement| match statement {

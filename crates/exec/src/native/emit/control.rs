@@ -6,10 +6,10 @@ use super::{A, BUDGET_LEFT, DeoptReason, EmitError, EmitResult, Emitter, FRAME, 
 use crate::native::LaunchConstants;
 use crate::native::alloc::Allocation;
 use crate::native::deferred::Deferred;
-use crate::native::region::{Cost, Next, ProgramPoint, Region, Target, contains, live_at_exit};
+use crate::native::region::{Cost, Next, ProgramPoint, Region, Target, live_at_exit};
 use crate::native::shape::{Shapes, VECTOR, VectorShape};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
-use roundonce_ir::{Op, Operand, Reg, Role, Width};
+use roundonce_ir::{Op, Operand, Reg, Role, Width, is_live};
 use std::collections::BTreeMap;
 
 const RAX: Register = Register::RAX;
@@ -365,7 +365,7 @@ impl Emitter<'_> {
             .iter()
             .map(|live| {
                 let regs =
-                    (0..written.len() as u32).map(Reg).filter(|&reg| written[reg.0 as usize] && contains(live, reg));
+                    (0..written.len() as u32).map(Reg).filter(|&reg| written[reg.0 as usize] && is_live(live, reg));
                 regs.map(|reg| {
                     let location =
                         *words[reg.0 as usize].get_or_insert_with(|| match self.shapes.shape(Operand::Reg(reg)) {
