@@ -73,6 +73,13 @@ pub(super) fn for_each_vector<V: Vector, F: Factor<V>, const ROUND: i32, const O
     // One loop for each kind of store.
     macro_rules! unrolled_loop {
         ($store:ident) => {
+            // Where the loop starts decides whether some processors keep its jumps in their cache of decoded
+            // instructions: without this, the same kernel takes 1.3 or 1.8 times the plain loop.
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: padding only.
+            unsafe {
+                core::arch::asm!(".p2align 6", options(nomem, nostack, preserves_flags));
+            }
             while length - done >= stride {
                 // SAFETY: each cursor has `stride` lanes from `next` on: a slice and `out` have `length` lanes, of which
                 // `done` are processed, and a uniform has an iteration's. Arrays of integers need no more than their

@@ -136,7 +136,7 @@ impl<V: Vector> Factor<V> for Same {
 
 /// What a kernel computes before its loop.
 pub(super) struct Plan<'a, V: Vector> {
-    operation: Operation,
+    operation: &'a Operation,
     profile: &'a Profile,
     flip_product: V,
     flip_addend: V,
@@ -153,8 +153,7 @@ impl<'a, V: Vector> Plan<'a, V> {
         let sign = |negate| V::splat(if negate { V::FORMAT.sign_mask() } else { 0 });
         let edge = job.profile.tininess != Tininess::Result;
         Plan {
-            // Factors are already widened when the scalar pipeline reads them.
-            operation: Operation { source_format: V::FORMAT, ..*job.operation },
+            operation: job.operation,
             profile: job.profile,
             flip_product: sign(job.operation.negate_product),
             flip_addend: sign(job.operation.negate_addend),
@@ -385,10 +384,12 @@ pub(super) fn scalar_fallback<V: Vector>(plan: &Plan<'_, V>, op: u8, [a, b, c]: 
     if op != MUL {
         c.store(&mut lanes[2]);
     }
+    // The factors are widened already.
+    let operation = Operation { source_format: V::FORMAT, ..*plan.operation };
     let mut results = zero;
     for (lane, slot) in results.as_mut().iter_mut().enumerate() {
         let operands = lanes.map(|values| values.as_ref()[lane].to_bits());
-        *slot = V::Lane::from_bits(scalar(&plan.operation, plan.profile, operands));
+        *slot = V::Lane::from_bits(scalar(&operation, plan.profile, operands));
     }
     V::load(&results)
 }
