@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::fields::{self, Field};
-use crate::instruction::{Guard, Instruction, Value};
+use crate::instruction::{Guard, Instruction, Operand, Value};
 use crate::lookup::{self, ENTRIES, encodable_names};
 use crate::opcode::{EncodedForm, FormVisitor, OperandField};
 
@@ -90,7 +90,7 @@ fn decode_as<F: EncodedForm>(word: u64) -> Result<Instruction, DecodeError> {
         *value = field.get(word) as u8;
     }
     for (operand, field) in instruction.operands.iter_mut().zip(const { F::FORM.operands }) {
-        operand.value = match *field {
+        *operand = Operand::plain(match *field {
             OperandField::Register(field) => Value::Register(field.get(word) as u8),
             OperandField::Destination => Value::Register(fields::RD.get(word) as u8),
             OperandField::Constant { offset, bank } => {
@@ -102,7 +102,7 @@ fn decode_as<F: EncodedForm>(word: u64) -> Result<Instruction, DecodeError> {
             OperandField::Immediate(field) => Value::Immediate(field.get(word) as u32),
             // Forms with an encoding have none of these.
             OperandField::Unencoded(_) => return Err(DecodeError { word }),
-        };
+        });
     }
     for sign in encoding.signs {
         instruction.operands[sign.printed_on].negate = sign.field.get(word) != 0;
