@@ -1,28 +1,53 @@
-//! The decimals of immediates against the standard library's exact ones.
+//! The decimals of immediates against big integers.
 
+use num_bigint::BigUint;
 use roundonce_sass::write_decimal;
 
-/// C's `%.20g` below 1e9 and `%.20e` from there on, from the digits of the standard library.
+/// `count` significant digits of a positive value, rounded to nearest even, and the power of ten of the first.
+fn digits(value: f32, count: i32) -> (String, i32) {
+    let (fraction, field) = (value.to_bits() & 0x7f_ffff, (value.to_bits() >> 23) as i32);
+    let (significand, quantum) = if field == 0 { (fraction, -149) } else { (fraction | 1 << 23, field - 150) };
+    let ten = BigUint::from(10_u32);
+    let mut power = f64::from(value).log10().floor() as i32 + 1;
+    loop {
+        // The value is `over` / `under` units of the last digit.
+        let scale = count - 1 - power;
+        let over = BigUint::from(significand) * ten.pow(scale.max(0) as u32) << quantum.max(0) as u32;
+        let under = ten.pow((-scale).max(0) as u32) << (-quantum).max(0) as u32;
+        let (mut whole, rest) = (&over / &under, (&over % &under) * 2_u32);
+        if rest > under || rest == under && whole.bit(0) {
+            whole += 1_u32;
+        }
+        let text = whole.to_string();
+        // The power was one too large if a digit is missing.
+        if text.len() as i32 == count {
+            return (text, power);
+        }
+        power += text.len() as i32 - count;
+    }
+}
+
+/// C's `%.20g` below 1e9 and `%.20e` from there on.
 fn reference(value: f32) -> String {
+    let sign = if value.is_sign_negative() { "-" } else { "" };
+    let value = value.abs();
     if value == 0.0 {
-        return if value.is_sign_negative() { "-0.0" } else { "0" }.to_owned();
+        return if sign.is_empty() { "0" } else { "-0.0" }.to_owned();
     }
-    let scientific = |decimals: usize| {
-        let text = format!("{value:.decimals$e}");
-        let (digits, power) = text.split_once('e').unwrap();
-        (digits.to_owned(), power.parse::<i32>().unwrap())
-    };
-    let trimmed = |text: &str| text.trim_end_matches('0').trim_end_matches('.').to_owned();
-    if value.abs() >= 1e9 {
-        let (digits, power) = scientific(20);
-        return format!("{digits}e+{power:02}");
+    if value >= 1e9 {
+        let (digits, power) = digits(value, 21);
+        return format!("{sign}{}.{}e+{power:02}", &digits[..1], &digits[1..]);
     }
-    let (digits, power) = scientific(19);
+    let (digits, power) = digits(value, 20);
+    let with_point =
+        |whole: &str, rest: &str| format!("{whole}.{rest}").trim_end_matches(['0']).trim_end_matches('.').to_owned();
     if power < -4 {
-        return format!("{}e-{:02}", trimmed(&digits), -power);
+        return format!("{sign}{}e-{:02}", with_point(&digits[..1], &digits[1..]), -power);
     }
-    let decimals = (19 - power) as usize;
-    trimmed(&format!("{value:.decimals$}"))
+    let zeros = "0".repeat((-power).max(0) as usize);
+    let all = zeros + &digits;
+    let whole = power.max(0) as usize + 1;
+    sign.to_owned() + &with_point(&all[..whole], &all[whole..])
 }
 
 fn assert_equal(bits: u32, out: &mut String) {
