@@ -210,6 +210,30 @@ impl ExactNumber {
         let exact = ExactValue { negative, quantum, significand: significand | sticky as u128 };
         handle_underflow(format, Underflow::AfterRounding, flush, round(format, rounding, exact))
     }
+
+    /// Rounds it once as if the format's exponents had no upper end: the magnitude's bits, above those of the largest
+    /// finite number if it does not fit.
+    pub(crate) fn round_unbounded(self, format: Format, rounding: Rounding) -> u64 {
+        // One exponent bit more; the number is scaled as the smallest quantum is.
+        let wide = Format::new(format.exp_bits() + 1, format.frac_bits());
+        let quantum = self.quantum + wide.min_quantum() - format.min_quantum();
+        ExactNumber { quantum, ..self }.round(wide, rounding).bits & wide.magnitude_mask()
+    }
+
+    /// The number with `bits` of `count` bits added to its magnitude below the last bit that the format keeps of it.
+    pub(crate) fn plus_random(self, format: Format, (bits, count): (u64, u32)) -> ExactNumber {
+        let leading = self.quantum + 127 - self.significand.leading_zeros() as i32;
+        let last = (leading - format.frac_bits() as i32).max(format.min_quantum());
+        let random_quantum = last - count as i32;
+        // Both at the lower of the two quanta. A number far below the random bits, and these, are truncated together.
+        let up = self.quantum - random_quantum;
+        let (quantum, significand) = if up >= 0 {
+            (random_quantum, (self.significand << up) + u128::from(bits))
+        } else {
+            (self.quantum, self.significand + (u128::from(bits) << (-up).min(64)))
+        };
+        ExactNumber { quantum, significand, ..self }
+    }
 }
 
 /// Steps 8 and 9 after the rounding: raises underflow, and flushes a result that is tiny by the criterion `flush`.

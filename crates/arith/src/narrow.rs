@@ -1,0 +1,281 @@
+//! Formats of eight bits and fewer, and packed conversions from and to them: PTX `cvt` with `.e4m3x2` and its like.
+//!
+//! Sources: OCP 8-bit Floating Point Specification (OFP8) 1.0 for e4m3 and e5m2, OCP Microscaling Formats (MX) 1.0 for
+//! e2m3, e3m2 and e2m1; PTX ISA, `cvt`.
+
+use crate::{ExactNumber, Format, Profile, Rounding, Unpacked, unpack};
+
+/// A format of at most eight bits: the fields of [`Format`], but with numbers where IEEE 754 has infinities and NaNs.
+///
+/// ```
+/// use roundonce_arith::{NarrowFormat, Unpacked};
+/// let e4m3 = NarrowFormat::E4M3;
+/// assert_eq!(e4m3.largest_finite(), 0x7e); // 448
+/// assert_eq!(e4m3.unpack(0xff), Unpacked::Nan { signalling: false });
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct NarrowFormat {
+    name: &'static str,
+    /// The fields.
+    fields: Format,
+    /// The largest finite magnitude.
+    largest: u64,
+    /// The magnitude of a NaN that is made.
+    nan: Option<u64>,
+}
+
+impl NarrowFormat {
+    /// OCP E4M3: no infinity, one NaN of each sign, up to 448.
+    pub const E4M3: NarrowFormat =
+        NarrowFormat { name: "e4m3", fields: Format::new(4, 3), largest: 0x7e, nan: Some(0x7f) };
+    /// OCP E5M2: as IEEE 754, up to 57344.
+    pub const E5M2: NarrowFormat =
+        NarrowFormat { name: "e5m2", fields: Format::new(5, 2), largest: 0x7b, nan: Some(0x7f) };
+    /// OCP E2M3: neither infinity nor NaN, up to 7.5.
+    pub const E2M3: NarrowFormat = NarrowFormat { name: "e2m3", fields: Format::new(2, 3), largest: 0x1f, nan: None };
+    /// OCP E3M2: neither infinity nor NaN, up to 28.
+    pub const E3M2: NarrowFormat = NarrowFormat { name: "e3m2", fields: Format::new(3, 2), largest: 0x1f, nan: None };
+    /// OCP E2M1: neither infinity nor NaN, up to 6.
+    pub const E2M1: NarrowFormat = NarrowFormat { name: "e2m1", fields: Format::new(2, 1), largest: 0x7, nan: None };
+
+    /// All of them.
+    pub const ALL: [NarrowFormat; 5] =
+        [NarrowFormat::E4M3, NarrowFormat::E5M2, NarrowFormat::E2M3, NarrowFormat::E3M2, NarrowFormat::E2M1];
+
+    /// `e4m3` …
+    pub const fn name(self) -> &'static str {
+        self.name
+    }
+    /// The format of this name.
+    pub fn named(name: &str) -> Option<NarrowFormat> {
+        NarrowFormat::ALL.into_iter().find(|format| format.name == name)
+    }
+    /// Bits of a value.
+    pub const fn width(self) -> u32 {
+        self.fields.width()
+    }
+    /// The fields as those of a [`Format`], whose infinities and NaNs this format does not have.
+    pub const fn fields(self) -> Format {
+        self.fields
+    }
+    /// The largest finite number.
+    pub const fn largest_finite(self) -> u64 {
+        self.largest
+    }
+    /// The bits of a NaN that a conversion makes, if the format has any.
+    pub const fn nan(self) -> Option<u64> {
+        self.nan
+    }
+    /// Whether it has infinities.
+    pub const fn has_infinities(self) -> bool {
+        self.largest < self.fields.infinity() && self.nan.is_some()
+    }
+
+    /// Reads the bits of a value; those above [`width`](NarrowFormat::width) are ignored.
+    pub const fn unpack(self, bits: u64) -> Unpacked {
+        let magnitude = bits & self.fields.magnitude_mask();
+        if magnitude <= self.largest {
+            // A wider exponent field has no infinities here; the value is a power of two off.
+            let wide = self.unbounded();
+            let sign = if self.fields.is_negative(bits) { wide.sign_mask() } else { 0 };
+            return match unpack(wide, sign | magnitude) {
+                Unpacked::Finite(mut number) => {
+                    number.quantum += self.fields.min_quantum() - wide.min_quantum();
+                    Unpacked::Finite(number)
+                }
+                special => special,
+            };
+        }
+        if self.has_infinities() && magnitude == self.fields.infinity() {
+            return Unpacked::Infinite { negative: self.fields.is_negative(bits) };
+        }
+        Unpacked::Nan { signalling: self.has_infinities() && magnitude & self.fields.quiet_bit() == 0 }
+    }
+
+    /// The same fields with one exponent bit more.
+    const fn unbounded(self) -> Format {
+        Format::new(self.fields.exp_bits() + 1, self.fields.frac_bits())
+    }
+}
+
+/// What a conversion converts from or to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Element {
+    /// f16, bf16 or f32.
+    Float(Format),
+    /// A format of at most eight bits.
+    Narrow(NarrowFormat),
+}
+
+impl Element {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Element::Float(format) => format.name().unwrap_or("?"),
+            Element::Narrow(format) => format.name(),
+        }
+    }
+    /// Bits of a value.
+    pub const fn width(self) -> u32 {
+        match self {
+            Element::Float(format) => format.width(),
+            Element::Narrow(format) => format.width(),
+        }
+    }
+    /// Bits from one value to the next where several are packed: six bits are padded to eight.
+    pub const fn stride(self) -> u32 {
+        match self.width() {
+            6 => 8,
+            width => width,
+        }
+    }
+    /// Reads the bits of a value.
+    pub const fn unpack(self, bits: u64) -> Unpacked {
+        match self {
+            Element::Float(format) => unpack(format, bits),
+            Element::Narrow(format) => format.unpack(bits),
+        }
+    }
+    const fn fields(self) -> Format {
+        match self {
+            Element::Float(format) => format,
+            Element::Narrow(format) => format.fields(),
+        }
+    }
+    const fn largest_finite(self) -> u64 {
+        match self {
+            Element::Float(format) => format.largest_finite(),
+            Element::Narrow(format) => format.largest_finite(),
+        }
+    }
+    /// What a result too large becomes without `.satfinite`.
+    const fn overflow(self) -> u64 {
+        match self {
+            Element::Float(format) => format.infinity(),
+            Element::Narrow(format) if format.has_infinities() => format.fields().infinity(),
+            Element::Narrow(format) => match format.nan() {
+                Some(nan) => nan,
+                None => format.largest_finite(),
+            },
+        }
+    }
+    fn nan(self, profile: &Profile) -> u64 {
+        match self {
+            Element::Float(format) => profile.nan_result(format, None),
+            // PTX ISA, `cvt`: formats without NaN get the largest positive number.
+            Element::Narrow(format) => format.nan().unwrap_or(format.largest_finite()),
+        }
+    }
+}
+
+/// How a conversion chooses between the two neighbours of an exact value.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ConversionRounding {
+    /// `.rn`, `.rz`.
+    Direction(Rounding),
+    /// `.rs`: the magnitude plus so many given bits below the last bit that is kept, then truncated.
+    Random,
+}
+
+/// A packed conversion of PTX `cvt`: two or four values at once.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct PackedConversion {
+    /// Of the result.
+    pub to: Element,
+    /// Of the operands.
+    pub from: Element,
+    /// How many values: 2 or 4.
+    pub count: u32,
+    /// How each is rounded.
+    pub rounding: ConversionRounding,
+    /// `.satfinite`: what is larger than the largest finite number becomes it.
+    pub satfinite: bool,
+    /// `.relu`: what is negative becomes +0.
+    pub relu: bool,
+}
+
+impl PackedConversion {
+    /// Whether each operand is a value of its own: f32, which has no packed form here. Otherwise one operand has all.
+    pub const fn has_separate_operands(&self) -> bool {
+        self.from.width() == 32
+    }
+
+    /// The values in order, the one in the lowest bits of the result first. Separate operands stand in the order of
+    /// PTX's syntax: the first is the highest.
+    pub fn values(&self, operands: &[u64]) -> [u64; 4] {
+        let mut values = [0; 4];
+        let count = self.count as usize;
+        for (index, value) in values.iter_mut().take(count).enumerate() {
+            *value = if self.has_separate_operands() {
+                operands.get(count - 1 - index).copied().unwrap_or(0)
+            } else {
+                let bits = operands.first().copied().unwrap_or(0) >> (index as u32 * self.from.stride());
+                bits & (u64::MAX >> (64 - self.from.width()))
+            };
+        }
+        values
+    }
+
+    /// The random bits of the value at `index` (0 is the lowest), and how many they are: PTX ISA, `cvt`, `rbits`.
+    pub fn random_bits(&self, index: usize, rbits: u64) -> (u64, u32) {
+        let half = |upper: bool| rbits >> if upper { 16 } else { 0 } & 0xffff;
+        match (self.count, self.to.width()) {
+            (2, 16) if self.to.fields().precision() == Format::F16.precision() => (half(index == 1) & 0x1fff, 13),
+            (2, _) => (half(index == 1), 16),
+            // Of both halves the lower eight bits for the lower pair, the upper eight for the upper pair.
+            (_, 4) => {
+                let byte = |half: u64| half >> if index >= 2 { 8 } else { 0 } & 0xff;
+                (byte(half(true)) << 8 | byte(half(false)), 16)
+            }
+            _ => (half(index >= 2), 16),
+        }
+    }
+
+    /// All values converted and packed. `rbits` counts under `.rs` alone.
+    ///
+    /// ```
+    /// use roundonce_arith::{ConversionRounding, Element, Format, NarrowFormat, PackedConversion, Profile, Rounding};
+    /// let cvt = PackedConversion { // cvt.rn.satfinite.e4m3x2.f32
+    ///     to: Element::Narrow(NarrowFormat::E4M3),
+    ///     from: Element::Float(Format::F32),
+    ///     count: 2,
+    ///     rounding: ConversionRounding::Direction(Rounding::NearestEven),
+    ///     satfinite: true,
+    ///     relu: false,
+    /// };
+    /// // 1.0 above, 1000.0 below
+    /// assert_eq!(cvt.evaluate(&Profile::NVIDIA, &[0x3f80_0000, 0x447a_0000], 0), 0x387e);
+    /// ```
+    pub fn evaluate(&self, profile: &Profile, operands: &[u64], rbits: u64) -> u64 {
+        let values = self.values(operands);
+        let convert = |index: usize| self.convert(profile, values[index], self.random_bits(index, rbits));
+        (0..self.count as usize).fold(0, |packed, index| packed | convert(index) << (index as u32 * self.to.stride()))
+    }
+
+    /// One value converted, with its random bits and their number.
+    pub fn convert(&self, profile: &Profile, bits: u64, random: (u64, u32)) -> u64 {
+        let fields = self.to.fields();
+        let signed = |negative: bool, magnitude: u64| match negative {
+            true if self.relu => 0,
+            true => fields.sign_mask() | magnitude,
+            false => magnitude,
+        };
+        let overflow = if self.satfinite { self.to.largest_finite() } else { self.to.overflow() };
+        match self.from.unpack(bits) {
+            Unpacked::Nan { .. } => self.to.nan(profile),
+            Unpacked::Zero { negative } => signed(negative, 0),
+            Unpacked::Infinite { negative } => signed(negative, overflow),
+            Unpacked::Finite(number) => {
+                let negative = number.negative;
+                let exact = ExactNumber::from(number);
+                let magnitude = match self.rounding {
+                    ConversionRounding::Direction(direction) => exact.round_unbounded(fields, direction),
+                    ConversionRounding::Random => {
+                        exact.plus_random(fields, random).round_unbounded(fields, Rounding::TowardZero)
+                    }
+                };
+                signed(negative, if magnitude > self.to.largest_finite() { overflow } else { magnitude })
+            }
+        }
+    }
+}
