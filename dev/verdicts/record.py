@@ -89,6 +89,25 @@ DOT_TYPES = "\n".join(
     f"{a}.{b} rrrr" for a, b in itertools.product(["u32", "s32", "u16", "b32"], repeat=2)
 ) + "\nu32 rrrr\n"
 
+# Conversions of formats of eight bits and fewer: the registers where there is no `.rs`; it takes random bits behind them.
+CONVERSION_AXES = [
+    ["cvt"],
+    ["", ".rn", ".rz", ".rm", ".rp", ".rs", ".rna"],
+    ["", ".ftz"],
+    ["", ".satfinite", ".sat"],
+    ["", ".relu"],
+]
+
+
+def conversion_types():
+    for narrow, two, four in (("e4m3", "h", "r"), ("e5m2", "h", "r"), ("e2m3", "h", "r"), ("e3m2", "h", "r"), ("e2m1", "b", "h")):
+        yield from (f"{narrow}x2.f32 {two}ff", f"{narrow}x2.f16x2 {two}r", f"{narrow}x2.bf16x2 {two}r")
+        yield from (f"f16x2.{narrow}x2 r{two}", f"bf16x2.{narrow}x2 r{two}", f"f32.{narrow}x2 f{two}")
+        yield from (f"{narrow}x4.f32 {four}F", f"{narrow}.f32 hf", f"f32.{narrow} fh", f"f16.{narrow} hh")
+
+
+# Four registers of one type in braces.
+VECTORS = {"F": "{%f0,%f1,%f2,%f3}"}
 REGISTERS = {
     "h": "b16", "r": "b32", "q": "b64", "b": "b8", "t": "u16", "u": "u32", "w": "u64", "i": "s16", "s": "s32",
     "j": "s64", "g": "f16", "x": "f16x2", "f": "f32", "d": "f64", "p": "pred",
@@ -109,6 +128,12 @@ def spellings():
                 letters = WIDE[letters[0]] + letters[1:3] + WIDE[letters[3]]
             operands = [f"%{letter}{at}" for at, letter in enumerate(letters[: 3 if three else 4])]
             yield "".join(words) + "." + ty, operands
+    for *words, line in itertools.product(*CONVERSION_AXES, conversion_types()):
+        ty, letters = line.split()
+        letters += "r" if ".rs" in words else ""
+        yield "".join(words) + "." + ty, [VECTORS.get(letter, f"%{letter}{at}") for at, letter in enumerate(letters)]
+    for ty, *flags in itertools.product(["f16x2", "bf16x2"], ["", ".ftz"], ["", ".satfinite", ".sat"], ["", ".relu"]):
+        yield f"cvt.rs{''.join(flags)}.{ty}.f32", ["%r0", "%f1", "%f2", "%r3"]
 
 
 def install():
@@ -210,7 +235,10 @@ def main():
         file.write("kinds\t" + " ".join(kinds) + "\n")
         for target, versions in cells.items():
             file.write(f"target\t{target}\t{ranges(versions)}\n")
-        letters = {spelling: "".join(operand[1] for operand in operands) for spelling, operands in found}
+        letter = {text: letter for letter, text in VECTORS.items()}
+        letters = {
+            spelling: "".join(letter.get(operand, operand[1]) for operand in operands) for spelling, operands in found
+        }
         for places, group in patterns.items():
             if places:
                 named = " ".join(f"{spelling}/{letters[spelling]}" for spelling in group)
@@ -219,7 +247,7 @@ def main():
             # By type, so that it is written once.
             heads = collections.defaultdict(list)
             for spelling in group:
-                head, ty = re.fullmatch(r"(.*?)((?:\.b?[fusb]\d+(?:x2)?)+)", spelling).groups()
+                head, ty = re.fullmatch(r"(.*?)((?:\.b?[fusbe]\d+(?:m\d)?(?:x[24])?)+)", spelling).groups()
                 heads[f"{ty}/{letters[spelling]}"].append(head)
             for tail, group in heads.items():
                 file.write(f"refused\t{tail}\t{' '.join(group)}\n")

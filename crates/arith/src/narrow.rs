@@ -200,6 +200,19 @@ impl PackedConversion {
         self.from.width() == 32
     }
 
+    /// How many operands there are, random bits not counted.
+    pub const fn operand_count(&self) -> usize {
+        if self.has_separate_operands() { self.count as usize } else { 1 }
+    }
+    /// Bits of an operand.
+    pub const fn operand_bits(&self) -> u32 {
+        if self.has_separate_operands() { self.from.width() } else { self.from.stride() * self.count }
+    }
+    /// Bits of the result.
+    pub const fn result_bits(&self) -> u32 {
+        self.to.stride() * self.count
+    }
+
     /// The values in order, the one in the lowest bits of the result first. Separate operands stand in the order of
     /// PTX's syntax: the first is the highest.
     pub fn values(&self, operands: &[u64]) -> [u64; 4] {

@@ -412,6 +412,7 @@ fn has_effect(op: &Op) -> bool {
         | Op::Classify { .. }
         | Op::Select { .. }
         | Op::Convert { .. }
+        | Op::ConvertPacked { .. }
         | Op::Int { .. }
         | Op::Carry { .. }
         | Op::Pack { .. }

@@ -5,7 +5,7 @@ use super::types::{
     VoteMode,
 };
 use super::{Operand, Reg, Space, Width};
-use roundonce_arith::{Format, Operation, Rounding};
+use roundonce_arith::{Format, Operation, PackedConversion, Rounding};
 
 /// One instruction. `d` is written, the rest is read. Unused places hold [`Operand::ZERO`].
 #[derive(Clone, PartialEq, Debug)]
@@ -208,6 +208,15 @@ pub enum Op {
         saturate: bool,
         /// The value.
         a: Operand,
+    },
+    /// Several values from one type to another.
+    ConvertPacked {
+        /// Holds all results.
+        d: Reg,
+        /// What.
+        conversion: PackedConversion,
+        /// The values in the order of PTX's syntax, or the register of all; last the random bits, 32.
+        args: [Operand; 5],
     },
     /// Integer arithmetic and logic, and logic of predicates.
     Int {

@@ -146,6 +146,15 @@ impl Op {
                 written = Some((*d, Wants::Exactly(to.width())));
                 reads(see, &[(*a, Wants::Exactly(from.width()))]);
             }
+            Op::ConvertPacked { d, conversion, args } => {
+                let [value, result] = [conversion.operand_bits(), conversion.result_bits()].map(Width::holding);
+                written = Some((*d, Wants::Exactly(result)));
+                let count = conversion.operand_count();
+                for arg in args.iter().take(count) {
+                    see(Use, *arg, Wants::Exactly(value));
+                }
+                see(Use, args[4], B32);
+            }
             Op::Int { d, op, width, args } => {
                 written = Some((*d, Wants::Exactly(op.result_width(*width))));
                 let (widths, count) = op.operand_widths(*width);

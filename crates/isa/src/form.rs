@@ -62,7 +62,7 @@ impl Slot {
     /// Whether it is a place for a type.
     pub fn names_type(&self) -> bool {
         let names = |effect| {
-            matches!(effect, Effect::Factors(_) | Effect::FirstFactor(_) | Effect::Type(..) | Effect::IntegerType)
+            matches!(effect, Effect::Factors(_) | Effect::FirstFactor(_) | Effect::Type(..) | Effect::NamesType)
         };
         self.choices.iter().any(|choice| names(choice.effect))
     }

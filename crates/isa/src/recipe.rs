@@ -29,7 +29,7 @@ impl Recipe {
     #[must_use]
     pub const fn with(mut self, effect: Effect) -> Recipe {
         match effect {
-            Effect::Nothing | Effect::IntegerType => {}
+            Effect::Nothing | Effect::NamesType => {}
             Effect::Round(rounding) => self.operation.rounding = rounding,
             Effect::RoundExplicitly(rounding) => {
                 self.operation.rounding = rounding;
@@ -62,7 +62,7 @@ impl Recipe {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Effect {
     /// Names a type of a form without a recipe.
-    IntegerType,
+    NamesType,
     /// Accepted, and changes nothing.
     Nothing,
     /// Sets the rounding direction.

@@ -154,10 +154,10 @@ impl<'a> Module<'a> {
         });
         numbers.last()
     }
-    /// Whether the target is a variant of its number, like `sm_90a` and `sm_107f`.
-    pub fn target_is_variant(&self) -> bool {
+    /// The letter of a target that is a variant of its number, like `sm_90a` and `sm_107f`.
+    pub fn target_variant(&self) -> Option<char> {
         let numbered = self.targets().filter(|word| word.starts_with("sm_"));
-        numbered.last().is_some_and(|word| word.ends_with(['a', 'f']))
+        numbered.last()?.chars().last().filter(|letter| matches!(letter, 'a' | 'f'))
     }
     /// What `.address_size` says; 32 where nothing does.
     pub fn address_size(&self) -> u32 {

@@ -135,6 +135,8 @@ const BF16_GATE: Gate = Gate::since(Version(7, 8), 90);
 const SM_100: Gate = Gate::since(Version(8, 6), 100);
 /// What the gate of a form needs that only the `a` and `f` variants of its target have.
 pub(crate) const VARIANT: &[&str] = &["a target with `a` or `f`"];
+/// What few `a` variants have.
+pub(crate) const VARIANT_A: &[&str] = &["sm_100a, sm_103a or sm_107a"];
 /// Of sm_107a and sm_107f alone: sm_107, sm_110 and later refuse them.
 const SM_107: Gate = Gate { version: Range::new(Version(9, 4)), target: Range::until(107, 107), needs: VARIANT };
 

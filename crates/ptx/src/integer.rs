@@ -7,7 +7,7 @@ const fn plain(text: &'static str) -> Choice {
     Choice { text, effect: Effect::Nothing }
 }
 const fn ty(text: &'static str) -> Choice {
-    Choice { text, effect: Effect::IntegerType }
+    Choice { text, effect: Effect::NamesType }
 }
 const fn always(name: &'static str, choices: &'static [Choice]) -> Part {
     Part::Slot(Slot { name, choices, required: true })

@@ -12,9 +12,10 @@
 //! What this is not: it runs nothing, and outside the multiply-add family it does not ask whether an opcode exists.
 //!
 //! Reading order: `ast` (what a module is), `lexer`, `parser`, `printer`, `literal` (what a number's bits are),
-//! `opcodes` (the one table), `forms` and `integer` (the rows that compute), `types`, `rules`, `lower`.
+//! `opcodes` (the one table), `forms`, `integer` and `conversions` (the rows that compute), `types`, `rules`, `lower`.
 
 pub mod ast;
+pub mod conversions;
 pub mod forms;
 pub mod integer;
 mod lexer;

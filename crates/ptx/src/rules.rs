@@ -6,6 +6,7 @@
 //! What this is not: of instructions outside the family the opcode, its gate, the guard and the names are checked, and
 //! neither modifiers nor operands.
 
+mod conversions;
 mod determinacy;
 mod family;
 mod integer_mad;
@@ -173,6 +174,9 @@ impl<'m, 'a> Check<'m, 'a> {
             return;
         }
         self.opcode_gate(instruction, opcode);
+        if self.conversion(instruction) {
+            return;
+        }
         let is_integer_family = opcode.forms.is_empty() && integer_mad::has_rows(opcode.name);
         if !is_integer_family || !self.integer_family(instruction) {
             self.declared(instruction.operands);

@@ -116,6 +116,7 @@ impl Type {
     pub(crate) const B32: Type = bits(32);
     pub(crate) const B64: Type = bits(64);
     pub(crate) const U32: Type = unsigned(32);
+    pub(crate) const F32: Type = float(Format::F32);
 
     /// `.u32`, `.f16x2` …, with its dot.
     pub(crate) fn of(text: &str) -> Option<Type> {

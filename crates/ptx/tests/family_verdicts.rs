@@ -68,7 +68,11 @@ fn record() -> Record {
 /// `add.f16/hhh` as an instruction.
 fn instruction(written: &str) -> String {
     let (spelling, letters) = written.split_once('/').expect("operands");
-    let operands: Vec<String> = letters.chars().enumerate().map(|(at, letter)| format!("%{letter}{at}")).collect();
+    let operand = |(at, letter)| match letter {
+        'F' => "{%f0,%f1,%f2,%f3}".to_owned(),
+        letter => format!("%{letter}{at}"),
+    };
+    let operands: Vec<String> = letters.chars().enumerate().map(operand).collect();
     format!("{spelling} {};", operands.join(", "))
 }
 
@@ -148,13 +152,29 @@ fn what_is_no_form_is_refused() {
     }
 }
 
+/// Two pairs of types where the assembler takes registers of the wrong kind or width, which no document has: `check`
+/// refuses them.
+fn is_slip(spelling: &str, kind: &str) -> bool {
+    let kinds: &[&str] = match spelling {
+        _ if spelling.ends_with(".e2m1x2.bf16x2") => &["%u1", "%s1", "%x1", "%f1", "%p1", "0f3F800000"],
+        _ if spelling.starts_with("cvt.rs")
+            && spelling.ends_with(".f16x2.f32")
+            && !spelling.ends_with(".bf16x2.f32") =>
+        {
+            &["%q1"]
+        }
+        _ => &[],
+    };
+    kinds.contains(&kind)
+}
+
 /// Every kind of register and constant for every operand of what sm_107a takes.
 #[test]
 fn operands_agree_with_the_assembler() {
     let record = record();
     let letters: BTreeMap<&str, &str> =
         record.taken.iter().flat_map(|(_, words)| words).filter_map(|word| word.split_once('/')).collect();
-    let (mut lines, mut expected) = (Vec::new(), Vec::new());
+    let (mut lines, mut expected, mut slips) = (Vec::new(), Vec::new(), 0);
     for (places, spellings) in &record.operands {
         for spelling in spellings {
             let plain = instruction(&format!("{spelling}/{}", letters[spelling]));
@@ -166,11 +186,14 @@ fn operands_agree_with_the_assembler() {
                     let mut operands = operands.clone();
                     operands[place] = kind;
                     lines.push(format!("{spelling} {};", operands.join(", ")));
-                    expected.push(!takes.contains(kind));
+                    let is_slip = takes.contains(kind) && is_slip(spelling, kind);
+                    slips += u32::from(is_slip);
+                    expected.push(!takes.contains(kind) || is_slip);
                 }
             }
         }
     }
+    assert_eq!(slips, 4 * 6 + 4 * 3, "registers taken by mistake");
     assert!(lines.len() > 20_000, "{}: the record is whole", lines.len());
     let found = refused(&record.registers, "107a", Version(9, 5), &lines).expect("a known target");
     let wrong = lines.iter().zip(found.iter().zip(&expected)).filter(|(_, (found, expected))| found != expected);

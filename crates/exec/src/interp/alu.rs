@@ -113,6 +113,12 @@ impl<'a> Interpreter<'a> {
                     if *saturate { format.saturate(bits) } else { bits }
                 });
             }
+            Op::ConvertPacked { d, conversion, args } => {
+                let w = Width::holding(conversion.operand_bits());
+                let [a, b, e, f, random] = *args;
+                let args = [(a, w), (b, w), (e, w), (f, w), (random, Width::B32)];
+                self.lanewise(*d, &args, &mut |x| conversion.evaluate(&profile, &x[..4], x[4]));
+            }
             &Op::CopySign { d, format, sign, magnitude } => {
                 let w = Width::holding(format.width());
                 self.lanewise(d, &[(sign, w), (magnitude, w)], &mut |x| scalar::copy_sign(format, x[0], x[1]));
@@ -124,7 +130,7 @@ impl<'a> Interpreter<'a> {
             &Op::Carry { d, out, subtract, carry, a, b } => {
                 let w = self.code.kernel.width(d);
                 let args = [(carry, Width::Pred), (a, w), (b, w)];
-                let both = |x: &[u64; 4]| scalar::carry(subtract, w.bits(), x[1], x[2], x[0] != 0);
+                let both = |x: &[u64; 5]| scalar::carry(subtract, w.bits(), x[1], x[2], x[0] != 0);
                 // The carry is computed into a separate column first: `d` and `out` may both be operands.
                 let carries = out.map(|out| (out, self.lanewise_column(&args, &mut |x| both(x).1 as u64)));
                 self.lanewise(d, &args, &mut |x| both(x).0);
@@ -331,7 +337,7 @@ impl<'a> Interpreter<'a> {
         };
         if !done {
             let all: [(Operand, Width); 4] = core::array::from_fn(|at| (args[at], widths[at]));
-            self.lanewise(d, &all[..count], &mut |x| int_op(op, width.bits(), *x));
+            self.lanewise(d, &all[..count], &mut |&[a, b, c, d, _]| int_op(op, width.bits(), [a, b, c, d]));
         }
     }
 

@@ -141,9 +141,9 @@ impl<'a> Interpreter<'a> {
     }
 
     /// Any function of up to four operands, lane by lane.
-    pub(super) fn lanewise(&mut self, d: Reg, args: &[(Operand, Width)], f: &mut dyn FnMut(&[u64; 4]) -> u64) {
+    pub(super) fn lanewise(&mut self, d: Reg, args: &[(Operand, Width)], f: &mut dyn FnMut(&[u64; 5]) -> u64) {
         let width = self.code.kernel.width(d);
-        let mut values = [0; 4];
+        let mut values = [0; 5];
         let uniform = args.iter().zip(&mut values).all(|(&(arg, width), value)| {
             let known = with_lane!(width, T => T::file(&self.files).uniform(arg).map(Lane::bits));
             known.map(|bits| *value = bits & width.mask()).is_some()
@@ -163,14 +163,14 @@ impl<'a> Interpreter<'a> {
     pub(super) fn lanewise_column<T: Lane>(
         &mut self,
         args: &[(Operand, Width)],
-        f: &mut dyn FnMut(&[u64; 4]) -> u64,
+        f: &mut dyn FnMut(&[u64; 5]) -> u64,
     ) -> Box<Column<T>> {
         for (at, &(arg, width)) in args.iter().enumerate() {
             self.widen_operand(at, arg, width);
         }
         let mut out = T::file_mut(&mut self.files).acquire();
         for lane in self.active.mask.lanes() {
-            let mut values = [0; 4];
+            let mut values = [0; 5];
             for (value, wide) in values.iter_mut().zip(&self.wide).take(args.len()) {
                 *value = wide[lane];
             }

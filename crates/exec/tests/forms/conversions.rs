@@ -232,3 +232,123 @@ fn clamped_and_packed() {
     }
     forms.check();
 }
+
+/// A format of at most eight bits as OFP8 and MX define it.
+struct Narrow {
+    name: &'static str,
+    exponent: u32,
+    fraction: u32,
+    /// How many magnitudes are finite.
+    finite: u64,
+    nan: Option<u64>,
+}
+
+const NARROW: [Narrow; 5] = [
+    Narrow { name: "e4m3", exponent: 4, fraction: 3, finite: 0x7f, nan: Some(0x7f) },
+    Narrow { name: "e5m2", exponent: 5, fraction: 2, finite: 0x7c, nan: Some(0x7f) },
+    Narrow { name: "e2m3", exponent: 2, fraction: 3, finite: 0x20, nan: None },
+    Narrow { name: "e3m2", exponent: 3, fraction: 2, finite: 0x20, nan: None },
+    Narrow { name: "e2m1", exponent: 2, fraction: 1, finite: 0x08, nan: None },
+];
+
+impl Narrow {
+    const fn sign(&self) -> u64 {
+        1 << (self.exponent + self.fraction)
+    }
+    /// Bits from one value to the next.
+    const fn stride(&self) -> u32 {
+        if self.fraction == 1 { 4 } else { 8 }
+    }
+    /// A finite magnitude.
+    fn value(&self, code: u64) -> f64 {
+        let bias = (1 << (self.exponent - 1)) - 1;
+        let (field, fraction) = ((code >> self.fraction) as i32, code & ((1 << self.fraction) - 1));
+        let hidden = if field == 0 { 0 } else { 1 << self.fraction };
+        (fraction | hidden) as f64 * 2f64.powi(field.max(1) - bias - self.fraction as i32)
+    }
+    /// `.satfinite`; f64 holds every sum and difference that decides.
+    fn of(&self, value: f64, toward_zero: bool, random: Option<u64>, relu: bool) -> u64 {
+        if value.is_nan() {
+            return self.nan.unwrap_or(self.finite - 1);
+        }
+        let (magnitude, negative) = (value.abs(), value.is_sign_negative());
+        let mut code = (1..self.finite).take_while(|code| self.value(*code) <= magnitude).last().unwrap_or(0);
+        if code + 1 < self.finite {
+            let (low, high) = (self.value(code), self.value(code + 1));
+            let up = match random {
+                Some(bits) => magnitude + (high - low) * bits as f64 / 65536.0 >= high,
+                None if toward_zero => false,
+                None => magnitude - low > high - magnitude || magnitude - low == high - magnitude && code % 2 == 1,
+            };
+            code += u64::from(up);
+        }
+        if negative && relu { 0 } else { code | if negative { self.sign() } else { 0 } }
+    }
+}
+
+#[test]
+fn of_eight_bits_and_fewer() {
+    let mut forms = Forms::default();
+    let single = |a: u64| f64::from(f32::from_bits(a as u32));
+    let half = |a: u64| f64::from_bits(float(Layout::F16, Layout::F64, Direction::Nearest, a & 0xffff));
+    let brain = |a: u64| f64::from(f32::from_bits((a as u32) << 16));
+    for format in &NARROW {
+        let (name, stride) = (format.name, format.stride());
+        for (relu, relued) in [("", false), (".relu", true)] {
+            for (direction, cut) in [("rn", false), ("rz", true)] {
+                let one = move |value: f64| format.of(value, cut, None, relued);
+                let cvt = format!("cvt.{direction}.satfinite{relu}.{name}x2");
+                // e2m1x2 has a byte: it is put into a register of 16 bits and taken out of one.
+                let (d, put) = match stride {
+                    4 => ("%b0", "mov.b16 %h0, {%b0, %b1};"),
+                    _ => ("%h0", ""),
+                };
+                let bytes = if stride == 4 { "/* %h0 */ .reg .b8 %b<4>; cvt.u8.u16 %b1, 0; " } else { "/* %h0 */ " };
+                forms.add(format!("{bytes}{cvt}.f32 {d}, %f1, %f2; {put}"), move |[a, b, ..]| {
+                    one(single(a)) << stride | one(single(b))
+                });
+                forms.add(format!("{bytes}{cvt}.f16x2 {d}, %r1; {put}"), move |[a, ..]| {
+                    one(half(a >> 16)) << stride | one(half(a))
+                });
+                forms.add(format!("{bytes}{cvt}.bf16x2 {d}, %r1; {put}"), move |[a, ..]| {
+                    one(brain(a >> 16)) << stride | one(brain(a))
+                });
+            }
+            let (d, kind) = if stride == 4 { ("%h0", "h") } else { ("%r0", "r") };
+            forms.add(
+                format!("/* %{kind}0 */ cvt.rs.satfinite{relu}.{name}x4.f32 {d}, {{%f1, %f2, %f3, %f4}}, %r2;"),
+                move |[a, b, c, e]| {
+                    let (high, low) = (b >> 16 & 0xffff, b & 0xffff);
+                    let (first, second) = match stride {
+                        4 => (high & 0xff00 | low >> 8, (high & 0xff) << 8 | low & 0xff),
+                        _ => (high, low),
+                    };
+                    let values = [(a, first), (b, first), (c, second), (e, second)];
+                    values.into_iter().fold(0, |all, (value, random)| {
+                        all << stride | format.of(single(value), false, Some(random), relued)
+                    })
+                },
+            );
+            for (to, layout, infinity) in [("f16", Layout::F16, 0x7c00), ("bf16", Layout::BF16, 0x7f80)] {
+                let one = move |code: u64| {
+                    let (negative, magnitude) = (code & format.sign() != 0, code & (format.sign() - 1));
+                    let bits = if magnitude < format.finite {
+                        float(Layout::F64, layout, Direction::Nearest, format.value(magnitude).to_bits())
+                    } else if format.name == "e5m2" && magnitude == 0x7c {
+                        infinity
+                    } else {
+                        return 0x7fff;
+                    };
+                    if negative && relued { 0 } else { bits | if negative { 0x8000 } else { 0 } }
+                };
+                let (a, take) = match stride {
+                    4 => ("%b0", ".reg .b8 %b<4>; mov.b16 {%b0, %b1}, %h1; "),
+                    _ => ("%h1", ""),
+                };
+                let text = format!("/* %r0 */ {take}cvt.rn{relu}.{to}x2.{name}x2 %r0, {a};");
+                forms.add(text, move |[a, ..]| one(a >> stride) << 16 | one(a));
+            }
+        }
+    }
+    forms.check();
+}

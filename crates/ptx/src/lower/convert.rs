@@ -3,8 +3,9 @@
 use super::statement::Inst;
 use super::{Body, Result};
 use crate::ast::{Operand as Written, OperandKind};
+use crate::conversions::{FORMS, is_conversion, packed_conversion};
 use crate::types::{ScalarKind, Type};
-use roundonce_arith::{Format, Rounding};
+use roundonce_arith::{ConversionRounding, Format, Rounding};
 use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Reg, Scalar, Signedness, Special, Width};
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
@@ -53,10 +54,13 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     fn pack(&mut self, inst: &Inst<'m, 'a>, ty: Type) -> Result<()> {
         let parts = self.parts(self.operand_at(inst, 1)?);
         let bits = ty.bits / parts.len().max(1) as u32;
-        if !matches!(parts.len(), 2 | 4) || !matches!(bits, 16 | 32) {
+        if !matches!(parts.len(), 2 | 4) || !matches!(bits, 8 | 16 | 32) {
             return Err(self.refuse(inst));
         }
         let part = Type { kind: ScalarKind::Bits, bits, components: 1 };
+        if bits == 8 {
+            return self.pack_bytes(inst, &parts, ty, part);
+        }
         let mut values = Vec::new();
         for written in &parts {
             values.push(self.value(written, part)?);
@@ -72,11 +76,30 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         Ok(())
     }
 
+    /// `mov.b16 d, {a, b}` of bytes, which have registers of 16 bits.
+    fn pack_bytes(&mut self, inst: &Inst<'m, 'a>, parts: &[Written<'a>], ty: Type, part: Type) -> Result<()> {
+        let width = ty.width();
+        let mut whole = Operand::ZERO;
+        for (index, written) in parts.iter().enumerate() {
+            let byte = self.value(written, part)?;
+            let wide = self.fresh(width);
+            let guard = self.guard.take();
+            self.resize(wide, (width.bits(), false), (8, false), byte);
+            self.guard = guard;
+            let shift = Operand::Imm(index as u64 * 8);
+            let placed = self.int(IntOp::Shl, width, [wide.into(), shift, Operand::ZERO]);
+            whole = self.int(IntOp::Or, width, [whole, placed.into(), Operand::ZERO]).into();
+        }
+        let d = self.exact(self.operand_at(inst, 0)?, ty)?;
+        self.emit(Op::Move { d, a: whole });
+        Ok(())
+    }
+
     /// `mov.b64 {a, b}, d`
     fn unpack(&mut self, inst: &Inst<'m, 'a>, ty: Type) -> Result<()> {
         let parts = self.parts(self.operand_at(inst, 0)?);
         let bits = ty.bits / parts.len().max(1) as u32;
-        if !matches!(parts.len(), 2 | 4) || !matches!(bits, 16 | 32) {
+        if !matches!(parts.len(), 2 | 4) || !matches!(bits, 8 | 16 | 32) {
             return Err(self.refuse(inst));
         }
         let part = Type { kind: ScalarKind::Bits, bits, components: 1 };
@@ -86,7 +109,16 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         self.emit_always(Op::Move { d: copy, a: whole });
         for (index, written) in parts.iter().enumerate() {
             let d = self.exact(written, part)?;
-            self.emit(Op::Extract { d, a: copy.into(), width: ty.width(), shift: index as u32 * bits });
+            let shift = index as u32 * bits;
+            if bits > 8 {
+                self.emit(Op::Extract { d, a: copy.into(), width: ty.width(), shift });
+                continue;
+            }
+            // Bytes have registers of 16 bits.
+            let width = ty.width();
+            let shift = Operand::Imm(shift.into());
+            let shifted = self.int(IntOp::Shr(Signedness::Unsigned), width, [copy.into(), shift, Operand::ZERO]);
+            self.resize(d, (8, false), (width.bits(), false), shifted.into());
         }
         Ok(())
     }
@@ -94,6 +126,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     pub(super) fn cvt(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
         if inst.has(".pack") {
             return self.cvt_pack(inst);
+        }
+        if is_conversion(&inst.modifiers) {
+            return self.cvt_narrow(inst);
         }
         let known = [".rn", ".rz", ".rm", ".rp", ".rni", ".rzi", ".rmi", ".rpi", ".ftz", ".sat", ".relu", ".satfinite"];
         let allowed = |modifier: &&str| known.contains(modifier) || Type::of(modifier).is_some();
@@ -131,8 +166,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         if width == to.width() {
             self.emit(Op::Move { d, a: narrow.into() });
         } else {
-            let (bits, signed) = (to.width().bits(), to.is_signed());
-            self.extend(d, Scalar::Int { bits, signed }, narrow.into(), width);
+            let signed = to.is_signed();
+            self.resize(d, (width.bits(), signed), (to.width().bits(), signed), narrow.into());
         }
         Ok(())
     }
@@ -191,12 +226,39 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         Ok(())
     }
 
-    fn extend(&mut self, d: Reg, from: Scalar, a: Operand, width: Width) {
-        let signed = matches!(from, Scalar::Int { signed: true, .. });
+    /// The formats of eight bits and fewer, and random bits.
+    fn cvt_narrow(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        let conversion = packed_conversion(&inst.spelling);
+        let right = FORMS.iter().any(|form| form.effects("cvt", &inst.modifiers).is_ok());
+        let Some(conversion) = conversion.filter(|_| right) else { return Err(self.refuse(inst)) };
+        let bits = |bits: u32| Type { kind: ScalarKind::Bits, bits, components: 1 };
+        let mut args = [Operand::ZERO; 5];
+        let written = match conversion.operand_count() {
+            4 => self.parts(self.operand_at(inst, 1)?),
+            count => (1..=count).map(|at| self.operand_at(inst, at).copied()).collect::<Result<_>>()?,
+        };
+        if written.len() != conversion.operand_count() {
+            return Err(self.malformed("operands are missing"));
+        }
+        let ty = if conversion.has_separate_operands() { Type::F32 } else { bits(conversion.operand_bits()) };
+        for (arg, written) in args.iter_mut().zip(&written) {
+            *arg = self.value(written, ty)?;
+        }
+        if conversion.rounding == ConversionRounding::Random {
+            let at = inst.operands.len().saturating_sub(1);
+            args[4] = self.value_at(inst, at, Type::B32)?;
+        }
+        let d = self.exact(self.operand_at(inst, 0)?, bits(conversion.result_bits()))?;
+        self.emit(Op::ConvertPacked { d, conversion, args });
+        Ok(())
+    }
+
+    /// An integer of one width and signedness in another.
+    fn resize(&mut self, d: Reg, (to, to_signed): (u32, bool), (from, from_signed): (u32, bool), a: Operand) {
         self.emit(Op::Convert {
             d,
-            to: Scalar::Int { bits: width.bits(), signed },
-            from,
+            to: Scalar::Int { bits: to, signed: to_signed },
+            from: Scalar::Int { bits: from, signed: from_signed },
             rounding: Rounding::TowardZero,
             integral: false,
             flush: false,

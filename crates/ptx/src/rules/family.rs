@@ -150,7 +150,7 @@ impl<'a> Check<'_, 'a> {
 
     /// Whether the row needs a variant of its target and the module names none.
     fn lacks_variant(&self, form: &Form) -> bool {
-        form.gate.needs == VARIANT && self.target.is_some() && !self.module.target_is_variant()
+        form.gate.needs == VARIANT && self.target.is_some() && self.module.target_variant().is_none()
     }
 
     /// The target as the row's gate is to see it.

@@ -70,7 +70,7 @@ pub(super) fn has_rows(opcode: &str) -> bool {
 }
 
 /// The first thing wrong with a spelling, by the row that has most of it.
-fn wrong(form: &Form<()>, mismatch: &Mismatch) -> String {
+pub(super) fn wrong(form: &Form<()>, mismatch: &Mismatch) -> String {
     let syntax = form.syntax();
     match mismatch {
         Mismatch::Missing(slot) => {

@@ -12,7 +12,7 @@ use roundonce_isa::{Effect, Finding, Form};
 
 /// Constants that a place takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Immediate {
+pub(super) enum Immediate {
     None,
     Floating,
     Integer,
@@ -20,9 +20,9 @@ enum Immediate {
 
 /// What may stand in a place of a form.
 #[derive(Clone, Copy)]
-struct Wanted {
+pub(super) struct Wanted {
     /// As the manual names it: `d`.
-    name: &'static str,
+    pub(super) name: &'static str,
     /// Types of registers.
     types: &'static [&'static str],
     /// What constants may stand there.
@@ -36,6 +36,16 @@ struct Wanted {
 }
 
 impl Wanted {
+    /// Of a form that takes no sums with registers.
+    pub(super) const fn plain(
+        name: &'static str,
+        types: &'static [&'static str],
+        immediate: Immediate,
+        source: &'static str,
+    ) -> Wanted {
+        Wanted { name, types, immediate, source, three: false, mixed: false }
+    }
+
     fn of(form: &'static Form, index: usize, name: &'static str) -> Wanted {
         let operation = &form.recipe.operation;
         let format = if index == 0 { operation.format } else { operation.operand_format(index - 1) };
@@ -79,7 +89,7 @@ impl<'a> Check<'_, 'a> {
         let module = self.module;
         let operands = module.operands(instruction.operands);
         let names: Vec<&'static str> = form.operands.split(", ").collect();
-        self.count(instruction, form.operands, form.source);
+        self.count(instruction, names.len(), form.operands, form.source);
         // The factor's format is a modifier's: the row as it is spelled, not as it stands.
         let written = module.modifiers(instruction.modifiers);
         let mixed = form.slots().flat_map(|slot| slot.choices).find_map(|choice| match choice.effect {
@@ -103,8 +113,8 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    fn count(&mut self, instruction: &Instruction, expected: &str, source: &str) {
-        let (found, wanted) = (instruction.operands.len as usize, expected.split(", ").count());
+    pub(super) fn count(&mut self, instruction: &Instruction, wanted: usize, expected: &str, source: &str) {
+        let found = instruction.operands.len as usize;
         if found != wanted {
             self.report(
                 Finding::error(
@@ -132,12 +142,12 @@ impl<'a> Check<'_, 'a> {
             }
         };
         let source = integer_mad::RULE;
-        self.count(instruction, "d, a, b, c", source);
+        self.count(instruction, 4, "d, a, b, c", source);
         for (index, operand) in module.operands(instruction.operands).iter().take(4).enumerate() {
             let types = types(of[index].bits, matches!(index, 1 | 2));
             let immediate = if index == 0 { Immediate::None } else { Immediate::Integer };
             let name = ["d", "a", "b", "c"][index];
-            let wanted = Wanted { name, types, immediate, source, three: false, mixed: false };
+            let wanted = Wanted::plain(name, types, immediate, source);
             if index == 0 { self.destination(operand, &wanted) } else { self.source(operand, &wanted) }
         }
     }
@@ -155,7 +165,7 @@ impl<'a> Check<'_, 'a> {
         );
     }
 
-    fn destination(&mut self, operand: &Operand<'a>, wanted: &Wanted) {
+    pub(super) fn destination(&mut self, operand: &Operand<'a>, wanted: &Wanted) {
         let module = self.module;
         match operand.kind {
             OperandKind::Name(_) | OperandKind::Component(..) => self.register(operand, wanted, true),
@@ -180,7 +190,7 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    fn source(&mut self, operand: &Operand<'a>, wanted: &Wanted) {
+    pub(super) fn source(&mut self, operand: &Operand<'a>, wanted: &Wanted) {
         let module = self.module;
         match operand.kind {
             OperandKind::Name("WARP_SZ") => self.constant(operand, wanted),
@@ -209,6 +219,21 @@ impl<'a> Check<'_, 'a> {
                 }
             }
             _ => self.shape(operand, wanted, "PTX0030"),
+        }
+    }
+
+    /// So many sources in braces.
+    pub(super) fn vector(&mut self, operand: &Operand<'a>, wanted: &Wanted, count: usize) {
+        match operand.kind {
+            OperandKind::Vector(items) if items.len as usize == count => {
+                for item in self.module.operands(items) {
+                    self.source(item, wanted);
+                }
+            }
+            _ => {
+                let message = format!("operand `{}`: expected {count} values in braces", wanted.name);
+                self.report(Finding::error("PTX0030", operand.span.place(), message).rule(wanted.source));
+            }
         }
     }
 
