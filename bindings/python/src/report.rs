@@ -160,7 +160,7 @@ pub(crate) fn why_arrays(
 /// One number taken apart in every format.
 #[pyfunction]
 pub(crate) fn bits(py: Python<'_>, text: &str) -> PyResult<Report> {
-    let fields = BitFields::of(text, typed(py, "the number", text)?);
+    let (fields, _) = BitFields::parse(text).map_err(|problem| error::whole(py, problem))?;
     report(fields.lines(), &fields)
 }
 

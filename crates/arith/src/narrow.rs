@@ -92,6 +92,26 @@ impl NarrowFormat {
         Unpacked::Nan { signalling: self.has_infinities() && magnitude & self.fields.quiet_bit() == 0 }
     }
 
+    /// The value in a format that holds it: f16, bf16, f32, f64.
+    pub fn widen(self, to: Format, bits: u64) -> u64 {
+        let sign = if self.fields.is_negative(bits) { to.sign_mask() } else { 0 };
+        match self.unpack(bits) {
+            Unpacked::Nan { .. } => Profile::NVIDIA.nan_result(to, None),
+            Unpacked::Zero { .. } => sign,
+            Unpacked::Infinite { .. } => sign | to.infinity(),
+            Unpacked::Finite(number) => ExactNumber::from(number).round(to, Rounding::NearestEven).bits,
+        }
+    }
+
+    /// The bits nearest to a number, ties to even; what is too large becomes the largest finite number.
+    pub fn nearest(self, number: ExactNumber) -> u64 {
+        let magnitude = match number.significand {
+            0 => 0,
+            _ => number.round_unbounded(self.fields, Rounding::NearestEven).min(self.largest),
+        };
+        magnitude | if number.negative { self.fields.sign_mask() } else { 0 }
+    }
+
     /// The same fields with one exponent bit more.
     const fn unbounded(self) -> Format {
         Format::new(self.fields.exp_bits() + 1, self.fields.frac_bits())
@@ -136,13 +156,18 @@ impl Element {
             Element::Narrow(format) => format.unpack(bits),
         }
     }
+    /// The sign bit.
+    pub const fn sign_mask(self) -> u64 {
+        self.fields().sign_mask()
+    }
     const fn fields(self) -> Format {
         match self {
             Element::Float(format) => format,
             Element::Narrow(format) => format.fields(),
         }
     }
-    const fn largest_finite(self) -> u64 {
+    /// The largest finite number.
+    pub const fn largest_finite(self) -> u64 {
         match self {
             Element::Float(format) => format.largest_finite(),
             Element::Narrow(format) => format.largest_finite(),

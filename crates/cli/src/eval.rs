@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
-use roundonce::{Batch, instruction, integer, operands};
+use roundonce::{Batch, conversion, instruction, integer, operands};
 use serde::Serialize;
 
 use crate::output::{self, Format, FormatArgument, ProfileArgument, TargetArguments};
@@ -69,8 +69,14 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         return files::answer_lines(|line, out| batch.line(line, out));
     }
     let spelling = &arguments.instruction;
-    if integer::is_integer(spelling) && !arguments.allowed && arguments.out.is_none() {
-        return integers(arguments);
+    let (is_integer, is_conversion) = (integer::is_integer(spelling), conversion::is_conversion(spelling));
+    if is_integer || is_conversion {
+        if arguments.allowed || arguments.out.is_some() {
+            let option = if arguments.allowed { "--allowed" } else { "--in" };
+            let message = format!("`{spelling}` with {option}: only the floating-point multiply-add has it");
+            return Err(Failure::Unsupported(message));
+        }
+        return if is_integer { integers(arguments) } else { conversions(arguments) };
     }
     let instruction = instruction(spelling, &target)?;
     if let Some(out) = &arguments.out {
@@ -129,6 +135,28 @@ fn integers(arguments: &Arguments) -> Ended {
     } else {
         let carry = explained.carry.map_or(String::new(), |carry| format!(" carry {}", u8::from(carry)));
         writeln!(stdout(), "{} {}{carry}", result.bits, result.value)?;
+    }
+    Ok(Status::Done)
+}
+
+fn conversions(arguments: &Arguments) -> Ended {
+    let spelling = &arguments.instruction;
+    let found = conversion::instruction(spelling, &arguments.target.target())?;
+    let operands = found.read(&arguments.operands)?;
+    for &index in &operands.inexact {
+        note_inexact(index, &arguments.operands[index]);
+    }
+    let explained = found.explain(spelling, &arguments.profile.profile(), &operands);
+    if arguments.format.format == Format::Json {
+        #[derive(Serialize)]
+        struct Report<'a> {
+            instruction: &'a str,
+            bits: &'a str,
+            value: String,
+        }
+        output::json(&Report { instruction: spelling, bits: &explained.bits, value: explained.values() })?;
+    } else {
+        writeln!(stdout(), "{} ({})", explained.bits, explained.values())?;
     }
     Ok(Status::Done)
 }

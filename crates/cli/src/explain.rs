@@ -1,7 +1,7 @@
 //! `explain`: the pipeline step by step.
 
 use clap::Args;
-use roundonce::{instruction, integer, operands};
+use roundonce::{conversion, instruction, integer, operands};
 
 use crate::eval::note_inexact;
 use crate::output::{self, Format, FormatArgument, ProfileArgument, TargetArguments};
@@ -27,6 +27,19 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     if integer::is_integer(spelling) {
         let found = integer::instruction(spelling, &arguments.target.target())?;
         let explained = found.explain(spelling, &found.read(&arguments.operands)?);
+        match arguments.format.format {
+            Format::Json => output::json(&explained)?,
+            Format::Text => output::lines(&explained.lines())?,
+        }
+        return Ok(Status::Done);
+    }
+    if conversion::is_conversion(spelling) {
+        let found = conversion::instruction(spelling, &arguments.target.target())?;
+        let operands = found.read(&arguments.operands)?;
+        for &index in &operands.inexact {
+            note_inexact(index, &arguments.operands[index]);
+        }
+        let explained = found.explain(spelling, &arguments.profile.profile(), &operands);
         match arguments.format.format {
             Format::Json => output::json(&explained)?,
             Format::Text => output::lines(&explained.lines())?,

@@ -1,7 +1,7 @@
 //! `forms`: the table of every instruction form.
 
 use clap::Args;
-use roundonce::ptx::integer::FORMS;
+use roundonce::ptx::{conversions, integer};
 use roundonce::why::{Line, Role, wrap};
 use roundonce::{Form, TABLES};
 use serde::Serialize;
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         .into_iter()
         .flatten()
         .map(Row::of)
-        .chain(FORMS.iter().map(Row::of))
+        .chain(integer::FORMS.iter().chain(conversions::FORMS).map(Row::of))
         .filter(|row| row.matches(&pattern))
         .collect();
     if rows.is_empty() {

@@ -18,7 +18,9 @@ pub use diag::{Finding, Fix, Location, Severity, apply_edits, apply_fixes, line_
 pub use evaluate::{Evaluation, evaluate};
 pub use form::{Choice, Form, Instruction, Language, Mismatch, Part, Slot, split_modifiers, split_spelling};
 pub use gate::{Gate, Range, Version};
-pub use number::{ParsedNumber, exact_decimal, grouped, hex_bits, hexadecimal, parse_number, shortest_decimal};
+pub use number::{
+    ParsedNumber, exact_decimal, grouped, hex_bits, hexadecimal, parse_narrow, parse_number, shortest_decimal,
+};
 pub use open::{Alternatives, OpenChoice, Sequence, SequenceOperand};
 pub use recipe::{Effect, Recipe, fused};
 pub use resolve::Table;

@@ -2,7 +2,7 @@
 //! printed so that parsing gives the same bits.
 
 use num_bigint::BigUint;
-use roundonce_arith::{ExactNumber, Flags, Format, Rounding, Unpacked, unpack, widen};
+use roundonce_arith::{ExactNumber, Flags, Format, NarrowFormat, Rounding, Unpacked, unpack, widen};
 
 /// A number read from text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,24 +23,76 @@ pub struct ParsedNumber {
 /// assert!(!parse_number(Format::F32, "0.1").unwrap().exact);
 /// ```
 pub fn parse_number(format: Format, text: &str) -> Option<ParsedNumber> {
+    let (negative, number) = parse_written(text)?;
+    let sign = if negative { format.sign_mask() } else { 0 };
+    let special = |bits| Some(ParsedNumber { bits: sign | bits, exact: true });
+    match number {
+        Written::Infinity => special(format.infinity()),
+        Written::Nan => special(format.infinity() | format.quiet_bit()),
+        Written::Finite(number) => {
+            let outcome = number.round(format, Rounding::NearestEven);
+            Some(ParsedNumber { bits: outcome.bits, exact: !outcome.flags.contains(Flags::INEXACT) })
+        }
+    }
+}
+
+/// The same for a format of eight bits or fewer, and hex bits such as `0x7e`. What is too large becomes the largest
+/// finite number, an infinity too where the format has none; `nan` is no number where it has none.
+///
+/// ```
+/// use roundonce_arith::NarrowFormat;
+/// use roundonce_isa::parse_narrow;
+/// assert_eq!(parse_narrow(NarrowFormat::E4M3, "448").unwrap().bits, 0x7e);
+/// assert_eq!(parse_narrow(NarrowFormat::E2M1, "0xf").unwrap().bits, 0xf);
+/// ```
+pub fn parse_narrow(format: NarrowFormat, text: &str) -> Option<ParsedNumber> {
+    if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))
+        && !digits.contains(['p', 'P'])
+    {
+        let bits = u64::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'))?;
+        return (bits >> format.width() == 0).then_some(ParsedNumber { bits, exact: true });
+    }
+    let (negative, number) = parse_written(text)?;
+    let sign = if negative { format.fields().sign_mask() } else { 0 };
+    Some(match number {
+        Written::Infinity if format.has_infinities() => {
+            ParsedNumber { bits: sign | format.fields().infinity(), exact: true }
+        }
+        Written::Infinity => ParsedNumber { bits: sign | format.largest_finite(), exact: false },
+        Written::Nan => ParsedNumber { bits: sign | format.nan()?, exact: true },
+        Written::Finite(number) => {
+            let bits = format.nearest(number);
+            let wide = number.round(Format::F64, Rounding::NearestEven);
+            let exact = !wide.flags.contains(Flags::INEXACT) && wide.bits == format.widen(Format::F64, bits);
+            ParsedNumber { bits, exact }
+        }
+    })
+}
+
+/// A number as it is written.
+enum Written {
+    Infinity,
+    Nan,
+    Finite(ExactNumber),
+}
+
+/// Whether there is a minus, and what number stands there.
+fn parse_written(text: &str) -> Option<(bool, Written)> {
     let (negative, magnitude) = match text.strip_prefix(['-', '+']) {
         Some(rest) => (text.starts_with('-'), rest),
         None => (false, text),
     };
-    let sign = if negative { format.sign_mask() } else { 0 };
-    let special = |bits| Some(ParsedNumber { bits: sign | bits, exact: true });
     if ["inf", "infinity"].iter().any(|name| magnitude.eq_ignore_ascii_case(name)) {
-        return special(format.infinity());
+        return Some((negative, Written::Infinity));
     }
     if magnitude.eq_ignore_ascii_case("nan") {
-        return special(format.infinity() | format.quiet_bit());
+        return Some((negative, Written::Nan));
     }
     let exact = match magnitude.strip_prefix("0x").or_else(|| magnitude.strip_prefix("0X")) {
         Some(hex) => parse_hexadecimal(hex)?,
         None => parse_decimal(magnitude)?,
     };
-    let outcome = ExactNumber { negative, ..exact }.round(format, Rounding::NearestEven);
-    Some(ParsedNumber { bits: outcome.bits, exact: !outcome.flags.contains(Flags::INEXACT) })
+    Some((negative, Written::Finite(ExactNumber { negative, ..exact })))
 }
 
 /// Beyond these powers of two every format overflows or underflows.

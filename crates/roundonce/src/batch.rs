@@ -7,6 +7,7 @@ use std::sync::Arc;
 use roundonce_arith::Profile;
 use roundonce_isa::Instruction;
 
+use crate::conversion::{self, Conversion};
 use crate::integer::{self, Integer};
 use crate::{Target, eval, instruction, operands};
 
@@ -29,6 +30,7 @@ pub struct Batch {
 enum Known {
     Float(Instruction),
     Integer(Arc<Integer>),
+    Conversion(Conversion),
 }
 
 /// A stream of ever new wrong spellings must not fill the memory: no language has so many right ones.
@@ -53,6 +55,8 @@ impl Batch {
             None => {
                 let found = if integer::is_integer(spelling) {
                     integer::instruction(spelling, &self.target).map(|found| Known::Integer(Arc::new(found)))
+                } else if conversion::is_conversion(spelling) {
+                    conversion::instruction(spelling, &self.target).map(Known::Conversion)
                 } else {
                     instruction(spelling, &self.target).map(Known::Float)
                 };
@@ -73,6 +77,11 @@ impl Batch {
         let instruction = match known {
             Known::Float(instruction) => instruction,
             Known::Integer(integer) => return integer_line(&integer, texts, out),
+            Known::Conversion(conversion) => {
+                let operands = conversion.read(texts).map_err(|finding| finding.to_string())?;
+                out.push_str(&conversion.hex(conversion.eval(&self.profile, &operands)));
+                return Ok(());
+            }
         };
         let operands = operands(&instruction, texts).map_err(|finding| finding.to_string())?;
         let result = eval(&instruction, &operands.values, &self.profile);

@@ -9,11 +9,12 @@
 //! ```
 //!
 //! Reading order: [`instruction`] (a spelling to its meaning), [`operands`], [`eval`], [`explain`], [`Batch`] (many
-//! lines), [`mod@array`] (many elements), [`integer`] (the integer multiply-add), [`kernel`] (whole
-//! modules). The crates behind it are re-exported whole.
+//! lines), [`mod@array`] (many elements), [`integer`] (the integer multiply-add), [`conversion`] (formats
+//! of eight bits and fewer), [`kernel`] (whole modules). The crates behind it are re-exported whole.
 
 pub mod array;
 mod batch;
+pub mod conversion;
 pub mod integer;
 pub mod kernel;
 mod profile;
