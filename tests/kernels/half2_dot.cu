@@ -1,4 +1,4 @@
-// Dot products of pairs, one a block: each lane's sums in half2, then a warp's, lane by lane, then both halves, then all
+// Dot products of pairs, one a block: each lane's sums in half2, then a warp's by lane, then both halves, then all
 // warps.
 #include <cuda_fp16.h>
 
