@@ -13,12 +13,25 @@ if [ ! -x "$tools/bin/python" ]; then
         "nvidia-cuda-crt==$version.*" "nvidia-cuda-runtime==$version.*" "nvidia-cuda-cccl==$version.*"
 fi
 nvcc=$(find "$tools" -path "*/bin/nvcc" -type f | head -n 1)
+
+# compile ARCHITECTURE SOURCE RESULT [OPTIONS]
+compile() {
+    architecture=$1 source=$2 result=$3
+    shift 3
+    (cd "$here" && "$nvcc" -ptx -arch="compute_$architecture" "$@" -o "$result.ptx" "$source.cu")
+}
 for source in "$here"/*.cu; do
     name=$(basename "$source" .cu)
     case $name in
-        bf16 | f32x2) architecture=compute_100 ;;
-        *) architecture=compute_75 ;;
+        bf16 | f32x2) compile 100 "$name" "$name" ;;
+        half2_axpy) compile 80 "$name" "$name" -ftz=true ;;
+        half2_*) compile 80 "$name" "$name" ;;
+        bf162_ops)
+            compile 90 "$name" "$name"
+            compile 80 "$name" "${name}_80"
+            ;;
+        bf16_relu | half_convert) compile 90 "$name" "$name" ;;
+        *) compile 75 "$name" "$name" ;;
     esac
-    (cd "$here" && "$nvcc" -ptx -arch="$architecture" -o "$name.ptx" "$name.cu")
 done
 "$tools/bin/python" "$here/reference/generate.py"

@@ -9,16 +9,31 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use roundonce::arith::{Format, Rounding};
 use roundonce::array::{Operand, PART, Results, eval_into};
 use roundonce::isa::convert;
-use roundonce::{Profile, Target, Value, parse_sm};
+use roundonce::{Profile, ProfileChoice, Target, Value, parse_sm};
 
 use crate::error;
 
-/// An instruction, as its language spells it, on a target.
+/// An instruction, as its language spells it, on a target, and the machine that evaluates it.
 #[pyclass(frozen, module = "roundonce._native")]
 pub(crate) struct Instruction {
     #[pyo3(get)]
     pub(crate) spelling: String,
     pub(crate) inner: roundonce::Instruction,
+    pub(crate) profile: Profile,
+}
+
+/// A target as its name and a PTX version.
+pub(crate) fn target(py: Python<'_>, target: Option<&str>, version: Option<&str>) -> PyResult<Target> {
+    let sm = target.map(parse_sm).transpose().map_err(|problem| error::whole(py, problem))?;
+    let ptx = version.map(str::parse).transpose().map_err(|problem| error::whole(py, problem))?;
+    Ok(Target { sm, ptx })
+}
+
+/// A profile with what a text changes of it.
+pub(crate) fn profile(py: Python<'_>, text: Option<&str>, base: Profile) -> PyResult<Profile> {
+    let choice = text.map(ProfileChoice::parse).transpose();
+    let choice = choice.map_err(|problem| error::whole(py, format!("profile: {problem}")))?;
+    Ok(choice.map_or(base, |choice| choice.apply(base)))
 }
 
 /// A column as Python gives it: components one after the other, or one value's components.
@@ -101,13 +116,18 @@ impl HeldOut<'_> {
 #[pymethods]
 impl Instruction {
     #[new]
-    #[pyo3(signature = (spelling, target=None, version=None))]
-    fn new(py: Python<'_>, spelling: &str, target: Option<&str>, version: Option<&str>) -> PyResult<Instruction> {
-        let sm = target.map(parse_sm).transpose().map_err(|problem| error::whole(py, problem))?;
-        let ptx = version.map(str::parse).transpose().map_err(|problem| error::whole(py, problem))?;
-        let inner = roundonce::instruction(spelling, &Target { sm, ptx });
+    #[pyo3(signature = (spelling, target=None, version=None, profile=None))]
+    fn new(
+        py: Python<'_>,
+        spelling: &str,
+        target: Option<&str>,
+        version: Option<&str>,
+        profile: Option<&str>,
+    ) -> PyResult<Instruction> {
+        let inner = roundonce::instruction(spelling, &self::target(py, target, version)?);
         let inner = inner.map_err(|finding| error::of_finding(py, &finding))?;
-        Ok(Instruction { spelling: spelling.to_owned(), inner })
+        let profile = self::profile(py, profile, Profile::NVIDIA)?;
+        Ok(Instruction { spelling: spelling.to_owned(), inner, profile })
     }
 
     #[getter]
@@ -166,7 +186,7 @@ impl Instruction {
             Results::U64(slice) => slice.len(),
         };
         let pool = if length > PART { Some(pool()?) } else { None };
-        let work = || eval_into(&self.inner, &Profile::NVIDIA, &operands, results);
+        let work = || eval_into(&self.inner, &self.profile, &operands, results);
         let evaluated = py.detach(|| match pool {
             Some(pool) => pool.install(work),
             None => work(),

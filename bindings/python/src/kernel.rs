@@ -17,6 +17,7 @@ use roundonce::why_kernel::{Experiment, Freedom, Observation, ObservedBuffer, an
 use roundonce::{Profile, ptx, sass, spirv};
 
 use crate::error::{self, Finding};
+use crate::evaluate::profile;
 use crate::report::{Report as Told, named, report};
 
 /// A module as Python holds it.
@@ -50,7 +51,8 @@ pub(crate) struct How {
     memory_limit: u64,
     check_races: bool,
     trace: Option<u64>,
-    profile: bool,
+    count_lines: bool,
+    profile: Option<String>,
 }
 
 /// What a run leaves.
@@ -87,7 +89,8 @@ struct Traced {
 }
 
 impl How {
-    fn options(&self, profile: Profile) -> PyResult<Options> {
+    /// With what was chosen in place of what the module has.
+    fn options(&self, py: Python<'_>, base: Profile) -> PyResult<Options> {
         let contract = match self.contract.as_str() {
             "none" => Contract::None,
             "fuse" => Contract::Fuse,
@@ -98,13 +101,13 @@ impl How {
         };
         Ok(Options {
             contract,
-            profile,
+            profile: profile(py, self.profile.as_deref(), base)?,
             step_limit: self.step_limit,
             memory_limit: self.memory_limit,
             threads: self.threads,
             check_races: self.check_races,
             trace_lane: self.trace,
-            count_lines: self.profile,
+            count_lines: self.count_lines,
             ..Options::default()
         })
     }
@@ -270,7 +273,7 @@ impl Prepared {
         }
         ready.check_formats(&formats).map_err(|problem| PyTypeError::new_err(format!("{name}: {problem}")))?;
         let block = block.or(kernel.required_block).unwrap_or([1; 3]);
-        let options = how.options(ready.profile)?;
+        let options = how.options(py, ready.profile)?;
         let is_buffer = |place: &usize| matches!(arguments[*place], Arg::Buffer(_));
         let arrays = given.into_iter().map(|(place, (parameter, _))| (place, parameter));
         let arrays = arrays.filter(|(place, _)| is_buffer(place)).collect();
@@ -393,7 +396,7 @@ pub(crate) fn run_sass<'py>(
         block,
         args,
         dynamic_shared: 0,
-        options: how.options(Profile::NVIDIA)?,
+        options: how.options(py, Profile::NVIDIA)?,
     };
     let report = py.detach(|| launch.run()).map_err(|problem| error::of_run(py, name, &problem))?;
     let kernel = &lowered.program.kernels[0];

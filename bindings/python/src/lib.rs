@@ -5,6 +5,7 @@
 
 mod error;
 mod evaluate;
+mod integer;
 mod kernel;
 mod report;
 mod vectors;
@@ -17,6 +18,8 @@ mod _native {
     use crate::error::{Error, Finding, KernelError};
     #[pymodule_export]
     use crate::evaluate::Instruction;
+    #[pymodule_export]
+    use crate::integer::{Integer, is_integer};
     #[pymodule_export]
     use crate::kernel::{check, run, run_sass, why_kernel};
     #[pymodule_export]

@@ -10,14 +10,14 @@ use roundonce::spirv::FloatModes;
 use roundonce::why::diff::files::compare_arrays;
 use roundonce::why::diff::{Budget, Query, compare};
 use roundonce::why::{
-    Allowed, BitFields, Column, Line, ObservedValue, Options, Question, Role, Typed, Values, answer, answer_arrays,
-    parse_expr, parse_typed,
+    Allowed, BitFields, Column, Language, Line, Literal, LiteralTypes, ObservedValue, Options, Question, Role, Typed,
+    Values, answer, answer_arrays, parse_typed, toolchain,
 };
-use roundonce::{Profile, SideProblem, TABLES, Target, parse_sm, sides};
+use roundonce::{Profile, SideProblem, TABLES, sides};
 use serde::Serialize;
 
 use crate::error;
-use crate::evaluate::{Instruction, value};
+use crate::evaluate::{Instruction, profile, target, value};
 
 /// Lines of pieces, each with its role; the same as JSON.
 pub(crate) type Report = (Vec<Vec<(&'static str, String)>>, String);
@@ -49,7 +49,7 @@ pub(crate) fn explain(py: Python<'_>, instruction: &Instruction, operands: Vec<V
     instruction.check_arity(py, operands.len())?;
     let operands = values(instruction, &operands)?;
     let inner = &instruction.inner;
-    let explained = roundonce::explain(&instruction.spelling, inner, &operands, &Profile::NVIDIA);
+    let explained = roundonce::explain(&instruction.spelling, inner, &operands, &instruction.profile);
     report(explained.lines(inner.recipe.operation.op), &explained)
 }
 
@@ -82,9 +82,51 @@ fn typed(py: Python<'_>, name: &str, text: &str) -> PyResult<Typed> {
     Ok(parsed?.0)
 }
 
-/// The modes that may be causes, by their names.
-fn allowed_causes(py: Python<'_>, list: &str) -> PyResult<Allowed> {
-    Allowed::parse(list).map_err(|problem| error::whole(py, format!("allow: {problem}")))
+/// A type of literals by its name.
+fn literal_type(py: Python<'_>, name: &str) -> PyResult<Format> {
+    named(name).ok_or_else(|| error::whole(py, format!("`{name}` is no type: expected f16, bf16, f32 or f64")))
+}
+
+/// What `why` is asked beside the expression and its values.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct How {
+    reassociate: bool,
+    any_nan: bool,
+    allow: String,
+    toolchain: Option<String>,
+    #[pyo3(item("type"))]
+    literal_type: Option<String>,
+    #[pyo3(item("as"))]
+    language: Option<String>,
+    profile: Option<String>,
+}
+
+impl How {
+    fn read(&self, py: Python<'_>) -> PyResult<(Options, LiteralTypes, Profile)> {
+        let of = |name: &str, problem: String| error::whole(py, format!("{name}: {problem}"));
+        let named = self.toolchain.as_deref().map(toolchain).transpose();
+        let options = Options {
+            reassociate: self.reassociate,
+            any_nan: self.any_nan,
+            allow: Allowed::parse(&self.allow).map_err(|problem| of("allow", problem))?,
+            toolchain: named.map_err(|problem| of("toolchain", problem))?,
+            ..Options::default()
+        };
+        if self.literal_type.is_some() && self.language.is_some() {
+            return Err(error::whole(py, "`type` and `as_` both give literals their types: expected one".to_owned()));
+        }
+        let language = self.language.as_deref().map(Language::parse).transpose();
+        let types = LiteralTypes {
+            ty: self.literal_type.as_deref().map(|name| literal_type(py, name)).transpose()?,
+            language: language.map_err(|problem| of("as_", problem))?,
+        };
+        Ok((options, types, profile(py, self.profile.as_deref(), Profile::NVIDIA)?))
+    }
+}
+
+fn literal(py: Python<'_>, name: &str, text: &str, types: LiteralTypes) -> PyResult<Literal> {
+    types.read(text).map_err(|problem| error::whole(py, format!("{name}: {problem}")))
 }
 
 /// Which evaluations give the seen values, where no name is an array.
@@ -94,18 +136,19 @@ pub(crate) fn why(
     expression: &str,
     names: BTreeMap<String, String>,
     saw: Vec<String>,
-    reassociate: bool,
-    allow: &str,
+    how: How,
 ) -> PyResult<Report> {
-    let names = names.iter().map(|(name, text)| Ok((name.clone(), typed(py, name, text)?)));
-    let names = names.collect::<PyResult<BTreeMap<String, Typed>>>()?;
-    let expr = parse_expr(expression, &names).map_err(|fault| error::at(py, expression, fault.at, &fault.message))?;
+    let (options, types, profile) = how.read(py)?;
+    let names = names.iter().map(|(name, text)| Ok((name.clone(), literal(py, name, text, types)?)));
+    let names = names.collect::<PyResult<BTreeMap<String, Literal>>>()?;
+    let expr = types.parse_expr(expression, &names);
+    let expr = expr.map_err(|fault| error::at(py, expression, fault.at, &fault.message))?;
     let seen = saw
         .iter()
         .map(|text| ObservedValue::parse(text).map_err(|problem| error::whole(py, format!("saw: {problem}"))));
     let seen = seen.collect::<PyResult<Vec<ObservedValue>>>()?;
-    let options = Options { reassociate, allow: allowed_causes(py, allow)?, ..Options::default() };
-    let answer = py.detach(|| answer(&expr, &seen, options, &Profile::NVIDIA));
+    let mut answer = py.detach(|| answer(&expr, &seen, options, &profile));
+    answer.literals = types.sentence();
     report(answer.lines(), &answer)
 }
 
@@ -118,13 +161,21 @@ pub(crate) enum Given {
 
 impl Given {
     fn values(&self, py: Python<'_>, name: &str) -> PyResult<Values> {
+        Ok(self.literals(py, name, LiteralTypes::default())?.0)
+    }
+
+    /// The same where literals have these types, and whether it takes the type of what stands beside it.
+    fn literals(&self, py: Python<'_>, name: &str, types: LiteralTypes) -> PyResult<(Values, bool)> {
         match self {
-            Given::Text(text) => Ok(Values { column: Column::one(typed(py, name, text)?), shape: Vec::new() }),
+            Given::Text(text) => {
+                let Literal { value, is_weak, .. } = literal(py, name, text, types)?;
+                Ok((Values { column: Column::one(value), shape: Vec::new() }, is_weak))
+            }
             Given::Array(format, shape, bytes) => {
                 let column = named(format).and_then(|format| Column::of_bytes(format, bytes));
                 let column =
                     column.ok_or_else(|| error::whole(py, format!("{name}: no whole elements of {format}")))?;
-                Ok(Values { column, shape: shape.clone() })
+                Ok((Values { column, shape: shape.clone() }, false))
             }
         }
     }
@@ -137,13 +188,12 @@ pub(crate) fn why_arrays(
     expression: &str,
     names: BTreeMap<String, Given>,
     saw: Vec<Given>,
-    reassociate: bool,
-    any_nan: bool,
-    allow: &str,
+    how: How,
 ) -> PyResult<Report> {
-    let names = names.iter().map(|(name, given)| Ok((name.clone(), given.values(py, name)?)));
-    let names = names.collect::<PyResult<BTreeMap<String, Values>>>()?;
-    let question = Question::parse(expression, names);
+    let (options, types, profile) = how.read(py)?;
+    let names = names.iter().map(|(name, given)| Ok((name.clone(), given.literals(py, name, types)?)));
+    let names = names.collect::<PyResult<BTreeMap<String, (Values, bool)>>>()?;
+    let question = Question::parse_as(expression, types.settle(names), types);
     let question = question.map_err(|fault| error::at(py, expression, fault.at, &fault.message))?;
     let seen = saw.iter().enumerate().map(|(index, given)| {
         let name = format!("saw[{index}]");
@@ -151,9 +201,9 @@ pub(crate) fn why_arrays(
         Ok((name, values))
     });
     let seen = seen.collect::<PyResult<Vec<(String, Values)>>>()?;
-    let options = Options { reassociate, any_nan, allow: allowed_causes(py, allow)?, ..Options::default() };
-    let answer = py.detach(|| answer_arrays(&question, &seen, options, &Profile::NVIDIA, &mut |_| ()));
-    let answer = answer.map_err(|problem| error::whole(py, problem))?;
+    let answer = py.detach(|| answer_arrays(&question, &seen, options, &profile, &mut |_| ()));
+    let mut answer = answer.map_err(|problem| error::whole(py, problem))?;
+    answer.literals = types.sentence();
     report(answer.lines(), &answer)
 }
 
@@ -186,14 +236,11 @@ pub(crate) fn diff(
     nan_bits: bool,
     target: Option<&str>,
     version: Option<&str>,
+    profile: Option<&str>,
     solve: Py<PyAny>,
 ) -> PyResult<Report> {
-    let expected = "expected f16, bf16, f32 or f64";
-    let ty = named(ty).ok_or_else(|| error::whole(py, format!("`{ty}` is no type: {expected}")))?;
-    let target = Target {
-        sm: target.map(parse_sm).transpose().map_err(|problem| error::whole(py, problem))?,
-        ptx: version.map(str::parse).transpose().map_err(|problem| error::whole(py, problem))?,
-    };
+    let ty = literal_type(py, ty)?;
+    let (target, profile) = (self::target(py, target, version)?, self::profile(py, profile, Profile::NVIDIA)?);
     let [first, second] = sides([&texts[0], &texts[1]], ty, &target).map_err(|problem| match problem {
         SideProblem::Instruction(finding) => error::of_finding(py, &finding),
         SideProblem::Expression { text, error } => error::at(py, &text, error.at, &error.message),
@@ -207,7 +254,7 @@ pub(crate) fn diff(
         let solve = |query: &Query| {
             Python::attach(|py| solve.call1(py, (query.script.as_str(),)).and_then(|name| name.extract(py)).ok()?)
         };
-        compare(&first, &second, columns, budget, &Profile::NVIDIA, &solve, &|_| ())
+        compare(&first, &second, columns, budget, &profile, &solve, &|_| ())
     });
     let compared = compared.map_err(|problem| error::whole(py, problem))?;
     report(compared.lines(), &compared)

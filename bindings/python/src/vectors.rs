@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use roundonce::{Target, parse_sm};
+use roundonce::Profile;
 use roundonce_vectors::sweep::{Manifest, Sweep as Inner};
 use roundonce_vectors::{InstructionUnderTest, Observer, Options, Report, verify_file, verify_stream};
 
 use crate::error;
+use crate::evaluate::{profile, target};
 
 /// Rows that could not be read, of which a few are told.
 #[derive(Default)]
@@ -40,6 +41,8 @@ fn json<T: serde::Serialize>(py: Python<'_>, value: &T) -> PyResult<String> {
 /// Verifies a file, or a part of it, and tells the report as JSON and the first rows that could not be read. `name` and
 /// `rows_before` are the place of the part.
 #[pyfunction]
+#[pyo3(signature = (what, name, rows_before, instruction, target=None, version=None, profile=None))]
+#[allow(clippy::too_many_arguments, reason = "the signature that Python calls")]
 pub(crate) fn verify(
     py: Python<'_>,
     what: What,
@@ -48,14 +51,12 @@ pub(crate) fn verify(
     instruction: Option<&str>,
     target: Option<&str>,
     version: Option<&str>,
+    profile: Option<&str>,
 ) -> PyResult<(String, Vec<(u64, String)>)> {
-    let target = Target {
-        sm: target.map(parse_sm).transpose().map_err(|problem| error::whole(py, problem))?,
-        ptx: version.map(str::parse).transpose().map_err(|problem| error::whole(py, problem))?,
-    };
+    let (target, profile) = (self::target(py, target, version)?, self::profile(py, profile, Profile::NVIDIA)?);
     let instruction = instruction.map(|spelling| InstructionUnderTest::of(spelling, &target)).transpose();
     let instruction = instruction.map_err(|finding| error::of_finding(py, &finding))?;
-    let options = Options { instruction, target, ..Options::default() };
+    let options = Options { instruction, target, profile };
     let mut bad = Bad::default();
     let report = py.detach(|| match &what {
         What::Bytes(bytes) => verify_stream(&bytes[..], &options, &mut bad),

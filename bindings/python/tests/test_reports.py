@@ -62,6 +62,38 @@ def test_why_of_arrays():
         roundonce.why("a*a", a=np.array([1, 2]), saw=np.zeros(2))
 
 
+def test_why_gives_literals_their_types():
+    x = np.float32(3)
+    for chosen, ty in [({}, "f64"), ({"as_": "numpy"}, "f32"), ({"as_": "c"}, "f64"), ({"as_": "glsl"}, "f32")]:
+        assert roundonce.why("0.1*x", x=x, saw=0.3, **chosen).data["type"] == ty
+    assert roundonce.why("10*x", x=x, saw=30, as_="c").data["type"] == "f32"
+    # A Python number is a literal as one in the expression.
+    for chosen, ty in [({}, "f64"), ({"type": "bf16"}, "bf16"), ({"as_": "torch"}, "f32"), ({"as_": "numpy"}, "f64")]:
+        report = roundonce.why("x*x", x=1.5, saw=2.25, **chosen)
+        assert report.data["type"] == ty and ("Literals without a type" in str(report)) == bool(chosen)
+    a = np.full(2, 3, np.float32)
+    for chosen, ty in [({}, "f64"), ({"as_": "numpy"}, "f32"), ({"type": "f32"}, "f32")]:
+        report = roundonce.why("k*a", a=a, k=0.1, saw=a.astype({"f32": "f4", "f64": "f8"}[ty]), **chosen)
+        assert report.data["type"] == ty
+    for chosen, message in [
+        ({"as_": "fortran"}, "as_: `fortran` is no language whose literals are known: expected one of c, cuda"),
+        ({"type": "f12"}, "`f12` is no type: expected f16, bf16, f32 or f64"),
+        ({"type": "f32", "as_": "c"}, "`type` and `as_` both give literals their types: expected one"),
+        ({"toolchain": "msvc"}, "toolchain: there is no advice for `msvc`: expected one of clang, gcc, glsl"),
+        ({"allow": "up"}, "allow: `up` cannot be allowed: expected directed, sat, fmz, sm1x"),
+    ]:
+        for given in (1.5, a):
+            with pytest.raises(roundonce.Error, match=message):
+                roundonce.why("x*x", x=given, saw=given, **chosen)
+
+
+def test_why_advises_for_a_toolchain():
+    given = {"a": "0x3f800001:f32", "c": "0xbf800002:f32", "saw": "0x28800000:f32"}
+    assert "fp-contract" in str(roundonce.why("a*a+c", toolchain="clang", **given))
+    only = str(roundonce.why("a*a+c", toolchain="nvcc", **given))
+    assert "-fmad" in only and "fp-contract" not in only
+
+
 def test_mistakes_in_expressions_have_a_place():
     with pytest.raises(roundonce.Error, match=r"(?s)expected a name.*\n    \^") as caught:
         roundonce.why("a*)", a=1.0, saw=1.0)

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use roundonce::Profile;
-use roundonce::arith::{Format as Lane, Rounding};
-use roundonce::isa::convert;
+use roundonce::arith::Format as Lane;
 use roundonce::why::diff::files::compare_arrays;
-use roundonce::why::{Column, LiteralTypes, Options, Question, Typed, Values, answer_arrays};
+use roundonce::why::{Column, LiteralTypes, Options, Question, Values, answer_arrays};
 
 use crate::array::Array;
 use crate::plot::{self, Comparison};
@@ -50,21 +49,6 @@ fn values(name: &str, text: &str, types: LiteralTypes) -> Result<(Values, bool),
     Ok((Values { column: Column::one(literal.value), shape: Vec::new() }, literal.is_weak))
 }
 
-/// The values, those that are weak in the type of the others.
-fn typed(given: BTreeMap<String, (Values, bool)>, types: LiteralTypes) -> BTreeMap<String, Values> {
-    let strong = given.values().filter(|(_, is_weak)| !is_weak).map(|(values, _)| values.column.format);
-    let beside = types.beside(strong.collect::<Vec<Lane>>());
-    let in_its_type = |(values, is_weak): (Values, bool)| {
-        if !is_weak {
-            return values;
-        }
-        let Typed { format, bits } = values.column.at(0);
-        let bits = convert(format, beside, Rounding::NearestEven, bits).0;
-        Values { column: Column::one(Typed { format: beside, bits }), ..values }
-    };
-    given.into_iter().map(|(name, given)| (name, in_its_type(given))).collect()
-}
-
 pub(crate) fn ask(
     expression: &str,
     inputs: &[String],
@@ -82,8 +66,8 @@ pub(crate) fn ask(
             return Err(Failure::Input(format!("`{name}` is given twice")));
         }
     }
-    let question =
-        Question::parse_as(expression, typed(names, types), types).map_err(|error| underlined(expression, &error))?;
+    let question = Question::parse_as(expression, types.settle(names), types);
+    let question = question.map_err(|error| underlined(expression, &error))?;
     let seen = saw.iter().map(|text| Ok((text.clone(), values("--saw", text, LiteralTypes::default())?.0)));
     let seen = seen.collect::<Result<Vec<(String, Values)>, Failure>>()?;
     if seen.is_empty() {

@@ -135,17 +135,26 @@ impl Integer {
         }
     }
 
+    /// Whether as many operands were found as the instruction takes.
+    ///
+    /// # Errors
+    /// A finding that says how many it takes.
+    pub fn check_arity(&self, found: usize) -> Result<(), Finding> {
+        let wanted = self.operands.len();
+        if found == wanted {
+            return Ok(());
+        }
+        let (syntax, names) = (self.form.syntax(), NAMES[..wanted].join(", "));
+        let message = format!("`{syntax}` takes {wanted} operands ({names}), found {found}");
+        Err(fault("FORM0005", message).rule(self.form.source))
+    }
+
     /// Reads all operands.
     ///
     /// # Errors
     /// A finding about their number or the first one that is no integer.
     pub fn read<S: AsRef<str>>(&self, texts: &[S]) -> Result<Vec<u64>, Finding> {
-        if texts.len() != self.operands.len() {
-            let names = NAMES[..self.operands.len()].join(", ");
-            let (syntax, found) = (self.form.syntax(), texts.len());
-            let message = format!("`{syntax}` takes {} operands ({names}), found {found}", self.operands.len());
-            return Err(fault("FORM0005", message).rule(self.form.source));
-        }
+        self.check_arity(texts.len())?;
         texts.iter().enumerate().map(|(index, text)| self.operand(index, text.as_ref())).collect()
     }
 

@@ -17,79 +17,75 @@ pub struct ProfileChoice {
 }
 
 /// One change.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 enum Setting {
     Machine(&'static Machine),
-    Tininess(Tininess),
-    Sm1xTininess(Tininess),
-    Underflow(Underflow),
-    NanF32(NanRule),
-    NanF64(NanRule),
-    NanSmall(NanRule),
-    Sm1xMad(Sm1xMad),
-    FmzSatNan(FmzSatNan),
-    OobNan(u64),
+    /// A field, by its place among [`FIELDS`], and its value.
+    Field(usize, String),
 }
 
-/// A value of a decision that has a few, each with a name.
-fn named<T: Copy>(values: &[(&str, T)], text: &str) -> Result<T, String> {
-    let found = values.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
-    found.ok_or_else(|| {
+/// Sets a decision to the one of its values that has a name.
+fn named<T: Copy>(decision: &mut T, values: &[(&str, T)], text: &str) -> Result<(), String> {
+    let found = values.iter().find(|(name, _)| *name == text);
+    *decision = found.map(|(_, value)| *value).ok_or_else(|| {
         let names: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
         format!("`{text}` is none of {}", names.join(", "))
-    })
+    })?;
+    Ok(())
 }
 
-fn tininess(text: &str) -> Result<Tininess, String> {
-    named(&Tininess::ALL.map(|tininess| (tininess.name(), tininess)), text)
+fn tininess(decision: &mut Tininess, text: &str) -> Result<(), String> {
+    named(decision, &Tininess::ALL.map(|tininess| (tininess.name(), tininess)), text)
 }
 
-fn nan_rule(text: &str) -> Result<NanRule, String> {
-    named(&NanRule::ALL.map(|rule| (rule.name(), rule)), text)
+fn nan_rule(decision: &mut NanRule, text: &str) -> Result<(), String> {
+    named(decision, &NanRule::ALL.map(|rule| (rule.name(), rule)), text)
 }
 
-fn hexadecimal(text: &str) -> Result<u64, String> {
+fn hexadecimal(decision: &mut u64, text: &str) -> Result<(), String> {
     let digits = text.strip_prefix("0x").filter(|digits| digits.len() <= 4);
-    digits
-        .and_then(|digits| u64::from_str_radix(digits, 16).ok())
-        .ok_or_else(|| format!("`{text}` is no pattern of 16 bits like 0x7ff7"))
+    let pattern = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    *decision = pattern.ok_or_else(|| format!("`{text}` is no pattern of 16 bits like 0x7ff7"))?;
+    Ok(())
 }
 
-/// The names of the decisions, and how each is read.
-type Reader = fn(&str) -> Result<Setting, String>;
-const FIELDS: [(&str, Reader); 9] = [
-    ("tininess", |text| tininess(text).map(Setting::Tininess)),
-    ("sm1x_tininess", |text| tininess(text).map(Setting::Sm1xTininess)),
-    ("underflow", |text| {
+/// Sets a field to what a text says.
+type Setter = fn(&mut Profile, &str) -> Result<(), String>;
+
+/// A row a field: its name, and how it is set.
+const FIELDS: [(&str, Setter); 9] = [
+    ("tininess", |profile, text| tininess(&mut profile.tininess, text)),
+    ("sm1x_tininess", |profile, text| tininess(&mut profile.sm1x_tininess, text)),
+    ("underflow", |profile, text| {
         let rules = [("after-rounding", Underflow::AfterRounding), ("before-rounding", Underflow::BeforeRounding)];
-        named(&rules, text).map(Setting::Underflow)
+        named(&mut profile.underflow, &rules, text)
     }),
-    ("nan_f32", |text| nan_rule(text).map(Setting::NanF32)),
-    ("nan_f64", |text| nan_rule(text).map(Setting::NanF64)),
-    ("nan_small", |text| nan_rule(text).map(Setting::NanSmall)),
-    ("sm1x_mad", |text| {
-        named(&[("truncate", Sm1xMad::Truncate), ("fused-ftz", Sm1xMad::FusedFtz)], text).map(Setting::Sm1xMad)
+    ("nan_f32", |profile, text| nan_rule(&mut profile.nan_f32, text)),
+    ("nan_f64", |profile, text| nan_rule(&mut profile.nan_f64, text)),
+    ("nan_small", |profile, text| nan_rule(&mut profile.nan_small, text)),
+    ("sm1x_mad", |profile, text| {
+        named(&mut profile.sm1x_mad, &[("truncate", Sm1xMad::Truncate), ("fused-ftz", Sm1xMad::FusedFtz)], text)
     }),
-    ("fmz_sat_nan", |text| {
-        named(&[("addend", FmzSatNan::Addend), ("zero", FmzSatNan::Zero)], text).map(Setting::FmzSatNan)
+    ("fmz_sat_nan", |profile, text| {
+        named(&mut profile.fmz_sat_nan, &[("addend", FmzSatNan::Addend), ("zero", FmzSatNan::Zero)], text)
     }),
-    ("oob_nan", |text| hexadecimal(text).map(Setting::OobNan)),
+    ("oob_nan", |profile, text| hexadecimal(&mut profile.oob_nan, text)),
 ];
 
 fn setting(text: &str) -> Result<Setting, String> {
+    let fields = || FIELDS.map(|(name, _)| name).join(", ");
     let Some((field, value)) = text.split_once('=') else {
         return Machine::named(text).map(Setting::Machine).ok_or_else(|| {
             let machines = Machine::ALL.map(|machine| machine.name).join(", ");
-            let fields = FIELDS.map(|(name, _)| name).join(", ");
-            format!("`{text}` is no machine: expected one of {machines}, or FIELD=VALUE with a field of {fields}")
+            format!("`{text}` is no machine: expected one of {machines}, or FIELD=VALUE with a field of {}", fields())
         });
     };
     // The short name that measurements are published under.
     let field = if field == "tiny" { "tininess" } else { field };
-    let Some((_, read)) = FIELDS.iter().find(|(name, _)| *name == field) else {
-        return Err(format!("`{field}` is no field: expected one of {}", FIELDS.map(|(name, _)| name).join(", ")));
-    };
-    read(value).map_err(|problem| format!("{field}: {problem}"))
+    let place = FIELDS.iter().position(|(name, _)| *name == field);
+    let place = place.ok_or_else(|| format!("`{field}` is no field: expected one of {}", fields()))?;
+    FIELDS[place].1(&mut Profile::default(), value).map_err(|problem| format!("{field}: {problem}"))?;
+    Ok(Setting::Field(place, value.to_owned()))
 }
 
 impl ProfileChoice {
@@ -104,24 +100,22 @@ impl ProfileChoice {
     /// The same with the changes of another one after it.
     #[must_use]
     pub fn and(mut self, other: &ProfileChoice) -> ProfileChoice {
-        self.settings.extend(&other.settings);
+        self.settings.extend_from_slice(&other.settings);
         self
     }
 
     /// The profile with its changes. A machine is a whole profile.
-    pub fn apply(&self, base: Profile) -> Profile {
-        self.settings.iter().fold(base, |profile, setting| match *setting {
-            Setting::Machine(machine) => machine.profile,
-            Setting::Tininess(tininess) => Profile { tininess, ..profile },
-            Setting::Sm1xTininess(sm1x_tininess) => Profile { sm1x_tininess, ..profile },
-            Setting::Underflow(underflow) => Profile { underflow, ..profile },
-            Setting::NanF32(nan_f32) => Profile { nan_f32, ..profile },
-            Setting::NanF64(nan_f64) => Profile { nan_f64, ..profile },
-            Setting::NanSmall(nan_small) => Profile { nan_small, ..profile },
-            Setting::Sm1xMad(sm1x_mad) => Profile { sm1x_mad, ..profile },
-            Setting::FmzSatNan(fmz_sat_nan) => Profile { fmz_sat_nan, ..profile },
-            Setting::OobNan(oob_nan) => Profile { oob_nan, ..profile },
-        })
+    pub fn apply(&self, mut profile: Profile) -> Profile {
+        for setting in &self.settings {
+            match setting {
+                Setting::Machine(machine) => profile = machine.profile,
+                Setting::Field(place, value) => {
+                    // The value was read once already.
+                    let _ = FIELDS[*place].1(&mut profile, value);
+                }
+            }
+        }
+        profile
     }
 }
 
@@ -135,6 +129,20 @@ mod tests {
         let fields: Vec<&str> = FIELDS.iter().map(|(name, _)| *name).collect();
         let decisions = Profile::DECISIONS.iter().map(|decision| decision.field);
         assert_eq!(decisions.filter(|field| *field != "condition codes").collect::<Vec<_>>(), fields);
+    }
+
+    #[test]
+    fn every_field_sets_its_own_decision() {
+        let changed = ProfileChoice::parse(
+            "tininess=result,sm1x_tininess=before-rounding,underflow=before-rounding,nan_f32=bca,nan_f64=abc,\
+             nan_small=bca,sm1x_mad=fused-ftz,fmz_sat_nan=zero,oob_nan=0x7fff",
+        );
+        let changed = changed.unwrap().apply(Profile::NVIDIA);
+        assert_eq!((changed.tininess, changed.sm1x_tininess), (Tininess::Result, Tininess::BeforeRounding));
+        let rules = [changed.nan_f32, changed.nan_f64, changed.nan_small].map(NanRule::name);
+        assert_eq!((changed.underflow, rules), (Underflow::BeforeRounding, ["bca", "abc", "bca"]));
+        assert_eq!((changed.sm1x_mad, changed.fmz_sat_nan), (Sm1xMad::FusedFtz, FmzSatNan::Zero));
+        assert_eq!(changed.oob_nan, 0x7fff);
     }
 
     #[test]

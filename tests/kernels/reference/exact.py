@@ -1,7 +1,7 @@
 """Arithmetic on bits by exact rationals, rounded once.
 
 Written for these references alone: it shares nothing with the program that it judges. Results that are NaN are the
-canonical ones of the machine, 0x7fffffff in f32; no reference here makes a NaN in f64.
+canonical ones of the machine, 0x7fffffff in f32 and 0x7fff in f16 and bf16; no reference here makes a NaN in f64.
 """
 
 from decimal import Decimal, localcontext
@@ -38,13 +38,14 @@ class Format:
         """A subnormal becomes a zero of its sign."""
         return bits & self.sign_bit if bits & ~self.sign_bit < self.smallest_normal else bits
 
-    def round(self, value, direction="rn"):
-        """The bits of a value that is not zero."""
+    def round(self, value, direction="rn", ftz=False):
+        """The bits of a value that is not zero. With `ftz` zero of its sign, where it is subnormal after rounding with
+        an exponent that has no lower bound."""
         negative, value = value < 0, abs(value)
         exponent = value.numerator.bit_length() - value.denominator.bit_length()
         if value < Fraction(2) ** exponent:
             exponent -= 1
-        quantum = max(exponent, 1 - self.bias) - self.fraction_bits
+        quantum = (exponent if ftz else max(exponent, 1 - self.bias)) - self.fraction_bits
         scaled = value / Fraction(2) ** quantum
         whole = scaled.numerator // scaled.denominator
         rest = scaled - whole
@@ -55,6 +56,8 @@ class Format:
             "rp": not negative and rest > 0,
         }[direction]
         whole += away
+        if whole * Fraction(2) ** quantum < Fraction(2) ** (1 - self.bias) and ftz:
+            return self.sign_bit if negative else 0
         # A carry out of the significand goes on into the exponent by itself.
         bits = whole
         if whole >= 1 << self.fraction_bits:
@@ -70,12 +73,15 @@ class Format:
             return 0
         return min(bits, self.bias << self.fraction_bits)
 
-    def mul_add(self, a, b, c, direction="rn", ftz=False, sat=False, factors=None):
+    def rectify(self, bits):
+        """`.relu`."""
+        return 0 if bits & self.sign_bit and not self.is_nan(bits) else bits
+
+    def mul_add(self, a, b, c, direction="rn", ftz=False, sat=False, factors=None, relu=False):
         """a × b + c; a and b may be of a narrower format."""
         result = self._mul_add(a, b, c, direction, ftz, factors or self)
-        if ftz and not self.is_nan(result):
-            result = self.flush(result)
-        return self.clamp(result) if sat else result
+        result = self.clamp(result) if sat else result
+        return self.rectify(result) if relu else result
 
     def _mul_add(self, a, b, c, direction, ftz, factors):
         if ftz:
@@ -94,7 +100,7 @@ class Format:
             return c
         product, addend = factors.value(a) * factors.value(b), self.value(c)
         if product + addend:
-            return self.round(product + addend, direction)
+            return self.round(product + addend, direction, ftz)
         # An exact zero: of the sign that both have, otherwise of the direction's.
         if not product and not addend and negative == bool(c & self.sign_bit):
             return c
@@ -103,15 +109,15 @@ class Format:
     def one(self):
         return self.bias << self.fraction_bits
 
-    def add(self, a, b, direction="rn", ftz=False):
-        return self.mul_add(a, self.one(), b, direction, ftz)
+    def add(self, a, b, direction="rn", ftz=False, sat=False):
+        return self.mul_add(a, self.one(), b, direction, ftz, sat)
 
-    def sub(self, a, b, direction="rn", ftz=False):
-        return self.add(a, b ^ self.sign_bit, direction, ftz)
+    def sub(self, a, b, direction="rn", ftz=False, sat=False):
+        return self.add(a, b ^ self.sign_bit, direction, ftz, sat)
 
-    def mul(self, a, b, direction="rn", ftz=False):
+    def mul(self, a, b, direction="rn", ftz=False, sat=False):
         # A zero addend of the product's sign changes nothing.
-        return self.mul_add(a, b, (a ^ b) & self.sign_bit, direction, ftz)
+        return self.mul_add(a, b, (a ^ b) & self.sign_bit, direction, ftz, sat)
 
     def div(self, a, b):
         """Of finite numbers, b not zero."""
@@ -144,16 +150,44 @@ class Format:
         """Of finite numbers."""
         return self.value(a) < self.value(b)
 
-    def minimum(self, a, b):
-        """Of finite numbers, none of them a zero beside one of another sign."""
-        return a if self.less(a, b) else b
+    def extremum(self, choose, a, b, nan=False):
+        """`choose` is min or max, by which -0 is below +0; a NaN gives way to a number, with `nan` it wins."""
+        if self.is_nan(a) or self.is_nan(b):
+            alone = self.is_nan(a) != self.is_nan(b) and not nan
+            return (b if self.is_nan(a) else a) if alone else self.nan
+        return choose(a, b, key=lambda bits: -1 - (bits ^ self.sign_bit) if bits & self.sign_bit else bits)
 
-    def maximum(self, a, b):
-        return b if self.less(a, b) else a
+    def minimum(self, a, b, nan=False):
+        return self.extremum(min, a, b, nan)
+
+    def maximum(self, a, b, nan=False):
+        return self.extremum(max, a, b, nan)
+
+    def convert(self, source, bits, direction="rn"):
+        """A number of another format."""
+        negative = bool(bits & source.sign_bit)
+        if source.is_nan(bits):
+            return self.nan
+        if source.is_infinite(bits):
+            return self.infinity | (self.sign_bit if negative else 0)
+        value = source.value(bits)
+        return self.round(value, direction) if value else self.sign_bit if negative else 0
+
+    def from_number(self, value, direction="rn"):
+        return self.round(Fraction(value), direction) if value else 0
+
+    def to_integer(self, bits, rounded, low, high):
+        """`rounded` makes an integer of a rational; what is out of range is clamped, a NaN is zero."""
+        if self.is_nan(bits):
+            return 0
+        if self.is_infinite(bits):
+            return low if bits & self.sign_bit else high
+        return min(max(rounded(self.value(bits)), low), high)
 
 
 F32 = Format(8, 23, 0x7FFFFFFF)
 F64 = Format(11, 52, 0xFFF8000000000000)
+F16 = Format(5, 10, 0x7FFF)
 BF16 = Format(8, 7, 0x7FFF)
 
 

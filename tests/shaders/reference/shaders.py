@@ -14,10 +14,9 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(HERE.parent / "kernels" / "reference"))
 
-from exact import F32, F64, Format, f32, f64  # noqa: E402
-from generate import numbers, save, wide_numbers  # noqa: E402
+from cases import numbers, save, wide_numbers  # noqa: E402
+from exact import F16, F32, F64, f32, f64  # noqa: E402
 
-F16 = Format(5, 10, 0x7FFF)
 CASES = []
 WORD = (1 << 32) - 1
 
@@ -44,17 +43,6 @@ def case(name, grid, arguments, results, options=(), file=None, approximate=(), 
 
 def zeros(dtype, count):
     return dtype, [0] * count
-
-
-def converted(start, end, bits, direction="rn"):
-    """From one format to another."""
-    if start.is_nan(bits):
-        return end.nan
-    sign = end.sign_bit if bits & start.sign_bit else 0
-    if start.is_infinite(bits):
-        return sign | end.infinity
-    value = start.value(bits)
-    return end.round(value, direction) if value else sign
 
 
 def negate(form, bits):
@@ -131,7 +119,7 @@ def half(draw):
         sums = [F16.add(F16.mul(p, q), r) for p, q, r in rows]
         fused += [F16.mul_add(p, q, r) for p, q, r in rows]
         fused += [sums[0], sums[1], c[4 * i + 2] & 0x7FFF, least(F16, a[4 * i + 3], b[4 * i + 3])]
-        wide += [converted(F16, F32, value) for value in sums]
+        wide += [F32.convert(F16, value) for value in sums]
     arguments = {"0.0": ("f2", a, 4), "0.1": ("f2", b, 4), "0.2": ("f2", c, 4)}
     arguments |= {"0.3": ("f2", [0] * (8 * n), 4), "0.4": ("f4", [0] * (4 * n), 4)}
     case("half", "4", arguments, {"0.3": ("f2", fused, 4), "0.4": ("f4", wide, 4)})
@@ -149,7 +137,7 @@ def double(draw):
         results += [F64.mul_add(at[k], weight, at[(2, 0, 1)[k]]) for k in range(3)] + [0]
         scaled = F64.mul(x, weight)
         results += [F64.sub(scaled, q), F64.div(p, q), F64.sqrt(weight & ~F64.sign_bit), 0]
-        narrow.append(flushed(F32, converted(F64, F32, p)))
+        narrow.append(flushed(F32, F32.convert(F64, p)))
     arguments = {"0.0": ("f8", items, 8), "0.1": ("f8", [0] * (8 * n), 4), "0.2": zeros("f4", n)}
     case("double", "2", arguments, {"0.1": ("f8", results, 4), "0.2": ("f4", narrow)})
 
@@ -338,7 +326,7 @@ def power_of_two(bits):
 def unpacked(half):
     """As f32; a NaN keeps its payload and is made quiet."""
     if not F16.is_nan(half):
-        return converted(F16, F32, half)
+        return F32.convert(F16, half)
     return F32.infinity | (half & 0x8000) << 16 | (half & 0x3FF) << 13 | 0x400000
 
 
@@ -366,7 +354,7 @@ def functions(draw):
         else:
             bits += [a, 0]
             scaled = a
-        small = converted(F32, F16, a)
+        small = F16.convert(F32, a)
         bits += [scaled, small | (small ^ F16.sign_bit) << 16]
         bits += [unpacked(a & 0xFFFF), unpacked(a >> 16)]
         high, low = max(value, Fraction(3, 2)), min(value, Fraction(-1))
@@ -398,9 +386,9 @@ def rtz_flush(draw):
         for form, direction, ftz in ((F16, "rn", True), (F32, "rz", True), (F64, "rz", False)):
             a, b, c, _ = rows[form][i]
             results[form] += [a, b, c, form.mul_add(a, b, c, direction, ftz)]
-        narrowed.append(flushed(F32, converted(F64, F32, rows[F64][i][0], "rz")))
-        small = flushed(F16, converted(F32, F16, flushed(F32, rows[F32][i][0])))
-        narrowed.append(converted(F16, F32, small))
+        narrowed.append(flushed(F32, F32.convert(F64, rows[F64][i][0], "rz")))
+        small = flushed(F16, F16.convert(F32, flushed(F32, rows[F32][i][0])))
+        narrowed.append(F32.convert(F16, small))
     arguments, expected = {}, {}
     for binding, (form, dtype) in enumerate(((F16, "f2"), (F32, "f4"), (F64, "f8"))):
         arguments[f"0.{binding}"] = (dtype, [bits for row in rows[form] for bits in row], 4)

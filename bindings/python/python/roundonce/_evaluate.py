@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Optional
+from typing import Any, List, Optional, Sequence, Union
 
 import numpy as np
 
+from . import _integers, _native
 from ._arrays import Column, column, format_of, is_single, like, operand
-from ._native import Instruction
+from ._native import Instruction, Integer
 
 
 def columns_of(instruction: Instruction, operands: tuple) -> List[Column]:
@@ -16,7 +17,7 @@ def columns_of(instruction: Instruction, operands: tuple) -> List[Column]:
     return [operand(instruction, index, value) for index, value in enumerate(operands)]
 
 
-def broadcast(columns: List[Column]) -> tuple:
+def broadcast(columns: Sequence[Union[Column, np.ndarray]]) -> tuple:
     """The shape that operands have together."""
     shapes = [given.shape for given in columns]
     try:
@@ -31,25 +32,51 @@ def eval(
     out: Optional[np.ndarray] = None,
     target: Optional[str] = None,
     version: Optional[str] = None,
+    profile: Optional[str] = None,
 ) -> Any:
     """Evaluates an instruction element by element, with the GPU's bits.
 
     `instruction` is spelled as its language spells it: ``fma.rz.sat.f32.bf16``, ``mad.f32@sm_13``,
     ``FFMA.FTZ.RZ.SAT``, ``OpFmaKHR.v4f16+rtz``; `forms` lists all. `target` (``"sm_13"``) and `version` (``"3.1"``)
-    are the machine and PTX version meant, where the meaning depends on them.
+    are the machine and PTX version meant, where the meaning depends on them. `profile` is what the documents leave open,
+    as the command's ``--profile``: machines by name and single decisions, separated by commas (``"gt200"``,
+    ``"apple-m4"``, ``"tininess=result,nan_f64=abc"``); docs/decisions.md lists them.
 
     Shapes broadcast as NumPy's. Packed values are unsigned integers of their whole width, or arrays with a last axis of
     components. The result has the type of the first array of the result's format, else floats; a NumPy scalar if every
     operand is single. `out` may be one of the operands. Condition codes follow from the result's bits and are not
     returned. The interpreter is free meanwhile, and more than 49,152 components are computed on all cores.
 
-    Raises `Error` (the spelling, the number of operands, text that is no value), TypeError (an array's type),
-    ValueError (shapes; `out` that cannot be written, or that another thread is using).
+    An integer multiply-add (``mad.hi.s32``, ``madc.lo.cc.u32``, ``dp4a.s32.u32``) takes arrays of integers of its width,
+    with a sign or without, and gives those of its own type; with ``.cc`` a pair, the results and the carry flags, which
+    ``madc`` takes as its fourth operand.
+
+    Raises `Error` (the spelling, the number of operands, text that is no value, the profile), TypeError (an array's
+    type), ValueError (shapes; `out` that cannot be written, or that another thread is using).
 
     >>> eval("fma.rn.f32", "0x3f800001", "0x3f800001", "0xbf800002")
     np.float32(1.4210855e-14)
+    >>> eval("fma.rn.ftz.f32", "0x3f7fffff", "0x00800000", 0, profile="tininess=result")
+    np.float32(1.1754944e-38)
+    >>> eval("mad.lo.cc.u32", np.array([7, 0xffffffff], np.uint32), 1, 1)
+    (array([8, 0], dtype=uint32), array([False,  True]))
     """
-    return evaluate(Instruction(instruction, target, version), operands, out)
+    if _native.is_integer(instruction):
+        integer = Integer(instruction, target, version, profile)
+        columns = _integers.columns_of(integer, operands)
+        check_out(out)
+        return _integers.evaluate(integer, columns, broadcast(columns), out)
+    return evaluate(Instruction(instruction, target, version, profile), operands, out)
+
+
+def check_out(out: Any) -> None:
+    """That results can be written to it, if it is given."""
+    if out is None:
+        return
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"`out` is {type(out).__name__}: expected a NumPy array")
+    if not out.flags.writeable:
+        raise ValueError("`out` is read-only")
 
 
 def evaluate(instruction: Instruction, operands: tuple, out: Optional[np.ndarray]) -> Any:
@@ -60,10 +87,7 @@ def evaluate(instruction: Instruction, operands: tuple, out: Optional[np.ndarray
         result = like(instruction, columns, shape)
         _compute(instruction, columns, shape, column(instruction, instruction.format, "the result", result))
         return result if result.ndim else result[()]
-    if not isinstance(out, np.ndarray):
-        raise TypeError(f"`out` is {type(out).__name__}: expected a NumPy array")
-    if not out.flags.writeable:
-        raise ValueError("`out` is read-only")
+    check_out(out)
     written = column(instruction, instruction.format, "`out`", out)
     if written.shape != shape:
         raise ValueError(f"`out` has the shape {written.shape}, the operands {shape}")
@@ -132,6 +156,7 @@ def fma(
     sat: bool = False,
     dtype: Any = None,
     out: Optional[np.ndarray] = None,
+    profile: Optional[str] = None,
 ) -> Any:
     """a × b + c, rounded once.
 
@@ -139,13 +164,13 @@ def fma(
     factor +0; `sat` clamps to [0, 1]. The result is `dtype`, else of c's type, else of the factors'. float32 and
     float64 go by PTX ``fma``, float32 with float16 or bfloat16 factors by its mixed forms, `fmz` by SASS
     ``FFMA.FMZ``, float16 by SPIR-V ``OpFmaKHR``; what no instruction has is refused with the form's rule. Bits as
-    unsigned integers need `dtype`. Shapes, `out` and errors are `eval`'s.
+    unsigned integers need `dtype`. Shapes, `out`, `profile` and errors are `eval`'s.
 
     Source: PTX ISA, 9.7.3.6 fma; SPV_KHR_fma.
     """
     factors = _format("the factors", a, b)
     result = _result(dtype, _format("the addend", c), factors)
-    return eval(_fma_spelling(result, factors or result, rnd, ftz, fmz, sat), a, b, c, out=out)
+    return eval(_fma_spelling(result, factors or result, rnd, ftz, fmz, sat), a, b, c, out=out, profile=profile)
 
 
 def _fma_spelling(result: str, factors: str, rnd: str, ftz: bool, fmz: bool, sat: bool) -> str:
@@ -174,22 +199,25 @@ def mad(
     target: str = "sm_13",
     dtype: Any = None,
     out: Optional[np.ndarray] = None,
+    profile: Optional[str] = None,
 ) -> Any:
     """PTX ``mad`` on a target.
 
     Without `rnd`, float32 on sm_10 to sm_13 cuts the product to 24 bits before the sum is rounded; from sm_20 on it is
-    `fma`. Source: PTX ISA, 9.7.3.7 mad. Shapes, `out` and errors are `eval`'s.
+    `fma`. Source: PTX ISA, 9.7.3.7 mad. Shapes, `out`, `profile` and errors are `eval`'s.
     """
     result = _result(dtype, _format("the operands", a, b, c))
     rounding = f".{rnd}" if rnd else ""
-    return eval(f"mad{rounding}{_modifiers(ftz, sat)}.{result}", a, b, c, out=out, target=target)
+    return eval(f"mad{rounding}{_modifiers(ftz, sat)}.{result}", a, b, c, out=out, target=target, profile=profile)
 
 
-def _two(name: str, a: Any, b: Any, rnd: str, ftz: bool, sat: bool, dtype: Any, out: Optional[np.ndarray]) -> Any:
+def _two(
+    name: str, a: Any, b: Any, rnd: str, ftz: bool, sat: bool, dtype: Any, out: Optional[np.ndarray], profile: Optional[str]
+) -> Any:
     first, second = _format("the first operand", a), _format("the second operand", b)
     result = _result(dtype, second, first)
     mixed = "" if first in (None, result) else f".{first}"
-    return eval(f"{name}.{rnd}{_modifiers(ftz, sat)}.{result}{mixed}", a, b, out=out)
+    return eval(f"{name}.{rnd}{_modifiers(ftz, sat)}.{result}{mixed}", a, b, out=out, profile=profile)
 
 
 def add(
@@ -200,12 +228,13 @@ def add(
     sat: bool = False,
     dtype: Any = None,
     out: Optional[np.ndarray] = None,
+    profile: Optional[str] = None,
 ) -> Any:
     """a + b, rounded once: PTX ``add``; with a float16 or bfloat16 and b float32, its mixed form.
 
-    Source: PTX ISA, 9.7.3 and 9.7.5. Modifiers, shapes, `out` and errors are `fma`'s and `eval`'s.
+    Source: PTX ISA, 9.7.3 and 9.7.5. Modifiers, shapes, `out`, `profile` and errors are `fma`'s and `eval`'s.
     """
-    return _two("add", a, b, rnd, ftz, sat, dtype, out)
+    return _two("add", a, b, rnd, ftz, sat, dtype, out, profile)
 
 
 def sub(
@@ -216,12 +245,13 @@ def sub(
     sat: bool = False,
     dtype: Any = None,
     out: Optional[np.ndarray] = None,
+    profile: Optional[str] = None,
 ) -> Any:
     """a − b, rounded once: PTX ``sub``; with a float16 or bfloat16 and b float32, its mixed form.
 
-    Source: PTX ISA, 9.7.3 and 9.7.5. Modifiers, shapes, `out` and errors are `fma`'s and `eval`'s.
+    Source: PTX ISA, 9.7.3 and 9.7.5. Modifiers, shapes, `out`, `profile` and errors are `fma`'s and `eval`'s.
     """
-    return _two("sub", a, b, rnd, ftz, sat, dtype, out)
+    return _two("sub", a, b, rnd, ftz, sat, dtype, out, profile)
 
 
 def mul(
@@ -233,13 +263,14 @@ def mul(
     sat: bool = False,
     dtype: Any = None,
     out: Optional[np.ndarray] = None,
+    profile: Optional[str] = None,
 ) -> Any:
     """a × b, rounded once: PTX ``mul``; with `fmz` SASS ``FMUL.FMZ``.
 
-    Source: PTX ISA, 9.7.3. Modifiers, shapes, `out` and errors are `fma`'s and `eval`'s.
+    Source: PTX ISA, 9.7.3. Modifiers, shapes, `out`, `profile` and errors are `fma`'s and `eval`'s.
     """
     if fmz:
         result = _result(dtype, _format("the operands", a, b))
         _fmz_is_f32(result)
-        return eval(f"FMUL.FMZ.{rnd.upper()}{'.SAT' if sat else ''}", a, b, out=out)
-    return _two("mul", a, b, rnd, ftz, sat, dtype, out)
+        return eval(f"FMUL.FMZ.{rnd.upper()}{'.SAT' if sat else ''}", a, b, out=out, profile=profile)
+    return _two("mul", a, b, rnd, ftz, sat, dtype, out, profile)

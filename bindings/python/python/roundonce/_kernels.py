@@ -94,7 +94,7 @@ def run(
     threads: Optional[int] = None,
     check_races: bool = False,
     trace: Optional[int] = None,
-    profile: bool = False,
+    profile: Union[bool, str] = False,
     step_limit: int = 1 << 30,
     memory_limit: int = 16 << 30,
 ) -> Run:
@@ -111,12 +111,13 @@ def run(
 
     `contract` is what is done with PTX's unmodified mul and add: none, fuse, or report (both, with `differences`);
     `assume` what is done where a SPIR-V module leaves bits open: nvidia, strict or flush; `spec` its specialisation
-    constants by SpecId. `shared` is bytes of dynamic shared memory. `trace` records one thread, counted through the
-    grid from 0; `profile` counts instructions by line; `check_races` makes data races on shared memory an error.
-    `threads` are workers, one a core unless told; the interpreter is free meanwhile. `step_limit` bounds the
-    instructions of one group of blocks, `memory_limit` the bytes of memory.
+    constants by SpecId. `profile` is what the documents leave open, as for `eval`; ``True`` counts instructions by line.
+    `shared` is bytes of dynamic shared memory. `trace` records one thread, counted through the grid from 0;
+    `check_races` makes data races on shared memory an error. `threads` are workers, one a core unless told; the
+    interpreter is free meanwhile. `step_limit` bounds the instructions of one group of blocks, `memory_limit` the bytes
+    of memory.
 
-    Raises `Error` (the module, with its `findings`; a parameter), `KernelError` (what the kernel did wrong, with the
+    Raises `Error` (the module, with its `findings`; a parameter; the profile), `KernelError` (what the kernel did wrong, with the
     line, block and thread), TypeError (an array or number of another type than the kernel's), OSError.
 
     Source: PTX ISA; the SPIR-V specification; docs/decisions.md.
@@ -148,7 +149,8 @@ def run(
         "memory_limit": memory_limit,
         "check_races": check_races,
         "trace": trace,
-        "profile": profile,
+        "count_lines": not isinstance(profile, str) and bool(profile),
+        "profile": profile if isinstance(profile, str) else None,
     }
     asked, arrays = _asked(kernel, grid, block, args, entry, assume, spec, how)
     if asked["language"] == "sass":
@@ -203,6 +205,7 @@ def why_kernel(
     spec: Optional[Mapping[int, Any]] = None,
     shared: int = 0,
     threads: Optional[int] = None,
+    profile: Optional[str] = None,
     step_limit: int = 1 << 30,
     memory_limit: int = 16 << 30,
 ) -> Report:
@@ -222,7 +225,8 @@ def why_kernel(
         "memory_limit": memory_limit,
         "check_races": False,
         "trace": None,
-        "profile": False,
+        "count_lines": False,
+        "profile": profile,
     }
     asked, _ = _asked(kernel, grid, block, args, entry, assume, spec, how)
     if asked["language"] == "sass":

@@ -12,10 +12,10 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from . import _native
+from . import _integers, _native
 from ._arrays import format_of
 from ._evaluate import columns_of
-from ._native import Instruction
+from ._native import Instruction, Integer
 
 _STYLE = {
     "strong": "font-weight:bold",
@@ -48,20 +48,36 @@ class Report:
         return f'<pre style="line-height:1.25">{chr(10).join(lines)}</pre>'
 
 
+def _check_single(bits: np.ndarray, index: int, lanes: int) -> None:
+    if bits.size != lanes:
+        raise ValueError(f"operand {index + 1} has {bits.size} elements: one value is explained at a time")
+
+
 def _single(instruction: Instruction, operands: tuple) -> List[List[int]]:
     columns = columns_of(instruction, operands)
     for index, given in enumerate(columns):
-        if given.bits.size != instruction.lanes:
-            raise ValueError(f"operand {index + 1} has {given.bits.size} elements: one value is explained at a time")
+        _check_single(given.bits, index, instruction.lanes)
     return [given.components() for given in columns]
 
 
-def explain(instruction: str, *operands: Any, target: Optional[str] = None, version: Optional[str] = None) -> Report:
+def explain(
+    instruction: str,
+    *operands: Any,
+    target: Optional[str] = None,
+    version: Optional[str] = None,
+    profile: Optional[str] = None,
+) -> Report:
     """One instruction on single operands, step by step, with what its neighbours would have given.
 
-    Operands and errors are `eval`'s.
+    Operands, `profile` and errors are `eval`'s.
     """
-    form = Instruction(instruction, target, version)
+    if _native.is_integer(instruction):
+        integer = Integer(instruction, target, version, profile)
+        columns = _integers.columns_of(integer, operands)
+        for index, bits in enumerate(columns):
+            _check_single(bits, index, 1)
+        return Report(integer.explain([int(bits.reshape(-1)[0]) for bits in columns]))
+    form = Instruction(instruction, target, version, profile)
     return Report(_native.explain(form, _single(form, operands)))
 
 
@@ -124,7 +140,17 @@ def allowed(instruction: str, *operands: Any) -> Allowed:
 
 
 def why(
-    expression: str, *, saw: Any = (), reassociate: bool = False, any_nan: bool = False, allow: str = "", **values: Any
+    expression: str,
+    *,
+    saw: Any = (),
+    reassociate: bool = False,
+    any_nan: bool = False,
+    allow: str = "",
+    toolchain: Optional[str] = None,
+    type: Optional[str] = None,
+    as_: Optional[str] = None,
+    profile: Optional[str] = None,
+    **values: Any,
 ) -> Report:
     """Which evaluation of an expression gives each seen value, or array.
 
@@ -133,17 +159,32 @@ def why(
     value or a list of them, each an array of the result's shape if a name is an array; of single values plain decimals,
     as text or Python numbers, are matched to the digits given. ``sum(a*b, 1)`` sums over an axis. `reassociate` lets
     sums be taken in any order; of arrays `any_nan` takes one NaN for another. `allow` names the modes that may be
-    causes, with commas between: directed, sat, fmz, sm1x.
+    causes, with commas between: directed, sat, fmz, sm1x. `toolchain` is whose options are advised (nvcc, clang, gcc, glsl
+    and others; all of them without it).
+
+    Literals and Python numbers are float64 unless `type` (f16, bf16, f32, f64) says otherwise, or `as_`, the language
+    whose rules give them their types: c, cuda, numpy, torch, jax, julia, glsl, wgsl. `profile` is as for `eval`.
 
     Raises `Error` with the place in the expression, or about a value; TypeError names the type of an array.
     """
     seen = list(saw) if isinstance(saw, (list, tuple)) else [saw]
+    # A Python number is a literal, whose type may be asked for.
+    values = {name: repr(value) if _is_number(value) else value for name, value in values.items()}
+    how = {
+        "reassociate": reassociate,
+        "any_nan": any_nan,
+        "allow": allow,
+        "toolchain": toolchain,
+        "type": type,
+        "as": as_,
+        "profile": profile,
+    }
     if any(_is_array(value) for value in [*values.values(), *seen]):
         given = {name: _given(name, value) for name, value in values.items()}
         wanted = [_given("saw", value) for value in seen]
-        return Report(_native.why_arrays(expression, given, wanted, reassociate, any_nan, allow))
+        return Report(_native.why_arrays(expression, given, wanted, how))
     texts = {name: _text(name, value) for name, value in values.items()}
-    return Report(_native.why(expression, texts, [_seen(value) for value in seen], reassociate, allow))
+    return Report(_native.why(expression, texts, [_seen(value) for value in seen], how))
 
 
 def bits(value: Any) -> Report:
@@ -182,6 +223,7 @@ def diff(
     nan_bits: bool = False,
     target: Optional[str] = None,
     version: Optional[str] = None,
+    profile: Optional[str] = None,
 ) -> Difference:
     """Whether two computations give the same bits for every input, else the smallest input found that shows that they do
     not; or how two arrays of results differ.
@@ -190,7 +232,7 @@ def diff(
     instruction gives them another. Equality is proved by the operations themselves, by all inputs of up to 32 bits, or
     by an SMT solver (bitwuzla, cvc5 or z3, where one is installed); else `tries` random inputs are tried. `data` are
     arrays for the names, on which is counted how often the two differ. `nan_bits` takes two NaNs of different bits for
-    a difference. Two arrays, or .npy files, of float16, bfloat16, float32 or float64 and of one shape are compared
+    a difference; `target`, `version` and `profile` are as for `eval`. Two arrays, or .npy files, of float16, bfloat16, float32 or float64 and of one shape are compared
     element by element.
 
     Raises `Error` (a spelling, an expression, with its place; two that cannot be compared), TypeError (an array's type).
@@ -203,7 +245,7 @@ def diff(
     one, other = _results("first", first), _results("second", second)
     if isinstance(one, str) and isinstance(other, str):
         given = {name: _given(name, value) for name, value in (data or {}).items()}
-        return Difference(_native.diff([one, other], type, given, tries, nan_bits, target, version, _solve))
+        return Difference(_native.diff([one, other], type, given, tries, nan_bits, target, version, profile, _solve))
     if isinstance(one, str) or isinstance(other, str):
         raise TypeError("a computation and an array: expected two of one kind")
     return Difference(_native.diff_arrays(one, other))
@@ -238,10 +280,15 @@ def _is_array(value: Any) -> bool:
     return not isinstance(value, (str, int, float, np.generic)) and np.ndim(value) > 0
 
 
+def _is_number(value: Any) -> bool:
+    """Whether it is a number of Python's own."""
+    return value.__class__ in (int, float)
+
+
 def _text(name: str, value: Any) -> str:
     if isinstance(value, str):
         return value
-    array = np.asarray(value, np.float64) if type(value) in (int, float) else np.asarray(value)
+    array = np.asarray(value, np.float64) if _is_number(value) else np.asarray(value)
     format = format_of(array.dtype)
     if format is None:
         raise TypeError(f"`{name}` is {array.dtype.name}: expected float16, bfloat16, float32 or float64")
@@ -250,7 +297,7 @@ def _text(name: str, value: Any) -> str:
 
 
 def _seen(value: Any) -> str:
-    return repr(value) if type(value) in (int, float) else _text("saw", value)
+    return repr(value) if _is_number(value) else _text("saw", value)
 
 
 def _given(name: str, value: Any) -> Any:

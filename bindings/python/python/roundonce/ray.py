@@ -50,12 +50,13 @@ def verify(
     instruction: Optional[str] = None,
     target: Optional[str] = None,
     version: Optional[str] = None,
+    profile: Optional[str] = None,
 ) -> Verified:
     """Verifies files of captured results on all workers, by way of Ray Data: Parquet a row group at a time, other
     formats (.npz, JSON Lines, TestFloat's text) a file at a time.
 
     `paths` are files, folders of Parquet files, or patterns with ``*``. `instruction` is that of rows that name none;
-    `target` and `version` are as for `eval`. Failures are grouped by cause in each part, and the groups added up; the
+    `target`, `version` and `profile` are as for `eval`. Failures are grouped by cause in each part, and the groups added up; the
     first of a cause has its file and row.
 
     Raises `Error` (a file that cannot be read, a spelling), FileNotFoundError (no such file), and Ray's own errors.
@@ -66,7 +67,7 @@ def verify(
     def judge(part: Dict[str, Any]) -> Dict[str, Any]:
         try:
             report, bad = _native.verify(
-                _content(part), part["path"], part["rows_before"], instruction, target, version
+                _content(part), part["path"], part["rows_before"], instruction, target, version, profile
             )
         except (_native.Error, OSError) as error:
             return {"place": part["place"], "report": "", "bad": "", "error": str(error)}

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use roundonce_arith::Format;
+use roundonce_arith::{Format, Rounding};
 use roundonce_deviate::Typed;
+use roundonce_isa::convert;
 
 use super::{Bits, Column};
 use crate::expr::{Expr, ExprError};
@@ -16,6 +17,23 @@ pub struct Values {
     pub column: Column,
     /// The lengths of its axes.
     pub shape: Vec<usize>,
+}
+
+impl LiteralTypes {
+    /// The values of names; single ones that are weak take the type of the others.
+    pub fn settle(&self, given: BTreeMap<String, (Values, bool)>) -> BTreeMap<String, Values> {
+        let strong = given.values().filter(|(_, is_weak)| !is_weak).map(|(values, _)| values.column.format);
+        let beside = self.beside(strong.collect::<Vec<Format>>());
+        let in_its_type = |(values, is_weak): (Values, bool)| {
+            if !is_weak {
+                return values;
+            }
+            let Typed { format, bits } = values.column.at(0);
+            let bits = convert(format, beside, Rounding::NearestEven, bits).0;
+            Values { column: Column::one(Typed { format: beside, bits }), ..values }
+        };
+        given.into_iter().map(|(name, given)| (name, in_its_type(given))).collect()
+    }
 }
 
 /// An expression over arrays of one shape, or a sum of one over an axis.

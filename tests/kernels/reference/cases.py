@@ -1,0 +1,49 @@
+"""What every reference needs: the cases, each with its files, and random numbers."""
+
+import struct
+from fractions import Fraction
+from pathlib import Path
+
+from exact import f32, f64
+
+HERE = Path(__file__).resolve().parent.parent
+CODES = {"f2": "H", "f4": "I", "f8": "Q", "i1": "b", "i4": "i", "i8": "q", "u1": "B", "u2": "H", "u4": "I", "u8": "Q"}
+CASES = []
+
+
+def save(path, dtype, values, columns=1):
+    """A NumPy file; floats are given by their bits."""
+    shape = f"({len(values)},)" if columns == 1 else f"({len(values) // columns}, {columns})"
+    kind = "|" if dtype in ("i1", "u1") else "<"
+    header = f"{{'descr': '{kind}{dtype}', 'fortran_order': False, 'shape': {shape}, }}"
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    data = struct.pack(f"<{len(values)}{CODES[dtype]}", *values)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data)
+
+
+def case(name, grid, block, arguments, results, approximate=()):
+    """Records a kernel. An argument is a scalar's text, or an array (dtype, values, columns); a result is an array
+    expected in the buffer of that argument afterwards."""
+    command = ["run", f"{name}.ptx", "--grid", grid, "--block", block]
+    expected = {}
+    for index, argument in enumerate(arguments):
+        if isinstance(argument, str):
+            command += ["--arg", f"{index}={argument}"]
+        else:
+            file = f"data/{name}/{index}.npy"
+            save(HERE / file, *argument)
+            command += ["--arg", f"{index}={file}"]
+    for index, result in results.items():
+        file = f"data/{name}/{index}.expected.npy"
+        save(HERE / file, *result)
+        expected[str(index)] = file
+    CASES.append({"name": name, "command": command, "expected": expected, "approximate": list(approximate)})
+
+
+def numbers(random_state, count, low=-2.0, high=2.0):
+    return [f32(Fraction(random_state.uniform(low, high))) for _ in range(count)]
+
+
+def wide_numbers(random_state, count):
+    return [f64(Fraction(random_state.uniform(-2.0, 2.0))) for _ in range(count)]
