@@ -19,7 +19,7 @@ use std::hint::black_box;
 use peers::Peer;
 use report::{Curve, Report};
 use roundonce_arith::batch::{Batch, Level, Source};
-use roundonce_arith::{Clamp, Format, Operation, Profile, Rounding};
+use roundonce_arith::{ArithOp, Clamp, Format, Operation, Profile, Rounding};
 use rounds::{Bench, Lines, Measured, random};
 
 /// Lanes of an operand: in the first-level cache, in the second, in memory.
@@ -33,8 +33,15 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let largest = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(28);
     let mut report = Report::default();
+    if arguments.iter().any(|argument| argument == "x16") {
+        report.rows("cal", &f32_modes("L1", L1, Level::best(), &operands(L1)));
+        sixteen_bits(&mut report);
+        print!("{}", report.text());
+        return;
+    }
     let first_level = f32_marks(&mut report);
     special_marks(&mut report);
+    sixteen_bits(&mut report);
     lanes(&mut report);
     one_by_one(&mut report, &first_level);
     whole_arrays(&mut report);
@@ -187,6 +194,53 @@ fn special_marks(report: &mut Report) {
     let rows = bench.measure();
     report.at_most("mixed f16 and bf16, L2 / plain loop of f32", 0.85, worst(&rows, ""));
     report.rows("mixed precision in the second-level cache", &rows);
+}
+
+/// f16 and bf16: PTX's modes by each level.
+fn sixteen_bits(report: &mut Report) {
+    for format in [Format::F16, Format::BF16] {
+        let name = format.name().unwrap_or_default();
+        let operation = |op| Operation::new(op, format, Rounding::NearestEven);
+        let fma = operation(ArithOp::MulAdd);
+        let mut work = vec![
+            ("fma.rn", fma),
+            ("add.rn", operation(ArithOp::Add)),
+            ("sub.rn", Operation { negate_addend: true, ..operation(ArithOp::Add) }),
+            ("mul.rn", operation(ArithOp::Mul)),
+            ("fma.rn.relu", Operation { clamp: Clamp::Relu, ..fma }),
+        ];
+        if format == Format::F16 {
+            work.push(("fma.rn.sat", Operation { clamp: Clamp::Unit, ..fma }));
+            work.push(("fma.rn.ftz", Operation { flush: true, ..fma }));
+            work.push(("fma.rn.ftz.sat", Operation { flush: true, clamp: Clamp::Unit, ..fma }));
+        } else {
+            work.push(("fma.rz", Operation { rounding: Rounding::TowardZero, ..fma }));
+        }
+        let all = [1, 2, 3].map(|seed| random::halves(L1, seed));
+        let levels: Vec<Level> = Level::ALL.into_iter().filter(|level| level.is_available()).collect();
+        let mut bench = Bench::<u16>::new(name, "L1", L1, "");
+        for (spelling, operation) in &work {
+            for level in &levels {
+                let batch = Batch::at_level(*operation, &Profile::NVIDIA, *level);
+                let places = operation.op.operands();
+                let operands: Vec<_> = places.iter().map(|place| Source::Slice(&all[*place as usize][..])).collect();
+                bench.add(&format!("{spelling}, {level:?}"), move |out| batch.run(&operands, out));
+            }
+        }
+        let rows = bench.measure();
+        let medians = |level| rows.iter().skip(level).step_by(levels.len()).map(|row| row.nanoseconds[1]);
+        for (number, level) in levels.iter().enumerate() {
+            if *level == Level::Avx512 {
+                let slowest = medians(number).fold(0.0, f64::max);
+                report.at_least(&format!("{name}, slowest mode, AVX-512, L1: G elements a second"), 4.0, 1.0 / slowest);
+            } else if *level == Level::Avx2 {
+                let times = medians(0).zip(medians(number)).map(|(portable, vector)| portable / vector);
+                let slowest = times.fold(f64::INFINITY, f64::min);
+                report.at_least(&format!("{name}, slowest mode, AVX2, L1: times the portable path"), 20.0, slowest);
+            }
+        }
+        report.rows(&format!("{name} in the first-level cache, by level"), &rows);
+    }
 }
 
 /// The same operation on as many lanes at a time as each level has.

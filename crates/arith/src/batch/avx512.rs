@@ -4,7 +4,7 @@
 use core::arch::x86_64::*;
 
 use super::driver::for_each_vector;
-use super::environment::{DENORMALS_ARE_ZEROS, FLUSH_TO_ZERO, FpEnvGuard, underflows_gradually};
+use super::environment::{DENORMALS_ARE_ZEROS, EXCEPTION_MASKS, FLUSH_TO_ZERO, FpEnvGuard, underflows_gradually};
 use super::table;
 use super::vector::{FLUSH, Factor, Mask, Mode, Vector};
 use super::{Job, Kernels, portable};
@@ -312,9 +312,13 @@ fn enter<V: Vector, F: Factor<V>, const ROUND: i32, const OP: u8, const MODE: Mo
     job: &Job<'_, F::Lane, V::Lane>,
     out: &mut [V::Lane],
 ) {
-    // The instructions override the thread's direction and exception masks: only the handling of subnormals matters.
+    // The instructions override the thread's direction and, but for one, exception masks: what else matters is the handling
+    // of subnormals.
     let guard = if MODE & FLUSH != 0 && V::HARDWARE_FLUSH {
         FpEnvGuard::enter(FLUSH_TO_ZERO, DENORMALS_ARE_ZEROS).map(Some)
+    } else if V::FORMAT == Format::F16 {
+        // Operands are widened by an instruction that may raise a flag, and traps if its exception is unmasked.
+        FpEnvGuard::enter(FLUSH_TO_ZERO | DENORMALS_ARE_ZEROS | EXCEPTION_MASKS, 0).map(Some)
     } else {
         underflows_gradually().then_some(None)
     };

@@ -66,26 +66,25 @@ pub(super) fn select_f64<V: Vector>(operation: &Operation, profile: &Profile) ->
     )
 }
 
-/// The kernel of f16. PTX clamps it to nearest alone; the other directions are SPIR-V's.
+/// The kernel of f16: PTX's modes, and SPIR-V's multiply-add in the other directions.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn select_f16<V: Vector>(operation: &Operation, profile: &Profile) -> Option<Kernel<V::Lane, V::Lane>> {
-    kernels!(V, Same, operation, mode::<V>(operation, profile, Negation::Always);
-        MulAdd, MUL_ADD, all: NEGATE, FLUSH;
-        MulAdd, MUL_ADD, nearest: NEGATE | SATURATE, FLUSH | SATURATE, NEGATE | RELU, FLUSH | RELU;
-        Add, ADD, all: NEGATE, FLUSH;
-        Add, ADD, nearest: NEGATE | SATURATE, FLUSH | SATURATE;
-        Mul, MUL, all: NEGATE, FLUSH;
-        Mul, MUL, nearest: NEGATE | SATURATE, FLUSH | SATURATE;
+    kernels!(V, Same, operation, mode::<V>(operation, profile, Negation::Specialised);
+        MulAdd, MUL_ADD, all: 0, FLUSH;
+        MulAdd, MUL_ADD, nearest: NEGATE, SATURATE, FLUSH | SATURATE, RELU, FLUSH | RELU;
+        Add, ADD, nearest: 0, NEGATE, SATURATE, NEGATE | SATURATE, FLUSH, FLUSH | SATURATE;
+        Mul, MUL, nearest: 0, SATURATE, FLUSH, FLUSH | SATURATE;
     )
 }
 
-/// The kernel of bf16, which only PTX has: not flushed, addition and multiplication to nearest.
+/// The kernel of bf16: PTX's modes.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn select_bf16<V: Vector>(operation: &Operation, profile: &Profile) -> Option<Kernel<V::Lane, V::Lane>> {
-    kernels!(V, Same, operation, mode::<V>(operation, profile, Negation::Always);
-        MulAdd, MUL_ADD, all: NEGATE, NEGATE | RELU;
-        Add, ADD, nearest: NEGATE;
-        Mul, MUL, nearest: NEGATE;
+    kernels!(V, Same, operation, mode::<V>(operation, profile, Negation::Specialised);
+        MulAdd, MUL_ADD, all: 0, RELU;
+        MulAdd, MUL_ADD, nearest: NEGATE;
+        Add, ADD, nearest: 0, NEGATE;
+        Mul, MUL, nearest: 0;
     )
 }
 

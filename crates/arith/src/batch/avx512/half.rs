@@ -148,9 +148,11 @@ macro_rules! packed {
 }
 
 impl F16x16 {
+    /// Without the suppression of exceptions, which an instruction with an operand in memory cannot have: a signalling
+    /// NaN raises a flag.
     #[inline(always)]
     fn widen(self) -> __m512 {
-        avx512!(_mm512_cvtph_ps(self.0))
+        avx512!(_mm512_cvt_roundph_ps::<_MM_FROUND_CUR_DIRECTION>(self.0))
     }
     #[inline(always)]
     fn narrow<const ROUND: i32>(wide: __m512) -> Self {
@@ -282,7 +284,7 @@ impl Factor<F32x16> for F16Factors {
     type Array = [u16; 16];
     #[inline(always)]
     fn load(from: &[u16; 16]) -> F32x16 {
-        F32x16(<F16x16 as Vector>::load(from).widen())
+        F32x16(avx512!(_mm512_cvtph_ps(_mm256_loadu_si256(from.as_ptr().cast()))))
     }
 }
 
