@@ -18,10 +18,12 @@
 //!   its odd neighbour lie between the same two bounds, and neither is on one. Beyond the largest f32, which is odd, that
 //!   stands for x, and rounds to infinity; below the smallest, which is odd, that one does, and rounds to zero of its
 //!   sign. A tie is only seen where x is exactly one.
-//! - The product of two f16 is an f32: 22 bits, from 2^-48 to below 2^32. That of two bf16 is not if it is subnormal or
-//!   overflows, so it is rounded to odd as a sum is.
+//! - A product needs no more than any rounding. That of two f16 is an f32: 22 bits, from 2^-48 to below 2^32. That of two
+//!   bf16 has 16 bits, so it is an f32 unless it overflows, to the largest f32 or infinity, which both round to infinity,
+//!   or its lowest bit is below 2^-149. Then it is below 2^-134, half the smallest bf16, which in f32 it can at most
+//!   become: it rounds to zero of its sign.
 //!
-//! Rounding to nearest in f32 would not do: (1 + 2^-10) × (2^-11 − 2^-21) + (1 + 2^-10) would lose its last bit, 2^-31,
+//! For sums, rounding to nearest in f32 would not do: (1 + 2^-10) × (2^-11 − 2^-21) + (1 + 2^-10) would lose its last bit, 2^-31,
 //! and what is left is a tie of f16.
 
 use super::portable::scalar;

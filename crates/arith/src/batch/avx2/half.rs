@@ -63,13 +63,6 @@ fn add<const ROUND: i32>(a: __m256, c: __m256) -> __m256 {
     if ROUND == NEAREST { to_odd(sum, avx2!(sub_ps(negative(a), c))) } else { sum }
 }
 
-/// The same.
-#[inline(always)]
-fn mul<const ROUND: i32>(a: __m256, b: __m256) -> __m256 {
-    let product = avx2!(mul_ps(a, b));
-    if ROUND == NEAREST { to_odd(product, avx2!(mul_ps(negative(a), b))) } else { product }
-}
-
 #[inline(always)]
 fn negative(x: __m256) -> __m256 {
     avx2!(_mm256_xor_ps(x, _mm256_set1_ps(-0.0)))
@@ -214,8 +207,7 @@ impl Vector for F16x8 {
     }
     #[inline(always)]
     fn mul<const ROUND: i32>(a: Self, b: Self) -> Self {
-        // Exact: any direction will do.
-        Self::narrow::<ROUND>(mul::<ZERO>(a.widen(), b.widen()))
+        Self::narrow::<ROUND>(avx2!(mul_ps(a.widen(), b.widen())))
     }
 }
 
@@ -289,7 +281,7 @@ impl Vector for Bf16x16 {
     #[inline(always)]
     fn mul<const ROUND: i32>(a: Self, b: Self) -> Self {
         let ([a, d], [b, e]) = (a.widen(), b.widen());
-        Self::narrow::<ROUND>([mul::<ROUND>(a, b), mul::<ROUND>(d, e)])
+        Self::narrow::<ROUND>(avx2!([mul_ps(a, b), mul_ps(d, e)]))
     }
 }
 

@@ -44,11 +44,11 @@ fn add<const ROUND: i32>(a: __m512, c: __m512) -> __m512 {
     }
 }
 
-/// The same.
+/// A product in f32, for a rounding to 16 bits in the direction `ROUND`: to nearest any direction will do.
 #[inline(always)]
 fn mul<const ROUND: i32>(a: __m512, b: __m512) -> __m512 {
     if ROUND == NEAREST {
-        avx512!(to_odd(_mm512_mul_round_ps::<DOWN>(a, b), _mm512_mul_round_ps::<UP>(a, b)))
+        avx512!(_mm512_mul_round_ps::<ZERO>(a, b))
     } else {
         avx512!(_mm512_mul_round_ps::<ROUND>(a, b))
     }
@@ -194,8 +194,7 @@ impl Vector for F16x16 {
     }
     #[inline(always)]
     fn mul<const ROUND: i32>(a: Self, b: Self) -> Self {
-        // Exact: any direction will do.
-        Self::narrow::<ROUND>(mul::<ZERO>(a.widen(), b.widen()))
+        Self::narrow::<ROUND>(mul::<ROUND>(a.widen(), b.widen()))
     }
 }
 
