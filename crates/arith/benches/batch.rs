@@ -1,7 +1,7 @@
 //! The batch kernels beside the plain native loop and beside other exact arithmetic, taking turns in one run.
 //!
-//! `cargo bench -p roundonce-arith --features mpfr [-- [write] [LARGEST]]` prints the marks and every table; with
-//! `write` they go into `docs/performance.md` (between its two comments) and `docs/performance.svg`. The largest arrays
+//! `cargo bench -p roundonce-arith --features mpfr [-- [write] [LARGEST]]` prints the marks and every table (`halves`:
+//! those of f16 and bf16 alone); with `write` they go into `docs/performance.md` (between its two comments) and `docs/performance.svg`. The largest arrays
 //! have 2^LARGEST elements (28 by default: 4 GiB in all). Without `mpfr`, numba or PoCL their lines are left out.
 #![allow(missing_docs)]
 
@@ -33,10 +33,9 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let largest = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(28);
     let mut report = Report::default();
-    if arguments.iter().any(|argument| argument == "x16") {
-        report.rows("cal", &f32_modes("L1", L1, Level::best(), &operands(L1)));
+    if arguments.iter().any(|argument| argument == "halves") {
         sixteen_bits(&mut report);
-        print!("{}", report.text());
+        print!("{}", report.figures());
         return;
     }
     let first_level = f32_marks(&mut report);
@@ -229,14 +228,17 @@ fn sixteen_bits(report: &mut Report) {
         }
         let rows = bench.measure();
         let medians = |level| rows.iter().skip(level).step_by(levels.len()).map(|row| row.nanoseconds[1]);
-        for (number, level) in levels.iter().enumerate() {
-            if *level == Level::Avx512 {
-                let slowest = medians(number).fold(0.0, f64::max);
-                report.at_least(&format!("{name}, slowest mode, AVX-512, L1: G elements a second"), 4.0, 1.0 / slowest);
-            } else if *level == Level::Avx2 {
-                let times = medians(0).zip(medians(number)).map(|(portable, vector)| portable / vector);
-                let slowest = times.fold(f64::INFINITY, f64::min);
-                report.at_least(&format!("{name}, slowest mode, AVX2, L1: times the portable path"), 20.0, slowest);
+        // The first four are without a clamp or flush.
+        for (what, count) in [("fma, add, sub, mul", 4), ("slowest mode", work.len())] {
+            for (number, level) in levels.iter().enumerate() {
+                let times = medians(0).zip(medians(number)).take(count);
+                if *level == Level::Avx512 {
+                    let slowest = times.map(|(_, vector)| vector).fold(0.0, f64::max);
+                    report.at_least(&format!("{name} {what}, AVX-512, L1: G elements a second"), 4.0, 1.0 / slowest);
+                } else if *level == Level::Avx2 {
+                    let least = times.map(|(portable, vector)| portable / vector).fold(f64::INFINITY, f64::min);
+                    report.at_least(&format!("{name} {what}, AVX2, L1: times as fast as portable"), 20.0, least);
+                }
             }
         }
         report.rows(&format!("{name} in the first-level cache, by level"), &rows);

@@ -131,7 +131,8 @@ fn value(source: &Source<'_, u16>, lane: usize) -> u16 {
 const LANES: usize = 1 << 16;
 
 /// `count` pairs of an addition (and of the subtraction, as the sum with the opposite) or of a multiplication from pair
-/// number `begin` on, both multiples of 2^16: the first operand is the pair's number / 2^16.
+/// number `begin` on, both multiples of 2^16. All pairs of one first operand follow each other; the first operands are
+/// scattered, so that less than all 2^32 pairs are a sample of all exponents.
 pub(crate) fn pairs(operation: Operation, begin: u64, count: u64) -> u64 {
     let every: Vec<u16> = (0..=u16::MAX).collect();
     let (mut verdicts, mut out) = (vec![[0; 2]; LANES], vec![0; LANES]);
@@ -141,7 +142,9 @@ pub(crate) fn pairs(operation: Operation, begin: u64, count: u64) -> u64 {
         _ => Vec::new(),
     };
     let mut mismatches = 0;
-    for first in (begin >> 16)..(begin + count) >> 16 {
+    for row in (begin >> 16)..(begin + count) >> 16 {
+        // By an odd number: each once.
+        let first = row * 40_503 & 0xffff;
         for (slot, second) in verdicts.iter_mut().zip(0..) {
             *slot = match operation.op {
                 ArithOp::Add => judge(Call::Add, &operation, [first, 0, second]),
