@@ -1,7 +1,8 @@
 #!/bin/sh
 # The long comparison of the multiply-add: generated triples against SoftFloat and MPFR, for f16, f32 and f64 in the four
 # directions, on every core; against the processor's own AVX-512, for f32 and f64; then the vector kernels, every mode,
-# against the scalar pipeline; then the verdicts of `diff` on 10,000 pairs. One line a run; the exit status says whether
+# against the scalar pipeline, and those of f16 and bf16 against SoftFloat: every pair of an addition, subtraction and
+# multiplication, and generated triples; then the verdicts of `diff` on 10,000 pairs. One line a run; the exit status says whether
 # all agree.
 #
 #   dev/nightly.sh [TRIPLES_PER_RUN]      (10^9 by default, 1.2 × 10^10 for each of the three; hours on two cores)
@@ -33,6 +34,8 @@ status=0
 "$nightly" mpfr "$count" || status=1
 if grep -q avx512f /proc/cpuinfo 2>/dev/null; then "$nightly" processor "$count" || status=1; fi
 "$nightly" kernels "$count" || status=1
+"$nightly" pairs 4294967296 || status=1
+"$nightly" triples "$count" || status=1
 cargo test --quiet --release -p roundonce-why --test diff -- --ignored || status=1
 cargo test --quiet --release -p roundonce-cli --test hostile -- --ignored || status=1
 if [ -n "${TESTFLOAT_GEN:-}" ]; then

@@ -1,7 +1,7 @@
 //! The batch kernels beside the plain native loop and beside other exact arithmetic, taking turns in one run.
 //!
-//! `cargo bench -p roundonce-arith --features mpfr [-- [write] [LARGEST]]` prints the marks and every table; with
-//! `write` they go into `docs/performance.md` (between its two comments) and `docs/performance.svg`. The largest arrays
+//! `cargo bench -p roundonce-arith --features mpfr [-- [write] [LARGEST]]` prints the marks and every table (`halves`:
+//! those of f16 and bf16 alone); with `write` they go into `docs/performance.md` (between its two comments) and `docs/performance.svg`. The largest arrays
 //! have 2^LARGEST elements (28 by default: 4 GiB in all). Without `mpfr`, numba or PoCL their lines are left out.
 #![allow(missing_docs)]
 
@@ -19,7 +19,7 @@ use std::hint::black_box;
 use peers::Peer;
 use report::{Curve, Report};
 use roundonce_arith::batch::{Batch, Level, Source};
-use roundonce_arith::{Clamp, Format, Operation, Profile, Rounding};
+use roundonce_arith::{ArithOp, Clamp, Format, Operation, Profile, Rounding};
 use rounds::{Bench, Lines, Measured, random};
 
 /// Lanes of an operand: in the first-level cache, in the second, in memory.
@@ -33,8 +33,14 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let largest = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(28);
     let mut report = Report::default();
+    if arguments.iter().any(|argument| argument == "halves") {
+        sixteen_bits(&mut report);
+        print!("{}", report.figures());
+        return;
+    }
     let first_level = f32_marks(&mut report);
     special_marks(&mut report);
+    sixteen_bits(&mut report);
     lanes(&mut report);
     one_by_one(&mut report, &first_level);
     whole_arrays(&mut report);
@@ -187,6 +193,56 @@ fn special_marks(report: &mut Report) {
     let rows = bench.measure();
     report.at_most("mixed f16 and bf16, L2 / plain loop of f32", 0.85, worst(&rows, ""));
     report.rows("mixed precision in the second-level cache", &rows);
+}
+
+/// f16 and bf16: PTX's modes by each level.
+fn sixteen_bits(report: &mut Report) {
+    for format in [Format::F16, Format::BF16] {
+        let name = format.name().unwrap_or_default();
+        let operation = |op| Operation::new(op, format, Rounding::NearestEven);
+        let fma = operation(ArithOp::MulAdd);
+        let mut work = vec![
+            ("fma.rn", fma),
+            ("add.rn", operation(ArithOp::Add)),
+            ("sub.rn", Operation { negate_addend: true, ..operation(ArithOp::Add) }),
+            ("mul.rn", operation(ArithOp::Mul)),
+            ("fma.rn.relu", Operation { clamp: Clamp::Relu, ..fma }),
+        ];
+        if format == Format::F16 {
+            work.push(("fma.rn.sat", Operation { clamp: Clamp::Unit, ..fma }));
+            work.push(("fma.rn.ftz", Operation { flush: true, ..fma }));
+            work.push(("fma.rn.ftz.sat", Operation { flush: true, clamp: Clamp::Unit, ..fma }));
+        } else {
+            work.push(("fma.rz", Operation { rounding: Rounding::TowardZero, ..fma }));
+        }
+        let all = [1, 2, 3].map(|seed| random::halves(L1, seed));
+        let levels: Vec<Level> = Level::ALL.into_iter().filter(|level| level.is_available()).collect();
+        let mut bench = Bench::<u16>::new(name, "L1", L1, "");
+        for (spelling, operation) in &work {
+            for level in &levels {
+                let batch = Batch::at_level(*operation, &Profile::NVIDIA, *level);
+                let places = operation.op.operands();
+                let operands: Vec<_> = places.iter().map(|place| Source::Slice(&all[*place as usize][..])).collect();
+                bench.add(&format!("{spelling}, {level:?}"), move |out| batch.run(&operands, out));
+            }
+        }
+        let rows = bench.measure();
+        let medians = |level| rows.iter().skip(level).step_by(levels.len()).map(|row| row.nanoseconds[1]);
+        // The first four are without a clamp or flush.
+        for (what, count) in [("fma, add, sub, mul", 4), ("slowest mode", work.len())] {
+            for (number, level) in levels.iter().enumerate() {
+                let times = medians(0).zip(medians(number)).take(count);
+                if *level == Level::Avx512 {
+                    let slowest = times.map(|(_, vector)| vector).fold(0.0, f64::max);
+                    report.at_least(&format!("{name} {what}, AVX-512, L1: G elements a second"), 4.0, 1.0 / slowest);
+                } else if *level == Level::Avx2 {
+                    let least = times.map(|(portable, vector)| portable / vector).fold(f64::INFINITY, f64::min);
+                    report.at_least(&format!("{name} {what}, AVX2, L1: times as fast as portable"), 20.0, least);
+                }
+            }
+        }
+        report.rows(&format!("{name} in the first-level cache, by level"), &rows);
+    }
 }
 
 /// The same operation on as many lanes at a time as each level has.

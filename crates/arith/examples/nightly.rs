@@ -1,14 +1,18 @@
 //! The long comparison: generated triples by the thousand million against SoftFloat, MPFR or the processor's own fused
-//! multiply-add, on every core; and the vector kernels against the pipeline that these have judged.
+//! multiply-add, on every core; and the vector kernels against the pipeline that these have judged. The kernels of f16
+//! and bf16 against SoftFloat: `pairs`, additions and multiplications, all of them if COUNT is 2^32, and `triples`.
 //!
 //! `cargo run --release -p roundonce-arith --features mpfr --example nightly -- softfloat 1000000000 f32`
 //!
-//! One line a format and direction; `ROUNDONCE_RECORD` names a file that takes it as a record. Triple number n of a run is the same on every machine and with any number of cores.
+//! One line a format and direction; `ROUNDONCE_RECORD` names a file that takes it as a record. Triple number n of a run is
+//! the same on every machine and with any number of cores.
 
 #[path = "../tests/common/batch.rs"]
 mod batch;
 #[path = "../tests/common/mod.rs"]
 mod common;
+#[path = "../tests/common/half.rs"]
+mod half;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -25,6 +29,8 @@ use roundonce_oracle::softfloat::{self, Call};
 const CHUNK: u64 = 1 << 20;
 
 const FORMATS: [(&str, Format); 3] = [("f16", Format::F16), ("f32", Format::F32), ("f64", Format::F64)];
+/// Those that have kernels on the arithmetic of f32.
+const HALVES: [(&str, Format); 2] = [("f16", Format::F16), ("bf16", Format::BF16)];
 
 /// Compares `count` triples of one chunk; says the first that differ, and how many do.
 type Comparison = fn(Operation, u64, u64) -> u64;
@@ -146,6 +152,14 @@ fn kernels(operation: Operation, chunk: u64, count: u64) -> u64 {
     mismatches
 }
 
+fn pairs(operation: Operation, chunk: u64, count: u64) -> u64 {
+    half::pairs(operation, chunk * CHUNK, count)
+}
+
+fn triples(operation: Operation, chunk: u64, count: u64) -> u64 {
+    half::triples(operation, seed(operation, chunk, 5), count)
+}
+
 /// Every judge, format, direction and chunk has triples of its own.
 fn seed(operation: Operation, chunk: u64, judge: u64) -> u64 {
     (judge << 60) + (u64::from(operation.format.width()) << 52) + ((operation.rounding as u64) << 48) + chunk
@@ -178,9 +192,14 @@ fn run(comparison: Comparison, operation: Operation, count: u64) -> u64 {
     })
 }
 
+fn every_direction(formats: &[(&str, Format)]) -> Vec<Operation> {
+    let of = |&(_, format): &(&str, Format)| Rounding::ALL.map(|rounding| Operation::mul_add(format, rounding));
+    formats.iter().flat_map(of).collect()
+}
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let usage = "nightly softfloat|mpfr|processor|kernels COUNT [f16|f32|f64]...";
+    let usage = "nightly softfloat|mpfr|processor|kernels|pairs|triples COUNT [f16|bf16|f32|f64]... [rn|rz|rm|rp]...";
     let (judge, count, only) = match arguments.as_slice() {
         [judge, count, only @ ..] => (judge.as_str(), count.parse().expect(usage), only),
         _ => panic!("{usage}"),
@@ -190,36 +209,50 @@ fn main() -> ExitCode {
         "mpfr" => (against_mpfr, "MPFR"),
         "processor" => (against_processor, "processor"),
         "kernels" => (kernels, "scalar pipeline"),
+        "pairs" => (pairs, "SoftFloat"),
+        "triples" => (triples, "SoftFloat"),
         _ => panic!("{usage}"),
     };
     // What is being run, not what the tree will hold when it ends.
     record::state();
+    let operations: Vec<Operation> = match judge {
+        "pairs" => HALVES.into_iter().flat_map(|(_, format)| half::of_pairs(format)).collect(),
+        "triples" => every_direction(&HALVES),
+        // It has no f16.
+        "processor" => every_direction(&FORMATS[1..]),
+        _ => every_direction(&FORMATS),
+    };
+    // None of the words of a kind are the same as all of them.
+    let wanted = |word: &str, all: &[&str]| only.iter().any(|o| o == word) || !only.iter().any(|o| all.contains(&&**o));
     let mut all_agree = true;
-    for (name, format) in FORMATS {
-        // The processor has no f16.
-        if (!only.is_empty() && !only.iter().any(|wanted| wanted == name)) || (judge == "processor" && name == "f16") {
+    for operation in operations {
+        let (name, rounding) = (operation.format.name().unwrap_or_default(), operation.rounding.name());
+        if !wanted(name, &["f16", "bf16", "f32", "f64"]) || !wanted(rounding, &Rounding::ALL.map(Rounding::name)) {
             continue;
         }
-        for rounding in Rounding::ALL {
-            let start = Instant::now();
-            let mismatches = run(comparison, Operation::mul_add(format, rounding), count);
-            all_agree &= mismatches == 0;
-            let seconds = start.elapsed().as_secs();
-            let mut about = vec![("format", name.to_owned()), ("rounding", rounding.name().to_owned())];
-            if judge != "kernels" {
-                about.extend([
-                    ("kind", "mul_add".to_owned()),
-                    ("flush", "no".to_owned()),
-                    ("saturate", "no".to_owned()),
-                ]);
+        let start = Instant::now();
+        let mismatches = run(comparison, operation, count);
+        all_agree &= mismatches == 0;
+        let seconds = start.elapsed().as_secs();
+        let kind = match operation.op {
+            ArithOp::Add => "add",
+            ArithOp::Mul => "mul",
+            _ => "mul_add",
+        };
+        let vectors = matches!(judge, "kernels" | "pairs" | "triples");
+        // Those of the kernels against SoftFloat are kept in docs/nightly.md alone.
+        if !matches!(judge, "pairs" | "triples") {
+            let mut about = vec![("format", name.to_owned()), ("rounding", rounding.to_owned())];
+            if !vectors {
+                about.extend([("kind", kind.to_owned()), ("flush", "no".to_owned()), ("saturate", "no".to_owned())]);
             }
             let command =
                 format!("cargo run --release -p roundonce-arith --features mpfr --example nightly -- {judge}");
             let command = format!("{command} {count} {name}");
             Record { judge: title, command, about, cases: count, mismatches, exhaustive: false, seconds }.append();
-            println!("{judge} {name} {} {count} triples, {mismatches} mismatches, {seconds} s", rounding.name());
-            std::io::stdout().flush().expect("standard output is closed");
         }
+        println!("{judge} {kind} {name} {rounding} {count} cases, {mismatches} mismatches, {seconds} s");
+        std::io::stdout().flush().expect("standard output is closed");
     }
     if all_agree { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

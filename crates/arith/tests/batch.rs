@@ -61,14 +61,16 @@ fn operations(factors: Format, format: Format) -> Vec<(Operation, Profile)> {
     let mut list = Vec::new();
     for kind in KINDS {
         for rounding in Rounding::ALL {
-            for bits in 0..32 {
+            // `.relu` is of 16 bits alone.
+            let clamps = if format.width() == 16 { 3 } else { 2 };
+            for bits in 0..16 * clamps {
                 let operation = Operation {
                     source_format: factors,
                     negate_product: bits & 1 != 0,
                     negate_addend: bits & 2 != 0,
                     flush: bits & 4 != 0,
                     fmz: bits & 8 != 0,
-                    clamp: if bits & 16 != 0 { Clamp::Unit } else { Clamp::None },
+                    clamp: [Clamp::None, Clamp::Unit, Clamp::Relu][bits >> 4],
                     ..Operation::new(kind, format, rounding)
                 };
                 let mut profiles = vec![Profile::NVIDIA];
@@ -158,7 +160,7 @@ fn every_setting(factors: Format, format: Format, triples: &[[u64; 3]]) {
 /// Turns of ordinary lanes with one odd lane each, in every place of a turn by and by: what is special in a lane must be
 /// seen there, and what is not must not be lost beside it.
 fn odd_lanes(factors: Format, format: Format) -> Vec<[u64; 3]> {
-    const TURN: usize = 64;
+    const TURN: usize = 128;
     let one = |format: Format| (format.exp_max() / 2) << format.frac_bits();
     let negative = |format: Format, bits| format.sign_mask() | bits;
     let (narrow, wide) = (factors, format);
@@ -202,6 +204,11 @@ fn f16_is_the_scalar_pipeline() {
 }
 
 #[test]
+fn bf16_is_the_scalar_pipeline() {
+    pipeline(Format::BF16, Format::BF16);
+}
+
+#[test]
 fn f16_with_f32_is_the_scalar_pipeline() {
     pipeline(Format::F16, Format::F32);
 }
@@ -226,15 +233,15 @@ fn other_formats_and_wider_lanes_are_the_scalar_pipeline() {
             assert_lanes(&batch, &profile, &triples, &expected, &out);
         }
     }
-    few::<u16>(Format::BF16, Format::BF16);
     few::<u16>(Format::E4M3, Format::E4M3);
     few::<u16>(Format::F16, Format::E5M2);
     few::<u32>(Format::F16, Format::F16);
+    few::<u32>(Format::BF16, Format::BF16);
     few::<u64>(Format::F32, Format::F32);
     few::<u64>(Format::F64, Format::F32);
 }
 
-/// Every length to 130, every start within a vector, and every way of giving the operands: slices, one value, and what
+/// Every length to 160, every start within a vector, and every way of giving the operands: slices, one value, and what
 /// `out` holds; results through the cache and around it. Nothing beyond the lanes is touched.
 fn shapes<T: Bits>(format: Format) {
     const WAYS: usize = 3;
@@ -247,10 +254,10 @@ fn shapes<T: Bits>(format: Format) {
             for stores in [Stores::Automatic, Stores::Streaming] {
                 let batch = Batch::at_level(operation, &Profile::NVIDIA, level).with_stores(stores);
                 // Miri takes a thousand times as long.
-                for length in (0..=130_usize).step_by(if cfg!(miri) { 10 } else { 1 }) {
+                for length in (0..=160_usize).step_by(if cfg!(miri) { 10 } else { 1 }) {
                     let ways = (length * 7 + level as usize) % WAYS.pow(3);
                     // All 27 ways at the lengths around a vector and a turn, one at the others.
-                    let all = [0, 1, 7, 8, 9, 31, 32, 33, 64, 65, 128, 130].contains(&length);
+                    let all = [0, 1, 7, 8, 9, 31, 32, 33, 64, 65, 128, 130, 160].contains(&length);
                     for ways in if all { 0..27 } else { ways..ways + 1 } {
                         for start in [length % 16, (length * 5 + 1) % 16] {
                             let way = |place: usize| ways / WAYS.pow(place as u32) % WAYS;
@@ -300,6 +307,11 @@ fn any_length_start_and_source_f64() {
 #[test]
 fn any_length_start_and_source_f16() {
     shapes::<u16>(Format::F16);
+}
+
+#[test]
+fn any_length_start_and_source_bf16() {
+    shapes::<u16>(Format::BF16);
 }
 
 #[test]
@@ -448,9 +460,13 @@ fn the_floating_point_environment_is_neither_trusted_nor_changed() {
     #[cfg(target_arch = "aarch64")]
     const ENVIRONMENTS: [u64; 6] = [0, 1 << 4, 1 << 56, 1 << 57, 3 << 54, 1 << 54 | 1 << 4];
 
-    for (factors, format) in
-        [(Format::F16, Format::F16), (Format::F32, Format::F32), (Format::F64, Format::F64), (Format::F16, Format::F32)]
-    {
+    for (factors, format) in [
+        (Format::F16, Format::F16),
+        (Format::BF16, Format::BF16),
+        (Format::F32, Format::F32),
+        (Format::F64, Format::F64),
+        (Format::F16, Format::F32),
+    ] {
         let triples = triples(factors, format, 4096, 13);
         for (operation, profile) in operations(factors, format) {
             if profile != Profile::NVIDIA || operation.negate_product || operation.negate_addend {

@@ -45,6 +45,9 @@ fn scalar(operation: &Operation, [a, b, c]: [u64; 3]) -> u64 {
 fn check(operation: Operation, seed: u64) -> usize {
     let levels = Level::ALL.into_iter().filter(|level| level.is_available());
     let batches: Vec<Batch> = levels.map(|level| Batch::at_level(operation, &Profile::NVIDIA, level)).collect();
+    if operation.is_uniform() && operation.format.width() == 16 && !operation.oob && Level::Avx2.is_available() {
+        assert_eq!(Batch::new(operation, &Profile::NVIDIA).level(), Level::best(), "{operation:?}");
+    }
     let mut generator = Generator::new(seed, layout(operation.source_format), layout(operation.format));
     let mut left = lanes();
     while left > 0 {

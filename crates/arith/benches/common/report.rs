@@ -74,6 +74,11 @@ impl Report {
         self.plot = plot(curves);
     }
 
+    /// The marks and tables of a part.
+    pub(crate) fn figures(&self) -> String {
+        format!("{}\n\n| work | mark | figure | |\n|---|---:|---:|---|\n{}{}", machine(), self.marks, self.tables)
+    }
+
     /// All of it.
     pub(crate) fn text(&self) -> String {
         let absent = match self.absent.join(", ") {

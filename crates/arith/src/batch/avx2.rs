@@ -8,7 +8,8 @@ use core::arch::x86_64::*;
 
 use super::driver::for_each_vector;
 use super::environment::{CONTROL, DENORMALS_ARE_ZEROS, FpEnvGuard, direction};
-use super::vector::{self, DOWN, FLUSH, Factor, Mask, Mode, NEAREST, UP, Vector, ZERO};
+use super::table;
+use super::vector::{DOWN, FLUSH, Factor, Mask, Mode, NEAREST, Vector};
 use super::{Job, Kernels, portable};
 use crate::{Format, Operation, Profile};
 
@@ -23,11 +24,14 @@ pub(super) fn select(operation: &Operation, profile: &Profile) -> Option<Kernels
         return None;
     }
     match (operation.source_format, operation.format) {
-        (Format::F32, Format::F32) => vector::select_f32::<F32x8>(operation, profile).map(Kernels::U32),
-        (Format::F64, Format::F64) => vector::select_f64::<F64x4>(operation, profile).map(Kernels::U64),
-        (Format::F16, Format::F16) => vector::select_f16::<F16x8>(operation, profile).map(Kernels::U16),
-        (Format::F16, Format::F32) => vector::select_mixed::<F32x8, F16x8>(operation, profile).map(Kernels::U16U32),
-        (Format::BF16, Format::F32) => vector::select_mixed::<F32x8, Bf16x8>(operation, profile).map(Kernels::U16U32),
+        (Format::F32, Format::F32) => table::select_f32::<F32x8>(operation, profile).map(Kernels::U32),
+        (Format::F64, Format::F64) => table::select_f64::<F64x4>(operation, profile).map(Kernels::U64),
+        (Format::F16, Format::F16) => table::select_f16::<F16x8>(operation, profile).map(Kernels::U16),
+        (Format::BF16, Format::BF16) => table::select_bf16::<Bf16x16>(operation, profile).map(Kernels::U16),
+        (Format::F16, Format::F32) => table::select_mixed::<F32x8, F16Factors>(operation, profile).map(Kernels::U16U32),
+        (Format::BF16, Format::F32) => {
+            table::select_mixed::<F32x8, Bf16Factors>(operation, profile).map(Kernels::U16U32)
+        }
         _ => None,
     }
 }
@@ -38,11 +42,6 @@ struct F32x8(__m256);
 /// Four f64.
 #[derive(Clone, Copy)]
 struct F64x4(__m256d);
-/// Eight f16, each as the f32 of its value.
-#[derive(Clone, Copy)]
-struct F16x8(__m256);
-/// Eight bf16: factors only.
-struct Bf16x8;
 /// A mask: all ones in its lanes.
 #[derive(Clone, Copy)]
 struct MaskVector(__m256i);
@@ -79,10 +78,9 @@ fn opaque(mut bits: __m256i) -> __m256i {
     bits
 }
 
-/// The operations common to lanes of 32 and 64 bits, mostly on integers. `$smallest` is the smallest normal number of the
-/// lane's format, in the register's format.
+/// The operations common to lanes of 32 and 64 bits, mostly on integers.
 macro_rules! bitwise {
-    ($int:ident, $one:expr, $smallest:expr, $quiet:expr, $cast:ident, $uncast:ident, $set1:ident,
+    ($int:ident, $one:expr, $quiet:expr, $cast:ident, $uncast:ident, $set1:ident,
      $equal:ident, $greater:ident, $compare:ident, $blend:ident, $max:ident, $min:ident, $zero:ident) => {
         #[inline(always)]
         fn flip(self, mask: Self) -> Self {
@@ -107,11 +105,14 @@ macro_rules! bitwise {
         }
         #[inline(always)]
         fn subnormal(self) -> MaskVector {
-            MaskVector(avx2!(_mm256_andnot_si256(self.zero().0, $greater($set1($smallest), self.magnitude()))))
+            MaskVector(avx2!(_mm256_andnot_si256(
+                self.zero().0,
+                $greater($set1(Self::FORMAT.smallest_normal() as $int), self.magnitude())
+            )))
         }
         #[inline(always)]
         fn smallest_normal(self) -> MaskVector {
-            MaskVector(avx2!($equal(self.magnitude(), $set1($smallest))))
+            MaskVector(avx2!($equal(self.magnitude(), $set1(Self::FORMAT.smallest_normal() as $int))))
         }
         #[inline(always)]
         fn magnitude(self) -> __m256i {
@@ -130,10 +131,23 @@ macro_rules! bitwise {
             Self(avx2!($cast(_mm256_or_si256($uncast(self.0), $set1($quiet)))))
         }
         #[inline(always)]
-        fn clamp(self) -> Self {
-            // max and min return the second operand if one is a NaN or both are zeros.
-            Self(avx2!($min($max(self.0, $zero()), $cast($set1($one)))))
+        fn rectify(self) -> Self {
+            // The second operand if one is a NaN or both are zeros; so does min below.
+            Self(avx2!($max(self.0, $zero())))
         }
+        #[inline(always)]
+        fn clamp(self) -> Self {
+            Self(avx2!($min(self.rectify().0, $cast($set1($one)))))
+        }
+    };
+}
+
+/// The direction that a kernel is compiled for if it uses the thread's: one kernel serves all four.
+const THREADS: i32 = NEAREST;
+
+/// `$compiled` is the direction that the kernel is compiled for, `$thread` the one that the thread is set to.
+macro_rules! run {
+    ($compiled:expr, $thread:expr) => {
         #[inline(always)]
         fn store_fence() {
             // SAFETY: SSE is there.
@@ -144,85 +158,31 @@ macro_rules! bitwise {
             // SAFETY: no instruction.
             unsafe { core::arch::asm!("", options(nomem, nostack, preserves_flags)) };
         }
-    };
-}
-
-/// The direction that a kernel is compiled for if it uses the thread's: one kernel serves all four.
-const THREADS: i32 = NEAREST;
-
-/// `$compiled` is the direction that the kernel is compiled for.
-macro_rules! run {
-    ($compiled:ident) => {
         #[inline(never)] // The same for the function around it.
         fn run<F: Factor<Self>, const ROUND: i32, const OP: u8, const MODE: Mode>(
             job: &Job<'_, F::Lane, Self::Lane>,
             out: &mut [Self::Lane],
         ) {
-            // f16 is rounded by an instruction with an explicit direction, from sums rounded to nearest.
-            let thread = if Self::FORMAT.width() == 16 { NEAREST } else { ROUND };
-            enter::<Self, F, $compiled, OP, MODE>(thread, job, out);
+            enter::<Self, F, { $compiled }, OP, MODE>($thread, job, out);
         }
     };
-}
-
-macro_rules! bitwise_ps {
-    ($smallest:expr) => {
-        bitwise!(
-            i32,
-            0x3f80_0000,
-            $smallest,
-            0x0040_0000,
-            _mm256_castsi256_ps,
-            _mm256_castps_si256,
-            _mm256_set1_epi32,
-            _mm256_cmpeq_epi32,
-            _mm256_cmpgt_epi32,
-            _mm256_cmp_ps,
-            _mm256_blendv_ps,
-            _mm256_max_ps,
-            _mm256_min_ps,
-            _mm256_setzero_ps
-        );
-    };
-}
-
-/// The rounded sum of two numbers and its error (Knuth's two-sum); exact in rounding to nearest unless the sum overflows.
-/// The error is NaN if anything is infinite or NaN.
-#[inline(always)]
-fn two_sum(x: __m256, y: __m256) -> (__m256, __m256) {
-    avx2!({
-        let sum = _mm256_add_ps(x, y);
-        let y_part = _mm256_sub_ps(sum, x);
-        (sum, _mm256_add_ps(_mm256_sub_ps(x, _mm256_sub_ps(sum, y_part)), _mm256_sub_ps(y, y_part)))
-    })
-}
-
-/// An exactly zero sum: +0 to nearest; downward −0 unless both terms are +0, which is the union of their signs.
-#[inline(always)]
-fn zero_downward_ps(sum: __m256, x: __m256, y: __m256) -> __m256 {
-    avx2!({
-        let signs = _mm256_and_ps(_mm256_or_ps(x, y), _mm256_set1_ps(-0.0));
-        _mm256_blendv_ps(sum, signs, _mm256_cmp_ps::<_CMP_EQ_OQ>(sum, _mm256_setzero_ps()))
-    })
 }
 
 /// The operations that round, one instruction each.
 macro_rules! instructions {
-    ($float:ident, $mul_add:ident $mul_add_text:literal, $add:ident $add_text:literal, $mul:ident $mul_text:literal) => {
+    ($float:ident, three $name:ident $text:literal) => {
         #[target_feature(enable = "avx,fma")]
         #[inline]
-        fn $mul_add(mut a: $float, b: $float, c: $float) -> $float {
+        fn $name(mut a: $float, b: $float, c: $float) -> $float {
             // SAFETY: only registers are read and written; pure, because the direction is constant while a kernel runs.
             unsafe {
-                core::arch::asm!($mul_add_text, a = inout(ymm_reg) a, b = in(ymm_reg) b, c = in(ymm_reg) c,
+                core::arch::asm!($text, a = inout(ymm_reg) a, b = in(ymm_reg) b, c = in(ymm_reg) c,
                     options(pure, nomem, nostack));
             }
             a
         }
-        instructions!($float, $add $add_text);
-        instructions!($float, $mul $mul_text);
     };
-    ($float:ident, $name:ident $text:literal) => {
+    ($float:ident, two $name:ident $text:literal) => {
         #[target_feature(enable = "avx")]
         #[inline]
         fn $name(mut a: $float, b: $float) -> $float {
@@ -235,8 +195,18 @@ macro_rules! instructions {
         }
     };
 }
-instructions!(__m256, fma_ps "vfmadd213ps {a}, {b}, {c}", add_ps "vaddps {a}, {a}, {b}", mul_ps "vmulps {a}, {a}, {b}");
-instructions!(__m256d, fma_pd "vfmadd213pd {a}, {b}, {c}", add_pd "vaddpd {a}, {a}, {b}", mul_pd "vmulpd {a}, {a}, {b}");
+instructions!(__m256, three fma_ps "vfmadd213ps {a}, {b}, {c}");
+instructions!(__m256, two add_ps "vaddps {a}, {a}, {b}");
+instructions!(__m256, two mul_ps "vmulps {a}, {a}, {b}");
+instructions!(__m256, three neg_fma_ps "vfnmsub213ps {a}, {b}, {c}"); // -(a × b) - c
+instructions!(__m256, two sub_ps "vsubps {a}, {a}, {b}");
+instructions!(__m256d, three fma_pd "vfmadd213pd {a}, {b}, {c}");
+instructions!(__m256d, two add_pd "vaddpd {a}, {a}, {b}");
+instructions!(__m256d, two mul_pd "vmulpd {a}, {a}, {b}");
+
+/// Lanes of 16 bits: with the macros above.
+mod half;
+use half::{Bf16Factors, Bf16x16, F16Factors, F16x8};
 
 /// The arithmetic of a format that the processor has.
 macro_rules! arithmetic {
@@ -285,8 +255,22 @@ impl Vector for F32x8 {
         Self(avx2!(_mm256_castsi256_ps(_mm256_set1_epi32(bits as i32))))
     }
     arithmetic!(fma_ps, add_ps, mul_ps);
-    bitwise_ps!(Format::F32.smallest_normal() as i32);
-    run!(THREADS);
+    bitwise!(
+        i32,
+        0x3f80_0000,
+        0x0040_0000,
+        _mm256_castsi256_ps,
+        _mm256_castps_si256,
+        _mm256_set1_epi32,
+        _mm256_cmpeq_epi32,
+        _mm256_cmpgt_epi32,
+        _mm256_cmp_ps,
+        _mm256_blendv_ps,
+        _mm256_max_ps,
+        _mm256_min_ps,
+        _mm256_setzero_ps
+    );
+    run!(THREADS, ROUND);
 }
 
 impl Vector for F64x4 {
@@ -321,7 +305,6 @@ impl Vector for F64x4 {
     bitwise!(
         i64,
         0x3ff0_0000_0000_0000,
-        Format::F64.smallest_normal() as i64,
         0x0008_0000_0000_0000,
         _mm256_castsi256_pd,
         _mm256_castpd_si256,
@@ -334,103 +317,7 @@ impl Vector for F64x4 {
         _mm256_min_pd,
         _mm256_setzero_pd
     );
-    run!(THREADS);
-}
-
-impl F16x8 {
-    /// The f16 of `sum` + `error`: `sum` is first rounded to odd (moved to the neighbour with an odd last bit, if it is
-    /// inexact and even), which has more than twice the f16's precision.
-    #[inline(always)]
-    fn narrow<const ROUND: i32>(sum: __m256, error: __m256) -> Self {
-        let bits = avx2!(_mm256_castps_si256(sum));
-        let inexact = avx2!(_mm256_castps_si256(_mm256_cmp_ps::<_CMP_NEQ_OQ>(error, _mm256_setzero_ps())));
-        let one = avx2!(_mm256_set1_epi32(1));
-        let even = avx2!(_mm256_andnot_si256(bits, _mm256_and_si256(inexact, one)));
-        // One up in magnitude if the signs agree, one down if not.
-        let toward_zero = avx2!(_mm256_srai_epi32::<31>(_mm256_xor_si256(bits, _mm256_castps_si256(error))));
-        let step = avx2!(_mm256_sub_epi32(_mm256_xor_si256(even, toward_zero), toward_zero));
-        let odd = avx2!(_mm256_castsi256_ps(_mm256_add_epi32(bits, step)));
-        Self(avx2!(_mm256_cvtph_ps(Self::halves::<ROUND>(odd))))
-    }
-    #[inline(always)]
-    fn halves<const ROUND: i32>(x: __m256) -> __m128i {
-        match ROUND {
-            DOWN => avx2!(_mm256_cvtps_ph::<_MM_FROUND_TO_NEG_INF>(x)),
-            UP => avx2!(_mm256_cvtps_ph::<_MM_FROUND_TO_POS_INF>(x)),
-            ZERO => avx2!(_mm256_cvtps_ph::<_MM_FROUND_TO_ZERO>(x)),
-            _ => avx2!(_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(x)),
-        }
-    }
-}
-
-impl Vector for F16x8 {
-    type Lane = u16;
-    type Array = [u16; 8];
-    type Mask = MaskVector;
-    type Magnitudes = __m256i;
-
-    const LANES: usize = 8;
-    const FORMAT: Format = Format::F16;
-    const CANONICAL_NAN: bool = true;
-    const HARDWARE_FLUSH: bool = false;
-
-    #[inline(always)]
-    fn load(from: &[u16; 8]) -> Self {
-        Self(avx2!(_mm256_cvtph_ps(_mm_loadu_si128(from.as_ptr().cast()))))
-    }
-    #[inline(always)]
-    fn store(self, to: &mut [u16; 8]) {
-        avx2!(_mm_storeu_si128(to.as_mut_ptr().cast(), Self::halves::<NEAREST>(self.0)));
-    }
-    #[inline(always)]
-    fn store_nontemporal(self, to: &mut [u16; 8]) {
-        debug_assert!(to.as_ptr().cast::<__m128i>().is_aligned());
-        avx2!(_mm_stream_si128(to.as_mut_ptr().cast(), Self::halves::<NEAREST>(self.0)));
-    }
-    #[inline(always)]
-    fn splat(bits: u64) -> Self {
-        Self(avx2!(_mm256_cvtph_ps(_mm_set1_epi16(bits as i16))))
-    }
-    // Products of two f16 are exact in f32 and far from its ends, and so are the errors of sums.
-    #[inline(always)]
-    fn mul_add<const ROUND: i32>(a: Self, b: Self, c: Self) -> Self {
-        Self::add::<ROUND>(Self(avx2!(_mm256_mul_ps(a.0, b.0))), c)
-    }
-    #[inline(always)]
-    fn add<const ROUND: i32>(a: Self, c: Self) -> Self {
-        let (mut sum, error) = two_sum(a.0, c.0);
-        if ROUND == DOWN {
-            sum = zero_downward_ps(sum, a.0, c.0);
-        }
-        Self::narrow::<ROUND>(sum, error)
-    }
-    #[inline(always)]
-    fn mul<const ROUND: i32>(a: Self, b: Self) -> Self {
-        let exact = avx2!(_mm256_mul_ps(a.0, b.0));
-        Self(avx2!(_mm256_cvtph_ps(Self::halves::<ROUND>(exact))))
-    }
-    // The smallest normal f16 is 2^-14.
-    bitwise_ps!(0x3880_0000);
-    run!(ROUND);
-}
-
-impl Factor<F32x8> for F16x8 {
-    type Lane = u16;
-    type Array = [u16; 8];
-    #[inline(always)]
-    fn load(from: &[u16; 8]) -> F32x8 {
-        F32x8(<F16x8 as Vector>::load(from).0)
-    }
-}
-
-impl Factor<F32x8> for Bf16x8 {
-    type Lane = u16;
-    type Array = [u16; 8];
-    #[inline(always)]
-    fn load(from: &[u16; 8]) -> F32x8 {
-        let halves = avx2!(_mm256_cvtepu16_epi32(_mm_loadu_si128(from.as_ptr().cast())));
-        F32x8(avx2!(_mm256_castsi256_ps(_mm256_slli_epi32::<16>(halves))))
-    }
+    run!(THREADS, ROUND);
 }
 
 /// Runs a kernel with the rounding direction and the flushing of operands that it needs.

@@ -4,8 +4,9 @@
 use core::arch::x86_64::*;
 
 use super::driver::for_each_vector;
-use super::environment::{DENORMALS_ARE_ZEROS, FLUSH_TO_ZERO, FpEnvGuard, underflows_gradually};
-use super::vector::{self, DOWN, FLUSH, Factor, Mask, Mode, UP, Vector};
+use super::environment::{DENORMALS_ARE_ZEROS, EXCEPTION_MASKS, FLUSH_TO_ZERO, FpEnvGuard, underflows_gradually};
+use super::table;
+use super::vector::{FLUSH, Factor, Mask, Mode, Vector};
 use super::{Job, Kernels, portable};
 use crate::{Format, Operation, Profile};
 
@@ -20,11 +21,16 @@ pub(super) fn select(operation: &Operation, profile: &Profile) -> Option<Kernels
         return None;
     }
     match (operation.source_format, operation.format) {
-        (Format::F32, Format::F32) => vector::select_f32::<F32x16>(operation, profile).map(Kernels::U32),
-        (Format::F64, Format::F64) => vector::select_f64::<F64x8>(operation, profile).map(Kernels::U64),
-        (Format::F16, Format::F16) => vector::select_f16::<F16x16>(operation, profile).map(Kernels::U16),
-        (Format::F16, Format::F32) => vector::select_mixed::<F32x16, F16x16>(operation, profile).map(Kernels::U16U32),
-        (Format::BF16, Format::F32) => vector::select_mixed::<F32x16, Bf16x16>(operation, profile).map(Kernels::U16U32),
+        (Format::F32, Format::F32) => table::select_f32::<F32x16>(operation, profile).map(Kernels::U32),
+        (Format::F64, Format::F64) => table::select_f64::<F64x8>(operation, profile).map(Kernels::U64),
+        (Format::F16, Format::F16) => table::select_f16::<F16x16>(operation, profile).map(Kernels::U16),
+        (Format::BF16, Format::BF16) => table::select_bf16::<Bf16x32>(operation, profile).map(Kernels::U16),
+        (Format::F16, Format::F32) => {
+            table::select_mixed::<F32x16, F16Factors>(operation, profile).map(Kernels::U16U32)
+        }
+        (Format::BF16, Format::F32) => {
+            table::select_mixed::<F32x16, Bf16Factors>(operation, profile).map(Kernels::U16U32)
+        }
         _ => None,
     }
 }
@@ -35,11 +41,6 @@ struct F32x16(__m512);
 /// Eight f64.
 #[derive(Clone, Copy)]
 struct F64x8(__m512d);
-/// Sixteen f16, each as the f32 of its value.
-#[derive(Clone, Copy)]
-struct F16x16(__m512);
-/// Sixteen bf16: factors only.
-struct Bf16x16;
 
 /// Calls intrinsics.
 macro_rules! avx512 {
@@ -64,6 +65,7 @@ macro_rules! impl_mask {
         }
     };
 }
+impl_mask!(__mmask32);
 impl_mask!(__mmask16);
 impl_mask!(__mmask8);
 
@@ -82,9 +84,9 @@ fn opaque(mut bits: __m512i) -> __m512i {
     bits
 }
 
-/// The operations that do not depend on whether the lane's format is the register's.
+/// The operations common to lanes of 32 and 64 bits.
 macro_rules! bitwise {
-    ($float:ident, $int:ident, $smallest:expr, $set1:ident, $cast:ident, $uncast:ident, $xor:ident, $and:ident,
+    ($float:ident, $int:ident, $set1:ident, $cast:ident, $uncast:ident, $xor:ident, $and:ident,
      $or:ident, $blend:ident, $max:ident, $min:ident, $lesser:ident, $sub:ident, $below:ident, $equal:ident, $compare:ident) => {
         #[inline(always)]
         fn magnitude(self) -> __m512i {
@@ -101,7 +103,7 @@ macro_rules! bitwise {
         #[inline(always)]
         fn subnormal(self) -> Self::Mask {
             // Between zero and the smallest normal: zero wraps around.
-            avx512!($below($sub(self.magnitude(), $set1(1)), $set1($smallest - 1)))
+            avx512!($below($sub(self.magnitude(), $set1(1)), $set1(Self::FORMAT.smallest_normal() as $int - 1)))
         }
         #[inline(always)]
         fn unordered(one: Self, other: Self) -> Self::Mask {
@@ -109,7 +111,7 @@ macro_rules! bitwise {
         }
         #[inline(always)]
         fn smallest_normal(self) -> Self::Mask {
-            avx512!($equal(self.magnitude(), $set1($smallest)))
+            avx512!($equal(self.magnitude(), $set1(Self::FORMAT.smallest_normal() as $int)))
         }
         #[inline(always)]
         fn flip(self, mask: Self) -> Self {
@@ -133,21 +135,23 @@ macro_rules! bitwise {
             Self(avx512!($or(self.0, $cast($set1(bit)))))
         }
         #[inline(always)]
+        fn rectify(self) -> Self {
+            // The second operand if one is a NaN or both are zeros; so does min below.
+            Self(avx512!($max::<QUIETLY>(self.0, $cast(_mm512_setzero_si512()))))
+        }
+        #[inline(always)]
         fn clamp(self) -> Self {
             let one = avx512!($cast($set1($float::to_bits(1.0) as $int)));
-            let zero = avx512!($cast(_mm512_setzero_si512()));
-            // max and min return the second operand if one is a NaN or both are zeros.
-            Self(avx512!($min::<QUIETLY>($max::<QUIETLY>(self.0, zero), one)))
+            Self(avx512!($min::<QUIETLY>(self.rectify().0, one)))
         }
     };
 }
 
 macro_rules! bitwise_ps {
-    ($smallest:expr) => {
+    () => {
         bitwise!(
             f32,
             i32,
-            $smallest,
             _mm512_set1_epi32,
             _mm512_castsi512_ps,
             _mm512_castps_si512,
@@ -167,11 +171,10 @@ macro_rules! bitwise_ps {
 }
 
 macro_rules! bitwise_pd {
-    ($smallest:expr) => {
+    () => {
         bitwise!(
             f64,
             i64,
-            $smallest,
             _mm512_set1_epi64,
             _mm512_castsi512_pd,
             _mm512_castpd_si512,
@@ -234,7 +237,7 @@ macro_rules! native {
             fn mul<const ROUND: i32>(a: Self, b: Self) -> Self {
                 Self(avx512!($mul::<ROUND>(a.0, b.0)))
             }
-            $bitwise!($format.smallest_normal() as $int);
+            $bitwise!();
             run!();
         }
     };
@@ -261,6 +264,10 @@ macro_rules! run {
         }
     };
 }
+
+/// Lanes of 16 bits: with the macros above.
+mod half;
+use half::{Bf16Factors, Bf16x32, F16Factors, F16x16};
 
 native!(
     F32x16,
@@ -299,99 +306,19 @@ native!(
     _mm512_mul_round_pd
 );
 
-impl F16x16 {
-    /// The f16 of an exact value in the open interval between two f32 neighbours, or of both if they are equal: the
-    /// neighbour with an odd last bit stands for the interval (rounding to odd), which has more than twice the f16's
-    /// precision.
-    #[inline(always)]
-    fn round_between<const ROUND: i32>(below: __m512, above: __m512) -> Self {
-        // For two equal ones, and for −0 below and +0 above (opposite terms cancelled), the direction chooses.
-        let (first, second) = if ROUND == DOWN { (above, below) } else { (below, above) };
-        let odd = avx512!(_mm512_test_epi32_mask(_mm512_castps_si512(first), _mm512_set1_epi32(1)));
-        let between = avx512!(_mm512_mask_blend_ps(odd, second, first));
-        Self(avx512!(_mm512_cvtph_ps(_mm512_cvt_roundps_ph::<ROUND>(between))))
-    }
-}
-
-impl Vector for F16x16 {
-    type Lane = u16;
-    type Array = [u16; 16];
-    type Mask = __mmask16;
-    type Magnitudes = __m512i;
-
-    const LANES: usize = 16;
-    const FORMAT: Format = Format::F16;
-    const CANONICAL_NAN: bool = true;
-    const HARDWARE_FLUSH: bool = false;
-
-    #[inline(always)]
-    fn load(from: &[u16; 16]) -> Self {
-        Self(avx512!(_mm512_cvtph_ps(_mm256_loadu_si256(from.as_ptr().cast()))))
-    }
-    #[inline(always)]
-    fn store(self, to: &mut [u16; 16]) {
-        avx512!(_mm256_storeu_si256(to.as_mut_ptr().cast(), _mm512_cvt_roundps_ph::<QUIETLY>(self.0)));
-    }
-    #[inline(always)]
-    fn store_nontemporal(self, to: &mut [u16; 16]) {
-        debug_assert!(to.as_ptr().cast::<__m256i>().is_aligned());
-        avx512!(_mm256_stream_si256(to.as_mut_ptr().cast(), _mm512_cvt_roundps_ph::<QUIETLY>(self.0)));
-    }
-    #[inline(always)]
-    fn splat(bits: u64) -> Self {
-        Self(avx512!(_mm512_cvtph_ps(_mm256_set1_epi16(bits as i16))))
-    }
-    // Products of two f16 are exact in f32 and far from its ends; sums are not exact.
-    #[inline(always)]
-    fn mul_add<const ROUND: i32>(a: Self, b: Self, c: Self) -> Self {
-        let below = avx512!(_mm512_fmadd_round_ps::<DOWN>(a.0, b.0, c.0));
-        let above = avx512!(_mm512_fmadd_round_ps::<UP>(a.0, b.0, c.0));
-        Self::round_between::<ROUND>(below, above)
-    }
-    #[inline(always)]
-    fn add<const ROUND: i32>(a: Self, c: Self) -> Self {
-        let below = avx512!(_mm512_add_round_ps::<DOWN>(a.0, c.0));
-        let above = avx512!(_mm512_add_round_ps::<UP>(a.0, c.0));
-        Self::round_between::<ROUND>(below, above)
-    }
-    #[inline(always)]
-    fn mul<const ROUND: i32>(a: Self, b: Self) -> Self {
-        let exact = avx512!(_mm512_mul_round_ps::<DOWN>(a.0, b.0));
-        Self(avx512!(_mm512_cvtph_ps(_mm512_cvt_roundps_ph::<ROUND>(exact))))
-    }
-    // The smallest normal f16 is 2^-14: its subnormals are normal f32.
-    bitwise_ps!(0x3880_0000);
-    run!();
-}
-
-impl Factor<F32x16> for F16x16 {
-    type Lane = u16;
-    type Array = [u16; 16];
-    #[inline(always)]
-    fn load(from: &[u16; 16]) -> F32x16 {
-        F32x16(<F16x16 as Vector>::load(from).0)
-    }
-}
-
-impl Factor<F32x16> for Bf16x16 {
-    type Lane = u16;
-    type Array = [u16; 16];
-    #[inline(always)]
-    fn load(from: &[u16; 16]) -> F32x16 {
-        let halves = avx512!(_mm512_cvtepu16_epi32(_mm256_loadu_si256(from.as_ptr().cast())));
-        F32x16(avx512!(_mm512_castsi512_ps(_mm512_slli_epi32::<16>(halves))))
-    }
-}
-
 /// Runs a kernel if the thread's floating-point environment is as required.
 #[inline(always)]
 fn enter<V: Vector, F: Factor<V>, const ROUND: i32, const OP: u8, const MODE: Mode>(
     job: &Job<'_, F::Lane, V::Lane>,
     out: &mut [V::Lane],
 ) {
-    // The instructions override the thread's direction and exception masks: only the handling of subnormals matters.
+    // The instructions override the thread's direction and, but for one, exception masks: what else matters is the handling
+    // of subnormals.
     let guard = if MODE & FLUSH != 0 && V::HARDWARE_FLUSH {
         FpEnvGuard::enter(FLUSH_TO_ZERO, DENORMALS_ARE_ZEROS).map(Some)
+    } else if V::FORMAT == Format::F16 {
+        // Operands are widened by an instruction that may raise a flag, and traps if its exception is unmasked.
+        FpEnvGuard::enter(FLUSH_TO_ZERO | DENORMALS_ARE_ZEROS | EXCEPTION_MASKS, 0).map(Some)
     } else {
         underflows_gradually().then_some(None)
     };

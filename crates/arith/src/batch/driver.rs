@@ -9,7 +9,7 @@ use super::{Job, Lane, Source};
 /// Vectors of an iteration of the unrolled main loop.
 const VECTORS: usize = 4;
 /// Lanes of the largest iteration.
-const MAX_STRIDE: usize = VECTORS * 16;
+const MAX_STRIDE: usize = VECTORS * 32;
 
 /// One value repeated for an iteration, in whole cache lines.
 #[repr(align(64))]

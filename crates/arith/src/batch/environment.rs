@@ -11,6 +11,8 @@ pub(super) const CONTROL: u32 = 0xffc0;
 pub(super) const FLUSH_TO_ZERO: u32 = 1 << 15;
 /// Subnormal operands are treated as zeros of their sign. An emulator may ignore it, as Valgrind does.
 pub(super) const DENORMALS_ARE_ZEROS: u32 = 1 << 6;
+/// Exceptions that do not trap.
+pub(super) const EXCEPTION_MASKS: u32 = 0x1f80;
 
 /// The bits for a rounding direction in x86's encoding.
 #[inline(always)]

@@ -45,6 +45,8 @@ mod environment;
 mod neon;
 mod portable;
 #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_feature = "neon")))]
+mod table;
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_feature = "neon")))]
 mod vector;
 
 use crate::{ArithOp, Format, Operation, Profile, Sm1xMad};
@@ -54,7 +56,7 @@ use crate::{ArithOp, Format, Operation, Profile, Sm1xMad};
 pub enum Level {
     /// Integer arithmetic only: the scalar pipeline for each lane.
     Portable,
-    /// AArch64; pure f16 arithmetic uses [`Portable`](Level::Portable).
+    /// AArch64; arithmetic of f16 or bf16 alone uses [`Portable`](Level::Portable).
     Neon,
     /// x86-64 with AVX2, FMA and F16C.
     Avx2,
@@ -243,7 +245,7 @@ impl Batch {
 
     /// Computes every lane of `out`. There are [`ArithOp::arity`] operands, in the order a, b, c.
     ///
-    /// `T` is `u32` for f32, `u64` for f64, `u16` for f16; a wider one works too (slowly), its upper bits ignored in
+    /// `T` is `u32` for f32, `u64` for f64, `u16` for f16 and bf16; a wider one works too (slowly), its upper bits ignored in
     /// operands and zero in results. An f32x2 register of 64 bits is two lanes of `u32`.
     ///
     /// # Panics

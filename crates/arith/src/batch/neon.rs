@@ -8,17 +8,18 @@
 use core::arch::aarch64::*;
 
 use super::driver::for_each_vector;
-use super::vector::{self, DOWN, Factor, Mask, Mode, UP, Vector, ZERO};
+use super::table;
+use super::vector::{DOWN, Factor, Mask, Mode, UP, Vector, ZERO};
 use super::{Job, Kernels, portable};
 use crate::{Format, Operation, Profile};
 
 /// The kernel for an operation; `None` if there is none.
 pub(super) fn select(operation: &Operation, profile: &Profile) -> Option<Kernels> {
     match (operation.source_format, operation.format) {
-        (Format::F32, Format::F32) => vector::select_f32::<F32x4>(operation, profile).map(Kernels::U32),
-        (Format::F64, Format::F64) => vector::select_f64::<F64x2>(operation, profile).map(Kernels::U64),
-        (Format::F16, Format::F32) => vector::select_mixed::<F32x4, F16x4>(operation, profile).map(Kernels::U16U32),
-        (Format::BF16, Format::F32) => vector::select_mixed::<F32x4, Bf16x4>(operation, profile).map(Kernels::U16U32),
+        (Format::F32, Format::F32) => table::select_f32::<F32x4>(operation, profile).map(Kernels::U32),
+        (Format::F64, Format::F64) => table::select_f64::<F64x2>(operation, profile).map(Kernels::U64),
+        (Format::F16, Format::F32) => table::select_mixed::<F32x4, F16x4>(operation, profile).map(Kernels::U16U32),
+        (Format::BF16, Format::F32) => table::select_mixed::<F32x4, Bf16x4>(operation, profile).map(Kernels::U16U32),
         _ => None,
     }
 }
@@ -155,16 +156,19 @@ macro_rules! native {
                 Self(neon!($or(self.0, $splat(Self::FORMAT.quiet_bit() as $lane))))
             }
             #[inline(always)]
-            fn clamp(self) -> Self {
+            fn rectify(self) -> Self {
                 // fmaxnm returns the number if the other is a quiet NaN, and the greater of two zeros: results are never signalling.
-                let positive = instruction!(
+                Self(instruction!(
                     concat!("fmaxnm {r:v}.", $shape, ", {r:v}.", $shape, ", {x:v}.", $shape),
                     self.0,
                     x = neon!($splat(0))
-                );
+                ))
+            }
+            #[inline(always)]
+            fn clamp(self) -> Self {
                 Self(instruction!(
                     concat!("fminnm {r:v}.", $shape, ", {r:v}.", $shape, ", {x:v}.", $shape),
-                    positive,
+                    self.rectify().0,
                     x = neon!($splat($one))
                 ))
             }

@@ -2,10 +2,33 @@
 //!
 //! A vector with a lane that the processor's arithmetic cannot decide (at the smallest normal number, with some tininess
 //! criteria) goes through the scalar pipeline ([`scalar_fallback`]).
+//!
+//! # f16 and bf16 by the arithmetic of f32
+//!
+//! Every f16 and every bf16 is an f32, so a × b + c, a + c or a × b is first rounded to f32 and then to 16 bits. Two
+//! roundings give the bits of one:
+//!
+//! - In the same direction (.rz, .rm, .rp): the largest number of 16 bits that is at most x is an f32, so it is at most
+//!   the largest f32 that is at most x; likewise upward and toward zero. With the infinities among the numbers that holds
+//!   from the subnormals to beyond the largest number. The sign of a zero comes from the first rounding.
+//! - To nearest, if the first rounding is to odd: x itself if it is an f32, else whichever of its two neighbours in f32
+//!   has an odd last bit. Where the second rounding changes its result (half way between two numbers of 16 bits) is
+//!   always an even f32 or a 16-bit number: the grid of f32 is finer by 2^13 (f16) or 2^16 (bf16) or more, between the
+//!   subnormals too, and beyond the largest number the bound 65520 or 2^128 − 2^119 is an even f32. So an inexact x and
+//!   its odd neighbour lie between the same two bounds, and neither is on one. Beyond the largest f32, which is odd, that
+//!   stands for x, and rounds to infinity; below the smallest, which is odd, that one does, and rounds to zero of its
+//!   sign. A tie is only seen where x is exactly one.
+//! - A product needs no more than any rounding. That of two f16 is an f32: 22 bits, from 2^-48 to below 2^32. That of two
+//!   bf16 has 16 bits, so it is an f32 unless it overflows, to the largest f32 or infinity, which both round to infinity,
+//!   or its lowest bit is below 2^-149. Then it is below 2^-134, half the smallest bf16, which in f32 it can at most
+//!   become: it rounds to zero of its sign.
+//!
+//! For sums, rounding to nearest in f32 would not do: (1 + 2^-10) × (2^-11 − 2^-21) + (1 + 2^-10) would lose its last bit, 2^-31,
+//! and what is left is a tie of f16.
 
 use super::portable::scalar;
-use super::{Job, Kernel, Lane};
-use crate::{ArithOp, Clamp, FmzSatNan, Format, NanRule, OperandIndex, Operation, Profile, Rounding, Tininess};
+use super::{Job, Lane};
+use crate::{Format, NanRule, OperandIndex, Operation, Profile, Tininess};
 
 /// What a kernel is specialised for besides rounding and operation: a set of these bits. A flushing kernel reads the signs
 /// and the tininess criterion at run time, so that there are fewer kernels.
@@ -16,8 +39,10 @@ pub(super) const NEGATE: Mode = 1;
 pub(super) const FLUSH: Mode = 2;
 /// Step 4 (`.FMZ`), with `FLUSH`.
 pub(super) const FMZ: Mode = 4;
-/// Step 10.
+/// Step 10 to [+0, 1].
 pub(super) const SATURATE: Mode = 8;
+/// Step 10 to [+0, +infinity].
+pub(super) const RELU: Mode = 16;
 
 /// What a kernel is specialised for: the rounding direction in x86's encoding, exceptions suppressed.
 pub(super) const NEAREST: i32 = 8;
@@ -96,7 +121,9 @@ pub(super) trait Vector: Copy {
     }
     /// NaN lanes become quiet.
     fn quiet(self) -> Self;
-    /// Step 10.
+    /// Lanes below zero and −0 become +0; what becomes of a NaN is not said.
+    fn rectify(self) -> Self;
+    /// Step 10 to [+0, 1], of NaNs too.
     fn clamp(self) -> Self;
 
     /// An optimisation barrier, for use in a branch: it keeps the compiler from replacing the branch by computing both sides.
@@ -202,9 +229,9 @@ pub(super) fn steps<V: Vector, const ROUND: i32, const OP: u8, const MODE: Mode,
     if needs_slow_path::<V, MODE, N>(plan, results) {
         return None;
     }
-    if MODE & SATURATE != 0 {
+    if MODE & (SATURATE | RELU) != 0 {
         for result in &mut results {
-            *result = result.clamp();
+            *result = if MODE & SATURATE != 0 { result.clamp() } else { result.rectify() };
         }
     }
     Some(results)
@@ -288,7 +315,12 @@ pub(super) fn step<V: Vector, const ROUND: i32, const OP: u8, const MODE: Mode>(
 /// 2, which leaves NaNs alone; steps 3 and 4 do not matter to a kernel that keeps payloads: f64 has no `.FMZ`.
 #[inline(always)]
 fn finish<V: Vector, const OP: u8, const MODE: Mode>(plan: &Plan<'_, V>, result: V, operands: [V; 3]) -> V {
-    if MODE & SATURATE != 0 { result.clamp() } else { nan::<V, OP>(plan, result, operands) }
+    if MODE & SATURATE != 0 {
+        return result.clamp();
+    }
+    let result = nan::<V, OP>(plan, result, operands);
+    // The canonical NaN is positive.
+    if MODE & RELU != 0 { result.rectify() } else { result }
 }
 
 /// Steps 3 to 10 with the flushes and zero factors handled lane by lane.
@@ -392,103 +424,4 @@ pub(super) fn scalar_fallback<V: Vector>(plan: &Plan<'_, V>, op: u8, [a, b, c]: 
         *slot = V::Lane::from_bits(scalar(&operation, plan.profile, operands));
     }
     V::load(&results)
-}
-
-/// Whether the kernels without negation are compiled too.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Negation {
-    /// Kernels with and without.
-    Specialised,
-    /// Only kernels that negate.
-    Always,
-}
-
-/// The mode of the kernel for an operation, if one is possible; the tables below list those that exist.
-fn mode<V: Vector>(operation: &Operation, profile: &Profile, negation: Negation) -> Option<Mode> {
-    let canonical = profile.nan_rule(V::FORMAT) == NanRule::Canonical;
-    let saturates = match operation.clamp {
-        Clamp::None => false,
-        Clamp::Unit => true,
-        Clamp::Relu => return None,
-    };
-    let saturate = if saturates { SATURATE } else { 0 };
-    let fmz_sat = operation.fmz && saturates && profile.fmz_sat_nan == FmzSatNan::Zero;
-    if operation.oob || fmz_sat || operation.fmz && !operation.flush || V::CANONICAL_NAN && !canonical && !saturates {
-        return None;
-    }
-    Some(match operation.flush {
-        true => FLUSH | saturate | if operation.fmz { FMZ } else { 0 },
-        false if negation == Negation::Always || operation.negate_product || operation.negate_addend => {
-            NEGATE | saturate
-        }
-        false => saturate,
-    })
-}
-
-/// The kernels that are compiled: each operation with its modes.
-macro_rules! kernels {
-    ($vector:ident, $factor:ident, $operation:ident, $mode:expr; $($op:ident, $number:ident: $($compiled:expr),*;)*) => {{
-        let mode = $mode?;
-        match $operation.op {
-            $(ArithOp::$op => match mode {
-                $(mode if mode == ($compiled) => {
-                    Some(by_rounding::<$vector, $factor, $number, { $compiled }>($operation.rounding))
-                })*
-                _ => None,
-            },)*
-            #[allow(unreachable_patterns)] // Not every table has all operations.
-            _ => None,
-        }
-    }};
-}
-
-/// The kernel of f32 for an operation.
-pub(super) fn select_f32<V: Vector>(operation: &Operation, profile: &Profile) -> Option<Kernel<V::Lane, V::Lane>> {
-    kernels!(V, Same, operation, mode::<V>(operation, profile, Negation::Specialised);
-        MulAdd, MUL_ADD: 0, NEGATE, SATURATE, NEGATE | SATURATE, FLUSH, FLUSH | SATURATE, FLUSH | FMZ,
-            FLUSH | FMZ | SATURATE;
-        Add, ADD: 0, NEGATE, SATURATE, NEGATE | SATURATE, FLUSH, FLUSH | SATURATE;
-        Mul, MUL: 0, NEGATE, SATURATE, NEGATE | SATURATE, FLUSH, FLUSH | SATURATE;
-    )
-}
-
-/// The kernel of f64, which GPUs do not saturate.
-pub(super) fn select_f64<V: Vector>(operation: &Operation, profile: &Profile) -> Option<Kernel<V::Lane, V::Lane>> {
-    kernels!(V, Same, operation, mode::<V>(operation, profile, Negation::Specialised);
-        MulAdd, MUL_ADD: 0, NEGATE, FLUSH;
-        Add, ADD: 0, NEGATE, FLUSH;
-        Mul, MUL: 0, NEGATE, FLUSH;
-    )
-}
-
-/// The kernel of f16, which only SPIR-V has: flushed or not.
-#[cfg(target_arch = "x86_64")]
-pub(super) fn select_f16<V: Vector>(operation: &Operation, profile: &Profile) -> Option<Kernel<V::Lane, V::Lane>> {
-    kernels!(V, Same, operation, mode::<V>(operation, profile, Negation::Always);
-        MulAdd, MUL_ADD: NEGATE, FLUSH;
-        Add, ADD: NEGATE, FLUSH;
-        Mul, MUL: NEGATE, FLUSH;
-    )
-}
-
-/// The kernel for factors of 16 bits with f32, which only PTX has: not flushed, no plain multiplication.
-pub(super) fn select_mixed<V: Vector, F: Factor<V>>(
-    operation: &Operation,
-    profile: &Profile,
-) -> Option<Kernel<F::Lane, V::Lane>> {
-    kernels!(V, F, operation, mode::<V>(operation, profile, Negation::Always);
-        MulAdd, MUL_ADD: NEGATE, NEGATE | SATURATE;
-        Add, ADD: NEGATE, NEGATE | SATURATE;
-    )
-}
-
-fn by_rounding<V: Vector, F: Factor<V>, const OP: u8, const MODE: Mode>(
-    rounding: Rounding,
-) -> Kernel<F::Lane, V::Lane> {
-    match rounding {
-        Rounding::NearestEven => V::run::<F, NEAREST, OP, MODE>,
-        Rounding::TowardZero => V::run::<F, ZERO, OP, MODE>,
-        Rounding::Down => V::run::<F, DOWN, OP, MODE>,
-        Rounding::Up => V::run::<F, UP, OP, MODE>,
-    }
 }
