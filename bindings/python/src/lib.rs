@@ -3,6 +3,7 @@
 //!
 //! Types of arrays, broadcasting and strides are `python/roundonce/_arrays.py`'s.
 
+mod convert;
 mod error;
 mod evaluate;
 mod integer;
@@ -14,6 +15,8 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use crate::convert::convert;
     #[pymodule_export]
     use crate::error::{Error, Finding, KernelError};
     #[pymodule_export]

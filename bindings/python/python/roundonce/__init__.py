@@ -15,6 +15,7 @@ What is wrong with an instruction, an operand, an expression or a module is an `
 """
 
 from . import testing
+from ._convert import convert
 from ._evaluate import add, eval, fma, mad, mul, sub
 from ._kernels import Run, check, run, why_kernel
 from ._native import Error, Finding, KernelError
@@ -32,6 +33,7 @@ __all__ = [
     "allowed",
     "bits",
     "check",
+    "convert",
     "diff",
     "eval",
     "explain",

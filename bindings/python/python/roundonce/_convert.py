@@ -1,0 +1,63 @@
+"""Formats of eight bits and fewer."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import numpy as np
+
+from . import _native
+from ._arrays import format_of
+
+# ml_dtypes' names: `fn` is for finite, with NaN or without.
+_NARROW = {
+    "float8_e4m3fn": "e4m3",
+    "float8_e5m2": "e5m2",
+    "float6_e2m3fn": "e2m3",
+    "float6_e3m2fn": "e3m2",
+    "float4_e2m1fn": "e2m1",
+}
+
+
+def _format(dtype: np.dtype, what: str) -> str:
+    found = _NARROW.get(dtype.name) or format_of(dtype)
+    if found is None or found == "f64":
+        known = ", ".join(["float16", "bfloat16", "float32", *_NARROW])
+        raise TypeError(f"{what} is {dtype.name}: expected {known}")
+    return found
+
+
+def convert(
+    values: Any,
+    dtype: Any,
+    *,
+    rounding: str = "rn",
+    relu: bool = False,
+    random: Any = None,
+    profile: Optional[str] = None,
+) -> Any:
+    """Values in another format, each as PTX ``cvt`` converts it.
+
+    From float32, float16 or ml_dtypes.bfloat16 to ml_dtypes' float8_e4m3fn, float8_e5m2, float6_e2m3fn, float6_e3m2fn or
+    float4_e2m1fn (``.satfinite``: what is too large becomes the largest finite number), and from these to float16 and
+    bfloat16. `rounding` is "rn" or "rz"; "rs" with `random`, an array of integers, adds these random bits (16; to
+    float16 13) below the last bit kept and truncates: from float32 alone, to float16 and bfloat16 too. `relu` makes what
+    is negative +0.
+
+    >>> import ml_dtypes, numpy as np, roundonce
+    >>> roundonce.convert(np.float32([1.1, 1000.0]), ml_dtypes.float8_e4m3fn)
+    array([1.125, 448], dtype=float8_e4m3fn)
+
+    A pair of formats that PTX has no ``cvt`` for is a ValueError, another type of array a TypeError.
+    """
+    array, to = np.asarray(values), np.dtype(dtype)
+    from_format, to_format = _format(array.dtype, "the array"), _format(to, "`dtype`")
+    native = array.astype(array.dtype.newbyteorder("="), copy=False)
+    bits = np.ascontiguousarray(native).reshape(-1).view(f"uint{8 * native.dtype.itemsize}").astype(np.uint64)
+    if random is not None:
+        given = np.asarray(random)
+        if given.dtype.kind not in "iu" or (given.size and int(given.min()) < 0):
+            raise TypeError(f"`random` is {given.dtype.name}: expected integers that are not negative")
+        random = np.ascontiguousarray(np.broadcast_to(given, array.shape)).reshape(-1).astype(np.uint64)
+    found = _native.convert(bits, from_format, to_format, rounding, relu, random, profile)
+    return found.astype(f"uint{8 * to.itemsize}").view(to).reshape(array.shape)[()]
