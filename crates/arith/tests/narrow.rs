@@ -49,7 +49,7 @@ fn judge(table: &[BigUint], magnitude: &BigUint, rounding: ConversionRounding, (
             (at + usize::from(up < down || up == down && at % 2 == 1)) as u64
         }
         ConversionRounding::Random => {
-            let sum = magnitude + ((above - &table[at]) * random >> count);
+            let sum = magnitude + (((above - &table[at]) * random) >> count);
             below(&sum) as u64
         }
     }

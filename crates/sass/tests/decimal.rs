@@ -12,7 +12,7 @@ fn digits(value: f32, count: i32) -> (String, i32) {
     loop {
         // The value is `over` / `under` units of the last digit.
         let scale = count - 1 - power;
-        let over = BigUint::from(significand) * ten.pow(scale.max(0) as u32) << quantum.max(0) as u32;
+        let over = (BigUint::from(significand) * ten.pow(scale.max(0) as u32)) << quantum.max(0) as u32;
         let under = ten.pow((-scale).max(0) as u32) << (-quantum).max(0) as u32;
         let (mut whole, rest) = (&over / &under, (&over % &under) * 2_u32);
         if rest > under || rest == under && whole.bit(0) {

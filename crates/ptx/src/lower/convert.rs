@@ -127,7 +127,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         if inst.has(".pack") {
             return self.cvt_pack(inst);
         }
-        if is_conversion(&inst.modifiers) {
+        if is_conversion(inst.modifiers) {
             return self.cvt_narrow(inst);
         }
         let known = [".rn", ".rz", ".rm", ".rp", ".rni", ".rzi", ".rmi", ".rpi", ".ftz", ".sat", ".relu", ".satfinite"];
@@ -229,7 +229,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     /// The formats of eight bits and fewer, and random bits.
     fn cvt_narrow(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
         let conversion = packed_conversion(&inst.spelling);
-        let right = FORMS.iter().any(|form| form.effects("cvt", &inst.modifiers).is_ok());
+        let right = FORMS.iter().any(|form| form.effects("cvt", inst.modifiers).is_ok());
         let Some(conversion) = conversion.filter(|_| right) else { return Err(self.refuse(inst)) };
         let bits = |bits: u32| Type { kind: ScalarKind::Bits, bits, components: 1 };
         let mut args = [Operand::ZERO; 5];
