@@ -10,8 +10,8 @@ use roundonce::spirv::FloatModes;
 use roundonce::why::diff::files::compare_arrays;
 use roundonce::why::diff::{Budget, Query, compare};
 use roundonce::why::{
-    Allowed, BitFields, Column, Language, Line, Literal, LiteralTypes, ObservedValue, Options, Question, Role, Typed,
-    Values, answer, answer_arrays, parse_typed, toolchain,
+    Allowed, BitFields, Column, Language, Line, Literal, LiteralTypes, ObservedValue, Options, Question, Role, Values,
+    answer, answer_arrays, toolchain,
 };
 use roundonce::{Profile, SideProblem, TABLES, sides};
 use serde::Serialize;
@@ -75,11 +75,6 @@ pub(crate) fn ulps(format: &str, one: u64, other: u64) -> Option<u64> {
 
 pub(crate) fn named(format: &str) -> Option<Format> {
     Format::NAMED.iter().find(|(name, _)| *name == format).map(|(_, format)| *format)
-}
-
-fn typed(py: Python<'_>, name: &str, text: &str) -> PyResult<Typed> {
-    let parsed = parse_typed(text).map_err(|problem| error::whole(py, format!("{name}: {problem}")));
-    Ok(parsed?.0)
 }
 
 /// A type of literals by its name.
