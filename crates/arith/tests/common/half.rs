@@ -144,7 +144,7 @@ pub(crate) fn pairs(operation: Operation, begin: u64, count: u64) -> u64 {
     let mut mismatches = 0;
     for row in (begin >> 16)..(begin + count) >> 16 {
         // By an odd number: each once.
-        let first = row * 40_503 & 0xffff;
+        let first = (row * 40_503) & 0xffff;
         for (slot, second) in verdicts.iter_mut().zip(0..) {
             *slot = match operation.op {
                 ArithOp::Add => judge(Call::Add, &operation, [first, 0, second]),
