@@ -2,7 +2,7 @@
 
 use roundonce::integer::{self, NOT_COMPUTED};
 use roundonce::kernel::{Choice, Ready, Refusal, Source};
-use roundonce::{Target, Value, eval, instruction};
+use roundonce::{Profile, Target, Value, conversion, eval, instruction};
 
 const RECORD: &str = include_str!("../../../vectors/edge/ptx/family-verdicts.tsv");
 
@@ -20,6 +20,13 @@ fn what_is_taken_is_computed() {
                         not_computed.push(spelling);
                     }
                 }
+                continue;
+            }
+            if conversion::is_conversion(spelling) {
+                let found = conversion::instruction(spelling, &Target::default());
+                let found = found.unwrap_or_else(|finding| panic!("{finding}"));
+                let zeros = found.read(&vec!["0x0"; found.names().len()]).expect("zeros");
+                assert_eq!(found.eval(&Profile::NVIDIA, &zeros), 0, "{spelling}");
                 continue;
             }
             let found = instruction(spelling, &Target::default()).unwrap_or_else(|finding| panic!("{finding}"));
@@ -53,6 +60,9 @@ fn what_is_rejected_is_not_run() {
         ("sm_107", "add.f32x2.f16x2.f32x2 %q0, %r1, %q2;", "PTX0026"),
         ("sm_90", "mad24.s32.lo %r0, %r1, %r2, %r3;", "PTX0023"),
         ("sm_90", "fma.rn.relu.sat.f16 %h0, %h1, %h2, %h3;", "PTX0100"),
+        ("sm_80", "cvt.rn.f16x2.e4m3x2 %r0, %h1;", "PTX0026"),
+        ("sm_100", "cvt.rn.f16x2.e2m3x2 %r0, %h1;", "PTX0026"),
+        ("sm_90", "cvt.rn.e4m3x2.f16x2 %h0, %r1;", "PTX0100"),
     ] {
         match read(target, line) {
             Err(Refusal::Findings { findings, .. }) => assert_eq!(findings[0].code, code, "{line}: {}", findings[0]),
@@ -64,6 +74,8 @@ fn what_is_rejected_is_not_run() {
         ("sm_107a", "add.f32x2.f16x2.f32x2 %q0, %r1, %q2;"),
         ("sm_107f", "mul.rz.bf16x2.f32x2.f32x2 %r0, %q1, %q2;"),
         ("sm_90", "mad24.lo.s32 %r0, %r1, %r2, %r3;"),
+        ("sm_89", "cvt.rn.satfinite.e4m3x2.f16x2 %h0, %r1;"),
+        ("sm_100f", "cvt.rn.f16x2.e2m3x2 %r0, %h1;"),
     ] {
         assert!(read(target, line).is_ok(), "{line} on {target}");
     }
