@@ -1,7 +1,8 @@
 //! An evaluation as a program: what to write in PTX, CUDA and SPIR-V to get its bits.
 
 use roundonce_arith::{ArithOp, Clamp, Format, Operation, Profile, Rounding};
-use roundonce_deviate::{Deviation, EvalMethod, EvalModel};
+use roundonce_deviate::{Deviation, EvalMethod, EvalModel, Typed};
+use roundonce_isa::{hex_bits, hexadecimal};
 use serde::Serialize;
 
 use crate::evaluation::Evaluation;
@@ -93,6 +94,13 @@ fn operand_name(evaluation: &Evaluation, operand: Ref) -> String {
     }
 }
 
+/// The value that a leaf is written as, where it is no name.
+fn literal(evaluation: &Evaluation, leaf: usize) -> Option<Typed> {
+    let (value, text) = &evaluation.plan.leaves[leaf];
+    let is_literal = text.starts_with(|first: char| first.is_ascii_digit() || first == '.');
+    is_literal.then_some(*value)
+}
+
 /// What the result of an operation is called: `t0`, `t1`, and `d` at the end, or longer where the expression has taken
 /// those names.
 pub(crate) fn result_name(evaluation: &Evaluation, op: usize) -> String {
@@ -124,18 +132,37 @@ impl Speller<'_> {
     fn ptx(&self) -> Vec<String> {
         let evaluation = self.evaluation;
         let method = self.model.method();
-        if self.has(&Deviation::ZeroDominance) {
+        // Neither has `.sat`.
+        let is_unknown = |index: usize| {
+            let operation = self.operation(index);
+            operation.saturates() && matches!(operation.format, Format::BF16 | Format::F64)
+        };
+        if self.has(&Deviation::ZeroDominance) || (0..evaluation.plan.ops.len()).any(is_unknown) {
             return Vec::new();
         }
         // A conversion between f32 and f64 flushes what is f32.
         let flush = if self.model.flushes() && method.wide() == Some(Format::F64) { ".ftz" } else { "" };
         let mut lines = Vec::new();
+        // A constant of 16 bits needs a register.
+        for (leaf, (value, _)) in evaluation.plan.leaves.iter().enumerate() {
+            if literal(evaluation, leaf).is_some() && value.format.width() == 16 {
+                lines.push(format!("mov.b16 c{leaf}, {};", hex_bits(16, value.bits)));
+            }
+        }
+        let operand_text = |operand| match operand {
+            Ref::Leaf(leaf) => match literal(evaluation, leaf) {
+                Some(Typed { format: Format::F32, bits }) => format!("0f{bits:08X}"),
+                Some(Typed { format: Format::F64, bits }) => format!("0d{bits:016X}"),
+                Some(_) => format!("c{leaf}"),
+                None => operand_name(evaluation, operand),
+            },
+            Ref::Op(_) => operand_name(evaluation, operand),
+        };
         let mut negated = 0;
         for (index, op) in evaluation.plan.ops.iter().enumerate() {
             let operation = self.operation(index);
             let name = ptx_name(&operation);
-            let mut operands: Vec<String> =
-                op.operands.iter().map(|&operand| operand_name(evaluation, operand)).collect();
+            let mut operands: Vec<String> = op.operands.iter().map(|&operand| operand_text(operand)).collect();
             let ty = type_name(operation.format);
             for (place, format) in self.operand_formats(index) {
                 if format != operation.format {
@@ -204,7 +231,7 @@ impl Speller<'_> {
                 .iter()
                 .zip(self.operand_formats(index))
                 .map(|(&operand, (_, format))| match operand {
-                    Ref::Leaf(leaf) => cast(format, evaluation.plan.leaves[leaf].1.clone()),
+                    Ref::Leaf(leaf) => cast(format, cuda_leaf(evaluation, leaf)),
                     Ref::Op(earlier) => cast(format, texts[earlier].clone()),
                 })
                 .collect();
@@ -218,16 +245,56 @@ impl Speller<'_> {
             }
             let mut text = format!("{}({})", cuda_name(&operation, subtracts), operands.join(", "));
             if operation.saturates() {
-                text = format!("__saturatef({text})");
+                match operation.format {
+                    Format::F32 => text = format!("__saturatef({text})"),
+                    Format::F16 => {}
+                    _ => return String::new(),
+                }
             }
             if self.narrows(index) {
-                text = format!("({}){text}", c_type(op.format));
+                text = narrowed(operation.format, op.format, self.model.rounding(), &text);
             }
             texts.push(text);
         }
         let sign = if evaluation.plan.negate_result { "-" } else { "" };
         let flag = if self.model.flushes() || self.model.flushes_wide() { "   // nvcc -ftz=true" } else { "" };
         format!("{sign}{}{flag}", texts.pop().unwrap_or_default())
+    }
+}
+
+/// A conversion that rounds; a cast does so to nearest.
+fn narrowed(from: Format, to: Format, rounding: Rounding, text: &str) -> String {
+    let (name, suffix) = match (from, to) {
+        _ if rounding == Rounding::NearestEven => return format!("({}){text}", c_type(to)),
+        (Format::F64, Format::F32) => ("__double2float", cuda_rounding(rounding)),
+        (_, Format::F16) => ("__float2half", cuda_rounding(rounding)),
+        _ => ("__float2bfloat16", cuda_rounding(rounding)),
+    };
+    format!("{name}_{suffix}({text})")
+}
+
+/// A value as C++ has it: the expression's own text where that is C++ of its type.
+fn cuda_leaf(evaluation: &Evaluation, leaf: usize) -> String {
+    let (value, text) = &evaluation.plan.leaves[leaf];
+    if literal(evaluation, leaf).is_none() {
+        return text.clone();
+    }
+    let digits = match value.format {
+        Format::F32 => text.strip_suffix('f').unwrap_or(""),
+        Format::F64 => text,
+        _ => "",
+    };
+    let is_decimal = digits.contains('.') && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let is_finite = value.bits & value.format.magnitude_mask() < value.format.infinity();
+    let hex = hexadecimal(value.format, value.bits);
+    match value.format {
+        _ if is_decimal => text.clone(),
+        Format::F32 if is_finite => format!("{hex}f"),
+        Format::F64 if is_finite => hex,
+        Format::F32 => format!("__uint_as_float({:#x}u)", value.bits),
+        Format::F64 => format!("__longlong_as_double({:#x}ll)", value.bits),
+        Format::F16 => format!("__ushort_as_half({:#x})", value.bits),
+        _ => format!("__ushort_as_bfloat16({:#x})", value.bits),
     }
 }
 
@@ -241,12 +308,7 @@ fn c_type(format: Format) -> &'static str {
 }
 
 fn cuda_name(operation: &Operation, subtracts: bool) -> String {
-    let rounding = match operation.rounding {
-        Rounding::NearestEven => "rn",
-        Rounding::TowardZero => "rz",
-        Rounding::Down => "rd",
-        Rounding::Up => "ru",
-    };
+    let rounding = cuda_rounding(operation.rounding);
     let name = match (operation.op, subtracts) {
         (ArithOp::MulAdd | ArithOp::TruncatedMulAdd, _) => "fma",
         (ArithOp::Mul, _) => "mul",
@@ -258,8 +320,19 @@ fn cuda_name(operation: &Operation, subtracts: bool) -> String {
         (Format::F32, _) => format!("__f{name}_{rounding}"),
         (Format::F64, "fma") => format!("__fma_{rounding}"),
         (Format::F64, _) => format!("__d{name}_{rounding}"),
+        (_, "fma") if operation.saturates() => "__hfma_sat".to_owned(),
         (_, "fma") => "__hfma".to_owned(),
+        _ if operation.saturates() => format!("__h{name}_sat"),
         _ => format!("__h{name}_rn"),
+    }
+}
+
+const fn cuda_rounding(rounding: Rounding) -> &'static str {
+    match rounding {
+        Rounding::NearestEven => "rn",
+        Rounding::TowardZero => "rz",
+        Rounding::Down => "rd",
+        Rounding::Up => "ru",
     }
 }
 
@@ -271,13 +344,34 @@ impl Speller<'_> {
         if has_mode || directed || self.model.method() != EvalMethod::Native {
             return Vec::new();
         }
+        // SPV_KHR_bfloat16 has conversions of bfloat16, and no arithmetic.
+        if evaluation.plan.ops.iter().any(|op| op.format == Format::BF16) {
+            return Vec::new();
+        }
         let mut lines = Vec::new();
+        for leaf in 0..evaluation.plan.leaves.len() {
+            if let Some(Typed { format, bits }) = literal(evaluation, leaf) {
+                if bits & format.magnitude_mask() >= format.infinity() {
+                    return Vec::new();
+                }
+                lines.push(format!("%c{leaf} = OpConstant %{} {}", spirv_type(format), hexadecimal(format, bits)));
+            }
+        }
+        let operand_text = |operand| match operand {
+            Ref::Leaf(leaf) if literal(evaluation, leaf).is_some() => format!("%c{leaf}"),
+            _ => format!("%{}", operand_name(evaluation, operand)),
+        };
         let mut uncontracted = false;
         for (index, op) in evaluation.plan.ops.iter().enumerate() {
             let operation = self.operation(index);
             let ty = format!("%{}", spirv_type(operation.format));
-            let mut operands: Vec<String> =
-                op.operands.iter().map(|&operand| format!("%{}", operand_name(evaluation, operand))).collect();
+            let mut operands: Vec<String> = op.operands.iter().map(|&operand| operand_text(operand)).collect();
+            for (place, format) in self.operand_formats(index) {
+                if format != operation.format {
+                    lines.push(format!("%w{index}_{place} = OpFConvert {ty} {}", operands[place]));
+                    operands[place] = format!("%w{index}_{place}");
+                }
+            }
             let subtracts = op.kind == ArithOp::Add && operation.negate_addend;
             let last = operands.len() - 1;
             for (place, negate) in [(0, operation.negate_product), (last, operation.negate_addend && !subtracts)] {
@@ -295,6 +389,10 @@ impl Speller<'_> {
             uncontracted |= name != "OpFmaKHR";
             let destination = format!("%{}", result_name(evaluation, index));
             lines.push(format!("{destination} = {name} {ty} {}", operands.join(" ")));
+        }
+        if evaluation.plan.negate_result {
+            let result = result_name(evaluation, evaluation.plan.ops.len().saturating_sub(1));
+            lines.push(format!("%{result}_ = OpFNegate %{} %{result}", spirv_type(evaluation.plan.format())));
         }
         if uncontracted {
             lines.push("decorate OpFMul, OpFAdd and OpFSub with NoContraction".to_owned());
