@@ -188,7 +188,7 @@ pub(crate) fn why_arrays(
     let (options, types, profile) = how.read(py)?;
     let names = names.iter().map(|(name, given)| Ok((name.clone(), given.literals(py, name, types)?)));
     let names = names.collect::<PyResult<BTreeMap<String, (Values, bool)>>>()?;
-    let question = Question::parse_as(expression, types.settle(names), types);
+    let question = Question::parse_as(expression, types.values_of(names), types);
     let question = question.map_err(|fault| error::at(py, expression, fault.at, &fault.message))?;
     let seen = saw.iter().enumerate().map(|(index, given)| {
         let name = format!("saw[{index}]");

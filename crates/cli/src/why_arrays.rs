@@ -66,7 +66,7 @@ pub(crate) fn ask(
             return Err(Failure::Input(format!("`{name}` is given twice")));
         }
     }
-    let question = Question::parse_as(expression, types.settle(names), types);
+    let question = Question::parse_as(expression, types.values_of(names), types);
     let question = question.map_err(|error| underlined(expression, &error))?;
     let seen = saw.iter().map(|text| Ok((text.clone(), values("--saw", text, LiteralTypes::default())?.0)));
     let seen = seen.collect::<Result<Vec<(String, Values)>, Failure>>()?;

@@ -105,11 +105,20 @@ fn literal(evaluation: &Evaluation, leaf: usize) -> Option<Typed> {
 /// those names.
 pub(crate) fn result_name(evaluation: &Evaluation, op: usize) -> String {
     let ends = op + 1 == evaluation.plan.ops.len();
-    let mut name = if ends { "d".to_owned() } else { format!("t{op}") };
+    unused_name(evaluation, if ends { "d".to_owned() } else { format!("t{op}") })
+}
+
+/// A name, or a longer one where the expression has taken it.
+fn unused_name(evaluation: &Evaluation, mut name: String) -> String {
     while evaluation.plan.leaves.iter().any(|(_, taken)| *taken == name) {
         name.push('_');
     }
     name
+}
+
+/// What a literal is called that needs a name: `c0`, `c1`.
+fn constant_name(evaluation: &Evaluation, leaf: usize) -> String {
+    unused_name(evaluation, format!("c{leaf}"))
 }
 
 /// An operation with its operands' names: `fma.rn.f32(a, x, t0)`. Signs stand on the operands.
@@ -146,14 +155,14 @@ impl Speller<'_> {
         // A constant of 16 bits needs a register.
         for (leaf, (value, _)) in evaluation.plan.leaves.iter().enumerate() {
             if literal(evaluation, leaf).is_some() && value.format.width() == 16 {
-                lines.push(format!("mov.b16 c{leaf}, {};", hex_bits(16, value.bits)));
+                lines.push(format!("mov.b16 {}, {};", constant_name(evaluation, leaf), hex_bits(16, value.bits)));
             }
         }
         let operand_text = |operand| match operand {
             Ref::Leaf(leaf) => match literal(evaluation, leaf) {
                 Some(Typed { format: Format::F32, bits }) => format!("0f{bits:08X}"),
                 Some(Typed { format: Format::F64, bits }) => format!("0d{bits:016X}"),
-                Some(_) => format!("c{leaf}"),
+                Some(_) => constant_name(evaluation, leaf),
                 None => operand_name(evaluation, operand),
             },
             Ref::Op(_) => operand_name(evaluation, operand),
@@ -166,22 +175,24 @@ impl Speller<'_> {
             let ty = type_name(operation.format);
             for (place, format) in self.operand_formats(index) {
                 if format != operation.format {
-                    lines.push(format!("cvt{flush}.{ty}.{} w{index}_{place}, {};", type_name(format), operands[place]));
-                    operands[place] = format!("w{index}_{place}");
+                    let wide = unused_name(evaluation, format!("w{index}_{place}"));
+                    lines.push(format!("cvt{flush}.{ty}.{} {wide}, {};", type_name(format), operands[place]));
+                    operands[place] = wide;
                 }
             }
             let subtracts = name.starts_with("sub");
             let last = operands.len() - 1;
             for (place, negate) in [(0, operation.negate_product), (last, operation.negate_addend && !subtracts)] {
                 if negate && (place == 0 || op.kind != ArithOp::Mul) {
-                    lines.push(format!("neg.{ty} n{negated}, {};", operands[place]));
-                    operands[place] = format!("n{negated}");
+                    let opposite = unused_name(evaluation, format!("n{negated}"));
+                    lines.push(format!("neg.{ty} {opposite}, {};", operands[place]));
+                    operands[place] = opposite;
                     negated += 1;
                 }
             }
             let destination = result_name(evaluation, index);
             let narrows = self.narrows(index);
-            let target = if narrows { format!("w{index}") } else { destination.clone() };
+            let target = if narrows { unused_name(evaluation, format!("w{index}")) } else { destination.clone() };
             let note = if operation.op == ArithOp::TruncatedMulAdd { "  // .target sm_13" } else { "" };
             lines.push(format!("{name} {target}, {};{note}", operands.join(", ")));
             if narrows {
@@ -354,11 +365,12 @@ impl Speller<'_> {
                 if bits & format.magnitude_mask() >= format.infinity() {
                     return Vec::new();
                 }
-                lines.push(format!("%c{leaf} = OpConstant %{} {}", spirv_type(format), hexadecimal(format, bits)));
+                let (name, ty) = (constant_name(evaluation, leaf), spirv_type(format));
+                lines.push(format!("%{name} = OpConstant %{ty} {}", hexadecimal(format, bits)));
             }
         }
         let operand_text = |operand| match operand {
-            Ref::Leaf(leaf) if literal(evaluation, leaf).is_some() => format!("%c{leaf}"),
+            Ref::Leaf(leaf) if literal(evaluation, leaf).is_some() => format!("%{}", constant_name(evaluation, leaf)),
             _ => format!("%{}", operand_name(evaluation, operand)),
         };
         let mut uncontracted = false;
@@ -368,16 +380,18 @@ impl Speller<'_> {
             let mut operands: Vec<String> = op.operands.iter().map(|&operand| operand_text(operand)).collect();
             for (place, format) in self.operand_formats(index) {
                 if format != operation.format {
-                    lines.push(format!("%w{index}_{place} = OpFConvert {ty} {}", operands[place]));
-                    operands[place] = format!("%w{index}_{place}");
+                    let wide = format!("%{}", unused_name(evaluation, format!("w{index}_{place}")));
+                    lines.push(format!("{wide} = OpFConvert {ty} {}", operands[place]));
+                    operands[place] = wide;
                 }
             }
             let subtracts = op.kind == ArithOp::Add && operation.negate_addend;
             let last = operands.len() - 1;
             for (place, negate) in [(0, operation.negate_product), (last, operation.negate_addend && !subtracts)] {
                 if negate && (place == 0 || op.kind != ArithOp::Mul) {
-                    lines.push(format!("%n{index}_{place} = OpFNegate {ty} {}", operands[place]));
-                    operands[place] = format!("%n{index}_{place}");
+                    let opposite = format!("%{}", unused_name(evaluation, format!("n{index}_{place}")));
+                    lines.push(format!("{opposite} = OpFNegate {ty} {}", operands[place]));
+                    operands[place] = opposite;
                 }
             }
             let name = match (op.kind, subtracts) {

@@ -165,3 +165,21 @@ fn sums_in_another_order() {
     assert_eq!(less_plausible(false), None);
     assert_eq!(less_plausible(true), Some("adds in the order ((a + b) + c)".to_owned()));
 }
+
+/// Names that the printed code makes are none of the expression's.
+#[test]
+fn code_takes_no_name_of_the_expression() {
+    let names = [("c2", "2.5f"), ("n0", "1.5f")].map(|(name, value)| (name.to_owned(), parse_typed(value).unwrap().0));
+    let names = BTreeMap::from(names);
+    let code = |expression: &str| {
+        let seen = [ObservedValue::parse("0").unwrap()];
+        let expr = parse_expr(expression, &names).unwrap();
+        answer(&expr, &seen, Options::default(), &Profile::NVIDIA).as_written.write
+    };
+    let constant = code("c2*n0 + 1.0f");
+    assert_eq!(constant.spirv[0], "%c2_ = OpConstant %float 0x1p0");
+    assert_eq!(constant.spirv[2], "%d = OpFAdd %float %t0 %c2_");
+    assert_eq!(constant.ptx[1], "add.rn.f32 d, t0, 0f3F800000;");
+    let negated = code("fma(-n0, c2, n0)");
+    assert_eq!(negated.ptx, ["neg.f32 n0_, n0;", "fma.rn.f32 d, n0_, c2, n0;"]);
+}

@@ -21,7 +21,7 @@ pub struct Values {
 
 impl LiteralTypes {
     /// The values of names; single ones that are weak take the type of the others.
-    pub fn settle(&self, given: BTreeMap<String, (Values, bool)>) -> BTreeMap<String, Values> {
+    pub fn values_of(&self, given: BTreeMap<String, (Values, bool)>) -> BTreeMap<String, Values> {
         let strong = given.values().filter(|(_, is_weak)| !is_weak).map(|(values, _)| values.column.format);
         let beside = self.beside(strong.collect::<Vec<Format>>());
         let in_its_type = |(values, is_weak): (Values, bool)| {
