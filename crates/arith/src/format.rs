@@ -42,6 +42,12 @@ impl Format {
         Format { exp_bits, frac_bits }
     }
 
+    /// The same with one exponent bit more. A code of this format is one of that, a power of two off, and what is an
+    /// infinity or a NaN here is a number there.
+    pub(crate) const fn with_wider_exponent(self) -> Format {
+        Format::new(self.exp_bits + 1, self.frac_bits)
+    }
+
     /// The four formats of the GPU languages, with their names.
     pub const NAMED: [(&'static str, Format); 4] =
         [("f16", Format::F16), ("bf16", Format::BF16), ("f32", Format::F32), ("f64", Format::F64)];

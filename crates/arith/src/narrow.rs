@@ -76,7 +76,7 @@ impl NarrowFormat {
         let magnitude = bits & self.fields.magnitude_mask();
         if magnitude <= self.largest {
             // A wider exponent field has no infinities here; the value is a power of two off.
-            let wide = self.unbounded();
+            let wide = self.fields.with_wider_exponent();
             let sign = if self.fields.is_negative(bits) { wide.sign_mask() } else { 0 };
             return match unpack(wide, sign | magnitude) {
                 Unpacked::Finite(mut number) => {
@@ -110,11 +110,6 @@ impl NarrowFormat {
             _ => number.round_unbounded(self.fields, Rounding::NearestEven).min(self.largest),
         };
         magnitude | if number.negative { self.fields.sign_mask() } else { 0 }
-    }
-
-    /// The same fields with one exponent bit more.
-    const fn unbounded(self) -> Format {
-        Format::new(self.fields.exp_bits() + 1, self.fields.frac_bits())
     }
 }
 

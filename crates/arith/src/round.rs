@@ -214,8 +214,8 @@ impl ExactNumber {
     /// Rounds it once as if the format's exponents had no upper end: the magnitude's bits, above those of the largest
     /// finite number if it does not fit.
     pub(crate) fn round_unbounded(self, format: Format, rounding: Rounding) -> u64 {
-        // One exponent bit more; the number is scaled as the smallest quantum is.
-        let wide = Format::new(format.exp_bits() + 1, format.frac_bits());
+        // The number is scaled as the smallest quantum is.
+        let wide = format.with_wider_exponent();
         let quantum = self.quantum + wide.min_quantum() - format.min_quantum();
         ExactNumber { quantum, ..self }.round(wide, rounding).bits & wide.magnitude_mask()
     }
