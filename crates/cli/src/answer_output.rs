@@ -59,6 +59,9 @@ fn checked(verdict: &Verdict, kernel: Option<(&Path, &str)>) -> Checked {
         Outcome::One => (Severity::Note, "WHY0001", "one evaluation gives what was seen"),
         Outcome::Several => (Severity::Note, "WHY0002", "each part of what was seen has an evaluation of its own"),
         Outcome::Ambiguous => (Severity::Note, "WHY0003", "several evaluations give what was seen"),
+        Outcome::Consistent => {
+            (Severity::Note, "WHY0005", "what was seen is consistent with an evaluation: it may be an accident")
+        }
         Outcome::None => (Severity::Warning, "WHY0004", "no evaluation gives all that was seen"),
     };
     let (path, text) = match kernel {

@@ -241,7 +241,7 @@ fn explained(experiment: &Experiment<'_>, search: &Search<'_>, results: &mut Res
     ObservedRun {
         saw: observation.arrays.iter().map(|seen| seen.name.clone()).collect(),
         elements: observation.arrays.iter().map(ObservedBuffer::len).sum(),
-        outcome: Outcome::of(found.len()),
+        outcome: Outcome::of(found.len(), false),
         explanations: found.iter().map(|tried| policy(tried)).collect(),
         as_written: search.tried[0].scores[at].matched,
         nearest,

@@ -6,6 +6,7 @@ use roundonce_isa::{grouped, hex_bits, shortest_decimal};
 use serde::Serialize;
 
 use crate::advice::{Advice, advice};
+use crate::chance::Neighbourhood;
 use crate::evaluation::{Evaluation, Step};
 use crate::expr::Expr;
 use crate::observed::ObservedValue;
@@ -59,8 +60,12 @@ pub struct Answer {
 pub struct ObservedAnswer {
     /// The value as given.
     pub saw: String,
-    /// One evaluation gives it, several do, or none.
+    /// One evaluation gives it, several do, or none; or what gives it might by accident.
     pub outcome: Outcome,
+    /// The chance that a value near to it has an explanation as plausible.
+    pub chance: f64,
+    /// The values near to it.
+    pub nearby: Neighbourhood,
     /// The evaluations of the most plausible class that give it, simplest first.
     pub explanations: Vec<EvaluationText>,
     /// The simplest less plausible evaluation that gives it, which is no cause.
@@ -131,7 +136,9 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
         let nearest = found.explanations.is_empty().then(|| nearest(&candidates, format, seen)).flatten();
         ObservedAnswer {
             saw: seen.text.clone(),
-            outcome: Outcome::of(found.explanations.len()),
+            outcome: Outcome::of(found.explanations.len(), found.nearby.is_weak()),
+            chance: found.nearby.chance(),
+            nearby: found.nearby,
             explanations: found.explanations.iter().map(|explanation| text(explanation)).collect(),
             less_plausible: found.less_plausible.map(text),
             also_possible: found.also_possible.map(text),
@@ -211,15 +218,14 @@ pub(crate) fn describe(deviations: &[Deviation]) -> String {
 
 /// One sentence for each value's simplest explanation, then how far the first two are apart and where they first differ.
 fn cause(seen: &[ObservedValue], found: &[Found<'_>], profile: &Profile) -> Vec<String> {
-    let explained: Vec<(&ObservedValue, &Explanation)> =
-        seen.iter().zip(found).filter_map(|(seen, found)| Some((seen, *found.explanations.first()?))).collect();
-    let clauses: Vec<String> =
-        explained.iter().map(|(seen, found)| format!("{} {}", seen.text, describe(&found.deviations))).collect();
-    let mut sentences = Vec::new();
-    if !clauses.is_empty() {
-        sentences.push(format!("The evaluation behind {}.", clauses.join("; the one behind ")));
-    }
-    if let [(_, one), (_, other), ..] = explained[..] {
+    let explained: Vec<&Explanation> = found.iter().filter_map(|found| Some(*found.explanations.first()?)).collect();
+    let clause = |(seen, found): (&ObservedValue, &Found<'_>)| {
+        let first = describe(&found.explanations.first()?.deviations);
+        let is = if found.nearby.is_weak() { "is consistent with" } else { "is explained by" };
+        Some(format!("{} {is} the evaluation that {first}.", seen.text))
+    };
+    let mut sentences: Vec<String> = seen.iter().zip(found).filter_map(clause).collect();
+    if let [one, other, ..] = explained[..] {
         sentences.extend(difference(one, other, profile));
     }
     sentences
@@ -361,14 +367,20 @@ impl Answer {
         }
         for seen in &self.seen {
             lines.push(Line::default());
-            let head = match seen.outcome {
-                Outcome::One => "one evaluation gives it".to_owned(),
-                Outcome::None => "none: no evaluation gives it".to_owned(),
-                _ => format!("ambiguous: {} evaluations give it, simplest first", seen.explanations.len()),
+            let count = seen.explanations.len();
+            let head = match (seen.outcome, count) {
+                (Outcome::None, _) => "none: no evaluation gives it".to_owned(),
+                (Outcome::Consistent, 1) => "consistent with one evaluation".to_owned(),
+                (Outcome::Consistent, _) => format!("consistent with {count} evaluations, simplest first"),
+                (_, 1) => "one evaluation gives it".to_owned(),
+                _ => format!("ambiguous: {count} evaluations give it, simplest first"),
             };
             lines.push(
                 Line::of(Role::Label, "saw ").and(Role::Strong, seen.saw.clone()).and(Role::Plain, format!("  {head}")),
             );
+            if count > 0 {
+                lines.extend(wrap(Role::Faint, &seen.nearby.sentence(), 4, COLUMNS));
+            }
             if let Some(nearest) = &seen.nearest {
                 lines.extend(wrap(Role::Plain, nearest, 4, COLUMNS));
             }
@@ -387,8 +399,8 @@ impl Answer {
                 let text = format!("also arithmetically possible: {}", possible.sentence);
                 lines.extend(wrap(Role::Faint, &text, 4, COLUMNS));
             }
-            if seen.explanations.len() > LISTED {
-                lines.push(Line::of(Role::Faint, format!("  and {} more", seen.explanations.len() - LISTED)));
+            if count > LISTED {
+                lines.push(Line::of(Role::Faint, format!("  and {} more", count - LISTED)));
             }
         }
         lines.extend(self.untried.iter().flat_map(|text| wrap(Role::Faint, text, 0, COLUMNS)));

@@ -13,6 +13,7 @@ mod answer;
 mod arrays;
 mod bit_fields;
 mod cases;
+mod chance;
 pub mod diff;
 mod evaluation;
 mod explain;
@@ -34,6 +35,7 @@ pub use arrays::{
 };
 pub use bit_fields::{BitFields, FormatFields};
 pub use cases::{CASES, Case};
+pub use chance::{Neighbourhood, WEAK, WEAK_BITS};
 pub use evaluation::{Evaluation, Step};
 pub use explain::{Component, Counterpart, Explained, Neighbour, Number, OperandText, Picture, explain};
 pub use expr::{Expr, ExprError, names_in, parse_expr, parse_typed};

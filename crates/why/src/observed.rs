@@ -6,6 +6,7 @@ use roundonce_isa::{convert, exact_decimal, parse_number};
 use roundonce_deviate::{EvalModel, Typed};
 
 use crate::expr::parse_typed;
+use crate::search::{place, ulps};
 
 /// An observed value.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -62,6 +63,16 @@ impl ObservedValue {
         }
     }
 
+    /// What might have been observed in its stead by results of a format.
+    pub(crate) fn scale(&self, format: Format) -> Scale {
+        match &self.value {
+            Matcher::Bits(observed) => Scale { format: observed.format, center: Some(observed.bits), width: 1 },
+            Matcher::Decimal(observed) => {
+                Scale { format, center: self.bits(format), width: observed.values_between(format).max(1) }
+            }
+        }
+    }
+
     /// The bits observed, or the nearest bits of the type to the decimal.
     pub fn bits(&self, format: Format) -> Option<u64> {
         match &self.value {
@@ -72,7 +83,38 @@ impl ObservedValue {
     }
 }
 
+/// The values that may be observed: the numbers of a format, or decimals of so many digits where these are coarser.
+pub(crate) struct Scale {
+    format: Format,
+    /// The observed number.
+    center: Option<u64>,
+    /// Numbers of the format from one observable value to the next.
+    width: u64,
+}
+
+impl Scale {
+    /// How far a result is from the observed value, in values that may be observed; `None` of a NaN.
+    pub(crate) fn distance(&self, result: Typed) -> Option<i64> {
+        let Scale { format, center: Some(center), width } = *self else { return None };
+        let bits = convert(result.format, format, Rounding::NearestEven, result.bits).0;
+        if format.is_nan(bits) || format.is_nan(center) {
+            return None;
+        }
+        let (apart, width) = (place(format, bits) - place(format, center), i128::from(width));
+        i64::try_from((2 * apart + width * apart.signum()) / (2 * width)).ok()
+    }
+}
+
 impl Decimal {
+    /// How many numbers of a format there are from one decimal of so many digits to the next.
+    fn values_between(&self, format: Format) -> u64 {
+        let Some(digits) = num_bigint::BigUint::parse_bytes(self.digits.as_bytes(), 10) else { return 0 };
+        let unit = self.exponent.saturating_sub(self.digits.len() as i64 - 1);
+        let number = |digits: num_bigint::BigUint| parse_number(format, &format!("{digits}e{unit}"));
+        let (below, above) = (number(&digits - 1u32), number(digits + 1u32));
+        below.zip(above).and_then(|(below, above)| ulps(format, below.bits, above.bits)).unwrap_or(0) / 2
+    }
+
     /// `None` if the text is anything but an unsuffixed decimal.
     fn parse(text: &str) -> Option<Decimal> {
         let (negative, rest) = match text.strip_prefix(['-', '+']) {

@@ -8,6 +8,7 @@ use roundonce_deviate::{
     Allowed, Deviation, ExpressionTraits, ModeSets, Plausibility, Typed, for_expressions, plausibility,
 };
 
+use crate::chance::Neighbourhood;
 use crate::evaluation::{Evaluation, Step};
 use crate::expr::Expr;
 use crate::observed::ObservedValue;
@@ -50,7 +51,7 @@ struct Candidate {
 }
 
 /// What gives an observed value.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Found<'c> {
     /// The simplest evaluations of the most plausible class that has any: those of which no other, with some of the same
     /// deviations and no more, gives it too. Simplest first.
@@ -59,6 +60,8 @@ pub struct Found<'c> {
     pub less_plausible: Option<&'c Explanation>,
     /// Where there is no explanation: the simplest that is arithmetically possible, and no cause.
     pub also_possible: Option<&'c Explanation>,
+    /// Which values near to it evaluations as plausible as the explanations give; any cause, if there is none.
+    pub nearby: Neighbourhood,
 }
 
 /// One step of the search: evaluations of one class, those in the usual modes before those in rare ones.
@@ -130,7 +133,13 @@ impl CandidateSet {
 
     /// What gives an observed value.
     pub fn explain(&self, observed: &ObservedValue) -> Found<'_> {
-        let mut found = Found::default();
+        let mut found = Found {
+            explanations: Vec::new(),
+            less_plausible: None,
+            also_possible: None,
+            nearby: Neighbourhood::of([]),
+        };
+        let mut tried = Tier::ALL.len() - 1;
         for (index, tier) in Tier::ALL.into_iter().enumerate() {
             let class_is_over = found.explanations.first().is_some_and(|first| class(first) < tier.class());
             if tier == Tier::Possible {
@@ -139,10 +148,16 @@ impl CandidateSet {
                 }
             } else if found.explanations.is_empty() {
                 found.explanations = explaining(self.tier(index), observed);
+                tried = if found.explanations.is_empty() { tried } else { index + 1 };
             } else if class_is_over && found.less_plausible.is_none() && tier.class() != Plausibility::Unusual {
                 found.less_plausible = explaining(self.tier(index), observed).into_iter().next();
             }
         }
+        let scale = observed.scale(self.format());
+        let results = (0..tried).flat_map(|index| self.tier(index)).map(|it| it.explanation.result);
+        let itself = (!found.explanations.is_empty()).then_some(0);
+        let others = results.filter_map(|result| scale.distance(result)).filter(|distance| *distance != 0);
+        found.nearby = Neighbourhood::of(others.chain(itself));
         found
     }
 
@@ -410,11 +425,13 @@ pub fn ulps(format: Format, a: u64, b: u64) -> Option<u64> {
     if format.is_nan(a) || format.is_nan(b) {
         return None;
     }
-    let place = |bits: u64| {
-        let magnitude = (bits & format.magnitude_mask()) as i64;
-        i128::from(if format.is_negative(bits) { -magnitude } else { magnitude })
-    };
-    Some((place(a) - place(b)).unsigned_abs() as u64)
+    Some((place(format, a) - place(format, b)).unsigned_abs() as u64)
+}
+
+/// The place of a number among all of its format; both zeros have the place 0.
+pub(crate) fn place(format: Format, bits: u64) -> i128 {
+    let magnitude = i128::from(bits & format.magnitude_mask());
+    if format.is_negative(bits) { -magnitude } else { magnitude }
 }
 
 /// The first operation of each of two evaluations that the other does not carry out with the same result.

@@ -16,15 +16,18 @@ pub enum Outcome {
     Several,
     /// More than one explain all of it.
     Ambiguous,
+    /// One or more explain all of it, and might by accident.
+    Consistent,
     /// None explains all of it.
     None,
 }
 
 impl Outcome {
-    /// Of so many that explain all of it.
-    pub const fn of(count: usize) -> Outcome {
+    /// Of so many that explain all of it, weak or not.
+    pub const fn of(count: usize, is_weak: bool) -> Outcome {
         match count {
             0 => Outcome::None,
+            _ if is_weak => Outcome::Consistent,
             1 => Outcome::One,
             _ => Outcome::Ambiguous,
         }
@@ -61,7 +64,9 @@ impl Answer {
             let sentence = match seen.explanations.first() {
                 Some(first) => {
                     let gives = simplest(seen.explanations.len(), "evaluation", &first.sentence);
-                    format!("`{}`: {gives} gives {}", self.expression, seen.saw)
+                    let chance =
+                        if seen.nearby.is_weak() { format!("; {}", seen.nearby.sentence()) } else { String::new() };
+                    format!("`{}`: {gives} gives {}{chance}", self.expression, seen.saw)
                 }
                 None => {
                     let nearest = seen.nearest.as_ref().map_or(String::new(), |nearest| format!("; {nearest}"));

@@ -95,8 +95,13 @@ fn outcomes() {
     assert_eq!((unasked.outcome, unasked.explanations.len()), (Outcome::None, 0));
     assert_eq!(unasked.also_possible.unwrap().sentence, "rounds toward +infinity (.rp)");
     assert_eq!(ask("a+b", &tie, "0x3f800001", "sat").outcome, Outcome::None);
-    assert_eq!(ask("a+b", &tie, "0x3f800001", "directed").outcome, Outcome::One);
-    assert_eq!(ask("a+b", &[("a", "1.0f"), ("b", "0x33800001")], "0x3f800000", "directed").outcome, Outcome::Ambiguous);
+    // The number below has an explanation too: to nearest.
+    let up = ask("a+b", &tie, "0x3f800001", "directed");
+    assert_eq!((up.outcome, up.explanations.len()), (Outcome::Consistent, 1));
+    let down = ask("a+b", &[("a", "1.0f"), ("b", "0x33800001")], "0x3f800000", "directed");
+    assert_eq!((down.outcome, down.explanations.len()), (Outcome::Consistent, 2));
+    let exact = ask("a+b", &[("a", "1.0f"), ("b", "1.0f")], "2.0f", "");
+    assert_eq!((exact.outcome, exact.nearby.explained, exact.nearby.values), (Outcome::One, 1, 65));
     let none = ask("a+b", &[("a", "1.0f"), ("b", "1.0f")], "3", "directed,sat,fmz,sm1x");
     assert!(none.outcome == Outcome::None && none.also_possible.is_none());
 }

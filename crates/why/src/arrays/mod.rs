@@ -6,6 +6,7 @@
 
 mod column;
 mod evaluate;
+mod evidence;
 mod question;
 mod sums;
 mod text;
@@ -23,6 +24,7 @@ use sums::{Sum, SumEvaluation};
 
 use crate::advice::{Advice, advice};
 use crate::answer::{EvaluationText, SCHEMA, describe};
+use crate::chance::WEAK_BITS;
 use crate::evaluation::Evaluation;
 use crate::search::{Options, Plans, Tier, ulps};
 use crate::verdict::Outcome;
@@ -63,8 +65,10 @@ pub struct ObservedArray {
     /// Its name.
     pub saw: String,
     /// Whether one evaluation explains every element, groups of them have one each, more than one explain every element,
-    /// or some have none.
+    /// or some have none; or what explains them might by accident.
     pub outcome: Outcome,
+    /// The chance that the least certain group is an accident, estimated from above; 1 where there is none.
+    pub chance: f64,
     /// Its elements by what explains them, the evaluation that explains most first.
     pub groups: Vec<ArrayGroup>,
     /// Where elements are left: what is arithmetically possible, and no cause.
@@ -72,6 +76,10 @@ pub struct ObservedArray {
     pub also_possible: Vec<PossibleGroup>,
     /// How many elements nothing explains.
     pub unexplained: usize,
+    /// How many of them an evaluation matches, no more than by accident, and how many one does at most if what was seen is
+    /// moved by a few ulps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_accident: Option<[usize; 2]>,
     /// The first of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_unexplained: Option<Example>,
@@ -94,6 +102,8 @@ pub struct PossibleGroup {
 pub struct ArrayGroup {
     /// How many.
     pub count: usize,
+    /// Bits of evidence that it is no accident.
+    pub evidence: f64,
     /// How the evaluation deviates from the expression as written.
     #[serde(rename = "departures")]
     pub deviations: Vec<Deviation>,
@@ -370,29 +380,34 @@ impl Comparison<'_> {
     }
 
     fn answer(&mut self, name: &str, deviations: &[Vec<Deviation>], covered: &Covered) -> ObservedArray {
-        let found = &covered.cover;
+        let found = self.graded(&covered.cover, covered.tried);
         let possible = |group: &Group| PossibleGroup {
             count: group.elements.len(),
             deviations: deviations[group.candidates[0]].clone(),
             sentence: describe(&deviations[group.candidates[0]]),
         };
-        let groups: Vec<ArrayGroup> = found.groups.iter().map(|group| self.group(deviations, group)).collect();
+        let groups: Vec<ArrayGroup> =
+            found.groups.iter().map(|(group, evidence)| self.group(deviations, group, *evidence)).collect();
+        let least = groups.iter().map(|group| group.evidence).reduce(f64::min);
         ObservedArray {
             saw: name.to_owned(),
             outcome: match groups.as_slice() {
                 _ if !found.unexplained.is_empty() => Outcome::None,
+                _ if least.is_some_and(|bits| bits < WEAK_BITS) => Outcome::Consistent,
                 [only] if only.alternatives.is_empty() => Outcome::One,
                 [_] => Outcome::Ambiguous,
                 _ => Outcome::Several,
             },
+            chance: least.map_or(1.0, |bits| (-bits).exp2().max(f64::MIN_POSITIVE)),
             groups,
+            by_accident: found.by_accident,
             also_possible: covered.possible.iter().map(possible).collect(),
             unexplained: found.unexplained.len(),
             first_unexplained: found.unexplained.first().map(|&element| self.example(element, None)),
         }
     }
 
-    fn group(&mut self, deviations: &[Vec<Deviation>], group: &Group) -> ArrayGroup {
+    fn group(&mut self, deviations: &[Vec<Deviation>], group: &Group, evidence: f64) -> ArrayGroup {
         let with_nan = |candidate: usize| {
             let nan = (group.nan == NanMatch::Any).then_some(Deviation::OtherNan);
             deviations[candidate].iter().cloned().chain(nan).collect::<Vec<Deviation>>()
@@ -403,6 +418,7 @@ impl Comparison<'_> {
         let shown = self.first_shown(&group.elements);
         ArrayGroup {
             count: group.elements.len(),
+            evidence,
             deviations: with_nan(simplest),
             sentence: describe(&with_nan(simplest)),
             plausibility: class(simplest),

@@ -2,8 +2,9 @@
 
 use roundonce_isa::grouped;
 
-use super::{ArrayAnswer, Example};
+use super::{ArrayAnswer, ArrayGroup, Example};
 use crate::answer::COLUMNS;
+use crate::chance::WEAK_BITS;
 use crate::text::{Line, Role, wrap};
 
 impl ArrayAnswer {
@@ -26,16 +27,21 @@ impl ArrayAnswer {
         for seen in &self.seen {
             lines.push(Line::default());
             let main = match seen.groups.first() {
+                Some(group) if group.is_weak() => {
+                    format!("{} consistent with the evaluation that {}", of(group.count), group.sentence)
+                }
                 Some(group) => format!("the evaluation that {} explains {}", group.sentence, of(group.count)),
-                None => format!("no evaluation explains any of {} elements", grouped(self.elements as u64)),
+                None => format!("none fits: no evaluation explains any of {} elements", grouped(self.elements as u64)),
             };
             lines.extend(wrap(Role::Strong, &format!("{}: {main}", seen.saw), 0, COLUMNS));
             for (index, group) in seen.groups.iter().enumerate() {
                 if index > 0 {
                     lines.push(Line::default());
-                    let text = format!("{} more: the evaluation that {}", of(group.count), group.sentence);
+                    let is = if group.is_weak() { "consistent with " } else { "" };
+                    let text = format!("{} more: {is}the evaluation that {}", of(group.count), group.sentence);
                     lines.extend(wrap(Role::Plain, &text, 2, COLUMNS));
                 }
+                lines.push(Line::of(Role::Faint, format!("    {}", group.evidence_text())));
                 for other in group.alternatives.iter().take(3) {
                     lines.extend(wrap(Role::Plain, &format!("or, just as well: the one that {other}"), 4, COLUMNS));
                 }
@@ -48,6 +54,13 @@ impl ArrayAnswer {
                 lines.push(Line::default());
                 lines.push(Line::of(Role::Strong, format!("  {}: nothing explains them", of(seen.unexplained))));
             }
+            if let Some([matched, after]) = seen.by_accident {
+                let text = format!(
+                    "the best evaluation matches {matched}; moved by a few ulps, up to {after} would match: no more than \
+                     by accident"
+                );
+                lines.extend(wrap(Role::Faint, &text, 4, COLUMNS));
+            }
             if let Some(example) = &seen.first_unexplained {
                 example.lines(&mut lines);
             }
@@ -59,6 +72,20 @@ impl ArrayAnswer {
         lines.extend(self.untried.iter().flat_map(|text| wrap(Role::Faint, text, 0, COLUMNS)));
         crate::advice::lines(&self.advice, &mut lines);
         lines
+    }
+}
+
+impl ArrayGroup {
+    fn is_weak(&self) -> bool {
+        self.evidence < WEAK_BITS
+    }
+
+    fn evidence_text(&self) -> String {
+        match self.evidence {
+            bits if bits >= 100.0 => "evidence: more than 100 bits".to_owned(),
+            bits if self.is_weak() => format!("evidence: {bits:.1} bits, weak"),
+            bits => format!("evidence: {bits:.0} bits"),
+        }
     }
 }
 

@@ -1,0 +1,90 @@
+//! How much an array says for an evaluation: what matches is compared with what matches once the array is moved.
+
+use std::collections::HashSet;
+
+use roundonce_deviate::cover::{Cover, Group};
+
+use super::Comparison;
+use crate::chance::{WEAK_BITS, bits_of_evidence};
+use crate::search::place;
+
+/// Elements that are moved, for the most candidates and for the fewest.
+const SAMPLE: [usize; 2] = [64, 1024];
+/// Results of candidates that are compared with the moved elements.
+const MAX_RESULTS: usize = 2_000_000;
+/// So many ulps to each side.
+const FARTHEST: i128 = 4;
+
+/// What of a cover is more than an accident.
+pub(super) struct Graded {
+    /// With the bits of evidence of each group.
+    pub(super) groups: Vec<(Group, f64)>,
+    /// Elements in the order of the array.
+    pub(super) unexplained: Vec<usize>,
+    /// How many of them the best evaluation matches, and how many one does at most after a move.
+    pub(super) by_accident: Option<[usize; 2]>,
+}
+
+impl Comparison<'_> {
+    /// The groups of a cover by some candidates that say something. One that does not is kept if it is all that was left, or
+    /// if two groups are all there is; else it ends the cover, since the groups after it explain what it leaves.
+    pub(super) fn graded(&mut self, cover: &Cover, candidates: usize) -> Graded {
+        let are_two = cover.unexplained.is_empty() && cover.groups.len() <= 2;
+        let mut graded = Graded { groups: Vec::new(), unexplained: cover.unexplained.clone(), by_accident: None };
+        for (at, group) in cover.groups.iter().enumerate() {
+            let left: Vec<usize> = cover.groups[at..]
+                .iter()
+                .flat_map(|group| &group.elements)
+                .chain(&cover.unexplained)
+                .copied()
+                .collect();
+            let chance = self.chance_of_a_match(candidates, &left);
+            let bits = bits_of_evidence(group.elements.len(), left.len(), chance) * self.distinct_share(&left);
+            if bits < WEAK_BITS && group.elements.len() < left.len() && !are_two {
+                let at_most = (chance * left.len() as f64).ceil() as usize;
+                graded.by_accident = Some([group.elements.len(), at_most.min(left.len())]);
+                graded.unexplained = left;
+                break;
+            }
+            graded.groups.push((group.clone(), bits));
+        }
+        graded.unexplained.sort_unstable();
+        graded
+    }
+
+    fn sample(elements: &[usize], wanted: usize) -> Vec<usize> {
+        elements.iter().step_by(elements.len().div_ceil(wanted).max(1)).copied().collect()
+    }
+
+    /// Elements of equal bits count once: what share of some elements that leaves. Where a sample has few that differ,
+    /// there are no more.
+    fn distinct_share(&self, elements: &[usize]) -> f64 {
+        let sample = Self::sample(elements, SAMPLE[1]);
+        let distinct: HashSet<u64> = sample.iter().map(|&element| self.seen.at(element).bits).collect();
+        let of = if distinct.len() * 2 < sample.len() { elements.len() } else { sample.len() };
+        distinct.len() as f64 / of as f64
+    }
+
+    /// The largest share of some elements that a candidate matches once what was seen is moved by the same ulps
+    /// everywhere. Where what was seen is noise, none matches what was not moved more often.
+    fn chance_of_a_match(&mut self, candidates: usize, elements: &[usize]) -> f64 {
+        let wanted = (MAX_RESULTS / candidates.max(1)).clamp(SAMPLE[0], SAMPLE[1]);
+        let sample = Self::sample(elements, wanted);
+        let (seen, format) = (self.seen, self.seen.format);
+        let mut most = 0;
+        for candidate in 0..candidates {
+            let mut matched = [0; 2 * FARTHEST as usize + 1];
+            self.results(candidate, &sample, |element, bits| {
+                let saw = seen.at(element).bits;
+                let apart = place(format, bits) - place(format, saw);
+                if apart.abs() <= FARTHEST && !format.is_nan(bits) && !format.is_nan(saw) {
+                    matched[(apart + FARTHEST) as usize] += 1;
+                }
+            });
+            matched[FARTHEST as usize] = 0;
+            most = most.max(matched.into_iter().max().unwrap_or(0));
+        }
+        // As if one more had matched, of one more that did and one that did not.
+        (most + 1) as f64 / (sample.len() + 2) as f64
+    }
+}

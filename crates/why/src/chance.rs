@@ -1,0 +1,89 @@
+//! How likely it is that an explanation is found by accident.
+//!
+//! A search that tries many evaluations finds one for some wrong values too. How many of the values near to a seen one it
+//! would have explained says how much an explanation is worth; of arrays, how often evaluations match when what was seen is
+//! moved by a few ulps.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+
+/// Neighbourhoods that are looked at: so many values on each side.
+const RADII: [u64; 6] = [1, 2, 4, 8, 16, 32];
+
+/// A chance above it makes an explanation weak: what was seen is consistent with it, and no more.
+pub const WEAK: f64 = 1.0 / 16.0;
+
+/// Bits of evidence below which an explanation of an array is weak.
+pub const WEAK_BITS: f64 = 10.0;
+
+/// How many of the values nearest to a seen one have an explanation at least as plausible as what was found. The
+/// neighbourhood is the one, of 1 to 32 values on each side, in which the largest share of the other values has one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Neighbourhood {
+    /// So many have one, the seen value itself among them if it has.
+    pub explained: u64,
+    /// How many values it has, the seen one among them.
+    pub values: u64,
+}
+
+impl Neighbourhood {
+    /// Of a seen value, from the distances of the results that were tried, in values; 0 is the seen value's own.
+    ///
+    /// ```
+    /// use roundonce_why::Neighbourhood;
+    /// assert_eq!(Neighbourhood::of([0, 1, 1, -900]), Neighbourhood { explained: 2, values: 3 });
+    /// assert_eq!(Neighbourhood::of([0, 900]), Neighbourhood { explained: 1, values: 65 });
+    /// ```
+    pub fn of(distances: impl IntoIterator<Item = i64>) -> Neighbourhood {
+        let widest = RADII[RADII.len() - 1];
+        let near: HashSet<i64> = distances.into_iter().filter(|distance| distance.unsigned_abs() <= widest).collect();
+        let others = |radius: u64| near.iter().filter(|it| (1..=radius).contains(&it.unsigned_abs())).count() as u64;
+        let mut radius = widest;
+        for smaller in RADII.into_iter().rev() {
+            // As fractions: others / (2 radius), the smaller neighbourhood of equals, if there is anything in it.
+            if others(smaller) > 0 && others(smaller) * radius >= others(radius) * smaller {
+                radius = smaller;
+            }
+        }
+        Neighbourhood { explained: others(radius) + u64::from(near.contains(&0)), values: 2 * radius + 1 }
+    }
+
+    /// The chance that a value from there has an explanation.
+    pub fn chance(self) -> f64 {
+        self.explained as f64 / self.values as f64
+    }
+
+    /// Whether an explanation says little.
+    pub fn is_weak(self) -> bool {
+        self.chance() > WEAK
+    }
+
+    /// In a sentence, about a value that has an explanation.
+    pub(crate) fn sentence(self) -> String {
+        match self.explained {
+            1 => {
+                format!("chance: of the {} values nearest to it, it alone would have found an explanation", self.values)
+            }
+            explained => {
+                let strength = if self.is_weak() { ": weak" } else { "" };
+                format!(
+                    "chance: {explained} of the {} values nearest to it would have found an explanation{strength}",
+                    self.values
+                )
+            }
+        }
+    }
+}
+
+/// The bits of evidence that so many of some elements are no accident where one matches with the given chance: the
+/// negative logarithm of Chernoff's bound on the chance of as many matches. None if less than all match and the share is
+/// not twice the chance: then values beside the seen ones match about as often.
+pub(crate) fn bits_of_evidence(matched: usize, of: usize, chance: f64) -> f64 {
+    let (all, share) = (of as f64, matched as f64 / of as f64);
+    if share <= chance || matched < of && share < 2.0 * chance {
+        return 0.0;
+    }
+    let term = |share: f64, chance: f64| if share == 0.0 { 0.0 } else { share * (share / chance).log2() };
+    all * (term(share, chance) + term(1.0 - share, 1.0 - chance))
+}
