@@ -10,8 +10,8 @@ use roundonce::spirv::FloatModes;
 use roundonce::why::diff::files::compare_arrays;
 use roundonce::why::diff::{Budget, Query, compare};
 use roundonce::why::{
-    Allowed, BitFields, Column, Language, Line, Literal, LiteralTypes, ObservedValue, Options, Question, Role, Values,
-    answer, answer_arrays, toolchain,
+    Allowed, BitFields, Column, Language, Line, Literal, LiteralTypes, ObservedValue, Options, Problem, Question, Role,
+    Untyped, Values, answer_arrays, toolchain,
 };
 use roundonce::{Profile, SideProblem, TABLES, sides};
 use serde::Serialize;
@@ -115,13 +115,10 @@ impl How {
         let types = LiteralTypes {
             ty: self.literal_type.as_deref().map(|name| literal_type(py, name)).transpose()?,
             language: language.map_err(|problem| of("as_", problem))?,
+            ..LiteralTypes::default()
         };
         Ok((options, types, profile(py, self.profile.as_deref(), Profile::NVIDIA)?))
     }
-}
-
-fn literal(py: Python<'_>, name: &str, text: &str, types: LiteralTypes) -> PyResult<Literal> {
-    types.read(text).map_err(|problem| error::whole(py, format!("{name}: {problem}")))
 }
 
 /// Which evaluations give the seen values, where no name is an array.
@@ -134,16 +131,16 @@ pub(crate) fn why(
     how: How,
 ) -> PyResult<Report> {
     let (options, types, profile) = how.read(py)?;
-    let names = names.iter().map(|(name, text)| Ok((name.clone(), literal(py, name, text, types)?)));
-    let names = names.collect::<PyResult<BTreeMap<String, Literal>>>()?;
-    let expr = types.parse_expr(expression, &names);
-    let expr = expr.map_err(|fault| error::at(py, expression, fault.at, &fault.message))?;
     let seen = saw
         .iter()
         .map(|text| ObservedValue::parse(text).map_err(|problem| error::whole(py, format!("saw: {problem}"))));
     let seen = seen.collect::<PyResult<Vec<ObservedValue>>>()?;
-    let mut answer = py.detach(|| answer(&expr, &seen, options, &profile));
-    answer.literals = types.sentence();
+    let asked = Untyped { expression, values: &names, types };
+    let answered = py.detach(|| asked.answer(&seen, options, &profile));
+    let (answer, _) = answered.map_err(|problem| match problem {
+        Problem::Value(name, problem) => error::whole(py, format!("{name}: {problem}")),
+        Problem::Expression(fault) => error::at(py, expression, fault.at, &fault.message),
+    })?;
     report(answer.lines(), &answer)
 }
 
@@ -159,18 +156,18 @@ impl Given {
         Ok(self.literals(py, name, LiteralTypes::default())?.0)
     }
 
-    /// The same where literals have these types, and whether it takes the type of what stands beside it.
-    fn literals(&self, py: Python<'_>, name: &str, types: LiteralTypes) -> PyResult<(Values, bool)> {
+    /// The same where literals have these types, and the literal of a single value.
+    fn literals(&self, py: Python<'_>, name: &str, types: LiteralTypes) -> PyResult<(Values, Option<Literal>)> {
         match self {
             Given::Text(text) => {
-                let Literal { value, is_weak, .. } = literal(py, name, text, types)?;
-                Ok((Values { column: Column::one(value), shape: Vec::new() }, is_weak))
+                let literal = types.read(text).map_err(|problem| error::whole(py, format!("{name}: {problem}")))?;
+                Ok((Values { column: Column::one(literal.value), shape: Vec::new() }, Some(literal)))
             }
             Given::Array(format, shape, bytes) => {
                 let column = named(format).and_then(|format| Column::of_bytes(format, bytes));
                 let column =
                     column.ok_or_else(|| error::whole(py, format!("{name}: no whole elements of {format}")))?;
-                Ok((Values { column, shape: shape.clone() }, false))
+                Ok((Values { column, shape: shape.clone() }, None))
             }
         }
     }
@@ -186,8 +183,11 @@ pub(crate) fn why_arrays(
     how: How,
 ) -> PyResult<Report> {
     let (options, types, profile) = how.read(py)?;
+    let types = types.beside_arrays();
     let names = names.iter().map(|(name, given)| Ok((name.clone(), given.literals(py, name, types)?)));
-    let names = names.collect::<PyResult<BTreeMap<String, (Values, bool)>>>()?;
+    let names = names.collect::<PyResult<BTreeMap<String, (Values, Option<Literal>)>>>()?;
+    let is_untyped = |literal: &Option<Literal>| literal.is_some_and(|literal| literal.is_untyped);
+    let has_untyped = names.values().any(|(_, literal)| is_untyped(literal));
     let question = Question::parse_as(expression, types.values_of(names), types);
     let question = question.map_err(|fault| error::at(py, expression, fault.at, &fault.message))?;
     let seen = saw.iter().enumerate().map(|(index, given)| {
@@ -198,7 +198,7 @@ pub(crate) fn why_arrays(
     let seen = seen.collect::<PyResult<Vec<(String, Values)>>>()?;
     let answer = py.detach(|| answer_arrays(&question, &seen, options, &profile, &mut |_| ()));
     let mut answer = answer.map_err(|problem| error::whole(py, problem))?;
-    answer.literals = types.sentence();
+    answer.literals = (has_untyped || question.has_untyped()).then(|| types.sentence());
     report(answer.lines(), &answer)
 }
 

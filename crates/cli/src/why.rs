@@ -7,8 +7,8 @@ use clap::Args;
 use roundonce::Profile;
 use roundonce::arith::Format as Lane;
 use roundonce::why::{
-    Allowed, CASES, Case, ExprError, Language, Line, Literal, LiteralTypes, ObservedValue, Options, Role, answer,
-    toolchain,
+    Allowed, CASES, Case, ExprError, Language, Line, Literal, LiteralTypes, ObservedValue, Options, Problem, Role,
+    Untyped, toolchain,
 };
 use serde::Serialize;
 
@@ -52,8 +52,8 @@ pub(crate) struct Arguments {
     /// The type of literals and values that carry none: f16, bf16, f32, f64
     #[arg(long = "type", value_name = "TYPE", value_parser = literal_type)]
     literal_type: Option<Lane>,
-    /// The language whose rules give them their types: c, cuda, numpy, torch, jax, julia, glsl, wgsl; without it they
-    /// are f64
+    /// The language whose rules give them their types: c, cuda, numpy, torch, jax, julia, glsl, wgsl; without it c, and
+    /// beside arrays numpy
     #[arg(long = "as", value_name = "LANGUAGE", value_parser = Language::parse, conflicts_with = "literal_type")]
     language: Option<Language>,
     /// Name less plausible evaluations too
@@ -110,7 +110,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     }
     let values = arguments.inputs.iter().filter_map(|input| Some(input.split_once('=')?.1));
     let arrays = values.chain(arguments.saw.iter().map(String::as_str)).any(why_arrays::is_array);
-    let types = LiteralTypes { ty: arguments.literal_type, language: arguments.language };
+    let types = LiteralTypes { ty: arguments.literal_type, language: arguments.language, ..LiteralTypes::default() };
     let (inputs, saw, format) = (&arguments.inputs, &arguments.saw, arguments.format);
     match &arguments.plot {
         plot if arrays => why_arrays::ask(expression, inputs, saw, (options, &profile), types, plot.as_deref(), format),
@@ -127,20 +127,23 @@ fn ask(
     types: LiteralTypes,
     format: Format,
 ) -> Ended {
-    let mut names = BTreeMap::new();
+    let mut values = BTreeMap::new();
     for input in inputs {
         let (name, text) = split_input(input)?;
-        if names.insert(name.to_owned(), read_value(name, text, types)?).is_some() {
+        if values.insert(name.to_owned(), text.to_owned()).is_some() {
             return Err(Failure::Input(format!("`{name}` is given twice")));
         }
     }
-    let expr = types.parse_expr(expression, &names).map_err(|error| underlined(expression, &error))?;
     let seen = saw
         .iter()
         .map(|text| ObservedValue::parse(text).map_err(|problem| Failure::Input(format!("--saw: {problem}"))));
     let seen = seen.collect::<Result<Vec<ObservedValue>, Failure>>()?;
-    let mut answer = answer(&expr, &seen, options, profile);
-    answer.literals = types.sentence();
+    let asked = Untyped { expression, values: &values, types };
+    let (answer, literals) = asked.answer(&seen, options, profile).map_err(|problem| match problem {
+        Problem::Value(name, problem) => Failure::Input(format!("{name}: {problem}")),
+        Problem::Expression(error) => underlined(expression, &error),
+    })?;
+    literals.iter().for_each(|(name, literal)| note_inexact(name, &values[name], literal));
     answer_output::write(&answer, None, format)
 }
 
@@ -156,11 +159,15 @@ pub(crate) fn split_input(input: &str) -> Result<(&str, &str), Failure> {
 
 pub(crate) fn read_value(name: &str, text: &str, types: LiteralTypes) -> Result<Literal, Failure> {
     let literal = types.read(text).map_err(|problem| Failure::Input(format!("{name}: {problem}")))?;
+    note_inexact(name, text, &literal);
+    Ok(literal)
+}
+
+fn note_inexact(name: &str, text: &str, literal: &Literal) {
     if !literal.exact {
         let ty = literal.value.format.name().unwrap_or("its type");
         output::note(&format!("{name}={text} is not exact in {ty}: rounded once, to nearest even"));
     }
-    Ok(literal)
 }
 
 fn literal_type(name: &str) -> Result<Lane, String> {

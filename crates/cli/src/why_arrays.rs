@@ -6,7 +6,7 @@ use std::path::Path;
 use roundonce::Profile;
 use roundonce::arith::Format as Lane;
 use roundonce::why::diff::files::compare_arrays;
-use roundonce::why::{Column, LiteralTypes, Options, Question, Values, answer_arrays};
+use roundonce::why::{Column, Literal, LiteralTypes, Options, Question, Values, answer_arrays};
 
 use crate::array::Array;
 use crate::plot::{self, Comparison};
@@ -40,13 +40,13 @@ pub(crate) fn read(path: &Path) -> Result<Values, Failure> {
     Ok(Values { column, shape: header.shape.iter().map(|&length| length as usize).collect() })
 }
 
-/// An array or one value, and whether it takes the type of what stands beside it.
-fn values(name: &str, text: &str, types: LiteralTypes) -> Result<(Values, bool), Failure> {
+/// An array, or one value and its literal.
+fn values(name: &str, text: &str, types: LiteralTypes) -> Result<(Values, Option<Literal>), Failure> {
     if is_array(text) {
-        return Ok((read(Path::new(text))?, false));
+        return Ok((read(Path::new(text))?, None));
     }
     let literal = read_value(name, text, types)?;
-    Ok((Values { column: Column::one(literal.value), shape: Vec::new() }, literal.is_weak))
+    Ok((Values { column: Column::one(literal.value), shape: Vec::new() }, Some(literal)))
 }
 
 pub(crate) fn ask(
@@ -59,6 +59,7 @@ pub(crate) fn ask(
     format: Format,
 ) -> Ended {
     picture.map_or(Ok(()), plot::check)?;
+    let types = types.beside_arrays();
     let mut names = BTreeMap::new();
     for input in inputs {
         let (name, text) = split_input(input)?;
@@ -66,6 +67,8 @@ pub(crate) fn ask(
             return Err(Failure::Input(format!("`{name}` is given twice")));
         }
     }
+    let is_untyped = |literal: &Option<Literal>| literal.is_some_and(|literal| literal.is_untyped);
+    let mut has_untyped = names.values().any(|(_, literal)| is_untyped(literal));
     let question = Question::parse_as(expression, types.values_of(names), types);
     let question = question.map_err(|error| underlined(expression, &error))?;
     let seen = saw.iter().map(|text| Ok((text.clone(), values("--saw", text, LiteralTypes::default())?.0)));
@@ -77,7 +80,8 @@ pub(crate) fn ask(
     let answer = answer_arrays(&question, &seen, options, profile, &mut |done| progress.advance(done));
     drop(progress);
     let mut answer = answer.map_err(Failure::Input)?;
-    answer.literals = types.sentence();
+    has_untyped |= question.has_untyped();
+    answer.literals = has_untyped.then(|| types.sentence());
     if let Some(path) = picture {
         let compared = seen.iter().map(|(name, values)| {
             let written = question.as_written(values, options, profile);

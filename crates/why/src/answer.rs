@@ -1,5 +1,7 @@
 //! The answer to "these values differ: which evaluation gives each?", as data and as sentences.
 
+use std::collections::BTreeMap;
+
 use roundonce_arith::{ArithOp, Flags, Format, Operation, Profile, Rounding};
 use roundonce_deviate::{Deviation, Plausibility, Scope, Typed};
 use roundonce_isa::{grouped, hex_bits, shortest_decimal};
@@ -13,6 +15,7 @@ use crate::observed::ObservedValue;
 use crate::search::{CandidateSet, Explanation, Found, Options, first_difference, ulps};
 use crate::spell::{Spelling, result_name, spell, step_text};
 use crate::text::{Line, Role, wrap};
+use crate::untyped::OtherTypes;
 use crate::verdict::Outcome;
 
 /// How many explanations of one value are listed in text; the data has all.
@@ -77,6 +80,9 @@ pub struct ObservedAnswer {
     /// Where none does: the nearest one, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest: Option<String>,
+    /// Where none does: that one does if literals have another type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_types: Option<OtherTypes>,
 }
 
 /// An evaluation as a reader sees it.
@@ -97,6 +103,8 @@ pub struct EvaluationText {
     pub steps: Vec<StepText>,
     /// What to write to get it.
     pub write: Spelling,
+    /// The same as text, by language, of those that have it.
+    pub code: BTreeMap<&'static str, String>,
 }
 
 /// One operation as a reader sees it.
@@ -143,6 +151,7 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
             less_plausible: found.less_plausible.map(text),
             also_possible: found.also_possible.map(text),
             nearest,
+            other_types: None,
         }
     });
     let plain = candidates.as_written();
@@ -294,6 +303,7 @@ impl EvaluationText {
                 inexact: step.inexact || widened(step) != step.result,
             }
         };
+        let write = spell(evaluation, profile);
         EvaluationText {
             deviations: evaluation.deviations(),
             sentence: describe(&evaluation.deviations()),
@@ -301,7 +311,8 @@ impl EvaluationText {
             bits: hex_bits(result.format.width(), result.bits),
             value: shortest_decimal(result.format, result.bits),
             steps: steps.iter().enumerate().map(step).collect(),
-            write: spell(evaluation, profile),
+            code: write.texts().into_iter().collect(),
+            write,
         }
     }
 
@@ -319,12 +330,12 @@ impl EvaluationText {
                 lines.push(Line::of(Role::Faint, format!("           {result}")));
             }
         }
-        let write = [
-            ("PTX", self.write.ptx.join(" ")),
-            ("CUDA", self.write.cuda.clone()),
-            ("SPIR-V", self.write.spirv.join("; ")),
-        ];
-        for (language, text) in write.into_iter().filter(|(_, text)| !text.is_empty()) {
+        for (language, text) in self.write.texts() {
+            let language = match language {
+                "ptx" => "PTX",
+                "cuda" => "CUDA",
+                _ => "SPIR-V",
+            };
             let mut wrapped = wrap(Role::Plain, &text, 14, COLUMNS);
             if let Some(first) = wrapped.first_mut() {
                 let text = first.to_string();
@@ -383,6 +394,11 @@ impl Answer {
             }
             if let Some(nearest) = &seen.nearest {
                 lines.extend(wrap(Role::Plain, nearest, 4, COLUMNS));
+            }
+            if let Some(other) = &seen.other_types {
+                let is = if other.is_weak { "it is consistent with" } else { "it is explained by" };
+                let text = format!("with {}, {is} the evaluation that {}", other.option, other.sentence);
+                lines.extend(wrap(Role::Plain, &text, 4, COLUMNS));
             }
             for (index, found) in seen.explanations.iter().take(LISTED).enumerate() {
                 let mut wrapped = wrap(Role::Strong, &format!("{}. {}", index + 1, found.sentence), 2, COLUMNS);

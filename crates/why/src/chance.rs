@@ -60,19 +60,12 @@ impl Neighbourhood {
     }
 
     /// In a sentence, about a value that has an explanation.
-    pub(crate) fn sentence(self) -> String {
-        match self.explained {
-            1 => {
-                format!("chance: of the {} values nearest to it, it alone would have found an explanation", self.values)
-            }
-            explained => {
-                let strength = if self.is_weak() { ": weak" } else { "" };
-                format!(
-                    "chance: {explained} of the {} values nearest to it would have found an explanation{strength}",
-                    self.values
-                )
-            }
-        }
+    pub(crate) fn sentence(&self) -> String {
+        let Neighbourhood { explained, values } = *self;
+        let who =
+            if explained == 1 { format!("it alone of the {values}") } else { format!("{explained} of the {values}") };
+        let strength = if self.is_weak() { ": weak" } else { "" };
+        format!("chance: {who} values nearest to it would have an explanation{strength}")
     }
 }
 

@@ -6,6 +6,8 @@ use roundonce_arith::Format;
 use roundonce_deviate::Typed;
 use roundonce_isa::{parse_number, parse_value};
 
+use crate::literals::is_untyped;
+
 /// An expression over typed scalars.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Expr {
@@ -264,6 +266,16 @@ fn literal_length(text: &str) -> usize {
 }
 
 impl Expr {
+    /// Whether it has a literal without a type.
+    pub(crate) fn has_untyped(&self) -> bool {
+        match self {
+            Expr::Value(_, written) => is_untyped(written),
+            Expr::Neg(inner) => inner.has_untyped(),
+            Expr::Add(a, b) | Expr::Sub(a, b) | Expr::Mul(a, b) => a.has_untyped() || b.has_untyped(),
+            Expr::Fma(a, b, c) => a.has_untyped() || b.has_untyped() || c.has_untyped(),
+        }
+    }
+
     /// The type that C's rules give it: the wider of its operands' types, f32 for f16 with bf16.
     pub fn format(&self) -> Format {
         match self {

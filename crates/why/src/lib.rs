@@ -25,6 +25,7 @@ mod reference;
 mod search;
 mod spell;
 mod text;
+mod untyped;
 mod verdict;
 
 pub use advice::{Advice, Topic, toolchain};
@@ -47,4 +48,5 @@ pub use roundonce_deviate::{Allowed, Deviation, Plausibility, Typed};
 pub use search::{CandidateSet, Explanation, Found, MAX_PLANS, Options, first_difference, ulps};
 pub use spell::{Spelling, spell};
 pub use text::{Line, Role, wrap};
+pub use untyped::{OtherTypes, Problem, Untyped};
 pub use verdict::{Outcome, Verdict, simplest};

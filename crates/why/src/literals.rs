@@ -9,9 +9,10 @@ use roundonce_isa::{convert, parse_number};
 use crate::expr::{Expr, ExprError, common, parse_expr, parse_typed};
 
 /// A language whose rules give literals their types.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Language {
     /// `0.1` is a double; an integer takes the type beside it.
+    #[default]
     C,
     /// As C.
     Cuda,
@@ -84,13 +85,15 @@ impl Language {
     }
 }
 
-/// What gives untyped literals their types: without either, each is f64.
+/// What gives untyped literals their types.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct LiteralTypes {
     /// This type, all of them.
     pub ty: Option<Format>,
     /// The rules of this language.
     pub language: Option<Language>,
+    /// Whose rules they are without either: C's, or NumPy's beside arrays.
+    pub guess: Language,
 }
 
 /// A literal with its type, if it has one already.
@@ -102,10 +105,19 @@ pub struct Literal {
     pub exact: bool,
     /// Whether it takes the type of what stands beside it.
     pub is_weak: bool,
+    /// Whether it was written without a type.
+    pub is_untyped: bool,
+}
+
+impl Literal {
+    /// A value that has a type.
+    pub const fn typed(value: Typed, exact: bool) -> Literal {
+        Literal { value, exact, is_weak: false, is_untyped: false }
+    }
 }
 
 /// Whether a text is a number without a type.
-fn is_untyped(text: &str) -> bool {
+pub(crate) fn is_untyped(text: &str) -> bool {
     let unsigned = text.trim_start_matches(['-', '+']);
     let lower = unsigned.to_ascii_lowercase();
     let is_bits = lower.starts_with("0x") && !lower.contains('p');
@@ -129,35 +141,42 @@ impl LiteralTypes {
     pub fn read(&self, text: &str) -> Result<Literal, String> {
         let (value, exact) = parse_typed(text)?;
         if !is_untyped(text) {
-            return Ok(Literal { value, exact, is_weak: false });
+            return Ok(Literal::typed(value, exact));
         }
-        let fraction = self.language.map(Language::fraction);
-        let strong = match (self.ty, fraction) {
-            (Some(ty), _) => Some(ty),
-            (None, Some(_)) if is_integer(text) => None,
-            (None, Some(fraction)) => fraction,
-            (None, None) => Some(Format::F64),
+        let strong = match self.ty {
+            Some(ty) => Some(ty),
+            None if is_integer(text) => None,
+            None => self.rules().fraction(),
         };
-        let Some(format) = strong else { return Ok(Literal { value, exact, is_weak: true }) };
+        let Some(format) = strong else { return Ok(Literal { value, exact, is_weak: true, is_untyped: true }) };
         let number = parse_number(format, text).ok_or_else(|| format!("`{text}` is not a value"))?;
-        Ok(Literal { value: Typed { format, bits: number.bits }, exact: number.exact, is_weak: false })
+        let value = Typed { format, bits: number.bits };
+        Ok(Literal { value, exact: number.exact, is_weak: false, is_untyped: true })
     }
 
-    /// What was chosen, in a sentence; `None` if nothing was.
-    pub fn sentence(&self) -> Option<String> {
+    /// The same beside arrays.
+    pub fn beside_arrays(self) -> LiteralTypes {
+        LiteralTypes { guess: Language::Numpy, ..self }
+    }
+
+    fn rules(&self) -> Language {
+        self.language.unwrap_or(self.guess)
+    }
+
+    /// What was chosen or guessed, in a sentence about literals of which some have no type.
+    pub fn sentence(&self) -> String {
         match (self.ty, self.language) {
-            (Some(ty), _) => Some(format!("Literals without a type are {}.", ty.name().unwrap_or("?"))),
+            (Some(ty), _) => format!("Literals without a type are {}.", ty.name().unwrap_or("?")),
             (None, Some(language)) => {
-                Some(format!("Literals without a type have the type that {} gives them.", language.name()))
+                format!("Literals without a type have the type that {} gives them.", language.name())
             }
-            (None, None) => None,
+            (None, None) => format!("Literals without a type are read as with --as {}: a guess.", self.guess.name()),
         }
     }
 
     /// The type of a literal beside values of some types; as if it stood alone if there are none.
     pub fn beside(&self, types: impl IntoIterator<Item = Format>) -> Format {
-        let alone = self.language.map_or(Format::F64, Language::alone);
-        types.into_iter().reduce(common).unwrap_or(alone)
+        types.into_iter().reduce(common).unwrap_or(self.rules().alone())
     }
 
     /// Reads an expression; every name must have a value. Literals and names that are weak take the type of what stands
@@ -171,7 +190,7 @@ impl LiteralTypes {
     /// use roundonce_arith::Format;
     /// use roundonce_why::{Language, LiteralTypes};
     /// let of = |language: &str, text| {
-    ///     let types = LiteralTypes { language: Some(Language::parse(language).unwrap()), ty: None };
+    ///     let types = LiteralTypes { language: Some(Language::parse(language).unwrap()), ..LiteralTypes::default() };
     ///     let names = BTreeMap::from([("x".to_owned(), types.read("1.5f").unwrap())]);
     ///     types.parse_expr(text, &names).unwrap().format()
     /// };
@@ -182,7 +201,7 @@ impl LiteralTypes {
         let expr = parse_expr(text, &values)?;
         let leaf = |value: Typed, written: &str| match names.get(written) {
             Some(literal) => *literal,
-            None => self.read(written).unwrap_or(Literal { value, exact: true, is_weak: false }),
+            None => self.read(written).unwrap_or(Literal::typed(value, true)),
         };
         let alone = self.beside([]);
         Ok(typed(expr, alone, &leaf))

@@ -19,6 +19,14 @@ pub struct Spelling {
     pub spirv: Vec<String>,
 }
 
+impl Spelling {
+    /// The languages that have it, and the text in each.
+    pub(crate) fn texts(&self) -> Vec<(&'static str, String)> {
+        let all = [("ptx", self.ptx.join(" ")), ("cuda", self.cuda.clone()), ("spirv", self.spirv.join("; "))];
+        all.into_iter().filter(|(_, text)| !text.is_empty()).collect()
+    }
+}
+
 /// The spellings of an evaluation.
 pub fn spell(evaluation: &Evaluation, profile: &Profile) -> Spelling {
     let model = evaluation.model();

@@ -20,12 +20,13 @@ pub struct Values {
 }
 
 impl LiteralTypes {
-    /// The values of names; single ones that are weak take the type of the others.
-    pub fn values_of(&self, given: BTreeMap<String, (Values, bool)>) -> BTreeMap<String, Values> {
-        let strong = given.values().filter(|(_, is_weak)| !is_weak).map(|(values, _)| values.column.format);
+    /// The values of names, with the literals of single ones; those that are weak take the type of the others.
+    pub fn values_of(&self, given: BTreeMap<String, (Values, Option<Literal>)>) -> BTreeMap<String, Values> {
+        let is_weak = |literal: &Option<Literal>| literal.is_some_and(|literal| literal.is_weak);
+        let strong = given.values().filter(|(_, literal)| !is_weak(literal)).map(|(values, _)| values.column.format);
         let beside = self.beside(strong.collect::<Vec<Format>>());
-        let in_its_type = |(values, is_weak): (Values, bool)| {
-            if !is_weak {
+        let in_its_type = |(values, literal): (Values, Option<Literal>)| {
+            if !is_weak(&literal) {
                 return values;
             }
             let Typed { format, bits } = values.column.at(0);
@@ -52,7 +53,7 @@ impl Question {
     /// # Errors
     /// The byte of the text at fault, and what is wrong there: also where shapes differ.
     pub fn parse(text: &str, names: BTreeMap<String, Values>) -> Result<Question, ExprError> {
-        Question::parse_as(text, names, LiteralTypes::default())
+        Question::parse_as(text, names, LiteralTypes::default().beside_arrays())
     }
 
     /// The same where the literals have these types.
@@ -73,7 +74,7 @@ impl Question {
             }
         }
         let shape = shape.map(|(_, shape)| shape.to_vec()).ok_or_else(|| whole("no name is an array".to_owned()))?;
-        let of_column = |column: &Column| Literal { value: column.at_any(), exact: true, is_weak: false };
+        let of_column = |column: &Column| Literal::typed(column.at_any(), true);
         let columns = names.iter().map(|(name, values)| (name.clone(), of_column(&values.column))).collect();
         let (term, sum) = split_sum(text, shape.len())?;
         let expr = types
@@ -81,6 +82,11 @@ impl Question {
             .map_err(|error| ExprError { at: error.at + term.start, ..error })?;
         let columns = names.into_iter().map(|(name, values)| (name, values.column)).collect();
         Ok(Question { expr, columns, shape, sum })
+    }
+
+    /// Whether its text has a literal without a type.
+    pub fn has_untyped(&self) -> bool {
+        self.expr.has_untyped()
     }
 
     /// The expression's type.

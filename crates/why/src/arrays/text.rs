@@ -28,7 +28,7 @@ impl ArrayAnswer {
             lines.push(Line::default());
             let main = match seen.groups.first() {
                 Some(group) if group.is_weak() => {
-                    format!("{} consistent with the evaluation that {}", of(group.count), group.sentence)
+                    format!("{} are consistent with the evaluation that {}", of(group.count), group.sentence)
                 }
                 Some(group) => format!("the evaluation that {} explains {}", group.sentence, of(group.count)),
                 None => format!("none fits: no evaluation explains any of {} elements", grouped(self.elements as u64)),

@@ -1,0 +1,128 @@
+//! A question as it was typed: its literals may have no type, and another one may be the answer.
+
+use std::collections::BTreeMap;
+
+use roundonce_arith::{Format, Profile};
+use serde::Serialize;
+
+use crate::answer::{Answer, answer, describe};
+use crate::expr::{Expr, ExprError};
+use crate::literals::{Language, Literal, LiteralTypes};
+use crate::observed::ObservedValue;
+use crate::search::{CandidateSet, Options};
+use crate::verdict::Outcome;
+
+/// An expression, the names' values as written, and what gives literals their types.
+#[derive(Clone, Copy, Debug)]
+pub struct Untyped<'a> {
+    /// The expression.
+    pub expression: &'a str,
+    /// The names' values.
+    pub values: &'a BTreeMap<String, String>,
+    /// Which types literals without one have.
+    pub types: LiteralTypes,
+}
+
+/// What is wrong with a question.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Problem {
+    /// A name's value, and what is wrong with it.
+    Value(String, String),
+    /// The expression.
+    Expression(ExprError),
+}
+
+/// That a value is explained where literals have another type.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct OtherTypes {
+    /// The option of the command that gives them this type.
+    pub option: String,
+    /// The evaluation that then gives the value.
+    pub sentence: String,
+    /// Whether it is weak evidence.
+    pub is_weak: bool,
+}
+
+impl Untyped<'_> {
+    /// The names' literals and the expression.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn read(&self) -> Result<(BTreeMap<String, Literal>, Expr), Problem> {
+        let read = |(name, text): (&String, &String)| match self.types.read(text) {
+            Ok(literal) => Ok((name.clone(), literal)),
+            Err(message) => Err(Problem::Value(name.clone(), message)),
+        };
+        let names = self.values.iter().map(read).collect::<Result<BTreeMap<String, Literal>, Problem>>()?;
+        let expr = self.types.parse_expr(self.expression, &names).map_err(Problem::Expression)?;
+        Ok((names, expr))
+    }
+
+    /// The answer, with the names' literals. A value that no evaluation gives is tried with other types of the literals
+    /// that have none.
+    ///
+    /// # Errors
+    /// What is wrong with the question.
+    ///
+    /// ```
+    /// use std::collections::BTreeMap;
+    /// use roundonce_arith::Profile;
+    /// use roundonce_why::{LiteralTypes, ObservedValue, Options, Untyped};
+    /// let values = BTreeMap::from([("x", "0.1"), ("y", "0.3")].map(|(name, text)| (name.to_owned(), text.to_owned())));
+    /// let asked = Untyped { expression: "x*y", values: &values, types: LiteralTypes::default() };
+    /// let seen = [ObservedValue::parse("0x3cf5c290").unwrap()];
+    /// let (answer, _) = asked.answer(&seen, Options::default(), &Profile::NVIDIA).unwrap();
+    /// assert_eq!(answer.seen[0].other_types.as_ref().unwrap().option, "--type f32");
+    /// ```
+    pub fn answer(
+        &self,
+        seen: &[ObservedValue],
+        options: Options,
+        profile: &Profile,
+    ) -> Result<(Answer, BTreeMap<String, Literal>), Problem> {
+        let (names, expr) = self.read()?;
+        let mut found = answer(&expr, seen, options, profile);
+        if names.values().any(|literal| literal.is_untyped) || expr.has_untyped() {
+            found.literals = Some(self.types.sentence());
+            if found.seen.iter().any(|it| it.outcome == Outcome::None) {
+                for (other, option) in self.others(&expr) {
+                    let candidates = CandidateSet::of(&other, options, profile);
+                    for (answered, seen) in found.seen.iter_mut().zip(seen) {
+                        if answered.outcome == Outcome::None && answered.other_types.is_none() {
+                            answered.other_types = explained(&candidates, seen, &option);
+                        }
+                    }
+                }
+            }
+        }
+        Ok((found, names))
+    }
+
+    /// The expression with other types of its literals, each typing once, and the options that say them.
+    fn others(&self, asked: &Expr) -> Vec<(Expr, String)> {
+        let types = [Format::F32, Format::F64, Format::F16, Format::BF16].map(|ty| {
+            let option = format!("--type {}", ty.name().unwrap_or("?"));
+            (LiteralTypes { ty: Some(ty), ..self.types }, option)
+        });
+        let languages = Language::ALL.map(|language| {
+            let types = LiteralTypes { ty: None, language: Some(language), ..self.types };
+            (types, format!("--as {}", language.name()))
+        });
+        let mut all: Vec<(Expr, String)> = Vec::new();
+        for (types, option) in types.into_iter().chain(languages) {
+            let Ok((_, expr)) = (Untyped { types, ..*self }).read() else { continue };
+            if expr != *asked && all.iter().all(|(known, _)| *known != expr) {
+                all.push((expr, option));
+            }
+        }
+        all
+    }
+}
+
+/// What explains a value, if something does.
+fn explained(candidates: &CandidateSet, seen: &ObservedValue, option: &str) -> Option<OtherTypes> {
+    let found = candidates.explain(seen);
+    let first = found.explanations.first()?;
+    let (option, sentence) = (option.to_owned(), describe(&first.deviations));
+    Some(OtherTypes { option, sentence, is_weak: found.nearby.is_weak() })
+}
