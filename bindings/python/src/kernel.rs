@@ -12,6 +12,7 @@ use roundonce::ir::{Param, Passing, Scalar};
 use roundonce::isa::convert;
 use roundonce::kernel::{self, Choice, LaneValues, Lanes, Ready, Refusal, Source};
 use roundonce::spirv::{Assume, Environment};
+use roundonce::why::Allowed;
 use roundonce::why::diff::Witnesses;
 use roundonce::why_kernel::{Experiment, Freedom, Observation, ObservedBuffer, answer_kernel};
 use roundonce::{Profile, ptx, sass, spirv};
@@ -315,9 +316,17 @@ type Seen = (String, Option<String>, usize, Vec<usize>, PyBackedBytes);
 
 /// Which policy gives the arrays that were seen after runs elsewhere.
 #[pyfunction]
-pub(crate) fn why_kernel(py: Python<'_>, asked: Asked<'_>, saw: Vec<Vec<Seen>>) -> PyResult<Told> {
-    // PTX leaves flushing of f32 to the compiler's options, SPIR-V that of every format to the module's modes.
-    let flushes = if asked.language == "ptx" { vec![Format::F32] } else { vec![Format::F16, Format::F32, Format::F64] };
+pub(crate) fn why_kernel(
+    py: Python<'_>,
+    asked: Asked<'_>,
+    saw: Vec<Vec<Seen>>,
+    allow: &str,
+    toolchain: Option<&str>,
+) -> PyResult<Told> {
+    let allow = Allowed::parse(allow).map_err(|problem| error::whole(py, format!("allow: {problem}")))?;
+    let toolchain = toolchain.map(roundonce::why::toolchain).transpose();
+    let toolchain = toolchain.map_err(|problem| error::whole(py, format!("toolchain: {problem}")))?;
+    let freedom = if asked.language == "ptx" { Freedom::ptx() } else { Freedom::spirv() };
     let prepared = Prepared::read(py, asked)?;
     let wrong = |problem: String| error::whole(py, format!("{}: {problem}", prepared.name));
     let kernel = prepared.ready.kernel();
@@ -340,8 +349,8 @@ pub(crate) fn why_kernel(py: Python<'_>, asked: Asked<'_>, saw: Vec<Vec<Seen>>) 
         Ok(Observation { arrays })
     });
     let observations = observations.collect::<PyResult<Vec<Observation>>>()?;
-    let freedom = Freedom { flushes, fmz: false };
-    let experiment = Experiment { launch: prepared.launch(), kernel, freedom, observations };
+    let experiment =
+        Experiment { launch: prepared.launch(), kernel, freedom, observations, allow, toolchain };
     let answer = py.detach(|| answer_kernel(&experiment, &mut |_| ()));
     let answer = answer.map_err(|problem| error::of_run(py, &prepared.name, &problem))?;
     report(answer.lines(), &answer)

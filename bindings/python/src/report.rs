@@ -115,7 +115,7 @@ impl How {
         let types = LiteralTypes {
             ty: self.literal_type.as_deref().map(|name| literal_type(py, name)).transpose()?,
             language: language.map_err(|problem| of("as_", problem))?,
-            ..LiteralTypes::default()
+            guess: Language::Numpy,
         };
         Ok((options, types, profile(py, self.profile.as_deref(), Profile::NVIDIA)?))
     }
@@ -183,7 +183,6 @@ pub(crate) fn why_arrays(
     how: How,
 ) -> PyResult<Report> {
     let (options, types, profile) = how.read(py)?;
-    let types = types.beside_arrays();
     let names = names.iter().map(|(name, given)| Ok((name.clone(), given.literals(py, name, types)?)));
     let names = names.collect::<PyResult<BTreeMap<String, (Values, Option<Literal>)>>>()?;
     let is_untyped = |literal: &Option<Literal>| literal.is_some_and(|literal| literal.is_untyped);

@@ -102,7 +102,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         if arguments.plot.is_some() {
             return Err(Failure::Input("--plot draws arrays of an expression, not a kernel's".to_owned()));
         }
-        return why_kernel::ask(file, &arguments.launch, &arguments.saw, arguments.format);
+        return why_kernel::ask(file, &arguments.launch, &arguments.saw, options, arguments.format);
     }
     if arguments.launch.has_arguments() {
         let message = format!("`{expression}` is no kernel: expected a .ptx, .spv, .spvasm or .sass file");

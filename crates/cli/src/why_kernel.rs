@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use roundonce::arith::Format as Lane;
+use roundonce::why::Options;
 use roundonce::why_kernel::{Experiment, Freedom, Observation, ObservedBuffer, answer_kernel};
 
 use crate::array::{Array, Header};
@@ -16,21 +17,23 @@ use crate::{Ended, Failure, Status, answer_output};
 impl Language {
     /// What a compiler or the hardware may do otherwise than the kernel says.
     fn freedom(self) -> Freedom {
-        let flushes = match self {
-            Language::Spirv => vec![Lane::F16, Lane::F32, Lane::F64],
-            Language::Ptx | Language::Sass => vec![Lane::F32],
-        };
-        Freedom { flushes, fmz: self == Language::Sass }
+        match self {
+            Language::Ptx => Freedom::ptx(),
+            Language::Spirv => Freedom::spirv(),
+            Language::Sass => Freedom::sass(),
+        }
     }
 }
 
-pub(crate) fn ask(file: &Path, launch: &LaunchArguments, saw: &[String], format: Format) -> Ended {
+pub(crate) fn ask(file: &Path, launch: &LaunchArguments, saw: &[String], how: Options, format: Format) -> Ended {
     let prepared = Prepared::read(file, launch.entry()?, launch)?;
     let experiment = Experiment {
         launch: prepared.launch(launch.options()),
         kernel: prepared.kernel(),
         freedom: prepared.language.freedom(),
         observations: observations(&prepared, saw)?,
+        allow: how.allow,
+        toolchain: how.toolchain,
     };
     let progress = Progress::open("policies run");
     let answer = answer_kernel(&experiment, &mut |runs| progress.advance(runs));

@@ -147,9 +147,21 @@ impl Allowed {
                 let known = UnusualMode::ALL.map(UnusualMode::name).join(", ");
                 format!("`{name}` cannot be allowed: expected {known}")
             })?;
-            allowed.0 |= 1 << mode as u8;
+            allowed = allowed.and(mode);
         }
         Ok(allowed)
+    }
+
+    /// These and others.
+    #[must_use]
+    pub const fn or(self, other: Allowed) -> Allowed {
+        Allowed(self.0 | other.0)
+    }
+
+    /// These, and one more.
+    #[must_use]
+    pub const fn and(self, mode: UnusualMode) -> Allowed {
+        Allowed(self.0 | 1 << mode as u8)
     }
 
     fn has(self, mode: UnusualMode) -> bool {

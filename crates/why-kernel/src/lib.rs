@@ -16,8 +16,10 @@ mod text;
 mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::slice;
 
 use roundonce_arith::Format;
+use roundonce_deviate::{Allowed, Plausibility};
 use roundonce_exec::{Launch, RunError};
 use roundonce_ir::{AtomicKind, Kernel, Op};
 use roundonce_isa::{hex_bits, shortest_decimal};
@@ -28,8 +30,8 @@ use first_difference::first_difference;
 pub use first_difference::{Computation, FirstDifference, Thread, WorkedExample};
 pub use policy::{DeviationText, Freedom};
 use results::Results;
-use roundonce_why::{Outcome, element_index, ulps};
-use search::{Search, Tried};
+use roundonce_why::{Advice, Outcome, SCHEMA, WEAK_BITS, advice, chance_of, element_index, ulps};
+use search::{Explanations, Search, Tried};
 
 /// A launch, and what was seen of its results elsewhere.
 #[derive(Clone, Debug)]
@@ -42,6 +44,10 @@ pub struct Experiment<'a> {
     pub freedom: Freedom,
     /// What was seen; each is explained by itself.
     pub observations: Vec<Observation>,
+    /// The unusual modes that may be causes, beside those that the kernel names itself.
+    pub allow: Allowed,
+    /// The toolchain whose options are advised; of all that the language has, if there is none.
+    pub toolchain: Option<&'static str>,
 }
 
 /// The arrays that one run elsewhere has left.
@@ -101,6 +107,8 @@ impl ObservedBuffer {
 /// What was found out about a kernel and the arrays seen.
 #[derive(Clone, Debug, Serialize)]
 pub struct KernelAnswer {
+    /// The version of this form.
+    pub schema: u32,
     /// The kernel's name.
     pub kernel: String,
     /// Different programs that were compared with what was seen, the kernel as written among them.
@@ -115,6 +123,9 @@ pub struct KernelAnswer {
     /// Lines of float additions to memory, in an order that nothing fixes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unordered: Vec<u32>,
+    /// What to do so that both sides agree.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub advice: Vec<Advice>,
 }
 
 fn is_zero(number: &usize) -> bool {
@@ -128,10 +139,20 @@ pub struct ObservedRun {
     pub saw: Vec<String>,
     /// Elements of them all.
     pub elements: usize,
-    /// Whether one policy gives every element, several do, or none.
+    /// Whether one policy gives every element, several do, or none; or what gives them might by accident.
     pub outcome: Outcome,
-    /// The policies that give every element, simplest first.
+    /// The chance that a policy gives them all by accident, estimated from above.
+    pub chance: f64,
+    /// The same as bits of evidence that it is no accident.
+    pub evidence: f64,
+    /// The policies of the most plausible class that give every element, simplest first.
     pub explanations: Vec<PolicyText>,
+    /// The simplest less plausible one, which is no cause.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub less_plausible: Option<PolicyText>,
+    /// Where no cause gives every element: the simplest policy that is possible and none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub also_possible: Option<PolicyText>,
     /// How many elements the kernel as written gives.
     pub as_written: usize,
     /// Where none gives all: the one that gives most.
@@ -150,6 +171,8 @@ pub struct PolicyText {
     pub deviations: Vec<DeviationText>,
     /// The same in words.
     pub sentence: String,
+    /// How plausible it is.
+    pub plausibility: Plausibility,
     /// Elements that are NaNs, of other bits than those seen.
     #[serde(skip_serializing_if = "is_zero")]
     pub nan_bits: usize,
@@ -205,8 +228,16 @@ pub fn answer_kernel(experiment: &Experiment<'_>, progress: &mut dyn FnMut(u64))
     let mut search = Search::new(experiment, progress)?;
     search.run();
     let mut results = Results::new(experiment);
-    let seen = (0..experiment.observations.len()).map(|at| explained(experiment, &search, &mut results, at)).collect();
+    let observations = 0..experiment.observations.len();
+    let seen = observations.clone().map(|at| explained(experiment, &search, &mut results, at)).collect();
+    let simplest = observations.filter_map(|at| search.explanations(at).best.first().copied());
+    let deviations = simplest.flat_map(|tried| tried.set.iter().map(|&at| &search.rewrites[at].deviation));
     Ok(KernelAnswer {
+        schema: SCHEMA,
+        advice: advice(
+            deviations,
+            experiment.toolchain.as_ref().map_or(experiment.freedom.toolchains, slice::from_ref),
+        ),
         kernel: kernel.name.clone(),
         policies: search.tried.len() + search.screened,
         left_out: search.left_out,
@@ -226,7 +257,8 @@ fn unordered(kernel: &Kernel) -> Vec<u32> {
 
 fn explained(experiment: &Experiment<'_>, search: &Search<'_>, results: &mut Results<'_>, at: usize) -> ObservedRun {
     let observation = &experiment.observations[at];
-    let found = search.explanations(at);
+    let Explanations { best: found, less_plausible, also_possible } = search.explanations(at);
+    let evidence = if found.is_empty() { 0.0 } else { search.evidence(at) };
     let policy = |tried: &Tried| PolicyText::of(search, tried, tried.scores.get(at).map_or(0, |score| score.nans));
     let best = found.first().copied().unwrap_or_else(|| search.best(at));
     let nearest = best.scores.get(at).and_then(|score| {
@@ -241,8 +273,12 @@ fn explained(experiment: &Experiment<'_>, search: &Search<'_>, results: &mut Res
     ObservedRun {
         saw: observation.arrays.iter().map(|seen| seen.name.clone()).collect(),
         elements: observation.arrays.iter().map(ObservedBuffer::len).sum(),
-        outcome: Outcome::of(found.len(), false),
+        outcome: Outcome::of(found.len(), evidence < WEAK_BITS),
+        chance: chance_of(evidence),
+        evidence,
         explanations: found.iter().map(|tried| policy(tried)).collect(),
+        less_plausible: less_plausible.map(policy),
+        also_possible: also_possible.map(policy),
         as_written: search.tried[0].scores[at].matched,
         nearest,
         first_difference: first_difference.flatten(),
@@ -290,6 +326,6 @@ impl PolicyText {
         let deviations: Vec<DeviationText> = tried.set.iter().map(|&at| search.rewrites[at].text()).collect();
         let clauses: Vec<String> = deviations.iter().map(|deviation| deviation.sentence.clone()).collect();
         let sentence = if clauses.is_empty() { "runs the kernel as written".to_owned() } else { clauses.join(" and ") };
-        PolicyText { deviations, sentence, nan_bits }
+        PolicyText { deviations, sentence, plausibility: search.plausibility(tried), nan_bits }
     }
 }

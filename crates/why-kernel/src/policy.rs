@@ -2,7 +2,7 @@
 //! them. Rewriting keeps every instruction's source location, so that two runs can be laid side by side.
 
 use roundonce_arith::{ArithOp, Clamp, Format, Operation, Profile, Rounding};
-use roundonce_deviate::{Deviation, EvalModel, Fmas, Products, Scope, for_kernels};
+use roundonce_deviate::{Allowed, Deviation, EvalModel, Fmas, Plausibility, Products, Scope, UnusualMode, for_kernels};
 use roundonce_ir::{Candidate, Comparand, Instruction, Kernel, Op, Operand, Position, Scalar, candidates, fuse};
 use serde::Serialize;
 
@@ -14,6 +14,8 @@ const MAX_SINGLE: usize = 64;
 pub(crate) struct Rewrite {
     pub(crate) deviation: Deviation,
     site: Site,
+    /// How plausible it is as a cause: the only product fused is every product fused.
+    pub(crate) plausibility: Plausibility,
 }
 
 /// What of a kernel is rewritten.
@@ -34,6 +36,24 @@ pub struct Freedom {
     pub flushes: Vec<Format>,
     /// It has a mode in which zero factors dominate.
     pub fmz: bool,
+    /// The toolchains that make it.
+    pub toolchains: &'static [&'static str],
+}
+
+impl Freedom {
+    /// PTX: flushing of f32 is left to a compiler's options.
+    pub fn ptx() -> Freedom {
+        Freedom { flushes: vec![Format::F32], fmz: false, toolchains: &["nvcc", "clang", "triton", "xla"] }
+    }
+    /// SPIR-V: flushing of every format is left to the modes of the module.
+    pub fn spirv() -> Freedom {
+        let flushes = vec![Format::F16, Format::F32, Format::F64];
+        Freedom { flushes, fmz: false, toolchains: &["opencl", "glsl", "hlsl", "spirv"] }
+    }
+    /// SASS: as PTX, with a mode of zero dominance.
+    pub fn sass() -> Freedom {
+        Freedom { fmz: true, ..Freedom::ptx() }
+    }
 }
 
 /// A deviation as a reader sees it.
@@ -66,8 +86,26 @@ fn places(kernel: &Kernel) -> impl Iterator<Item = (usize, usize, &Instruction)>
     blocks.flat_map(|(block, contents)| contents.instructions.iter().enumerate().map(move |(at, it)| (block, at, it)))
 }
 
-/// Every rewriting that may make a difference to a kernel, the commoner in practice first, one instruction's before all
-/// instructions' where the two come to the same; and how many products and fmas are too many to be tried one by one.
+/// The unusual modes that a kernel's own instructions name: there they are as plausible as anything.
+pub(crate) fn named_modes(kernel: &Kernel) -> Allowed {
+    let operations = places(kernel).filter_map(|(_, _, instruction)| operation(instruction));
+    operations.fold(Allowed::NONE, |mut named, operation| {
+        let Operation { rounding, clamp, fmz, op, .. } = *operation;
+        let modes = [
+            (rounding != Rounding::NearestEven, UnusualMode::Directed),
+            (clamp == Clamp::Unit, UnusualMode::Saturation),
+            (fmz, UnusualMode::ZeroDominance),
+            (op == ArithOp::TruncatedMulAdd, UnusualMode::Sm1x),
+        ];
+        for (_, mode) in modes.into_iter().filter(|(is_named, _)| *is_named) {
+            named = named.and(mode);
+        }
+        named
+    })
+}
+
+/// Every rewriting that may make a difference to a kernel, the most plausible first, and of these what is done to all
+/// instructions; and how many products and fmas are too many to be tried one by one.
 pub(crate) fn rewrites(kernel: &Kernel, freedom: &Freedom) -> (Vec<Rewrite>, usize) {
     let line = |block: usize, at: usize| kernel.source_locs[kernel.blocks[block].instructions[at].loc as usize].line;
     let products = candidates(kernel);
@@ -75,25 +113,32 @@ pub(crate) fn rewrites(kernel: &Kernel, freedom: &Freedom) -> (Vec<Rewrite>, usi
         operation(instruction).is_some_and(|operation| operation.op == ArithOp::MulAdd)
     };
     let fmas: Vec<(usize, usize)> = places(kernel).filter(is_fma).map(|(block, at, _)| (block, at)).collect();
-    let everywhere = |deviation| Rewrite { deviation, site: Site::Everywhere };
+    let everywhere =
+        |deviation: Deviation| Rewrite { plausibility: deviation.plausibility(), deviation, site: Site::Everywhere };
+    let of_one = match products.as_slice() {
+        [_] => Plausibility::Uniform,
+        _ => Plausibility::PartialContraction,
+    };
     let of_product = |&candidate: &Candidate| {
         let Candidate { product, sum, .. } = candidate;
         let products = Products::Lines { product: line(product.block, product.index), sum: line(sum.block, sum.index) };
-        Rewrite { deviation: Deviation::Contract(products), site: Site::Product(candidate) }
+        Rewrite { deviation: Deviation::Contract(products), site: Site::Product(candidate), plausibility: of_one }
     };
     let of_fma = |&(block, at): &(usize, usize)| {
         let deviation = Deviation::Split(Fmas::Line(line(block, at)));
-        Rewrite { deviation, site: Site::Fma { block, at } }
+        Rewrite { plausibility: deviation.plausibility(), deviation, site: Site::Fma { block, at } }
     };
     let (flushes, modes) = for_kernels(&freedom.flushes, freedom.fmz);
-    let mut all: Vec<Rewrite> = products.iter().take(MAX_SINGLE).map(of_product).collect();
+    let mut all: Vec<Rewrite> = Vec::new();
     if products.len() > 1 {
         all.push(everywhere(Deviation::Contract(Products::All)));
     }
+    all.extend(products.iter().take(MAX_SINGLE).map(of_product));
     all.extend(flushes.into_iter().map(everywhere));
-    all.extend(fmas.iter().take(MAX_SINGLE).map(of_fma));
     all.extend((fmas.len() > 1).then_some(everywhere(Deviation::Split(Fmas::All))));
+    all.extend(fmas.iter().take(MAX_SINGLE).map(of_fma));
     all.extend(modes.into_iter().map(everywhere));
+    all.sort_by_key(|rewrite| rewrite.plausibility);
     let left_out = products.len().saturating_sub(MAX_SINGLE) + fmas.len().saturating_sub(MAX_SINGLE);
     (all, left_out)
 }

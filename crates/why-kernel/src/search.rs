@@ -1,13 +1,16 @@
 //! The search: the kernel run under one policy after the other, and which runs give what was seen.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::slice;
 
+use roundonce_deviate::Plausibility;
 use roundonce_deviate::cover::minimal;
 use roundonce_exec::{Buffer, Engine, Launch, Options, Report, RunError};
 use roundonce_ir::{Kernel, Op, Program, Space};
+use roundonce_why::{FARTHEST, bits_of_evidence, place};
 
 use crate::first_difference::last_writer;
-use crate::policy::{Rewrite, rewrites, rewritten};
+use crate::policy::{Rewrite, named_modes, rewrites, rewritten};
 use crate::{Experiment, Observation, ObservedBuffer, bits_of};
 
 /// Pairs of rewrites that are looked at; each costs a run of one block at least.
@@ -26,6 +29,8 @@ pub(crate) struct Score {
     pub(crate) matched: usize,
     /// Of these, NaNs of other bits.
     pub(crate) nans: usize,
+    /// Floats that would agree if all were moved by the same ulps, where that is most.
+    pub(crate) moved: usize,
     /// The first element that does not: the array's and its own place.
     pub(crate) first: Option<(usize, usize)>,
 }
@@ -48,6 +53,16 @@ impl Tried {
     }
 }
 
+/// What explains an observation.
+pub(crate) struct Explanations<'s> {
+    /// The most plausible.
+    pub(crate) best: Vec<&'s Tried>,
+    /// The simplest of another class.
+    pub(crate) less_plausible: Option<&'s Tried>,
+    /// Where there is no cause: what gives it and is none.
+    pub(crate) also_possible: Option<&'s Tried>,
+}
+
 /// One block that shows quickly that a policy is not it: an element that the kernel as written does not give, with the
 /// thread that writes it.
 struct Screen {
@@ -61,6 +76,8 @@ pub(crate) struct Search<'a> {
     experiment: &'a Experiment<'a>,
     pub(crate) kernel: &'a Kernel,
     pub(crate) rewrites: Vec<Rewrite>,
+    /// Places of those that may be causes.
+    causes: Vec<usize>,
     /// Products and fmas that were not tried one by one.
     pub(crate) left_out: usize,
     /// Approximate instructions of the kernel as written, and how often they ran.
@@ -83,28 +100,40 @@ impl<'a> Search<'a> {
         // The engine checks the program before anything else looks at it.
         let report = run(&experiment.launch, kernel, experiment.launch.options.clone())?;
         let (rewrites, left_out) = rewrites(kernel, &experiment.freedom);
+        let allow = named_modes(kernel).or(experiment.allow);
+        let causes =
+            (0..rewrites.len()).filter(|&at| allow.is_cause(slice::from_ref(&rewrites[at].deviation))).collect();
         let scores = experiment.observations.iter().map(|observation| observation.score(&report)).collect();
         let tried = vec![Tried { set: Vec::new(), kernel: kernel.clone(), scores }];
         let not_exact = report.approximations;
         let (screens, screened) = (Vec::new(), 0);
-        Ok(Search { experiment, kernel, rewrites, left_out, not_exact, tried, screened, screens, progress })
+        Ok(Search { experiment, kernel, rewrites, causes, left_out, not_exact, tried, screened, screens, progress })
     }
 
-    /// Tries one rewrite after the other, then more of them at a time, until every observation is explained.
+    /// Tries what is done to the whole kernel, one rewrite and two, then every rewrite and pair, then more of them at a
+    /// time, until every observation is explained; at last what may be no cause.
     pub(crate) fn run(&mut self) {
-        if self.explained() {
-            return;
-        }
-        for rewrite in 0..self.rewrites.len() {
-            self.put(vec![rewrite]);
-        }
-        if self.explained() {
-            return;
-        }
-        self.screens = self.screens();
-        let most = if self.screens.is_empty() { MAX_RUNS } else { MAX_SETS };
-        for set in self.pairs().into_iter().take(most) {
-            self.put_screened(set);
+        let uniform = |search: &Self| {
+            let is_uniform = |at: &usize| search.rewrites[*at].plausibility == Plausibility::Uniform;
+            search.causes.iter().copied().filter(is_uniform).collect::<Vec<usize>>()
+        };
+        let steps: [fn(&mut Self, &[usize]); 2] = [
+            |search, rewrites| rewrites.iter().for_each(|&rewrite| search.put(vec![rewrite])),
+            |search, rewrites| {
+                search.screens = search.screens();
+                let most = if search.screens.is_empty() { MAX_RUNS } else { MAX_SETS };
+                for set in search.pairs(rewrites).into_iter().take(most) {
+                    search.put_screened(set);
+                }
+            },
+        ];
+        for rewrites in [uniform(self), self.causes.clone()] {
+            for step in steps {
+                if self.explained() {
+                    return;
+                }
+                step(self, &rewrites);
+            }
         }
         if self.explained() {
             return;
@@ -115,20 +144,34 @@ impl<'a> Search<'a> {
         for observation in 0..self.experiment.observations.len() {
             self.climb(observation);
         }
+        for rewrite in (0..self.rewrites.len()).filter(|at| !self.causes.contains(at)).collect::<Vec<usize>>() {
+            self.put(vec![rewrite]);
+        }
     }
 
     fn explained(&self) -> bool {
-        (0..self.experiment.observations.len()).all(|at| self.tried.iter().any(|tried| tried.explains(at)))
+        (0..self.experiment.observations.len()).all(|at| !self.unexplained(at))
     }
 
     fn unexplained(&self, observation: usize) -> bool {
-        !self.tried.iter().any(|tried| tried.explains(observation))
+        !self.tried.iter().any(|tried| tried.explains(observation) && self.is_cause(tried))
     }
 
-    fn pairs(&self) -> Vec<Vec<usize>> {
+    fn is_cause(&self, tried: &Tried) -> bool {
+        tried.set.iter().all(|rewrite| self.causes.contains(rewrite))
+    }
+
+    /// How plausible a policy is.
+    pub(crate) fn plausibility(&self, tried: &Tried) -> Plausibility {
+        let classes = tried.set.iter().map(|&at| self.rewrites[at].plausibility);
+        classes.max().unwrap_or(Plausibility::Uniform)
+    }
+
+    fn pairs(&self, rewrites: &[usize]) -> Vec<Vec<usize>> {
         // What made no program of its own alone makes none beside another.
         let alone: Vec<usize> =
             self.tried.iter().filter_map(|tried| <[usize; 1]>::try_from(&tried.set[..]).ok()).flatten().collect();
+        let alone: Vec<usize> = alone.into_iter().filter(|rewrite| rewrites.contains(rewrite)).collect();
         let pairs =
             alone.iter().enumerate().flat_map(|(at, one)| alone[at + 1..].iter().map(move |other| vec![*one, *other]));
         let mut pairs: Vec<Vec<usize>> = pairs.filter(|pair| self.is_consistent(pair)).collect();
@@ -164,7 +207,7 @@ impl<'a> Search<'a> {
             }
             let best = self.best(observation);
             let (set, matched) = (best.set.clone(), best.matched(observation));
-            for rewrite in (0..self.rewrites.len()).filter(|rewrite| !set.contains(rewrite)) {
+            for rewrite in self.causes.clone().into_iter().filter(|rewrite| !set.contains(rewrite)) {
                 let mut larger = set.clone();
                 larger.push(rewrite);
                 larger.sort_unstable();
@@ -178,20 +221,44 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The policy that explains most, the simplest of them.
+    /// Of the policies that may be causes the one that explains most, the simplest of them.
     pub(crate) fn best(&self, observation: usize) -> &Tried {
         let better = |best: &'_ Tried, other: &'_ Tried| {
             let key = |tried: &Tried| (std::cmp::Reverse(tried.matched(observation)), tried.set.len());
             key(other) < key(best)
         };
-        self.tried.iter().fold(&self.tried[0], |best, other| if better(best, other) { other } else { best })
+        let causes = self.tried.iter().filter(|tried| self.is_cause(tried));
+        causes.fold(&self.tried[0], |best, other| if better(best, other) { other } else { best })
     }
 
-    /// The simplest policies that explain all of an observation: those of which no part does. Simplest first.
-    pub(crate) fn explanations(&self, observation: usize) -> Vec<&Tried> {
-        let mut found: Vec<&Tried> = self.tried.iter().filter(|tried| tried.explains(observation)).collect();
-        found.sort_by_key(|tried| (tried.set.len(), tried.set.clone()));
-        minimal(found, |simpler, other| simpler.set.iter().all(|rewrite| other.set.contains(rewrite)))
+    /// The simplest policies that explain all of an observation: of the most plausible class, those of which no part
+    /// does, simplest first; then the simplest of the next class that has any, and the simplest that is no cause.
+    pub(crate) fn explanations(&self, observation: usize) -> Explanations<'_> {
+        let explains = |tried: &&Tried| tried.explains(observation);
+        let (mut found, mut possible): (Vec<&Tried>, Vec<&Tried>) =
+            self.tried.iter().filter(explains).partition(|tried| self.is_cause(tried));
+        let key = |tried: &&Tried| (self.plausibility(tried), tried.set.len(), tried.set.clone());
+        found.sort_by_key(key);
+        possible.sort_by_key(key);
+        let first = found.first().map(|tried| self.plausibility(tried));
+        let (best, others): (Vec<&Tried>, Vec<&Tried>) =
+            found.into_iter().partition(|tried| Some(self.plausibility(tried)) == first);
+        let is_part = |simpler: &&Tried, other: &&Tried| simpler.set.iter().all(|rewrite| other.set.contains(rewrite));
+        let is_new = |other: &&Tried| !best.iter().any(|simpler| is_part(simpler, other));
+        let less_plausible = others.into_iter().find(is_new);
+        let also_possible = if best.is_empty() { possible.first().copied() } else { None };
+        Explanations { best: minimal(best, is_part), less_plausible, also_possible }
+    }
+
+    /// Of so many elements that a policy is compared on, bits of evidence for one that gives all.
+    pub(crate) fn evidence(&self, observation: usize) -> f64 {
+        let arrays = &self.experiment.observations[observation].arrays;
+        let elements: usize = arrays.iter().map(ObservedBuffer::len).sum();
+        let moved = self.tried.iter().filter_map(|tried| tried.scores.get(observation)).map(|score| score.moved);
+        // As if one more had agreed, of one more that did and one that did not.
+        let chance = (moved.max().unwrap_or(0) + 1) as f64 / (elements + 2) as f64;
+        let distinct: usize = arrays.iter().map(ObservedBuffer::distinct).sum();
+        bits_of_evidence(distinct, distinct.max(1), chance)
     }
 
     fn kernel_of(&self, set: &[usize]) -> Option<Kernel> {
@@ -263,6 +330,7 @@ impl Observation {
     /// How a run's buffers compare with what was seen.
     fn score(&self, report: &Report) -> Score {
         let mut score = Score::default();
+        let mut moved = BTreeMap::new();
         for (array, seen) in self.arrays.iter().enumerate() {
             let bytes = report.buffers[seen.arg].as_ref().map(Buffer::to_bytes).unwrap_or_default();
             for element in 0..seen.len() {
@@ -273,15 +341,32 @@ impl Observation {
                     }
                     None => {
                         score.first.get_or_insert((array, element));
+                        if let Some(ulps) = seen.ulps_away(&bytes, element).filter(|ulps| ulps.abs() <= FARTHEST) {
+                            *moved.entry(ulps).or_insert(0) += 1;
+                        }
                     }
                 }
             }
         }
+        score.moved = moved.into_values().max().unwrap_or(0);
         score
     }
 }
 
 impl ObservedBuffer {
+    /// How many different elements it has.
+    fn distinct(&self) -> usize {
+        self.bytes.chunks(self.size.max(1)).collect::<HashSet<&[u8]>>().len()
+    }
+
+    /// How far a float of a buffer is from the one seen.
+    fn ulps_away(&self, bytes: &[u8], element: usize) -> Option<i128> {
+        let (format, found) = (self.format?, self.element(bytes, element));
+        let seen = self.element(&self.bytes, element);
+        let is_number = |bits: u64| !format.is_nan(bits);
+        (is_number(seen) && is_number(found)).then(|| place(format, found) - place(format, seen))
+    }
+
     /// Whether an element of a buffer is the one seen: exactly, or but for the bits of a NaN. `None` if it is not.
     fn agrees(&self, bytes: &[u8], element: usize) -> Option<bool> {
         let range = element * self.size..(element + 1) * self.size;

@@ -4,7 +4,7 @@ use crate::{
     Computation, DifferingElement, Element, FirstDifference, KernelAnswer, Nearest, ObservedRun, PolicyText, Thread,
 };
 use roundonce_isa::grouped;
-use roundonce_why::{COLUMNS, Line, Outcome, Role, wrap};
+use roundonce_why::{COLUMNS, Line, Outcome, Role, advice_lines, evidence_text, wrap};
 
 /// How many policies are listed; the data has all.
 const LISTED: usize = 6;
@@ -35,6 +35,7 @@ impl KernelAnswer {
             lines.push(Line::default());
             seen.lines(&mut lines);
         }
+        advice_lines(&self.advice, &mut lines);
         if !self.explained() || self.seen.iter().any(|seen| seen.outcome == Outcome::Ambiguous) {
             self.doubts(&mut lines);
         }
@@ -77,16 +78,25 @@ impl ObservedRun {
             }
             Outcome::One => format!("one policy gives all {all}"),
             Outcome::None => format!("none: no policy gives all {all}"),
+            Outcome::Consistent if self.explanations.len() == 1 => format!("consistent with one policy for all {all}"),
+            Outcome::Consistent => format!("consistent with {} policies for all {all}", self.explanations.len()),
             _ => format!("ambiguous: {} policies give all {all}, simplest first", self.explanations.len()),
         };
         let saw = self.saw.join(", ");
         lines.push(Line::of(Role::Label, "saw ").and(Role::Strong, saw).and(Role::Plain, format!("  {head}")));
+        if simplest.is_some() {
+            lines.push(Line::of(Role::Faint, format!("    {}", evidence_text(self.evidence))));
+        }
         let listed = self.explanations.iter().filter(|policy| !policy.deviations.is_empty());
         for (index, policy) in listed.take(LISTED).enumerate() {
             policy.lines(&format!("{}. ", index + 1), lines);
         }
         if self.explanations.len() > LISTED {
             lines.push(Line::of(Role::Faint, format!("  and {} more", self.explanations.len() - LISTED)));
+        }
+        if let Some(possible) = &self.also_possible {
+            let text = format!("also arithmetically possible: {}", possible.sentence);
+            lines.extend(wrap(Role::Faint, &text, 2, COLUMNS));
         }
         let written = match (self.as_written, simplest) {
             (_, Some(policy)) if policy.deviations.is_empty() => None,

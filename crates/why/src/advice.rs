@@ -45,6 +45,9 @@ const ADVICE: &[Advice] = &[
     row(Topic::Contraction, "clang", "-ffp-contract=off; or #pragma STDC FP_CONTRACT OFF", "Clang user's manual, -ffp-contract"),
     row(Topic::Contraction, "gcc", "-ffp-contract=off", "GCC manual, optimize options"),
     row(Topic::Contraction, "triton", "enable_fp_fusion=False at the launch", "Triton, backends/nvidia/compiler.py, CUDAOptions"),
+    row(Topic::Contraction, "julia", "no muladd, @fastmath or @simd there; fma(a, b, c) fuses always", "Julia manual, muladd, @fastmath"),
+    row(Topic::Contraction, "numba", "fastmath=False in @jit, or a set without contract", "Numba documentation, fastmath"),
+    row(Topic::Contraction, "metal", "#pragma METAL fp contract(off), or -ffp-contract=off", "Metal shading language specification, compiler options"),
     row(Topic::Contraction, "opencl", "#pragma OPENCL FP_CONTRACT OFF", "OpenCL C specification, FP_CONTRACT"),
     row(Topic::Contraction, "glsl", "precise on the variable that takes the result", "GLSL specification 4.60, the precise qualifier"),
     row(Topic::Contraction, "hlsl", "precise on the variable that takes the result", "HLSL reference, variable syntax"),
@@ -57,12 +60,17 @@ const ADVICE: &[Advice] = &[
     row(Topic::Subnormals, "nvcc", "-ftz=false (-use_fast_math sets it to true)", "NVCC manual, --ftz"),
     row(Topic::Subnormals, "clang", "-mno-daz-ftz when linking (x86; -ffast-math sets it)", "Clang user's manual, -mdaz-ftz"),
     row(Topic::Subnormals, "gcc", "-mno-daz-ftz when linking (x86; -ffast-math sets it)", "GCC manual, x86 options"),
+    row(Topic::Subnormals, "xla", "XLA_FLAGS=--xla_gpu_ftz=false", "XLA, debug_options_flags.cc, xla_gpu_ftz"),
+    row(Topic::Subnormals, "numba", "fastmath=False in @cuda.jit", "Numba documentation, CUDA fast math"),
     row(Topic::Subnormals, "torch", "torch.set_flush_denormal(False)", "PyTorch documentation, set_flush_denormal"),
     row(Topic::Subnormals, "spirv", "execution mode DenormPreserve", "SPIR-V specification, execution modes"),
     row(Topic::WiderType, "clang", "-ffp-eval-method=source", "Clang user's manual, -ffp-eval-method"),
     row(Topic::WiderType, "gcc", "-fexcess-precision=standard; of f16 and bf16 -fexcess-precision=16", "GCC manual, optimize options"),
+    row(Topic::WiderType, "xla", "XLA_FLAGS=--xla_allow_excess_precision=false", "XLA, debug_options_flags.cc, xla_allow_excess_precision"),
     row(Topic::Order, "clang", "-fno-associative-math", "Clang user's manual, -fassociative-math"),
     row(Topic::Order, "gcc", "-fno-associative-math", "GCC manual, optimize options"),
+    row(Topic::Order, "julia", "no @simd and no @fastmath on the loop", "Julia manual, @simd, @fastmath"),
+    row(Topic::Order, "numba", "fastmath=False in @jit, or a set without reassoc", "Numba documentation, fastmath"),
 ];
 
 /// A toolchain by its name.
@@ -84,11 +92,8 @@ pub fn toolchain(name: &str) -> Result<&'static str, String> {
     Err(format!("there is no advice for `{name}`: expected one of {}", known.join(", ")))
 }
 
-/// What to do about some deviations; of one toolchain alone, if it is given.
-pub(crate) fn advice<'d>(
-    deviations: impl Iterator<Item = &'d Deviation>,
-    toolchain: Option<&'static str>,
-) -> Vec<Advice> {
+/// What to do about some deviations; of some toolchains alone, if any is given.
+pub fn advice<'d>(deviations: impl Iterator<Item = &'d Deviation>, toolchains: &[&str]) -> Vec<Advice> {
     let topic = |deviation: &Deviation| match deviation {
         Deviation::Contract(_) => Some(Topic::Contraction),
         Deviation::Split(_) => Some(Topic::Fma),
@@ -99,13 +104,13 @@ pub(crate) fn advice<'d>(
     };
     let topics: Vec<Topic> = deviations.filter_map(topic).collect();
     let is_asked = |advice: &&Advice| {
-        topics.contains(&advice.about) && toolchain.is_none_or(|toolchain| toolchain == advice.toolchain)
+        topics.contains(&advice.about) && (toolchains.is_empty() || toolchains.contains(&advice.toolchain))
     };
     ADVICE.iter().filter(is_asked).copied().collect()
 }
 
 /// The section of an answer; empty without advice.
-pub(crate) fn lines(advice: &[Advice], lines: &mut Vec<Line>) {
+pub fn lines(advice: &[Advice], lines: &mut Vec<Line>) {
     let mut about = None;
     for row in advice {
         if about != Some(row.about) {

@@ -157,7 +157,7 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
     let plain = candidates.as_written();
     let causes = found.iter().filter_map(|found| found.explanations.first());
     Answer {
-        advice: advice(causes.flat_map(|cause| &cause.deviations), options.toolchain),
+        advice: advice(causes.flat_map(|cause| &cause.deviations), options.toolchain.as_slice()),
         verbose: options.verbose,
         schema: SCHEMA,
         literals: None,

@@ -69,14 +69,31 @@ impl Neighbourhood {
     }
 }
 
+/// An array is moved by so many ulps to each side.
+pub const FARTHEST: i128 = 4;
+
+/// The chance of an accident that bits of evidence leave.
+pub fn chance_of(bits: f64) -> f64 {
+    (-bits).exp2().max(f64::MIN_POSITIVE)
+}
+
 /// The bits of evidence that so many of some elements are no accident where one matches with the given chance: the
 /// negative logarithm of Chernoff's bound on the chance of as many matches. None if less than all match and the share is
 /// not twice the chance: then values beside the seen ones match about as often.
-pub(crate) fn bits_of_evidence(matched: usize, of: usize, chance: f64) -> f64 {
+pub fn bits_of_evidence(matched: usize, of: usize, chance: f64) -> f64 {
     let (all, share) = (of as f64, matched as f64 / of as f64);
     if share <= chance || matched < of && share < 2.0 * chance {
         return 0.0;
     }
     let term = |share: f64, chance: f64| if share == 0.0 { 0.0 } else { share * (share / chance).log2() };
     all * (term(share, chance) + term(1.0 - share, 1.0 - chance))
+}
+
+/// Bits of evidence in words.
+pub fn evidence_text(bits: f64) -> String {
+    match bits {
+        bits if bits >= 100.0 => "evidence: more than 100 bits".to_owned(),
+        bits if bits < WEAK_BITS => format!("evidence: {bits:.1} bits, weak"),
+        bits => format!("evidence: {bits:.0} bits"),
+    }
 }

@@ -28,7 +28,7 @@ mod text;
 mod untyped;
 mod verdict;
 
-pub use advice::{Advice, Topic, toolchain};
+pub use advice::{Advice, Topic, advice, lines as advice_lines, toolchain};
 pub use answer::{Answer, COLUMNS, EvaluationText, ObservedAnswer, SCHEMA, StepText, answer};
 pub use arrays::{
     ArrayAnswer, ArrayGroup, Bits, Column, Example, ObservedArray, PossibleGroup, Question, Values, answer_arrays,
@@ -36,7 +36,7 @@ pub use arrays::{
 };
 pub use bit_fields::{BitFields, FormatFields};
 pub use cases::{CASES, Case};
-pub use chance::{Neighbourhood, WEAK, WEAK_BITS};
+pub use chance::{FARTHEST, Neighbourhood, WEAK, WEAK_BITS, bits_of_evidence, chance_of, evidence_text};
 pub use evaluation::{Evaluation, Step};
 pub use explain::{Component, Counterpart, Explained, Neighbour, Number, OperandText, Picture, explain};
 pub use expr::{Expr, ExprError, names_in, parse_expr, parse_typed};
@@ -45,7 +45,7 @@ pub use observed::ObservedValue;
 pub use plan::{Plan, PlanOp, Ref};
 pub use reference::{ReferenceReport, ReferenceTest};
 pub use roundonce_deviate::{Allowed, Deviation, Plausibility, Typed};
-pub use search::{CandidateSet, Explanation, Found, MAX_PLANS, Options, first_difference, ulps};
+pub use search::{CandidateSet, Explanation, Found, MAX_PLANS, Options, first_difference, place, ulps};
 pub use spell::{Spelling, spell};
 pub use text::{Line, Role, wrap};
 pub use untyped::{OtherTypes, Problem, Untyped};

@@ -429,7 +429,7 @@ pub fn ulps(format: Format, a: u64, b: u64) -> Option<u64> {
 }
 
 /// The place of a number among all of its format; both zeros have the place 0.
-pub(crate) fn place(format: Format, bits: u64) -> i128 {
+pub fn place(format: Format, bits: u64) -> i128 {
     let magnitude = i128::from(bits & format.magnitude_mask());
     if format.is_negative(bits) { -magnitude } else { magnitude }
 }

@@ -206,6 +206,8 @@ def why_kernel(
     shared: int = 0,
     threads: Optional[int] = None,
     profile: Optional[str] = None,
+    allow: str = "",
+    toolchain: Optional[str] = None,
     step_limit: int = 1 << 30,
     memory_limit: int = 16 << 30,
 ) -> Report:
@@ -213,7 +215,8 @@ def why_kernel(
     parts from the kernel as written.
 
     `saw` has the buffers as they were afterwards, by parameter, of the type and shape that they came in with, or is a list
-    of such, one a run, each explained by itself. The rest is as for `run`; PTX and SPIR-V.
+    of such, one a run, each explained by itself. `allow` and `toolchain` are as for `why`, the rest as for `run`; PTX and
+    SPIR-V.
 
     Raises what `run` raises.
     """
@@ -232,7 +235,8 @@ def why_kernel(
     if asked["language"] == "sass":
         raise ValueError(f"{asked['name']}: a listing of SASS is not searched here: the command's `why` does it")
     runs = [saw] if isinstance(saw, Mapping) else list(saw)
-    return Report(_native.why_kernel(asked, [[_seen(str(name), array) for name, array in run.items()] for run in runs]))
+    seen = [[_seen(str(name), array) for name, array in run.items()] for run in runs]
+    return Report(_native.why_kernel(asked, seen, allow, toolchain))
 
 
 def _seen(name: str, value: Any) -> Tuple[str, Optional[str], int, Tuple[int, ...], bytes]:

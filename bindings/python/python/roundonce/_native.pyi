@@ -152,7 +152,10 @@ def verify(
 ) -> Tuple[str, List[Tuple[int, str]]]: ...
 def why(expression: str, names: dict[str, str], saw: Sequence[str], how: Dict[str, Any]) -> _Report: ...
 def why_kernel(
-    asked: Dict[str, Any], saw: Sequence[Sequence[Tuple[str, Optional[str], int, Sequence[int], bytes]]]
+    asked: Dict[str, Any],
+    saw: Sequence[Sequence[Tuple[str, Optional[str], int, Sequence[int], bytes]]],
+    allow: str,
+    toolchain: Optional[str],
 ) -> _Report: ...
 def why_arrays(
     expression: str, names: dict[str, _Given], saw: Sequence[_Given], how: Dict[str, Any]

@@ -5,15 +5,13 @@ use std::collections::HashSet;
 use roundonce_deviate::cover::{Cover, Group};
 
 use super::Comparison;
-use crate::chance::{WEAK_BITS, bits_of_evidence};
+use crate::chance::{FARTHEST, WEAK_BITS, bits_of_evidence};
 use crate::search::place;
 
 /// Elements that are moved, for the most candidates and for the fewest.
 const SAMPLE: [usize; 2] = [64, 1024];
 /// Results of candidates that are compared with the moved elements.
 const MAX_RESULTS: usize = 2_000_000;
-/// So many ulps to each side.
-const FARTHEST: i128 = 4;
 
 /// What of a cover is more than an accident.
 pub(super) struct Graded {

@@ -24,7 +24,7 @@ use sums::{Sum, SumEvaluation};
 
 use crate::advice::{Advice, advice};
 use crate::answer::{EvaluationText, SCHEMA, describe};
-use crate::chance::WEAK_BITS;
+use crate::chance::{WEAK_BITS, chance_of};
 use crate::evaluation::Evaluation;
 use crate::search::{Options, Plans, Tier, ulps};
 use crate::verdict::Outcome;
@@ -341,7 +341,7 @@ pub fn answer_arrays(
     Ok(ArrayAnswer {
         schema: SCHEMA,
         literals: None,
-        advice: advice(main.flat_map(|group| &group.deviations), options.toolchain),
+        advice: advice(main.flat_map(|group| &group.deviations), options.toolchain.as_slice()),
         expression: question.text(),
         ty: question.format().name().unwrap_or("?").to_owned(),
         elements,
@@ -398,7 +398,7 @@ impl Comparison<'_> {
                 [_] => Outcome::Ambiguous,
                 _ => Outcome::Several,
             },
-            chance: least.map_or(1.0, |bits| (-bits).exp2().max(f64::MIN_POSITIVE)),
+            chance: least.map_or(1.0, chance_of),
             groups,
             by_accident: found.by_accident,
             also_possible: covered.possible.iter().map(possible).collect(),

@@ -4,7 +4,7 @@ use roundonce_isa::grouped;
 
 use super::{ArrayAnswer, ArrayGroup, Example};
 use crate::answer::COLUMNS;
-use crate::chance::WEAK_BITS;
+use crate::chance::{WEAK_BITS, evidence_text};
 use crate::text::{Line, Role, wrap};
 
 impl ArrayAnswer {
@@ -41,7 +41,7 @@ impl ArrayAnswer {
                     let text = format!("{} more: {is}the evaluation that {}", of(group.count), group.sentence);
                     lines.extend(wrap(Role::Plain, &text, 2, COLUMNS));
                 }
-                lines.push(Line::of(Role::Faint, format!("    {}", group.evidence_text())));
+                lines.push(Line::of(Role::Faint, format!("    {}", evidence_text(group.evidence))));
                 for other in group.alternatives.iter().take(3) {
                     lines.extend(wrap(Role::Plain, &format!("or, just as well: the one that {other}"), 4, COLUMNS));
                 }
@@ -78,14 +78,6 @@ impl ArrayAnswer {
 impl ArrayGroup {
     fn is_weak(&self) -> bool {
         self.evidence < WEAK_BITS
-    }
-
-    fn evidence_text(&self) -> String {
-        match self.evidence {
-            bits if bits >= 100.0 => "evidence: more than 100 bits".to_owned(),
-            bits if self.is_weak() => format!("evidence: {bits:.1} bits, weak"),
-            bits => format!("evidence: {bits:.0} bits"),
-        }
     }
 }
 
