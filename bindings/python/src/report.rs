@@ -191,7 +191,14 @@ pub(crate) fn why_arrays(
     let question = question.map_err(|fault| error::at(py, expression, fault.at, &fault.message))?;
     let seen = saw.iter().enumerate().map(|(index, given)| {
         let name = format!("saw[{index}]");
-        let values = given.values(py, &name)?;
+        let values = match given {
+            Given::Text(text) => {
+                let column = Column::printed(question.format(), text);
+                let column = column.map_err(|problem| error::whole(py, format!("{name}: {problem}")))?;
+                Values { column, shape: Vec::new() }
+            }
+            Given::Array(..) => given.values(py, &name)?,
+        };
         Ok((name, values))
     });
     let seen = seen.collect::<PyResult<Vec<(String, Values)>>>()?;

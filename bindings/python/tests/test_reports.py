@@ -72,7 +72,7 @@ def test_why_gives_literals_their_types():
         report = roundonce.why("x*x", x=1.5, saw=2.25, **chosen)
         assert report.data["type"] == ty and ("a guess" in str(report)) != bool(chosen)
     a = np.full(2, 3, np.float32)
-    for chosen, ty in [({}, "f64"), ({"as_": "numpy"}, "f32"), ({"type": "f32"}, "f32")]:
+    for chosen, ty in [({}, "f32"), ({"as_": "c"}, "f64"), ({"type": "f32"}, "f32")]:
         report = roundonce.why("k*a", a=a, k=0.1, saw=a.astype({"f32": "f4", "f64": "f8"}[ty]), **chosen)
         assert report.data["type"] == ty
     for chosen, message in [

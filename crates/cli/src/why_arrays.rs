@@ -71,7 +71,16 @@ pub(crate) fn ask(
     let mut has_untyped = names.values().any(|(_, literal)| is_untyped(literal));
     let question = Question::parse_as(expression, types.values_of(names), types);
     let question = question.map_err(|error| underlined(expression, &error))?;
-    let seen = saw.iter().map(|text| Ok((text.clone(), values("--saw", text, LiteralTypes::default())?.0)));
+    let seen = saw.iter().map(|text| {
+        let values = if is_array(text) {
+            read(Path::new(text))?
+        } else {
+            let printed = Column::printed(question.format(), text);
+            let column = printed.map_err(|problem| Failure::Input(format!("--saw: {problem}")))?;
+            Values { column, shape: Vec::new() }
+        };
+        Ok((text.clone(), values))
+    });
     let seen = seen.collect::<Result<Vec<(String, Values)>, Failure>>()?;
     if seen.is_empty() {
         return Err(Failure::Input("there are arrays among the inputs: expected --saw FILE.npy".to_owned()));

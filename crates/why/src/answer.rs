@@ -12,6 +12,7 @@ use crate::chance::Neighbourhood;
 use crate::evaluation::{Evaluation, Step};
 use crate::expr::Expr;
 use crate::observed::ObservedValue;
+use crate::plan::terms_of;
 use crate::search::{CandidateSet, Explanation, Found, Options, first_difference, ulps};
 use crate::spell::{Spelling, result_name, spell, step_text};
 use crate::text::{Line, Role, wrap};
@@ -154,6 +155,10 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
             other_types: None,
         }
     });
+    let mut untried = candidates.untried().to_vec();
+    if !options.reassociate && terms_of(expr) > 2 && found.iter().any(|found| found.explanations.is_empty()) {
+        untried.push("the sum was not taken in other orders: --reassociate does".to_owned());
+    }
     let plain = candidates.as_written();
     let causes = found.iter().filter_map(|found| found.explanations.first());
     Answer {
@@ -164,7 +169,7 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
         expression: expr.to_string(),
         ty: format.name().unwrap_or("?").to_owned(),
         evaluations: candidates.len(),
-        untried: candidates.untried().to_vec(),
+        untried,
         as_written: EvaluationText::of(&plain.evaluation, profile),
         seen: seen_answers.collect(),
         cause: cause(seen, &found, profile),
@@ -175,6 +180,10 @@ fn nearest(candidates: &CandidateSet, format: Format, seen: &ObservedValue) -> O
     let bits = seen.bits(format)?;
     let (explanation, distance) = candidates.nearest(format, bits)?;
     let sentence = describe(&explanation.deviations);
+    if distance == 0 {
+        let name = format.name().unwrap_or("the result's type");
+        return Some(format!("no {name} prints so: the nearest is what an evaluation gives that {sentence}"));
+    }
     if is_far(format, distance) {
         let value = shortest_decimal(format, explanation.result.bits);
         return Some(format!("the nearest gives {value}: it {sentence}"));

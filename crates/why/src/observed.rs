@@ -56,10 +56,26 @@ impl ObservedValue {
             }
             Matcher::Decimal(observed) => {
                 let other_zero = result.bits ^ result.format.sign_mask();
-                observed.matches(result.format, result.bits)
+                self.prints_as(result)
                     || model.accepts(result.format, result.bits, other_zero)
                         && observed.matches(result.format, other_zero)
             }
+        }
+    }
+
+    /// Whether a result is the value, or is printed so.
+    pub(crate) fn prints_as(&self, result: Typed) -> bool {
+        match &self.value {
+            Matcher::Bits(observed) => *observed == result,
+            Matcher::Decimal(observed) => observed.matches(result.format, result.bits),
+        }
+    }
+
+    /// The number observed: of its own type, or the nearest of a format to the decimal.
+    pub(crate) fn typed(&self, format: Format) -> Option<Typed> {
+        match &self.value {
+            Matcher::Bits(observed) => Some(*observed),
+            Matcher::Decimal(_) => Some(Typed { format, bits: parse_number(format, &self.text)?.bits }),
         }
     }
 
@@ -75,11 +91,7 @@ impl ObservedValue {
 
     /// The bits observed, or the nearest bits of the type to the decimal.
     pub fn bits(&self, format: Format) -> Option<u64> {
-        match &self.value {
-            Matcher::Bits(observed) if observed.format == format => Some(observed.bits),
-            Matcher::Bits(_) => None,
-            Matcher::Decimal(_) => parse_number(format, &self.text).map(|number| number.bits),
-        }
+        self.typed(format).filter(|typed| typed.format == format).map(|typed| typed.bits)
     }
 }
 

@@ -286,6 +286,13 @@ impl Reorderings {
     }
 }
 
+/// How many terms the outermost sum has.
+pub(crate) fn terms_of(expr: &Expr) -> usize {
+    let mut terms = Vec::new();
+    flatten(expr, false, &mut terms);
+    terms.len()
+}
+
 /// A term added to a sum.
 fn plus(sum: Expr, term: &Expr) -> Expr {
     match term {

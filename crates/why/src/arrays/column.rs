@@ -3,6 +3,8 @@
 use roundonce_arith::{Elements, Format};
 use roundonce_deviate::Typed;
 
+use crate::observed::ObservedValue;
+
 /// The values of one format over all elements, or one value for all.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Column {
@@ -24,12 +26,23 @@ pub enum Bits {
     },
     /// Each element's own.
     Each(Elements),
+    /// One number that was printed: these bits, and what else prints so.
+    Printed(u64, Box<ObservedValue>),
 }
 
 impl Column {
     /// One value for all elements.
     pub fn one(value: Typed) -> Column {
         Column { format: value.format, bits: Bits::One(value.bits) }
+    }
+    /// One number that was seen: typed or hex bits, or a decimal of a format, right to the digits given.
+    ///
+    /// # Errors
+    /// As [`ObservedValue::parse`].
+    pub fn printed(format: Format, text: &str) -> Result<Column, String> {
+        let value = ObservedValue::parse(text)?;
+        let typed = value.typed(format).ok_or_else(|| format!("`{text}` is not a value"))?;
+        Ok(Column { format: typed.format, bits: Bits::Printed(typed.bits, Box::new(value)) })
     }
     /// Values from the little-endian bytes of an array; `None` if they do not fill whole elements of a format of 16,
     /// 32 or 64 bits.
@@ -39,7 +52,7 @@ impl Column {
     /// How many elements there are; `None` where there is no end of them.
     pub fn len(&self) -> Option<usize> {
         match &self.bits {
-            Bits::One(_) | Bits::Counted { .. } => None,
+            Bits::One(_) | Bits::Counted { .. } | Bits::Printed(..) => None,
             Bits::Each(values) => Some(values.len()),
         }
     }
@@ -53,7 +66,7 @@ impl Column {
     /// If there are not so many.
     pub fn at(&self, element: usize) -> Typed {
         let bits = match &self.bits {
-            Bits::One(bits) => *bits,
+            Bits::One(bits) | Bits::Printed(bits, _) => *bits,
             Bits::Counted { shift } => element as u64 >> shift & self.format.mask(),
             Bits::Each(values) => values.get(element),
         };
@@ -63,7 +76,7 @@ impl Column {
     pub(crate) fn gather(&self, elements: &[usize], out: &mut Vec<u64>) {
         out.clear();
         match &self.bits {
-            Bits::One(bits) => out.resize(elements.len(), *bits),
+            Bits::One(bits) | Bits::Printed(bits, _) => out.resize(elements.len(), *bits),
             Bits::Counted { .. } => out.extend(elements.iter().map(|&at| self.at(at).bits)),
             Bits::Each(values) => out.extend(elements.iter().map(|&at| values.get(at))),
         }

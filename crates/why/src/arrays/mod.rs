@@ -113,6 +113,9 @@ pub struct ArrayGroup {
     pub plausibility: Plausibility,
     /// Other evaluations, as plausible and as simple, that explain the same elements.
     pub alternatives: Vec<String>,
+    /// The simplest less plausible one that does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub less_plausible: Option<String>,
     /// What all their inputs have in common, if there is something.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inputs: Option<&'static str>,
@@ -241,7 +244,11 @@ impl Matcher for Comparison<'_> {
         let mut matches = Vec::with_capacity(elements.len());
         self.results(candidate, elements, |element, bits| {
             let saw = seen.at(element).bits;
-            let is_accepted = model.map_or(bits == saw, |model| model.accepts(seen.format, bits, saw));
+            let is_accepted = match (&seen.bits, model) {
+                (Bits::Printed(_, value), _) => value.prints_as(Typed { format: seen.format, bits }),
+                (_, Some(model)) => model.accepts(seen.format, bits, saw),
+                (_, None) => bits == saw,
+            };
             matches.push(is_accepted || any_nan && seen.format.is_nan(bits) && seen.format.is_nan(saw));
         });
         matches
@@ -414,7 +421,8 @@ impl Comparison<'_> {
         };
         let simplest = group.candidates[0];
         let class = |candidate: usize| plausibility(&deviations[candidate]);
-        let others = group.candidates[1..].iter().filter(|&&other| class(other) == class(simplest));
+        let (others, less): (Vec<usize>, Vec<usize>) =
+            group.candidates[1..].iter().partition(|&&other| class(other) == class(simplest));
         let shown = self.first_shown(&group.elements);
         ArrayGroup {
             count: group.elements.len(),
@@ -422,7 +430,8 @@ impl Comparison<'_> {
             deviations: with_nan(simplest),
             sentence: describe(&with_nan(simplest)),
             plausibility: class(simplest),
-            alternatives: others.map(|&other| describe(&with_nan(other))).collect(),
+            alternatives: others.iter().map(|&other| describe(&with_nan(other))).collect(),
+            less_plausible: less.first().map(|&other| describe(&with_nan(other))),
             inputs: self.in_common(&group.elements),
             example: self.example(shown, Some(simplest)),
         }

@@ -23,18 +23,21 @@ pub(crate) enum Order {
     Pairwise,
     /// As NumPy's `add.reduce` over contiguous terms: eight partial sums in blocks of 128, halves above.
     Numpy,
-    /// So many partial sums, each of every so-manieth term, then halved until one is left: a block of threads.
+    /// So many partial sums, each of every so-manieth term, then halved until one is left: lanes or threads.
     Threads(usize),
     /// Blocks of so many terms, each in order, then the blocks' sums in order.
     Blocks(usize),
 }
 
 impl Order {
-    pub(crate) const ALL: [Order; 10] = [
+    pub(crate) const ALL: [Order; 13] = [
         Order::Forward,
         Order::Backward,
         Order::Pairwise,
         Order::Numpy,
+        Order::Threads(4),
+        Order::Threads(8),
+        Order::Threads(16),
         Order::Threads(32),
         Order::Threads(128),
         Order::Threads(256),
@@ -50,7 +53,8 @@ impl Order {
             Order::Pairwise => "by halves (pairwise)".to_owned(),
             Order::Numpy => "as NumPy's add.reduce (eight partial sums, blocks of 128)".to_owned(),
             Order::Threads(n) => {
-                format!("of {n} partial sums, every {n}th term each, then halved (a block of threads)")
+                let who = if n < 32 { "lanes of a vector" } else { "a block of threads" };
+                format!("of {n} partial sums, every {n}th term each, then halved ({who})")
             }
             Order::Blocks(n) => format!("of blocks of {n} terms, then of the blocks' sums"),
         })

@@ -45,6 +45,9 @@ impl ArrayAnswer {
                 for other in group.alternatives.iter().take(3) {
                     lines.extend(wrap(Role::Plain, &format!("or, just as well: the one that {other}"), 4, COLUMNS));
                 }
+                if let Some(other) = &group.less_plausible {
+                    lines.extend(wrap(Role::Faint, &format!("or, less plausible: the one that {other}"), 4, COLUMNS));
+                }
                 if let Some(inputs) = group.inputs {
                     lines.push(Line::of(Role::Faint, format!("    {inputs}")));
                 }
