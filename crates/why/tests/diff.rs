@@ -244,6 +244,39 @@ fn a_difference_is_shown_by_inputs_that_make_it() {
     assert!(matches!(verdict("x*x+y", "y+x*x"), Verdict::Equal { .. }));
 }
 
+/// Signs move through products and along with terms; through sums that are zero they do not.
+#[test]
+fn signs_move_where_they_may() {
+    let verdict = |one, other| compared(&side(one, Format::F64), &side(other, Format::F64), Budget::default()).verdict;
+    for (one, other) in [
+        ("-((-x)*y)", "x*y"),
+        ("-(x*(-y))+x", "x+y*x"),
+        ("x-x*y", "-(y*x)+x"),
+        ("fma(-(x*y),x,y)", "fma(y*x,-x,y)"),
+        ("(-x-y)*y", "y*(-y-x)"),
+    ] {
+        let found = verdict(one, other);
+        assert!(matches!(found, Verdict::Equal { .. }), "{one} and {other}: {found:?}");
+    }
+    // That is all that differs, and is said so.
+    let found = compared(&side("-(x-y)", Format::F64), &side("y-x", Format::F64), Budget::default());
+    let Verdict::Different { first, second, .. } = &found.verdict else { panic!("{found:?}") };
+    assert_eq!((first.as_str(), second.as_str()), ("0x8000000000000000 -0", "0x0000000000000000 0"));
+    assert!(found.lines().iter().any(|line| line.to_string().contains("only the sign of zero")), "{found:?}");
+}
+
+/// A person would call numbers a difference, before infinities and NaNs, and these before the sign of zero.
+#[test]
+fn a_witness_is_a_number_where_there_is_one() {
+    for (one, other) in [("(x+y)+x", "(x+x)+y"), ("(x*y)*y", "x*(y*y)"), ("fma(x,y,x)", "x*y+x")] {
+        let found = compared(&side(one, Format::F32), &side(other, Format::F32), Budget::default()).verdict;
+        let Verdict::Different { inputs, first, second, ulps } = &found else { panic!("{one} and {other}: {found:?}") };
+        let is_plain = |text: &String| !["nan", "inf"].iter().any(|word| text.contains(word));
+        assert!(is_plain(first) && is_plain(second) && *ulps != Some(0), "{one} and {other}: {found:?}");
+        assert!(inputs.iter().all(|input| is_plain(&input.value)), "{one} and {other}: {found:?}");
+    }
+}
+
 fn name(at: usize) -> Box<Tree> {
     Box::new(Tree::Name(at))
 }

@@ -15,7 +15,7 @@ mod witness;
 
 use std::collections::BTreeMap;
 
-use roundonce_arith::{ArithOp, Format, NanRule, Operation, Profile};
+use roundonce_arith::{ArithOp, Clamp, Format, NanRule, Operation, Profile, Rounding};
 use roundonce_deviate::{Stages, Typed};
 use roundonce_isa::{Sequence, SequenceOperand, grouped, hex_bits, shortest_decimal};
 use serde::Serialize;
@@ -117,11 +117,19 @@ fn normal(plan: &Plan, operations: &[Operation], any_nan: bool, profile: &Profil
         if is_name(name) { format!("{name}: {:?}", value.format) } else { format!("{value:?}") }
     };
     let mut result = NormalOp { operation: None, operands: plan.leaves.first().map(|_| leaf(0)).into_iter().collect() };
+    // Whether a result is the opposite of what is spelled out.
+    let mut opposite: Vec<bool> = Vec::new();
     for (op, &operation) in plan.ops.iter().zip(operations) {
         let mut operation = operation;
         // Narrower factors are widened exactly; a flush asks whether they are subnormal where they are.
         if !operation.flush {
             operation.source_format = operation.format;
+        }
+        let sign_of = |operand: &Ref| matches!(*operand, Ref::Op(at) if opposite[at]);
+        let addend = usize::from(op.kind != ArithOp::Add) + 1;
+        for (at, operand) in op.operands.iter().enumerate() {
+            let sign = if at == addend { &mut operation.negate_addend } else { &mut operation.negate_product };
+            *sign ^= sign_of(operand);
         }
         let mut operands: Vec<String> = op
             .operands
@@ -131,19 +139,29 @@ fn normal(plan: &Plan, operations: &[Operation], any_nan: bool, profile: &Profil
                 Ref::Op(at) => spelled[at].clone(),
             })
             .collect();
-        // Factors commute, and so do terms of one format whose signs go along, where a NaN does not show which came
-        // first.
+        // Factors commute, and so do terms of one format with their signs, where a NaN does not show which came first.
         if any_nan && operation.is_uniform() || commutes(&operation, profile) {
             match operation.op {
                 ArithOp::Mul | ArithOp::MulAdd | ArithOp::TruncatedMulAdd => operands[..2].sort_unstable(),
-                ArithOp::Add if operation.negate_product == operation.negate_addend => operands.sort_unstable(),
+                ArithOp::Add if operands[0] > operands[1] => {
+                    operands.swap(0, 1);
+                    let Operation { negate_product, negate_addend, .. } = operation;
+                    (operation.negate_product, operation.negate_addend) = (negate_addend, negate_product);
+                }
                 ArithOp::Add => {}
             }
         }
+        // The opposite of a product is the product with the opposite factor; a sum that is zero has a sign of its own.
+        let is_odd = any_nan
+            && operation.op == ArithOp::Mul
+            && operation.clamp == Clamp::None
+            && matches!(operation.rounding, Rounding::NearestEven | Rounding::TowardZero);
+        opposite.push(is_odd && std::mem::take(&mut operation.negate_product));
         result = NormalOp { operation: Some(operation), operands };
         spelled.push(format!("{result:?}"));
     }
-    let negation = NormalOp { operation: None, operands: vec![format!("negated: {}", plan.negate_result)] };
+    let negates = plan.negate_result ^ opposite.last().copied().unwrap_or(false);
+    let negation = NormalOp { operation: None, operands: vec![format!("negated: {negates}")] };
     vec![result, negation]
 }
 
@@ -299,6 +317,17 @@ pub fn compare(
     Ok(Comparison { first, second, verdict, frequency })
 }
 
+/// What kind of difference two results are, the plainest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Kind {
+    /// Two finite numbers.
+    Finite,
+    /// One is an infinity or a NaN.
+    Special,
+    /// Two zeros of different signs.
+    ZeroSign,
+}
+
 /// Two computations over the same inputs.
 struct Pair<'a> {
     first: &'a Side,
@@ -350,6 +379,16 @@ impl Pair<'_> {
     fn differ(&self, one: u64, other: u64) -> bool {
         let format = self.first.plan.format();
         one != other && (self.nan_bits || !(format.is_nan(one) && format.is_nan(other)))
+    }
+
+    fn kind(&self, one: u64, other: u64) -> Kind {
+        let format = self.first.plan.format();
+        let is_finite = |bits: u64| bits & format.magnitude_mask() < format.infinity();
+        match (format.is_zero(one) && format.is_zero(other), is_finite(one) && is_finite(other)) {
+            (true, _) => Kind::ZeroSign,
+            (false, true) => Kind::Finite,
+            (false, false) => Kind::Special,
+        }
     }
 
     fn columns(&self, mut bits: impl FnMut(usize, Format) -> Bits) -> BTreeMap<String, Column> {
@@ -416,7 +455,11 @@ impl Comparison {
                 for (text, result) in [(&self.first, first), (&self.second, second)] {
                     lines.push(Line::of(Role::Label, format!("  {text:<width$}  ")).and(Role::Strong, result.clone()));
                 }
-                let distance = ulps.map_or(String::new(), |ulps| format!("{} ulp apart; ", grouped(ulps)));
+                let distance = match ulps {
+                    Some(0) => "only the sign of zero differs; ".to_owned(),
+                    Some(ulps) => format!("{} ulp apart; ", grouped(*ulps)),
+                    None => String::new(),
+                };
                 let smallest = "no input can be made simpler (fewer significand bits, an exponent nearer to 0, no \
                                 sign) in one step without their agreeing";
                 lines.extend(wrap(Role::Faint, &format!("{distance}{smallest}"), 2, COLUMNS));

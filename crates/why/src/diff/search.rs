@@ -1,15 +1,20 @@
 //! Inputs on which two computations may differ: all of them where they are few, special ones and random ones otherwise.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use roundonce_arith::{Elements, Format};
 
-use super::{Frequency, Pair};
+use super::{Frequency, Kind, Pair};
 use crate::arrays::{BLOCK, Bits, Column};
 use crate::search::ulps;
 
 /// Elements of a random column.
 const RANDOM: usize = 1 << 16;
+/// Differences that are made simpler.
+const FIRST: usize = 16;
+/// Inputs tried after a first difference for one that a person would sooner call so.
+const TRIED_SINCE: usize = 1 << 20;
 
 /// xorshift64*: any sequence will do, as long as it is the same in every run.
 struct Random(u64);
@@ -88,7 +93,7 @@ pub(crate) fn directed_inputs(formats: &[Format], count: usize) -> Vec<Column> {
 }
 
 impl Pair<'_> {
-    /// All inputs, the first differences.
+    /// All inputs, the first differences that a person would call one; else the first of another kind.
     pub(super) fn exhaust(&self, bits: u32, progress: &dyn Fn(u64)) -> Vec<Vec<u64>> {
         let mut shift = 0;
         let columns = self.columns(|_, format| {
@@ -97,41 +102,57 @@ impl Pair<'_> {
             Bits::Counted { shift: here }
         });
         let count = 1usize << bits;
-        for start in (0..count).step_by(RANDOM) {
-            let part = start..count.min(start + RANDOM);
-            let found = self.first_differences(&columns, part.clone());
-            if !found.is_empty() {
-                return found;
-            }
-            progress(part.len() as u64);
-        }
-        Vec::new()
+        let parts = (0..count).step_by(RANDOM).map(|start| start..count.min(start + RANDOM));
+        self.first_found(parts.map(|part| (columns.clone(), part)), progress)
     }
 
-    /// Special and random inputs, the first differences.
+    /// The same of special and random inputs.
     pub(super) fn search(&self, most: u64, progress: &dyn Fn(u64)) -> Vec<Vec<u64>> {
         let mut random = Random(0x9e37_79b9_7f4a_7c15);
-        let mut tried = 0;
-        while tried < most {
-            let columns = self.columns(|_, format| column(format, || random.directed(format), RANDOM));
-            let found = self.first_differences(&columns, 0..RANDOM);
-            if !found.is_empty() {
-                return found;
-            }
-            tried += RANDOM as u64;
-            progress(RANDOM as u64);
-        }
-        Vec::new()
+        let mut block = || self.columns(|_, format| column(format, || random.directed(format), RANDOM));
+        let blocks = (0..most.div_ceil(RANDOM as u64)).map(|_| (block(), 0..RANDOM));
+        self.first_found(blocks, progress)
     }
 
-    /// A few: of some that are made as simple as can be the simplest is simpler than of one.
-    fn first_differences(&self, columns: &BTreeMap<String, Column>, elements: std::ops::Range<usize>) -> Vec<Vec<u64>> {
-        let mut found = Vec::new();
-        self.each_difference(columns, elements, |element, _, _| {
-            found.push(columns.values().map(|column| column.at(element).bits).collect());
-            found.len() == 16
+    /// A few of the first differences of the plainest kind in some blocks: of some that are made as simple as can be the
+    /// simplest is simpler than of one. After the first difference so many inputs more are tried for a plainer one.
+    fn first_found(
+        &self,
+        blocks: impl Iterator<Item = (BTreeMap<String, Column>, Range<usize>)>,
+        progress: &dyn Fn(u64),
+    ) -> Vec<Vec<u64>> {
+        let (mut best, mut tried_since) = (None, 0);
+        for (columns, elements) in blocks {
+            let count = elements.len();
+            let found = self.plainest(&columns, elements);
+            if let Some((kind, values)) = found {
+                if best.as_ref().is_none_or(|(known, _)| kind < *known) {
+                    best = Some((kind, values));
+                }
+            }
+            if let Some((kind, _)) = best {
+                tried_since += count;
+                if kind == Kind::Finite || tried_since >= TRIED_SINCE {
+                    break;
+                }
+            }
+            progress(count as u64);
+        }
+        best.map_or_else(Vec::new, |(_, values)| values)
+    }
+
+    /// The first differences of the plainest kind in a block.
+    fn plainest(&self, columns: &BTreeMap<String, Column>, elements: Range<usize>) -> Option<(Kind, Vec<Vec<u64>>)> {
+        let mut found: BTreeMap<Kind, Vec<Vec<u64>>> = BTreeMap::new();
+        self.each_difference(columns, elements, |element, one, other| {
+            let kind = self.kind(one, other);
+            let all = found.entry(kind).or_default();
+            if all.len() < FIRST {
+                all.push(columns.values().map(|column| column.at(element).bits).collect());
+            }
+            kind == Kind::Finite && all.len() == FIRST
         });
-        found
+        found.pop_first()
     }
 
     /// How often they differ on the data given, or on random numbers.

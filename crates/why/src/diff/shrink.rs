@@ -65,11 +65,13 @@ impl Pair<'_> {
         found.into_iter().map(|values| self.shrunk(&formats, values)).min_by_key(|values| total(&formats, values))
     }
 
-    /// An input that no single step makes simpler.
+    /// An input that no single step makes simpler without a difference that is less plain.
     fn shrunk(&self, formats: &[Format], mut values: Vec<u64>) -> Vec<u64> {
+        let (first, second) = self.results(&values);
+        let kind = self.kind(first, second);
         let differ = |values: &[u64]| {
             let (first, second) = self.results(values);
-            self.differ(first, second)
+            self.differ(first, second) && self.kind(first, second) <= kind
         };
         loop {
             let now = total(formats, &values);
