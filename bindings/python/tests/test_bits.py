@@ -36,7 +36,7 @@ def target_of(form):
     if "PTX 2.0 to 3.1" in form["gate"]:
         return {"target": "sm_20", "version": "2.0"}
     if "sm_107 alone" in form["gate"]:
-        return {"target": "sm_107"}
+        return {"target": "sm_107a"}
     return {"target": "sm_100"} if form["language"] == "PTX" and "to" not in form["gate"] else {}
 
 
@@ -45,7 +45,7 @@ def at(form):
     if is_old(form):
         return "@sm_13"
     if "sm_107 alone" in form["gate"]:
-        return "@sm_107"
+        return "@sm_107a"
     return "@sm_20" if "PTX 2.0 to 3.1" in form["gate"] else ""
 
 
