@@ -132,9 +132,9 @@ cargo run --release -p roundonce-evidence -- check fma.rz.ftz.sat.f32
 No judge shares code with the product:
 
 - **exact rationals** (`dev/oracle/src/rational.rs`): bits, flags and condition codes;
-- Berkeley **SoftFloat** 3e: every spelling but those with a bf16 result, which it does not have, over arrays, through the
-  Python package; the judge's side computes flushing,
-  saturation and the like on bits;
+- Berkeley **SoftFloat** 3e: every spelling but those with a bf16 result, which it does not have, or a result narrower than
+  the operands, over arrays, through the Python package; the judge's side computes flushing, saturation and the like on
+  bits;
 - GNU **MPFR**: bits, any NaN counting as a NaN;
 - the **processor**'s own AVX-512 fused multiply-add, with the direction in the instruction: the same;
 - for small formats, a **table of all values**;

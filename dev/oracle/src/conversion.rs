@@ -164,8 +164,8 @@ impl Conversion {
         }
     }
 
-    /// One value.
-    fn value(&self, bits: u64, (random, count): (u64, u32)) -> u64 {
+    /// One value, with its random bits and their number.
+    pub fn value(&self, bits: u64, (random, count): (u64, u32)) -> u64 {
         let (negative, magnitude) = (bits & self.from.sign() != 0, bits & (self.from.sign() - 1));
         let past = self.places.len() - 1;
         let place = if Some(magnitude) == self.from.infinity {
