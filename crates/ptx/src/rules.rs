@@ -176,13 +176,11 @@ impl<'m, 'a> Check<'m, 'a> {
         if !opcode.forms.is_empty() && self.family(instruction, opcode) {
             return;
         }
-        self.gate(&Gated {
-            span: self.span(instruction.opcode),
-            name: format!("`{}`", opcode.name),
-            gate: &opcode.gate,
-            source: INSTRUCTIONS,
-            note: "",
-        });
+        if !self.passes(&opcode.gate, self.target) {
+            let (span, name) = (self.span(instruction.opcode), format!("`{}`", opcode.name));
+            let gated = Gated { span, name, gate: &opcode.gate, source: INSTRUCTIONS, note: "" };
+            self.report_gate(&gated, self.target);
+        }
         if self.conversion(instruction) {
             return;
         }

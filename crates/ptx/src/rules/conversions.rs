@@ -24,8 +24,8 @@ impl<'a> Check<'_, 'a> {
         let matched: Vec<_> = FORMS.iter().map(|form| (form, form.effects("cvt", &written))).collect();
         let right: Vec<&'static Form<()>> =
             matched.iter().filter(|(_, result)| result.is_ok()).map(|(form, _)| *form).collect();
-        if let Some(form) = right.iter().find(|form| form.gate.holds(self.target, self.version)).or(right.last()) {
-            self.gate(&self.gated(instruction, form));
+        if let Some(form) = right.iter().find(|form| self.passes(&form.gate, self.target)).or(right.last()) {
+            self.form_gate(instruction, form, self.target);
             self.conversion_operands(instruction, form);
             return true;
         }

@@ -129,7 +129,7 @@ impl<'a> Check<'_, 'a> {
             return Some(form);
         }
         if let Some((form, _)) = matched.iter().find(|(_, result)| result.is_ok()) {
-            self.family_gate(instruction, form);
+            self.form_gate(instruction, form, self.effective_target(form));
             return Some(form);
         }
         let (form, result) = here.into_iter().next().or(matched.first())?;
@@ -137,14 +137,14 @@ impl<'a> Check<'_, 'a> {
             self.mismatch(instruction, written, form, mismatch);
         }
         if !self.has(form) {
-            self.family_gate(instruction, form);
+            self.form_gate(instruction, form, self.effective_target(form));
         }
         Some(form)
     }
 
     /// Whether the module's version and target have a row.
     fn has(&self, form: &Form) -> bool {
-        form.gate.holds(self.effective_target(form), self.version)
+        self.passes(&form.gate, self.effective_target(form))
     }
 
     /// The target as the row's gate is to see it.
@@ -159,10 +159,6 @@ impl<'a> Check<'_, 'a> {
         let start = self.span(instruction.opcode);
         let last = self.module.modifiers(instruction.modifiers).last().map(|word| self.span(word));
         start.to(last.unwrap_or(start))
-    }
-
-    fn family_gate(&mut self, instruction: &Instruction, form: &'static Form) {
-        self.gate_on(&self.gated(instruction, form), self.effective_target(form));
     }
 
     fn wrong_types(&mut self, instruction: &Instruction, types: &[&str], row: &Opcode) {

@@ -43,24 +43,23 @@ fn expected_target(gate: &Gate) -> (String, String) {
 }
 
 impl<'a> Check<'_, 'a> {
-    /// A form that an instruction names.
-    pub(super) fn gated<M>(&self, instruction: &Instruction<'a>, form: &'static Form<M>) -> Gated<'static> {
-        Gated {
-            span: self.spelling_span(instruction),
-            name: format!("`{}`", instruction.spelling(self.module)),
-            gate: &form.gate,
-            source: form.source,
-            note: form.note,
+    /// Whether a target, and the module's version, have what a gate stands before.
+    pub(super) fn passes(&self, gate: &Gate, target: Option<SmTarget>) -> bool {
+        gate.holds(target, self.version)
+    }
+
+    /// Reports that a target, or the module's version, lacks the form that an instruction names.
+    pub(super) fn form_gate<M>(&mut self, instruction: &Instruction, form: &Form<M>, target: Option<SmTarget>) {
+        if self.passes(&form.gate, target) {
+            return;
         }
+        let span = self.spelling_span(instruction);
+        let name = format!("`{}`", instruction.spelling(self.module));
+        self.report_gate(&Gated { span, name, gate: &form.gate, source: form.source, note: form.note }, target);
     }
 
-    /// Reports a target or a version that the gate does not let pass.
-    pub(super) fn gate(&mut self, gated: &Gated) {
-        self.gate_on(gated, self.target);
-    }
-
-    /// The same of another target than the module's.
-    pub(super) fn gate_on(&mut self, gated: &Gated, effective: Option<SmTarget>) {
+    /// Reports what a gate does not let pass; `effective` is the target as it is to see it.
+    pub(super) fn report_gate(&mut self, gated: &Gated, effective: Option<SmTarget>) {
         let Gated { span, name, gate, source, note } = gated;
         if let (Some(target), Some(effective)) = (self.target, effective)
             && !gate.has_target(effective)

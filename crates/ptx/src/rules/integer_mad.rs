@@ -116,7 +116,7 @@ impl<'a> Check<'_, 'a> {
         let written = &once(self.module.modifiers(instruction.modifiers));
         let form = FORMS.iter().find(|form| form.effects(instruction.opcode, written).is_ok());
         if let Some(form) = form {
-            self.gate(&self.gated(instruction, form));
+            self.form_gate(instruction, form, self.target);
         }
     }
 }
