@@ -5,6 +5,9 @@ import numpy as np
 import pytest
 import roundonce
 
+# ml_dtypes and NumPy warn of infinities and NaNs.
+pytestmark = pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
+
 TYPES = {
     "f32": np.float32,
     "f16": np.float16,
