@@ -30,6 +30,8 @@ for source in "$here"/*.cu; do
             compile 90 "$name" "$name"
             compile 80 "$name" "${name}_80"
             ;;
+        fp8_convert) compile 89 "$name" "$name" ;;
+        fp6_fp4_convert) compile 100a "$name" "$name" ;;
         bf16_relu | half_convert) compile 90 "$name" "$name" ;;
         *) compile 75 "$name" "$name" ;;
     esac

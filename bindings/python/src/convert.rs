@@ -5,8 +5,66 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use roundonce::Profile;
 use roundonce::arith::{ConversionRounding, Element, Format, NarrowFormat, PackedConversion, Rounding};
+use roundonce::array::{Operand, Results, convert_into};
+use roundonce::conversion::Conversion as Inner;
 
-use crate::evaluate::profile;
+use crate::error;
+use crate::evaluate::{Column, Out, over_columns, profile};
+use crate::report::{Report, report};
+
+/// A conversion, as PTX spells it, on a target, and the machine that evaluates it.
+#[pyclass(frozen, module = "roundonce._native")]
+pub(crate) struct Conversion {
+    #[pyo3(get)]
+    pub(crate) spelling: String,
+    pub(crate) inner: Inner,
+    pub(crate) profile: Profile,
+}
+
+#[pymethods]
+impl Conversion {
+    #[getter]
+    fn syntax(&self) -> String {
+        self.inner.form.syntax()
+    }
+    /// Of each operand its bits, and the format and number of the values in it; of the random bits no format.
+    #[getter]
+    fn operand_types(&self) -> Vec<(u32, Option<&'static str>, u32)> {
+        let types = self.inner.operand_types();
+        let of = |values: Option<(Element, u32)>| values.map_or((None, 1), |(ty, count)| (Some(ty.name()), count));
+        types.into_iter().map(|ty| (ty.bits, of(ty.values).0, of(ty.values).1)).collect()
+    }
+    #[getter]
+    fn result_bits(&self) -> u32 {
+        self.inner.meaning.result_bits()
+    }
+
+    fn check_arity(&self, py: Python<'_>, found: usize) -> PyResult<()> {
+        self.inner.check_arity(found).map_err(|finding| error::of_finding(py, &finding))
+    }
+
+    /// The bits of an operand written as text.
+    fn read(&self, py: Python<'_>, index: usize, text: &str) -> PyResult<u64> {
+        if index >= self.inner.names().len() {
+            return Err(PyValueError::new_err(format!("`{}` has no operand {}", self.spelling, index + 1)));
+        }
+        self.inner.operand(index, text).map(|(bits, _)| bits).map_err(|finding| error::of_finding(py, &finding))
+    }
+
+    /// Evaluates columns, an element an operand, packed where it is.
+    fn eval_into<'py>(&self, py: Python<'py>, operands: Vec<Option<Column<'py>>>, out: Out<'py>) -> PyResult<()> {
+        let work = |operands: &[Operand<'_>], results: Results<'_>| {
+            convert_into(&self.inner, &self.profile, operands, results)
+        };
+        over_columns(py, 1, operands, out, work)
+    }
+
+    fn explain(&self, py: Python<'_>, operands: Vec<u64>) -> PyResult<Report> {
+        self.check_arity(py, operands.len())?;
+        let explained = self.inner.explain(&self.spelling, &self.profile, &self.inner.operands(&operands));
+        report(explained.lines(), &explained)
+    }
+}
 
 fn element(name: &str) -> PyResult<Element> {
     let float = Format::NAMED.into_iter().find(|(known, format)| *known == name && *format != Format::F64);

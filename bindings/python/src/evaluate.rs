@@ -9,9 +9,11 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use roundonce::arith::{Format, Rounding};
 use roundonce::array::{Operand, PART, Results, eval_into};
 use roundonce::isa::convert;
-use roundonce::{Profile, ProfileChoice, Target, Value, parse_sm};
+use roundonce::{Finding, Profile, ProfileChoice, Target, Value, conversion, integer, parse_sm};
 
+use crate::convert::Conversion;
 use crate::error;
+use crate::integer::Integer;
 
 /// An instruction, as its language spells it, on a target, and the machine that evaluates it.
 #[pyclass(frozen, module = "roundonce._native")]
@@ -36,9 +38,44 @@ pub(crate) fn profile(py: Python<'_>, text: Option<&str>, base: Profile) -> PyRe
     Ok(choice.map_or(base, |choice| choice.apply(base)))
 }
 
+/// What a spelling names.
+#[derive(IntoPyObject)]
+pub(crate) enum AnyInstruction {
+    Float(Instruction),
+    Integer(Integer),
+    Conversion(Conversion),
+}
+
+/// The instruction that a spelling names, on a target and a machine.
+#[pyfunction]
+#[pyo3(signature = (spelling, target=None, version=None, profile=None))]
+pub(crate) fn instruction(
+    py: Python<'_>,
+    spelling: &str,
+    target: Option<&str>,
+    version: Option<&str>,
+    profile: Option<&str>,
+) -> PyResult<AnyInstruction> {
+    let (target, profile) = (self::target(py, target, version)?, self::profile(py, profile, Profile::NVIDIA)?);
+    let spelled = spelling.to_owned();
+    let found = if integer::is_integer(spelling) {
+        // No profile changes an integer; one that is wrong is refused all the same.
+        integer::instruction(spelling, &target)
+            .map(|inner| AnyInstruction::Integer(Integer { spelling: spelled, inner }))
+    } else if conversion::is_conversion(spelling) {
+        conversion::instruction(spelling, &target)
+            .map(|inner| AnyInstruction::Conversion(Conversion { spelling: spelled, inner, profile }))
+    } else {
+        roundonce::instruction(spelling, &target)
+            .map(|inner| AnyInstruction::Float(Instruction { spelling: spelled, inner, profile }))
+    };
+    found.map_err(|finding| error::of_finding(py, &finding))
+}
+
 /// A column as Python gives it: components one after the other, or one value's components.
 #[derive(FromPyObject)]
-enum Column<'py> {
+pub(crate) enum Column<'py> {
+    U8(Bound<'py, PyArray1<u8>>),
     U16(Bound<'py, PyArray1<u16>>),
     U32(Bound<'py, PyArray1<u32>>),
     U64(Bound<'py, PyArray1<u64>>),
@@ -47,6 +84,7 @@ enum Column<'py> {
 
 /// A column that is not written while it is read.
 enum Held<'py> {
+    U8(PyReadonlyArray1<'py, u8>),
     U16(PyReadonlyArray1<'py, u16>),
     U32(PyReadonlyArray1<'py, u32>),
     U64(PyReadonlyArray1<'py, u64>),
@@ -55,13 +93,15 @@ enum Held<'py> {
 }
 
 #[derive(FromPyObject)]
-enum Out<'py> {
+pub(crate) enum Out<'py> {
+    U8(Bound<'py, PyArray1<u8>>),
     U16(Bound<'py, PyArray1<u16>>),
     U32(Bound<'py, PyArray1<u32>>),
     U64(Bound<'py, PyArray1<u64>>),
 }
 
 enum HeldOut<'py> {
+    U8(PyReadwriteArray1<'py, u8>),
     U16(PyReadwriteArray1<'py, u16>),
     U32(PyReadwriteArray1<'py, u32>),
     U64(PyReadwriteArray1<'py, u64>),
@@ -83,6 +123,7 @@ pub(crate) fn value(components: &[u64], lanes: u32) -> PyResult<Value> {
 impl<'py> Column<'py> {
     fn hold(self, lanes: u32) -> PyResult<Held<'py>> {
         Ok(match self {
+            Column::U8(array) => Held::U8(array.try_readonly().map_err(unusable)?),
             Column::U16(array) => Held::U16(array.try_readonly().map_err(unusable)?),
             Column::U32(array) => Held::U32(array.try_readonly().map_err(unusable)?),
             Column::U64(array) => Held::U64(array.try_readonly().map_err(unusable)?),
@@ -94,6 +135,7 @@ impl<'py> Column<'py> {
 impl Held<'_> {
     fn operand(&self) -> PyResult<Operand<'_>> {
         Ok(match self {
+            Held::U8(array) => Operand::U8(array.as_slice().map_err(unusable)?),
             Held::U16(array) => Operand::U16(array.as_slice().map_err(unusable)?),
             Held::U32(array) => Operand::U32(array.as_slice().map_err(unusable)?),
             Held::U64(array) => Operand::U64(array.as_slice().map_err(unusable)?),
@@ -106,6 +148,7 @@ impl Held<'_> {
 impl HeldOut<'_> {
     fn results(&mut self) -> PyResult<Results<'_>> {
         Ok(match self {
+            HeldOut::U8(array) => Results::U8(array.as_slice_mut().map_err(unusable)?),
             HeldOut::U16(array) => Results::U16(array.as_slice_mut().map_err(unusable)?),
             HeldOut::U32(array) => Results::U32(array.as_slice_mut().map_err(unusable)?),
             HeldOut::U64(array) => Results::U64(array.as_slice_mut().map_err(unusable)?),
@@ -115,21 +158,6 @@ impl HeldOut<'_> {
 
 #[pymethods]
 impl Instruction {
-    #[new]
-    #[pyo3(signature = (spelling, target=None, version=None, profile=None))]
-    fn new(
-        py: Python<'_>,
-        spelling: &str,
-        target: Option<&str>,
-        version: Option<&str>,
-        profile: Option<&str>,
-    ) -> PyResult<Instruction> {
-        let inner = roundonce::instruction(spelling, &self::target(py, target, version)?);
-        let inner = inner.map_err(|finding| error::of_finding(py, &finding))?;
-        let profile = self::profile(py, profile, Profile::NVIDIA)?;
-        Ok(Instruction { spelling: spelling.to_owned(), inner, profile })
-    }
-
     #[getter]
     fn syntax(&self) -> String {
         self.inner.form.syntax()
@@ -170,29 +198,43 @@ impl Instruction {
 
     /// Evaluates columns; of an operand that is `None` the column is what `out` holds before.
     fn eval_into<'py>(&self, py: Python<'py>, operands: Vec<Option<Column<'py>>>, out: Out<'py>) -> PyResult<()> {
-        let lanes = self.inner.recipe.components;
-        let held = operands.into_iter().map(|column| column.map_or(Ok(Held::Out), |column| column.hold(lanes)));
-        let held = held.collect::<PyResult<Vec<_>>>()?;
-        let mut out = match out {
-            Out::U16(array) => HeldOut::U16(array.try_readwrite().map_err(unusable)?),
-            Out::U32(array) => HeldOut::U32(array.try_readwrite().map_err(unusable)?),
-            Out::U64(array) => HeldOut::U64(array.try_readwrite().map_err(unusable)?),
-        };
-        let operands = held.iter().map(Held::operand).collect::<PyResult<Vec<_>>>()?;
-        let results = out.results()?;
-        let length = match &results {
-            Results::U16(slice) => slice.len(),
-            Results::U32(slice) => slice.len(),
-            Results::U64(slice) => slice.len(),
-        };
-        let pool = if length > PART { Some(pool()?) } else { None };
-        let work = || eval_into(&self.inner, &self.profile, &operands, results);
-        let evaluated = py.detach(|| match pool {
-            Some(pool) => pool.install(work),
-            None => work(),
-        });
-        evaluated.map_err(|finding| error::of_finding(py, &finding))
+        let work =
+            |operands: &[Operand<'_>], results: Results<'_>| eval_into(&self.inner, &self.profile, operands, results);
+        over_columns(py, self.inner.recipe.components, operands, out, work)
     }
+}
+
+/// Evaluates columns on this process's threads, the interpreter free meanwhile.
+pub(crate) fn over_columns<'py>(
+    py: Python<'py>,
+    lanes: u32,
+    operands: Vec<Option<Column<'py>>>,
+    out: Out<'py>,
+    work: impl FnOnce(&[Operand<'_>], Results<'_>) -> Result<(), Finding> + Send,
+) -> PyResult<()> {
+    let held = operands.into_iter().map(|column| column.map_or(Ok(Held::Out), |column| column.hold(lanes)));
+    let held = held.collect::<PyResult<Vec<_>>>()?;
+    let mut out = match out {
+        Out::U8(array) => HeldOut::U8(array.try_readwrite().map_err(unusable)?),
+        Out::U16(array) => HeldOut::U16(array.try_readwrite().map_err(unusable)?),
+        Out::U32(array) => HeldOut::U32(array.try_readwrite().map_err(unusable)?),
+        Out::U64(array) => HeldOut::U64(array.try_readwrite().map_err(unusable)?),
+    };
+    let operands = held.iter().map(Held::operand).collect::<PyResult<Vec<_>>>()?;
+    let results = out.results()?;
+    let length = match &results {
+        Results::U8(slice) => slice.len(),
+        Results::U16(slice) => slice.len(),
+        Results::U32(slice) => slice.len(),
+        Results::U64(slice) => slice.len(),
+    };
+    let pool = if length > PART { Some(pool()?) } else { None };
+    let operands = operands.as_slice();
+    let evaluated = py.detach(|| match pool {
+        Some(pool) => pool.install(|| work(operands, results)),
+        None => work(operands, results),
+    });
+    evaluated.map_err(|finding| error::of_finding(py, &finding))
 }
 
 impl Instruction {

@@ -3,25 +3,17 @@
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use roundonce::Profile;
-use roundonce::integer::{self, Integer as Inner};
+use roundonce::integer::Integer as Inner;
 
 use crate::error;
-use crate::evaluate::{profile, target};
 use crate::report::{Report, report};
-
-/// Whether a spelling is of the integer multiply-add, right or wrong.
-#[pyfunction]
-pub(crate) fn is_integer(spelling: &str) -> bool {
-    integer::is_integer(spelling)
-}
 
 /// An integer multiply-add, as PTX spells it, on a target.
 #[pyclass(frozen, module = "roundonce._native")]
 pub(crate) struct Integer {
     #[pyo3(get)]
-    spelling: String,
-    inner: Inner,
+    pub(crate) spelling: String,
+    pub(crate) inner: Inner,
 }
 
 /// The results' bits, and the carry flags where they are written.
@@ -29,22 +21,6 @@ type Results<'py> = (Bound<'py, PyArray1<u64>>, Option<Bound<'py, PyArray1<bool>
 
 #[pymethods]
 impl Integer {
-    /// No profile changes an integer; one that is wrong is refused all the same.
-    #[new]
-    #[pyo3(signature = (spelling, target=None, version=None, profile=None))]
-    fn new(
-        py: Python<'_>,
-        spelling: &str,
-        target: Option<&str>,
-        version: Option<&str>,
-        profile: Option<&str>,
-    ) -> PyResult<Integer> {
-        self::profile(py, profile, Profile::NVIDIA)?;
-        let inner = integer::instruction(spelling, &self::target(py, target, version)?);
-        let inner = inner.map_err(|finding| error::of_finding(py, &finding))?;
-        Ok(Integer { spelling: spelling.to_owned(), inner })
-    }
-
     #[getter]
     fn syntax(&self) -> String {
         self.inner.form.syntax()

@@ -16,13 +16,13 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::convert::convert;
+    use crate::convert::{Conversion, convert};
     #[pymodule_export]
     use crate::error::{Error, Finding, KernelError};
     #[pymodule_export]
-    use crate::evaluate::Instruction;
+    use crate::evaluate::{Instruction, instruction};
     #[pymodule_export]
-    use crate::integer::{Integer, is_integer};
+    use crate::integer::Integer;
     #[pymodule_export]
     use crate::kernel::{check, run, run_sass, why_kernel};
     #[pymodule_export]

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
 use roundonce::arith::Format;
+use roundonce::ptx::{conversions, integer};
 use roundonce::spirv::FloatModes;
 use roundonce::why::diff::files::compare_arrays;
 use roundonce::why::diff::{Budget, Query, compare};
@@ -13,7 +14,7 @@ use roundonce::why::{
     Allowed, BitFields, Column, Language, Line, Literal, LiteralTypes, ObservedValue, Options, Problem, Question, Role,
     Untyped, Values, answer_arrays, toolchain,
 };
-use roundonce::{Profile, SideProblem, TABLES, sides};
+use roundonce::{Form, Profile, SideProblem, TABLES, sides};
 use serde::Serialize;
 
 use crate::error;
@@ -261,22 +262,22 @@ pub(crate) fn diff(
     report(compared.lines(), &compared)
 }
 
+fn row<'py, M>(py: Python<'py>, form: &Form<M>) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("language", form.language.name())?;
+    row.set_item("syntax", form.syntax())?;
+    row.set_item("operands", form.operands)?;
+    row.set_item("gate", form.gate.to_string())?;
+    row.set_item("source", form.source)?;
+    row.set_item("note", form.note)?;
+    row.set_item("spellings", form.spelled().into_iter().map(|(text, _)| text).collect::<Vec<_>>())?;
+    Ok(row)
+}
+
 /// Every row of every language.
 #[pyfunction]
 pub(crate) fn forms(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    TABLES
-        .into_iter()
-        .flatten()
-        .map(|form| {
-            let row = PyDict::new(py);
-            row.set_item("language", form.language.name())?;
-            row.set_item("syntax", form.syntax())?;
-            row.set_item("operands", form.operands)?;
-            row.set_item("gate", form.gate.to_string())?;
-            row.set_item("source", form.source)?;
-            row.set_item("note", form.note)?;
-            row.set_item("spellings", form.spellings().into_iter().map(|(text, _)| text).collect::<Vec<_>>())?;
-            Ok(row)
-        })
-        .collect()
+    let floats = TABLES.into_iter().flatten().map(|form| row(py, form));
+    let others = integer::FORMS.iter().chain(conversions::FORMS).map(|form| row(py, form));
+    floats.chain(others).collect()
 }

@@ -118,7 +118,7 @@ def test_mistakes_in_instructions_have_a_rule():
         with pytest.raises(roundonce.Error) as caught:
             call()
         assert caught.value.code == code
-    with pytest.raises(roundonce.Error, match="`sm-13` is not a target"):
+    with pytest.raises(roundonce.Error, match="`sm-13` is no target of PTX: expected one of sm_10 "):
         roundonce.eval("mad.f32", 1.0, 1.0, 1.0, target="sm-13")
 
 
@@ -138,6 +138,7 @@ def test_forms():
     assert {form["language"] for form in every} == {"PTX", "SASS", "SPIR-V"}
     assert all(form["spellings"] and form["source"] for form in every)
     assert [form["syntax"] for form in roundonce.forms("ffma32i")] == ["FFMA32I{.fmz}{.SAT}{.CC}"]
+    assert len(roundonce.forms("cvt.rs")) == 2 and "madc.hi.cc.u32" in roundonce.forms("madc")[0]["spellings"]
     assert roundonce.forms("no such") == []
 
 

@@ -12,6 +12,8 @@ use std::vec::Vec;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Elements {
+    /// Formats of eight bits and fewer.
+    U8(Vec<u8>),
     /// f16 or bf16.
     U16(Vec<u16>),
     /// f32.
@@ -24,6 +26,7 @@ pub enum Elements {
 macro_rules! each {
     ($elements:expr, $all:ident => $value:expr) => {
         match $elements {
+            Elements::U8($all) => $value,
             Elements::U16($all) => $value,
             Elements::U32($all) => $value,
             Elements::U64($all) => $value,
@@ -37,9 +40,10 @@ impl Elements {
         Elements::of_width(format.width())
     }
 
-    /// None yet, of 16, 32 or 64 bits each.
+    /// None yet, of 8, 16, 32 or 64 bits each.
     pub fn of_width(width: u32) -> Elements {
         match width {
+            8 => Elements::U8(Vec::new()),
             16 => Elements::U16(Vec::new()),
             32 => Elements::U32(Vec::new()),
             _ => Elements::U64(Vec::new()),
@@ -63,6 +67,7 @@ impl Elements {
             all.extend(bytes.as_chunks().0.iter().map(|bytes| element(*bytes)));
         }
         match self {
+            Elements::U8(all) => fill(all, bytes, u8::from_le_bytes),
             Elements::U16(all) => fill(all, bytes, u16::from_le_bytes),
             Elements::U32(all) => fill(all, bytes, u32::from_le_bytes),
             Elements::U64(all) => fill(all, bytes, u64::from_le_bytes),
@@ -77,6 +82,7 @@ impl Elements {
     /// Bits of an element.
     pub fn width(&self) -> u32 {
         match self {
+            Elements::U8(_) => 8,
             Elements::U16(_) => 16,
             Elements::U32(_) => 32,
             Elements::U64(_) => 64,
@@ -100,6 +106,7 @@ impl Elements {
     #[inline]
     pub fn get(&self, index: usize) -> u64 {
         match self {
+            Elements::U8(all) => all[index].into(),
             Elements::U16(all) => all[index].into(),
             Elements::U32(all) => all[index].into(),
             Elements::U64(all) => all[index],
@@ -110,6 +117,7 @@ impl Elements {
     #[inline]
     pub fn for_each(&self, mut act: impl FnMut(u64)) {
         match self {
+            Elements::U8(all) => all.iter().for_each(|&bits| act(bits.into())),
             Elements::U16(all) => all.iter().for_each(|&bits| act(bits.into())),
             Elements::U32(all) => all.iter().for_each(|&bits| act(bits.into())),
             Elements::U64(all) => all.iter().for_each(|&bits| act(bits)),

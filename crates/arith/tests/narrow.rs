@@ -1,9 +1,10 @@
-//! Conversions to and from the formats of eight bits and fewer, against big integers and tables of their values.
+//! Conversions to the formats of eight bits and fewer against their judge, and from them against tables of their values.
 
 use num_bigint::BigUint;
 use roundonce_arith::{
     ConversionRounding, Element, Format, NarrowFormat, PackedConversion, Profile, Rounding, Unpacked,
 };
+use roundonce_oracle::conversion::Conversion;
 
 /// Magnitudes are multiples of 2^-SCALE.
 const SCALE: i32 = 200;
@@ -37,24 +38,6 @@ fn exact(bits: u64) -> BigUint {
     BigUint::from(significand) << (SCALE + quantum) as u32
 }
 
-/// The code of a finite f32's magnitude: the nearest, ties to the even code, or the one below; random bits first.
-fn judge(table: &[BigUint], magnitude: &BigUint, rounding: ConversionRounding, (random, count): (u64, u32)) -> u64 {
-    let below = |value: &BigUint| table.partition_point(|known| known <= value) - 1;
-    let at = below(magnitude);
-    let Some(above) = table.get(at + 1) else { return at as u64 };
-    match rounding {
-        ConversionRounding::Direction(Rounding::TowardZero) => at as u64,
-        ConversionRounding::Direction(_) => {
-            let (down, up) = (magnitude - &table[at], above - magnitude);
-            (at + usize::from(up < down || up == down && at % 2 == 1)) as u64
-        }
-        ConversionRounding::Random => {
-            let sum = magnitude + (((above - &table[at]) * random) >> count);
-            below(&sum) as u64
-        }
-    }
-}
-
 fn conversion(format: NarrowFormat, rounding: ConversionRounding, relu: bool) -> PackedConversion {
     let random = rounding == ConversionRounding::Random;
     PackedConversion {
@@ -67,21 +50,19 @@ fn conversion(format: NarrowFormat, rounding: ConversionRounding, relu: bool) ->
     }
 }
 
-fn check(table: &[BigUint], conversion: &PackedConversion, bits: u64, random: (u64, u32)) {
-    let sign = 1 << (conversion.to.width() - 1);
-    let magnitude = bits & 0x7fff_ffff;
-    let negative = bits >> 31 == 1;
-    let expected = if magnitude > 0x7f80_0000 {
-        // The largest positive number where there is no NaN.
-        if matches!(conversion.to.width(), 8) { 0x7f } else { table.len() as u64 - 1 }
-    } else {
-        let code = match magnitude {
-            0x7f80_0000 => table.len() as u64 - 1,
-            _ => judge(table, &exact(magnitude), conversion.rounding, random),
-        };
-        if negative && conversion.relu { 0 } else { code | if negative { sign } else { 0 } }
+/// The judge of the same conversion.
+fn judge(conversion: &PackedConversion) -> Conversion {
+    let rounding = match conversion.rounding {
+        ConversionRounding::Random => "rs",
+        ConversionRounding::Direction(direction) => direction.name(),
     };
-    let found = conversion.convert(&Profile::NVIDIA, bits, random);
+    let relu = if conversion.relu { ".relu" } else { "" };
+    let spelling = format!("cvt.{rounding}.satfinite{relu}.{}x{}.f32", conversion.to.name(), conversion.count);
+    Conversion::read(&spelling).expect("a spelling")
+}
+
+fn check(judge: &Conversion, conversion: &PackedConversion, bits: u64, random: (u64, u32)) {
+    let (found, expected) = (conversion.convert(&Profile::NVIDIA, bits, random), judge.value(bits, random));
     assert_eq!(found, expected, "{bits:#010x} to {} {:?}, {random:?}", conversion.to.name(), conversion.rounding);
 }
 
@@ -115,20 +96,17 @@ fn inputs(table: &[BigUint]) -> Vec<u64> {
 #[test]
 fn to_narrow_formats() {
     for (format, table) in tables() {
-        for bits in inputs(&table) {
-            for rounding in ROUNDINGS {
-                for relu in [false, true] {
-                    let conversion = conversion(format, rounding, relu);
-                    let random = if rounding == ConversionRounding::Random {
-                        bits.wrapping_mul(0x9e37_79b9) >> 7 & 0xffff
-                    } else {
-                        0
-                    };
-                    check(&table, &conversion, bits, (random, 16));
-                    if rounding == ConversionRounding::Random {
-                        check(&table, &conversion, bits, (0, 16));
-                        check(&table, &conversion, bits, (0xffff, 16));
+        let inputs = inputs(&table);
+        for (rounding, relu) in ROUNDINGS.into_iter().flat_map(|rounding| [(rounding, false), (rounding, true)]) {
+            let conversion = conversion(format, rounding, relu);
+            let judge = judge(&conversion);
+            for &bits in &inputs {
+                if rounding == ConversionRounding::Random {
+                    for random in [bits.wrapping_mul(0x9e37_79b9) >> 7 & 0xffff, 0, 0xffff] {
+                        check(&judge, &conversion, bits, (random, 16));
                     }
+                } else {
+                    check(&judge, &conversion, bits, (0, 16));
                 }
             }
         }

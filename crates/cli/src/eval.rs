@@ -8,6 +8,7 @@ use clap::Args;
 use roundonce::{Batch, conversion, instruction, integer, operands};
 use serde::Serialize;
 
+use crate::eval_arrays::Evaluated;
 use crate::output::{self, Format, FormatArgument, ProfileArgument, TargetArguments};
 use crate::{Ended, Failure, Status};
 use crate::{allowed, eval_arrays, files};
@@ -27,7 +28,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "BITS", requires = "allowed", value_parser = output::signed)]
     saw: Option<String>,
     /// Evaluates element by element: .npy files of one shape, or values and arrays of one element, which go with every
-    /// element. Floats, or unsigned integers as bits; packed values as such integers or with a last axis of components
+    /// element. Floats, or unsigned integers as bits; packed values as such integers or with a last axis of components,
+    /// the results of conversions as such integers
     #[arg(long = "in", num_args = 1.., value_name = "FILE|VALUE", value_parser = output::signed, requires = "out")]
     #[arg(conflicts_with_all = ["operands", "allowed"])]
     inputs: Vec<String>,
@@ -70,18 +72,26 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     }
     let spelling = &arguments.instruction;
     let (is_integer, is_conversion) = (integer::is_integer(spelling), conversion::is_conversion(spelling));
-    if is_integer || is_conversion {
-        if arguments.allowed || arguments.out.is_some() {
-            let option = if arguments.allowed { "--allowed" } else { "--in" };
-            let message = format!("`{spelling}` with {option}: only the floating-point multiply-add has it");
-            return Err(Failure::Unsupported(message));
-        }
-        return if is_integer { integers(arguments) } else { conversions(arguments) };
+    let lacks_it =
+        |option: &str, who: &str| Err(Failure::Unsupported(format!("`{spelling}` with {option}: only {who} it")));
+    if arguments.allowed && (is_integer || is_conversion) {
+        return lacks_it("--allowed", "the floating-point multiply-add has");
+    }
+    if let Some(out) = &arguments.out {
+        let evaluated = match (is_integer, is_conversion) {
+            (true, _) => return lacks_it("--in", "conversions and the floating-point multiply-add have"),
+            (_, true) => Evaluated::Conversion(conversion::instruction(spelling, &target)?),
+            _ => Evaluated::Float(instruction(spelling, &target)?),
+        };
+        return eval_arrays::run(&evaluated, &profile, &arguments.inputs, out, arguments.threads);
+    }
+    if is_integer {
+        return integers(arguments);
+    }
+    if is_conversion {
+        return conversions(arguments);
     }
     let instruction = instruction(spelling, &target)?;
-    if let Some(out) = &arguments.out {
-        return eval_arrays::run(&instruction, &profile, &arguments.inputs, out, arguments.threads);
-    }
     let operands = operands(&instruction, &arguments.operands)?;
     for &index in &operands.inexact {
         note_inexact(index, &arguments.operands[index]);

@@ -6,14 +6,145 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use roundonce::arith::{Elements, Format};
-use roundonce::array::{Operand, PART, eval_into};
+use roundonce::arith::{Element, Elements, Format};
+use roundonce::array::{Operand, PART, Results, convert_into, eval_into};
+use roundonce::conversion::Conversion;
 use roundonce::{Finding, Instruction, Profile, Value};
 use roundonce_vectors::npy;
 
 use crate::array::Header;
 use crate::progress::Progress;
 use crate::{Ended, Failure, Status, eval, files, output};
+
+/// What is evaluated element by element.
+pub(crate) enum Evaluated {
+    Float(Instruction),
+    Conversion(Conversion),
+}
+
+/// How the values of an operand or of the results lie in an array.
+#[derive(Clone, PartialEq, Eq)]
+struct ValueType {
+    /// As messages name it.
+    name: String,
+    /// Bits of an element, and how many elements a value is.
+    bits: u32,
+    elements: u32,
+    /// NumPy's types for a whole value; the first is what results are written in if nothing tells.
+    whole: &'static [&'static str],
+    /// And those for a component of a packed one, where a last axis has the components.
+    component: &'static [&'static str],
+    components: u32,
+}
+
+impl ValueType {
+    fn of_float(format: Format, components: u32) -> ValueType {
+        let name = format.name().unwrap_or("another format");
+        let one = component_types(format);
+        let (whole, component): (&[&str], &[&str]) = match components * format.width() {
+            _ if components == 1 => (one, &[]),
+            32 => (&["u4"], one),
+            64 => (&["u8"], one),
+            _ => (&[], one),
+        };
+        let name = if components == 1 { name.to_owned() } else { format!("{components} × {name}") };
+        ValueType { name, bits: format.width(), elements: components, whole, component, components }
+    }
+
+    /// Of so many values packed into one element, or the random bits of a conversion.
+    fn packed(bits: u32, values: Option<(Element, u32)>) -> ValueType {
+        let Some((element, count)) = values else {
+            let name = "random bits".to_owned();
+            return ValueType { name, bits, elements: 1, whole: &["u4"], component: &[], components: 1 };
+        };
+        let whole: &[&str] = match bits {
+            8 => &["u1"],
+            16 => &["u2"],
+            _ => &["u4"],
+        };
+        let component: &[&str] = match element {
+            Element::Float(format) => component_types(format),
+            Element::Narrow(_) if element.stride() == 8 => &["u1"],
+            Element::Narrow(_) => &[],
+        };
+        let name = format!("{count} × {}", element.name());
+        ValueType { name, bits, elements: 1, whole, component, components: count }
+    }
+}
+
+/// NumPy's types for a value of a format. Unsigned integers are bits; bf16, which NumPy lacks, is such bits or two opaque
+/// bytes.
+fn component_types(format: Format) -> &'static [&'static str] {
+    match format {
+        Format::F16 => &["f2", "u2"],
+        Format::BF16 => &["u2", "V2"],
+        Format::F32 => &["f4", "u4"],
+        _ => &["f8", "u8"],
+    }
+}
+
+impl Evaluated {
+    fn check_arity(&self, found: usize) -> Result<(), Finding> {
+        match self {
+            Evaluated::Float(instruction) => roundonce::check_arity(instruction, found),
+            Evaluated::Conversion(conversion) => conversion.check_arity(found),
+        }
+    }
+
+    fn syntax(&self) -> String {
+        match self {
+            Evaluated::Float(instruction) => instruction.form.syntax(),
+            Evaluated::Conversion(conversion) => conversion.form.syntax(),
+        }
+    }
+
+    fn operands(&self) -> Vec<ValueType> {
+        match self {
+            Evaluated::Float(Instruction { recipe, .. }) => {
+                let format = |index| recipe.operation.operand_format(index);
+                let arity = recipe.operation.op.arity();
+                (0..arity).map(|index| ValueType::of_float(format(index), recipe.components)).collect()
+            }
+            Evaluated::Conversion(conversion) => {
+                let of = |ty: roundonce::conversion::OperandType| match ty.values {
+                    Some((Element::Float(format), 1)) => ValueType::of_float(format, 1),
+                    values => ValueType::packed(ty.bits, values),
+                };
+                conversion.operand_types().into_iter().map(of).collect()
+            }
+        }
+    }
+
+    fn result(&self) -> ValueType {
+        match self {
+            Evaluated::Float(Instruction { recipe, .. }) => {
+                ValueType::of_float(recipe.operation.format, recipe.components)
+            }
+            Evaluated::Conversion(Conversion { meaning, .. }) => {
+                ValueType::packed(meaning.result_bits(), Some((meaning.to, meaning.count)))
+            }
+        }
+    }
+
+    /// An operand written as text, and whether it is exact.
+    fn read(&self, index: usize, text: &str) -> Result<(Value, bool), Finding> {
+        match self {
+            Evaluated::Float(instruction) => {
+                roundonce::operand(instruction, index, text).map(|parsed| (parsed.value, parsed.exact))
+            }
+            Evaluated::Conversion(conversion) => {
+                conversion.operand(index, text).map(|(bits, exact)| (Value::scalar(bits), exact))
+            }
+        }
+    }
+
+    fn eval_into(&self, profile: &Profile, operands: &[Operand<'_>], out: Results<'_>) -> Result<(), Finding> {
+        match self {
+            Evaluated::Float(instruction) => eval_into(instruction, profile, operands, out),
+            Evaluated::Conversion(conversion) => convert_into(conversion, profile, operands, out),
+        }
+    }
+}
 
 /// An operand of the command line.
 enum Input {
@@ -26,46 +157,47 @@ enum Input {
 struct ArrayFile {
     path: PathBuf,
     header: Header,
-    format: Format,
+    ty: ValueType,
     /// The array's shape without the axis of a packed value's components, if it has one.
     shape: Vec<u64>,
 }
 
 /// Evaluates into a file that has its name only once it is whole.
 pub(crate) fn run(
-    instruction: &Instruction,
+    evaluated: &Evaluated,
     profile: &Profile,
     texts: &[String],
     out: &Path,
     threads: Option<NonZeroUsize>,
 ) -> Ended {
-    roundonce::check_arity(instruction, texts.len())?;
-    let inputs = texts.iter().enumerate().map(|(index, text)| open(instruction, index, text));
+    evaluated.check_arity(texts.len())?;
+    let (types, result) = (evaluated.operands(), evaluated.result());
+    let inputs = texts.iter().zip(&types).enumerate().map(|(index, (text, ty))| open(evaluated, index, ty, text));
     let mut inputs = inputs.collect::<Result<Vec<Input>, Failure>>()?;
-    let (header, values) = result_header(instruction, &inputs)?;
+    let (header, values) = result_header(&result, &inputs)?;
     for input in &mut inputs {
         if let Input::Array(array) = input
             && array.values() == 1
         {
-            *input = Input::Uniform(array.only_value(instruction.recipe.components)?);
+            *input = Input::Uniform(array.only_value()?);
         }
     }
-    if instruction.recipe.condition_codes {
+    if matches!(evaluated, Evaluated::Float(instruction) if instruction.recipe.condition_codes) {
         output::note("the results are written without condition codes: these follow from each result's bits");
     }
     let mut file = files::temporary(out)?;
     let failed = |error| files::failed(out, error);
     file.write_all(&header).map_err(failed)?;
-    let components = values * u64::from(instruction.recipe.components);
-    let job = Job { instruction, profile, inputs: &inputs, components, start: header.len() as u64 };
+    let elements = values * u64::from(result.elements);
+    let job = Job { evaluated, profile, inputs: &inputs, elements, size: result.bits / 8, start: header.len() as u64 };
 
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.map_or(0, NonZeroUsize::get)).build();
     let pool = pool.map_err(|error| Failure::Input(format!("--threads: {error}")))?;
-    let parts = components.div_ceil(PART as u64);
+    let parts = elements.div_ceil(PART as u64);
     let progress = Progress::new(parts);
     pool.install(|| {
         (0..parts).into_par_iter().try_for_each_init(
-            || Buffers::new(instruction),
+            || Buffers::new(&types, &result),
             |buffers, part| {
                 job.compute(part, buffers)?;
                 job.write(part, buffers, file.reopen().map_err(failed)?).map_err(failed)?;
@@ -79,13 +211,13 @@ pub(crate) fn run(
 }
 
 /// A value, or the file of an array with its header read and its type checked.
-fn open(instruction: &Instruction, index: usize, text: &str) -> Result<Input, Failure> {
+fn open(evaluated: &Evaluated, index: usize, ty: &ValueType, text: &str) -> Result<Input, Failure> {
     if !text.ends_with(".npy") {
-        let parsed = roundonce::operand(instruction, index, text)?;
-        if !parsed.exact {
+        let (value, exact) = evaluated.read(index, text)?;
+        if !exact {
             eval::note_inexact(index, text);
         }
-        return Ok(Input::Uniform(parsed.value));
+        return Ok(Input::Uniform(value));
     }
     let path = PathBuf::from(text);
     let fault = |problem: String| Failure::Input(format!("{text}: {problem}"));
@@ -96,57 +228,31 @@ fn open(instruction: &Instruction, index: usize, text: &str) -> Result<Input, Fa
         let shape = npy::tuple(&header.shape);
         return Err(fault(format!("its {shape} elements are in Fortran order: expected C order")));
     }
-    let recipe = &instruction.recipe;
-    let format = recipe.operation.operand_format(index);
-    let [packed, component] = types(format, recipe.components);
     let mut shape = header.shape.clone();
     let fits = match header.element() {
-        element if packed.contains(&element) => true,
-        element if component.contains(&element) => shape.pop() == Some(u64::from(recipe.components)),
+        element if ty.whole.contains(&element) => true,
+        element if ty.component.contains(&element) => shape.pop() == Some(u64::from(ty.components)),
         _ => false,
     };
     if !fits {
-        let mut expected: Vec<String> = packed.iter().map(|name| (*name).to_owned()).collect();
-        expected.extend(component.iter().map(|name| format!("{name} with a last axis of {}", recipe.components)));
+        let mut expected: Vec<String> = ty.whole.iter().map(|name| (*name).to_owned()).collect();
+        expected.extend(ty.component.iter().map(|name| format!("{name} with a last axis of {}", ty.components)));
         return Err(fault(format!(
             "operand {} of `{}` is {}: expected elements of {}; found {} of shape {}",
             index + 1,
-            instruction.form.syntax(),
-            type_name(format, recipe.components),
+            evaluated.syntax(),
+            ty.name,
             expected.join(" or "),
             header.dtype,
             npy::tuple(&header.shape)
         )));
     }
-    Ok(Input::Array(ArrayFile { path, header, format, shape }))
-}
-
-/// NumPy's types for a whole value, and for a component of a packed one; the first is what results are written in if
-/// nothing tells. Unsigned integers are bits; bf16, which NumPy lacks, is such bits or two opaque bytes.
-fn types(format: Format, lanes: u32) -> [&'static [&'static str]; 2] {
-    let one: &[&str] = match format {
-        Format::F16 => &["f2", "u2"],
-        Format::BF16 => &["u2", "V2"],
-        Format::F32 => &["f4", "u4"],
-        _ => &["f8", "u8"],
-    };
-    match lanes * format.width() {
-        _ if lanes == 1 => [one, &[]],
-        32 => [&["u4"], one],
-        64 => [&["u8"], one],
-        _ => [&[], one],
-    }
-}
-
-fn type_name(format: Format, lanes: u32) -> String {
-    let name = format.name().unwrap_or("another format");
-    if lanes == 1 { name.to_owned() } else { format!("{lanes} × {name}") }
+    Ok(Input::Array(ArrayFile { path, header, ty: ty.clone(), shape }))
 }
 
 /// The header of the results and how many values they are. They have the type and shape of the first array that is as
 /// long and of the result's format.
-fn result_header(instruction: &Instruction, inputs: &[Input]) -> Result<(Vec<u8>, u64), Failure> {
-    let recipe = &instruction.recipe;
+fn result_header(ty: &ValueType, inputs: &[Input]) -> Result<(Vec<u8>, u64), Failure> {
     let arrays = inputs.iter().filter_map(|input| if let Input::Array(array) = input { Some(array) } else { None });
     let arrays: Vec<&ArrayFile> = arrays.collect();
     let Some(widest) = arrays.iter().find(|array| array.values() != 1).or(arrays.first()) else {
@@ -156,15 +262,15 @@ fn result_header(instruction: &Instruction, inputs: &[Input]) -> Result<(Vec<u8>
         let [one, two] = [widest, other].map(|array| (array.path.display(), npy::tuple(&array.shape)));
         return Err(Failure::Input(format!("shapes differ: {} has {}, {} has {}", one.0, one.1, two.0, two.1)));
     }
-    let format = recipe.operation.format;
-    let header = match arrays.iter().find(|array| array.format == format && array.shape == widest.shape) {
+    let header = match arrays.iter().find(|array| array.ty == *ty && array.shape == widest.shape) {
         Some(like) => npy::Header::bytes(&like.header.dtype, &like.header.shape),
         None => {
-            let [packed, component] = types(format, recipe.components);
-            let axis = packed.is_empty().then_some(u64::from(recipe.components));
+            let axis = ty.whole.is_empty().then_some(u64::from(ty.components));
             let shape: Vec<u64> = widest.shape.iter().copied().chain(axis).collect();
-            let dtype: String = packed.iter().chain(component).take(1).map(|name| format!("<{name}")).collect();
-            npy::Header::bytes(&dtype, &shape)
+            let name = ty.whole.iter().chain(ty.component).next().copied().unwrap_or_default();
+            // One byte has no order.
+            let order = if name == "u1" { '|' } else { '<' };
+            npy::Header::bytes(&format!("{order}{name}"), &shape)
         }
     };
     Ok((header, widest.values()))
@@ -177,15 +283,15 @@ impl ArrayFile {
     }
 
     /// The value of an array of one.
-    fn only_value(&self, lanes: u32) -> Result<Value, Failure> {
-        let mut elements = Elements::of(self.format);
-        self.read(0, lanes as usize, &mut Vec::new(), &mut elements)?;
+    fn only_value(&self) -> Result<Value, Failure> {
+        let mut elements = Elements::of_width(self.ty.bits);
+        self.read(0, self.ty.elements as usize, &mut Vec::new(), &mut elements)?;
         Ok(Value::of(elements.iter()))
     }
 
-    /// Reads so many components from one on.
+    /// Reads so many elements from one on.
     fn read(&self, from: u64, count: usize, bytes: &mut Vec<u8>, into: &mut Elements) -> Result<(), Failure> {
-        let size = self.format.width() / 8;
+        let size = self.ty.bits / 8;
         bytes.resize(count * size as usize, 0);
         let mut read = || -> io::Result<()> {
             let mut file = File::open(&self.path)?;
@@ -206,18 +312,19 @@ struct Buffers {
 }
 
 impl Buffers {
-    fn new(instruction: &Instruction) -> Buffers {
-        let operation = &instruction.recipe.operation;
-        let operands = (0..operation.op.arity()).map(|index| Elements::of(operation.operand_format(index))).collect();
-        Buffers { bytes: Vec::new(), operands, results: Elements::of(operation.format) }
+    fn new(operands: &[ValueType], result: &ValueType) -> Buffers {
+        let operands = operands.iter().map(|ty| Elements::of_width(ty.bits)).collect();
+        Buffers { bytes: Vec::new(), operands, results: Elements::of_width(result.bits) }
     }
 }
 
 struct Job<'a> {
-    instruction: &'a Instruction,
+    evaluated: &'a Evaluated,
     profile: &'a Profile,
     inputs: &'a [Input],
-    components: u64,
+    elements: u64,
+    /// Bytes of an element of the results.
+    size: u32,
     /// Where the results' data begins.
     start: u64,
 }
@@ -226,7 +333,7 @@ impl Job<'_> {
     /// Reads a part of each array and computes the same part of the results.
     fn compute(&self, part: u64, Buffers { bytes, operands, results }: &mut Buffers) -> Result<(), Failure> {
         let from = part * PART as u64;
-        let count = (self.components - from).min(PART as u64) as usize;
+        let count = (self.elements - from).min(PART as u64) as usize;
         let mut sources = Vec::with_capacity(operands.len());
         for (input, elements) in self.inputs.iter().zip(operands) {
             sources.push(match input {
@@ -238,15 +345,13 @@ impl Job<'_> {
             });
         }
         results.resize(count);
-        let evaluated: Result<(), Finding> = eval_into(self.instruction, self.profile, &sources, results.into());
-        Ok(evaluated?)
+        Ok(self.evaluated.eval_into(self.profile, &sources, results.into())?)
     }
 
     fn write(&self, part: u64, Buffers { bytes, results, .. }: &mut Buffers, mut file: File) -> io::Result<()> {
         bytes.clear();
         results.write_bytes(bytes);
-        let size = u64::from(self.instruction.recipe.operation.format.width() / 8);
-        file.seek(SeekFrom::Start(self.start + part * PART as u64 * size))?;
+        file.seek(SeekFrom::Start(self.start + part * PART as u64 * u64::from(self.size)))?;
         file.write_all(bytes)
     }
 }

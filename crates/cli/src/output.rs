@@ -6,7 +6,7 @@ use std::path::Path;
 use anstyle::{AnsiColor, Style};
 use clap::{Args, ValueEnum};
 use roundonce::why::{Line, Role};
-use roundonce::{Profile, ProfileChoice, Target};
+use roundonce::{Profile, ProfileChoice, SmTarget, Target};
 use serde::Serialize;
 
 use crate::Failure;
@@ -32,9 +32,10 @@ pub(crate) struct FormatArgument {
 /// `--target`, `--ptx`.
 #[derive(Args)]
 pub(crate) struct TargetArguments {
-    /// The PTX target, where the meaning depends on it (default: the lowest that has the form)
+    /// The PTX target, such as sm_20, sm_100a or sm_100f, where the meaning depends on it (default: the lowest that has
+    /// the form)
     #[arg(long, value_name = "SM", value_parser = roundonce::parse_sm)]
-    target: Option<u32>,
+    target: Option<SmTarget>,
     /// The PTX version, where the meaning depends on it
     #[arg(long, value_name = "VERSION")]
     ptx: Option<roundonce::Version>,

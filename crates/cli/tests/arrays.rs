@@ -1,11 +1,13 @@
 //! `eval --in`: the bits of `eval -` for every form, in every type of array that the form takes; and refusals.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use roundonce::arith::Format;
-use roundonce::{Instruction, TABLES};
+use roundonce::arith::{Element, Format};
+use roundonce::ptx::conversions;
+use roundonce::{Instruction, TABLES, conversion};
 use roundonce_oracle::generate::SplitMix64;
 
 /// A .npy file as NumPy writes it.
@@ -130,6 +132,100 @@ fn every_form_gives_the_bits_of_a_line_at_a_time() {
         let hex: String = value.iter().rev().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(format!("0x{hex}"), expected, "{spelling}, {}", path.display());
     }
+}
+
+/// Conversions too: packed values as whole integers, or with a last axis of values where a value fills bytes.
+#[test]
+fn every_conversion_gives_the_bits_of_a_line_at_a_time() {
+    const COUNT: usize = 53;
+    let scratch = tempfile::tempdir().unwrap();
+    let mut random = SplitMix64(3);
+    let mut questions = String::new();
+    let mut answers = Vec::new();
+    let spelled = conversions::FORMS.iter().flat_map(roundonce::Form::spelled).map(|(spelling, _)| spelling);
+    let spelled: BTreeSet<String> = spelled.collect();
+    assert_eq!(spelled.len(), 108);
+    for (number, spelling) in spelled.iter().enumerate() {
+        let found = conversion::instruction(spelling, &Default::default()).unwrap();
+        let mut arguments = vec!["eval".to_owned(), spelling.clone(), "--in".to_owned()];
+        let mut columns = Vec::new();
+        for (place, ty) in found.operand_types().into_iter().enumerate() {
+            let size = ty.bits as usize / 8;
+            let values: Vec<u64> = (0..COUNT).map(|_| random.next_bits() & (u64::MAX >> (64 - ty.bits))).collect();
+            // The second goes with every element now and then.
+            if place == 1 && number % 2 == 0 {
+                arguments.push(format!("0x{:08x}", values[0]));
+                columns.push(vec![values[0]; COUNT]);
+                continue;
+            }
+            let bytes: Vec<u8> = values.iter().flat_map(|bits| bits.to_le_bytes()[..size].to_vec()).collect();
+            let component = match ty.values {
+                Some((Element::Float(Format::F32), _)) => Some(("<f4", 1)),
+                Some((Element::Float(Format::F16), count)) => Some(("<f2", count)),
+                Some((Element::Float(_), count)) => Some(("|V2", count)),
+                Some((narrow, count)) if narrow.stride() == 8 => Some(("|u1", count)),
+                _ => None,
+            };
+            let (descr, shape) = match component.filter(|_| number % 3 == 0) {
+                Some((descr, 1)) => (descr.to_owned(), format!("({COUNT},)")),
+                Some((descr, count)) => (descr.to_owned(), format!("({COUNT}, {count})")),
+                None => (format!("{}u{size}", if size == 1 { '|' } else { '<' }), format!("({COUNT},)")),
+            };
+            let name = format!("{number}.{place}.npy");
+            std::fs::write(scratch.path().join(&name), npy(&descr, false, &shape, &bytes)).unwrap();
+            arguments.push(name);
+            columns.push(values);
+        }
+        let out = format!("{number}.out.npy");
+        arguments.extend(["--out".to_owned(), out.clone()]);
+        let output = roundonce(scratch.path(), &arguments.iter().map(String::as_str).collect::<Vec<_>>());
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && stderr.is_empty(), "{arguments:?}: {stderr}");
+        for index in 0..COUNT {
+            questions.push_str(spelling);
+            let texts = columns.iter().zip(found.operand_types());
+            texts.for_each(|(column, ty)| {
+                questions.push_str(&format!(" 0x{:0digits$x}", column[index], digits = ty.bits as usize / 4));
+            });
+            questions.push('\n');
+        }
+        let file = std::fs::read(scratch.path().join(&out)).unwrap();
+        let width = found.meaning.result_bits() as usize / 8;
+        let head = String::from_utf8_lossy(&file[..64]).into_owned();
+        assert!(head.contains(&format!("{}u{width}'", if width == 1 { '|' } else { '<' })), "{spelling}: {head}");
+        answers.extend(data(&file).chunks(width).map(|value| (spelling.clone(), value.to_vec())));
+    }
+    let expected = lines(questions);
+    assert_eq!(expected.len(), answers.len());
+    for ((spelling, value), expected) in answers.into_iter().zip(expected) {
+        let hex: String = value.iter().rev().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(format!("0x{hex}"), expected, "{spelling}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_a_conversion_is_refused() {
+    let scratch = tempfile::tempdir().unwrap();
+    let write = |name: &str, file: Vec<u8>| std::fs::write(scratch.path().join(name), file).unwrap();
+    write("bytes.npy", npy("|u1", false, "(4,)", &[0; 4]));
+    write("pairs.npy", npy("|u1", false, "(4, 2)", &[0; 8]));
+    let refused = |arguments: &[&str], status: i32, message: &str| {
+        let output = roundonce(scratch.path(), arguments);
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(stderr.contains(message), "{arguments:?}: {stderr}");
+        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {stderr}");
+        assert!(!scratch.path().join("d.npy").exists(), "{arguments:?} left a file");
+    };
+    let expected = "is 2 × e4m3: expected elements of u2 or u1 with a last axis of 2; found |u1 of shape (4,)";
+    refused(&["eval", "cvt.rn.f16x2.e4m3x2", "--in", "bytes.npy", "--out", "d.npy"], 2, expected);
+    // An element is a pair: an array of any shape is one of pairs.
+    assert!(
+        roundonce(scratch.path(), &["eval", "cvt.rn.f16x2.e2m1x2", "--in", "pairs.npy", "--out", "e.npy"])
+            .status
+            .success()
+    );
+    refused(&["eval", "cvt.rn.f16x2.e2m1x2", "--in", "pairs.npy", "0x1", "--out", "d.npy"], 2, "takes 1 operands (a)");
+    refused(&["eval", "mad.lo.s32", "--in", "bytes.npy", "1", "1", "--out", "d.npy"], 3, "only conversions and the");
 }
 
 /// Every spelling that names its row without a target.

@@ -20,6 +20,82 @@ impl core::str::FromStr for Version {
     }
 }
 
+/// A PTX target: `sm_90`, `sm_100a`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct SmTarget {
+    /// `sm_90` is 90.
+    pub number: u32,
+    /// What its letter says.
+    pub variant: Option<SmVariant>,
+}
+
+/// The variants of a target that have more than it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum SmVariant {
+    /// `sm_100a`: for this architecture alone.
+    Architecture,
+    /// `sm_100f`: for its family.
+    Family,
+}
+
+impl From<u32> for SmTarget {
+    fn from(number: u32) -> SmTarget {
+        SmTarget { number, variant: None }
+    }
+}
+
+impl fmt::Display for SmTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let letter = match self.variant {
+            None => "",
+            Some(SmVariant::Architecture) => "a",
+            Some(SmVariant::Family) => "f",
+        };
+        write!(f, "sm_{}{letter}", self.number)
+    }
+}
+
+impl core::str::FromStr for SmTarget {
+    type Err = String;
+    /// Whether there is such a target is for the language to say.
+    fn from_str(text: &str) -> Result<SmTarget, String> {
+        let read = |text: &str| {
+            let name = text.strip_prefix("sm_")?;
+            let (digits, variant) = match name.strip_suffix(['a', 'f']) {
+                Some(digits) if name.ends_with('a') => (digits, Some(SmVariant::Architecture)),
+                Some(digits) => (digits, Some(SmVariant::Family)),
+                None => (name, None),
+            };
+            let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+            Some(SmTarget { number: digits.parse().ok().filter(|_| is_number)?, variant })
+        };
+        read(text).ok_or_else(|| format!("`{text}` is not a target like sm_20 or sm_100a"))
+    }
+}
+
+/// Which of the targets in its range have a form.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Variants {
+    /// All.
+    All,
+    /// The `a` and `f` ones.
+    Specific,
+    /// The `a` ones of these numbers.
+    Architecture(&'static [u32]),
+}
+
+impl Variants {
+    fn holds(self, target: SmTarget) -> bool {
+        match self {
+            Variants::All => true,
+            Variants::Specific => target.variant.is_some(),
+            Variants::Architecture(numbers) => {
+                target.variant == Some(SmVariant::Architecture) && numbers.contains(&target.number)
+            }
+        }
+    }
+}
+
 /// A range of values, closed or without an upper end.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Range<T> {
@@ -52,23 +128,32 @@ pub struct Gate {
     pub version: Range<Version>,
     /// The targets (`sm_20` is 20) that have it.
     pub target: Range<u32>,
+    /// Which variants of these.
+    pub variants: Variants,
     /// Other requirements, as text: `SPA 5.0`, `capability FMAKHR`.
     pub needs: &'static [&'static str],
 }
 
 impl Gate {
+    /// A gate of versions and targets.
+    pub const fn of(version: Range<Version>, target: Range<u32>, variants: Variants) -> Gate {
+        Gate { version, target, variants, needs: &[] }
+    }
     /// A gate of a first version and a first target.
     pub const fn since(version: Version, target: u32) -> Gate {
-        Gate { version: Range::new(version), target: Range::new(target), needs: &[] }
+        Gate::of(Range::new(version), Range::new(target), Variants::All)
     }
     /// A gate of declared needs alone.
     pub const fn needs(needs: &'static [&'static str]) -> Gate {
-        Gate { version: Range::new(Version(0, 0)), target: Range::new(0), needs }
+        Gate { version: Range::new(Version(0, 0)), target: Range::new(0), variants: Variants::All, needs }
+    }
+    /// Whether a target has the form.
+    pub fn has_target(&self, target: SmTarget) -> bool {
+        self.target.holds(target.number) && self.variants.holds(target)
     }
     /// Whether a target and a version, where given, have the form.
-    pub fn holds(&self, target: Option<u32>, version: Option<Version>) -> bool {
-        target.is_none_or(|target| self.target.holds(target))
-            && version.is_none_or(|version| self.version.holds(version))
+    pub fn holds(&self, target: Option<SmTarget>, version: Option<Version>) -> bool {
+        target.is_none_or(|target| self.has_target(target)) && version.is_none_or(|version| self.version.holds(version))
     }
 }
 
@@ -87,6 +172,17 @@ impl fmt::Display for Gate {
                 Some(last) if last == self.target.first => format!("sm_{last} alone"),
                 Some(last) => format!("sm_{} to sm_{last}", self.target.first),
             });
+        }
+        match self.variants {
+            Variants::All => {}
+            Variants::Specific => parts.push("a target with `a` or `f`".to_owned()),
+            Variants::Architecture(numbers) => {
+                let names: Vec<String> = numbers.iter().map(|number| format!("sm_{number}a")).collect();
+                parts.push(match names.as_slice() {
+                    [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+                    names => names.concat(),
+                });
+            }
         }
         parts.extend(self.needs.iter().map(|need| (*need).to_owned()));
         f.write_str(&parts.join(", "))

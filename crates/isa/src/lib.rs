@@ -17,7 +17,7 @@ mod value;
 pub use diag::{Finding, Fix, Location, Severity, apply_edits, apply_fixes, line_column};
 pub use evaluate::{Evaluation, evaluate};
 pub use form::{Choice, Form, Instruction, Language, Mismatch, Part, Slot, split_modifiers, split_spelling};
-pub use gate::{Gate, Range, Version};
+pub use gate::{Gate, Range, SmTarget, SmVariant, Variants, Version};
 pub use number::{
     ParsedNumber, exact_decimal, grouped, hex_bits, hexadecimal, parse_narrow, parse_number, shortest_decimal,
 };

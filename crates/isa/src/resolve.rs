@@ -2,7 +2,8 @@
 
 use std::sync::OnceLock;
 
-use crate::{Effect, Finding, Form, Instruction, Location, Mismatch, Part, Recipe, Slot, Version, split_spelling};
+use crate::{Effect, Finding, Form, Instruction, Location, Mismatch, Part};
+use crate::{Recipe, Slot, SmTarget, Version, split_spelling};
 
 /// The rows of all languages, searched by spelling.
 pub struct Table<M: 'static = Recipe> {
@@ -31,7 +32,7 @@ impl<M> Table<M> {
     pub fn find(
         &self,
         spelling: &str,
-        target: Option<u32>,
+        target: Option<SmTarget>,
         version: Option<Version>,
     ) -> Result<(&'static Form<M>, Vec<Effect>), Finding> {
         let (mnemonic, modifiers) = split_spelling(spelling);
@@ -95,7 +96,7 @@ impl Table {
     pub fn resolve(
         &self,
         spelling: &str,
-        target: Option<u32>,
+        target: Option<SmTarget>,
         version: Option<Version>,
     ) -> Result<Instruction, Finding> {
         let (form, effects) = self.find(spelling, target, version)?;
@@ -114,9 +115,9 @@ fn matched<M>(form: &Form<M>, modifiers: &[&str]) -> (usize, usize) {
     (needed.len(), others.len())
 }
 
-fn unavailable<M>(spelling: &str, fitting: &[&Form<M>], target: Option<u32>, version: Option<Version>) -> Finding {
+fn unavailable<M>(spelling: &str, fitting: &[&Form<M>], target: Option<SmTarget>, version: Option<Version>) -> Finding {
     let mut asked = Vec::new();
-    asked.extend(target.map(|target| format!("sm_{target}")));
+    asked.extend(target.map(|target| target.to_string()));
     asked.extend(version.map(|version| format!("PTX {version}")));
     let gates: Vec<String> = fitting.iter().map(|form| form.gate.to_string()).collect();
     let (last, first) = (fitting[fitting.len() - 1], fitting[0]);

@@ -7,7 +7,7 @@
 //! What this is not: it resolves no name. Whether `x` is a register, a variable, a label or a function, and which of
 //! several scopes declared it, is the work of who reads the tree.
 
-use roundonce_isa::{Location, Version};
+use roundonce_isa::{Location, SmTarget, Version};
 
 /// A range of bytes of the text.
 ///
@@ -146,18 +146,9 @@ impl<'a> Module<'a> {
         });
         lists.flatten().filter_map(|word| word.name())
     }
-    /// The number of the last `sm_` target, its letter cut off: `sm_90a` is 90.
-    pub fn target(&self) -> Option<u32> {
-        let numbers = self.targets().filter_map(|word| {
-            let digits = word.strip_prefix("sm_")?.trim_end_matches(['a', 'f']);
-            digits.parse().ok()
-        });
-        numbers.last()
-    }
-    /// The letter of a target that is a variant of its number, like `sm_90a` and `sm_107f`.
-    pub fn target_variant(&self) -> Option<char> {
-        let numbered = self.targets().filter(|word| word.starts_with("sm_"));
-        numbered.last()?.chars().last().filter(|letter| matches!(letter, 'a' | 'f'))
+    /// The last `sm_` target.
+    pub fn target(&self) -> Option<SmTarget> {
+        self.targets().filter_map(|word| word.parse().ok()).last()
     }
     /// What `.address_size` says; 32 where nothing does.
     pub fn address_size(&self) -> u32 {

@@ -1,9 +1,8 @@
 //! The rows of the conversions from and to formats of eight bits and fewer, and of those with random bits: what is
 //! spelled how, where it exists, and what it computes ([`PackedConversion`]).
 
-use crate::forms::{VARIANT, VARIANT_A};
 use roundonce_arith::{ConversionRounding, Element, Format, NarrowFormat, PackedConversion, Rounding};
-use roundonce_isa::{Choice, Effect, Form, Gate, Language, Part, Range, Slot, Version, split_modifiers};
+use roundonce_isa::{Choice, Effect, Form, Gate, Language, Part, Range, Slot, Variants, Version, split_modifiers};
 
 const fn plain(text: &'static str) -> Choice {
     Choice { text, effect: Effect::Nothing }
@@ -36,17 +35,17 @@ const ALLX4: Part = one(".f8x4type", &[ty(".e4m3x4"), ty(".e5m2x4"), ty(".e2m3x4
 
 /// From the target of a row on, in its `a` and `f` variants alone.
 const fn variants(version: Version, first: u32, last: Option<u32>) -> Gate {
-    Gate { version: Range::new(version), target: Range { first, last }, needs: VARIANT }
+    Gate::of(Range::new(version), Range { first, last }, Variants::Specific)
 }
 const SM_90: Gate = Gate::since(Version(7, 8), 90);
-const SM_89: Gate = Gate { version: Range::new(Version(8, 1)), target: Range::until(89, 89), needs: &[] };
+const SM_89: Gate = Gate::of(Range::new(Version(8, 1)), Range::until(89, 89), Variants::All);
 const SM_100: Gate = variants(Version(8, 6), 100, None);
 const FROM_HALVES: Gate = variants(Version(9, 1), 100, None);
 const TO_BF16: Gate = variants(Version(9, 2), 100, None);
 const SM_107: Gate = variants(Version(9, 4), 107, Some(107));
 /// The targets whose `a` variant has `.rs`.
-pub(crate) const RANDOM_ON: [u32; 3] = [100, 103, 107];
-const RANDOM: Gate = Gate { version: Range::new(Version(8, 7)), target: Range::until(100, 107), needs: VARIANT_A };
+const RANDOM_ON: Variants = Variants::Architecture(&[100, 103, 107]);
+const RANDOM: Gate = Gate::of(Range::new(Version(8, 7)), Range::until(100, 107), RANDOM_ON);
 
 const CVT: &str = "PTX ISA, 9.7.9 data movement and conversion instructions: cvt";
 const SEPARATE: &str = "a is converted into the upper half of d, b into the lower";

@@ -4,7 +4,7 @@
 //! Where a spelling names several rows and nothing says which target is meant, the first row that fits is taken.
 
 use roundonce_arith::{ArithOp, Clamp, Format, Operation, Rounding};
-use roundonce_isa::{Choice, Effect, Form, Gate, Language, Part, Range, Recipe, Slot, Version};
+use roundonce_isa::{Choice, Effect, Form, Gate, Language, Part, Range, Recipe, Slot, Variants, Version};
 
 const fn choice(text: &'static str, effect: Effect) -> Choice {
     Choice { text, effect }
@@ -125,7 +125,7 @@ const fn narrowing(op: ArithOp, format: Format) -> Recipe {
     of_operands([Format::F32; 3], packed(recipe(op, format)))
 }
 
-const SM_1X: Gate = Gate { version: Range::new(Version(1, 0)), target: Range::until(10, 13), needs: &[] };
+const SM_1X: Gate = Gate::of(Range::new(Version(1, 0)), Range::until(10, 13), Variants::All);
 /// `fma` of PTX 2.0 and the half precision of sm_53, sm_80 and sm_90, as the assembler has them.
 const SM_20: Gate = Gate::since(Version(2, 0), 20);
 const F16_GATE: Gate = Gate::since(Version(4, 2), 53);
@@ -133,12 +133,8 @@ const RELU_GATE: Gate = Gate::since(Version(7, 0), 80);
 const OOB_GATE: Gate = Gate::since(Version(8, 1), 90);
 const BF16_GATE: Gate = Gate::since(Version(7, 8), 90);
 const SM_100: Gate = Gate::since(Version(8, 6), 100);
-/// What the gate of a form needs that only the `a` and `f` variants of its target have.
-pub(crate) const VARIANT: &[&str] = &["a target with `a` or `f`"];
-/// What few `a` variants have.
-pub(crate) const VARIANT_A: &[&str] = &["sm_100a, sm_103a or sm_107a"];
 /// Of sm_107a and sm_107f alone: sm_107, sm_110 and later refuse them.
-const SM_107: Gate = Gate { version: Range::new(Version(9, 4)), target: Range::until(107, 107), needs: VARIANT };
+const SM_107: Gate = Gate::of(Range::new(Version(9, 4)), Range::until(107, 107), Variants::Specific);
 
 const FMA: &str = "PTX ISA, 9.7.3.6 fma";
 const MAD: &str = "PTX ISA, 9.7.3.7 mad";
@@ -223,11 +219,11 @@ pub(crate) const FMA_FORMS: &[Form] = &[
 pub(crate) const MAD_FORMS: &[Form] = &[
     mad(&[FTZ, SAT, F32], SM_1X, flushing(recipe(ArithOp::TruncatedMulAdd, Format::F32)),
         "the product is cut to 24 bits, its exponent unbounded, before c is added and rounded; mul then add where c is zero"),
-    mad(&[FTZ, SAT, F32], Gate { version: Range::until(Version(2, 0), Version(3, 1)), target: Range::new(20), needs: &[] },
+    mad(&[FTZ, SAT, F32], Gate::of(Range::until(Version(2, 0), Version(3, 1)), Range::new(20), Variants::All),
         FUSED_F32, "errata: without .rnd it means .rn up to PTX 3.1 (which warns); an error from 3.2"),
     mad(&[RND, FTZ, SAT, F32], SM_20, FUSED_F32, "the same as fma.f32"),
     mad(&[RND, F64], Gate::since(Version(1, 0), 13), FUSED_F64, "the same as fma.f64"),
-    mad(&[F64], Gate { version: Range::until(Version(1, 0), Version(1, 3)), target: Range::new(13), needs: &[] }, FUSED_F64,
+    mad(&[F64], Gate::of(Range::until(Version(1, 0), Version(1, 3)), Range::new(13), Variants::All), FUSED_F64,
         "without .rnd it means .rn up to PTX 1.3; an error from 1.4"),
 ];
 

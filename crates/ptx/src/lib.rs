@@ -31,4 +31,4 @@ pub use ast::Module;
 pub use lower::{UNSUPPORTED, lower};
 pub use parser::{Parsed, parse};
 pub use printer::{print, print_instruction};
-pub use rules::{Contraction, Options, check, check_text, contractions};
+pub use rules::{Contraction, Options, check, check_text, contractions, targets};

@@ -9,6 +9,7 @@
 mod conversions;
 mod determinacy;
 mod family;
+mod gate;
 mod integer_mad;
 mod module;
 mod names;
@@ -16,11 +17,13 @@ mod operands;
 mod scope;
 
 pub use determinacy::{Contraction, contractions};
+pub use module::targets;
 
 use crate::ast::{Function, Instruction, Module, Operand, OperandKind, Operands, Span, Statement, Variable};
-use crate::opcodes::{self, Opcode};
+use crate::opcodes;
 use crate::parser::parse;
-use roundonce_isa::{Finding, Location, Version};
+use gate::Gated;
+use roundonce_isa::{Finding, Location, SmTarget, Version};
 use scope::{Entity, Scopes};
 
 /// What to check beyond the rules.
@@ -84,7 +87,7 @@ const INSTRUCTIONS: &str = "PTX ISA, 9.7 instructions";
 struct Check<'m, 'a> {
     module: &'m Module<'a>,
     version: Option<Version>,
-    target: Option<u32>,
+    target: Option<SmTarget>,
     scopes: Scopes<'a>,
     findings: Vec<Finding>,
 }
@@ -173,27 +176,17 @@ impl<'m, 'a> Check<'m, 'a> {
         if !opcode.forms.is_empty() && self.family(instruction, opcode) {
             return;
         }
-        self.opcode_gate(instruction, opcode);
+        if !self.passes(&opcode.gate, self.target) {
+            let (span, name) = (self.span(instruction.opcode), format!("`{}`", opcode.name));
+            let gated = Gated { span, name, gate: &opcode.gate, source: INSTRUCTIONS, note: "" };
+            self.report_gate(&gated, self.target);
+        }
         if self.conversion(instruction) {
             return;
         }
         let is_integer_family = opcode.forms.is_empty() && integer_mad::has_rows(opcode.name);
         if !is_integer_family || !self.integer_family(instruction) {
             self.declared(instruction.operands);
-        }
-    }
-
-    /// Whether the module's version and target have the opcode at all.
-    fn opcode_gate(&mut self, instruction: &Instruction, opcode: &Opcode) {
-        let (span, name) = (self.span(instruction.opcode), format!("`{}`", opcode.name));
-        let (target, version) = (opcode.gate.target, opcode.gate.version);
-        if let Some(found) = self.target.filter(|found| !target.holds(*found)) {
-            let message = format!("{name} on sm_{found}: expected `.target sm_{}` or higher", target.first);
-            let finding = Finding::error("PTX0026", span.place(), message);
-            self.report(finding.rule(INSTRUCTIONS).help(format!("name the target `sm_{}`", target.first)));
-        }
-        if self.version.is_some_and(|found| !version.holds(found)) {
-            self.needs_version(span, &name, version.first, INSTRUCTIONS);
         }
     }
 

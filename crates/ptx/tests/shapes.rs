@@ -52,7 +52,10 @@ fn what_differs_is_not_equal() {
 fn the_tree_says_what_the_text_says() {
     let parsed = parse(MODERN);
     let module = &parsed.module;
-    assert_eq!((module.version().map(|v| (v.0, v.1)), module.target()), (Some((8, 6)), Some(100)));
+    assert_eq!(
+        (module.version().map(|v| (v.0, v.1)), module.target()),
+        (Some((8, 6)), Some("sm_100a".parse().unwrap()))
+    );
     assert_eq!(module.targets().collect::<Vec<_>>(), ["sm_100a", "debug", "texmode_independent"]);
     assert_eq!(module.address_size(), 64);
     let entry = module.functions().find(|function| function.is_entry).expect("the kernel");

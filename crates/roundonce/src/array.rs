@@ -1,4 +1,4 @@
-//! One instruction on arrays.
+//! One instruction, or conversion, on arrays.
 
 use std::ops::Range;
 
@@ -7,11 +7,14 @@ use roundonce_arith::batch::{Batch, Lane, Source, Stores};
 use roundonce_arith::{Elements, Format, OperandIndex as Place, Operation, Profile};
 use roundonce_isa::{Finding, Instruction, MAX_COMPONENTS, Value};
 
+use crate::conversion::Conversion;
 use crate::fault;
 
 /// An operand: an element a component, as bits; the components of packed values follow one another, the lowest first.
 #[derive(Clone, Copy, Debug)]
 pub enum Operand<'a> {
+    /// Formats of eight bits and fewer.
+    U8(&'a [u8]),
     /// f16 or bf16.
     U16(&'a [u16]),
     /// f32.
@@ -27,6 +30,8 @@ pub enum Operand<'a> {
 /// Where results go: elements as wide as a component of the result.
 #[derive(Debug)]
 pub enum Results<'a> {
+    /// Formats of eight bits and fewer.
+    U8(&'a mut [u8]),
     /// f16.
     U16(&'a mut [u16]),
     /// f32.
@@ -38,6 +43,7 @@ pub enum Results<'a> {
 impl<'a> From<&'a Elements> for Operand<'a> {
     fn from(elements: &'a Elements) -> Operand<'a> {
         match elements {
+            Elements::U8(all) => Operand::U8(all),
             Elements::U16(all) => Operand::U16(all),
             Elements::U32(all) => Operand::U32(all),
             Elements::U64(all) => Operand::U64(all),
@@ -48,6 +54,7 @@ impl<'a> From<&'a Elements> for Operand<'a> {
 impl<'a> From<&'a mut Elements> for Results<'a> {
     fn from(elements: &'a mut Elements) -> Results<'a> {
         match elements {
+            Elements::U8(all) => Results::U8(all),
             Elements::U16(all) => Results::U16(all),
             Elements::U32(all) => Results::U32(all),
             Elements::U64(all) => Results::U64(all),
@@ -88,6 +95,7 @@ pub fn eval_into(
     let job =
         Job { operation: instruction.recipe.operation, components: instruction.recipe.components as usize, operands };
     match out {
+        Results::U8(_) => Err(fault("FORM0007", wrong_width("the results", job.operation.format, 8))),
         Results::U16(out) if job.operation.operand_formats.is_some() => job.unlike(profile, out),
         Results::U32(out) if job.operation.operand_formats.is_some() => job.unlike(profile, out),
         Results::U32(out) if job.operation.source_format.width() == 16 => job.mixed(profile, out),
@@ -97,19 +105,118 @@ pub fn eval_into(
     }
 }
 
-/// What an element type must be able to do.
-trait Element: Lane + Into<u64> + Send + Sync {
-    fn slice<'a>(operand: &Operand<'a>) -> Option<&'a [Self]>;
+/// Evaluates a conversion element by element, on as many threads as [`eval_into`]. An element of an operand is that whole
+/// operand, packed where it is, and one of the results the whole result; random bits are the last operand.
+///
+/// ```
+/// use roundonce::array::{Operand, Results, convert_into};
+/// let cvt = roundonce::conversion::instruction("cvt.rn.satfinite.e4m3x2.f32", &Default::default())?;
+/// let mut pairs = [0; 2];
+/// let a = Operand::Uniform(roundonce::Value::scalar(0x3f80_0000));
+/// convert_into(&cvt, &Default::default(), &[a, Operand::U32(&[0x447a_0000, 0xbf80_0000])], Results::U16(&mut pairs))?;
+/// assert_eq!(pairs, [0x387e, 0x38b8]);
+/// # Ok::<(), roundonce::Finding>(())
+/// ```
+///
+/// # Errors
+/// A finding about the number of operands, the width of elements, or an operand that is not as long as the results.
+pub fn convert_into(
+    conversion: &Conversion,
+    profile: &Profile,
+    operands: &[Operand<'_>],
+    out: Results<'_>,
+) -> Result<(), Finding> {
+    conversion.check_arity(operands.len())?;
+    match out {
+        Results::U8(out) => convert_each(conversion, profile, operands, out),
+        Results::U16(out) => convert_each(conversion, profile, operands, out),
+        Results::U32(out) => convert_each(conversion, profile, operands, out),
+        Results::U64(out) => convert_each(conversion, profile, operands, out),
+    }
+}
+
+fn convert_each<T: Word>(
+    conversion: &Conversion,
+    profile: &Profile,
+    operands: &[Operand<'_>],
+    out: &mut [T],
+) -> Result<(), Finding> {
+    let meaning = &conversion.meaning;
+    if T::WIDTH != meaning.result_bits() {
+        let (found, wanted) = (T::WIDTH, meaning.result_bits());
+        return Err(fault("FORM0007", format!("the results: elements of {found} bits, expected {wanted}")));
+    }
+    let mut columns = Vec::with_capacity(operands.len());
+    for (index, (operand, ty)) in operands.iter().zip(conversion.operand_types()).enumerate() {
+        let what = format!("operand {}", index + 1);
+        let wrong = |found: u32| fault("FORM0007", format!("{what}: elements of {found} bits, expected {}", ty.bits));
+        columns.push(match operand {
+            Operand::Out => {
+                return Err(fault("FORM0007", format!("{what}: a conversion's results are of another type")));
+            }
+            Operand::Uniform(value) => match value.components() {
+                &[bits] => AnyColumn::U64(Column::Uniform(bits)),
+                components => {
+                    return Err(fault("FORM0008", format!("{what} has {} components, expected 1", components.len())));
+                }
+            },
+            _ if operand.bits() != ty.bits => return Err(wrong(operand.bits())),
+            Operand::U8(slice) => AnyColumn::U8(of_length(&what, slice, out.len())?),
+            Operand::U16(slice) => AnyColumn::U16(of_length(&what, slice, out.len())?),
+            Operand::U32(slice) => AnyColumn::U32(of_length(&what, slice, out.len())?),
+            Operand::U64(slice) => AnyColumn::U64(of_length(&what, slice, out.len())?),
+        });
+    }
+    let count = meaning.operand_count();
+    in_parts(out, |range, part| {
+        for (at, out) in part.iter_mut().enumerate() {
+            // Four values and the random bits.
+            let mut bits = [0; 5];
+            for (bits, column) in bits.iter_mut().zip(&columns) {
+                *bits = column.get(range.start, at).unwrap_or(0);
+            }
+            *out = T::of(meaning.evaluate(profile, &bits[..count], bits[count]));
+        }
+    });
+    Ok(())
+}
+
+/// A slice as long as the results.
+fn of_length<'a, T>(what: &str, slice: &'a [T], length: usize) -> Result<Column<'a, T>, Finding> {
+    if slice.len() == length {
+        return Ok(Column::Slice(slice));
+    }
+    Err(fault("FORM0008", format!("{what} has {} elements, the results have {length}", slice.len())))
+}
+
+/// Bits of an element.
+trait Word: Copy + Into<u64> + Send + Sync {
+    const WIDTH: u32;
     fn of(bits: u64) -> Self;
 }
+/// What the type of an element that is computed with must be able to do.
+trait Element: Lane + Word {
+    fn slice<'a>(operand: &Operand<'a>) -> Option<&'a [Self]>;
+}
+macro_rules! word {
+    ($int:ty) => {
+        impl Word for $int {
+            const WIDTH: u32 = <$int>::BITS;
+            fn of(bits: u64) -> $int {
+                bits as $int
+            }
+        }
+    };
+}
+word!(u8);
+word!(u16);
+word!(u32);
+word!(u64);
 macro_rules! element {
     ($int:ty, $variant:ident) => {
         impl Element for $int {
             fn slice<'a>(operand: &Operand<'a>) -> Option<&'a [$int]> {
                 if let Operand::$variant(slice) = operand { Some(slice) } else { None }
-            }
-            fn of(bits: u64) -> $int {
-                bits as $int
             }
         }
     };
@@ -133,7 +240,7 @@ enum Column<'a, T> {
     Out,
 }
 
-impl<T: Element> Column<'_, T> {
+impl<T: Copy> Column<'_, T> {
     fn get(&self, start: usize, at: usize) -> Option<T> {
         match self {
             Column::Slice(slice) => Some(slice[start + at]),
@@ -142,6 +249,9 @@ impl<T: Element> Column<'_, T> {
             Column::Out => None,
         }
     }
+}
+
+impl<T: Element> Column<'_, T> {
     fn part(&self, range: Range<usize>) -> Source<'_, T> {
         match self {
             Column::Slice(slice) => Source::Slice(&slice[range]),
@@ -152,18 +262,22 @@ impl<T: Element> Column<'_, T> {
     }
 }
 
-/// A column of either width.
+/// A column of any width.
 enum AnyColumn<'a> {
+    U8(Column<'a, u8>),
     U16(Column<'a, u16>),
     U32(Column<'a, u32>),
+    U64(Column<'a, u64>),
 }
 
 impl AnyColumn<'_> {
     /// The element at a place of the part that begins at `start`; `None` where it is the result's own.
     fn get(&self, start: usize, at: usize) -> Option<u64> {
         match self {
+            AnyColumn::U8(column) => column.get(start, at).map(u64::from),
             AnyColumn::U16(column) => column.get(start, at).map(u64::from),
             AnyColumn::U32(column) => column.get(start, at).map(u64::from),
+            AnyColumn::U64(column) => column.get(start, at),
         }
     }
 }
@@ -255,11 +369,7 @@ impl Job<'_> {
             slice => slice,
         };
         match T::slice(slice) {
-            Some(slice) if slice.len() == length => Ok(Column::Slice(slice)),
-            Some(slice) => {
-                let message = format!("{what} has {} elements, the results have {length}", slice.len());
-                Err(fault("FORM0008", message))
-            }
+            Some(slice) => of_length(&what, slice, length),
             None => Err(fault("FORM0007", wrong_width(&what, format, slice.bits()))),
         }
     }
@@ -281,6 +391,7 @@ impl Operand<'_> {
     /// The width of an element of a slice.
     fn bits(&self) -> u32 {
         match self {
+            Operand::U8(_) => 8,
             Operand::U16(_) => 16,
             Operand::U32(_) => 32,
             _ => 64,

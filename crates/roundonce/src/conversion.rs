@@ -6,6 +6,7 @@ use roundonce_ptx::conversions::{self, FORMS, packed_conversion};
 use roundonce_why::{Line, Role, wrap};
 use serde::Serialize;
 
+use crate::bits::{NotBits, parse_bits};
 use crate::{Target, fault};
 
 static TABLE: Table<()> = Table::new(&[FORMS]);
@@ -17,6 +18,15 @@ pub struct Conversion {
     pub form: &'static Form<()>,
     /// What it computes.
     pub meaning: PackedConversion,
+}
+
+/// What an operand holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OperandType {
+    /// How wide it is.
+    pub bits: u32,
+    /// The values in it and how many, the first in its lowest bits; `None` for the random bits.
+    pub values: Option<(Element, u32)>,
 }
 
 /// Operands as bits; under `.rs` the random bits are behind them.
@@ -66,31 +76,71 @@ impl Conversion {
         names
     }
 
-    /// Reads all operands: an f32 as any number; packed values and random bits as hex bits.
+    /// The operands' types, the random bits too.
+    pub fn operand_types(&self) -> Vec<OperandType> {
+        let PackedConversion { from, count, .. } = self.meaning;
+        let of_values = match self.meaning.has_separate_operands() {
+            true => OperandType { bits: from.width(), values: Some((from, 1)) },
+            false => OperandType { bits: self.meaning.operand_bits(), values: Some((from, count)) },
+        };
+        let mut types = vec![of_values; self.meaning.operand_count()];
+        types.resize(self.names().len(), OperandType { bits: 32, values: None });
+        types
+    }
+
+    /// Whether as many operands were found as the instruction takes.
+    ///
+    /// # Errors
+    /// A finding that says how many it takes.
+    pub fn check_arity(&self, found: usize) -> Result<(), Finding> {
+        let names = self.names();
+        if found == names.len() {
+            return Ok(());
+        }
+        let syntax = self.form.syntax();
+        let message = format!("`{syntax}` takes {} operands ({}), found {found}", names.len(), names.join(", "));
+        Err(fault("FORM0005", message).rule(self.form.source))
+    }
+
+    /// Reads the operand at a place, from 0: an f32 as any number; packed values and random bits as hex bits. Beside its
+    /// bits whether they are exactly the number that is written.
+    ///
+    /// # Errors
+    /// A finding if it is no such value.
+    ///
+    /// # Panics
+    /// If the instruction has no such operand: [`check_arity`](Conversion::check_arity) sees to it.
+    pub fn operand(&self, index: usize, text: &str) -> Result<(u64, bool), Finding> {
+        let (name, ty) = (self.names()[index], self.operand_types()[index]);
+        let read = match ty.values {
+            Some((Element::Float(format), 1)) => parse_value(format, 1, text)
+                .map(|parsed| (parsed.value.components().first().copied().unwrap_or(0), parsed.exact)),
+            _ => packed_bits(text, ty.bits).map(|bits| (bits, true)),
+        };
+        read.map_err(|problem| fault("FORM0006", format!("operand {} ({name}): {problem}", index + 1)))
+    }
+
+    /// Reads all operands.
     ///
     /// # Errors
     /// A finding about their number or the first one that is no value.
     pub fn read<S: AsRef<str>>(&self, texts: &[S]) -> Result<ConversionOperands, Finding> {
-        let names = self.names();
-        if texts.len() != names.len() {
-            let (syntax, found) = (self.form.syntax(), texts.len());
-            let message = format!("`{syntax}` takes {} operands ({}), found {found}", names.len(), names.join(", "));
-            return Err(fault("FORM0005", message).rule(self.form.source));
+        self.check_arity(texts.len())?;
+        let mut read = Vec::with_capacity(texts.len());
+        let mut inexact = Vec::new();
+        for (index, text) in texts.iter().enumerate() {
+            let (bits, exact) = self.operand(index, text.as_ref())?;
+            read.push(bits);
+            inexact.extend((!exact).then_some(index));
         }
-        let mut read = ConversionOperands { values: Vec::new(), random: 0, inexact: Vec::new() };
-        for (index, (text, name)) in texts.iter().map(AsRef::as_ref).zip(names).enumerate() {
-            let problem = |text: String| fault("FORM0006", format!("operand {} ({name}): {text}", index + 1));
-            if name == "rbits" {
-                read.random = hexadecimal(text, 32).map_err(problem)?;
-            } else if self.meaning.has_separate_operands() {
-                let parsed = parse_value(Format::F32, 1, text).map_err(problem)?;
-                read.values.extend(parsed.value.components());
-                read.inexact.extend((!parsed.exact).then_some(index));
-            } else {
-                read.values.push(hexadecimal(text, self.meaning.operand_bits()).map_err(problem)?);
-            }
-        }
-        Ok(read)
+        Ok(ConversionOperands { inexact, ..self.operands(&read) })
+    }
+
+    /// Operands given as bits, in the order of the syntax, the random bits last.
+    pub fn operands(&self, bits: &[u64]) -> ConversionOperands {
+        let (values, random) = bits.split_at(bits.len().min(self.meaning.operand_count()));
+        let random = random.first().copied().unwrap_or(0);
+        ConversionOperands { values: values.to_vec(), random, inexact: Vec::new() }
     }
 
     /// The GPU's bits, packed.
@@ -146,18 +196,13 @@ impl Conversion {
     }
 }
 
-/// Hex bits, or a decimal integer.
-fn hexadecimal(text: &str, width: u32) -> Result<u64, String> {
-    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
-    let number = match digits {
-        Some(digits) => u64::from_str_radix(digits, 16),
-        None => text.parse(),
-    };
-    match number.ok().filter(|_| !text.starts_with('+')) {
-        Some(bits) if width == 64 || bits >> width == 0 => Ok(bits),
-        Some(_) => Err(format!("`{text}` does not fit {width} bits")),
-        None => Err(format!("`{text}` is not {width} bits: expected such as {}", hex_bits(width, 1))),
-    }
+/// Bits of a packed operand. A sign would read as a number's.
+fn packed_bits(text: &str, width: u32) -> Result<u64, String> {
+    let read = if text.starts_with('-') { Err(NotBits::NoInteger) } else { parse_bits(text, width) };
+    read.map_err(|problem| match problem {
+        NotBits::TooWide => format!("`{text}` does not fit {width} bits"),
+        NotBits::NoInteger => format!("`{text}` is not {width} bits: expected such as {}", hex_bits(width, 1)),
+    })
 }
 
 /// A value as f64, which holds it.

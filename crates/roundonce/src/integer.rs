@@ -3,16 +3,18 @@
 //! What an instruction computes is its lowering: a kernel of that one instruction is lowered as any other, and its
 //! operations are computed by the functions that the engine uses.
 
+mod steps;
+
 use std::fmt::Write;
 
-use roundonce_exec::scalar::{carry, int_op};
-use roundonce_ir::{Kernel, Op, Operand, Reg};
 use roundonce_isa::{Finding, Form, Table, split_spelling};
 use roundonce_ptx::integer::{FORMS, IntegerType, NOT_RUN, operand_types};
 use roundonce_why::{Line, Role, wrap};
 use serde::Serialize;
 
+use crate::bits::{NotBits, parse_bits};
 use crate::{Target, fault};
+use steps::Steps;
 
 static TABLE: Table<()> = Table::new(&[FORMS, NOT_RUN]);
 
@@ -27,7 +29,7 @@ pub struct Integer {
     pub result: IntegerType,
     /// Whether the carry flag is written.
     pub writes_carry: bool,
-    kernel: Kernel,
+    steps: Steps,
 }
 
 /// What an integer multiply-add gives.
@@ -77,12 +79,12 @@ pub fn instruction(spelling: &str, target: &Target) -> Result<Integer, Finding> 
         operands.push(FLAG);
     }
     let writes_carry = split_spelling(name).1.contains(&".cc");
-    let kernel = kernel(name, result, &operands, writes_carry).map_err(refused)?;
-    Ok(Integer { form, operands, result, writes_carry, kernel })
+    let steps = steps(name, result, &operands, writes_carry).map_err(refused)?;
+    Ok(Integer { form, operands, result, writes_carry, steps })
 }
 
-/// The kernel of one instruction: its operands are parameters, its result and the carry flag are stored.
-fn kernel(name: &str, result: IntegerType, operands: &[IntegerType], writes_carry: bool) -> Result<Kernel, String> {
+/// What a kernel of one instruction computes: its operands are parameters, its result and the carry flag are stored.
+fn steps(name: &str, result: IntegerType, operands: &[IntegerType], writes_carry: bool) -> Result<Steps, String> {
     let mut text = ".version 9.5\n.target sm_121\n.address_size 64\n.entry k (.param .u64 out".to_owned();
     for (name, ty) in NAMES.iter().zip(operands) {
         let _ = write!(text, ", .param .b{} p{name}", ty.bits);
@@ -106,7 +108,8 @@ fn kernel(name: &str, result: IntegerType, operands: &[IntegerType], writes_carr
         None => roundonce_ptx::lower(&parsed.module, None),
     };
     let program = program.map_err(|findings| findings.into_iter().map(|f| f.message).collect::<Vec<_>>().join("; "))?;
-    program.kernels.into_iter().next().ok_or_else(|| "no kernel".to_owned())
+    Steps::of(program.kernels.first().ok_or("no kernel")?)
+        .map_err(|problem| format!("`{name}` is not computed: {problem}"))
 }
 
 impl Integer {
@@ -116,23 +119,13 @@ impl Integer {
     /// A finding if it is none, or does not fit.
     pub fn operand(&self, index: usize, text: &str) -> Result<u64, Finding> {
         let bits = self.operands[index].bits;
-        let mask = u64::MAX >> (64 - bits);
-        let (is_negative, digits) = text.strip_prefix('-').map_or((false, text), |digits| (true, digits));
-        let number = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
-            Some(hex) => u128::from_str_radix(hex, 16),
-            None => digits.parse(),
-        };
-        let number = number.ok().filter(|_| !digits.starts_with('+')).map(|number| (number, is_negative));
-        match number {
-            Some((number, false)) if number <= u128::from(mask) => Ok(number as u64),
-            Some((number, true)) if number <= u128::from(mask / 2 + 1) => Ok((number as u64).wrapping_neg() & mask),
-            Some(_) => Err(fault("FORM0006", format!("operand {}: `{text}` does not fit {bits} bits", index + 1))),
-            None => {
-                let message =
-                    format!("operand {}: `{text}` is no integer: expected one like 42, -7 or 0x2a", index + 1);
-                Err(fault("FORM0006", message))
-            }
-        }
+        parse_bits(text, bits).map_err(|problem| {
+            let problem = match problem {
+                NotBits::TooWide => format!("`{text}` does not fit {bits} bits"),
+                NotBits::NoInteger => format!("`{text}` is no integer: expected one like 42, -7 or 0x2a"),
+            };
+            fault("FORM0006", format!("operand {}: {problem}", index + 1))
+        })
     }
 
     /// Whether as many operands were found as the instruction takes.
@@ -164,51 +157,7 @@ impl Integer {
     /// If there are not as many operands as the instruction takes: [`read`](Integer::read) sees to it.
     pub fn eval(&self, operands: &[u64]) -> IntegerResult {
         assert_eq!(operands.len(), self.operands.len(), "{} takes other operands", self.form.mnemonic);
-        let mut registers = vec![0; self.kernel.registers.len()];
-        let mut result = IntegerResult { bits: 0, carry: None };
-        let mut stored = 0;
-        for instruction in self.kernel.blocks.iter().flat_map(|block| &block.instructions) {
-            let value = |operand: Operand| match operand {
-                Operand::Reg(Reg(reg)) => registers[reg as usize],
-                Operand::Imm(bits) => bits,
-            };
-            let (Reg(d), bits) = match &instruction.op {
-                // The first parameter is the address of the results, which nothing needs.
-                Op::Load { d, address, offset, .. } => {
-                    let Some(Some(d)) = d.first() else { continue };
-                    let at = value(*address).wrapping_add(*offset as u64);
-                    let place = self.kernel.params.iter().position(|param| u64::from(param.offset) == at);
-                    (*d, place.and_then(|place| operands.get(place.wrapping_sub(1))).copied().unwrap_or(0))
-                }
-                Op::Store { values, .. } => {
-                    let bits = values.first().map_or(0, |operand| value(*operand));
-                    if stored == 0 {
-                        result.bits = bits;
-                    } else {
-                        result.carry = Some(bits != 0);
-                    }
-                    stored += 1;
-                    continue;
-                }
-                Op::Int { d, op, width, args } => (*d, int_op(*op, width.bits(), args.map(value))),
-                Op::Carry { d, out, subtract, carry: flag, a, b } => {
-                    let bits = self.kernel.width(*d).bits();
-                    let (sum, overflow) = carry(*subtract, bits, value(*a), value(*b), value(*flag) != 0);
-                    if let Some(Reg(out)) = out {
-                        registers[*out as usize] = overflow.into();
-                    }
-                    (*d, sum)
-                }
-                Op::Move { d, a } => (*d, value(*a)),
-                Op::Extract { d, a, shift, .. } => {
-                    let mask = u64::MAX >> (64 - self.kernel.width(*d).bits());
-                    (*d, value(*a) >> shift & mask)
-                }
-                _ => continue,
-            };
-            registers[d as usize] = bits;
-        }
-        result
+        self.steps.eval(operands)
     }
 
     /// The exact product and sum beside the result.
@@ -224,7 +173,7 @@ impl Integer {
             source: self.form.source,
             note: self.form.note,
             operands: texts.map(|((ty, bits), name)| Number::of(name, *ty, *bits)).collect(),
-            steps: self.steps(spelling, operands, result),
+            steps: self.explained_steps(spelling, operands, result),
             result: Number::of("d", self.result, result.bits),
             carry: result.carry,
         }
@@ -254,7 +203,7 @@ impl Integer {
     }
 
     /// What the result is taken from, where it is one product.
-    fn steps(&self, spelling: &str, operands: &[u64], result: IntegerResult) -> Vec<String> {
+    fn explained_steps(&self, spelling: &str, operands: &[u64], result: IntegerResult) -> Vec<String> {
         let (mnemonic, words) = split_spelling(spelling);
         let (a, b) = (self.operands[0], self.operands[1]);
         let mut steps = Vec::new();

@@ -14,6 +14,7 @@
 
 pub mod array;
 mod batch;
+mod bits;
 pub mod conversion;
 pub mod integer;
 pub mod kernel;
@@ -25,7 +26,7 @@ pub use profile::ProfileChoice;
 pub use roundonce_arith::{self as arith, Profile};
 pub use roundonce_exec as exec;
 pub use roundonce_ir as ir;
-pub use roundonce_isa::{self as isa, Evaluation, Finding, Form, Instruction, Value, Version};
+pub use roundonce_isa::{self as isa, Evaluation, Finding, Form, Instruction, SmTarget, Value, Version};
 pub use roundonce_ptx as ptx;
 pub use roundonce_sass as sass;
 pub use roundonce_spirv as spirv;
@@ -43,21 +44,22 @@ static TABLE: Table = Table::new(&TABLES);
 /// The machine and language version that a PTX spelling is meant for, where its meaning depends on them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Target {
-    /// `sm_13` is 13.
-    pub sm: Option<u32>,
+    /// `sm_13`, `sm_100a`.
+    pub sm: Option<SmTarget>,
     /// The `.version`.
     pub ptx: Option<Version>,
 }
 
-/// Reads `sm_13`, `sm_90a`.
+/// Reads `sm_13`, `sm_100a`.
 ///
 /// # Errors
-/// If it is not such a name.
-pub fn parse_sm(text: &str) -> Result<u32, String> {
-    let digits = text.strip_prefix("sm_").map(|rest| rest.trim_end_matches(['a', 'f']));
-    digits
-        .and_then(|digits| digits.parse().ok())
-        .ok_or_else(|| format!("`{text}` is not a target like sm_20 or sm_100a"))
+/// If PTX has no such target: a text that names those it has.
+pub fn parse_sm(text: &str) -> Result<SmTarget, String> {
+    let found = ptx::targets().find(|known| known == text).and_then(|known| known.parse().ok());
+    found.ok_or_else(|| {
+        let known: Vec<String> = ptx::targets().collect();
+        format!("`{text}` is no target of PTX: expected one of {}", known.join(" "))
+    })
 }
 
 /// The instruction that a spelling names: PTX `fma.rz.sat.f32.bf16`, `mad.f32@sm_13`; SASS `FFMA.FTZ.RZ.SAT.CC`; SPIR-V
@@ -71,7 +73,7 @@ pub fn instruction(spelling: &str, target: &Target) -> Result<Instruction, Findi
 }
 
 /// A spelling without the target behind its `@`, and the target that is meant.
-fn spelled_target<'s>(spelling: &'s str, target: &Target) -> Result<(&'s str, Option<u32>), Finding> {
+fn spelled_target<'s>(spelling: &'s str, target: &Target) -> Result<(&'s str, Option<SmTarget>), Finding> {
     let Some((name, text)) = spelling.split_once('@') else { return Ok((spelling, target.sm)) };
     let sm = parse_sm(text).map_err(|problem| fault("FORM0004", problem))?;
     Ok((name, Some(sm)))

@@ -1,10 +1,10 @@
 //! An instruction over arrays gives the bits of the instruction on each element.
 
 use roundonce::arith::Elements;
-use roundonce::array::{Operand, PART, Results, eval_into};
-use roundonce::{Instruction, Profile, TABLES, Value, eval, instruction};
+use roundonce::array::{Operand, PART, Results, convert_into, eval_into};
+use roundonce::{Instruction, Profile, TABLES, Value, conversion, eval, instruction};
 use roundonce_oracle::Layout;
-use roundonce_oracle::generate::Generator;
+use roundonce_oracle::generate::{Generator, SplitMix64};
 
 fn elements(width: u32, bits: impl Iterator<Item = u64>) -> Elements {
     let mut elements = Elements::of_width(width);
@@ -149,5 +149,86 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(
         refused("fma.rn.f32x2", &[one, single, single], Results::U32(&mut out)),
         "FORM0008 operand 1 has 1 components, the instruction 2"
+    );
+}
+
+/// A conversion over arrays gives each element what it gives alone.
+#[test]
+fn conversions_are_each_their_own() {
+    let mut draw = SplitMix64(11);
+    let length = PART + 7;
+    for spelling in ["cvt.rn.satfinite.e4m3x2.f32", "cvt.rn.relu.f16x2.e5m2x2", "cvt.rs.satfinite.e2m1x4.f32"] {
+        let found = conversion::instruction(spelling, &Default::default()).unwrap();
+        let columns: Vec<Vec<u32>> =
+            found.names().iter().map(|_| (0..length).map(|_| draw.next_bits() as u32).collect()).collect();
+        let halves: Vec<Vec<u16>> =
+            columns.iter().map(|column| column.iter().map(|bits| *bits as u16).collect()).collect();
+        let is_half = found.meaning.operand_bits() == 16;
+        let mut operands: Vec<Operand> = match is_half {
+            true => halves.iter().map(|column| Operand::U16(column)).collect(),
+            false => columns.iter().map(|column| Operand::U32(column)).collect(),
+        };
+        // The last goes with every element, if there is another.
+        let alone = columns[operands.len() - 1][0];
+        if operands.len() > 1 {
+            *operands.last_mut().unwrap() = Operand::Uniform(Value::scalar(alone.into()));
+        }
+        let (mut small, mut large) = (vec![0_u16; length], vec![0_u32; length]);
+        let is_large = found.meaning.result_bits() == 32;
+        let out = if is_large { Results::U32(&mut large) } else { Results::U16(&mut small) };
+        convert_into(&found, &Profile::NVIDIA, &operands, out).unwrap();
+        for at in 0..length {
+            let bits: Vec<u64> = columns
+                .iter()
+                .enumerate()
+                .map(|(index, column)| match index + 1 == columns.len() && index > 0 {
+                    true => alone.into(),
+                    false => u64::from(if is_half { column[at] & 0xffff } else { column[at] }),
+                })
+                .collect();
+            let expected = found.eval(&Profile::NVIDIA, &found.operands(&bits));
+            let result = if is_large { large[at].into() } else { small[at].into() };
+            assert_eq!(expected, result, "{spelling}, element {at}");
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_a_conversion_is_refused() {
+    let refused = |spelling: &str, operands: &[Operand], out: Results| {
+        let found = conversion::instruction(spelling, &Default::default()).unwrap();
+        let finding = convert_into(&found, &Profile::NVIDIA, operands, out).expect_err("it was not refused");
+        format!("{} {}", finding.code, finding.message)
+    };
+    let (byte, half, single) = ([0_u8; 4], [0_u16; 4], [0_u32; 4]);
+    let one = Operand::Uniform(Value::scalar(0));
+    let e4m3 = "cvt.rn.satfinite.e4m3x2.f32";
+    assert_eq!(
+        refused(e4m3, &[one], Results::U16(&mut [0; 4])),
+        "FORM0005 `cvt.rn.satfinite{.relu}.f8x2type.f32` takes 2 operands (a, b), found 1"
+    );
+    assert_eq!(
+        refused(e4m3, &[Operand::U32(&single), Operand::U16(&half)], Results::U16(&mut [0; 4])),
+        "FORM0007 operand 2: elements of 16 bits, expected 32"
+    );
+    assert_eq!(
+        refused(e4m3, &[Operand::U32(&single), one], Results::U8(&mut [0; 4])),
+        "FORM0007 the results: elements of 8 bits, expected 16"
+    );
+    assert_eq!(
+        refused(e4m3, &[Operand::U32(&single[..3]), one], Results::U16(&mut [0; 4])),
+        "FORM0008 operand 1 has 3 elements, the results have 4"
+    );
+    assert_eq!(
+        refused("cvt.rn.f16x2.e2m1x2", &[Operand::U8(&byte), one], Results::U32(&mut [0; 4])),
+        "FORM0005 `cvt.rn{.relu}.f16x2.f6x2type` takes 1 operands (a), found 2"
+    );
+    assert!(
+        refused("cvt.rn.f16x2.e2m1x2", &[Operand::Out], Results::U32(&mut [0; 4])).starts_with("FORM0007 operand 1")
+    );
+    let pair = Operand::Uniform(Value::of([1, 2]));
+    assert_eq!(
+        refused("cvt.rn.f16x2.e2m1x2", &[pair], Results::U32(&mut [0; 4])),
+        "FORM0008 operand 1 has 2 components, expected 1"
     );
 }

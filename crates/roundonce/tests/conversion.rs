@@ -40,7 +40,7 @@ fn mistakes_are_named() {
     assert!(message("cvt.rn.e4m3x2.f32").contains("lacks one of .satfinite"));
     assert!(message("cvt.rn.satfinite.f16x2.e4m3x2").contains(".satfinite"));
     assert!(message("cvt.rm.satfinite.e5m2x2.f32").contains(".rn"));
-    let old = Target { sm: Some(80), ptx: None };
+    let old = Target { sm: Some(80.into()), ptx: None };
     assert!(instruction("cvt.rn.f16x2.e4m3x2", &old).expect_err("too old").to_string().contains("sm_80"));
     let found = instruction("cvt.rn.f16x2.e4m3x2", &Target::default()).expect("a conversion");
     assert!(found.read(&["0x10000"]).expect_err("too wide").to_string().contains("does not fit 16 bits"));

@@ -9,6 +9,7 @@ use roundonce_oracle::record::{state, today};
 use roundonce_oracle::softfloat::{self, Call};
 use roundonce_oracle::{Layout, Shape, Spec, condition_codes};
 
+use crate::conversions;
 use crate::reader::{generator, judged, read, taken, triple};
 use crate::records;
 
@@ -65,16 +66,24 @@ fn call(spec: &Spec) -> Option<Call> {
     }
 }
 
-fn fnv(hash: u64, word: u64) -> u64 {
+pub(crate) fn fnv(hash: u64, word: u64) -> u64 {
     (hash ^ word).wrapping_mul(0x0100_0000_01b3)
 }
-const FNV: u64 = 0xcbf2_9ce4_8422_2325;
+pub(crate) const FNV: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// Compares about `cases` components: bits, flags and condition codes with exact rationals, bits with SoftFloat.
+/// Compares about `cases` components, or as many as is usual.
 ///
 /// # Panics
 /// For what is no spelling.
-pub fn check(spelling: &str, cases: u64) -> Checked {
+pub fn check(spelling: &str, cases: Option<u64>) -> Checked {
+    match conversions::is_conversion(spelling) {
+        true => conversions::check(spelling, cases.unwrap_or(conversions::CASES)),
+        false => check_form(spelling, cases.unwrap_or(CASES)),
+    }
+}
+
+/// Bits, flags and condition codes with exact rationals, bits with SoftFloat.
+fn check_form(spelling: &str, cases: u64) -> Checked {
     let reading = read(spelling);
     let found = instruction(spelling, &Target::default()).expect("a spelling of the tables");
     let seed = spelling.bytes().fold(FNV, |hash, byte| fnv(hash, byte.into()));
@@ -117,7 +126,7 @@ pub fn check(spelling: &str, cases: u64) -> Checked {
 ///
 /// # Errors
 /// If the records cannot be read or written.
-pub fn check_all(spellings: &[String], cases: u64, record: bool) -> Result<bool, String> {
+pub fn check_all(spellings: &[String], cases: Option<u64>, record: bool) -> Result<bool, String> {
     state();
     let all: Vec<Checked> = spellings.par_iter().map(|spelling| check(spelling, cases)).collect();
     for checked in &all {
@@ -126,8 +135,10 @@ pub fn check_all(spellings: &[String], cases: u64, record: bool) -> Result<bool,
     if record {
         let mut lines = recorded()?;
         lines.extend(all.iter().map(|checked| (checked.spelling.clone(), checked.line())));
-        let in_order = crate::spellings().into_iter().filter_map(|spelling| lines.remove(&spelling));
-        records::write(RECORDS, &in_order.collect::<String>())?;
+        for (file, known) in [(RECORDS, crate::spellings()), (conversions::RECORDS, conversions::spellings())] {
+            let in_order = known.into_iter().filter_map(|spelling| lines.remove(&spelling));
+            records::write(file, &in_order.collect::<String>())?;
+        }
     }
     Ok(all.iter().all(|checked| checked.mismatches == 0))
 }
@@ -139,7 +150,11 @@ const RECORDS: &str = "evidence/forms.jsonl";
 /// # Errors
 /// If they cannot be read.
 pub fn recorded() -> Result<HashMap<String, String>, String> {
-    let (text, records) = (records::read(RECORDS)?, records::records(RECORDS)?);
-    let lines = text.lines().map(|line| format!("{line}\n"));
-    Ok(records.iter().map(|record| record.text("form").to_owned()).zip(lines).collect())
+    let mut all = HashMap::new();
+    for file in [RECORDS, conversions::RECORDS] {
+        let (text, records) = (records::read(file)?, records::records(file)?);
+        let lines = text.lines().map(|line| format!("{line}\n"));
+        all.extend(records.iter().map(|record| record.text("form").to_owned()).zip(lines));
+    }
+    Ok(all)
 }

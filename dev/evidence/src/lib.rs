@@ -4,6 +4,7 @@
 //! the README's totals. Nothing on that page is written by hand.
 
 pub mod check;
+pub mod conversions;
 mod hardware;
 pub mod page;
 #[path = "../../../crates/roundonce/tests/reader/mod.rs"]

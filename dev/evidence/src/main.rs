@@ -7,8 +7,8 @@
 
 use std::process::ExitCode;
 
-use roundonce_evidence::check::{CASES, check, check_all, recorded};
-use roundonce_evidence::{page, spellings};
+use roundonce_evidence::check::{check, check_all, recorded};
+use roundonce_evidence::{conversions, page, spellings};
 
 const USAGE: &str = "evidence check SPELLING... [--cases N] | check --all|--new [--cases N] [--record] | page";
 
@@ -25,10 +25,10 @@ fn main() -> ExitCode {
 
 /// Whether everything agreed.
 fn run(mut arguments: Vec<String>) -> Result<bool, String> {
-    let mut cases = CASES;
+    let mut cases = None;
     if let Some(at) = arguments.iter().position(|argument| argument == "--cases") {
         let count = arguments.get(at + 1).and_then(|count| count.parse().ok());
-        cases = count.ok_or("--cases takes a number")?;
+        cases = Some(count.ok_or("--cases takes a number")?);
         arguments.drain(at..at + 2);
     }
     let mut taken = |flag: &str| {
@@ -36,7 +36,7 @@ fn run(mut arguments: Vec<String>) -> Result<bool, String> {
         at.map(|at| arguments.remove(at)).is_some()
     };
     let (all, new, record) = (taken("--all"), taken("--new"), taken("--record"));
-    let known = spellings();
+    let known: Vec<String> = spellings().into_iter().chain(conversions::spellings()).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["page"] => page::write().map(|()| true),
         ["check"] if all => check_all(&known, cases, record),

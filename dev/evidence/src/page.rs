@@ -4,10 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use roundonce::arith::{ArithOp, Operation, Profile, Status};
 use roundonce::isa::grouped;
+use roundonce::ptx::conversions::FORMS;
 use roundonce::{TABLES, Target, instruction};
 
 use crate::records::{self, Record};
-use crate::{hardware, spellings};
+use crate::{conversions, hardware, spellings};
 
 /// Where the page is.
 pub const PAGE: &str = "docs/evidence.md";
@@ -20,6 +21,7 @@ const END: &str = "<!-- /evidence -->\n";
 #[derive(Debug)]
 pub struct Evidence {
     forms: HashMap<String, Record>,
+    conversions: HashMap<String, Record>,
     arrays: HashMap<String, Record>,
     runs: Vec<Record>,
     proofs: Vec<Record>,
@@ -38,6 +40,7 @@ impl Evidence {
         };
         Ok(Evidence {
             forms: by("form", "evidence/forms.jsonl")?,
+            conversions: by("form", conversions::RECORDS)?,
             arrays: by("spelling", "evidence/arrays.jsonl")?,
             runs: records::records("evidence/runs.jsonl")?,
             proofs: records::records("evidence/proofs.jsonl")?,
@@ -63,6 +66,10 @@ impl Evidence {
         };
         self.runs.iter().filter(about).map(|run| run.number("cases")).sum()
     }
+    /// Values of all conversions.
+    fn converted(&self) -> u64 {
+        self.conversions.values().map(|record| record.number("rationals")).sum()
+    }
     fn on_gpus(&self, spelling: &str) -> u64 {
         self.measured.iter().filter(|record| record.text("form") == spelling).map(|record| record.number("cases")).sum()
     }
@@ -72,7 +79,7 @@ impl Evidence {
         self.runs.iter().filter(about).map(|run| run.number("cases")).sum()
     }
     fn mismatches(&self) -> u64 {
-        let spellings = self.forms.values().chain(self.arrays.values());
+        let spellings = self.forms.values().chain(self.arrays.values()).chain(self.conversions.values());
         spellings.map(|record| record.number("mismatches")).sum::<u64>()
             + self.runs.iter().map(|record| record.number("mismatches")).sum::<u64>()
     }
@@ -125,12 +132,15 @@ cargo run --release -p roundonce-evidence -- check fma.rz.ftz.sat.f32
 No judge shares code with the product:
 
 - **exact rationals** (`dev/oracle/src/rational.rs`): bits, flags and condition codes;
-- Berkeley **SoftFloat** 3e: every spelling but those with a bf16 result, which it does not have, over arrays, through the
-  Python package; the judge's side computes flushing,
-  saturation and the like on bits;
+- Berkeley **SoftFloat** 3e: every spelling but those with a bf16 result, which it does not have, or a result narrower than
+  the operands, over arrays, through the Python package; the judge's side computes flushing, saturation and the like on
+  bits;
 - GNU **MPFR**: bits, any NaN counting as a NaN;
 - the **processor**'s own AVX-512 fused multiply-add, with the direction in the instruction: the same;
-- for small formats, a **table of all values**.
+- for small formats, a **table of all values**;
+- for `cvt` from and to formats of eight bits and fewer, exact integers between the numbers of a format
+  (`dev/oracle/src/conversion.rs`): every value where it has 16 bits or fewer, a million f32 otherwise. Its reading of
+  `.rs` is the document's, which no GPU has confirmed.
 
 A second reader, which does not know the product's rows, decides what a spelling means. A dash: that judge was not used,
 mostly because it has no such operation. *Code* names what was run: git's name for the contents of `crates/arith`
@@ -222,6 +232,20 @@ pub fn page(evidence: &Evidence) -> String {
             text.push_str(&format!("| `{spelling}` | {cells} | {recorded} | {} |\n", field("digest")));
         }
     }
+    text.push_str(&format!("\n### PTX `cvt`\n\n{}.\n\n", FORMS[0].source));
+    text.push_str(
+        "| spelling | values | of the operands | mismatches | recorded | digest |\n|---|---:|---|---:|---|---|\n",
+    );
+    for spelling in conversions::spellings() {
+        let Some(record) = evidence.conversions.get(&spelling) else { continue };
+        let of = if conversions::is_exhaustive(&spelling) { "all" } else { "drawn" };
+        let (values, mismatches) = (count(record.number("rationals")), record.number("mismatches"));
+        let recorded = format!("{} {}", record.text("date"), record.text("arith"));
+        text.push_str(&format!(
+            "| `{spelling}` | {values} | {of} | {mismatches} | {recorded} | {} |\n",
+            record.text("digest")
+        ));
+    }
     text
 }
 
@@ -249,6 +273,8 @@ fn table(evidence: &Evidence) -> String {
     for (name, spellings) in rows {
         text.push_str(&format!("| {name} | {} | {} |\n", spellings.len(), cells(row(evidence, &spellings))));
     }
+    let converted = cells([evidence.converted(), 0, 0, 0, 0]);
+    text.push_str(&format!("| PTX `cvt` | {} | {converted} |\n", evidence.conversions.len()));
     text.push_str(&format!(
         "\n{} mismatches in all. A long run is counted at every name whose operation it was.\n",
         evidence.mismatches()
@@ -272,6 +298,7 @@ pub fn totals(evidence: &Evidence) -> String {
         "{BEGIN}Each of the {} spellings was compared with exact rationals ({} cases in all) and with Berkeley\n\
          SoftFloat ({}). Long runs of the multiply-add: {} cases against SoftFloat, {} against MPFR,\n\
          {} against the processor's own instruction. Every operand of small formats: {} comparisons.\n\
+         The {} spellings of `cvt` from and to formats of eight bits and fewer: {} values against exact integers.\n\
          {} mismatches. {gpus}\n{END}",
         evidence.forms.len(),
         grouped(forms("rationals")),
@@ -280,6 +307,8 @@ pub fn totals(evidence: &Evidence) -> String {
         long("MPFR"),
         long("processor"),
         grouped(exhaustive),
+        evidence.conversions.len(),
+        grouped(evidence.converted()),
         evidence.mismatches(),
     )
 }

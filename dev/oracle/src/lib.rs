@@ -2,11 +2,12 @@
 //!
 //! Reading order: [`Spec`] (a case to be judged, in the judges' own types), [`rational`] (the whole pipeline on exact
 //! integers, any format), [`table`] (the same for small formats, every value listed), [`softfloat`] and `mpfr` (other
-//! projects' arithmetic, for what they cover), `processor` (the processor's own), [`generate`] (operands), [`record`]
-//! (what a check found).
+//! projects' arithmetic, for what they cover), `processor` (the processor's own), [`conversion`] (PTX `cvt` of small
+//! formats), [`generate`] (operands), [`record`] (what a check found).
 //!
 //! What this is not: a dependency of anything but tests.
 
+pub mod conversion;
 pub mod generate;
 #[cfg(feature = "mpfr")]
 pub mod mpfr;

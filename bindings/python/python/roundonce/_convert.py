@@ -19,8 +19,13 @@ _NARROW = {
 }
 
 
+def format_of_any(dtype: np.dtype) -> Optional[str]:
+    """The format of a type of floats, ml_dtypes' narrow ones too; None for any other type."""
+    return _NARROW.get(dtype.name) or format_of(dtype)
+
+
 def _format(dtype: np.dtype, what: str) -> str:
-    found = _NARROW.get(dtype.name) or format_of(dtype)
+    found = format_of_any(dtype)
     if found is None or found == "f64":
         known = ", ".join(["float16", "bfloat16", "float32", *_NARROW])
         raise TypeError(f"{what} is {dtype.name}: expected {known}")

@@ -6,7 +6,7 @@ from typing import Any, List, Optional, Sequence, Union
 
 import numpy as np
 
-from . import _integers, _native
+from . import _conversions, _integers, _native
 from ._arrays import Column, column, format_of, is_single, like, operand
 from ._native import Instruction, Integer
 
@@ -51,6 +51,10 @@ def eval(
     with a sign or without, and gives those of its own type; with ``.cc`` a pair, the results and the carry flags, which
     ``madc`` takes as its fourth operand.
 
+    PTX's ``cvt`` from and to formats of eight bits and fewer takes an f32 an operand, or packed values: unsigned integers
+    of their whole width, or arrays of their type (float16, ml_dtypes.float8_e4m3fn) with a last axis; random bits (`.rs`)
+    are uint32. The results are packed in unsigned integers. `convert` does the same value by value.
+
     Raises `Error` (the spelling, the number of operands, text that is no value, the profile), TypeError (an array's
     type), ValueError (shapes; `out` that cannot be written, or that another thread is using).
 
@@ -60,13 +64,26 @@ def eval(
     np.float32(1.1754944e-38)
     >>> eval("mad.lo.cc.u32", np.array([7, 0xffffffff], np.uint32), 1, 1)
     (array([8, 0], dtype=uint32), array([False,  True]))
+    >>> [hex(pair) for pair in eval("cvt.rn.satfinite.e4m3x2.f32", 1.0, np.float32([1000, -1]))]
+    ['0x387e', '0x38b8']
     """
-    if _native.is_integer(instruction):
-        integer = Integer(instruction, target, version, profile)
-        columns = _integers.columns_of(integer, operands)
-        check_out(out)
-        return _integers.evaluate(integer, columns, broadcast(columns), out)
-    return evaluate(Instruction(instruction, target, version, profile), operands, out)
+    found = _native.instruction(instruction, target, version, profile)
+    if isinstance(found, Instruction):
+        return evaluate(found, operands, out)
+    check_out(out)
+    if isinstance(found, Integer):
+        columns = _integers.columns_of(found, operands)
+        return _integers.evaluate(found, columns, broadcast(columns), out)
+    columns = _conversions.columns_of(found, operands)
+    return _conversions.evaluate(found, columns, broadcast(columns), out)
+
+
+def floating(instruction: str) -> Instruction:
+    """The instruction of the floating-point multiply-add that a spelling names."""
+    found = _native.instruction(instruction)
+    if not isinstance(found, Instruction):
+        raise ValueError(f"`{instruction}` is not of the floating-point multiply-add, which alone has this")
+    return found
 
 
 def check_out(out: Any) -> None:

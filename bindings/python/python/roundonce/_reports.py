@@ -12,9 +12,9 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from . import _integers, _native
+from . import _conversions, _integers, _native
 from ._arrays import format_of
-from ._evaluate import columns_of
+from ._evaluate import columns_of, floating
 from ._native import Instruction, Integer
 
 _STYLE = {
@@ -71,14 +71,14 @@ def explain(
 
     Operands, `profile` and errors are `eval`'s.
     """
-    if _native.is_integer(instruction):
-        integer = Integer(instruction, target, version, profile)
-        columns = _integers.columns_of(integer, operands)
-        for index, bits in enumerate(columns):
-            _check_single(bits, index, 1)
-        return Report(integer.explain([int(bits.reshape(-1)[0]) for bits in columns]))
-    form = Instruction(instruction, target, version, profile)
-    return Report(_native.explain(form, _single(form, operands)))
+    found = _native.instruction(instruction, target, version, profile)
+    if isinstance(found, Instruction):
+        return Report(_native.explain(found, _single(found, operands)))
+    module = _integers if isinstance(found, Integer) else _conversions
+    columns = module.columns_of(found, operands)
+    for index, bits in enumerate(columns):
+        _check_single(bits, index, 1)
+    return Report(found.explain([int(bits.reshape(-1)[0]) for bits in columns]))
 
 
 class Allowed:
@@ -135,7 +135,7 @@ def allowed(instruction: str, *operands: Any) -> Allowed:
 
     Operands and errors are `eval`'s; an instruction of another language, which leaves nothing open, is an `Error`.
     """
-    form = Instruction(instruction)
+    form = floating(instruction)
     return Allowed(form, _single(form, operands))
 
 

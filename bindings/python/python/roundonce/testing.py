@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _native
 from ._arrays import column, format_of
-from ._evaluate import broadcast, columns_of
+from ._evaluate import broadcast, columns_of, floating
 from ._native import Error, Instruction
 from ._reports import Allowed, why
 
@@ -60,7 +60,7 @@ def assert_allowed(got: Any, instruction: str, *operands: Any) -> None:
     Operands and results are as `eval` takes and gives them. The failure's message counts the illegal results and shows
     what would have been legal in the place of the first. Some ten thousand results a second.
     """
-    form = Instruction(instruction)
+    form = floating(instruction)
     columns = columns_of(form, operands)
     shape = broadcast(columns)
     results = column(form, form.format, "the result", np.asarray(got))

@@ -278,7 +278,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let rounding = integral.or(inst.rounding()).unwrap_or(Rounding::NearestEven);
         // Up to PTX 1.4 rounding a float to another without a modifier that makes it integral was `.rzi` for integers.
         let single = Scalar::Float(Format::F32);
-        let flush = inst.has(".ftz") || (self.lowering.target < 20 && (to == single || from == single));
+        let flush = inst.has(".ftz") || (self.lowering.target.number < 20 && (to == single || from == single));
         let saturate = inst.has(".sat");
         self.emit(Op::Convert { d, to, from, rounding, integral: integral.is_some(), flush, saturate, a });
     }

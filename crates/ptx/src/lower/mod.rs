@@ -22,7 +22,7 @@ mod warp;
 use crate::ast::{Function, Instruction, Module, Space, Statement, Variable, Variables};
 use crate::types::Type;
 use roundonce_ir::{Block, Guard, Instruction as Step, Kernel, Op, Program, Reg, SourceLoc, Terminator, Width};
-use roundonce_isa::{Finding, Version};
+use roundonce_isa::{Finding, SmTarget, Version};
 use std::collections::HashMap;
 
 pub(crate) use analysis::lower_for_analysis;
@@ -98,7 +98,7 @@ struct Lowering<'m, 'a> {
     module: &'m Module<'a>,
     program: Program,
     version: Version,
-    target: u32,
+    target: SmTarget,
     /// `.target map_f64_to_f32`
     narrows_f64: bool,
     /// Names of the whole module.

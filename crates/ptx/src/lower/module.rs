@@ -5,7 +5,7 @@ use crate::ast::{Item, Linkage, Module, Operand, OperandKind, Space, Variable};
 use crate::literal::evaluate;
 use crate::types::{ScalarKind, Type};
 use roundonce_ir::{Program, Relocation};
-use roundonce_isa::{Finding, Version};
+use roundonce_isa::{Finding, SmTarget, Version};
 use std::collections::HashMap;
 
 /// No variable is larger.
@@ -75,7 +75,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
             module,
             program: Program { kernels: Vec::new(), variables: Vec::new(), address_bits: module.address_size() },
             version: module.version().unwrap_or(Version(1, 0)),
-            target: module.target().unwrap_or(10),
+            target: module.target().unwrap_or(SmTarget::from(10)),
             narrows_f64: module.targets().any(|word| word == "map_f64_to_f32"),
             globals: HashMap::new(),
             functions: HashMap::new(),

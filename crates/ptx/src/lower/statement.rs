@@ -284,7 +284,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
 
     /// Whether subnormals are flushed: where it says so, and in single precision always on sm_1x.
     pub(super) fn flushes(&self, inst: &Inst<'m, 'a>, ty: Type) -> bool {
-        inst.has(".ftz") || (self.lowering.target < 20 && ty.kind == ScalarKind::Float(Format::F32))
+        inst.has(".ftz") || (self.lowering.target.number < 20 && ty.kind == ScalarKind::Float(Format::F32))
     }
 
     pub(super) fn refuse(&self, inst: &Inst<'m, 'a>) -> Finding {

@@ -4,8 +4,7 @@ use super::Check;
 use super::integer_mad::wrong;
 use super::operands::{Immediate, Wanted};
 use crate::ast::Instruction;
-use crate::conversions::{FORMS, RANDOM_ON, is_conversion, packed_conversion};
-use crate::forms::{VARIANT, VARIANT_A};
+use crate::conversions::{FORMS, is_conversion, packed_conversion};
 use roundonce_arith::{Element, Format};
 use roundonce_isa::{Finding, Form, Mismatch};
 
@@ -23,10 +22,10 @@ impl<'a> Check<'_, 'a> {
             return false;
         }
         let matched: Vec<_> = FORMS.iter().map(|form| (form, form.effects("cvt", &written))).collect();
-        let right: Vec<&Form<()>> =
+        let right: Vec<&'static Form<()>> =
             matched.iter().filter(|(_, result)| result.is_ok()).map(|(form, _)| *form).collect();
-        if let Some(form) = right.iter().find(|form| self.has_conversion(form)).or(right.last()) {
-            self.conversion_gate(instruction, form);
+        if let Some(form) = right.iter().find(|form| self.passes(&form.gate, self.target)).or(right.last()) {
+            self.form_gate(instruction, form, self.target);
             self.conversion_operands(instruction, form);
             return true;
         }
@@ -42,41 +41,6 @@ impl<'a> Check<'_, 'a> {
         let finding = Finding::error("PTX0023", self.spelling_span(instruction).place(), message).rule(source);
         self.report(finding.help("`roundonce forms cvt` lists the conversions of these types"));
         false
-    }
-
-    fn has_conversion(&self, form: &Form<()>) -> bool {
-        form.gate.holds(self.target, self.version) && self.has_variant(form)
-    }
-
-    /// Whether the module's target is a variant of its number that has the row.
-    fn has_variant(&self, form: &Form<()>) -> bool {
-        match form.gate.needs {
-            VARIANT => self.target.is_none() || self.module.target_variant().is_some(),
-            VARIANT_A => self
-                .target
-                .is_none_or(|target| RANDOM_ON.contains(&target) && self.module.target_variant() == Some('a')),
-            _ => true,
-        }
-    }
-
-    fn conversion_gate(&mut self, instruction: &Instruction<'a>, form: &Form<()>) {
-        let span = self.spelling_span(instruction);
-        let spelling = format!("`{}`", instruction.spelling(self.module));
-        if let Some(target) = self.target
-            && !(form.gate.target.holds(target) && self.has_variant(form))
-        {
-            let first = form.gate.target.first;
-            let expected = match form.gate.needs {
-                VARIANT => format!("`.target sm_{first}a`, `sm_{first}f`, or such a variant of a later one"),
-                VARIANT_A => RANDOM_ON.map(|target| format!("`sm_{target}a`")).join(" or "),
-                _ => format!("`.target sm_{first}` or higher"),
-            };
-            let message = format!("{spelling} on sm_{target}: expected {expected}");
-            self.report(Finding::error("PTX0026", span.place(), message).rule(form.source));
-        }
-        if self.version.is_some_and(|version| !form.gate.version.holds(version)) {
-            self.needs_version(span, &spelling, form.gate.version.first, form.source);
-        }
     }
 
     fn conversion_operands(&mut self, instruction: &Instruction<'a>, form: &'static Form<()>) {

@@ -2,11 +2,11 @@
 
 use super::{Check, integer_mad};
 use crate::ast::{Instruction, Span};
-use crate::forms::{FORMS, VARIANT};
+use crate::forms::FORMS;
 use crate::opcodes::{Lowering, Opcode};
 use crate::types::{Type, is_type};
 use roundonce_arith::{Format, Rounding};
-use roundonce_isa::{Effect, Finding, Form, Mismatch, Part, Slot, Version};
+use roundonce_isa::{Effect, Finding, Form, Mismatch, Part, Slot, SmTarget, Version};
 
 /// The first PTX with `.ftz`, whatever it stands on.
 const FTZ_VERSION: Version = Version(1, 4);
@@ -129,7 +129,7 @@ impl<'a> Check<'_, 'a> {
             return Some(form);
         }
         if let Some((form, _)) = matched.iter().find(|(_, result)| result.is_ok()) {
-            self.gate(instruction, form);
+            self.form_gate(instruction, form, self.effective_target(form));
             return Some(form);
         }
         let (form, result) = here.into_iter().next().or(matched.first())?;
@@ -137,82 +137,28 @@ impl<'a> Check<'_, 'a> {
             self.mismatch(instruction, written, form, mismatch);
         }
         if !self.has(form) {
-            self.gate(instruction, form);
+            self.form_gate(instruction, form, self.effective_target(form));
         }
         Some(form)
     }
 
     /// Whether the module's version and target have a row.
     fn has(&self, form: &Form) -> bool {
-        form.gate.holds(self.target.map(|target| Self::effective(form, target)), self.version)
-            && !self.lacks_variant(form)
-    }
-
-    /// Whether the row needs a variant of its target and the module names none.
-    fn lacks_variant(&self, form: &Form) -> bool {
-        form.gate.needs == VARIANT && self.target.is_some() && self.module.target_variant().is_none()
+        self.passes(&form.gate, self.effective_target(form))
     }
 
     /// The target as the row's gate is to see it.
-    fn effective(form: &Form, target: u32) -> u32 {
-        let early = form.recipe.operation.format == Format::F64 && target >= F64_ACCEPTED_FROM;
-        if early && form.gate.target.first <= F64_TARGET { target.max(F64_TARGET) } else { target }
+    fn effective_target(&self, form: &Form) -> Option<SmTarget> {
+        let target = self.target?;
+        let early = form.recipe.operation.format == Format::F64 && target.number >= F64_ACCEPTED_FROM;
+        let is_accepted = early && form.gate.target.first <= F64_TARGET;
+        Some(if is_accepted { SmTarget { number: target.number.max(F64_TARGET), ..target } } else { target })
     }
 
     pub(super) fn spelling_span(&self, instruction: &Instruction) -> Span {
         let start = self.span(instruction.opcode);
         let last = self.module.modifiers(instruction.modifiers).last().map(|word| self.span(word));
         start.to(last.unwrap_or(start))
-    }
-
-    fn gate(&mut self, instruction: &Instruction, form: &Form) {
-        let span = self.spelling_span(instruction);
-        let spelling = format!("`{}`", instruction.spelling(self.module));
-        if let Some(target) = self.target
-            && (!form.gate.target.holds(Self::effective(form, target)) || self.lacks_variant(form))
-        {
-            let first = form.gate.target.first;
-            let expected = match form.gate.target.last {
-                _ if form.gate.needs == VARIANT => format!("`.target sm_{first}a` or `sm_{first}f`"),
-                None => format!("`.target sm_{first}` or higher"),
-                Some(last) => format!("`.target sm_{first}` to `sm_{last}`"),
-            };
-            let older = form.gate.target.last.is_some_and(|last| target > last);
-            let help = match form.gate.needs {
-                VARIANT => format!("name the target `sm_{first}a` or `sm_{first}f`: no other has it"),
-                _ if older => form.note.to_owned(),
-                _ => format!("name the target `sm_{first}`"),
-            };
-            self.report(
-                Finding::error("PTX0026", span.place(), format!("{spelling} on sm_{target}: expected {expected}"))
-                    .rule(form.source)
-                    .help(help),
-            );
-        }
-        if let Some(version) = self.version
-            && !form.gate.version.holds(version)
-        {
-            match form.gate.version.last.filter(|last| version > *last) {
-                Some(last) => {
-                    let message = format!("{spelling} in PTX {version}: expected `.version {last}` or earlier");
-                    self.report(Finding::error("PTX0025", span.place(), message).rule(form.source).help(form.note));
-                }
-                None => self.needs_version(span, &spelling, form.gate.version.first, form.source),
-            }
-        }
-    }
-
-    pub(super) fn needs_version(&mut self, span: Span, what: &str, first: Version, source: &str) {
-        let version = self.version.unwrap_or(first);
-        self.report(
-            Finding::error(
-                "PTX0025",
-                span.place(),
-                format!("{what} in PTX {version}: expected `.version {first}` or later"),
-            )
-            .rule(source)
-            .help(format!("write `.version {first}`")),
-        );
     }
 
     fn wrong_types(&mut self, instruction: &Instruction, types: &[&str], row: &Opcode) {
@@ -339,7 +285,7 @@ impl<'a> Check<'_, 'a> {
 
     /// f64 before sm_13.
     fn early_f64(&mut self, instruction: &Instruction, written: &[&str], form: &Form) {
-        let Some(target) = self.target.filter(|target| *target < F64_TARGET) else { return };
+        let Some(target) = self.target.filter(|target| target.number < F64_TARGET) else { return };
         if form.recipe.operation.format != Format::F64 {
             return;
         }
@@ -350,7 +296,7 @@ impl<'a> Check<'_, 'a> {
                     Finding::error(
                         "PTX0023",
                         place,
-                        format!("`{word}` on sm_{target}: expected one of {}", F64_BEFORE.join(" ")),
+                        format!("`{word}` on {target}: expected one of {}", F64_BEFORE.join(" ")),
                     )
                     .rule(form.source)
                     .help("directed rounding of f64 needs `.target sm_13`"),
@@ -362,7 +308,7 @@ impl<'a> Check<'_, 'a> {
                     Finding::note(
                         "PTX0041",
                         place,
-                        format!("f64 on sm_{target}, which has none: expected sm_13 or higher; the assembler takes it"),
+                        format!("f64 on {target}, which has none: expected sm_13 or higher; the assembler takes it"),
                     )
                     .rule(form.source)
                     .help("with `map_f64_to_f32` it is done in f32: other bits"),

@@ -111,15 +111,12 @@ impl<'a> Check<'_, 'a> {
         false
     }
 
-    /// The version of a form, where it is newer than its opcode; its modifiers are found right.
+    /// The gate of a form, where it is narrower than its opcode's; its modifiers are found right.
     pub(super) fn integer_gate(&mut self, instruction: &Instruction<'a>) {
         let written = &once(self.module.modifiers(instruction.modifiers));
         let form = FORMS.iter().find(|form| form.effects(instruction.opcode, written).is_ok());
-        if let (Some(form), Some(version)) = (form, self.version)
-            && !form.gate.version.holds(version)
-        {
-            let spelling = format!("`{}`", instruction.spelling(self.module));
-            self.needs_version(self.spelling_span(instruction), &spelling, form.gate.version.first, form.source);
+        if let Some(form) = form {
+            self.form_gate(instruction, form, self.target);
         }
     }
 }

@@ -42,6 +42,11 @@ const TARGETS: &[(&str, Version)] = &[
     ("121", Version(8, 8)), ("121a", Version(8, 8)), ("121f", Version(8, 8)),
 ];
 
+/// The name of every target: `sm_90a`.
+pub fn targets() -> impl Iterator<Item = String> {
+    TARGETS.iter().map(|(name, _)| format!("sm_{name}"))
+}
+
 /// Targets that end: the last assembler that has them, 12.9, reads up to this PTX. Later ones read a module that names
 /// them, but only for another GPU.
 const ENDED: &[&str] = &["50", "52", "53", "60", "61", "62", "70", "72", "101", "101a", "101f"];
@@ -181,7 +186,7 @@ impl<'a> Check<'_, 'a> {
                 self.report(Finding::error("PTX0013", operand.span.place(), message).rule(rule).help(help));
             }
         } else if word == "map_f64_to_f32" {
-            if self.target.is_some_and(|target| target >= F64_TARGET) {
+            if self.target.is_some_and(|target| target.number >= F64_TARGET) {
                 self.report(
                     Finding::error(
                         "PTX0014",
@@ -222,7 +227,7 @@ impl<'a> Check<'_, 'a> {
             );
             return self.report(finding.rule(rule).help("alternate formats are held in `.b` registers of their width"));
         };
-        if variable.ty == ".f16x2" && self.target.is_some_and(|target| target < PACKED_HALF_TARGET) {
+        if variable.ty == ".f16x2" && self.target.is_some_and(|target| target.number < PACKED_HALF_TARGET) {
             self.report(
                 Finding::error("PTX0015", place, "a `.f16x2` register: expected `.target sm_53` or higher")
                     .rule(rule)

@@ -4,7 +4,7 @@
 #![allow(dead_code, unreachable_pub)]
 
 use roundonce::arith::{Format, Rounding};
-use roundonce::isa::convert;
+use roundonce::isa::{Variants, convert};
 use roundonce::{TABLES, Target, instruction};
 use roundonce_oracle::generate::Generator;
 use roundonce_oracle::{Direction, FlushRule, Layout, NanBits, Shape, Spec, rational};
@@ -87,11 +87,11 @@ pub fn spellings() -> Vec<String> {
     for form in TABLES.into_iter().flatten() {
         for (spelling, recipe) in form.spellings() {
             let plain = instruction(&spelling, &Target::default()).expect(&spelling);
+            let letter = if form.gate.variants == Variants::All { "" } else { "a" };
             let with_target = match (plain.form == form, form.gate.target.last, form.gate.target.first) {
-                (true, Some(last), _) => format!("{spelling}@sm_{last}"),
                 (true, None, _) => spelling,
-                (false, Some(last), _) => format!("{spelling}@sm_{last}"),
-                (false, None, first) => format!("{spelling}@sm_{first}"),
+                (_, Some(last), _) => format!("{spelling}@sm_{last}{letter}"),
+                (false, None, first) => format!("{spelling}@sm_{first}{letter}"),
             };
             let found = instruction(&with_target, &Target::default()).expect(&with_target);
             assert_eq!((found.form, found.recipe), (form, recipe), "`{with_target}` names another row");
