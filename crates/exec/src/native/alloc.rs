@@ -225,7 +225,15 @@ fn live_ranges(
             }
             // A result is written while operands are still read if they are allocated differently, if there are several
             // results, or if it is a predicate.
-            let early = written.len() > 1 || !matches!(inst.op, Op::Float { .. } | Op::Int { .. } | Op::Move { .. });
+            let by_part = match inst.op {
+                Op::Float { .. } | Op::Int { .. } | Op::Move { .. } => true,
+                // Those of up to 32 bits; between vectors of unlike numbers of lanes the forms differ.
+                Op::Convert { d, .. } | Op::Extract { d, .. } | Op::Pack { d, .. } => {
+                    code.kernel.width(*d) != Width::B64
+                }
+                _ => false,
+            };
+            let early = written.len() > 1 || !by_part;
             for &reg in &read {
                 weights[reg.0 as usize] += weight;
                 let differs = written.iter().any(|&other| form(other) != form(reg));

@@ -5,7 +5,7 @@
 //! entry. Therefore stores are only at the end of a path.
 
 use crate::kernel::{DecodedInst, DecodedKernel};
-use roundonce_ir::{Kernel, Op, Operand, Reg, Role, Space, Terminator, Width};
+use roundonce_ir::{Op, Operand, Reg, Space, Terminator};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How a region is compiled.
@@ -267,7 +267,7 @@ impl RegionBuilder<'_, '_> {
             let store = matches!(inst.op, Op::Store { .. });
             let ends = matches!(inst.op, Op::Exit);
             if self.boundaries.contains(&point)
-                || !(ends || is_supported(self.code.kernel, inst.op, inst.guard.is_some()))
+                || !(ends || is_supported(inst.op, inst.guard.is_some()))
                 || stored && !store && !ends
             {
                 return (at, PendingNext::Exit(self.exit(Exit::At(point))));
@@ -327,19 +327,17 @@ impl RegionBuilder<'_, '_> {
 }
 
 /// Whether an instruction may be compiled at all; the rest depends on its operands' shapes.
-pub(crate) fn is_supported(kernel: &Kernel, op: &Op, guarded: bool) -> bool {
-    let mut narrow = false;
-    op.registers(|_: Role, reg| narrow |= kernel.width(reg) == Width::B16);
+pub(crate) fn is_supported(op: &Op, guarded: bool) -> bool {
     let space = |space: Space| matches!(space, Space::Global | Space::Const | Space::Shared | Space::Generic);
-    let supported = match op {
+    match op {
         Op::Move { .. } | Op::Float { .. } | Op::Int { .. } | Op::Compare { .. } | Op::Select { .. } => true,
         Op::Convert { .. } | Op::Special { .. } | Op::Sign { .. } => true,
+        Op::MinMax { .. } | Op::Pack { .. } | Op::Extract { .. } => true,
         Op::Load { space: Space::Param, address: Operand::Imm(_), .. } => true,
         Op::Load { space: of, .. } => space(*of),
         Op::Store { space: of, .. } => space(*of) && !guarded,
         _ => false,
-    };
-    supported && !narrow
+    }
 }
 
 /// The registers that are live at an exit.

@@ -43,7 +43,7 @@ impl VectorShape {
 #[derive(Clone, Debug)]
 pub(super) struct Shapes {
     of: Vec<VectorShape>,
-    /// Used as a float, or the result of arithmetic on floats: kept in vector registers.
+    /// Used as a float, the result of arithmetic on floats, or of 16 bits: kept in vector registers.
     floats: Vec<bool>,
     /// Varying whatever the operands are: an inactive lane may still read the old value.
     forced_varying: Vec<bool>,
@@ -67,7 +67,8 @@ impl Shapes {
         let count = launch.code.kernel.registers.len();
         let mut shapes = Shapes {
             of: Vec::new(),
-            floats: vec![false; count],
+            // 16 bits are computed in vectors, in 32 bits a lane with zeros above.
+            floats: (0..count as u32).map(|reg| launch.code.kernel.width(Reg(reg)) == Width::B16).collect(),
             forced_varying: vec![false; count],
             patterns: tile.patterns,
             lanes: tile.lanes,
@@ -120,6 +121,10 @@ impl Shapes {
                 let guard = inst.guard.map(|guard| self.shape(Operand::Reg(guard.pred)));
                 for (d, shape) in results {
                     let Some(Reg(d)) = d else { continue };
+                    let shape = match launch.code.kernel.width(Reg(d)) {
+                        Width::B16 => self.without_pattern(shape),
+                        _ => shape,
+                    };
                     let old = self.of[d as usize];
                     let shape = match guard {
                         _ if self.forced_varying[d as usize] => VectorShape::Varying,
@@ -197,6 +202,14 @@ impl Shapes {
             VectorShape::Varying => false,
         }
     }
+    /// The shape of 16 bits: a number plus a pattern would have bits above them.
+    pub(super) fn without_pattern(&self, shape: VectorShape) -> VectorShape {
+        match shape {
+            VectorShape::Scalar(pattern) if pattern != 0 && self.repeats(pattern) => VectorShape::Periodic,
+            VectorShape::Scalar(pattern) if pattern != 0 => VectorShape::Varying,
+            shape => shape,
+        }
+    }
     /// The shape of a lanewise operation.
     fn lanewise(&self, operands: &[Operand]) -> VectorShape {
         let mut shapes = operands.iter().map(|&operand| self.shape(operand));
@@ -231,6 +244,26 @@ impl Shapes {
                     VectorShape::Constant(bits) => VectorShape::Constant(bits & width(d).mask()),
                     joined if self.shape(p).is_uniform() => joined,
                     _ => VectorShape::Varying,
+                };
+                (Some(d), shape)
+            }
+            &Op::MinMax { d, a, b, .. } => (Some(d), self.lanewise(&[a, b])),
+            &Op::Pack { d, low, high } => {
+                let half = width(d).bits() / 2;
+                let shape = match (self.shape(low), self.shape(high)) {
+                    (VectorShape::Constant(low), VectorShape::Constant(high)) => {
+                        VectorShape::Constant(low & mask(half) | (high & mask(half)) << half)
+                    }
+                    _ => self.lanewise(&[low, high]),
+                };
+                (Some(d), shape)
+            }
+            &Op::Extract { d, a, width: from, shift } => {
+                let shape = match self.shape(a) {
+                    VectorShape::Constant(bits) => {
+                        VectorShape::Constant((bits & from.mask()) >> (shift & 63) & width(d).mask())
+                    }
+                    _ => self.lanewise(&[a]),
                 };
                 (Some(d), shape)
             }
@@ -354,7 +387,8 @@ impl Shapes {
             return self.lanewise(&[a]);
         };
         match self.shape(a) {
-            VectorShape::Constant(value) => {
+            // A result of 8 bits is extended.
+            VectorShape::Constant(value) if to > 8 => {
                 let value = if signed { sign_extend(value, bits) as u64 } else { value & mask(bits) };
                 VectorShape::Constant(value & mask(to))
             }
