@@ -2,8 +2,8 @@
 //! the interpreter alone and with native code.
 
 use super::{buffer, median, zeros};
+use cpu_time::ProcessTime;
 use roundonce_exec::{Arg, Engine, Launch, Options};
-use std::time::Instant;
 
 const ROUNDS: usize = 9;
 const BLOCK: u32 = 128;
@@ -69,7 +69,7 @@ pub(crate) fn print() {
             let (grid, block) = ([n as u32 / BLOCK, 1, 1], [BLOCK, 1, 1]);
             let args = args.clone();
             let launch = Launch { program: &program, entry: None, grid, block, args, dynamic_shared: 0, options };
-            let start = Instant::now();
+            let start = ProcessTime::now();
             let report = launch.run().unwrap_or_else(|error| panic!("{name}: {error}"));
             (start.elapsed().as_secs_f64(), report.native_steps as f64 / report.steps as f64)
         };

@@ -236,6 +236,10 @@ fn live_ranges(
             let early = written.len() > 1 || !by_part;
             for &reg in &read {
                 weights[reg.0 as usize] += weight;
+                if let Op::Store { .. } = inst.op {
+                    // Stores are executed at the end of the node.
+                    until[reg.0 as usize] = Some(end);
+                }
                 let differs = written.iter().any(|&other| form(other) != form(reg));
                 until[reg.0 as usize].get_or_insert(if early || differs { at + 2 } else { at + 1 });
                 for &other in &written {
