@@ -254,7 +254,7 @@ impl<'a> Plan<'a> {
         for (reg, input) in self.touched(region) {
             let (location, shape) = match input {
                 Input::Zero => (LiveLocation::Constant(0), VectorShape::Constant(0)),
-                // 16 bits have no pattern: see `Shapes::without_pattern`.
+                // 16 bits have no pattern: see `Shapes::analyse`.
                 Input::Scalar(pattern)
                     if self.launch.code.kernel.width(*reg) != Width::B16
                         || pattern.iter().all(|&number| number == 0) =>

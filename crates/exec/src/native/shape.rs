@@ -67,7 +67,8 @@ impl Shapes {
         let count = launch.code.kernel.registers.len();
         let mut shapes = Shapes {
             of: Vec::new(),
-            // 16 bits are computed in vectors, in 32 bits a lane with zeros above.
+            // 16 bits are computed in vectors, in 32 bits a lane with zeros above. No operation gives them a pattern, with
+            // which there could be bits above.
             floats: (0..count as u32).map(|reg| launch.code.kernel.width(Reg(reg)) == Width::B16).collect(),
             forced_varying: vec![false; count],
             patterns: tile.patterns,
@@ -121,10 +122,6 @@ impl Shapes {
                 let guard = inst.guard.map(|guard| self.shape(Operand::Reg(guard.pred)));
                 for (d, shape) in results {
                     let Some(Reg(d)) = d else { continue };
-                    let shape = match launch.code.kernel.width(Reg(d)) {
-                        Width::B16 => self.without_pattern(shape),
-                        _ => shape,
-                    };
                     let old = self.of[d as usize];
                     let shape = match guard {
                         _ if self.forced_varying[d as usize] => VectorShape::Varying,
@@ -200,14 +197,6 @@ impl Shapes {
             VectorShape::Undefined | VectorShape::Constant(_) | VectorShape::Periodic => true,
             VectorShape::Scalar(pattern) => self.repeats(pattern),
             VectorShape::Varying => false,
-        }
-    }
-    /// The shape of 16 bits: a number plus a pattern would have bits above them.
-    pub(super) fn without_pattern(&self, shape: VectorShape) -> VectorShape {
-        match shape {
-            VectorShape::Scalar(pattern) if pattern != 0 && self.repeats(pattern) => VectorShape::Periodic,
-            VectorShape::Scalar(pattern) if pattern != 0 => VectorShape::Varying,
-            shape => shape,
         }
     }
     /// The shape of a lanewise operation.
