@@ -17,7 +17,7 @@ fn pairs(count: usize, seed: u64, tame: bool) -> Arg {
         let bits = next();
         let sign = (bits >> 60) as u16 & 0x8000 | (bits as u16 & 0x8000);
         if tame && bits >> 16 & 15 != 0 {
-            return u32::from(sign | 0x3400 + ((bits >> 32) as u16 & 0x0bff));
+            return u32::from(sign | (0x3400 + ((bits >> 32) as u16 & 0x0bff)));
         }
         let edge = EDGES[(bits >> 32) as usize % EDGES.len()];
         u32::from(match bits >> 20 & 3 {
@@ -195,8 +195,8 @@ fn other_profiles() {
     let keeps = Profile { nan_f32: payload, nan_small: payload, ..Profile::NVIDIA };
     let n = 1 << 14;
     // Products about the smallest normal number of f16.
-    let near = (0..n as u32).map(|i| 0x0400_0400 + (i % 5 | (i / 5 % 5) << 16)).map(|word| word ^ (word & 1) << 31);
-    let below = (0..n as u32).map(|i| 0x3bff_3bff - (i / 25 % 4 | (i / 100 % 4) << 16));
+    let near = (0..n as u32).map(|i| 0x0400_0400 + ((i % 5) | ((i / 5 % 5) << 16))).map(|word| word ^ (word & 1) << 31);
+    let below = (0..n as u32).map(|i| 0x3bff_3bff - ((i / 25 % 4) | ((i / 100 % 4) << 16)));
     let near = Arg::Buffer(Buffer::from_words(near.collect()));
     let below = Arg::Buffer(Buffer::from_words(below.collect()));
     for tininess in Tininess::ALL {

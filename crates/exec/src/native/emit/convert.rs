@@ -99,7 +99,7 @@ impl Emitter<'_> {
             } else if how.rounding == Rounding::NearestEven {
                 convert(self, B, x, Rounding::Down);
                 convert(self, C, x, Rounding::Up);
-                self.to_odd(B, C);
+                self.round_to_odd(B, C);
                 self.narrowed_half((format, how.rounding), to, C);
             } else {
                 convert(self, C, x, how.rounding);

@@ -100,7 +100,7 @@ impl Emitter<'_> {
                 let above = if operation.op == ArithOp::MulAdd && keeps_c { E } else { C };
                 self.arithmetic(operation, Width::B32, D, x, round(Rounding::Down));
                 self.arithmetic(operation, Width::B32, above, x, round(Rounding::Up));
-                self.to_odd(D, above);
+                self.round_to_odd(D, above);
                 (above, D)
             }
             (_, rounding) => {
@@ -111,7 +111,7 @@ impl Emitter<'_> {
     }
 
     /// Of a result rounded down and up: the odd one, or the one that they both are, in `above`. Uses K2.
-    pub(super) fn to_odd(&mut self, below: Register, above: Register) {
+    pub(super) fn round_to_odd(&mut self, below: Register, above: Register) {
         let one = self.broadcast_constant(1, Width::B32);
         self.op3(Code::EVEX_Vptestmd_kr_k1_zmm_zmmm512b32, K2, below, one, Decorators::default());
         let merge = Instruction::with2(Code::EVEX_Vmovaps_zmm_k1z_zmmm512, above, below);
