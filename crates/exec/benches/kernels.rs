@@ -8,8 +8,11 @@
 //!
 //! `cargo bench -p roundonce-exec -- scaling` prints instead what two threads make of one by the clock, also on larger
 //! problems, and what two processes of one thread each make of one: more than that the machine does not give.
+//! `cargo bench -p roundonce-exec -- halves` prints the kernels of tests/kernels that compute in f16 and bf16.
 #![allow(missing_docs)]
 
+#[path = "common/halves.rs"]
+mod halves;
 #[path = "common/native.rs"]
 mod native;
 #[path = "common/scaling.rs"]
@@ -287,8 +290,10 @@ fn main() {
     let modes = [("rn", ".rn"), ("rz", ".rz"), ("rm", ".rm"), ("rn.ftz", ".rn.ftz")];
     let mut peer = Peer::start();
     let programs = modes.map(|(_, spelled)| program(spelled));
-    if filter == "scaling" {
-        return scaling::print();
+    match &filter[..] {
+        "scaling" => return scaling::print(),
+        "halves" => return halves::print(),
+        _ => {}
     }
     println!("{:24} {:>10} {:>10} {:>8} {:>8}", "work", "mode", "G fma/s", "spread", "ratio");
     for work in works().iter().filter(|work| work.name.contains(&filter)) {

@@ -1,10 +1,11 @@
 //! Small programs at random, with everything that an engine finds hard: branches and loops that lanes leave at
 //! different times, guards, barriers, shuffles, registers overwritten by themselves, addresses of every pattern.
 
-use roundonce_arith::{ArithOp, Clamp, Format, Operation, Rounding};
+mod arithmetic;
+
 use roundonce_ir::{
     AtomicKind, BarrierKind, Block, Comparand, Comparison, Guard, Instruction, IntOp, Kernel, Op, Operand, Param,
-    Passing, Program, Reg, Scalar, ShuffleMode, Signedness, Space, Special, Terminator, VoteMode, Width,
+    Passing, Program, Reg, ShuffleMode, Signedness, Space, Special, Terminator, VoteMode, Width,
 };
 
 /// A program and what it is run on.
@@ -24,6 +25,11 @@ pub struct Case {
 const INPUT: u64 = 256;
 /// Words of the third, which atomics share.
 const SLOTS: u64 = 8;
+/// 16 bits that are numbers at the edges of f16 or bf16, infinities and NaNs.
+const HALVES: [u64; 16] = [
+    0x0001, 0x8001, 0x03ff, 0x0400, 0x8400, 0x3c00, 0xbc01, 0x7bff, 0x7c00, 0xfc01, 0x0080, 0x007f, 0x3f80, 0x7f7f,
+    0xff80, 0x7fff,
+];
 
 struct Generator<'r> {
     random: &'r mut dyn FnMut() -> u64,
@@ -94,6 +100,11 @@ fn write(random: &mut dyn FnMut() -> u64, plain: bool) -> Case {
     let mut words = Vec::new();
     for _ in 0..INPUT {
         let word = (generator.random)();
+        if plain && word & 0x18 == 0 {
+            let halves = [word >> 8, word >> 16].map(|place| HALVES[place as usize % HALVES.len()]);
+            words.extend(((halves[0] | halves[1] << 16) as u32).to_le_bytes());
+            continue;
+        }
         let word =
             if word & 7 == 0 { interesting[(word >> 8) as usize % interesting.len()] } else { (word >> 32) as u32 };
         words.extend(word.to_le_bytes());
@@ -137,6 +148,9 @@ impl Generator<'_> {
     /// A register, sometimes a constant.
     fn operand(&mut self, width: Width) -> Operand {
         let constants = [0, 1, 2, 31, 33, 0x3f80_0000, 0xffff_ffff, 0x8000_0000, u64::MAX, 0x7fff];
+        if self.plain && width == Width::B16 && self.pick(8) == 0 {
+            return Operand::Imm(HALVES[self.pick(HALVES.len())]);
+        }
         if self.pick(5) == 0 {
             let constant = constants[self.pick(constants.len())];
             Operand::Imm(constant & width.mask())
@@ -191,6 +205,10 @@ impl Generator<'_> {
             let a = self.operand(Width::B32);
             let args = [a, Operand::Imm(4), none, none];
             self.int(d, IntOp::MulWide(Signedness::Signed), Width::B32, args);
+        }
+        for d in if self.plain { self.b16.clone() } else { Vec::new() } {
+            let a = self.reg(Width::B32).into();
+            self.emit(Op::Extract { d, a, width: Width::B32, shift: 16 });
         }
         for d in self.preds.clone() {
             let (a, b) = (self.operand(Width::B32), Operand::Imm(9));
@@ -274,9 +292,17 @@ impl Generator<'_> {
             return false;
         }
         for _ in 0..1 + self.pick(2) {
-            let (value, offset) = (self.reg(Width::B32), 4 * self.pick(8) as i64);
+            let (width, bytes) = match self.plain.then(|| self.pick(4)) {
+                Some(0) => (Width::B16, 2),
+                Some(1) => (Width::B32, 2),
+                _ => (Width::B32, 4),
+            };
+            let (value, offset) = (self.reg(width), i64::from(bytes) * self.pick(8) as i64);
             let (values, address) = (vec![value.into()], self.record.into());
-            self.emit(Op::Store { values, width: Width::B32, space: Space::Global, bytes: 4, address, offset });
+            self.emit(Op::Store { values, width, space: Space::Global, bytes, address, offset });
+            if self.plain && self.pick(2) == 0 {
+                self.operation();
+            }
         }
         self.pick(3) == 0
     }
@@ -348,11 +374,11 @@ impl Generator<'_> {
 
     fn operation(&mut self) {
         if self.plain {
-            return match self.pick(16) {
+            return match self.pick(20) {
                 0..=4 => self.float(),
                 5..=8 => self.integer(),
                 9 => {
-                    let width = [Width::B32, Width::B64][self.pick(2)];
+                    let width = [Width::B16, Width::B32, Width::B64][self.pick(3)];
                     let (d, p) = (self.reg(width), self.reg(Width::Pred).into());
                     let (a, b) = (self.operand(width), self.operand(width));
                     self.guarded(Op::Select { d, p, a, b });
@@ -363,6 +389,7 @@ impl Generator<'_> {
                     let d = self.reg(Width::B32);
                     self.input_word(d, self.thread);
                 }
+                15..=18 => self.halves(),
                 _ => {
                     let guard = Guard { pred: self.reg(Width::Pred), expected: self.pick(2) == 0 };
                     if self.pick(6) == 0 {
@@ -405,124 +432,6 @@ impl Generator<'_> {
                 self.guarded(Op::Extract { d, a, width: Width::B64, shift: 32 });
             }
         }
-    }
-
-    fn float(&mut self) {
-        const FORMATS: [(Format, u32); 8] = [
-            (Format::F32, 1),
-            (Format::F32, 1),
-            (Format::F64, 1),
-            (Format::F16, 1),
-            (Format::BF16, 1),
-            (Format::F16, 2),
-            (Format::BF16, 2),
-            (Format::F32, 2),
-        ];
-        let among = if !self.plain {
-            FORMATS.len()
-        } else if self.pick(8) > 0 {
-            1
-        } else {
-            3
-        };
-        let (format, components) = FORMATS[self.pick(among)];
-        let width = Width::holding(format.width() * components);
-        let kind = [ArithOp::MulAdd, ArithOp::MulAdd, ArithOp::Add, ArithOp::Mul][self.pick(4)];
-        let mut operation = Operation::new(kind, format, Rounding::ALL[self.pick(4)]);
-        let any = !self.plain || format == Format::F32;
-        operation.flush = self.pick(4) == 0 && any;
-        operation.clamp = match self.pick(12) {
-            0 | 1 if any => Clamp::Unit,
-            2 if !self.plain => Clamp::Relu,
-            _ => Clamp::None,
-        };
-        operation.negate_product = self.pick(4) == 0;
-        operation.negate_addend = self.pick(4) == 0;
-        let d = self.reg(width);
-        let args = [self.operand(width), self.operand(width), self.operand(width)];
-        self.guarded(Op::Float { d, operation, components, contractible: false, args });
-        if self.pick(4) == 0 {
-            let (d, a, negate) = (self.reg(Width::B32), self.operand(Width::B32), self.pick(2) == 0);
-            self.guarded(Op::Sign { d, negate, format: Format::F32, flush: false, a });
-        }
-    }
-
-    fn integer(&mut self) {
-        use IntOp::*;
-        let sign = [Signedness::Signed, Signedness::Unsigned][self.pick(2)];
-        #[rustfmt::skip] // Families stand together.
-        let ops = [
-            Add, Add, Sub, Mul, MulAdd, MulHigh(sign), MulWide(sign), MulAddWide(sign), Div(sign), Rem(sign), Min(sign),
-            Max(sign), AddSat, SubSat, Abs, Neg, AbsDiff(sign), And, Or, Xor, Not, IsZero, Shl, Shl, Shr(sign),
-            LeadingZeros, PopCount, Reverse, Logic3(0x96), Logic3(0xca), FieldExtract(sign), FieldInsert, Permute,
-            Funnel { left: true, clamp: false }, Funnel { left: false, clamp: true },
-        ];
-        let simple = [Add, Sub, Mul, MulAdd, MulWide(sign), Min(sign), Max(sign), And, Or, Xor, Not, Shl, Shr(sign)];
-        let op = if self.plain { simple[self.pick(simple.len())] } else { ops[self.pick(ops.len())] };
-        let widths = [Width::B32, Width::B32, Width::B64, Width::B16, Width::Pred];
-        let mut width = widths[self.pick(widths.len())];
-        while !op.takes(width) {
-            width = widths[self.pick(3)];
-            if matches!(op, MulWide(_) | MulAddWide(_)) {
-                width = Width::B32;
-            }
-        }
-        if width == Width::Pred && !matches!(op, And | Or | Xor | Not) || self.plain && width == Width::B16 {
-            width = Width::B32;
-        }
-        let d = self.reg(op.result_width(width));
-        let mut args = [Operand::ZERO; 4];
-        let (wanted, count) = op.operand_widths(width);
-        for (arg, width) in args.iter_mut().zip(wanted).take(count) {
-            *arg = self.operand(width);
-        }
-        self.guarded(Op::Int { d, op, width, args });
-    }
-
-    fn comparison(&mut self) {
-        use Comparison::*;
-        let kinds = [
-            Comparand::Signed(Width::B32),
-            Comparand::Unsigned(Width::B32),
-            Comparand::Signed(Width::B64),
-            Comparand::Unsigned(Width::B16),
-            Comparand::Float { format: Format::F32, flush: false },
-            Comparand::Float { format: Format::F64, flush: false },
-        ];
-        let mut of = kinds[self.pick(kinds.len())];
-        if self.plain && of == Comparand::Unsigned(Width::B16) {
-            of = Comparand::Signed(Width::B32);
-        }
-        let float = [Eq, Ne, Lt, Le, Gt, Ge, Equ, Neu, Ltu, Leu, Gtu, Geu, Num, Nan];
-        let comparison = float[self.pick(if matches!(of, Comparand::Float { .. }) { 14 } else { 6 })];
-        let width = match of {
-            Comparand::Signed(width) | Comparand::Unsigned(width) => width,
-            Comparand::Float { format, .. } => Width::holding(format.width()),
-        };
-        let d = self.reg(Width::Pred);
-        let (a, b) = (self.operand(width), self.operand(width));
-        self.guarded(Op::Compare { d, comparison, of, a, b });
-    }
-
-    fn conversion(&mut self) {
-        let int = |bits, signed| Scalar::Int { bits, signed };
-        let single = Scalar::Float(Format::F32);
-        let pairs = [
-            (int(32, true), int(64, true)),
-            (int(32, false), int(64, false)),
-            (int(64, true), int(32, true)),
-            (int(16, true), int(32, true)),
-            (int(32, true), int(16, false)),
-            (int(32, true), single),
-            (int(64, false), single),
-            (single, int(32, true)),
-            (single, int(64, false)),
-        ];
-        let (from, to) = pairs[self.pick(if self.plain { 3 } else { pairs.len() })];
-        let (d, a) = (self.reg(to.width()), self.operand(from.width()));
-        let float = matches!(from, Scalar::Float(_));
-        let rounding = if float { Rounding::TowardZero } else { Rounding::NearestEven };
-        self.guarded(Op::Convert { d, to, from, rounding, integral: false, flush: false, saturate: false, a });
     }
 
     /// Local memory, and sums that threads share.

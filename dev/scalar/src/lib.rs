@@ -5,11 +5,12 @@
 //! the generator ([`generate`]) writes nothing of the kind.
 
 mod generate;
+mod half;
 mod integer;
 
 pub use generate::{Case, generate, generate_plain};
 
-use roundonce_arith::{Format, Profile};
+use roundonce_arith::{Format, Profile, Rounding};
 use roundonce_ir::{
     AtomicKind, BarrierKind, Comparand, Comparison, Kernel, Op, Operand, Program, Reg, Scalar, ShuffleMode, Space,
     Special, Terminator, VoteMode, Width,
@@ -207,8 +208,12 @@ impl Block<'_> {
                 let value = if get(*p) != 0 { get(*a) } else { get(*b) };
                 self.set(thread, *d, value);
             }
-            Op::Convert { d, to, from, saturate: false, flush: false, integral: false, a, .. } => {
-                let value = convert(*from, *to, get(*a));
+            Op::Convert { d, to, from, rounding, saturate: false, flush: false, integral: false, a } => {
+                let value = convert(*from, *to, *rounding, get(*a));
+                self.set(thread, *d, value);
+            }
+            Op::MinMax { d, max, format, flush, nan, xorsign_abs, a, b } => {
+                let value = half::min_max(*format, (*max, *flush, *nan, *xorsign_abs), get(*a), get(*b));
                 self.set(thread, *d, value);
             }
             Op::Int { d, op, width, args } => {
@@ -379,6 +384,9 @@ fn compare(comparison: Comparison, of: Comparand, a: u64, b: u64) -> bool {
             f32::from_bits(a as u32).partial_cmp(&f32::from_bits(b as u32))
         }
         Comparand::Float { format: Format::F64, flush: false } => f64::from_bits(a).partial_cmp(&f64::from_bits(b)),
+        Comparand::Float { format: format @ (Format::F16 | Format::BF16), flush: false } => {
+            half::value(format, a).partial_cmp(&half::value(format, b))
+        }
         Comparand::Float { .. } => panic!("the judge does not compare these"),
     };
     match comparison {
@@ -399,25 +407,48 @@ fn compare(comparison: Comparison, of: Comparand, a: u64, b: u64) -> bool {
     }
 }
 
-/// Conversions that the host has too: integers among each other, to floats to nearest even, from floats toward zero.
-fn convert(from: Scalar, to: Scalar, a: u64) -> u64 {
+/// Conversions by the host's f64: integers among each other, to f32 to nearest even, from floats to integers toward
+/// zero.
+fn convert(from: Scalar, to: Scalar, rounding: Rounding, a: u64) -> u64 {
     let integer = |bits: u32, signed: bool| {
         let shift = 64 - bits;
         if signed { ((a << shift) as i64 >> shift) as i128 } else { (a << shift >> shift) as i128 }
     };
     match (from, to) {
-        (Scalar::Int { bits, signed }, Scalar::Int { .. }) => integer(bits, signed) as u64,
+        (Scalar::Int { bits, signed }, Scalar::Int { bits: to, signed: to_signed }) => {
+            let value = integer(bits, signed) as u64;
+            // 8 bits are extended to 16.
+            match (to, to_signed) {
+                (8, true) => value as u8 as i8 as u64,
+                (8, false) => value & 0xff,
+                _ => value,
+            }
+        }
         (Scalar::Int { bits, signed }, Scalar::Float(Format::F32)) => {
             let value = integer(bits, signed);
             (if signed { value as i64 as f32 } else { value as u64 as f32 }).to_bits().into()
         }
-        (Scalar::Float(Format::F32), Scalar::Int { bits: 32, signed: true }) => {
-            f32::from_bits(a as u32) as i32 as u32 as u64
+        (Scalar::Int { bits: bits @ ..=32, signed }, Scalar::Float(to @ (Format::F16 | Format::BF16))) => {
+            half::round(to, integer(bits, signed) as f64, rounding)
         }
         (Scalar::Float(Format::F32), Scalar::Int { bits: 64, signed: false }) => {
             let value = f32::from_bits(a as u32);
             // Not as the host: PTX ISA 9.0, `cvt`.
             if value.is_nan() { 1 << 63 } else { value as u64 }
+        }
+        (Scalar::Float(from), Scalar::Int { bits, signed }) => {
+            let value = half::value(from, a);
+            match (bits, signed) {
+                (8, true) => value as i8 as u64,
+                (16, true) => value as i16 as u64,
+                (32, true) => value as i32 as u64,
+                (32, false) => value as u32 as u64,
+                other => panic!("the judge does not convert to {other:?}"),
+            }
+        }
+        (Scalar::Float(from), Scalar::Float(to)) => {
+            let value = half::value(from, a);
+            if value.is_nan() { to.magnitude_mask() } else { half::round(to, value, rounding) }
         }
         other => panic!("the judge does not convert {other:?}"),
     }

@@ -63,7 +63,7 @@ impl<'p> DecodedKernel<'p> {
         program: &'p Program,
         kernel: &'p Kernel,
         profile: Profile,
-        compiles: impl Fn(&Kernel, &Op, Option<Guard>) -> bool,
+        compiles: impl Fn(&Op, Option<Guard>) -> bool,
     ) -> DecodedKernel<'p> {
         let liveness = Liveness::of(kernel);
         let blocks = kernel.blocks.iter().enumerate().map(|(index, block)| {
@@ -83,7 +83,7 @@ impl<'p> DecodedKernel<'p> {
                     batch,
                     completes: next_locs.next().flatten() != Some(instruction.loc),
                     precedes_native_entry: matches!(instruction.op, Op::Store { .. })
-                        || !compiles(kernel, &instruction.op, instruction.guard),
+                        || !compiles(&instruction.op, instruction.guard),
                     is_foldable_load: false,
                     fused_store: None,
                 }

@@ -82,7 +82,7 @@ fn run_kernel(
     options: &Options,
 ) -> Result<Report, RunError> {
     let kernel = &*scalarize(kernel);
-    let compiles = |kernel: &Kernel, op: &Op, guard: Option<Guard>| native::is_supported(kernel, op, guard.is_some());
+    let compiles = |op: &Op, guard: Option<Guard>| native::is_supported(op, guard.is_some());
     let code = DecodedKernel::new(program, kernel, options.profile, compiles);
     arguments::check_count(kernel, args.len())?;
     let workers = if code.blocks_communicate() { 1 } else { options.threads.max(1) };

@@ -225,9 +225,21 @@ fn live_ranges(
             }
             // A result is written while operands are still read if they are allocated differently, if there are several
             // results, or if it is a predicate.
-            let early = written.len() > 1 || !matches!(inst.op, Op::Float { .. } | Op::Int { .. } | Op::Move { .. });
+            let by_part = match inst.op {
+                Op::Float { .. } | Op::Int { .. } | Op::Move { .. } => true,
+                // Those of up to 32 bits; between vectors of unlike numbers of lanes the forms differ.
+                Op::Convert { d, .. } | Op::Extract { d, .. } | Op::Pack { d, .. } => {
+                    code.kernel.width(*d) != Width::B64
+                }
+                _ => false,
+            };
+            let early = written.len() > 1 || !by_part;
             for &reg in &read {
                 weights[reg.0 as usize] += weight;
+                if let Op::Store { .. } = inst.op {
+                    // Stores are executed at the end of the node.
+                    until[reg.0 as usize] = Some(end);
+                }
                 let differs = written.iter().any(|&other| form(other) != form(reg));
                 until[reg.0 as usize].get_or_insert(if early || differs { at + 2 } else { at + 1 });
                 for &other in &written {

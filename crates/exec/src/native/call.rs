@@ -50,8 +50,10 @@ impl Executable {
         // - shared memory, each access checked against its size, at the address of the tile's block;
         // - segments, each access checked against bounds and alignment of the segment in its inline cache. Where another
         //   thread may use a segment at the same time its words are atomics: the code's accesses are aligned plain ones of
-        //   4 or 8 bytes, or vectors of such elements, each of which x86-64 moves whole, as relaxed atomics are. A segment
-        //   held for reading is never stored to: it never enters the inline cache of a store.
+        //   1, 2, 4 or 8 bytes, or vectors of such elements, each of which x86-64 moves whole, as relaxed atomics are. A
+        //   gather of 1 or 2 bytes loads the aligned word around them, which belongs to the segment or to shared memory:
+        //   both are whole words. A segment held for reading is never stored to: it never enters the inline cache of a
+        //   store.
         unsafe { function(frame.as_mut_ptr().cast(), range.start, range.end) }
     }
 }

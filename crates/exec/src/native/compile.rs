@@ -9,7 +9,7 @@ use super::frame::{Access, AccessSite, Frame, LiveLocation, LiveReg, header, rec
 use super::inactive::InactiveLiveness;
 use super::region::{CompileMode, Exit, ProgramPoint, Region, live_at_exit};
 use super::shape::{Shapes, TileLayout, VectorShape};
-use roundonce_ir::{Op, Operand, Reg, Role, Space, is_live};
+use roundonce_ir::{Op, Operand, Reg, Role, Space, Width, is_live};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -254,11 +254,15 @@ impl<'a> Plan<'a> {
         for (reg, input) in self.touched(region) {
             let (location, shape) = match input {
                 Input::Zero => (LiveLocation::Constant(0), VectorShape::Constant(0)),
-                Input::Scalar(pattern) => {
+                // 16 bits have no pattern: see `Shapes::analyse`.
+                Input::Scalar(pattern)
+                    if self.launch.code.kernel.width(*reg) != Width::B16
+                        || pattern.iter().all(|&number| number == 0) =>
+                {
                     let pattern = tile.pattern(pattern[..tile.lanes].to_vec());
                     (LiveLocation::Word { word: frame.record_word(), pattern }, VectorShape::Scalar(pattern))
                 }
-                Input::Varying => (LiveLocation::Column(frame.reserve(8, 8)), VectorShape::Varying),
+                Input::Scalar(_) | Input::Varying => (LiveLocation::Column(frame.reserve(8, 8)), VectorShape::Varying),
             };
             live_in.push(LiveReg { reg: *reg, location });
             known.push((*reg, shape));

@@ -9,7 +9,7 @@
 
 use super::region::{Region, Target};
 use crate::kernel::{DecodedInst, DecodedKernel};
-use roundonce_arith::{Format, Tininess};
+use roundonce_arith::{Clamp, Format, Tininess};
 use roundonce_ir::{Comparand, Op, Operand, Reg, Role, Scalar};
 use std::collections::BTreeSet;
 
@@ -49,9 +49,13 @@ impl Deferred {
         eager: &BTreeSet<Reg>,
     ) -> Deferred {
         let insts = || (0..region.nodes.len()).flat_map(|node| region.insts(code, node));
-        let daz = insts().any(|inst| matches!(inst.op, Op::Float { operation, .. } if operation.flush));
-        let ftz = code.profile.tininess == Tininess::AfterRounding
-            && insts().all(|inst| !matches!(inst.op, Op::Float { operation, .. } if !operation.flush));
+        // f16 in f32 is neither flushed nor subnormal.
+        let flushes = |inst: &DecodedInst<'_>| match inst.op {
+            Op::Float { operation, .. } if operation.format != Format::F16 => Some(operation.flush),
+            _ => None,
+        };
+        let daz = insts().any(|inst| flushes(inst) == Some(true));
+        let ftz = code.profile.tininess == Tininess::AfterRounding && insts().all(|inst| flushes(inst) != Some(false));
         let none = vec![0; code.kernel.registers.len()];
         let (before, at_exit) = (vec![none.clone(); region.nodes.len()], vec![none; region.exits.len()]);
         let mut deferred = Deferred { before, at_exit, eager: eager.clone(), daz, ftz: daz && ftz };
@@ -96,15 +100,22 @@ impl Deferred {
         (0..region.nodes.len()).any(|index| {
             let mut states = self.before[index].clone();
             region.insts(code, index).iter().any(|inst| {
-                let strict: &[Operand] = match inst.op {
-                    Op::Float { operation, args, .. } if !operation.flush => &args[..operation.op.arity()],
-                    Op::Compare { of: Comparand::Float { flush: false, .. }, a, b, .. } => &[*a, *b],
-                    Op::Convert { from: Scalar::Float(_), flush: false, a, .. } => &[*a],
-                    _ => &[],
+                let (strict, formats): (&[Operand], [Format; 3]) = match inst.op {
+                    Op::Float { operation, args, .. } if !operation.flush => {
+                        let count = operation.op.arity();
+                        (&args[..count], core::array::from_fn(|at| operation.operand_format(at.min(count - 1))))
+                    }
+                    &Op::Compare { of: Comparand::Float { flush: false, format }, ref a, ref b, .. } => {
+                        (&[*a, *b], [format; 3])
+                    }
+                    &Op::Convert { from: Scalar::Float(format), flush: false, ref a, .. } => (&[*a], [format; 3]),
+                    _ => (&[], [Format::F32; 3]),
                 };
-                let saturated =
-                    matches!(inst.op, Op::Float { operation, .. } if !operation.flush && operation.saturates());
-                let reads = strict.iter().any(|&arg| operand_state(&states, arg) & (SUBNORMAL | RAW) != 0);
+                let saturated = matches!(inst.op, Op::Float { operation, .. }
+                    if !operation.flush && operation.saturates() && operation.format != Format::F16);
+                let reads = strict.iter().zip(formats).any(|(&arg, format)| {
+                    format != Format::F16 && operand_state(&states, arg) & (SUBNORMAL | RAW) != 0
+                });
                 self.transfer(inst, &mut states);
                 saturated || reads
             })
@@ -114,8 +125,10 @@ impl Deferred {
     /// The transfer function of an instruction.
     pub(super) fn transfer(&self, inst: &DecodedInst<'_>, states: &mut States) {
         let made = match inst.op {
+            Op::Float { operation, .. } if operation.format.width() == 16 => RAW,
             Op::Float { operation, .. } => {
-                let nan = if operation.saturates() || operation.format != Format::F32 { 0 } else { NAN_PENDING };
+                let clamps = operation.clamp != Clamp::None;
+                let nan = if clamps || operation.format != Format::F32 { 0 } else { NAN_PENDING };
                 nan | match (operation.flush, operation.saturates()) {
                     (true, true) => 0,
                     // Without `DAZ` results are flushed at once, with `FTZ` by the processor.
@@ -123,6 +136,11 @@ impl Deferred {
                     (true, false) => 0,
                     (false, _) => SUBNORMAL,
                 }
+            }
+            // No f16 is a subnormal f32.
+            &Op::Convert { to: Scalar::Float(Format::F32), from: Scalar::Float(format), flush, saturate, .. } => {
+                let nan = if saturate { 0 } else { NAN_PENDING };
+                nan | if format == Format::F16 || flush { 0 } else { SUBNORMAL }
             }
             Op::Move { a, .. } => operand_state(states, *a),
             Op::Select { a, b, .. } => operand_state(states, *a) | operand_state(states, *b),

@@ -2,9 +2,12 @@
 //! the kinds of instructions.
 
 mod control;
+mod convert;
 mod divergence;
 mod float;
+mod half;
 mod memory;
+mod min_max;
 mod scalar;
 mod vector;
 
@@ -15,10 +18,11 @@ use super::deferred::{Deferred, FLUSH_PENDING, NAN_PENDING, States, is_conflicti
 use super::frame::Frame;
 use super::region::{ProgramPoint, Region};
 use super::shape::{Shapes, VECTOR, VectorShape};
-use crate::kernel::DecodedInst;
+use crate::kernel::{DecodedInst, conversion};
+use crate::scalar::MinMax;
 use divergence::PathMasks;
 use iced_x86::{Code, Instruction, Register};
-use roundonce_arith::Format;
+use roundonce_arith::{Clamp, Format};
 use roundonce_ir::{Operand, Reg, Width};
 use std::collections::BTreeMap;
 
@@ -148,6 +152,7 @@ impl Emitter<'_> {
 
     /// A constant for all lanes, in the frame.
     fn broadcast_constant(&mut self, bits: u64, width: Width) -> Source {
+        let bits = bits & width.mask();
         let bytes =
             if width == Width::B64 { bits.to_le_bytes().to_vec() } else { (bits as u32).to_le_bytes().to_vec() };
         Source::Broadcast(self.frame.constant(bytes))
@@ -242,32 +247,70 @@ impl Emitter<'_> {
     /// The pipeline's last steps on f32: canonical NaN, then flush.
     fn canonicalise(&mut self, register: Register, state: u8) {
         if state & NAN_PENDING != 0 {
-            let nan = self.broadcast_constant(Format::F32.magnitude_mask(), Width::B32);
-            let unordered = Instruction::with4(
-                Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae,
-                Register::K2,
-                register,
-                register,
-                3,
-            );
-            self.asm.push(unordered);
-            if let Source::Broadcast(offset) = nan {
-                let code = Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32;
-                let instruction = Instruction::with2(code, register, at(FRAME, offset));
-                self.asm.vector(instruction, Decorators::masked(Register::K2));
-            }
+            self.nan_mask(register, Register::K2);
+            self.canonical_nan(Format::F32, register, Register::K2);
         }
         if state & FLUSH_PENDING != 0 {
-            self.flush(register);
+            self.flush(Format::F32, register, 0);
         }
     }
-    /// Flushes subnormal f32 to the zero of their sign.
-    fn flush(&mut self, register: Register) {
-        let exponent = self.broadcast_constant(Format::F32.infinity(), Width::B32);
-        let sign = self.broadcast_constant(Format::F32.sign_mask(), Width::B32);
-        self.op3(Code::EVEX_Vptestnmd_kr_k1_zmm_zmmm512b32, Register::K2, register, exponent, Decorators::default());
-        let decorators = Decorators::masked(Register::K2);
-        self.op3(Code::EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32, register, register, sign, decorators);
+    /// Flushes subnormals, shifted up by so many bits, to the zero of their sign. Uses Register::K2.
+    fn flush(&mut self, format: Format, x: Register, up: u32) {
+        let lane = if format == Format::F64 { Width::B64 } else { Width::B32 };
+        let exponent = self.broadcast_constant(format.infinity() << up, lane);
+        let sign = self.broadcast_constant(format.sign_mask() << up, lane);
+        let test = by(lane, Code::EVEX_Vptestnmd_kr_k1_zmm_zmmm512b32, Code::EVEX_Vptestnmq_kr_k1_zmm_zmmm512b64);
+        let and = by(lane, Code::EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpandq_zmm_k1z_zmm_zmmm512b64);
+        self.op3(test, Register::K2, x, exponent, Decorators::default());
+        self.op3(and, x, x, sign, Decorators::masked(Register::K2));
+    }
+    /// The lanes where an f32 is NaN.
+    fn nan_mask(&mut self, x: Register, to: Register) {
+        self.asm.push(Instruction::with4(Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae, to, x, x, 3));
+    }
+    /// The lanes of a mask become the canonical NaN.
+    fn canonical_nan(&mut self, format: Format, to: Register, mask: Register) {
+        self.merge_constant(to, format.magnitude_mask(), mask);
+    }
+    /// The 32-bit lanes of a mask become a constant.
+    fn merge_constant(&mut self, to: Register, bits: u64, mask: Register) {
+        if let Source::Broadcast(offset) = self.broadcast_constant(bits, Width::B32) {
+            let merge = Instruction::with2(Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32, to, at(FRAME, offset));
+            self.asm.vector(merge, Decorators::masked(mask));
+        }
+    }
+    /// Clamps f32 in place. A NaN becomes +0 under `Unit`; what becomes of one under `Relu` is not said.
+    fn clamp_single(&mut self, clamp: Clamp, x: Register) {
+        let zero = self.broadcast_constant(0, Width::B32);
+        match clamp {
+            Clamp::None => {}
+            Clamp::Unit => {
+                // vmaxps and vminps return the second operand if one is a NaN or both are zeros.
+                let one = self.broadcast_constant(Format::F32.one(), Width::B32);
+                self.op3(Code::EVEX_Vmaxps_zmm_k1z_zmm_zmmm512b32_sae, x, x, zero, Decorators::default());
+                self.op3(Code::EVEX_Vminps_zmm_k1z_zmm_zmmm512b32_sae, x, x, one, Decorators::default());
+            }
+            Clamp::Relu => self.op3(Code::EVEX_Vpmaxsd_zmm_k1z_zmm_zmmm512b32, x, x, zero, Decorators::default()),
+        }
+    }
+
+    /// `to = from`, if they differ.
+    fn copy_vector(&mut self, to: Register, from: Register) {
+        if to != from {
+            self.asm.rr(Code::EVEX_Vmovaps_zmm_k1z_zmmm512, to, from);
+        }
+    }
+    /// A shift by a constant.
+    fn shift(&mut self, code: Code, to: Register, from: Register, count: u32) {
+        self.asm.push(Instruction::with3(code, to, from, count));
+    }
+    /// A comparison of a vector with a constant into a mask, by the predicate's number.
+    fn compare_with(&mut self, code: Code, to: Register, a: Register, b: Source, predicate: u32) {
+        self.asm.push(match b {
+            Source::Register(b) => Instruction::with4(code, to, a, b, predicate),
+            Source::Frame(offset) => Instruction::with4(code, to, a, at(FRAME, offset), predicate),
+            Source::Broadcast(offset) => Instruction::with4(code, to, a, broadcast_at(FRAME, offset), predicate),
+        });
     }
 
     /// `to = a ∘ b`.
@@ -408,9 +451,15 @@ impl Emitter<'_> {
             Op::Int { d, op, width, args } => self.int(*d, *op, *width, args),
             &Op::Compare { d, comparison, of, a, b } => self.compare(d, comparison, of, a, b),
             &Op::Select { d, p, a, b } => self.select(d, p, a, b),
-            &Op::Convert { d, to, from, rounding, saturate: false, integral: false, a, .. } => {
-                self.convert(d, to, from, rounding, a)
+            &Op::MinMax { d, max, format, flush, nan, xorsign_abs, a, b } => {
+                self.min_max(d, MinMax { format, max, flush, nan, xorsign_abs }, a, b)
             }
+            &Op::Pack { d, low, high } => self.pack(d, low, high),
+            &Op::Extract { d, a, width, shift } => self.extract(d, a, width, shift),
+            &Op::Convert { d, a, .. } => match conversion(inst.op) {
+                Some(how) => self.convert(d, how, a),
+                None => Err(EmitError::Unsupported),
+            },
             Op::Load { d, space, bytes, signed, address, offset } => {
                 self.read(d, *space, (*bytes, *signed), *address, *offset)
             }

@@ -18,6 +18,9 @@
 //! the inactive lanes. The budget is a tile's: the interpreter runs more lanes at a time and may exhaust it earlier
 //! where lanes diverge. The tiles that completed before had no error, so the first error is the same one.
 //!
+//! Registers have as many bits a lane as the kernel says, but those of 16 bits have 32, zeros above (`emit/half`,
+//! `emit/convert`).
+//!
 //! A warp's lanes are always in one tile. Stores to a buffer that another instruction of the region accesses elsewhere
 //! are left to the interpreter, so that a lane's stores become visible to others in the interpreter's order. (Threads of
 //! different warps that race without a barrier have no order to keep.)

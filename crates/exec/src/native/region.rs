@@ -2,10 +2,11 @@
 //!
 //! A region writes no memory before its end, so that a side exit needs no undoing: on any failure (an access out of
 //! bounds, divergence in code not compiled for it, an exhausted budget) the interpreter runs the same lanes from the
-//! entry. Therefore stores are only at the end of a path.
+//! entry. Therefore stores are executed at the end of a path: those before other instructions wait for them, as long as no
+//! instruction between reads memory or overwrites what they read.
 
 use crate::kernel::{DecodedInst, DecodedKernel};
-use roundonce_ir::{Kernel, Op, Operand, Reg, Role, Space, Terminator, Width};
+use roundonce_ir::{Op, Operand, Reg, Role, Space, Terminator};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How a region is compiled.
@@ -115,8 +116,14 @@ impl Region {
         boundaries: &BTreeSet<ProgramPoint>,
         mode: CompileMode,
     ) -> Option<Region> {
-        let mut builder =
-            RegionBuilder { code, boundaries, nodes: BTreeMap::new(), exits: Vec::new(), todo: vec![start] };
+        let mut builder = RegionBuilder {
+            code,
+            boundaries,
+            divergent: mode.divergent,
+            nodes: BTreeMap::new(),
+            exits: Vec::new(),
+            todo: vec![start],
+        };
         while let Some(point) = builder.todo.pop() {
             if !builder.nodes.contains_key(&point) {
                 let found = builder.scan_node(point);
@@ -245,6 +252,7 @@ enum PendingNext {
 struct RegionBuilder<'a, 'p> {
     code: &'a DecodedKernel<'p>,
     boundaries: &'a BTreeSet<ProgramPoint>,
+    divergent: bool,
     nodes: BTreeMap<ProgramPoint, (usize, PendingNext)>,
     exits: Vec<Exit>,
     todo: Vec<ProgramPoint>,
@@ -262,13 +270,15 @@ impl RegionBuilder<'_, '_> {
     fn scan_node(&mut self, start: ProgramPoint) -> (usize, PendingNext) {
         let block = &self.code.blocks[start.block];
         let mut stored = false;
+        // What the stores so far read.
+        let mut read: Vec<Reg> = Vec::new();
         for (at, inst) in block.insts.iter().enumerate().skip(start.at) {
             let point = ProgramPoint { block: start.block, at };
             let store = matches!(inst.op, Op::Store { .. });
             let ends = matches!(inst.op, Op::Exit);
             if self.boundaries.contains(&point)
-                || !(ends || is_supported(self.code.kernel, inst.op, inst.guard.is_some()))
-                || stored && !store && !ends
+                || !(ends || is_supported(inst.op, inst.guard.is_some()))
+                || stored && !store && !ends && !self.may_precede_stores(inst, &read)
             {
                 return (at, PendingNext::Exit(self.exit(Exit::At(point))));
             }
@@ -289,7 +299,10 @@ impl RegionBuilder<'_, '_> {
                     }
                 };
             }
-            stored |= store;
+            if store {
+                stored = true;
+                inst.op.registers(|_: Role, reg| read.push(reg));
+            }
         }
         let end = block.insts.len();
         let terminator = ProgramPoint { block: start.block, at: end };
@@ -306,6 +319,15 @@ impl RegionBuilder<'_, '_> {
             Terminator::Switch { .. } => PendingNext::Exit(self.exit(Exit::At(terminator))),
         };
         (end, next)
+    }
+
+    /// Whether an instruction behind stores, which read these registers, may run before them: the stores are executed at
+    /// the end of their node. In divergent code they are a node of their own.
+    fn may_precede_stores(&self, inst: &DecodedInst<'_>, read: &[Reg]) -> bool {
+        let mut overwrites = false;
+        inst.op.registers(|role, reg| overwrites |= role == Role::Def && read.contains(&reg));
+        let loads = matches!(inst.op, Op::Load { space, .. } if *space != Space::Param);
+        !(self.divergent || overwrites || loads)
     }
 
     fn node(&mut self, point: ProgramPoint) -> PendingTarget {
@@ -327,19 +349,17 @@ impl RegionBuilder<'_, '_> {
 }
 
 /// Whether an instruction may be compiled at all; the rest depends on its operands' shapes.
-pub(crate) fn is_supported(kernel: &Kernel, op: &Op, guarded: bool) -> bool {
-    let mut narrow = false;
-    op.registers(|_: Role, reg| narrow |= kernel.width(reg) == Width::B16);
+pub(crate) fn is_supported(op: &Op, guarded: bool) -> bool {
     let space = |space: Space| matches!(space, Space::Global | Space::Const | Space::Shared | Space::Generic);
-    let supported = match op {
+    match op {
         Op::Move { .. } | Op::Float { .. } | Op::Int { .. } | Op::Compare { .. } | Op::Select { .. } => true,
         Op::Convert { .. } | Op::Special { .. } | Op::Sign { .. } => true,
+        Op::MinMax { .. } | Op::Pack { .. } | Op::Extract { .. } => true,
         Op::Load { space: Space::Param, address: Operand::Imm(_), .. } => true,
         Op::Load { space: of, .. } => space(*of),
         Op::Store { space: of, .. } => space(*of) && !guarded,
         _ => false,
-    };
-    supported && !narrow
+    }
 }
 
 /// The registers that are live at an exit.

@@ -43,7 +43,7 @@ impl VectorShape {
 #[derive(Clone, Debug)]
 pub(super) struct Shapes {
     of: Vec<VectorShape>,
-    /// Used as a float, or the result of arithmetic on floats: kept in vector registers.
+    /// Used as a float, the result of arithmetic on floats, or of 16 bits: kept in vector registers.
     floats: Vec<bool>,
     /// Varying whatever the operands are: an inactive lane may still read the old value.
     forced_varying: Vec<bool>,
@@ -67,7 +67,9 @@ impl Shapes {
         let count = launch.code.kernel.registers.len();
         let mut shapes = Shapes {
             of: Vec::new(),
-            floats: vec![false; count],
+            // 16 bits are computed in vectors, in 32 bits a lane with zeros above. No operation gives them a pattern, with
+            // which there could be bits above.
+            floats: (0..count as u32).map(|reg| launch.code.kernel.width(Reg(reg)) == Width::B16).collect(),
             forced_varying: vec![false; count],
             patterns: tile.patterns,
             lanes: tile.lanes,
@@ -234,6 +236,26 @@ impl Shapes {
                 };
                 (Some(d), shape)
             }
+            &Op::MinMax { d, a, b, .. } => (Some(d), self.lanewise(&[a, b])),
+            &Op::Pack { d, low, high } => {
+                let half = width(d).bits() / 2;
+                let shape = match (self.shape(low), self.shape(high)) {
+                    (VectorShape::Constant(low), VectorShape::Constant(high)) => {
+                        VectorShape::Constant(low & mask(half) | (high & mask(half)) << half)
+                    }
+                    _ => self.lanewise(&[low, high]),
+                };
+                (Some(d), shape)
+            }
+            &Op::Extract { d, a, width: from, shift } => {
+                let shape = match self.shape(a) {
+                    VectorShape::Constant(bits) => {
+                        VectorShape::Constant((bits & from.mask()) >> (shift & 63) & width(d).mask())
+                    }
+                    _ => self.lanewise(&[a]),
+                };
+                (Some(d), shape)
+            }
             &Op::Convert { d, to, from, saturate, a, .. } => (Some(d), self.convert(to, from, saturate, a)),
             Op::Load { d, space, bytes, signed, address, offset } => {
                 for (index, (result, d)) in results.iter_mut().zip(d).enumerate() {
@@ -354,7 +376,8 @@ impl Shapes {
             return self.lanewise(&[a]);
         };
         match self.shape(a) {
-            VectorShape::Constant(value) => {
+            // A result of 8 bits is extended.
+            VectorShape::Constant(value) if to > 8 => {
                 let value = if signed { sign_extend(value, bits) as u64 } else { value & mask(bits) };
                 VectorShape::Constant(value & mask(to))
             }

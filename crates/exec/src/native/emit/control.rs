@@ -413,7 +413,7 @@ impl Emitter<'_> {
                 for index in 0..halves * self.shapes.lanes / VECTOR {
                     let part = Part { vector: index / halves, half: index % halves };
                     let from = self.canonicalised(Operand::Reg(reg), width, part, A)?;
-                    self.write(lanes_at(width, part), from, width, part);
+                    self.write(lanes_at(width, part), from, width.bits() / 8, part);
                 }
             }
         }
@@ -446,13 +446,15 @@ impl Emitter<'_> {
                     }
                     return Ok(());
                 }
+                let load = match width {
+                    Width::B16 => Code::EVEX_Vpmovzxwd_zmm_k1z_ymmm256,
+                    _ => Code::EVEX_Vmovups_zmm_k1z_zmmm512,
+                };
                 for part in self.parts(reg) {
                     match self.location(reg, part) {
-                        Some(Location::Register(register)) => {
-                            self.asm.rm(Code::EVEX_Vmovups_zmm_k1z_zmmm512, register, lanes_at(width, part));
-                        }
+                        Some(Location::Register(register)) => self.asm.rm(load, register, lanes_at(width, part)),
                         Some(Location::Slot(_)) => {
-                            self.asm.rm(Code::EVEX_Vmovups_zmm_k1z_zmmm512, A, lanes_at(width, part));
+                            self.asm.rm(load, A, lanes_at(width, part));
                             self.write_back(reg, part, A);
                         }
                         None => {}

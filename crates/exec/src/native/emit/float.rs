@@ -13,23 +13,23 @@ impl Emitter<'_> {
         let profile = self.launch.code.profile;
         let format = operation.format;
         let width = match format {
+            Format::F16 | Format::BF16 => return self.half_float(d, operation, args),
             Format::F32 => Width::B32,
             Format::F64 => Width::B64,
             _ => return Err(EmitError::Unsupported),
         };
         let canonical =
-            format != Format::F32 || operation.clamp == Clamp::Unit || profile.nan_f32 == NanRule::Canonical;
+            format != Format::F32 || operation.clamp != Clamp::None || profile.nan_f32 == NanRule::Canonical;
+        let mixed = format == Format::F32
+            && operation.operand_formats.is_none()
+            && matches!(operation.source_format, Format::F16 | Format::BF16);
         let known = !operation.fmz
-            && operation.is_uniform()
+            && (operation.is_uniform() || mixed)
             && canonical
             && (!operation.flush || format == Format::F32 && profile.tininess != Tininess::BeforeRounding)
             && operation.op != ArithOp::TruncatedMulAdd
             && !operation.oob
-            && match operation.clamp {
-                Clamp::None => true,
-                Clamp::Unit => format == Format::F32,
-                Clamp::Relu => false,
-            };
+            && (operation.clamp != Clamp::Unit || format == Format::F32);
         if !known {
             return Err(EmitError::Unsupported);
         }
@@ -43,48 +43,47 @@ impl Emitter<'_> {
         let used = &args[..operation.op.arity()];
         let mut shared = [None; 3];
         let first = Part { vector: 0, half: 0 };
-        for ((slot, &arg), scratch) in shared.iter_mut().zip(used).zip([A, B, C]) {
-            if self.is_uniform(arg) {
-                *slot = Some(self.register(arg, width, first, scratch)?);
-                if flushes {
-                    *slot = Some(self.flushed(*slot, scratch));
-                }
+        for (index, scratch) in [A, B, C].into_iter().enumerate().take(used.len()) {
+            if self.is_uniform(used[index]) {
+                shared[index] = Some(self.factor(operation, index, used[index], first, scratch)?);
             }
         }
         for part in self.parts(d) {
             let mut x = [A; 3];
-            for ((x, (slot, &arg)), scratch) in x.iter_mut().zip(shared.iter().zip(used)).zip([A, B, C]) {
-                *x = match slot {
-                    Some(register) => *register,
-                    None => self.register(arg, width, part, scratch)?,
+            for (index, scratch) in [A, B, C].into_iter().enumerate().take(used.len()) {
+                x[index] = match shared[index] {
+                    Some(register) => register,
+                    None => self.factor(operation, index, used[index], part, scratch)?,
                 };
-                if flushes && slot.is_none() {
-                    *x = self.flushed(Some(*x), scratch);
-                }
             }
             let target = self.target(d, part, D);
             // The steps after the arithmetic need a scratch register.
-            let to = if operation.saturates() || eager || flushes { D } else { target };
+            let clamps = operation.clamp != Clamp::None;
+            let to = if clamps || eager || flushes { D } else { target };
             self.arithmetic(operation, width, to, x, decorators);
             if may_be_tiny {
                 self.exit_at_boundary(d, part, to);
             }
-            if operation.saturates() {
-                // vmaxps and vminps return the second operand if one is a NaN or both are zeros.
-                let (zero, one) = (self.broadcast_constant(0, width), self.broadcast_constant(format.one(), width));
-                let (max, min) =
-                    (Code::EVEX_Vmaxps_zmm_k1z_zmm_zmmm512b32_sae, Code::EVEX_Vminps_zmm_k1z_zmm_zmmm512b32_sae);
-                self.op3(max, D, to, zero, Decorators::default());
-                self.op3(min, D, D, one, Decorators::default());
-                if flushes {
-                    self.canonicalise(D, FLUSH_PENDING);
-                }
-            } else if eager || flushes {
-                let late = if operation.flush { FLUSH_PENDING } else { 0 };
-                self.canonicalise(D, if eager { NAN_PENDING | late } else { late });
-            }
             if width == Width::B64 {
                 self.exit_on_nan(d, part, to);
+            }
+            match operation.clamp {
+                Clamp::None => {}
+                Clamp::Relu if width == Width::B64 => {
+                    let zero = self.broadcast_constant(0, width);
+                    self.op3(Code::EVEX_Vpmaxsq_zmm_k1z_zmm_zmmm512b64, D, to, zero, Decorators::default());
+                }
+                Clamp::Unit => self.clamp_single(Clamp::Unit, D),
+                Clamp::Relu => {
+                    self.nan_mask(D, Register::K2);
+                    self.clamp_single(Clamp::Relu, D);
+                    self.canonical_nan(format, D, Register::K2);
+                }
+            }
+            let late = if flushes || eager && operation.flush && !operation.saturates() { FLUSH_PENDING } else { 0 };
+            let nan = if eager && !clamps { NAN_PENDING } else { 0 };
+            if width == Width::B32 {
+                self.canonicalise(D, late | nan);
             }
             if to != target && target != D {
                 self.asm.rr(Code::EVEX_Vmovaps_zmm_k1z_zmmm512, target, D);
@@ -98,13 +97,28 @@ impl Emitter<'_> {
     pub(super) fn is_uniform(&self, arg: Operand) -> bool {
         self.shapes.shape(arg).is_uniform()
     }
-    fn flushed(&mut self, register: Option<Register>, scratch: Register) -> Register {
-        let register = register.unwrap_or(scratch);
-        if register != scratch {
-            self.asm.rr(Code::EVEX_Vmovaps_zmm_k1z_zmmm512, scratch, register);
+    /// An operand by its index, as the result's format, flushed by instructions where the processor does not.
+    fn factor(
+        &mut self,
+        operation: &Operation,
+        index: usize,
+        arg: Operand,
+        part: Part,
+        scratch: Register,
+    ) -> EmitResult<Register> {
+        let register = match operation.operand_format(index) {
+            Format::F16 | Format::BF16 => {
+                self.widened_half(arg, (operation.operand_format(index), false), part, scratch)?;
+                scratch
+            }
+            format => self.register(arg, Width::holding(format.width()), part, scratch)?,
+        };
+        if operation.flush && !self.deferred.daz {
+            self.copy_vector(scratch, register);
+            self.flush(Format::F32, scratch, 0);
+            return Ok(scratch);
         }
-        self.flush(scratch);
-        scratch
+        Ok(register)
     }
     /// A result of the smallest normal magnitude is tiny where it was rounded up to that at subnormal precision only, which
     /// the result does not show: a side exit. Rare, because no other result is in doubt.
@@ -135,7 +149,7 @@ impl Emitter<'_> {
     }
 
     /// Steps 2, 6, 7 and 8 of the pipeline. `x` are the operation's operands in order.
-    fn arithmetic(
+    pub(super) fn arithmetic(
         &mut self,
         operation: &Operation,
         width: Width,
@@ -238,7 +252,7 @@ impl Emitter<'_> {
     /// Flips or clears the sign bit.
     pub(super) fn sign(&mut self, d: Reg, negate: bool, format: Format, a: Operand) -> EmitResult {
         let width = self.width(d);
-        if !matches!(format, Format::F32 | Format::F64) {
+        if !matches!(format, Format::F16 | Format::BF16 | Format::F32 | Format::F64) {
             return Err(EmitError::Unsupported);
         }
         let (mask, narrow, wide) = match negate {

@@ -2,7 +2,7 @@
 
 use super::super::asm::{Decorators, at};
 use super::super::frame::{Access, AccessSite, Frame, record};
-use super::{A, D, DeoptReason, E, EmitError, EmitResult, Emitter, FRAME, Part, TILE, by, low, ymm};
+use super::{A, D, DeoptReason, E, EmitError, EmitResult, Emitter, FRAME, Part, Source, TILE, by, low, ymm};
 use crate::kernel::DecodedInst;
 use crate::native::shape::{VECTOR, VectorShape};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
@@ -10,6 +10,8 @@ use roundonce_ir::{Op, Operand, Reg, Space, Width};
 
 const RAX: Register = Register::RAX;
 const RCX: Register = Register::RCX;
+const EDX: Register = Register::EDX;
+const K2: Register = Register::K2;
 
 /// How the elements of a vector are spread in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -159,13 +161,18 @@ impl Emitter<'_> {
                 self.define(d, RCX, 0)?;
                 continue;
             }
-            if self.is_constant(d) || width.bits() != bytes * 8 {
+            if self.is_constant(d) || width.bits() != bytes * 8 && width == Width::B64 {
                 return Err(EmitError::Unsupported);
             }
             for part in self.parts(d) {
                 let to = self.target(d, part, D);
                 let (access, first, offsets) = self.access_pattern(address, width, bytes, part);
                 let from = at(RAX, offset + first);
+                if bytes < 4 {
+                    self.read_narrow((access, from, &offsets), (bytes, signed), width, to)?;
+                    self.write_back(d, part, to);
+                    continue;
+                }
                 match access {
                     AccessPattern::Broadcast => {
                         let code =
@@ -185,18 +192,76 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The memory operand of a gather or scatter at these offsets, and a mask of all lanes.
-    fn gather_operand(&mut self, offsets: &[i64], width: Width, offset: i64) -> EmitResult<(MemoryOperand, Register)> {
+    /// Loads elements of one or two bytes into 32-bit lanes. Uses RCX, RDX, A, E, K2.
+    fn read_narrow(
+        &mut self,
+        (access, from, offsets): (AccessPattern, MemoryOperand, &[i64]),
+        (bytes, signed): (u32, bool),
+        width: Width,
+        to: Register,
+    ) -> EmitResult {
+        let count = 32 - 8 * bytes;
+        match access {
+            AccessPattern::Broadcast => {
+                self.load_scalar(RCX, from, width, bytes, signed)?;
+                self.broadcast(RCX, width, to);
+            }
+            AccessPattern::Contiguous => {
+                let code = match (bytes, signed) {
+                    (1, false) => Code::EVEX_Vpmovzxbd_zmm_k1z_xmmm128,
+                    (1, true) => Code::EVEX_Vpmovsxbd_zmm_k1z_xmmm128,
+                    (_, false) => Code::EVEX_Vpmovzxwd_zmm_k1z_ymmm256,
+                    (_, true) => Code::EVEX_Vpmovsxwd_zmm_k1z_ymmm256,
+                };
+                self.asm.rm(code, to, from);
+            }
+            AccessPattern::Gather => {
+                // Segments and shared memory are whole words: each lane loads the word around its element.
+                self.asm.rm(Code::Lea_r64_m, RCX, from);
+                self.asm.rr(Code::Mov_r32_rm32, EDX, low(RCX));
+                self.asm.ri(Code::And_rm32_imm32, EDX, 3);
+                self.asm.ri(Code::And_rm64_imm32, RCX, -4);
+                let offsets = self.lane_offsets(offsets)?;
+                self.broadcast(Register::RDX, Width::B32, E);
+                self.op3(Code::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32, E, E, Source::Frame(offsets), Decorators::default());
+                self.mask_lanes(A, E, 0xffff_fffc);
+                self.shift(Code::EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8, E, E, 3);
+                self.mask_lanes(E, E, 24);
+                self.asm.push(Instruction::with3(Code::VEX_Kxnorw_kr_kr_kr, K2, K2, K2));
+                let memory = MemoryOperand::with_base_index_scale_displ_size(RCX, A, 1, 0, 1);
+                let gather = Instruction::with2(Code::EVEX_Vpgatherdd_zmm_k1_vm32z, to, memory);
+                self.asm.vector(gather, Decorators::masked(K2));
+                let shift = Code::EVEX_Vpsrlvd_zmm_k1z_zmm_zmmm512b32;
+                self.op3(shift, to, to, Source::Register(E), Decorators::default());
+                if signed {
+                    self.sign_extend_lanes(to, to, count);
+                } else {
+                    self.mask_lanes(to, to, u64::from(u32::MAX >> count));
+                }
+            }
+        }
+        if signed && width == Width::B16 && access != AccessPattern::Broadcast {
+            self.mask_lanes(to, to, 0xffff);
+        }
+        Ok(())
+    }
+
+    /// Offsets of a vector's lanes, in the frame.
+    fn lane_offsets(&mut self, offsets: &[i64]) -> EmitResult<i64> {
         let mut bytes = Vec::with_capacity(64);
         for &offset in offsets {
             bytes.extend(i32::try_from(offset).map_err(|_| EmitError::Unsupported)?.to_le_bytes());
         }
         bytes.resize(64, 0);
-        let numbers = self.frame.constant(bytes);
+        Ok(self.frame.constant(bytes))
+    }
+    /// The memory operand of a gather or scatter at these offsets, and a mask of all lanes.
+    fn gather_operand(&mut self, offsets: &[i64], width: Width, offset: i64) -> EmitResult<(MemoryOperand, Register)> {
+        let numbers = self.lane_offsets(offsets)?;
         self.asm.rm(Code::EVEX_Vmovdqa32_zmm_k1z_zmmm512, E, at(FRAME, numbers));
-        self.asm.push(Instruction::with3(Code::VEX_Kxnorw_kr_kr_kr, Register::K2, Register::K2, Register::K2));
+        self.asm.push(Instruction::with3(Code::VEX_Kxnorw_kr_kr_kr, K2, K2, K2));
         let index = if width == Width::B64 { ymm(E) } else { E };
-        Ok((MemoryOperand::with_base_index_scale_displ_size(RAX, index, 1, offset, 1), Register::K2))
+        Ok((MemoryOperand::with_base_index_scale_displ_size(RAX, index, 1, offset, 1), K2))
     }
 
     fn load_scalar(&mut self, to: Register, from: MemoryOperand, width: Width, bytes: u32, signed: bool) -> EmitResult {
@@ -214,6 +279,9 @@ impl Emitter<'_> {
             _ => return Err(EmitError::Unsupported),
         };
         self.asm.rm(code, register, from);
+        if signed && width == Width::B16 {
+            self.asm.rr(Code::Movzx_r32_rm16, low(to), word(to));
+        }
         Ok(())
     }
 
@@ -222,7 +290,8 @@ impl Emitter<'_> {
         let Op::Store { values, width, space, bytes, address, offset } = inst.op else {
             return Err(EmitError::Unsupported);
         };
-        if width.bits() != bytes * 8 || self.shapes.shape(*address).is_uniform() {
+        let fits = width.bits() == bytes * 8 || *bytes < 4 && matches!(width, Width::B16 | Width::B32);
+        if !fits || self.shapes.shape(*address).is_uniform() {
             return Err(EmitError::Unsupported);
         }
         self.check(Access::Store, *space, *bytes, values.len(), *address, *offset)
@@ -242,7 +311,9 @@ impl Emitter<'_> {
                 let from = self.canonicalised(value, *width, part, A)?;
                 let (access, first, offsets) = self.access_pattern(*address, *width, *bytes, part);
                 if access == AccessPattern::Contiguous {
-                    self.write(at(RAX, offset + first), from, *width, part);
+                    self.write(at(RAX, offset + first), from, *bytes, part);
+                } else if *bytes < 4 {
+                    self.write_each(offset + first, &offsets, from, *bytes, part);
                 } else {
                     let (memory, all) = self.gather_operand(&offsets, *width, offset + first)?;
                     if let Some(mask) = self.active_mask {
@@ -256,14 +327,39 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Stores the active lanes of a part to consecutive elements.
-    pub(super) fn write(&mut self, to: MemoryOperand, from: Register, width: Width, part: Part) {
+    /// Stores the active lanes of a part to consecutive elements of so many bytes.
+    pub(super) fn write(&mut self, to: MemoryOperand, from: Register, bytes: u32, part: Part) {
+        let width = if bytes == 8 { Width::B64 } else { Width::B32 };
         let mask = self.active_mask.map(|mask| {
             self.load_mask(mask, width, part, Register::K1);
             Register::K1
         });
-        let code = by(width, Code::EVEX_Vmovups_zmmm512_k1z_zmm, Code::EVEX_Vmovupd_zmmm512_k1z_zmm);
+        let code = match bytes {
+            1 => Code::EVEX_Vpmovdb_xmmm128_k1z_zmm,
+            2 => Code::EVEX_Vpmovdw_ymmm256_k1z_zmm,
+            4 => Code::EVEX_Vmovups_zmmm512_k1z_zmm,
+            _ => Code::EVEX_Vmovupd_zmmm512_k1z_zmm,
+        };
         self.asm.vector(Instruction::with2(code, to, from), Decorators { mask, ..Decorators::default() });
+    }
+    /// Stores elements of one or two bytes, for which there is no scatter, lane by lane. Uses RCX.
+    fn write_each(&mut self, first: i64, offsets: &[i64], from: Register, bytes: u32, part: Part) {
+        let lanes = self.frame.reserve(64, 64);
+        self.asm.mr(Code::EVEX_Vmovdqa32_zmmm512_k1z_zmm, at(FRAME, lanes), from);
+        let (code, element) =
+            if bytes == 1 { (Code::Mov_rm8_r8, Register::CL) } else { (Code::Mov_rm16_r16, Register::CX) };
+        for (lane, offset) in offsets.iter().enumerate() {
+            let next = self.asm.label();
+            if let Some(mask) = self.active_mask {
+                self.asm.mi(Code::Bt_rm32_imm8, at(FRAME, mask + 4 * (part.vector as i64 / 2)), bit(lane, part));
+                self.asm.jump(Code::Jae_rel32_64, next);
+            }
+            self.asm.rm(Code::Mov_r32_rm32, Register::ECX, at(FRAME, lanes + 4 * lane as i64));
+            self.asm.mr(code, at(RAX, first + offset), element);
+            if self.active_mask.is_some() {
+                self.asm.bind(next);
+            }
+        }
     }
 
     /// Sets RAX to the host address of the current store, which has been checked.
@@ -282,4 +378,14 @@ impl Emitter<'_> {
         self.asm.rr(Code::Add_r64_rm64, RAX, number);
         Ok(())
     }
+}
+
+/// A lane's bit in its part's 32 bits of a mask.
+fn bit(lane: usize, part: Part) -> i32 {
+    (part.vector % 2 * VECTOR + lane) as i32
+}
+
+/// The 16-bit name of a general register.
+fn word(register: Register) -> Register {
+    Register::AX + (register as u32 - Register::RAX as u32)
 }

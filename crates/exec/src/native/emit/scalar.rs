@@ -124,13 +124,13 @@ impl Emitter<'_> {
                 self.alu(width, narrow, wide, RAX, y);
                 self.define(d, RAX, 0)
             }
-            IntOp::Shl | IntOp::Shr(_) => self.shift(d, op, width, x, b),
+            IntOp::Shl | IntOp::Shr(_) => self.shift_scalar(d, op, width, x, b),
             _ => Err(EmitError::Unsupported),
         }
     }
 
     /// Shifts. By the width or more only the sign is left.
-    fn shift(&mut self, d: Reg, op: IntOp, width: Width, x: Register, count: Operand) -> EmitResult {
+    fn shift_scalar(&mut self, d: Reg, op: IntOp, width: Width, x: Register, count: Operand) -> EmitResult {
         let bits = width.bits() as i32;
         let y = self.scalar(count, Width::B32, RCX)?;
         self.copy_scalar(Width::B32, RCX, y);
@@ -213,6 +213,17 @@ impl Emitter<'_> {
     ) -> EmitResult {
         let x = self.scalar(a, Width::holding(from), RAX)?;
         match (from, to) {
+            (8 | 16, 32 | 64) => {
+                let code = match (from, sign) {
+                    (8, Signedness::Signed) => Code::Movsx_r64_rm8,
+                    (8, Signedness::Unsigned) => Code::Movzx_r32_rm8,
+                    (_, Signedness::Signed) => Code::Movsx_r64_rm16,
+                    (_, Signedness::Unsigned) => Code::Movzx_r32_rm16,
+                };
+                self.copy_scalar(Width::B32, RAX, x);
+                let to = if sign == Signedness::Signed { RAX } else { Register::EAX };
+                self.asm.rr(code, to, if from == 8 { Register::AL } else { Register::AX });
+            }
             (32, 64) => {
                 self.check_range(a, x, 32, sign)?;
                 self.extend(RAX, x, sign);

@@ -1,13 +1,13 @@
 //! Lanewise operations on vectors but the multiply-add family: integers, conversions, comparisons.
 
 use super::super::asm::{Decorators, at};
-use super::{A, B, C, D, EmitError, EmitResult, Emitter, FRAME, Part, Source, by, ymm};
+use super::{A, B, C, D, EmitError, EmitResult, Emitter, FRAME, Part, Source, by};
 use crate::native::alloc::Allocation;
 use crate::native::deferred::{FLUSH_PENDING, operand_state};
 use crate::native::shape::VECTOR;
 use iced_x86::{Code, Instruction, Register};
-use roundonce_arith::{Format, Rounding};
-use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Reg, Scalar, Signedness, Width};
+use roundonce_arith::Format;
+use roundonce_ir::{Comparand, Comparison, IntOp, Operand, Reg, Signedness, Width};
 
 /// The predicates of `vcmpps`, in the quiet forms.
 fn float_predicate(comparison: Comparison) -> u32 {
@@ -65,7 +65,7 @@ impl Emitter<'_> {
         if self.is_constant(d) {
             return Ok(());
         }
-        if self.is_general(d) {
+        if self.is_general(d) && width != Width::B16 {
             return self.int_scalars(d, op, width, args);
         }
         let [a, b, c, _] = *args;
@@ -106,8 +106,12 @@ impl Emitter<'_> {
             IntOp::Shr(Signedness::Signed) if width == Width::B32 => Some(K::EVEX_Vpsravd_zmm_k1z_zmm_zmmm512b32),
             _ => None,
         };
-        if !matches!(width, Width::B32 | Width::B64) {
-            return Err(EmitError::Unsupported);
+        match width {
+            Width::Pred => return Err(EmitError::Unsupported),
+            // The first lane's number is not that of a pattern.
+            Width::B16 if self.pattern_of(Operand::Reg(d)) != 0 => return Err(EmitError::Unsupported),
+            Width::B16 => return self.narrow_int(d, op, args),
+            Width::B32 | Width::B64 => {}
         }
         for part in self.parts(d) {
             let to = self.target(d, part, D);
@@ -175,63 +179,7 @@ impl Emitter<'_> {
     /// Half a vector of 32-bit lanes, extended to 64 bits.
     fn widened(&mut self, a: Operand, part: Part, sign: Signedness, scratch: Register) -> EmitResult<Register> {
         let x = self.canonicalised(a, Width::B32, part, scratch)?;
-        let half = if part.half == 1 && !self.is_uniform(a) {
-            let code = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
-            self.asm.push(Instruction::with3(code, ymm(scratch), x, 1));
-            scratch
-        } else {
-            x
-        };
-        let code = match sign {
-            Signedness::Signed => Code::EVEX_Vpmovsxdq_zmm_k1z_ymmm256,
-            Signedness::Unsigned => Code::EVEX_Vpmovzxdq_zmm_k1z_ymmm256,
-        };
-        self.asm.rr(code, scratch, ymm(half));
-        Ok(scratch)
-    }
-
-    pub(super) fn convert(&mut self, d: Reg, to: Scalar, from: Scalar, rounding: Rounding, a: Operand) -> EmitResult {
-        if self.is_constant(d) {
-            return Ok(());
-        }
-        let Some((bits, sign)) = Self::integer(from) else { return Err(EmitError::Unsupported) };
-        match Self::integer(to) {
-            Some((to, _)) if self.is_general(d) => self.convert_scalars(d, to, (bits, sign), a),
-            Some((64, _)) if bits == 32 => {
-                for part in self.parts(d) {
-                    let x = self.widened(a, part, sign, A)?;
-                    self.write_back(d, part, x);
-                }
-                Ok(())
-            }
-            Some((32, _)) if bits == 64 => {
-                for part in self.parts(d) {
-                    let low = self.register(a, Width::B64, Part { half: 0, ..part }, A)?;
-                    self.asm.rr(Code::EVEX_Vpmovqd_ymmm256_k1z_zmm, ymm(C), low);
-                    let high = self.register(a, Width::B64, Part { half: 1, ..part }, B)?;
-                    self.asm.rr(Code::EVEX_Vpmovqd_ymmm256_k1z_zmm, ymm(D), high);
-                    let code = Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
-                    self.asm.push(Instruction::with4(code, D, C, ymm(D), 1));
-                    self.write_back(d, part, D);
-                }
-                Ok(())
-            }
-            None if bits == 32 && to == Scalar::Float(Format::F32) => {
-                let code = match sign {
-                    Signedness::Signed => Code::EVEX_Vcvtdq2ps_zmm_k1z_zmmm512b32_er,
-                    Signedness::Unsigned => Code::EVEX_Vcvtudq2ps_zmm_k1z_zmmm512b32_er,
-                };
-                let rounding = Some(rounding).filter(|&rounding| rounding != Rounding::NearestEven);
-                for part in self.parts(d) {
-                    let x = self.canonicalised(a, Width::B32, part, A)?;
-                    let to = self.target(d, part, D);
-                    self.asm.vector(Instruction::with2(code, to, x), Decorators { rounding, ..Decorators::default() });
-                    self.write_back(d, part, to);
-                }
-                Ok(())
-            }
-            _ => Err(EmitError::Unsupported),
-        }
+        Ok(self.widened_lanes(x, part.half == 1 && !self.is_uniform(a), sign, scratch))
     }
 
     pub(super) fn compare(
@@ -253,9 +201,12 @@ impl Emitter<'_> {
             Comparand::Float { format: Format::F64, flush: false } => {
                 (Width::B64, Code::EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae, float_predicate(comparison))
             }
+            Comparand::Float { format: Format::F16 | Format::BF16, flush: false } => {
+                (Width::B16, Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae, float_predicate(comparison))
+            }
             Comparand::Float { .. } => return Err(EmitError::Unsupported),
             Comparand::Signed(width) | Comparand::Unsigned(width) => {
-                if self.is_general(d) {
+                if self.is_general(d) && width != Width::B16 {
                     self.compare_scalars(comparison, of, a, b)?;
                     return self.define(d, Register::RAX, 0);
                 }
@@ -270,8 +221,8 @@ impl Emitter<'_> {
                 };
                 let signed = matches!(of, Comparand::Signed(_));
                 let code = match (width, signed) {
-                    (Width::B32, true) => Code::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8,
-                    (Width::B32, false) => Code::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8,
+                    (Width::B16 | Width::B32, true) => Code::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8,
+                    (Width::B16 | Width::B32, false) => Code::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8,
                     (Width::B64, true) => Code::EVEX_Vpcmpq_kr_k1_zmm_zmmm512b64_imm8,
                     (Width::B64, false) => Code::EVEX_Vpcmpuq_kr_k1_zmm_zmmm512b64_imm8,
                     _ => return Err(EmitError::Unsupported),
@@ -280,17 +231,20 @@ impl Emitter<'_> {
             }
         };
         // Comparisons of floats do not depend on a NaN's payload; those of integers depend on all bits.
-        let canonicalises = !matches!(of, Comparand::Float { .. });
         let late = [a, b].iter().any(|&arg| operand_state(&self.states, arg) & FLUSH_PENDING != 0);
-        if !canonicalises && late && !self.deferred.daz {
+        if matches!(of, Comparand::Float { .. }) && late && !self.deferred.daz {
             return Err(EmitError::Unsupported);
         }
         let one = |emit: &mut Self, part: Part, to: Register| -> EmitResult {
-            let (x, y) = if canonicalises {
-                (emit.canonicalised(a, width, part, A)?, emit.canonicalised(b, width, part, B)?)
-            } else {
-                (emit.register(a, width, part, A)?, emit.register(b, width, part, B)?)
+            let operand = |emit: &mut Self, arg, scratch| match of {
+                Comparand::Float { format, .. } if width == Width::B16 => {
+                    emit.widened_half(arg, (format, false), part, scratch).map(|()| scratch)
+                }
+                Comparand::Float { .. } => emit.register(arg, width, part, scratch),
+                Comparand::Signed(Width::B16) => emit.extended(arg, (16, Signedness::Signed), part, scratch),
+                _ => emit.canonicalised(arg, width, part, scratch),
             };
+            let (x, y) = (operand(emit, a, A)?, operand(emit, b, B)?);
             emit.asm.push(Instruction::with4(code, to, x, y, number));
             Ok(())
         };

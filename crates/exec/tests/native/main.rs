@@ -1,5 +1,8 @@
 //! Native code against the interpreter: buffers, counts of instructions, errors.
 
+mod half;
+
+use roundonce_arith::Profile;
 use roundonce_exec::{Arg, Buffer, Engine, Launch, Options};
 use roundonce_ir::Program;
 
@@ -17,11 +20,19 @@ struct Case<'a> {
     block: [u32; 3],
     args: Vec<Arg>,
     step_limit: u64,
+    profile: Profile,
 }
 
-impl Case<'_> {
+impl<'a> Case<'a> {
+    /// As many threads as `grid` and `block` say in a row.
+    fn line(program: &'a Program, entry: &'a str, grid: u32, block: u32, args: Vec<Arg>) -> Case<'a> {
+        let (grid, block) = ([grid, 1, 1], [block, 1, 1]);
+        Case { program, entry, grid, block, args, step_limit: 1 << 30, profile: Profile::NVIDIA }
+    }
+
     fn run(&self, engine: Engine, threads: usize) -> (std::result::Result<Result, String>, u64) {
-        let options = Options { engine, threads, step_limit: self.step_limit, ..Options::default() };
+        let Case { step_limit, profile, .. } = *self;
+        let options = Options { engine, threads, step_limit, profile, ..Options::default() };
         let launch = Launch {
             program: self.program,
             entry: Some(self.entry),
@@ -113,8 +124,12 @@ fn zeros(count: usize) -> Arg {
 }
 
 fn kernels(rounding: &str) -> Program {
-    let text = include_str!("../benches/kernels.ptx").replace(".RND", rounding);
-    let parsed = roundonce_ptx::parse(&text);
+    let text = include_str!("../../benches/kernels.ptx").replace(".RND", rounding);
+    lowered(&text)
+}
+
+fn lowered(text: &str) -> Program {
+    let parsed = roundonce_ptx::parse(text);
     roundonce_ptx::lower(&parsed.module, None).unwrap_or_else(|findings| panic!("{}", findings[0]))
 }
 
@@ -124,7 +139,7 @@ const MODES: [&str; 9] = [".rn", ".rz", ".rm", ".rp", ".rn.ftz", ".rz.ftz", ".rm
 fn cases<'a>(program: &'a Program, n: usize, block: u32, special: u64) -> Vec<Case<'a>> {
     let grid = [(n as u32).div_ceil(block), 1, 1];
     let line = [block, 1, 1];
-    let case = |entry, grid, block, args| Case { program, entry, grid, block, args, step_limit: 1 << 30 };
+    let case = |entry, grid, block, args| Case { grid, block, ..Case::line(program, entry, 1, 1, args) };
     let count = Arg::Scalar(n as u64);
     let side = 32;
     let square = || {
@@ -176,13 +191,11 @@ fn flushing_and_not_in_one_kernel() {
         mul.rn.ftz.sat.f32 %f4, %f1, 0f3f000000; mul.rm.ftz.f32 %f5, %f1, 0f3f000000;
         st.global.f32 [%rd5], %f2; st.global.f32 [%rd5+1024], %f3; st.global.f32 [%rd5+2048], %f4;
         st.global.f32 [%rd5+3072], %f5; ret; }";
-    let parsed = roundonce_ptx::parse(text);
-    let program = roundonce_ptx::lower(&parsed.module, None).unwrap_or_else(|findings| panic!("{}", findings[0]));
+    let program = lowered(text);
     let near = (0..256u32).map(|lane| (lane & 1) << 31 | (0x007f_fff0 + (lane >> 1)) << (lane >> 6 & 1)).collect();
     let args = vec![Arg::Buffer(Buffer::from_words(near)), zeros(1024)];
-    let [grid, block] = [[1, 1, 1], [256, 1, 1]];
     // Stores of one lane to where another's may fall stand apart.
-    let share = Case { program: &program, entry: "both", grid, block, args, step_limit: 1 << 30 }.hold("both");
+    let share = Case::line(&program, "both", 1, 256, args).hold("both");
     assert!(!has_native() || share > 0.6, "{share} native");
 }
 
@@ -203,14 +216,11 @@ fn results_at_the_boundary_of_the_flush() {
                 st.global.f32 [%rd5], %f2; st.global.f32 [%rd5+1024], %f3; st.global.f32 [%rd5+2048], %f4;
                 st.global.f32 [%rd5+3072], %f5; st.global.f32 [%rd5+4096], %f6; ret; }";
             let text = text.replace("OTHER", other).replace("RND", rounding);
-            let parsed = roundonce_ptx::parse(&text);
-            let program =
-                roundonce_ptx::lower(&parsed.module, None).unwrap_or_else(|findings| panic!("{}", findings[0]));
+            let program = lowered(&text);
             // Of some tiles no result is at the boundary.
             let near = (0..256u32).map(|lane| (lane & 1) << 31 | (0x0080_0000 + (lane >> 1 & 3) + (lane >> 7 << 20)));
             let args = vec![Arg::Buffer(Buffer::from_words(near.collect())), zeros(1280)];
-            let [grid, block] = [[1, 1, 1], [256, 1, 1]];
-            let share = Case { program: &program, entry: "edge", grid, block, args, step_limit: 1 << 30 }.hold("edge");
+            let share = Case::line(&program, "edge", 1, 256, args).hold("edge");
             assert!(!has_native() || !is_uniform || share > 0.6, "{rounding}, {other}: {share} native");
         }
     }
@@ -286,21 +296,13 @@ fn parting(rounding: &str) -> Program {
              st.global.f32 [%rd4], %f2; ret; }}\n"
         ));
     }
-    let text = text.replace(".RND", rounding);
-    let parsed = roundonce_ptx::parse(&text);
-    roundonce_ptx::lower(&parsed.module, None).unwrap_or_else(|findings| panic!("{}", findings[0]))
+    lowered(&text.replace(".RND", rounding))
 }
 
 fn parting_cases<'a>(program: &'a Program, n: usize, block: u32, special: u64) -> impl Iterator<Item = Case<'a>> {
-    let grid = [n as u32 / block, 1, 1];
-    PARTING.into_iter().map(move |(entry, _)| Case {
-        program,
-        entry,
-        grid,
-        block: [block, 1, 1],
+    PARTING.into_iter().map(move |(entry, _)| {
         // Beyond its end some read.
-        args: vec![words(n + 16, 1, special), zeros(n)],
-        step_limit: 1 << 30,
+        Case::line(program, entry, n as u32 / block, block, vec![words(n + 16, 1, special), zeros(n)])
     })
 }
 

@@ -1,0 +1,93 @@
+//! Minima and maxima of floats, by the order of their bits.
+
+use super::super::asm::Decorators;
+use super::{A, B, C, D, DeoptReason, E, EmitError, EmitResult, Emitter, Source, by};
+use crate::scalar::MinMax;
+use iced_x86::{Code, Instruction, Register};
+use roundonce_arith::{Format, NanRule};
+use roundonce_ir::{Operand, Reg, Width};
+
+const K1: Register = Register::K1;
+const K2: Register = Register::K2;
+const K3: Register = Register::K3;
+
+impl Emitter<'_> {
+    pub(super) fn min_max(&mut self, d: Reg, op: MinMax, a: Operand, b: Operand) -> EmitResult {
+        let MinMax { format, max, flush, nan, xorsign_abs } = op;
+        let canonical = self.launch.code.profile.nan_rule(format) == NanRule::Canonical;
+        if !matches!(format, Format::F16 | Format::BF16 | Format::F32 | Format::F64)
+            || !(canonical || format == Format::F64)
+        {
+            return Err(EmitError::Unsupported);
+        }
+        let width = Width::holding(format.width());
+        // 16 bits are compared in the upper half of a lane.
+        let up = if width == Width::B16 { 16 } else { 0 };
+        let lane = if width == Width::B64 { Width::B64 } else { Width::B32 };
+        let pick = |narrow, wide| by(lane, narrow, wide);
+        let and = pick(Code::EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpandq_zmm_k1z_zmm_zmmm512b64);
+        let or = pick(Code::EVEX_Vpord_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vporq_zmm_k1z_zmm_zmmm512b64);
+        let xor = pick(Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32, Code::EVEX_Vpxorq_zmm_k1z_zmm_zmmm512b64);
+        let signs = pick(Code::EVEX_Vpsrad_zmm_k1z_zmmm512b32_imm8, Code::EVEX_Vpsraq_zmm_k1z_zmmm512b64_imm8);
+        let right = pick(Code::EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8, Code::EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8);
+        let signed = pick(Code::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8, Code::EVEX_Vpcmpq_kr_k1_zmm_zmmm512b64_imm8);
+        let [sign, magnitude, infinity] = [format.sign_mask(), format.magnitude_mask(), format.infinity()]
+            .map(|bits| self.broadcast_constant(bits << up, lane));
+        for part in self.parts(d) {
+            for (arg, to) in [(a, A), (b, B)] {
+                let x = self.canonicalised(arg, width, part, to)?;
+                if up > 0 {
+                    self.shift(Code::EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8, to, x, up);
+                } else {
+                    self.copy_vector(to, x);
+                }
+                if flush {
+                    self.flush(format, to, up);
+                }
+            }
+            if xorsign_abs {
+                self.op3(xor, C, A, Source::Register(B), Decorators::default());
+                self.op3(and, C, C, sign, Decorators::default());
+                self.op3(and, A, A, magnitude, Decorators::default());
+                self.op3(and, B, B, magnitude, Decorators::default());
+            }
+            // NaNs, and the numbers' order as integers: a negative one with its other bits flipped.
+            for (x, key, mask) in [(A, D, K2), (B, E, K3)] {
+                self.op3(and, key, x, magnitude, Decorators::default());
+                self.compare_with(signed, mask, key, infinity, 6);
+                self.shift(signs, key, x, lane.bits() - 1);
+                self.shift(right, key, key, 1);
+                self.op3(xor, key, key, Source::Register(x), Decorators::default());
+            }
+            // K1: a is the result. That is the one above, or the one not above; where only one is a number, that one.
+            self.compare_with(signed, K1, D, Source::Register(E), if max { 6 } else { 2 });
+            self.asm.push(Instruction::with3(Code::VEX_Kandnw_kr_kr_kr, K1, K2, K1));
+            self.asm.push(Instruction::with3(Code::VEX_Korw_kr_kr_kr, K1, K1, K3));
+            let copy = pick(Code::EVEX_Vmovaps_zmm_k1z_zmmm512, Code::EVEX_Vmovapd_zmm_k1z_zmmm512);
+            self.asm.vector(Instruction::with2(copy, B, A), Decorators::masked(K1));
+            if xorsign_abs {
+                self.op3(or, B, B, Source::Register(C), Decorators::default());
+            }
+            // K2: the result is NaN.
+            let code = if nan { Code::VEX_Korw_kr_kr_kr } else { Code::VEX_Kandw_kr_kr_kr };
+            self.asm.push(Instruction::with3(code, K2, K2, K3));
+            if width == Width::B64 {
+                // Its payload is the interpreter's.
+                if let Some(mask) = self.merge_mask(d) {
+                    self.load_mask(mask, width, part, K1);
+                    self.asm.push(Instruction::with3(Code::VEX_Kandw_kr_kr_kr, K2, K2, K1));
+                }
+                self.asm.rr(Code::VEX_Kortestw_kr_kr, K2, K2);
+                self.side_exit(Code::Jne_rel32_64, DeoptReason::Other, 0);
+            }
+            if up > 0 {
+                self.shift(right, B, B, up);
+            }
+            if width != Width::B64 {
+                self.canonical_nan(format, B, K2);
+            }
+            self.write_back(d, part, B);
+        }
+        Ok(())
+    }
+}
