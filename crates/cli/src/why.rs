@@ -56,7 +56,7 @@ pub(crate) struct Arguments {
     /// beside arrays numpy
     #[arg(long = "as", value_name = "LANGUAGE", value_parser = Language::parse, conflicts_with = "literal_type")]
     language: Option<Language>,
-    /// Name less plausible evaluations too
+    /// Name less plausible evaluations too, and what to write at any length
     #[arg(long)]
     verbose: bool,
     /// Of arrays: a picture of how far each seen one is from the expression as written, and where

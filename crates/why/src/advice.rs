@@ -115,17 +115,15 @@ pub fn lines(advice: &[Advice], lines: &mut Vec<Line>) {
     for row in advice {
         if about != Some(row.about) {
             about = Some(row.about);
+            let to = match row.about {
+                Topic::Contraction => "to keep products and sums apart",
+                Topic::Fma => "to have the fma fused",
+                Topic::Subnormals => "to keep subnormals",
+                Topic::WiderType => "to compute in the written type",
+                Topic::Order => "to add in the written order",
+            };
             lines.push(Line::default());
-            lines.push(Line::of(
-                Role::Label,
-                match row.about {
-                    Topic::Contraction => "to keep products and sums apart",
-                    Topic::Fma => "to have the fma fused",
-                    Topic::Subnormals => "to keep subnormals",
-                    Topic::WiderType => "to compute in the written type",
-                    Topic::Order => "to add in the written order",
-                },
-            ));
+            lines.push(Line::of(Role::Label, "what to do").and(Role::Plain, format!(", {to}")));
         }
         let text = format!("{} ({})", row.text, row.source);
         let mut wrapped = wrap(Role::Plain, &text, 10, COLUMNS);

@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::advice::{Advice, advice};
 use crate::chance::Neighbourhood;
 use crate::evaluation::{Evaluation, Step};
+use crate::explain::Component;
 use crate::expr::Expr;
 use crate::observed::ObservedValue;
 use crate::plan::terms_of;
@@ -54,9 +55,20 @@ pub struct Answer {
     /// What to do so that both sides agree.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub advice: Vec<Advice>,
-    /// Whether the text names less plausible evaluations.
+    /// Where the evaluations differ.
+    #[serde(skip)]
+    place: Option<Place>,
+    /// Whether the text names less plausible evaluations, and long code.
     #[serde(skip)]
     verbose: bool,
+}
+
+/// Where two evaluations differ: a sentence, and the picture of one of the two operations.
+#[derive(Clone, Debug)]
+struct Place {
+    sentence: String,
+    /// The operation, and its aligned significands.
+    picture: Vec<Line>,
 }
 
 /// What one seen value comes from.
@@ -160,9 +172,13 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
         untried.push("the sum was not taken in other orders: --reassociate does".to_owned());
     }
     let plain = candidates.as_written();
-    let causes = found.iter().filter_map(|found| found.explanations.first());
+    let causes: Vec<&Explanation> = found.iter().filter_map(|found| found.explanations.first().copied()).collect();
+    let place = Place::of(&causes, plain, profile);
+    let mut cause = cause(seen, &found, profile);
+    cause.extend(place.iter().map(|place| place.sentence.clone()));
     Answer {
-        advice: advice(causes.flat_map(|cause| &cause.deviations), options.toolchain.as_slice()),
+        place,
+        advice: advice(causes.iter().flat_map(|cause| &cause.deviations), options.toolchain.as_slice()),
         verbose: options.verbose,
         schema: SCHEMA,
         literals: None,
@@ -172,7 +188,7 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
         untried,
         as_written: EvaluationText::of(&plain.evaluation, profile),
         seen: seen_answers.collect(),
-        cause: cause(seen, &found, profile),
+        cause,
     }
 }
 
@@ -234,49 +250,77 @@ pub(crate) fn describe(deviations: &[Deviation]) -> String {
     }
 }
 
-/// One sentence for each value's simplest explanation, then how far the first two are apart and where they first differ.
+/// One sentence for each value, then how far the first two that are explained are apart.
 fn cause(seen: &[ObservedValue], found: &[Found<'_>], profile: &Profile) -> Vec<String> {
-    let explained: Vec<&Explanation> = found.iter().filter_map(|found| Some(*found.explanations.first()?)).collect();
     let clause = |(seen, found): (&ObservedValue, &Found<'_>)| {
-        let first = describe(&found.explanations.first()?.deviations);
+        let Some(first) = found.explanations.first() else { return format!("No evaluation gives {}.", seen.text) };
         let is = if found.nearby.is_weak() { "is consistent with" } else { "is explained by" };
-        Some(format!("{} {is} the evaluation that {first}.", seen.text))
+        let others = match found.explanations.len() {
+            1 => String::new(),
+            2 => ", or by another one".to_owned(),
+            count => format!(", or by one of {} others", count - 1),
+        };
+        format!("{} {is} the evaluation that {}{others}.", seen.text, describe(&first.deviations))
     };
-    let mut sentences: Vec<String> = seen.iter().zip(found).filter_map(clause).collect();
+    let mut sentences: Vec<String> = seen.iter().zip(found).map(clause).collect();
+    let explained: Vec<&Explanation> = found.iter().filter_map(|found| Some(*found.explanations.first()?)).collect();
     if let [one, other, ..] = explained[..] {
-        sentences.extend(difference(one, other, profile));
+        sentences.extend(distance(one, other, profile));
     }
     sentences
 }
 
-/// How far two results are apart, and the first operation in which their evaluations differ.
-fn difference(one: &Explanation, other: &Explanation, profile: &Profile) -> Vec<String> {
+/// How far two results are apart.
+fn distance(one: &Explanation, other: &Explanation, profile: &Profile) -> Option<String> {
     let format = one.result.format;
-    let mut sentences = Vec::new();
     let name = format.name().unwrap_or("");
+    let ulps = ulps(format, one.result.bits, other.result.bits)?;
+    if ulps == 0 {
+        return Some(format!("Both are the same {name} value."));
+    }
+    if !is_far(format, ulps) {
+        return Some(format!("They lie {} apart in {name}.", count_ulps(ulps)));
+    }
+    let (difference, is_exact) = subtracted(format, one.result.bits, other.result.bits, profile);
+    let is_error = |step: &Step| step.operation.format == format && is_rounding_error(step, difference, profile);
     let (one_steps, other_steps) = (one.evaluation.trace(profile).1, other.evaluation.trace(profile).1);
     let apart = first_difference(&one_steps, &other_steps);
-    match ulps(format, one.result.bits, other.result.bits) {
-        Some(0) => sentences.push(format!("Both are the same {name} value.")),
-        Some(distance) if is_far(format, distance) => {
-            let (difference, is_exact) = subtracted(format, one.result.bits, other.result.bits, profile);
-            let is_error =
-                |step: &Step| step.operation.format == format && is_rounding_error(step, difference, profile);
-            let product = apart.into_iter().flat_map(|(a, b)| [a, b]).find(|step| is_exact && is_error(step));
-            let what = if product.is_some() { ": the rounding error of the product" } else { "" };
-            sentences.push(format!("They differ by {} in {name}{what}.", shortest_decimal(format, difference)));
-        }
-        Some(distance) => sentences.push(format!("They lie {} apart in {name}.", count_ulps(distance))),
-        None => {}
+    let product = apart.into_iter().flat_map(|(a, b)| [a, b]).find(|step| is_exact && is_error(step));
+    let what = if product.is_some() { ": the rounding error of the product" } else { "" };
+    Some(format!("They differ by {} in {name}{what}.", shortest_decimal(format, difference)))
+}
+
+impl Place {
+    /// The first operations in which the evaluations of the first two values differ, or of one and the expression as
+    /// written; and the picture of the one that is fused, else of one that is rounded.
+    fn of(explained: &[&Explanation], as_written: &Explanation, profile: &Profile) -> Option<Place> {
+        let (one, other) = match *explained {
+            [] => return None,
+            [one] => (one, as_written),
+            [one, other, ..] => (one, other),
+        };
+        let (one_steps, other_steps) = (one.evaluation.trace(profile).1, other.evaluation.trace(profile).1);
+        let (a, b) = first_difference(&one_steps, &other_steps)?;
+        let [one, other] = [(one, a), (other, b)].map(|(found, step)| step_sentence(&found.evaluation, step));
+        let sentence = if explained.len() == 1 {
+            format!("It first differs from what is written where it computes {one} in place of {other}.")
+        } else {
+            format!("They first differ where the first computes {one} and the second {other}.")
+        };
+        let steps = [(explained[0], a), (explained.get(1).copied().unwrap_or(as_written), b)];
+        let is_fused = |(_, step): &&(&Explanation, &Step)| step.operation.op == ArithOp::MulAdd;
+        let shown = steps.iter().find(is_fused).or_else(|| steps.iter().find(|(_, step)| step.inexact));
+        let picture = shown.map_or_else(Vec::new, |(found, step)| {
+            let mut lines = Vec::new();
+            Component::of(&step.operation, false, &step.bits, profile).picture_lines(step.operation.op, &mut lines);
+            let operation = step_text(&found.evaluation, &step.operation, &step.operands);
+            if !lines.is_empty() {
+                lines.insert(0, Line::of(Role::Faint, format!("  {operation}")));
+            }
+            lines
+        });
+        Some(Place { sentence, picture })
     }
-    if let Some((a, b)) = apart {
-        sentences.push(format!(
-            "They first differ where the first computes {} and the second {}.",
-            step_sentence(&one.evaluation, a),
-            step_sentence(&other.evaluation, b)
-        ));
-    }
-    sentences
 }
 
 fn step_sentence(evaluation: &Evaluation, step: &Step) -> String {
@@ -325,8 +369,8 @@ impl EvaluationText {
         }
     }
 
-    /// The evaluation, its steps, and what to write.
-    pub(crate) fn lines(&self, lines: &mut Vec<Line>) {
+    /// The evaluation, its steps, and what to write: of all languages where that is asked for, else in short.
+    pub(crate) fn lines(&self, verbose: bool, lines: &mut Vec<Line>) {
         for step in &self.steps {
             let inexact = if step.inexact { "rounded" } else { "exact" };
             let name = Line::of(Role::Faint, format!("      {:<3}= ", step.name));
@@ -346,6 +390,9 @@ impl EvaluationText {
                 _ => "SPIR-V",
             };
             let mut wrapped = wrap(Role::Plain, &text, 14, COLUMNS);
+            if wrapped.len() > 1 && !verbose {
+                continue;
+            }
             if let Some(first) = wrapped.first_mut() {
                 let text = first.to_string();
                 *first = Line::of(Role::Label, format!("      {language:<8}")).and(Role::Plain, text.trim_start());
@@ -377,13 +424,22 @@ impl Answer {
             ),
             Line::default(),
         ];
-        for sentence in self.literals.iter().chain(&self.cause) {
-            lines.extend(wrap(Role::Plain, sentence, 0, COLUMNS));
+        lines.extend(self.literals.iter().flat_map(|text| wrap(Role::Plain, text, 0, COLUMNS)));
+        let happened = &self.cause[..self.cause.len() - usize::from(self.place.is_some())];
+        if !happened.is_empty() {
+            lines.push(Line::of(Role::Label, "what happened"));
+            lines.extend(happened.iter().flat_map(|text| wrap(Role::Plain, text, 2, COLUMNS)));
+        }
+        if let Some(place) = &self.place {
+            lines.push(Line::default());
+            lines.push(Line::of(Role::Label, "where"));
+            lines.extend(wrap(Role::Plain, &place.sentence, 2, COLUMNS));
+            lines.extend(place.picture.iter().cloned());
         }
         if self.seen.is_empty() {
             lines.extend(wrap(Role::Plain, "As written, every operation rounded to nearest even:", 0, COLUMNS));
             lines.push(Line::of(Role::Strong, format!("  {} {}", self.as_written.bits, self.as_written.value)));
-            self.as_written.lines(&mut lines);
+            self.as_written.lines(self.verbose, &mut lines);
         }
         for seen in &self.seen {
             lines.push(Line::default());
@@ -414,7 +470,7 @@ impl Answer {
                 lines.append(&mut wrapped);
                 // The simplest is worked through; the others are named.
                 if index == 0 {
-                    found.lines(&mut lines);
+                    found.lines(self.verbose, &mut lines);
                 }
             }
             if let Some(other) = seen.less_plausible.as_ref().filter(|_| self.verbose) {

@@ -57,6 +57,9 @@ pub struct ArrayAnswer {
     /// What to do so that both sides agree.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub advice: Vec<Advice>,
+    /// Whether the text has long code.
+    #[serde(skip)]
+    verbose: bool,
 }
 
 /// What one seen array comes from.
@@ -347,6 +350,7 @@ pub fn answer_arrays(
     let main = answers.iter().filter_map(|seen| seen.groups.first());
     Ok(ArrayAnswer {
         schema: SCHEMA,
+        verbose: options.verbose,
         literals: None,
         advice: advice(main.flat_map(|group| &group.deviations), options.toolchain.as_slice()),
         expression: question.text(),

@@ -51,7 +51,7 @@ impl ArrayAnswer {
                 if let Some(inputs) = group.inputs {
                     lines.push(Line::of(Role::Faint, format!("    {inputs}")));
                 }
-                group.example.lines(&mut lines);
+                group.example.lines(self.verbose, &mut lines);
             }
             if seen.unexplained > 0 {
                 lines.push(Line::default());
@@ -65,7 +65,7 @@ impl ArrayAnswer {
                 lines.extend(wrap(Role::Faint, &text, 4, COLUMNS));
             }
             if let Some(example) = &seen.first_unexplained {
-                example.lines(&mut lines);
+                example.lines(self.verbose, &mut lines);
             }
             if let Some(possible) = seen.also_possible.first() {
                 let text = format!("also arithmetically possible, of {}: {}", of(possible.count), possible.sentence);
@@ -85,7 +85,7 @@ impl ArrayGroup {
 }
 
 impl Example {
-    fn lines(&self, lines: &mut Vec<Line>) {
+    fn lines(&self, verbose: bool, lines: &mut Vec<Line>) {
         let index: Vec<String> = self.index.iter().map(usize::to_string).collect();
         let distance = match self.ulps {
             Some(0) => "the same as written".to_owned(),
@@ -98,7 +98,7 @@ impl Example {
             lines.push(Line::of(Role::Faint, format!("      {name} = {value}")));
         }
         if let Some(evaluated) = &self.evaluated {
-            evaluated.lines(lines);
+            evaluated.lines(verbose, lines);
         }
     }
 }

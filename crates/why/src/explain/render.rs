@@ -90,16 +90,10 @@ impl Component {
         }
     }
 
-    /// Operands, the aligned significands, the steps and the result.
-    pub fn worked_lines(&self, kind: ArithOp, lines: &mut Vec<Line>) {
-        let mixed = self.operands.iter().any(|operand| operand.ty != self.operands[0].ty);
-        for operand in &self.operands {
-            let ty = if mixed { format!("{} ", operand.ty) } else { String::new() };
-            lines.push(number_line(operand.name, &operand.number, &format!("{ty}{}", operand.class)));
-        }
+    /// The aligned significands, where there is something to align.
+    pub(crate) fn picture_lines(&self, kind: ArithOp, lines: &mut Vec<Line>) {
         if let Some(picture) = &self.picture {
             let product = if kind == ArithOp::Add { "a" } else { "a × b" };
-            lines.push(Line::default());
             lines.extend(picture.lines(product, "c", COLUMNS));
             let bit = |set| if set { '1' } else { '0' };
             let text = format!(
@@ -111,6 +105,19 @@ impl Component {
             );
             lines.push(Line::of(Role::Faint, text));
         }
+    }
+
+    /// Operands, the aligned significands, the steps and the result.
+    pub fn worked_lines(&self, kind: ArithOp, lines: &mut Vec<Line>) {
+        let mixed = self.operands.iter().any(|operand| operand.ty != self.operands[0].ty);
+        for operand in &self.operands {
+            let ty = if mixed { format!("{} ", operand.ty) } else { String::new() };
+            lines.push(number_line(operand.name, &operand.number, &format!("{ty}{}", operand.class)));
+        }
+        if self.picture.is_some() {
+            lines.push(Line::default());
+        }
+        self.picture_lines(kind, lines);
         lines.push(Line::default());
         for step in &self.steps {
             lines.extend(wrap(Role::Plain, step, 1, COLUMNS));
