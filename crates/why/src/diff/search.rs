@@ -124,12 +124,8 @@ impl Pair<'_> {
         let (mut best, mut tried_since) = (None, 0);
         for (columns, elements) in blocks {
             let count = elements.len();
-            let found = self.plainest(&columns, elements);
-            if let Some((kind, values)) = found {
-                if best.as_ref().is_none_or(|(known, _)| kind < *known) {
-                    best = Some((kind, values));
-                }
-            }
+            let is_plainer = |(kind, _): &(Kind, Vec<Vec<u64>>)| best.as_ref().is_none_or(|(known, _)| kind < known);
+            best = self.plainest(&columns, elements).filter(is_plainer).or(best);
             if let Some((kind, _)) = best {
                 tried_since += count;
                 if kind == Kind::Finite || tried_since >= TRIED_SINCE {
