@@ -8,7 +8,7 @@ use roundonce::Profile;
 use roundonce::arith::Format as Lane;
 use roundonce::why::{
     Allowed, CASES, Case, ExprError, Language, Line, Literal, LiteralTypes, ObservedValue, Options, Problem, Role,
-    Untyped, toolchain,
+    Untyped, names_in, toolchain,
 };
 use serde::Serialize;
 
@@ -143,7 +143,14 @@ fn ask(
         Problem::Value(name, problem) => Failure::Input(format!("{name}: {problem}")),
         Problem::Expression(error) => underlined(expression, &error),
     })?;
-    literals.iter().for_each(|(name, literal)| note_inexact(name, &values[name], literal));
+    let used = names_in(expression);
+    for (name, literal) in &literals {
+        if used.contains(name.as_str()) {
+            note_inexact(name, &values[name], literal);
+        } else {
+            output::note(&format!("`{name}` does not stand in the expression"));
+        }
+    }
     answer_output::write(&answer, None, format)
 }
 
@@ -164,7 +171,8 @@ pub(crate) fn read_value(name: &str, text: &str, types: LiteralTypes) -> Result<
 }
 
 fn note_inexact(name: &str, text: &str, literal: &Literal) {
-    if !literal.exact {
+    // What takes the type of what stands beside it is not yet of a type.
+    if !literal.exact && !literal.is_weak {
         let ty = literal.value.format.name().unwrap_or("its type");
         output::note(&format!("{name}={text} is not exact in {ty}: rounded once, to nearest even"));
     }

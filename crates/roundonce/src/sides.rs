@@ -38,8 +38,9 @@ pub enum SideProblem {
 /// ```
 pub fn sides(texts: [&str; 2], ty: Format, target: &Target) -> Result<[Side; 2], SideProblem> {
     let read = |text: &str| {
-        // A name alone, or brackets and operators, are an expression.
-        let spelling = text.contains('.') && !text.contains(['(', ' ', '*'])
+        // A name alone, a number, or brackets and operators, are an expression.
+        let is_number = text.starts_with(|first: char| first.is_ascii_digit() || first == '.');
+        let spelling = text.contains('.') && !is_number && !text.contains(['(', ' ', '*', '+', '-'])
             || crate::sass::FORMS.iter().any(|form| form.mnemonic == split_spelling(text).0);
         spelling.then(|| instruction(text, target)).transpose().map_err(SideProblem::Instruction)
     };

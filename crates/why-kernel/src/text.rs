@@ -3,14 +3,14 @@
 use crate::{
     Computation, DifferingElement, Element, FirstDifference, KernelAnswer, Nearest, ObservedRun, PolicyText, Thread,
 };
-use roundonce_isa::grouped;
+use roundonce_isa::{counted, grouped};
 use roundonce_why::{COLUMNS, Line, Outcome, Role, advice_lines, evidence_text, wrap};
 
 /// How many policies are listed; the data has all.
 const LISTED: usize = 6;
 
 fn elements(count: usize) -> String {
-    if count == 1 { "1 element".to_owned() } else { format!("{} elements", grouped(count as u64)) }
+    counted(count, "element")
 }
 
 impl KernelAnswer {
@@ -183,7 +183,7 @@ impl DifferingElement {
         match (&self.at, element.thread) {
             (Some(at), _) => at.lines(["as written", policy], lines),
             (None, Some(thread)) => {
-                let text = format!("{} wrote it, of values that other threads had computed.", thread.name());
+                let text = format!("{} wrote it; the first instruction that differs was not found.", thread.name());
                 lines.extend(wrap(Role::Plain, &text, 0, COLUMNS));
             }
             (None, None) => {}

@@ -102,7 +102,12 @@ pub fn advice<'d>(deviations: impl Iterator<Item = &'d Deviation>, toolchains: &
         Deviation::Order(_) => Some(Topic::Order),
         _ => None,
     };
-    let topics: Vec<Topic> = deviations.filter_map(topic).collect();
+    let deviations: Vec<&Deviation> = deviations.collect();
+    let mut topics: Vec<Topic> = deviations.iter().copied().filter_map(topic).collect();
+    // The mode of zero dominance flushes too; no compiler's option is about it.
+    if deviations.contains(&&Deviation::ZeroDominance) {
+        topics.retain(|topic| *topic != Topic::Subnormals);
+    }
     let is_asked = |advice: &&Advice| {
         topics.contains(&advice.about) && (toolchains.is_empty() || toolchains.contains(&advice.toolchain))
     };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use roundonce_arith::{ArithOp, Flags, Format, Operation, Profile, Rounding};
 use roundonce_deviate::{Deviation, Plausibility, Scope, Typed};
-use roundonce_isa::{grouped, hex_bits, shortest_decimal};
+use roundonce_isa::{counted, grouped, hex_bits, shortest_decimal};
 use serde::Serialize;
 
 use crate::advice::{Advice, advice};
@@ -82,6 +82,9 @@ pub struct ObservedAnswer {
     pub chance: f64,
     /// The values near to it.
     pub nearby: Neighbourhood,
+    /// Its type, where it is another than the result's: the result is rounded to it, to nearest even.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stored_as: Option<&'static str>,
     /// The evaluations of the most plausible class that give it, simplest first.
     pub explanations: Vec<EvaluationText>,
     /// The simplest less plausible evaluation that gives it, which is no cause.
@@ -160,6 +163,7 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
             outcome: Outcome::of(found.explanations.len(), found.nearby.is_weak()),
             chance: found.nearby.chance(),
             nearby: found.nearby,
+            stored_as: seen.typed(format).map(|typed| typed.format).filter(|own| *own != format).and_then(Format::name),
             explanations: found.explanations.iter().map(|explanation| text(explanation)).collect(),
             less_plausible: found.less_plausible.map(text),
             also_possible: found.also_possible.map(text),
@@ -173,7 +177,8 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
     }
     let plain = candidates.as_written();
     let causes: Vec<&Explanation> = found.iter().filter_map(|found| found.explanations.first().copied()).collect();
-    let place = Place::of(&causes, plain, profile);
+    let names = if seen.len() == 2 { "They".to_owned() } else { two_of(seen, &found) };
+    let place = Place::of(&names, &causes, plain, profile);
     let mut cause = cause(seen, &found, profile);
     cause.extend(place.iter().map(|place| place.sentence.clone()));
     Answer {
@@ -196,6 +201,9 @@ fn nearest(candidates: &CandidateSet, format: Format, seen: &ObservedValue) -> O
     let bits = seen.bits(format)?;
     let (explanation, distance) = candidates.nearest(format, bits)?;
     let sentence = describe(&explanation.deviations);
+    if distance == 0 && explanation.result.bits != bits {
+        return Some(format!("the nearest is the zero of the other sign: what an evaluation gives that {sentence}"));
+    }
     if distance == 0 {
         let name = format.name().unwrap_or("the result's type");
         return Some(format!("no {name} prints so: the nearest is what an evaluation gives that {sentence}"));
@@ -207,7 +215,7 @@ fn nearest(candidates: &CandidateSet, format: Format, seen: &ObservedValue) -> O
     Some(format!("the nearest, {} away, {sentence}", count_ulps(distance)))
 }
 
-fn count_ulps(distance: u64) -> String {
+pub(crate) fn count_ulps(distance: u64) -> String {
     if distance == 1 { "1 ulp".to_owned() } else { format!("{} ulps", grouped(distance)) }
 }
 
@@ -265,21 +273,31 @@ fn cause(seen: &[ObservedValue], found: &[Found<'_>], profile: &Profile) -> Vec<
     let mut sentences: Vec<String> = seen.iter().zip(found).map(clause).collect();
     let explained: Vec<&Explanation> = found.iter().filter_map(|found| Some(*found.explanations.first()?)).collect();
     if let [one, other, ..] = explained[..] {
-        sentences.extend(distance(one, other, profile));
+        let they = if seen.len() == 2 { "They".to_owned() } else { two_of(seen, found) };
+        sentences.extend(distance(&they, one, other, profile));
     }
     sentences
 }
 
+/// The names of the first two values that are explained.
+fn two_of(seen: &[ObservedValue], found: &[Found<'_>]) -> String {
+    let named = seen.iter().zip(found).filter(|(_, found)| !found.explanations.is_empty());
+    named.take(2).map(|(seen, _)| seen.text.as_str()).collect::<Vec<&str>>().join(" and ")
+}
+
 /// How far two results are apart.
-fn distance(one: &Explanation, other: &Explanation, profile: &Profile) -> Option<String> {
+fn distance(they: &str, one: &Explanation, other: &Explanation, profile: &Profile) -> Option<String> {
     let format = one.result.format;
     let name = format.name().unwrap_or("");
     let ulps = ulps(format, one.result.bits, other.result.bits)?;
+    if ulps == 0 && one.result.bits != other.result.bits {
+        return Some(format!("{they} differ in the sign of zero."));
+    }
     if ulps == 0 {
-        return Some(format!("Both are the same {name} value."));
+        return Some(format!("{they} are the same {name} value, to the digits given."));
     }
     if !is_far(format, ulps) {
-        return Some(format!("They lie {} apart in {name}.", count_ulps(ulps)));
+        return Some(format!("{they} lie {} apart in {name}.", count_ulps(ulps)));
     }
     let (difference, is_exact) = subtracted(format, one.result.bits, other.result.bits, profile);
     let is_error = |step: &Step| step.operation.format == format && is_rounding_error(step, difference, profile);
@@ -287,13 +305,13 @@ fn distance(one: &Explanation, other: &Explanation, profile: &Profile) -> Option
     let apart = first_difference(&one_steps, &other_steps);
     let product = apart.into_iter().flat_map(|(a, b)| [a, b]).find(|step| is_exact && is_error(step));
     let what = if product.is_some() { ": the rounding error of the product" } else { "" };
-    Some(format!("They differ by {} in {name}{what}.", shortest_decimal(format, difference)))
+    Some(format!("{they} differ by {} in {name}{what}.", shortest_decimal(format, difference)))
 }
 
 impl Place {
     /// The first operations in which the evaluations of the first two values differ, or of one and the expression as
     /// written; and the picture of the one that is fused, else of one that is rounded.
-    fn of(explained: &[&Explanation], as_written: &Explanation, profile: &Profile) -> Option<Place> {
+    fn of(names: &str, explained: &[&Explanation], as_written: &Explanation, profile: &Profile) -> Option<Place> {
         let (one, other) = match *explained {
             [] => return None,
             [one] => (one, as_written),
@@ -305,7 +323,7 @@ impl Place {
         let sentence = if explained.len() == 1 {
             format!("It first differs from what is written where it computes {one} in place of {other}.")
         } else {
-            format!("They first differ where the first computes {one} and the second {other}.")
+            format!("{names} first differ where the first computes {one} and the second {other}.")
         };
         let steps = [(explained[0], a), (explained.get(1).copied().unwrap_or(as_written), b)];
         let is_fused = |(_, step): &&(&Explanation, &Step)| step.operation.op == ArithOp::MulAdd;
@@ -338,6 +356,8 @@ fn step_sentence(evaluation: &Evaluation, step: &Step) -> String {
 impl EvaluationText {
     pub(crate) fn of(evaluation: &Evaluation, profile: &Profile) -> EvaluationText {
         let (result, steps) = evaluation.trace(profile);
+        let last = evaluation.plan.ops.len().wrapping_sub(1);
+        let is_negated = evaluation.plan.negate_result && !evaluation.plan.ops.is_empty();
         let step = |(index, step): (usize, &Step)| {
             let Typed { format, bits } =
                 step.narrowed.unwrap_or(Typed { format: step.operation.format, bits: step.result });
@@ -349,13 +369,20 @@ impl EvaluationText {
             }
             operation.push_str(if result_flushed { ", then flushed" } else { "" });
             StepText {
-                name: result_name(evaluation, index),
+                name: if is_negated && index == last { format!("t{last}") } else { result_name(evaluation, index) },
                 operation,
                 bits: hex_bits(format.width(), bits),
                 value: shortest_decimal(format, bits),
                 inexact: step.inexact || widened(step) != step.result,
             }
         };
+        let negated = is_negated.then(|| StepText {
+            name: result_name(evaluation, last),
+            operation: format!("-t{last}"),
+            bits: hex_bits(result.format.width(), result.bits),
+            value: shortest_decimal(result.format, result.bits),
+            inexact: false,
+        });
         let write = spell(evaluation, profile);
         EvaluationText {
             deviations: evaluation.deviations(),
@@ -363,7 +390,7 @@ impl EvaluationText {
             plausibility: evaluation.plausibility(),
             bits: hex_bits(result.format.width(), result.bits),
             value: shortest_decimal(result.format, result.bits),
-            steps: steps.iter().enumerate().map(step).collect(),
+            steps: steps.iter().enumerate().map(step).chain(negated).collect(),
             code: write.texts().into_iter().collect(),
             write,
         }
@@ -418,10 +445,8 @@ impl Answer {
     /// The answer for a reader: plain sentences first, then the evidence.
     pub fn lines(&self) -> Vec<Line> {
         let mut lines = vec![
-            Line::of(Role::Strong, self.expression.clone()).and(
-                Role::Faint,
-                format!("   in {}, {} evaluations compared", self.ty, grouped(self.evaluations as u64)),
-            ),
+            Line::of(Role::Strong, self.expression.clone())
+                .and(Role::Faint, format!("   in {}, {} compared", self.ty, counted(self.evaluations, "evaluation"))),
             Line::default(),
         ];
         lines.extend(self.literals.iter().flat_map(|text| wrap(Role::Plain, text, 0, COLUMNS)));
@@ -456,6 +481,10 @@ impl Answer {
             );
             if count > 0 {
                 lines.extend(wrap(Role::Faint, &seen.nearby.sentence(), 4, COLUMNS));
+            }
+            if let Some(stored) = seen.stored_as.filter(|_| count > 0) {
+                let text = format!("the {} result is rounded to {stored}, as what was seen", self.ty);
+                lines.extend(wrap(Role::Plain, &text, 4, COLUMNS));
             }
             if let Some(nearest) = &seen.nearest {
                 lines.extend(wrap(Role::Plain, nearest, 4, COLUMNS));

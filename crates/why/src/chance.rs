@@ -49,6 +49,9 @@ impl Neighbourhood {
         Neighbourhood { explained: others(radius) + u64::from(near.contains(&0)), values: 2 * radius + 1 }
     }
 
+    /// Of a NaN that is explained by a NaN of other bits: every other one would be.
+    pub(crate) const ALL: Neighbourhood = Neighbourhood { explained: 65, values: 65 };
+
     /// The chance that a value from there has an explanation.
     pub fn chance(self) -> f64 {
         self.explained as f64 / self.values as f64
@@ -93,7 +96,8 @@ pub fn bits_of_evidence(matched: usize, of: usize, chance: f64) -> f64 {
 pub fn evidence_text(bits: f64) -> String {
     match bits {
         bits if bits >= 100.0 => "evidence: more than 100 bits".to_owned(),
-        bits if bits < WEAK_BITS => format!("evidence: {bits:.1} bits, weak"),
+        // Rounded down: what is weak does not read as if it were not.
+        bits if bits < WEAK_BITS => format!("evidence: {:.1} bits, weak", (bits * 10.0).floor() / 10.0),
         bits => format!("evidence: {bits:.0} bits"),
     }
 }

@@ -305,6 +305,7 @@ impl std::fmt::Display for Expr {
         };
         match self {
             Expr::Value(_, written) => f.write_str(written),
+            Expr::Neg(inner) if matches!(**inner, Expr::Mul(..) | Expr::Neg(..)) => write!(f, "-({inner})"),
             Expr::Neg(inner) => write!(f, "-{}", factor(inner)),
             Expr::Add(a, b) => write!(f, "{a} + {}", factor(b)),
             Expr::Sub(a, b) => write!(f, "{a} - {}", factor(b)),

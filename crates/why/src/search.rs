@@ -157,7 +157,11 @@ impl CandidateSet {
         let results = (0..tried).flat_map(|index| self.tier(index)).map(|it| it.explanation.result);
         let itself = (!found.explanations.is_empty()).then_some(0);
         let others = results.filter_map(|result| scale.distance(result)).filter(|distance| *distance != 0);
-        found.nearby = Neighbourhood::of(others.chain(itself));
+        let is_any_nan = |found: &&Explanation| found.deviations.contains(&Deviation::OtherNan);
+        found.nearby = match found.explanations.first() {
+            Some(first) if is_any_nan(first) => Neighbourhood::ALL,
+            _ => Neighbourhood::of(others.chain(itself)),
+        };
         found
     }
 

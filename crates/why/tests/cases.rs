@@ -100,6 +100,14 @@ fn outcomes() {
     assert_eq!((up.outcome, up.explanations.len()), (Outcome::Consistent, 1));
     let down = ask("a+b", &[("a", "1.0f"), ("b", "0x33800001")], "0x3f800000", "directed");
     assert_eq!((down.outcome, down.explanations.len()), (Outcome::Consistent, 2));
+    // Every NaN is a NaN of other bits.
+    let nan = ask("a*b", &[("a", "1.0f"), ("b", "0x7fa00001")], "0x7fc00000", "");
+    assert_eq!((nan.outcome, nan.nearby.explained), (Outcome::Consistent, nan.nearby.values));
+    // The sign that is flipped last is a step of its own.
+    let negated = ask("-(a*b)", &[("a", "2.0f"), ("b", "3.0f")], "-6", "");
+    let steps: Vec<(&str, &str)> =
+        negated.explanations[0].steps.iter().map(|step| (step.operation.as_str(), step.value.as_str())).collect();
+    assert_eq!(steps, [("mul.rn.f32(a, b)", "6"), ("-t0", "-6")]);
     let exact = ask("a+b", &[("a", "1.0f"), ("b", "1.0f")], "2.0f", "");
     assert_eq!((exact.outcome, exact.nearby.explained, exact.nearby.values), (Outcome::One, 1, 65));
     let none = ask("a+b", &[("a", "1.0f"), ("b", "1.0f")], "3", "directed,sat,fmz,sm1x");

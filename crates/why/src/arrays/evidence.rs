@@ -50,24 +50,30 @@ impl Comparison<'_> {
         graded
     }
 
-    fn sample(elements: &[usize], wanted: usize) -> Vec<usize> {
-        elements.iter().step_by(elements.len().div_ceil(wanted).max(1)).copied().collect()
+    fn sample(elements: &[usize], wanted: usize) -> impl Iterator<Item = usize> + '_ {
+        elements.iter().step_by(elements.len().div_ceil(wanted).max(1)).copied()
+    }
+
+    /// The elements of a sample that differ in what was seen, the first of equals.
+    fn distinct(&self, sample: impl Iterator<Item = usize>) -> Vec<usize> {
+        let mut known = HashSet::new();
+        sample.filter(|&element| known.insert(self.seen.at(element).bits)).collect()
     }
 
     /// Elements of equal bits count once: what share of some elements that leaves. Where a sample has few that differ,
     /// there are no more.
     fn distinct_share(&self, elements: &[usize]) -> f64 {
-        let sample = Self::sample(elements, SAMPLE[1]);
-        let distinct: HashSet<u64> = sample.iter().map(|&element| self.seen.at(element).bits).collect();
-        let of = if distinct.len() * 2 < sample.len() { elements.len() } else { sample.len() };
-        distinct.len() as f64 / of as f64
+        let sampled = Self::sample(elements, SAMPLE[1]).count();
+        let distinct = self.distinct(Self::sample(elements, SAMPLE[1])).len();
+        let of = if distinct * 2 < sampled { elements.len() } else { sampled };
+        distinct as f64 / of as f64
     }
 
     /// The largest share of some elements that a candidate matches once what was seen is moved by the same ulps
     /// everywhere. Where what was seen is noise, none matches what was not moved more often.
     fn chance_of_a_match(&mut self, candidates: usize, elements: &[usize]) -> f64 {
         let wanted = (MAX_RESULTS / candidates.max(1)).clamp(SAMPLE[0], SAMPLE[1]);
-        let sample = Self::sample(elements, wanted);
+        let sample = self.distinct(Self::sample(elements, wanted));
         let (seen, format) = (self.seen, self.seen.format);
         let mut most = 0;
         for candidate in 0..candidates {

@@ -1,9 +1,9 @@
 //! The answer about arrays, as lines of text.
 
-use roundonce_isa::grouped;
+use roundonce_isa::{counted, grouped};
 
 use super::{ArrayAnswer, ArrayGroup, Example};
-use crate::answer::COLUMNS;
+use crate::answer::{COLUMNS, count_ulps};
 use crate::chance::{WEAK_BITS, evidence_text};
 use crate::text::{Line, Role, wrap};
 
@@ -17,10 +17,10 @@ impl ArrayAnswer {
     pub fn lines(&self) -> Vec<Line> {
         let of = |count: usize| format!("{} of {}", grouped(count as u64), grouped(self.elements as u64));
         let about = format!(
-            "   in {}, {} elements, {} evaluations compared",
+            "   in {}, {}, {} compared",
             self.ty,
-            grouped(self.elements as u64),
-            grouped(self.evaluations as u64)
+            counted(self.elements, "element"),
+            counted(self.evaluations, "evaluation")
         );
         let mut lines = vec![Line::of(Role::Strong, self.expression.clone()).and(Role::Faint, about)];
         lines.extend(self.literals.iter().flat_map(|text| wrap(Role::Plain, text, 0, COLUMNS)));
@@ -88,12 +88,20 @@ impl Example {
     fn lines(&self, verbose: bool, lines: &mut Vec<Line>) {
         let index: Vec<String> = self.index.iter().map(usize::to_string).collect();
         let distance = match self.ulps {
-            Some(0) => "the same as written".to_owned(),
-            Some(ulps) => format!("{} ulp from as written, {}", grouped(ulps), self.as_written),
+            Some(0) if self.saw == self.as_written => "the same as written".to_owned(),
+            Some(0) => "as written it is the zero of the other sign".to_owned(),
+            Some(ulps) => format!("{} from as written, {}", count_ulps(ulps), self.as_written),
             None => format!("as written {}", self.as_written),
         };
-        let head = Line::of(Role::Label, format!("    such as [{}]: ", index.join(", ")));
-        lines.push(head.and(Role::Strong, self.saw.clone()).and(Role::Faint, format!("  ({distance})")));
+        let head = format!("    such as [{}]: ", index.join(", "));
+        let fits = head.chars().count() + self.saw.chars().count() + distance.chars().count() + 4 <= COLUMNS;
+        let head = Line::of(Role::Label, head).and(Role::Strong, self.saw.clone());
+        if fits {
+            lines.push(head.and(Role::Faint, format!("  ({distance})")));
+        } else {
+            lines.push(head);
+            lines.extend(wrap(Role::Faint, &distance, 6, COLUMNS));
+        }
         for (name, value) in &self.inputs {
             lines.push(Line::of(Role::Faint, format!("      {name} = {value}")));
         }

@@ -297,14 +297,14 @@ pub fn compare(
     let mut inputs = first.inputs();
     for (name, format) in second.inputs() {
         if let Some(known) = inputs.insert(name.clone(), format).filter(|known| *known != format) {
-            return Err(format!("`{name}` is {known:?} on one side and {format:?} on the other"));
+            return Err(format!("`{name}` is {} on one side and {} on the other", type_name(known), type_name(format)));
         }
     }
     if first.plan.format() != second.plan.format() {
         return Err(format!(
-            "the results have different types: {:?} and {:?}",
-            first.plan.format(),
-            second.plan.format()
+            "the results have different types: {} and {}",
+            type_name(first.plan.format()),
+            type_name(second.plan.format())
         ));
     }
     let pair = Pair { first, second, inputs, nan_bits: budget.nan_bits, profile };
@@ -326,6 +326,10 @@ enum Kind {
     Special,
     /// Two zeros of different signs.
     ZeroSign,
+}
+
+fn type_name(format: Format) -> &'static str {
+    format.name().unwrap_or("another type")
 }
 
 /// Two computations over the same inputs.
