@@ -349,8 +349,7 @@ pub(crate) fn why_kernel(
         Ok(Observation { arrays })
     });
     let observations = observations.collect::<PyResult<Vec<Observation>>>()?;
-    let experiment =
-        Experiment { launch: prepared.launch(), kernel, freedom, observations, allow, toolchain };
+    let experiment = Experiment { launch: prepared.launch(), kernel, freedom, observations, allow, toolchain };
     let answer = py.detach(|| answer_kernel(&experiment, &mut |_| ()));
     let answer = answer.map_err(|problem| error::of_run(py, &prepared.name, &problem))?;
     report(answer.lines(), &answer)
