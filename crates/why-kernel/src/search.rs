@@ -7,7 +7,7 @@ use roundonce_deviate::Plausibility;
 use roundonce_deviate::cover::minimal;
 use roundonce_exec::{Buffer, Engine, Launch, Options, Report, RunError};
 use roundonce_ir::{Kernel, Op, Program, Space};
-use roundonce_why::{FARTHEST, bits_of_evidence, place};
+use roundonce_why::{FARTHEST, bits_of_evidence, chance_of_a_match, place};
 
 use crate::first_difference::last_writer;
 use crate::policy::{Rewrite, named_modes, rewrites, rewritten};
@@ -255,8 +255,7 @@ impl<'a> Search<'a> {
         let arrays = &self.experiment.observations[observation].arrays;
         let elements: usize = arrays.iter().map(ObservedBuffer::len).sum();
         let moved = self.tried.iter().filter_map(|tried| tried.scores.get(observation)).map(|score| score.moved);
-        // As if one more had agreed, of one more that did and one that did not.
-        let chance = (moved.max().unwrap_or(0) + 1) as f64 / (elements + 2) as f64;
+        let chance = chance_of_a_match(moved.max().unwrap_or(0), elements);
         let distinct: usize = arrays.iter().map(ObservedBuffer::distinct).sum();
         bits_of_evidence(distinct, distinct.max(1), chance)
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use roundonce_arith::{ArithOp, Flags, Format, Operation, Profile, Rounding};
 use roundonce_deviate::{Deviation, Plausibility, Scope, Typed};
-use roundonce_isa::{counted, grouped, hex_bits, shortest_decimal};
+use roundonce_isa::{counted, hex_bits, shortest_decimal};
 use serde::Serialize;
 
 use crate::advice::{Advice, advice};
@@ -177,9 +177,12 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
     }
     let plain = candidates.as_written();
     let causes: Vec<&Explanation> = found.iter().filter_map(|found| found.explanations.first().copied()).collect();
-    let names = if seen.len() == 2 { "They".to_owned() } else { two_of(seen, &found) };
-    let place = Place::of(&names, &causes, plain, profile);
-    let mut cause = cause(seen, &found, profile);
+    let they = if seen.len() == 2 { "They".to_owned() } else { two_of(seen, &found) };
+    let place = Place::of(&they, &causes, plain, profile);
+    let mut cause: Vec<String> = seen.iter().zip(&found).map(|(seen, found)| clause(seen, found)).collect();
+    if let [one, other, ..] = causes[..] {
+        cause.extend(distance(&they, one, other, profile));
+    }
     cause.extend(place.iter().map(|place| place.sentence.clone()));
     Answer {
         place,
@@ -216,7 +219,7 @@ fn nearest(candidates: &CandidateSet, format: Format, seen: &ObservedValue) -> O
 }
 
 pub(crate) fn count_ulps(distance: u64) -> String {
-    if distance == 1 { "1 ulp".to_owned() } else { format!("{} ulps", grouped(distance)) }
+    counted(distance as usize, "ulp")
 }
 
 /// Whether so many ulps say little: half a binade or more.
@@ -258,25 +261,16 @@ pub(crate) fn describe(deviations: &[Deviation]) -> String {
     }
 }
 
-/// One sentence for each value, then how far the first two that are explained are apart.
-fn cause(seen: &[ObservedValue], found: &[Found<'_>], profile: &Profile) -> Vec<String> {
-    let clause = |(seen, found): (&ObservedValue, &Found<'_>)| {
-        let Some(first) = found.explanations.first() else { return format!("No evaluation gives {}.", seen.text) };
-        let is = if found.nearby.is_weak() { "is consistent with" } else { "is explained by" };
-        let others = match found.explanations.len() {
-            1 => String::new(),
-            2 => ", or by another one".to_owned(),
-            count => format!(", or by one of {} others", count - 1),
-        };
-        format!("{} {is} the evaluation that {}{others}.", seen.text, describe(&first.deviations))
+/// What gives a value, in a sentence.
+fn clause(seen: &ObservedValue, found: &Found<'_>) -> String {
+    let Some(first) = found.explanations.first() else { return format!("No evaluation gives {}.", seen.text) };
+    let is = if found.nearby.is_weak() { "is consistent with" } else { "is explained by" };
+    let others = match found.explanations.len() {
+        1 => String::new(),
+        2 => ", or by another one".to_owned(),
+        count => format!(", or by one of {} others", count - 1),
     };
-    let mut sentences: Vec<String> = seen.iter().zip(found).map(clause).collect();
-    let explained: Vec<&Explanation> = found.iter().filter_map(|found| Some(*found.explanations.first()?)).collect();
-    if let [one, other, ..] = explained[..] {
-        let they = if seen.len() == 2 { "They".to_owned() } else { two_of(seen, found) };
-        sentences.extend(distance(&they, one, other, profile));
-    }
-    sentences
+    format!("{} {is} the evaluation that {}{others}.", seen.text, describe(&first.deviations))
 }
 
 /// The names of the first two values that are explained.
@@ -319,13 +313,13 @@ impl Place {
         };
         let (one_steps, other_steps) = (one.evaluation.trace(profile).1, other.evaluation.trace(profile).1);
         let (a, b) = first_difference(&one_steps, &other_steps)?;
-        let [one, other] = [(one, a), (other, b)].map(|(found, step)| step_sentence(&found.evaluation, step));
+        let steps = [(one, a), (other, b)];
+        let [one, other] = steps.map(|(found, step)| step_sentence(&found.evaluation, step));
         let sentence = if explained.len() == 1 {
             format!("It first differs from what is written where it computes {one} in place of {other}.")
         } else {
             format!("{names} first differ where the first computes {one} and the second {other}.")
         };
-        let steps = [(explained[0], a), (explained.get(1).copied().unwrap_or(as_written), b)];
         let is_fused = |(_, step): &&(&Explanation, &Step)| step.operation.op == ArithOp::MulAdd;
         let shown = steps.iter().find(is_fused).or_else(|| steps.iter().find(|(_, step)| step.inexact));
         let picture = shown.map_or_else(Vec::new, |(found, step)| {

@@ -80,6 +80,12 @@ pub fn chance_of(bits: f64) -> f64 {
     (-bits).exp2().max(f64::MIN_POSITIVE)
 }
 
+/// The chance that one element matches, from the most that do in a sample that was moved: as if one more had matched, of
+/// one more that did and one that did not.
+pub fn chance_of_a_match(most: usize, sample: usize) -> f64 {
+    (most + 1) as f64 / (sample + 2) as f64
+}
+
 /// The bits of evidence that so many of some elements are no accident where one matches with the given chance: the
 /// negative logarithm of Chernoff's bound on the chance of as many matches. None if less than all match and the share is
 /// not twice the chance: then values beside the seen ones match about as often.

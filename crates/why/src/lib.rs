@@ -36,7 +36,9 @@ pub use arrays::{
 };
 pub use bit_fields::{BitFields, FormatFields};
 pub use cases::{CASES, Case};
-pub use chance::{FARTHEST, Neighbourhood, WEAK, WEAK_BITS, bits_of_evidence, chance_of, evidence_text};
+pub use chance::{
+    FARTHEST, Neighbourhood, WEAK, WEAK_BITS, bits_of_evidence, chance_of, chance_of_a_match, evidence_text,
+};
 pub use evaluation::{Evaluation, Step};
 pub use explain::{Component, Counterpart, Explained, Neighbour, Number, OperandText, Picture, explain};
 pub use expr::{Expr, ExprError, names_in, parse_expr, parse_typed};

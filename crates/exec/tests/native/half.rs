@@ -211,7 +211,7 @@ fn other_profiles() {
     }
 }
 
-/// Lanes that part, guards, narrow loads and stores of every pattern, stores before other instructions.
+/// Divergent lanes, guards, narrow loads and stores of every pattern, stores before other instructions.
 const KERNELS: [(&str, &str); 24] = [
     // Numbers with a pattern that wraps, from the interpreter between two barriers.
     ("wraps", "add.u32 %r5, %r2, 65500; bar.sync 0; cvt.u16.u32 %h7, %r5; bar.sync 0; add.f16x2 %r0, %r11, %r12; mul.f16x2 %r0, %r0, %r13; add.f16x2 %r0, %r0, %r11; mov.b32 %r5, {%h7, %h1}; xor.b32 %r0, %r0, %r5;"),
@@ -300,7 +300,7 @@ fn the_same_error_of_narrow_accesses() {
     }
 }
 
-/// As with other lanes that part, native code may go on where the interpreter gives up.
+/// As with other divergent lanes, native code may go on where the interpreter gives up.
 #[test]
 fn limits_of_narrow_kernels() {
     let program = parting();

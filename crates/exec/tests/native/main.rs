@@ -340,19 +340,24 @@ fn limits_where_lanes_part() {
     }
 }
 
+/// The case with one of some buffers shorter, one after the other.
+fn hold_shortened(case: &mut Case<'_>, arguments: std::ops::Range<usize>, short: usize) {
+    for at in arguments {
+        let given = case.args[at].clone();
+        let Arg::Buffer(buffer) = &given else { continue };
+        let left = buffer.words().len().saturating_sub(short);
+        case.args[at] = Arg::Buffer(Buffer::from_words(buffer.words()[..left].to_vec()));
+        case.hold(&format!("{}, argument {at} shorter by {short}", case.entry));
+        case.args[at] = given;
+    }
+}
+
 #[test]
 fn the_same_error_where_lanes_diverge() {
     let program = parting(".rn");
     for short in [1, 17, 64, 300, 500] {
         for mut case in parting_cases(&program, 512, 128, 5) {
-            for at in 0..2 {
-                let given = case.args[at].clone();
-                let Arg::Buffer(buffer) = &given else { continue };
-                let left = buffer.words().len().saturating_sub(short);
-                case.args[at] = Arg::Buffer(Buffer::from_words(buffer.words()[..left].to_vec()));
-                case.hold(&format!("{}, argument {at} shorter by {short}", case.entry));
-                case.args[at] = given;
-            }
+            hold_shortened(&mut case, 0..2, short);
         }
     }
 }
@@ -372,14 +377,8 @@ fn the_same_error_in_the_middle_of_a_loop() {
     let program = kernels(".rn");
     for short in [1, 17, 64, 300, 1000] {
         for mut case in cases(&program, 1024, 256, 0) {
-            for at in 0..case.args.len() {
-                let given = case.args[at].clone();
-                let Arg::Buffer(buffer) = &given else { continue };
-                let left = buffer.words().len().saturating_sub(short);
-                case.args[at] = Arg::Buffer(Buffer::from_words(buffer.words()[..left].to_vec()));
-                case.hold(&format!("{}, argument {at} shorter by {short}", case.entry));
-                case.args[at] = given;
-            }
+            let all = 0..case.args.len();
+            hold_shortened(&mut case, all, short);
         }
     }
 }

@@ -11,7 +11,7 @@ pub(super) struct Gated<'g> {
     pub(super) name: String,
     pub(super) gate: &'g Gate,
     pub(super) source: &'g str,
-    /// What a module that is too new for it is told.
+    /// The message for a module that is too new for it.
     pub(super) note: &'g str,
 }
 

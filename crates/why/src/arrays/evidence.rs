@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use roundonce_deviate::cover::{Cover, Group};
 
 use super::Comparison;
-use crate::chance::{FARTHEST, WEAK_BITS, bits_of_evidence};
+use crate::chance::{FARTHEST, WEAK_BITS, bits_of_evidence, chance_of_a_match};
 use crate::search::place;
 
 /// Elements that are moved, for the most candidates and for the fewest.
@@ -88,7 +88,6 @@ impl Comparison<'_> {
             matched[FARTHEST as usize] = 0;
             most = most.max(matched.into_iter().max().unwrap_or(0));
         }
-        // As if one more had matched, of one more that did and one that did not.
-        (most + 1) as f64 / (sample.len() + 2) as f64
+        chance_of_a_match(most, sample.len())
     }
 }
