@@ -1,6 +1,8 @@
-//! The shape of a kernel: in which order its blocks want to run, where branches meet again, which registers live.
+//! The shape of a kernel: in which order its blocks want to run, and where branches meet again.
+//!
+//! Every step takes n log n time at most in the kernel's blocks and edges.
 
-use super::{Instruction, Kernel, Operand, Reg, Role, Terminator};
+use super::Kernel;
 
 /// A kernel's control flow.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -18,12 +20,7 @@ impl Cfg {
     pub fn of(kernel: &Kernel) -> Cfg {
         let count = kernel.blocks.len();
         let successors: Vec<Vec<usize>> = kernel.blocks.iter().map(|block| block.terminator.successors()).collect();
-        let mut predecessors = vec![Vec::new(); count];
-        for (block, following) in successors.iter().enumerate() {
-            for &next in following {
-                predecessors[next].push(block);
-            }
-        }
+        let predecessors = reversed(&successors);
         // Post-dominators: the graph turned round, with one more node, `count`, that every exit leads to.
         let mut backward = predecessors.clone();
         backward.push((0..count).filter(|&block| successors[block].is_empty()).collect());
@@ -38,239 +35,187 @@ impl Cfg {
         let meets = (0..count).map(|block| post[block].filter(|&meet| meet != count)).collect::<Vec<_>>();
 
         let dominator = dominators(0, &successors, &predecessors);
-        let depth = loop_depths(&successors, &predecessors, &dominator);
+        let depth = loop_depths(&predecessors, &dominator);
         // Depth first, leaving loops first: what is visited last ranks first.
-        let order = postorder(0, count, |block| {
+        let order = depth_first(0, count, |block| {
             let mut following = successors[block].clone();
             following.sort_by_key(|&next| (depth[next], meets[block] != Some(next)));
             following
         });
         let mut rank = vec![usize::MAX; count];
-        for (place, block) in order.into_iter().rev().enumerate() {
+        for (place, block) in order.post.into_iter().rev().enumerate() {
             rank[block] = place;
         }
         Cfg { priority: rank, ipdom: meets }
     }
 }
 
-/// Nodes reachable from `start`, each after those that it leads to (but for back edges).
-fn postorder(start: usize, count: usize, successors: impl Fn(usize) -> Vec<usize>) -> Vec<usize> {
+/// The edges of a graph turned round.
+pub(crate) fn reversed(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut reversed = vec![Vec::new(); edges.len()];
+    for (from, to) in edges.iter().enumerate() {
+        for &to in to {
+            reversed[to].push(from);
+        }
+    }
+    reversed
+}
+
+/// The nodes that a depth-first search reaches.
+pub(crate) struct DepthFirst {
+    /// As they were entered, each with the place in this list of the node it was entered from (the first with its own).
+    pub(crate) pre: Vec<(usize, usize)>,
+    /// As they were left.
+    pub(crate) post: Vec<usize>,
+}
+
+pub(crate) fn depth_first(start: usize, count: usize, successors: impl Fn(usize) -> Vec<usize>) -> DepthFirst {
+    let mut found = DepthFirst { pre: Vec::new(), post: Vec::new() };
+    if start >= count {
+        return found;
+    }
     let mut seen = vec![false; count];
-    let mut order = Vec::new();
-    let mut stack = vec![(start, successors(start), 0)];
-    if start < count {
-        seen[start] = true;
-    }
-    while let Some((node, following, next)) = stack.last_mut() {
-        if let Some(&child) = following.get(*next) {
-            *next += 1;
-            if !seen[child] {
+    seen[start] = true;
+    found.pre.push((start, 0));
+    let mut stack = vec![(0, successors(start).into_iter())];
+    while let Some((place, following)) = stack.last_mut() {
+        let place = *place;
+        match following.find(|&child| !seen[child]) {
+            Some(child) => {
                 seen[child] = true;
-                stack.push((child, successors(child), 0));
+                stack.push((found.pre.len(), successors(child).into_iter()));
+                found.pre.push((child, place));
             }
-        } else {
-            order.push(*node);
-            stack.pop();
+            None => {
+                found.post.push(found.pre[place].0);
+                stack.pop();
+            }
         }
     }
-    order
+    found
 }
 
-/// The immediate dominator of every node that `start` reaches, by Cooper, Harvey and Kennedy's iteration.
+/// The immediate dominator of every node that `start` reaches, by Lengauer and Tarjan's algorithm with path
+/// compression.
 fn dominators(start: usize, successors: &[Vec<usize>], predecessors: &[Vec<usize>]) -> Vec<Option<usize>> {
-    let count = successors.len();
-    let order = postorder(start, count, |node| successors[node].clone());
-    let mut place = vec![usize::MAX; count];
-    for (index, &node) in order.iter().enumerate() {
-        place[node] = index;
+    const NONE: usize = usize::MAX;
+    let order = depth_first(start, successors.len(), |node| successors[node].clone()).pre;
+    // From here on nodes are numbered as they were entered.
+    let mut number = vec![NONE; successors.len()];
+    for (place, &(node, _)) in order.iter().enumerate() {
+        number[node] = place;
     }
-    let mut dominator: Vec<Option<usize>> = vec![None; count];
-    dominator[start] = Some(start);
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for &node in order.iter().rev().filter(|&&node| node != start) {
-            let mut new: Option<usize> = None;
-            for &before in predecessors[node].iter().filter(|&&before| dominator[before].is_some()) {
-                new = Some(match new {
-                    None => before,
-                    Some(other) => meet(&dominator, &place, before, other),
-                });
-            }
-            if new != dominator[node] {
-                dominator[node] = new;
-                changed = true;
-            }
-        }
-    }
-    dominator[start] = None;
-    dominator
-}
-
-/// The nearest node that dominates both.
-fn meet(dominator: &[Option<usize>], place: &[usize], mut a: usize, mut b: usize) -> usize {
-    while a != b {
-        // The one that stands lower climbs; both have dominators, because the start stands highest.
-        let low = if place[a] < place[b] { &mut a } else { &mut b };
-        *low = dominator[*low].unwrap_or(*low);
-    }
-    a
-}
-
-/// In how many loops each block lies.
-fn loop_depths(successors: &[Vec<usize>], predecessors: &[Vec<usize>], dominator: &[Option<usize>]) -> Vec<usize> {
-    let count = successors.len();
-    let dominates = |head: usize, mut node: usize| loop {
-        if node == head {
-            return true;
-        }
-        match dominator[node] {
-            Some(above) => node = above,
-            None => return false,
-        }
+    let mut forest = Forest {
+        ancestor: vec![NONE; order.len()],
+        least: (0..order.len()).collect(),
+        semidominator: (0..order.len()).collect(),
     };
-    let mut depth = vec![0; count];
-    for head in 0..count {
-        let mut todo: Vec<usize> = predecessors[head].iter().copied().filter(|&tail| dominates(head, tail)).collect();
-        if todo.is_empty() {
-            continue;
+    let mut dominator = vec![0; order.len()];
+    let mut waiting = vec![Vec::new(); order.len()];
+    for node in (1..order.len()).rev() {
+        let (block, parent) = order[node];
+        for before in predecessors[block].iter().map(|&before| number[before]).filter(|&before| before != NONE) {
+            let least = forest.least_on_path(before);
+            forest.semidominator[node] = forest.semidominator[node].min(forest.semidominator[least]);
         }
-        let mut inside = vec![false; count];
-        inside[head] = true;
+        waiting[forest.semidominator[node]].push(node);
+        forest.ancestor[node] = parent;
+        for below in std::mem::take(&mut waiting[parent]) {
+            let least = forest.least_on_path(below);
+            let nearer = forest.semidominator[least] < forest.semidominator[below];
+            dominator[below] = if nearer { least } else { parent };
+        }
+    }
+    let mut of = vec![None; successors.len()];
+    for node in 1..order.len() {
+        if dominator[node] != forest.semidominator[node] {
+            dominator[node] = dominator[dominator[node]];
+        }
+        of[order[node].0] = Some(order[dominator[node]].0);
+    }
+    of
+}
+
+/// The part of the depth-first tree that has been looked at.
+struct Forest {
+    ancestor: Vec<usize>,
+    /// The node of the least semidominator on the compressed path up to the ancestor, which does not count.
+    least: Vec<usize>,
+    semidominator: Vec<usize>,
+}
+
+impl Forest {
+    /// The node of the least semidominator on the path up to the root of its tree, which does not count.
+    fn least_on_path(&mut self, node: usize) -> usize {
+        let mut path = Vec::new();
+        let mut at = node;
+        while self.ancestor.get(at).is_some_and(|&above| self.ancestor.get(above).is_some_and(|&top| top != usize::MAX))
+        {
+            path.push(at);
+            at = self.ancestor[at];
+        }
+        for &low in path.iter().rev() {
+            let above = self.ancestor[low];
+            if self.semidominator[self.least[above]] < self.semidominator[self.least[low]] {
+                self.least[low] = self.least[above];
+            }
+            self.ancestor[low] = self.ancestor[above];
+        }
+        self.least[node]
+    }
+}
+
+/// In how many loops each block lies. A loop is the blocks from which a back edge can be reached without its head; those
+/// with one head count as one.
+fn loop_depths(predecessors: &[Vec<usize>], dominator: &[Option<usize>]) -> Vec<usize> {
+    let count = predecessors.len();
+    // A node dominates those that the dominator tree has below it: entered later, left earlier.
+    let below = {
+        let mut below = vec![Vec::new(); count];
+        for (node, above) in dominator.iter().enumerate() {
+            below[above.unwrap_or(node)].extend(above.map(|_| node));
+        }
+        below
+    };
+    let tree = depth_first(0, count, |node| below[node].clone());
+    let place = |order: &mut dyn Iterator<Item = usize>| {
+        let mut places = vec![usize::MAX; count];
+        order.enumerate().for_each(|(place, node)| places[node] = place);
+        places
+    };
+    let entered = place(&mut tree.pre.iter().map(|&(node, _)| node));
+    let left = place(&mut tree.post.iter().copied());
+    let dominates = |above: usize, node: usize| entered[above] <= entered[node] && left[node] <= left[above];
+
+    // Inner loops first; each found loop is one node for those around it.
+    let mut is_head = vec![false; count];
+    let mut outer: Vec<Option<usize>> = vec![None; count];
+    let mut merged: Vec<usize> = (0..count).collect();
+    for &(head, _) in tree.pre.iter().rev() {
+        let tails = predecessors[head].iter().copied();
+        let mut todo: Vec<usize> = tails.filter(|&tail| left[tail] != usize::MAX && dominates(head, tail)).collect();
+        is_head[head] = !todo.is_empty();
         while let Some(node) = todo.pop() {
-            if !core::mem::replace(&mut inside[node], true) {
-                todo.extend(&predecessors[node]);
+            let node = outermost(&mut merged, node);
+            if node != head {
+                merged[node] = head;
+                outer[node] = Some(head);
+                todo.extend(predecessors[node].iter().filter(|&&before| left[before] != usize::MAX));
             }
         }
-        for (depth, inside) in depth.iter_mut().zip(inside) {
-            *depth += inside as usize;
-        }
+    }
+    let mut depth = vec![0; count];
+    for &(node, _) in &tree.pre {
+        depth[node] = outer[node].map_or(0, |head| depth[head]) + usize::from(is_head[node]);
     }
     depth
 }
 
-/// Which registers may still be read.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Liveness {
-    words: usize,
-    /// By block, a bit a register.
-    after: Vec<Vec<u64>>,
-    before: Vec<Vec<u64>>,
-}
-
-impl Liveness {
-    /// Computed once for a kernel. Every register and target must exist.
-    pub fn of(kernel: &Kernel) -> Liveness {
-        let words = kernel.registers.len().div_ceil(64);
-        let none = vec![vec![0; words]; kernel.blocks.len()];
-        let mut liveness = Liveness { words, after: none.clone(), before: none };
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for (index, block) in kernel.blocks.iter().enumerate().rev() {
-                let mut live = vec![0; words];
-                for next in block.terminator.successors() {
-                    for (live, next) in live.iter_mut().zip(&liveness.before[next]) {
-                        *live |= next;
-                    }
-                }
-                liveness.after[index].copy_from_slice(&live);
-                read_by_terminator(&block.terminator, &mut live);
-                for instruction in block.instructions.iter().rev() {
-                    step(instruction, &mut live);
-                }
-                if liveness.before[index] != live {
-                    liveness.before[index] = live;
-                    changed = true;
-                }
-            }
-        }
-        liveness
+/// The head of the outermost loop found so far that a node lies in, or itself.
+fn outermost(merged: &mut [usize], mut node: usize) -> usize {
+    while merged[node] != node {
+        merged[node] = merged[merged[node]];
+        node = merged[node];
     }
-
-    /// Whether a register may be read after a block has ended.
-    pub fn is_live_after(&self, block: usize, reg: Reg) -> bool {
-        is_live(&self.after[block], reg)
-    }
-
-    /// The registers that may be read from a block's start on: 64 a word, the first in the lowest bit.
-    pub fn before(&self, block: usize) -> &[u64] {
-        &self.before[block]
-    }
-
-    /// The registers that may be read from an instruction of a block on, as [`before`](Liveness::before); its number is
-    /// that of the terminator where it is one past the last.
-    pub fn before_instruction(&self, kernel: &Kernel, block: usize, at: usize) -> Vec<u64> {
-        let contents = &kernel.blocks[block];
-        let mut live = self.after[block].clone();
-        read_by_terminator(&contents.terminator, &mut live);
-        for instruction in contents.instructions.iter().skip(at).rev() {
-            step(instruction, &mut live);
-        }
-        live
-    }
-
-    /// For each instruction of a block, then for its terminator: the registers that it is the last to touch.
-    pub fn last_uses(&self, kernel: &Kernel, block: usize) -> Vec<Vec<Reg>> {
-        let contents = &kernel.blocks[block];
-        let mut live = self.after[block].clone();
-        let mut deaths = vec![Vec::new(); contents.instructions.len() + 1];
-        let mut before = live.clone();
-        read_by_terminator(&contents.terminator, &mut before);
-        if let Terminator::Branch { pred: reg, .. } | Terminator::Switch { index: Operand::Reg(reg), .. } =
-            &contents.terminator
-            && !is_live(&live, *reg)
-        {
-            deaths[contents.instructions.len()].push(*reg);
-        }
-        live = before;
-        for (index, instruction) in contents.instructions.iter().enumerate().rev() {
-            let mut touched = Vec::new();
-            instruction.op.registers(|_, reg| touched.push(reg));
-            touched.extend(instruction.guard.map(|guard| guard.pred));
-            touched.sort_unstable();
-            touched.dedup();
-            deaths[index] = touched.into_iter().filter(|&reg| !is_live(&live, reg)).collect();
-            step(instruction, &mut live);
-        }
-        deaths
-    }
-}
-
-/// Whether a set of live registers, a bit each, has one.
-pub fn is_live(live: &[u64], reg: Reg) -> bool {
-    live[reg.0 as usize / 64] >> (reg.0 % 64) & 1 == 1
-}
-
-fn set(live: &mut [u64], reg: Reg, is: bool) {
-    let word = &mut live[reg.0 as usize / 64];
-    let bit = 1 << (reg.0 % 64);
-    *word = if is { *word | bit } else { *word & !bit };
-}
-
-fn read_by_terminator(terminator: &Terminator, live: &mut [u64]) {
-    match terminator {
-        Terminator::Branch { pred: reg, .. } | Terminator::Switch { index: Operand::Reg(reg), .. } => {
-            set(live, *reg, true);
-        }
-        _ => {}
-    }
-}
-
-/// From what lives after an instruction to what lives before it. A guarded write keeps the old value alive.
-pub(crate) fn step(instruction: &Instruction, live: &mut [u64]) {
-    let guarded = instruction.guard.is_some();
-    instruction.op.registers(|role, reg| {
-        if role == Role::Def && !guarded {
-            set(live, reg, false);
-        }
-    });
-    instruction.op.registers(|role, reg| {
-        if role == Role::Use {
-            set(live, reg, true);
-        }
-    });
-    if let Some(guard) = instruction.guard {
-        set(live, guard.pred, true);
-    }
+    node
 }

@@ -15,8 +15,7 @@
 //!   The other one then has a use that is no addition: it is not fused into what follows.
 //! - Of operations with one component, the products with one use are taken before all others.
 
-use super::{Function, IntOp, Kernel, Liveness, Op, Operand, Reg, Role, Signedness, Space, Terminator, Width};
-use crate::cfg::{is_live, step};
+use super::{Function, IntOp, Kernel, LiveSet, Liveness, Op, Operand, Reg, Role, Signedness, Space, Terminator, Width};
 use roundonce_arith::{ArithOp, Format, Operation};
 use roundonce_isa::fused;
 use std::collections::{BTreeSet, HashMap};
@@ -114,9 +113,9 @@ fn candidates_of(kernel: &Kernel, lines: &[Vec<usize>]) -> Vec<Candidate> {
 }
 
 /// The straight lines of a kernel.
-struct Lines {
+pub(crate) struct Lines {
     /// Blocks that run one after the other whenever the first does.
-    blocks: Vec<Vec<usize>>,
+    pub(crate) blocks: Vec<Vec<usize>>,
     /// How many ways lead to each block.
     entries: Vec<usize>,
 }
@@ -146,7 +145,7 @@ impl Lines {
     }
 }
 
-fn lines(kernel: &Kernel) -> Lines {
+pub(crate) fn lines(kernel: &Kernel) -> Lines {
     let mut entries = vec![0usize; kernel.blocks.len()];
     let mut reached = vec![false; kernel.blocks.len()];
     let mut todo = vec![0];
@@ -160,8 +159,9 @@ fn lines(kernel: &Kernel) -> Lines {
             }
         }
     }
+    let separate: BTreeSet<usize> = kernel.separate.iter().copied().collect();
     let next = |block: usize| match kernel.blocks[block].terminator {
-        Terminator::Jump(target) if entries[target] == 1 && !kernel.separate.contains(&target) => Some(target),
+        Terminator::Jump(target) if entries[target] == 1 && !separate.contains(&target) => Some(target),
         _ => None,
     };
     let mut continues = vec![false; kernel.blocks.len()];
@@ -282,7 +282,7 @@ impl<'k> Line<'k> {
         }
         let live = at_end(kernel, liveness, blocks);
         for (reg, value) in values {
-            line.products[value.product].otherwise |= is_live(&live, reg);
+            line.products[value.product].otherwise |= live.has(reg);
         }
         line
     }
@@ -295,7 +295,7 @@ impl<'k> Line<'k> {
         for &block in blocks.iter().rev() {
             for (index, instruction) in self.kernel.blocks[block].instructions.iter().enumerate().rev() {
                 if is_useful(&instruction.op, &live) || is_contractible(&instruction.op, ArithOp::Add) {
-                    step(instruction, &mut live);
+                    live.step(instruction);
                     useful.push(Position { block, index });
                 }
             }
@@ -359,15 +359,15 @@ impl<'k> Line<'k> {
 }
 
 /// The registers that may be read after the last of some blocks, and by its terminator.
-fn at_end(kernel: &Kernel, liveness: &Liveness, blocks: &[usize]) -> Vec<u64> {
+fn at_end<'l>(kernel: &Kernel, liveness: &'l Liveness, blocks: &[usize]) -> LiveSet<'l> {
     let last = blocks.last().copied().unwrap_or(0);
     liveness.before_instruction(kernel, last, kernel.blocks[last].instructions.len())
 }
 
 /// Whether an instruction has an effect, or writes a register that is read later.
-pub(crate) fn is_useful(op: &Op, live: &[u64]) -> bool {
+pub(crate) fn is_useful(op: &Op, live: &LiveSet<'_>) -> bool {
     let mut useful = has_effect(op);
-    op.registers(|role, reg| useful |= role == Role::Def && is_live(live, reg));
+    op.registers(|role, reg| useful |= role == Role::Def && live.has(reg));
     useful
 }
 

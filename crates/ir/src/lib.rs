@@ -87,12 +87,13 @@
 //! ```
 //!
 //! Reading order: this file (registers, blocks, kernels), `op` (the operations), `types` (what tells them apart),
-//! `operands` (what they read and write), `verify`, `cfg` (control flow and liveness), `contraction` and `fuse`,
+//! `operands` (what they read and write), `verify`, `cfg` (control flow), `liveness`, `contraction` and `fuse`,
 //! `scalarize`.
 
 mod cfg;
 mod contraction;
 mod fuse;
+mod liveness;
 mod op;
 mod operands;
 mod scalarize;
@@ -101,9 +102,10 @@ mod verify;
 
 use std::ops::Range;
 
-pub use cfg::{Cfg, Liveness, is_live};
+pub use cfg::Cfg;
 pub use contraction::{Candidate, Position, candidates, unrolled_candidates};
-pub use fuse::{contract, fuse};
+pub use fuse::{Writes, contract, fuse};
+pub use liveness::{LiveSet, Liveness};
 pub use op::Op;
 pub use operands::Role;
 pub use scalarize::scalarize;
@@ -112,6 +114,10 @@ pub use types::{
     ShuffleMode, Signedness, Special, VoteMode,
 };
 pub use verify::VerifyError;
+
+/// How large a kernel may be where nothing else is asked for: its operations and blocks, with its calls inlined. A front
+/// end refuses a larger one before it takes the memory.
+pub const LARGEST_KERNEL: usize = 1 << 21;
 
 /// The width of a register.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

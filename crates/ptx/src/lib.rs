@@ -12,7 +12,8 @@
 //! What this is not: it runs nothing, and outside the multiply-add family it does not ask whether an opcode exists.
 //!
 //! Reading order: `ast` (what a module is), `lexer`, `parser`, `printer`, `literal` (what a number's bits are),
-//! `opcodes` (the one table), `forms`, `integer` and `conversions` (the rows that compute), `types`, `rules`, `lower`.
+//! `opcodes` (the one table), `forms`, `integer` and `conversions` (the rows that compute), `types`, `scopes`, `rules`,
+//! `lower`.
 
 pub mod ast;
 pub mod conversions;
@@ -25,10 +26,11 @@ mod opcodes;
 mod parser;
 mod printer;
 mod rules;
+mod scopes;
 mod types;
 
 pub use ast::Module;
-pub use lower::{UNSUPPORTED, lower};
+pub use lower::{UNSUPPORTED, lower, lower_within};
 pub use parser::{Parsed, parse};
 pub use printer::{print, print_instruction};
 pub use rules::{Contraction, Options, check, check_text, contractions, targets};

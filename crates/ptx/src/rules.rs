@@ -22,9 +22,10 @@ pub use module::targets;
 use crate::ast::{Function, Instruction, Module, Operand, OperandKind, Operands, Span, Statement, Variable};
 use crate::opcodes;
 use crate::parser::parse;
+use crate::scopes::labels_by_scope;
 use gate::Gated;
 use roundonce_isa::{Finding, Location, SmTarget, Version};
-use scope::{Entity, Scopes};
+use scope::{Entity, Names};
 
 /// What to check beyond the rules.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -59,11 +60,10 @@ pub fn check(module: &Module, options: &Options) -> Vec<Finding> {
         module,
         version: module.version(),
         target: module.target(),
-        scopes: Scopes::default(),
+        scopes: Names::default(),
         findings: Vec::new(),
     };
     check.header();
-    check.scopes.enter();
     for item in &module.items {
         check.item(item);
     }
@@ -88,7 +88,7 @@ struct Check<'m, 'a> {
     module: &'m Module<'a>,
     version: Option<Version>,
     target: Option<SmTarget>,
-    scopes: Scopes<'a>,
+    scopes: Names<'a>,
     findings: Vec<Finding>,
 }
 
@@ -113,10 +113,14 @@ impl<'m, 'a> Check<'m, 'a> {
             }
         }
         // A label may be used before it stands.
-        self.labels(body);
+        let mut labels = labels_by_scope(body).into_iter();
+        self.labels(body, labels.next());
         for statement in body {
             match statement {
-                Statement::Open(_) => self.scopes.enter(),
+                Statement::Open(_) => {
+                    self.scopes.enter();
+                    self.labels(body, labels.next());
+                }
                 Statement::Close(_) => self.scopes.leave(),
                 Statement::Variables(list) => {
                     for variable in self.module.variables(*list) {
@@ -130,9 +134,9 @@ impl<'m, 'a> Check<'m, 'a> {
         self.scopes.leave();
     }
 
-    fn labels(&mut self, body: &[Statement<'a>]) {
-        for statement in body {
-            if let Statement::Label(name) = statement
+    fn labels(&mut self, body: &[Statement<'a>], places: Option<Vec<usize>>) {
+        for place in places.unwrap_or_default() {
+            if let Statement::Label(name) = body[place]
                 && self.scopes.declare(name, Entity::Label)
             {
                 let span = self.span(name);

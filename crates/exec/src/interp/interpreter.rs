@@ -42,8 +42,9 @@ pub(crate) struct Interpreter<'a> {
     pub(super) starts: Vec<usize>,
     /// Whether the batch has written any register.
     pub(super) registers_dirty: bool,
-    /// Registers live in splits that are not running, a bit each: their lanes must be kept.
-    inactive_live: Vec<u64>,
+    /// Registers live in splits that are not running, by their bit in the live sets: their lanes must be kept. `None`
+    /// where any register may be live, or there are none.
+    inactive_live: Option<Vec<u64>>,
     /// Barrier arrivals without waiting, by block and barrier.
     pub(super) arrivals: BTreeMap<(usize, u32), u32>,
     pub(super) races: Option<RaceDetector>,
@@ -96,7 +97,7 @@ impl<'a> Interpreter<'a> {
             addresses: Vec::new(),
             starts: Vec::new(),
             registers_dirty: false,
-            inactive_live: Vec::new(),
+            inactive_live: None,
             arrivals: BTreeMap::new(),
             races: None,
             stats: Stats::default(),
@@ -111,20 +112,16 @@ impl<'a> Interpreter<'a> {
 
     /// Recomputes which registers the splits that are not running may still read.
     pub(super) fn update_inactive_live(&mut self) {
-        self.inactive_live.clear();
+        let mut all = self.inactive_live.take().unwrap_or_default();
+        all.clear();
         for split in &self.splits {
-            if split.at > 0 {
-                // In the middle of a block: any register may be live.
-                self.inactive_live.clear();
-                self.inactive_live.resize(self.code.kernel.registers.len().div_ceil(64), u64::MAX);
-                return;
-            }
-            let live = self.code.liveness.before(split.block);
-            self.inactive_live.resize(live.len(), 0);
-            for (all, live) in self.inactive_live.iter_mut().zip(live) {
-                *all |= live;
-            }
+            // In the middle of a block any register may be live.
+            let live = self.code.liveness.before(split.block).filter(|_| split.at == 0);
+            let Some(live) = live else { return };
+            all.resize(live.len(), 0);
+            all.iter_mut().zip(live).for_each(|(all, live)| *all |= live);
         }
+        self.inactive_live = Some(all).filter(|_| !self.splits.is_empty());
     }
 
     /// Whether the inactive lanes of a register are dead, so that they may be overwritten.
@@ -133,7 +130,9 @@ impl<'a> Interpreter<'a> {
         if self.active.full || self.active.predicated {
             return self.active.full;
         }
-        self.inactive_live.get(reg.0 as usize / 64).is_some_and(|word| word >> (reg.0 % 64) & 1 == 0)
+        let Some(live) = &self.inactive_live else { return false };
+        let bit = self.code.liveness.bit(reg);
+        bit.is_none_or(|bit| live[bit / 64] >> (bit % 64) & 1 == 0)
     }
 
     /// The lanes of a thread block of the batch.

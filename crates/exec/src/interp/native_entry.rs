@@ -68,10 +68,13 @@ impl Interpreter<'_> {
         // At the kernel's start all registers are zero.
         let fresh = start == (ProgramPoint { block: 0, at: 0 }) && self.issued == 0;
         let input = |reg| if fresh { Input::Zero } else { self.input(reg) };
+        let budget = &self.code_cache.budget;
         let make = || {
-            let live = native::live_registers(&launch, start).into_iter();
-            let inputs: Vec<(Reg, Input)> = live.map(|reg| (reg, input(reg))).collect();
-            CompiledRegion::compile(&launch, start, &inputs, entry.mode)
+            budget.spend(16 * (self.code.blocks[start.block].insts.len() + self.code.kernel.registers.len()))?;
+            let live = native::live_registers(&launch, start);
+            budget.spend(live.len() * MAX_TILE)?;
+            let inputs: Vec<(Reg, Input)> = live.into_iter().map(|reg| (reg, input(reg))).collect();
+            CompiledRegion::compile(&launch, start, &inputs, entry.mode, budget)
         };
         let fits = |code: &CompiledRegion| if fresh { code.is_fresh() } else { self.fits(code) };
         entry.instances.push(CodeInstance::new(self.code_cache.get(start, entry.mode, fits, make)?));

@@ -102,7 +102,8 @@ impl<'a> Interpreter<'a> {
             }
             self.registers_dirty = true;
             let block = &code.blocks[split.block];
-            while let Some(inst) = block.insts.get(split.at) {
+            let joins_at = self.joins_at(&split);
+            while let Some(inst) = block.insts.get(split.at).filter(|_| split.at != joins_at) {
                 self.loc = inst.loc;
                 self.issued += 1;
                 match self.step(inst, &mut split)? {
@@ -151,6 +152,10 @@ impl<'a> Interpreter<'a> {
                     }
                 }
             }
+            if split.at == joins_at {
+                self.splits.push(split);
+                return Ok(());
+            }
             if block.loc != 0 {
                 self.loc = block.loc;
             }
@@ -193,6 +198,13 @@ impl<'a> Interpreter<'a> {
                 }
             }
         }
+    }
+
+    /// The next instruction of a split's block at which another one waits to run: they go on together. Native code may
+    /// leave lanes in the middle of a block.
+    fn joins_at(&self, split: &Split) -> usize {
+        let ready = self.splits.iter().filter(|other| other.blocked_on.is_none() && other.block == split.block);
+        ready.map(|other| other.at).filter(|&at| at > split.at).min().unwrap_or(usize::MAX)
     }
 
     /// A divergent branch: the lanes in `taken` go to `then`.

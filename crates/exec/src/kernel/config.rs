@@ -17,6 +17,8 @@ pub(crate) struct LaunchConfig {
     pub(crate) count_lines: bool,
     /// Native code may be used.
     pub(crate) native: bool,
+    /// What compiling it may cost.
+    pub(crate) compile_limit: u64,
     /// The address of each variable of the program.
     pub(crate) variables: Vec<u64>,
     /// The size of each parameter's buffer.

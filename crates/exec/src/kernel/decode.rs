@@ -121,6 +121,9 @@ impl<'p> DecodedKernel<'p> {
     }
 }
 
+/// A load is folded into an instruction that is at most so many behind it.
+const FOLDS_WITHIN: usize = 64;
+
 /// Whether the first instruction is a load whose lanes may stay in memory until they are used.
 fn is_foldable_load(kernel: &Kernel, insts: &[DecodedInst<'_>]) -> bool {
     let [first, rest @ ..] = insts else { return false };
@@ -129,7 +132,7 @@ fn is_foldable_load(kernel: &Kernel, insts: &[DecodedInst<'_>]) -> bool {
     if kernel.width(d) != Width::B32 {
         return false;
     }
-    for inst in rest {
+    for inst in rest.iter().take(FOLDS_WITHIN) {
         let (mut reads, mut writes) = (inst.guard.is_some_and(|guard| guard.pred == d), false);
         inst.op.registers(|role, reg| {
             reads |= reg == d && role == Role::Use;

@@ -1,7 +1,8 @@
 //! The element formats of a kernel's buffers, inferred from its code.
 
+use super::flow::{ParamBytes, propagate};
 use roundonce_arith::Format;
-use roundonce_ir::{Comparand, Kernel, Op, Operand, Program, Reg, Role, Scalar, Space};
+use roundonce_ir::{Comparand, Kernel, Op, Operand, Program, Reg, Scalar, Space};
 use std::collections::BTreeSet;
 
 /// For each parameter the names of the float formats in which the kernel computes with the elements that it points to
@@ -66,39 +67,18 @@ impl Origin {
 }
 
 fn origins(kernel: &Kernel, address_bytes: u32) -> Vec<Origin> {
-    let mut origins = vec![Origin::Number; kernel.registers.len()];
-    loop {
-        let mut changed = false;
-        for op in kernel.blocks.iter().flat_map(|block| &block.instructions).map(|instruction| &instruction.op) {
-            let mut from = Origin::Number;
-            op.registers(|role, reg| {
-                if role == Role::Use {
-                    from = from.and(origins[reg.0 as usize]);
-                }
-            });
-            let given = match op {
-                Op::Load { space: Space::Param, address: Operand::Imm(at), offset, bytes, .. } => {
-                    let place = (*at as i64).wrapping_add(*offset);
-                    let param = kernel.params.iter().position(|param| i64::from(param.offset) == place);
-                    // A parameter narrower than an address is a number.
-                    param.filter(|_| *bytes == address_bytes).map_or(Origin::Number, Origin::Param)
-                }
-                Op::Load { bytes, .. } | Op::Atomic { bytes, .. } if *bytes == address_bytes => Origin::Anything,
-                Op::Load { .. } | Op::Atomic { .. } => Origin::Number,
-                _ => from,
-            };
-            op.registers(|role, reg| {
-                if role == Role::Def {
-                    let old = origins[reg.0 as usize];
-                    origins[reg.0 as usize] = old.and(given);
-                    changed |= origins[reg.0 as usize] != old;
-                }
-            });
+    let params = ParamBytes::of(kernel);
+    propagate(kernel, Origin::Number, Origin::and, |op| match op {
+        Op::Load { space: Space::Param, address: Operand::Imm(at), offset, bytes, .. } => {
+            let param = params.at((*at as i64).wrapping_add(*offset));
+            // A parameter narrower than an address is a number.
+            let param = param.filter(|&(_, whole)| whole && *bytes == address_bytes);
+            Some(param.map_or(Origin::Number, |(index, _)| Origin::Param(index)))
         }
-        if !changed {
-            return origins;
-        }
-    }
+        Op::Load { bytes, .. } | Op::Atomic { bytes, .. } if *bytes == address_bytes => Some(Origin::Anything),
+        Op::Load { .. } | Op::Atomic { .. } => Some(Origin::Number),
+        _ => None,
+    })
 }
 
 /// Calls `visit` with the operands and the result that are floats.

@@ -1,6 +1,7 @@
 //! Which memory a kernel may write: an analysis of where addresses come from.
 
-use roundonce_ir::{Kernel, Op, Operand, Role, Space, Special};
+use super::flow::{ParamBytes, propagate};
+use roundonce_ir::{Kernel, Op, Operand, Space, Special};
 
 /// The may-write set: parameters whose buffers stores may reach, as bits (the first 62), variables, or anything.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -13,51 +14,34 @@ impl MayWrite {
     /// A register counts as derived from every parameter whose value flows into it; a value loaded from memory may
     /// point anywhere.
     pub(crate) fn of(kernel: &Kernel) -> MayWrite {
-        let mut from = vec![0u64; kernel.registers.len()];
+        let params = ParamBytes::of(kernel);
         let bit = |offset: i64| {
-            let index = kernel
-                .params
-                .iter()
-                .position(|param| (param.offset as i64..param.offset as i64 + param.size as i64).contains(&offset));
+            let index = params.at(offset).map(|(index, _)| index);
             index.filter(|&index| index < 62).map_or(MayWrite::ANYTHING, |index| 1 << index)
         };
-        let mut written = 0;
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for op in kernel.blocks.iter().flat_map(|block| &block.instructions).map(|instruction| &instruction.op) {
-                let mut sources = 0;
-                op.registers(|role, reg| {
-                    if role == Role::Use {
-                        sources |= from[reg.0 as usize];
-                    }
-                });
-                let derived = match op {
-                    Op::Load { space: Space::Param, address: Operand::Imm(at), offset, .. } => {
-                        bit((*at as i64).wrapping_add(*offset))
-                    }
-                    Op::Load { .. } | Op::Atomic { .. } => MayWrite::ANYTHING,
-                    Op::Special { special: Special::Address(_), .. } => MayWrite::VARIABLES,
-                    _ => sources,
-                };
-                if let Op::Store { address, space, .. } | Op::Atomic { address, space, .. } = op
-                    && matches!(space, Space::Global | Space::Generic)
-                {
-                    // A constant address belongs to no known buffer.
-                    let target = match address {
-                        Operand::Reg(reg) => from[reg.0 as usize],
-                        Operand::Imm(_) => MayWrite::ANYTHING,
-                    };
-                    changed |= written | target != written;
-                    written |= target;
+        let from = propagate(
+            kernel,
+            0,
+            |one, other| one | other,
+            |op| match op {
+                Op::Load { space: Space::Param, address: Operand::Imm(at), offset, .. } => {
+                    Some(bit((*at as i64).wrapping_add(*offset)))
                 }
-                op.registers(|role, reg| {
-                    if role == Role::Def {
-                        let old = from[reg.0 as usize];
-                        changed |= old | derived != old;
-                        from[reg.0 as usize] |= derived;
-                    }
-                });
+                Op::Load { .. } | Op::Atomic { .. } => Some(MayWrite::ANYTHING),
+                Op::Special { special: Special::Address(_), .. } => Some(MayWrite::VARIABLES),
+                _ => None,
+            },
+        );
+        let mut written = 0;
+        for instruction in kernel.blocks.iter().flat_map(|block| &block.instructions) {
+            if let Op::Store { address, space, .. } | Op::Atomic { address, space, .. } = &instruction.op
+                && matches!(space, Space::Global | Space::Generic)
+            {
+                written |= match address {
+                    Operand::Reg(reg) => from[reg.0 as usize],
+                    // A constant address belongs to no known buffer.
+                    Operand::Imm(_) => MayWrite::ANYTHING,
+                };
             }
         }
         MayWrite(written)

@@ -6,6 +6,7 @@
 mod config;
 mod decode;
 mod element_formats;
+mod flow;
 mod may_write;
 mod memory;
 

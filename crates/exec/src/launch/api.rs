@@ -38,6 +38,9 @@ pub struct Options {
     /// Instructions that may be issued for one batch of blocks before the launch fails. With divergent lanes the count depends
     /// on how many run together, and native code runs fewer: it is a bound on time, not a result.
     pub step_limit: u64,
+    /// What compiling to native code may cost, in steps of the compiler's inner loops (about a nanosecond each). What is
+    /// beyond is interpreted.
+    pub compile_limit: u64,
     /// Bytes of buffers, variables, shared and local memory together.
     pub memory_limit: u64,
     /// Worker threads. Kernels whose blocks may communicate (atomics on global memory, fences) run on one, block after
@@ -61,6 +64,7 @@ impl Default for Options {
             contract: Contract::None,
             profile: Profile::NVIDIA,
             step_limit: 1 << 30,
+            compile_limit: 1 << 30,
             memory_limit: 16 << 30,
             threads: 1,
             check_races: false,

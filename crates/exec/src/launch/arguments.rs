@@ -92,6 +92,7 @@ impl GlobalMemory {
             static_shared: kernel.shared_bytes,
             dynamic_shared: sizes.dynamic_shared,
             step_limit: options.step_limit,
+            compile_limit: options.compile_limit,
             check_races: options.check_races,
             trace_lane: options.trace_lane,
             only_block: options.only_block,

@@ -69,7 +69,7 @@ pub(super) fn run_serial(
     config: &LaunchConfig,
     memory: &mut GlobalMemory,
 ) -> Result<Stats, RunError> {
-    let code_cache = CodeCache::default();
+    let code_cache = CodeCache::new(config.compile_limit);
     let words = memory.words.iter_mut().map(|words| SegmentWords::Exclusive(words)).collect();
     let mut interp = Interpreter::new(code, config, &code_cache, Global { layout: &memory.layout, words, last: 0 });
     let batches = Batches::new(config, 1);
@@ -98,7 +98,7 @@ pub(super) fn run_parallel(
     memory: &mut GlobalMemory,
     workers: usize,
 ) -> Result<Stats, RunError> {
-    let code_cache = CodeCache::default();
+    let code_cache = CodeCache::new(config.compile_limit);
     let segments: Vec<SharedSegment> = std::mem::take(&mut memory.words)
         .into_iter()
         .zip(&memory.written)

@@ -1,13 +1,16 @@
 //! Register allocation: the processor's register, or the spill slot in the frame, of each of the kernel's registers. One
 //! location for the whole region, without live-range splitting; the most used registers choose first.
 
+use super::budget::Budget;
 use super::frame::Frame;
 use super::inactive::InactiveLiveness;
-use super::region::{Exit, Region, Target, live_at_exit};
+use super::region::{Exit, Region, Target, is_live, live_at_exit};
 use super::shape::{Shapes, VECTOR, VectorShape};
 use crate::kernel::DecodedKernel;
 use iced_x86::Register;
-use roundonce_ir::{Op, Operand, Reg, Role, Width, is_live};
+use roundonce_ir::{Op, Operand, Reg, Role, Width};
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// General registers that are allocated; the others hold the frame, the tile's record, the budget left, and scratch.
 const GENERAL: [Register; 9] = [
@@ -45,27 +48,50 @@ pub(super) enum Allocation {
     Mask(i64),
 }
 
-/// Where a register is live: half-open intervals of positions.
+/// Where a register is live: half-open intervals of positions, in order, with a gap between each and the next.
 type Intervals = Vec<(u32, u32)>;
 
-fn overlap(a: &Intervals, b: &Intervals) -> bool {
-    a.iter().any(|&(start, end)| b.iter().any(|&(from, to)| start < to && from < end))
-}
-/// Whether one begins where the other ends: a result and the operand that it kills.
-fn touch(a: &Intervals, b: &Intervals) -> bool {
-    a.iter().any(|&(start, end)| b.iter().any(|&(from, to)| start == to || from == end))
+/// What a register or slot is already allocated to: by its start, the end of each interval, and all registers of the
+/// value that is live there.
+#[derive(Clone, Default)]
+struct Interference(BTreeMap<u32, (u32, Rc<[usize]>)>);
+
+impl Interference {
+    /// Whether it is free in all of a range. Where one value begins and another one ends, a result may reuse an operand's
+    /// registers only if all of them are the same and in the same order, because the result is computed part by part.
+    fn is_free(&self, range: &Intervals, registers: Option<&[usize]>) -> bool {
+        range.iter().all(|&(from, to)| {
+            // Of those that begin before the interval's end, the last; and one that begins there.
+            let last = self.0.range(..to).next_back();
+            let next = self.0.get(&to);
+            let overlaps = last.is_some_and(|(_, &(end, _))| end > from);
+            let before = last.filter(|&(_, &(end, _))| end == from).map(|(_, (_, theirs))| theirs);
+            let touching = before.into_iter().chain(next.map(|(_, theirs)| theirs));
+            !overlaps && touching.into_iter().all(|theirs| registers == Some(&theirs[..]))
+        })
+    }
+    /// The same for general registers, which hold one number each.
+    fn is_free_for_one(&self, range: &Intervals) -> bool {
+        self.is_free(range, Some(&[]))
+    }
+    fn take(&mut self, range: &Intervals, registers: &Rc<[usize]>) {
+        self.0.extend(range.iter().map(|&(from, to)| (from, (to, registers.clone()))));
+    }
 }
 
-/// The live ranges that a vector register or slot is already allocated to, each with all registers allocated to it.
-type Interference = Vec<(Intervals, Vec<usize>)>;
-
-/// Whether a register or slot is free. A result may reuse an operand's registers only if all of them are the same and in
-/// the same order, because the result is computed part by part.
-fn is_free(interference: &Interference, range: &Intervals, registers: Option<&[usize]>) -> bool {
-    interference
-        .iter()
-        .all(|(taken, theirs)| !overlap(taken, range) && (registers == Some(&theirs[..]) || !touch(taken, range)))
+/// In order, with those that overlap or touch joined.
+fn joined(mut intervals: Intervals) -> Intervals {
+    intervals.sort_unstable();
+    intervals.dedup_by(|next, last| {
+        let joins = next.0 <= last.1;
+        last.1 = if joins { last.1.max(next.1) } else { last.1 };
+        joins
+    });
+    intervals
 }
+
+/// More slots than these are not worth their memory: the interpreter is as fast.
+const MAX_SLOTS: usize = 2048;
 
 /// A register that needs a location.
 struct LiveRange {
@@ -104,16 +130,21 @@ pub(super) fn allocate(
     shapes: &Shapes,
     inactive: &InactiveLiveness,
     frame: &mut Frame,
-) -> (Vec<Allocation>, u64) {
+    budget: &Budget,
+) -> Option<(Vec<Allocation>, u64)> {
+    budget.spend(region.nodes.len() * code.kernel.registers.len())?;
     let mut ranges = live_ranges(code, region, shapes, inactive);
     ranges.sort_by_key(|range| (std::cmp::Reverse(range.spill_weight), range.reg));
     let mut allocations = vec![Allocation::None; code.kernel.registers.len()];
-    let mut general: Vec<(Register, Vec<Intervals>)> = GENERAL.iter().map(|&register| (register, Vec::new())).collect();
-    let mut vectors: Vec<Interference> = vec![Vec::new(); VECTORS as usize];
+    let mut general = GENERAL.map(|register| (register, Interference::default()));
+    let mut vectors = vec![Interference::default(); VECTORS as usize];
+    let alone: Rc<[usize]> = Rc::new([]);
     let mut slots: Vec<(i64, Interference)> = Vec::new();
     let mut spilled = 0;
     for range in ranges {
-        let fits = |taken: &[Intervals]| !taken.iter().any(|intervals| overlap(intervals, &range.intervals));
+        // Each interval is looked up in every register and slot.
+        budget.spend(100 * range.intervals.len() * (vectors.len() + slots.len()))?;
+        let fits = |taken: &Interference| taken.is_free_for_one(&range.intervals);
         let allocation = match code.kernel.width(range.reg) {
             Width::Pred if !range.is_general => Allocation::Mask(frame.reserve(8 * shapes.lanes.div_ceil(64), 8)),
             _ if range.is_general => {
@@ -125,7 +156,7 @@ pub(super) fn allocate(
                 });
                 match hinted.or_else(|| general.iter().position(|(_, taken)| fits(taken))) {
                     Some(index) => {
-                        general[index].1.push(range.intervals.clone());
+                        general[index].1.take(&range.intervals, &alone);
                         Allocation::Scalar(Location::Register(general[index].0))
                     }
                     None => Allocation::Scalar(Location::Slot(frame.reserve(8, 8))),
@@ -140,34 +171,32 @@ pub(super) fn allocate(
                         Location::Slot(_) => None,
                     });
                     let all = numbers.collect::<Option<Vec<usize>>>().filter(|all| all.len() == range.vectors)?;
-                    all.iter().all(|&at| is_free(&vectors[at], &range.intervals, Some(&all))).then_some(all)
+                    all.iter().all(|&at| vectors[at].is_free(&range.intervals, Some(&all))).then_some(all)
                 });
                 let free = || {
                     let alone = |at: usize| (range.vectors == 1).then_some([at]);
                     let is_free =
-                        |&at: &usize| is_free(&vectors[at], &range.intervals, alone(at).as_ref().map(|at| &at[..]));
+                        |&at: &usize| vectors[at].is_free(&range.intervals, alone(at).as_ref().map(|at| &at[..]));
                     let all: Vec<usize> = (0..vectors.len()).filter(is_free).take(range.vectors).collect();
                     (all.len() == range.vectors).then_some(all)
                 };
                 match hinted.or_else(free) {
                     Some(all) => {
-                        for &at in &all {
-                            vectors[at].push((range.intervals.clone(), all.clone()));
-                        }
+                        let registers: Rc<[usize]> = all.as_slice().into();
+                        all.iter().for_each(|&at| vectors[at].take(&range.intervals, &registers));
                         let register = |at: usize| Location::Register(Register::ZMM0 + at as u32);
                         Allocation::Vectors(all.into_iter().map(register).collect())
                     }
                     None => {
                         spilled += range.spill_weight * range.vectors as u64;
                         let slot = |_| {
-                            let free = slots
-                                .iter()
-                                .position(|(_, interference)| is_free(interference, &range.intervals, None));
+                            let free =
+                                slots.iter().position(|(_, interference)| interference.is_free(&range.intervals, None));
                             let index = free.unwrap_or_else(|| {
-                                slots.push((frame.reserve(64, 64), Vec::new()));
+                                slots.push((frame.reserve(64, 64), Interference::default()));
                                 slots.len() - 1
                             });
-                            slots[index].1.push((range.intervals.clone(), Vec::new()));
+                            slots[index].1.take(&range.intervals, &alone);
                             Location::Slot(slots[index].0)
                         };
                         Allocation::Vectors((0..range.vectors).map(slot).collect())
@@ -175,9 +204,12 @@ pub(super) fn allocate(
                 }
             }
         };
+        if slots.len() > MAX_SLOTS {
+            return None;
+        }
         allocations[range.reg.0 as usize] = allocation;
     }
-    (allocations, spilled)
+    Some((allocations, spilled))
 }
 
 fn live_ranges(
@@ -272,7 +304,7 @@ fn live_ranges(
             LiveRange {
                 reg,
                 spill_weight: weights[index] * 1024 / u64::from(length.max(1)),
-                intervals: std::mem::take(&mut ranges[index]),
+                intervals: joined(std::mem::take(&mut ranges[index])),
                 vectors,
                 is_general: is_general(shapes, reg),
                 hints: std::mem::take(&mut hints[index]),

@@ -2,14 +2,15 @@
 
 use super::LaunchConstants;
 use super::alloc::{Allocation, allocate};
+use super::budget::Budget;
 use super::call::{Executable, FrameChunk, put};
 use super::deferred::Deferred;
 use super::emit::{self, EmitError};
 use super::frame::{Access, AccessSite, Frame, LiveLocation, LiveReg, header, record};
 use super::inactive::InactiveLiveness;
-use super::region::{CompileMode, Exit, ProgramPoint, Region, live_at_exit};
+use super::region::{CompileMode, Exit, ProgramPoint, Region};
 use super::shape::{Shapes, TileLayout, VectorShape};
-use roundonce_ir::{Op, Operand, Reg, Role, Space, Width, is_live};
+use roundonce_ir::{Operand, Reg, Role, Space, Width};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -69,16 +70,19 @@ impl CompiledRegion {
         start: ProgramPoint,
         inputs: &[(Reg, Input)],
         mode: CompileMode,
+        budget: &Budget,
     ) -> Option<CompiledRegion> {
         let threads = launch.config.threads();
         let whole_warps = |lanes: usize| lanes.is_multiple_of(32) || lanes == threads;
         let tiles = [MAX_TILE, 64, 32, MIN_TILE].into_iter().filter(|&lanes| whole_warps(lanes));
-        let mut plan = Plan::new(launch, start, inputs, mode);
+        let plan =
+            |mode| Plan { launch, start, inputs, boundaries: BTreeSet::new(), eager: BTreeSet::new(), mode, budget };
+        let mut best_plan = plan(mode);
         let mut best: Option<(u64, TileLayout, Draft)> = None;
         // The largest tile whose values fit the processor's registers.
         for lanes in tiles {
             let Some(tile) = TileLayout::new(launch.config.block, lanes) else { continue };
-            let Some(draft) = plan.draft(&tile) else { continue };
+            let Some(draft) = best_plan.draft(&tile) else { continue };
             let cost = draft.spill_cost * 1024 / lanes as u64;
             if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
                 best = Some((cost, tile, draft));
@@ -88,9 +92,9 @@ impl CompiledRegion {
             }
         }
         let (_, tile, draft) = best?;
-        let compiled = plan.compile(&tile, draft)?;
+        let compiled = best_plan.compile(&tile, draft)?;
         if compiled.shared_conflict() && !mode.isolate_stores {
-            let mut plan = Plan::new(launch, start, inputs, CompileMode { isolate_stores: true, ..mode });
+            let mut plan = plan(CompileMode { isolate_stores: true, ..mode });
             let draft = plan.draft(&tile)?;
             return plan.compile(&tile, draft);
         }
@@ -156,13 +160,20 @@ impl CompiledRegion {
 }
 
 /// The code cache that the workers of a launch share, by entry point.
-#[derive(Default, Debug)]
-pub(crate) struct CodeCache(Mutex<BTreeMap<(ProgramPoint, CompileMode), Versions>>);
+#[derive(Debug)]
+pub(crate) struct CodeCache {
+    versions: Mutex<BTreeMap<(ProgramPoint, CompileMode), Versions>>,
+    /// What compiling may still cost.
+    pub(crate) budget: Budget,
+}
 
 /// The code for one entry point: a version for each combination of input shapes.
 type Versions = Vec<Arc<CompiledRegion>>;
 
 impl CodeCache {
+    pub(crate) fn new(compile_limit: u64) -> CodeCache {
+        CodeCache { versions: Mutex::default(), budget: Budget::new(compile_limit) }
+    }
     /// The version that fits, compiled now if there is none. The lock is held meanwhile: other workers would compile the
     /// same.
     pub(crate) fn get(
@@ -172,7 +183,7 @@ impl CodeCache {
         fits: impl Fn(&CompiledRegion) -> bool,
         make: impl FnOnce() -> Option<CompiledRegion>,
     ) -> Option<Arc<CompiledRegion>> {
-        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
         let versions = cache.entry((start, mode)).or_default();
         if let Some(known) = versions.iter().find(|code| fits(code)) {
             return Some(known.clone());
@@ -191,6 +202,7 @@ struct Plan<'a> {
     boundaries: BTreeSet<ProgramPoint>,
     eager: BTreeSet<Reg>,
     mode: CompileMode,
+    budget: &'a Budget,
 }
 
 /// All that precedes code emission.
@@ -205,25 +217,6 @@ struct Draft {
 }
 
 impl<'a> Plan<'a> {
-    fn new(
-        launch: &'a LaunchConstants<'a>,
-        start: ProgramPoint,
-        inputs: &'a [(Reg, Input)],
-        mode: CompileMode,
-    ) -> Plan<'a> {
-        let mut boundaries = BTreeSet::new();
-        if mode.isolate_stores {
-            for (block, decoded) in launch.code.blocks.iter().enumerate() {
-                for (at, inst) in decoded.insts.iter().enumerate() {
-                    if matches!(inst.op, Op::Store { .. }) {
-                        boundaries.insert(ProgramPoint { block, at });
-                    }
-                }
-            }
-        }
-        Plan { launch, start, inputs, boundaries, eager: BTreeSet::new(), mode }
-    }
-
     /// The inputs that the region uses or defines.
     fn touched(&self, region: &Region) -> Vec<&'a (Reg, Input)> {
         let mut touched = vec![false; self.launch.code.kernel.registers.len()];
@@ -247,7 +240,7 @@ impl<'a> Plan<'a> {
         region: &Region,
         tile: &TileLayout,
         frame: &mut Frame,
-    ) -> (Shapes, InactiveLiveness, Vec<LiveReg>) {
+    ) -> Option<(Shapes, InactiveLiveness, Vec<LiveReg>)> {
         let mut tile = tile.clone();
         let mut live_in = Vec::new();
         let mut known = Vec::new();
@@ -267,15 +260,19 @@ impl<'a> Plan<'a> {
             live_in.push(LiveReg { reg: *reg, location });
             known.push((*reg, shape));
         }
-        let (shapes, inactive) = Shapes::analyse(self.launch, region, &known, tile, self.mode.divergent);
-        (shapes, inactive, live_in)
+        let (shapes, inactive) = Shapes::analyse(self.launch, region, &known, tile, self.mode.divergent, self.budget)?;
+        Some((shapes, inactive, live_in))
     }
 
     fn draft(&self, tile: &TileLayout) -> Option<Draft> {
         let region = Region::build(self.launch.code, self.start, &self.boundaries, self.mode)?;
+        // Each analysis has tables of the kernel's registers, and each node and exit a set of them.
+        let (registers, places) = (self.launch.code.kernel.registers.len(), region.nodes.len() + region.exits.len());
+        self.budget.spend(2000 * (region.length() + places) + 64 * registers + places * registers / 8)?;
         let mut frame = Frame::new();
-        let (shapes, inactive, inputs) = self.shapes(&region, tile, &mut frame);
-        let (allocations, spill_cost) = allocate(self.launch.code, &region, &shapes, &inactive, &mut frame);
+        let (shapes, inactive, inputs) = self.shapes(&region, tile, &mut frame)?;
+        let (allocations, spill_cost) =
+            allocate(self.launch.code, &region, &shapes, &inactive, &mut frame, self.budget)?;
         Some(Draft { region, frame, shapes, inputs, allocations, spill_cost })
     }
 
@@ -285,10 +282,11 @@ impl<'a> Plan<'a> {
         loop {
             let Draft { region, frame, shapes, inputs, allocations, .. } = draft;
             let read: Vec<Reg> = inputs.iter().map(|input| input.reg).collect();
-            let deferred = Deferred::analyse(launch.code, &region, &read, &self.eager);
+            let deferred = Deferred::analyse(launch.code, &region, &read, &self.eager, self.budget)?;
             if self.start != (ProgramPoint { block: 0, at: 0 }) && !region.is_worthwhile() {
                 return None;
             }
+            self.budget.spend(4000 * region.length())?;
             match emit::region(launch, &region, &shapes, &deferred, &allocations, frame, &inputs) {
                 Ok(emitted) => return self.finish(emitted, &region, &shapes, &deferred, inputs),
                 Err((EmitError::NeedsEager(reg), _)) if self.eager.insert(reg) => {}
@@ -360,6 +358,8 @@ impl<'a> Plan<'a> {
 
 /// The registers that are live at a point.
 pub(crate) fn live_registers(launch: &LaunchConstants<'_>, start: ProgramPoint) -> Vec<Reg> {
-    let live = live_at_exit(launch.code, Exit::At(start));
-    (0..launch.code.kernel.registers.len() as u32).map(Reg).filter(|&reg| is_live(&live, reg)).collect()
+    let live = launch.code.liveness.before_instruction(launch.code.kernel, start.block, start.at);
+    let mut registers: Vec<Reg> = live.registers().collect();
+    registers.sort_unstable();
+    registers
 }

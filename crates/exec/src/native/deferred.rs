@@ -7,6 +7,7 @@
 //! hold. A loop's accumulator shows why it must follow the paths: its first value is loaded, and loaded bits must not
 //! change.
 
+use super::budget::Budget;
 use super::region::{Region, Target};
 use crate::kernel::{DecodedInst, DecodedKernel};
 use roundonce_arith::{Clamp, Format, Tininess};
@@ -47,7 +48,8 @@ impl Deferred {
         region: &Region,
         inputs: &[Reg],
         eager: &BTreeSet<Reg>,
-    ) -> Deferred {
+        budget: &Budget,
+    ) -> Option<Deferred> {
         let insts = || (0..region.nodes.len()).flat_map(|node| region.insts(code, node));
         // f16 in f32 is neither flushed nor subnormal.
         let flushes = |inst: &DecodedInst<'_>| match inst.op {
@@ -62,20 +64,21 @@ impl Deferred {
         for &reg in inputs {
             deferred.before[region.entry][reg.0 as usize] = RAW;
         }
-        deferred.solve(code, region);
+        deferred.solve(code, region, budget)?;
         if daz && deferred.reads_subnormal(code, region) {
             (deferred.daz, deferred.ftz) = (false, false);
             deferred.before.iter_mut().chain(&mut deferred.at_exit).flatten().for_each(|states| *states &= RAW);
-            deferred.solve(code, region);
+            deferred.solve(code, region, budget)?;
         }
-        deferred
+        Some(deferred)
     }
 
     /// Iterates to the fixed point.
-    fn solve(&mut self, code: &DecodedKernel<'_>, region: &Region) {
+    fn solve(&mut self, code: &DecodedKernel<'_>, region: &Region, budget: &Budget) -> Option<()> {
         let mut changed = true;
         while changed {
             changed = false;
+            budget.spend(8 * region.length() + region.nodes.len() * code.kernel.registers.len() / 8)?;
             for (index, node) in region.nodes.iter().enumerate() {
                 let mut states = self.before[index].clone();
                 for inst in region.insts(code, index) {
@@ -93,6 +96,7 @@ impl Deferred {
                 }
             }
         }
+        Some(())
     }
 
     /// Whether arithmetic that keeps subnormals may read one.

@@ -4,9 +4,10 @@
 //! warp splits are in the interpreter. A register that is stored once for the whole tile must not be written while an
 //! inactive lane may still read it, and its location must not be given to a second register meanwhile.
 
-use super::region::{Exit, Next, Region, Target, live_at_exit};
+use super::budget::Budget;
+use super::region::{Exit, Next, Region, Target, is_live, live_at_exit};
 use crate::kernel::DecodedKernel;
-use roundonce_ir::{Reg, is_live};
+use roundonce_ir::Reg;
 
 /// For each node the registers that inactive lanes may read later, one bit each.
 #[derive(Clone, Debug)]
@@ -18,13 +19,17 @@ impl InactiveLiveness {
         code: &DecodedKernel<'_>,
         region: &Region,
         diverges: impl Fn(Reg) -> bool,
-    ) -> InactiveLiveness {
+        budget: &Budget,
+    ) -> Option<InactiveLiveness> {
         let (nodes, exits) = (region.nodes.len(), region.exits.len());
         let index = |target: Target| match target {
             Target::Node(node) => node,
             Target::Exit(exit) => nodes + exit,
         };
         let words = (nodes + exits).div_ceil(64);
+        let registers = code.kernel.registers.len().div_ceil(64);
+        // A search from every node, and for every node the sets of all that others may wait at.
+        budget.spend((nodes + exits) * (4 * (nodes + exits) + words * nodes / 8 + registers * nodes / 8))?;
         // What each node can reach.
         let reached: Vec<Vec<u64>> = (0..nodes + exits)
             .map(|from| {
@@ -62,7 +67,6 @@ impl InactiveLiveness {
             .map(|node| live_at_exit(code, Exit::At(node.start)))
             .chain(region.exits.iter().map(|&exit| live_at_exit(code, exit)))
             .collect();
-        let registers = code.kernel.registers.len().div_ceil(64);
         let of_node = |(node, others): (usize, &Vec<u64>)| {
             let mut all = vec![0; registers];
             // The lowest node runs first: no lane is inactive at a lower one.
@@ -73,7 +77,7 @@ impl InactiveLiveness {
             }
             all
         };
-        InactiveLiveness(others.iter().enumerate().map(of_node).collect())
+        Some(InactiveLiveness(others.iter().enumerate().map(of_node).collect()))
     }
 
     /// For a region without divergence: no lane is ever inactive.

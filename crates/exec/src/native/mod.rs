@@ -27,6 +27,7 @@
 
 mod alloc;
 mod asm;
+mod budget;
 mod call;
 mod compile;
 mod deferred;

@@ -7,7 +7,7 @@
 
 use crate::kernel::{DecodedInst, DecodedKernel};
 use roundonce_ir::{Op, Operand, Reg, Role, Space, Terminator};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// How a region is compiled.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct ProgramPoint {
 }
 
 /// Where a region's lanes continue.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Exit {
     /// Nowhere: they have ended.
     Ended,
@@ -97,6 +97,12 @@ impl Next {
 /// registers.
 const MIN_LENGTH: usize = 12;
 
+/// A region ends where it has so many nodes or instructions; what is behind is another one's. There are tables of nodes
+/// times registers.
+const MAX_NODES: usize = 1024;
+const MAX_TABLE: usize = 1 << 24;
+const MAX_LENGTH: usize = 1 << 13;
+
 /// A part of a kernel with one entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Region {
@@ -119,21 +125,30 @@ impl Region {
         let mut builder = RegionBuilder {
             code,
             boundaries,
-            divergent: mode.divergent,
+            mode,
             nodes: BTreeMap::new(),
+            length: 0,
             exits: Vec::new(),
+            exit_numbers: HashMap::new(),
             todo: vec![start],
         };
+        let max_nodes = MAX_NODES.min(MAX_TABLE / code.kernel.registers.len().max(1));
         while let Some(point) = builder.todo.pop() {
             if !builder.nodes.contains_key(&point) {
-                let found = builder.scan_node(point);
+                let found = if builder.nodes.len() < max_nodes && builder.length < MAX_LENGTH {
+                    builder.scan_node(point)
+                } else {
+                    (point.at, PendingNext::Exit(builder.exit(Exit::At(point))))
+                };
+                builder.length += found.0 - point.at;
                 builder.nodes.insert(point, found);
             }
         }
         // Sort the nodes and replace points by indices.
         let mut order: Vec<ProgramPoint> = builder.nodes.keys().copied().collect();
         order.sort_by_key(|point| (code.cfg.priority[point.block], point.at));
-        let node_index = |point: ProgramPoint| order.iter().position(|&other| other == point).unwrap_or(0);
+        let places: HashMap<ProgramPoint, usize> = order.iter().enumerate().map(|(at, &point)| (point, at)).collect();
+        let node_index = |point: ProgramPoint| places.get(&point).copied().unwrap_or(0);
         let target = |target: PendingTarget| match target {
             PendingTarget::Node(point) => Target::Node(node_index(point)),
             PendingTarget::Exit(exit) => Target::Exit(exit),
@@ -196,10 +211,14 @@ impl Region {
         &code.blocks[start.block].insts[start.at..end]
     }
 
+    /// How many instructions it has.
+    pub(super) fn length(&self) -> usize {
+        self.nodes.iter().map(|node| node.end - node.start.at).sum()
+    }
+
     /// Whether it is worth the cost of entry and exit: it has a loop, or it is long.
     pub(super) fn is_worthwhile(&self) -> bool {
-        let length: usize = self.nodes.iter().map(|node| node.end - node.start.at).sum();
-        length >= MIN_LENGTH || self.loop_depths().iter().any(|&depth| depth > 0)
+        self.length() >= MIN_LENGTH || self.loop_depths().iter().any(|&depth| depth > 0)
     }
 
     /// The loop depth of each node, from the back edges: one spans its loop's body in the order of nodes.
@@ -252,15 +271,18 @@ enum PendingNext {
 struct RegionBuilder<'a, 'p> {
     code: &'a DecodedKernel<'p>,
     boundaries: &'a BTreeSet<ProgramPoint>,
-    divergent: bool,
+    mode: CompileMode,
     nodes: BTreeMap<ProgramPoint, (usize, PendingNext)>,
+    /// Instructions so far.
+    length: usize,
     exits: Vec<Exit>,
+    exit_numbers: HashMap<Exit, usize>,
     todo: Vec<ProgramPoint>,
 }
 
 impl RegionBuilder<'_, '_> {
     fn exit(&mut self, exit: Exit) -> usize {
-        self.exits.iter().position(|&other| other == exit).unwrap_or_else(|| {
+        *self.exit_numbers.entry(exit).or_insert_with(|| {
             self.exits.push(exit);
             self.exits.len() - 1
         })
@@ -277,6 +299,8 @@ impl RegionBuilder<'_, '_> {
             let store = matches!(inst.op, Op::Store { .. });
             let ends = matches!(inst.op, Op::Exit);
             if self.boundaries.contains(&point)
+                || store && self.mode.isolate_stores
+                || self.length + at - start.at >= MAX_LENGTH
                 || !(ends || is_supported(inst.op, inst.guard.is_some()))
                 || stored && !store && !ends && !self.may_precede_stores(inst, &read)
             {
@@ -327,7 +351,7 @@ impl RegionBuilder<'_, '_> {
         let mut overwrites = false;
         inst.op.registers(|role, reg| overwrites |= role == Role::Def && read.contains(&reg));
         let loads = matches!(inst.op, Op::Load { space, .. } if *space != Space::Param);
-        !(self.divergent || overwrites || loads)
+        !(self.mode.divergent || overwrites || loads)
     }
 
     fn node(&mut self, point: ProgramPoint) -> PendingTarget {
@@ -362,10 +386,21 @@ pub(crate) fn is_supported(op: &Op, guarded: bool) -> bool {
     }
 }
 
-/// The registers that are live at an exit.
+/// The registers that are live at an exit, a bit each.
 pub(super) fn live_at_exit(code: &DecodedKernel<'_>, exit: Exit) -> Vec<u64> {
     match exit {
         Exit::Ended => vec![0; code.kernel.registers.len().div_ceil(64)],
-        Exit::At(point) => code.liveness.before_instruction(code.kernel, point.block, point.at),
+        Exit::At(point) => {
+            let mut live = vec![0; code.kernel.registers.len().div_ceil(64)];
+            for reg in code.liveness.before_instruction(code.kernel, point.block, point.at).registers() {
+                live[reg.0 as usize / 64] |= 1 << (reg.0 % 64);
+            }
+            live
+        }
     }
+}
+
+/// Whether a set of live registers, a bit each, has one.
+pub(super) fn is_live(live: &[u64], reg: Reg) -> bool {
+    live[reg.0 as usize / 64] >> (reg.0 % 64) & 1 == 1
 }

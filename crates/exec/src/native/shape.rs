@@ -6,6 +6,7 @@
 //! pattern shows whether a vector's elements are contiguous in memory.
 
 use super::LaunchConstants;
+use super::budget::Budget;
 use super::inactive::InactiveLiveness;
 use super::region::Region;
 use crate::scalar::{int_op, sign_extend};
@@ -13,6 +14,8 @@ use roundonce_ir::{Comparand, IntOp, Op, Operand, Reg, Role, Scalar, Signedness,
 
 /// Lanes of a vector register, 32 bits each.
 pub(super) const VECTOR: usize = 16;
+/// Patterns that are told apart; numbers with others count as varying.
+const MAX_PATTERNS: usize = 256;
 
 /// How a register's lanes relate to each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,7 +66,8 @@ impl Shapes {
         inputs: &[(Reg, VectorShape)],
         tile: TileLayout,
         divergent: bool,
-    ) -> (Shapes, InactiveLiveness) {
+        budget: &Budget,
+    ) -> Option<(Shapes, InactiveLiveness)> {
         let count = launch.code.kernel.registers.len();
         let mut shapes = Shapes {
             of: Vec::new(),
@@ -80,12 +84,12 @@ impl Shapes {
             shapes.collect_floats(inst.op);
         }
         loop {
-            shapes.solve(launch, region, inputs);
+            shapes.solve(launch, region, inputs, budget)?;
             if !divergent {
-                return (shapes, InactiveLiveness::none(launch.code, region));
+                return Some((shapes, InactiveLiveness::none(launch.code, region)));
             }
-            let inactive =
-                InactiveLiveness::compute(launch.code, region, |pred| !shapes.shape(Operand::Reg(pred)).is_uniform());
+            let diverges = |pred| !shapes.shape(Operand::Reg(pred)).is_uniform();
+            let inactive = InactiveLiveness::compute(launch.code, region, diverges, budget)?;
             // What is written while an inactive lane may still read it must be stored for each lane.
             let mut changed = false;
             for node in 0..region.nodes.len() {
@@ -101,13 +105,19 @@ impl Shapes {
                 }
             }
             if !changed {
-                return (shapes, inactive);
+                return Some((shapes, inactive));
             }
         }
     }
 
     /// Iterates to the fixed point.
-    fn solve(&mut self, launch: &LaunchConstants<'_>, region: &Region, inputs: &[(Reg, VectorShape)]) {
+    fn solve(
+        &mut self,
+        launch: &LaunchConstants<'_>,
+        region: &Region,
+        inputs: &[(Reg, VectorShape)],
+        budget: &Budget,
+    ) -> Option<()> {
         self.of = vec![VectorShape::Undefined; self.forced_varying.len()];
         for &(reg, shape) in inputs {
             self.of[reg.0 as usize] = if self.forced_varying[reg.0 as usize] { VectorShape::Varying } else { shape };
@@ -116,6 +126,7 @@ impl Shapes {
         let mut changed = true;
         while changed {
             changed = false;
+            budget.spend(32 * region.length())?;
             for inst in insts() {
                 let mut results = [(None, VectorShape::Varying); 4];
                 self.transfer(launch, inst.op, &mut results);
@@ -133,6 +144,7 @@ impl Shapes {
                 }
             }
         }
+        Some(())
     }
 
     pub(super) fn shape(&self, operand: Operand) -> VectorShape {
@@ -167,11 +179,14 @@ impl Shapes {
     }
 
     fn intern(&mut self, pattern: Vec<i64>) -> VectorShape {
-        let index = self.patterns.iter().position(|other| *other == pattern).unwrap_or_else(|| {
-            self.patterns.push(pattern);
-            self.patterns.len() - 1
-        });
-        VectorShape::Scalar(index)
+        match self.patterns.iter().position(|other| *other == pattern) {
+            Some(index) => VectorShape::Scalar(index),
+            None if self.patterns.len() < MAX_PATTERNS => {
+                self.patterns.push(pattern);
+                VectorShape::Scalar(self.patterns.len() - 1)
+            }
+            None => VectorShape::Varying,
+        }
     }
     fn map(&mut self, index: usize, width: Width, f: impl Fn(i64) -> i64) -> VectorShape {
         let all = self.patterns[index].iter().map(|&number| sign_extend(f(number) as u64, width.bits())).collect();

@@ -1,15 +1,14 @@
 //! Branches, returns and calls.
 
 use super::statement::Inst;
-use super::{Body, Entity, Purpose, Result, Scope};
+use super::{Body, Entity, Purpose, Result};
 use crate::ast::{Function, Operand as Written, OperandKind, Variable};
+use crate::scopes::Scopes;
 use crate::types::Type;
 use roundonce_ir::{Op, Operand, Terminator, Width};
 
 /// Calls within calls; deeper ones are refused as recursion is.
 const DEEPEST: usize = 64;
-/// Instructions of a kernel, calls inlined.
-const LONGEST: usize = 1 << 22;
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
     pub(super) fn bra(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
@@ -128,10 +127,6 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         if self.calls.iter().any(|(other, _)| *other == name) || self.calls.len() >= DEEPEST {
             return Err(self.unsupported(format!("the recursive call of `{name}`")));
         }
-        let size: usize = self.blocks.iter().map(|block| block.instructions.len()).sum();
-        if size > LONGEST {
-            return Err(self.unsupported("a kernel this large"));
-        }
         self.only_if(|body| body.inline(function, results, arguments))
     }
 
@@ -169,10 +164,10 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             let (wanted, given) = (parameters.len(), arguments.len());
             return Err(self.malformed(format!("`{}` takes {wanted} arguments, {given} are given", function.name)));
         }
-        let mut scope = Scope::default();
+        let mut scope = Scopes::default();
         for (parameter, argument) in parameters.iter().zip(arguments) {
             let entity = self.bind(parameter, argument, true)?;
-            scope.names.insert(parameter.name, entity);
+            scope.declare(parameter.name, entity);
         }
         let mut copies = Vec::new();
         for (result, to) in returns.iter().zip(results) {
@@ -180,12 +175,12 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             if let Entity::Register(from, ty) | Entity::CallParam(from, ty) = &entity {
                 copies.push((self.exact(to, *ty)?, *from));
             }
-            scope.names.insert(result.name, entity);
+            scope.declare(result.name, entity);
         }
         self.separate();
         let back = self.new_block();
         self.kernel.separate.push(back);
-        let outer = core::mem::replace(&mut self.scopes, vec![scope]);
+        let outer = core::mem::replace(&mut self.scopes, scope);
         let (top, span, loc, source) = (self.local_top, self.span, self.loc, self.source.clone());
         self.calls.push((function.name, back));
         let outcome = match &function.body {

@@ -20,6 +20,7 @@ mod statement;
 mod warp;
 
 use crate::ast::{Function, Instruction, Module, Space, Statement, Variable, Variables};
+use crate::scopes::{Found, Scopes};
 use crate::types::Type;
 use roundonce_ir::{Block, Guard, Instruction as Step, Kernel, Op, Program, Reg, SourceLoc, Terminator, Width};
 use roundonce_isa::{Finding, SmTarget, Version};
@@ -46,7 +47,20 @@ const MALFORMED: &str = "PTX0101";
 /// assert_eq!(program.kernels[0].name, "k");
 /// ```
 pub fn lower(module: &Module, entry: Option<&str>) -> core::result::Result<Program, Vec<Finding>> {
+    lower_within(module, entry, roundonce_ir::LARGEST_KERNEL)
+}
+
+/// As [`lower`], but for how large a kernel may be: a limit on its operations and blocks, calls inlined.
+///
+/// # Errors
+/// As [`lower`].
+pub fn lower_within(
+    module: &Module,
+    entry: Option<&str>,
+    largest: usize,
+) -> core::result::Result<Program, Vec<Finding>> {
     let (mut lowering, mut findings) = Lowering::new(module);
+    lowering.largest = largest;
     if !findings.is_empty() {
         return Err(findings);
     }
@@ -107,19 +121,12 @@ struct Lowering<'m, 'a> {
     line_starts: Vec<usize>,
     /// What `.file` gives each index.
     files: HashMap<u32, &'a str>,
+    /// Operations and blocks that a kernel may have.
+    largest: usize,
     /// Bytes of the module's own shared variables.
     shared_bytes: u32,
     /// Shared variables whose size the launch gives, and their alignment.
     dynamic_shared: Vec<(&'a str, u32)>,
-}
-
-/// The names between two braces.
-#[derive(Clone, Default)]
-struct Scope<'a> {
-    names: HashMap<&'a str, Entity<'a>>,
-    /// `%f<4>`: how the names begin, how many there are. A register is made when it is first named: a module may
-    /// declare thousands that it does not use.
-    families: Vec<(&'a str, u32, Type)>,
 }
 
 /// A block without its end.
@@ -145,8 +152,9 @@ struct Body<'l, 'm, 'a> {
     kernel: Kernel,
     blocks: Vec<Draft>,
     current: usize,
-    /// From the function's names to those of the innermost braces.
-    scopes: Vec<Scope<'a>>,
+    /// From the function's names to those of the innermost braces. A register of a range is made when it is first named:
+    /// a module may declare thousands that it does not use.
+    scopes: Scopes<'a, Entity<'a>, Type>,
     /// The offsets of the shared variables of functions, by the positions of their declarations.
     shared: HashMap<u32, u32>,
     /// Where the shared variables begin whose size the launch gives.
@@ -155,6 +163,11 @@ struct Body<'l, 'm, 'a> {
     calls: Vec<(&'a str, usize)>,
     guard: Option<Guard>,
     loc: u32,
+    /// Instructions and blocks so far.
+    size: usize,
+    too_large: bool,
+    /// The places of inlined instructions, by their first byte: a function may be inlined many times.
+    inlined_locs: HashMap<u32, u32>,
     /// What the last `.loc` named: `saxpy.cu:7:12`.
     source: String,
     /// The span of the current instruction.
@@ -196,12 +209,15 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
             kernel,
             blocks: Vec::new(),
             current: 0,
-            scopes: vec![Scope::default()],
+            scopes: Scopes::default(),
             shared: HashMap::new(),
             dynamic: HashMap::new(),
             calls: Vec::new(),
             guard: None,
             loc: 0,
+            size: 0,
+            too_large: false,
+            inlined_locs: HashMap::new(),
             source: String::new(),
             span: function.span,
             carry,
@@ -303,32 +319,27 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
     }
 
     fn name(&mut self, name: &'a str, entity: Entity<'a>) {
-        if let Some(scope) = self.scopes.last_mut() {
-            scope.names.insert(name, entity);
-        }
+        self.scopes.declare(name, entity);
     }
 
     /// What a name stands for here.
     fn find(&mut self, name: &'a str) -> Option<Entity<'a>> {
-        for index in (0..self.scopes.len()).rev() {
-            if let Some(entity) = self.scopes[index].names.get(name) {
-                return Some(entity.clone());
-            }
-            let member = self.scopes[index].families.iter().find(|(prefix, count, _)| {
-                let digits = name.strip_prefix(prefix).filter(|digits| *digits == "0" || !digits.starts_with('0'));
-                digits.and_then(|digits| digits.parse::<u32>().ok()).is_some_and(|number| number < *count)
-            });
-            if let Some(&(_, _, ty)) = member {
+        match self.scopes.find(name) {
+            Some(Found::Name(_, entity)) => Some(entity.clone()),
+            Some(Found::InRange(scope, &ty)) => {
                 let entity = self.register(ty);
-                self.scopes[index].names.insert(name, entity.clone());
-                return Some(entity);
+                self.scopes.declare_in(scope, name, entity.clone());
+                Some(entity)
+            }
+            None => {
+                let dynamic = self.dynamic.get(name).map(|&start| Entity::Shared(start));
+                dynamic.or_else(|| self.lowering.globals.get(name).cloned())
             }
         }
-        let dynamic = self.dynamic.get(name).map(|&start| Entity::Shared(start));
-        dynamic.or_else(|| self.lowering.globals.get(name).cloned())
     }
 
     fn new_block(&mut self) -> usize {
+        self.size += 1;
         self.blocks.push(Draft { instructions: Vec::new(), terminator: None, loc: 0 });
         self.blocks.len() - 1
     }
@@ -361,6 +372,7 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
 
     /// Emits an operation under the guard.
     fn emit(&mut self, op: Op) {
+        self.size += 1;
         let step = Step { op, guard: self.guard, loc: self.loc };
         self.blocks[self.current].instructions.push(step);
     }
@@ -379,6 +391,10 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
 
     fn set_loc(&mut self, instruction: &Instruction<'a>) {
         self.span = instruction.span;
+        if let Some(&known) = self.inlined_locs.get(&instruction.span.start) {
+            self.loc = known;
+            return;
+        }
         let line = self.lowering.line(instruction.span.start);
         // On one line, whatever white space the printer puts between the parts.
         let text = crate::print_instruction(self.module, instruction);
@@ -386,6 +402,9 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
         let span = instruction.span.start as usize..instruction.span.end as usize;
         self.kernel.source_locs.push(SourceLoc { line, text, source: self.source.clone(), span });
         self.loc = self.kernel.source_locs.len() as u32 - 1;
+        if !self.calls.is_empty() {
+            self.inlined_locs.insert(instruction.span.start, self.loc);
+        }
     }
 
     /// Registers and variables declared inside a function.
@@ -431,9 +450,7 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
             return Err(self.unsupported(format!("a register of type `{}`", variable.ty)));
         };
         if let Some(count) = variable.count {
-            if let Some(scope) = self.scopes.last_mut() {
-                scope.families.push((variable.name, count, ty));
-            }
+            self.scopes.declare_range(variable.name, count, ty);
             return Ok(());
         }
         let entity = if variable.lanes > 1 && ty.bits <= 64 {

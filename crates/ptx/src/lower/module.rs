@@ -81,6 +81,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
             functions: HashMap::new(),
             line_starts,
             files: files(module),
+            largest: usize::MAX,
             shared_bytes: 0,
             dynamic_shared: Vec::new(),
         };

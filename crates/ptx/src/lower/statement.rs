@@ -1,8 +1,9 @@
 //! Statements in order; an instruction by its opcode's row.
 
-use super::{Body, Entity, Purpose, Result, Scope};
+use super::{Body, Entity, Purpose, Result};
 use crate::ast::{Instruction, Operand as Written, Statement};
 use crate::opcodes::{self, Lowering, Opcode};
+use crate::scopes::labels_by_scope;
 use crate::types::{ScalarKind, Type};
 use roundonce_arith::{Format, Rounding};
 use roundonce_ir::{Guard, Op, Operand, Reg, Width};
@@ -39,17 +40,18 @@ impl<'m, 'a> Inst<'m, 'a> {
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
     pub(super) fn statements(&mut self, statements: &'m [Statement<'a>]) -> Result<()> {
-        self.labels(statements, 0);
-        let depth = self.scopes.len();
-        for (index, statement) in statements.iter().enumerate() {
+        let mut labels = labels_by_scope(statements).into_iter();
+        self.labels(statements, labels.next());
+        let depth = self.scopes.depth();
+        for statement in statements {
             match statement {
                 Statement::Open(_) => {
-                    self.scopes.push(Scope::default());
-                    self.labels(statements, index + 1);
+                    self.scopes.enter();
+                    self.labels(statements, labels.next());
                 }
                 Statement::Close(_) => {
-                    if self.scopes.len() > depth {
-                        self.scopes.pop();
+                    if self.scopes.depth() > depth {
+                        self.scopes.leave();
                     }
                 }
                 Statement::Label(name) => {
@@ -66,6 +68,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                     let _ = directive;
                 }
                 Statement::Instruction(instruction) => {
+                    if self.is_too_large() {
+                        return Ok(());
+                    }
                     let (block, done) = (self.current, self.blocks[self.current].instructions.len());
                     if let Err(finding) = self.instruction(instruction) {
                         if self.purpose == Purpose::Analysis {
@@ -91,35 +96,35 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 Statement::Prototype(_) | Statement::Section(_) | Statement::Dwarf(_) => {}
             }
         }
-        self.scopes.truncate(depth);
+        while self.scopes.depth() > depth {
+            self.scopes.leave();
+        }
         Ok(())
     }
 
     /// Names the labels of a scope before its instructions jump to them.
-    fn labels(&mut self, statements: &'m [Statement<'a>], from: usize) {
-        let mut depth = 0usize;
-        let mut last = None;
-        for statement in &statements[from..] {
-            match statement {
-                Statement::Open(_) => depth += 1,
-                Statement::Close(_) if depth == 0 => return,
-                Statement::Close(_) => depth -= 1,
-                Statement::Label(name) if depth == 0 => {
-                    let block = self.new_block();
-                    self.name(name, Entity::Label(block));
-                    last = Some(*name);
-                    continue;
+    fn labels(&mut self, statements: &'m [Statement<'a>], places: Option<Vec<usize>>) {
+        for place in places.unwrap_or_default() {
+            let Statement::Label(name) = statements[place] else { continue };
+            let entity = match statements.get(place + 1) {
+                Some(Statement::Directive(directive)) if directive.name == ".branchtargets" => {
+                    Entity::Targets(self.operands(directive.operands).iter().filter_map(Written::name).collect())
                 }
-                Statement::Directive(directive) if depth == 0 && directive.name == ".branchtargets" => {
-                    let targets = self.operands(directive.operands).iter().filter_map(Written::name).collect();
-                    if let Some(name) = last {
-                        self.name(name, Entity::Targets(targets));
-                    }
-                }
-                _ => {}
-            }
-            last = None;
+                _ => Entity::Label(self.new_block()),
+            };
+            self.name(name, entity);
         }
+    }
+
+    /// Whether the kernel, its calls inlined, is larger than it may be, which is reported once.
+    fn is_too_large(&mut self) -> bool {
+        let largest = self.lowering.largest;
+        if self.size > largest && !core::mem::replace(&mut self.too_large, true) {
+            let size = format!("a kernel of more than {largest} operations and blocks, its calls inlined,");
+            let help = "let it call less, or raise the limit: `--limit-instructions`";
+            self.findings.push(self.unsupported(size).help(help));
+        }
+        self.too_large
     }
 
     fn instruction(&mut self, instruction: &'m Instruction<'a>) -> Result<()> {

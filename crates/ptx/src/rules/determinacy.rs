@@ -4,7 +4,7 @@
 
 use crate::ast::{Instruction, Module, Operand, Span, Statement};
 use crate::lower::lower_for_analysis;
-use roundonce_ir::{Candidate, Kernel, Op, Operand as Value, Position, candidates, unrolled_candidates};
+use roundonce_ir::{Candidate, Kernel, Op, Operand as Value, Position, Writes, candidates, unrolled_candidates};
 use roundonce_isa::{Alternatives, Finding, Fix, OpenChoice, SequenceOperand};
 use std::collections::HashMap;
 
@@ -72,7 +72,8 @@ pub fn contractions<'a>(module: &Module<'a>) -> Vec<Contraction<'a>> {
             Statement::Instruction(instruction) => Some((instruction.span.start as usize, instruction)),
             _ => None,
         });
-        let pairs = Pairs { module, kernel: &kernel, instructions: instructions.collect() };
+        let pairs =
+            Pairs { module, kernel: &kernel, writes: Writes::of(&kernel), instructions: instructions.collect() };
         found.extend(candidates.filter_map(|(candidate, unrolled)| pairs.contraction(&candidate, unrolled)));
     }
     found.sort_by_key(|contraction| (contraction.sum.start, contraction.product.start));
@@ -83,6 +84,7 @@ pub fn contractions<'a>(module: &Module<'a>) -> Vec<Contraction<'a>> {
 struct Pairs<'m, 'a> {
     module: &'m Module<'a>,
     kernel: &'m Kernel,
+    writes: Writes,
     /// By their first byte.
     instructions: HashMap<usize, &'m Instruction<'a>>,
 }
@@ -112,7 +114,7 @@ impl<'m, 'a> Pairs<'m, 'a> {
             return None;
         };
         let is_steady = |value: Value| match value {
-            Value::Reg(reg) => !self.kernel.is_overwritten(reg, product, sum),
+            Value::Reg(reg) => !self.writes.any(reg, product, sum),
             Value::Imm(_) => true,
         };
         let mut inputs = Vec::new();

@@ -1,7 +1,7 @@
 //! What a name means where it stands.
 
 use crate::ast::{Space, Variable};
-use std::collections::HashMap;
+use crate::scopes::{Found, Scopes};
 
 /// What was declared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,32 +32,22 @@ impl Entity<'_> {
     }
 }
 
-/// Nested scopes, the innermost last.
+/// The names that stand in a module.
 #[derive(Default)]
-pub(super) struct Scopes<'a> {
-    scopes: Vec<Scope<'a>>,
-}
+pub(super) struct Names<'a>(Scopes<'a, Entity<'a>, Entity<'a>>);
 
-#[derive(Default)]
-struct Scope<'a> {
-    names: HashMap<&'a str, Entity<'a>>,
-    /// `%f<4>`: by its prefix, how many and of what.
-    ranges: HashMap<&'a str, (u32, Entity<'a>)>,
-}
-
-impl<'a> Scopes<'a> {
+impl<'a> Names<'a> {
     pub(super) fn enter(&mut self) {
-        self.scopes.push(Scope::default());
+        self.0.enter();
     }
     pub(super) fn leave(&mut self) {
-        self.scopes.pop();
+        self.0.leave();
     }
 
     /// Declares a name in the innermost scope and says whether it was already declared there.
     pub(super) fn declare(&mut self, name: &'a str, entity: Entity<'a>) -> bool {
-        let Some(scope) = self.scopes.last_mut() else { return false };
-        let again = scope.find(name).is_some();
-        scope.names.insert(name, entity);
+        let again = self.0.find_here(name).is_some();
+        self.0.declare(name, entity);
         again
     }
 
@@ -70,39 +60,16 @@ impl<'a> Scopes<'a> {
         let Some(count) = variable.count else {
             let again = self.declare(variable.name, entity);
             // What is extern, common or a tentative definition may be repeated.
-            return again && variable.linkage.is_none() && self.scopes.len() > 1;
+            return again && variable.linkage.is_none() && self.0.depth() > 1;
         };
-        let Some(scope) = self.scopes.last_mut() else { return false };
         // Two ranges of one prefix overlap in their first register; a single one may lie within.
-        let first_again = count > 0 && scope.find_in_range(variable.name, 0);
-        scope.ranges.insert(variable.name, (count, entity));
-        first_again
+        let again = count > 0 && self.0.has_range_here(variable.name);
+        self.0.declare_range(variable.name, count, entity);
+        again
     }
 
     /// What a name means here.
     pub(super) fn find(&self, name: &str) -> Option<Entity<'a>> {
-        self.scopes.iter().rev().find_map(|scope| scope.find(name))
-    }
-}
-
-impl<'a> Scope<'a> {
-    fn find(&self, name: &str) -> Option<Entity<'a>> {
-        if let Some(entity) = self.names.get(name) {
-            return Some(*entity);
-        }
-        if self.ranges.is_empty() {
-            return None;
-        }
-        // `%f12` is of `%f<13>` or of `%f1<3>`.
-        let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
-        (name.len() - digits..name.len()).rev().find_map(|cut| {
-            let (prefix, index) = name.split_at(cut);
-            let (count, entity) = self.ranges.get(prefix)?;
-            (index.parse::<u32>().ok()? < *count).then_some(*entity)
-        })
-    }
-
-    fn find_in_range(&self, prefix: &str, index: u32) -> bool {
-        self.ranges.get(prefix).is_some_and(|(count, _)| index < *count)
+        self.0.find(name).map(|(Found::Name(_, entity) | Found::InRange(_, entity))| *entity)
     }
 }

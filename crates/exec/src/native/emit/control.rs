@@ -6,10 +6,10 @@ use super::{A, BUDGET_LEFT, DeoptReason, EmitError, EmitResult, Emitter, FRAME, 
 use crate::native::LaunchConstants;
 use crate::native::alloc::Allocation;
 use crate::native::deferred::Deferred;
-use crate::native::region::{Cost, Next, ProgramPoint, Region, Target, live_at_exit};
+use crate::native::region::{Cost, Next, ProgramPoint, Region, Target, is_live, live_at_exit};
 use crate::native::shape::{Shapes, VECTOR, VectorShape};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
-use roundonce_ir::{Op, Operand, Reg, Role, Width, is_live};
+use roundonce_ir::{Op, Operand, Reg, Role, Width};
 use std::collections::BTreeMap;
 
 const RAX: Register = Register::RAX;
