@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use roundonce::isa::{Fix, Location, Severity, line_column};
+use roundonce::isa::{Fix, LineIndex, Location, Severity};
 use roundonce::kernel::Refusal;
 use roundonce::why::diff::{Outcome, Witness};
 
@@ -58,16 +58,13 @@ type Edit = (usize, usize, String);
 type Shown = (Vec<(String, String, String)>, Vec<(String, String, String)>);
 
 impl Finding {
-    /// A finding about a text, empty for a binary.
-    pub(crate) fn of(text: &str, found: &roundonce::Finding, witness: Option<Witness>) -> Finding {
+    /// A finding about a text of these lines, empty for a binary.
+    pub(crate) fn of(lines: &LineIndex<'_>, found: &roundonce::Finding, witness: Option<Witness>) -> Finding {
         // Places count bytes; those of Python count characters.
-        let character = |byte: usize| match text.get(..byte) {
-            Some(before) if !text.is_ascii() => before.chars().count(),
-            _ => byte,
-        };
+        let character = |byte: usize| lines.characters(byte);
         let edit = |fix: &Fix| (character(fix.start), character(fix.end), fix.replacement.clone());
         let (line, column) = match found.location {
-            Location::Span { start, .. } => line_column(text, start),
+            Location::Span { start, .. } => lines.line_column(start),
             Location::Word(_) | Location::Whole => (1, 1),
         };
         Finding {
@@ -157,7 +154,8 @@ pub(crate) fn of_module(py: Python<'_>, name: &str, text: &str, refusal: &Refusa
         }
         Refusal::Usage(problem) => return whole(py, format!("{name}: {problem}")),
     };
-    let findings: Vec<Finding> = found.iter().map(|found| Finding::of(text, found, None)).collect();
+    let text = LineIndex::new(text);
+    let findings: Vec<Finding> = found.iter().map(|found| Finding::of(&text, found, None)).collect();
     let lines: Vec<String> = findings.iter().map(|finding| format!("{name}:{}", finding.__str__())).collect();
     let message = lines.join("\n");
     let first = findings.iter().find(|finding| finding.level == Severity::Error.name()).cloned();

@@ -9,7 +9,7 @@ use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use roundonce::arith::{Format, Rounding};
 use roundonce::exec::{Arg, Buffer, Contract, Launch, Options, Report};
 use roundonce::ir::{Param, Passing, Scalar};
-use roundonce::isa::convert;
+use roundonce::isa::{LineIndex, convert};
 use roundonce::kernel::{self, Choice, LaneValues, Lanes, Ready, Refusal, Source};
 use roundonce::spirv::{Assume, Environment};
 use roundonce::why::Allowed;
@@ -242,7 +242,7 @@ impl Prepared {
                 return Err(PyValueError::new_err(format!("`assume` is {other:?}: expected nvidia, strict or flush")));
             }
         };
-        let choice = Choice { entry, assume, spec };
+        let choice = Choice { entry, assume, spec, ..Choice::default() };
         let (source, text) = match (&content, language.as_str()) {
             (Content::Text(text), "ptx") => (Source::Ptx(text), &**text),
             (Content::Text(text), _) => (Source::SpirvText(text), &**text),
@@ -443,5 +443,6 @@ pub(crate) fn check(
     let witness =
         |found: &roundonce::Finding| found.open.as_ref().filter(|_| determinacy).map(|open| witnesses.of(open));
     let shown: Vec<_> = py.detach(|| findings.iter().map(witness).map(Option::flatten).collect());
-    Ok(findings.iter().zip(shown).map(|(found, witness)| Finding::of(text, found, witness)).collect())
+    let lines = LineIndex::new(text);
+    Ok(findings.iter().zip(shown).map(|(found, witness)| Finding::of(&lines, found, witness)).collect())
 }

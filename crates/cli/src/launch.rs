@@ -68,9 +68,15 @@ pub(crate) struct LaunchArguments {
     /// Give up after this many instructions of one group of blocks
     #[arg(long, value_name = "N", default_value_t = Options::default().step_limit)]
     step_limit: u64,
-    /// Give up beyond this many bytes of memory
+    /// Give up beyond this many bytes of memory; at most half of what the shell allows a process
     #[arg(long, value_name = "BYTES", default_value_t = Options::default().memory_limit)]
     memory_limit: u64,
+    /// Refuse a kernel of more operations and blocks, its calls inlined
+    #[arg(long, value_name = "N", default_value_t = Choice::default().largest_kernel)]
+    limit_instructions: usize,
+    /// Interpret what would take more steps to compile to native code (a nanosecond each, about)
+    #[arg(long, value_name = "N", default_value_t = Options::default().compile_limit)]
+    limit_compile: u64,
 }
 
 /// The language of a kernel.
@@ -136,11 +142,21 @@ impl LaunchArguments {
     pub(crate) fn options(&self) -> Options {
         Options {
             step_limit: self.step_limit,
-            memory_limit: self.memory_limit,
+            memory_limit: self.memory_limit.min(allowed_memory()),
+            compile_limit: self.limit_compile,
             threads: self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
             ..Options::default()
         }
     }
+}
+
+/// Half of the address space that the process may have: more would end it in the middle of something.
+fn allowed_memory() -> u64 {
+    #[cfg(unix)]
+    if let Some(bytes) = rustix::process::getrlimit(rustix::process::Resource::As).current {
+        return bytes / 2;
+    }
+    u64::MAX
 }
 
 /// A kernel that can be launched.
@@ -280,7 +296,8 @@ fn choice(entry: Option<&str>, arguments: &LaunchArguments) -> Result<Choice, Fa
         let id = id.parse().map_err(|_| Failure::Input(format!("--spec `{text}`: `{id}` is no SpecId")))?;
         Ok((id, value.to_owned()))
     });
-    Ok(Choice { entry: entry.map(str::to_owned), assume, spec: spec.collect::<Result<_, Failure>>()? })
+    let spec = spec.collect::<Result<_, Failure>>()?;
+    Ok(Choice { entry: entry.map(str::to_owned), assume, spec, largest_kernel: arguments.limit_instructions })
 }
 
 fn extent(text: &str) -> Result<[u32; 3], String> {

@@ -7,7 +7,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level as Shown, Renderer, Snippet};
 use anstream::ColorChoice;
 use roundonce::Profile;
-use roundonce::isa::{Finding, Fix, Location, Severity, line_column};
+use roundonce::isa::{Finding, Fix, LineIndex, Location, Severity};
 use roundonce::why::diff::{Witness, Witnesses};
 use serde::Serialize;
 
@@ -79,18 +79,13 @@ impl Checked {
         Checked { file: path.display().to_string(), text, findings, witnesses, wanted }
     }
 
-    fn edit<'a>(&self, fix: &'a Fix) -> Edit<'a> {
-        let ((line, column), (end_line, end_column)) =
-            (line_column(&self.text, fix.start), line_column(&self.text, fix.end));
-        Edit { line, column, end_line, end_column, replacement: &fix.replacement }
-    }
-
     pub(crate) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
-        self.findings.iter().zip(&self.witnesses).map(|(finding, witness)| {
+        let lines = LineIndex::new(&self.text);
+        self.findings.iter().zip(&self.witnesses).map(move |(finding, witness)| {
             let settled = finding.open.iter().flat_map(|open| &open.edits);
             let edits = finding.fix.iter().chain(settled);
             let (line, column) = match finding.location {
-                Location::Span { start, .. } => line_column(&self.text, start),
+                Location::Span { start, .. } => lines.line_column(start),
                 Location::Word(_) | Location::Whole => (1, 1),
             };
             Row {
@@ -107,7 +102,7 @@ impl Checked {
                     _ => None,
                 },
                 witness: witness.as_ref(),
-                edits: edits.map(|fix| self.edit(fix)).collect(),
+                edits: edits.map(|fix| edit(&lines, fix)).collect(),
             }
         })
     }
@@ -116,6 +111,11 @@ impl Checked {
     pub(crate) fn worst(&self) -> Option<Severity> {
         self.findings.iter().map(|finding| finding.severity).max()
     }
+}
+
+fn edit<'a>(lines: &LineIndex<'_>, fix: &'a Fix) -> Edit<'a> {
+    let ((line, column), (end_line, end_column)) = (lines.line_column(fix.start), lines.line_column(fix.end));
+    Edit { line, column, end_line, end_column, replacement: &fix.replacement }
 }
 
 /// Writes the findings of all files to stdout.
@@ -133,8 +133,9 @@ fn text(files: &[Checked]) -> Result<(), Failure> {
     let renderer = renderer.decor_style(DecorStyle::Ascii);
     let mut out = std::io::stdout().lock();
     for file in files {
+        let lines = LineIndex::new(&file.text);
         for (finding, witness) in file.findings.iter().zip(&file.witnesses) {
-            writeln!(out, "{}\n", picture(&renderer, file, finding, witness.as_ref()))?;
+            writeln!(out, "{}\n", picture(&renderer, file, &lines, finding, witness.as_ref()))?;
         }
     }
     for file in files {
@@ -143,7 +144,16 @@ fn text(files: &[Checked]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn picture(renderer: &Renderer, file: &Checked, finding: &Finding, witness: Option<&Witness>) -> String {
+/// A line of more bytes is not shown.
+const LONGEST_LINE: usize = 4096;
+
+fn picture(
+    renderer: &Renderer,
+    file: &Checked,
+    lines: &LineIndex<'_>,
+    finding: &Finding,
+    witness: Option<&Witness>,
+) -> String {
     let level = match finding.severity {
         Severity::Error => Shown::ERROR,
         Severity::Warning => Shown::WARNING,
@@ -153,12 +163,16 @@ fn picture(renderer: &Renderer, file: &Checked, finding: &Finding, witness: Opti
     let mut group = match finding.location {
         Location::Span { start, end } => {
             let end = end.min(file.text.len()).max(start.min(file.text.len()));
-            let span = start.min(end)..end;
-            title.element(
-                Snippet::source(file.text.as_str())
-                    .path(file.file.as_str())
-                    .annotation(AnnotationKind::Primary.span(span)),
-            )
+            let start = start.min(end);
+            // The renderer looks at all that it is given.
+            let (first, last) = (lines.line(start).start, lines.line(end).end);
+            let (line, column) = lines.line_column(start);
+            if last - first > LONGEST_LINE {
+                title.element(Shown::NOTE.message(format!("{}:{line}:{column}", file.file)))
+            } else {
+                let source = Snippet::source(&file.text[first..last]).line_start(line).path(file.file.as_str());
+                title.element(source.annotation(AnnotationKind::Primary.span(start - first..end - first)))
+            }
         }
         Location::Word(word) => title.element(Shown::NOTE.message(format!("{}, word {word}", file.file))),
         Location::Whole => title.element(Shown::NOTE.message(file.file.clone())),

@@ -219,3 +219,6 @@ fn outermost(merged: &mut [usize], mut node: usize) -> usize {
     }
     node
 }
+
+#[cfg(test)]
+mod tests;

@@ -96,6 +96,8 @@ mod fuse;
 mod liveness;
 mod op;
 mod operands;
+#[cfg(test)]
+mod random;
 mod scalarize;
 mod types;
 mod verify;
@@ -117,7 +119,7 @@ pub use verify::VerifyError;
 
 /// How large a kernel may be where nothing else is asked for: its operations and blocks, with its calls inlined. A front
 /// end refuses a larger one before it takes the memory.
-pub const LARGEST_KERNEL: usize = 1 << 21;
+pub const LARGEST_KERNEL: usize = 1 << 20;
 
 /// The width of a register.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

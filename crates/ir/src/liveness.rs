@@ -276,3 +276,6 @@ impl LiveSet<'_> {
         self.changed.insert(reg, is);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -46,13 +46,61 @@ pub enum Location {
 /// assert_eq!(roundonce_isa::line_column("ab\ncd", 4), (2, 2));
 /// ```
 pub fn line_column(text: &str, byte: usize) -> (usize, usize) {
-    let mut end = byte.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
+    LineIndex::new(text).line_column(byte)
+}
+
+/// The lines of a text, for many questions about one: each is answered in logarithmic time.
+#[derive(Clone, Debug)]
+pub struct LineIndex<'t> {
+    text: &'t str,
+    /// The first byte of each line.
+    starts: Vec<usize>,
+    /// How many characters begin before every 1,024th byte.
+    characters: Vec<usize>,
+}
+
+/// Bytes between the places where characters are counted.
+const STRIDE: usize = 1024;
+
+impl<'t> LineIndex<'t> {
+    /// Reads the text once.
+    pub fn new(text: &'t str) -> LineIndex<'t> {
+        let mut characters = vec![0];
+        for bytes in text.as_bytes().chunks(STRIDE) {
+            characters.push(characters.last().unwrap_or(&0) + begins(bytes));
+        }
+        let newlines = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
+        LineIndex { text, starts: [0].into_iter().chain(newlines.map(|(at, _)| at + 1)).collect(), characters }
     }
-    let before = &text[..end];
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+
+    /// As [`line_column`].
+    pub fn line_column(&self, byte: usize) -> (usize, usize) {
+        let line = self.number(byte);
+        (line, self.characters(byte) - self.characters(self.starts[line - 1]) + 1)
+    }
+
+    /// How many characters stand before a byte; one inside a character counts as its first.
+    pub fn characters(&self, byte: usize) -> usize {
+        let end = self.text.floor_char_boundary(byte);
+        self.characters[end / STRIDE] + begins(&self.text.as_bytes()[end / STRIDE * STRIDE..end])
+    }
+
+    /// The bytes of the line that a byte is in, without its end.
+    pub fn line(&self, byte: usize) -> core::ops::Range<usize> {
+        let number = self.number(byte);
+        let end = self.starts.get(number).map_or(self.text.len(), |next| next - 1);
+        self.starts[number - 1]..end
+    }
+
+    /// From 1.
+    fn number(&self, byte: usize) -> usize {
+        self.starts.partition_point(|&start| start <= self.text.floor_char_boundary(byte))
+    }
+}
+
+/// How many characters begin in some bytes.
+fn begins(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|&&byte| byte & 0xc0 != 0x80).count()
 }
 
 /// A replacement of a range of bytes that resolves a finding.

@@ -14,7 +14,7 @@ mod recipe;
 mod resolve;
 mod value;
 
-pub use diag::{Finding, Fix, Location, Severity, apply_edits, apply_fixes, line_column};
+pub use diag::{Finding, Fix, LineIndex, Location, Severity, apply_edits, apply_fixes, line_column};
 pub use evaluate::{Evaluation, evaluate};
 pub use form::{Choice, Form, Instruction, Language, Mismatch, Part, Slot, split_modifiers, split_spelling};
 pub use gate::{Gate, Range, SmTarget, SmVariant, Variants, Version};

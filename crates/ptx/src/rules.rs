@@ -24,7 +24,7 @@ use crate::opcodes;
 use crate::parser::parse;
 use crate::scopes::labels_by_scope;
 use gate::Gated;
-use roundonce_isa::{Finding, Location, SmTarget, Version};
+use roundonce_isa::{Finding, LineIndex, Location, SmTarget, Version};
 use scope::{Entity, Names};
 
 /// What to check beyond the rules.
@@ -68,7 +68,8 @@ pub fn check(module: &Module, options: &Options) -> Vec<Finding> {
         check.item(item);
     }
     if options.determinacy {
-        check.findings.extend(contractions(module).iter().map(|contraction| contraction.finding(module)));
+        let lines = LineIndex::new(module.text());
+        check.findings.extend(contractions(module).iter().map(|contraction| contraction.finding(module, &lines)));
     }
     sort(&mut check.findings);
     check.findings

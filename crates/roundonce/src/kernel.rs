@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use roundonce_arith::{Format, Profile};
 use roundonce_exec::{Arg, Buffer, element_formats};
-use roundonce_ir::{Kernel, Param, Passing, Program, Scalar};
+use roundonce_ir::{Kernel, LARGEST_KERNEL, Param, Passing, Program, Scalar};
 use roundonce_isa::{Finding, Severity, parse_value};
 
 use crate::ptx;
@@ -23,7 +23,7 @@ pub enum Source<'a> {
 }
 
 /// What a module is read for.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Debug)]
 pub struct Choice {
     /// The kernel; may be left out where there is only one.
     pub entry: Option<String>,
@@ -31,6 +31,14 @@ pub struct Choice {
     pub assume: Assume,
     /// SPIR-V: specialisation constants, by their SpecId, as their types write them.
     pub spec: Vec<(u32, String)>,
+    /// A kernel of more operations and blocks than this, its calls inlined, is refused.
+    pub largest_kernel: usize,
+}
+
+impl Default for Choice {
+    fn default() -> Choice {
+        Choice { entry: None, assume: Assume::default(), spec: Vec::new(), largest_kernel: LARGEST_KERNEL }
+    }
 }
 
 /// A module in the form that the engine runs.
@@ -152,7 +160,7 @@ fn ptx_program(text: &str, choice: &Choice) -> Result<Program, Refusal> {
     if findings.iter().any(is_error) {
         return Err(Refusal::of(findings, ptx::UNSUPPORTED));
     }
-    let lowered = ptx::lower(&module, choice.entry.as_deref());
+    let lowered = ptx::lower_within(&module, choice.entry.as_deref(), choice.largest_kernel);
     // A multiply-add that the lowering understands and the assembler rejects is not run either.
     let mut rejected = ptx::check(&module, &ptx::Options::default());
     rejected.retain(|finding| is_error(finding) && OF_INSTRUCTIONS.contains(&finding.code));
@@ -174,7 +182,8 @@ fn spirv_program(
         bits.map(|bits| (*id, bits)).map_err(|problem| Refusal::Usage(format!("constant {id}={value}: {problem}")))
     });
     let spec = spec.collect::<Result<_, _>>()?;
-    let settings = Settings { entry: choice.entry.clone(), spec, assume: choice.assume };
+    let settings =
+        Settings { entry: choice.entry.clone(), spec, assume: choice.assume, largest_kernel: choice.largest_kernel };
     let lowered = spirv::lower(module, text, &settings);
     let lowered = lowered.map_err(|findings| Refusal::of(findings, spirv::UNSUPPORTED))?;
     Ok((lowered.program, choice.assume.profile(), lowered.undetermined))

@@ -10,7 +10,7 @@ use roundonce_ir::{
     self, Block, Comparand, Comparison, IntOp, Kernel, Op, Param, Passing, Program, Reg, Signedness, Space, Special,
     Terminator, Width,
 };
-use roundonce_isa::{Finding, Location, Severity, line_column};
+use roundonce_isa::{Finding, LineIndex, Location, Severity};
 
 use crate::instruction::{Guard, Instruction, PT, RZ, Value};
 use crate::listing::{Code, Line, Listing};
@@ -82,6 +82,7 @@ pub fn lower(text: &str, entry: Option<&str>) -> Result<Lowered, Vec<Finding>> {
         }
     };
     let mut builder = KernelBuilder::default();
+    let text_lines = LineIndex::new(text);
     for line in lines {
         let instruction = match &line.code {
             Code::Statement(statement) => Ok(statement.instruction),
@@ -93,7 +94,7 @@ pub fn lower(text: &str, entry: Option<&str>) -> Result<Lowered, Vec<Finding>> {
                 if let Some(name) = instruction.illegal_modifier() {
                     findings.push(rules::INVALID_FMZ.finding(line.location(), format!("`{name}` means nothing")));
                 }
-                let number = line_column(text, line.span.0).0;
+                let number = text_lines.line_column(line.span.0).0;
                 let written = text.get(line.span.0..line.span.1).unwrap_or_default();
                 builder.instruction(&instruction, number as u32, written);
             }

@@ -137,6 +137,8 @@ pub(crate) struct RegisterFile<T> {
     pub(crate) registers: Vec<Register<T>>,
     /// Free columns, the last used last: it is still in the cache.
     pool: Vec<Box<Column<T>>>,
+    /// Columns in all.
+    columns: usize,
     /// A free list of rows.
     row_pool: Vec<T>,
 }
@@ -205,7 +207,10 @@ impl<T: Lane> RegisterFile<T> {
     /// A column from the pool, its contents arbitrary.
     #[inline]
     pub(crate) fn acquire(&mut self) -> Box<Column<T>> {
-        self.pool.pop().unwrap_or_else(|| Box::new(Column([T::default(); LANES])))
+        self.pool.pop().unwrap_or_else(|| {
+            self.columns += 1;
+            Box::new(Column([T::default(); LANES]))
+        })
     }
     #[inline]
     pub(crate) fn release(&mut self, column: Box<Column<T>>) {
@@ -303,11 +308,12 @@ impl<T: Lane> RegisterFile<T> {
         self.materialise(Operand::Reg(reg), geometry);
         let register = &mut self.registers[reg.0 as usize];
         if register.shape == LaneShape::Uniform {
-            let mut column = register.column.take().or_else(|| self.pool.pop());
-            let lanes = column.get_or_insert_with(|| Box::new(Column([T::default(); LANES])));
-            lanes.0[..geometry.lanes].fill(register.value);
-            register.column = column;
+            let (value, column) = (register.value, register.column.take());
+            let mut column = column.unwrap_or_else(|| self.acquire());
+            column.0[..geometry.lanes].fill(value);
+            self.registers[reg.0 as usize].column = Some(column);
         }
+        let register = &mut self.registers[reg.0 as usize];
         register.shape = LaneShape::Varying;
         register.column.get_or_insert_with(|| Box::new(Column([T::default(); LANES])))
     }
@@ -354,6 +360,12 @@ pub(crate) struct RegisterFiles {
 }
 
 impl RegisterFiles {
+    /// The bytes of all columns.
+    #[inline]
+    pub(crate) fn bytes(&self) -> u64 {
+        let words = self.preds.columns + 2 * self.b16.columns + 4 * self.b32.columns + 8 * self.b64.columns;
+        (words * LANES) as u64
+    }
     /// Whether no batch has run yet.
     pub(crate) fn is_empty(&self) -> bool {
         self.preds.registers.is_empty()

@@ -106,6 +106,9 @@ impl<'a> Interpreter<'a> {
             while let Some(inst) = block.insts.get(split.at).filter(|_| split.at != joins_at) {
                 self.loc = inst.loc;
                 self.issued += 1;
+                if self.files.bytes() > self.config.register_limit {
+                    return Err(self.out_of_registers());
+                }
                 match self.step(inst, &mut split)? {
                     StepOutcome::Next => {
                         split.at += 1;
@@ -198,6 +201,14 @@ impl<'a> Interpreter<'a> {
                 }
             }
         }
+    }
+
+    #[cold]
+    fn out_of_registers(&self) -> Box<Fault> {
+        let (bytes, limit) = (self.files.bytes(), self.config.register_limit);
+        let message =
+            format!("the registers take {bytes} bytes of memory; the memory limit leaves {limit} for each worker");
+        Fault::new(FaultKind::MemoryLimit, message)
     }
 
     /// The next instruction of a split's block at which another one waits to run: they go on together. Native code may

@@ -11,6 +11,8 @@ pub(crate) struct LaunchConfig {
     pub(crate) static_shared: u32,
     pub(crate) dynamic_shared: u32,
     pub(crate) step_limit: u64,
+    /// Bytes that a worker's registers may take.
+    pub(crate) register_limit: u64,
     pub(crate) check_races: bool,
     pub(crate) trace_lane: Option<u64>,
     pub(crate) only_block: Option<u64>,

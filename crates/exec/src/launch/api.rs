@@ -41,7 +41,7 @@ pub struct Options {
     /// What compiling to native code may cost, in steps of the compiler's inner loops (about a nanosecond each). What is
     /// beyond is interpreted.
     pub compile_limit: u64,
-    /// Bytes of buffers, variables, shared and local memory together.
+    /// Bytes of buffers, variables, shared and local memory, and of the interpreter's registers together.
     pub memory_limit: u64,
     /// Worker threads. Kernels whose blocks may communicate (atomics on global memory, fences) run on one, block after
     /// block, so that their results are deterministic.

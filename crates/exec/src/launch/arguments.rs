@@ -57,6 +57,7 @@ impl GlobalMemory {
         sizes: &Sizes,
         args: Vec<Arg>,
         options: &Options,
+        register_limit: u64,
     ) -> Result<(GlobalMemory, LaunchConfig), RunError> {
         let fail = |message: String| Err(RunError::usage(&kernel.name, message));
         let may_write = MayWrite::of(kernel);
@@ -92,6 +93,7 @@ impl GlobalMemory {
             static_shared: kernel.shared_bytes,
             dynamic_shared: sizes.dynamic_shared,
             step_limit: options.step_limit,
+            register_limit,
             compile_limit: options.compile_limit,
             check_races: options.check_races,
             trace_lane: options.trace_lane,
@@ -189,7 +191,7 @@ pub(super) fn check_memory(
     args: &[Arg],
     options: &Options,
     workers: usize,
-) -> Result<(), RunError> {
+) -> Result<u64, RunError> {
     let buffers = args.iter().map(|arg| match arg {
         Arg::Buffer(buffer) => buffer.len() as u64,
         _ => 0,
@@ -210,5 +212,5 @@ pub(super) fn check_memory(
     if all > options.memory_limit {
         return fail(format!("the launch needs {all} bytes of memory; the limit is {}", options.memory_limit));
     }
-    Ok(())
+    Ok((options.memory_limit - all) / workers as u64)
 }

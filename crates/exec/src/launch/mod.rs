@@ -86,9 +86,9 @@ fn run_kernel(
     let code = DecodedKernel::new(program, kernel, options.profile, compiles);
     arguments::check_count(kernel, args.len())?;
     let workers = if code.blocks_communicate() { 1 } else { options.threads.max(1) };
-    arguments::check_memory(program, kernel, sizes, &args, options, workers)?;
+    let register_limit = arguments::check_memory(program, kernel, sizes, &args, options, workers)?;
     let count = args.len();
-    let (mut memory, config) = GlobalMemory::lay_out(program, kernel, sizes, args, options)?;
+    let (mut memory, config) = GlobalMemory::lay_out(program, kernel, sizes, args, options, register_limit)?;
     let stats = if workers == 1 {
         workers::run_serial(&code, &config, &mut memory)?
     } else {

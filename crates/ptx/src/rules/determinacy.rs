@@ -5,7 +5,7 @@
 use crate::ast::{Instruction, Module, Operand, Span, Statement};
 use crate::lower::lower_for_analysis;
 use roundonce_ir::{Candidate, Kernel, Op, Operand as Value, Position, Writes, candidates, unrolled_candidates};
-use roundonce_isa::{Alternatives, Finding, Fix, OpenChoice, SequenceOperand};
+use roundonce_isa::{Alternatives, Finding, Fix, LineIndex, OpenChoice, SequenceOperand};
 use std::collections::HashMap;
 
 /// A `mul` and an `add` or `sub` that may become one.
@@ -26,10 +26,10 @@ pub struct Contraction<'a> {
 }
 
 impl Contraction<'_> {
-    /// As a note at the sum.
-    pub fn finding(&self, module: &Module) -> Finding {
+    /// As a note at the sum; `lines` are those of the module's text.
+    pub fn finding(&self, module: &Module, lines: &LineIndex<'_>) -> Finding {
         let text = module.text();
-        let (line, _) = roundonce_isa::line_column(text, self.product.start as usize);
+        let (line, _) = lines.line_column(self.product.start as usize);
         let words = |span: Span| span.of(text).split_whitespace().collect::<Vec<_>>().join(" ");
         let [sum, product] = [self.sum, self.product].map(words);
         let pair = format!(

@@ -6,7 +6,7 @@ use roundonce_ir::{
 };
 
 use super::types::Part;
-use super::{Body, Draft, MOST_BLOCKS, MOST_LIVES, MOST_OPERATIONS, Result};
+use super::{Body, Draft, Result};
 
 impl Body<'_> {
     pub(super) fn new_block(&mut self) -> usize {
@@ -32,11 +32,11 @@ impl Body<'_> {
 
     /// Whether the kernel is still of a size that can be run.
     pub(super) fn check_size(&self) -> Result<()> {
-        let (blocks, registers) = (self.blocks.len(), self.kernel.registers.len());
-        let lives = (blocks as u64).saturating_mul(registers as u64);
-        if self.operations > MOST_OPERATIONS || blocks > MOST_BLOCKS || lives > MOST_LIVES {
-            let size = format!("{} operations, {blocks} blocks and {registers} registers", self.operations);
-            return Err(self.unsupported(format!("a kernel of {size} and more, its calls inlined,")));
+        let largest = self.lowering.largest_kernel;
+        if self.operations + self.blocks.len() > largest {
+            let size = format!("a kernel of more than {largest} operations and blocks, its calls inlined,");
+            let help = "let it call less, or raise the limit: `--limit-instructions`";
+            return Err(self.unsupported(size).help(help));
         }
         Ok(())
     }

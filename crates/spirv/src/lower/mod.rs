@@ -53,11 +53,6 @@ pub const UNSUPPORTED: &str = "SPV0100";
 const MALFORMED: &str = "SPV0101";
 /// A launch that does not fit the module: no such entry point, no such specialisation constant.
 const LAUNCH: &str = "SPV0102";
-/// Operations of a kernel with its calls inlined, and its blocks: more are refused.
-const MOST_OPERATIONS: usize = 1 << 20;
-const MOST_BLOCKS: usize = 1 << 15;
-/// Blocks times registers: which of these lives where is a table of as many bits.
-const MOST_LIVES: u64 = 1 << 32;
 /// Findings that are gathered before the rest is left alone.
 const MOST_FINDINGS: usize = 20;
 
@@ -86,7 +81,7 @@ impl Assume {
 }
 
 /// How a module is made ready.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
     /// The entry point; may be left out where there is only one that can be run.
     pub entry: Option<String>,
@@ -94,6 +89,15 @@ pub struct Settings {
     pub spec: BTreeMap<u32, u64>,
     /// What is done where the module is silent.
     pub assume: Assume,
+    /// A kernel of more operations and blocks than this, its calls inlined, is refused.
+    pub largest_kernel: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        let largest_kernel = roundonce_ir::LARGEST_KERNEL;
+        Settings { entry: None, spec: BTreeMap::new(), assume: Assume::default(), largest_kernel }
+    }
 }
 
 /// A kernel ready to run.
@@ -209,6 +213,7 @@ struct Lowering<'m> {
     /// Variables and parameters that need an address.
     in_memory: HashSet<u32>,
     assume: Assume,
+    largest_kernel: usize,
 }
 
 /// A block without its end.

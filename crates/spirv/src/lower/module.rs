@@ -56,6 +56,7 @@ impl<'m> Lowering<'m> {
             functions: HashMap::new(),
             in_memory: HashSet::new(),
             assume: settings.assume,
+            largest_kernel: settings.largest_kernel,
         };
         lowering.read()?;
         lowering.in_memory = memory_variables::in_memory(&lowering);
