@@ -1,5 +1,6 @@
 //! Native code against the interpreter: buffers, counts of instructions, errors.
 
+mod bounds;
 mod half;
 
 use roundonce_arith::Profile;

@@ -1,0 +1,127 @@
+//! What compiling may cost, where regions are cut, and errors of several blocks at once.
+
+use super::{Case, has_native, lowered};
+use roundonce_exec::{Arg, Buffer, Engine, Launch, Options};
+use std::fmt::Write;
+
+/// A kernel of one buffer, at whose address plus four times the thread's index it leaves `%f0`.
+fn kernel(registers: usize, body: &str) -> String {
+    format!(
+        ".version 8.6\n.target sm_100\n.address_size 64\n.visible .entry k(.param .u64 p)\n{{\n.reg .f32 %f<{registers}>;\n\
+         .reg .pred %p<3>;\n.reg .b32 %r<4>;\n.reg .b64 %b<4>;\nld.param.u64 %b0, [p];\nmov.u32 %r0, %tid.x;\n\
+         cvt.rn.f32.u32 %f0, %r0;\n{body}mul.wide.u32 %b1, %r0, 4;\nadd.u64 %b1, %b0, %b1;\n\
+         st.global.f32 [%b1], %f0;\nret;\n}}\n"
+    )
+}
+
+fn lines(count: usize, mut line: impl FnMut(usize) -> String) -> String {
+    (0..count).map(|index| line(index)).collect()
+}
+
+/// More instructions than a region has, more blocks, more live registers than slots, more loops.
+fn large() -> Vec<(&'static str, String)> {
+    vec![
+        ("long", kernel(9, &lines(9_000, |index| format!("fma.rn.f32 %f0, %f0, 0f3F800001, 0f{index:08X};\n")))),
+        (
+            "branches",
+            kernel(
+                9,
+                &lines(1_500, |index| {
+                    let value = index % 37;
+                    format!(
+                        "setp.eq.u32 %p0, %r0, {value};\n@%p0 bra L{index};\nadd.rn.f32 %f0, %f0, 0f3F800000;\nL{index}:\n"
+                    )
+                }),
+            ),
+        ),
+        (
+            "live",
+            kernel(3_001, &{
+                let mut body = lines(3_000, |index| format!("add.rn.f32 %f{}, %f0, 0f{index:08X};\n", index + 1));
+                body += &lines(3_000, |index| format!("add.rn.f32 %f0, %f0, %f{};\n", index + 1));
+                body
+            }),
+        ),
+        (
+            "loops",
+            kernel(
+                9,
+                &lines(400, |index| {
+                    format!(
+                        "mov.u32 %r1, 0;\nM{index}: add.rn.f32 %f0, %f0, 0f3F800000;\nadd.u32 %r1, %r1, 1;\n\
+                     setp.lt.u32 %p0, %r1, 3;\n@%p0 bra M{index};\n"
+                    )
+                }),
+            ),
+        ),
+    ]
+}
+
+#[test]
+fn large_kernels() {
+    for (what, text) in large() {
+        let program = lowered(&text);
+        let share = Case::line(&program, "k", 1, 256, vec![Arg::Buffer(Buffer::zeros(1024))]).hold(what);
+        // Too many values are live for a region; of the others some part is native.
+        assert_eq!(share > 0.0, what != "live" && has_native(), "{what}: {share}");
+    }
+}
+
+#[test]
+fn what_compiling_may_cost() {
+    for (what, text) in large() {
+        let program = lowered(&text);
+        let run = |compile_limit: u64| {
+            let launch = Launch {
+                program: &program,
+                entry: None,
+                grid: [1, 1, 1],
+                block: [256, 1, 1],
+                args: vec![Arg::Buffer(Buffer::zeros(1024))],
+                dynamic_shared: 0,
+                options: Options { compile_limit, ..Options::default() },
+            };
+            let report = launch.run().unwrap();
+            (report.buffers, report.steps, report.native_steps)
+        };
+        let (buffers, steps, native) = run(0);
+        assert_eq!(native, 0, "{what}");
+        for limit in [1 << 16, 1 << 20, 1 << 24, 1 << 28] {
+            let (other, counted, _) = run(limit);
+            assert!(other == buffers && counted == steps, "{what}, limit {limit}");
+        }
+    }
+}
+
+/// A store under a guard, which the interpreter runs, behind a branch that parts the lanes of one block.
+fn guarded_store(guarded: u32, stride: u64, offset: i64) -> String {
+    let mut text = String::new();
+    write!(
+        text,
+        ".version 8.6\n.target sm_100\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u64 q)\n{{\n\
+         .reg .f32 %f<3>;\n.reg .pred %p<2>;\n.reg .b32 %r<4>;\n.reg .b64 %b<8>;\nld.param.u64 %b0, [p];\n\
+         ld.param.u64 %b1, [q];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, %ctaid.x;\nmad.lo.u32 %r0, %r1, 64, %r0;\n\
+         cvt.u64.u32 %b2, %r0;\nmul.lo.u64 %b3, %b2, {stride};\nadd.u64 %b3, %b3, %b0;\n\
+         setp.lt.u32 %p1, %r0, {guarded};\n@%p1 st.global.f32 [%b3+{offset}], %f1;\nmul.wide.u32 %b4, %r0, 4;\n\
+         add.u64 %b4, %b4, %b1;\nadd.rn.f32 %f1, %f1, 0f3F800000;\nst.global.f32 [%b4], %f1;\nret;\n}}\n"
+    )
+    .expect("memory takes it");
+    text
+}
+
+#[test]
+fn the_same_error_of_several_blocks() {
+    let mut errors = 0;
+    for guarded in [0, 1, 63, 64, 65, 100, 127, 128, 200, 1000] {
+        for (stride, offset) in [(1 << 33, 708), (4, 708), (4, -4), (0, 400), (0, 0), (1 << 20, 0), (2, 0)] {
+            let program = lowered(&guarded_store(guarded, stride, offset));
+            for words in [10, 70, 1_000] {
+                let buffers = [100, words].map(|words| Arg::Buffer(Buffer::zeros(4 * words))).to_vec();
+                let case = Case::line(&program, "k", 4, 64, buffers);
+                errors += usize::from(case.run(Engine::Interpreter, 1).0.is_err());
+                case.hold(&format!("{guarded} lanes, stride {stride}, offset {offset}, {words} words"));
+            }
+        }
+    }
+    assert!(errors > 100, "{errors}");
+}
