@@ -24,7 +24,8 @@ enum Declared<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Found<'s, N, R> {
     Name(usize, &'s N),
-    InRange(usize, &'s R),
+    /// And the register's number.
+    InRange(usize, u32, &'s R),
 }
 
 impl<'a, N, R> Default for Scopes<'a, N, R> {
@@ -90,13 +91,14 @@ impl<'a, N, R> Scopes<'a, N, R> {
         let digits = name.bytes().rev().take_while(u8::is_ascii_digit).take(10).count();
         let ranges = (name.len() - digits..name.len()).filter_map(|cut| {
             let (prefix, number) = name.split_at(cut);
-            let number: u32 = number.parse().ok().filter(|_| number == "0" || !number.starts_with('0'))?;
+            // `%f01` is `%f1`: so the assembler reads it.
+            let number: u32 = number.parse().ok()?;
             let declared = self.ranges.get(prefix)?.iter().rev();
             let mut inner = declared.take_while(|&&(scope, ..)| named_in.is_none_or(|named| scope > named));
-            inner.find(|&&(_, count, _)| number < count)
+            inner.find(|&&(_, count, _)| number < count).map(|(scope, _, of)| (*scope, number, of))
         });
-        match ranges.max_by_key(|&&(scope, ..)| scope) {
-            Some((scope, _, of)) => Some(Found::InRange(*scope, of)),
+        match ranges.max_by_key(|&(scope, ..)| scope) {
+            Some((scope, number, of)) => Some(Found::InRange(scope, number, of)),
             None => named.map(|(scope, entity)| Found::Name(*scope, entity)),
         }
     }
@@ -110,7 +112,7 @@ impl<'a, N, R> Scopes<'a, N, R> {
     /// What a name means by a declaration of the innermost scope.
     pub(crate) fn find_here(&self, name: &str) -> Option<Found<'_, N, R>> {
         let innermost = self.open.len().saturating_sub(1);
-        self.find(name).filter(|&(Found::Name(scope, _) | Found::InRange(scope, _))| scope == innermost)
+        self.find(name).filter(|&(Found::Name(scope, _) | Found::InRange(scope, ..))| scope == innermost)
     }
 }
 

@@ -154,7 +154,10 @@ struct Body<'l, 'm, 'a> {
     current: usize,
     /// From the function's names to those of the innermost braces. A register of a range is made when it is first named:
     /// a module may declare thousands that it does not use.
-    scopes: Scopes<'a, Entity<'a>, Type>,
+    scopes: Scopes<'a, Entity<'a>, (Type, u32)>,
+    /// How many ranges of registers were declared, and the registers made of each: one may be written in several ways.
+    ranges: u32,
+    of_ranges: HashMap<(u32, u32), Entity<'a>>,
     /// The offsets of the shared variables of functions, by the positions of their declarations.
     shared: HashMap<u32, u32>,
     /// Where the shared variables begin whose size the launch gives.
@@ -210,6 +213,8 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
             blocks: Vec::new(),
             current: 0,
             scopes: Scopes::default(),
+            ranges: 0,
+            of_ranges: HashMap::new(),
             shared: HashMap::new(),
             dynamic: HashMap::new(),
             calls: Vec::new(),
@@ -326,8 +331,10 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
     fn find(&mut self, name: &'a str) -> Option<Entity<'a>> {
         match self.scopes.find(name) {
             Some(Found::Name(_, entity)) => Some(entity.clone()),
-            Some(Found::InRange(scope, &ty)) => {
-                let entity = self.register(ty);
+            Some(Found::InRange(scope, number, &(ty, range))) => {
+                let known = self.of_ranges.get(&(range, number)).cloned();
+                let entity = known.unwrap_or_else(|| self.register(ty));
+                self.of_ranges.insert((range, number), entity.clone());
                 self.scopes.declare_in(scope, name, entity.clone());
                 Some(entity)
             }
@@ -450,7 +457,8 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
             return Err(self.unsupported(format!("a register of type `{}`", variable.ty)));
         };
         if let Some(count) = variable.count {
-            self.scopes.declare_range(variable.name, count, ty);
+            self.ranges += 1;
+            self.scopes.declare_range(variable.name, count, (ty, self.ranges));
             return Ok(());
         }
         let entity = if variable.lanes > 1 && ty.bits <= 64 {

@@ -70,6 +70,6 @@ impl<'a> Names<'a> {
 
     /// What a name means here.
     pub(super) fn find(&self, name: &str) -> Option<Entity<'a>> {
-        self.0.find(name).map(|(Found::Name(_, entity) | Found::InRange(_, entity))| *entity)
+        self.0.find(name).map(|(Found::Name(_, entity) | Found::InRange(_, _, entity))| *entity)
     }
 }
