@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use roundonce::sass::{self, Cubin, Layout, ScheduleStyle};
 use roundonce::spirv;
+use roundonce_vectors::without_mark;
 
 use crate::asm::Language;
 use crate::{Ended, Failure, Status, files};
@@ -116,12 +117,12 @@ fn sass_text(arguments: &Arguments, bytes: Vec<u8>, layout: &Layout) -> Result<S
     if Cubin::is_elf(&bytes) {
         return Cubin::parse(&bytes).and_then(|cubin| cubin.disassemble(layout)).map_err(named);
     }
-    let words = match String::from_utf8(bytes) {
-        Ok(text) => match hex_words(&text) {
+    let words = match std::str::from_utf8(without_mark(&bytes)) {
+        Ok(text) => match hex_words(text) {
             Some(words) => words,
-            None => return listing(arguments, &text, layout),
+            None => return listing(arguments, text, layout),
         },
-        Err(error) => raw_words(arguments, error.as_bytes())?,
+        Err(_) => raw_words(arguments, &bytes)?,
     };
     if arguments.no_control {
         Ok(sass::disasm_words(&words, layout))
