@@ -7,7 +7,7 @@ use roundonce::sass::{self, Cubin, Layout, ScheduleStyle};
 use roundonce::spirv;
 use roundonce_vectors::without_mark;
 
-use crate::asm::Language;
+use crate::asm::{Language, check_listing};
 use crate::{Ended, Failure, Status, files};
 
 /// How immediates look.
@@ -151,6 +151,7 @@ fn raw_words(arguments: &Arguments, bytes: &[u8]) -> Result<Vec<u64>, Failure> {
 
 /// A listing, assembled and written in another style.
 fn listing(arguments: &Arguments, text: &str, layout: &Layout) -> Result<String, Failure> {
+    check_listing(&arguments.file, text)?;
     let assembly = sass::asm_file(text).map_err(|findings| {
         let first = findings.first().map(ToString::to_string).unwrap_or_default();
         Failure::Input(format!("{}: {first}", arguments.file.display()))

@@ -15,6 +15,7 @@ use roundonce::spirv::Assume;
 use roundonce::{Profile, ProfileChoice};
 
 use crate::argument::Argument;
+use crate::asm::check_listing;
 use crate::array::Array;
 use crate::report::Checked;
 use crate::{Failure, files, threads};
@@ -142,7 +143,7 @@ impl LaunchArguments {
         Options {
             step_limit: self.step_limit,
             memory_limit: self.memory_limit,
-            threads: threads::useful(self.threads, u64::MAX),
+            threads: self.threads.map_or_else(threads::cores, NonZeroUsize::get),
             ..Options::default()
         }
     }
@@ -414,6 +415,7 @@ pub(crate) fn listing(
     arguments: &LaunchArguments,
 ) -> Result<(Lowered, Lanes, String), Failure> {
     let text = files::text(path, files::read(path)?)?;
+    check_listing(path, &text)?;
     let lowered = sass::lower(&text, entry).map_err(|findings| Failure::Input(located(path, &text, findings)))?;
     let lanes = kernel::lanes(&lowered, &given(arguments)?, missing).map_err(Failure::Input)?;
     Ok((lowered, lanes, text))

@@ -9,9 +9,14 @@ use crate::Failure;
 /// Threads for each one that the machine runs at a time, at most: more only wait for one another.
 const MOST_A_CORE: usize = 4;
 
+/// One a core.
+pub(crate) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// As many as were asked for (one a core without), but no more than there are pieces of work or the machine can use.
-pub(crate) fn useful(asked: Option<NonZeroUsize>, pieces: u64) -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+fn useful(asked: Option<NonZeroUsize>, pieces: u64) -> usize {
+    let cores = cores();
     let wanted = asked.map_or(cores, |asked| asked.get().min(cores.saturating_mul(MOST_A_CORE)));
     wanted.min(usize::try_from(pieces).unwrap_or(usize::MAX)).max(1)
 }

@@ -78,6 +78,9 @@ pub(crate) fn ask(
         Ok((given.to_string(), values))
     });
     let seen = seen.collect::<Result<Vec<(String, Values)>, Failure>>()?;
+    if let Some((name, _)) = seen.iter().find(|(_, values)| values.column.is_empty()) {
+        return Err(Failure::Input(format!("{name}: it has no elements: there is nothing to explain")));
+    }
     if seen.is_empty() {
         return Err(Failure::Input("there are arrays among the inputs: expected --saw FILE.npy".to_owned()));
     }

@@ -82,6 +82,9 @@ fn observed(prepared: &Prepared, arg: usize, parameter: &str, file: &Path) -> Re
     if bytes.len() != expected {
         return Err(fault(format!("it has {} bytes, the buffer `{parameter}` {expected}", bytes.len())));
     }
+    if bytes.is_empty() {
+        return Err(fault("it has no elements: there is nothing to explain".to_owned()));
+    }
     let shape = header.shape.iter().map(|&length| length as usize).collect();
     let name = file.display().to_string();
     Ok(ObservedBuffer { name, parameter: parameter.to_owned(), arg, bytes, size, format, shape })

@@ -204,6 +204,8 @@ impl Temporary {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let mut files = unfinished();
+        // The folder's own problem, before it is told as the temporary file's.
+        fs::metadata(folder(&target))?;
         let file = builder.tempfile_in(folder(&target)).map_err(without_path)?;
         files.insert(file.path().to_owned());
         drop(files);
@@ -235,6 +237,6 @@ impl Drop for Temporary {
 
 /// What went wrong, without the temporary file's path.
 fn without_path(error: io::Error) -> io::Error {
-    let inner = error.get_ref().and_then(|error| error.source()).and_then(|source| source.downcast_ref::<io::Error>());
-    inner.and_then(io::Error::raw_os_error).map_or(error, io::Error::from_raw_os_error)
+    let text = error.to_string();
+    io::Error::new(error.kind(), text.split(" at path ").next().unwrap_or_default())
 }

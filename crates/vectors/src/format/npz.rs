@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 
 use roundonce::arith::Elements;
+use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::columns::{Cells, Column, Names, Part, check};
@@ -178,7 +179,7 @@ pub(super) fn write(vectors: &Generated, file: &mut File) -> io::Result<()> {
     let rows = vectors.count() * instructions.len() as u64;
     let mut put = |name: &str, descr: &str, shape: &[u64], data: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>| {
         let options = zip::write::SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
-        zip.start_file(format!("{name}.npy"), options.large_file(true))?;
+        zip.start_file(format!("{name}.npy"), options.large_file(true)).map_err(written)?;
         zip.write_all(&Header::bytes(descr, shape))?;
         data(&mut zip)
     };
@@ -227,7 +228,15 @@ pub(super) fn write(vectors: &Generated, file: &mut File) -> io::Result<()> {
     put("flags", "|u1", &shape, &mut |out| {
         vectors.iter().try_for_each(|(_, vector)| out.write_all(&[vector.flags.unwrap_or(0)]))
     })?;
-    zip.finish()?.flush()
+    zip.finish().map_err(written)?.flush()
+}
+
+/// What went wrong with the file, told once.
+fn written(error: ZipError) -> io::Error {
+    match error {
+        ZipError::Io(error) => error,
+        error => error.into(),
+    }
 }
 
 /// After its first failure takes everything: an archive that is given up tries to write its end once more, and tells
