@@ -15,8 +15,8 @@ use roundonce::spirv::Assume;
 use roundonce::{Profile, ProfileChoice};
 
 use crate::argument::Argument;
-use crate::asm::check_listing;
 use crate::array::Array;
+use crate::asm::check_listing;
 use crate::report::Checked;
 use crate::{Failure, files, threads};
 

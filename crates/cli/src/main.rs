@@ -117,7 +117,10 @@ impl From<roundonce::Finding> for Failure {
 /// Of writing to stdout: what has a path is told by [`files::failed`].
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Failure {
-        files::failed(Path::new("standard output"), error)
+        match error.raw_os_error() {
+            Some(_) => files::failed(Path::new("standard output"), error),
+            None => Failure::Input(error.to_string()),
+        }
     }
 }
 

@@ -52,7 +52,8 @@ fn a_link_and_a_mode_stay() {
     fs::set_permissions(&real, fs::Permissions::from_mode(0o604)).unwrap();
     symlink("elsewhere/real.jsonl", folder.path().join("link")).unwrap();
     symlink("elsewhere/new.jsonl", folder.path().join("dangling")).unwrap();
-    let ran = sh(&folder, "$R vectors gen fma.rn.f32 --count 2 -o link && $R vectors gen fma.rn.f32 --count 2 -o dangling");
+    let ran =
+        sh(&folder, "$R vectors gen fma.rn.f32 --count 2 -o link && $R vectors gen fma.rn.f32 --count 2 -o dangling");
     assert!(ran.status.success(), "{}", text(&ran.stderr));
     for name in ["link", "dangling"] {
         assert!(folder.path().join(name).is_symlink(), "{name}");
@@ -128,10 +129,16 @@ fn what_cannot_be_written() {
         ("$R vectors gen fma.rn.f32 --as npz -o /dev/full".to_owned(), format!("/dev/full: {full}")),
         ("$R forms > /dev/full".to_owned(), format!("standard output: {full}")),
         ("$R --help > /dev/full".to_owned(), format!("standard output: {full}")),
-        ("$R why > /dev/full 2> e; code=$?; tail -n 1 e >&2; exit $code".to_owned(), format!("standard output: {full}")),
+        (
+            "$R why > /dev/full 2> e; code=$?; tail -n 1 e >&2; exit $code".to_owned(),
+            format!("standard output: {full}"),
+        ),
         (format!("{limited}.jsonl"), format!("v.jsonl: {large}")),
         (format!("{limited}.npz"), format!("v.npz: {large}")),
-        ("$R vectors gen fma.rn.f32 -o no/v.jsonl".to_owned(), "no/v.jsonl: No such file or directory (os error 2)".to_owned()),
+        (
+            "$R vectors gen fma.rn.f32 -o no/v.jsonl".to_owned(),
+            "no/v.jsonl: No such file or directory (os error 2)".to_owned(),
+        ),
         ("$R vectors gen fma.rn.f32 -o .".to_owned(), ".: is a directory".to_owned()),
     ] {
         let ran = sh(&folder, &script);
@@ -148,7 +155,7 @@ fn names_of_any_bytes() {
     let folder = folder();
     let at = |name: &[u8]| folder.path().join(OsStr::from_bytes(name));
     fs::write(at(b"\xff.npy"), npy(&[1.0, 2.0])).unwrap();
-    fs::write(at(b"\xff.sass"), "FADD R2, R0, R1\n").unwrap();
+    fs::write(at(b"\xff.sass"), "FFMA R2, R0, R1, R1\n").unwrap();
     let ptx = ".version 7.8\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\nret;\n}\n";
     fs::write(at(b"\xff.ptx"), ptx).unwrap();
     let script = "f=$(printf '\\377'); set -e
@@ -162,7 +169,9 @@ fn names_of_any_bytes() {
         $R sweep fma.rn.f32 0 0 0 --out $f.sweep";
     let ran = sh(&folder, script);
     assert!(ran.status.success(), "{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
-    for name in [&b"\xff.jsonl"[..], b"\xff.bin", b"\xff.txt", b"\xff.out.npy", b"\xff.2.npy", b"\xff.3.npy", b"\xff.sweep"] {
+    for name in
+        [&b"\xff.jsonl"[..], b"\xff.bin", b"\xff.txt", b"\xff.out.npy", b"\xff.2.npy", b"\xff.3.npy", b"\xff.sweep"]
+    {
         assert!(at(name).exists(), "{name:?}");
     }
     let ran = sh(&folder, "$R why a+b a=$(printf '\\377') b=1f");
@@ -174,15 +183,15 @@ fn names_of_any_bytes() {
 fn byte_order_marks() {
     let folder = folder();
     let marked = |name: &str, text: &str| fs::write(folder.path().join(name), format!("\u{feff}{text}")).unwrap();
-    marked("v.sass", "FADD R2, R0, R1\n");
+    marked("v.sass", "FFMA R2, R0, R1, R1\n");
     marked("v.ptx", ".version 7.8\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\nret;\n}\n");
-    marked("v.spvasm", "OpCapability Shader\nOpMemoryModel Logical GLSL450\n");
+    marked("v.spvasm", "OpCapability Shader\nOpCapability Linkage\nOpMemoryModel Logical GLSL450\n");
     marked("v.txt", "3F800000 3F800000 3F800000 40000000 00\n");
     marked("v.jsonl", "{\"instruction\":\"add.rn.f32\",\"a\":0,\"b\":0,\"d\":0}\n");
     marked("v.lines", "add.rn.f32 0x3f800000 0x3f800000\n");
-    marked("v.hex", "0x0000000000000000 0x5c58000000170002 0x5c58000000170002 0x5c58000000170002\n");
     let script = "set -e; for f in v.sass v.ptx v.spvasm; do $R check $f; done
-        $R asm v.sass > /dev/null; $R asm v.spvasm -o v.spv; $R run v.ptx; $R disasm --lang sass v.hex > /dev/null
+        { printf '\\357\\273\\277'; $R asm v.sass; } > v.hex; $R disasm --no-control v.hex > /dev/null
+        $R asm v.spvasm -o v.spv; $R run v.ptx
         $R vectors verify v.txt --instruction fma.rn.f32; $R vectors verify v.jsonl; $R eval - < v.lines";
     let ran = sh(&folder, script);
     assert!(ran.status.success(), "{}{}", text(&ran.stdout), text(&ran.stderr));
@@ -219,9 +228,16 @@ fn nothing_is_no_success() {
     let listing = "the listing has no instruction";
     cases.extend(["check", "run", "asm", "disasm"].map(|verb| (format!("{verb} c.sass"), listing)));
     write("z.npy", &npy(&[]));
-    cases.push(("why a+b a=z.npy b=z.npy --saw z.npy".to_owned(), "z.npy: it has no elements: there is nothing to explain"));
+    cases.push((
+        "why a+b a=z.npy b=z.npy --saw z.npy".to_owned(),
+        "z.npy: it has no elements: there is nothing to explain",
+    ));
     let ran = sh(&folder, "for f in npz parquet jsonl; do $R vectors gen fma.rn.f32 -o v.$f; done; gzip v.jsonl");
-    let whole = if text(&ran.stderr).contains("parquet") { vec!["v.npz", "v.jsonl.gz"] } else { vec!["v.npz", "v.parquet", "v.jsonl.gz"] };
+    let whole = if text(&ran.stderr).contains("parquet") {
+        vec!["v.npz", "v.jsonl.gz"]
+    } else {
+        vec!["v.npz", "v.parquet", "v.jsonl.gz"]
+    };
     for name in whole {
         let bytes = fs::read(folder.path().join(name)).unwrap();
         for length in [1, 3, 10, bytes.len() / 2, bytes.len() - 1] {
@@ -281,7 +297,8 @@ fn records_that_do_not_fit() {
     fs::copy(folder.path().join("other/shards/2.json"), path(2)).unwrap();
     let ran = sh(&folder, sweep);
     assert_eq!((ran.status.code(), text(&ran.stdout)), (Some(0), text(&whole.stdout)));
-    let named = |shard: u32, problem: &str| format!("note: s/shards/{shard}.json: {problem}: the shard is evaluated again\n");
+    let named =
+        |shard: u32, problem: &str| format!("note: s/shards/{shard}.json: {problem}: the shard is evaluated again\n");
     let edited = "its check does not fit what it says: it was edited or damaged";
     let old = "it has no check, as those of an older version";
     assert_eq!(text(&ran.stderr), [named(0, edited), named(1, old), named(2, edited)].concat());
