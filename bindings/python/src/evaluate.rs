@@ -107,8 +107,11 @@ enum HeldOut<'py> {
     U64(PyReadwriteArray1<'py, u64>),
 }
 
-fn unusable(problem: impl std::fmt::Display) -> PyErr {
-    PyValueError::new_err(format!("an array cannot be used now: {problem}"))
+/// Why an array cannot be had: what else has it is another call.
+pub(crate) fn unusable(problem: impl std::fmt::Display) -> PyErr {
+    let advice = "another thread's call is writing it, or this one would write what is being read: \
+        wait for that call, or pass a copy (array.copy())";
+    PyValueError::new_err(format!("an array cannot be used now ({problem}): {advice}"))
 }
 
 /// As many components as a value has.

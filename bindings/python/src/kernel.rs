@@ -18,7 +18,7 @@ use roundonce::why_kernel::{Experiment, Freedom, Observation, ObservedBuffer, an
 use roundonce::{Profile, ptx, sass, spirv};
 
 use crate::error::{self, Finding};
-use crate::evaluate::profile;
+use crate::evaluate::{profile, unusable};
 use crate::report::{Report as Told, named, report};
 
 /// A module as Python holds it.
@@ -159,7 +159,7 @@ fn contiguous<'a>(array: &'a PyReadonlyArray1<'_, u8>) -> PyResult<&'a [u8]> {
 }
 
 fn held<'py>(array: &Bound<'py, PyArray1<u8>>) -> PyResult<PyReadonlyArray1<'py, u8>> {
-    array.try_readonly().map_err(|problem| PyValueError::new_err(format!("an array cannot be used now: {problem}")))
+    array.try_readonly().map_err(unusable)
 }
 
 /// What a parameter is given: an array's bytes, or a number as the parameter has it.

@@ -101,9 +101,9 @@ impl Sweep {
         let sweep = manifest.and_then(|manifest| Inner::create(&folder, &manifest));
         sweep.map(Sweep).map_err(|problem| error::whole(py, problem))
     }
-    /// The shards that have no record yet.
+    /// The shards that have no record that can be relied on.
     fn missing(&self, py: Python<'_>) -> Vec<u64> {
-        py.detach(|| self.0.missing())
+        py.detach(|| self.0.missing(&mut |_| ()))
     }
     /// Evaluates a shard and leaves its record.
     fn run(&self, py: Python<'_>, shard: u64) -> PyResult<()> {

@@ -7,8 +7,9 @@ use roundonce::why::{Answer, ArrayAnswer, Line, Outcome, Verdict};
 use roundonce::why_kernel::KernelAnswer;
 use serde::Serialize;
 
+use crate::argument::Argument;
 use crate::report::{self, Checked, Format};
-use crate::{Ended, Status, output, why_arrays};
+use crate::{Ended, Status, output};
 
 /// What every answer of `why` can say.
 pub(crate) trait AnswerOutput: Serialize {
@@ -37,15 +38,12 @@ macro_rules! answer_output {
 }
 answer_output!(Answer, ArrayAnswer, KernelAnswer);
 
-/// Writes an answer; `kernel` is what it is about, where it is about a file.
-pub(crate) fn write(answer: &impl AnswerOutput, kernel: Option<&Path>, format: Format) -> Ended {
+/// Writes an answer; `kernel` is what it is about, where it is about a file: its path and its text, if it has one.
+pub(crate) fn write(answer: &impl AnswerOutput, kernel: Option<(&Path, &str)>, format: Format) -> Ended {
     match format {
         Format::Text => output::lines(&answer.lines())?,
         Format::Json => output::json(answer)?,
         Format::Sarif => {
-            // A listing's lines are the source's; a binary has none.
-            let text = kernel.and_then(|file| std::fs::read_to_string(file).ok()).unwrap_or_default();
-            let kernel = kernel.map(|file| (file, text.as_str()));
             let found: Vec<Checked> = answer.verdicts().iter().map(|verdict| checked(verdict, kernel)).collect();
             report::write(Format::Sarif, &found)?;
         }
@@ -66,7 +64,7 @@ fn checked(verdict: &Verdict, kernel: Option<(&Path, &str)>) -> Checked {
     };
     let (path, text) = match kernel {
         Some(kernel) => kernel,
-        None if why_arrays::is_array(&verdict.saw) => (Path::new(&verdict.saw), ""),
+        None if Argument::from(verdict.saw.as_str()).is_array() => (Path::new(&verdict.saw), ""),
         None => (Path::new(""), ""),
     };
     let place = verdict.line.and_then(|line| line_of(text, line)).unwrap_or(Location::Whole);

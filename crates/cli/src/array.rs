@@ -26,7 +26,7 @@ impl Header {
     pub(crate) fn read(path: &Path, file: &mut (impl Read + Seek), size: u64) -> Result<Header, Failure> {
         let fault = |problem: String| Failure::Input(format!("{}: {problem}", path.display()));
         let header = npy::Header::read(&mut *file).map_err(|error| fault(format!("not a .npy file: {error}")))?;
-        let start = file.stream_position()?;
+        let start = file.stream_position().map_err(|error| files::failed(path, error))?;
         let element = header.element().map_err(fault)?;
         let npy::Header { descr: dtype, fortran, shape } = header;
         // The header's reader has checked the product.

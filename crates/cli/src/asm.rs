@@ -29,6 +29,16 @@ impl Language {
     }
 }
 
+/// Refuses a listing that can be read and has no instruction.
+pub(crate) fn check_listing(path: &Path, text: &str) -> Result<(), Failure> {
+    match sass::asm_file(text) {
+        Ok(assembly) if assembly.words().is_empty() => {
+            Err(Failure::Input(format!("{}: the listing has no instruction", path.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// The text, or `-` for an instruction a line on stdin
@@ -62,6 +72,7 @@ fn sass(arguments: &Arguments) -> Ended {
         });
     }
     let text = files::text(&arguments.file, files::read(&arguments.file)?)?;
+    check_listing(&arguments.file, &text)?;
     let assembly = match sass::asm_file(&text) {
         Ok(assembly) => assembly,
         Err(findings) => {

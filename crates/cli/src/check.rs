@@ -7,6 +7,7 @@ use roundonce::isa::{Finding, Severity, apply_edits, apply_fixes};
 use roundonce::spirv::{Environment, Migration, check_binary, check_text, migrate_binary, migrate_text};
 use roundonce::{ptx, sass};
 
+use crate::asm::check_listing;
 use crate::report::{self, Checked, Format};
 use crate::{Ended, Failure, Status, files};
 
@@ -60,6 +61,9 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
         _ => return Err(Failure::Input(format!("{}: expected a .ptx, .sass, .spvasm or .spv file", path.display()))),
     };
     let mut text = files::text(path, files::read(path)?)?;
+    if extension == Some("sass") {
+        check_listing(path, &text)?;
+    }
     let mut findings = checker(&text);
     if let Some(fix) = &arguments.fix {
         let mut fixed = if extension == Some("spvasm") {

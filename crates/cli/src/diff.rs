@@ -1,7 +1,7 @@
 //! `diff`: are two expressions, instructions, kernels or files of results bit-equal; else the first input that shows it.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use clap::Args;
@@ -10,6 +10,7 @@ use roundonce::why::diff::files::compare_arrays;
 use roundonce::why::diff::{Budget, Query, Verdict, compare};
 use roundonce::{SideProblem, sides};
 
+use crate::argument::Argument;
 use crate::launch::{Language, LaunchArguments};
 use crate::output::{self, Format, FormatArgument, TargetArguments};
 use crate::plot::{self, Comparison};
@@ -21,17 +22,17 @@ use crate::{Ended, Failure, Status, diff_kernels, why_arrays};
 pub(crate) struct Arguments {
     /// An expression (fma(a,b,c)), an instruction (fma.rz.f32, FFMA.FTZ; its operands are a, b, c), a .npy file, or a
     /// kernel (.ptx, .spv, .spvasm, .sass) with its arguments as for `run`
-    #[arg(allow_hyphen_values = true, value_parser = output::signed)]
-    first: String,
+    #[arg(allow_hyphen_values = true, value_parser = Argument::parser())]
+    first: Argument,
     /// What it is compared with
-    #[arg(allow_hyphen_values = true, value_parser = output::signed)]
-    second: String,
+    #[arg(allow_hyphen_values = true, value_parser = Argument::parser())]
+    second: Argument,
     /// The type of an expression's names, where no instruction gives it
     #[arg(long = "type", value_name = "TYPE", default_value = "f32")]
     ty: String,
     /// Values to estimate on how often the two differ: a=x.npy
-    #[arg(long, value_name = "NAME=FILE.npy")]
-    data: Vec<String>,
+    #[arg(long, value_name = "NAME=FILE.npy", value_parser = Argument::parser())]
+    data: Vec<Argument>,
     /// Random inputs to try where nothing can be proved
     #[arg(long, value_name = "COUNT", default_value_t = Budget::default().random)]
     tries: u64,
@@ -52,7 +53,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
     let (first, second) = (&arguments.first, &arguments.second);
-    let kernels = [first, second].map(Path::new);
+    let kernels = [first, second].map(Argument::path);
     match kernels.map(|file| Language::of(file).is_some()) {
         [true, true] => {
             let plot = arguments.plot.as_deref();
@@ -65,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         [false, false] => {}
         _ => return Err(Failure::Input(format!("`{first}` and `{second}`: a kernel is compared with another one"))),
     }
-    match (why_arrays::is_array(first), why_arrays::is_array(second)) {
+    match (first.is_array(), second.is_array()) {
         (true, true) => files(arguments),
         (false, false) if arguments.plot.is_some() => {
             let message = "--plot draws how results differ: expected two .npy files, or two kernels";
@@ -78,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
 
 fn files(arguments: &Arguments) -> Ended {
     arguments.plot.as_deref().map_or(Ok(()), plot::check)?;
-    let [first, second] = [&arguments.first, &arguments.second].map(|path| why_arrays::read(Path::new(path)));
+    let [first, second] = [&arguments.first, &arguments.second].map(|file| why_arrays::read(file.path()));
     let differences = compare_arrays(&first?, &second?).map_err(Failure::Input)?;
     if let Some(path) = &arguments.plot {
         let title = format!("{} and {}", arguments.first, arguments.second);
@@ -96,7 +97,7 @@ fn computations(arguments: &Arguments) -> Ended {
     let ty = ty.ok_or_else(|| {
         Failure::Input(format!("--type: `{}` is no type: expected f16, bf16, f32 or f64", arguments.ty))
     })?;
-    let texts = [arguments.first.as_str(), arguments.second.as_str()];
+    let texts = [arguments.first.text()?, arguments.second.text()?];
     let [first, second] = sides(texts, ty, &arguments.target.target()).map_err(|problem| match problem {
         SideProblem::Instruction(finding) => finding.into(),
         SideProblem::Expression { text, error } => underlined(&text, &error),
@@ -105,7 +106,7 @@ fn computations(arguments: &Arguments) -> Ended {
     let mut data = BTreeMap::new();
     for input in &arguments.data {
         let (name, path) = split_input(input)?;
-        data.insert(name.to_owned(), why_arrays::read(Path::new(path))?.column);
+        data.insert(name.to_owned(), why_arrays::read(path.path())?.column);
     }
     let data = (!data.is_empty()).then_some(&data);
     let profile = arguments.launch.profile()?;

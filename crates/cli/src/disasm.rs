@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use roundonce::sass::{self, Cubin, Layout, ScheduleStyle};
 use roundonce::spirv;
+use roundonce_vectors::without_mark;
 
-use crate::asm::Language;
+use crate::asm::{Language, check_listing};
 use crate::{Ended, Failure, Status, files};
 
 /// How immediates look.
@@ -116,12 +117,12 @@ fn sass_text(arguments: &Arguments, bytes: Vec<u8>, layout: &Layout) -> Result<S
     if Cubin::is_elf(&bytes) {
         return Cubin::parse(&bytes).and_then(|cubin| cubin.disassemble(layout)).map_err(named);
     }
-    let words = match String::from_utf8(bytes) {
-        Ok(text) => match hex_words(&text) {
+    let words = match std::str::from_utf8(without_mark(&bytes)) {
+        Ok(text) => match hex_words(text) {
             Some(words) => words,
-            None => return listing(arguments, &text, layout),
+            None => return listing(arguments, text, layout),
         },
-        Err(error) => raw_words(arguments, error.as_bytes())?,
+        Err(_) => raw_words(arguments, &bytes)?,
     };
     if arguments.no_control {
         Ok(sass::disasm_words(&words, layout))
@@ -150,6 +151,7 @@ fn raw_words(arguments: &Arguments, bytes: &[u8]) -> Result<Vec<u64>, Failure> {
 
 /// A listing, assembled and written in another style.
 fn listing(arguments: &Arguments, text: &str, layout: &Layout) -> Result<String, Failure> {
+    check_listing(&arguments.file, text)?;
     let assembly = sass::asm_file(text).map_err(|findings| {
         let first = findings.first().map(ToString::to_string).unwrap_or_default();
         Failure::Input(format!("{}: {first}", arguments.file.display()))

@@ -8,6 +8,7 @@ use clap::Args;
 use roundonce::{Batch, conversion, instruction, integer, operands};
 use serde::Serialize;
 
+use crate::argument::Argument;
 use crate::eval_arrays::Evaluated;
 use crate::output::{self, Format, FormatArgument, ProfileArgument, TargetArguments};
 use crate::{Ended, Failure, Status};
@@ -30,9 +31,9 @@ pub(crate) struct Arguments {
     /// Evaluates element by element: .npy files of one shape, or values and arrays of one element, which go with every
     /// element. Floats, or unsigned integers as bits; packed values as such integers or with a last axis of components,
     /// the results of conversions as such integers
-    #[arg(long = "in", num_args = 1.., value_name = "FILE|VALUE", value_parser = output::signed, requires = "out")]
+    #[arg(long = "in", num_args = 1.., value_name = "FILE|VALUE", value_parser = Argument::parser(), requires = "out")]
     #[arg(conflicts_with_all = ["operands", "allowed"])]
-    inputs: Vec<String>,
+    inputs: Vec<Argument>,
     /// The .npy file for the results of `--in`
     #[arg(long, value_name = "FILE", requires = "inputs")]
     out: Option<PathBuf>,

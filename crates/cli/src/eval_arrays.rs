@@ -1,7 +1,7 @@
 //! `eval --in … --out …`: one instruction over .npy files, a part at a time, so that files larger than memory serve.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -12,9 +12,10 @@ use roundonce::conversion::Conversion;
 use roundonce::{Finding, Instruction, Profile, Value};
 use roundonce_vectors::npy;
 
+use crate::argument::Argument;
 use crate::array::Header;
 use crate::progress::Progress;
-use crate::{Ended, Failure, Status, eval, files, output};
+use crate::{Ended, Failure, Status, eval, files, output, threads};
 
 /// What is evaluated element by element.
 pub(crate) enum Evaluated {
@@ -156,6 +157,7 @@ enum Input {
 /// An array's file, its elements of a type that the operand takes.
 struct ArrayFile {
     path: PathBuf,
+    file: File,
     header: Header,
     ty: ValueType,
     /// The array's shape without the axis of a packed value's components, if it has one.
@@ -166,7 +168,7 @@ struct ArrayFile {
 pub(crate) fn run(
     evaluated: &Evaluated,
     profile: &Profile,
-    texts: &[String],
+    texts: &[Argument],
     out: &Path,
     threads: Option<NonZeroUsize>,
 ) -> Ended {
@@ -185,44 +187,45 @@ pub(crate) fn run(
     if matches!(evaluated, Evaluated::Float(instruction) if instruction.recipe.condition_codes) {
         output::note("the results are written without condition codes: these follow from each result's bits");
     }
-    let mut file = files::temporary(out)?;
-    let failed = |error| files::failed(out, error);
+    let path = out;
+    let mut out = files::create(path)?;
+    let failed = |error| files::failed(path, error);
+    let file = out.seekable().map_err(failed)?;
     file.write_all(&header).map_err(failed)?;
     let elements = values * u64::from(result.elements);
     let job = Job { evaluated, profile, inputs: &inputs, elements, size: result.bits / 8, start: header.len() as u64 };
 
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.map_or(0, NonZeroUsize::get)).build();
-    let pool = pool.map_err(|error| Failure::Input(format!("--threads: {error}")))?;
     let parts = elements.div_ceil(PART as u64);
+    let pool = threads::pool(threads, parts)?;
     let progress = Progress::new(parts);
     pool.install(|| {
         (0..parts).into_par_iter().try_for_each_init(
             || Buffers::new(&types, &result),
             |buffers, part| {
                 job.compute(part, buffers)?;
-                job.write(part, buffers, file.reopen().map_err(failed)?).map_err(failed)?;
+                job.write(part, buffers, file).map_err(failed)?;
                 progress.advance(1);
                 Ok::<(), Failure>(())
             },
         )
     })?;
-    files::rename(file, out)?;
+    out.finish().map_err(failed)?;
     Ok(Status::Done)
 }
 
 /// A value, or the file of an array with its header read and its type checked.
-fn open(evaluated: &Evaluated, index: usize, ty: &ValueType, text: &str) -> Result<Input, Failure> {
-    if !text.ends_with(".npy") {
+fn open(evaluated: &Evaluated, index: usize, ty: &ValueType, given: &Argument) -> Result<Input, Failure> {
+    if !given.is_array() {
+        let text = given.text()?;
         let (value, exact) = evaluated.read(index, text)?;
         if !exact {
             eval::note_inexact(index, text);
         }
         return Ok(Input::Uniform(value));
     }
-    let path = PathBuf::from(text);
-    let fault = |problem: String| Failure::Input(format!("{text}: {problem}"));
-    let mut file = File::open(&path).map_err(|error| files::failed(&path, error))?;
-    let size = file.metadata().map_err(|error| files::failed(&path, error))?.len();
+    let path = given.path().to_owned();
+    let fault = |problem: String| Failure::Input(format!("{given}: {problem}"));
+    let (mut file, size) = files::open_regular(&path)?;
     let header = Header::read(&path, &mut file, size)?;
     if header.fortran {
         let shape = npy::tuple(&header.shape);
@@ -247,7 +250,7 @@ fn open(evaluated: &Evaluated, index: usize, ty: &ValueType, text: &str) -> Resu
             npy::tuple(&header.shape)
         )));
     }
-    Ok(Input::Array(ArrayFile { path, header, ty: ty.clone(), shape }))
+    Ok(Input::Array(ArrayFile { path, file, header, ty: ty.clone(), shape }))
 }
 
 /// The header of the results and how many values they are. They have the type and shape of the first array that is as
@@ -293,12 +296,8 @@ impl ArrayFile {
     fn read(&self, from: u64, count: usize, bytes: &mut Vec<u8>, into: &mut Elements) -> Result<(), Failure> {
         let size = self.ty.bits / 8;
         bytes.resize(count * size as usize, 0);
-        let mut read = || -> io::Result<()> {
-            let mut file = File::open(&self.path)?;
-            file.seek(SeekFrom::Start(self.header.start + from * u64::from(size)))?;
-            file.read_exact(bytes)
-        };
-        read().map_err(|error| files::failed(&self.path, error))?;
+        let read = files::read_at(&self.file, bytes, self.header.start + from * u64::from(size));
+        read.map_err(|error| files::failed(&self.path, error))?;
         into.fill_from_bytes(bytes);
         Ok(())
     }
@@ -348,10 +347,9 @@ impl Job<'_> {
         Ok(self.evaluated.eval_into(self.profile, &sources, results.into())?)
     }
 
-    fn write(&self, part: u64, Buffers { bytes, results, .. }: &mut Buffers, mut file: File) -> io::Result<()> {
+    fn write(&self, part: u64, Buffers { bytes, results, .. }: &mut Buffers, file: &File) -> io::Result<()> {
         bytes.clear();
         results.write_bytes(bytes);
-        file.seek(SeekFrom::Start(self.start + part * PART as u64 * u64::from(self.size)))?;
-        file.write_all(bytes)
+        files::write_at(file, bytes, self.start + part * PART as u64 * u64::from(self.size))
     }
 }

@@ -1,20 +1,29 @@
-//! Files in and out: read whole, written whole or not at all.
+//! Files in and out.
 
-use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
+use std::mem;
 use std::path::Path;
 
-use tempfile::NamedTempFile;
+use roundonce_vectors::output::Output;
+use roundonce_vectors::without_mark;
 
-use crate::{Ended, Failure, Status};
+use crate::{Ended, Failure, Status, signals};
 
 /// The most that a module may have: reading one takes several times its size, and no real one is near this.
 const MOST: u64 = 1 << 28;
 
-/// The bytes of a module; of stdin for `-`.
+/// What messages call it.
+const STDIN: &str = "standard input";
+
+/// The bytes of a module; of stdin for `-`. One with nothing in it is nothing to work on.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     let bytes = read_up_to(path, MOST + 1)?;
     if bytes.len() as u64 > MOST {
         return Err(Failure::Input(format!("{}: more than 256 MiB: expected a module", path.display())));
+    }
+    if without_mark(&bytes).trim_ascii().is_empty() {
+        return Err(Failure::Input(format!("{}: the file is empty: expected a module", path.display())));
     }
     Ok(bytes)
 }
@@ -23,62 +32,97 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 pub(crate) fn read_up_to(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     if path == Path::new("-") {
-        std::io::stdin().lock().take(most).read_to_end(&mut bytes)?;
+        io::stdin().lock().take(most).read_to_end(&mut bytes).map_err(|error| failed(STDIN.as_ref(), error))?;
     } else {
-        let file = std::fs::File::open(path).map_err(|error| failed(path, error))?;
+        let file = File::open(path).map_err(|error| failed(path, error))?;
         file.take(most).read_to_end(&mut bytes).map_err(|error| failed(path, error))?;
     }
     Ok(bytes)
 }
 
-/// The text of a file.
-pub(crate) fn text(path: &Path, bytes: Vec<u8>) -> Result<String, Failure> {
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        Failure::Input(format!("{}: byte {at} is not UTF-8 text", path.display()))
-    })
+/// A file that is read here and there, and its size. What is no regular file is taken into one without a name first.
+pub(crate) fn open_regular(path: &Path) -> Result<(File, u64), Failure> {
+    let open = || -> io::Result<(File, u64)> {
+        let mut file = File::open(path)?;
+        let found = file.metadata()?;
+        if found.is_file() || found.is_dir() {
+            return Ok((file, found.len()));
+        }
+        let mut taken = tempfile::tempfile()?;
+        let size = io::copy(&mut file, &mut taken)?;
+        taken.rewind()?;
+        Ok((taken, size))
+    };
+    open().map_err(|error| failed(path, error))
 }
 
-/// Writes a file by way of a temporary one beside it: the name never refers to half of it.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    write_with(path, |file| file.write_all(bytes))
+/// Reads from a place on, for any number of threads at a time.
+#[cfg(unix)]
+pub(crate) fn read_at(file: &File, bytes: &mut [u8], from: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, from)
 }
 
-/// The same, written piece by piece.
-pub(crate) fn write_with(
-    path: &Path,
-    fill: impl FnOnce(&mut NamedTempFile) -> std::io::Result<()>,
-) -> Result<(), Failure> {
-    let mut file = temporary(path)?;
-    fill(&mut file).map_err(|error| failed(path, error))?;
-    rename(file, path)
+/// Writes from a place on, likewise.
+#[cfg(unix)]
+pub(crate) fn write_at(file: &File, bytes: &[u8], from: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, from)
 }
 
-/// A file beside `path` that vanishes unless it is renamed.
-pub(crate) fn temporary(path: &Path) -> Result<NamedTempFile, Failure> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    // What the user's mask leaves of it, as with any new file; a temporary one would be private.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder).map_err(|error| failed(path, error))
-}
-
-/// Gives a finished file its name.
-pub(crate) fn rename(file: NamedTempFile, path: &Path) -> Result<(), Failure> {
-    // A device or a pipe would be replaced by a file.
-    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return Err(Failure::Input(format!("{}: is not a file", path.display())));
+#[cfg(windows)]
+pub(crate) fn read_at(file: &File, mut bytes: &mut [u8], mut from: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, bytes, from)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            got => (bytes, from) = (&mut bytes[got..], from + got as u64),
+        }
     }
-    file.persist(path).map_err(|error| failed(path, error.error))?;
     Ok(())
 }
 
+#[cfg(windows)]
+pub(crate) fn write_at(file: &File, mut bytes: &[u8], mut from: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let got = std::os::windows::fs::FileExt::seek_write(file, bytes, from)?;
+        (bytes, from) = (&bytes[got..], from + got as u64);
+    }
+    Ok(())
+}
+
+/// The text of a file, without a byte order mark.
+pub(crate) fn text(path: &Path, bytes: Vec<u8>) -> Result<String, Failure> {
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Failure::Input(format!("{}: byte {at} is not UTF-8 text", path.display()))
+    })?;
+    Ok(match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    })
+}
+
+/// Begins what is written to a path.
+pub(crate) fn create(path: &Path) -> Result<Output, Failure> {
+    signals::watch();
+    Output::create(path).map_err(|error| failed(path, error))
+}
+
+/// Writes a file whole.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    write_with(path, |out| out.write_all(bytes))
+}
+
+/// The same, written by a function.
+pub(crate) fn write_with(path: &Path, fill: impl FnOnce(&mut Output) -> io::Result<()>) -> Result<(), Failure> {
+    let mut out = create(path)?;
+    fill(&mut out).and_then(|()| out.finish()).map_err(|error| failed(path, error))
+}
+
 /// What went wrong with a file, with its name.
-pub(crate) fn failed(path: &Path, error: std::io::Error) -> Failure {
+pub(crate) fn failed(path: &Path, error: io::Error) -> Failure {
     let message = format!("{}: {error}", path.display());
     match error.kind() {
-        std::io::ErrorKind::Unsupported => Failure::Unsupported(message),
+        io::ErrorKind::Unsupported => Failure::Unsupported(message),
+        io::ErrorKind::BrokenPipe => Failure::OutputClosed,
         _ => Failure::Input(message),
     }
 }
@@ -87,13 +131,13 @@ pub(crate) fn failed(path: &Path, error: std::io::Error) -> Failure {
 pub(crate) fn write_or_print(path: Option<&Path>, bytes: &[u8]) -> Result<(), Failure> {
     match path {
         Some(path) => write(path, bytes),
-        None => Ok(std::io::stdout().lock().write_all(bytes)?),
+        None => Ok(io::stdout().lock().write_all(bytes)?),
     }
 }
 
 /// Writes lines to stdout.
 pub(crate) fn print_lines(lines: &[String]) -> Result<(), Failure> {
-    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut out = BufWriter::new(io::stdout().lock());
     lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
     Ok(out.flush()?)
 }
@@ -101,19 +145,22 @@ pub(crate) fn print_lines(lines: &[String]) -> Result<(), Failure> {
 /// Writes one line for each line of stdin; one that `answer` refuses becomes `error: …` on its own line, and the run
 /// goes on.
 pub(crate) fn answer_lines(mut answer: impl FnMut(&str, &mut String) -> Result<(), String>) -> Ended {
-    let mut input = BufReader::with_capacity(1 << 16, std::io::stdin().lock());
-    let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
+    let mut input = BufReader::with_capacity(1 << 16, io::stdin().lock());
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut status = Status::Done;
     let mut bytes = Vec::new();
     let mut line = String::new();
+    let mut first = true;
     loop {
         bytes.clear();
         line.clear();
-        if input.read_until(b'\n', &mut bytes)? == 0 {
+        let got = input.read_until(b'\n', &mut bytes).map_err(|error| failed(STDIN.as_ref(), error))?;
+        if got == 0 {
             out.flush()?;
             return Ok(status);
         }
-        let answered = match std::str::from_utf8(&bytes) {
+        let question = if mem::take(&mut first) { without_mark(&bytes) } else { &bytes };
+        let answered = match std::str::from_utf8(question) {
             Ok(question) => answer(question.trim_end_matches(['\n', '\r']), &mut line),
             Err(_) => Err("the line is not UTF-8".to_owned()),
         };

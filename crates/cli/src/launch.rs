@@ -1,6 +1,8 @@
 //! A kernel with its arguments and its grid: what `run`, `why` and `diff` share.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
@@ -12,9 +14,11 @@ use roundonce::sass::{self, Lowered, Name};
 use roundonce::spirv::Assume;
 use roundonce::{Profile, ProfileChoice};
 
+use crate::argument::Argument;
 use crate::array::Array;
+use crate::asm::check_listing;
 use crate::report::Checked;
-use crate::{Failure, files, output};
+use crate::{Failure, files, threads};
 
 /// What is done where a SPIR-V module leaves bits open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -41,14 +45,14 @@ pub(crate) struct LaunchArguments {
     block: Option<[u32; 3]>,
     /// A parameter, by position from 0 or by name: a number, in.npy (a buffer with the file's bytes), zeros:f32:1024 or
     /// random:f32:1024:SEED; a SPIR-V buffer by set and binding, 0.1=in.npy
-    #[arg(long, visible_alias = "buffer", value_name = "P=VALUE")]
-    arg: Vec<String>,
+    #[arg(long, visible_alias = "buffer", value_name = "P=VALUE", value_parser = Argument::parser())]
+    arg: Vec<Argument>,
     /// SASS: a register, predicate or CC before the listing; a number for every lane, or in.npy with one a lane
-    #[arg(long, value_name = "R1=VALUE", value_parser = output::signed)]
-    reg: Vec<String>,
+    #[arg(long, value_name = "R1=VALUE", value_parser = Argument::parser())]
+    reg: Vec<Argument>,
     /// SASS: a word of a constant bank, as --reg
-    #[arg(long, value_name = "BANK:OFFSET=VALUE", value_parser = output::signed)]
-    cbank: Vec<String>,
+    #[arg(long, value_name = "BANK:OFFSET=VALUE", value_parser = Argument::parser())]
+    cbank: Vec<Argument>,
     /// SPIR-V: a specialisation constant, by its SpecId
     #[arg(long, value_name = "ID=VALUE")]
     spec: Vec<String>,
@@ -64,7 +68,7 @@ pub(crate) struct LaunchArguments {
     shared: u32,
     /// Worker threads
     #[arg(long, value_name = "N")]
-    threads: Option<usize>,
+    threads: Option<NonZeroUsize>,
     /// Give up after this many instructions of one group of blocks
     #[arg(long, value_name = "N", default_value_t = Options::default().step_limit)]
     step_limit: u64,
@@ -102,7 +106,9 @@ impl Language {
 impl LaunchArguments {
     /// Whether anything was given that only a kernel takes.
     pub(crate) fn has_arguments(&self) -> bool {
-        ![&self.arg, &self.reg, &self.cbank, &self.spec].iter().all(|given| given.is_empty()) || !self.entry.is_empty()
+        ![&self.arg, &self.reg, &self.cbank].iter().all(|given| given.is_empty())
+            || !self.spec.is_empty()
+            || !self.entry.is_empty()
     }
 
     /// The one kernel that is named, if one is.
@@ -144,7 +150,7 @@ impl LaunchArguments {
             step_limit: self.step_limit,
             memory_limit: self.memory_limit.min(allowed_memory()),
             compile_limit: self.limit_compile,
-            threads: self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+            threads: self.threads.map_or_else(threads::cores, NonZeroUsize::get),
             ..Options::default()
         }
     }
@@ -162,6 +168,8 @@ fn allowed_memory() -> u64 {
 /// A kernel that can be launched.
 pub(crate) struct Prepared {
     pub(crate) program: Program,
+    /// The module as it was read; empty of a binary.
+    pub(crate) text: String,
     /// Its place in the program.
     place: usize,
     pub(crate) language: Language,
@@ -182,10 +190,11 @@ impl Prepared {
     /// Reads a module, its arguments and its grid.
     pub(crate) fn read(path: &Path, entry: Option<&str>, arguments: &LaunchArguments) -> Result<Prepared, Failure> {
         if Language::of(path) == Some(Language::Sass) {
-            let (lowered, lanes) = listing(path, entry, arguments)?;
+            let (lowered, lanes, text) = listing(path, entry, arguments)?;
             let first = 1 + lowered.inputs.len();
             let registers = lowered.outputs.iter().enumerate().map(|(at, name)| (name.to_string(), first + at));
             return Ok(Prepared {
+                text,
                 place: 0,
                 language: Language::Sass,
                 profile: arguments.profile()?,
@@ -199,11 +208,12 @@ impl Prepared {
                 program: lowered.program,
             });
         }
-        let ready = ready(path, entry, arguments)?;
+        let (ready, text) = ready(path, entry, arguments)?;
         let (args, arrays) = bind(ready.kernel(), arguments)?;
         ready.check_formats(&formats(&arrays)).map_err(Failure::Input)?;
         let name = &ready.kernel().name;
         Ok(Prepared {
+            text,
             place: ready.program.kernels.iter().position(|kernel| kernel.name == *name).unwrap_or(0),
             language: Language::of(path).unwrap_or(Language::Ptx),
             profile: arguments.choice()?.apply(ready.profile),
@@ -292,7 +302,7 @@ fn choice(entry: Option<&str>, arguments: &LaunchArguments) -> Result<Choice, Fa
         Assumption::Flush => Assume::Flush,
     };
     let spec = arguments.spec.iter().map(|text| {
-        let (id, value) = split_pair("--spec", text)?;
+        let (id, value) = text.split_once('=').ok_or_else(|| no_pair("--spec", text))?;
         let id = id.parse().map_err(|_| Failure::Input(format!("--spec `{text}`: `{id}` is no SpecId")))?;
         Ok((id, value.to_owned()))
     });
@@ -312,20 +322,23 @@ fn extent(text: &str) -> Result<[u32; 3], String> {
     Ok(extent)
 }
 
-/// A module, read for what is asked.
-fn ready(path: &Path, entry: Option<&str>, arguments: &LaunchArguments) -> Result<Ready, Failure> {
+/// A module, read for what is asked, and its text.
+fn ready(path: &Path, entry: Option<&str>, arguments: &LaunchArguments) -> Result<(Ready, String), Failure> {
     let choice = choice(entry, arguments)?;
     let extension = path.extension().and_then(|extension| extension.to_str());
     if extension == Some("spv") {
         let read = Ready::read(Source::Spirv(&files::read(path)?), &choice);
-        return read.map_err(|refusal| refused(path, "", refusal));
+        return read.map(|ready| (ready, String::new())).map_err(|refusal| refused(path, "", refusal));
     }
     if !matches!(extension, Some("ptx" | "spvasm")) {
         return Err(Failure::Input(format!("{}: expected a .ptx, .spv, .spvasm or .sass file", path.display())));
     }
     let text = files::text(path, files::read(path)?)?;
     let source = if extension == Some("ptx") { Source::Ptx(&text) } else { Source::SpirvText(&text) };
-    Ready::read(source, &choice).map_err(|refusal| refused(path, &text, refusal))
+    match Ready::read(source, &choice) {
+        Ok(ready) => Ok((ready, text)),
+        Err(refusal) => Err(refused(path, &text, refusal)),
+    }
 }
 
 /// The failure that a refusal is: 3 where all findings are about what is not supported.
@@ -354,13 +367,17 @@ pub(crate) fn located(path: &Path, text: &str, findings: Vec<Finding>) -> String
     lines.join("\n")
 }
 
-pub(crate) fn split_pair<'t>(option: &str, text: &'t str) -> Result<(&'t str, &'t str), Failure> {
-    text.split_once('=').ok_or_else(|| Failure::Input(format!("{option} `{text}` is not P=VALUE")))
+pub(crate) fn split_pair<'t>(option: &str, argument: &'t Argument) -> Result<(&'t str, Argument), Failure> {
+    argument.split().ok_or_else(|| no_pair(option, argument))
+}
+
+fn no_pair(option: &str, given: impl Display) -> Failure {
+    Failure::Input(format!("{option} `{given}` is not P=VALUE"))
 }
 
 /// The arguments, and the arrays that came with them.
 fn bind(kernel: &Kernel, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<Option<Array>>), Failure> {
-    let mut given: BTreeMap<usize, &str> = BTreeMap::new();
+    let mut given: BTreeMap<usize, Argument> = BTreeMap::new();
     for text in &arguments.arg {
         let (name, value) = split_pair("--arg", text)?;
         if given.insert(kernel::parameter(kernel, name).map_err(Failure::Input)?, value).is_some() {
@@ -373,14 +390,11 @@ fn bind(kernel: &Kernel, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<O
         let Some(value) = given.get(&place) else {
             return Err(Failure::Input(format!("parameter {place} (`{0}`) has no value: add --arg {0}=…", param.name)));
         };
-        let mut array = if value.starts_with("zeros:") {
-            Some(Array::zeros(value)?)
-        } else if value.starts_with("random:") {
-            Some(Array::random(value)?)
-        } else if value.ends_with(".npy") {
-            Some(Array::read(Path::new(value))?)
-        } else {
-            None
+        let mut array = match value.text() {
+            Ok(text) if text.starts_with("zeros:") => Some(Array::zeros(text)?),
+            Ok(text) if text.starts_with("random:") => Some(Array::random(text)?),
+            _ if value.is_array() => Some(Array::read(value.path())?),
+            _ => None,
         };
         let called = kernel::called(place, param);
         args.push(match &mut array {
@@ -391,7 +405,7 @@ fn bind(kernel: &Kernel, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<O
                 return Err(Failure::Input(message));
             }
             None => Arg::Scalar(
-                kernel::number(param.size, param.scalar, value)
+                kernel::number(param.size, param.scalar, value.text()?)
                     .map_err(|problem| Failure::Input(format!("{called}: {problem}")))?,
             ),
         });
@@ -411,16 +425,17 @@ fn formats(arrays: &[Option<Array>]) -> Vec<Option<&'static str>> {
     arrays.iter().map(format).collect()
 }
 
-/// A .sass listing with its registers and constants.
+/// A .sass listing with its registers and constants, and its text.
 pub(crate) fn listing(
     path: &Path,
     entry: Option<&str>,
     arguments: &LaunchArguments,
-) -> Result<(Lowered, Lanes), Failure> {
+) -> Result<(Lowered, Lanes, String), Failure> {
     let text = files::text(path, files::read(path)?)?;
+    check_listing(path, &text)?;
     let lowered = sass::lower(&text, entry).map_err(|findings| Failure::Input(located(path, &text, findings)))?;
     let lanes = kernel::lanes(&lowered, &given(arguments)?, missing).map_err(Failure::Input)?;
-    Ok((lowered, lanes))
+    Ok((lowered, lanes, text))
 }
 
 /// `R1=0x3f800000`, `P0=1`, `0x3:0x140=x.npy`, by the names that the lowering gives.
@@ -431,15 +446,15 @@ fn given(arguments: &LaunchArguments) -> Result<BTreeMap<String, LaneValues>, Fa
     for (option, text) in registers.chain(constants) {
         let (name, value) = split_pair(option, text)?;
         let name = if option == "--reg" { name.to_uppercase() } else { constant_name(name)? };
-        let value = if value.ends_with(".npy") {
-            let bytes = Array::read(Path::new(value))?.bytes;
+        let value = if value.is_array() {
+            let bytes = Array::read(value.path())?.bytes;
             let (words, rest) = bytes.as_chunks::<4>();
             if !rest.is_empty() {
                 return Err(Failure::Input(format!("{value}: a register takes elements of 4 bytes")));
             }
             LaneValues::PerLane(words.iter().map(|word| u32::from_le_bytes(*word)).collect())
         } else {
-            LaneValues::parse(value).map_err(|problem| Failure::Input(format!("{option} {name}: {problem}")))?
+            LaneValues::parse(value.text()?).map_err(|problem| Failure::Input(format!("{option} {name}: {problem}")))?
         };
         if given.insert(name.clone(), value).is_some() {
             return Err(Failure::Input(format!("{option}: `{name}` is given twice")));

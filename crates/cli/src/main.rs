@@ -4,6 +4,7 @@
 
 mod allowed;
 mod answer_output;
+mod argument;
 mod array;
 mod asm;
 mod bits;
@@ -24,13 +25,17 @@ mod report;
 mod run;
 mod run_sass;
 mod sarif;
+mod signals;
 mod sweep;
+mod threads;
 mod vectors;
 mod why;
 mod why_arrays;
 mod why_kernel;
 mod why_reference;
 
+use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -109,19 +114,47 @@ impl From<roundonce::Finding> for Failure {
     }
 }
 
+/// Of writing to stdout: what has a path is told by [`files::failed`].
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Failure {
-        if error.kind() == std::io::ErrorKind::BrokenPipe {
-            Failure::OutputClosed
-        } else {
-            Failure::Input(error.to_string())
+        match error.raw_os_error() {
+            Some(_) => files::failed(Path::new("standard output"), error),
+            None => Failure::Input(error.to_string()),
         }
     }
 }
 
 fn main() -> ExitCode {
-    let arguments = output::hide_signs(std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()));
-    let ended = match Arguments::parse_from(output::join_profiles(arguments)).verb {
+    let arguments = output::hide_signs(std::env::args_os());
+    let arguments = Arguments::try_parse_from(output::join_profiles(arguments));
+    let ended = arguments.map_or_else(usage, |arguments| run(arguments.verb)).and_then(flushed);
+    let (code, message) = match ended {
+        Ok(Status::Done) | Err(Failure::OutputClosed) => (0, None),
+        Ok(Status::Found) => (1, None),
+        Ok(Status::Unreadable) => (2, None),
+        Err(Failure::Input(message)) => (2, Some(message)),
+        Err(Failure::Unsupported(message)) => (3, Some(message)),
+    };
+    if let Some(message) = message {
+        output::error(&message);
+    }
+    ExitCode::from(code)
+}
+
+/// Help, the version, or what is wrong with the arguments.
+fn usage(error: clap::Error) -> Ended {
+    error.print()?;
+    Ok(if error.use_stderr() { Status::Unreadable } else { Status::Done })
+}
+
+/// What stdout holds back goes out, or the verb has failed.
+fn flushed(status: Status) -> Ended {
+    std::io::stdout().flush()?;
+    Ok(status)
+}
+
+fn run(verb: Verb) -> Ended {
+    match verb {
         Verb::Eval(arguments) => eval::run(&arguments),
         Verb::Explain(arguments) => explain::run(&arguments),
         Verb::Bits(arguments) => bits::run(&arguments),
@@ -134,16 +167,5 @@ fn main() -> ExitCode {
         Verb::Disasm(arguments) => disasm::run(&arguments),
         Verb::Vectors(arguments) => vectors::run(&arguments),
         Verb::Sweep(arguments) => sweep::run(&arguments),
-    };
-    let (code, message) = match ended {
-        Ok(Status::Done) | Err(Failure::OutputClosed) => (0, None),
-        Ok(Status::Found) => (1, None),
-        Ok(Status::Unreadable) => (2, None),
-        Err(Failure::Input(message)) => (2, Some(message)),
-        Err(Failure::Unsupported(message)) => (3, Some(message)),
-    };
-    if let Some(message) = message {
-        output::error(&message);
     }
-    ExitCode::from(code)
 }

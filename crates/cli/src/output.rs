@@ -1,5 +1,6 @@
 //! What the verbs share: formats, colours, errors.
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
 
@@ -63,17 +64,12 @@ impl ProfileArgument {
 }
 
 /// The arguments with the value of `--profile`, which `run` may leave out, joined to it: anything but an option or a kernel.
-pub(crate) fn join_profiles(arguments: Vec<String>) -> Vec<String> {
-    let mut joined: Vec<String> = Vec::with_capacity(arguments.len());
+pub(crate) fn join_profiles(arguments: Vec<OsString>) -> Vec<OsString> {
+    let mut joined: Vec<OsString> = Vec::with_capacity(arguments.len());
     for argument in arguments {
-        match joined.last_mut() {
-            Some(last)
-                if last == "--profile"
-                    && !argument.starts_with('-')
-                    && Language::of(Path::new(&argument)).is_none() =>
-            {
-                *last = format!("--profile={argument}");
-            }
+        let value = argument.to_str().filter(|text| !text.starts_with('-') && Language::of(Path::new(text)).is_none());
+        match (joined.last_mut(), value) {
+            (Some(last), Some(value)) if last == "--profile" => *last = format!("--profile={value}").into(),
             _ => joined.push(argument),
         }
     }
@@ -85,22 +81,27 @@ pub(crate) fn join_profiles(arguments: Vec<String>) -> Vec<String> {
 const MINUS: char = '\u{2212}';
 
 /// The arguments with the sign of negative numbers and expressions hidden from the option parser.
-pub(crate) fn hide_signs(arguments: impl Iterator<Item = String>) -> Vec<String> {
-    let hide = |argument: String| {
-        let Some(rest) = argument.strip_prefix('-') else { return argument };
+pub(crate) fn hide_signs(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let hide = |argument: OsString| {
+        let Some(rest) = argument.to_str().and_then(|text| text.strip_prefix('-')) else { return argument };
         let lower = rest.to_ascii_lowercase();
         let number = lower.starts_with(|c: char| c.is_ascii_digit() || c == '.')
             || ["inf", "nan"].iter().any(|name| lower.starts_with(name));
         // `-a*b+c`, `-(a+b)`, `-a - b`: no option has an operator.
         let expression = !rest.starts_with('-') && rest.contains(['*', '+', '(', ' ']) && !rest.contains('/');
-        if number || expression { format!("{MINUS}{rest}") } else { argument }
+        if number || expression { format!("{MINUS}{rest}").into() } else { argument }
     };
     arguments.map(hide).collect()
 }
 
 /// Shows the sign again.
+pub(crate) fn show_sign(text: &str) -> String {
+    text.replacen(MINUS, "-", 1)
+}
+
+/// The same, of an argument that is text.
 pub(crate) fn signed(text: &str) -> Result<String, std::convert::Infallible> {
-    Ok(text.replacen(MINUS, "-", 1))
+    Ok(show_sign(text))
 }
 
 /// The colours of a terminal; elsewhere they are stripped.

@@ -10,6 +10,7 @@ use roundonce::ir::Kernel;
 use roundonce::isa::hex_bits;
 use serde::Serialize;
 
+use crate::argument::Argument;
 use crate::launch::{LaunchArguments, Prepared, split_pair};
 use crate::output::{self, Format, FormatArgument};
 use crate::{Ended, Failure, Status, run_sass};
@@ -41,8 +42,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) launch: LaunchArguments,
     /// Where a buffer goes afterwards, in the shape and type it came in with; of a .sass listing, a register
-    #[arg(long, value_name = "P=FILE")]
-    pub(crate) out: Vec<String>,
+    #[arg(long, value_name = "P=FILE", value_parser = Argument::parser())]
+    pub(crate) out: Vec<Argument>,
     /// What is done with mul and add that have no rounding modifier
     #[arg(long, value_enum, default_value = "none")]
     contract: Contraction,
@@ -96,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     let Some(report) = launched(launch, arguments)? else { return Ok(Status::Found) };
     for (place, path) in &outputs {
         if let (Some(array), Some(buffer)) = (&prepared.arrays[*place], &report.buffers[*place]) {
-            array.write(path, buffer)?;
+            array.write(path.path(), buffer)?;
         }
     }
     tell(&report, prepared.kernel(), &prepared.undetermined, arguments)?;
@@ -121,10 +122,10 @@ pub(crate) fn failed(file: &Path, error: &RunError) -> Result<(), Failure> {
 }
 
 /// Where each wanted buffer goes.
-fn outputs<'a>(prepared: &Prepared, arguments: &'a Arguments) -> Result<Vec<(usize, &'a Path)>, Failure> {
-    let output = |text: &'a String| {
-        let (name, path) = split_pair("--out", text)?;
-        Ok((prepared.buffer("--out", name)?, Path::new(path)))
+fn outputs(prepared: &Prepared, arguments: &Arguments) -> Result<Vec<(usize, Argument)>, Failure> {
+    let output = |argument| {
+        let (name, path) = split_pair("--out", argument)?;
+        Ok((prepared.buffer("--out", name)?, path))
     };
     arguments.out.iter().map(output).collect()
 }

@@ -1,7 +1,6 @@
 //! `run` for a straight-line SASS listing: registers and constants in, registers out, one lane for each element.
 
 use std::io::Write;
-use std::path::Path;
 
 use roundonce::arith::{ConditionCodes, Format as Float};
 use roundonce::exec::{Buffer, Launch, Options};
@@ -10,6 +9,7 @@ use roundonce::kernel::Lanes;
 use roundonce::sass::{Lowered, Name};
 use serde::Serialize;
 
+use crate::argument::Argument;
 use crate::array::Array;
 use crate::launch::{self, split_pair};
 use crate::output;
@@ -21,7 +21,7 @@ const SHOWN: usize = 8;
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
     let entry = arguments.launch.entry()?;
-    let (lowered, Lanes { count, grid, block, args }) = launch::listing(&arguments.file, entry, &arguments.launch)?;
+    let (lowered, Lanes { count, grid, block, args }, _) = launch::listing(&arguments.file, entry, &arguments.launch)?;
     let outputs = outputs(&lowered, arguments)?;
     let launch = Launch {
         program: &lowered.program,
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         .collect();
     for (place, path) in outputs {
         if let Some(buffer) = &report.buffers[first + place] {
-            Array::zeros(&format!("zeros:u32:{count}"))?.write(path, buffer)?;
+            Array::zeros(&format!("zeros:u32:{count}"))?.write(path.path(), buffer)?;
         }
     }
     show(&results, arguments)?;
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
 }
 
 /// The places, among the outputs, of those that go to files.
-fn outputs<'a>(lowered: &Lowered, arguments: &'a Arguments) -> Result<Vec<(usize, &'a Path)>, Failure> {
+fn outputs(lowered: &Lowered, arguments: &Arguments) -> Result<Vec<(usize, Argument)>, Failure> {
     let mut outputs = Vec::new();
     for text in &arguments.out {
         let (name, path) = split_pair("--out", text)?;
@@ -62,7 +62,7 @@ fn outputs<'a>(lowered: &Lowered, arguments: &'a Arguments) -> Result<Vec<(usize
         let place = found.ok_or_else(|| {
             Failure::Input(format!("--out: the listing does not write `{name}`: it writes {}", names.join(", ")))
         })?;
-        outputs.push((place, Path::new(path)));
+        outputs.push((place, path));
     }
     Ok(outputs)
 }

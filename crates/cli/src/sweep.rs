@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::output::{self, Format, FormatArgument};
 use crate::progress::Progress;
-use crate::{Ended, Failure, Status, files};
+use crate::{Ended, Failure, Status, files, signals, threads};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -48,11 +48,11 @@ struct Report<'a> {
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
     let Arguments { instruction, spaces, out, against, shard, threads, format } = arguments;
+    signals::watch();
     let manifest = Manifest::new(instruction, against.as_deref(), spaces, *shard).map_err(Failure::Input)?;
     let sweep = Sweep::create(out, &manifest).map_err(Failure::Input)?;
-    let missing = sweep.missing();
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.map_or(0, NonZeroUsize::get)).build();
-    let pool = pool.map_err(|error| Failure::Input(format!("--threads: {error}")))?;
+    let missing = sweep.missing(&mut |problem| output::note(&format!("{problem}: the shard is evaluated again")));
+    let pool = threads::pool(*threads, missing.len() as u64)?;
     let progress = Progress::new(missing.len() as u64);
     let swept = pool.install(|| {
         missing.into_par_iter().try_for_each(|shard| {

@@ -10,7 +10,7 @@ use roundonce_vectors::{
 
 use crate::output::{self, Format, FormatArgument, ProfileArgument, TargetArguments};
 use crate::progress::Progress;
-use crate::{Ended, Status, files};
+use crate::{Ended, Failure, Status, files};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -79,9 +79,7 @@ fn generate(arguments: &Gen) -> Ended {
         format.write_text(&vectors, &mut std::io::stdout().lock())?;
         return Ok(Status::Done);
     };
-    let mut file = files::temporary(path)?;
-    format.write(&vectors, file.as_file_mut()).map_err(|error| files::failed(path, error))?;
-    files::rename(file, path)?;
+    files::write_with(path, |out| format.write(&vectors, out))?;
     Ok(Status::Done)
 }
 
@@ -116,6 +114,9 @@ fn verify(arguments: &Verify) -> Ended {
     };
     let report = report.map_err(|error| files::failed(file, error))?;
     drop(watch);
+    if report.vectors == 0 && report.bad == 0 {
+        return Err(Failure::Input(format!("{}: no vector is in it: nothing was verified", file.display())));
+    }
     match format.format {
         Format::Json => output::json(&report)?,
         Format::Text => files::print_lines(&report.lines())?,

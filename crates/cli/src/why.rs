@@ -1,7 +1,7 @@
 //! `why`: which evaluation gives each seen value.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use roundonce::Profile;
@@ -12,6 +12,7 @@ use roundonce::why::{
 };
 use serde::Serialize;
 
+use crate::argument::Argument;
 use crate::launch::{self, LaunchArguments};
 use crate::output;
 use crate::report::Format;
@@ -21,15 +22,15 @@ use crate::{Ended, Failure, Status, answer_output, why_arrays, why_kernel, why_r
 pub(crate) struct Arguments {
     /// The expression: + - * ( ), fma(a,b,c), names, literals such as 1.5f, 2.0, 1.5h, 1.5b; or a kernel: a .ptx, .spv,
     /// .spvasm or .sass file, with its arguments as for `run`
-    #[arg(value_parser = output::signed)]
-    expression: Option<String>,
+    #[arg(value_parser = Argument::parser())]
+    expression: Option<Argument>,
     /// The names' values: a=1e20f x=0x3f800000 y=0x3c00:f16
-    #[arg(value_name = "NAME=VALUE")]
-    inputs: Vec<String>,
+    #[arg(value_name = "NAME=VALUE", value_parser = Argument::parser())]
+    inputs: Vec<Argument>,
     /// A value that was seen: typed or hex bits exactly, a plain decimal to the digits given; of a kernel P=FILE.npy, the
     /// buffer P afterwards; may be repeated
-    #[arg(long, value_name = "VALUE", allow_hyphen_values = true, value_parser = output::signed)]
-    saw: Vec<String>,
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true, value_parser = Argument::parser())]
+    saw: Vec<Argument>,
     /// A published case by its name
     #[arg(long, value_name = "NAME", conflicts_with_all = ["expression", "saw"])]
     case: Option<String>,
@@ -75,7 +76,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     }
     let profile = arguments.launch.profile()?;
     if let Some(command) = &arguments.test_reference {
-        let instruction = arguments.expression.as_deref().unwrap_or("fma.rn.f32");
+        let instruction = arguments.expression.as_ref().map_or(Ok("fma.rn.f32"), Argument::text)?;
         return why_reference::run(command, instruction, &profile, arguments.format);
     }
     let options = Options {
@@ -87,14 +88,15 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     };
     let Some(expression) = &arguments.expression else {
         let case = find_case(arguments.case.as_deref())?;
-        let inputs: Vec<String> = case.inputs.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let saw: Vec<String> = case.seen.iter().map(|(value, _)| (*value).to_owned()).collect();
+        let inputs = case.inputs.iter().map(|(name, value)| Argument::from(format!("{name}={value}").as_str()));
+        let inputs: Vec<Argument> = inputs.collect();
+        let saw: Vec<Argument> = case.seen.iter().map(|(value, _)| Argument::from(*value)).collect();
         if arguments.format == Format::Text {
             output::lines(&introduction(case))?;
         }
         return ask(case.expression, &inputs, &saw, (options, &profile), LiteralTypes::default(), arguments.format);
     };
-    let file = Path::new(expression);
+    let file = expression.path();
     if launch::Language::of(file).is_some() {
         if let Some(input) = arguments.inputs.first() {
             return Err(Failure::Input(format!("`{input}`: a kernel's arguments are given as --arg {input}")));
@@ -108,8 +110,9 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         let message = format!("`{expression}` is no kernel: expected a .ptx, .spv, .spvasm or .sass file");
         return Err(Failure::Input(message));
     }
-    let values = arguments.inputs.iter().filter_map(|input| Some(input.split_once('=')?.1));
-    let arrays = values.chain(arguments.saw.iter().map(String::as_str)).any(why_arrays::is_array);
+    let values = arguments.inputs.iter().filter_map(|input| Some(input.split()?.1));
+    let arrays = values.chain(arguments.saw.iter().cloned()).any(|value| value.is_array());
+    let expression = expression.text()?;
     let types = LiteralTypes { ty: arguments.literal_type, language: arguments.language, ..LiteralTypes::default() };
     let (inputs, saw, format) = (&arguments.inputs, &arguments.saw, arguments.format);
     match &arguments.plot {
@@ -121,8 +124,8 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
 
 fn ask(
     expression: &str,
-    inputs: &[String],
-    saw: &[String],
+    inputs: &[Argument],
+    saw: &[Argument],
     (options, profile): (Options, &Profile),
     types: LiteralTypes,
     format: Format,
@@ -130,13 +133,13 @@ fn ask(
     let mut values = BTreeMap::new();
     for input in inputs {
         let (name, text) = split_input(input)?;
-        if values.insert(name.to_owned(), text.to_owned()).is_some() {
+        if values.insert(name.to_owned(), text.text()?.to_owned()).is_some() {
             return Err(Failure::Input(format!("`{name}` is given twice")));
         }
     }
     let seen = saw
         .iter()
-        .map(|text| ObservedValue::parse(text).map_err(|problem| Failure::Input(format!("--saw: {problem}"))));
+        .map(|seen| ObservedValue::parse(seen.text()?).map_err(|problem| Failure::Input(format!("--saw: {problem}"))));
     let seen = seen.collect::<Result<Vec<ObservedValue>, Failure>>()?;
     let asked = Untyped { expression, values: &values, types };
     let (answer, literals) = asked.answer(&seen, options, profile).map_err(|problem| match problem {
@@ -160,8 +163,8 @@ pub(crate) fn underlined(expression: &str, error: &ExprError) -> Failure {
     Failure::Input(format!("{}\n  {expression}\n  {:column$}^", error.message, ""))
 }
 
-pub(crate) fn split_input(input: &str) -> Result<(&str, &str), Failure> {
-    input.split_once('=').ok_or_else(|| Failure::Input(format!("`{input}` is not NAME=VALUE")))
+pub(crate) fn split_input(input: &Argument) -> Result<(&str, Argument), Failure> {
+    input.split().ok_or_else(|| Failure::Input(format!("`{input}` is not NAME=VALUE")))
 }
 
 pub(crate) fn read_value(name: &str, text: &str, types: LiteralTypes) -> Result<Literal, Failure> {

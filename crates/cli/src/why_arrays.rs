@@ -8,17 +8,13 @@ use roundonce::arith::Format as Lane;
 use roundonce::why::diff::files::compare_arrays;
 use roundonce::why::{Column, Literal, LiteralTypes, Options, Question, Values, answer_arrays};
 
+use crate::argument::Argument;
 use crate::array::Array;
 use crate::plot::{self, Comparison};
 use crate::progress::Progress;
 use crate::report::Format;
 use crate::why::{read_value, split_input, underlined};
 use crate::{Ended, Failure, answer_output};
-
-/// Whether a value is the name of an array's file.
-pub(crate) fn is_array(text: &str) -> bool {
-    Path::new(text).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
-}
 
 /// An array of floating-point numbers.
 pub(crate) fn read(path: &Path) -> Result<Values, Failure> {
@@ -41,18 +37,18 @@ pub(crate) fn read(path: &Path) -> Result<Values, Failure> {
 }
 
 /// An array, or one value and its literal.
-fn values(name: &str, text: &str, types: LiteralTypes) -> Result<(Values, Option<Literal>), Failure> {
-    if is_array(text) {
-        return Ok((read(Path::new(text))?, None));
+fn values(name: &str, given: &Argument, types: LiteralTypes) -> Result<(Values, Option<Literal>), Failure> {
+    if given.is_array() {
+        return Ok((read(given.path())?, None));
     }
-    let literal = read_value(name, text, types)?;
+    let literal = read_value(name, given.text()?, types)?;
     Ok((Values { column: Column::one(literal.value), shape: Vec::new() }, Some(literal)))
 }
 
 pub(crate) fn ask(
     expression: &str,
-    inputs: &[String],
-    saw: &[String],
+    inputs: &[Argument],
+    saw: &[Argument],
     (options, profile): (Options, &Profile),
     types: LiteralTypes,
     picture: Option<&Path>,
@@ -63,7 +59,7 @@ pub(crate) fn ask(
     let mut names = BTreeMap::new();
     for input in inputs {
         let (name, text) = split_input(input)?;
-        if names.insert(name.to_owned(), values(name, text, types)?).is_some() {
+        if names.insert(name.to_owned(), values(name, &text, types)?).is_some() {
             return Err(Failure::Input(format!("`{name}` is given twice")));
         }
     }
@@ -71,17 +67,20 @@ pub(crate) fn ask(
     let mut has_untyped = names.values().any(|(_, literal)| is_untyped(literal));
     let question = Question::parse_as(expression, types.values_of(names), types);
     let question = question.map_err(|error| underlined(expression, &error))?;
-    let seen = saw.iter().map(|text| {
-        let values = if is_array(text) {
-            read(Path::new(text))?
+    let seen = saw.iter().map(|given| {
+        let values = if given.is_array() {
+            read(given.path())?
         } else {
-            let printed = Column::printed(question.format(), text);
+            let printed = Column::printed(question.format(), given.text()?);
             let column = printed.map_err(|problem| Failure::Input(format!("--saw: {problem}")))?;
             Values { column, shape: Vec::new() }
         };
-        Ok((text.clone(), values))
+        Ok((given.to_string(), values))
     });
     let seen = seen.collect::<Result<Vec<(String, Values)>, Failure>>()?;
+    if let Some((name, _)) = seen.iter().find(|(_, values)| values.column.is_empty()) {
+        return Err(Failure::Input(format!("{name}: it has no elements: there is nothing to explain")));
+    }
     if seen.is_empty() {
         return Err(Failure::Input("there are arrays among the inputs: expected --saw FILE.npy".to_owned()));
     }

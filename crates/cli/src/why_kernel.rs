@@ -7,6 +7,7 @@ use roundonce::arith::Format as Lane;
 use roundonce::why::Options;
 use roundonce::why_kernel::{Experiment, Freedom, Observation, ObservedBuffer, answer_kernel};
 
+use crate::argument::Argument;
 use crate::array::{Array, Header};
 use crate::launch::{Language, LaunchArguments, Prepared};
 use crate::progress::Progress;
@@ -25,7 +26,7 @@ impl Language {
     }
 }
 
-pub(crate) fn ask(file: &Path, launch: &LaunchArguments, saw: &[String], how: Options, format: Format) -> Ended {
+pub(crate) fn ask(file: &Path, launch: &LaunchArguments, saw: &[Argument], how: Options, format: Format) -> Ended {
     let prepared = Prepared::read(file, launch.entry()?, launch)?;
     let experiment = Experiment {
         launch: prepared.launch(launch.options()),
@@ -42,11 +43,11 @@ pub(crate) fn ask(file: &Path, launch: &LaunchArguments, saw: &[String], how: Op
         Ok(answer) => answer,
         Err(error) => return failed(file, &error).map(|()| Status::Found),
     };
-    answer_output::write(&answer, Some(file), format)
+    answer_output::write(&answer, Some((file, &prepared.text)), format)
 }
 
 /// The arrays seen, by the runs that they are of: a buffer seen again is of another run.
-fn observations(prepared: &Prepared, saw: &[String]) -> Result<Vec<Observation>, Failure> {
+fn observations(prepared: &Prepared, saw: &[Argument]) -> Result<Vec<Observation>, Failure> {
     if saw.is_empty() {
         return Err(Failure::Input(
             "nothing was seen: expected --saw P=FILE.npy, a buffer as it was afterwards".to_owned(),
@@ -55,11 +56,11 @@ fn observations(prepared: &Prepared, saw: &[String]) -> Result<Vec<Observation>,
     let mut observations: Vec<Observation> = Vec::new();
     let mut times: BTreeMap<usize, usize> = BTreeMap::new();
     for text in saw {
-        let (name, file) = text.split_once('=').ok_or_else(|| {
+        let (name, file) = text.split().ok_or_else(|| {
             Failure::Input(format!("--saw `{text}` is not P=FILE.npy: whose buffer is it? such as --saw y={text}"))
         })?;
         let arg = prepared.buffer("--saw", name)?;
-        let observed = observed(prepared, arg, prepared.name(arg, name), Path::new(file))?;
+        let observed = observed(prepared, arg, prepared.name(arg, name), file.path())?;
         let time = times.entry(arg).or_default();
         match observations.get_mut(*time) {
             Some(observation) => observation.arrays.push(observed),
@@ -80,6 +81,9 @@ fn observed(prepared: &Prepared, arg: usize, parameter: &str, file: &Path) -> Re
     let expected = prepared.buffer_bytes(arg);
     if bytes.len() != expected {
         return Err(fault(format!("it has {} bytes, the buffer `{parameter}` {expected}", bytes.len())));
+    }
+    if bytes.is_empty() {
+        return Err(fault("it has no elements: there is nothing to explain".to_owned()));
     }
     let shape = header.shape.iter().map(|&length| length as usize).collect();
     let name = file.display().to_string();

@@ -1,5 +1,9 @@
 //! Programs at random: the engine gives what a plain interpreter gives, one thread at a time.
 
+#[path = "native/detect.rs"]
+mod detect;
+
+use detect::has_native;
 use roundonce_exec::{Arg, Buffer, Engine, Launch, Options};
 use roundonce_scalar::{Case, generate, generate_plain};
 
@@ -62,14 +66,6 @@ fn hold(generate: Generate, seeds: std::ops::Range<u64>) -> f64 {
 #[test]
 fn two_thousand_programs() {
     hold(generate, 0..2_000);
-}
-
-/// Whether this machine has native code at all.
-fn has_native() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    return is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl");
-    #[cfg(not(target_arch = "x86_64"))]
-    false
 }
 
 /// What native code takes whole: lanes part in most of them.

@@ -137,8 +137,9 @@ impl Report {
                 lines.push(format!("  {count} legal though not what eval gives: {choice}"));
             }
         }
-        if self.instructions.is_empty() {
-            lines.push("no vectors".to_owned());
+        // Of one instruction the line above says it.
+        if self.instructions.len() != 1 {
+            lines.push(format!("{} verified", counted(self.vectors, "vector")));
         }
         if self.bad > 0 {
             lines.push(format!("{} could not be read", counted(self.bad, "row")));

@@ -7,7 +7,6 @@
 
 use std::fmt;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use roundonce::Target;
@@ -17,6 +16,7 @@ use roundonce::isa::{hex_bits, parse_value};
 use serde::{Deserialize, Serialize};
 
 use crate::instruction::InstructionUnderTest;
+use crate::output;
 
 /// Results of a shard, unless said otherwise: a second or a few.
 pub const SHARD: u64 = 1 << 27;
@@ -56,6 +56,10 @@ pub struct Record {
     /// The operands of the first of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first: Option<Vec<String>>,
+    /// CRC-32 of the manifest and of the record with an empty check, as one JSON array without spaces: an edited or rotted record, or one
+    /// of another sweep, does not fit. It is a check against accidents: whoever forges a record can make one that fits.
+    #[serde(default)]
+    check: String,
 }
 
 /// What a finished sweep found.
@@ -253,9 +257,19 @@ impl Sweep {
         &self.manifest
     }
 
-    /// The shards that have no record yet.
-    pub fn missing(&self) -> Vec<u64> {
-        (0..self.manifest.shards()).filter(|shard| self.record(*shard).is_err()).collect()
+    /// The shards that have no record that can be relied on. Of a record that is there all the same, `refused` is told
+    /// what is wrong with it.
+    pub fn missing(&self, refused: &mut dyn FnMut(String)) -> Vec<u64> {
+        let is_missing = |shard: &u64| match self.record(*shard) {
+            Ok(_) => false,
+            Err(problem) => {
+                if self.path(*shard).exists() {
+                    refused(problem);
+                }
+                true
+            }
+        };
+        (0..self.manifest.shards()).filter(is_missing).collect()
     }
 
     /// Evaluates a shard and leaves its record.
@@ -263,7 +277,8 @@ impl Sweep {
     /// # Errors
     /// If there is no such shard or the record cannot be written.
     pub fn run(&self, shard: u64) -> Result<Record, String> {
-        let record = self.evaluate(shard)?;
+        let mut record = self.evaluate(shard)?;
+        record.check = self.check(&record)?;
         let text = serde_json::to_string(&record).map_err(|error| error.to_string())?;
         write_whole(&self.path(shard), &(text + "\n"))?;
         Ok(record)
@@ -294,8 +309,23 @@ impl Sweep {
         let wrong = |problem: String| format!("{}: {problem}", path.display());
         let text = fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
         let record: Record = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-        let right = record.shard == shard && record.count == self.count(shard);
-        if right { Ok(record) } else { Err(wrong("it is the record of another shard".to_owned())) }
+        if record.shard != shard || record.count != self.count(shard) {
+            return Err(wrong("it is the record of another shard".to_owned()));
+        }
+        if record.check.is_empty() {
+            return Err(wrong("it has no check, as those of an older version".to_owned()));
+        }
+        if record.check != self.check(&record)? {
+            return Err(wrong("its check does not fit what it says: it was edited or damaged".to_owned()));
+        }
+        Ok(record)
+    }
+
+    /// What the check of a record must be.
+    fn check(&self, record: &Record) -> Result<String, String> {
+        let unchecked = Record { check: String::new(), ..record.clone() };
+        let text = serde_json::to_string(&(&self.manifest, unchecked)).map_err(|error| error.to_string())?;
+        Ok(format!("{:08x}", crc32fast::hash(text.as_bytes())))
     }
 
     /// Results of a shard.
@@ -303,13 +333,15 @@ impl Sweep {
         self.manifest.shard.min(self.manifest.count - shard * self.manifest.shard)
     }
 
+    /// A shard's record, its check yet to be made.
     fn evaluate(&self, shard: u64) -> Result<Record, String> {
         if shard >= self.manifest.shards() {
             return Err(format!("there is no shard {shard}: there are {}", self.manifest.shards()));
         }
         let start = shard * self.manifest.shard;
         let end = start + self.count(shard);
-        let mut record = Record { shard, count: end - start, digest: Digest::default(), mismatches: 0, first: None };
+        let (count, digest, check) = (end - start, Digest::default(), String::new());
+        let mut record = Record { shard, count, digest, mismatches: 0, first: None, check };
         let elements = |tested: &InstructionUnderTest, at| Elements::of(tested.format(at));
         let arity = self.tested.arity();
         let mut columns: Vec<Elements> = (0..arity).map(|at| elements(&self.tested, at)).collect();
@@ -324,7 +356,7 @@ impl Sweep {
                 eval_into(&tested.instruction, &tested.profile, &operands, out.into())
             };
             evaluate(&self.tested, &mut results).map_err(|finding| finding.to_string())?;
-            record.digest = record.digest.plus(digest(&results, from));
+            record.digest = record.digest.plus(digest_of(&results, from));
             if let Some(other) = &self.against {
                 evaluate(other, &mut others).map_err(|finding| finding.to_string())?;
                 for at in (0..count).filter(|_| results != others) {
@@ -364,7 +396,7 @@ impl Sweep {
 }
 
 /// The digest of results that begin at a place.
-fn digest(results: &Elements, first: u64) -> Digest {
+fn digest_of(results: &Elements, first: u64) -> Digest {
     let (mut digest, mut place) = (Digest::default(), first);
     results.for_each(|bits| {
         digest = digest.plus(Digest::of(place, bits));
@@ -373,12 +405,6 @@ fn digest(results: &Elements, first: u64) -> Digest {
     digest
 }
 
-/// Writes a file through a temporary one beside it.
 fn write_whole(path: &Path, text: &str) -> Result<(), String> {
-    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
+    output::write(path, text.as_bytes()).map_err(|error| format!("{}: {error}", path.display()))
 }

@@ -4,17 +4,19 @@ mod common;
 #[path = "../../roundonce/tests/reader/mod.rs"]
 mod reader;
 
-use std::fs::File;
 use std::path::Path;
 use std::process::Command;
 
 use common::Bad;
 use reader::spellings;
+use roundonce_vectors::output::Output;
 use roundonce_vectors::{Format, Generated, InstructionUnderTest, Options, Report, verify_file};
 
 fn write(format: Format, spellings: &[&str], count: u64, path: &Path) -> Generated {
     let vectors = Generated::new(spellings, count, 3, &Default::default()).unwrap();
-    format.write(&vectors, &mut File::create(path).unwrap()).unwrap();
+    let mut out = Output::create(path).unwrap();
+    format.write(&vectors, &mut out).unwrap();
+    out.finish().unwrap();
     vectors
 }
 

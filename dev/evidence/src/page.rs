@@ -123,10 +123,13 @@ const INTRODUCTION: &str = "# Evidence
 
 What every form was compared with. A program made each comparison and recorded it (`evidence/*.jsonl`). This page is made
 of the records by `cargo run -p roundonce-evidence -- page`, and a test fails where the two differ. A record can be
-repeated for any spelling: the same cases, the same digest.
+repeated for any spelling: the same cases, the same digest. The numbers of a row come of two commands: the first gives
+those of the exact rationals, the digest and SoftFloat's scalar cases, the second, for all rows, SoftFloat's arrays, added to
+them. MPFR's and the processor's are those of the long runs below, whose commands stand there.
 
 ```sh
 cargo run --release -p roundonce-evidence -- check fma.rz.ftz.sat.f32
+ROUNDONCE_CASES=1000000 bindings/python/test.sh -k softfloat
 ```
 
 No judge shares code with the product:

@@ -55,6 +55,11 @@ class Column:
         return np.asarray(self.flat(shape, lanes), self.bits.dtype).reshape(-1, lanes)
 
 
+def flat(column: np.ndarray, shape: Tuple[int, ...]) -> np.ndarray:
+    """The elements of a column for all values of a shape, one after the other and aligned."""
+    return np.require(np.broadcast_to(column, shape), requirements="CA").reshape(-1)
+
+
 def accepted(format: str, lanes: int) -> Tuple[List[np.dtype], List[np.dtype]]:
     """The unsigned type of a whole packed value, if there is one, and those of a component."""
     width = _WIDTH[format]
@@ -64,11 +69,12 @@ def accepted(format: str, lanes: int) -> Tuple[List[np.dtype], List[np.dtype]]:
 
 
 def column(instruction: Instruction, format: str, what: str, array: np.ndarray) -> Column:
-    """An array as a column: a view of the same memory where that can be."""
+    """An array as a column: a view of the same memory where that can be, a copy of what is not aligned."""
     lanes = instruction.lanes
     dtype = array.dtype
     if not dtype.isnative:
         array = array.astype(dtype.newbyteorder("="))
+    array = np.require(array, requirements="A")
     native = array.dtype
     packed, component = accepted(format, lanes)
     bits = _UNSIGNED[_WIDTH[format]]

@@ -6,7 +6,7 @@ from typing import Any, List, Optional, Tuple
 
 import numpy as np
 
-from ._arrays import is_single
+from ._arrays import flat, is_single
 from ._convert import format_of_any
 from ._native import Conversion
 
@@ -73,7 +73,7 @@ def evaluate(
     result = np.empty(shape, unsigned)
     given = [
         [int(column.reshape(-1)[0])] if column.size == 1
-        else np.ascontiguousarray(np.broadcast_to(column, shape)).reshape(-1)
+        else flat(column, shape)
         for column in columns
     ]
     instruction.eval_into(given, result.reshape(-1))

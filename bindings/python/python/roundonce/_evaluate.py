@@ -108,7 +108,7 @@ def evaluate(instruction: Instruction, operands: tuple, out: Optional[np.ndarray
     written = column(instruction, instruction.format, "`out`", out)
     if written.shape != shape:
         raise ValueError(f"`out` has the shape {written.shape}, the operands {shape}")
-    direct = out.flags.c_contiguous and out.dtype.isnative
+    direct = out.flags.c_contiguous and out.flags.aligned and out.dtype.isnative
     if direct and not any(_overlap(given, out) and not _same(given, written) for given in columns):
         _compute(instruction, columns, shape, written)
     else:

@@ -6,7 +6,7 @@ from typing import Any, List, Optional, Tuple
 
 import numpy as np
 
-from ._arrays import is_single
+from ._arrays import flat, is_single
 from ._native import Integer
 
 
@@ -43,7 +43,7 @@ def evaluate(instruction: Integer, columns: List[np.ndarray], shape: Tuple[int, 
         _bits(instruction, "`out`", out, bits)
         if out.shape != shape:
             raise ValueError(f"`out` has the shape {out.shape}, the operands {shape}")
-    given = [np.ascontiguousarray(np.broadcast_to(column, shape)).reshape(-1) for column in columns]
+    given = [flat(column, shape) for column in columns]
     found, carries = instruction.eval(given)
     unsigned = found.astype(f"uint{bits}").reshape(shape)
     if out is None:

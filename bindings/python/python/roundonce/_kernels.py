@@ -31,7 +31,7 @@ def _module(kernel: Union[str, bytes, "os.PathLike[str]"]) -> Tuple[str, str, Un
     language = _LANGUAGES.get(path.suffix)
     if language is None:
         raise ValueError(f"{path}: expected a .ptx, .spv, .spvasm or .sass file, or the module's text of several lines")
-    return str(path), language, path.read_bytes() if language == "spv" else path.read_text(encoding="utf-8")
+    return str(path), language, path.read_bytes() if language == "spv" else path.read_text(encoding="utf-8-sig")
 
 
 def _extent(name: str, value: Extent) -> Tuple[int, int, int]:

@@ -85,7 +85,10 @@ fn run_kernel(
     let compiles = |op: &Op, guard: Option<Guard>| native::is_supported(op, guard.is_some());
     let code = DecodedKernel::new(program, kernel, options.profile, compiles);
     arguments::check_count(kernel, args.len())?;
-    let workers = if code.blocks_communicate() { 1 } else { options.threads.max(1) };
+    let blocks = sizes.grid.iter().fold(1usize, |all, &axis| all.saturating_mul(axis as usize));
+    // More than there are blocks, or than the pool runs at a time, would only wait.
+    let useful = blocks.min(4 * rayon::current_num_threads()).max(1);
+    let workers = if code.blocks_communicate() { 1 } else { options.threads.clamp(1, useful) };
     let register_limit = arguments::check_memory(program, kernel, sizes, &args, options, workers)?;
     let count = args.len();
     let (mut memory, config) = GlobalMemory::lay_out(program, kernel, sizes, args, options, register_limit)?;

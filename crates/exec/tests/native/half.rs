@@ -1,6 +1,7 @@
 //! 16-bit registers, packed arithmetic, narrow loads and stores in native code.
 
-use super::{Case, difference, has_native, lowered, random, zeros};
+use super::detect::has_native;
+use super::{Case, difference, lowered, random, zeros};
 use roundonce_arith::{NanRule, OperandIndex, Profile, Tininess};
 use roundonce_exec::{Arg, Buffer, Engine};
 use roundonce_ir::Program;

@@ -1,11 +1,14 @@
 //! Native code against the interpreter: buffers, counts of instructions, errors.
 
 mod bounds;
+mod detect;
 mod half;
 
 use roundonce_arith::Profile;
 use roundonce_exec::{Arg, Buffer, Engine, Launch, Options};
 use roundonce_ir::Program;
+
+use detect::has_native;
 
 /// What a launch must give whatever executes it.
 #[derive(PartialEq, Debug)]
@@ -77,14 +80,6 @@ fn difference(got: &std::result::Result<Result, String>, expected: &std::result:
         }
     }
     format!("{} steps, not {}", got.steps, expected.steps)
-}
-
-/// Whether this machine has native code at all.
-fn has_native() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    return is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl");
-    #[cfg(not(target_arch = "x86_64"))]
-    false
 }
 
 fn random(seed: u64) -> impl FnMut() -> u64 {

@@ -25,6 +25,7 @@ use roundonce::{Profile, Target, Value};
 use crate::block::{parse_hex, unpack};
 use crate::generate::Generated;
 use crate::instruction::InstructionUnderTest;
+use crate::output::Output;
 use crate::report::Report;
 use crate::verify::{Observer, Verifier};
 
@@ -79,11 +80,11 @@ impl Format {
     ///
     /// # Errors
     /// If the format cannot hold them, or the file cannot be written.
-    pub fn write(self, vectors: &Generated, file: &mut File) -> io::Result<()> {
+    pub fn write(self, vectors: &Generated, out: &mut Output) -> io::Result<()> {
         match self {
-            Format::Npz => npz::write(vectors, file),
-            Format::Parquet => parquet::write(vectors, file),
-            _ => self.write_text(vectors, file),
+            Format::Npz => npz::write(vectors, out.seekable()?),
+            Format::Parquet => parquet::write(vectors, out.seekable()?),
+            _ => self.write_text(vectors, out),
         }
     }
 
@@ -127,15 +128,23 @@ pub struct Options {
 /// is reported to the observer.
 pub fn verify_file(path: &Path, options: &Options, observer: &mut dyn Observer) -> io::Result<Report> {
     let mut options = options.clone();
-    let name = path.file_name().and_then(|name| name.to_str());
-    options.instruction = options.instruction.or_else(|| InstructionUnderTest::of_file_name(name?, &options.target));
-    let mut verifier = Verifier::new(options.target, options.profile, observer);
+    let name = path.file_name().map(|name| name.to_string_lossy());
+    options.instruction = options.instruction.or_else(|| InstructionUnderTest::of_file_name(&name?, &options.target));
     let mut file = File::open(path)?;
-    let size = file.metadata()?.len();
+    let found = file.metadata()?;
+    if !found.is_file() && !found.is_dir() {
+        return verify_stream(file, &options, observer);
+    }
+    let mut verifier = Verifier::new(options.target, options.profile, observer);
+    let size = found.len();
     let mut magic = [0; 4];
     let got = read_up_to(&mut file, &mut magic)?;
     file.rewind()?;
-    match Container::of(&magic[..got]) {
+    let container = Container::of(&magic[..got]);
+    if let (None, Some(named)) = (&container, Container::named(path)) {
+        return Err(invalid(format!("it is cut short, or no {named}: it does not begin like one")));
+    }
+    match container {
         Some(Container::Parquet) => parquet::read_file(file, &options, &mut verifier)?,
         Some(Container::Zip) => npz::read(&|| File::open(path), &options, &mut verifier).map_err(invalid)?,
         gzip => lines(file, Some(size), gzip.is_some(), &options, &mut verifier).map_err(invalid)?,
@@ -183,6 +192,24 @@ impl Container {
             _ => None,
         }
     }
+
+    /// What a file must be by its name.
+    fn named(path: &Path) -> Option<&'static str> {
+        match path.extension()?.to_str()? {
+            "parquet" => Some("Parquet file"),
+            "npz" => Some(".npz archive"),
+            "gz" => Some("gzip file"),
+            _ => None,
+        }
+    }
+}
+
+/// What a text begins with to say that it is UTF-8. It is no part of the text.
+const MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// The beginning of a text without a byte order mark.
+pub fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(MARK).unwrap_or(text)
 }
 
 /// As many bytes as there are.
@@ -215,13 +242,18 @@ fn lines(
     let mut row = 0;
     loop {
         line.clear();
-        if stream.read_until(b'\n', &mut line).map_err(text)? == 0 {
+        let got = stream.read_until(b'\n', &mut line).map_err(|error| match gzip {
+            true => format!("its gzip data is cut short or damaged: {error}"),
+            false => error.to_string(),
+        })?;
+        if got == 0 {
             return Ok(());
         }
         row += 1;
         if row % 4096 == 0 {
             verifier.progress(read.get(), size);
         }
+        let line = if row == 1 { without_mark(&line) } else { &line };
         let line = line.trim_ascii();
         if line.is_empty() {
             continue;

@@ -4,9 +4,10 @@
 //! Source: NumPy, numpy.lib.format.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, Write};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 
 use roundonce::arith::Elements;
+use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::columns::{Cells, Column, Names, Part, check};
@@ -35,7 +36,10 @@ pub(super) fn read<R: Read + Seek>(
     options: &Options,
     verifier: &mut Verifier<'_>,
 ) -> Result<(), String> {
-    let archive = || ZipArchive::new(BufReader::new(open().map_err(text)?)).map_err(text);
+    let archive = || {
+        let damaged = |error| format!("it is cut short or damaged: {error}");
+        ZipArchive::new(BufReader::new(open().map_err(text)?)).map_err(damaged)
+    };
     let index = archive()?;
     let names = index.file_names().map(|name| Ok(name.map_err(text)?.trim_end_matches(".npy").to_owned()));
     let names = names.collect::<Result<Vec<String>, String>>()?;
@@ -170,12 +174,12 @@ impl Stored {
 }
 
 pub(super) fn write(vectors: &Generated, file: &mut File) -> io::Result<()> {
-    let mut zip = ZipWriter::new(io::BufWriter::with_capacity(1 << 20, file));
+    let mut zip = ZipWriter::new(io::BufWriter::with_capacity(1 << 20, FailingOnce { file, failed: false }));
     let instructions = vectors.instructions();
     let rows = vectors.count() * instructions.len() as u64;
     let mut put = |name: &str, descr: &str, shape: &[u64], data: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>| {
         let options = zip::write::SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
-        zip.start_file(format!("{name}.npy"), options.large_file(true))?;
+        zip.start_file(format!("{name}.npy"), options.large_file(true)).map_err(written)?;
         zip.write_all(&Header::bytes(descr, shape))?;
         data(&mut zip)
     };
@@ -224,5 +228,38 @@ pub(super) fn write(vectors: &Generated, file: &mut File) -> io::Result<()> {
     put("flags", "|u1", &shape, &mut |out| {
         vectors.iter().try_for_each(|(_, vector)| out.write_all(&[vector.flags.unwrap_or(0)]))
     })?;
-    zip.finish()?.flush()
+    zip.finish().map_err(written)?.flush()
+}
+
+/// What went wrong with the file, told once.
+fn written(error: ZipError) -> io::Error {
+    match error {
+        ZipError::Io(error) => error,
+        error => error.into(),
+    }
+}
+
+/// After its first failure takes everything: an archive that is given up tries to write its end once more, and tells
+/// stderr of that failure.
+struct FailingOnce<'a> {
+    file: &'a mut File,
+    failed: bool,
+}
+
+impl Write for FailingOnce<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.failed {
+            return Ok(bytes.len());
+        }
+        self.file.write(bytes).inspect_err(|error| self.failed = error.kind() != io::ErrorKind::Interrupted)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        if self.failed { Ok(()) } else { self.file.flush() }
+    }
+}
+
+impl Seek for FailingOnce<'_> {
+    fn seek(&mut self, place: SeekFrom) -> io::Result<u64> {
+        self.file.seek(place)
+    }
 }

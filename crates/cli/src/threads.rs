@@ -1,0 +1,28 @@
+//! How many threads work.
+
+use std::num::NonZeroUsize;
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::Failure;
+
+/// Threads for each one that the machine runs at a time, at most: more only wait for one another.
+const MOST_A_CORE: usize = 4;
+
+/// One a core.
+pub(crate) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// As many as were asked for (one a core without), but no more than there are pieces of work or the machine can use.
+fn useful(asked: Option<NonZeroUsize>, pieces: u64) -> usize {
+    let cores = cores();
+    let wanted = asked.map_or(cores, |asked| asked.get().min(cores.saturating_mul(MOST_A_CORE)));
+    wanted.min(usize::try_from(pieces).unwrap_or(usize::MAX)).max(1)
+}
+
+/// A pool of them.
+pub(crate) fn pool(asked: Option<NonZeroUsize>, pieces: u64) -> Result<ThreadPool, Failure> {
+    let pool = ThreadPoolBuilder::new().num_threads(useful(asked, pieces)).build();
+    pool.map_err(|error| Failure::Input(format!("--threads: {error}")))
+}

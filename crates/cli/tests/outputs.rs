@@ -1,0 +1,306 @@
+//! Outputs and inputs as a Unix user expects them: links, modes, streams, signals, full disks, any bytes in a name; and
+//! that nothing done is no success.
+#![cfg(unix)]
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+const ROUNDONCE: &str = env!("CARGO_BIN_EXE_roundonce");
+
+/// A script of sh in a folder; `$R` is the command.
+fn sh(folder: &TempDir, script: &str) -> Output {
+    Command::new("timeout").args(["60", "sh", "-c", script]).env("R", ROUNDONCE).current_dir(folder).output().unwrap()
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+/// A .npy file of f32.
+fn npy(values: &[f32]) -> Vec<u8> {
+    let mut bytes = roundonce_vectors::npy::Header::bytes("<f4", &[values.len() as u64]);
+    bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    bytes
+}
+
+#[test]
+fn a_link_and_a_mode_stay() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("elsewhere")).unwrap();
+    let real = folder.path().join("elsewhere/real.jsonl");
+    fs::write(&real, "old").unwrap();
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o604)).unwrap();
+    symlink("elsewhere/real.jsonl", folder.path().join("link")).unwrap();
+    symlink("elsewhere/new.jsonl", folder.path().join("dangling")).unwrap();
+    let ran =
+        sh(&folder, "$R vectors gen fma.rn.f32 --count 2 -o link && $R vectors gen fma.rn.f32 --count 2 -o dangling");
+    assert!(ran.status.success(), "{}", text(&ran.stderr));
+    for name in ["link", "dangling"] {
+        assert!(folder.path().join(name).is_symlink(), "{name}");
+        assert_eq!(fs::read_to_string(folder.path().join(name)).unwrap().lines().count(), 2, "{name}");
+    }
+    assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o7777, 0o604);
+    assert_eq!(names(&folder.path().join("elsewhere")), ["new.jsonl", "real.jsonl"]);
+}
+
+/// Devices, pipes and what is open already, for formats that are written in order and for those that are not.
+#[test]
+fn streams() {
+    let folder = folder();
+    let script = "for format in jsonl npz; do
+            $R vectors gen fma.rn.f32 --count 3 --as $format -o /dev/null || exit
+            rm -f pipe; mkfifo pipe
+            $R vectors gen fma.rn.f32 --count 3 --as $format -o pipe & $R vectors verify pipe && wait $! || exit
+            { $R vectors gen fma.rn.f32 --count 3 --as $format -o /dev/stdout; } | $R vectors verify - || exit
+            $R vectors gen fma.rn.f32 --count 3 --as $format -o - | $R vectors verify /dev/stdin || exit
+        done
+        { echo before; $R vectors gen fma.rn.f32 --count 1 -o /dev/stdout; echo after; } > all.txt
+        [ -p pipe ] && [ -c /dev/null ] && cat all.txt";
+    let ran = sh(&folder, script);
+    assert!(ran.status.success(), "{}{}", text(&ran.stdout), text(&ran.stderr));
+    let lines: Vec<&str> = text(&ran.stdout).lines().collect();
+    assert_eq!(lines[..6], ["fma.rn.f32: 3 vectors, as expected"; 6]);
+    assert_eq!((lines[6], lines[8], lines.len()), ("before", "after", 9));
+}
+
+/// Arrays are read from pipes and written to them.
+#[test]
+fn arrays_through_pipes() {
+    let folder = folder();
+    fs::write(folder.path().join("a.npy"), npy(&[1.0, 2.0, 3.0])).unwrap();
+    let script = "mkfifo in.npy out.npy
+        cat a.npy > in.npy & cat out.npy > result.npy &
+        $R eval add.rn.f32 --in in.npy 1.0 --out out.npy && wait";
+    let ran = sh(&folder, script);
+    assert!(ran.status.success(), "{}", text(&ran.stderr));
+    assert_eq!(fs::read(folder.path().join("result.npy")).unwrap(), npy(&[2.0, 3.0, 4.0]));
+}
+
+#[test]
+fn a_signal_leaves_nothing() {
+    for signal in ["INT", "TERM", "HUP"] {
+        let folder = folder();
+        let mut command = Command::new(ROUNDONCE);
+        command.args(["vectors", "gen", "fma.rn.f32", "--count", "1000000000", "-o", "v.jsonl"]);
+        let mut child = command.current_dir(&folder).stderr(Stdio::piped()).spawn().unwrap();
+        let start = Instant::now();
+        while names(folder.path()).is_empty() && start.elapsed() < Duration::from_secs(30) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(names(folder.path())[0].starts_with(".roundonce-"));
+        let killed = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
+        assert!(killed.success());
+        let number = [("HUP", 1), ("INT", 2), ("TERM", 15)].into_iter().find(|(name, _)| *name == signal);
+        assert_eq!(child.wait().unwrap().signal(), number.map(|(_, number)| number));
+        assert_eq!(names(folder.path()), Vec::<String>::new(), "{signal}");
+    }
+}
+
+/// What fails says so once, names what it was writing, and leaves what was there.
+#[test]
+fn what_cannot_be_written() {
+    let folder = folder();
+    let full = "No space left on device (os error 28)";
+    let large = "File too large (os error 27)";
+    let limited = "trap '' XFSZ; ulimit -f 1; exec $R vectors gen fma.rn.f32 -o v";
+    fs::write(folder.path().join("v.jsonl"), "old").unwrap();
+    for (script, problem) in [
+        ("$R vectors gen fma.rn.f32 -o /dev/full".to_owned(), format!("/dev/full: {full}")),
+        ("$R vectors gen fma.rn.f32 --as npz -o /dev/full".to_owned(), format!("/dev/full: {full}")),
+        ("$R forms > /dev/full".to_owned(), format!("standard output: {full}")),
+        ("$R --help > /dev/full".to_owned(), format!("standard output: {full}")),
+        (
+            "$R why > /dev/full 2> e; code=$?; tail -n 1 e >&2; exit $code".to_owned(),
+            format!("standard output: {full}"),
+        ),
+        (format!("{limited}.jsonl"), format!("v.jsonl: {large}")),
+        (format!("{limited}.npz"), format!("v.npz: {large}")),
+        (
+            "$R vectors gen fma.rn.f32 -o no/v.jsonl".to_owned(),
+            "no/v.jsonl: No such file or directory (os error 2)".to_owned(),
+        ),
+        ("$R vectors gen fma.rn.f32 -o .".to_owned(), ".: is a directory".to_owned()),
+    ] {
+        let ran = sh(&folder, &script);
+        assert_eq!((ran.status.code(), text(&ran.stderr)), (Some(2), &*format!("error: {problem}\n")), "{script}");
+    }
+    fs::remove_file(folder.path().join("e")).unwrap();
+    assert_eq!(names(folder.path()), ["v.jsonl"]);
+    assert_eq!(fs::read(folder.path().join("v.jsonl")).unwrap(), b"old");
+}
+
+/// Every verb that takes a path takes one of any bytes, also behind `=`.
+#[test]
+fn names_of_any_bytes() {
+    let folder = folder();
+    let at = |name: &[u8]| folder.path().join(OsStr::from_bytes(name));
+    fs::write(at(b"\xff.npy"), npy(&[1.0, 2.0])).unwrap();
+    fs::write(at(b"\xff.sass"), "FFMA R2, R0, R1, R1\n").unwrap();
+    let ptx = ".version 7.8\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\nret;\n}\n";
+    fs::write(at(b"\xff.ptx"), ptx).unwrap();
+    let script = "f=$(printf '\\377'); set -e
+        $R vectors gen fma.rn.f32 --count 2 -o $f.jsonl; $R vectors verify $f.jsonl
+        $R check $f.sass $f.ptx; $R asm $f.sass -o $f.bin; $R disasm $f.sass -o $f.txt
+        $R eval add.rn.f32 --in $f.npy $f.npy --out $f.out.npy
+        $R diff $f.npy $f.npy; $R why a+b a=$f.npy b=$f.npy --saw $f.out.npy
+        $R diff a+b b+a --data a=$f.npy --data b=$f.npy
+        $R run $f.ptx --arg p=$f.npy --out p=$f.2.npy; $R why $f.ptx --arg p=$f.npy --saw p=$f.2.npy
+        $R run $f.sass --reg R0=$f.npy --reg R1=1.0 --out R2=$f.3.npy
+        $R sweep fma.rn.f32 0 0 0 --out $f.sweep";
+    let ran = sh(&folder, script);
+    assert!(ran.status.success(), "{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    for name in
+        [&b"\xff.jsonl"[..], b"\xff.bin", b"\xff.txt", b"\xff.out.npy", b"\xff.2.npy", b"\xff.3.npy", b"\xff.sweep"]
+    {
+        assert!(at(name).exists(), "{name:?}");
+    }
+    let ran = sh(&folder, "$R why a+b a=$(printf '\\377') b=1f");
+    assert_eq!((ran.status.code(), text(&ran.stderr)), (Some(2), "error: `\u{fffd}` is not UTF-8\n"));
+}
+
+/// A byte order mark is no part of a text.
+#[test]
+fn byte_order_marks() {
+    let folder = folder();
+    let marked = |name: &str, text: &str| fs::write(folder.path().join(name), format!("\u{feff}{text}")).unwrap();
+    marked("v.sass", "FFMA R2, R0, R1, R1\n");
+    marked("v.ptx", ".version 7.8\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\nret;\n}\n");
+    marked("v.spvasm", "OpCapability Shader\nOpCapability Linkage\nOpMemoryModel Logical GLSL450\n");
+    marked("v.txt", "3F800000 3F800000 3F800000 40000000 00\n");
+    marked("v.jsonl", "{\"instruction\":\"add.rn.f32\",\"a\":0,\"b\":0,\"d\":0}\n");
+    marked("v.lines", "add.rn.f32 0x3f800000 0x3f800000\n");
+    let script = "set -e; for f in v.sass v.ptx v.spvasm; do $R check $f; done
+        { printf '\\357\\273\\277'; $R asm v.sass; } > v.hex; $R disasm --no-control v.hex > /dev/null
+        $R asm v.spvasm -o v.spv; $R run v.ptx
+        $R vectors verify v.txt --instruction fma.rn.f32; $R vectors verify v.jsonl; $R eval - < v.lines";
+    let ran = sh(&folder, script);
+    assert!(ran.status.success(), "{}{}", text(&ran.stdout), text(&ran.stderr));
+    assert!(text(&ran.stdout).ends_with("0x40000000\n"), "{}", text(&ran.stdout));
+}
+
+/// Empty, blank, of comments alone, or cut off: exit 2, and a sentence.
+#[test]
+fn nothing_is_no_success() {
+    let folder = folder();
+    let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    let nothing = "no vector is in it: nothing was verified";
+    let empty = "the file is empty: expected a module";
+    let mut cases: Vec<(String, &str)> = Vec::new();
+    for (name, bytes) in [("e", ""), ("blank", " \n\n\t\n"), ("mark", "\u{feff}\n")] {
+        for extension in ["jsonl", "txt"] {
+            write(&format!("{name}.{extension}"), bytes.as_bytes());
+            cases.push((format!("vectors verify {name}.{extension}"), nothing));
+        }
+        for extension in ["ptx", "sass", "spvasm", "spv"] {
+            write(&format!("{name}.{extension}"), bytes.as_bytes());
+            cases.push((format!("check {name}.{extension}"), empty));
+            cases.push((format!("run {name}.{extension}"), empty));
+        }
+        cases.push((format!("asm {name}.sass"), empty));
+        cases.push((format!("disasm {name}.sass"), empty));
+        cases.push((format!("asm {name}.spvasm -o out.spv"), empty));
+    }
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(b"\n").unwrap();
+    write("e.jsonl.gz", &packed.finish().unwrap());
+    cases.push(("vectors verify e.jsonl.gz".to_owned(), nothing));
+    write("c.sass", b"// nothing\n");
+    let listing = "the listing has no instruction";
+    cases.extend(["check", "run", "asm", "disasm"].map(|verb| (format!("{verb} c.sass"), listing)));
+    write("z.npy", &npy(&[]));
+    cases.push((
+        "why a+b a=z.npy b=z.npy --saw z.npy".to_owned(),
+        "z.npy: it has no elements: there is nothing to explain",
+    ));
+    let ran = sh(&folder, "for f in npz parquet jsonl; do $R vectors gen fma.rn.f32 -o v.$f; done; gzip v.jsonl");
+    let whole = if text(&ran.stderr).contains("parquet") {
+        vec!["v.npz", "v.jsonl.gz"]
+    } else {
+        vec!["v.npz", "v.parquet", "v.jsonl.gz"]
+    };
+    for name in whole {
+        let bytes = fs::read(folder.path().join(name)).unwrap();
+        for length in [1, 3, 10, bytes.len() / 2, bytes.len() - 1] {
+            write(&format!("{length}{name}"), &bytes[..length]);
+            cases.push((format!("vectors verify {length}{name}"), ""));
+        }
+    }
+    for (command, problem) in cases {
+        let ran = sh(&folder, &format!("$R {command}"));
+        let errors = text(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(2), "{command}: {errors}");
+        assert!(errors.starts_with("error: ") && errors.contains(problem), "{command}: {errors}");
+        assert!(!text(&ran.stdout).contains("as expected"), "{command}");
+    }
+    // A filter of nothing gives nothing.
+    for filter in ["eval -", "asm --lang sass -", "disasm --lang sass -"] {
+        let ran = sh(&folder, &format!("$R {filter} < /dev/null"));
+        assert_eq!((ran.status.code(), ran.stdout.len(), ran.stderr.len()), (Some(0), 0, 0), "{filter}");
+    }
+}
+
+/// More threads than work or machine: as quick, and the same.
+#[test]
+fn too_many_threads() {
+    let folder = folder();
+    fs::write(folder.path().join("a.npy"), npy(&[1.5; 8])).unwrap();
+    let script = "ulimit -t 20; for n in 1 20000; do
+            $R eval add.rn.f32 --in a.npy 1.0 --out e$n.npy --threads $n &&
+            $R run k.ptx --grid 40000 --threads $n --arg p=a.npy --out p=k$n.npy &&
+            $R sweep add.rn.f32.f16 all 0x3f800000 --shard 16 --out s$n --threads $n > s$n.txt || exit
+        done; cmp e1.npy e20000.npy && cmp k1.npy k20000.npy && cmp s1.txt s20000.txt";
+    let ptx = ".version 7.8\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\nret;\n}\n";
+    File::create(folder.path().join("k.ptx")).and_then(|mut file| file.write_all(ptx.as_bytes())).unwrap();
+    let start = Instant::now();
+    let ran = sh(&folder, script);
+    assert!(ran.status.success(), "{}{}", text(&ran.stdout), text(&ran.stderr));
+    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+}
+
+/// A record that was edited, rotted, of an older version or of another sweep is evaluated again, and named.
+#[test]
+fn records_that_do_not_fit() {
+    let folder = folder();
+    let sweep = "$R sweep fma.rn.f32 0x3f800000..0x3f80000f 0x3f800001 0x00000001 --shard 4 --out s";
+    let whole = sh(&folder, sweep);
+    assert!(whole.status.success() && whole.stderr.is_empty());
+    let other = sh(&folder, "$R sweep fma.rz.f32 0x3f800000..0x3f80000f 0x3f800001 0x00000001 --shard 4 --out other");
+    assert!(other.status.success());
+    let path = |shard: u32| folder.path().join(format!("s/shards/{shard}.json"));
+    let record = fs::read_to_string(path(0)).unwrap();
+    let digit = record.find("\"digest\":\"").unwrap() + 10;
+    let changed = if &record[digit..=digit] == "0" { "1" } else { "0" };
+    fs::write(path(0), format!("{}{changed}{}", &record[..digit], &record[digit + 1..])).unwrap();
+    let record = fs::read_to_string(path(1)).unwrap();
+    let check = record.find(",\"check\"").unwrap();
+    fs::write(path(1), format!("{}}}\n", &record[..check])).unwrap();
+    fs::copy(folder.path().join("other/shards/2.json"), path(2)).unwrap();
+    let ran = sh(&folder, sweep);
+    assert_eq!((ran.status.code(), text(&ran.stdout)), (Some(0), text(&whole.stdout)));
+    let named =
+        |shard: u32, problem: &str| format!("note: s/shards/{shard}.json: {problem}: the shard is evaluated again\n");
+    let edited = "its check does not fit what it says: it was edited or damaged";
+    let old = "it has no check, as those of an older version";
+    assert_eq!(text(&ran.stderr), [named(0, edited), named(1, old), named(2, edited)].concat());
+    assert!(sh(&folder, sweep).stderr.is_empty());
+}

@@ -1,0 +1,30 @@
+//! Whether this machine has native code: where it has not, what a test says of it is skipped, and told.
+
+use std::io::Write;
+
+/// Whether what is said of native code can be tested. Where it cannot, a line on stderr says so for each test, past the
+/// harness, which holds back what a passing test prints; the gate counts the lines.
+pub(crate) fn has_native() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    let found = is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl");
+    #[cfg(not(target_arch = "x86_64"))]
+    let found = false;
+    if !found {
+        tell();
+    }
+    found
+}
+
+/// Once a test: each runs on a thread of its own.
+fn tell() {
+    thread_local!(static TOLD: std::cell::Cell<bool> = const { std::cell::Cell::new(false) });
+    if !TOLD.replace(true) {
+        let thread = std::thread::current();
+        let test = thread.name().unwrap_or("a test");
+        // Nobody is left to tell if stderr is gone.
+        let _ = writeln!(std::io::stderr(), "skipped: no AVX-512: what {test} says of native code");
+    }
+}
