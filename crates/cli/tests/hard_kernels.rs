@@ -10,8 +10,8 @@ const LIMITS: &str = "ulimit -v 2000000; ulimit -t 10";
 
 const HEADER: &str = ".version 8.6\n.target sm_100\n.address_size 64\n";
 
-fn lines(count: usize, mut line: impl FnMut(usize) -> String) -> String {
-    (0..count).map(|index| line(index)).collect()
+fn lines(count: usize, line: impl FnMut(usize) -> String) -> String {
+    (0..count).map(line).collect()
 }
 
 /// A kernel with these functions before it, so many registers, and this body.

@@ -81,7 +81,7 @@ impl<'t> LineIndex<'t> {
 
     /// How many characters stand before a byte; one inside a character counts as its first.
     pub fn characters(&self, byte: usize) -> usize {
-        let end = self.text.floor_char_boundary(byte);
+        let end = self.floor(byte);
         self.characters[end / STRIDE] + begins(&self.text.as_bytes()[end / STRIDE * STRIDE..end])
     }
 
@@ -92,9 +92,16 @@ impl<'t> LineIndex<'t> {
         self.starts[number - 1]..end
     }
 
+    /// The first byte of the character that a byte is in, or the text's end.
+    fn floor(&self, byte: usize) -> usize {
+        let byte = byte.min(self.text.len());
+        (0..=byte).rev().find(|&at| self.text.is_char_boundary(at)).unwrap_or(0)
+    }
+
     /// From 1.
     fn number(&self, byte: usize) -> usize {
-        self.starts.partition_point(|&start| start <= self.text.floor_char_boundary(byte))
+        let byte = self.floor(byte);
+        self.starts.partition_point(|&start| start <= byte)
     }
 }
 

@@ -14,8 +14,8 @@ fn kernel(registers: usize, body: &str) -> String {
     )
 }
 
-fn lines(count: usize, mut line: impl FnMut(usize) -> String) -> String {
-    (0..count).map(|index| line(index)).collect()
+fn lines(count: usize, line: impl FnMut(usize) -> String) -> String {
+    (0..count).map(line).collect()
 }
 
 /// More instructions than a region has, more blocks, more live registers than slots, more loops.
