@@ -339,3 +339,55 @@ def test_a_forked_process_has_threads_of_its_own():
     alive = child.is_alive()
     child.kill()
     assert not alive and queue.get() == 3.75
+
+
+def misaligned(values):
+    """The same elements in memory that starts at an odd byte."""
+    memory = np.zeros(values.nbytes + 1, np.uint8)
+    memory[1:] = values.view(np.uint8)
+    view = memory[1:].view(values.dtype)
+    assert not view.flags.aligned
+    return view
+
+
+def test_misaligned_memory():
+    x = random_f32(1000)
+    odd = misaligned(x)
+    want = roundonce.fma(x, x, x)
+    same(roundonce.fma(odd, x, odd), want)
+    out = misaligned(np.zeros(1000, np.float32))
+    assert roundonce.eval(FMA, odd, odd, odd, out=out) is out
+    same(np.array(out), want)
+    # A field of packed records.
+    records = np.zeros(1000, np.dtype([("tag", "u1"), ("value", "<f4")]))
+    records["value"] = x
+    same(roundonce.fma(records["value"], x, x), want)
+    halves = x.astype(np.float16)
+    same(roundonce.convert("cvt.f32.f16", misaligned(halves)), roundonce.convert("cvt.f32.f16", halves))
+    integers = np.arange(1000, dtype=np.uint32)
+    same(
+        roundonce.eval("mad.lo.u32", misaligned(integers), integers, integers),
+        roundonce.eval("mad.lo.u32", integers, integers, integers),
+    )
+
+
+def test_a_borrowed_array_is_a_sentence():
+    large = np.zeros(1 << 24, np.float32)
+    said = []
+
+    def write():
+        for _ in range(20):
+            roundonce.eval(FMA, np.float32(1), np.float32(1), np.float32(1), out=large)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    while writer.is_alive():
+        try:
+            roundonce.fma(large, large, large)
+        except ValueError as error:
+            said.append(str(error))
+            break
+    writer.join()
+    if not said:
+        pytest.skip("no two calls met")
+    assert "an array cannot be used now" in said[0] and "pass a copy" in said[0]

@@ -26,6 +26,7 @@ use crate::scopes::labels_by_scope;
 use gate::Gated;
 use roundonce_isa::{Finding, LineIndex, Location, SmTarget, Version};
 use scope::{Entity, Names};
+use std::collections::HashSet;
 
 /// What to check beyond the rules.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -61,6 +62,7 @@ pub fn check(module: &Module, options: &Options) -> Vec<Finding> {
         version: module.version(),
         target: module.target(),
         scopes: Names::default(),
+        defined: HashSet::new(),
         findings: Vec::new(),
     };
     check.header();
@@ -90,6 +92,8 @@ struct Check<'m, 'a> {
     version: Option<Version>,
     target: Option<SmTarget>,
     scopes: Names<'a>,
+    /// Functions that have had their bodies.
+    defined: HashSet<&'a str>,
     findings: Vec<Finding>,
 }
 
@@ -104,8 +108,14 @@ impl<'m, 'a> Check<'m, 'a> {
     }
 
     fn function(&mut self, function: &Function<'a>) {
-        // A function may be declared any number of times.
+        // A function may be declared any number of times, but not after its body.
         self.scopes.declare(function.name, Entity::Function);
+        if self.defined.contains(function.name) {
+            let span = self.span(function.name);
+            self.duplicate(function.name, span);
+        } else if function.body.is_some() {
+            self.defined.insert(function.name);
+        }
         let Some(body) = &function.body else { return };
         self.scopes.enter();
         for list in [function.returns, function.parameters] {

@@ -118,6 +118,14 @@ fn carries() {
             let borrow = u128::from(n(a) < n(b));
             ((full + n(c) - n(d)).wrapping_sub(borrow) as u64, n(c) < n(d) + borrow)
         });
+        // The flag is the carry of a + ~b + 1: what a subtraction leaves, an addition reads the other way round.
+        let text = format!("// %{r}\nsub.cc.{t} %{r}5, %{r}1, %{r}2; addc.{t} %{r}0, %{r}3, %{r}4;");
+        forms.add(text, move |[a, b, c, d]| ((n(c) + n(d) + u128::from(n(a) >= n(b))) % full) as u64);
+        let text = format!("// %{r}\nadd.cc.{t} %{r}5, %{r}1, %{r}2; subc.{t} %{r}0, %{r}3, %{r}4;");
+        forms.add(text, move |[a, b, c, d]| {
+            let borrow = u128::from(n(a) + n(b) < full);
+            (full + n(c) - n(d)).wrapping_sub(borrow) as u64
+        });
         let text =
             format!("// %{r}\nmad.lo.cc.{t} %{r}5, %{r}1, %{r}2, %{r}3; madc.hi.{t} %{r}0, %{r}1, %{r}2, %{r}4;");
         forms.add(text, move |[a, b, c, d]| {

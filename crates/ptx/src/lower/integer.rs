@@ -70,8 +70,17 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
 
     fn carried(&mut self, d: Reg, subtract: bool, carries: bool, sets: bool, a: Operand, b: Operand) {
         let flag = self.carry;
-        let carry = if carries { Operand::Reg(flag) } else { NONE };
+        // A subtraction leaves the carry of a + ~b + 1 in the flag: set where it does not borrow. So `addc` and `subc` read
+        // what either left.
+        let carry = match (carries, subtract) {
+            (false, _) => NONE,
+            (true, false) => flag.into(),
+            (true, true) => self.int(IntOp::Not, Width::Pred, [flag.into(), NONE, NONE]).into(),
+        };
         self.emit(Op::Carry { d, out: sets.then_some(flag), subtract, carry, a, b });
+        if sets && subtract {
+            self.emit_int(flag, IntOp::Not, Width::Pred, [flag.into(), NONE, NONE, NONE]);
+        }
     }
 
     /// The 24-bit mul and mad, of the low 24 bits of each factor.

@@ -139,7 +139,8 @@ impl<'a> Parser<'a> {
             let mut function = self.function(start, is_entry, prefix)?;
             if self.at(b'{') {
                 function.body = Some(self.body()?);
-            } else if !self.eat(b';') {
+            } else if !self.eat(b';') && (is_entry || !self.begins_item()) {
+                // The assembler asks for no semicolon behind the prototype of a function.
                 return Err(self.unexpected("`{`, `;` or a directive like `.maxntid`"));
             }
             function.span = self.since(start);
@@ -156,6 +157,33 @@ impl<'a> Parser<'a> {
         let directive = self.directive()?;
         self.expect(b';', "`,` or `;`")?;
         Ok(Item::Directive(directive))
+    }
+
+    /// Whether a declaration of the module begins here, or the module has ended.
+    fn begins_item(&self) -> bool {
+        let words = [
+            ".address_size",
+            ".alias",
+            ".common",
+            ".const",
+            ".entry",
+            ".extern",
+            ".file",
+            ".func",
+            ".global",
+            ".section",
+            ".shared",
+            ".target",
+            ".tex",
+            ".version",
+            ".visible",
+            ".weak",
+        ];
+        match self.token.kind {
+            TokenKind::End => true,
+            TokenKind::Dot => words.contains(&self.here()),
+            _ => false,
+        }
     }
 
     /// A directive with a list of operands, without what ends it.
@@ -320,7 +348,7 @@ impl<'a> Parser<'a> {
         let has_list = self.at(b'(');
         let parameters = if has_list { self.parameters()? } else { Vec::new() };
         let mut directives = Vec::new();
-        while self.token.kind == TokenKind::Dot {
+        while self.token.kind == TokenKind::Dot && !self.begins_item() {
             let directive = self.directive()?;
             // Of the directives that stand here, a pragma alone has a semicolon.
             if directive.name == ".pragma" {
