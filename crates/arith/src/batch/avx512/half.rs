@@ -104,10 +104,8 @@ impl Half for Bf16 {
     fn store<const ROUND: i32, const STREAM: bool>([even, odd]: [__m512; 2], to: &mut [u16; 32]) {
         avx512!({
             let [even, odd] = [_mm512_castps_si512(even), _mm512_castps_si512(odd)];
-            // The halves of every lane of 32 bits exchanged, opaque: the compiler would take three instructions for one.
-            let exchange = opaque(_mm512_set4_epi32(0x0d0c_0f0e, 0x0908_0b0a, 0x0504_0706, 0x0100_0302));
-            let upper = _mm512_mask_shuffle_epi8(odd, 0x3333_3333_3333_3333, even, exchange);
-            let lower = _mm512_mask_shuffle_epi8(even, 0xcccc_cccc_cccc_cccc, odd, exchange);
+            let upper = exchanged::<0x3333_3333_3333_3333>(odd, even);
+            let lower = exchanged::<0xcccc_cccc_cccc_cccc>(even, odd);
             let grows = match ROUND {
                 ZERO => 0,
                 DOWN => _mm512_mask_test_epi16_mask(_mm512_movepi16_mask(upper), lower, lower),
@@ -118,7 +116,7 @@ impl Half for Bf16 {
                     _mm512_cmpgt_epu16_mask(odd_is_more, _mm512_set1_epi16(i16::MIN))
                 }
             };
-            let rounded = _mm512_mask_sub_epi16(upper, grows, upper, _mm512_set1_epi16(-1));
+            let rounded = if ROUND == ZERO { upper } else { increased(upper, grows) };
             if STREAM {
                 _mm512_stream_si512(to.as_mut_ptr().cast(), rounded);
             } else {
@@ -148,6 +146,43 @@ fn mul_add<H: Half, const ROUND: i32>(a: F32x16, b: F32x16, c: F32x16) -> F32x16
 #[inline(always)]
 fn least(one: F32x16, other: F32x16) -> F32x16 {
     F32x16(avx512!(_mm512_range_round_ps::<0b1010, QUIETLY>(one.0, other.0)))
+}
+
+/// `to`, where the mask has its bytes: the other halves of `from`'s lanes of 32 bits. Without assembly the compiler takes
+/// two instructions.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+fn exchanged<const BYTES: u64>(mut to: __m512i, from: __m512i) -> __m512i {
+    let order = _mm512_set4_epi32(0x0d0c_0f0e, 0x0908_0b0a, 0x0504_0706, 0x0100_0302);
+    // SAFETY: only the registers are read, and `to` is written.
+    unsafe {
+        core::arch::asm!(
+            "vpshufb {to}{{{bytes}}}, {from}, {order}",
+            to = inout(zmm_reg) to,
+            bytes = in(kreg) BYTES,
+            from = in(zmm_reg) from,
+            order = in(zmm_reg) order,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    to
+}
+
+/// One more in the mask's lanes of 16 bits; assembly for the same reason.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+fn increased(mut lanes: __m512i, mask: __mmask32) -> __m512i {
+    // SAFETY: as above.
+    unsafe {
+        core::arch::asm!(
+            "vpsubw {lanes}{{{mask}}}, {lanes}, {minus_one}",
+            lanes = inout(zmm_reg) lanes,
+            mask = in(kreg) mask,
+            minus_one = in(zmm_reg) _mm512_set1_epi16(-1),
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    lanes
 }
 
 /// The lanes whose last bit is zero.
