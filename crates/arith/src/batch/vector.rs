@@ -22,9 +22,15 @@
 //!   bf16 has 16 bits, so it is an f32 unless it overflows, to the largest f32 or infinity, which both round to infinity,
 //!   or its lowest bit is below 2^-149. Then it is below 2^-134, half the smallest bf16, which in f32 it can at most
 //!   become: it rounds to zero of its sign.
+//! - Nor does a sum of two, x = a + c with |a| ≥ |c|, but for the sign of a zero. Let 2^e ≤ |x| < 2^(e+1). If x is no f32
+//!   because it has too many bits, its last one is below 2^(e−23) and c's, because a's is not: c has at most 11 bits, so
+//!   |c| < 2^(e−13), and |a| ≥ 2^e, since below that it would be at most 2^e − 2^(e−11). So a is the number of 16 bits
+//!   nearest to x, and less than a quarter of the way to a tie: up to there, a ± 2^(e−13), which is an f32, any rounding
+//!   leaves x. A sum that overflows f32 does so in bf16, and is exact: 2^128 or more, with a below 2^128 − 2^119, has a
+//!   c above 2^119. No bit of a sum is below the last one of the subnormals.
 //!
-//! For sums, rounding to nearest in f32 would not do: (1 + 2^-10) × (2^-11 − 2^-21) + (1 + 2^-10) would lose its last bit, 2^-31,
-//! and what is left is a tie of f16.
+//! For a × b + c, rounding to nearest in f32 would not do: (1 + 2^-10) × (2^-11 − 2^-21) + (1 + 2^-10) would lose its last
+//! bit, 2^-31, and what is left is a tie of f16.
 
 use super::portable::scalar;
 use super::{Job, Lane};

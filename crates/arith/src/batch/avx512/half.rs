@@ -49,26 +49,21 @@ impl Half for F16 {
     fn splat(bits: u16) -> __m512 {
         avx512!(_mm512_cvt_roundph_ps::<_MM_FROUND_NO_EXC>(_mm256_set1_epi16(bits as i16)))
     }
-    /// It raises flags, for the same reason.
+    /// By way of registers: straight to memory, exceptions are not suppressed, and the first subnormal result of a run
+    /// takes about 80 ns more.
     #[inline(always)]
-    fn store<const ROUND: i32, const STREAM: bool>(halves: [__m512; 2], to: &mut [u16; 32]) {
-        let mut to: *mut __m256i = to.as_mut_ptr().cast();
-        for half in halves {
-            avx512!({
-                let half = match ROUND {
-                    DOWN => _mm512_cvtps_ph::<_MM_FROUND_TO_NEG_INF>(half),
-                    UP => _mm512_cvtps_ph::<_MM_FROUND_TO_POS_INF>(half),
-                    ZERO => _mm512_cvtps_ph::<_MM_FROUND_TO_ZERO>(half),
-                    _ => _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(half),
-                };
-                if STREAM {
-                    _mm256_stream_si256(to, half)
-                } else {
-                    _mm256_storeu_si256(to, half)
-                }
-                to = to.add(1);
-            });
-        }
+    fn store<const ROUND: i32, const STREAM: bool>([one, other]: [__m512; 2], to: &mut [u16; 32]) {
+        let to: *mut __m256i = to.as_mut_ptr().cast();
+        avx512!({
+            let [one, other] = [_mm512_cvt_roundps_ph::<ROUND>(one), _mm512_cvt_roundps_ph::<ROUND>(other)];
+            if STREAM {
+                _mm256_stream_si256(to, one);
+                _mm256_stream_si256(to.add(1), other);
+            } else {
+                _mm256_storeu_si256(to, one);
+                _mm256_storeu_si256(to.add(1), other);
+            }
+        });
     }
     /// The product is exact. Of the sum rounded down and up it is the odd one, or the one that they both are. Of −0 and +0
     /// (opposite terms cancelled) it is +0.
