@@ -242,11 +242,11 @@ impl Vector for F32x8 {
         Self(avx2!(_mm256_loadu_ps(from.as_ptr().cast())))
     }
     #[inline(always)]
-    fn store(self, to: &mut [u32; 8]) {
+    fn store<const ROUND: i32>(self, to: &mut [u32; 8]) {
         avx2!(_mm256_storeu_ps(to.as_mut_ptr().cast(), self.0));
     }
     #[inline(always)]
-    fn store_nontemporal(self, to: &mut [u32; 8]) {
+    fn store_nontemporal<const ROUND: i32>(self, to: &mut [u32; 8]) {
         debug_assert!(to.as_ptr().cast::<__m256>().is_aligned());
         avx2!(_mm256_stream_ps(to.as_mut_ptr().cast(), self.0));
     }
@@ -289,11 +289,11 @@ impl Vector for F64x4 {
         Self(avx2!(_mm256_loadu_pd(from.as_ptr().cast())))
     }
     #[inline(always)]
-    fn store(self, to: &mut [u64; 4]) {
+    fn store<const ROUND: i32>(self, to: &mut [u64; 4]) {
         avx2!(_mm256_storeu_pd(to.as_mut_ptr().cast(), self.0));
     }
     #[inline(always)]
-    fn store_nontemporal(self, to: &mut [u64; 4]) {
+    fn store_nontemporal<const ROUND: i32>(self, to: &mut [u64; 4]) {
         debug_assert!(to.as_ptr().cast::<__m256>().is_aligned());
         avx2!(_mm256_stream_pd(to.as_mut_ptr().cast(), self.0));
     }

@@ -23,8 +23,8 @@ pub(super) fn select(operation: &Operation, profile: &Profile) -> Option<Kernels
     match (operation.source_format, operation.format) {
         (Format::F32, Format::F32) => table::select_f32::<F32x16>(operation, profile).map(Kernels::U32),
         (Format::F64, Format::F64) => table::select_f64::<F64x8>(operation, profile).map(Kernels::U64),
-        (Format::F16, Format::F16) => table::select_f16::<F16x16>(operation, profile).map(Kernels::U16),
-        (Format::BF16, Format::BF16) => table::select_bf16::<Bf16x32>(operation, profile).map(Kernels::U16),
+        (Format::F16, Format::F16) => table::select_f16::<Halves<F16>>(operation, profile).map(Kernels::U16),
+        (Format::BF16, Format::BF16) => table::select_bf16::<Halves<Bf16>>(operation, profile).map(Kernels::U16),
         (Format::F16, Format::F32) => {
             table::select_mixed::<F32x16, F16Factors>(operation, profile).map(Kernels::U16U32)
         }
@@ -213,11 +213,11 @@ macro_rules! native {
                 Self(avx512!($load(from.as_ptr().cast())))
             }
             #[inline(always)]
-            fn store(self, to: &mut Self::Array) {
+            fn store<const ROUND: i32>(self, to: &mut Self::Array) {
                 avx512!($store(to.as_mut_ptr().cast(), self.0));
             }
             #[inline(always)]
-            fn store_nontemporal(self, to: &mut Self::Array) {
+            fn store_nontemporal<const ROUND: i32>(self, to: &mut Self::Array) {
                 debug_assert!(to.as_ptr().cast::<__m512>().is_aligned());
                 avx512!($stream(to.as_mut_ptr().cast(), self.0));
             }
@@ -267,7 +267,7 @@ macro_rules! run {
 
 /// Lanes of 16 bits: with the macros above.
 mod half;
-use half::{Bf16Factors, Bf16x32, F16Factors, F16x16};
+use half::{Bf16, Bf16Factors, F16, F16Factors, Halves};
 
 native!(
     F32x16,

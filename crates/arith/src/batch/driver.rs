@@ -48,6 +48,22 @@ impl<T: Lane> Cursor<T> {
     }
 }
 
+/// The operands of a vector of an iteration. A function that is always inlined: intrinsics are not inlined in a closure.
+///
+/// # Safety
+/// The cursors must have the vector's lanes.
+#[inline(always)]
+unsafe fn load<V: Vector, F: Factor<V>>(
+    a: &Cursor<F::Lane>,
+    b: &Cursor<F::Lane>,
+    c: &Cursor<V::Lane>,
+    number: usize,
+) -> [V; 3] {
+    let at = number * V::LANES;
+    // SAFETY: as required of the caller.
+    unsafe { [F::load(&*a.next.add(at).cast()), F::load(&*b.next.add(at).cast()), V::load(&*c.next.add(at).cast())] }
+}
+
 /// Runs the kernel over a job's vectors.
 #[inline(always)]
 pub(super) fn for_each_vector<V: Vector, F: Factor<V>, const ROUND: i32, const OP: u8, const MODE: Mode>(
@@ -86,24 +102,24 @@ pub(super) fn for_each_vector<V: Vector, F: Factor<V>, const ROUND: i32, const O
                 // elements' alignment; where a store needs more, `out` is aligned from `done` on. What is read from
                 // `out` is copied before anything is written there.
                 unsafe {
-                    let load = |number: usize| {
-                        let at = number * V::LANES;
-                        let (a, b) = (F::load(&*a.next.add(at).cast()), F::load(&*b.next.add(at).cast()));
-                        [a, b, V::load(&*c.next.add(at).cast())]
-                    };
-                    let store =
-                        |number: usize, vector: V| vector.$store(&mut *base.add(done + number * V::LANES).cast());
-                    let operands = [load(0), load(1), load(2), load(3)];
+                    let to = |number: usize| &mut *base.add(done + number * V::LANES).cast();
+                    let operands = [
+                        load::<V, F>(&a, &b, &c, 0),
+                        load::<V, F>(&a, &b, &c, 1),
+                        load::<V, F>(&a, &b, &c, 2),
+                        load::<V, F>(&a, &b, &c, 3),
+                    ];
                     if let Some([zeroth, first, second, third]) =
                         steps::<V, ROUND, OP, MODE, VECTORS>(&plan, operands)
                     {
-                        store(0, zeroth);
-                        store(1, first);
-                        store(2, second);
-                        store(3, third);
+                        zeroth.$store::<ROUND>(to(0));
+                        first.$store::<ROUND>(to(1));
+                        second.$store::<ROUND>(to(2));
+                        third.$store::<ROUND>(to(3));
                     } else {
                         for number in 0..VECTORS {
-                            store(number, step::<V, ROUND, OP, MODE>(&plan, load(number)));
+                            let vector = step::<V, ROUND, OP, MODE>(&plan, load::<V, F>(&a, &b, &c, number));
+                            vector.$store::<ROUND>(to(number));
                         }
                     }
                     a.next = a.next.add(a.stride);
@@ -143,12 +159,12 @@ pub(super) fn for_each_vector<V: Vector, F: Factor<V>, const ROUND: i32, const O
             let abc = [F::load(&*pa.cast()), F::load(&*pb.cast()), V::load(&*pc.cast())];
             let vector = step::<V, ROUND, OP, MODE>(&plan, abc);
             if count < V::LANES {
-                vector.store(&mut result);
+                vector.store::<ROUND>(&mut result);
                 base.add(done).copy_from_nonoverlapping(result.as_ref().as_ptr(), count);
             } else if nontemporal {
-                vector.store_nontemporal(&mut *base.add(done).cast());
+                vector.store_nontemporal::<ROUND>(&mut *base.add(done).cast());
             } else {
-                vector.store(&mut *base.add(done).cast());
+                vector.store::<ROUND>(&mut *base.add(done).cast());
             }
             a.advance(count);
             b.advance(count);

@@ -94,12 +94,12 @@ macro_rules! native {
                 Self(neon!($load(from.as_ptr())))
             }
             #[inline(always)]
-            fn store(self, to: &mut Self::Array) {
+            fn store<const ROUND: i32>(self, to: &mut Self::Array) {
                 neon!($store(to.as_mut_ptr(), self.0));
             }
             #[inline(always)]
-            fn store_nontemporal(self, to: &mut Self::Array) {
-                self.store(to);
+            fn store_nontemporal<const ROUND: i32>(self, to: &mut Self::Array) {
+                self.store::<ROUND>(to);
             }
             #[inline(always)]
             fn store_fence() {}

@@ -22,9 +22,15 @@
 //!   bf16 has 16 bits, so it is an f32 unless it overflows, to the largest f32 or infinity, which both round to infinity,
 //!   or its lowest bit is below 2^-149. Then it is below 2^-134, half the smallest bf16, which in f32 it can at most
 //!   become: it rounds to zero of its sign.
+//! - Nor does a sum of two, x = a + c with |a| ≥ |c|, but for the sign of a zero. Let 2^e ≤ |x| < 2^(e+1). If x is no f32
+//!   because it has too many bits, its last one is below 2^(e−23) and c's, because a's is not: c has at most 11 bits, so
+//!   |c| < 2^(e−13), and |a| ≥ 2^e, since below that it would be at most 2^e − 2^(e−11). So a is the number of 16 bits
+//!   nearest to x, and less than a quarter of the way to a tie: up to there, a ± 2^(e−13), which is an f32, any rounding
+//!   leaves x. A sum that overflows f32 does so in bf16, and is exact: 2^128 or more, with a below 2^128 − 2^119, has a
+//!   c above 2^119. No bit of a sum is below the last one of the subnormals.
 //!
-//! For sums, rounding to nearest in f32 would not do: (1 + 2^-10) × (2^-11 − 2^-21) + (1 + 2^-10) would lose its last bit, 2^-31,
-//! and what is left is a tie of f16.
+//! For a × b + c, rounding to nearest in f32 would not do: (1 + 2^-10) × (2^-11 − 2^-21) + (1 + 2^-10) would lose its last
+//! bit, 2^-31, and what is left is a tie of f16.
 
 use super::portable::scalar;
 use super::{Job, Lane};
@@ -83,9 +89,15 @@ pub(super) trait Vector: Copy {
     const HARDWARE_FLUSH: bool;
 
     fn load(from: &Self::Array) -> Self;
-    fn store(self, to: &mut Self::Array);
-    /// A non-temporal store; `to` must be aligned to the array's size.
-    fn store_nontemporal(self, to: &mut Self::Array);
+    /// Rounded, where arithmetic left it to be rounded to `FORMAT` in the direction `ROUND`.
+    fn store<const ROUND: i32>(self, to: &mut Self::Array);
+    /// The same by a non-temporal store; `to` must be aligned to the array's size.
+    fn store_nontemporal<const ROUND: i32>(self, to: &mut Self::Array);
+    /// What `store` rounds to.
+    #[inline(always)]
+    fn round<const ROUND: i32>(self) -> Self {
+        self
+    }
     /// Orders non-temporal stores before later synchronisation with other threads (`sfence`).
     fn store_fence();
     /// Every lane with these bits of `FORMAT`.
@@ -101,7 +113,7 @@ pub(super) trait Vector: Copy {
     fn unordered(one: Self, other: Self) -> Self::Mask;
     /// Subnormal lanes, by their bits.
     fn subnormal(self) -> Self::Mask;
-    /// The bits without the sign.
+    /// For the two functions below, which ignore signs.
     fn magnitude(self) -> Self::Magnitudes;
     /// The lesser ones.
     fn lesser(one: Self::Magnitudes, other: Self::Magnitudes) -> Self::Magnitudes;
@@ -130,7 +142,7 @@ pub(super) trait Vector: Copy {
     /// That would be correct, but slow where arithmetic on subnormals takes a hundred cycles.
     fn optimisation_barrier();
 
-    /// Steps 6 to 8.
+    /// Steps 6 to 8; the last rounding may be left to `store`.
     fn mul_add<const ROUND: i32>(a: Self, b: Self, c: Self) -> Self;
     fn add<const ROUND: i32>(a: Self, c: Self) -> Self;
     fn mul<const ROUND: i32>(a: Self, b: Self) -> Self;
@@ -203,13 +215,14 @@ pub(super) fn steps<V: Vector, const ROUND: i32, const OP: u8, const MODE: Mode,
     if MODE & FLUSH != 0 && !V::HARDWARE_FLUSH {
         let mut smallest = operands[0][0].magnitude();
         for [a, b, c] in operands {
-            smallest = V::lesser(smallest, a.magnitude());
+            let mut least = a.magnitude();
             if OP != ADD {
-                smallest = V::lesser(smallest, b.magnitude());
+                least = V::lesser(least, b.magnitude());
             }
             if OP != MUL {
-                smallest = V::lesser(smallest, c.magnitude());
+                least = V::lesser(least, c.magnitude());
             }
+            smallest = V::lesser(smallest, least);
         }
         // Zeros have small magnitudes too, but need no flush.
         if V::any_below(smallest, V::splat(V::FORMAT.smallest_normal()).magnitude()) {
@@ -226,7 +239,7 @@ pub(super) fn steps<V: Vector, const ROUND: i32, const OP: u8, const MODE: Mode,
     for number in 0..N {
         results[number] = arithmetic::<V, ROUND, OP>(negate::<V, MODE>(plan, operands[number]));
     }
-    if needs_slow_path::<V, MODE, N>(plan, results) {
+    if needs_slow_path::<V, ROUND, MODE, N>(plan, results) {
         return None;
     }
     if MODE & (SATURATE | RELU) != 0 {
@@ -264,7 +277,10 @@ fn any_subnormal<V: Vector, const OP: u8>([a, b, c]: [V; 3]) -> bool {
 /// Whether steps 4, 5 and 9 may change any of these results, step 3 being done. A zero factor can only matter for a NaN
 /// result or for the sign of a zero; saturation turns NaN into +0.
 #[inline(always)]
-fn needs_slow_path<V: Vector, const MODE: Mode, const N: usize>(plan: &Plan<'_, V>, results: [V; N]) -> bool {
+fn needs_slow_path<V: Vector, const ROUND: i32, const MODE: Mode, const N: usize>(
+    plan: &Plan<'_, V>,
+    results: [V; N],
+) -> bool {
     let mut special = V::Mask::NONE;
     if MODE & (FMZ | SATURATE) != SATURATE {
         for pair in 0..N.div_ceil(2) {
@@ -282,6 +298,7 @@ fn needs_slow_path<V: Vector, const MODE: Mode, const N: usize>(plan: &Plan<'_, 
                 return true;
             }
             for result in results {
+                let result = result.round::<ROUND>();
                 special = special.union(result.subnormal());
                 if plan.edge {
                     special = special.union(result.smallest_normal());
@@ -305,7 +322,7 @@ pub(super) fn step<V: Vector, const ROUND: i32, const OP: u8, const MODE: Mode>(
     V::optimisation_barrier();
     // 6 to 8.
     let result = arithmetic::<V, ROUND, OP>(negated);
-    if MODE & FLUSH != 0 && needs_slow_path::<V, MODE, 1>(plan, [result]) {
+    if MODE & FLUSH != 0 && needs_slow_path::<V, ROUND, MODE, 1>(plan, [result]) {
         return slow_path::<V, ROUND, OP, MODE>(plan, operands, negated);
     }
     finish::<V, OP, MODE>(plan, result, operands)
@@ -344,7 +361,7 @@ fn slow_path<V: Vector, const ROUND: i32, const OP: u8, const MODE: Mode>(
         b = V::select(zero, V::splat(0), b);
     }
     // 6 to 8.
-    let result = arithmetic::<V, ROUND, OP>([a, b, c]);
+    let result = arithmetic::<V, ROUND, OP>([a, b, c]).round::<ROUND>();
     // 9. Flush the result. A magnitude below the smallest normal is tiny by every criterion; one equal to it may be tiny
     // by all but `Tininess::Result`.
     if plan.edge && !result.smallest_normal().is_empty() {
@@ -409,12 +426,12 @@ fn nan_operand<V: Vector>(op: u8, place: OperandIndex, [a, b, c]: [V; 3], otherw
 pub(super) fn scalar_fallback<V: Vector>(plan: &Plan<'_, V>, op: u8, [a, b, c]: [V; 3]) -> V {
     let zero = V::Array::default();
     let mut lanes = [zero; 3];
-    a.store(&mut lanes[0]);
+    a.store::<NEAREST>(&mut lanes[0]);
     if op != ADD {
-        b.store(&mut lanes[1]);
+        b.store::<NEAREST>(&mut lanes[1]);
     }
     if op != MUL {
-        c.store(&mut lanes[2]);
+        c.store::<NEAREST>(&mut lanes[2]);
     }
     // The factors are widened already.
     let operation = Operation { source_format: V::FORMAT, ..*plan.operation };

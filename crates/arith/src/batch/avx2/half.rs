@@ -87,11 +87,11 @@ macro_rules! packed {
             Self(avx2!($load(from.as_ptr().cast())))
         }
         #[inline(always)]
-        fn store(self, to: &mut Self::Array) {
+        fn store<const ROUND: i32>(self, to: &mut Self::Array) {
             avx2!($store(to.as_mut_ptr().cast(), self.0));
         }
         #[inline(always)]
-        fn store_nontemporal(self, to: &mut Self::Array) {
+        fn store_nontemporal<const ROUND: i32>(self, to: &mut Self::Array) {
             debug_assert!(to.as_ptr().cast::<$int>().is_aligned());
             avx2!($stream(to.as_mut_ptr().cast(), self.0));
         }

@@ -1,281 +1,343 @@
-//! f16 and bf16: 16 bits a lane, but for the arithmetic. The pipeline's file says why that of f32 is exact for them.
+//! f16 and bf16, held as f32: the pipeline's file says why its arithmetic is exact for them. What arithmetic gives is
+//! rounded to 16 bits when it is stored. The tests and clamps before that do not mind: a result is a NaN, below a number
+//! of 16 bits or above it only if it is so before the rounding, if not strictly; and 0 and 1 are such numbers.
+
+use core::marker::PhantomData;
 
 use super::*;
 use crate::batch::vector::{DOWN, NEAREST, UP, ZERO};
 
-/// Sixteen f16.
-#[derive(Clone, Copy)]
-pub(super) struct F16x16(__m256i);
-/// Thirty-two bf16.
-#[derive(Clone, Copy)]
-pub(super) struct Bf16x32(__m512i);
+/// Thirty-two lanes of a format of 16 bits.
+pub(super) struct Halves<H>([F32x16; 2], PhantomData<H>);
+/// The lanes in order.
+pub(super) struct F16;
+/// The lanes of even and of odd number.
+pub(super) struct Bf16;
 /// Sixteen f16 as factors with f32.
 pub(super) struct F16Factors;
 /// Sixteen bf16 as factors with f32.
 pub(super) struct Bf16Factors;
 
-/// Of the results rounded down and up: the odd one, or the one that they both are. Of −0 and +0 (opposite terms
-/// cancelled) it is +0.
-#[inline(always)]
-fn to_odd(below: __m512, above: __m512) -> __m512 {
-    avx512!({
-        let odd = _mm512_test_epi32_mask(_mm512_castps_si512(below), _mm512_set1_epi32(1));
-        _mm512_mask_blend_ps(odd, above, below)
-    })
+/// What depends on the format.
+pub(super) trait Half: Sized {
+    const FORMAT: Format;
+    fn load(from: &[u16; 32]) -> [__m512; 2];
+    /// Every lane with these bits.
+    fn splat(bits: u16) -> __m512;
+    /// Rounds and stores, `STREAM`: non-temporally.
+    fn store<const ROUND: i32, const STREAM: bool>(halves: [__m512; 2], to: &mut [u16; 32]);
+    /// a × b + c in f32, rounded to odd.
+    fn mul_add_to_odd(a: __m512, b: __m512, c: __m512) -> __m512;
 }
 
-/// In f32, for a rounding to 16 bits in the direction `ROUND`: in that direction, or to odd.
-#[inline(always)]
-fn mul_add<const ROUND: i32>(a: __m512, b: __m512, c: __m512) -> __m512 {
-    if ROUND == NEAREST {
-        avx512!(to_odd(_mm512_fmadd_round_ps::<DOWN>(a, b, c), _mm512_fmadd_round_ps::<UP>(a, b, c)))
-    } else {
-        avx512!(_mm512_fmadd_round_ps::<ROUND>(a, b, c))
-    }
-}
-
-/// The same.
-#[inline(always)]
-fn add<const ROUND: i32>(a: __m512, c: __m512) -> __m512 {
-    if ROUND == NEAREST {
-        avx512!(to_odd(_mm512_add_round_ps::<DOWN>(a, c), _mm512_add_round_ps::<UP>(a, c)))
-    } else {
-        avx512!(_mm512_add_round_ps::<ROUND>(a, c))
-    }
-}
-
-/// A product in f32, for a rounding to 16 bits in the direction `ROUND`: to nearest any direction will do.
-#[inline(always)]
-fn mul<const ROUND: i32>(a: __m512, b: __m512) -> __m512 {
-    if ROUND == NEAREST {
-        avx512!(_mm512_mul_round_ps::<ZERO>(a, b))
-    } else {
-        avx512!(_mm512_mul_round_ps::<ROUND>(a, b))
-    }
-}
-
-/// What is the same for both formats; comparisons are of integers.
-macro_rules! packed {
-    ($format:expr, $int:ident, $lanes:expr, $mask:ident, $load:ident, $store:ident, $stream:ident, $set1:ident,
-     $zero:ident, $and:ident, $or:ident, $xor:ident, $sub:ident, $max:ident, $min:ident, $min_unsigned:ident, $blend:ident,
-     $maskz:ident, $equal:ident, $greater:ident, $below:ident) => {
-        type Lane = u16;
-        type Array = [u16; $lanes];
-        type Mask = $mask;
-        type Magnitudes = $int;
-
-        const LANES: usize = $lanes;
-        const FORMAT: Format = $format;
-        const CANONICAL_NAN: bool = true;
-        const HARDWARE_FLUSH: bool = false;
-
-        #[inline(always)]
-        fn load(from: &Self::Array) -> Self {
-            Self(avx512!($load(from.as_ptr().cast())))
-        }
-        #[inline(always)]
-        fn store(self, to: &mut Self::Array) {
-            avx512!($store(to.as_mut_ptr().cast(), self.0));
-        }
-        #[inline(always)]
-        fn store_nontemporal(self, to: &mut Self::Array) {
-            debug_assert!(to.as_ptr().cast::<$int>().is_aligned());
-            avx512!($stream(to.as_mut_ptr().cast(), self.0));
-        }
-        #[inline(always)]
-        fn splat(bits: u64) -> Self {
-            Self(avx512!($set1(bits as i16)))
-        }
-        #[inline(always)]
-        fn flip(self, mask: Self) -> Self {
-            Self(avx512!($xor(self.0, mask.0)))
-        }
-        #[inline(always)]
-        fn select(mask: $mask, yes: Self, no: Self) -> Self {
-            Self(avx512!($blend(mask, no.0, yes.0)))
-        }
-        #[inline(always)]
-        fn to_zero(self, mask: $mask) -> Self {
-            let sign = Self(avx512!($and(self.0, $set1(i16::MIN))));
-            Self::select(mask, sign, self)
-        }
-        #[inline(always)]
-        fn zero(self) -> $mask {
-            avx512!($equal(self.magnitude(), $zero()))
-        }
-        #[inline(always)]
-        fn unordered(one: Self, other: Self) -> $mask {
-            avx512!($greater($max(one.magnitude(), other.magnitude()), $set1(Self::FORMAT.infinity() as i16)))
-        }
-        #[inline(always)]
-        fn subnormal(self) -> $mask {
-            // Between zero and the smallest normal: zero wraps around.
-            let bound = avx512!($set1(Self::FORMAT.smallest_normal() as i16 - 1));
-            avx512!($below($sub(self.magnitude(), $set1(1)), bound))
-        }
-        #[inline(always)]
-        fn magnitude(self) -> $int {
-            avx512!($and(self.0, $set1(i16::MAX)))
-        }
-        #[inline(always)]
-        fn lesser(one: $int, other: $int) -> $int {
-            avx512!($min_unsigned(one, other))
-        }
-        #[inline(always)]
-        fn any_below(magnitudes: $int, bound: $int) -> bool {
-            avx512!($below(magnitudes, bound)) != 0
-        }
-        #[inline(always)]
-        fn smallest_normal(self) -> $mask {
-            avx512!($equal(self.magnitude(), $set1(Self::FORMAT.smallest_normal() as i16)))
-        }
-        #[inline(always)]
-        fn quiet(self) -> Self {
-            Self(avx512!($or(self.0, $set1(Self::FORMAT.quiet_bit() as i16))))
-        }
-        #[inline(always)]
-        fn rectify(self) -> Self {
-            Self(avx512!($max(self.0, $zero())))
-        }
-        #[inline(always)]
-        fn clamp(self) -> Self {
-            // A positive NaN is above infinity; a negative one is negative.
-            let nan = avx512!($greater(self.0, $set1(Self::FORMAT.infinity() as i16)));
-            Self(avx512!($maskz(!nan, $min(self.rectify().0, $set1(Self::FORMAT.one() as i16)))))
-        }
-        run!();
-    };
-}
-
-impl F16x16 {
+impl Half for F16 {
+    const FORMAT: Format = Format::F16;
     /// Without the suppression of exceptions, which an instruction with an operand in memory cannot have: a signalling
     /// NaN raises a flag.
     #[inline(always)]
-    fn widen(self) -> __m512 {
-        avx512!(_mm512_cvt_roundph_ps::<_MM_FROUND_CUR_DIRECTION>(self.0))
-    }
-    #[inline(always)]
-    fn narrow<const ROUND: i32>(wide: __m512) -> Self {
-        Self(avx512!(_mm512_cvt_roundps_ph::<ROUND>(wide)))
-    }
-}
-
-impl Vector for F16x16 {
-    packed!(
-        Format::F16,
-        __m256i,
-        16,
-        __mmask16,
-        _mm256_loadu_si256,
-        _mm256_storeu_si256,
-        _mm256_stream_si256,
-        _mm256_set1_epi16,
-        _mm256_setzero_si256,
-        _mm256_and_si256,
-        _mm256_or_si256,
-        _mm256_xor_si256,
-        _mm256_sub_epi16,
-        _mm256_max_epi16,
-        _mm256_min_epi16,
-        _mm256_min_epu16,
-        _mm256_mask_blend_epi16,
-        _mm256_maskz_mov_epi16,
-        _mm256_cmpeq_epi16_mask,
-        _mm256_cmpgt_epi16_mask,
-        _mm256_cmplt_epu16_mask
-    );
-    #[inline(always)]
-    fn mul_add<const ROUND: i32>(a: Self, b: Self, c: Self) -> Self {
-        Self::narrow::<ROUND>(mul_add::<ROUND>(a.widen(), b.widen(), c.widen()))
-    }
-    #[inline(always)]
-    fn add<const ROUND: i32>(a: Self, c: Self) -> Self {
-        Self::narrow::<ROUND>(add::<ROUND>(a.widen(), c.widen()))
-    }
-    #[inline(always)]
-    fn mul<const ROUND: i32>(a: Self, b: Self) -> Self {
-        Self::narrow::<ROUND>(mul::<ROUND>(a.widen(), b.widen()))
-    }
-}
-
-impl Bf16x32 {
-    /// The lanes of even and of odd number: a bf16 is the upper half of its f32.
-    #[inline(always)]
-    fn widen(self) -> [__m512; 2] {
+    fn load(from: &[u16; 32]) -> [__m512; 2] {
+        let from: *const __m256i = from.as_ptr().cast();
         avx512!({
-            let even = _mm512_slli_epi32::<16>(self.0);
-            let odd = _mm512_and_si512(self.0, _mm512_set1_epi32(!0xffff));
+            let [one, other] = [_mm256_loadu_si256(from), _mm256_loadu_si256(from.add(1))];
+            [
+                _mm512_cvt_roundph_ps::<_MM_FROUND_CUR_DIRECTION>(one),
+                _mm512_cvt_roundph_ps::<_MM_FROUND_CUR_DIRECTION>(other),
+            ]
+        })
+    }
+    #[inline(always)]
+    fn splat(bits: u16) -> __m512 {
+        avx512!(_mm512_cvt_roundph_ps::<_MM_FROUND_NO_EXC>(_mm256_set1_epi16(bits as i16)))
+    }
+    /// By way of registers: straight to memory, exceptions are not suppressed, and the first subnormal result of a run
+    /// takes about 80 ns more.
+    #[inline(always)]
+    fn store<const ROUND: i32, const STREAM: bool>([one, other]: [__m512; 2], to: &mut [u16; 32]) {
+        let to: *mut __m256i = to.as_mut_ptr().cast();
+        avx512!({
+            let [one, other] = [_mm512_cvt_roundps_ph::<ROUND>(one), _mm512_cvt_roundps_ph::<ROUND>(other)];
+            if STREAM {
+                _mm256_stream_si256(to, one);
+                _mm256_stream_si256(to.add(1), other);
+            } else {
+                _mm256_storeu_si256(to, one);
+                _mm256_storeu_si256(to.add(1), other);
+            }
+        });
+    }
+    /// The product is exact. Of the sum rounded down and up it is the odd one, or the one that they both are. Of −0 and +0
+    /// (opposite terms cancelled) it is +0.
+    #[inline(always)]
+    fn mul_add_to_odd(a: __m512, b: __m512, c: __m512) -> __m512 {
+        avx512!({
+            let product = _mm512_mul_round_ps::<NEAREST>(a, b);
+            let below = _mm512_add_round_ps::<DOWN>(product, c);
+            _mm512_mask_add_round_ps::<UP>(below, even(below), product, c)
+        })
+    }
+}
+
+impl Half for Bf16 {
+    const FORMAT: Format = Format::BF16;
+    /// A bf16 is the upper half of its f32.
+    #[inline(always)]
+    fn load(from: &[u16; 32]) -> [__m512; 2] {
+        avx512!({
+            let lanes = _mm512_loadu_si512(from.as_ptr().cast());
+            let even = _mm512_slli_epi32::<16>(lanes);
+            let odd = _mm512_and_si512(lanes, _mm512_set1_epi32(!0xffff));
             [_mm512_castsi512_ps(even), _mm512_castsi512_ps(odd)]
         })
     }
     #[inline(always)]
-    fn narrow<const ROUND: i32>([even, odd]: [__m512; 2]) -> Self {
-        let [even, odd] = [upper_half::<ROUND>(even), upper_half::<ROUND>(odd)];
-        Self(avx512!(_mm512_mask_blend_epi16(0xaaaa_aaaa, _mm512_srli_epi32::<16>(even), odd)))
+    fn splat(bits: u16) -> __m512 {
+        avx512!(_mm512_castsi512_ps(_mm512_set1_epi32(i32::from(bits) << 16)))
+    }
+    /// Where the lower halves say so, the upper ones grow. Carries reach the infinities and stop there: the lower half of
+    /// an infinity is zero, and so is that of a NaN, which is an operand's, the processor's own or the canonical one.
+    #[inline(always)]
+    fn store<const ROUND: i32, const STREAM: bool>([even, odd]: [__m512; 2], to: &mut [u16; 32]) {
+        avx512!({
+            let [even, odd] = [_mm512_castps_si512(even), _mm512_castps_si512(odd)];
+            let upper = exchanged::<0x3333_3333_3333_3333>(odd, even);
+            let lower = exchanged::<0xcccc_cccc_cccc_cccc>(even, odd);
+            let grows = match ROUND {
+                ZERO => 0,
+                DOWN => _mm512_mask_test_epi16_mask(_mm512_movepi16_mask(upper), lower, lower),
+                UP => _mm512_mask_test_epi16_mask(!_mm512_movepi16_mask(upper), lower, lower),
+                _ => {
+                    // More than half the last place, or half and that place is odd: then it counts as a bit more.
+                    let odd_is_more = _mm512_ternarylogic_epi32::<0xf8>(lower, upper, _mm512_set1_epi16(1));
+                    _mm512_cmpgt_epu16_mask(odd_is_more, _mm512_set1_epi16(i16::MIN))
+                }
+            };
+            let rounded = if ROUND == ZERO { upper } else { increased(upper, grows) };
+            if STREAM {
+                _mm512_stream_si512(to.as_mut_ptr().cast(), rounded);
+            } else {
+                _mm512_storeu_si512(to.as_mut_ptr().cast(), rounded);
+            }
+        });
+    }
+    #[inline(always)]
+    fn mul_add_to_odd(a: __m512, b: __m512, c: __m512) -> __m512 {
+        avx512!({
+            let below = _mm512_fmadd_round_ps::<DOWN>(a, b, c);
+            _mm512_mask_mov_ps(below, even(below), _mm512_fmadd_round_ps::<UP>(a, b, c))
+        })
     }
 }
 
-/// The bf16 in the upper half: what is added to the lower half carries where the upper one is to grow. Carries reach the
-/// infinities and stop there: the lower half of an infinity is zero, and so is that of a NaN, which is an operand's or
-/// the processor's own.
+/// In f32, for a rounding to 16 bits in the direction `ROUND`: in that direction, or to odd.
 #[inline(always)]
-fn upper_half<const ROUND: i32>(x: __m512) -> __m512i {
-    avx512!({
-        let bits = _mm512_castps_si512(x);
-        let all = _mm512_set1_epi32(0xffff);
-        match ROUND {
-            ZERO => bits,
-            DOWN => _mm512_mask_add_epi32(bits, _mm512_movepi32_mask(bits), bits, all),
-            UP => _mm512_mask_add_epi32(bits, !_mm512_movepi32_mask(bits), bits, all),
-            _ => {
-                // Half the last place, or a little less where that place is even.
-                let odd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x1_0000));
-                let half = _mm512_mask_blend_epi32(odd, _mm512_set1_epi32(0x7fff), _mm512_set1_epi32(0x8000));
-                _mm512_add_epi32(bits, half)
-            }
-        }
-    })
+fn mul_add<H: Half, const ROUND: i32>(a: F32x16, b: F32x16, c: F32x16) -> F32x16 {
+    if ROUND == NEAREST {
+        return F32x16(H::mul_add_to_odd(a.0, b.0, c.0));
+    }
+    F32x16::mul_add::<ROUND>(a, b, c)
 }
 
-impl Vector for Bf16x32 {
-    packed!(
-        Format::BF16,
-        __m512i,
-        32,
-        __mmask32,
-        _mm512_loadu_si512,
-        _mm512_storeu_si512,
-        _mm512_stream_si512,
-        _mm512_set1_epi16,
-        _mm512_setzero_si512,
-        _mm512_and_si512,
-        _mm512_or_si512,
-        _mm512_xor_si512,
-        _mm512_sub_epi16,
-        _mm512_max_epi16,
-        _mm512_min_epi16,
-        _mm512_min_epu16,
-        _mm512_mask_blend_epi16,
-        _mm512_maskz_mov_epi16,
-        _mm512_cmpeq_epi16_mask,
-        _mm512_cmpgt_epi16_mask,
-        _mm512_cmplt_epu16_mask
-    );
+/// The lesser absolute value, if either is a NaN the other one's.
+#[inline(always)]
+fn least(one: F32x16, other: F32x16) -> F32x16 {
+    F32x16(avx512!(_mm512_range_round_ps::<0b1010, QUIETLY>(one.0, other.0)))
+}
+
+/// `to`, where the mask has its bytes: the other halves of `from`'s lanes of 32 bits. Without assembly the compiler takes
+/// two instructions.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+fn exchanged<const BYTES: u64>(mut to: __m512i, from: __m512i) -> __m512i {
+    let order = _mm512_set4_epi32(0x0d0c_0f0e, 0x0908_0b0a, 0x0504_0706, 0x0100_0302);
+    // SAFETY: only the registers are read, and `to` is written.
+    unsafe {
+        core::arch::asm!(
+            "vpshufb {to}{{{bytes}}}, {from}, {order}",
+            to = inout(zmm_reg) to,
+            bytes = in(kreg) BYTES,
+            from = in(zmm_reg) from,
+            order = in(zmm_reg) order,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    to
+}
+
+/// One more in the mask's lanes of 16 bits; assembly for the same reason.
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+fn increased(mut lanes: __m512i, mask: __mmask32) -> __m512i {
+    // SAFETY: as above.
+    unsafe {
+        core::arch::asm!(
+            "vpsubw {lanes}{{{mask}}}, {lanes}, {minus_one}",
+            lanes = inout(zmm_reg) lanes,
+            mask = in(kreg) mask,
+            minus_one = in(zmm_reg) _mm512_set1_epi16(-1),
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    lanes
+}
+
+/// The lanes whose last bit is zero.
+#[inline(always)]
+fn even(x: __m512) -> __mmask16 {
+    avx512!(_mm512_testn_epi32_mask(_mm512_castps_si512(x), _mm512_set1_epi32(1)))
+}
+
+impl<H> Clone for Halves<H> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<H> Copy for Halves<H> {}
+
+impl<H: Half> Halves<H> {
+    #[inline(always)]
+    fn new([one, other]: [F32x16; 2]) -> Self {
+        Halves([one, other], PhantomData)
+    }
+    /// Bits in f32 of the smallest normal number.
+    #[inline(always)]
+    fn smallest_normal_bits() -> __m512i {
+        avx512!(_mm512_castps_si512(H::splat(H::FORMAT.smallest_normal() as u16)))
+    }
+}
+
+impl Mask for [__mmask16; 2] {
+    const NONE: Self = [0; 2];
+    #[inline(always)]
+    fn union(self, other: Self) -> Self {
+        [self[0] | other[0], self[1] | other[1]]
+    }
+    #[inline(always)]
+    fn is_empty(self) -> bool {
+        self[0] | self[1] == 0
+    }
+}
+
+impl<H: Half> Vector for Halves<H> {
+    type Lane = u16;
+    type Array = [u16; 32];
+    type Mask = [__mmask16; 2];
+    type Magnitudes = [F32x16; 2];
+
+    const LANES: usize = 32;
+    const FORMAT: Format = H::FORMAT;
+    const CANONICAL_NAN: bool = true;
+    const HARDWARE_FLUSH: bool = false;
+
+    #[inline(always)]
+    fn load(from: &[u16; 32]) -> Self {
+        let [one, other] = H::load(from);
+        Self::new([F32x16(one), F32x16(other)])
+    }
+    #[inline(always)]
+    fn store<const ROUND: i32>(self, to: &mut [u16; 32]) {
+        let [one, other] = self.0;
+        H::store::<ROUND, false>([one.0, other.0], to);
+    }
+    #[inline(always)]
+    fn store_nontemporal<const ROUND: i32>(self, to: &mut [u16; 32]) {
+        debug_assert!(to.as_ptr().cast::<__m512i>().is_aligned());
+        let [one, other] = self.0;
+        H::store::<ROUND, true>([one.0, other.0], to);
+    }
+    #[inline(always)]
+    fn round<const ROUND: i32>(self) -> Self {
+        let mut rounded = [0; 32];
+        self.store::<ROUND>(&mut rounded);
+        Self::load(&rounded)
+    }
+    #[inline(always)]
+    fn splat(bits: u64) -> Self {
+        Self::new([F32x16(H::splat(bits as u16)); 2])
+    }
+    #[inline(always)]
+    fn flip(self, mask: Self) -> Self {
+        Self::new([self.0[0].flip(mask.0[0]), self.0[1].flip(mask.0[1])])
+    }
+    #[inline(always)]
+    fn select(mask: Self::Mask, yes: Self, no: Self) -> Self {
+        Self::new([F32x16::select(mask[0], yes.0[0], no.0[0]), F32x16::select(mask[1], yes.0[1], no.0[1])])
+    }
+    #[inline(always)]
+    fn to_zero(self, mask: Self::Mask) -> Self {
+        Self::new([self.0[0].to_zero(mask[0]), self.0[1].to_zero(mask[1])])
+    }
+    #[inline(always)]
+    fn zero(self) -> Self::Mask {
+        [self.0[0].zero(), self.0[1].zero()]
+    }
+    #[inline(always)]
+    fn unordered(one: Self, other: Self) -> Self::Mask {
+        [F32x16::unordered(one.0[0], other.0[0]), F32x16::unordered(one.0[1], other.0[1])]
+    }
+    #[inline(always)]
+    fn subnormal(self) -> Self::Mask {
+        // Between zero and the smallest normal: zero wraps around.
+        avx512!({
+            let one = _mm512_set1_epi32(1);
+            let bound = _mm512_sub_epi32(Self::smallest_normal_bits(), one);
+            [
+                _mm512_cmplt_epu32_mask(_mm512_sub_epi32(self.0[0].magnitude(), one), bound),
+                _mm512_cmplt_epu32_mask(_mm512_sub_epi32(self.0[1].magnitude(), one), bound),
+            ]
+        })
+    }
+    #[inline(always)]
+    fn magnitude(self) -> Self::Magnitudes {
+        self.0
+    }
+    #[inline(always)]
+    fn lesser(one: Self::Magnitudes, other: Self::Magnitudes) -> Self::Magnitudes {
+        [least(one[0], other[0]), least(one[1], other[1])]
+    }
+    #[inline(always)]
+    fn any_below(magnitudes: Self::Magnitudes, bound: Self::Magnitudes) -> bool {
+        avx512!(_mm512_cmp_round_ps_mask::<_CMP_LT_OQ, QUIETLY>(least(magnitudes[0], magnitudes[1]).0, bound[0].0)) != 0
+    }
+    #[inline(always)]
+    fn smallest_normal(self) -> Self::Mask {
+        let bits = Self::smallest_normal_bits();
+        avx512!([
+            _mm512_cmpeq_epi32_mask(self.0[0].magnitude(), bits),
+            _mm512_cmpeq_epi32_mask(self.0[1].magnitude(), bits),
+        ])
+    }
+    #[inline(always)]
+    fn quiet(self) -> Self {
+        Self::new([self.0[0].quiet(), self.0[1].quiet()])
+    }
+    #[inline(always)]
+    fn rectify(self) -> Self {
+        // As integers, so that a positive NaN stays.
+        avx512!({
+            let [one, other] = [_mm512_castps_si512(self.0[0].0), _mm512_castps_si512(self.0[1].0)];
+            let zero = _mm512_setzero_si512();
+            let [one, other] = [_mm512_max_epi32(one, zero), _mm512_max_epi32(other, zero)];
+            Self::new([F32x16(_mm512_castsi512_ps(one)), F32x16(_mm512_castsi512_ps(other))])
+        })
+    }
+    #[inline(always)]
+    fn clamp(self) -> Self {
+        Self::new([self.0[0].clamp(), self.0[1].clamp()])
+    }
     #[inline(always)]
     fn mul_add<const ROUND: i32>(a: Self, b: Self, c: Self) -> Self {
-        let ([a, d], [b, e], [c, f]) = (a.widen(), b.widen(), c.widen());
-        Self::narrow::<ROUND>([mul_add::<ROUND>(a, b, c), mul_add::<ROUND>(d, e, f)])
+        Self::new([mul_add::<H, ROUND>(a.0[0], b.0[0], c.0[0]), mul_add::<H, ROUND>(a.0[1], b.0[1], c.0[1])])
     }
     #[inline(always)]
     fn add<const ROUND: i32>(a: Self, c: Self) -> Self {
-        let ([a, d], [c, f]) = (a.widen(), c.widen());
-        Self::narrow::<ROUND>([add::<ROUND>(a, c), add::<ROUND>(d, f)])
+        Self::new([F32x16::add::<ROUND>(a.0[0], c.0[0]), F32x16::add::<ROUND>(a.0[1], c.0[1])])
     }
     #[inline(always)]
     fn mul<const ROUND: i32>(a: Self, b: Self) -> Self {
-        let ([a, d], [b, e]) = (a.widen(), b.widen());
-        Self::narrow::<ROUND>([mul::<ROUND>(a, b), mul::<ROUND>(d, e)])
+        Self::new([F32x16::mul::<ROUND>(a.0[0], b.0[0]), F32x16::mul::<ROUND>(a.0[1], b.0[1])])
     }
+    run!();
 }
 
 impl Factor<F32x16> for F16Factors {
