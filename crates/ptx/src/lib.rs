@@ -29,6 +29,7 @@ mod types;
 
 pub use ast::Module;
 pub use lower::{UNSUPPORTED, lower};
+pub use opcodes::lowered_opcodes;
 pub use parser::{Parsed, parse};
 pub use printer::{print, print_instruction};
 pub use rules::{Contraction, Options, check, check_text, contractions, targets};
