@@ -2,8 +2,10 @@
 //! engines.
 
 pub mod choices;
+pub mod elf;
 pub mod engines;
-//pub mod portable;
+pub mod expression;
+pub mod portable;
 pub mod ptx;
 pub mod sass;
 pub mod spirv;
