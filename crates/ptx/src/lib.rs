@@ -31,6 +31,7 @@ mod types;
 
 pub use ast::Module;
 pub use lower::{UNSUPPORTED, lower, lower_within};
+pub use opcodes::lowered_opcodes;
 pub use parser::{Parsed, parse};
 pub use printer::{print, print_instruction};
 pub use rules::{Contraction, Options, check, check_text, contractions, targets};

@@ -259,6 +259,12 @@ pub(crate) fn find(name: &str) -> Option<&'static Opcode> {
     Some(&OPCODES[at])
 }
 
+/// The names of the opcodes that programs are lowered with.
+pub fn lowered_opcodes() -> impl Iterator<Item = &'static str> {
+    let lowered = OPCODES.iter().filter(|opcode| !matches!(opcode.lowering, Lowering::Unsupported(_)));
+    lowered.map(|opcode| opcode.name)
+}
+
 /// The opcode that was probably meant: the same in lower case, or within one edit.
 pub(crate) fn nearest(word: &str) -> Option<&'static str> {
     let lower = word.to_lowercase();

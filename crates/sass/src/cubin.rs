@@ -54,12 +54,17 @@ impl Cubin {
                 .help("sm_50 to sm_62 have 64-bit words with control words"));
         }
         let sections = header.sections(endian, bytes).map_err(broken)?;
-        let mut kernels = Vec::new();
+        let (mut kernels, mut read) = (Vec::new(), 0);
         for section in sections.iter() {
             let name = sections.section_name(endian, section).map_err(broken)?;
             let Some(name) = name.strip_prefix(b".text.") else { continue };
-            let name = String::from_utf8_lossy(name).into_owned();
             let code = section.data(endian, bytes).map_err(broken)?;
+            // Many sections of the same bytes would be far larger than the file.
+            read += name.len() + code.len();
+            if read > bytes.len() {
+                return Err(fault("the sections of code overlap: together they are larger than the file".to_owned()));
+            }
+            let name = String::from_utf8_lossy(name).into_owned();
             kernels.push(Kernel { words: words(code).map_err(|finding| named(finding, &name))?, name });
         }
         Ok(Cubin { target, kernels })

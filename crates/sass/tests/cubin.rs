@@ -103,6 +103,21 @@ fn other_files_are_refused() {
     assert!(!Cubin::is_elf(b"FFMA R0, R1, R2, R3;"));
     assert_eq!(refusal(b"").code, "SASS0026");
 
+    // Many names of the same bytes.
+    let names: Vec<String> = (0..40).map(|number| format!(".text.k{number}")).collect();
+    let sections: Vec<(&str, &[u64])> = names.iter().map(|name| (name.as_str(), [0; 0].as_slice())).collect();
+    let mut shared = elf(EM_CUDA, SM_50, &sections);
+    let whole = shared.len() as u64 / 32 * 32;
+    let headers = u64::from_le_bytes(*shared[40..].first_chunk().unwrap()) as usize;
+    for number in 1..=sections.len() {
+        let header = headers + 64 * number;
+        shared[header + 24..header + 32].copy_from_slice(&0u64.to_le_bytes());
+        shared[header + 32..header + 40].copy_from_slice(&whole.to_le_bytes());
+    }
+    let overlapping = refusal(&shared);
+    assert_eq!(overlapping.code, "SASS0026");
+    assert!(overlapping.message.contains("overlap"), "{overlapping}");
+
     // Damaged files: an error or other words, never a panic.
     let good = elf(EM_CUDA, SM_50, &[(".text.k", &CODE)]);
     for index in 0..good.len() {

@@ -407,8 +407,7 @@ fn compare(comparison: Comparison, of: Comparand, a: u64, b: u64) -> bool {
     }
 }
 
-/// Conversions by the host's f64: integers among each other, to f32 to nearest even, from floats to integers toward
-/// zero.
+/// Conversions by the host's f64, which holds integers of 32 bits and all floats.
 fn convert(from: Scalar, to: Scalar, rounding: Rounding, a: u64) -> u64 {
     let integer = |bits: u32, signed: bool| {
         let shift = 64 - bits;
@@ -424,27 +423,38 @@ fn convert(from: Scalar, to: Scalar, rounding: Rounding, a: u64) -> u64 {
                 _ => value,
             }
         }
-        (Scalar::Int { bits, signed }, Scalar::Float(Format::F32)) => {
+        (Scalar::Int { bits: bits @ ..=32, signed }, Scalar::Float(Format::F64)) => {
+            (integer(bits, signed) as f64).to_bits()
+        }
+        (Scalar::Int { bits: bits @ ..=32, signed }, Scalar::Float(to)) => {
+            half::round(to, integer(bits, signed) as f64, rounding)
+        }
+        (Scalar::Int { bits, signed }, Scalar::Float(Format::F32)) if rounding == Rounding::NearestEven => {
             let value = integer(bits, signed);
             (if signed { value as i64 as f32 } else { value as u64 as f32 }).to_bits().into()
         }
-        (Scalar::Int { bits: bits @ ..=32, signed }, Scalar::Float(to @ (Format::F16 | Format::BF16))) => {
-            half::round(to, integer(bits, signed) as f64, rounding)
-        }
-        (Scalar::Float(Format::F32), Scalar::Int { bits: 64, signed: false }) => {
-            let value = f32::from_bits(a as u32);
-            // Not as the host: PTX ISA 9.0, `cvt`.
-            if value.is_nan() { 1 << 63 } else { value as u64 }
-        }
         (Scalar::Float(from), Scalar::Int { bits, signed }) => {
             let value = half::value(from, a);
+            let value = match rounding {
+                Rounding::NearestEven => value.round_ties_even(),
+                Rounding::TowardZero => value.trunc(),
+                Rounding::Down => value.floor(),
+                Rounding::Up => value.ceil(),
+            };
             match (bits, signed) {
+                // Not as the host: PTX ISA 9.0, `cvt`.
+                (64, false) if value.is_nan() && from == Format::F32 => 1 << 63,
+                (64, false) if from == Format::F32 => value as u64,
                 (8, true) => value as i8 as u64,
                 (16, true) => value as i16 as u64,
                 (32, true) => value as i32 as u64,
                 (32, false) => value as u32 as u64,
                 other => panic!("the judge does not convert to {other:?}"),
             }
+        }
+        (Scalar::Float(from), Scalar::Float(Format::F64)) if from != Format::F64 => {
+            let value = half::value(from, a);
+            if value.is_nan() { Format::F64.magnitude_mask() } else { value.to_bits() }
         }
         (Scalar::Float(from), Scalar::Float(to)) => {
             let value = half::value(from, a);
