@@ -305,7 +305,7 @@ fn what_does_not_fit_is_refused() {
         (&["a.npy", "1"], "takes 3 operands (d, a, b, c), found 2"),
         (&["a.npy", "1", "1", "--threads", "0"], "invalid value '0' for '--threads <N>'"),
         (&["a.npy", "1", "1", "--out", "nowhere/d.npy"], "nowhere/d.npy: No such file"),
-        (&["a.npy", "1", "1", "--out", "folder"], "folder: is not a file"),
+        (&["a.npy", "1", "1", "--out", "folder"], "folder: is a directory"),
     ];
     std::fs::create_dir(scratch.path().join("folder")).unwrap();
     for (operands, message) in cases {

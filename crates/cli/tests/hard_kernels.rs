@@ -117,8 +117,9 @@ fn what_is_too_large_is_refused() {
     let limited = command(&path, "run FILE --arg o=zeros:f32:1 --limit-instructions 1000");
     assert!(String::from_utf8_lossy(&limited.stderr).contains("more than 1000 operations"));
     // Registers of 2,048 lanes take memory as they are written.
-    let text = kernel("", 1_001, &lines(1_000, |index| format!("cvt.rn.f32.u32 %f{index}, %r0;\n")));
-    std::fs::write(&path, text).expect("a file");
+    let made = lines(1_000, |index| format!("cvt.rn.f32.u32 %f{}, %r0;\n", index + 1));
+    let added = lines(1_000, |index| format!("add.rn.f32 %f0, %f0, %f{};\n", index + 1));
+    std::fs::write(&path, kernel("", 1_001, &(made + &added))).expect("a file");
     let ended = command(&path, "run FILE --arg o=zeros:f32:1 --block 32 --engine interpreter --memory-limit 1000000");
     let said = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(1), "{said}");

@@ -104,7 +104,10 @@ impl Body<'_> {
                 self.stand_in();
             }
             if let Err(finding) = self.check_size() {
-                self.report(finding);
+                // Reported by the innermost call alone.
+                if !core::mem::replace(&mut self.too_large, true) {
+                    self.report(finding);
+                }
                 break;
             }
         }

@@ -250,6 +250,7 @@ struct Body<'l> {
     blocks: Vec<Draft>,
     current: usize,
     operations: usize,
+    too_large: bool,
     /// The instruction at work.
     at: Instruction,
     place: u32,
@@ -332,6 +333,7 @@ impl<'l> Body<'l> {
             blocks: Vec::new(),
             current: 0,
             operations: 0,
+            too_large: false,
             at: entry.instruction,
             place: 0,
             place_of: HashMap::new(),
