@@ -84,8 +84,8 @@ fn testfloat_rows_that_cannot_be_read() {
 fn files_that_cannot_be_read() {
     assert!(refusal(b"PAR1nothing").contains("Parquet"), "{}", refusal(b"PAR1nothing"));
     assert!(refusal(b"PK\x03\x04nothing").contains("invalid Zip"), "{}", refusal(b"PK\x03\x04nothing"));
-    assert_eq!(refusal(b"\x1f\x8bnothing"), "unexpected end of file");
-    assert_eq!(verified(b"", &Options::default()).lines(), ["no vectors"]);
+    assert!(refusal(b"\x1f\x8bnothing").contains("cut short"), "{}", refusal(b"\x1f\x8bnothing"));
+    assert_eq!(verified(b"", &Options::default()).lines(), ["0 vectors verified"]);
 }
 
 type Group<'a, 'f> = SerializedRowGroupWriter<'a, &'f mut File>;
