@@ -372,21 +372,21 @@ def test_misaligned_memory():
 
 
 def test_a_borrowed_array_is_a_sentence():
-    large, ones = np.zeros(1 << 22, np.float32), np.ones(1 << 22, np.float32)
+    shared, ones = np.zeros(1 << 20, np.float32), np.ones(1 << 20, np.float32)
     said = []
+    end = time.monotonic() + 60
 
-    def write():
-        for _ in range(20):
-            roundonce.eval(FMA, ones, ones, ones, out=large)
+    def until_refused(call):
+        while not said and time.monotonic() < end:
+            try:
+                call()
+            except ValueError as error:
+                said.append(str(error))
 
-    writer = threading.Thread(target=write)
+    # Whichever meets the other's call is refused.
+    writer = threading.Thread(target=until_refused, args=[lambda: roundonce.eval(FMA, ones, ones, ones, out=shared)])
     writer.start()
-    while writer.is_alive():
-        try:
-            roundonce.fma(large, large, large)
-        except ValueError as error:
-            said.append(str(error))
-            break
+    until_refused(lambda: roundonce.fma(shared, shared, shared))
     writer.join()
     assert said, "no two calls met"
     assert "an array cannot be used now" in said[0] and "pass a copy" in said[0]
