@@ -15,7 +15,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(module) = Module::from_binary(&binary) else { return };
     let assume = [Assume::Nvidia, Assume::Strict, Assume::Flush][usize::from(first) % 3];
     let spec = spec_constants(&module).iter().map(|constant| (constant.id, u64::from(first & 7))).collect();
-    let lowered = match lower(&module, None, &Settings { entry: None, spec, assume }) {
+    let lowered = match lower(&module, None, &Settings { spec, assume, ..Settings::default() }) {
         Ok(lowered) => lowered,
         Err(findings) => {
             assert!(!findings.is_empty());
