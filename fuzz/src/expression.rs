@@ -42,6 +42,9 @@ pub fn rewritten(choices: &mut Choices<'_>, tree: &Tree) -> Tree {
     let keep = choices.one_in(3);
     let minus = |tree: &Tree| Box::new(Tree::Neg(Box::new(tree.clone())));
     match tree {
+        Tree::Binary(_, a, b) if choices.one_in(6) => {
+            Tree::Binary(*choices.pick(&['+', '-', '*']), a.clone(), b.clone())
+        }
         Tree::Neg(inner) if keep => Tree::Neg(Box::new(rewritten(choices, inner))),
         Tree::Binary(operator, a, b) if keep => match choices.one_in(2) {
             true => Tree::Binary(*operator, Box::new(rewritten(choices, a)), b.clone()),

@@ -17,7 +17,7 @@ pub struct Shader {
     pub args: Vec<Arg>,
 }
 
-/// Words of the input, a power of two.
+/// Words of the input: a power of two, and more than invocations.
 const INPUT: usize = 256;
 /// Words that an invocation stores.
 const RECORD: usize = 64;
@@ -206,12 +206,16 @@ impl Generator<'_, '_> {
         id
     }
 
-    /// A word of the input.
+    /// A word of the input: the invocation's neighbour's, seldom one anywhere or outside.
     fn word(&mut self) -> String {
         let offset = self.choices.below(16);
-        let index = self.hidden("uint", &format!("OpIAdd %thread %c{offset}"));
-        let index =
-            if self.choices.one_in(250) { index } else { self.hidden("uint", &format!("OpBitwiseAnd {index} %mask")) };
+        let mut index = self.hidden("uint", &format!("OpIAdd %thread %c{offset}"));
+        if self.choices.one_in(8) {
+            let any = self.named("uint");
+            index = self.hidden("uint", &format!("OpBitwiseAnd {any} %mask"));
+        } else if self.choices.one_in(250) {
+            index = self.hidden("uint", &format!("OpIMul {index} %threads"));
+        }
         let at = self.hidden("to_word", &format!("OpAccessChain %input %c0 {index}"));
         self.hidden("uint", &format!("OpLoad {at}"))
     }
