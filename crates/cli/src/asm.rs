@@ -32,11 +32,13 @@ impl Language {
 /// Refuses a listing that can be read and has no instruction.
 pub(crate) fn check_listing(path: &Path, text: &str) -> Result<(), Failure> {
     match sass::asm_file(text) {
-        Ok(assembly) if assembly.words().is_empty() => {
-            Err(Failure::Input(format!("{}: the listing has no instruction", path.display())))
-        }
+        Ok(assembly) if assembly.words().is_empty() => Err(no_instruction(path)),
         _ => Ok(()),
     }
+}
+
+fn no_instruction(path: &Path) -> Failure {
+    Failure::Input(format!("{}: the listing has no instruction", path.display()))
 }
 
 #[derive(Args)]
@@ -72,8 +74,8 @@ fn sass(arguments: &Arguments) -> Ended {
         });
     }
     let text = files::text(&arguments.file, files::read(&arguments.file)?)?;
-    check_listing(&arguments.file, &text)?;
     let assembly = match sass::asm_file(&text) {
+        Ok(assembly) if assembly.words().is_empty() => return Err(no_instruction(&arguments.file)),
         Ok(assembly) => assembly,
         Err(findings) => {
             report::write(Format::Text, &[Checked::new(&arguments.file, text, findings, false)])?;

@@ -114,7 +114,7 @@ impl From<roundonce::Finding> for Failure {
     }
 }
 
-/// Of writing to stdout: what has a path is told by [`files::failed`].
+/// An error of writing to stdout; [`files::failed`] makes those of paths.
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Failure {
         match error.raw_os_error() {

@@ -121,6 +121,12 @@ pub use verify::VerifyError;
 /// end refuses a larger one before it takes the memory.
 pub const LARGEST_KERNEL: usize = 1 << 20;
 
+/// What a front end calls a kernel that is larger than a limit, and the help that it gives.
+pub fn too_large(limit: usize) -> (String, &'static str) {
+    let what = format!("a kernel of more than {limit} operations and blocks, its calls inlined,");
+    (what, "let it call less, or raise the limit: `--limit-instructions`")
+}
+
 /// The width of a register.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Width {

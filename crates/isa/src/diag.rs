@@ -98,8 +98,13 @@ impl<'t> LineIndex<'t> {
         (0..=byte).rev().find(|&at| self.text.is_char_boundary(at)).unwrap_or(0)
     }
 
-    /// From 1.
-    fn number(&self, byte: usize) -> usize {
+    /// The first byte of a line, counted from 1; of one that is not there, the text's.
+    pub fn start(&self, line: usize) -> usize {
+        self.starts.get(line.wrapping_sub(1)).copied().unwrap_or(0)
+    }
+
+    /// The line of a byte, from 1.
+    pub fn number(&self, byte: usize) -> usize {
         let byte = self.floor(byte);
         self.starts.partition_point(|&start| start <= byte)
     }

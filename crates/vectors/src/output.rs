@@ -4,7 +4,7 @@
 //! stays, and so does a symbolic link: what it points at is replaced. Devices, pipes and terminals are written as streams.
 //! `-` is standard output.
 //!
-//! What this is not: it handles no signal. Whoever does calls [`abandon`] before the process ends.
+//! What this is not: it handles no signal. A program that does calls [`abandon`] before it ends.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -23,7 +23,7 @@ fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 }
 
 /// Removes every temporary file, for a process that is about to end. From now on none is made and none is renamed:
-/// whoever tries waits for the end.
+/// a thread that tries waits for the end.
 pub fn abandon() {
     let mut files = unfinished();
     for file in mem::take(&mut *files) {
@@ -204,7 +204,7 @@ impl Temporary {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let mut files = unfinished();
-        // The folder's own problem, before it is told as the temporary file's.
+        // A problem of the folder is reported as the folder's, not as the temporary file's.
         fs::metadata(folder(&target))?;
         let file = builder.tempfile_in(folder(&target)).map_err(without_path)?;
         files.insert(file.path().to_owned());

@@ -56,8 +56,8 @@ pub struct Record {
     /// The operands of the first of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first: Option<Vec<String>>,
-    /// CRC-32 of the manifest and of the record with an empty check, as one JSON array without spaces: an edited or rotted record, or one
-    /// of another sweep, does not fit. It is a check against accidents: whoever forges a record can make one that fits.
+    /// CRC-32 of the manifest and of the record with an empty check, as one JSON array without spaces: an edited or rotted
+    /// record, or one of another sweep, does not fit. It is a check against accidents, not against forgery.
     #[serde(default)]
     check: String,
 }
@@ -257,8 +257,8 @@ impl Sweep {
         &self.manifest
     }
 
-    /// The shards that have no record that can be relied on. Of a record that is there all the same, `refused` is told
-    /// what is wrong with it.
+    /// The shards that have no record that can be relied on. `refused` is called with what is wrong with each record that is
+    /// there all the same.
     pub fn missing(&self, refused: &mut dyn FnMut(String)) -> Vec<u64> {
         let is_missing = |shard: &u64| match self.record(*shard) {
             Ok(_) => false,

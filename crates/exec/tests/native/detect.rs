@@ -24,7 +24,7 @@ fn tell() {
     if !TOLD.replace(true) {
         let thread = std::thread::current();
         let test = thread.name().unwrap_or("a test");
-        // Nobody is left to tell if stderr is gone.
+        // A closed stderr takes no message.
         let _ = writeln!(std::io::stderr(), "skipped: no AVX-512: what {test} says of native code");
     }
 }

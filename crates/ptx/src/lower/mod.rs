@@ -23,7 +23,7 @@ use crate::ast::{Function, Instruction, Module, Space, Statement, Variable, Vari
 use crate::scopes::{Found, Scopes};
 use crate::types::Type;
 use roundonce_ir::{Block, Guard, Instruction as Step, Kernel, Op, Program, Reg, SourceLoc, Terminator, Width};
-use roundonce_isa::{Finding, SmTarget, Version};
+use roundonce_isa::{Finding, LineIndex, SmTarget, Version};
 use std::collections::HashMap;
 
 pub(crate) use analysis::lower_for_analysis;
@@ -77,7 +77,7 @@ pub fn lower_within(
     let program = lowering.program;
     // What is left to find are operands whose types do not fit their instruction.
     program.verify().map_err(|invalid| {
-        let start = lowering.line_starts.get(invalid.line.saturating_sub(1) as usize).copied().unwrap_or(0);
+        let start = lowering.lines.start(invalid.line as usize);
         let message = format!("the operands do not fit the instruction: {}", invalid.message);
         vec![Finding::error(MALFORMED, roundonce_isa::Location::Span { start, end: start }, message)]
     })?;
@@ -118,7 +118,7 @@ struct Lowering<'m, 'a> {
     /// Names of the whole module.
     globals: HashMap<&'a str, Entity<'a>>,
     functions: HashMap<&'a str, &'m Function<'a>>,
-    line_starts: Vec<usize>,
+    lines: LineIndex<'a>,
     /// What `.file` gives each index.
     files: HashMap<u32, &'a str>,
     /// Operations and blocks that a kernel may have.
@@ -196,7 +196,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
     }
 
     fn line(&self, byte: u32) -> u32 {
-        self.line_starts.partition_point(|&start| start <= byte as usize) as u32
+        self.lines.number(byte as usize) as u32
     }
 }
 

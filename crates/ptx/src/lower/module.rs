@@ -5,7 +5,7 @@ use crate::ast::{Item, Linkage, Module, Operand, OperandKind, Space, Variable};
 use crate::literal::evaluate;
 use crate::types::{ScalarKind, Type};
 use roundonce_ir::{Program, Relocation};
-use roundonce_isa::{Finding, SmTarget, Version};
+use roundonce_isa::{Finding, LineIndex, SmTarget, Version};
 use std::collections::HashMap;
 
 /// No variable is larger.
@@ -69,8 +69,6 @@ fn files<'a>(module: &Module<'a>) -> HashMap<u32, &'a str> {
 impl<'m, 'a> Lowering<'m, 'a> {
     /// A module's variables, and what is wrong with them.
     pub(super) fn new(module: &'m Module<'a>) -> (Lowering<'m, 'a>, Vec<Finding>) {
-        let text = module.text();
-        let line_starts = core::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         let mut lowering = Lowering {
             module,
             program: Program { kernels: Vec::new(), variables: Vec::new(), address_bits: module.address_size() },
@@ -79,7 +77,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
             narrows_f64: module.targets().any(|word| word == "map_f64_to_f32"),
             globals: HashMap::new(),
             functions: HashMap::new(),
-            line_starts,
+            lines: LineIndex::new(module.text()),
             files: files(module),
             largest: usize::MAX,
             shared_bytes: 0,

@@ -6,7 +6,7 @@ use crate::opcodes::{self, Lowering, Opcode};
 use crate::scopes::labels_by_scope;
 use crate::types::{ScalarKind, Type};
 use roundonce_arith::{Format, Rounding};
-use roundonce_ir::{Guard, Op, Operand, Reg, Width};
+use roundonce_ir::{Guard, Op, Operand, Reg, Width, too_large};
 use roundonce_isa::Finding;
 
 /// An instruction as the families see it.
@@ -120,9 +120,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     fn is_too_large(&mut self) -> bool {
         let largest = self.lowering.largest;
         if self.size > largest && !core::mem::replace(&mut self.too_large, true) {
-            let size = format!("a kernel of more than {largest} operations and blocks, its calls inlined,");
-            let help = "let it call less, or raise the limit: `--limit-instructions`";
-            self.findings.push(self.unsupported(size).help(help));
+            let (what, help) = too_large(largest);
+            self.findings.push(self.unsupported(what).help(help));
         }
         self.too_large
     }

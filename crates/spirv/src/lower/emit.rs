@@ -3,6 +3,7 @@
 use roundonce_arith::{ArithOp, Format, Operation, Rounding};
 use roundonce_ir::{
     Comparand, Comparison, Instruction as Step, IntOp, Op, Operand, Reg, Scalar, Signedness, Terminator, Width,
+    too_large,
 };
 
 use super::types::Part;
@@ -34,9 +35,8 @@ impl Body<'_> {
     pub(super) fn check_size(&self) -> Result<()> {
         let largest = self.lowering.largest_kernel;
         if self.operations + self.blocks.len() > largest {
-            let size = format!("a kernel of more than {largest} operations and blocks, its calls inlined,");
-            let help = "let it call less, or raise the limit: `--limit-instructions`";
-            return Err(self.unsupported(size).help(help));
+            let (what, help) = too_large(largest);
+            return Err(self.unsupported(what).help(help));
         }
         Ok(())
     }
