@@ -29,8 +29,15 @@ struct Contender<'a, T> {
     name: String,
     threads: usize,
     work: Work<'a, T>,
+    /// Of a turn.
+    repeats: usize,
     times: Vec<f64>,
 }
+
+/// Nanoseconds of a turn where the work is short: neither the clock nor waking the units of wide vectors matters.
+const TURN: f64 = 2e6;
+/// Rounds that are not counted.
+const WARMING: usize = 2;
 
 impl<'a, T: Copy + Default> Bench<'a, T> {
     pub(crate) fn new(group: &'a str, size: &'a str, lanes: usize, filter: &'a str) -> Bench<'a, T> {
@@ -55,7 +62,7 @@ impl<'a, T: Copy + Default> Bench<'a, T> {
     fn push(&mut self, name: &str, threads: usize, work: Work<'a, T>) {
         let full = format!("{} {} {name}", self.group, self.size);
         if self.contenders.is_empty() || full.contains(self.filter) {
-            self.contenders.push(Contender { name: name.into(), threads, work, times: Vec::new() });
+            self.contenders.push(Contender { name: name.into(), threads, work, repeats: 1, times: Vec::new() });
         }
     }
 
@@ -64,30 +71,31 @@ impl<'a, T: Copy + Default> Bench<'a, T> {
         if self.contenders.len() < 2 {
             return Vec::new();
         }
-        // About 30 microseconds a turn where the work is short, so that the clock does not matter.
-        let repeats = (400_000 / self.lanes).clamp(1, 400);
         let rounds = match self.lanes {
             0..=0xf_ffff => 101,
             0x10_0000..=0x1ff_ffff => 15,
             _ => 5,
         };
-        for round in 0..=rounds {
+        for round in 0..rounds + WARMING {
             for contender in &mut self.contenders {
                 let spent = match &mut contender.work {
                     Work::Here(work) => {
                         let (wall, processor) = (Instant::now(), ThreadTime::now());
-                        for _ in 0..repeats {
+                        for _ in 0..contender.repeats {
                             work(black_box(&mut self.out));
                         }
                         // On one thread, what the processor spent: what else is busy does not count.
                         let spent = if contender.threads == 1 { processor.elapsed() } else { wall.elapsed() };
                         spent.as_nanos() as f64
                     }
-                    Work::Elsewhere(work) => work(repeats),
+                    Work::Elsewhere(work) => work(contender.repeats),
                 };
-                // The first round warms caches and pages.
-                if round > 0 {
-                    contender.times.push(spent / (repeats * self.lanes) as f64);
+                // The first rounds warm caches and pages, and find how often the work fits into a turn.
+                let each = spent / contender.repeats as f64;
+                if round < WARMING {
+                    contender.repeats = (TURN / each).clamp(1.0, 100_000.0) as usize;
+                } else {
+                    contender.times.push(each / self.lanes as f64);
                 }
             }
         }

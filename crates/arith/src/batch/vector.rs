@@ -213,16 +213,9 @@ pub(super) fn steps<V: Vector, const ROUND: i32, const OP: u8, const MODE: Mode,
 ) -> Option<[V; N]> {
     // Loops, not `map`: its closure is a function in which intrinsics are not inlined.
     if MODE & FLUSH != 0 && !V::HARDWARE_FLUSH {
-        let mut smallest = operands[0][0].magnitude();
-        for [a, b, c] in operands {
-            let mut least = a.magnitude();
-            if OP != ADD {
-                least = V::lesser(least, b.magnitude());
-            }
-            if OP != MUL {
-                least = V::lesser(least, c.magnitude());
-            }
-            smallest = V::lesser(smallest, least);
+        let mut smallest = smallest_operand::<V, OP>(operands[0]);
+        for lanes in &operands[1..] {
+            smallest = V::lesser(smallest, smallest_operand::<V, OP>(*lanes));
         }
         // Zeros have small magnitudes too, but need no flush.
         if V::any_below(smallest, V::splat(V::FORMAT.smallest_normal()).magnitude()) {
@@ -248,6 +241,19 @@ pub(super) fn steps<V: Vector, const ROUND: i32, const OP: u8, const MODE: Mode,
         }
     }
     Some(results)
+}
+
+/// Of each lane, the smallest magnitude of an operand.
+#[inline(always)]
+fn smallest_operand<V: Vector, const OP: u8>([a, b, c]: [V; 3]) -> V::Magnitudes {
+    let mut smallest = a.magnitude();
+    if OP != ADD {
+        smallest = V::lesser(smallest, b.magnitude());
+    }
+    if OP != MUL {
+        smallest = V::lesser(smallest, c.magnitude());
+    }
+    smallest
 }
 
 /// Step 2.
@@ -289,7 +295,7 @@ fn needs_slow_path<V: Vector, const ROUND: i32, const MODE: Mode, const N: usize
     }
     if MODE & FLUSH != 0 {
         let mut smallest = results[0].magnitude();
-        for result in results {
+        for result in &results[1..] {
             smallest = V::lesser(smallest, result.magnitude());
         }
         if V::any_below(smallest, plan.bound) {
