@@ -173,6 +173,7 @@ pub(crate) fn of_run(py: Python<'_>, name: &str, error: &roundonce::exec::RunErr
         FaultKind::Usage | FaultKind::Invalid => return whole(py, format!("{name}: {error}")),
         FaultKind::Access => "access",
         FaultKind::Trap => "trap",
+        FaultKind::Unsupported => "unsupported",
         FaultKind::StepLimit => "step limit",
         FaultKind::MemoryLimit => "memory limit",
         FaultKind::Deadlock => "deadlock",

@@ -114,6 +114,7 @@ pub(crate) fn failed(file: &Path, error: &RunError) -> Result<(), Failure> {
     let message = format!("{}: {error}", file.display());
     match error.kind {
         FaultKind::Usage | FaultKind::Invalid => Err(Failure::Input(message)),
+        FaultKind::Unsupported => Err(Failure::Unsupported(message)),
         _ => {
             output::error(&message);
             Ok(())

@@ -61,8 +61,8 @@
 //! # What `verify` guarantees
 //!
 //! Every register, block, source location and variable named exists; every operand has a width that its operation
-//! takes; formats, component counts and sizes are ones that engines have; nothing is [`Op::Unsupported`]. It does not
-//! say that the program ends, that its addresses are valid, or that its barriers are reached by all.
+//! takes; formats, component counts and sizes are ones that engines have. It does not say that the program ends, that its
+//! addresses are valid, that its barriers are reached by all, or that no [`Op::Unsupported`] is reached.
 //!
 //! # An example
 //!

@@ -413,9 +413,9 @@ pub enum Op {
     },
     /// The thread ends here.
     Exit,
-    /// An instruction that no engine runs: only an analysis of a module that is not going to be run has it.
+    /// An instruction that no engine runs: a thread that reaches it ends the launch.
     Unsupported {
-        /// What it is.
+        /// What it is, as in "MESSAGE cannot be run".
         message: String,
         /// The registers that it may write.
         d: Vec<Reg>,

@@ -129,7 +129,6 @@ impl Program {
                 let widest = widths.chain([operation.format.width()]).max().unwrap_or(0);
                 !fits || !matches!(components, 1 | 2) || widest * components > 64
             }
-            Op::Unsupported { message, .. } => return Some(format!("{message} cannot be run")),
             Op::Int { op, width, .. } => !op.takes(*width),
             Op::Carry { d, a, b, .. } => {
                 [a, b].iter().filter_map(|operand| width(operand)).any(|other| other != kernel.width(*d))

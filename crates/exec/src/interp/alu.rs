@@ -45,6 +45,10 @@ impl<'a> Interpreter<'a> {
                 let lane = self.first_active().unwrap_or(0);
                 return Err(Fault::at(FaultKind::Trap, lane, message.clone()));
             }
+            Op::Unsupported { message, .. } => {
+                let lane = self.first_active().unwrap_or(0);
+                return Err(Fault::at(FaultKind::Unsupported, lane, format!("{message} cannot be run")));
+            }
             Op::Fence => {}
             Op::Print { d, format, args } => self.print(*d, *format, *args)?,
             Op::Atomic { d, kind, space, bytes, address, offset, b, c } => {

@@ -11,6 +11,8 @@ pub enum FaultKind {
     Access,
     /// The kernel trapped.
     Trap,
+    /// An instruction that cannot be run was reached.
+    Unsupported,
     /// Too many instructions.
     StepLimit,
     /// Too much memory.

@@ -1,8 +1,8 @@
 //! From a module to a program that engines run.
 //!
 //! Kernels are lowered one by one: names resolved, calls inlined, vectors taken apart. What the program form lacks
-//! (textures, matrix instructions, indirect calls, recursion) is a finding that names it and its place, given before
-//! anything runs.
+//! (textures, matrix instructions) is a finding that names it and its place, given before anything runs where every
+//! thread reaches it; elsewhere it is [`Op::Unsupported`], which ends a launch that reaches it.
 //!
 //! Reading order: this file (modules, functions, scopes), `statement` (one instruction by its opcode's row), `operand`,
 //! then one file a family.
@@ -22,7 +22,7 @@ mod warp;
 use crate::ast::{Function, Instruction, Module, Space, Statement, Variable, Variables};
 use crate::scopes::{Found, Scopes};
 use crate::types::Type;
-use roundonce_ir::{Block, Guard, Instruction as Step, Kernel, Op, Program, Reg, SourceLoc, Terminator, Width};
+use roundonce_ir::{Block, Cfg, Guard, Instruction as Step, Kernel, Op, Program, Reg, SourceLoc, Terminator, Width};
 use roundonce_isa::{Finding, LineIndex, SmTarget, Version};
 use std::collections::HashMap;
 
@@ -34,6 +34,8 @@ type Result<T> = core::result::Result<T, Finding>;
 pub const UNSUPPORTED: &str = "PTX0100";
 /// A name, an operand or a type that does not fit where it stands.
 const MALFORMED: &str = "PTX0101";
+/// How the message of an [`UNSUPPORTED`] finding ends.
+const CANNOT_BE_RUN: &str = " cannot be run";
 
 /// Lowers a kernel, or every kernel where none is named.
 ///
@@ -179,6 +181,8 @@ struct Body<'l, 'm, 'a> {
     carry: Reg,
     local_top: u32,
     findings: Vec<Finding>,
+    /// The first of those for which there is an [`Op::Unsupported`].
+    unsupported: Vec<Finding>,
     purpose: Purpose,
     /// What a function returns, where it is not inlined.
     returned: Vec<Reg>,
@@ -192,7 +196,13 @@ impl<'m, 'a> Lowering<'m, 'a> {
         if let Err(finding) = result {
             body.findings.push(finding);
         }
-        if body.findings.is_empty() { Ok(body.finish()) } else { Err(body.findings) }
+        if !body.findings.is_empty() {
+            body.findings.append(&mut body.unsupported);
+            return Err(body.findings);
+        }
+        let unsupported = core::mem::take(&mut body.unsupported);
+        let kernel = body.finish();
+        if !unsupported.is_empty() && reached_by_all(&kernel) { Err(unsupported) } else { Ok(kernel) }
     }
 
     fn line(&self, byte: u32) -> u32 {
@@ -228,6 +238,7 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
             carry,
             local_top: 0,
             findings: Vec::new(),
+            unsupported: Vec::new(),
             purpose,
             returned: Vec::new(),
         };
@@ -389,7 +400,7 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
     }
 
     fn unsupported(&self, what: impl core::fmt::Display) -> Finding {
-        Finding::error(UNSUPPORTED, self.span.place(), format!("{what} cannot be run"))
+        Finding::error(UNSUPPORTED, self.span.place(), format!("{what}{CANNOT_BE_RUN}"))
     }
 
     fn malformed(&self, what: impl core::fmt::Display) -> Finding {
@@ -484,6 +495,15 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
         self.kernel.local_bytes = self.kernel.local_bytes.max(self.local_top.next_multiple_of(8));
         Ok(start)
     }
+}
+
+/// Whether every thread that ends reaches an [`Op::Unsupported`].
+fn reached_by_all(kernel: &Kernel) -> bool {
+    let cfg = Cfg::of(kernel);
+    let certain = core::iter::successors(Some(0), |&block: &usize| cfg.ipdom[block]);
+    certain.flat_map(|block| &kernel.blocks[block].instructions).any(|step| {
+        step.guard.is_none() && matches!(step.op, Op::Unsupported { .. })
+    })
 }
 
 const fn aligned(offset: u32, align: u32) -> u32 {

@@ -1,6 +1,6 @@
 //! Statements in order; an instruction by its opcode's row.
 
-use super::{Body, Entity, Purpose, Result};
+use super::{Body, CANNOT_BE_RUN, Entity, Purpose, Result, UNSUPPORTED};
 use crate::ast::{Instruction, Operand as Written, Statement};
 use crate::opcodes::{self, Lowering, Opcode};
 use crate::scopes::labels_by_scope;
@@ -8,6 +8,9 @@ use crate::types::{ScalarKind, Type};
 use roundonce_arith::{Format, Rounding};
 use roundonce_ir::{Guard, Op, Operand, Reg, Width, too_large};
 use roundonce_isa::Finding;
+
+/// More are not collected.
+const MOST_FINDINGS: usize = 20;
 
 /// An instruction as the families see it.
 #[derive(Clone, Debug)]
@@ -73,18 +76,19 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                     }
                     let (block, done) = (self.current, self.blocks[self.current].instructions.len());
                     if let Err(finding) = self.instruction(instruction) {
-                        if self.purpose == Purpose::Analysis {
-                            if self.current == block {
-                                self.blocks[block].instructions.truncate(done);
-                            }
-                            self.opaque(instruction, finding.message);
-                            self.guard = None;
-                            continue;
+                        if self.current == block {
+                            self.blocks[block].instructions.truncate(done);
                         }
-                        // Every finding is reported at once, up to a limit.
-                        self.findings.push(finding);
-                        if self.findings.len() >= 20 {
-                            return Ok(());
+                        if self.purpose == Purpose::Analysis {
+                            self.opaque(instruction, finding.message);
+                        } else if finding.code == UNSUPPORTED {
+                            self.unreachable(instruction, finding);
+                        } else {
+                            // Every finding is reported at once, up to a limit.
+                            self.findings.push(finding);
+                            if self.findings.len() >= MOST_FINDINGS {
+                                return Ok(());
+                            }
                         }
                     }
                     self.guard = None;
@@ -100,6 +104,17 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             self.scopes.leave();
         }
         Ok(())
+    }
+
+    /// What cannot be run ends the launch where it is reached.
+    fn unreachable(&mut self, instruction: &'m Instruction<'a>, finding: Finding) {
+        // The instruction's own, whatever its lowering had made of it.
+        self.guard = self.guard_of(instruction).ok().flatten();
+        let message = finding.message.trim_end_matches(CANNOT_BE_RUN).to_owned();
+        self.emit(Op::Unsupported { message, d: Vec::new(), args: Vec::new() });
+        if self.unsupported.len() < MOST_FINDINGS {
+            self.unsupported.push(finding);
+        }
     }
 
     /// Names the labels of a scope before its instructions jump to them.
@@ -138,13 +153,18 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let inst = Inst { row, modifiers, operands: self.operands(instruction.operands), types, spelling };
         self.allowed(&inst, lowering)?;
         self.guard = None;
-        if let Some(guard) = instruction.guard(self.module) {
-            let Operand::Reg(pred) = self.value(guard.predicate, Type::PRED)? else {
-                return Err(self.malformed("the guard is a constant"));
-            };
-            self.guard = Some(Guard { pred: self.kept(&inst, pred), expected: !guard.negated });
+        if let Some(Guard { pred, expected }) = self.guard_of(instruction)? {
+            self.guard = Some(Guard { pred: self.kept(&inst, pred), expected });
         }
         self.lower(&inst, lowering)
+    }
+
+    fn guard_of(&mut self, instruction: &'m Instruction<'a>) -> Result<Option<Guard>> {
+        let Some(guard) = instruction.guard(self.module) else { return Ok(None) };
+        match self.value(guard.predicate, Type::PRED)? {
+            Operand::Reg(pred) => Ok(Some(Guard { pred, expected: !guard.negated })),
+            Operand::Imm(_) => Err(self.malformed("the guard is a constant")),
+        }
     }
 
     /// What would have to be guessed is refused.
