@@ -66,6 +66,12 @@ pub(crate) struct LaunchArguments {
     /// Bytes of dynamic shared memory
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     shared: u32,
+    /// PTX: bytes of a thread's stack, for recursive functions and those called through addresses
+    #[arg(long, value_name = "BYTES", default_value_t = Choice::default().stack_bytes)]
+    stack: u32,
+    /// PTX: bytes that `malloc` gives away in all; what is freed is not given away again
+    #[arg(long, value_name = "BYTES", default_value_t = Choice::default().heap_bytes)]
+    heap: u64,
     /// Worker threads
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
@@ -307,7 +313,14 @@ fn choice(entry: Option<&str>, arguments: &LaunchArguments) -> Result<Choice, Fa
         Ok((id, value.to_owned()))
     });
     let spec = spec.collect::<Result<_, Failure>>()?;
-    Ok(Choice { entry: entry.map(str::to_owned), assume, spec, largest_kernel: arguments.limit_instructions })
+    Ok(Choice {
+        entry: entry.map(str::to_owned),
+        assume,
+        spec,
+        largest_kernel: arguments.limit_instructions,
+        stack_bytes: arguments.stack,
+        heap_bytes: arguments.heap,
+    })
 }
 
 fn extent(text: &str) -> Result<[u32; 3], String> {

@@ -30,7 +30,7 @@ mod scopes;
 mod types;
 
 pub use ast::Module;
-pub use lower::{UNSUPPORTED, lower, lower_within};
+pub use lower::{Settings, UNSUPPORTED, lower, lower_with};
 pub use opcodes::lowered_opcodes;
 pub use parser::{Parsed, parse};
 pub use printer::{print, print_instruction};

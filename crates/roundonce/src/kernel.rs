@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use roundonce_arith::{Format, Profile};
 use roundonce_exec::{Arg, Buffer, element_formats};
-use roundonce_ir::{Kernel, LARGEST_KERNEL, Param, Passing, Program, Scalar};
+use roundonce_ir::{Kernel, Param, Passing, Program, Scalar};
 use roundonce_isa::{Finding, Severity, parse_value};
 
 use crate::ptx;
@@ -33,11 +33,16 @@ pub struct Choice {
     pub spec: Vec<(u32, String)>,
     /// A kernel of more operations and blocks than this, its calls inlined, is refused.
     pub largest_kernel: usize,
+    /// PTX: bytes of a thread's stack, for recursive functions and those called through addresses.
+    pub stack_bytes: u32,
+    /// PTX: bytes that `malloc` gives away in all.
+    pub heap_bytes: u64,
 }
 
 impl Default for Choice {
     fn default() -> Choice {
-        Choice { entry: None, assume: Assume::default(), spec: Vec::new(), largest_kernel: LARGEST_KERNEL }
+        let ptx::Settings { largest_kernel, stack_bytes, heap_bytes, .. } = ptx::Settings::default();
+        Choice { entry: None, assume: Assume::default(), spec: Vec::new(), largest_kernel, stack_bytes, heap_bytes }
     }
 }
 
@@ -160,7 +165,9 @@ fn ptx_program(text: &str, choice: &Choice) -> Result<Program, Refusal> {
     if findings.iter().any(is_error) {
         return Err(Refusal::of(findings, ptx::UNSUPPORTED));
     }
-    let lowered = ptx::lower_within(&module, choice.entry.as_deref(), choice.largest_kernel);
+    let Choice { largest_kernel, stack_bytes, heap_bytes, .. } = *choice;
+    let entry = choice.entry.as_deref();
+    let lowered = ptx::lower_with(&module, &ptx::Settings { entry, largest_kernel, stack_bytes, heap_bytes });
     // A multiply-add that the lowering understands and the assembler rejects is not run either.
     let mut rejected = ptx::check(&module, &ptx::Options::default());
     rejected.retain(|finding| is_error(finding) && OF_INSTRUCTIONS.contains(&finding.code));

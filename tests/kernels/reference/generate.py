@@ -9,6 +9,7 @@ import json
 import random
 from fractions import Fraction
 
+import calls
 import halves
 import narrow
 from cases import CASES, HERE, case, numbers, wide_numbers
@@ -382,7 +383,7 @@ def old_2_3(draw):
 
 def main():
     kernels = [saxpy, dot, horner, sgemm, dgemm, fir, stencil, nbody, mandelbrot, fft, reduce, histogram, interval]
-    kernels += [twosum, softmax, bf16, f32x2, call, diverge, old_1_4, old_2_3, *halves.KERNELS, *narrow.KERNELS]
+    kernels += [twosum, softmax, bf16, f32x2, call, diverge, old_1_4, old_2_3, *halves.KERNELS, *narrow.KERNELS, *calls.KERNELS]
     for kernel in kernels:
         # Each has a generator of its own: one that changes leaves the others' data as they are.
         kernel(random.Random(kernel.__name__))

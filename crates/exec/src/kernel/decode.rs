@@ -143,7 +143,10 @@ fn is_foldable_load(kernel: &Kernel, insts: &[DecodedInst<'_>]) -> bool {
         }
         // Anything that may change memory or the active lanes, or that native code may be entered behind: native code
         // reads registers.
-        let disturbs = matches!(inst.op, Op::Store { .. } | Op::Print { .. } | Op::Exit | Op::Trap { .. } | Op::Unsupported { .. });
+        let disturbs = matches!(
+            inst.op,
+            Op::Store { .. } | Op::Print { .. } | Op::Exit | Op::Trap { .. } | Op::Unsupported { .. }
+        );
         if writes || disturbs || inst.precedes_native_entry || inst.op.is_shared_effect() || may_block(inst.op) {
             return false;
         }

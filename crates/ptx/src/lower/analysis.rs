@@ -1,6 +1,6 @@
 //! Functions lowered to be looked at, not to be run: whatever parses has a kernel, and each function is one.
 
-use super::{Body, Entity, Lowering, Purpose};
+use super::{Body, Entity, Lowering, Purpose, Settings};
 use crate::ast::{Function, Instruction, Module, Operand as Written, OperandKind, Space, Variable};
 use crate::types::Type;
 use roundonce_ir::{Kernel, Op, Operand, Reg};
@@ -8,7 +8,7 @@ use roundonce_ir::{Kernel, Op, Operand, Reg};
 /// Every function that has a body, with its kernel: its parameters are registers, calls and what engines do not run
 /// are [`Op::Unsupported`].
 pub(crate) fn lower_for_analysis<'m, 'a>(module: &'m Module<'a>) -> Vec<(&'m Function<'a>, Kernel)> {
-    let (lowering, _) = Lowering::new(module);
+    let (lowering, _) = Lowering::new(module, &Settings { largest_kernel: usize::MAX, ..Settings::default() });
     let functions = module.functions().filter(|function| function.body.is_some());
     functions.map(|function| (function, lowering.analysed(function))).collect()
 }

@@ -8,6 +8,7 @@
 //! then one file a family.
 
 mod analysis;
+mod call;
 mod control;
 mod convert;
 mod copy;
@@ -16,6 +17,7 @@ mod integer;
 mod memory;
 mod module;
 mod operand;
+mod routine;
 mod statement;
 mod warp;
 
@@ -24,7 +26,8 @@ use crate::scopes::{Found, Scopes};
 use crate::types::Type;
 use roundonce_ir::{Block, Cfg, Guard, Instruction as Step, Kernel, Op, Program, Reg, SourceLoc, Terminator, Width};
 use roundonce_isa::{Finding, LineIndex, SmTarget, Version};
-use std::collections::HashMap;
+use routine::{Routine, Site};
+use std::collections::{HashMap, HashSet};
 
 pub(crate) use analysis::lower_for_analysis;
 
@@ -49,25 +52,40 @@ const CANNOT_BE_RUN: &str = " cannot be run";
 /// assert_eq!(program.kernels[0].name, "k");
 /// ```
 pub fn lower(module: &Module, entry: Option<&str>) -> core::result::Result<Program, Vec<Finding>> {
-    lower_within(module, entry, roundonce_ir::LARGEST_KERNEL)
+    lower_with(module, &Settings { entry, ..Settings::default() })
 }
 
-/// As [`lower`], but for how large a kernel may be: a limit on its operations and blocks, calls inlined.
+/// What a module is lowered with.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings<'s> {
+    /// The kernel; every one where none is named.
+    pub entry: Option<&'s str>,
+    /// How large a kernel may be: its operations and blocks, calls inlined.
+    pub largest_kernel: usize,
+    /// Bytes of a thread's stack, for recursive functions and those called through addresses.
+    pub stack_bytes: u32,
+    /// Bytes that `malloc` gives away in all.
+    pub heap_bytes: u64,
+}
+
+impl Default for Settings<'_> {
+    fn default() -> Self {
+        let largest_kernel = roundonce_ir::LARGEST_KERNEL;
+        Settings { entry: None, largest_kernel, stack_bytes: 16 << 10, heap_bytes: 8 << 20 }
+    }
+}
+
+/// As [`lower`], with other settings.
 ///
 /// # Errors
 /// As [`lower`].
-pub fn lower_within(
-    module: &Module,
-    entry: Option<&str>,
-    largest: usize,
-) -> core::result::Result<Program, Vec<Finding>> {
-    let (mut lowering, mut findings) = Lowering::new(module);
-    lowering.largest = largest;
+pub fn lower_with(module: &Module, settings: &Settings<'_>) -> core::result::Result<Program, Vec<Finding>> {
+    let (mut lowering, mut findings) = Lowering::new(module, settings);
     if !findings.is_empty() {
         return Err(findings);
     }
     let kernels = module.functions().filter(|function| function.is_entry && function.body.is_some());
-    for function in kernels.filter(|function| entry.is_none_or(|name| name == function.name)) {
+    for function in kernels.filter(|function| settings.entry.is_none_or(|name| name == function.name)) {
         match lowering.kernel(function) {
             Ok(kernel) => lowering.program.kernels.push(kernel),
             Err(found) => findings.extend(found),
@@ -99,6 +117,8 @@ enum Entity<'a> {
     CallParam(Reg, Type),
     /// An address in local memory.
     Local(u32),
+    /// An offset in the frame of a routine's call.
+    Frame(u32),
     /// An address in shared memory.
     Shared(u32),
     /// A variable of the program.
@@ -123,19 +143,34 @@ struct Lowering<'m, 'a> {
     lines: LineIndex<'a>,
     /// What `.file` gives each index.
     files: HashMap<u32, &'a str>,
-    /// Operations and blocks that a kernel may have.
-    largest: usize,
+    settings: Settings<'m>,
+    /// Variables that the runtime makes, where the module needs them: the heap, what a grid's barrier counts in.
+    heap: Option<u32>,
+    grid_workspace: Option<u32>,
+    /// Functions that call themselves, if only through others.
+    recursive: HashSet<&'a str>,
+    /// Functions whose address is taken, and the addresses.
+    addressed: Vec<&'m Function<'a>>,
+    code_addresses: HashMap<&'a str, u64>,
     /// Bytes of the module's own shared variables.
     shared_bytes: u32,
     /// Shared variables whose size the launch gives, and their alignment.
     dynamic_shared: Vec<(&'a str, u32)>,
 }
 
-/// A block without its end.
+/// A block, perhaps without its end yet.
+#[derive(Clone)]
 struct Draft {
     instructions: Vec<Step>,
     terminator: Option<Terminator>,
     loc: u32,
+}
+
+impl Draft {
+    fn block(self) -> Block {
+        let terminator = self.terminator.unwrap_or(Terminator::Exit);
+        Block { instructions: self.instructions, terminator, loc: self.loc }
+    }
 }
 
 /// What a function is lowered for.
@@ -166,6 +201,15 @@ struct Body<'l, 'm, 'a> {
     dynamic: HashMap<&'a str, u32>,
     /// The functions that are being inlined, the innermost last, and where each returns to.
     calls: Vec<(&'a str, usize)>,
+    /// Functions that are not inlined, in the order of their bodies, and where each is in it.
+    routines: Vec<Routine<'m, 'a>>,
+    routine_of: HashMap<&'a str, usize>,
+    /// The one being lowered.
+    owner: Option<usize>,
+    first_of_routines: usize,
+    sites: Vec<Site>,
+    /// Where the frame of the current call begins, where there are routines.
+    frame: Option<Reg>,
     guard: Option<Guard>,
     loc: u32,
     /// Instructions and blocks so far.
@@ -192,7 +236,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
     /// The kernel of a function.
     fn kernel(&self, function: &'m Function<'a>) -> core::result::Result<Kernel, Vec<Finding>> {
         let mut body = Body::new(self, function, Purpose::Run);
-        let result = body.entry(function);
+        let result = body.entry(function).and_then(|()| body.routines()).and_then(|()| body.finish_routines());
         if let Err(finding) = result {
             body.findings.push(finding);
         }
@@ -228,6 +272,12 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
             shared: HashMap::new(),
             dynamic: HashMap::new(),
             calls: Vec::new(),
+            routines: Vec::new(),
+            routine_of: HashMap::new(),
+            owner: None,
+            first_of_routines: 0,
+            sites: Vec::new(),
+            frame: None,
             guard: None,
             loc: 0,
             size: 0,
@@ -301,13 +351,7 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
     }
 
     fn finish(mut self) -> Kernel {
-        for draft in self.blocks {
-            self.kernel.blocks.push(Block {
-                instructions: draft.instructions,
-                terminator: draft.terminator.unwrap_or(Terminator::Exit),
-                loc: draft.loc,
-            });
-        }
+        self.kernel.blocks = self.blocks.into_iter().map(Draft::block).collect();
         self.kernel
     }
 
@@ -439,7 +483,7 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
             Space::Reg => return self.declare_registers(variable),
             Space::Local => {
                 let (size, align) = self.size_of(variable)?;
-                Entity::Local(self.local(size, align)?)
+                self.local(size, align)?
             }
             Space::Param => {
                 let ty = Type::of(variable.ty).filter(|_| variable.dimensions.len == 0 && variable.lanes <= 1);
@@ -447,7 +491,7 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
                     Some(ty) if (16..=64).contains(&ty.bits) => Entity::CallParam(self.fresh(ty.width()), ty),
                     _ => {
                         let (size, align) = self.size_of(variable)?;
-                        Entity::Local(self.local(size, align)?)
+                        self.local(size, align)?
                     }
                 }
             }
@@ -488,22 +532,15 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
         }
         Entity::Vector(vec![self.fresh(Width::B64), self.fresh(Width::B64)])
     }
-
-    fn local(&mut self, size: u32, align: u32) -> Result<u32> {
-        let start = aligned(self.local_top, align);
-        self.local_top = start.checked_add(size).ok_or_else(|| self.malformed("too much local memory"))?;
-        self.kernel.local_bytes = self.kernel.local_bytes.max(self.local_top.next_multiple_of(8));
-        Ok(start)
-    }
 }
 
 /// Whether every thread that ends reaches an [`Op::Unsupported`].
 fn reached_by_all(kernel: &Kernel) -> bool {
     let cfg = Cfg::of(kernel);
     let certain = core::iter::successors(Some(0), |&block: &usize| cfg.ipdom[block]);
-    certain.flat_map(|block| &kernel.blocks[block].instructions).any(|step| {
-        step.guard.is_none() && matches!(step.op, Op::Unsupported { .. })
-    })
+    certain
+        .flat_map(|block| &kernel.blocks[block].instructions)
+        .any(|step| step.guard.is_none() && matches!(step.op, Op::Unsupported { .. }))
 }
 
 const fn aligned(offset: u32, align: u32) -> u32 {

@@ -1,12 +1,15 @@
 //! What a module declares outside its functions: variables with their first values, shared memory.
 
-use super::{Entity, Lowering, MALFORMED, Result, UNSUPPORTED, aligned};
+use super::{Entity, Lowering, MALFORMED, Result, Settings, UNSUPPORTED, aligned};
 use crate::ast::{Item, Linkage, Module, Operand, OperandKind, Space, Variable};
 use crate::literal::evaluate;
 use crate::types::{ScalarKind, Type};
 use roundonce_ir::{Program, Relocation};
 use roundonce_isa::{Finding, LineIndex, SmTarget, Version};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+
+/// Where the heap's first piece is; before it stands where the next one will be.
+pub(super) const HEAP_START: u64 = 16;
 
 /// No variable is larger.
 const LARGEST: u64 = 1 << 31;
@@ -68,7 +71,7 @@ fn files<'a>(module: &Module<'a>) -> HashMap<u32, &'a str> {
 
 impl<'m, 'a> Lowering<'m, 'a> {
     /// A module's variables, and what is wrong with them.
-    pub(super) fn new(module: &'m Module<'a>) -> (Lowering<'m, 'a>, Vec<Finding>) {
+    pub(super) fn new(module: &'m Module<'a>, settings: &Settings<'m>) -> (Lowering<'m, 'a>, Vec<Finding>) {
         let mut lowering = Lowering {
             module,
             program: Program { kernels: Vec::new(), variables: Vec::new(), address_bits: module.address_size() },
@@ -79,7 +82,12 @@ impl<'m, 'a> Lowering<'m, 'a> {
             functions: HashMap::new(),
             lines: LineIndex::new(module.text()),
             files: files(module),
-            largest: usize::MAX,
+            settings: *settings,
+            heap: None,
+            grid_workspace: None,
+            recursive: HashSet::new(),
+            addressed: Vec::new(),
+            code_addresses: HashMap::new(),
             shared_bytes: 0,
             dynamic_shared: Vec::new(),
         };
@@ -89,6 +97,8 @@ impl<'m, 'a> Lowering<'m, 'a> {
                 lowering.functions.insert(function.name, function);
             }
         }
+        lowering.look_at_calls();
+        lowering.runtime_variables();
         let mut findings = Vec::new();
         let variables = module.items.iter().filter_map(|item| match item {
             Item::Variables(variables) => Some(module.variables(*variables)),
@@ -107,6 +117,28 @@ impl<'m, 'a> Lowering<'m, 'a> {
             }
         }
         (lowering, findings)
+    }
+
+    /// Memory that the CUDA runtime gives a kernel: none is made where the module does not ask for it.
+    fn runtime_variables(&mut self) {
+        if self.functions.get("malloc").is_some_and(|function| function.body.is_none()) {
+            // What is given away next, then what is given away.
+            self.heap = Some(self.runtime_variable("the heap", self.settings.heap_bytes.saturating_add(HEAP_START)));
+        }
+        let mut names = self.module.operands.iter().filter_map(Operand::name);
+        if names.any(|name| matches!(name, "%envreg1" | "%envreg2")) {
+            self.grid_workspace = Some(self.runtime_variable("the grid's workspace", 64));
+        }
+        if let Some(heap) = self.heap {
+            self.program.variables[heap as usize].initial = HEAP_START.to_le_bytes().to_vec();
+        }
+    }
+
+    fn runtime_variable(&mut self, name: &str, size: u64) -> u32 {
+        let (name, initial, relocations) = (name.to_owned(), Vec::new(), Vec::new());
+        let variable = roundonce_ir::Variable { name, initial, size, align: 256, constant: false, relocations };
+        self.program.variables.push(variable);
+        self.program.variables.len() as u32 - 1
     }
 
     fn place(&mut self, variable: &'m Variable<'a>) -> Result<()> {
@@ -199,6 +231,11 @@ impl<'m, 'a> Lowering<'m, 'a> {
             return Ok(());
         }
         if let Some((name, addend)) = self.address(operand) {
+            if let Some(&code) = self.code_addresses.get(name) {
+                let address = code.wrapping_add_signed(addend);
+                values.put(offset, &address.to_le_bytes()[..bytes.min(8) as usize]);
+                return Ok(());
+            }
             let Some(Entity::Global(index)) = self.globals.get(name) else {
                 let message =
                     format!("the address of `{name}` in the first value of `{}` cannot be run", variable.name);

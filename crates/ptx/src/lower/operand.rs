@@ -6,6 +6,15 @@ use crate::literal::{Constant, evaluate};
 use crate::types::{ScalarKind, Type};
 use roundonce_ir::{IntOp, Op, Operand, Reg, Space, Special, Width};
 
+/// Counters that nothing counts, and what a driver would write for its own use.
+fn is_constant_zero(name: &str) -> bool {
+    let numbered = |prefix: &str| {
+        let number = name.strip_prefix(prefix).map(|rest| rest.strip_suffix("_64").unwrap_or(rest));
+        number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    numbered("envreg") || numbered("pm") || name == "aggr_smem_size"
+}
+
 /// Where a load or a store goes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Address {
@@ -56,7 +65,10 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                     Some(Entity::Vector(..)) => Err(self.malformed(format!("`{name}` is a vector"))),
                     Some(_) => self.address_of(name, ty),
                     None if self.lowering.functions.contains_key(name) => {
-                        Err(self.unsupported(format!("the address of function `{name}`")))
+                        match self.lowering.code_addresses.get(name) {
+                            Some(&address) => Ok(Operand::Imm(address)),
+                            None => Err(self.unsupported(format!("the address of `{name}`, which has no body,"))),
+                        }
                     }
                     None if name.starts_with('%') => Err(self.unsupported(format!("special register `{name}`"))),
                     None => Err(self.malformed(format!("`{name}` is not declared"))),
@@ -179,6 +191,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 return Ok(Some(Operand::Imm(0)));
             }
             "nsmid" | "cluster_nctarank" | "cluster_nctaid" => return Ok(Some(Operand::Imm(1))),
+            // CUDA's cooperative groups read the address of the grid's workspace from these.
+            "envreg1" | "envreg2" => return self.grid_workspace(if name == "envreg1" { 32 } else { 0 }).map(Some),
+            _ if is_constant_zero(name) => return Ok(Some(Operand::ZERO)),
             _ => return Ok(None),
         };
         let natural = if ty.width() < Width::B16 { Width::B32 } else { ty.width() };
@@ -190,25 +205,48 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         Ok(Some(Operand::Reg(d)))
     }
 
+    /// Half of an address of 64 bits.
+    fn grid_workspace(&mut self, shift: u32) -> Result<Operand> {
+        let Some(variable) = self.lowering.grid_workspace else { return Ok(Operand::ZERO) };
+        let width = self.address_width();
+        let (address, half) = (self.fresh(width), self.fresh(Width::B32));
+        self.emit_always(Op::Special { d: address, special: Special::Address(variable) });
+        if width == Width::B32 {
+            return Ok(if shift == 0 { address.into() } else { Operand::ZERO });
+        }
+        self.emit_always(Op::Extract { d: half, a: address.into(), width, shift });
+        Ok(half.into())
+    }
+
     /// The address of a variable in its own space.
     fn address_of(&mut self, name: &'a str, ty: Type) -> Result<Operand> {
         match self.find(name) {
             Some(Entity::Shared(offset) | Entity::Local(offset) | Entity::Param(offset)) => {
                 Ok(Operand::Imm(offset.into()))
             }
+            Some(Entity::Frame(offset)) => {
+                let (frame, width) = (self.frame(), self.address_width());
+                let d = self.int(IntOp::Add, width, [frame.into(), Operand::Imm(offset.into()), Operand::ZERO]);
+                Ok(self.narrowed(d, ty))
+            }
             Some(Entity::Global(index)) => {
                 let d = self.fresh(self.address_width());
                 self.emit_always(Op::Special { d, special: Special::Address(index) });
-                let (has, wants) = (self.address_width(), ty.width());
-                if has > wants && wants >= Width::B16 {
-                    let low = self.fresh(wants);
-                    self.emit_always(Op::Extract { d: low, a: Operand::Reg(d), width: has, shift: 0 });
-                    return Ok(Operand::Reg(low));
-                }
-                Ok(Operand::Reg(d))
+                Ok(self.narrowed(d, ty))
             }
             _ => Err(self.malformed(format!("`{name}` has no address"))),
         }
+    }
+
+    /// An address as a value of a type that may be narrower.
+    fn narrowed(&mut self, address: Reg, ty: Type) -> Operand {
+        let (has, wants) = (self.address_width(), ty.width());
+        if has <= wants || wants < Width::B16 {
+            return address.into();
+        }
+        let low = self.fresh(wants);
+        self.emit_always(Op::Extract { d: low, a: address.into(), width: has, shift: 0 });
+        low.into()
     }
 
     /// `[x]`, `[%rd+8]`, `[x+%r]`, `x[4]`.
@@ -261,6 +299,10 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 }
                 Some(Entity::Local(offset)) => {
                     Ok(Address::Memory { base: Operand::Imm(offset.into()), offset: 0, space: Some(Space::Local) })
+                }
+                Some(Entity::Frame(offset)) => {
+                    let (base, offset) = (self.frame().into(), offset.into());
+                    Ok(Address::Memory { base, offset, space: Some(Space::Local) })
                 }
                 Some(Entity::Shared(offset)) => {
                     Ok(Address::Memory { base: Operand::Imm(offset.into()), offset: 0, space: Some(Space::Shared) })
