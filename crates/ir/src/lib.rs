@@ -113,7 +113,7 @@ pub use operands::Role;
 pub use scalarize::scalarize;
 pub use types::{
     AtomicKind, BarrierKind, Class, Comparand, Comparison, Function, IntOp, PermuteMode, Reduction, Scalar,
-    ShuffleMode, Signedness, Special, VoteMode,
+    ShuffleMode, Signedness, Special, VoteMode, arrival,
 };
 pub use verify::VerifyError;
 

@@ -295,6 +295,31 @@ pub enum AtomicKind {
     Increment,
     /// Down by one, to the operand below 0 or from above it.
     Decrement,
+    /// A barrier object of 64 bits ([`arrival`]) less the operand, field by field. Where nothing is pending then, the
+    /// phase is over: the next one begins, with as many arrivals pending as are expected.
+    Arrive,
+}
+
+/// The fields of the barrier object of [`AtomicKind::Arrive`], by their lowest bits.
+pub mod arrival {
+    /// Arrivals that are missing in this phase: 20 bits.
+    pub const PENDING: u64 = 1;
+    /// Arrivals that every phase waits for: 20 bits.
+    pub const EXPECTED: u64 = 1 << 20;
+    /// Bytes that are missing in this phase, signed: 23 bits.
+    pub const BYTES: u64 = 1 << 40;
+    /// The phase: one bit.
+    pub const PHASE: u64 = 1 << 63;
+
+    /// An object after arrivals.
+    pub const fn arrived(object: u64, arrivals: u64) -> u64 {
+        let (phase, counts) = (object & PHASE, object.wrapping_sub(arrivals) & !PHASE);
+        let pending = (EXPECTED - 1) | (PHASE - BYTES);
+        if counts & pending != 0 {
+            return phase | counts;
+        }
+        (phase ^ PHASE) | counts | counts / EXPECTED
+    }
 }
 
 /// What a barrier of a block does.

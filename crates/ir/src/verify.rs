@@ -152,6 +152,7 @@ impl Program {
                 };
                 !is_size(*bytes)
                     || *bytes == 1
+                    || (*kind == super::AtomicKind::Arrive && *bytes != 8)
                     || !kind.is_known()
                     || halves.is_some_and(|(format, lanes, known)| {
                         !known || !matches!(lanes, 1 | 2) || format.width() * lanes != bytes * 8

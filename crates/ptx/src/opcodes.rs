@@ -92,6 +92,17 @@ pub(crate) enum Lowering {
     ConvertAddress,
     IsSpace,
     AsyncCopy,
+    /// `mbarrier`
+    ArrivalBarrier,
+    /// `ldmatrix`, `stmatrix`
+    MatrixAccess {
+        stores: bool,
+    },
+    /// `movmatrix`
+    Transpose,
+    /// `mapa`, `getctarank` of a cluster of one block.
+    MapAddress,
+    ClusterRank,
     CreatePolicy,
     /// `ld`, and `ldu`, which reads global memory.
     Load {

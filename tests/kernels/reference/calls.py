@@ -1,4 +1,4 @@
-"""The kernels with calls that return: virtual functions, recursion, the heap, barriers of the grid."""
+"""The kernels with calls that return, the heap, barriers of the grid and in memory, matrices spread over a warp."""
 
 from fractions import Fraction
 
@@ -92,4 +92,41 @@ def grid_sync(draw):
     case("grid_sync", "5", "32", arguments, {2: ("f4", new), 3: ("f4", old)})
 
 
-KERNELS = [virtual, recursive, heap, grid_sync]
+def pipeline(draw):
+    tiles, tile = 7, 64
+    x = numbers(draw, tiles * tile)
+    result = [0] * tile
+    for start in range(0, tiles * tile, tile):
+        part = x[start : start + tile]
+        result = [F32.mul_add(part[t], part[tile - 1 - t], result[t]) for t in range(tile)]
+    case("pipeline", "1", "64", [str(tiles), ("f4", x), ("f4", [0] * tile)], {2: ("f4", result)})
+
+
+def spread(matrix):
+    """The words of a warp's lanes that hold a matrix."""
+    pairs = [(lane // 4, 2 * (lane % 4)) for lane in range(32)]
+    return [matrix[row][column] | matrix[row][column + 1] << 16 for row, column in pairs]
+
+
+def transposed(matrix):
+    return [list(column) for column in zip(*matrix)]
+
+
+def matrix_moves(draw):
+    x = [draw.randrange(1 << 16) for _ in range(256)]
+    in_memory = [[x[64 * m + 8 * row : 64 * m + 8 * row + 8] for row in range(8)] for m in range(4)]
+    # The lane of each row names another one.
+    named = [[in_memory[m][(8 * m + lane) * 3 % 8] for lane in range(8)] for m in range(4)]
+    turned = [transposed(matrix) for matrix in named]
+    words = [spread(matrix) for matrix in (*named, *turned, turned[0], turned[1], named[0], turned[1])]
+    stored = [[None] * 8 for _ in range(4)]
+    for m, held in enumerate((named[0], turned[1], named[2], turned[3])):
+        for lane, row in enumerate(transposed(held)):
+            stored[m][(8 * m + lane) * 5 % 8] = row
+    back = [value for matrix in stored for row in matrix for value in row]
+    lanes = [word for held in words for word in held]
+    arguments = [("u2", x), ("u4", [0] * len(lanes), 32), ("u2", [0] * 256)]
+    case("matrix_moves", "1", "32", arguments, {1: ("u4", lanes, 32), 2: ("u2", back)})
+
+
+KERNELS = [virtual, recursive, heap, grid_sync, pipeline, matrix_moves]

@@ -6,7 +6,7 @@ use super::races::Atomicity;
 use super::register::{Lane, with_lane};
 use crate::scalar::{MinMax, int_op, min_max};
 use roundonce_arith::Profile;
-use roundonce_ir::{AtomicKind, Operand, Reg, Space, Width};
+use roundonce_ir::{AtomicKind, Operand, Reg, Space, Width, arrival};
 
 impl Interpreter<'_> {
     #[allow(clippy::too_many_arguments)] // The fields of one instruction.
@@ -74,6 +74,7 @@ fn combine(profile: &Profile, kind: AtomicKind, bits: u32, old: u64, b: u64, c: 
             min_max(profile, op, [at(old), at(b)])
         }),
         AtomicKind::Exchange => b,
+        AtomicKind::Arrive => arrival::arrived(old, b),
         AtomicKind::CompareAndSwap => {
             if old == b {
                 c

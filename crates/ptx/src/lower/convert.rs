@@ -17,6 +17,10 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             let (to, from) = (self.parts_of(to, ty), self.parts_of(from, ty));
             return self.moves(&to, &from, Type::B64);
         }
+        if inst.has(".v2") || inst.has(".v4") {
+            let (to, from) = (self.parts(to), self.parts(from));
+            return self.moves(&to, &from, ty);
+        }
         match (vector(to.kind), vector(from.kind)) {
             (false, true) => self.pack(inst, ty),
             (true, false) => self.unpack(inst, ty),

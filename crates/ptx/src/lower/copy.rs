@@ -12,7 +12,10 @@ use roundonce_ir::{Comparand, Comparison, Guard, Op, Operand, Reg, Space, Width}
 impl<'m, 'a> Body<'_, 'm, 'a> {
     pub(super) fn copy(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
         match inst.modifiers {
-            [".async", ".commit_group" | ".wait_group" | ".wait_all"] => return Ok(()),
+            [".async", ".commit_group" | ".wait_group" | ".wait_all"]
+            | [".async", ".bulk", ".commit_group" | ".wait_group" | ".prefetch", ..] => return Ok(()),
+            [".async", ".mbarrier", ".arrive", ..] => return self.copy_arrives(inst),
+            [".async", ".bulk", ..] => return self.copy_bulk(inst),
             [".async", ".ca" | ".cg", ..] => {}
             _ => return Err(self.refuse(inst)),
         }

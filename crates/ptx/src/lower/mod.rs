@@ -14,6 +14,8 @@ mod convert;
 mod copy;
 mod float;
 mod integer;
+mod matrix;
+mod mbarrier;
 mod memory;
 mod module;
 mod operand;

@@ -12,7 +12,7 @@ fn is_constant_zero(name: &str) -> bool {
         let number = name.strip_prefix(prefix).map(|rest| rest.strip_suffix("_64").unwrap_or(rest));
         number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
     };
-    numbered("envreg") || numbered("pm") || name == "aggr_smem_size"
+    numbered("envreg") || numbered("pm") || name == "aggr_smem_size" || name.starts_with("reserved_smem_offset_")
 }
 
 /// Where a load or a store goes.

@@ -233,6 +233,11 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             Lowering::ConvertAddress => self.cvta(inst),
             Lowering::IsSpace => self.isspacep(inst),
             Lowering::AsyncCopy => self.copy(inst),
+            Lowering::ArrivalBarrier => self.mbarrier(inst),
+            Lowering::MatrixAccess { stores } => self.matrix_access(inst, stores),
+            Lowering::Transpose => self.transpose(inst),
+            Lowering::MapAddress => self.map_address(inst),
+            Lowering::ClusterRank => self.rank(inst),
             // Opaque, and only a hint to the access that takes it.
             Lowering::CreatePolicy => {
                 let d = self.exact(self.operand_at(inst, 0)?, Type::B64)?;
@@ -240,6 +245,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 Ok(())
             }
             Lowering::Load { is_global } => self.load(inst, is_global),
+            Lowering::Store if inst.has(".async") => self.store_async(inst),
             Lowering::Store => self.store(inst),
             Lowering::Atomic { returns } => self.atomic(inst, returns),
             Lowering::Barrier => self.barrier(inst),

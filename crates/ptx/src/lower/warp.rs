@@ -5,11 +5,19 @@ use super::{Body, Result};
 use crate::types::{ScalarKind, Type};
 use roundonce_ir::{BarrierKind, IntOp, Op, Operand, Reduction, ShuffleMode, VoteMode};
 
+/// Behind those that a block may name.
+const CLUSTER_BARRIER: u64 = 16;
+
 impl<'m, 'a> Body<'_, 'm, 'a> {
     pub(super) fn barrier(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
         let has = |modifier| inst.has(modifier);
         if has(".cluster") {
-            return Err(self.refuse(inst));
+            // The cluster is this block. What waits has arrived.
+            if has(".wait") {
+                let (kind, id, count) = (BarrierKind::Wait, Operand::Imm(CLUSTER_BARRIER), None);
+                self.emit(Op::Barrier { kind, id, count });
+            }
+            return Ok(());
         }
         if has(".warp") {
             let mask = self.value_at(inst, 0, Type::B32)?;

@@ -45,8 +45,15 @@ const COMPARISON: &[&str] = &[
     ".num", ".nan", ".and", ".or", ".xor", ".ftz",
 ];
 #[rustfmt::skip] // A table.
-const BARRIER: &[&str] = &[".sync", ".arrive", ".red", ".popc", ".and", ".or", ".cta", ".aligned", ".warp"];
-const COPY: &[&str] = &[".async", ".ca", ".cg", ".commit_group", ".wait_group", ".wait_all"];
+const BARRIER: &[&str] = &[
+    ".sync", ".arrive", ".red", ".popc", ".and", ".or", ".cta", ".aligned", ".warp", ".cluster", ".wait", ".release",
+    ".acquire", ".relaxed",
+];
+#[rustfmt::skip] // A table.
+const COPY: &[&str] = &[
+    ".async", ".ca", ".cg", ".commit_group", ".wait_group", ".wait_all", ".mbarrier", ".arrive", ".noinc", ".bulk",
+    ".bulk_group", ".read", ".mbarrier::complete_tx::bytes", ".prefetch", ".L2",
+];
 const ATOMIC: &[&str] = &[".and", ".or", ".xor", ".cas", ".exch", ".add", ".inc", ".dec", ".min", ".max"];
 const REDUCTION: &[&str] = &[".and", ".or", ".xor", ".add", ".inc", ".dec", ".min", ".max"];
 const PROPERTY: &[&str] = &[".finite", ".infinite", ".number", ".notanumber", ".normal", ".subnormal"];
@@ -94,27 +101,27 @@ pub(crate) const OPCODES: &[Opcode] = &[
     any("fence", v(5, 1), 70, Fence),
     op("fma", "d, a, b, c", &[], v(1, 4), 10, MultiplyAdd).forms(FMA_FORMS),
     op("fns", "d, mask, base, offset", &[], v(5, 1), 30, Integer(IntegerOp::FindNth)),
-    not_run("getctarank", v(7, 8), 90, Clusters),
+    any("getctarank", v(7, 8), 90, ClusterRank),
     hint("griddepcontrol", v(7, 8), 90),
     op("isspacep", "p, a", &[], V2, 20, IsSpace).spaces(),
     not_run("istypep", v(4, 0), 30, Textures),
     op("ld", "d, [a]{, cache-policy}", &[], V1, 10, Load { is_global: false }).memory(),
-    not_run("ldmatrix", v(6, 5), 75, Matrices),
+    any("ldmatrix", v(6, 5), 75, MatrixAccess { stores: false }),
     op("ldu", "d, [a]", &[], V2, 20, Load { is_global: true }).memory(),
     op("lg2", "d, a", FUNCTION, V1, 10, Approximate(Function::Log2)),
     op("lop3", "d{|p}, a, b, c, table{, q}", &[".or", ".and"], v(4, 3), 50, Logic3),
     op("mad", "d, a, b, c", PRODUCT, V1, 10, IntegerProduct { adds: true, carries: false, of_24_bits: false }).forms(MAD_FORMS),
     op("mad24", "d, a, b, c", &[".lo", ".hi", ".sat"], V1, 10, IntegerProduct { adds: true, carries: false, of_24_bits: true }),
     op("madc", "d, a, b, c", PRODUCT, v(3, 0), 20, IntegerProduct { adds: true, carries: true, of_24_bits: false }),
-    not_run("mapa", v(7, 8), 90, Clusters),
+    any("mapa", v(7, 8), 90, MapAddress),
     op("match", "d{|p}, a, membermask", &[".all", ".any", ".sync"], v(5, 1), 70, Match),
     op("max", "d, a, b{, c}", MIN_MAX, V1, 10, Integer(IntegerOp::Max)).float(MinMax { max: true }),
-    not_run("mbarrier", v(7, 0), 80, Clusters),
+    any("mbarrier", v(7, 0), 80, ArrivalBarrier),
     any("membar", v(1, 4), 10, Fence),
     op("min", "d, a, b{, c}", MIN_MAX, V1, 10, Integer(IntegerOp::Min)).float(MinMax { max: false }),
     not_run("mma", v(6, 4), 70, Matrices),
-    op("mov", "d, a", &[], V1, 10, Move),
-    not_run("movmatrix", v(7, 8), 75, Matrices),
+    op("mov", "d, a", &[".v2", ".v4"], V1, 10, Move),
+    any("movmatrix", v(7, 8), 75, Transpose),
     op("mul", "d, a, b", PRODUCT, V1, 10, IntegerProduct { adds: false, carries: false, of_24_bits: false }).forms(MUL_FORMS),
     op("mul24", "d, a, b", &[".lo", ".hi", ".sat"], V1, 10, IntegerProduct { adds: false, carries: false, of_24_bits: true }),
     not_run("multimem", v(8, 1), 90, Clusters),
@@ -145,10 +152,10 @@ pub(crate) const OPCODES: &[Opcode] = &[
     op("sin", "d, a", FUNCTION, V1, 10, Approximate(Function::Sin)),
     op("slct", "d, a, b, c", &[".ftz"], V1, 10, SelectBySign),
     op("sqrt", "d, a", QUOTIENT, V1, 10, Quotient(Function::SquareRoot)),
-    op("st", "[a], b{, cache-policy}", &[], V1, 10, Store).memory(),
+    op("st", "[a], b{, cache-policy}", &[".async", ".mbarrier::complete_tx::bytes"], V1, 10, Store).memory(),
     not_run("stackrestore", v(7, 3), 52, Stack),
     not_run("stacksave", v(7, 3), 52, Stack),
-    not_run("stmatrix", v(7, 8), 90, Matrices),
+    any("stmatrix", v(7, 8), 90, MatrixAccess { stores: true }),
     op("sub", "d, a, b", &[".sat", ".cc"], V1, 10, IntegerSum { subtract: true, carries: false }).forms(SUB_FORMS),
     op("subc", "d, a, b", &[".cc"], v(1, 2), 10, IntegerSum { subtract: true, carries: true }),
     not_run("suld", v(1, 5), 20, Textures),

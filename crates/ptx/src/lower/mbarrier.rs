@@ -1,0 +1,247 @@
+//! `mbarrier`, and the copies in bulk that complete on one. A copy is done at once, so that it is complete when it is
+//! issued: every order that the documents allow has that outcome among its own.
+//!
+//! A barrier object is opaque in PTX. Here its 64 bits are three counts and a phase ([`AtomicKind::Arrive`]); what an
+//! arrival returns is the object before it.
+
+use super::operand::Address;
+use super::statement::Inst;
+use super::{Body, Result};
+use crate::ast::OperandKind;
+use crate::types::Type;
+use roundonce_ir::{
+    AtomicKind, Comparand, Comparison, IntOp, Op, Operand, Signedness, Space, Terminator, Width, arrival,
+};
+
+impl<'m, 'a> Body<'_, 'm, 'a> {
+    pub(super) fn mbarrier(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        let Some(&action) = inst.modifiers.first() else { return Err(self.refuse(inst)) };
+        match action {
+            ".init" => {
+                let object = self.object(inst, 0)?;
+                let count = self.value_at(inst, 1, Type::U32)?;
+                // Both counts: what is missing in this phase and in each that follows.
+                let both = Operand::Imm(arrival::PENDING | arrival::EXPECTED);
+                let value = self.int(IntOp::MulWide(Signedness::Unsigned), Width::B32, [count, both, Operand::ZERO]);
+                self.store_object(object, value.into());
+                Ok(())
+            }
+            ".inval" => self.object(inst, 0).map(|_| ()),
+            ".expect_tx" | ".complete_tx" => {
+                let object = self.object(inst, 0)?;
+                let bytes = self.value_at(inst, 1, Type::U32)?;
+                self.arrive(object, None, [Operand::ZERO, Operand::ZERO], Some((bytes, action == ".complete_tx")));
+                Ok(())
+            }
+            ".arrive" | ".arrive_drop" => self.mbarrier_arrive(inst, action == ".arrive_drop"),
+            ".test_wait" | ".try_wait" => self.mbarrier_wait(inst),
+            ".pending_count" => {
+                let state = self.value_at(inst, 1, Type::B64)?;
+                let d = self.exact(self.operand_at(inst, 0)?, Type::U32)?;
+                let low = self.fresh(Width::B32);
+                self.emit_always(Op::Extract { d: low, a: state, width: Width::B64, shift: 0 });
+                let mask = Operand::Imm(arrival::EXPECTED - 1);
+                let args = [low.into(), mask, Operand::ZERO, Operand::ZERO];
+                self.emit(Op::Int { d, op: IntOp::And, width: Width::B32, args });
+                Ok(())
+            }
+            _ => Err(self.refuse(inst)),
+        }
+    }
+
+    fn mbarrier_arrive(&mut self, inst: &Inst<'m, 'a>, drops: bool) -> Result<()> {
+        // The state is left out where the object is another block's.
+        let first_is_state = !matches!(self.operand_at(inst, 0)?.kind, OperandKind::Address(_));
+        let at = usize::from(first_is_state);
+        let state = match inst.operands[0].kind {
+            OperandKind::Discard => None,
+            _ if !first_is_state => None,
+            _ => Some(self.exact(&inst.operands[0], Type::B64)?),
+        };
+        let object = self.object(inst, at)?;
+        let expects = inst.has(".expect_tx");
+        let given = if inst.operands.len() > at + 1 { Some(self.value_at(inst, at + 1, Type::U32)?) } else { None };
+        let (count, bytes) = if expects { (None, given) } else { (given, None) };
+        let count = count.unwrap_or(Operand::Imm(1));
+        let dropped = if drops { count } else { Operand::ZERO };
+        self.arrive(object, state, [count, dropped], bytes.map(|bytes| (bytes, false)));
+        Ok(())
+    }
+
+    /// Counts off arrivals, for good too, and adds bytes that are expected or takes off such as came.
+    fn arrive(
+        &mut self,
+        (address, offset): (Operand, i64),
+        d: Option<roundonce_ir::Reg>,
+        [count, dropped]: [Operand; 2],
+        bytes: Option<(Operand, bool)>,
+    ) {
+        let scaled = |body: &mut Self, value: Operand, unit: u64| match value {
+            Operand::Imm(value) => Operand::Imm(value.wrapping_mul(unit)),
+            value => {
+                let wide =
+                    body.int(IntOp::MulWide(Signedness::Unsigned), Width::B32, [value, Operand::Imm(1), Operand::ZERO]);
+                body.int(IntOp::Mul, Width::B64, [wide.into(), Operand::Imm(unit), Operand::ZERO]).into()
+            }
+        };
+        let mut b = scaled(self, count, arrival::PENDING);
+        for (value, unit) in [(Some(dropped), arrival::EXPECTED), (bytes.map(|(bytes, _)| bytes), arrival::BYTES)] {
+            let Some(value) = value.filter(|value| *value != Operand::ZERO) else { continue };
+            let more = scaled(self, value, unit);
+            // What is taken off: a count, or bytes that came.
+            let op =
+                if unit == arrival::BYTES && bytes.is_some_and(|(_, came)| !came) { IntOp::Sub } else { IntOp::Add };
+            b = self.int(op, Width::B64, [b, more, Operand::ZERO]).into();
+        }
+        let (kind, space, c) = (AtomicKind::Arrive, Space::Shared, Operand::ZERO);
+        self.emit(Op::Atomic { d, kind, space, bytes: 8, address, offset, b, c });
+    }
+
+    /// Whether the phase of a state, or of a parity, is complete: the object is in another one.
+    fn mbarrier_wait(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        let p = self.exact(self.operand_at(inst, 0)?, Type::PRED)?;
+        let (address, offset) = self.object(inst, 1)?;
+        let phase = if inst.has(".parity") {
+            let parity = self.value_at(inst, 2, Type::U32)?;
+            let one = Operand::Imm(1);
+            let parity = self.int(IntOp::And, Width::B32, [parity, one, Operand::ZERO]);
+            self.int(IntOp::MulWide(Signedness::Unsigned), Width::B32, [parity.into(), one, Operand::ZERO])
+        } else {
+            let state = self.value_at(inst, 2, Type::B64)?;
+            self.phase(state)
+        };
+        let now = self.fresh(Width::B64);
+        let d = vec![Some(now)];
+        self.emit(Op::Load { d, space: Space::Shared, bytes: 8, signed: false, address, offset });
+        let now = self.phase(now.into());
+        let of = Comparand::Unsigned(Width::B64);
+        self.emit(Op::Compare { d: p, comparison: Comparison::Ne, of, a: now.into(), b: phase.into() });
+        Ok(())
+    }
+
+    fn phase(&mut self, object: Operand) -> roundonce_ir::Reg {
+        let shift = Operand::Imm(arrival::PHASE.trailing_zeros().into());
+        self.int(IntOp::Shr(Signedness::Unsigned), Width::B64, [object, shift, Operand::ZERO])
+    }
+
+    fn object(&mut self, inst: &Inst<'m, 'a>, at: usize) -> Result<(Operand, i64)> {
+        match self.address(self.operand_at(inst, at)?)? {
+            Address::Memory { base, offset, .. } => {
+                let base = self.base(base, Space::Shared)?;
+                Ok((base, offset))
+            }
+            Address::CallParam(..) => Err(self.refuse(inst)),
+        }
+    }
+
+    fn store_object(&mut self, (address, offset): (Operand, i64), value: Operand) {
+        let values = vec![value];
+        self.emit(Op::Store { values, width: Width::B64, space: Space::Shared, bytes: 8, address, offset });
+    }
+
+    /// `cp.async.mbarrier.arrive`: the copies before it are complete. Without `.noinc` it counts up before it counts off.
+    pub(super) fn copy_arrives(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        let object = self.object(inst, 0)?;
+        if inst.has(".noinc") {
+            self.arrive(object, None, [Operand::Imm(1), Operand::ZERO], None);
+        }
+        Ok(())
+    }
+
+    /// `st.async`: a store, and its bytes on a barrier.
+    pub(super) fn store_async(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        let object = self.object(inst, 2)?;
+        let bytes: u32 = {
+            let ty = self.type_of(inst)?;
+            ty.bytes() * self.parts(self.operand_at(inst, 1)?).len() as u32
+        };
+        self.store(inst)?;
+        let bytes = Operand::Imm(bytes.into());
+        self.arrive(object, None, [Operand::ZERO, Operand::ZERO], Some((bytes, true)));
+        Ok(())
+    }
+
+    /// `cp.async.bulk`: between global and shared memory, multiples of 16 bytes.
+    pub(super) fn copy_bulk(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        let spaces: Vec<Space> = inst.modifiers.iter().filter_map(|word| space_of(word)).collect();
+        let [to_space, from_space] = spaces[..] else { return Err(self.refuse(inst)) };
+        let (to, from) = (self.address(self.operand_at(inst, 0)?)?, self.address(self.operand_at(inst, 1)?)?);
+        let (Address::Memory { base: to, offset: to_offset, .. }, Address::Memory { base: from, offset, .. }) =
+            (to, from)
+        else {
+            return Err(self.refuse(inst));
+        };
+        let size = self.value_at(inst, 2, Type::U32)?;
+        let object = if inst.has(".mbarrier::complete_tx::bytes") { Some(self.object(inst, 3)?) } else { None };
+        let (to, from) = (self.base(to, to_space)?, self.base(from, from_space)?);
+        let ends = [(to, to_offset, to_space), (from, offset, from_space)];
+        self.only_if(|body| {
+            body.copy_loop(ends, size);
+            if let Some(object) = object {
+                body.arrive(object, None, [Operand::ZERO, Operand::ZERO], Some((size, true)));
+            }
+            Ok(())
+        })
+    }
+
+    /// So many bytes, 16 at a time.
+    fn copy_loop(&mut self, ends: [(Operand, i64, Space); 2], size: Operand) {
+        let (head, work, after) = (self.new_block(), self.new_block(), self.new_block());
+        let (done, more) = (self.fresh(Width::B32), self.fresh(Width::Pred));
+        self.emit(Op::Move { d: done, a: Operand::ZERO });
+        self.start(head);
+        let of = Comparand::Unsigned(Width::B32);
+        self.emit(Op::Compare { d: more, comparison: Comparison::Lt, of, a: done.into(), b: size });
+        self.end(Terminator::Branch { pred: more, then: work, otherwise: after });
+        self.current = work;
+        let [to, from] = ends.map(|(base, offset, space)| {
+            let width = match base {
+                Operand::Reg(reg) => self.kernel.width(reg),
+                Operand::Imm(_) => self.address_width(),
+            };
+            let more = match width {
+                Width::B64 => self.int(
+                    IntOp::MulWide(Signedness::Unsigned),
+                    Width::B32,
+                    [done.into(), Operand::Imm(1), Operand::ZERO],
+                ),
+                _ => done,
+            };
+            (Operand::Reg(self.int(IntOp::Add, width, [base, more.into(), Operand::ZERO])), offset, space)
+        });
+        let words = [(); 4].map(|()| self.fresh(Width::B32));
+        let (address, offset, space) = from;
+        let d = words.map(Some).to_vec();
+        self.emit(Op::Load { d, space, bytes: 4, signed: false, address, offset });
+        let (address, offset, space) = to;
+        let values = words.map(Operand::Reg).to_vec();
+        self.emit(Op::Store { values, width: Width::B32, space, bytes: 4, address, offset });
+        let args = [done.into(), Operand::Imm(16), Operand::ZERO, Operand::ZERO];
+        self.emit(Op::Int { d: done, op: IntOp::Add, width: Width::B32, args });
+        self.end(Terminator::Jump(head));
+        self.current = after;
+    }
+
+    /// `mapa`: the same variable in a block of the cluster, which has only this one.
+    pub(super) fn map_address(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        let ty = self.type_of(inst)?;
+        let (d, a) = (self.exact(self.operand_at(inst, 0)?, ty)?, self.value_at(inst, 1, ty)?);
+        self.emit(Op::Move { d, a });
+        Ok(())
+    }
+
+    /// `getctarank`: which block of the cluster has an address.
+    pub(super) fn rank(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        let d = self.exact(self.operand_at(inst, 0)?, Type::U32)?;
+        self.emit(Op::Move { d, a: Operand::ZERO });
+        Ok(())
+    }
+}
+
+fn space_of(word: &str) -> Option<Space> {
+    match word {
+        ".global" => Some(Space::Global),
+        ".shared::cta" | ".shared::cluster" => Some(Space::Shared),
+        _ => None,
+    }
+}
