@@ -118,10 +118,12 @@ fn eight_bits(test: &str, exp_bits: u32) {
 }
 
 #[test]
+#[ignore = "minutes; dev/evidence.sh runs it"]
 fn two_exponent_bits_of_eight() {
     eight_bits("two_exponent_bits_of_eight", 2);
 }
 #[test]
+#[ignore = "minutes; dev/evidence.sh runs it"]
 fn three_exponent_bits_of_eight() {
     eight_bits("three_exponent_bits_of_eight", 3);
 }
@@ -134,6 +136,7 @@ fn five_exponent_bits_of_eight() {
     eight_bits("five_exponent_bits_of_eight", 5);
 }
 #[test]
+#[ignore = "minutes; dev/evidence.sh runs it"]
 fn six_exponent_bits_of_eight() {
     eight_bits("six_exponent_bits_of_eight", 6);
 }

@@ -89,6 +89,12 @@ pub(crate) struct LaunchArguments {
     limit_compile: u64,
 }
 
+/// Threads of a warp.
+const WARP: u32 = 32;
+/// What `--smoke` gives a kernel: bytes of each buffer, and of dynamic shared memory.
+const SMOKE_BUFFER: usize = 1 << 20;
+const SMOKE_SHARED: u32 = 16 << 10;
+
 /// The language of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Language {
@@ -110,6 +116,21 @@ impl Language {
 }
 
 impl LaunchArguments {
+    /// A kernel on arguments of zeros, with a warp a block where nothing asks for another size.
+    pub(crate) fn smoke<'r>(&self, ready: &'r Ready, options: Options) -> Result<Launch<'r>, Failure> {
+        let kernel = ready.kernel();
+        let threads = kernel.max_threads.unwrap_or(WARP).min(WARP);
+        Ok(Launch {
+            program: &ready.program,
+            entry: Some(&kernel.name),
+            grid: self.grid,
+            block: self.block.or(kernel.required_block).unwrap_or([threads, 1, 1]),
+            args: ready.zero_arguments(SMOKE_BUFFER),
+            dynamic_shared: if self.shared == 0 { SMOKE_SHARED } else { self.shared },
+            options: Options { profile: self.choice()?.apply(ready.profile), ..options },
+        })
+    }
+
     /// Whether anything was given that only a kernel takes.
     pub(crate) fn has_arguments(&self) -> bool {
         ![&self.arg, &self.reg, &self.cbank].iter().all(|given| given.is_empty())
@@ -337,10 +358,35 @@ fn extent(text: &str) -> Result<[u32; 3], String> {
 
 /// A module, read for what is asked, and its text.
 fn ready(path: &Path, entry: Option<&str>, arguments: &LaunchArguments) -> Result<(Ready, String), Failure> {
-    let choice = choice(entry, arguments)?;
+    read(path, &choice(entry, arguments)?, Ready::read)
+}
+
+/// A kernel's name, and the kernel, or why it cannot be run.
+pub(crate) type Each = (String, Result<Ready, Failure>);
+
+/// Every kernel of a module, or the one that is named.
+pub(crate) fn each(path: &Path, arguments: &LaunchArguments) -> Result<Vec<Each>, Failure> {
+    let choice = choice(None, arguments)?;
+    let wanted = arguments.entry()?;
+    let (each, text) = read(path, &choice, Ready::read_each)?;
+    let asked = each.into_iter().filter(|(name, _)| wanted.is_none_or(|wanted| wanted == name));
+    let each: Vec<Each> =
+        asked.map(|(name, ready)| (name, ready.map_err(|refusal| refused(path, &text, refusal)))).collect();
+    match wanted.filter(|_| each.is_empty()) {
+        Some(name) => Err(Failure::Input(format!("{}: there is no kernel `{name}`", path.display()))),
+        None => Ok(each),
+    }
+}
+
+/// What a reader makes of a module, and its text.
+fn read<T>(
+    path: &Path,
+    choice: &Choice,
+    reader: impl Fn(Source<'_>, &Choice) -> Result<T, Refusal>,
+) -> Result<(T, String), Failure> {
     let extension = path.extension().and_then(|extension| extension.to_str());
     if extension == Some("spv") {
-        let read = Ready::read(Source::Spirv(&files::read(path)?), &choice);
+        let read = reader(Source::Spirv(&files::read(path)?), choice);
         return read.map(|ready| (ready, String::new())).map_err(|refusal| refused(path, "", refusal));
     }
     if !matches!(extension, Some("ptx" | "spvasm")) {
@@ -348,7 +394,7 @@ fn ready(path: &Path, entry: Option<&str>, arguments: &LaunchArguments) -> Resul
     }
     let text = files::text(path, files::read(path)?)?;
     let source = if extension == Some("ptx") { Source::Ptx(&text) } else { Source::SpirvText(&text) };
-    match Ready::read(source, &choice) {
+    match reader(source, choice) {
         Ok(ready) => Ok((ready, text)),
         Err(refusal) => Err(refused(path, &text, refusal)),
     }

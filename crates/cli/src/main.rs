@@ -26,6 +26,7 @@ mod run;
 mod run_sass;
 mod sarif;
 mod signals;
+mod smoke;
 mod sweep;
 mod threads;
 mod vectors;

@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::argument::Argument;
 use crate::launch::{LaunchArguments, Prepared, split_pair};
 use crate::output::{self, Format, FormatArgument};
-use crate::{Ended, Failure, Status, run_sass};
+use crate::{Ended, Failure, Status, run_sass, smoke};
 
 /// What may be done with unmodified mul and add.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -56,6 +56,10 @@ pub(crate) struct Arguments {
     /// Who executes: the results do not depend on it
     #[arg(long, value_enum, default_value = "auto")]
     engine: Execution,
+    /// Run every kernel, or the one that is named, on arguments made by type: zeros, 1 MiB for each buffer; a line each:
+    /// ran, refused, failed
+    #[arg(long, conflicts_with_all = ["arg", "out", "trace", "check_races", "contract", "reg", "cbank"])]
+    smoke: bool,
     #[command(flatten)]
     format: FormatArgument,
 }
@@ -88,6 +92,9 @@ impl Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
+    if arguments.smoke {
+        return smoke::run(&arguments.file, &arguments.launch, &arguments.options(), arguments.json());
+    }
     if arguments.file.extension().is_some_and(|extension| extension == "sass") {
         return run_sass::run(arguments);
     }

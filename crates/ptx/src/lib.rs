@@ -30,7 +30,7 @@ mod scopes;
 mod types;
 
 pub use ast::Module;
-pub use lower::{Settings, UNSUPPORTED, lower, lower_with};
+pub use lower::{LoweredKernel, Settings, UNSUPPORTED, lower, lower_each, lower_with};
 pub use opcodes::lowered_opcodes;
 pub use parser::{Parsed, parse};
 pub use printer::{print, print_instruction};

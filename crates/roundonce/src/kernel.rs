@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use roundonce_arith::{Format, Profile};
-use roundonce_exec::{Arg, Buffer, element_formats};
+use roundonce_exec::{Arg, Buffer, element_formats, pointer_parameters};
 use roundonce_ir::{Kernel, Param, Passing, Program, Scalar};
-use roundonce_isa::{Finding, Severity, parse_value};
+use roundonce_isa::{Finding, Location, Severity, parse_value};
 
 use crate::ptx;
 use crate::sass::{Lowered, Name};
@@ -123,6 +123,38 @@ impl Ready {
         Ok(Ready { program, profile, undetermined, place })
     }
 
+    /// Reads every kernel of a module on its own, those among them that cannot be run: the name of each.
+    ///
+    /// # Errors
+    /// If the module cannot be read.
+    pub fn read_each(source: Source<'_>, choice: &Choice) -> Result<Vec<(String, Result<Ready, Refusal>)>, Refusal> {
+        let (module, text) = match source {
+            Source::Ptx(text) => return ptx_each(text, choice),
+            Source::SpirvText(text) => (spirv::assemble_module(text, None), Some(text)),
+            Source::Spirv(bytes) => (spirv::Module::from_binary(bytes).map_err(|found| vec![found]), None),
+        };
+        let module = module.map_err(|findings| Refusal::of(findings, spirv::UNSUPPORTED))?;
+        let each = spirv::entry_points(&module).into_iter().map(|name| {
+            let choice = Choice { entry: Some(name.clone()), ..choice.clone() };
+            let ready = spirv_program(&module, text, &choice);
+            (name, ready.map(|(program, profile, undetermined)| Ready { program, profile, undetermined, place: 0 }))
+        });
+        Ok(each.collect())
+    }
+
+    /// Arguments by the parameters' types: zeros, in a buffer of so many bytes where the kernel uses it as one.
+    pub fn zero_arguments(&self, buffer_bytes: usize) -> Vec<Arg> {
+        let pointers = pointer_parameters(&self.program, self.kernel());
+        let params = self.kernel().params.iter().zip(pointers);
+        let argument = |(param, is_pointer): (&Param, bool)| match param.passing {
+            Passing::Buffer => Arg::Buffer(Buffer::from_bytes(&vec![0; buffer_bytes])),
+            Passing::Any if is_pointer => Arg::Buffer(Buffer::from_bytes(&vec![0; buffer_bytes])),
+            Passing::Any | Passing::Value if param.size <= 8 => Arg::Scalar(0),
+            Passing::Any | Passing::Value => Arg::Bytes(vec![0; param.size as usize]),
+        };
+        params.map(argument).collect()
+    }
+
     /// The kernel that is meant.
     pub fn kernel(&self) -> &Kernel {
         &self.program.kernels[self.place]
@@ -154,28 +186,56 @@ fn listed(names: BTreeSet<&str>) -> String {
 /// The codes of a wrong spelling, gate or operand.
 const OF_INSTRUCTIONS: core::ops::RangeInclusive<&str> = "PTX0021"..="PTX0030";
 
-fn ptx_program(text: &str, choice: &Choice) -> Result<Program, Refusal> {
+/// A module, and the multiply-adds in it that the assembler rejects although the lowering understands them.
+fn ptx_module(text: &str) -> Result<(ptx::Module<'_>, Vec<Finding>), Refusal> {
     let ptx::Parsed { module, findings } = ptx::parse(text);
+    let is_error = |finding: &Finding| finding.severity == Severity::Error;
+    if findings.iter().any(is_error) {
+        return Err(Refusal::of(findings, ptx::UNSUPPORTED));
+    }
+    let mut rejected = ptx::check(&module, &ptx::Options::default());
+    rejected.retain(|finding| is_error(finding) && OF_INSTRUCTIONS.contains(&finding.code));
+    Ok((module, rejected))
+}
+
+fn ptx_program(text: &str, choice: &Choice) -> Result<Program, Refusal> {
+    let (module, rejected) = ptx_module(text)?;
     let kernels = module.functions().filter(|function| function.is_entry && function.body.is_some());
     let names: Vec<String> = kernels.map(|kernel| kernel.name.to_owned()).collect();
     if choice.entry.is_none() && names.len() > 1 {
         return Err(Refusal::Several(names));
     }
-    let is_error = |finding: &Finding| finding.severity == Severity::Error;
-    if findings.iter().any(is_error) {
-        return Err(Refusal::of(findings, ptx::UNSUPPORTED));
-    }
     let Choice { largest_kernel, stack_bytes, heap_bytes, .. } = *choice;
     let entry = choice.entry.as_deref();
     let lowered = ptx::lower_with(&module, &ptx::Settings { entry, largest_kernel, stack_bytes, heap_bytes });
-    // A multiply-add that the lowering understands and the assembler rejects is not run either.
-    let mut rejected = ptx::check(&module, &ptx::Options::default());
-    rejected.retain(|finding| is_error(finding) && OF_INSTRUCTIONS.contains(&finding.code));
     match lowered {
         Ok(program) if rejected.is_empty() => Ok(program),
         Ok(_) => Err(Refusal::of(rejected, ptx::UNSUPPORTED)),
         Err(findings) => Err(Refusal::of(findings, ptx::UNSUPPORTED)),
     }
+}
+
+/// The kernels of a PTX module, each with what is wrong in it.
+fn ptx_each(text: &str, choice: &Choice) -> Result<Vec<(String, Result<Ready, Refusal>)>, Refusal> {
+    let (module, rejected) = ptx_module(text)?;
+    let Choice { largest_kernel, stack_bytes, heap_bytes, .. } = *choice;
+    let settings = ptx::Settings { entry: None, largest_kernel, stack_bytes, heap_bytes };
+    let lowered = ptx::lower_each(&module, &settings);
+    let lowered = lowered.map_err(|findings| Refusal::of(findings, ptx::UNSUPPORTED))?;
+    let each = lowered.into_iter().map(|(function, program)| {
+        let inside = |finding: &&Finding| match finding.location {
+            Location::Span { start, .. } => (function.span.start as usize..function.span.end as usize).contains(&start),
+            _ => true,
+        };
+        let rejected: Vec<Finding> = rejected.iter().filter(inside).cloned().collect();
+        let ready = match program {
+            Ok(_) if !rejected.is_empty() => Err(Refusal::of(rejected, ptx::UNSUPPORTED)),
+            Ok(program) => Ok(Ready { program, profile: Profile::NVIDIA, undetermined: Vec::new(), place: 0 }),
+            Err(findings) => Err(Refusal::of(findings, ptx::UNSUPPORTED)),
+        };
+        (function.name.to_owned(), ready)
+    });
+    Ok(each.collect())
 }
 
 fn spirv_program(

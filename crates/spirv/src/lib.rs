@@ -27,7 +27,7 @@ pub use allowed::{AllowedSet, Choice, Range, ResultFlush, Special, allowed};
 pub use asm::{assemble, assemble_module};
 pub use disasm::{disassemble, disassemble_module};
 pub use environment::Environment;
-pub use lower::{Assume, Lowered, Settings, SpecConstant, UNSUPPORTED, lower, spec_constants};
+pub use lower::{Assume, Lowered, Settings, SpecConstant, UNSUPPORTED, entry_points, lower, spec_constants};
 pub use migrate::{Migrated, Migration, migrate_binary, migrate_text, migration_fixes};
 pub use modes::{Denorm, FloatModes};
 pub use module::{IdName, Instruction, Module};

@@ -12,7 +12,7 @@ mod memory;
 
 pub(crate) use config::LaunchConfig;
 pub(crate) use decode::{DecodedBlock, DecodedInst, DecodedKernel, conversion, may_block};
-pub use element_formats::element_formats;
+pub use element_formats::{element_formats, pointer_parameters};
 pub(crate) use may_write::MayWrite;
 pub use memory::Buffer;
 pub(crate) use memory::{

@@ -86,8 +86,7 @@ pub fn lower_with(module: &Module, settings: &Settings<'_>) -> core::result::Res
     if !findings.is_empty() {
         return Err(findings);
     }
-    let kernels = module.functions().filter(|function| function.is_entry && function.body.is_some());
-    for function in kernels.filter(|function| settings.entry.is_none_or(|name| name == function.name)) {
+    for function in kernels(module).filter(|function| settings.entry.is_none_or(|name| name == function.name)) {
         match lowering.kernel(function) {
             Ok(kernel) => lowering.program.kernels.push(kernel),
             Err(found) => findings.extend(found),
@@ -96,14 +95,45 @@ pub fn lower_with(module: &Module, settings: &Settings<'_>) -> core::result::Res
     if !findings.is_empty() {
         return Err(findings);
     }
-    let program = lowering.program;
-    // What is left to find are operands whose types do not fit their instruction.
-    program.verify().map_err(|invalid| {
-        let start = lowering.lines.start(invalid.line as usize);
-        let message = format!("the operands do not fit the instruction: {}", invalid.message);
-        vec![Finding::error(MALFORMED, roundonce_isa::Location::Span { start, end: start }, message)]
-    })?;
-    Ok(program)
+    verified(lowering.program, &lowering.lines)
+}
+
+/// Every kernel of a module as a program of its own, with its function; [`Settings::entry`] is not asked.
+///
+/// # Errors
+/// Of the module's variables; each kernel has errors of its own.
+pub fn lower_each<'m, 'a>(
+    module: &'m Module<'a>,
+    settings: &Settings<'m>,
+) -> core::result::Result<Vec<LoweredKernel<'m, 'a>>, Vec<Finding>> {
+    let (lowering, findings) = Lowering::new(module, settings);
+    if !findings.is_empty() {
+        return Err(findings);
+    }
+    let each = kernels(module).map(|function| {
+        let program = |kernel| Program { kernels: vec![kernel], ..lowering.program.clone() };
+        (function, lowering.kernel(function).and_then(|kernel| verified(program(kernel), &lowering.lines)))
+    });
+    Ok(each.collect())
+}
+
+/// A kernel and what [`lower_each`] made of it.
+pub type LoweredKernel<'m, 'a> = (&'m Function<'a>, core::result::Result<Program, Vec<Finding>>);
+
+fn kernels<'m, 'a>(module: &'m Module<'a>) -> impl Iterator<Item = &'m Function<'a>> {
+    module.functions().filter(|function| function.is_entry && function.body.is_some())
+}
+
+/// What is left to find are operands whose types do not fit their instruction.
+fn verified(program: Program, lines: &LineIndex<'_>) -> core::result::Result<Program, Vec<Finding>> {
+    match program.verify() {
+        Ok(()) => Ok(program),
+        Err(invalid) => {
+            let start = lines.start(invalid.line as usize);
+            let message = format!("the operands do not fit the instruction: {}", invalid.message);
+            Err(vec![Finding::error(MALFORMED, roundonce_isa::Location::Span { start, end: start }, message)])
+        }
+    }
 }
 
 /// What a name stands for.

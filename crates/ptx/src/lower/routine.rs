@@ -11,7 +11,7 @@ use crate::ast::{Function, Operand as Written, OperandKind, Space, Statement, Va
 use crate::scopes::Scopes;
 use crate::types::Type;
 use roundonce_ir::{
-    Comparand, Comparison, Guard, Instruction as Step, IntOp, Kernel, Liveness, Op, Operand, Reg, Role,
+    Comparand, Comparison, Guard, Instruction as Step, IntOp, Kernel, Liveness, Op, Operand, Reg, Role, SourceLoc,
     Space as Memory, Terminator, Width, too_large,
 };
 use std::collections::{HashMap, HashSet};
@@ -254,6 +254,10 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         self.owner = Some(number);
         self.calls = vec![(function.name, exit)];
         (self.current, self.span) = (entry, function.span);
+        let line = self.lowering.line(function.span.start);
+        let (text, source, span) = (function.name.to_owned(), String::new(), 0..0);
+        self.kernel.source_locs.push(SourceLoc { line, text, source, span });
+        self.loc = self.kernel.source_locs.len() as u32 - 1;
         // Whether the stack is full: completed when the frame's size is known.
         let (full, frame) = (self.fresh(Width::Pred), self.frame());
         let of = Comparand::Unsigned(self.address_width());
@@ -345,7 +349,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             self.blocks[site.before].instructions.splice(site.stores_at..site.stores_at, stores);
             self.blocks[site.after].instructions.splice(LOADS_AT..LOADS_AT, loads);
         }
-        let first = Step::new(Op::Move { d: frame, a: Operand::Imm(below.into()) }, 0);
+        let loc = self.blocks[0].instructions.first().map_or(0, |step| step.loc);
+        let first = Step::new(Op::Move { d: frame, a: Operand::Imm(below.into()) }, loc);
         self.blocks[0].instructions.insert(0, first);
         self.kernel.local_bytes = below.saturating_add(self.lowering.settings.stack_bytes);
         Ok(())

@@ -109,6 +109,11 @@ pub struct Lowered {
     pub undetermined: Vec<String>,
 }
 
+/// The names of a module's entry points, of those too that cannot be run.
+pub fn entry_points(module: &Module) -> Vec<String> {
+    Facts::of(module).entry_points.iter().map(|entry| entry.name.clone()).collect()
+}
+
 /// The scalar specialisation constants of a module, in order.
 pub fn spec_constants(module: &Module) -> Vec<SpecConstant> {
     let facts = Facts::of(module);
