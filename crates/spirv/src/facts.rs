@@ -51,6 +51,8 @@ pub(crate) struct Facts {
     definitions: ById<Definition>,
     /// Decorations by their target.
     by_target: HashMap<u32, Vec<usize>>,
+    /// Pointer types by the first word of the OpTypeForwardPointer that declares them ahead.
+    pub forward_pointers: HashMap<u32, usize>,
     /// Ids defined a second time, with the instruction that does it.
     pub twice: Vec<(Instruction, u32)>,
 }
@@ -92,6 +94,9 @@ impl Facts {
             (Some(Op::ExtInstImport), [_, id, name @ ..]) => {
                 self.imports.insert(*id, text(name));
             }
+            (Some(Op::TypeForwardPointer), &[_, id, _]) => {
+                self.forward_pointers.entry(id).or_insert(instruction.word);
+            }
             (Some(Op::EntryPoint), [_, model, function, name @ ..]) => self.entry_points.push(EntryPoint {
                 instruction: *instruction,
                 model: *model,
@@ -120,6 +125,12 @@ impl Facts {
         }
     }
 
+    /// Whether an instruction is one of an imported set that computes nothing.
+    pub(crate) fn is_non_semantic(&self, module: &Module, instruction: &Instruction) -> bool {
+        let extended = [Op::ExtInst, Op::ExtInstWithForwardRefsKHR].iter().any(|&op| op as u16 == instruction.opcode);
+        let set = module.words_of(instruction).get(3).filter(|_| extended).and_then(|id| self.imports.get(id));
+        set.is_some_and(|set| grammar::is_non_semantic(set))
+    }
     pub(crate) fn has(&self, capability: Capability) -> bool {
         self.capabilities.contains(&(capability as u32))
     }

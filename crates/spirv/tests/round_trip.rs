@@ -21,8 +21,10 @@ fn corpus() -> Vec<(String, String)> {
             texts.insert((field("spvasm"), field("verdict")));
         }
     }
-    let syntax = std::fs::read_to_string(folder.to_owned() + "syntax.spvasm").expect("the syntax sampler");
-    texts.insert((syntax, "ok".to_owned()));
+    for name in ["syntax.spvasm", "non-semantic.spvasm"] {
+        let text = std::fs::read_to_string(folder.to_owned() + name).expect("the samplers are in the repository");
+        texts.insert((text, "ok".to_owned()));
+    }
     texts.into_iter().collect()
 }
 

@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
-use rspirv::spirv::{Capability, FPEncoding, Op};
+use rspirv::spirv::{Capability, FPEncoding, Op, StorageClass};
 
 use super::{Checker, code, source};
+use crate::environment::Client;
 use crate::grammar::instruction_name;
 use crate::module::{Instruction, Operand};
 
@@ -181,6 +182,18 @@ fn declaration(checker: &Checker<'_>, instruction: &Instruction, op: Op) -> Opti
                 .skip(1)
                 .find(|&&id| is(id, Op::TypeVoid) || !facts.is_type(id) && facts.definition(id).is_some())
                 .map(|&id| format!("{} cannot be a member or parameter", module.id(id)))
+        }
+        Op::TypeForwardPointer => {
+            let Some(pointer) = facts.defined_by(module, word(0), Op::TypePointer) else {
+                return Some(format!("{} is no pointer type", module.id(word(0))));
+            };
+            let physical = word(1) == StorageClass::PhysicalStorageBuffer as u32;
+            if module.operand_word(pointer, 1) != word(1) {
+                return Some(format!("the storage class is not that of the pointer type {}", module.id(word(0))));
+            }
+            // VUID-StandaloneSpirv-OpTypeForwardPointer-04711.
+            (matches!(checker.environment.client, Client::Vulkan(_)) && !physical)
+                .then(|| format!("the storage class is PhysicalStorageBuffer in {}", checker.environment))
         }
         Op::TypePointer | Op::TypeRuntimeArray => {
             let pointee = if op == Op::TypePointer { word(2) } else { word(1) };
