@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 use roundonce_arith::Format;
-use rspirv::spirv::{Capability, Decoration, FPFastMathMode, Op};
+use rspirv::spirv::{Capability, Decoration, FPEncoding, Op};
 
 use crate::grammar;
 use crate::literal::read_string;
@@ -164,19 +164,6 @@ impl Facts {
         self.decorations_of(id).any(|attached| attached.value == decoration as u32)
     }
 
-    /// Whether nothing on an instruction forbids to contract it: NoContraction, or a fast-math mode without
-    /// AllowContract. An entry point may forbid it too (ContractionOff).
-    pub(crate) fn may_contract(&self, id: u32) -> bool {
-        let allows = FPFastMathMode::ALLOW_CONTRACT.bits() | FPFastMathMode::FAST.bits();
-        let mut decorations = self.decorations_of(id);
-        !decorations.any(|at| {
-            at.value == Decoration::NoContraction as u32
-                || self.has(Capability::FloatControls2)
-                    && at.value == Decoration::FPFastMathMode as u32
-                    && at.words.first().is_some_and(|mask| mask & allows == 0)
-        })
-    }
-
     /// The scalar and the number of components of a scalar or vector type.
     pub(crate) fn components(&self, module: &Module, id: u32) -> Option<(u32, u32)> {
         match self.defined_by(module, id, Op::TypeVector) {
@@ -229,6 +216,8 @@ impl Facts {
             }
             Some(Op::TypeFloat) => match self.float(module, id) {
                 Some((16, Some(0))) => text.push_str("bf16"),
+                Some((8, Some(encoding))) if encoding == FPEncoding::Float8E4M3EXT as u32 => text.push_str("e4m3"),
+                Some((8, Some(encoding))) if encoding == FPEncoding::Float8E5M2EXT as u32 => text.push_str("e5m2"),
                 Some((width, Some(encoding))) => {
                     let _ = write!(text, "f{width} of encoding {encoding}");
                 }

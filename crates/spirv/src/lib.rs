@@ -14,6 +14,7 @@ mod asm;
 mod disasm;
 mod environment;
 mod facts;
+mod fast_math;
 pub mod forms;
 mod grammar;
 mod literal;
