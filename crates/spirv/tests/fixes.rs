@@ -115,7 +115,7 @@ OpFunctionEnd\n%both = OpFunction %void None %procedure\n%start = OpLabel\n";
 fn corpus() -> Vec<String> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/edge/spirv/");
     let mut texts = Vec::new();
-    for name in ["verdicts", "neighbours", "float-controls2"] {
+    for name in ["verdicts", "neighbours", "float-controls2", "declarations"] {
         let text =
             std::fs::read_to_string(format!("{folder}{name}.jsonl")).expect("the verdicts are in the repository");
         for line in text.lines() {

@@ -13,7 +13,7 @@ mod tools;
 fn corpus() -> Vec<(String, String)> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/edge/spirv/");
     let mut texts = BTreeSet::new();
-    for name in ["verdicts.jsonl", "neighbours.jsonl", "float-controls2.jsonl"] {
+    for name in ["verdicts.jsonl", "neighbours.jsonl", "float-controls2.jsonl", "declarations.jsonl"] {
         let text = std::fs::read_to_string(folder.to_owned() + name).expect("the verdicts are in the repository");
         for line in text.lines() {
             let case: serde_json::Value = serde_json::from_str(line).expect("a case a line");

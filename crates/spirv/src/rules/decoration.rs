@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use roundonce_isa::Version;
 use rspirv::spirv::{Capability, Decoration, Op};
 
 use super::{Checker, code};
@@ -11,6 +12,7 @@ const DECORATIONS: &str = "SPIR-V 1.6, 3.20 Decoration";
 
 pub(super) fn check(checker: &mut Checker<'_>) {
     repeated(checker);
+    removed(checker);
     for decoration in &checker.facts.decorations {
         if let Some(wanted) = wanted(checker, decoration) {
             let id = checker.module.id(decoration.target);
@@ -20,6 +22,20 @@ pub(super) fn check(checker: &mut Checker<'_>) {
             let message = format!("OpDecorate: {name} is for {wanted}; {id} is an {what}");
             checker.error(code::DECORATION, decoration.instruction.word, DECORATIONS, message);
         }
+    }
+}
+
+/// BufferBlock is of the versions before Block of the storage class StorageBuffer took its place.
+fn removed(checker: &mut Checker<'_>) {
+    let buffers = |at: &&Attached| at.value == Decoration::BufferBlock as u32;
+    let Some(first) = checker.facts.decorations.iter().find(buffers) else { return };
+    let version = checker.module.version();
+    if version > Version(1, 3) {
+        let message =
+            format!("OpDecorate BufferBlock: SPIR-V 1.3 is the last that has it, the module is SPIR-V {version}");
+        let word = first.instruction.word;
+        checker.error(code::DECORATION, word, DECORATIONS, message).help =
+            "decorate the struct Block, and have its variables in the storage class StorageBuffer".to_owned();
     }
 }
 

@@ -12,10 +12,14 @@ mod entry;
 mod fast_math;
 mod flow;
 mod ids;
+mod interface;
 mod layout;
 mod open;
 mod operand;
 mod types;
+mod unchecked;
+
+pub use unchecked::unchecked;
 
 use roundonce_isa::{Finding, Location, Severity};
 
@@ -55,6 +59,7 @@ pub(crate) mod code {
     pub(crate) const DECORATION: &str = "SPV0053";
     pub(crate) const FAST_MATH: &str = "SPV0054";
     pub(crate) const DECORATION_TWICE: &str = "SPV0055";
+    pub(crate) const INTERFACE: &str = "SPV0056";
     pub(crate) const DEPRECATED_FMA: &str = "SPV0060";
     pub(crate) const UNUSED: &str = "SPV0061";
     pub(crate) const GLSL_FMA: &str = "SPV0062";
@@ -172,12 +177,14 @@ fn instructions(checker: &mut Checker<'_>) -> bool {
     let mut capabilities = capability::Capabilities::default();
     let mut types = types::Types::default();
     let mut flow = flow::Flow::default();
+    let mut interface = interface::Uses::default();
     let mut good = true;
     for (index, instruction) in module.instructions().iter().enumerate() {
         layout.check(checker, instruction);
         flow.enter(checker, instruction);
         match module.operands(instruction, &numbers, &mut expected, &mut operands) {
             Ok(()) if crate::grammar::shape(instruction.opcode).is_some() => {
+                interface.take(checker, instruction, &operands);
                 let usable = ids::uses(checker, index, instruction, &operands, &mut flow);
                 capabilities.check(checker, instruction, &operands);
                 if usable {
@@ -202,6 +209,7 @@ fn instructions(checker: &mut Checker<'_>) -> bool {
     }
     layout.finish(checker);
     flow.finish(checker);
+    interface.finish(checker);
     good
 }
 
