@@ -55,8 +55,8 @@ fn group(module: &Module, facts: &Facts, instruction: &Instruction) -> Option<&'
         224..=225 => "barriers",
         245..=247 | 250..=251 => "structured control flow",
         259..=271 | 333..=366 => SUBGROUPS,
-        272..=304 | 321..=332 => "pipes and queues",
-        404.. => "instructions of extensions",
+        272..=304 | 321..=329 => "pipes and queues",
+        404..=5631 | 5634.. => "instructions of extensions",
         _ => return None,
     })
 }
