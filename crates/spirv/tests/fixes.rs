@@ -102,7 +102,7 @@ OpFunctionEnd\n%both = OpFunction %void None %procedure\n%start = OpLabel\n";
             let line = "OpExecutionMode %main LocalSize 1 1 1\n";
             let named = format!("OpEntryPoint {} %main \"again\"\n{line}", if kernel { "Kernel" } else { "GLCompute" });
             all.push(text(&plain).replace(line, &named));
-            // Lines that edits go beside.
+            // Lines that edits go beside: numbered, shared, missing.
             let numbered = text(&plain).replace("%void = OpTypeVoid", "OpLine %file 1 1\n%void = OpTypeVoid");
             all.push(numbered.replace("OpMemoryModel", "%file = OpString \"f\"\nOpMemoryModel"));
             all.push(text(&plain).replace("OpCapability FMAKHR\n", "OpCapability FMAKHR OpCapability Int64\n"));

@@ -329,12 +329,7 @@ fn inserted(checker: &Checker<'_>, after: &[Op], line: String) -> Option<Fix> {
 fn decorated(checker: &Checker<'_>, line: &str) -> Option<Fix> {
     let instructions = checker.module.instructions();
     let is_type = |at: &Instruction| grammar::instruction_name(at.opcode).starts_with("OpType");
-    let mut first = instructions.iter().position(is_type)?;
-    // A line number belongs to what follows it.
-    let numbers = |at: usize| [Op::Line, Op::NoLine].iter().any(|&op| op as u16 == instructions[at].opcode);
-    while first > 0 && numbers(first - 1) {
-        first -= 1;
-    }
+    let first = instructions.iter().position(is_type)?;
     let text = checker.text?;
     let after = line_after(text, checker.module.span(instructions[first.checked_sub(1)?].word)?, line);
     let start = checker.module.span(instructions[first].word)?.start;
