@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use roundonce::isa::{Finding, Severity, apply_edits, apply_fixes};
-use roundonce::spirv::{Environment, Migration, check_binary, check_text, migrate_binary, migrate_text};
+use roundonce::spirv::{
+    Environment, Migration, Module, assemble_module, check_binary, check_text, migrate_binary, migrate_text, unchecked,
+};
 use roundonce::{ptx, sass};
 
 use crate::asm::check_listing;
@@ -85,7 +87,13 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
             text = fixed;
         }
     }
-    Ok(Checked::new(path, text, findings, arguments.determinacy))
+    let checked = Checked::new(path, text, findings, arguments.determinacy);
+    Ok(match extension {
+        Some("spvasm") => checked.lacking(|text| {
+            assemble_module(text, Some(arguments.target_env.version())).map_or_else(|_| Vec::new(), |at| unchecked(&at))
+        }),
+        _ => checked,
+    })
 }
 
 /// The fix that settles what is left open.
@@ -108,5 +116,7 @@ fn binary(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
         files::write(path, &bytes)?;
     }
     let findings = check_binary(&bytes, arguments.target_env);
-    Ok(Checked::new(path, String::new(), findings, arguments.determinacy))
+    let module = Module::from_binary(&bytes);
+    let checked = Checked::new(path, String::new(), findings, arguments.determinacy);
+    Ok(checked.lacking(|_| module.as_ref().map_or_else(|_| Vec::new(), unchecked)))
 }

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
+use roundonce::spirv::Environment;
 use roundonce::{Batch, conversion, instruction, integer, operands};
 use serde::Serialize;
 
@@ -28,6 +29,10 @@ pub(crate) struct Arguments {
     /// With --allowed, a captured result: which choice explains it (exit 1 if none does)
     #[arg(long, value_name = "BITS", requires = "allowed", value_parser = output::signed)]
     saw: Option<String>,
+    /// With --allowed, the environment whose rules hold, as spirv-val names it: spv1.6, vulkan1.3, opencl2.2… (default:
+    /// SPV_KHR_float_controls alone)
+    #[arg(long, value_name = "ENV", requires = "allowed")]
+    target_env: Option<Environment>,
     /// Evaluates element by element: .npy files of one shape, or values and arrays of one element, which go with every
     /// element. Floats, or unsigned integers as bits; packed values as such integers or with a last axis of components,
     /// the results of conversions as such integers
@@ -71,7 +76,12 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         let mut batch = Batch::new(target, profile);
         return files::answer_lines(|line, out| batch.line(line, out));
     }
-    let spelling = &arguments.instruction;
+    let spelled = match arguments.target_env {
+        Some(environment) if !arguments.instruction.contains('@') => format!("{}@{environment}", arguments.instruction),
+        Some(_) => return Err(Failure::Input("--target-env: the instruction has an environment already".to_owned())),
+        None => arguments.instruction.clone(),
+    };
+    let spelling = &spelled;
     let (is_integer, is_conversion) = (integer::is_integer(spelling), conversion::is_conversion(spelling));
     let lacks_it =
         |option: &str, who: &str| Err(Failure::Unsupported(format!("`{spelling}` with {option}: only {who} it")));

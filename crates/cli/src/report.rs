@@ -25,6 +25,8 @@ pub(crate) struct Checked {
     witnesses: Vec<Option<Witness>>,
     /// Whether they were asked for.
     wanted: bool,
+    /// Groups of rules that were not checked, though the file has what they are about.
+    unchecked: Vec<&'static str>,
 }
 
 /// Who reads findings.
@@ -76,7 +78,14 @@ impl Checked {
         let mut search = Witnesses::new(&Profile::NVIDIA);
         let open = findings.iter().map(|finding| finding.open.as_deref().filter(|_| wanted));
         let witnesses = open.map(|open| open.and_then(|open| search.of(open))).collect();
-        Checked { file: path.display().to_string(), text, findings, witnesses, wanted }
+        Checked { file: path.display().to_string(), text, findings, witnesses, wanted, unchecked: Vec::new() }
+    }
+
+    /// Where nothing is refused, what the verdict is not about.
+    pub(crate) fn lacking(self, unchecked: impl FnOnce(&str) -> Vec<&'static str>) -> Checked {
+        let refused = self.worst() == Some(Severity::Error);
+        let unchecked = if refused { Vec::new() } else { unchecked(&self.text) };
+        Checked { unchecked, ..self }
     }
 
     pub(crate) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
@@ -139,7 +148,7 @@ fn text(files: &[Checked]) -> Result<(), Failure> {
         }
     }
     for file in files {
-        writeln!(out, "{}: {}", file.file, summary(&file.findings))?;
+        writeln!(out, "{}: {}", file.file, summary(file))?;
     }
     Ok(())
 }
@@ -200,13 +209,18 @@ pub(crate) fn sentence(witness: &Witness) -> String {
     format!("with {}: {}", inputs.collect::<Vec<_>>().join(", "), results.collect::<Vec<_>>().join(", "))
 }
 
-fn summary(findings: &[Finding]) -> String {
+fn summary(file: &Checked) -> String {
     let count = |level: Severity| {
-        let count = findings.iter().filter(|finding| finding.severity == level).count();
+        let count = file.findings.iter().filter(|finding| finding.severity == level).count();
         let plural = if count == 1 { "" } else { "s" };
         (count > 0).then(|| format!("{count} {}{plural}", level.name()))
     };
     let counts: Vec<String> =
         [Severity::Error, Severity::Warning, Severity::Note].into_iter().filter_map(count).collect();
-    if counts.is_empty() { "valid".to_owned() } else { counts.join(", ") }
+    match (counts.is_empty(), file.unchecked.is_empty()) {
+        (true, true) => "valid".to_owned(),
+        (false, true) => counts.join(", "),
+        (true, false) => format!("not checked: {}", file.unchecked.join(", ")),
+        (false, false) => format!("{}; not checked: {}", counts.join(", "), file.unchecked.join(", ")),
+    }
 }

@@ -63,7 +63,7 @@ pub fn parse_sm(text: &str) -> Result<SmTarget, String> {
 }
 
 /// The instruction that a spelling names: PTX `fma.rz.sat.f32.bf16`, `mad.f32@sm_13`; SASS `FFMA.FTZ.RZ.SAT.CC`; SPIR-V
-/// `OpFmaKHR.v4f16+rtz+ftz`.
+/// `OpFmaKHR.v4f16+rtz+ftz`, `OpFmaKHR.f32@vulkan1.3`.
 ///
 /// # Errors
 /// A finding that says what is wrong with the spelling, or what lacks it, and the rule.
@@ -75,6 +75,11 @@ pub fn instruction(spelling: &str, target: &Target) -> Result<Instruction, Findi
 /// A spelling without the target behind its `@`, and the target that is meant.
 fn spelled_target<'s>(spelling: &'s str, target: &Target) -> Result<(&'s str, Option<SmTarget>), Finding> {
     let Some((name, text)) = spelling.split_once('@') else { return Ok((spelling, target.sm)) };
+    // SPIR-V's is an environment: it says which results are legal, not what the instruction means.
+    if name.starts_with("Op") {
+        text.parse::<spirv::Environment>().map_err(|problem| fault("FORM0004", problem))?;
+        return Ok((name, target.sm));
+    }
     let sm = parse_sm(text).map_err(|problem| fault("FORM0004", problem))?;
     Ok((name, Some(sm)))
 }
@@ -149,7 +154,8 @@ pub fn explain(spelling: &str, instruction: &Instruction, operands: &[Value], pr
 }
 
 /// Every result that an implementation may give for an OpFmaKHR under the modes that its spelling declares, a set for
-/// each component; what the spelling does not declare is open. Other languages leave nothing open.
+/// each component, in the environment behind its `@`; what the spelling does not declare is open. Other languages leave
+/// nothing open.
 ///
 /// # Errors
 /// A finding if the instruction is not SPIR-V's.

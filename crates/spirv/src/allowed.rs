@@ -159,12 +159,14 @@ pub fn allowed(format: Format, modes: FloatModes, operands: [u64; 3]) -> Allowed
     // Operands that must, and that may, be flushed.
     let (must, may) = match modes.denorm {
         Some(Denorm::Preserve) => (0, 0),
-        Some(Denorm::FlushToZero) => (subnormal, subnormal),
+        Some(Denorm::FlushToZero) if !modes.may_keep_operands => (subnormal, subnormal),
+        Some(Denorm::FlushToZero) => (0, subnormal),
         None => (0, subnormal),
     };
     let directions: &[Rounding] = match modes.rounding {
         Some(Rounding::TowardZero) => &[Rounding::TowardZero],
         Some(_) => &[Rounding::NearestEven],
+        None if modes.nearest_or_zero => &[Rounding::NearestEven, Rounding::TowardZero],
         None => &[Rounding::NearestEven, Rounding::Down, Rounding::Up],
     };
     for flushed in (0..8u8).filter(|flushed| flushed & !may == 0 && flushed & must == must) {
@@ -174,10 +176,9 @@ pub fn allowed(format: Format, modes: FloatModes, operands: [u64; 3]) -> Allowed
                 let keep = if flushed >> at & 1 == 1 { operands[at] & format.sign_mask() } else { operands[at] };
                 keep ^ if signs >> at & 1 == 1 { format.sign_mask() } else { 0 }
             });
-            // A value that needs no rounding has no neighbours: an exact zero is +0 unless both terms are −0, as every
-            // mode that can be declared has it.
-            let exact = if exact_zero(format, given) { 1 } else { directions.len() };
-            for &rounding in &directions[..exact] {
+            // Where the direction is open, so is the sign of an exact zero sum, as the conformance suite has it: toward
+            // negative infinity it is −0.
+            for &rounding in directions {
                 let choice = Choice { flushed, zero_sign: signs != 0, rounding, ..SIMPLEST };
                 one(
                     format,

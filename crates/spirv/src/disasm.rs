@@ -86,8 +86,7 @@ fn line(module: &Module, instruction: &Instruction, types: &NumberTypes, operand
             Class::Typed => Some(module.number_type(instruction, types)?.write(words)?),
             Class::Extended => {
                 let import = module.words()[operand.word - 1];
-                let row = types.set(import).and_then(|set| grammar::extended(set, word));
-                Some(row.map_or_else(|| word.to_string(), |row| row.opname.to_owned()))
+                Some(grammar::extended_name(types.set(import).unwrap_or_default(), word))
             }
             Class::SpecOpcode => {
                 // One that the assembler would refuse is kept as its words.

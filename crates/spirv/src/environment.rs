@@ -67,6 +67,9 @@ impl Environment {
     /// SPIR-V 1.6 and no client's rules: what is assumed where nothing is said.
     pub const UNIVERSAL: Environment = universal("spv1.6", 6);
 
+    /// What a kernel is for where nothing is said.
+    pub(crate) const OPENCL: Environment = opencl("opencl2.2", Version(2, 2), false, 2);
+
     /// Every environment.
     pub fn all() -> impl Iterator<Item = Environment> {
         ENVIRONMENTS.iter().copied()

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 use roundonce_arith::Format;
-use rspirv::spirv::{Capability, Decoration, FPFastMathMode, Op};
+use rspirv::spirv::{Capability, Decoration, FPEncoding, Op};
 
 use crate::grammar;
 use crate::literal::read_string;
@@ -51,6 +51,8 @@ pub(crate) struct Facts {
     definitions: ById<Definition>,
     /// Decorations by their target.
     by_target: HashMap<u32, Vec<usize>>,
+    /// Pointer types by the first word of the OpTypeForwardPointer that declares them ahead.
+    pub forward_pointers: HashMap<u32, usize>,
     /// Ids defined a second time, with the instruction that does it.
     pub twice: Vec<(Instruction, u32)>,
 }
@@ -92,6 +94,9 @@ impl Facts {
             (Some(Op::ExtInstImport), [_, id, name @ ..]) => {
                 self.imports.insert(*id, text(name));
             }
+            (Some(Op::TypeForwardPointer), &[_, id, _]) => {
+                self.forward_pointers.entry(id).or_insert(instruction.word);
+            }
             (Some(Op::EntryPoint), [_, model, function, name @ ..]) => self.entry_points.push(EntryPoint {
                 instruction: *instruction,
                 model: *model,
@@ -120,6 +125,12 @@ impl Facts {
         }
     }
 
+    /// Whether an instruction is one of an imported set that computes nothing.
+    pub(crate) fn is_non_semantic(&self, module: &Module, instruction: &Instruction) -> bool {
+        let extended = [Op::ExtInst, Op::ExtInstWithForwardRefsKHR].iter().any(|&op| op as u16 == instruction.opcode);
+        let set = module.words_of(instruction).get(3).filter(|_| extended).and_then(|id| self.imports.get(id));
+        set.is_some_and(|set| grammar::is_non_semantic(set))
+    }
     pub(crate) fn has(&self, capability: Capability) -> bool {
         self.capabilities.contains(&(capability as u32))
     }
@@ -151,19 +162,6 @@ impl Facts {
     }
     pub(crate) fn is_decorated(&self, id: u32, decoration: Decoration) -> bool {
         self.decorations_of(id).any(|attached| attached.value == decoration as u32)
-    }
-
-    /// Whether nothing on an instruction forbids to contract it: NoContraction, or a fast-math mode without
-    /// AllowContract. An entry point may forbid it too (ContractionOff).
-    pub(crate) fn may_contract(&self, id: u32) -> bool {
-        let allows = FPFastMathMode::ALLOW_CONTRACT.bits() | FPFastMathMode::FAST.bits();
-        let mut decorations = self.decorations_of(id);
-        !decorations.any(|at| {
-            at.value == Decoration::NoContraction as u32
-                || self.has(Capability::FloatControls2)
-                    && at.value == Decoration::FPFastMathMode as u32
-                    && at.words.first().is_some_and(|mask| mask & allows == 0)
-        })
     }
 
     /// The scalar and the number of components of a scalar or vector type.
@@ -218,6 +216,8 @@ impl Facts {
             }
             Some(Op::TypeFloat) => match self.float(module, id) {
                 Some((16, Some(0))) => text.push_str("bf16"),
+                Some((8, Some(encoding))) if encoding == FPEncoding::Float8E4M3EXT as u32 => text.push_str("e4m3"),
+                Some((8, Some(encoding))) if encoding == FPEncoding::Float8E5M2EXT as u32 => text.push_str("e5m2"),
                 Some((width, Some(encoding))) => {
                     let _ = write!(text, "f{width} of encoding {encoding}");
                 }

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use rspirv::binary::Disassemble;
 use rspirv::dr;
-use rspirv::grammar::{INSTRUCTION_TABLE, LogicalOperand, OperandKind, OperandQuantifier, ext_inst_table};
+use rspirv::grammar::{INSTRUCTION_TABLE, LogicalOperand, OperandKind, OperandQuantifier};
 use rspirv::spirv;
 
 pub(crate) type Grammar = rspirv::grammar::Instruction<'static>;
@@ -63,14 +63,37 @@ pub(crate) fn opcode_of(name: &str) -> Option<u16> {
     })
 }
 
+pub(crate) type ExtendedGrammar = rspirv::grammar::ExtendedInstruction<'static>;
+
+/// The instructions of an imported set. Of two sets the name ends in a version, which changes no number.
+fn set_table(set: &str) -> Option<&'static rspirv::grammar::InstructionTable<rspirv::grammar::ExtInstOp>> {
+    const VERSIONED: [&str; 2] = ["NonSemantic.ClspvReflection", "NonSemantic.VkspReflection"];
+    let versioned = |name: &&str| set.strip_prefix(*name).is_some_and(|version| version.starts_with('.'));
+    rspirv::grammar::ext_inst_table(VERSIONED.into_iter().find(versioned).unwrap_or(set))
+}
+
 /// The number of an instruction of an imported set.
 pub(crate) fn extended_of(set: &str, name: &str) -> Option<u32> {
-    ext_inst_table(set)?.iter().find(|row| row.opname == name).map(|row| row.opcode.into())
+    set_table(set)?.iter().find(|row| row.opname == name).map(|row| row.opcode.into())
 }
 
 /// The row of an instruction of an imported set.
-pub(crate) fn extended(set: &str, number: u32) -> Option<&'static rspirv::grammar::ExtendedInstruction<'static>> {
-    ext_inst_table(set)?.lookup_opcode(number)
+pub(crate) fn extended(set: &str, number: u32) -> Option<&'static ExtendedGrammar> {
+    set_table(set)?.lookup_opcode(number)
+}
+
+/// The name that an instruction of an imported set is printed by: its number where SPIRV-Tools know no name.
+pub(crate) fn extended_name(set: &str, number: u32) -> String {
+    let by_number = matches!(set, "NonSemantic.DebugPrintf" | "NonSemantic.DebugBreak");
+    let row = extended(set, number).filter(|_| !by_number);
+    row.map_or_else(|| number.to_string(), |row| row.opname.to_owned())
+}
+
+/// Whether the instructions of a set compute nothing: debugging and reflection information, known or not.
+///
+/// Source: SPV_KHR_non_semantic_info; OpenCL.DebugInfo.100, 1 Introduction.
+pub(crate) fn is_non_semantic(set: &str) -> bool {
+    set.starts_with("NonSemantic.") || matches!(set, "DebugInfo" | "OpenCL.DebugInfo.100")
 }
 
 /// What a word of an operand kind is.

@@ -14,6 +14,7 @@ mod asm;
 mod disasm;
 mod environment;
 mod facts;
+mod fast_math;
 pub mod forms;
 mod grammar;
 mod literal;
@@ -31,4 +32,4 @@ pub use lower::{Assume, Lowered, Settings, SpecConstant, UNSUPPORTED, entry_poin
 pub use migrate::{Migrated, Migration, migrate_binary, migrate_text, migration_fixes};
 pub use modes::{Denorm, FloatModes};
 pub use module::{IdName, Instruction, Module};
-pub use rules::{check, check_binary, check_text};
+pub use rules::{check, check_binary, check_text, unchecked};

@@ -33,7 +33,14 @@ fn all_modes() -> Vec<FloatModes> {
     for rounding in [None, Some(Rounding::NearestEven), Some(Rounding::TowardZero)] {
         for denorm in [None, Some(Denorm::Preserve), Some(Denorm::FlushToZero)] {
             for preserve_special in [false, true] {
-                all.push(FloatModes { rounding, denorm, preserve_special });
+                let declared = FloatModes { rounding, denorm, preserve_special, ..FloatModes::default() };
+                all.push(declared);
+                if rounding.is_none() {
+                    all.push(FloatModes { nearest_or_zero: true, ..declared });
+                }
+                if denorm == Some(Denorm::FlushToZero) {
+                    all.push(FloatModes { may_keep_operands: true, ..declared });
+                }
             }
         }
     }
@@ -110,14 +117,75 @@ fn an_explanation_names_the_choice() {
         said(open, edge, 0x0000_0000),
         "rounded to nearest even, a result subnormal before rounding flushed to zero"
     );
-    let kept =
-        FloatModes { denorm: Some(Denorm::Preserve), rounding: Some(Rounding::NearestEven), preserve_special: true };
+    let kept = FloatModes {
+        denorm: Some(Denorm::Preserve),
+        rounding: Some(Rounding::NearestEven),
+        preserve_special: true,
+        ..FloatModes::default()
+    };
     assert_eq!(said(kept, edge, 0x0000_0000), "illegal");
     assert_eq!(said(open, [0x0000_0001, 0x3f80_0000, 0x3f80_0000], 0x3f80_0000), "rounded to nearest even");
     assert_eq!(said(open, [0x0000_0001, 0x7e80_0000, 0], 0), "rounded to nearest even, Operand 1 flushed to zero");
     assert_eq!(said(open, [0x7fc0_0000, 0, 0], 0x7f80_0001), "a NaN: any bits of one");
     assert_eq!(said(open, [0x7fc0_0000, 0, 0], 0x7f80_0000), "illegal");
-    let closed =
-        FloatModes { rounding: Some(Rounding::NearestEven), denorm: Some(Denorm::Preserve), preserve_special: true };
+    let closed = FloatModes {
+        rounding: Some(Rounding::NearestEven),
+        denorm: Some(Denorm::Preserve),
+        preserve_special: true,
+        ..FloatModes::default()
+    };
     assert_eq!(allowed(Format::F32, closed, [0x3eaa_aaab, 0x3eaa_aaab, 0x3f80_0000]).determined(), Some(0x3f8e_38e4));
+}
+
+/// VK_KHR_shader_float_controls, issue 2; SPV_KHR_float_controls, DenormFlushToZero; The OpenCL SPIR-V Environment, OpenCL
+/// Numerical Compliance, Rounding Modes.
+#[test]
+fn environments_read_the_modes() {
+    let of = |spelling: &str, operands| {
+        let format = if spelling.contains("f16") { Format::F16 } else { Format::F32 };
+        allowed(format, FloatModes::of_spelling(spelling), operands)
+    };
+    // The largest subnormal times 2^127, just below 2: the operand may be kept, the result is normal.
+    let kept = [0x007f_ffff, 0x7f00_0000, 0];
+    assert!(of("OpFmaKHR.f32+rte+ftz@vulkan1.3", kept).contains(0x3fff_fffe));
+    assert!(of("OpFmaKHR.f32+rte+ftz@vulkan1.3", kept).contains(0));
+    for environment in ["", "@spv1.6", "@opencl2.2"] {
+        assert!(!of(&format!("OpFmaKHR.f32+rte+ftz{environment}"), kept).contains(0x3fff_fffe), "{environment}");
+    }
+    // A subnormal result is flushed everywhere.
+    for environment in ["", "@vulkan1.3"] {
+        assert!(
+            !of(&format!("OpFmaKHR.f32+rte+ftz{environment}"), [0x0080_0000, 0x3f00_0000, 0]).contains(0x0040_0000)
+        );
+    }
+    // 1 + 2^-26, and below 1 by 2^-26.
+    let (above, below) = ([0x3f80_0000, 0x3f80_0000, 0x3280_0000], [0x3f80_0000, 0x3f80_0000, 0xb280_0000]);
+    let legal = |spelling: &str, operands| -> Vec<u64> {
+        of(spelling, operands).ranges().iter().map(|range| range.first).collect()
+    };
+    for (environment, expected) in [
+        ("", [vec![0x3f80_0000, 0x3f80_0001], vec![0x3f7f_ffff, 0x3f80_0000]]),
+        ("@vulkan1.4", [vec![0x3f80_0000, 0x3f80_0001], vec![0x3f7f_ffff, 0x3f80_0000]]),
+        ("@opencl2.2", [vec![0x3f80_0000], vec![0x3f80_0000]]),
+        ("@opencl2.2embedded", [vec![0x3f80_0000], vec![0x3f7f_ffff, 0x3f80_0000]]),
+    ] {
+        let spelling = format!("OpFmaKHR.f32+preserve+special{environment}");
+        assert_eq!([above, below].map(|operands| legal(&spelling, operands)), expected, "{environment}");
+    }
+    // f16: 1 − 2^-13, to nearest even or toward zero.
+    assert_eq!(legal("OpFmaKHR.f16+preserve+special@opencl2.2", [0x3c00, 0x3c00, 0x8800]), [0x3bff, 0x3c00]);
+    assert_eq!(legal("OpFmaKHR.f16+preserve+special@opencl2.2", [0x3c00, 0x3c00, 0x0800]), [0x3c00]);
+}
+
+/// The sign of an exact zero sum depends on the direction: where that is open, so is the sign, as the conformance suite has
+/// it.
+#[test]
+fn exact_zero_sums_of_an_open_direction() {
+    let zeros = |modes| allowed(Format::F32, modes, [0x3f80_0000, 0x3f80_0000, 0xbf80_0000]);
+    let open = FloatModes::of_spelling("OpFmaKHR.f32+preserve+special");
+    assert!(zeros(open).contains(0) && zeros(open).contains(0x8000_0000));
+    assert_eq!(zeros(FloatModes::of_spelling("OpFmaKHR.f32+preserve+special+rte")).determined(), Some(0));
+    assert_eq!(zeros(FloatModes::of_spelling("OpFmaKHR.f32+preserve+special+rtz")).determined(), Some(0));
+    // Two zeros of one sign keep it.
+    assert_eq!(allowed(Format::F32, open, [0, 0, 0]).determined(), Some(0));
 }

@@ -1,19 +1,19 @@
 //! Text to words to text and back; and, where SPIRV-Tools are installed, the same words and the same text as theirs.
 
 use std::collections::BTreeSet;
-use std::io::Write;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
 use roundonce_isa::Severity;
 use roundonce_spirv::{
     Environment, Migration, assemble, check_binary, check_text, disassemble, migrate_binary, migrate_text,
 };
+use tools::{run, tools};
+
+mod tools;
 
 fn corpus() -> Vec<(String, String)> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/edge/spirv/");
     let mut texts = BTreeSet::new();
-    for name in ["verdicts.jsonl", "neighbours.jsonl"] {
+    for name in ["verdicts.jsonl", "neighbours.jsonl", "float-controls2.jsonl", "declarations.jsonl"] {
         let text = std::fs::read_to_string(folder.to_owned() + name).expect("the verdicts are in the repository");
         for line in text.lines() {
             let case: serde_json::Value = serde_json::from_str(line).expect("a case a line");
@@ -21,8 +21,10 @@ fn corpus() -> Vec<(String, String)> {
             texts.insert((field("spvasm"), field("verdict")));
         }
     }
-    let syntax = std::fs::read_to_string(folder.to_owned() + "syntax.spvasm").expect("the syntax sampler");
-    texts.insert((syntax, "ok".to_owned()));
+    for name in ["syntax.spvasm", "non-semantic.spvasm"] {
+        let text = std::fs::read_to_string(folder.to_owned() + name).expect("the samplers are in the repository");
+        texts.insert((text, "ok".to_owned()));
+    }
     texts.into_iter().collect()
 }
 
@@ -87,30 +89,6 @@ fn both_spellings_of_the_capability_are_read_and_one_is_written() {
     let words = assemble("OpCapability FmaKHR").expect("as LLVM's translator prints it");
     assert_eq!(Ok(&words), assemble("OpCapability FMAKHR").as_ref());
     assert!(disassemble(&bytes(&words, false)).expect("a module").contains("OpCapability FMAKHR"));
-}
-
-/// The folder that `spirv-as` and its like are in: `SPIRV_TOOLS` names it, or they are on the path, new enough to know
-/// SPV_KHR_fma.
-fn tools() -> Option<PathBuf> {
-    if let Some(folder) = std::env::var_os("SPIRV_TOOLS") {
-        return Some(PathBuf::from(folder));
-    }
-    let there = Command::new("spirv-as").arg("--version").output().is_ok();
-    let known = there && run("spirv-as".into(), &["-o", "-", "-"], b"OpCapability FMAKHR").is_some();
-    if !known {
-        eprintln!("skipped: no spirv-as that knows FMAKHR was found (set SPIRV_TOOLS to the folder of one)");
-    }
-    known.then(PathBuf::new)
-}
-
-/// What a tool makes of an input; `None` if it refuses it.
-fn run(tool: PathBuf, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
-    let mut command = Command::new(tool);
-    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().expect("the tool starts");
-    child.stdin.take().expect("piped").write_all(input).ok();
-    let output = child.wait_with_output().expect("the tool ends");
-    output.status.success().then_some(output.stdout)
 }
 
 const ASSEMBLE: [&str; 5] = ["--preserve-numeric-ids", "--target-env", "spv1.6", "-o", "-"];

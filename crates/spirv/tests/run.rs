@@ -132,7 +132,7 @@ fn conformance(layout: Layout, random: usize) {
     let mut round = |operands| *known.entry(operands).or_insert_with(|| rounded(layout, operands));
     for rounding in [None, Some(Rounding::NearestEven), Some(Rounding::TowardZero)] {
         for denorm in [None, Some(Denorm::Preserve), Some(Denorm::FlushToZero)] {
-            let modes = FloatModes { rounding, denorm, preserve_special: denorm.is_some() };
+            let modes = FloatModes { rounding, denorm, preserve_special: denorm.is_some(), ..FloatModes::default() };
             for assume in [Assume::Nvidia, Assume::Flush] {
                 let results = run(layout.width(), 1, modes, assume, &triples);
                 for (&operands, &result) in triples.iter().zip(&results) {

@@ -6,9 +6,9 @@ use roundonce_spirv::{Environment, check_text};
 
 /// Modules that we judge otherwise on purpose, and why.
 fn known_difference(text: &str) -> Option<&'static str> {
-    if text.contains("BFloat16KHR") && text.contains("OpFmaKHR") {
-        // "FmaKHR doesn't support BFloat16 type": what later versions of the judge say.
-        return Some("bfloat16 has no fused multiply-add: refused");
+    if without_fma(text) && text.contains("OpFmaKHR") {
+        // "FmaKHR doesn't support BFloat16 type" and the like of 8-bit floats: what later versions of the judge say.
+        return Some("bfloat16 and 8-bit floats have no fused multiply-add: refused");
     }
     // LLVM's translator prints the capability so.
     text.contains("OpCapability FmaKHR").then_some("the capability is read as FmaKHR too: accepted")
@@ -20,7 +20,9 @@ fn cases() -> Vec<serde_json::Value> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/edge/spirv/");
     let files = match std::env::var("ROUNDONCE_SPIRV_VERDICTS") {
         Ok(other) => vec![other],
-        Err(_) => vec![format!("{folder}verdicts.jsonl"), format!("{folder}neighbours.jsonl")],
+        Err(_) => ["verdicts", "neighbours", "float-controls2", "declarations"]
+            .map(|name| format!("{folder}{name}.jsonl"))
+            .to_vec(),
     };
     let texts = files.iter().map(|path| std::fs::read_to_string(path).expect("the verdicts are in the repository"));
     texts
@@ -55,13 +57,21 @@ fn verdicts_agree() {
     assert!(differences.is_empty(), "{} of {} differ:\n{}", differences.len(), cases.len(), differences.join("\n"));
 }
 
+/// Whether a module has a format that the multiply-add is not defined for.
+fn without_fma(text: &str) -> bool {
+    ["BFloat16KHR", "Float8E4M3EXT", "Float8E5M2EXT"].iter().any(|encoding| text.contains(&format!(" {encoding}\n")))
+}
+
 #[test]
-fn bfloat16_is_refused() {
+fn narrow_floats_are_refused() {
+    let mut refused = 0;
     for case in cases() {
         let text = case["spvasm"].as_str().expect("a text");
-        if text.contains("BFloat16KHR") && text.contains("OpFmaKHR") && case["verdict"] == "ok" {
+        if without_fma(text) && text.contains("OpFmaKHR %n") && case["verdict"] == "ok" {
+            refused += 1;
             let findings = check_text(text, Environment::UNIVERSAL);
             assert!(findings.iter().any(|finding| finding.code == "SPV0042"), "{}: {findings:?}", case["case"]);
         }
     }
+    assert!(refused >= 6, "only {refused} modules");
 }

@@ -11,6 +11,15 @@ use super::value::Components;
 use super::{Body, Mode, Result};
 use crate::modes::FloatModes;
 
+/// Where a width's modes stand.
+const fn index_of(width: u32) -> usize {
+    match width {
+        16 => 0,
+        32 => 1,
+        _ => 2,
+    }
+}
+
 impl Body<'_> {
     /// The arithmetic of a width, for a result that is rounded; notes what the module leaves open.
     pub(super) fn rounds(&mut self, format: Format) -> Mode {
@@ -19,16 +28,17 @@ impl Body<'_> {
         if declared.rounding.is_none() {
             self.open(format!("{width}-bit rounding: to nearest even"));
         }
-        if !declared.preserve_special {
-            self.open(format!("{width}-bit infinities, NaNs and signs of zeros: as IEEE 754 has them"));
-        }
         let (facts, id) = (&self.lowering.facts, self.lowering.module.result(&self.at).unwrap_or(0));
-        if facts.is_decorated(id, Decoration::RelaxedPrecision) {
-            self.open("RelaxedPrecision: computed in full precision");
+        let flags = facts.fast_math(id).or(self.fast_math[index_of(width)]);
+        let relaxed = facts.is_decorated(id, Decoration::RelaxedPrecision);
+        match flags {
+            Some(0) => {}
+            Some(_) => self.open("FPFastMathMode: nothing made use of"),
+            None if declared.preserve_special => {}
+            None => self.open(format!("{width}-bit infinities, NaNs and signs of zeros: as IEEE 754 has them")),
         }
-        let fast = facts.decorations_of(id).find(|at| at.value == Decoration::FPFastMathMode as u32);
-        if fast.is_some_and(|at| at.words.first().is_some_and(|mask| *mask != 0)) {
-            self.open("FPFastMathMode: nothing made use of");
+        if relaxed {
+            self.open("RelaxedPrecision: computed in full precision");
         }
         self.flushes(format);
         mode
@@ -47,11 +57,7 @@ impl Body<'_> {
 
     /// The arithmetic of a width, and what is declared of it.
     const fn mode(&self, width: u32) -> (Mode, FloatModes) {
-        self.modes[match width {
-            16 => 0,
-            32 => 1,
-            _ => 2,
-        }]
+        self.modes[index_of(width)]
     }
 
     /// Notes that something is left open, and what was picked.
@@ -125,19 +131,26 @@ impl Body<'_> {
         }
     }
 
-    /// Whether a compiler may fuse the instruction with a neighbour.
-    pub(super) fn is_contractible(&mut self) -> bool {
-        let facts = &self.lowering.facts;
+    /// Whether a compiler may fuse a product with a sum that takes it.
+    fn is_contractible_product(&self) -> bool {
         let id = self.lowering.module.result(&self.at).unwrap_or(0);
-        !self.contraction_off && facts.may_contract(id)
+        !self.contraction_off && self.lowering.facts.may_be_contracted(id)
+    }
+
+    /// Whether a compiler may fuse a sum of a width with a product that it takes.
+    pub(super) fn is_contractible(&self, width: u32) -> bool {
+        let id = self.lowering.module.result(&self.at).unwrap_or(0);
+        !self.contraction_off && self.lowering.facts.may_contract(id, self.fast_math[index_of(width)])
     }
 
     pub(super) fn float_arithmetic(&mut self, op: Opcode) -> Result<()> {
         let ids = self.operands().to_vec();
-        let contractible = self.is_contractible();
+        let product = matches!(op, Opcode::FMul | Opcode::VectorTimesScalar);
         let family = |kind: ArithOp, negate_addend: bool| {
             move |body: &mut Self, format: Format, args: &[Operand]| {
                 let operation = Operation { negate_addend, ..body.operation(kind, format) };
+                let contractible =
+                    if product { body.is_contractible_product() } else { body.is_contractible(format.width()) };
                 body.operate_as(operation, contractible && kind != ArithOp::MulAdd, args)
             }
         };
@@ -162,7 +175,7 @@ impl Body<'_> {
                     return Err(self.malformed("the vectors are of different types"));
                 }
                 let pairs: Vec<[Operand; 2]> = a.iter().zip(&b[..]).map(|(&a, &b)| [a, b]).collect();
-                let sum = self.sum_of_products(format, contractible, &pairs);
+                let sum = self.sum_of_products(format, self.is_contractible(format.width()), &pairs);
                 self.define(vec![sum])
             }
         }

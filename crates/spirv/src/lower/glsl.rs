@@ -60,12 +60,12 @@ impl Body<'_> {
                 body.subtract(format, args[0], below)
             }),
             "Sqrt" => self.each_float(&ids, |body, format, args| body.square_root(format, &spelled, args[0])),
-            "Fma" => {
-                if self.is_contractible() {
-                    self.open(format!("{spelled} without NoContraction: fused"));
+            "Fma" => self.each_float(&ids, |body, format, args| {
+                if body.is_contractible(format.width()) {
+                    body.open(format!("{spelled} without NoContraction: fused"));
                 }
-                self.each_float(&ids, |body, format, args| body.float(ArithOp::MulAdd, format, args))
-            }
+                body.float(ArithOp::MulAdd, format, args)
+            }),
             "FMin" | "NMin" => self.each_float(&ids, |body, format, args| body.minimum(format, args[0], args[1])),
             "FMax" | "NMax" => self.each_float(&ids, |body, format, args| body.maximum(format, args[0], args[1])),
             "FClamp" | "NClamp" => self.each_float(&ids, |body, format, args| body.clamp(format, args)),

@@ -1,5 +1,6 @@
 //! The table of opcodes: who makes what of each.
 
+use rspirv::grammar::OperandQuantifier;
 use rspirv::spirv::Op;
 
 use super::types::TypeKind;
@@ -71,7 +72,7 @@ impl Body<'_> {
             Op::ConvertFToU | Op::ConvertFToS | Op::ConvertSToF | Op::ConvertUToF | Op::UConvert | Op::SConvert
             | Op::FConvert | Op::SatConvertSToU | Op::SatConvertUToS | Op::QuantizeToF16 => self.conversion(op),
             Op::Bitcast => self.bitcast(),
-            Op::ExtInst => self.extended_instruction(),
+            Op::ExtInst | Op::ExtInstWithForwardRefsKHR => self.extended_instruction(),
 
             Op::AtomicLoad | Op::AtomicStore | Op::AtomicExchange | Op::AtomicCompareExchange
             | Op::AtomicCompareExchangeWeak | Op::AtomicIIncrement | Op::AtomicIDecrement | Op::AtomicIAdd
@@ -109,19 +110,22 @@ impl Body<'_> {
     fn extended_instruction(&mut self) -> Result<()> {
         let (set, number) = (self.operand(0)?, self.operand(1)?);
         let name = self.lowering.facts.imports.get(&set).map_or("", String::as_str);
+        if crate::grammar::is_non_semantic(name) {
+            // What is void has no value that could be asked for.
+            let is_void = matches!(self.lowering.types.kind(self.result_type()?), Some(TypeKind::Void));
+            return if is_void { Ok(()) } else { Err(self.unsupported(format!("OpExtInst {name} {number}"))) };
+        }
         // The set may be imported where the operands were not read by its grammar yet.
         let row = crate::grammar::extended(name, number);
-        if row.is_some_and(|row| row.operands.len() > self.operands().len() - 2) {
+        let required = |row: &crate::grammar::ExtendedGrammar| {
+            row.operands.iter().filter(|operand| operand.quantifier == OperandQuantifier::One).count()
+        };
+        if row.is_some_and(|row| required(row) > self.operands().len() - 2) {
             return Err(self.malformed(format!("{} lacks an operand", self.spelled(name, number))));
         }
         match name {
             "GLSL.std.450" => self.glsl(number),
             "OpenCL.std" => self.opencl(number),
-            _ if name.starts_with("NonSemantic.") || name.contains("DebugInfo") => {
-                // Debugging information is void and has no effect.
-                let is_void = matches!(self.lowering.types.kind(self.result_type()?), Some(TypeKind::Void));
-                if is_void { Ok(()) } else { Err(self.unsupported(format!("OpExtInst {name} {number}"))) }
-            }
             _ => Err(self.unsupported(format!("OpExtInst {name:?} {number}"))),
         }
     }

@@ -51,7 +51,7 @@ impl Body<'_> {
         if a.format != b.format {
             return Err(self.malformed("the operands are of different types"));
         }
-        let (format, contractible) = (a.format, self.is_contractible());
+        let (format, contractible) = (a.format, self.is_contractible(a.format.width()));
         let mismatch = |body: &Self| body.malformed("the operands' sizes do not fit each other");
         let mut parts = Vec::new();
         match op {

@@ -101,6 +101,8 @@ impl Walk<'_> {
                 let pairs: Vec<(u32, u32)> = pairs.collect();
                 self.calls.extend(pairs);
             }
+            // What describes a variable asks for no address of it.
+            (Some(Op::ExtInst | Op::ExtInstWithForwardRefsKHR), _) if lowering.facts.is_non_semantic(module, at) => {}
             (Some(Op::ExtInst), [_, given @ ..])
                 if STORING.contains(&module.words_of(at).get(4).copied().unwrap_or(0)) && given.len() == 2 => {}
             (

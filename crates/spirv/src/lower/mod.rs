@@ -38,6 +38,7 @@ use roundonce_ir::{Block, Instruction as Step, Kernel, Operand, Program, Reg, So
 use roundonce_isa::Finding;
 use rspirv::spirv::{ExecutionMode, ExecutionModel};
 
+use crate::environment::Environment;
 use crate::facts::{EntryPoint, Facts};
 use crate::modes::{Denorm, FloatModes};
 use crate::module::{Instruction, Module};
@@ -268,6 +269,8 @@ struct Body<'l> {
     undetermined: BTreeSet<String>,
     /// Of 16, 32 and 64 bits.
     modes: [(Mode, FloatModes); 3],
+    /// The flags of instructions that are not decorated, where the entry point declares any.
+    fast_math: [Option<u32>; 3],
     /// Whether the entry point forbids contraction.
     contraction_off: bool,
     /// Whether there are products, and sums, that a compiler may fuse.
@@ -306,7 +309,7 @@ impl<'m> Lowering<'m> {
 
     /// The arithmetic that an entry point declares, or that is picked, for a width.
     fn mode_of(&self, entry: &EntryPoint, width: u32) -> (Mode, FloatModes) {
-        let modes = FloatModes::of(&self.facts, entry.function, width);
+        let modes = FloatModes::of(self.module, &self.facts, entry, width, Environment::UNIVERSAL);
         let is_f32_shader = width == 32 && entry.model == ExecutionModel::GLCompute as u32;
         let is_nearest = modes.rounding == Some(Rounding::NearestEven);
         let (flush, why) = match (modes.denorm, self.assume) {
@@ -348,6 +351,8 @@ impl<'l> Body<'l> {
             findings: Vec::new(),
             undetermined: BTreeSet::new(),
             modes: [16, 32, 64].map(|width| lowering.mode_of(entry, width)),
+            fast_math: [16, 32, 64]
+                .map(|width| lowering.facts.fast_math_default(lowering.module, entry.function, width)),
             contraction_off: lowering
                 .facts
                 .modes

@@ -81,7 +81,7 @@ impl<'m> Lowering<'m> {
                     let ids = operands.iter().filter(|operand| operand.class == grammar::Class::Id);
                     self.used.extend(ids.map(|operand| module.words()[operand.word]));
                 }
-                Err(malformed) if function.is_some() => {
+                Err(malformed) if function.is_some() && !self.facts.is_non_semantic(module, at) => {
                     findings.push(Finding::error(MALFORMED, module.location(malformed.word), malformed.message));
                 }
                 Err(_) => {}

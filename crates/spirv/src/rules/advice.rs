@@ -11,8 +11,9 @@ use crate::module::Instruction;
 
 pub(super) fn check(checker: &mut Checker<'_>) {
     unused(checker);
-    let calls = extended_calls(checker);
-    open::contraction(checker);
+    let mut defaults = open::Defaults::new(checker);
+    let calls = extended_calls(checker, &mut defaults);
+    open::contraction(checker, &mut defaults);
     open::modes(checker, &calls);
     contradictions(checker);
 }
@@ -55,10 +56,17 @@ fn unused(checker: &mut Checker<'_>) {
 }
 
 /// Calls of OpenCL.std and GLSL.std.450 that multiply and add; the result types of those that round as OpFmaKHR does.
-fn extended_calls(checker: &mut Checker<'_>) -> HashSet<usize> {
+fn extended_calls(checker: &mut Checker<'_>, defaults: &mut open::Defaults) -> HashSet<usize> {
     let (module, facts) = (checker.module, checker.facts);
     let mut calls = HashSet::new();
-    for instruction in module.instructions().iter().filter(|at| at.opcode == Op::ExtInst as u16) {
+    let mut function = 0;
+    for instruction in module.instructions() {
+        if instruction.opcode == Op::Function as u16 {
+            function = module.result(instruction).unwrap_or(0);
+        }
+        if instruction.opcode != Op::ExtInst as u16 {
+            continue;
+        }
         let words = module.words_of(instruction);
         let (Some(set), Some(&number), Some(&id)) =
             (words.get(3).and_then(|id| facts.imports.get(id)), words.get(4), words.get(2))
@@ -73,16 +81,20 @@ fn extended_calls(checker: &mut Checker<'_>) -> HashSet<usize> {
                 find(checker, Severity::Warning, code::DEPRECATED_FMA, instruction.word, rule, message).help =
                     "OpFmaKHR gives the same bits; `check --fix` writes it".to_owned();
             }
-            Some("Fma") if !facts.is_decorated(id, Decoration::NoContraction) => {
+            Some("Fma") => {
+                let format = module.result_type(instruction).and_then(|of| facts.float_format(module, of));
+                let flags = defaults.of(checker, function, format.map_or(0, |format| format.width()));
+                if !flags.iter().any(|&default| facts.may_contract(id, default)) {
+                    calls.insert(instruction.word);
+                    continue;
+                }
                 let message = "GLSL.std.450 Fma may be computed unfused, with two roundings".to_owned();
-                let open = open::glsl(checker, instruction);
+                let open = open::glsl(checker, instruction, flags);
+                let apart = open::apart(facts, id, flags);
                 let rule = "GLSL.std.450, Fma";
                 let found = find(checker, Severity::Note, code::GLSL_FMA, instruction.word, rule, message);
-                found.help = "decorate it NoContraction, or write OpFmaKHR (`check --fix=glsl-fma`)".to_owned();
+                found.help = format!("{apart}, or write OpFmaKHR (`check --fix=glsl-fma`)");
                 found.open = open.map(Box::new);
-            }
-            Some("Fma") => {
-                calls.insert(instruction.word);
             }
             _ => {}
         }

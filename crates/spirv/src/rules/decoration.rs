@@ -1,5 +1,8 @@
 //! Decorations: what each may be put on.
 
+use std::collections::HashSet;
+
+use roundonce_isa::Version;
 use rspirv::spirv::{Capability, Decoration, Op};
 
 use super::{Checker, code};
@@ -8,6 +11,8 @@ use crate::facts::Attached;
 const DECORATIONS: &str = "SPIR-V 1.6, 3.20 Decoration";
 
 pub(super) fn check(checker: &mut Checker<'_>) {
+    repeated(checker);
+    removed(checker);
     for decoration in &checker.facts.decorations {
         if let Some(wanted) = wanted(checker, decoration) {
             let id = checker.module.id(decoration.target);
@@ -17,6 +22,50 @@ pub(super) fn check(checker: &mut Checker<'_>) {
             let message = format!("OpDecorate: {name} is for {wanted}; {id} is an {what}");
             checker.error(code::DECORATION, decoration.instruction.word, DECORATIONS, message);
         }
+    }
+}
+
+/// BufferBlock is of the versions before Block of the storage class StorageBuffer took its place.
+fn removed(checker: &mut Checker<'_>) {
+    let buffers = |at: &&Attached| at.value == Decoration::BufferBlock as u32;
+    let Some(first) = checker.facts.decorations.iter().find(buffers) else { return };
+    let version = checker.module.version();
+    if version > Version(1, 3) {
+        let message =
+            format!("OpDecorate BufferBlock: SPIR-V 1.3 is the last that has it, the module is SPIR-V {version}");
+        let word = first.instruction.word;
+        checker.error(code::DECORATION, word, DECORATIONS, message).help =
+            "decorate the struct Block, and have its variables in the storage class StorageBuffer".to_owned();
+    }
+}
+
+/// A decoration of an id or of a member stands once. Parameters may have several attributes, symbols several names.
+fn repeated(checker: &mut Checker<'_>) {
+    let module = checker.module;
+    let mut seen = HashSet::new();
+    for instruction in module.instructions() {
+        let word = |index| module.operand_word(instruction, index);
+        let (target, member, decoration) = match Op::from_u32(instruction.opcode.into()) {
+            Some(Op::Decorate | Op::DecorateId) => (word(0), None, word(1)),
+            Some(Op::MemberDecorate) => (word(0), Some(word(1)), word(2)),
+            _ => continue,
+        };
+        let Some(name) = Decoration::from_u32(decoration).filter(|name| may_not_repeat(*name)) else { continue };
+        if !seen.insert((target, member, decoration)) {
+            let id = module.id(target);
+            let of = member.map_or_else(|| id.to_string(), |member| format!("member {member} of {id}"));
+            let message = format!("{of} is decorated {name:?} a second time");
+            checker.error(code::DECORATION_TWICE, instruction.word, DECORATIONS, message);
+        }
+    }
+}
+
+/// Those of the core.
+fn may_not_repeat(decoration: Decoration) -> bool {
+    match decoration {
+        Decoration::FuncParamAttr | Decoration::LinkageAttributes => false,
+        Decoration::NoSignedWrap | Decoration::NoUnsignedWrap => true,
+        other => (other as u32) <= Decoration::MaxByteOffsetId as u32,
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 
+use rspirv::grammar::OperandKind;
 use rspirv::spirv::{AddressingModel, Capability, Decoration, ExecutionMode, ExecutionModel, MemoryModel, Op};
 
 use super::{Checker, code, source};
 use crate::environment::Client;
 use crate::facts::EntryPoint;
-use crate::grammar::name_of;
+use crate::grammar::{self, Class, name_of, operand};
 
 const MODES: &str = "SPIR-V 1.6, 3.6 Execution Mode";
 
@@ -109,7 +110,7 @@ fn modes(checker: &mut Checker<'_>) {
     let mut seen = HashSet::new();
     for mode in &facts.modes {
         let word = mode.instruction.word;
-        let name = name_of(rspirv::grammar::OperandKind::ExecutionMode, mode.value).unwrap_or_default();
+        let name = name_of(OperandKind::ExecutionMode, mode.value).unwrap_or_default();
         let id = checker.module.id(mode.target).to_string();
         let models: Vec<u32> =
             facts.entry_points.iter().filter(|entry| entry.function == mode.target).map(|entry| entry.model).collect();
@@ -117,6 +118,12 @@ fn modes(checker: &mut Checker<'_>) {
             let message = format!("OpExecutionMode {name}: {id} is no entry point");
             checker.error(code::EXECUTION_MODE, word, MODES, message);
             continue;
+        }
+        let by_id = mode.instruction.opcode == Op::ExecutionModeId as u16;
+        if takes_ids(mode.value).is_some_and(|takes_ids| takes_ids != by_id) {
+            let right = if by_id { "OpExecutionMode" } else { "OpExecutionModeId" };
+            let message = format!("{name} is a mode of {right}");
+            checker.error(code::EXECUTION_MODE, word, "SPIR-V 1.6, OpExecutionModeId", message);
         }
         if let Some(wanted) = models_of(mode.value)
             && !models.iter().all(|model| wanted.contains(model))
@@ -131,6 +138,12 @@ fn modes(checker: &mut Checker<'_>) {
             checker.error(code::EXECUTION_MODE, word, MODES, message);
         }
     }
+}
+
+/// Whether a mode's operands are ids; `None` of a mode that is not known.
+fn takes_ids(mode: u32) -> Option<bool> {
+    let operands = operand(OperandKind::ExecutionMode, mode)?.additional_operands();
+    Some(operands.first().is_some_and(|first| grammar::class(first.kind) == Class::Id))
 }
 
 fn is_float_control(mode: u32) -> bool {

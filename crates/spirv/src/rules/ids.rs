@@ -3,7 +3,7 @@
 use rspirv::spirv::Op;
 
 use super::{Checker, code, flow::Flow, is_use, source};
-use crate::grammar::{Class, instruction_name};
+use crate::grammar::{Class, instruction_name, shape};
 use crate::module::{Instruction, Operand};
 
 /// The largest bound that every consumer takes (SPIR-V 1.6, 2.17 Universal Limits).
@@ -40,11 +40,9 @@ fn may_be_forward(opcode: u16, operand: usize) -> bool {
     match op {
         EntryPoint | ExecutionMode | ExecutionModeId | Name | MemberName | Decorate | DecorateId | DecorateString
         | MemberDecorate | MemberDecorateString | GroupDecorate | GroupMemberDecorate | TypeForwardPointer
-        | SelectionMerge | LoopMerge | Branch | BranchConditional | Switch | Phi | TypeStruct | TypePointer
-        | TypeArray | TypeRuntimeArray => {
+        | SelectionMerge | LoopMerge | Branch | BranchConditional | Switch | Phi => {
             // The condition and the selector are values.
-            !(matches!(op, BranchConditional | Switch) && operand == 0
-                || matches!(op, TypePointer | TypeArray | TypeRuntimeArray) && operand > 1)
+            !(matches!(op, BranchConditional | Switch) && operand == 0)
         }
         FunctionCall => operand == 2,
         // Instructions that the rules do not know may have forms of their own.
@@ -70,9 +68,14 @@ pub(super) fn uses(
     let (module, facts) = (checker.module, checker.facts);
     let mut good = true;
     let name = || instruction_name(instruction.opcode);
+    // A type comes after what it is made of, but for pointers that OpTypeForwardPointer declares ahead (SPIR-V 1.6,
+    // 3.49.6).
+    let declares_type = instruction.opcode != Op::TypeForwardPointer as u16
+        && shape(instruction.opcode).is_some_and(|shape| shape.grammar.opname.starts_with("Type"));
     for (position, operand) in operands.iter().enumerate().filter(|(_, operand)| is_use(operand)) {
         let id = module.words()[operand.word];
-        let forward = may_be_forward(instruction.opcode, position);
+        let ahead = || facts.forward_pointers.get(&id).is_some_and(|&word| word < instruction.word);
+        let forward = if declares_type { ahead() } else { may_be_forward(instruction.opcode, position) };
         let Some(definition) = facts.definition(id) else {
             let message = format!("{}: {} {} is not defined", name(), place(instruction, position), module.id(id));
             checker.error(code::ID_UNDEFINED, operand.word, source::UNIVERSAL, message);
@@ -98,9 +101,7 @@ pub(super) fn uses(
 /// An operand's name: OpFmaKHR's operands as its document names them.
 fn place(instruction: &Instruction, position: usize) -> String {
     match (instruction.opcode == super::operand::FMA, position) {
-        (_, 0) if crate::grammar::shape(instruction.opcode).is_some_and(|shape| shape.has_type) => {
-            "Result Type".to_owned()
-        }
+        (_, 0) if shape(instruction.opcode).is_some_and(|shape| shape.has_type) => "Result Type".to_owned(),
         (true, position) => format!("Operand {}", position - 1),
         (false, _) => "operand".to_owned(),
     }

@@ -5,15 +5,21 @@
 //! determine the bits.
 
 mod advice;
+mod calls;
 mod capability;
 mod decoration;
 mod entry;
+mod fast_math;
 mod flow;
 mod ids;
+mod interface;
 mod layout;
 mod open;
 mod operand;
 mod types;
+mod unchecked;
+
+pub use unchecked::unchecked;
 
 use roundonce_isa::{Finding, Location, Severity};
 
@@ -46,11 +52,14 @@ pub(crate) mod code {
     pub(crate) const CONSTANT: &str = "SPV0032";
     pub(crate) const RESULT_TYPE: &str = "SPV0040";
     pub(crate) const OPERAND_TYPE: &str = "SPV0041";
-    pub(crate) const BFLOAT16: &str = "SPV0042";
+    pub(crate) const NARROW_FLOAT: &str = "SPV0042";
     pub(crate) const MEMORY_MODEL: &str = "SPV0050";
     pub(crate) const ENTRY_POINT: &str = "SPV0051";
     pub(crate) const EXECUTION_MODE: &str = "SPV0052";
     pub(crate) const DECORATION: &str = "SPV0053";
+    pub(crate) const FAST_MATH: &str = "SPV0054";
+    pub(crate) const DECORATION_TWICE: &str = "SPV0055";
+    pub(crate) const INTERFACE: &str = "SPV0056";
     pub(crate) const DEPRECATED_FMA: &str = "SPV0060";
     pub(crate) const UNUSED: &str = "SPV0061";
     pub(crate) const GLSL_FMA: &str = "SPV0062";
@@ -111,6 +120,7 @@ fn check_module(module: &Module, text: Option<&str>, environment: Environment) -
     let decoded = instructions(&mut checker);
     entry::check(&mut checker);
     decoration::check(&mut checker);
+    fast_math::check(&mut checker);
     // What a module leaves open is worth a word only where the words can be trusted.
     if decoded && checker.findings.iter().all(|finding| finding.severity < Severity::Error) {
         advice::check(&mut checker);
@@ -167,12 +177,14 @@ fn instructions(checker: &mut Checker<'_>) -> bool {
     let mut capabilities = capability::Capabilities::default();
     let mut types = types::Types::default();
     let mut flow = flow::Flow::default();
+    let mut interface = interface::Uses::default();
     let mut good = true;
     for (index, instruction) in module.instructions().iter().enumerate() {
         layout.check(checker, instruction);
         flow.enter(checker, instruction);
         match module.operands(instruction, &numbers, &mut expected, &mut operands) {
             Ok(()) if crate::grammar::shape(instruction.opcode).is_some() => {
+                interface.take(checker, instruction, &operands);
                 let usable = ids::uses(checker, index, instruction, &operands, &mut flow);
                 capabilities.check(checker, instruction, &operands);
                 if usable {
@@ -197,6 +209,7 @@ fn instructions(checker: &mut Checker<'_>) -> bool {
     }
     layout.finish(checker);
     flow.finish(checker);
+    interface.finish(checker);
     good
 }
 

@@ -4,19 +4,22 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use roundonce_arith::{ArithOp, Format, Operation, Rounding};
 use roundonce_isa::{Alternatives, Fix, OpenChoice, Sequence, SequenceOperand, Severity, Version};
+use rspirv::grammar::OperandKind;
 use rspirv::spirv::{Capability, ExecutionMode, ExecutionModel, Op};
 
 use super::advice::find;
 use super::operand::FMA;
-use super::{Checker, code, source};
+use super::{Checker, calls, code, source};
 use crate::allowed::allowed;
+use crate::facts::Facts;
+use crate::fast_math::{keeps_special, without_contraction};
 use crate::grammar;
 use crate::migrate::line_after;
 use crate::modes::{Denorm, FloatModes};
 use crate::module::Instruction;
 
 /// A product that only feeds one sum, where nothing forbids that a driver fuses the two.
-pub(super) fn contraction(checker: &mut Checker<'_>) {
+pub(super) fn contraction(checker: &mut Checker<'_>, defaults: &mut Defaults) {
     let (module, facts) = (checker.module, checker.facts);
     // Kernels say it for the entry point.
     let off = |function| {
@@ -27,60 +30,115 @@ pub(super) fn contraction(checker: &mut Checker<'_>) {
     if kernels_off {
         return;
     }
-    for sum in module.instructions().iter().filter(|at| at.opcode == Op::FAdd as u16 || at.opcode == Op::FSub as u16) {
+    let mut function = 0;
+    for sum in module.instructions() {
+        if sum.opcode == Op::Function as u16 {
+            function = module.result(sum).unwrap_or(0);
+        }
+        if sum.opcode != Op::FAdd as u16 && sum.opcode != Op::FSub as u16 {
+            continue;
+        }
         let words = module.words_of(sum);
         let Some(&id) = words.get(2) else { continue };
-        let product = words[3..]
-            .iter()
-            .find(|&&operand| facts.defined_by(module, operand, Op::FMul).is_some() && facts.may_contract(operand));
-        let Some(&product) = product.filter(|_| facts.may_contract(id)) else {
+        let taken = |operand| facts.defined_by(module, operand, Op::FMul).is_some() && facts.may_be_contracted(operand);
+        let Some(&product) = words[3..].iter().find(|&&operand| taken(operand)) else { continue };
+        let width = module.result_type(sum).and_then(|of| facts.float_format(module, of)).map_or(0, |at| at.width());
+        let flags = defaults.of(checker, function, width);
+        if !flags.iter().any(|&default| facts.may_contract(id, default)) {
             continue;
-        };
+        }
         let name = if sum.opcode == Op::FAdd as u16 { "OpFAdd" } else { "OpFSub" };
         let message = format!(
             "a driver may contract the OpFMul {} and this {name} into one operation, with one rounding",
             module.id(product)
         );
-        let open = apart_or_fused(checker, product, sum);
+        let open = apart_or_fused(checker, product, sum, flags);
         let rule = "SPIR-V 1.6, 3.20 Decoration, NoContraction";
         let found = find(checker, Severity::Note, code::CONTRACTION, sum.word, rule, message);
-        found.help = "write OpFmaKHR to have it fused, decorate it NoContraction to have it apart".to_owned();
+        let apart = apart(facts, id, flags);
+        found.help = format!("write OpFmaKHR to have it fused, {apart} to have it apart");
         found.open = open.map(Box::new);
+    }
+}
+
+/// What forbids that an instruction is contracted.
+pub(super) fn apart(facts: &Facts, id: u32, flags: &BTreeSet<Option<u32>>) -> &'static str {
+    if facts.fast_math(id).is_some() || flags.iter().any(Option::is_some) {
+        "leave AllowContract out of its FPFastMathMode"
+    } else {
+        "decorate it NoContraction"
+    }
+}
+
+/// The flags of a function's instructions that are not decorated, under each entry point that reaches it.
+pub(super) struct Defaults {
+    /// The entry points that reach a function; none where the module has no defaults.
+    entries: HashMap<u32, Vec<u32>>,
+    known: HashMap<(u32, u32), BTreeSet<Option<u32>>>,
+}
+
+impl Defaults {
+    pub(super) fn new(checker: &Checker<'_>) -> Defaults {
+        let mut entries: HashMap<u32, Vec<u32>> = HashMap::new();
+        if checker.facts.has(Capability::FloatControls2) {
+            let callees = calls::callees(checker.module);
+            for entry in &checker.facts.entry_points {
+                for function in calls::reached(&callees, entry.function) {
+                    entries.entry(function).or_default().push(entry.function);
+                }
+            }
+        }
+        Defaults { entries, known: HashMap::new() }
+    }
+
+    pub(super) fn of(&mut self, checker: &Checker<'_>, function: u32, width: u32) -> &BTreeSet<Option<u32>> {
+        self.known.entry((function, width)).or_insert_with(|| match self.entries.get(&function) {
+            Some(entries) => {
+                entries.iter().map(|&entry| checker.facts.fast_math_default(checker.module, entry, width)).collect()
+            }
+            None => BTreeSet::from([None]),
+        })
     }
 }
 
 /// For every entry point and every width that a fused multiply-add under it has: the modes it does not declare.
 pub(super) fn modes(checker: &mut Checker<'_>, calls: &HashSet<usize>) {
     let (module, facts) = (checker.module, checker.facts);
-    let (formats, callees) = per_function(checker, calls);
+    let formats = per_function(checker, calls);
+    let callees = calls::callees(module);
     for entry in &facts.entry_points {
-        let mut reached = BTreeSet::from([entry.function]);
-        let mut left = vec![entry.function];
-        while let Some(function) = left.pop() {
-            for &callee in callees.get(&function).into_iter().flatten() {
-                if reached.insert(callee) {
-                    left.push(callee);
-                }
-            }
+        let reached = calls::reached(&callees, entry.function);
+        let mut used: BTreeMap<u32, Used> = BTreeMap::new();
+        for (&width, of_function) in reached.iter().filter_map(|function| formats.get(function)).flatten() {
+            used.entry(width).and_modify(|used| used.join(of_function)).or_insert(*of_function);
         }
-        let used: BTreeMap<u32, Format> = reached
-            .iter()
-            .filter_map(|function| formats.get(function))
-            .flatten()
-            .map(|(&width, &format)| (width, format))
-            .collect();
-        for (width, format) in used {
-            let modes = FloatModes::of(facts, entry.function, width);
+        for (width, used) in used {
+            let format = used.format;
+            let modes = FloatModes::of(module, facts, entry, width, checker.environment);
             let id = module.id(entry.function);
             let word = entry.instruction.word;
             // The first mode named is the one that the edit declares.
             let mut open = |code, what: String, names: &[Capability], between: Alternatives| {
                 let lines: Vec<String> =
                     names.iter().map(|name| format!("`OpExecutionMode {id} {name:?} {width}`")).collect();
-                let edits = declared(checker, entry.function, names[0], width);
+                let by_modes = || {
+                    let contradictory = names.iter().any(|&name| declares(facts, entry.function, name, width));
+                    match contradictory {
+                        true => ("one of the two modes alone settles it".to_owned(), Vec::new()),
+                        false => (
+                            format!("{} settles it", lines.join(" or ")),
+                            declared(checker, entry.function, names[0], width),
+                        ),
+                    }
+                };
+                // Flags exclude the mode, and those of an instruction come before it.
+                let by_flags = code == code::SPECIAL_OPEN
+                    && (used.loses || facts.fast_math_default(module, entry.function, width).is_some());
+                let flags = || "FPFastMathMode without NotNaN, NotInf and NSZ settles it".to_owned();
+                let (help, edits) = if by_flags { (flags(), Vec::new()) } else { by_modes() };
                 let inputs = (1..=3).map(|at| format!("Operand {at}")).collect();
                 let found = find(checker, Severity::Note, code, word, source::FLOAT_CONTROLS, what);
-                found.help = format!("{} settles it", lines.join(" or "));
+                found.help = help;
                 found.open = Some(Box::new(OpenChoice { inputs, alternatives: between, edits }));
             };
             let fma = |rounding| Operation::mul_add(format, rounding);
@@ -90,9 +148,10 @@ pub(super) fn modes(checker: &mut Checker<'_>, calls: &HashSet<usize>) {
             };
             let name = &entry.name;
             if modes.rounding.is_none() {
-                let what = format!(
-                    "entry point \"{name}\": the rounding of {width}-bit multiply-adds is left open: either neighbour is legal"
-                );
+                let legal =
+                    if modes.nearest_or_zero { "to nearest even or toward zero" } else { "either neighbour is legal" };
+                let what =
+                    format!("entry point \"{name}\": the rounding of {width}-bit multiply-adds is left open: {legal}");
                 let between = either([("to nearest even", nearest), ("toward zero", fma(Rounding::TowardZero))]);
                 open(code::ROUNDING_OPEN, what, &[Capability::RoundingModeRTE, Capability::RoundingModeRTZ], between);
             }
@@ -101,7 +160,7 @@ pub(super) fn modes(checker: &mut Checker<'_>, calls: &HashSet<usize>) {
                 let between = either([("kept", nearest), ("flushed", Operation { flush: true, ..nearest })]);
                 open(code::DENORM_OPEN, what, &[Capability::DenormPreserve, Capability::DenormFlushToZero], between);
             }
-            if !modes.preserve_special {
+            if used.loses || used.keeps_default && !modes.preserve_special {
                 let what =
                     format!("entry point \"{name}\": zero signs, infinities and NaNs of {width} bits are left open");
                 open(code::SPECIAL_OPEN, what, &[Capability::SignedZeroInfNanPreserve], either_zero(format));
@@ -110,29 +169,51 @@ pub(super) fn modes(checker: &mut Checker<'_>, calls: &HashSet<usize>) {
     }
 }
 
-/// By function: the widths and formats of its fused multiply-adds, and the functions it calls.
-type PerFunction = (HashMap<u32, BTreeMap<u32, Format>>, HashMap<u32, BTreeSet<u32>>);
+/// The fused multiply-adds of a width.
+#[derive(Clone, Copy)]
+struct Used {
+    format: Format,
+    /// Some have no flags of their own.
+    keeps_default: bool,
+    /// Some have flags that lose infinities, NaNs or the signs of zeros.
+    loses: bool,
+}
 
-fn per_function(checker: &Checker<'_>, calls: &HashSet<usize>) -> PerFunction {
+impl Used {
+    fn join(&mut self, other: &Used) {
+        self.keeps_default |= other.keeps_default;
+        self.loses |= other.loses;
+    }
+}
+
+/// By function: its fused multiply-adds by width.
+fn per_function(checker: &Checker<'_>, calls: &HashSet<usize>) -> HashMap<u32, BTreeMap<u32, Used>> {
     let (module, facts) = (checker.module, checker.facts);
-    let (mut formats, mut callees): PerFunction = Default::default();
+    let mut formats: HashMap<u32, BTreeMap<u32, Used>> = HashMap::new();
     let mut current = 0;
     for instruction in module.instructions() {
-        match Op::from_u32(instruction.opcode.into()) {
-            Some(Op::Function) => current = module.result(instruction).unwrap_or(0),
-            Some(Op::FunctionCall) => {
-                callees.entry(current).or_default().insert(module.operand_word(instruction, 2));
-            }
-            _ if instruction.opcode == FMA || calls.contains(&instruction.word) => {
-                let format = module.result_type(instruction).and_then(|id| facts.float_format(module, id));
-                if let Some(format) = format {
-                    formats.entry(current).or_default().insert(format.width(), format);
-                }
-            }
-            _ => {}
+        if instruction.opcode == Op::Function as u16 {
+            current = module.result(instruction).unwrap_or(0);
+        } else if instruction.opcode == FMA || calls.contains(&instruction.word) {
+            let format = module.result_type(instruction).and_then(|id| facts.float_format(module, id));
+            let Some(format) = format else { continue };
+            let flags = module.result(instruction).and_then(|id| facts.fast_math(id));
+            let loses = flags.is_some_and(|mask| !keeps_special(mask));
+            let used = Used { format, keeps_default: flags.is_none(), loses };
+            let of_function = formats.entry(current).or_default();
+            of_function.entry(format.width()).and_modify(|all| all.join(&used)).or_insert(used);
         }
     }
-    (formats, callees)
+    formats
+}
+
+/// Whether an entry point declares a mode for a width.
+fn declares(facts: &Facts, function: u32, mode: Capability, width: u32) -> bool {
+    facts.modes.iter().any(|at| {
+        at.target == function
+            && ExecutionMode::from_u32(at.value).is_some_and(|found| format!("{found:?}") == format!("{mode:?}"))
+            && at.words.first() == Some(&width)
+    })
 }
 
 /// An operand as a term: a constant's bits, or a value by the name that it has.
@@ -147,7 +228,12 @@ fn term(checker: &Checker<'_>, id: u32, inputs: &mut Vec<String>) -> SequenceOpe
 }
 
 /// The two evaluations of a product and a sum that takes it.
-fn apart_or_fused(checker: &Checker<'_>, product: u32, sum: &Instruction) -> Option<OpenChoice> {
+fn apart_or_fused(
+    checker: &Checker<'_>,
+    product: u32,
+    sum: &Instruction,
+    flags: &BTreeSet<Option<u32>>,
+) -> Option<OpenChoice> {
     let (module, facts) = (checker.module, checker.facts);
     let format = facts.float_format(module, module.result_type(sum)?)?;
     let (words, mul) = (module.words_of(sum), facts.instruction(module, product)?);
@@ -160,11 +246,11 @@ fn apart_or_fused(checker: &Checker<'_>, product: u32, sum: &Instruction) -> Opt
     let [a, b] = [a, b].map(|id| term(checker, id, &mut inputs));
     let addend = if addend == product { SequenceOperand::Step(0) } else { term(checker, addend, &mut inputs) };
     let between = Alternatives::contraction(&operation(ArithOp::Mul), [a, b], &add, addend, first)?;
-    Some(OpenChoice { inputs, alternatives: between, edits: uncontracted(checker, module.result(sum)?) })
+    Some(OpenChoice { inputs, alternatives: between, edits: uncontracted(checker, module.result(sum)?, flags) })
 }
 
 /// GLSL.std.450 Fma: one operation or two.
-pub(super) fn glsl(checker: &Checker<'_>, call: &Instruction) -> Option<OpenChoice> {
+pub(super) fn glsl(checker: &Checker<'_>, call: &Instruction, flags: &BTreeSet<Option<u32>>) -> Option<OpenChoice> {
     let module = checker.module;
     let format = checker.facts.float_format(module, module.result_type(call)?)?;
     let &[a, b, c] = module.words_of(call).get(5..)? else { return None };
@@ -172,7 +258,7 @@ pub(super) fn glsl(checker: &Checker<'_>, call: &Instruction) -> Option<OpenChoi
     let mut inputs = Vec::new();
     let [a, b, c] = [a, b, c].map(|id| term(checker, id, &mut inputs));
     let between = Alternatives::contraction(&operation(ArithOp::Mul), [a, b], &operation(ArithOp::Add), c, true)?;
-    Some(OpenChoice { inputs, alternatives: between, edits: uncontracted(checker, module.result(call)?) })
+    Some(OpenChoice { inputs, alternatives: between, edits: uncontracted(checker, module.result(call)?, flags) })
 }
 
 /// A zero that may have either sign.
@@ -186,14 +272,32 @@ fn either_zero(format: Format) -> Alternatives {
     Alternatives::Results { format, inputs: inputs.to_vec(), results }
 }
 
-/// The lines that have an instruction stay as it is: a decoration, or in kernels the entry points' execution mode.
-fn uncontracted(checker: &Checker<'_>, id: u32) -> Vec<Fix> {
-    if checker.facts.has(Capability::Shader) {
+/// The lines that have an instruction stay as it is: a decoration, or in kernels the entry points' execution mode. Where
+/// there are flags, they exclude both: it is decorated with its default ones but those that let it be rearranged, and
+/// flags that it is decorated with are left for the author.
+fn uncontracted(checker: &Checker<'_>, id: u32, flags: &BTreeSet<Option<u32>>) -> Vec<Fix> {
+    let facts = checker.facts;
+    if facts.fast_math(id).is_some() {
+        return Vec::new();
+    }
+    if flags.iter().any(Option::is_some) {
+        let mut different = flags.iter().map(|mask| without_contraction(mask.unwrap_or(0)));
+        let Some(mask) = different.next().filter(|mask| different.all(|other| other == *mask)) else {
+            return Vec::new();
+        };
+        let Some(names) = grammar::name_of(OperandKind::FPFastMathMode, mask) else { return Vec::new() };
+        let line = format!("OpDecorate {} FPFastMathMode {names}", checker.module.id(id));
+        return decorated(checker, &line).into_iter().collect();
+    }
+    if facts.has(Capability::Shader) {
         let line = format!("OpDecorate {} NoContraction", checker.module.id(id));
         return decorated(checker, &line).into_iter().collect();
     }
-    let entries = checker.facts.entry_points.iter();
     let line = |function| format!("OpExecutionMode {} ContractionOff", checker.module.id(function));
+    let entries = facts.entry_points.iter().filter(|entry| {
+        let mut modes = facts.modes.iter().filter(|at| at.target == entry.function);
+        modes.all(|at| at.value != ExecutionMode::ContractionOff as u32)
+    });
     entries.filter_map(|entry| inserted(checker, MODES, line(entry.function))).collect()
 }
 

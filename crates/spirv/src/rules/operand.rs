@@ -35,30 +35,44 @@ fn cooperative(op: Op) -> bool {
     matches!(op, Op::TypeCooperativeMatrixKHR | Op::TypeCooperativeMatrixNV | Op::TypeVectorIdEXT)
 }
 
+/// Formats that the documents list the uses of: conversions, dot products, cooperative matrices. SPIRV-Tools 2025.5 takes
+/// OpFmaKHR on them, later ones do not; they all refuse the other arithmetic.
+fn without_arithmetic(encoding: u32) -> Option<(&'static str, &'static str)> {
+    match FPEncoding::from_u32(encoding)? {
+        FPEncoding::BFloat16KHR => Some(("bfloat16 numbers", "SPV_KHR_bfloat16, 2.16.1 Universal Validation Rules")),
+        FPEncoding::Float8E4M3EXT | FPEncoding::Float8E5M2EXT => {
+            Some(("8-bit floats", "SPV_EXT_float8, 2.16.1 Universal Validation Rules"))
+        }
+    }
+}
+
 /// Result type a scalar or vector of floats, every operand of that type.
 fn arithmetic(checker: &mut Checker<'_>, instruction: &Instruction, rule: &str) {
-    let (module, facts) = (checker.module, checker.facts);
-    let Some(result_type) = module.result_type(instruction) else {
-        return;
-    };
     let name = instruction_name(instruction.opcode);
+    if let Some((result_type, shown)) = float_result(checker, instruction, &name, rule) {
+        operands(checker, instruction, &name, result_type, &shown, rule);
+    }
+}
+
+/// The Result Type and its description, if it is a scalar or vector of floats that can be computed with.
+fn float_result(checker: &mut Checker<'_>, instruction: &Instruction, name: &str, rule: &str) -> Option<(u32, String)> {
+    let (module, facts) = (checker.module, checker.facts);
+    let result_type = module.result_type(instruction)?;
     let shown = facts.describe(module, result_type);
     let scalar = facts.components(module, result_type).map(|(scalar, _)| scalar);
-    let float = scalar.and_then(|scalar| facts.float(module, scalar));
-    match float {
-        None => {
-            let message =
-                format!("{name}: the Result Type must be a scalar or vector of floating-point type, found {shown}");
-            checker.error(code::RESULT_TYPE, instruction.word + 1, rule, message);
-        }
-        // SPIRV-Tools of 2025 takes it, later ones do not: SPV_KHR_bfloat16 lists what it may be used with.
-        Some((16, Some(encoding))) if encoding == FPEncoding::BFloat16KHR as u32 && instruction.opcode == FMA => {
-            let message = format!("{name}: the Result Type is {shown}; bfloat16 has no fused multiply-add");
-            checker.error(code::BFLOAT16, instruction.word + 1, "SPV_KHR_bfloat16", message).help =
-                "convert to f32, multiply-add there, convert back: two roundings".to_owned();
-        }
-        Some(_) => operands(checker, instruction, &name, result_type, &shown, rule),
+    let Some((_, encoding)) = scalar.and_then(|scalar| facts.float(module, scalar)) else {
+        let message =
+            format!("{name}: the Result Type must be a scalar or vector of floating-point type, found {shown}");
+        checker.error(code::RESULT_TYPE, instruction.word + 1, rule, message);
+        return None;
+    };
+    if let Some((what, rule)) = encoding.and_then(without_arithmetic) {
+        let message = format!("{name}: the Result Type is {shown}; {what} have no arithmetic but that of matrices");
+        checker.error(code::NARROW_FLOAT, instruction.word + 1, rule, message).help =
+            "convert to f32, compute there, convert back: two roundings".to_owned();
+        return None;
     }
+    Some((result_type, shown))
 }
 
 fn operands(
@@ -111,17 +125,9 @@ fn extended_fma(checker: &mut Checker<'_>, instruction: &Instruction) {
         return;
     };
     let name = format!("{set} {name}");
-    let Some(result_type) = module.result_type(instruction) else {
+    let Some((result_type, shown)) = float_result(checker, instruction, &name, &name) else {
         return;
     };
-    let shown = facts.describe(module, result_type);
-    let scalar = facts.components(module, result_type).map(|(scalar, _)| scalar);
-    if scalar.and_then(|scalar| facts.float(module, scalar)).is_none() {
-        let message =
-            format!("{name}: the Result Type must be a scalar or vector of floating-point type, found {shown}");
-        checker.error(code::RESULT_TYPE, instruction.word + 1, &name, message);
-        return;
-    }
     for (position, &id) in words[5..].iter().enumerate() {
         if let Some(found) = not_of_type(checker, id, result_type) {
             let letter = ["a", "b", "c"].get(position).unwrap_or(&"?");

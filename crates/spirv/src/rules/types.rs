@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
-use rspirv::spirv::{Capability, FPEncoding, Op};
+use rspirv::spirv::{Capability, FPEncoding, Op, StorageClass};
 
 use super::{Checker, code, source};
+use crate::environment::Client;
 use crate::grammar::instruction_name;
 use crate::module::{Instruction, Operand};
 
@@ -36,6 +37,10 @@ impl Types {
         let Some(op) = Op::from_u32(instruction.opcode.into()) else {
             return;
         };
+        if op == Op::Undef && has_limited_parts(checker, instruction) {
+            let message = "OpUndef: 8- and 16-bit numbers that can only be stored have no undefined values".to_owned();
+            checker.error(code::CONSTANT, instruction.word, "SPIR-V 1.6, 2.16.1 Universal Validation Rules", message);
+        }
         // Most instructions declare nothing.
         if !(19..=52).contains(&instruction.opcode) {
             return;
@@ -182,6 +187,18 @@ fn declaration(checker: &Checker<'_>, instruction: &Instruction, op: Op) -> Opti
                 .find(|&&id| is(id, Op::TypeVoid) || !facts.is_type(id) && facts.definition(id).is_some())
                 .map(|&id| format!("{} cannot be a member or parameter", module.id(id)))
         }
+        Op::TypeForwardPointer => {
+            let Some(pointer) = facts.defined_by(module, word(0), Op::TypePointer) else {
+                return Some(format!("{} is no pointer type", module.id(word(0))));
+            };
+            let physical = word(1) == StorageClass::PhysicalStorageBuffer as u32;
+            if module.operand_word(pointer, 1) != word(1) {
+                return Some(format!("the storage class is not that of the pointer type {}", module.id(word(0))));
+            }
+            // VUID-StandaloneSpirv-OpTypeForwardPointer-04711.
+            (matches!(checker.environment.client, Client::Vulkan(_)) && !physical)
+                .then(|| format!("the storage class is PhysicalStorageBuffer in {}", checker.environment))
+        }
         Op::TypePointer | Op::TypeRuntimeArray => {
             let pointee = if op == Op::TypePointer { word(2) } else { word(1) };
             (!facts.is_type(pointee)).then(|| format!("{} is not a type", module.id(pointee)))
@@ -247,6 +264,33 @@ fn composed_struct(checker: &Checker<'_>, declared: &Instruction, constituents: 
     let expected = checker.facts.describe(checker.module, *member);
     Some(format!("{} is no member of type {expected}", checker.typed(*wrong)))
 }
+
+/// Whether a result type has parts that may be moved but not computed with.
+fn has_limited_parts(checker: &Checker<'_>, instruction: &Instruction) -> bool {
+    let (module, facts) = (checker.module, checker.facts);
+    let mut left: Vec<u32> = module.result_type(instruction).into_iter().collect();
+    let mut seen = HashSet::new();
+    while let Some(id) = left.pop().filter(|_| seen.len() < LARGEST_TYPE) {
+        if !seen.insert(id) {
+            continue;
+        }
+        if limited(checker, id) {
+            return true;
+        }
+        let Some(declared) = facts.instruction(module, id) else { continue };
+        match Op::from_u32(declared.opcode.into()) {
+            Some(Op::TypeVector | Op::TypeMatrix | Op::TypeArray | Op::TypeRuntimeArray) => {
+                left.push(module.operand_word(declared, 1));
+            }
+            Some(Op::TypeStruct) => left.extend(&module.words_of(declared)[2..]),
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Parts of a type that are looked at.
+const LARGEST_TYPE: usize = 1000;
 
 /// Whether a type may be moved but not computed with: narrow, and only its storage capability declared.
 fn limited(checker: &Checker<'_>, id: u32) -> bool {

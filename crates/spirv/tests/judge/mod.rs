@@ -25,12 +25,12 @@ fn is_special(layout: Layout, bits: u64) -> bool {
     bits & layout.magnitude() >= layout.infinity()
 }
 
-fn versions(layout: Layout, denorm: Option<Denorm>, bits: u64) -> Vec<u64> {
-    match denorm {
+fn versions(layout: Layout, modes: FloatModes, bits: u64) -> Vec<u64> {
+    match modes.denorm {
         _ if !is_subnormal(layout, bits) => vec![bits],
         Some(Denorm::Preserve) => vec![bits],
-        Some(Denorm::FlushToZero) => vec![0, layout.sign()],
-        None => vec![bits, 0, layout.sign()],
+        Some(Denorm::FlushToZero) if !modes.may_keep_operands => vec![0, layout.sign()],
+        _ => vec![bits, 0, layout.sign()],
     }
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn legal(
     round: &mut impl FnMut([u64; 3]) -> Rounded,
 ) -> Legal {
     let mut legal = Legal { anything: false, any_nan: false, bits: BTreeSet::new() };
-    let [a, b, c] = operands.map(|bits| versions(layout, modes.denorm, bits));
+    let [a, b, c] = operands.map(|bits| versions(layout, modes, bits));
     let special = operands.iter().any(|&bits| is_special(layout, bits));
     for &a in &a {
         for &b in &b {
@@ -57,7 +57,7 @@ pub(crate) fn legal(
                 let exactly_zero = is_zero(layout, down) && is_zero(layout, up);
                 let tiny = !exactly_zero && zero & layout.magnitude() < layout.smallest_normal();
                 let results = match modes.rounding {
-                    _ if exactly_zero => vec![nearest],
+                    None if modes.nearest_or_zero => vec![nearest, zero],
                     None => vec![down, up],
                     Some(Rounding::TowardZero) => vec![zero],
                     Some(_) => vec![nearest],

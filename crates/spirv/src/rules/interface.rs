@@ -1,0 +1,97 @@
+//! The variables that an entry point lists.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use roundonce_isa::Version;
+use rspirv::spirv::{Op, StorageClass};
+
+use super::{Checker, calls, code, is_use};
+use crate::facts::{EntryPoint, Facts};
+use crate::literal::read_string;
+use crate::module::{Instruction, Module, Operand};
+
+const RULE: &str = "SPIR-V 1.6, OpEntryPoint";
+
+/// The variables of the module that each function uses.
+#[derive(Default)]
+pub(super) struct Uses {
+    function: u32,
+    by_function: HashMap<u32, BTreeSet<u32>>,
+}
+
+/// The storage class of a variable of the module.
+fn global(module: &Module, facts: &Facts, id: u32) -> Option<StorageClass> {
+    let variable = facts.instruction(module, id)?;
+    let class = match Op::from_u32(variable.opcode.into())? {
+        Op::Variable | Op::UntypedVariableKHR => module.operand_word(variable, 2),
+        _ => return None,
+    };
+    StorageClass::from_u32(class).filter(|class| *class != StorageClass::Function)
+}
+
+impl Uses {
+    pub(super) fn take(&mut self, checker: &Checker<'_>, instruction: &Instruction, operands: &[Operand]) {
+        let (module, facts) = (checker.module, checker.facts);
+        match Op::from_u32(instruction.opcode.into()) {
+            Some(Op::Function) => self.function = module.result(instruction).unwrap_or(0),
+            Some(Op::FunctionEnd) => self.function = 0,
+            _ if self.function != 0 && !facts.is_non_semantic(module, instruction) => {
+                for operand in operands.iter().filter(|operand| is_use(operand)) {
+                    let id = module.words()[operand.word];
+                    if global(module, facts, id).is_some() {
+                        self.by_function.entry(self.function).or_default().insert(id);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What is listed is a variable, once; what is used is listed: from 1.4 every variable of the module, before inputs and
+    /// outputs.
+    pub(super) fn finish(&self, checker: &mut Checker<'_>) {
+        let (module, facts) = (checker.module, checker.facts);
+        if facts.entry_points.is_empty() {
+            return;
+        }
+        let all = module.version() >= Version(1, 4);
+        let belongs = |class: StorageClass| all || matches!(class, StorageClass::Input | StorageClass::Output);
+        let callees = calls::callees(module);
+        for entry in &facts.entry_points {
+            let word = entry.instruction.word;
+            let name = &entry.name;
+            let mut listed = HashSet::new();
+            for &id in interface(module, entry) {
+                let shown = module.id(id);
+                let what = match global(module, facts, id) {
+                    _ if facts.definition(id).is_none() => continue,
+                    None => Some(format!("{shown} is no variable of the module")),
+                    Some(class) if !belongs(class) => Some(format!(
+                        "{shown} is of storage class {class:?}: before SPIR-V 1.4 inputs and outputs are listed"
+                    )),
+                    Some(_) if !listed.insert(id) && all => Some(format!("{shown} is listed a second time")),
+                    Some(_) => None,
+                };
+                if let Some(what) = what {
+                    checker.error(code::INTERFACE, word, RULE, format!("OpEntryPoint \"{name}\": {what}"));
+                }
+            }
+            let reached = calls::reached(&callees, entry.function);
+            let used: BTreeSet<u32> =
+                reached.iter().filter_map(|function| self.by_function.get(function)).flatten().copied().collect();
+            for id in used {
+                if !listed.contains(&id) && global(module, facts, id).is_some_and(belongs) {
+                    let message = format!("OpEntryPoint \"{name}\" uses {}, which it does not list", module.id(id));
+                    checker.error(code::INTERFACE, word, RULE, message);
+                }
+            }
+        }
+    }
+}
+
+/// The ids after an entry point's name.
+fn interface<'m>(module: &'m Module, entry: &EntryPoint) -> &'m [u32] {
+    let words = module.words_of(&entry.instruction).get(3..).unwrap_or_default();
+    let length = read_string(words).map_or(words.len(), |(_, length)| length);
+    &words[length..]
+}
