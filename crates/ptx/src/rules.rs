@@ -63,6 +63,7 @@ pub fn check(module: &Module, options: &Options) -> Vec<Finding> {
         target: module.target(),
         scopes: Names::default(),
         defined: HashSet::new(),
+        undeclared: HashSet::new(),
         findings: Vec::new(),
     };
     check.header();
@@ -94,6 +95,8 @@ struct Check<'m, 'a> {
     scopes: Names<'a>,
     /// Functions that have had their bodies.
     defined: HashSet<&'a str>,
+    /// Names of the function at hand that were reported as declared nowhere: once each.
+    undeclared: HashSet<&'a str>,
     findings: Vec<Finding>,
 }
 
@@ -117,6 +120,7 @@ impl<'m, 'a> Check<'m, 'a> {
             self.defined.insert(function.name);
         }
         let Some(body) = &function.body else { return };
+        self.undeclared.clear();
         self.scopes.enter();
         for list in [function.returns, function.parameters] {
             for variable in self.module.variables(list) {
@@ -228,6 +232,7 @@ impl<'m, 'a> Check<'m, 'a> {
                 Some(Entity::Register { ty: ".pred", lanes: 1 }) => return,
                 Some(Entity::Register { ty, .. }) => format!("`{name}` is a `{ty}` register"),
                 Some(entity) => format!("`{name}` is a {}", entity.noun()),
+                None if !self.undeclared.insert(name) => return,
                 None => format!("`{name}` is not declared"),
             },
             _ => format!("found `{}`", predicate.span.of(self.module.text())),
@@ -272,7 +277,10 @@ impl<'m, 'a> Check<'m, 'a> {
         }
     }
 
-    fn undeclared(&mut self, name: &str, span: Span) {
+    fn undeclared(&mut self, name: &'a str, span: Span) {
+        if !self.undeclared.insert(name) {
+            return;
+        }
         let ty = if name.starts_with("%f") { ".f32" } else { ".b32" };
         self.report(
             Finding::error(

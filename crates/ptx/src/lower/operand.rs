@@ -205,6 +205,12 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                     self.emit_always(Op::Extract { d: low, a: Operand::Reg(d), width: has, shift: 0 });
                     return Ok(Operand::Reg(low));
                 }
+                // Before PTX 2.3 a module has addresses of 32 bits, and compilers move them to 64.
+                if has < wants {
+                    let wide = self.fresh(wants);
+                    self.emit_always(Op::Pack { d: wide, low: Operand::Reg(d), high: Operand::ZERO });
+                    return Ok(Operand::Reg(wide));
+                }
                 Ok(Operand::Reg(d))
             }
             _ => Err(self.malformed(format!("`{name}` has no address"))),
