@@ -43,7 +43,7 @@ def taken(tool, target, version, lines, registers=REGISTERS, variables=""):
     """
     number, later = int(target.rstrip("af")), [int(part) for part in version.split(".")] >= [8, 3]
     known = {"f16x2": number > 52, "b128": number >= 70 and later}
-    named = " ".join(f".reg .{ty} %{letter}<4>;" for letter, ty in registers.items() if known.get(ty, True))
+    named = " ".join(f".reg .{ty} %{letter}<8>;" for letter, ty in registers.items() if known.get(ty, True))
     size = ".address_size 64\n" if [int(part) for part in version.split(".")] >= [2, 3] else ""
     head = f".version {version}\n.target sm_{target}\n{size}{variables}.visible .entry k () {{\n{named}\n"
     good = []

@@ -27,6 +27,7 @@ mod parser;
 mod printer;
 mod rules;
 mod scopes;
+mod signatures;
 mod types;
 
 pub use ast::Module;

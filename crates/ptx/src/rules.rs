@@ -14,12 +14,15 @@ mod integer_mad;
 mod module;
 mod names;
 mod operands;
+mod places;
 mod scope;
+mod signature;
 
 pub use determinacy::{Contraction, contractions};
 pub use module::targets;
 
 use crate::ast::{Function, Instruction, Module, Operand, OperandKind, Operands, Span, Statement, Variable};
+use crate::conversions::is_conversion;
 use crate::opcodes;
 use crate::parser::parse;
 use crate::scopes::labels_by_scope;
@@ -64,6 +67,7 @@ pub fn check(module: &Module, options: &Options) -> Vec<Finding> {
         scopes: Names::default(),
         defined: HashSet::new(),
         undeclared: HashSet::new(),
+        unchecked: 0,
         findings: Vec::new(),
     };
     check.header();
@@ -97,6 +101,8 @@ struct Check<'m, 'a> {
     defined: HashSet<&'a str>,
     /// Names of the function at hand that were reported as declared nowhere: once each.
     undeclared: HashSet<&'a str>,
+    /// Instructions whose types, modifiers and operands no rule here looks at.
+    unchecked: usize,
     findings: Vec<Finding>,
 }
 
@@ -200,11 +206,17 @@ impl<'m, 'a> Check<'m, 'a> {
             let gated = Gated { span, name, gate: &opcode.gate, source: INSTRUCTIONS, note: "" };
             self.report_gate(&gated, self.target);
         }
-        if self.conversion(instruction) {
-            return;
-        }
-        let is_integer_family = opcode.forms.is_empty() && integer_mad::has_rows(opcode.name);
-        if !is_integer_family || !self.integer_family(instruction) {
+        let written = module.modifiers(instruction.modifiers);
+        let is_checked = if opcode.name == "cvt" && is_conversion(written) {
+            self.conversion(instruction)
+        } else if integer_mad::has_rows(opcode.name) {
+            opcode.forms.is_empty() && self.integer_family(instruction)
+        } else {
+            let is_known = self.by_signature(instruction);
+            self.unchecked += usize::from(!is_known);
+            is_known
+        };
+        if !is_checked {
             self.declared(instruction.operands);
         }
     }
@@ -250,24 +262,29 @@ impl<'m, 'a> Check<'m, 'a> {
 
     /// Reports names that nothing declares.
     fn declared(&mut self, operands: Operands) {
+        for operand in self.module.operands(operands) {
+            self.declared_in(operand);
+        }
+    }
+
+    /// The same of one operand.
+    fn declared_in(&mut self, operand: &Operand<'a>) {
         let module = self.module;
-        for operand in module.operands(operands) {
-            match operand.kind {
-                OperandKind::Name(name) | OperandKind::Component(name, _) => self.declared_name(name, operand.span),
-                OperandKind::Address(items)
-                | OperandKind::Vector(items)
-                | OperandKind::List(items)
-                | OperandKind::Pair(items)
-                | OperandKind::Index(items)
-                | OperandKind::Apply(items)
-                | OperandKind::Binary(_, items) => self.declared(items),
-                OperandKind::Unary(_, inner) | OperandKind::Group(inner) | OperandKind::Cast(_, inner) => {
-                    if let OperandKind::Name(name) = module.operand(inner).kind {
-                        self.declared_name(name, operand.span);
-                    }
+        match operand.kind {
+            OperandKind::Name(name) | OperandKind::Component(name, _) => self.declared_name(name, operand.span),
+            OperandKind::Address(items)
+            | OperandKind::Vector(items)
+            | OperandKind::List(items)
+            | OperandKind::Pair(items)
+            | OperandKind::Index(items)
+            | OperandKind::Apply(items)
+            | OperandKind::Binary(_, items) => self.declared(items),
+            OperandKind::Unary(_, inner) | OperandKind::Group(inner) | OperandKind::Cast(_, inner) => {
+                if let OperandKind::Name(name) = module.operand(inner).kind {
+                    self.declared_name(name, operand.span);
                 }
-                _ => {}
             }
+            _ => {}
         }
     }
 
