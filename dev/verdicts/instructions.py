@@ -40,8 +40,8 @@ BY_VERSION = {"12.9": "10 13 20 35 50 53 70 80 90 90a 100a", "13.5": "90a 100a 1
 WIDE = {"b": "h", "h": "r", "r": "q", "q": "q"}
 KINDS = [f"%{letter}1" for letter in REGISTERS] + [
     "1", "-7", "1.0", "0f3F800000", "0d3FF0000000000000", "WARP_SZ", "%tid.x", "%clock64", "-%r1", "!%p1",
-    "%p1|%p2", "%r1|%p1", "{%h1,%h2}", "{%r1,%r2}", "{%r1,%r2,%r3,%r4}", "{%q1,%q2}", "G", "S", "k", "nowhere",
-    "[%q1]", "[%r1+4]", "[G]", "[S+4]", "[8]", "[p]",
+    "%p1|%p2", "%r1|%p1", "{%h1,%h2}", "{%r1,%r2}", "{%r1,%r2,%r3,%r4}", "{%q1,%q2}", "G", "S", "k",
+    "[%q1]", "[%r1+4]", "[G]", "[S+4]", "[8]",
 ]
 # A result thrown away. The assembler stops at one that it does not take, so that fewer are asked for.
 DISCARD = "_"

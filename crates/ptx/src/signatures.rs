@@ -6,6 +6,7 @@
 mod memory;
 mod table;
 
+use crate::opcodes::space_name;
 use crate::types::{ScalarKind, Type, is_type};
 use roundonce_isa::{Gate, Version};
 use std::collections::HashMap;
@@ -72,7 +73,7 @@ pub(crate) enum PlaceKind {
 }
 
 /// An operand of a row: `=0`, `1`, `=.pred|`, `?n`, `A`. A digit is a written type, `.pred` itself, `n` a number of 32
-/// bits, `w` the widened first type. Marks behind it: `~` a wider register will do, `<` a vector as long as `.v2` says,
+/// bits, `g` an address, `w` the widened first type. Marks behind it: `~` a wider register will do, `<` a vector as long as `.v2` says,
 /// `|` a second, predicate result, `||` which must be there, `_` may be thrown away, `%` may be a special register, `@`
 /// may be the address of a variable, `&` may be parts in braces. `?` in front: it may be left out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -256,13 +257,21 @@ impl Signature {
 }
 
 /// What some of the modifiers need.
-pub(crate) fn word_gates<'w>(opcode: &str, written: &[&'w str]) -> impl Iterator<Item = (&'w str, &'static Gate)> {
-    let gates = table::WORDS.iter().filter(move |gate| gate.names.split(' ').any(|name| name == opcode));
-    gates.flat_map(move |gate| {
+pub(crate) fn word_gates<'w>(opcode: &str, written: &[&'w str]) -> Vec<(&'w str, &'static Gate)> {
+    let mut words = written.to_vec();
+    if !words.iter().any(|word| space_name(word).is_some()) {
+        words.push(table::GENERIC);
+    }
+    let mut found = Vec::new();
+    for gate in table::WORDS.iter().filter(|gate| gate.names.split(' ').any(|name| name == opcode)) {
         let choices = choices(gate.words);
-        written.iter().filter(move |word| choices.contains(word)).map(|word| (*word, &gate.gate)).collect::<Vec<_>>()
-    })
+        found.extend(words.iter().filter(|word| choices.contains(word)).map(|word| (*word, &gate.gate)));
+    }
+    found
 }
+
+/// The gate of a vector of so many bits, or of an eviction priority that such a vector has.
+pub(crate) const WIDE_VECTORS: &Gate = &table::WIDE_VECTORS;
 
 /// Whether the modifiers make another instruction of the opcode, which has no rows.
 pub(crate) fn is_elsewhere(opcode: &str, written: &[&str]) -> bool {
@@ -301,10 +310,12 @@ static HOLDERS: LazyLock<HashMap<&'static str, [Vec<&'static str>; 2]>> = LazyLo
     let mut all: HashMap<_, _> = crate::types::names().map(|ty| (ty, [of(ty, false), of(ty, true)])).collect();
     let numbers = vec![".b32", ".u32", ".s32"];
     all.insert("n", [numbers.clone(), numbers]);
+    let addresses = vec![".b32", ".u32", ".s32", ".b64", ".u64", ".s64"];
+    all.insert("g", [addresses.clone(), addresses]);
     all
 });
 
-/// The types of registers that hold a value of a type (`n`: a number of 32 bits).
+/// The types of registers that hold a value of a type (`n`: a number of 32 bits, `g`: an address).
 pub(crate) fn holders(ty: &str, relaxed: bool) -> &'static [&'static str] {
     HOLDERS.get(ty).map_or(&[], |all| all[usize::from(relaxed)].as_slice())
 }

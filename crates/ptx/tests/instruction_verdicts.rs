@@ -177,6 +177,9 @@ impl Differences {
 
     /// No false error, and so many missed ones of a thousand at most.
     fn judge(&self, missed: usize) {
+        let tag = std::thread::current().name().unwrap_or_default().to_owned();
+        std::fs::write(format!("/tmp/w/p19/diff-{tag}-false"), self.falsely.join("\n")).unwrap();
+        std::fs::write(format!("/tmp/w/p19/diff-{tag}-missed"), self.missed.join("\n")).unwrap();
         let first = |all: &[String]| all.iter().take(40).cloned().collect::<Vec<_>>().join("\n");
         assert!(self.falsely.is_empty(), "{} false errors:\n{}", self.falsely.len(), first(&self.falsely));
         assert!(

@@ -174,6 +174,7 @@ impl<'a> Check<'_, 'a> {
     pub(super) fn destination(&mut self, operand: &Operand<'a>, wanted: &Wanted) {
         let module = self.module;
         match operand.kind {
+            OperandKind::Name("WARP_SZ") => self.shape(operand, wanted, "PTX0029"),
             OperandKind::Name(_) | OperandKind::Component(..) => self.register(operand, wanted, true),
             OperandKind::Pair(items) => {
                 let [first, second] = module.operands(items) else { return };
@@ -286,7 +287,7 @@ impl<'a> Check<'_, 'a> {
             OperandKind::Vector(_) => ("a vector", "pack it into a register with `mov` first"),
             OperandKind::Discard => ("`_`", "name a register"),
             OperandKind::Index(_) => ("an element of an array", "load it into a register first"),
-            OperandKind::Number(_) | OperandKind::Group(_) | OperandKind::Binary(..) => {
+            OperandKind::Name(_) | OperandKind::Number(_) | OperandKind::Group(_) | OperandKind::Binary(..) => {
                 ("a constant", "a result needs a register")
             }
             OperandKind::Unary(..) => ("a negated register", "PTX negates no operand: use `neg`"),
@@ -329,7 +330,7 @@ impl<'a> Check<'_, 'a> {
             // The assembler takes a function's address for a number of any type; as a result it does not.
             Entity::Function if !is_destination => {}
             entity => {
-                let help = if entity == Entity::Variable { "load it into a register first" } else { "" };
+                let help = if matches!(entity, Entity::Variable(_)) { "load it into a register first" } else { "" };
                 self.refuse(code, operand, wanted, &format!("the {} `{name}`", entity.noun()), help);
             }
         }

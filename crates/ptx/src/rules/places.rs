@@ -5,6 +5,7 @@ use super::operands::{Immediate, Wanted};
 use super::scope::Entity;
 use super::{Check, INSTRUCTIONS};
 use crate::ast::{Instruction, Operand, OperandKind, Operands, Unary};
+use crate::opcodes::space_name;
 use crate::signatures::{Place, PlaceKind, Signature, Typed, holders};
 use crate::types::{ScalarKind, Type};
 
@@ -35,7 +36,7 @@ fn untyped(bits: u32) -> &'static str {
 /// The constants that stand for a value of a type.
 fn constants(ty: &str) -> Immediate {
     match Type::of(ty) {
-        _ if ty == "n" => Immediate::Integer,
+        _ if matches!(ty, "n" | "g") => Immediate::Integer,
         Some(Type { components: 2.., .. }) | None => Immediate::None,
         Some(Type { kind: ScalarKind::Bits, bits: 32, .. }) => Immediate::IntegerOrSingle,
         Some(Type { kind: ScalarKind::Bits, bits: 64, .. }) => Immediate::IntegerOrDouble,
@@ -55,6 +56,7 @@ impl<'a> Check<'_, 'a> {
         written: &[&str],
     ) {
         let count = written.iter().find_map(|word| word.strip_prefix(".v")?.parse().ok());
+        let space = written.iter().find_map(|word| space_name(word));
         let mut sources = SOURCES.into_iter();
         let operands = self.module.operands(instruction.operands);
         for (operand, place) in operands.iter().zip(row.places(written)) {
@@ -72,8 +74,10 @@ impl<'a> Check<'_, 'a> {
             let count = count.filter(|_| place.vector);
             match place.kind {
                 PlaceKind::Result => self.result_place(operand, place, &wanted, ty, count),
-                PlaceKind::Source | PlaceKind::Policy => self.source_place(operand, place, &wanted, ty, count),
-                PlaceKind::Address => self.address_place(operand, &wanted),
+                PlaceKind::Source | PlaceKind::Policy => {
+                    self.source_place(operand, (place, space), &wanted, ty, count);
+                }
+                PlaceKind::Address => self.address_place(operand, &wanted, space),
                 PlaceKind::Constant => {
                     let wanted = Wanted::plain(name, &[], Immediate::Integer, INSTRUCTIONS);
                     self.constant_place(operand, &wanted);
@@ -110,7 +114,15 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    fn source_place(&mut self, operand: &Operand<'a>, place: &Place, wanted: &Wanted, ty: &str, count: Option<usize>) {
+    /// With the state space that is written.
+    fn source_place(
+        &mut self,
+        operand: &Operand<'a>,
+        (place, space): (&Place, Option<&str>),
+        wanted: &Wanted,
+        ty: &str,
+        count: Option<usize>,
+    ) {
         let module = self.module;
         if count.is_some() || self.is_packed(operand, place, ty) {
             return self.parts(operand, place, wanted, ty, count, false);
@@ -131,7 +143,14 @@ impl<'a> Check<'_, 'a> {
                     self.refuse("PTX0030", operand, wanted, &format!("the special register `{name}`"), help);
                 }
             }
-            OperandKind::Name(name) if place.symbols && self.is_symbol(name) => {}
+            OperandKind::Name(name) if place.symbols && self.is_symbol(name) => {
+                self.in_space(operand, Some(name), space, wanted);
+            }
+            OperandKind::Name(name)
+                if matches!(place.ty, Typed::Fixed(_)) && self.scopes.find(name) == Some(Entity::Function) =>
+            {
+                self.refuse("PTX0030", operand, wanted, &format!("the function `{name}`"), "");
+            }
             OperandKind::Index(_) if place.symbols => self.declared_in(operand),
             OperandKind::Binary(_, items) if place.symbols && self.starts_with_symbol(items) => {
                 self.declared_in(operand);
@@ -142,7 +161,19 @@ impl<'a> Check<'_, 'a> {
 
     /// Whether a name is of something with an address.
     fn is_symbol(&self, name: &str) -> bool {
-        matches!(self.scopes.find(name), Some(Entity::Variable | Entity::Function))
+        matches!(self.scopes.find(name), Some(Entity::Variable(_) | Entity::Function))
+    }
+
+    /// That a variable lives in the state space that is written.
+    fn in_space(&mut self, operand: &Operand<'a>, name: Option<&str>, written: Option<&str>, wanted: &Wanted) {
+        let Some(Entity::Variable(space)) = name.and_then(|name| self.scopes.find(name)) else { return };
+        let lives = space.text();
+        let (Some(lives), Some(written)) = (space_name(lives), written) else { return };
+        if lives != written {
+            let name = name.unwrap_or_default();
+            let found = format!("`{name}`, which lives in `{lives}`, with `{written}`");
+            self.refuse("PTX0030", operand, wanted, &found, &format!("write `{lives}`"));
+        }
     }
 
     fn starts_with_symbol(&self, items: Operands) -> bool {
@@ -216,24 +247,32 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    fn address_place(&mut self, operand: &Operand<'a>, wanted: &Wanted) {
+    fn address_place(&mut self, operand: &Operand<'a>, wanted: &Wanted, space: Option<&str>) {
         let module = self.module;
         self.declared_in(operand);
+        let wanted = &Wanted::plain(wanted.name, holders("g", false), Immediate::None, INSTRUCTIONS);
         let OperandKind::Address(items) = operand.kind else {
             if !matches!(operand.kind, OperandKind::Index(_)) {
-                let found = "an operand without brackets";
-                let expected = Wanted::plain(wanted.name, holders(".u64", true), Immediate::None, INSTRUCTIONS);
-                self.refuse("PTX0030", operand, &expected, found, "write an address: `[a]`");
+                self.refuse("PTX0030", operand, wanted, "an operand without brackets", "write an address: `[a]`");
             }
             return;
         };
-        let base = module.operands(items).first().and_then(Operand::name);
-        if let Some(Entity::Register { ty, .. }) = base.and_then(|name| self.scopes.find(name))
+        let mut base = module.operands(items).first();
+        while let Some(Operand { kind: OperandKind::Binary(_, items), .. }) = base {
+            base = module.operands(*items).first();
+        }
+        let is_number = base.is_some_and(|base| matches!(base.kind, OperandKind::Number(_)));
+        if is_number && space != Some(".local") {
+            let help = "move the address into a register first";
+            return self.refuse("PTX0030", operand, wanted, "a constant address", help);
+        }
+        let name = base.and_then(Operand::name);
+        self.in_space(operand, name, space, wanted);
+        if let Some(Entity::Register { ty, .. }) = name.and_then(|name| self.scopes.find(name))
             && Type::of_register(ty).is_none_or(|ty| !ty.is_integer())
         {
-            let expected = Wanted::plain(wanted.name, holders(".u64", false), Immediate::None, INSTRUCTIONS);
             let found = format!("an address in a `{ty}` register");
-            self.refuse("PTX0027", operand, &expected, &found, "an address is an integer");
+            self.refuse("PTX0027", operand, wanted, &found, "an address is an integer");
         }
     }
 

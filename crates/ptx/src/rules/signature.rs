@@ -3,8 +3,9 @@
 use super::gate::Gated;
 use super::{Check, INSTRUCTIONS, module};
 use crate::ast::Instruction;
+use crate::opcodes::space_name;
 use crate::signatures::{self, Misfit, Signature};
-use crate::types::is_type;
+use crate::types::{Type, is_type};
 use roundonce_isa::Finding;
 
 /// Modifiers that the assembler takes twice as once.
@@ -92,8 +93,34 @@ impl<'a> Check<'_, 'a> {
                 self.report_gate(&Gated { span, name, gate, source, note: "" }, self.target);
             }
         }
+        self.wide_vector(instruction, types, &written);
         self.by_places(instruction, row, types, &written);
         true
+    }
+
+    /// Vectors beyond 128 bits, and the modifiers that they alone have.
+    fn wide_vector(&mut self, instruction: &Instruction, types: &[&str], written: &[&str]) {
+        let count: Option<u32> = written.iter().find_map(|word| word.strip_prefix(".v")?.parse().ok());
+        let bits = types.first().and_then(|ty| Type::of(ty)).map_or(0, |ty| ty.bits);
+        let bits = bits * count.unwrap_or(1);
+        let priority = written.iter().find(|word| word.starts_with(".L2::evict_"));
+        let is_access = matches!(instruction.opcode, "ld" | "st" | "ldu");
+        if !is_access || (bits <= 128 && priority.is_none()) {
+            return;
+        }
+        let (span, name) = (self.spelling_span(instruction), instruction.spelling(self.module));
+        let is_global = written.iter().all(|word| space_name(word).is_none_or(|space| space == ".global"));
+        if bits != 256 || !is_global || instruction.opcode == "ldu" {
+            let message = match priority.filter(|_| bits != 256) {
+                Some(word) => format!("`{word}` on {bits} bits: expected a vector of 256"),
+                None => format!("`{name}` is of {bits} bits: expected 128, or 256 in global memory"),
+            };
+            self.report(Finding::error("PTX0023", span.place(), message).rule(INSTRUCTIONS));
+        } else if !self.passes(signatures::WIDE_VECTORS, self.target) {
+            let gate = signatures::WIDE_VECTORS;
+            let gated = Gated { span, name: format!("`{name}`"), gate, source: INSTRUCTIONS, note: "" };
+            self.report_gate(&gated, self.target);
+        }
     }
 
     fn wrong_count(&mut self, instruction: &Instruction, counts: impl Iterator<Item = (usize, usize)>) {
