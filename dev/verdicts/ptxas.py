@@ -79,8 +79,9 @@ def judge(tool, architecture, head, lines):
         if said.returncode < 0:
             # It crashed: nothing is known of one line, and the others are asked for apart.
             half = len(lines) // 2
-            return [False] if half == 0 else judge(tool, architecture, head, lines[:half]) + judge(
-                tool, architecture, head, lines[half:]
-            )
+            if half == 0:
+                return [False]
+            parts = judge(tool, architecture, head, lines[:half]) + judge(tool, architecture, head, lines[half:])
+            return [known and part for known, part in zip(good, parts)]
         if not stopped:
             return good

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use roundonce::isa::{Finding, Severity, apply_edits, apply_fixes};
+use roundonce::isa::{Severity, apply_edits, apply_fixes};
 use roundonce::spirv::{Environment, Migration, check_binary, check_text, migrate_binary, migrate_text};
 use roundonce::{ptx, sass};
 
@@ -54,26 +54,27 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
     }
     let determinacy = arguments.determinacy || arguments.fix.as_deref() == Some(DETERMINACY);
     let options = ptx::Options { determinacy };
-    let checker: &dyn Fn(&str) -> Vec<Finding> = match extension {
-        Some("ptx") => &|text| ptx::check_text(text, &options),
-        Some("sass") => &sass::check,
-        Some("spvasm") => &|text| check_text(text, arguments.target_env),
+    let whole = |findings| ptx::Report { findings, unchecked: 0 };
+    let checker: &dyn Fn(&str) -> ptx::Report = match extension {
+        Some("ptx") => &|text| ptx::report_text(text, &options),
+        Some("sass") => &|text| whole(sass::check(text)),
+        Some("spvasm") => &|text| whole(check_text(text, arguments.target_env)),
         _ => return Err(Failure::Input(format!("{}: expected a .ptx, .sass, .spvasm or .spv file", path.display()))),
     };
     let mut text = files::text(path, files::read(path)?)?;
     if extension == Some("sass") {
         check_listing(path, &text)?;
     }
-    let mut findings = checker(&text);
+    let mut report = checker(&text);
     if let Some(fix) = &arguments.fix {
         let mut fixed = if extension == Some("spvasm") {
             // A text that cannot be read has its findings, and nothing to migrate.
             migrate_text(&text, migration(fix)).map_or_else(|_| text.clone(), |migrated| migrated.output)
         } else {
-            apply_fixes(&text, &findings)
+            apply_fixes(&text, &report.findings)
         };
         if fix == DETERMINACY {
-            let open = checker(&fixed);
+            let open = checker(&fixed).findings;
             fixed = apply_edits(
                 &fixed,
                 open.iter().filter_map(|finding| finding.open.as_ref()).flat_map(|open| &open.edits),
@@ -81,11 +82,11 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
         }
         if fixed != text {
             files::write(path, fixed.as_bytes())?;
-            findings = checker(&fixed);
+            report = checker(&fixed);
             text = fixed;
         }
     }
-    Ok(Checked::new(path, text, findings, arguments.determinacy))
+    Ok(Checked::new(path, text, report.findings, arguments.determinacy).without(report.unchecked))
 }
 
 /// The fix that settles what is left open.

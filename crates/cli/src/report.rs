@@ -25,6 +25,8 @@ pub(crate) struct Checked {
     witnesses: Vec<Option<Witness>>,
     /// Whether they were asked for.
     wanted: bool,
+    /// Instructions that were not looked at.
+    pub(crate) unchecked: usize,
 }
 
 /// Who reads findings.
@@ -76,7 +78,12 @@ impl Checked {
         let mut search = Witnesses::new(&Profile::NVIDIA);
         let open = findings.iter().map(|finding| finding.open.as_deref().filter(|_| wanted));
         let witnesses = open.map(|open| open.and_then(|open| search.of(open))).collect();
-        Checked { file: path.display().to_string(), text, findings, witnesses, wanted }
+        Checked { file: path.display().to_string(), text, findings, witnesses, wanted, unchecked: 0 }
+    }
+
+    /// The same, where so many instructions were not looked at.
+    pub(crate) fn without(self, unchecked: usize) -> Checked {
+        Checked { unchecked, ..self }
     }
 
     pub(crate) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
@@ -139,7 +146,7 @@ fn text(files: &[Checked]) -> Result<(), Failure> {
         }
     }
     for file in files {
-        writeln!(out, "{}: {}", file.file, summary(&file.findings))?;
+        writeln!(out, "{}: {}", file.file, summary(file))?;
     }
     Ok(())
 }
@@ -200,13 +207,17 @@ pub(crate) fn sentence(witness: &Witness) -> String {
     format!("with {}: {}", inputs.collect::<Vec<_>>().join(", "), results.collect::<Vec<_>>().join(", "))
 }
 
-fn summary(findings: &[Finding]) -> String {
+fn summary(file: &Checked) -> String {
+    let named = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
     let count = |level: Severity| {
-        let count = findings.iter().filter(|finding| finding.severity == level).count();
-        let plural = if count == 1 { "" } else { "s" };
-        (count > 0).then(|| format!("{count} {}{plural}", level.name()))
+        let count = file.findings.iter().filter(|finding| finding.severity == level).count();
+        (count > 0).then(|| named(count, level.name()))
     };
-    let counts: Vec<String> =
+    let mut parts: Vec<String> =
         [Severity::Error, Severity::Warning, Severity::Note].into_iter().filter_map(count).collect();
-    if counts.is_empty() { "valid".to_owned() } else { counts.join(", ") }
+    if file.unchecked > 0 {
+        parts.extend(parts.is_empty().then(|| "family valid".to_owned()));
+        parts.push(format!("{} not checked", named(file.unchecked, "instruction")));
+    }
+    if parts.is_empty() { "valid".to_owned() } else { parts.join(", ") }
 }

@@ -3,9 +3,11 @@
 //! Opcodes and forms come from the one table (`opcodes`): what is required, allowed and gated is read off the rows.
 //! What only the assembler's behaviour shows stands in the constants beside the code that needs them.
 //!
-//! What this is not: of instructions outside the family the opcode, its gate, the guard and the names are checked, and
-//! neither modifiers nor operands.
+//! Instructions outside the family are checked by their [signatures](crate::signatures). What this is not: of an opcode
+//! without any (textures, matrices, video, asynchronous copies, indirect calls) the gate, the guard and the names are checked, and
+//! neither modifiers nor operands; [`Report::unchecked`] counts them.
 
+mod call;
 mod conversions;
 mod determinacy;
 mod family;
@@ -23,7 +25,7 @@ pub use module::targets;
 
 use crate::ast::{Function, Instruction, Module, Operand, OperandKind, Operands, Span, Statement, Variable};
 use crate::conversions::is_conversion;
-use crate::opcodes;
+use crate::opcodes::{self, Lowering};
 use crate::parser::parse;
 use crate::scopes::labels_by_scope;
 use gate::Gated;
@@ -51,15 +53,33 @@ pub struct Options {
 /// assert!(check_text(&fixed, &Options::default()).is_empty());
 /// ```
 pub fn check_text(text: &str, options: &Options) -> Vec<Finding> {
-    let parsed = parse(text);
-    let mut findings = parsed.findings;
-    findings.extend(check(&parsed.module, options));
-    sort(&mut findings);
-    findings
+    report_text(text, options).findings
 }
 
 /// Checks a module that was parsed: everything found, in the order of the text.
 pub fn check(module: &Module, options: &Options) -> Vec<Finding> {
+    report(module, options).findings
+}
+
+/// What was found in a module, and how much of it was not looked at.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Report {
+    /// In the order of the text.
+    pub findings: Vec<Finding>,
+    /// Instructions whose opcode, gate, guard and names were checked, and neither modifiers nor operands.
+    pub unchecked: usize,
+}
+
+/// As [`check_text`], with what was not checked.
+pub fn report_text(text: &str, options: &Options) -> Report {
+    let parsed = parse(text);
+    let mut report = report(&parsed.module, options);
+    report.findings.extend(parsed.findings);
+    sort(&mut report.findings);
+    report
+}
+
+fn report(module: &Module, options: &Options) -> Report {
     let mut check = Check {
         module,
         version: module.version(),
@@ -79,7 +99,7 @@ pub fn check(module: &Module, options: &Options) -> Vec<Finding> {
         check.findings.extend(contractions(module).iter().map(|contraction| contraction.finding(module, &lines)));
     }
     sort(&mut check.findings);
-    check.findings
+    Report { findings: check.findings, unchecked: check.unchecked }
 }
 
 fn sort(findings: &mut [Finding]) {
@@ -211,6 +231,9 @@ impl<'m, 'a> Check<'m, 'a> {
             self.conversion(instruction)
         } else if integer_mad::has_rows(opcode.name) {
             opcode.forms.is_empty() && self.integer_family(instruction)
+        } else if opcode.lowering == Lowering::Call {
+            self.unchecked += usize::from(!self.call(instruction));
+            true
         } else {
             let is_known = self.by_signature(instruction);
             self.unchecked += usize::from(!is_known);

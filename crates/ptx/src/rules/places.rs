@@ -66,7 +66,7 @@ impl<'a> Check<'_, 'a> {
                 Typed::Widened => types.first().copied().unwrap_or_default(),
                 Typed::Fixed(ty) => ty,
             };
-            let ty = if place.kind == PlaceKind::Policy { ".b64" } else { ty };
+            let ty = if place.kind == PlaceKind::Policy { ".u64" } else { ty };
             let is_result = place.kind == PlaceKind::Result;
             let name = if is_result { "d" } else { sources.next().unwrap_or("g") };
             let immediate = if is_result { Immediate::None } else { constants(ty) };
@@ -91,7 +91,7 @@ impl<'a> Check<'_, 'a> {
     fn result_place(&mut self, operand: &Operand<'a>, place: &Place, wanted: &Wanted, ty: &str, count: Option<usize>) {
         let module = self.module;
         match operand.kind {
-            OperandKind::Discard if place.discards && !(place.vector && count.is_some()) => {}
+            OperandKind::Discard if place.discards && !place.second.1 => {}
             OperandKind::Pair(items) if place.second.0 => {
                 let [first, second] = module.operands(items) else { return };
                 if !(place.discards && first.kind == OperandKind::Discard) {
