@@ -160,6 +160,7 @@ fn refused(registers: &str, (target, version): (&str, Version), lines: &[String]
 /// What the assembler takes against its documents, and `check` refuses: a register of two halves for a predicate, a
 /// fourth operand of an atomic operation that has three, and an address `_`.
 fn is_slip(line: &str) -> bool {
+    let line = line.split(" on sm_").next().unwrap_or(line);
     let (spelling, operands) = line.split_once(' ').unwrap_or((line, ""));
     let has = |word: &str| spelling.contains(word);
     let has_extra = [".and", ".or", ".xor", ".exch"].into_iter().any(has) && !has(".L2::cache_hint");
