@@ -73,7 +73,8 @@ pub(crate) enum PlaceKind {
 }
 
 /// An operand of a row: `=0`, `1`, `=.pred|`, `?n`, `A`. A digit is a written type, `.pred` itself, `n` a number of 32
-/// bits, `g` an address, `w` the widened first type. Marks behind it: `~` a wider register will do, `<` a vector as long as `.v2` says,
+/// bits, `g` an address, `w` the widened first type. Marks behind it: `~` a wider register will do, `<` a vector as long
+/// as `.v2` says,
 /// `|` a second, predicate result, `||` which must be there, `_` may be thrown away, `%` may be a special register, `@`
 /// may be the address of a variable, `&` may be parts in braces. `?` in front: it may be left out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -323,4 +324,51 @@ pub(crate) fn holders(ty: &str, relaxed: bool) -> &'static [&'static str] {
 /// A gate of a first version and target.
 const fn since(major: u16, minor: u16, target: u32) -> Gate {
     Gate::since(Version(major, minor), target)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows() -> impl Iterator<Item = &'static Row> {
+        table::ROWS.iter().chain(memory::ROWS)
+    }
+
+    /// Rows, gates of words and exceptions are of opcodes that there are.
+    #[test]
+    fn names_are_opcodes() {
+        let of_rows = rows().map(|row| row.names).chain(table::WORDS.iter().map(|gate| gate.names));
+        for names in of_rows.chain(table::ELSEWHERE.iter().map(|(names, _)| *names)) {
+            for name in names.split(' ') {
+                assert!(crate::opcodes::find(name).is_some(), "`{name}`");
+            }
+        }
+    }
+
+    /// A word of a slot is a modifier or a set, a set is used, and an operand's type is written.
+    #[test]
+    fn rows_are_well_formed() {
+        let words = rows().map(|row| row.modifiers).chain(table::WORDS.iter().map(|gate| gate.words));
+        let words: Vec<&str> = words.flat_map(|text| text.split([' ', '|', '{', '}', '!'])).collect();
+        let is_set = |word: &str| table::SETS.iter().any(|(name, _)| *name == word);
+        for word in words.iter().filter(|word| !word.is_empty()) {
+            assert!(word.starts_with('.') || is_set(word), "`{word}`");
+        }
+        assert!(table::SETS.iter().all(|(name, _)| words.contains(name)), "a set that no row has");
+        for row in rows() {
+            let signature = row.signature();
+            let types = signature.slots.iter().filter(|slot| slot.is_type && slot.required).count();
+            for place in &signature.places {
+                let is_known = match place.ty {
+                    Typed::Written(index) => index < types,
+                    Typed::Widened => types > 0,
+                    Typed::Fixed(ty) => {
+                        let is_value = matches!(place.kind, PlaceKind::Source | PlaceKind::Result);
+                        !is_value || !holders(ty, false).is_empty()
+                    }
+                };
+                assert!(is_known, "{} {} {}", row.names, row.modifiers, row.operands);
+            }
+        }
+    }
 }

@@ -238,10 +238,13 @@ impl<'a> Check<'_, 'a> {
         let part = if count.is_some() { ty } else { untyped(bits / items.len() as u32) };
         let immediate = if is_result { Immediate::None } else { constants(part) };
         let wanted = Wanted::plain(wanted.name, holders(part, place.relaxed), immediate, INSTRUCTIONS);
+        // A part is a value of its own: neither parts nor an address.
+        let value = Place { packs: false, symbols: false, ..*place };
         for item in items {
             match (is_result, item.kind) {
                 (true, OperandKind::Discard) => {}
                 (true, _) => self.destination(item, &wanted),
+                (false, _) if place.special => self.source_place(item, (&value, None), &wanted, part, None),
                 (false, _) => self.source(item, &wanted),
             }
         }

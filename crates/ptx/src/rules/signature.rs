@@ -9,7 +9,7 @@ use crate::types::{Type, is_type};
 use roundonce_isa::Finding;
 
 /// Modifiers that the assembler takes twice as once.
-const REPEATED: &[&str] = &[".sat", ".satfinite", ".relu", ".cc"];
+const REPEATED: &[&str] = &[".sat", ".satfinite", ".relu", ".cc", ".NaN", ".approx", ".sync", ".uni", ".shiftamt"];
 
 /// How many spellings a message lists.
 const LISTED: usize = 6;

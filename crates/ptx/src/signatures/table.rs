@@ -67,6 +67,8 @@ pub(super) const SETS: &[(&str, &str)] = &[
     ("cspace", ".global .shared .shared::cta .shared::cluster .local .const .param .param::entry"),
     ("sem", ".relaxed .acquire .release .acq_rel"),
     ("rel", ".relaxed .release"),
+    ("sums", ".add .min .max"),
+    ("f16x2s", ".f16x2 .bf16x2"),
     ("hint", ".L2::cache_hint"),
     ("vec", ".v2 .v4 .v8"),
     ("v2-4", ".v2 .v4"),
