@@ -3,7 +3,7 @@
 
     dev/verdicts/record.py            # writes vectors/edge/ptx/family-verdicts.tsv
 
-Needs pip: ptxas 12.9 and 13.5 are installed into target/assemblers. Each spelling of the cross product of opcodes,
+Needs pip (ptxas.py). Each spelling of the cross product of opcodes,
 modifiers and types is asked for every target and PTX version that an assembler has (at older versions those that any target takes); then each register type and
 constant for every operand of what is taken. crates/ptx/tests/family_verdicts.rs holds `check` against the record,
 without an assembler.
@@ -14,13 +14,9 @@ import datetime
 import itertools
 import os
 import re
-import subprocess
-import sys
-import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-TOOLS = os.path.join(ROOT, "target", "assemblers")
-PACKAGES = {"12.9": "nvidia-cuda-nvcc-cu12==12.9.86", "13.5": "nvidia-cuda-nvcc==13.5.37"}
+from ptxas import NEWEST, PACKAGES, REGISTERS, ROOT, VERSIONS, install, taken
+
 OUT = os.path.join(ROOT, "vectors", "edge", "ptx", "family-verdicts.tsv")
 
 TARGETS = {
@@ -29,10 +25,6 @@ TARGETS = {
     "13.5": "75 80 86 87 88 89 90 90a 100 100a 100f 103 103a 103f 107 107a 107f 110 110a 110f 120 120a 120f 121 121a"
     " 121f",
 }
-MINORS = {4: 3, 5: 1, 6: 5, 7: 8, 8: 8, 9: 5}
-VERSIONS = [f"{major}.{minor}" for major, last in MINORS.items() for minor in range(last + 1)]
-NEWEST = {"12.9": "8.8", "13.5": "9.5"}
-
 # The axes of the cross product: opcodes, then modifiers, then types with the registers of d, a, b and c. A register is
 # named by its type's letter.
 FLOAT_AXES = [
@@ -108,10 +100,6 @@ def conversion_types():
 
 # Four registers of one type in braces.
 VECTORS = {"F": "{%f0,%f1,%f2,%f3}"}
-REGISTERS = {
-    "h": "b16", "r": "b32", "q": "b64", "b": "b8", "t": "u16", "u": "u32", "w": "u64", "i": "s16", "s": "s32",
-    "j": "s64", "g": "f16", "x": "f16x2", "f": "f32", "d": "f64", "p": "pred",
-}
 CONSTANTS = ["1", "-7", "1.0", "0f3F800000", "0d3FF0000000000000", "WARP_SZ", "%tid.x", "-%r1", "{%h1,%h2}"]
 
 
@@ -134,42 +122,6 @@ def spellings():
         yield "".join(words) + "." + ty, [VECTORS.get(letter, f"%{letter}{at}") for at, letter in enumerate(letters)]
     for ty, *flags in itertools.product(["f16x2", "bf16x2"], ["", ".ftz"], ["", ".satfinite", ".sat"], ["", ".relu"]):
         yield f"cvt.rs{''.join(flags)}.{ty}.f32", ["%r0", "%f1", "%f2", "%r3"]
-
-
-def install():
-    found = {}
-    for name, package in PACKAGES.items():
-        place = os.path.join(TOOLS, name)
-        if not os.path.isdir(place):
-            subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--target", place, package], check=True)
-        for folder, _, files in os.walk(place, followlinks=True):
-            if "ptxas" in files and os.path.basename(folder) == "bin":
-                found[name] = os.path.join(folder, "ptxas")
-    return found
-
-
-def taken(tool, target, version, lines):
-    """Which lines the assembler takes, each an instruction; `None` if it takes no module of that target and version."""
-    registers = " ".join(
-        f".reg .{ty} %{letter}<4>;" for letter, ty in REGISTERS.items() if ty != "f16x2" or int(target.rstrip("af")) > 52
-    )
-    head = f".version {version}\n.target sm_{target}\n.address_size 64\n.visible .entry k () {{\n{registers}\n"
-    with tempfile.TemporaryDirectory() as folder:
-        source = os.path.join(folder, "x.ptx")
-        with open(source, "w") as file:
-            file.write(head + "\n".join(lines) + "\nret;\n}\n")
-        arguments = [tool, "-arch", f"sm_{target}", "-O0", source, "-o", os.path.join(folder, "x")]
-        said = subprocess.run(arguments, capture_output=True, text=True)
-    good = [True] * len(lines)
-    for line in (said.stdout + said.stderr).splitlines():
-        if found := re.search(r"line (\d+); error", line):
-            at = int(found[1]) - head.count("\n") - 1
-            if not 0 <= at < len(lines):
-                return None
-            good[at] = False
-        elif "fatal" in line and "aborted" not in line:
-            return None
-    return good
 
 
 def ranges(versions):

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use roundonce::isa::{Finding, Severity, apply_edits, apply_fixes};
+use roundonce::isa::{Severity, apply_edits, apply_fixes};
 use roundonce::spirv::{
     Environment, Migration, Module, assemble_module, check_binary, check_text, migrate_binary, migrate_text, unchecked,
 };
 use roundonce::{ptx, sass};
 
 use crate::asm::check_listing;
-use crate::report::{self, Checked, Format};
+use crate::report::{self, Checked, Format, Unchecked};
 use crate::{Ended, Failure, Status, files};
 
 #[derive(Args)]
@@ -56,26 +56,27 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
     }
     let determinacy = arguments.determinacy || arguments.fix.as_deref() == Some(DETERMINACY);
     let options = ptx::Options { determinacy };
-    let checker: &dyn Fn(&str) -> Vec<Finding> = match extension {
-        Some("ptx") => &|text| ptx::check_text(text, &options),
-        Some("sass") => &sass::check,
-        Some("spvasm") => &|text| check_text(text, arguments.target_env),
+    let whole = |findings| ptx::Report { findings, unchecked: 0 };
+    let checker: &dyn Fn(&str) -> ptx::Report = match extension {
+        Some("ptx") => &|text| ptx::report_text(text, &options),
+        Some("sass") => &|text| whole(sass::check(text)),
+        Some("spvasm") => &|text| whole(check_text(text, arguments.target_env)),
         _ => return Err(Failure::Input(format!("{}: expected a .ptx, .sass, .spvasm or .spv file", path.display()))),
     };
     let mut text = files::text(path, files::read(path)?)?;
     if extension == Some("sass") {
         check_listing(path, &text)?;
     }
-    let mut findings = checker(&text);
+    let mut report = checker(&text);
     if let Some(fix) = &arguments.fix {
         let mut fixed = if extension == Some("spvasm") {
             // A text that cannot be read has its findings, and nothing to migrate.
             migrate_text(&text, migration(fix)).map_or_else(|_| text.clone(), |migrated| migrated.output)
         } else {
-            apply_fixes(&text, &findings)
+            apply_fixes(&text, &report.findings)
         };
         if fix == DETERMINACY {
-            let open = checker(&fixed);
+            let open = checker(&fixed).findings;
             fixed = apply_edits(
                 &fixed,
                 open.iter().filter_map(|finding| finding.open.as_ref()).flat_map(|open| &open.edits),
@@ -83,16 +84,17 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
         }
         if fixed != text {
             files::write(path, fixed.as_bytes())?;
-            findings = checker(&fixed);
+            report = checker(&fixed);
             text = fixed;
         }
     }
-    let checked = Checked::new(path, text, findings, arguments.determinacy);
+    let checked = Checked::new(path, text, report.findings, arguments.determinacy);
     Ok(match extension {
-        Some("spvasm") => checked.lacking(|text| {
-            assemble_module(text, Some(arguments.target_env.version())).map_or_else(|_| Vec::new(), |at| unchecked(&at))
+        Some("spvasm") => checked.without(|text| {
+            let module = assemble_module(text, Some(arguments.target_env.version()));
+            Unchecked::Rules(module.map_or_else(|_| Vec::new(), |module| unchecked(&module)))
         }),
-        _ => checked,
+        _ => checked.without(|_| Unchecked::Instructions(report.unchecked)),
     })
 }
 
@@ -118,5 +120,5 @@ fn binary(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
     let findings = check_binary(&bytes, arguments.target_env);
     let module = Module::from_binary(&bytes);
     let checked = Checked::new(path, String::new(), findings, arguments.determinacy);
-    Ok(checked.lacking(|_| module.as_ref().map_or_else(|_| Vec::new(), unchecked)))
+    Ok(checked.without(|_| Unchecked::Rules(module.as_ref().map_or_else(|_| Vec::new(), unchecked))))
 }

@@ -25,8 +25,27 @@ pub(crate) struct Checked {
     witnesses: Vec<Option<Witness>>,
     /// Whether they were asked for.
     wanted: bool,
-    /// Groups of rules that were not checked, though the file has what they are about.
-    unchecked: Vec<&'static str>,
+    /// What the verdict is not about.
+    pub(crate) unchecked: Unchecked,
+}
+
+/// What a verdict is not about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Unchecked {
+    /// PTX: so many instructions.
+    Instructions(usize),
+    /// SPIR-V: these groups of rules, which the module gives reason for.
+    Rules(Vec<&'static str>),
+}
+
+impl Unchecked {
+    /// How many instructions were not looked at.
+    pub(crate) fn instructions(&self) -> usize {
+        match self {
+            Unchecked::Instructions(count) => *count,
+            Unchecked::Rules(_) => 0,
+        }
+    }
 }
 
 /// Who reads findings.
@@ -78,13 +97,13 @@ impl Checked {
         let mut search = Witnesses::new(&Profile::NVIDIA);
         let open = findings.iter().map(|finding| finding.open.as_deref().filter(|_| wanted));
         let witnesses = open.map(|open| open.and_then(|open| search.of(open))).collect();
-        Checked { file: path.display().to_string(), text, findings, witnesses, wanted, unchecked: Vec::new() }
+        let unchecked = Unchecked::Instructions(0);
+        Checked { file: path.display().to_string(), text, findings, witnesses, wanted, unchecked }
     }
 
-    /// Where nothing is refused, what the verdict is not about.
-    pub(crate) fn lacking(self, unchecked: impl FnOnce(&str) -> Vec<&'static str>) -> Checked {
-        let refused = self.worst() == Some(Severity::Error);
-        let unchecked = if refused { Vec::new() } else { unchecked(&self.text) };
+    /// The same, where something was not checked.
+    pub(crate) fn without(self, unchecked: impl FnOnce(&str) -> Unchecked) -> Checked {
+        let unchecked = unchecked(&self.text);
         Checked { unchecked, ..self }
     }
 
@@ -210,17 +229,25 @@ pub(crate) fn sentence(witness: &Witness) -> String {
 }
 
 fn summary(file: &Checked) -> String {
+    let named = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
     let count = |level: Severity| {
         let count = file.findings.iter().filter(|finding| finding.severity == level).count();
-        let plural = if count == 1 { "" } else { "s" };
-        (count > 0).then(|| format!("{count} {}{plural}", level.name()))
+        (count > 0).then(|| named(count, level.name()))
     };
-    let counts: Vec<String> =
+    let mut parts: Vec<String> =
         [Severity::Error, Severity::Warning, Severity::Note].into_iter().filter_map(count).collect();
-    match (counts.is_empty(), file.unchecked.is_empty()) {
-        (true, true) => "valid".to_owned(),
-        (false, true) => counts.join(", "),
-        (true, false) => format!("not checked: {}", file.unchecked.join(", ")),
-        (false, false) => format!("{}; not checked: {}", counts.join(", "), file.unchecked.join(", ")),
+    let clean = parts.is_empty();
+    match &file.unchecked {
+        Unchecked::Instructions(count) if *count > 0 => {
+            parts.extend(clean.then(|| "family valid".to_owned()));
+            parts.push(format!("{} not checked", named(*count, "instruction")));
+        }
+        // A module that is refused is refused whatever else holds.
+        Unchecked::Rules(groups) if !groups.is_empty() && file.worst() != Some(Severity::Error) => {
+            let groups = format!("not checked: {}", groups.join(", "));
+            return if clean { groups } else { format!("{}; {groups}", parts.join(", ")) };
+        }
+        _ => {}
     }
+    if parts.is_empty() { "valid".to_owned() } else { parts.join(", ") }
 }

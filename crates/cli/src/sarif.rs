@@ -7,7 +7,7 @@ use crate::report::{self, Checked, Edit, Row};
 /// One log with one run.
 pub(crate) fn log(files: &[Checked]) -> Value {
     let results: Vec<Value> = files.iter().flat_map(Checked::rows).map(|row| result(&row)).collect();
-    json!({
+    let mut log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
@@ -18,7 +18,12 @@ pub(crate) fn log(files: &[Checked]) -> Value {
             } },
             "results": results,
         }],
-    })
+    });
+    let unchecked: usize = files.iter().map(|file| file.unchecked.instructions()).sum();
+    if unchecked > 0 {
+        log["runs"][0]["properties"] = json!({ "instructionsNotChecked": unchecked });
+    }
+    log
 }
 
 fn result(row: &Row) -> Value {

@@ -1,6 +1,6 @@
 //! What a launch reports beside its buffers: errors with their places, approximations, prints, traces, contraction.
 
-use roundonce_exec::{Arg, Buffer, Contract, FaultKind, Launch, Options, Report, RunError};
+use roundonce_exec::{Arg, Buffer, Contract, Engine, FaultKind, Launch, Options, Report, RunError};
 use roundonce_ir::Passing;
 
 /// A kernel with a body between `.reg` declarations and its end; `out` is a buffer.
@@ -218,12 +218,19 @@ fn what_cannot_be_run_is_named_before_anything_runs() {
     assert_eq!(findings.len(), 1);
     assert_eq!(findings[0].code, "PTX0100");
     assert!(findings[0].message.contains("wmma.load.a"), "{}", findings[0]);
-    assert!(!refused("call.uni %rd3, ();").is_empty());
-    let text = ".version 7.8\n.target sm_80\n.address_size 64\n.func f() { call.uni f, (); ret; }\n\
-        .visible .entry k() { call.uni f, (); ret; }\n";
-    let parsed = roundonce_ptx::parse(text);
-    let findings = roundonce_ptx::lower(&parsed.module, None).unwrap_err();
-    assert!(findings[0].message.contains("recursive call of `f`"), "{}", findings[0]);
+    // Where some threads only reach it, a launch in which none does is not refused.
+    let guarded = "setp.gt.u32 %p1, %r1, 3;\n@%p1 wmma.fence.f64 %d1, %d1;\n";
+    let launch = |body: &str, threads| run(body, 1, 1, threads, Options::default());
+    assert!(launch(guarded, 4).is_ok());
+    let branch = "setp.le.u32 %p1, %r1, 3;\n@%p1 bra PAST;\nwmma.fence.f64 %d1, %d1;\nPAST:\n";
+    for body in [guarded, branch] {
+        for engine in [Engine::Auto, Engine::Interpreter] {
+            let error = run(body, 1, 1, 6, Options { engine, ..Options::default() }).unwrap_err();
+            assert_eq!(error.kind, FaultKind::Unsupported);
+            assert!(error.message.contains("`wmma.fence.f64` cannot be run"), "{error}");
+            assert_eq!(error.thread, Some(([0; 3], [4, 0, 0])), "{error}");
+        }
+    }
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! PTX: whole modules read into a tree ([`parse`]), written back ([`print()`]), and checked by the rules that the
-//! assembler keeps for the multiply-add family ([`check`]).
+//! assembler keeps ([`check`]).
 //!
 //! ```
 //! let text = ".version 8.6\n.target sm_100\n.entry k () { .reg .f32 f<4>; fma.rn.f32 f0, f1, f2, f3; ret; }\n";
@@ -9,11 +9,11 @@
 //! assert_eq!(roundonce_ptx::parse(&printed).module, parsed.module);
 //! ```
 //!
-//! What this is not: it runs nothing, and outside the multiply-add family it does not ask whether an opcode exists.
+//! What this is not: it runs nothing, and `check` does not look at every instruction ([`Report::unchecked`]).
 //!
 //! Reading order: `ast` (what a module is), `lexer`, `parser`, `printer`, `literal` (what a number's bits are),
-//! `opcodes` (the one table), `forms`, `integer` and `conversions` (the rows that compute), `types`, `scopes`, `rules`,
-//! `lower`.
+//! `opcodes` (the one table), `forms`, `integer` and `conversions` (the rows that compute), `signatures` (what the
+//! others take), `types`, `scopes`, `rules`, `lower`.
 
 pub mod ast;
 pub mod conversions;
@@ -27,6 +27,7 @@ mod parser;
 mod printer;
 mod rules;
 mod scopes;
+mod signatures;
 mod types;
 
 pub use ast::Module;
@@ -34,4 +35,4 @@ pub use lower::{LoweredKernel, Settings, UNSUPPORTED, lower, lower_each, lower_w
 pub use opcodes::lowered_opcodes;
 pub use parser::{Parsed, parse};
 pub use printer::{print, print_instruction};
-pub use rules::{Contraction, Options, check, check_text, contractions, targets};
+pub use rules::{Contraction, Options, Report, check, check_text, contractions, report_text, targets};

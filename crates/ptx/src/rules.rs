@@ -3,9 +3,11 @@
 //! Opcodes and forms come from the one table (`opcodes`): what is required, allowed and gated is read off the rows.
 //! What only the assembler's behaviour shows stands in the constants beside the code that needs them.
 //!
-//! What this is not: of instructions outside the family the opcode, its gate, the guard and the names are checked, and
-//! neither modifiers nor operands.
+//! Instructions outside the family are checked by their [signatures](crate::signatures). What this is not: of an opcode
+//! without any (textures, matrices, video, asynchronous copies, indirect calls) the gate, the guard and the names are checked, and
+//! neither modifiers nor operands; [`Report::unchecked`] counts them.
 
+mod call;
 mod conversions;
 mod determinacy;
 mod family;
@@ -14,13 +16,16 @@ mod integer_mad;
 mod module;
 mod names;
 mod operands;
+mod places;
 mod scope;
+mod signature;
 
 pub use determinacy::{Contraction, contractions};
 pub use module::targets;
 
 use crate::ast::{Function, Instruction, Module, Operand, OperandKind, Operands, Span, Statement, Variable};
-use crate::opcodes;
+use crate::conversions::is_conversion;
+use crate::opcodes::{self, Lowering};
 use crate::parser::parse;
 use crate::scopes::labels_by_scope;
 use gate::Gated;
@@ -48,21 +53,41 @@ pub struct Options {
 /// assert!(check_text(&fixed, &Options::default()).is_empty());
 /// ```
 pub fn check_text(text: &str, options: &Options) -> Vec<Finding> {
-    let parsed = parse(text);
-    let mut findings = parsed.findings;
-    findings.extend(check(&parsed.module, options));
-    sort(&mut findings);
-    findings
+    report_text(text, options).findings
 }
 
 /// Checks a module that was parsed: everything found, in the order of the text.
 pub fn check(module: &Module, options: &Options) -> Vec<Finding> {
+    report(module, options).findings
+}
+
+/// What was found in a module, and how much of it was not looked at.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Report {
+    /// In the order of the text.
+    pub findings: Vec<Finding>,
+    /// Instructions whose opcode, gate, guard and names were checked, and neither modifiers nor operands.
+    pub unchecked: usize,
+}
+
+/// As [`check_text`], with what was not checked.
+pub fn report_text(text: &str, options: &Options) -> Report {
+    let parsed = parse(text);
+    let mut report = report(&parsed.module, options);
+    report.findings.extend(parsed.findings);
+    sort(&mut report.findings);
+    report
+}
+
+fn report(module: &Module, options: &Options) -> Report {
     let mut check = Check {
         module,
         version: module.version(),
         target: module.target(),
         scopes: Names::default(),
         defined: HashSet::new(),
+        undeclared: HashSet::new(),
+        unchecked: 0,
         findings: Vec::new(),
     };
     check.header();
@@ -74,7 +99,7 @@ pub fn check(module: &Module, options: &Options) -> Vec<Finding> {
         check.findings.extend(contractions(module).iter().map(|contraction| contraction.finding(module, &lines)));
     }
     sort(&mut check.findings);
-    check.findings
+    Report { findings: check.findings, unchecked: check.unchecked }
 }
 
 fn sort(findings: &mut [Finding]) {
@@ -94,6 +119,10 @@ struct Check<'m, 'a> {
     scopes: Names<'a>,
     /// Functions that have had their bodies.
     defined: HashSet<&'a str>,
+    /// Names of the function at hand that were reported as declared nowhere: once each.
+    undeclared: HashSet<&'a str>,
+    /// Instructions whose types, modifiers and operands no rule here looks at.
+    unchecked: usize,
     findings: Vec<Finding>,
 }
 
@@ -117,6 +146,7 @@ impl<'m, 'a> Check<'m, 'a> {
             self.defined.insert(function.name);
         }
         let Some(body) = &function.body else { return };
+        self.undeclared.clear();
         self.scopes.enter();
         for list in [function.returns, function.parameters] {
             for variable in self.module.variables(list) {
@@ -196,11 +226,20 @@ impl<'m, 'a> Check<'m, 'a> {
             let gated = Gated { span, name, gate: &opcode.gate, source: INSTRUCTIONS, note: "" };
             self.report_gate(&gated, self.target);
         }
-        if self.conversion(instruction) {
-            return;
-        }
-        let is_integer_family = opcode.forms.is_empty() && integer_mad::has_rows(opcode.name);
-        if !is_integer_family || !self.integer_family(instruction) {
+        let written = module.modifiers(instruction.modifiers);
+        let is_checked = if opcode.name == "cvt" && is_conversion(written) {
+            self.conversion(instruction)
+        } else if integer_mad::has_rows(opcode.name) {
+            opcode.forms.is_empty() && self.integer_family(instruction)
+        } else if opcode.lowering == Lowering::Call {
+            self.unchecked += usize::from(!self.call(instruction));
+            true
+        } else {
+            let is_known = self.by_signature(instruction);
+            self.unchecked += usize::from(!is_known);
+            is_known
+        };
+        if !is_checked {
             self.declared(instruction.operands);
         }
     }
@@ -228,6 +267,7 @@ impl<'m, 'a> Check<'m, 'a> {
                 Some(Entity::Register { ty: ".pred", lanes: 1 }) => return,
                 Some(Entity::Register { ty, .. }) => format!("`{name}` is a `{ty}` register"),
                 Some(entity) => format!("`{name}` is a {}", entity.noun()),
+                None if !self.undeclared.insert(name) => return,
                 None => format!("`{name}` is not declared"),
             },
             _ => format!("found `{}`", predicate.span.of(self.module.text())),
@@ -245,24 +285,29 @@ impl<'m, 'a> Check<'m, 'a> {
 
     /// Reports names that nothing declares.
     fn declared(&mut self, operands: Operands) {
+        for operand in self.module.operands(operands) {
+            self.declared_in(operand);
+        }
+    }
+
+    /// The same of one operand.
+    fn declared_in(&mut self, operand: &Operand<'a>) {
         let module = self.module;
-        for operand in module.operands(operands) {
-            match operand.kind {
-                OperandKind::Name(name) | OperandKind::Component(name, _) => self.declared_name(name, operand.span),
-                OperandKind::Address(items)
-                | OperandKind::Vector(items)
-                | OperandKind::List(items)
-                | OperandKind::Pair(items)
-                | OperandKind::Index(items)
-                | OperandKind::Apply(items)
-                | OperandKind::Binary(_, items) => self.declared(items),
-                OperandKind::Unary(_, inner) | OperandKind::Group(inner) | OperandKind::Cast(_, inner) => {
-                    if let OperandKind::Name(name) = module.operand(inner).kind {
-                        self.declared_name(name, operand.span);
-                    }
+        match operand.kind {
+            OperandKind::Name(name) | OperandKind::Component(name, _) => self.declared_name(name, operand.span),
+            OperandKind::Address(items)
+            | OperandKind::Vector(items)
+            | OperandKind::List(items)
+            | OperandKind::Pair(items)
+            | OperandKind::Index(items)
+            | OperandKind::Apply(items)
+            | OperandKind::Binary(_, items) => self.declared(items),
+            OperandKind::Unary(_, inner) | OperandKind::Group(inner) | OperandKind::Cast(_, inner) => {
+                if let OperandKind::Name(name) = module.operand(inner).kind {
+                    self.declared_name(name, operand.span);
                 }
-                _ => {}
             }
+            _ => {}
         }
     }
 
@@ -272,7 +317,10 @@ impl<'m, 'a> Check<'m, 'a> {
         }
     }
 
-    fn undeclared(&mut self, name: &str, span: Span) {
+    fn undeclared(&mut self, name: &'a str, span: Span) {
+        if !self.undeclared.insert(name) {
+            return;
+        }
         let ty = if name.starts_with("%f") { ".f32" } else { ".b32" };
         self.report(
             Finding::error(

@@ -106,6 +106,11 @@ fn find(text: &str) -> Option<&'static TypeRow> {
     Some(&TYPES[at])
 }
 
+/// Every type, its dot included.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    TYPES.iter().map(|row| row.text)
+}
+
 /// Whether a modifier is a type, its dot included.
 pub(crate) fn is_type(text: &str) -> bool {
     find(text).is_some()

@@ -73,6 +73,9 @@ fn each_rule_has_its_code_and_underlines_its_place() {
         ("8.6", "sm_100", "mad.lo.f32 f0, f1, f2, f3;", &[("PTX0023", ".f32")]),
         ("8.6", "sm_100", "mad.wide.s32 u0, u1, u2, u3;", &[("PTX0029", "u0"), ("PTX0027", "u3")]),
         ("8.6", "sm_100", "mov.u32 u0, nowhere;", &[("PTX0031", "nowhere")]),
+        // One undeclared register is one error.
+        ("8.6", "sm_100", "add.s32 u0, u9, u9; mul.lo.s32 u9, u1, u9; fma.rn.f32 f0, f9, f9, f9;", &[("PTX0031", "u9"), ("PTX0031", "f9")]),
+        ("8.6", "sm_100", "@p9 exit; @!p9 exit; and.pred p0, p9, p9;", &[("PTX0032", "p9")]),
         ("8.0", "sm_60", "fence.acq_rel.gpu;", &[("PTX0026", "fence")]),
         ("7.5", "sm_70", "bmsk.clamp.b32 b0, b1, b2;", &[("PTX0025", "bmsk")]),
         ("8.6", "sm_100", ".reg .bf16 x;", &[("PTX0015", ".bf16")]),

@@ -232,6 +232,12 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             Some(Entity::Global(index)) => {
                 let d = self.fresh(self.address_width());
                 self.emit_always(Op::Special { d, special: Special::Address(index) });
+                // Before PTX 2.3 a module has addresses of 32 bits, and compilers move them to 64.
+                if self.address_width() < ty.width() {
+                    let wide = self.fresh(ty.width());
+                    self.emit_always(Op::Pack { d: wide, low: Operand::Reg(d), high: Operand::ZERO });
+                    return Ok(Operand::Reg(wide));
+                }
                 Ok(self.narrowed(d, ty))
             }
             _ => Err(self.malformed(format!("`{name}` has no address"))),

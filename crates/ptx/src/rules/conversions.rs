@@ -4,12 +4,12 @@ use super::Check;
 use super::integer_mad::wrong;
 use super::operands::{Immediate, Wanted};
 use crate::ast::Instruction;
-use crate::conversions::{FORMS, is_conversion, packed_conversion};
+use crate::conversions::{FORMS, packed_conversion};
 use roundonce_arith::{Element, Format};
 use roundonce_isa::{Finding, Form, Mismatch};
 
 impl<'a> Check<'_, 'a> {
-    /// Checks a `cvt` by its rows; false if it is of no such format, or its spelling is none of theirs.
+    /// Checks such a `cvt` by its rows; false if its spelling is none of theirs.
     pub(super) fn conversion(&mut self, instruction: &Instruction<'a>) -> bool {
         // `.satfinite` and `.relu` twice mean it once: the assembler lets them pass.
         let mut written: Vec<&str> = Vec::new();
@@ -17,9 +17,6 @@ impl<'a> Check<'_, 'a> {
             if !matches!(*word, ".satfinite" | ".relu") || !written.contains(word) {
                 written.push(word);
             }
-        }
-        if instruction.opcode != "cvt" || !is_conversion(&written) {
-            return false;
         }
         let matched: Vec<_> = FORMS.iter().map(|form| (form, form.effects("cvt", &written))).collect();
         let right: Vec<&'static Form<()>> =

@@ -21,3 +21,14 @@ pub(super) fn is_special(name: &str) -> bool {
     };
     SPECIAL.contains(&name) || ["%pm", "%envreg", "%reserved_smem_offset_"].into_iter().any(numbered)
 }
+
+/// How many bits a special register has, a predicate 1; `None` where it depends on the version.
+pub(super) fn special_bits(name: &str) -> Option<u32> {
+    match name {
+        "%gridid" | "%current_graph_exec" => None,
+        "%clock64" | "%globaltimer" => Some(64),
+        "%is_explicit_cluster" => Some(1),
+        _ if name.ends_with("_64") => Some(64),
+        _ => Some(32),
+    }
+}

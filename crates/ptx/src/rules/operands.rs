@@ -16,6 +16,10 @@ pub(super) enum Immediate {
     None,
     Floating,
     Integer,
+    /// Or the bits of a float in hexadecimal.
+    IntegerOrSingle,
+    /// Or a floating constant of 64 bits.
+    IntegerOrDouble,
 }
 
 /// What may stand in a place of a form.
@@ -78,7 +82,9 @@ impl Wanted {
     fn expected(&self) -> String {
         match self.immediate {
             Immediate::Floating => format!("{} or a floating constant", self.registers()),
-            Immediate::Integer => format!("{} or an integer constant", self.registers()),
+            Immediate::Integer | Immediate::IntegerOrSingle | Immediate::IntegerOrDouble => {
+                format!("{} or an integer constant", self.registers())
+            }
             Immediate::None => self.registers(),
         }
     }
@@ -152,7 +158,7 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    fn refuse(&mut self, code: &'static str, operand: &Operand, wanted: &Wanted, found: &str, help: &str) {
+    pub(super) fn refuse(&mut self, code: &'static str, operand: &Operand, wanted: &Wanted, found: &str, help: &str) {
         let expected = if code == "PTX0029" { wanted.registers() } else { wanted.expected() };
         self.report(
             Finding::error(
@@ -168,6 +174,7 @@ impl<'a> Check<'_, 'a> {
     pub(super) fn destination(&mut self, operand: &Operand<'a>, wanted: &Wanted) {
         let module = self.module;
         match operand.kind {
+            OperandKind::Name("WARP_SZ") => self.shape(operand, wanted, "PTX0029"),
             OperandKind::Name(_) | OperandKind::Component(..) => self.register(operand, wanted, true),
             OperandKind::Pair(items) => {
                 let [first, second] = module.operands(items) else { return };
@@ -274,13 +281,13 @@ impl<'a> Check<'_, 'a> {
     }
 
     /// Refuses what has the wrong shape whatever its type.
-    fn shape(&mut self, operand: &Operand<'a>, wanted: &Wanted, code: &'static str) {
+    pub(super) fn shape(&mut self, operand: &Operand<'a>, wanted: &Wanted, code: &'static str) {
         let (found, help) = match operand.kind {
             OperandKind::Address(_) => ("an address", "load it into a register first"),
             OperandKind::Vector(_) => ("a vector", "pack it into a register with `mov` first"),
             OperandKind::Discard => ("`_`", "name a register"),
             OperandKind::Index(_) => ("an element of an array", "load it into a register first"),
-            OperandKind::Number(_) | OperandKind::Group(_) | OperandKind::Binary(..) => {
+            OperandKind::Name(_) | OperandKind::Number(_) | OperandKind::Group(_) | OperandKind::Binary(..) => {
                 ("a constant", "a result needs a register")
             }
             OperandKind::Unary(..) => ("a negated register", "PTX negates no operand: use `neg`"),
@@ -323,7 +330,7 @@ impl<'a> Check<'_, 'a> {
             // The assembler takes a function's address for a number of any type; as a result it does not.
             Entity::Function if !is_destination => {}
             entity => {
-                let help = if entity == Entity::Variable { "load it into a register first" } else { "" };
+                let help = if matches!(entity, Entity::Variable(_)) { "load it into a register first" } else { "" };
                 self.refuse(code, operand, wanted, &format!("the {} `{name}`", entity.noun()), help);
             }
         }
@@ -355,7 +362,7 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    fn constant(&mut self, operand: &Operand<'a>, wanted: &Wanted) {
+    pub(super) fn constant(&mut self, operand: &Operand<'a>, wanted: &Wanted) {
         let constant = match evaluate(self.module, operand) {
             Ok(constant) => constant,
             Err(finding) => return self.report(finding),
@@ -363,14 +370,18 @@ impl<'a> Check<'_, 'a> {
         let floating = matches!(constant, Constant::Double(_) | Constant::Single(_));
         match wanted.immediate {
             Immediate::Floating if floating => {}
-            Immediate::Integer if !floating => {}
+            Immediate::Integer | Immediate::IntegerOrSingle | Immediate::IntegerOrDouble if !floating => {}
+            Immediate::IntegerOrSingle if matches!(constant, Constant::Single(_)) => {}
+            Immediate::IntegerOrDouble if matches!(constant, Constant::Double(_)) => {}
             Immediate::Floating => {
                 let text = operand.span.of(self.module.text());
                 let help = format!("write it with a point: `{text}.0`");
                 let help = if text.bytes().all(|byte| byte.is_ascii_digit()) { help.as_str() } else { "" };
                 self.refuse("PTX0027", operand, wanted, "an integer constant", help);
             }
-            Immediate::Integer => self.refuse("PTX0027", operand, wanted, "a floating constant", "write it whole"),
+            Immediate::Integer | Immediate::IntegerOrSingle | Immediate::IntegerOrDouble => {
+                self.refuse("PTX0027", operand, wanted, "a floating constant", "write it whole");
+            }
             Immediate::None => {
                 self.refuse("PTX0027", operand, wanted, "a constant", "move it into a register first");
             }

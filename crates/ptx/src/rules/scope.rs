@@ -13,8 +13,8 @@ pub(super) enum Entity<'a> {
         /// Components.
         lanes: u8,
     },
-    /// Anything with an address.
-    Variable,
+    /// Anything with an address, and where it lives.
+    Variable(Space),
     /// A kernel or function.
     Function,
     /// A label.
@@ -25,7 +25,7 @@ impl Entity<'_> {
     pub(super) fn noun(self) -> &'static str {
         match self {
             Entity::Register { .. } => "register",
-            Entity::Variable => "variable in memory",
+            Entity::Variable(_) => "variable in memory",
             Entity::Function => "function",
             Entity::Label => "label",
         }
@@ -55,7 +55,7 @@ impl<'a> Names<'a> {
     pub(super) fn declare_variable(&mut self, variable: &Variable<'a>) -> bool {
         let entity = match variable.space {
             Space::Reg => Entity::Register { ty: variable.ty, lanes: variable.lanes },
-            _ => Entity::Variable,
+            space => Entity::Variable(space),
         };
         let Some(count) = variable.count else {
             let again = self.declare(variable.name, entity);

@@ -1,0 +1,302 @@
+//! Instructions outside the multiply-add family: their operands, by the places of a signature.
+
+use super::names::{self, is_special};
+use super::operands::{Immediate, Wanted};
+use super::scope::Entity;
+use super::{Check, INSTRUCTIONS};
+use crate::ast::{Instruction, Operand, OperandKind, Operands, Unary};
+use crate::opcodes::space_name;
+use crate::signatures::{Place, PlaceKind, Signature, Typed, holders};
+use crate::types::{ScalarKind, Type};
+
+/// Sources as messages name them.
+const SOURCES: [&str; 6] = ["a", "b", "c", "e", "f", "g"];
+
+/// The type of twice the bits.
+fn widened(ty: &str) -> &str {
+    match ty {
+        ".u16" => ".u32",
+        ".s16" => ".s32",
+        ".u32" => ".u64",
+        ".s32" => ".s64",
+        _ => ty,
+    }
+}
+
+/// Of bits.
+fn untyped(bits: u32) -> &'static str {
+    match bits {
+        8 => ".b8",
+        16 => ".b16",
+        32 => ".b32",
+        _ => ".b64",
+    }
+}
+
+/// The constants that stand for a value of a type.
+fn constants(ty: &str) -> Immediate {
+    match Type::of(ty) {
+        _ if matches!(ty, "n" | "g") => Immediate::Integer,
+        Some(Type { components: 2.., .. }) | None => Immediate::None,
+        Some(Type { kind: ScalarKind::Bits, bits: 32, .. }) => Immediate::IntegerOrSingle,
+        Some(Type { kind: ScalarKind::Bits, bits: 64, .. }) => Immediate::IntegerOrDouble,
+        Some(Type { kind: ScalarKind::Float(_), bits: 16, .. }) => Immediate::None,
+        Some(Type { kind: ScalarKind::Float(_), .. }) => Immediate::Floating,
+        Some(_) => Immediate::Integer,
+    }
+}
+
+impl<'a> Check<'_, 'a> {
+    /// The operands of an instruction whose modifiers and number of operands are a signature's.
+    pub(super) fn by_places(
+        &mut self,
+        instruction: &Instruction<'a>,
+        row: &'static Signature,
+        types: &[&str],
+        written: &[&str],
+    ) {
+        let count = written.iter().find_map(|word| word.strip_prefix(".v")?.parse().ok());
+        let space = written.iter().find_map(|word| space_name(word));
+        let mut sources = SOURCES.into_iter();
+        let operands = self.module.operands(instruction.operands);
+        for (operand, place) in operands.iter().zip(row.places(written)) {
+            let ty = match place.ty {
+                Typed::Written(index) => types.get(index).copied().unwrap_or_default(),
+                Typed::Widened if written.contains(&".wide") => types.first().copied().map_or("", widened),
+                Typed::Widened => types.first().copied().unwrap_or_default(),
+                Typed::Fixed(ty) => ty,
+            };
+            let ty = if place.kind == PlaceKind::Policy { ".u64" } else { ty };
+            let is_result = place.kind == PlaceKind::Result;
+            let name = if is_result { "d" } else { sources.next().unwrap_or("g") };
+            let immediate = if is_result { Immediate::None } else { constants(ty) };
+            let wanted = Wanted::plain(name, holders(ty, place.relaxed), immediate, INSTRUCTIONS);
+            let count = count.filter(|_| place.vector);
+            match place.kind {
+                PlaceKind::Result => self.result_place(operand, place, &wanted, ty, count),
+                PlaceKind::Source | PlaceKind::Policy => {
+                    self.source_place(operand, (place, space), &wanted, ty, count);
+                }
+                PlaceKind::Address => self.address_place(operand, &wanted, space),
+                PlaceKind::Constant => {
+                    let wanted = Wanted::plain(name, &[], Immediate::Integer, INSTRUCTIONS);
+                    self.constant_place(operand, &wanted);
+                }
+                PlaceKind::Label => self.label_place(operand, &wanted),
+                PlaceKind::Any => self.declared_in(operand),
+            }
+        }
+    }
+
+    fn result_place(&mut self, operand: &Operand<'a>, place: &Place, wanted: &Wanted, ty: &str, count: Option<usize>) {
+        let module = self.module;
+        match operand.kind {
+            OperandKind::Discard if place.discards && !place.second.1 => {}
+            OperandKind::Pair(items) if place.second.0 => {
+                let [first, second] = module.operands(items) else { return };
+                if !(place.discards && first.kind == OperandKind::Discard) {
+                    self.destination(first, wanted);
+                }
+                if second.kind != OperandKind::Discard {
+                    self.destination(
+                        second,
+                        &Wanted::plain("p", holders(".pred", false), Immediate::None, INSTRUCTIONS),
+                    );
+                }
+            }
+            _ if place.second.1 => {
+                self.refuse("PTX0029", operand, wanted, "no predicate", "write the results as `d|p`");
+            }
+            _ if count.is_some() || self.is_packed(operand, place, ty) => {
+                self.parts(operand, place, wanted, ty, count, true);
+            }
+            _ => self.destination(operand, wanted),
+        }
+    }
+
+    /// With the state space that is written.
+    fn source_place(
+        &mut self,
+        operand: &Operand<'a>,
+        (place, space): (&Place, Option<&str>),
+        wanted: &Wanted,
+        ty: &str,
+        count: Option<usize>,
+    ) {
+        let module = self.module;
+        if count.is_some() || self.is_packed(operand, place, ty) {
+            return self.parts(operand, place, wanted, ty, count, false);
+        }
+        match operand.kind {
+            OperandKind::Unary(Unary::Not, inner) if ty == ".pred" => self.source(module.operand(inner), wanted),
+            OperandKind::Name(name) | OperandKind::Component(name, _)
+                if place.special && is_special(name) && self.scopes.find(name).is_none() =>
+            {
+                let holds = Type::of(ty).is_some_and(|ty| match names::special_bits(name) {
+                    Some(1) => ty.kind == ScalarKind::Pred,
+                    _ if !ty.is_integer() => false,
+                    Some(64) => ty.bits == 64 || place.relaxed,
+                    Some(_) => ty.bits <= 32 || place.relaxed && !matches!(ty.bits, 64..),
+                    None => true,
+                });
+                if !holds {
+                    let help = "a special register has 32 bits, `%clock64` and its like 64";
+                    self.refuse("PTX0030", operand, wanted, &format!("the special register `{name}`"), help);
+                }
+            }
+            OperandKind::Name(name) if place.symbols && self.is_symbol(name) => {
+                self.in_space(operand, Some(name), space, wanted);
+            }
+            OperandKind::Name(name)
+                if matches!(place.ty, Typed::Fixed(_)) && self.scopes.find(name) == Some(Entity::Function) =>
+            {
+                self.refuse("PTX0030", operand, wanted, &format!("the function `{name}`"), "");
+            }
+            OperandKind::Index(_) if place.symbols => self.declared_in(operand),
+            OperandKind::Binary(_, items) if place.symbols && self.starts_with_symbol(items) => {
+                self.declared_in(operand);
+            }
+            _ => self.source(operand, wanted),
+        }
+    }
+
+    /// Whether a name is of something with an address.
+    fn is_symbol(&self, name: &str) -> bool {
+        matches!(self.scopes.find(name), Some(Entity::Variable(_) | Entity::Function))
+    }
+
+    /// That a variable lives in the state space that is written.
+    fn in_space(&mut self, operand: &Operand<'a>, name: Option<&str>, written: Option<&str>, wanted: &Wanted) {
+        let Some(Entity::Variable(space)) = name.and_then(|name| self.scopes.find(name)) else { return };
+        let lives = space.text();
+        let (Some(lives), Some(written)) = (space_name(lives), written) else { return };
+        if lives != written {
+            let name = name.unwrap_or_default();
+            let found = format!("`{name}`, which lives in `{lives}`, with `{written}`");
+            self.refuse("PTX0030", operand, wanted, &found, &format!("write `{lives}`"));
+        }
+    }
+
+    fn starts_with_symbol(&self, items: Operands) -> bool {
+        let first = self.module.operands(items).first();
+        first.is_some_and(|first| match first.kind {
+            OperandKind::Name(name) => self.is_symbol(name),
+            OperandKind::Binary(_, items) => self.starts_with_symbol(items),
+            _ => false,
+        })
+    }
+
+    /// Whether an operand is several, where they make one value of bits.
+    fn is_packed(&self, operand: &Operand<'a>, place: &Place, ty: &str) -> bool {
+        place.packs
+            && Type::of(ty).is_some_and(Type::is_untyped)
+            && match operand.kind {
+                OperandKind::Vector(_) => true,
+                OperandKind::Name(name) => matches!(self.scopes.find(name), Some(Entity::Register { lanes: 2.., .. })),
+                _ => false,
+            }
+    }
+
+    /// Parts in braces, or a vector register: `count` of the type, or as many as share its bits.
+    fn parts(
+        &mut self,
+        operand: &Operand<'a>,
+        place: &Place,
+        wanted: &Wanted,
+        ty: &str,
+        count: Option<usize>,
+        is_result: bool,
+    ) {
+        let module = self.module;
+        let items = match operand.kind {
+            OperandKind::Vector(items) => module.operands(items),
+            OperandKind::Name(name) => {
+                let lanes = match self.scopes.find(name) {
+                    Some(Entity::Register { lanes, .. }) => usize::from(lanes),
+                    _ => 1,
+                };
+                // Of a vector register only the number of its components is looked at.
+                if count.is_some_and(|count| count != lanes) {
+                    let message = format!("`{name}`, {lanes} of them, for {} values", count.unwrap_or(1));
+                    self.refuse("PTX0030", operand, wanted, &message, "put as many registers in braces as `.v` says");
+                }
+                return;
+            }
+            _ => return self.shape(operand, wanted, if is_result { "PTX0029" } else { "PTX0030" }),
+        };
+        let bits = Type::of(ty).map_or(0, |ty| ty.bits);
+        let is_count = count.map_or(matches!(items.len(), 2 | 4), |count| count == items.len());
+        if !is_count {
+            let found = format!("{} values in braces", items.len());
+            return self.refuse(
+                "PTX0030",
+                operand,
+                wanted,
+                &found,
+                "put as many registers in braces as there are values",
+            );
+        }
+        let part = if count.is_some() { ty } else { untyped(bits / items.len() as u32) };
+        let immediate = if is_result { Immediate::None } else { constants(part) };
+        let wanted = Wanted::plain(wanted.name, holders(part, place.relaxed), immediate, INSTRUCTIONS);
+        // A part is a value of its own: neither parts nor an address.
+        let value = Place { packs: false, symbols: false, ..*place };
+        for item in items {
+            match (is_result, item.kind) {
+                (true, OperandKind::Discard) => {}
+                (true, _) => self.destination(item, &wanted),
+                (false, _) if place.special => self.source_place(item, (&value, None), &wanted, part, None),
+                (false, _) => self.source(item, &wanted),
+            }
+        }
+    }
+
+    fn address_place(&mut self, operand: &Operand<'a>, wanted: &Wanted, space: Option<&str>) {
+        let module = self.module;
+        self.declared_in(operand);
+        let wanted = &Wanted::plain(wanted.name, holders("g", false), Immediate::None, INSTRUCTIONS);
+        let OperandKind::Address(items) = operand.kind else {
+            if !matches!(operand.kind, OperandKind::Index(_)) {
+                self.refuse("PTX0030", operand, wanted, "an operand without brackets", "write an address: `[a]`");
+            }
+            return;
+        };
+        let mut base = module.operands(items).first();
+        while let Some(Operand { kind: OperandKind::Binary(_, items), .. }) = base {
+            base = module.operands(*items).first();
+        }
+        let is_number = base.is_some_and(|base| matches!(base.kind, OperandKind::Number(_)));
+        if is_number && space != Some(".local") {
+            let help = "move the address into a register first";
+            return self.refuse("PTX0030", operand, wanted, "a constant address", help);
+        }
+        let name = base.and_then(Operand::name);
+        self.in_space(operand, name, space, wanted);
+        if let Some(Entity::Register { ty, .. }) = name.and_then(|name| self.scopes.find(name))
+            && Type::of_register(ty).is_none_or(|ty| !ty.is_integer())
+        {
+            let found = format!("an address in a `{ty}` register");
+            self.refuse("PTX0027", operand, wanted, &found, "an address is an integer");
+        }
+    }
+
+    fn constant_place(&mut self, operand: &Operand<'a>, wanted: &Wanted) {
+        match operand.kind {
+            OperandKind::Name(name) if name != "WARP_SZ" => {
+                self.declared_in(operand);
+                let found = format!("`{name}`, no constant");
+                let expected = Wanted::plain(wanted.name, &[], Immediate::Integer, INSTRUCTIONS);
+                self.refuse("PTX0027", operand, &expected, &found, "write an integer");
+            }
+            _ => self.source(operand, wanted),
+        }
+    }
+
+    fn label_place(&mut self, operand: &Operand<'a>, wanted: &Wanted) {
+        match operand.name().map(|name| (name, self.scopes.find(name))) {
+            Some((_, Some(Entity::Label))) => {}
+            Some((name, None)) => self.undeclared(name, operand.span),
+            _ => self.refuse("PTX0030", operand, wanted, "no label", "name a label of this function"),
+        }
+    }
+}

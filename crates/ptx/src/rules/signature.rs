@@ -1,0 +1,184 @@
+//! Instructions outside the multiply-add family: the modifiers, types, versions and targets, by their signatures.
+
+use super::gate::Gated;
+use super::{Check, INSTRUCTIONS, module};
+use crate::ast::Instruction;
+use crate::opcodes::space_name;
+use crate::signatures::{self, Misfit, Signature};
+use crate::types::{Type, is_type};
+use roundonce_isa::Finding;
+
+/// Modifiers that the assembler takes twice as once.
+const REPEATED: &[&str] = &[".sat", ".satfinite", ".relu", ".cc", ".NaN", ".approx", ".sync", ".uni", ".shiftamt"];
+
+/// How many spellings a message lists.
+const LISTED: usize = 6;
+
+/// Modifiers as the rows have them: `.const` for `.const[2]`, and once what may stand twice.
+fn plain<'w>(written: &[&'w str]) -> Vec<&'w str> {
+    let mut plain: Vec<&str> = Vec::with_capacity(written.len());
+    for word in written {
+        let word = word.split('[').next().unwrap_or(word);
+        if !REPEATED.contains(&word) || !plain.contains(&word) {
+            plain.push(word);
+        }
+    }
+    plain
+}
+
+/// The spellings of rows, each once.
+fn spellings<'s>(opcode: &str, rows: impl Iterator<Item = &'s Signature>) -> String {
+    let mut all: Vec<String> = Vec::new();
+    for row in rows {
+        let syntax = format!("{opcode}{}", row.syntax());
+        if !all.contains(&syntax) {
+            all.push(syntax);
+        }
+    }
+    let more = if all.len() > LISTED { ", …" } else { "" };
+    all.truncate(LISTED);
+    format!("`{}`{more}", all.join("`, `"))
+}
+
+impl<'a> Check<'_, 'a> {
+    /// Checks an instruction by the signatures of its opcode; false if there are none for it.
+    pub(super) fn by_signature(&mut self, instruction: &Instruction<'a>) -> bool {
+        let opcode = instruction.opcode;
+        let written = plain(self.module.modifiers(instruction.modifiers));
+        let rows = signatures::of(opcode);
+        let is_newer = self.version.is_some_and(|version| version > module::NEWEST);
+        if rows.is_empty() || is_newer || signatures::is_elsewhere(opcode, &written) {
+            return false;
+        }
+        // What has ended is no help to a newer module.
+        let is_live = |row: &&Signature| {
+            let (version, target) = (self.version, self.target);
+            row.gate.version.last.is_none_or(|last| version.is_none_or(|version| version <= last))
+                && row.gate.target.last.is_none_or(|last| target.is_none_or(|target| target.number <= last))
+        };
+        let matched: Vec<_> = rows.iter().filter(is_live).map(|row| (row, row.matches(&written))).collect();
+        let mut right: Vec<(&'static Signature, &[&str])> = Vec::new();
+        for (row, result) in &matched {
+            if let Ok(types) = result {
+                right.push((row, types));
+            }
+        }
+        if right.is_empty() {
+            let misfits: Vec<_> =
+                matched.iter().filter_map(|(row, result)| Some((*row, result.as_ref().err()?))).collect();
+            self.misfit(instruction, &misfits);
+            self.declared(instruction.operands);
+            return true;
+        }
+        let given = instruction.operands.len as usize;
+        let counted = |row: &Signature| {
+            let (least, most) = row.operand_count(&written);
+            (least..=most).contains(&given)
+        };
+        let fitting: Vec<_> = right.iter().filter(|(row, _)| counted(row)).collect();
+        let of_gate = fitting.iter().find(|(row, _)| self.passes(&row.gate, self.target)).or(fitting.first());
+        let Some((row, types)) = of_gate else {
+            self.wrong_count(instruction, right.iter().map(|(row, _)| row.operand_count(&written)));
+            self.declared(instruction.operands);
+            return true;
+        };
+        let source = INSTRUCTIONS;
+        if !self.passes(&row.gate, self.target) {
+            let (span, name) = (self.spelling_span(instruction), format!("`{}`", instruction.spelling(self.module)));
+            self.report_gate(&Gated { span, name, gate: &row.gate, source, note: "" }, self.target);
+        }
+        for (word, gate) in signatures::word_gates(opcode, &written) {
+            if !self.passes(gate, self.target) {
+                let (span, name) = (self.spelling_span(instruction), format!("`{word}` of `{opcode}`"));
+                self.report_gate(&Gated { span, name, gate, source, note: "" }, self.target);
+            }
+        }
+        self.wide_vector(instruction, types, &written);
+        self.by_places(instruction, row, types, &written);
+        true
+    }
+
+    /// Vectors beyond 128 bits, and the modifiers that they alone have.
+    fn wide_vector(&mut self, instruction: &Instruction, types: &[&str], written: &[&str]) {
+        let count: Option<u32> = written.iter().find_map(|word| word.strip_prefix(".v")?.parse().ok());
+        let bits = types.first().and_then(|ty| Type::of(ty)).map_or(0, |ty| ty.bits);
+        let bits = bits * count.unwrap_or(1);
+        let priority = written.iter().find(|word| word.starts_with(".L2::evict_"));
+        let is_access = matches!(instruction.opcode, "ld" | "st" | "ldu");
+        if !is_access || (bits <= 128 && priority.is_none()) {
+            return;
+        }
+        let (span, name) = (self.spelling_span(instruction), instruction.spelling(self.module));
+        let is_global = written.iter().all(|word| space_name(word).is_none_or(|space| space == ".global"));
+        if bits != 256 || !is_global || instruction.opcode == "ldu" {
+            let message = match priority.filter(|_| bits != 256) {
+                Some(word) => format!("`{word}` on {bits} bits: expected a vector of 256"),
+                None => format!("`{name}` is of {bits} bits: expected 128, or 256 in global memory"),
+            };
+            self.report(Finding::error("PTX0023", span.place(), message).rule(INSTRUCTIONS));
+        } else if !self.passes(signatures::WIDE_VECTORS, self.target) {
+            let gate = signatures::WIDE_VECTORS;
+            let gated = Gated { span, name: format!("`{name}`"), gate, source: INSTRUCTIONS, note: "" };
+            self.report_gate(&gated, self.target);
+        }
+    }
+
+    fn wrong_count(&mut self, instruction: &Instruction, counts: impl Iterator<Item = (usize, usize)>) {
+        let mut texts: Vec<String> = Vec::new();
+        for (least, most) in counts {
+            let text = if least == most { format!("{least}") } else { format!("{least} to {most}") };
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
+        let (name, given) = (instruction.spelling(self.module), instruction.operands.len);
+        let message = format!("`{name}` with {given} operands: expected {}", texts.join(" or "));
+        self.report(Finding::error("PTX0028", instruction.span.place(), message).rule(INSTRUCTIONS));
+    }
+
+    /// Reports why modifiers are none of the rows'.
+    fn misfit(&mut self, instruction: &Instruction, misfits: &[(&Signature, &Misfit)]) {
+        let opcode = instruction.opcode;
+        let name = instruction.spelling(self.module);
+        let place = self.spelling_span(instruction).place();
+        let missing: Vec<&str> = misfits
+            .iter()
+            .filter_map(|(_, misfit)| match misfit {
+                Misfit::Missing(slot) => Some(slot.choices.iter().copied()),
+                _ => None,
+            })
+            .flatten()
+            .collect();
+        let of_types = || misfits.iter().filter(|(_, misfit)| **misfit != Misfit::Types).map(|(row, _)| *row);
+        let other = misfits.iter().find(|(_, misfit)| **misfit != Misfit::Types);
+        let expected = spellings(opcode, of_types());
+        let finding = match other.map(|(_, misfit)| misfit) {
+            _ if !missing.is_empty() => {
+                let message = format!("`{name}` needs one of {}: expected {expected}", missing.join(" "));
+                Finding::error("PTX0022", place, message)
+            }
+            Some(Misfit::Twice(word)) => {
+                Finding::error("PTX0024", place, format!("`{name}` has `{word}` beside another: expected {expected}"))
+            }
+            Some(Misfit::NotFirst(word)) => {
+                let message = format!("`{name}`: expected `{word}` right behind `{opcode}`");
+                Finding::error("PTX0023", place, message)
+            }
+            Some(Misfit::NotAllowed(word)) => {
+                Finding::error("PTX0023", place, format!("`{name}`: `{word}` is not allowed, expected {expected}"))
+            }
+            _ => {
+                let types: String =
+                    self.module.modifiers(instruction.modifiers).iter().copied().filter(|word| is_type(word)).collect();
+                let found = if types.is_empty() {
+                    "no type is written".to_owned()
+                } else {
+                    format!("`{types}` are no types of `{opcode}`")
+                };
+                let all = spellings(opcode, misfits.iter().map(|(row, _)| *row));
+                Finding::error("PTX0021", place, format!("{found}: expected one of {all}"))
+            }
+        };
+        self.report(finding.rule(INSTRUCTIONS));
+    }
+}

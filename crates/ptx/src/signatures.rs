@@ -1,0 +1,374 @@
+//! The signatures of instructions outside the multiply-add family: which modifiers and types an opcode takes together,
+//! and what its operands are. One row a fact, as `table` writes them; [`of`] gives those of an opcode.
+//!
+//! What this is not: it says nothing about what an instruction does. An opcode without a row is not checked.
+
+mod memory;
+mod table;
+
+use crate::opcodes::space_name;
+use crate::types::{ScalarKind, Type, is_type};
+use roundonce_isa::{Gate, Version};
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// One row as it is written.
+pub(crate) struct Row {
+    /// The opcodes that have it: `add sub`.
+    pub(crate) names: &'static str,
+    /// Slots of modifiers, in any order but for types: `{.sat} .u32|.s32`. One of the alternatives of each, none or one
+    /// in braces; a word without a dot is a set of [`table::SETS`]; `!` in front has it stand right behind the opcode.
+    pub(crate) modifiers: &'static str,
+    /// The operands: see [`Place`].
+    pub(crate) operands: &'static str,
+    pub(crate) gate: Gate,
+}
+
+/// What some modifiers of some opcodes need beside their rows.
+pub(crate) struct WordGate {
+    names: &'static str,
+    /// As in a slot.
+    words: &'static str,
+    pub(crate) gate: Gate,
+}
+
+/// A place for one of several modifiers.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) struct Slot {
+    pub(crate) choices: Vec<&'static str>,
+    pub(crate) required: bool,
+    /// Whether it stands right behind the opcode.
+    pub(crate) first: bool,
+    pub(crate) is_type: bool,
+}
+
+/// What type the value in an operand has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Typed {
+    /// That of the written types at this index.
+    Written(usize),
+    /// This, whatever is written.
+    Fixed(&'static str),
+    /// The first written one, twice as wide with `.wide`.
+    Widened,
+}
+
+/// An operand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum PlaceKind {
+    /// `=0`: a register that is written.
+    Result,
+    /// `0`: a register or a constant.
+    Source,
+    /// `A`: an address in brackets.
+    Address,
+    /// `#`: an integer constant.
+    Constant,
+    /// `L`: a label.
+    Label,
+    /// `h`: the policy that goes with `.L2::cache_hint`, and only with it.
+    Policy,
+    /// `*`: anything; only its names are looked at.
+    Any,
+}
+
+/// An operand of a row: `=0`, `1`, `=.pred|`, `?n`, `A`. A digit is a written type, `.pred` itself, `n` a number of 32
+/// bits, `g` an address, `w` the widened first type. Marks behind it: `~` a wider register will do, `<` a vector as long
+/// as `.v2` says,
+/// `|` a second, predicate result, `||` which must be there, `_` may be thrown away, `%` may be a special register, `@`
+/// may be the address of a variable, `&` may be parts in braces. `?` in front: it may be left out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Place {
+    pub(crate) kind: PlaceKind,
+    pub(crate) ty: Typed,
+    pub(crate) optional: bool,
+    pub(crate) relaxed: bool,
+    pub(crate) vector: bool,
+    /// Whether a second result may stand there, and whether it must.
+    pub(crate) second: (bool, bool),
+    pub(crate) discards: bool,
+    pub(crate) special: bool,
+    pub(crate) symbols: bool,
+    pub(crate) packs: bool,
+}
+
+/// A row taken apart.
+#[derive(Debug)]
+pub(crate) struct Signature {
+    pub(crate) slots: Vec<Slot>,
+    pub(crate) places: Vec<Place>,
+    pub(crate) gate: Gate,
+    modifiers: &'static str,
+}
+
+/// Why modifiers are not a signature's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Misfit<'s, 'w> {
+    /// Other types.
+    Types,
+    /// It has no such modifier.
+    NotAllowed(&'w str),
+    /// Two for one slot.
+    Twice(&'w str),
+    /// It has to stand right behind the opcode.
+    NotFirst(&'w str),
+    /// One of a slot's is needed.
+    Missing(&'s Slot),
+}
+
+static SIGNATURES: LazyLock<HashMap<&'static str, Vec<Signature>>> = LazyLock::new(|| {
+    let mut all: HashMap<&'static str, Vec<Signature>> = HashMap::new();
+    for row in table::ROWS.iter().chain(memory::ROWS) {
+        for name in row.names.split(' ') {
+            all.entry(name).or_default().push(row.signature());
+        }
+    }
+    all
+});
+
+/// The signatures of an opcode; none if it is not checked by them.
+pub(crate) fn of(opcode: &str) -> &'static [Signature] {
+    SIGNATURES.get(opcode).map_or(&[], Vec::as_slice)
+}
+
+impl Row {
+    fn signature(&self) -> Signature {
+        Signature {
+            slots: self.modifiers.split_whitespace().map(Slot::of).collect(),
+            places: self.operands.split_whitespace().map(Place::of).collect(),
+            gate: self.gate,
+            modifiers: self.modifiers,
+        }
+    }
+}
+
+/// The alternatives of a slot, sets unfolded.
+fn choices(text: &'static str) -> Vec<&'static str> {
+    let unfold = |word: &'static str| match table::SETS.iter().find(|(name, _)| *name == word) {
+        Some((_, members)) => members.split(' ').collect(),
+        None => vec![word],
+    };
+    text.split('|').flat_map(unfold).collect()
+}
+
+impl Slot {
+    fn of(text: &'static str) -> Slot {
+        let inner = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
+        let (text, required) = (inner.unwrap_or(text), inner.is_none());
+        let rest = text.strip_prefix('!');
+        let choices = choices(rest.unwrap_or(text));
+        let is_type = choices.first().is_some_and(|word| is_type(word));
+        Slot { choices, required, first: rest.is_some(), is_type }
+    }
+}
+
+impl Place {
+    fn of(text: &'static str) -> Place {
+        let has = |mark: char| text.contains(mark);
+        let core = text.trim_matches(['=', '~', '<', '|', '?', '_', '%', '@', '&']);
+        let kind = match core {
+            "A" => PlaceKind::Address,
+            "#" => PlaceKind::Constant,
+            "L" => PlaceKind::Label,
+            "h" => PlaceKind::Policy,
+            "*" => PlaceKind::Any,
+            _ if has('=') => PlaceKind::Result,
+            _ => PlaceKind::Source,
+        };
+        let ty = match core.parse() {
+            Ok(index) => Typed::Written(index),
+            Err(_) if core == "w" => Typed::Widened,
+            Err(_) => Typed::Fixed(core),
+        };
+        Place {
+            kind,
+            ty,
+            optional: has('?'),
+            relaxed: has('~'),
+            vector: has('<'),
+            second: (has('|'), text.contains("||")),
+            discards: has('_'),
+            special: has('%'),
+            symbols: has('@'),
+            packs: has('&'),
+        }
+    }
+}
+
+impl Signature {
+    /// As it is written, behind an opcode.
+    pub(crate) fn syntax(&self) -> String {
+        let slot = |word: &str| {
+            let named = |part: &str| if part.starts_with('.') { part.to_owned() } else { format!(".{part}") };
+            let inner: Vec<String> = word.trim_matches(['{', '}', '!']).split('|').map(named).collect();
+            if word.starts_with('{') { format!("{{{}}}", inner.join("|")) } else { inner.join("|") }
+        };
+        self.modifiers.split_whitespace().map(slot).collect()
+    }
+
+    /// Its operands with these modifiers.
+    pub(crate) fn places(&self, written: &[&str]) -> impl Iterator<Item = &Place> {
+        let has_policy = written.contains(&".L2::cache_hint");
+        self.places.iter().filter(move |place| place.kind != PlaceKind::Policy || has_policy)
+    }
+
+    /// How many operands it takes with these modifiers: at least, at most.
+    pub(crate) fn operand_count(&self, written: &[&str]) -> (usize, usize) {
+        let needed = |place: &&Place| !place.optional || place.kind == PlaceKind::Policy;
+        (self.places(written).filter(needed).count(), self.places(written).count())
+    }
+
+    /// The written types that it reads, or what is wrong with the modifiers.
+    pub(crate) fn matches<'s, 'w>(&'s self, written: &[&'w str]) -> Result<Vec<&'w str>, Misfit<'s, 'w>> {
+        let mut left: Vec<Option<&'w str>> = written.iter().copied().map(Some).collect();
+        let mut types = Vec::new();
+        let mut from = 0;
+        for slot in self.slots.iter().filter(|slot| slot.is_type) {
+            let next = (from..left.len()).find(|&at| left[at].is_some_and(is_type));
+            let fits = next.filter(|&at| left[at].is_some_and(|word| slot.choices.contains(&word)));
+            match fits {
+                Some(at) => {
+                    types.extend(left[at].take());
+                    from = at + 1;
+                }
+                None if slot.required => return Err(Misfit::Types),
+                None => {}
+            }
+        }
+        if left.iter().flatten().any(|word| is_type(word)) {
+            return Err(Misfit::Types);
+        }
+        let mut missing = None;
+        for slot in self.slots.iter().filter(|slot| !slot.is_type) {
+            let mut found = (0..left.len()).filter(|&at| left[at].is_some_and(|word| slot.choices.contains(&word)));
+            match (found.next(), found.next()) {
+                (_, Some(second)) => return Err(Misfit::Twice(written[second])),
+                (Some(at), None) if slot.first && at > 0 => return Err(Misfit::NotFirst(written[at])),
+                (Some(at), None) => left[at] = None,
+                (None, None) if slot.required => missing = missing.or(Some(slot)),
+                (None, None) => {}
+            }
+        }
+        match (left.into_iter().flatten().next(), missing) {
+            (Some(extra), _) => Err(Misfit::NotAllowed(extra)),
+            (None, Some(slot)) => Err(Misfit::Missing(slot)),
+            (None, None) => Ok(types),
+        }
+    }
+}
+
+/// What some of the modifiers need.
+pub(crate) fn word_gates<'w>(opcode: &str, written: &[&'w str]) -> Vec<(&'w str, &'static Gate)> {
+    let mut words = written.to_vec();
+    if !words.iter().any(|word| space_name(word).is_some()) {
+        words.push(table::GENERIC);
+    }
+    let mut found = Vec::new();
+    for gate in table::WORDS.iter().filter(|gate| gate.names.split(' ').any(|name| name == opcode)) {
+        let choices = choices(gate.words);
+        found.extend(words.iter().filter(|word| choices.contains(word)).map(|word| (*word, &gate.gate)));
+    }
+    found
+}
+
+/// The gate of a vector of so many bits, or of an eviction priority that such a vector has.
+pub(crate) const WIDE_VECTORS: &Gate = &table::WIDE_VECTORS;
+
+/// Whether the modifiers make another instruction of the opcode, which has no rows.
+pub(crate) fn is_elsewhere(opcode: &str, written: &[&str]) -> bool {
+    let of = table::ELSEWHERE.iter().filter(|(names, _)| names.split(' ').any(|name| name == opcode));
+    of.into_iter().any(|(_, word)| written.iter().any(|written| written.split("::").next() == Some(word)))
+}
+
+/// The types that registers are declared with.
+#[rustfmt::skip] // A table.
+const REGISTERS: &[&str] = &[
+    ".b8", ".b16", ".b32", ".b64", ".b128", ".u8", ".u16", ".u32", ".u64", ".s8", ".s16", ".s32", ".s64",
+    ".f16", ".f16x2", ".f32", ".f64", ".pred",
+];
+
+/// Whether a register holds a value of a type; `relaxed`: in its low bits.
+fn accepts(ty: &str, register: &str, relaxed: bool) -> bool {
+    let (Some(has), Some(is)) = (Type::of_register(register), Type::of(ty)) else {
+        // A type that programs are not lowered with: `.tf32`.
+        return register == ".b32";
+    };
+    let fits = has.bits == is.bits || relaxed && has.bits > is.bits;
+    match is.kind {
+        ScalarKind::Pred => has.kind == ScalarKind::Pred,
+        _ if has.kind == ScalarKind::Pred => false,
+        ScalarKind::Bits => fits,
+        _ if is.components > 1 && is.is_integer() => matches!(register, ".b32" | ".f16x2"),
+        ScalarKind::Unsigned | ScalarKind::Signed => fits && (has.is_integer() || register == ".f16x2"),
+        ScalarKind::Float(_) if ty.starts_with(".bf") => has.is_untyped() && has.bits == is.bits,
+        ScalarKind::Float(_) => fits && has.is_untyped() || register == ty,
+    }
+}
+
+/// By type: the registers that hold it, and those that hold it in their low bits.
+static HOLDERS: LazyLock<HashMap<&'static str, [Vec<&'static str>; 2]>> = LazyLock::new(|| {
+    let of = |ty, relaxed| REGISTERS.iter().copied().filter(|register| accepts(ty, register, relaxed)).collect();
+    let mut all: HashMap<_, _> = crate::types::names().map(|ty| (ty, [of(ty, false), of(ty, true)])).collect();
+    let numbers = vec![".b32", ".u32", ".s32"];
+    all.insert("n", [numbers.clone(), numbers]);
+    let addresses = vec![".b32", ".u32", ".s32", ".b64", ".u64", ".s64"];
+    all.insert("g", [addresses.clone(), addresses]);
+    all
+});
+
+/// The types of registers that hold a value of a type (`n`: a number of 32 bits, `g`: an address).
+pub(crate) fn holders(ty: &str, relaxed: bool) -> &'static [&'static str] {
+    HOLDERS.get(ty).map_or(&[], |all| all[usize::from(relaxed)].as_slice())
+}
+
+/// A gate of a first version and target.
+const fn since(major: u16, minor: u16, target: u32) -> Gate {
+    Gate::since(Version(major, minor), target)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows() -> impl Iterator<Item = &'static Row> {
+        table::ROWS.iter().chain(memory::ROWS)
+    }
+
+    /// Rows, gates of words and exceptions are of opcodes that there are.
+    #[test]
+    fn names_are_opcodes() {
+        let of_rows = rows().map(|row| row.names).chain(table::WORDS.iter().map(|gate| gate.names));
+        for names in of_rows.chain(table::ELSEWHERE.iter().map(|(names, _)| *names)) {
+            for name in names.split(' ') {
+                assert!(crate::opcodes::find(name).is_some(), "`{name}`");
+            }
+        }
+    }
+
+    /// A word of a slot is a modifier or a set, a set is used, and an operand's type is written.
+    #[test]
+    fn rows_are_well_formed() {
+        let words = rows().map(|row| row.modifiers).chain(table::WORDS.iter().map(|gate| gate.words));
+        let words: Vec<&str> = words.flat_map(|text| text.split([' ', '|', '{', '}', '!'])).collect();
+        let is_set = |word: &str| table::SETS.iter().any(|(name, _)| *name == word);
+        for word in words.iter().filter(|word| !word.is_empty()) {
+            assert!(word.starts_with('.') || is_set(word), "`{word}`");
+        }
+        assert!(table::SETS.iter().all(|(name, _)| words.contains(name)), "a set that no row has");
+        for row in rows() {
+            let signature = row.signature();
+            let types = signature.slots.iter().filter(|slot| slot.is_type && slot.required).count();
+            for place in &signature.places {
+                let is_known = match place.ty {
+                    Typed::Written(index) => index < types,
+                    Typed::Widened => types > 0,
+                    Typed::Fixed(ty) => {
+                        let is_value = matches!(place.kind, PlaceKind::Source | PlaceKind::Result);
+                        !is_value || !holders(ty, false).is_empty()
+                    }
+                };
+                assert!(is_known, "{} {} {}", row.names, row.modifiers, row.operands);
+            }
+        }
+    }
+}
