@@ -215,9 +215,11 @@ fn sixteen_bits(report: &mut Report) {
         } else {
             work.push(("fma.rz", Operation { rounding: Rounding::TowardZero, ..fma }));
         }
-        let all = [1, 2, 3].map(|seed| random::halves(L1, seed));
+        // As many bytes as the arrays of f32 have.
+        let lanes = 2 * L1;
+        let all = [1, 2, 3].map(|seed| random::halves(lanes, seed));
         let levels: Vec<Level> = Level::ALL.into_iter().filter(|level| level.is_available()).collect();
-        let mut bench = Bench::<u16>::new(name, "L1", L1, "");
+        let mut bench = Bench::<u16>::new(name, "L1", lanes, "");
         for (spelling, operation) in &work {
             for level in &levels {
                 let batch = Batch::at_level(*operation, &Profile::NVIDIA, *level);

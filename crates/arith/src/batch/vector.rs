@@ -228,9 +228,17 @@ pub(super) fn steps<V: Vector, const ROUND: i32, const OP: u8, const MODE: Mode,
         }
         V::optimisation_barrier();
     }
+    let mut operands = operands;
+    // One branch for all vectors.
+    if MODE & (NEGATE | FLUSH) != 0 && (MODE & NEGATE != 0 || plan.negates) {
+        V::optimisation_barrier();
+        for lanes in &mut operands {
+            *lanes = negated(plan, *lanes);
+        }
+    }
     let mut results = [V::splat(0); N];
     for number in 0..N {
-        results[number] = arithmetic::<V, ROUND, OP>(negate::<V, MODE>(plan, operands[number]));
+        results[number] = arithmetic::<V, ROUND, OP>(operands[number]);
     }
     if needs_slow_path::<V, ROUND, MODE, N>(plan, results) {
         return None;
@@ -256,15 +264,10 @@ fn smallest_operand<V: Vector, const OP: u8>([a, b, c]: [V; 3]) -> V::Magnitudes
     smallest
 }
 
-/// Step 2.
+/// Step 2, where it may change a sign.
 #[inline(always)]
-fn negate<V: Vector, const MODE: Mode>(plan: &Plan<'_, V>, [mut a, b, mut c]: [V; 3]) -> [V; 3] {
-    if MODE & (NEGATE | FLUSH) != 0 && (MODE & NEGATE != 0 || plan.negates) {
-        V::optimisation_barrier();
-        a = a.flip(plan.flip_product);
-        c = c.flip(plan.flip_addend);
-    }
-    [a, b, c]
+fn negated<V: Vector>(plan: &Plan<'_, V>, [a, b, c]: [V; 3]) -> [V; 3] {
+    [a.flip(plan.flip_product), b, c.flip(plan.flip_addend)]
 }
 
 /// Whether step 3 changes an operand.
@@ -321,7 +324,11 @@ pub(super) fn step<V: Vector, const ROUND: i32, const OP: u8, const MODE: Mode>(
     plan: &Plan<'_, V>,
     operands: [V; 3],
 ) -> V {
-    let negated = negate::<V, MODE>(plan, operands);
+    let mut negated = operands;
+    if MODE & (NEGATE | FLUSH) != 0 && (MODE & NEGATE != 0 || plan.negates) {
+        V::optimisation_barrier();
+        negated = self::negated(plan, operands);
+    }
     if MODE & FLUSH != 0 && !V::HARDWARE_FLUSH && any_subnormal::<V, OP>(negated) {
         return slow_path::<V, ROUND, OP, MODE>(plan, operands, negated);
     }
