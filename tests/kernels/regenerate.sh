@@ -31,7 +31,7 @@ for source in "$here"/*.cu; do
             compile 80 "$name" "${name}_80"
             ;;
         fp8_convert) compile 89 "$name" "$name" ;;
-        fp6_fp4_convert) compile 100a "$name" "$name" ;;
+        fp6_fp4_convert | tf32_convert) compile 100a "$name" "$name" ;;
         bf16_relu | half_convert | pipeline | matrix_moves) compile 90 "$name" "$name" ;;
         *) compile 75 "$name" "$name" ;;
     esac

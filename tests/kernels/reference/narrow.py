@@ -164,4 +164,37 @@ def fp6_fp4_convert(draw):
     case("fp6_fp4_convert", "4", "64", arguments, results)
 
 
-KERNELS = [fp8_convert, fp6_fp4_convert]
+def tf32(bits, way, satfinite=False, relu=False):
+    """The nearer of the two neighbours with 13 zeros at their ends; of two as near the larger ("rna") or the even one."""
+    sign, magnitude = bits & F32.sign_bit, bits & ~F32.sign_bit
+    low = magnitude & ~0x1FFF
+    if magnitude > F32.infinity:
+        # What the assembler's expansion of `.rna` leaves of a NaN; the others' NaN is unmeasured.
+        return (sign | low) - 0x2000 * satfinite if way == "rna" else 0x7FFFFFFF
+    if magnitude < F32.infinity and low != magnitude and way != "rz":
+        # As if the exponent had no end.
+        below, at = F32.value(low), F32.value(magnitude)
+        above = below + (F32.value(low) - F32.value(low - 0x2000) if low + 0x2000 == F32.infinity else F32.value(low + 0x2000) - below)
+        left, right = at - below, above - at
+        if right < left or (right == left and (way == "rna" or low >> 13 & 1)):
+            low += 0x2000
+    if satfinite and low == F32.infinity:
+        low -= 0x2000
+    return 0 if relu and sign else sign | low
+
+
+def tf32_convert(draw):
+    edges = [0, 1, 0x0FFF, 0x1000, 0x1001, 0x3000, 0x7FFFFF, 0x800000, 0x3F800FFF, 0x3F801000, 0x3F801001, 0x3F803000]
+    edges += [0x7F7FDFFF, 0x7F7FE000, 0x7F7FEFFF, 0x7F7FF000, 0x7F7FFFFF, 0x7F800000, 0x7F800001, 0x7F801FFF, 0x7F802000]
+    edges += [0x7FC00000, 0x7FFFFFFF, 0x007FF000, 0x007FEFFF]
+    x = edges + [bits | F32.sign_bit for bits in edges] + [draw.randrange(2**32) for _ in range(150)]
+    # Ties and what is next to them.
+    x += [draw.randrange(2**19) << 13 | draw.choice([0x1000, 0x0FFF, 0x1001]) for _ in range(100)]
+    result = []
+    for bits in x:
+        result += [tf32(bits, "rna"), tf32(bits, "rna", satfinite=True), tf32(bits, "rn"), tf32(bits, "rz")]
+        result += [tf32(bits, "rn", relu=True), tf32(bits, "rz", satfinite=True, relu=True)]
+    case("tf32_convert", "5", "64", [str(len(x)), ("f4", x), ("u4", [0] * (6 * len(x)), 6)], {2: ("u4", result, 6)})
+
+
+KERNELS = [fp8_convert, fp6_fp4_convert, tf32_convert]

@@ -131,6 +131,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         if inst.has(".pack") {
             return self.cvt_pack(inst);
         }
+        if inst.has(".tf32") {
+            return self.cvt_tf32(inst);
+        }
         if is_conversion(inst.modifiers) {
             return self.cvt_narrow(inst);
         }

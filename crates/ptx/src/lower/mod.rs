@@ -21,6 +21,7 @@ mod module;
 mod operand;
 mod routine;
 mod statement;
+mod tf32;
 mod warp;
 
 use crate::ast::{Function, Instruction, Module, Space, Statement, Variable, Variables};
