@@ -318,7 +318,7 @@ pub mod arrival {
         if counts & pending != 0 {
             return phase | counts;
         }
-        (phase ^ PHASE) | counts | counts / EXPECTED
+        (phase ^ PHASE) | counts | (counts / EXPECTED)
     }
 }
 

@@ -58,6 +58,9 @@ pub struct Ready {
     place: usize,
 }
 
+/// A kernel's name, and the kernel, or why it cannot be run.
+pub type Each = (String, Result<Ready, Refusal>);
+
 /// Why a module cannot be run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
@@ -127,7 +130,7 @@ impl Ready {
     ///
     /// # Errors
     /// If the module cannot be read.
-    pub fn read_each(source: Source<'_>, choice: &Choice) -> Result<Vec<(String, Result<Ready, Refusal>)>, Refusal> {
+    pub fn read_each(source: Source<'_>, choice: &Choice) -> Result<Vec<Each>, Refusal> {
         let (module, text) = match source {
             Source::Ptx(text) => return ptx_each(text, choice),
             Source::SpirvText(text) => (spirv::assemble_module(text, None), Some(text)),
@@ -216,7 +219,7 @@ fn ptx_program(text: &str, choice: &Choice) -> Result<Program, Refusal> {
 }
 
 /// The kernels of a PTX module, each with what is wrong in it.
-fn ptx_each(text: &str, choice: &Choice) -> Result<Vec<(String, Result<Ready, Refusal>)>, Refusal> {
+fn ptx_each(text: &str, choice: &Choice) -> Result<Vec<Each>, Refusal> {
     let (module, rejected) = ptx_module(text)?;
     let Choice { largest_kernel, stack_bytes, heap_bytes, .. } = *choice;
     let settings = ptx::Settings { entry: None, largest_kernel, stack_bytes, heap_bytes };

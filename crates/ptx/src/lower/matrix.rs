@@ -45,7 +45,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             for (number, &value) in values.iter().enumerate() {
                 let rows = place.rows.map(|row| {
                     let lane = body.word(IntOp::Add, row, Operand::Imm(8 * number as u64));
-                    let row = body.from_lane(address, lane.into());
+                    let row = body.value_of_lane(address, lane.into());
                     Operand::Reg(body.word(IntOp::Add, row.into(), place.offset))
                 });
                 if stores {
@@ -79,7 +79,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 // A row's numbers are in four lanes.
                 let first = body.word(IntOp::Shl, row, Operand::Imm(2));
                 let holder = body.word(IntOp::Add, first.into(), pair.into());
-                let both = body.from_lane(a, holder.into());
+                let both = body.value_of_lane(a, holder.into());
                 let shifted = body.word(IntOp::Shr(Signedness::Unsigned), both.into(), shift.into());
                 let half = body.fresh(Width::B16);
                 body.emit(Op::Extract { d: half, a: shifted.into(), width: Width::B32, shift: 0 });
@@ -148,7 +148,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     }
 
     /// A value of another lane of a whole warp.
-    fn from_lane(&mut self, a: Operand, lane: Operand) -> Reg {
+    fn value_of_lane(&mut self, a: Operand, lane: Operand) -> Reg {
         let (d, mask) = (self.fresh(Width::B32), Some(Operand::Imm(u32::MAX.into())));
         self.emit(Op::Shuffle { d, p: None, mode: ShuffleMode::Index, a, b: lane, c: Operand::Imm(31), mask });
         d
