@@ -55,11 +55,15 @@ class Tools:
 
 
 def cuda(tools, out):
-    for source in [*sorted((ROOT / "tests/kernels").glob("*.cu")), *sorted(SOURCES.glob("*.cu"))]:
-        for architecture in ("75", "80", "86", "89", "90a", "100a", "120a"):
-            for name, options in (("", []), ("-fast", ["-use_fast_math"]), ("-debug", ["-G"]), ("-split", ["-fmad=false", "-rdc=true"])):
+    plain = [("", [])]
+    ways = plain + [("-fast", ["-use_fast_math"]), ("-debug", ["-G"]), ("-split", ["-fmad=false", "-rdc=true"])]
+    kernels = [(source, ("75", "90a"), plain) for source in sorted((ROOT / "tests/kernels").glob("*.cu"))]
+    kernels += [(source, ("75", "90a", "120a"), ways) for source in sorted(SOURCES.glob("*.cu"))]
+    for source, architectures, options_of in kernels:
+        for architecture in architectures:
+            for name, options in options_of:
                 result = out / f"nvcc-{source.stem}-{architecture}{name}.ptx"
-                yield [tools.nvcc, "-ptx", f"-arch=compute_{architecture}", *options, "-w", "-o", result, source]
+                yield result, [tools.nvcc, "-ptx", f"-arch=compute_{architecture}", *options, "-w", "-o", result, source]
 
 
 def clang_ptx(_, out):
@@ -70,7 +74,7 @@ def clang_ptx(_, out):
         for target in ("sm_20", "sm_35", "sm_52", "sm_60", "sm_70", "sm_80", "sm_86"):
             for level in ("-O0", "-O2", "-g"):
                 result = out / f"clang-{source.stem}-{target}{level}.ptx"
-                yield ["clang-15", "--target=nvptx64-nvidia-cuda", f"-march={target}", level, *options, "-S", source, "-o", result]
+                yield result, ["clang-15", "--target=nvptx64-nvidia-cuda", f"-march={target}", level, *options, "-S", source, "-o", result]
 
 
 def glslang(_, out):
@@ -78,7 +82,7 @@ def glslang(_, out):
         for environment in ENVIRONMENTS:
             for name, options in (("", []), ("-debug", ["-g"]), ("-plain", ["-Od"])):
                 result = out / f"glslang-{source.stem}-{environment}{name}.spv"
-                yield ["glslangValidator", "--quiet", "--target-env", environment, *options, "-V", source, "-o", result]
+                yield result, ["glslangValidator", "--quiet", "--target-env", environment, *options, "-V", source, "-o", result]
 
 
 def clang_spirv(_, out):
@@ -87,7 +91,7 @@ def clang_spirv(_, out):
             for version in ("1.0", "1.1", "1.2", "1.3", "1.4"):
                 result = out / f"clang-{source.stem}{level}-{version}.spv"
                 compiled = f"clang-15 -target spir64-unknown-unknown -cl-std=CL2.0 -Xclang -finclude-default-header {level} -emit-llvm"
-                yield ["sh", "-c", f"{compiled} -c '{source}' -o - | llvm-spirv-15 --spirv-max-version={version} - -o '{result}'"]
+                yield result, ["sh", "-c", f"{compiled} -c '{source}' -o - | llvm-spirv-15 --spirv-max-version={version} - -o '{result}'"]
 
 
 def build(tools, modules):
@@ -97,9 +101,7 @@ def build(tools, modules):
     if not any(modules.glob("numba-*")):
         run(tools.python, SOURCES / "with_numba.py", modules)
     commands = [command for maker in (cuda, clang_ptx, glslang, clang_spirv) for command in maker(tools, modules)]
-    made = lambda command: pathlib.Path(re.findall(r"[^ ']+", str(command[-1]))[-1] if command[0] == "sh" else
-                                        command[command.index("-o") + 1]).exists()
-    todo = [command for command in commands if not made(command)]
+    todo = [command for result, command in commands if not result.exists()]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(lambda command: run(*command), todo))
 

@@ -140,6 +140,8 @@ pub(super) const ROWS: &[Row] = &[
     row("membar .cta|.gl|.sys", ""),
     row("nanosleep .u32", "#20"),
     row("brkpt", ""),
+    row("mapa .u32|.u64", "=1 1 #0"),
+    row("getctarank .u32|.u64", "=.u32 1"),
     row("pmevent", "#7"),
     row("griddepcontrol .wait|.launch_dependents", ""),
     row("setmaxnreg .inc.sync.aligned .u32", "#64"),
@@ -160,6 +162,7 @@ pub(super) const TOGETHER: &[Row] = &[
     row("redux .sync .and|.or|.xor .b32", "=1 1 #0xffffffff"),
     row("redux .sync .min|.max -|.abs -|.NaN .f32", "=1 1 #0xffffffff"),
     row("elect .sync", "=.b32|.pred #0xffffffff"),
+    row("movmatrix .sync.aligned.m8n8.trans.b16", "=.b32 .b32"),
     row("bar .sync", "#0|1"),
     row("barrier .sync|.cta.sync|.sync.aligned", "#0|1"),
     row("bar .warp.sync", "#0xffffffff"),
@@ -169,3 +172,6 @@ pub(super) const TOGETHER: &[Row] = &[
 
 /// Opcodes that the generator writes itself.
 pub(super) const WRITTEN: &[&str] = &["bra", "brx", "call", "cp", "exit", "ret", "trap"];
+/// Opcodes that it does not write: a barrier object must be made before it is used, and a matrix's rows named by addresses
+/// of shared memory. `tests/kernels` has them.
+pub(super) const NOT_WRITTEN: &[&str] = &["ldmatrix", "mbarrier", "stmatrix"];
