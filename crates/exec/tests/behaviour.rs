@@ -234,6 +234,22 @@ fn what_cannot_be_run_is_named_before_anything_runs() {
 }
 
 #[test]
+fn approximate_reciprocals_of_f64_are_of_the_upper_words() {
+    // 3 with a lower word, and a NaN whose payload is in the lower word: an infinity.
+    for (operand, reciprocal, root) in
+        [("0d40080000FFFFFFFF", 0x3fd5_5555_u64, 0x3fe2_79a7), ("0d7FF0000000000001", 0, 0)]
+    {
+        let body = format!(
+            "mov.f64 %d0, {operand};\nrcp.approx.ftz.f64 %d1, %d0;\nst.global.f64 [%rd1], %d1;\n\
+             rsqrt.approx.ftz.f64 %d1, %d0;\nst.global.f64 [%rd1+8], %d1;"
+        );
+        let report = run(&body, 4, 1, 1, Options::default()).unwrap();
+        let words = report.buffers[0].as_ref().unwrap().words();
+        assert_eq!(words, [0, reciprocal as u32, 0, root], "{operand}");
+    }
+}
+
+#[test]
 fn lines_are_counted() {
     let body = "mov.u32 %r6, 0;\nLOOP: add.u32 %r6, %r6, 1;\nsetp.lt.u32 %p1, %r6, %r1;\n@%p1 bra LOOP;";
     let report = run(body, 1, 1, 4, Options { count_lines: true, ..Options::default() }).unwrap();

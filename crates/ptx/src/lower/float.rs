@@ -5,7 +5,7 @@ use super::{Body, Result};
 use crate::forms::FORMS;
 use crate::types::{ScalarKind, Type};
 use roundonce_arith::{Format, Rounding};
-use roundonce_ir::{Class, Function, Op, Operand};
+use roundonce_ir::{Class, Function, IntOp, Op, Operand, Width};
 use roundonce_isa::{Recipe, Table};
 
 static TABLE: Table = Table::new(&[FORMS]);
@@ -136,6 +136,18 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         }
         let d = self.exact(self.operand_at(inst, 0)?, ty)?;
         let (saturate, name) = (inst.has(".sat"), inst.spelling.clone());
+        if format == Format::F64 && inst.has(".ftz") {
+            // The upper 32 bits of the operand give the upper 32 of the result; the lower ones are zero (PTX ISA,
+            // `rcp.approx.ftz.f64`, `rsqrt.approx.ftz.f64`).
+            let upper = Operand::Imm(!0 << 32);
+            let a = self.int(IntOp::And, Width::B64, [values[0], upper, Operand::ZERO]);
+            let whole = self.fresh(Width::B64);
+            let (a, b) = (a.into(), Operand::ZERO);
+            self.emit(Op::Approximate { d: whole, function, format, flush, saturate, a, b, name });
+            let args = [whole.into(), upper, Operand::ZERO, Operand::ZERO];
+            self.emit(Op::Int { d, op: IntOp::And, width: Width::B64, args });
+            return Ok(());
+        }
         self.by_component(d, ty, &values, |body, d, values| {
             let (a, b) = (values[0], values.get(1).copied().unwrap_or(Operand::ZERO));
             body.emit(Op::Approximate { d, function, format, flush, saturate, a, b, name: name.clone() });
