@@ -39,6 +39,13 @@ impl Interpreter<'_> {
             let kind = in_space(kind, Self::resolve(space, address).0);
             let new = combine(&profile, kind, bytes * 8, old, self.wide[1][lane], self.wide[2][lane]);
             self.write_lane(space, lane, address, bytes, new, Atomicity::Atomic)?;
+            // What waits for the phase is ordered behind what arrived in it.
+            if kind == AtomicKind::Arrive
+                && (old ^ new) & arrival::PHASE != 0
+                && let Some(races) = &mut self.races
+            {
+                races.barrier(lane / self.threads);
+            }
             self.wide[3][lane] = old;
         }
         if let Some(d) = d {

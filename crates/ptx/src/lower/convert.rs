@@ -21,6 +21,12 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             let (to, from) = (self.parts(to), self.parts(from));
             return self.moves(&to, &from, ty);
         }
+        // Braces around one value are as good as none.
+        if vector(to.kind) != vector(from.kind)
+            && let ([to], [from]) = (&self.parts(to)[..], &self.parts(from)[..])
+        {
+            return self.moves(&[*to], &[*from], ty);
+        }
         match (vector(to.kind), vector(from.kind)) {
             (false, true) => self.pack(inst, ty),
             (true, false) => self.unpack(inst, ty),

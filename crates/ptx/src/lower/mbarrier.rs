@@ -110,9 +110,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             let state = self.value_at(inst, 2, Type::B64)?;
             self.phase(state)
         };
+        // An arrival of nothing reads the object: unlike a load it is no race with the others' arrivals.
         let now = self.fresh(Width::B64);
-        let d = vec![Some(now)];
-        self.emit(Op::Load { d, space: Space::Shared, bytes: 8, signed: false, address, offset });
+        self.arrive((address, offset), Some(now), [Operand::ZERO; 2], None);
         let now = self.phase(now.into());
         let of = Comparand::Unsigned(Width::B64);
         self.emit(Op::Compare { d: p, comparison: Comparison::Ne, of, a: now.into(), b: phase.into() });

@@ -72,6 +72,13 @@ impl<'a> Check<'_, 'a> {
             let immediate = if is_result { Immediate::None } else { constants(ty) };
             let wanted = Wanted::plain(name, holders(ty, place.relaxed), immediate, INSTRUCTIONS);
             let count = count.filter(|_| place.vector);
+            // Braces around one value are as good as none where there may be several: `ld.b32 {%r1}, [%rd1]`.
+            let operand = match operand.kind {
+                OperandKind::Vector(items) if items.len == 1 && count.is_none() && (place.vector || place.packs) => {
+                    self.module.operands(items).first().unwrap_or(operand)
+                }
+                _ => operand,
+            };
             match place.kind {
                 PlaceKind::Result => self.result_place(operand, place, &wanted, ty, count),
                 PlaceKind::Source | PlaceKind::Policy => {
