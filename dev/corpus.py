@@ -118,7 +118,7 @@ def environment_of(path):
 def accepted(tools, path):
     """Whether the judge takes a module; None where it does not say."""
     if path.suffix == ".ptx":
-        target = re.search(r"^\.target\s+(sm_\w+)", path.read_text(), re.M)
+        target = re.search(r"^\.target\s+(sm_\w+)", path.read_text(errors="replace"), re.M)
         asked = run(tools.ptxas, f"-arch={target[1]}", "-c", path, "-o", "/dev/null")
         text = asked.stdout + asked.stderr
         # Targets that this assembler has no longer.
@@ -160,7 +160,7 @@ def broken(text, count, seed):
 def ask(tools, roundonce, path, copies, scratch):
     """What is said of a module and of its broken copies, and how its kernels run."""
     said = {"path": path.name, "judge": accepted(tools, path), "errors": ours(roundonce, path), "broken": [], "kernels": []}
-    text = path.read_text() if path.suffix == ".ptx" else run(tools.disassembler, "--raw-id", path).stdout
+    text = path.read_text(errors="replace") if path.suffix == ".ptx" else run(tools.disassembler, "--raw-id", path).stdout
     for number, line, before, after, changed in broken(text, copies, path.name):
         copy = scratch / f"{path.stem}.{number}{'.ptx' if path.suffix == '.ptx' else '.spvasm'}"
         copy.write_text(changed)

@@ -17,12 +17,8 @@ fn refusals(target: &str, line: &str) -> Vec<(&'static str, String)> {
 #[test]
 fn by_name() {
     let lines = [
-        "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%x1], %r1, [%x2];",
         "st.bulk.shared::cta [%x1], 64, 0;",
         "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.shared::cluster.add.u32 [%x1], %r1, [%x2];",
-        "cp.async.mbarrier.arrive.shared.b64 [shared];",
-        "mbarrier.init.shared.b64 [shared], 32;",
-        "barrier.cluster.arrive;",
         "atom.global.cas.b128 %q1, [%x1], %q1, %q2;",
         "atom.global.add.b128 %q1, [%x1], %q1;",
         "min.abs.f32 %f1, %f2, %f3;",
@@ -30,7 +26,6 @@ fn by_name() {
         "add.oob.f16 %h1, %h2, %h3;",
         "sub.u16x2 %r1, %r2, %r3;",
         "cvt.rn.bf16x2.ue8m0x2 %r1, %h1;",
-        "cvt.rna.tf32.f32 %r1, %f1;",
         "cvt.rn.e4m3x2.f32 %h1, %f1, %f2;",
         "cvt.pack.sat.u4.s32.b32 %r1, %r2, %r3, %r4;",
         "vadd.s32.s32.s32.sat %r1, %r2, %r3;",
@@ -41,6 +36,8 @@ fn by_name() {
         "mad.hi.sat.u32 %r1, %r2, %r3, %r4;",
         "bfe.wrong.u32 %r1, %r2, %r3, %r4;",
         "mov.u32 %r1, %pm0;",
+        "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%x1], [%x2, {%r1}], [%x3];",
+        "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r1, %r2}, [%x1];",
     ];
     for line in lines {
         let found = refusals("sm_100a", line);

@@ -6,15 +6,6 @@ use crate::literal::{Constant, evaluate};
 use crate::types::{ScalarKind, Type};
 use roundonce_ir::{IntOp, Op, Operand, Reg, Space, Special, Width};
 
-/// Counters that nothing counts, and what a driver would write for its own use.
-fn is_constant_zero(name: &str) -> bool {
-    let numbered = |prefix: &str| {
-        let number = name.strip_prefix(prefix).map(|rest| rest.strip_suffix("_64").unwrap_or(rest));
-        number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
-    };
-    numbered("envreg") || numbered("pm") || name == "aggr_smem_size" || name.starts_with("reserved_smem_offset_")
-}
-
 /// Where a load or a store goes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Address {
@@ -193,7 +184,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             "nsmid" | "cluster_nctarank" | "cluster_nctaid" => return Ok(Some(Operand::Imm(1))),
             // CUDA's cooperative groups read the address of the grid's workspace from these.
             "envreg1" | "envreg2" => return self.grid_workspace(if name == "envreg1" { 32 } else { 0 }).map(Some),
-            _ if is_constant_zero(name) => return Ok(Some(Operand::ZERO)),
+            _ if name.starts_with("envreg") => return Ok(Some(Operand::ZERO)),
             _ => return Ok(None),
         };
         let natural = if ty.width() < Width::B16 { Width::B32 } else { ty.width() };
