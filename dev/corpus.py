@@ -34,7 +34,7 @@ STEPS = "20000000"
 
 def run(*command, **options):
     environment = {**os.environ, **options.pop("env", {})}
-    return subprocess.run(command, capture_output=True, text=True, timeout=1200, env=environment, check=False, **options)
+    return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=1200, env=environment, check=False, **options)
 
 
 class Tools:
@@ -168,7 +168,7 @@ def ask(tools, roundonce, path, copies, scratch):
         if judge is not None:
             said["broken"].append({"line": line, "before": before, "after": after, "judge": judge, "errors": ours(roundonce, copy), "file": copy.name})
     try:
-        asked = subprocess.run([roundonce, "run", path, "--smoke", "--step-limit", STEPS, "--format", "json"], capture_output=True, text=True, timeout=SECONDS, check=False)
+        asked = subprocess.run([roundonce, "run", path, "--smoke", "--step-limit", STEPS, "--format", "json"], capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
         said["kernels"] = [json.loads(line) for line in asked.stdout.splitlines() if line.startswith("{")]
         if not said["kernels"]:
             said["kernels"] = [{"kernel": "?", "outcome": "failed", "message": asked.stderr.strip()}]
