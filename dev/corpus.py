@@ -186,7 +186,9 @@ def kind(path):
 
 def reason(message):
     """A message without places and names."""
-    message = re.sub(r"^.*?: (?=`|the |an |a |Op|Builtin|Capability|\d+ bytes)", "", message.split("\n")[0])
+    message = re.sub(r"^(error: )?\S+\.(ptx|spv):(\d+:\d+:)? ", "", message.split("\n")[0])
+    message = re.sub(r"^.*?: (?=`|the |an |a |Op|Builtin|Capability|\d+ bytes)", "", message)
+    message = re.sub(r" on sm_\w+: expected `.target.*", " on an older target", message)
     message = re.sub(r"kernel `[^`]*`, line \d+, `.*?`, (block \(.*?\) thread \(.*?\): )?", "", message)
     message = re.sub(r"0x[0-9a-f]+|\b\d+\b", "N", message)
     return re.sub(r" \[\w+\]$", "", message)[:110]
