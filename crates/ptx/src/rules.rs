@@ -31,7 +31,7 @@ use crate::scopes::labels_by_scope;
 use gate::Gated;
 use roundonce_isa::{Finding, LineIndex, Location, SmTarget, Version};
 use scope::{Entity, Names};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// What to check beyond the rules.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -80,8 +80,13 @@ pub fn report_text(text: &str, options: &Options) -> Report {
 }
 
 fn report(module: &Module, options: &Options) -> Report {
+    let mut functions: HashMap<&str, Vec<&Function>> = HashMap::new();
+    for function in module.functions() {
+        functions.entry(function.name).or_default().push(function);
+    }
     let mut check = Check {
         module,
+        functions,
         version: module.version(),
         target: module.target(),
         scopes: Names::default(),
@@ -114,6 +119,8 @@ const INSTRUCTIONS: &str = "PTX ISA, 9.7 instructions";
 
 struct Check<'m, 'a> {
     module: &'m Module<'a>,
+    /// The declarations of each function, in order.
+    functions: HashMap<&'a str, Vec<&'m Function<'a>>>,
     version: Option<Version>,
     target: Option<SmTarget>,
     scopes: Names<'a>,

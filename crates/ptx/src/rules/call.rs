@@ -31,12 +31,12 @@ impl<'a> Check<'_, 'a> {
             return false;
         }
         let (returns, parameters) = (listed(given), listed(rest.get(1)));
-        let mut found = module.functions().filter(|function| function.name == name).peekable();
-        if found.peek().is_some_and(|function| function.is_entry) {
+        let found = self.functions.get(name).map_or(&[][..], Vec::as_slice);
+        if found.first().is_some_and(|function| function.is_entry) {
             let message = format!("`{name}` is a kernel: expected a function");
             self.report(Finding::error("PTX0030", callee.span.place(), message).rule(INSTRUCTIONS));
-        } else if let Some(first) = found.peek().copied()
-            && !found.any(|function| (function.returns.len, function.parameters.len) == (returns, parameters))
+        } else if let Some(first) = found.first()
+            && !found.iter().any(|function| (function.returns.len, function.parameters.len) == (returns, parameters))
         {
             let (gives, takes) = (first.returns.len, first.parameters.len);
             let message =
