@@ -13,6 +13,11 @@ use roundonce_ir::{
 /// Calls inlined within calls; a function that is called deeper is lowered once.
 const DEEPEST: usize = 64;
 
+/// Whether a function takes so many arguments and gives so many results.
+fn takes(function: &Function, results: &[Written], arguments: &[Written]) -> bool {
+    function.returns.len as usize == results.len() && function.parameters.len as usize == arguments.len()
+}
+
 impl<'m, 'a> Body<'_, 'm, 'a> {
     /// `call (results), function, (arguments)`, with the lists left out where they are empty.
     pub(super) fn call(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
@@ -79,21 +84,21 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             self.emit(Op::Extract { d: index, a: number.into(), width, shift: 0 });
         }
         let (nowhere, join) = (self.new_block(), self.new_block());
-        let fits = |function: &Function<'a>| {
-            function.returns.len as usize == results.len() && function.parameters.len as usize == arguments.len()
-        };
+        // Every call has a target for each function whose address is taken.
+        self.size += self.lowering.addressed.len();
         let mut targets = vec![nowhere];
-        let callable: Vec<_> = self.lowering.addressed.iter().map(|&function| (function, fits(function))).collect();
-        for &(_, fits) in &callable {
-            targets.push(if fits { self.new_block() } else { nowhere });
+        let mut called = Vec::new();
+        for &function in &self.lowering.addressed {
+            let fits = takes(function, results, arguments);
+            let target = if fits { self.new_block() } else { nowhere };
+            called.extend(fits.then_some((function, target)));
+            targets.push(target);
         }
-        self.end(Terminator::Switch { index: index.into(), targets: targets.clone(), otherwise: nowhere });
-        for (&(function, fits), &target) in callable.iter().zip(&targets[1..]) {
-            if fits {
-                self.current = target;
-                self.call_routine(function, results, arguments)?;
-                self.end(Terminator::Jump(join));
-            }
+        self.end(Terminator::Switch { index: index.into(), targets, otherwise: nowhere });
+        for (function, target) in called {
+            self.current = target;
+            self.call_routine(function, results, arguments)?;
+            self.end(Terminator::Jump(join));
         }
         self.current = nowhere;
         self.emit(Op::Trap { message: "the address called is that of no such function".to_owned() });
@@ -172,10 +177,10 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         results: &[Written<'a>],
         arguments: &[Written<'a>],
     ) -> Result<()> {
-        let (wanted, given) = (function.parameters.len as usize, arguments.len());
-        if function.returns.len as usize == results.len() && wanted == given {
+        if takes(function, results, arguments) {
             return Ok(());
         }
+        let (wanted, given) = (function.parameters.len, arguments.len());
         Err(self.malformed(format!("`{}` takes {wanted} arguments, {given} are given", function.name)))
     }
 

@@ -10,8 +10,11 @@ use super::{Body, Result};
 use crate::ast::OperandKind;
 use crate::types::Type;
 use roundonce_ir::{
-    AtomicKind, Comparand, Comparison, IntOp, Op, Operand, Signedness, Space, Terminator, Width, arrival,
+    AtomicKind, Comparand, Comparison, IntOp, Op, Operand, Reg, Signedness, Space, Terminator, Width, arrival,
 };
+
+/// Bytes that a phase waits for are added, where arrivals are taken off.
+const EXPECTED_BYTES: u64 = arrival::BYTES.wrapping_neg();
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
     pub(super) fn mbarrier(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
@@ -30,7 +33,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             ".expect_tx" | ".complete_tx" => {
                 let object = self.object(inst, 0)?;
                 let bytes = self.value_at(inst, 1, Type::U32)?;
-                self.arrive(object, None, [Operand::ZERO, Operand::ZERO], Some((bytes, action == ".complete_tx")));
+                let unit = if action == ".complete_tx" { arrival::BYTES } else { EXPECTED_BYTES };
+                self.arrive(object, None, &[(bytes, unit)]);
                 Ok(())
             }
             ".arrive" | ".arrive_drop" => self.mbarrier_arrive(inst, action == ".arrive_drop"),
@@ -61,40 +65,38 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let object = self.object(inst, at)?;
         let expects = inst.has(".expect_tx");
         let given = if inst.operands.len() > at + 1 { Some(self.value_at(inst, at + 1, Type::U32)?) } else { None };
-        let (count, bytes) = if expects { (None, given) } else { (given, None) };
-        let count = count.unwrap_or(Operand::Imm(1));
-        let dropped = if drops { count } else { Operand::ZERO };
-        self.arrive(object, state, [count, dropped], bytes.map(|bytes| (bytes, false)));
+        let count = given.filter(|_| !expects).unwrap_or(Operand::Imm(1));
+        let mut numbers = vec![(count, arrival::PENDING)];
+        numbers.extend(drops.then_some((count, arrival::EXPECTED)));
+        numbers.extend(given.filter(|_| expects).map(|bytes| (bytes, EXPECTED_BYTES)));
+        self.arrive(object, state, &numbers);
         Ok(())
     }
 
-    /// Counts off arrivals, for good too, and adds bytes that are expected or takes off such as came.
-    fn arrive(
-        &mut self,
-        (address, offset): (Operand, i64),
-        d: Option<roundonce_ir::Reg>,
-        [count, dropped]: [Operand; 2],
-        bytes: Option<(Operand, bool)>,
-    ) {
-        let scaled = |body: &mut Self, value: Operand, unit: u64| match value {
-            Operand::Imm(value) => Operand::Imm(value.wrapping_mul(unit)),
-            value => {
-                let wide =
-                    body.int(IntOp::MulWide(Signedness::Unsigned), Width::B32, [value, Operand::Imm(1), Operand::ZERO]);
-                body.int(IntOp::Mul, Width::B64, [wide.into(), Operand::Imm(unit), Operand::ZERO]).into()
-            }
-        };
-        let mut b = scaled(self, count, arrival::PENDING);
-        for (value, unit) in [(Some(dropped), arrival::EXPECTED), (bytes.map(|(bytes, _)| bytes), arrival::BYTES)] {
-            let Some(value) = value.filter(|value| *value != Operand::ZERO) else { continue };
-            let more = scaled(self, value, unit);
-            // What is taken off: a count, or bytes that came.
-            let op =
-                if unit == arrival::BYTES && bytes.is_some_and(|(_, came)| !came) { IntOp::Sub } else { IntOp::Add };
-            b = self.int(op, Width::B64, [b, more, Operand::ZERO]).into();
+    /// Takes numbers off the object, each in units of a field; bytes that are expected are taken off negatively.
+    fn arrive(&mut self, (address, offset): (Operand, i64), d: Option<Reg>, numbers: &[(Operand, u64)]) {
+        let mut b = Operand::ZERO;
+        for &(number, unit) in numbers {
+            let part = match number {
+                Operand::Imm(number) => Operand::Imm(number.wrapping_mul(unit)),
+                number => {
+                    let wide = self.widened(number);
+                    self.int(IntOp::Mul, Width::B64, [wide.into(), Operand::Imm(unit), Operand::ZERO]).into()
+                }
+            };
+            b = if b == Operand::ZERO {
+                part
+            } else {
+                self.int(IntOp::Add, Width::B64, [b, part, Operand::ZERO]).into()
+            };
         }
         let (kind, space, c) = (AtomicKind::Arrive, Space::Shared, Operand::ZERO);
         self.emit(Op::Atomic { d, kind, space, bytes: 8, address, offset, b, c });
+    }
+
+    /// A word in 64 bits.
+    fn widened(&mut self, word: Operand) -> Reg {
+        self.int(IntOp::MulWide(Signedness::Unsigned), Width::B32, [word, Operand::Imm(1), Operand::ZERO])
     }
 
     /// Whether the phase of a state, or of a parity, is complete: the object is in another one.
@@ -105,21 +107,21 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             let parity = self.value_at(inst, 2, Type::U32)?;
             let one = Operand::Imm(1);
             let parity = self.int(IntOp::And, Width::B32, [parity, one, Operand::ZERO]);
-            self.int(IntOp::MulWide(Signedness::Unsigned), Width::B32, [parity.into(), one, Operand::ZERO])
+            self.widened(parity.into())
         } else {
             let state = self.value_at(inst, 2, Type::B64)?;
             self.phase(state)
         };
         // An arrival of nothing reads the object: unlike a load it is no race with the others' arrivals.
         let now = self.fresh(Width::B64);
-        self.arrive((address, offset), Some(now), [Operand::ZERO; 2], None);
+        self.arrive((address, offset), Some(now), &[]);
         let now = self.phase(now.into());
         let of = Comparand::Unsigned(Width::B64);
         self.emit(Op::Compare { d: p, comparison: Comparison::Ne, of, a: now.into(), b: phase.into() });
         Ok(())
     }
 
-    fn phase(&mut self, object: Operand) -> roundonce_ir::Reg {
+    fn phase(&mut self, object: Operand) -> Reg {
         let shift = Operand::Imm(arrival::PHASE.trailing_zeros().into());
         self.int(IntOp::Shr(Signedness::Unsigned), Width::B64, [object, shift, Operand::ZERO])
     }
@@ -143,7 +145,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     pub(super) fn copy_arrives(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
         let object = self.object(inst, 0)?;
         if inst.has(".noinc") {
-            self.arrive(object, None, [Operand::Imm(1), Operand::ZERO], None);
+            self.arrive(object, None, &[(Operand::Imm(1), arrival::PENDING)]);
         }
         Ok(())
     }
@@ -156,8 +158,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             ty.bytes() * self.parts(self.operand_at(inst, 1)?).len() as u32
         };
         self.store(inst)?;
-        let bytes = Operand::Imm(bytes.into());
-        self.arrive(object, None, [Operand::ZERO, Operand::ZERO], Some((bytes, true)));
+        self.arrive(object, None, &[(Operand::Imm(bytes.into()), arrival::BYTES)]);
         Ok(())
     }
 
@@ -178,7 +179,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         self.only_if(|body| {
             body.copy_loop(ends, size);
             if let Some(object) = object {
-                body.arrive(object, None, [Operand::ZERO, Operand::ZERO], Some((size, true)));
+                body.arrive(object, None, &[(size, arrival::BYTES)]);
             }
             Ok(())
         })
@@ -200,11 +201,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 Operand::Imm(_) => self.address_width(),
             };
             let more = match width {
-                Width::B64 => self.int(
-                    IntOp::MulWide(Signedness::Unsigned),
-                    Width::B32,
-                    [done.into(), Operand::Imm(1), Operand::ZERO],
-                ),
+                Width::B64 => self.widened(done.into()),
                 _ => done,
             };
             (Operand::Reg(self.int(IntOp::Add, width, [base, more.into(), Operand::ZERO])), offset, space)
