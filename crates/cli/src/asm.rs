@@ -67,11 +67,12 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
 
 fn sass(arguments: &Arguments) -> Ended {
     if arguments.file.as_os_str() == "-" && arguments.output.is_none() {
-        return files::answer_lines(|line, out| {
+        let answer = |line: &str, out: &mut String| {
             let word = sass::asm_line(line).map_err(|finding| finding.to_string())?;
             let _ = write!(out, "{word:#018x}");
             Ok(())
-        });
+        };
+        return files::answer_lines(answer, files::error_line);
     }
     let text = files::text(&arguments.file, files::read(&arguments.file)?)?;
     let assembly = match sass::asm_file(&text) {

@@ -85,10 +85,11 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         if arguments.lang != Some(Language::Sass) {
             return Err(Failure::Input("which language do the words on stdin belong to? add --lang sass".to_owned()));
         }
-        return files::answer_lines(|line, out| {
+        let answer = |line: &str, out: &mut String| {
             let word = read_word(line)?;
             sass::disasm_word_into(word, layout.style, out).map_err(|finding| finding.to_string())
-        });
+        };
+        return files::answer_lines(answer, files::error_line);
     }
     let bytes = files::read(&arguments.file)?;
     if arguments.lang.or_else(|| Language::of(&arguments.file)) == Some(Language::Spirv) {

@@ -74,7 +74,17 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
             return Err(Failure::Input("--allowed takes one instruction, not lines".to_owned()));
         }
         let mut batch = Batch::new(target, profile);
-        return files::answer_lines(|line, out| batch.line(line, out));
+        if arguments.format.format == Format::Json {
+            return files::answer_lines(
+                |line, out| {
+                    batch.line(line, out)?;
+                    *out = json_line(line, out);
+                    Ok(())
+                },
+                |problem| serde_json::json!({ "error": problem }).to_string(),
+            );
+        }
+        return files::answer_lines(|line, out| batch.line(line, out), files::error_line);
     }
     let spelled = match arguments.target_env {
         Some(environment) if !arguments.instruction.contains('@') => format!("{}@{environment}", arguments.instruction),
@@ -83,14 +93,13 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     };
     let spelling = &spelled;
     let (is_integer, is_conversion) = (integer::is_integer(spelling), conversion::is_conversion(spelling));
-    let lacks_it =
-        |option: &str, who: &str| Err(Failure::Unsupported(format!("`{spelling}` with {option}: only {who} it")));
     if arguments.allowed && (is_integer || is_conversion) {
-        return lacks_it("--allowed", "the floating-point multiply-add has");
+        let problem = format!("`{spelling}` with --allowed: only the floating-point multiply-add has it");
+        return Err(Failure::Unsupported(problem));
     }
     if let Some(out) = &arguments.out {
         let evaluated = match (is_integer, is_conversion) {
-            (true, _) => return lacks_it("--in", "conversions and the floating-point multiply-add have"),
+            (true, _) => Evaluated::Integer(integer::instruction(spelling, &target)?),
             (_, true) => Evaluated::Conversion(conversion::instruction(spelling, &target)?),
             _ => Evaluated::Float(instruction(spelling, &target)?),
         };
@@ -136,6 +145,20 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         writeln!(stdout(), "{} {}{codes} ({exactly}{flags})", report.bits, report.value)?;
     }
     Ok(Status::Done)
+}
+
+/// What [`Batch::line`] wrote of a line, as an object.
+fn json_line(line: &str, result: &str) -> String {
+    #[derive(Serialize)]
+    struct Report<'a> {
+        instruction: &'a str,
+        bits: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        codes: Option<&'a str>,
+    }
+    let instruction = line.split_whitespace().next().unwrap_or_default();
+    let (bits, codes) = result.split_once(' ').map_or((result, None), |(bits, codes)| (bits, Some(codes)));
+    serde_json::json!(Report { instruction, bits, codes }).to_string()
 }
 
 fn integers(arguments: &Arguments) -> Ended {

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use roundonce::arith::{Element, Elements, Format};
-use roundonce::array::{Operand, PART, Results, convert_into, eval_into};
+use roundonce::array::{Operand, PART, Results, convert_into, eval_into, integer_into};
 use roundonce::conversion::Conversion;
+use roundonce::integer::{Integer, IntegerType};
 use roundonce::{Finding, Instruction, Profile, Value};
 use roundonce_vectors::npy;
 
@@ -21,6 +22,7 @@ use crate::{Ended, Failure, Status, eval, files, output, threads};
 pub(crate) enum Evaluated {
     Float(Instruction),
     Conversion(Conversion),
+    Integer(Integer),
 }
 
 /// How the values of an operand or of the results lie in an array.
@@ -50,6 +52,19 @@ impl ValueType {
         };
         let name = if components == 1 { name.to_owned() } else { format!("{components} × {name}") };
         ValueType { name, bits: format.width(), elements: components, whole, component, components }
+    }
+
+    fn of_integer(ty: IntegerType) -> ValueType {
+        let whole: &[&str] = match (ty.bits, ty.signed) {
+            (16, true) => &["i2", "u2"],
+            (16, false) => &["u2", "i2"],
+            (32, true) => &["i4", "u4"],
+            (32, false) => &["u4", "i4"],
+            (_, true) => &["i8", "u8"],
+            (_, false) => &["u8", "i8"],
+        };
+        let name = format!("{}{}", if ty.signed { 's' } else { 'u' }, ty.bits);
+        ValueType { name, bits: ty.bits, elements: 1, whole, component: &[], components: 1 }
     }
 
     /// Of so many values packed into one element, or the random bits of a conversion.
@@ -89,6 +104,7 @@ impl Evaluated {
         match self {
             Evaluated::Float(instruction) => roundonce::check_arity(instruction, found),
             Evaluated::Conversion(conversion) => conversion.check_arity(found),
+            Evaluated::Integer(integer) => integer.check_arity(found),
         }
     }
 
@@ -96,6 +112,7 @@ impl Evaluated {
         match self {
             Evaluated::Float(instruction) => instruction.form.syntax(),
             Evaluated::Conversion(conversion) => conversion.form.syntax(),
+            Evaluated::Integer(integer) => integer.form.syntax(),
         }
     }
 
@@ -113,6 +130,7 @@ impl Evaluated {
                 };
                 conversion.operand_types().into_iter().map(of).collect()
             }
+            Evaluated::Integer(integer) => integer.operands.iter().copied().map(ValueType::of_integer).collect(),
         }
     }
 
@@ -124,6 +142,7 @@ impl Evaluated {
             Evaluated::Conversion(Conversion { meaning, .. }) => {
                 ValueType::packed(meaning.result_bits(), Some((meaning.to, meaning.count)))
             }
+            Evaluated::Integer(integer) => ValueType::of_integer(integer.result),
         }
     }
 
@@ -136,6 +155,7 @@ impl Evaluated {
             Evaluated::Conversion(conversion) => {
                 conversion.operand(index, text).map(|(bits, exact)| (Value::scalar(bits), exact))
             }
+            Evaluated::Integer(integer) => integer.operand(index, text).map(|bits| (Value::scalar(bits), true)),
         }
     }
 
@@ -143,6 +163,7 @@ impl Evaluated {
         match self {
             Evaluated::Float(instruction) => eval_into(instruction, profile, operands, out),
             Evaluated::Conversion(conversion) => convert_into(conversion, profile, operands, out),
+            Evaluated::Integer(integer) => integer_into(integer, operands, out),
         }
     }
 }
@@ -186,6 +207,9 @@ pub(crate) fn run(
     }
     if matches!(evaluated, Evaluated::Float(instruction) if instruction.recipe.condition_codes) {
         output::note("the results are written without condition codes: these follow from each result's bits");
+    }
+    if matches!(evaluated, Evaluated::Integer(integer) if integer.writes_carry) {
+        output::note("the results are written without the carry flags");
     }
     let path = out;
     let mut out = files::create(path)?;

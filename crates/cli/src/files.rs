@@ -142,9 +142,17 @@ pub(crate) fn print_lines(lines: &[String]) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// Writes one line for each line of stdin; one that `answer` refuses becomes `error: …` on its own line, and the run
-/// goes on.
-pub(crate) fn answer_lines(mut answer: impl FnMut(&str, &mut String) -> Result<(), String>) -> Ended {
+/// What stands in the place of the answer to a line that is wrong.
+pub(crate) fn error_line(problem: &str) -> String {
+    format!("error: {}", problem.replace('\n', " "))
+}
+
+/// Writes one line for each line of stdin; one that `answer` refuses becomes what `refusal` makes of the reason, and the
+/// run goes on.
+pub(crate) fn answer_lines(
+    mut answer: impl FnMut(&str, &mut String) -> Result<(), String>,
+    refusal: impl Fn(&str) -> String,
+) -> Ended {
     let mut input = BufReader::with_capacity(1 << 16, io::stdin().lock());
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut status = Status::Done;
@@ -166,7 +174,7 @@ pub(crate) fn answer_lines(mut answer: impl FnMut(&str, &mut String) -> Result<(
         };
         if let Err(problem) = answered {
             status = Status::Unreadable;
-            line = format!("error: {}", problem.replace('\n', " "));
+            line = refusal(&problem);
         }
         line.push('\n');
         out.write_all(line.as_bytes())?;

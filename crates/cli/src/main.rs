@@ -111,7 +111,7 @@ impl From<roundonce::Finding> for Failure {
         if !finding.help.is_empty() {
             text.push_str(&format!("\n  help: {}", finding.help));
         }
-        if finding.code == roundonce::integer::NOT_COMPUTED { Failure::Unsupported(text) } else { Failure::Input(text) }
+        if finding.code == roundonce::NOT_COMPUTED { Failure::Unsupported(text) } else { Failure::Input(text) }
     }
 }
 

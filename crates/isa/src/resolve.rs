@@ -5,6 +5,9 @@ use std::sync::OnceLock;
 use crate::{Effect, Finding, Form, Instruction, Location, Mismatch, Part};
 use crate::{Recipe, Slot, SmTarget, Version, split_spelling};
 
+/// The code of a spelling that no row has.
+pub const NO_SUCH_INSTRUCTION: &str = "FORM0001";
+
 /// The rows of all languages, searched by spelling.
 pub struct Table<M: 'static = Recipe> {
     forms: &'static [&'static [Form<M>]],
@@ -69,7 +72,7 @@ impl<M> Table<M> {
         } else {
             format!("there is no instruction `{spelling}`")
         };
-        let finding = Finding::error("FORM0001", Location::Whole, message);
+        let finding = Finding::error(NO_SUCH_INSTRUCTION, Location::Whole, message);
         match self.nearest(spelling) {
             Some(nearest) => finding.help(format!("did you mean `{nearest}`?")),
             None => finding.help("`roundonce forms` lists every instruction"),

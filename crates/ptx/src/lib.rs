@@ -32,7 +32,7 @@ mod types;
 
 pub use ast::Module;
 pub use lower::{LoweredKernel, Settings, UNSUPPORTED, lower, lower_each, lower_with};
-pub use opcodes::lowered_opcodes;
+pub use opcodes::{is_opcode, lowered_opcodes};
 pub use parser::{Parsed, parse};
 pub use printer::{print, print_instruction};
 pub use rules::{Contraction, Options, Report, check, check_text, contractions, report_text, targets};

@@ -270,6 +270,11 @@ pub(crate) fn find(name: &str) -> Option<&'static Opcode> {
     Some(&OPCODES[at])
 }
 
+/// Whether PTX has an instruction of this name, without modifiers.
+pub fn is_opcode(name: &str) -> bool {
+    find(name).is_some()
+}
+
 /// The names of the opcodes that programs are lowered with.
 pub fn lowered_opcodes() -> impl Iterator<Item = &'static str> {
     let lowered = OPCODES.iter().filter(|opcode| !matches!(opcode.lowering, Lowering::Unsupported(_)));

@@ -1,4 +1,4 @@
-//! One instruction, or conversion, on arrays.
+//! One instruction on arrays: of the table, a conversion, or an integer multiply-add.
 
 use std::ops::Range;
 
@@ -9,6 +9,7 @@ use roundonce_isa::{Finding, Instruction, MAX_COMPONENTS, Value};
 
 use crate::conversion::Conversion;
 use crate::fault;
+use crate::integer::Integer;
 
 /// An operand: an element a component, as bits; the components of packed values follow one another, the lowest first.
 #[derive(Clone, Copy, Debug)]
@@ -127,32 +128,69 @@ pub fn convert_into(
     out: Results<'_>,
 ) -> Result<(), Finding> {
     conversion.check_arity(operands.len())?;
+    let meaning = &conversion.meaning;
+    let widths: Vec<u32> = conversion.operand_types().iter().map(|ty| ty.bits).collect();
+    let count = meaning.operand_count();
+    each(&widths, meaning.result_bits(), operands, out, |bits| {
+        meaning.evaluate(profile, &bits[..count], bits.get(count).copied().unwrap_or(0))
+    })
+}
+
+/// Evaluates an integer multiply-add element by element, on as many threads as [`eval_into`]; an operand that is `madc`'s
+/// carry flag has 32 bits. Carry flags that are written are not kept.
+///
+/// ```
+/// use roundonce::array::{Operand, Results, integer_into};
+/// let mad = roundonce::integer::instruction("mad.wide.s32", &Default::default())?;
+/// let (one, mut out) = (roundonce::Value::scalar(1), [0; 2]);
+/// let operands = [Operand::U32(&[3, u32::MAX]), Operand::U32(&[5, 7]), Operand::Uniform(one)];
+/// integer_into(&mad, &operands, Results::U64(&mut out))?;
+/// assert_eq!(out, [16, (-6i64) as u64]);
+/// # Ok::<(), roundonce::Finding>(())
+/// ```
+///
+/// # Errors
+/// As [`convert_into`].
+pub fn integer_into(integer: &Integer, operands: &[Operand<'_>], out: Results<'_>) -> Result<(), Finding> {
+    integer.check_arity(operands.len())?;
+    let widths: Vec<u32> = integer.operands.iter().map(|ty| ty.bits).collect();
+    each(&widths, integer.result.bits, operands, out, |bits| integer.eval(bits).bits)
+}
+
+/// Gives the operands of each element, of so many bits each, to a function.
+fn each(
+    widths: &[u32],
+    result_bits: u32,
+    operands: &[Operand<'_>],
+    out: Results<'_>,
+    compute: impl Fn(&[u64]) -> u64 + Sync,
+) -> Result<(), Finding> {
     match out {
-        Results::U8(out) => convert_each(conversion, profile, operands, out),
-        Results::U16(out) => convert_each(conversion, profile, operands, out),
-        Results::U32(out) => convert_each(conversion, profile, operands, out),
-        Results::U64(out) => convert_each(conversion, profile, operands, out),
+        Results::U8(out) => each_into(widths, result_bits, operands, out, compute),
+        Results::U16(out) => each_into(widths, result_bits, operands, out, compute),
+        Results::U32(out) => each_into(widths, result_bits, operands, out, compute),
+        Results::U64(out) => each_into(widths, result_bits, operands, out, compute),
     }
 }
 
-fn convert_each<T: Word>(
-    conversion: &Conversion,
-    profile: &Profile,
+fn each_into<T: Word>(
+    widths: &[u32],
+    result_bits: u32,
     operands: &[Operand<'_>],
     out: &mut [T],
+    compute: impl Fn(&[u64]) -> u64 + Sync,
 ) -> Result<(), Finding> {
-    let meaning = &conversion.meaning;
-    if T::WIDTH != meaning.result_bits() {
-        let (found, wanted) = (T::WIDTH, meaning.result_bits());
-        return Err(fault("FORM0007", format!("the results: elements of {found} bits, expected {wanted}")));
+    if T::WIDTH != result_bits {
+        let found = T::WIDTH;
+        return Err(fault("FORM0007", format!("the results: elements of {found} bits, expected {result_bits}")));
     }
     let mut columns = Vec::with_capacity(operands.len());
-    for (index, (operand, ty)) in operands.iter().zip(conversion.operand_types()).enumerate() {
+    for (index, (operand, &width)) in operands.iter().zip(widths).enumerate() {
         let what = format!("operand {}", index + 1);
-        let wrong = |found: u32| fault("FORM0007", format!("{what}: elements of {found} bits, expected {}", ty.bits));
+        let wrong = |found: u32| fault("FORM0007", format!("{what}: elements of {found} bits, expected {width}"));
         columns.push(match operand {
             Operand::Out => {
-                return Err(fault("FORM0007", format!("{what}: a conversion's results are of another type")));
+                return Err(fault("FORM0007", format!("{what}: the results are no operand of this instruction")));
             }
             Operand::Uniform(value) => match value.components() {
                 &[bits] => AnyColumn::U64(Column::Uniform(bits)),
@@ -160,22 +198,21 @@ fn convert_each<T: Word>(
                     return Err(fault("FORM0008", format!("{what} has {} components, expected 1", components.len())));
                 }
             },
-            _ if operand.bits() != ty.bits => return Err(wrong(operand.bits())),
+            _ if operand.bits() != width => return Err(wrong(operand.bits())),
             Operand::U8(slice) => AnyColumn::U8(of_length(&what, slice, out.len())?),
             Operand::U16(slice) => AnyColumn::U16(of_length(&what, slice, out.len())?),
             Operand::U32(slice) => AnyColumn::U32(of_length(&what, slice, out.len())?),
             Operand::U64(slice) => AnyColumn::U64(of_length(&what, slice, out.len())?),
         });
     }
-    let count = meaning.operand_count();
     in_parts(out, |range, part| {
+        // The most operands: four values and the random bits of a conversion.
+        let mut bits = [0; 5];
         for (at, out) in part.iter_mut().enumerate() {
-            // Four values and the random bits.
-            let mut bits = [0; 5];
             for (bits, column) in bits.iter_mut().zip(&columns) {
                 *bits = column.get(range.start, at).unwrap_or(0);
             }
-            *out = T::of(meaning.evaluate(profile, &bits[..count], bits[count]));
+            *out = T::of(compute(&bits[..columns.len()]));
         }
     });
     Ok(())

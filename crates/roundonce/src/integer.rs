@@ -8,12 +8,13 @@ mod steps;
 use std::fmt::Write;
 
 use roundonce_isa::{Finding, Form, Table, split_spelling};
-use roundonce_ptx::integer::{FORMS, IntegerType, NOT_RUN, operand_types};
+pub use roundonce_ptx::integer::IntegerType;
+use roundonce_ptx::integer::{FORMS, NOT_RUN, operand_types};
 use roundonce_why::{Line, Role, wrap};
 use serde::Serialize;
 
 use crate::bits::{NotBits, parse_bits};
-use crate::{Target, fault};
+use crate::{NOT_COMPUTED, Target, fault};
 use steps::Steps;
 
 static TABLE: Table<()> = Table::new(&[FORMS, NOT_RUN]);
@@ -40,9 +41,6 @@ pub struct IntegerResult {
     /// The carry flag, where it is written.
     pub carry: Option<bool>,
 }
-
-/// The code of a spelling that the assembler takes and that is not computed.
-pub const NOT_COMPUTED: &str = "FORM0009";
 
 const FLAG: IntegerType = IntegerType { bits: 32, signed: false };
 const NAMES: [&str; 4] = ["a", "b", "c", "carry"];

@@ -34,7 +34,7 @@ pub use roundonce_why::{self as why, Explained};
 pub use roundonce_why_kernel as why_kernel;
 pub use sides::{SideProblem, sides};
 
-use roundonce_isa::{Location, ParsedValue, Table, parse_value};
+use roundonce_isa::{Location, NO_SUCH_INSTRUCTION, ParsedValue, Table, parse_value, split_spelling};
 
 /// Every language's rows.
 pub const TABLES: [&[Form]; 3] = [ptx::forms::FORMS, sass::forms::FORMS, spirv::forms::FORMS];
@@ -66,10 +66,28 @@ pub fn parse_sm(text: &str) -> Result<SmTarget, String> {
 /// `OpFmaKHR.v4f16+rtz+ftz`, `OpFmaKHR.f32@vulkan1.3`.
 ///
 /// # Errors
-/// A finding that says what is wrong with the spelling, or what lacks it, and the rule.
+/// A finding that says what is wrong with the spelling, or what lacks it, and the rule; [`NOT_COMPUTED`] for a PTX
+/// instruction outside the family.
 pub fn instruction(spelling: &str, target: &Target) -> Result<Instruction, Finding> {
     let (name, sm) = spelled_target(spelling, target)?;
-    TABLE.resolve(name, sm, target.ptx)
+    TABLE.resolve(name, sm, target.ptx).map_err(|finding| {
+        if finding.code != NO_SUCH_INSTRUCTION || !is_outside_family(name) {
+            return finding;
+        }
+        let message = format!("`{spelling}` is not computed alone: it is no multiply-add, sum or product of floats");
+        fault(NOT_COMPUTED, message).help("`run` computes a kernel with it; `roundonce forms` lists what stands alone")
+    })
+}
+
+/// The code of a spelling that its language has and that is not computed.
+pub const NOT_COMPUTED: &str = "FORM0009";
+
+/// Whether PTX has an opcode of this name and it is none of the rows, or it is one on integers.
+fn is_outside_family(spelling: &str) -> bool {
+    let (opcode, modifiers) = split_spelling(spelling);
+    let in_family = ptx::forms::FORMS.iter().any(|form| form.mnemonic == opcode);
+    let on_integers = || modifiers.iter().any(|word| matches!(word.get(..2), Some(".s" | ".u")) && *word != ".sat");
+    ptx::is_opcode(opcode) && (!in_family || on_integers())
 }
 
 /// A spelling without the target behind its `@`, and the target that is meant.

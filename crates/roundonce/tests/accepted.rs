@@ -1,7 +1,7 @@
 //! What the assembler takes of the multiply-add family is computed; what it rejects is not run.
 
-use roundonce::integer::{self, NOT_COMPUTED};
 use roundonce::kernel::{Choice, Ready, Refusal, Source};
+use roundonce::{NOT_COMPUTED, integer};
 use roundonce::{Profile, Target, Value, conversion, eval, instruction};
 
 const RECORD: &str = include_str!("../../../vectors/edge/ptx/family-verdicts.tsv");

@@ -99,7 +99,7 @@ fn what_is_wrong_is_said() {
     let message = |spelling: &str| instruction(spelling, &Default::default()).unwrap_err();
     for form in NOT_RUN {
         for (spelling, _) in form.spelled() {
-            assert_eq!(message(&spelling).code, roundonce::integer::NOT_COMPUTED);
+            assert_eq!(message(&spelling).code, roundonce::NOT_COMPUTED);
         }
     }
     assert_eq!(message("mad.lo.sat.s32").code, "FORM0002");
@@ -117,4 +117,34 @@ fn what_is_wrong_is_said() {
         assert_eq!(mad.read(&texts).unwrap_err().code, code, "{texts:?}");
     }
     assert_eq!(mad.eval(&mad.read(&["-32768", "0x2", "65535"]).unwrap()).bits, 0xffff);
+}
+
+/// Every spelling over an array that is cut into parts, against one evaluation at a time.
+#[test]
+fn arrays_are_the_same_evaluations() {
+    use roundonce::arith::Elements;
+    use roundonce::array::{Operand, PART, Results, integer_into};
+    let count = PART + 5;
+    for spelling in ["mad.lo.s16", "mad.hi.u32", "mad.wide.s32", "mad.hi.s64", "madc.lo.cc.u32", "dp4a.s32.u32"] {
+        let found = instruction(spelling, &roundonce::Target::default()).expect(spelling);
+        let column = |place: u64, bits: u32| {
+            let mut elements = Elements::of_width(bits);
+            let bytes = (0..count as u64).flat_map(|at| {
+                let value = (at + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(place as u32 * 17);
+                value.to_le_bytes()[..bits as usize / 8].to_vec()
+            });
+            elements.fill_from_bytes(&bytes.collect::<Vec<u8>>());
+            elements
+        };
+        let columns: Vec<Elements> = (0..).zip(&found.operands).map(|(place, ty)| column(place, ty.bits)).collect();
+        let operands: Vec<Operand> = columns.iter().map(Operand::from).collect();
+        let mut out = Elements::of_width(found.result.bits);
+        out.resize(count);
+        integer_into(&found, &operands, Results::from(&mut out)).expect(spelling);
+        let rows: Vec<Vec<u64>> = columns.iter().map(|elements| elements.iter().collect()).collect();
+        for (at, bits) in out.iter().enumerate() {
+            let operands: Vec<u64> = rows.iter().map(|row| row[at]).collect();
+            assert_eq!(bits, found.eval(&operands).bits, "{spelling} {at}");
+        }
+    }
 }
