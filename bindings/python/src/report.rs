@@ -246,7 +246,7 @@ pub(crate) fn diff(
     let [first, second] = sides([&texts[0], &texts[1]], ty, &target).map_err(|problem| match problem {
         SideProblem::Instruction(finding) => error::of_finding(py, &finding),
         SideProblem::Expression { text, error } => error::at(py, &text, error.at, &error.message),
-        SideProblem::Unlike(message) => error::whole(py, message),
+        SideProblem::Unlike(message) | SideProblem::Unsupported(message) => error::whole(py, message),
     })?;
     let columns = data.iter().map(|(name, given)| Ok((name.clone(), given.values(py, name)?.column)));
     let columns = columns.collect::<PyResult<BTreeMap<String, Column>>>()?;

@@ -102,6 +102,7 @@ fn computations(arguments: &Arguments) -> Ended {
         SideProblem::Instruction(finding) => finding.into(),
         SideProblem::Expression { text, error } => underlined(&text, &error),
         SideProblem::Unlike(message) => Failure::Input(message),
+        SideProblem::Unsupported(message) => Failure::Unsupported(message),
     })?;
     let mut data = BTreeMap::new();
     for input in &arguments.data {

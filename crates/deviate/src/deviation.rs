@@ -70,6 +70,29 @@ pub enum Deviation {
     NegateAddend,
     /// The product's sign is flipped.
     NegateProduct,
+    /// Quotients are computed as products with a reciprocal.
+    Reciprocal,
+    /// Square roots are computed as products with a reciprocal root.
+    RootByReciprocal,
+    /// Reciprocal square roots are computed as reciprocals of a root.
+    ReciprocalByRoot,
+    /// Quotients by a root are computed with the reciprocal root, which rounds once.
+    ReciprocalRoot,
+    /// A function gives another value than the correctly rounded one, as its documents allow.
+    Approximate(Approximation),
+}
+
+/// A value that the documents of libraries and machines allow a function to give.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Approximation {
+    /// The function with its operands, as written.
+    pub call: String,
+    /// How many representable values above the correctly rounded one it lies; below, if it is negative.
+    pub steps: i32,
+    /// Its bits, in hexadecimal.
+    pub bits: String,
+    /// Whose documents allow it: `expf of CUDA (2 ulp)`.
+    pub allowed_by: Vec<String>,
 }
 
 /// The products that are fused into sums.
@@ -133,6 +156,11 @@ impl Deviation {
             Deviation::OtherZero => 27,
             Deviation::NegateAddend => 28,
             Deviation::NegateProduct => 29,
+            Deviation::ReciprocalRoot => 30,
+            Deviation::Reciprocal => 31,
+            Deviation::RootByReciprocal => 32,
+            Deviation::ReciprocalByRoot => 33,
+            Deviation::Approximate(_) => 34,
         }
     }
 
@@ -146,6 +174,7 @@ impl Deviation {
             Deviation::Flush(format) | Deviation::Keep(format) => format.map(|format| format_name(format).into()),
             Deviation::Round(rounding) | Deviation::RoundUnmodified(rounding) => Some(rounding.name().into()),
             Deviation::NanOperand(rule) => Some(rule.name().into()),
+            Deviation::Approximate(given) => Some(format!("{} = {}", given.call, given.bits).into()),
             _ => None,
         }
     }

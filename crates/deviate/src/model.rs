@@ -1,7 +1,7 @@
 //! How one operation is evaluated: every step that may be done otherwise, apart.
 
 use roundonce_arith::{
-    ArithOp, Clamp, Flags, Format, NanRule, OperandIndex, Operation, Profile, Rounding, Tininess, Underflow,
+    ArithOp, Clamp, Flags, Format, NanRule, OperandIndex, Operation, Outcome, Profile, Rounding, Tininess, Underflow,
 };
 use roundonce_isa::convert;
 
@@ -149,7 +149,12 @@ impl EvalModel {
             | Deviation::WholeProduct
             | Deviation::NanOperand(_)
             | Deviation::Contract(_)
-            | Deviation::Order(_) => {}
+            | Deviation::Order(_)
+            | Deviation::Reciprocal
+            | Deviation::RootByReciprocal
+            | Deviation::ReciprocalByRoot
+            | Deviation::ReciprocalRoot
+            | Deviation::Approximate(_) => {}
         }
         (other != self).then_some(other)
     }
@@ -405,11 +410,16 @@ impl Stages {
 
     /// Carries the operation out.
     pub fn run(&self, operands: &[Typed]) -> Carried {
+        self.run_as(operands, |bits| self.operation.evaluate(&self.profile, bits))
+    }
+
+    /// Carries something else out in the operation's place, of the same operands and with what follows.
+    pub fn run_as(&self, operands: &[Typed], arithmetic: impl FnOnce(&[u64]) -> Outcome) -> Carried {
         let mut bits = [0; 3];
         for (index, (bits, operand)) in bits.iter_mut().zip(operands).enumerate() {
             *bits = self.operand(index, *operand);
         }
-        let outcome = self.operation.evaluate(&self.profile, &bits[..operands.len()]);
+        let outcome = arithmetic(&bits[..operands.len()]);
         let format = self.result_format();
         let narrowed = self.narrowed(outcome.bits);
         let flushed_result = self.flushes_result(format, narrowed, outcome.flags);

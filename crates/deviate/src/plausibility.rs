@@ -18,6 +18,8 @@ pub enum Plausibility {
     PartialContraction,
     /// The sum is taken in another order.
     OtherOrder,
+    /// A function gives a value that its documents allow and that is not the correctly rounded one.
+    Approximated,
     /// What no compiler does unasked: directed rounding, saturation, zero dominance, sm_1x, a half of a flush,
     /// a flipped sign.
     Unusual,
@@ -53,8 +55,13 @@ impl Deviation {
             | Deviation::WideEachOperation(_)
             | Deviation::WideWhole(_)
             | Deviation::NanOperand(_)
-            | Deviation::OtherNan => Plausibility::Uniform,
-            Deviation::Split(_) => Plausibility::Replaced,
+            | Deviation::OtherNan
+            | Deviation::Reciprocal => Plausibility::Uniform,
+            Deviation::Split(_)
+            | Deviation::RootByReciprocal
+            | Deviation::ReciprocalByRoot
+            | Deviation::ReciprocalRoot => Plausibility::Replaced,
+            Deviation::Approximate(_) => Plausibility::Approximated,
             Deviation::Contract(Products::Written(_) | Products::Lines { .. }) => Plausibility::PartialContraction,
             Deviation::Order(_) => Plausibility::OtherOrder,
             Deviation::Round(_)

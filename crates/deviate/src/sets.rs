@@ -82,8 +82,8 @@ impl ExpressionTraits {
         self.formats.iter().all(|format| formats.contains(format))
     }
 
-    /// The flush of the operations that have one, in their own formats.
-    fn flush(&self) -> Option<Deviation> {
+    /// The flush of the operations that have one, in their own formats; `None` if none has.
+    pub fn flush(&self) -> Option<Deviation> {
         match FLUSHED.into_iter().rev().find(|format| self.formats.contains(format)) {
             _ if self.all_in(&FLUSHED) => Some(Deviation::Flush(None)),
             found => found.map(|format| Deviation::Flush(Some(format))),

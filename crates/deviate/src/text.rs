@@ -2,7 +2,7 @@
 
 use roundonce_arith::{NanRule, Rounding, Tininess};
 
-use crate::deviation::{Deviation, Fmas, Products, format_name};
+use crate::deviation::{Approximation, Deviation, Fmas, Products, format_name};
 
 /// What a text is about.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -43,6 +43,17 @@ fn nan(rule: NanRule) -> String {
     }
 }
 
+impl Approximation {
+    fn predicate(&self) -> String {
+        let Approximation { call, steps, bits, allowed_by } = self;
+        let side = if *steps > 0 { "above" } else { "below" };
+        let by = allowed_by.join(", ");
+        let values = if steps.abs() == 1 { "one value" } else { "values" };
+        let count = if steps.abs() == 1 { String::new() } else { format!("{} ", steps.abs()) };
+        format!("has {bits} for {call}, {count}{values} {side} the correctly rounded one, as allowed: {by}")
+    }
+}
+
 impl Deviation {
     /// The kind's name in JSON. A kernel's names say whether all of it or one place is meant.
     pub const fn kind(&self, scope: Scope) -> &'static str {
@@ -79,6 +90,11 @@ impl Deviation {
             Deviation::OtherZero => "other-zero",
             Deviation::NegateAddend => "negated-addend",
             Deviation::NegateProduct => "negated-product",
+            Deviation::Reciprocal => "reciprocal",
+            Deviation::RootByReciprocal => "root-by-reciprocal",
+            Deviation::ReciprocalByRoot => "reciprocal-by-root",
+            Deviation::ReciprocalRoot => "reciprocal-root",
+            Deviation::Approximate(_) => "approximate",
         }
     }
 
@@ -119,6 +135,11 @@ impl Deviation {
                 return format!("rounds what has no rounding modifier {}", direction(*rounding));
             }
             Deviation::Order(order) => return format!("adds in the order {order}"),
+            Deviation::Approximate(given) => return given.predicate(),
+            Deviation::Reciprocal => "computes a / b as a * (1 / b), which rounds twice",
+            Deviation::RootByReciprocal => "computes sqrt(x) as x * rsqrt(x), which rounds twice",
+            Deviation::ReciprocalByRoot => "computes rsqrt(x) as 1 / sqrt(x), which rounds twice",
+            Deviation::ReciprocalRoot => "computes 1 / sqrt(x) as rsqrt(x), which rounds once",
             Deviation::NanOperand(rule) => return format!("gives {}", nan(*rule)),
             Deviation::Contract(Products::All) => "fuses a product into every sum that has one, of two the first",
             Deviation::Split(Fmas::All) => "computes the fma as a product and a sum, which rounds twice",
@@ -156,6 +177,11 @@ impl Deviation {
                 return format!("rounding {}", plain_direction(*rounding));
             }
             Deviation::Order(order) => return format!("adding in the order {order}"),
+            Deviation::Approximate(given) => return format!("an approximated {}", given.call),
+            Deviation::Reciprocal => "multiplying by a reciprocal",
+            Deviation::RootByReciprocal => "multiplying by a reciprocal root",
+            Deviation::ReciprocalByRoot => "the reciprocal of a rounded root",
+            Deviation::ReciprocalRoot => "a reciprocal root rounded once",
             Deviation::NanOperand(rule) => return format!("giving {}", nan(*rule)),
             Deviation::Contract(_) => "fusing the product into the sum",
             Deviation::Split(_) => "rounding the product before the sum (unfused)",

@@ -110,10 +110,11 @@ pub use fuse::{Writes, contract, fuse};
 pub use liveness::{LiveSet, Liveness};
 pub use op::Op;
 pub use operands::Role;
+pub use roundonce_functions::Function;
 pub use scalarize::scalarize;
 pub use types::{
-    AtomicKind, BarrierKind, Class, Comparand, Comparison, Function, IntOp, PermuteMode, Reduction, Scalar,
-    ShuffleMode, Signedness, Special, VoteMode, arrival,
+    AtomicKind, BarrierKind, Class, Comparand, Comparison, IntOp, PermuteMode, Reduction, Scalar, ShuffleMode,
+    Signedness, Special, VoteMode, arrival,
 };
 pub use verify::VerifyError;
 

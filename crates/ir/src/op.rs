@@ -1,11 +1,11 @@
 //! What an instruction of a [`Program`](super::Program) does.
 
 use super::types::{
-    AtomicKind, BarrierKind, Class, Comparand, Comparison, Function, IntOp, Reduction, Scalar, ShuffleMode, Special,
-    VoteMode,
+    AtomicKind, BarrierKind, Class, Comparand, Comparison, IntOp, Reduction, Scalar, ShuffleMode, Special, VoteMode,
 };
 use super::{Operand, Reg, Space, Width};
 use roundonce_arith::{Format, Operation, PackedConversion, Rounding};
+use roundonce_functions::Function;
 
 /// One instruction. `d` is written, the rest is read. Unused places hold [`Operand::ZERO`].
 #[derive(Clone, PartialEq, Debug)]

@@ -49,34 +49,6 @@ pub enum Special {
     ParamWindow,
 }
 
-/// Functions that hardware approximates.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[allow(missing_docs)] // Each is what its name says, of `a`, or of `a` and `b`.
-pub enum Function {
-    Divide,
-    Reciprocal,
-    ReciprocalSquareRoot,
-    SquareRoot,
-    Exp2,
-    Log2,
-    Exp,
-    Log,
-    Sin,
-    Cos,
-    Tan,
-    Asin,
-    Acos,
-    Atan,
-    Atan2,
-    Sinh,
-    Cosh,
-    Tanh,
-    Asinh,
-    Acosh,
-    Atanh,
-    Pow,
-}
-
 /// Comparisons. The unordered ones (`…u`) are true where an operand is NaN.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)] // PTX's names.

@@ -23,6 +23,8 @@ pub enum SideProblem {
     },
     /// Their results are of different kinds.
     Unlike(String),
+    /// One has what is not compared.
+    Unsupported(String),
 }
 
 /// Reads the two sides of a comparison: each an instruction as its language spells it, whose operands are `a`, `b` and
@@ -68,6 +70,10 @@ pub fn sides(texts: [&str; 2], ty: Format, target: &Target) -> Result<[Side; 2],
         let names = names_in(text).into_iter().map(typed).collect();
         let expr = parse_expr(text, &names);
         let expr = expr.map_err(|error| SideProblem::Expression { text: text.to_owned(), error })?;
+        if let Some(call) = expr.first_call() {
+            let message = format!("`{text}` has `{}`: only sums, products, fma and signs are compared", call.name());
+            return Err(SideProblem::Unsupported(message));
+        }
         Ok(Side::expression(&expr))
     };
     Ok([side(texts[0], &instructions[0])?, side(texts[1], &instructions[1])?])

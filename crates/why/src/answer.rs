@@ -160,7 +160,7 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
         let nearest = found.explanations.is_empty().then(|| nearest(&candidates, format, seen)).flatten();
         ObservedAnswer {
             saw: seen.text.clone(),
-            outcome: Outcome::of(found.explanations.len(), found.nearby.is_weak()),
+            outcome: Outcome::of(found.explanations.len(), found.is_weak()),
             chance: found.nearby.chance(),
             nearby: found.nearby,
             stored_as: seen.typed(format).map(|typed| typed.format).filter(|own| *own != format).and_then(Format::name),
@@ -243,6 +243,7 @@ fn is_rounding_error(step: &Step, magnitude: u64, profile: &Profile) -> bool {
         Operation { negate_addend: true, negate_product: negated_product, ..Operation::mul_add(format, rounding) };
     let error = error.evaluate(profile, &[a, b, step.result]);
     op == ArithOp::Mul
+        && step.call.is_none()
         && !error.flags.contains(Flags::INEXACT)
         && !format.is_zero(magnitude)
         && error.bits & format.magnitude_mask() == magnitude
@@ -264,7 +265,7 @@ pub(crate) fn describe(deviations: &[Deviation]) -> String {
 /// What gives a value, in a sentence.
 fn clause(seen: &ObservedValue, found: &Found<'_>) -> String {
     let Some(first) = found.explanations.first() else { return format!("No evaluation gives {}.", seen.text) };
-    let is = if found.nearby.is_weak() { "is consistent with" } else { "is explained by" };
+    let is = if found.is_weak() { "is consistent with" } else { "is explained by" };
     let others = match found.explanations.len() {
         1 => String::new(),
         2 => ", or by another one".to_owned(),
@@ -321,11 +322,12 @@ impl Place {
             format!("{names} first differ where the first computes {one} and the second {other}.")
         };
         let is_fused = |(_, step): &&(&Explanation, &Step)| step.operation.op == ArithOp::MulAdd;
-        let shown = steps.iter().find(is_fused).or_else(|| steps.iter().find(|(_, step)| step.inexact));
+        let is_drawn = |(_, step): &&(&Explanation, &Step)| step.inexact && step.call.is_none();
+        let shown = steps.iter().find(is_fused).or_else(|| steps.iter().find(is_drawn));
         let picture = shown.map_or_else(Vec::new, |(found, step)| {
             let mut lines = Vec::new();
             Component::of(&step.operation, false, &step.bits, profile).picture_lines(step.operation.op, &mut lines);
-            let operation = step_text(&found.evaluation, &step.operation, &step.operands);
+            let operation = step_text(&found.evaluation, step);
             if !lines.is_empty() {
                 lines.insert(0, Line::of(Role::Faint, format!("  {operation}")));
             }
@@ -340,7 +342,7 @@ fn step_sentence(evaluation: &Evaluation, step: &Step) -> String {
     let rounded = if step.inexact { "rounded to" } else { "exactly" };
     format!(
         "{} = {} {} ({rounded} {} bits)",
-        step_text(evaluation, &step.operation, &step.operands),
+        step_text(evaluation, step),
         hex_bits(format.width(), step.result),
         shortest_decimal(format, step.result),
         format.precision(),
@@ -356,7 +358,7 @@ impl EvaluationText {
             let Typed { format, bits } =
                 step.narrowed.unwrap_or(Typed { format: step.operation.format, bits: step.result });
             let [operands_flushed, result_flushed] = step.flushed;
-            let mut operation = step_text(evaluation, &step.operation, &step.operands);
+            let mut operation = step_text(evaluation, step);
             operation.push_str(if operands_flushed { ", operands flushed" } else { "" });
             if step.narrowed.is_some() {
                 operation.push_str(&format!(", then to {}", format.name().unwrap_or("?")));

@@ -1,10 +1,16 @@
 //! One evaluation of an expression: a plan, and what each of its operations rounds to. Every difference from the
 //! expression as written is a deviation with a name.
 
-use roundonce_arith::{Operation, Profile, Rounding};
-use roundonce_deviate::{Deviation, EvalModel, Fmas, Plausibility, Products, Stages, Typed, plausibility};
+use roundonce_arith::{Format, Operation, Outcome, Profile, Rounding};
+use roundonce_deviate::{
+    Approximation, Carried, Deviation, EvalModel, Fmas, Plausibility, Products, Stages, Typed, plausibility,
+};
 
+use roundonce_isa::convert;
+
+use crate::call::Call;
 use crate::plan::{Plan, Ref};
+use crate::search::{at_place, place};
 
 /// A plan and the modes of its operations.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -15,13 +21,17 @@ pub struct Evaluation {
     pub order: Option<String>,
     /// What all operations do otherwise.
     pub modes: Vec<Deviation>,
+    /// The functions, by their operation's place, that give another value than the correctly rounded one.
+    pub approximations: Vec<(usize, Approximation)>,
 }
 
 /// One operation carried out.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Step {
-    /// What was computed.
+    /// What was computed; of a call its type, direction and flush.
     pub operation: Operation,
+    /// What was computed, if the pipeline does not compute it.
+    pub call: Option<Call>,
     /// The operands' places.
     pub operands: Vec<Ref>,
     /// The operands' bits, in the operation's format.
@@ -39,7 +49,7 @@ pub struct Step {
 impl Evaluation {
     /// A plan as written.
     pub(crate) fn plain(plan: Plan) -> Evaluation {
-        Evaluation { plan, order: None, modes: Vec::new() }
+        Evaluation { plan, order: None, modes: Vec::new(), approximations: Vec::new() }
     }
 
     /// The deviations from the expression as written.
@@ -55,7 +65,10 @@ impl Evaluation {
         // That a product is contracted to sm_1x's `mad` says that subnormals are flushed.
         let is_mad = !self.plan.fused.is_empty() && self.modes.contains(&Deviation::TruncatedProduct);
         let modes = self.modes.iter().filter(|mode| !is_mad || !matches!(mode, Deviation::Flush(_))).cloned();
-        fused.into_iter().map(Deviation::Contract).chain(split).chain(modes).chain(order).collect()
+        let approximated = self.approximations.iter().map(|(_, given)| Deviation::Approximate(given.clone()));
+        let rewritten = self.plan.rewritten.iter().cloned();
+        let plan = fused.into_iter().map(Deviation::Contract).chain(split).chain(rewritten);
+        plan.chain(modes).chain(order).chain(approximated).collect()
     }
 
     /// How plausible it is as a cause.
@@ -72,8 +85,11 @@ impl Evaluation {
     /// How the plan's `index`th operation is carried out.
     pub(crate) fn stages(&self, index: usize, profile: &Profile) -> Stages {
         let is_last = index + 1 == self.plan.ops.len();
-        // The result alone is clamped.
-        let modes = self.modes.iter().filter(|mode| is_last || **mode != Deviation::Saturate);
+        // The result alone is clamped; a cast is to its type even where all else is computed in a wider one.
+        let is_cast = self.plan.ops[index].call() == Some(Call::Round);
+        let is_wide = |mode: &Deviation| matches!(mode, Deviation::WideEachOperation(_) | Deviation::WideWhole(_));
+        let is_done = |mode: &&Deviation| (is_last || **mode != Deviation::Saturate) && !(is_cast && is_wide(mode));
+        let modes = self.modes.iter().filter(is_done);
         EvalModel::of(self.plan.ops[index].operation(), profile).with_all(modes).stages(is_last)
     }
 
@@ -87,10 +103,13 @@ impl Evaluation {
                 Ref::Op(earlier) => results[earlier],
             };
             let operands: Vec<Typed> = op.operands.iter().map(value).collect();
-            let carried = stages.run(&operands);
+            let approximation = self.approximations.iter().find(|(at, _)| *at == index);
+            let moved_by = approximation.map_or(0, |(_, given)| given.steps);
+            let carried = carry_out(&stages, op.call(), &operands, moved_by);
             results.push(carried.value());
             steps(Step {
                 operation: stages.operation,
+                call: op.call(),
                 operands: op.operands.clone(),
                 bits: carried.operands[..operands.len()].to_vec(),
                 result: carried.result.bits,
@@ -115,5 +134,37 @@ impl Evaluation {
         let mut steps = Vec::new();
         let result = self.run(profile, |step| steps.push(step));
         (result, steps)
+    }
+}
+
+/// Carries an operation out; a call's result is moved by so many representable values.
+pub(crate) fn carry_out(stages: &Stages, call: Option<Call>, operands: &[Typed], moved_by: i32) -> Carried {
+    match call {
+        None => stages.run(operands),
+        Some(Call::Round) => rounded(stages, operands[0]),
+        Some(call) => {
+            let format = stages.operation.format;
+            stages.run_as(operands, |bits| moved(format, call.compute(stages, bits), moved_by))
+        }
+    }
+}
+
+/// A cast.
+fn rounded(stages: &Stages, Typed { format, bits }: Typed) -> Carried {
+    let to = stages.operation.format;
+    let flushes = stages.flush_operands || stages.operation.flush;
+    let clean = |format: Format, bits: u64| if flushes { format.flush(bits) } else { bits };
+    let bits = clean(format, bits);
+    let result = clean(to, convert(format, to, stages.operation.rounding, bits).0);
+    let inexact = convert(to, format, Rounding::NearestEven, result).0 != bits && !format.is_nan(bits);
+    let result = Typed { format: to, bits: result };
+    Carried { operands: [bits, 0, 0], result, inexact, narrowed: None, flushed_result: false }
+}
+
+/// A result so many representable values away.
+fn moved(format: Format, outcome: Outcome, steps: i32) -> Outcome {
+    match steps {
+        0 => outcome,
+        _ => Outcome { bits: at_place(format, place(format, outcome.bits) + i128::from(steps)), ..outcome },
     }
 }

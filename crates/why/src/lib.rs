@@ -8,10 +8,13 @@
 //! What this is not: it knows no program and no engine (`roundonce-why-kernel` does), and no terminal; text comes as
 //! [`Line`]s with [`Role`]s. What may be done otherwise is `roundonce-deviate`'s list.
 
+mod accuracy;
 mod advice;
 mod answer;
+mod approximate;
 mod arrays;
 mod bit_fields;
+mod call;
 mod cases;
 mod chance;
 pub mod diff;
@@ -20,8 +23,10 @@ mod explain;
 mod expr;
 mod literals;
 mod observed;
+mod parse;
 mod plan;
 mod reference;
+mod rewrite;
 mod search;
 mod spell;
 mod text;
@@ -35,16 +40,18 @@ pub use arrays::{
     element_index,
 };
 pub use bit_fields::{BitFields, FormatFields};
+pub use call::Call;
 pub use cases::{CASES, Case};
 pub use chance::{
     FARTHEST, Neighbourhood, WEAK, WEAK_BITS, bits_of_evidence, chance_of, chance_of_a_match, evidence_text,
 };
 pub use evaluation::{Evaluation, Step};
 pub use explain::{Component, Counterpart, Explained, Neighbour, Number, OperandText, Picture, explain};
-pub use expr::{Expr, ExprError, names_in, parse_expr, parse_typed};
+pub use expr::{Expr, ExprError, parse_typed};
 pub use literals::{Language, Literal, LiteralTypes};
 pub use observed::ObservedValue;
-pub use plan::{Plan, PlanOp, Ref};
+pub use parse::{Statements, names_in, parse_expr, parse_statements};
+pub use plan::{OpKind, Plan, PlanOp, Ref};
 pub use reference::{ReferenceReport, ReferenceTest};
 pub use roundonce_deviate::{Allowed, Deviation, Plausibility, Typed};
 pub use search::{CandidateSet, Explanation, Found, MAX_PLANS, Options, first_difference, place, ulps};

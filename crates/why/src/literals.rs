@@ -6,7 +6,8 @@ use roundonce_arith::{Format, Rounding};
 use roundonce_deviate::Typed;
 use roundonce_isa::{convert, parse_number};
 
-use crate::expr::{Expr, ExprError, common, parse_expr, parse_typed};
+use crate::expr::{Expr, ExprError, common, parse_typed};
+use crate::parse::{Statements, parse_statements};
 
 /// A language whose rules give literals their types.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -123,7 +124,7 @@ pub(crate) fn is_untyped(text: &str) -> bool {
     let is_bits = lower.starts_with("0x") && !lower.contains('p');
     let is_ptx = (lower.starts_with("0f") && lower.len() == 10) || (lower.starts_with("0d") && lower.len() == 18);
     let is_suffixed = || {
-        let suffixed = ["f", "h", "b"].into_iter().filter_map(|suffix| text.strip_suffix(suffix));
+        let suffixed = ["f", "F", "h", "b"].into_iter().filter_map(|suffix| text.strip_suffix(suffix));
         suffixed.into_iter().any(|rest| parse_number(Format::F64, rest).is_some())
     };
     !text.contains(':') && !is_bits && !is_ptx && !is_suffixed() && parse_number(Format::F64, text).is_some()
@@ -183,7 +184,7 @@ impl LiteralTypes {
     /// beside them.
     ///
     /// # Errors
-    /// As [`parse_expr`].
+    /// As [`crate::parse_expr`].
     ///
     /// ```
     /// use std::collections::BTreeMap;
@@ -197,14 +198,23 @@ impl LiteralTypes {
     /// assert_eq!((of("numpy", "0.1*x"), of("c", "0.1*x"), of("c", "10*x")), (Format::F32, Format::F64, Format::F32));
     /// ```
     pub fn parse_expr(&self, text: &str, names: &BTreeMap<String, Literal>) -> Result<Expr, ExprError> {
+        self.parse_statements(text, names).map(|statements| statements.result)
+    }
+
+    /// The same with what each statement gives a name.
+    ///
+    /// # Errors
+    /// As [`crate::parse_expr`].
+    pub fn parse_statements(&self, text: &str, names: &BTreeMap<String, Literal>) -> Result<Statements, ExprError> {
         let values = names.iter().map(|(name, literal)| (name.clone(), literal.value)).collect();
-        let expr = parse_expr(text, &values)?;
+        let read = parse_statements(text, &values)?;
         let leaf = |value: Typed, written: &str| match names.get(written) {
             Some(literal) => *literal,
             None => self.read(written).unwrap_or(Literal::typed(value, true)),
         };
         let alone = self.beside([]);
-        Ok(typed(expr, alone, &leaf))
+        let named = read.named.into_iter().map(|(name, expr)| (name, typed(expr, alone, &leaf))).collect();
+        Ok(Statements { named, result: typed(read.result, alone, &leaf) })
     }
 }
 
@@ -219,26 +229,25 @@ fn strong(expr: &Expr, leaf: &dyn Fn(Typed, &str) -> Literal) -> Option<Format> 
             let literal = leaf(*value, written);
             (!literal.is_weak).then_some(literal.value.format)
         }
-        Expr::Neg(inner) => strong(inner, leaf),
-        Expr::Add(a, b) | Expr::Sub(a, b) | Expr::Mul(a, b) => meet(strong(a, leaf), strong(b, leaf)),
-        Expr::Fma(a, b, c) => meet(meet(strong(a, leaf), strong(b, leaf)), strong(c, leaf)),
+        Expr::Round(Some(format), _) => Some(*format),
+        _ => expr.parts().into_iter().fold(None, |known, part| meet(known, strong(part, leaf))),
     }
 }
 
 /// The expression with every leaf of its type; `beside` is that of what stands beside it.
 fn typed(expr: Expr, beside: Format, leaf: &dyn Fn(Typed, &str) -> Literal) -> Expr {
     let own = strong(&expr, leaf).unwrap_or(beside);
-    let within = |inner: Box<Expr>| Box::new(typed(*inner, own, leaf));
     match expr {
         Expr::Value(value, written) => {
             let Literal { value, is_weak, .. } = leaf(value, &written);
             let bits = convert(value.format, own, Rounding::NearestEven, value.bits).0;
             Expr::Value(if is_weak { Typed { format: own, bits } } else { value }, written)
         }
-        Expr::Neg(inner) => Expr::Neg(within(inner)),
-        Expr::Add(a, b) => Expr::Add(within(a), within(b)),
-        Expr::Sub(a, b) => Expr::Sub(within(a), within(b)),
-        Expr::Mul(a, b) => Expr::Mul(within(a), within(b)),
-        Expr::Fma(a, b, c) => Expr::Fma(within(a), within(b), within(c)),
+        Expr::Round(Some(format), inner) => match typed(*inner, format, leaf) {
+            // A cast to the type that it has already.
+            inner if inner.format() == format => inner,
+            inner => Expr::Round(Some(format), Box::new(inner)),
+        },
+        _ => expr.map_parts(|part| typed(part, own, leaf)),
     }
 }

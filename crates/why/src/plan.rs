@@ -1,9 +1,12 @@
 //! An expression as a sequence of operations: which products are fused, which explicit fma is split, in which order a
 //! sum is taken. What the operations round to is not decided here.
 
-use roundonce_arith::{ArithOp, Format, Operation, Rounding};
-use roundonce_deviate::Typed;
+use std::collections::{HashMap, HashSet};
 
+use roundonce_arith::{ArithOp, Format, Operation, Rounding};
+use roundonce_deviate::{Deviation, Typed};
+
+use crate::call::Call;
 use crate::expr::Expr;
 
 /// Where an operand comes from.
@@ -15,11 +18,20 @@ pub enum Ref {
     Op(usize),
 }
 
+/// What an operation computes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum OpKind {
+    /// A sum, a product or a multiply-add: the pipeline's.
+    Arith(ArithOp),
+    /// Anything else.
+    Call(Call),
+}
+
 /// One operation.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct PlanOp {
     /// What is computed.
-    pub kind: ArithOp,
+    pub kind: OpKind,
     /// Its type by the expression's own rules.
     pub format: Format,
     /// Its operands, in the kind's order.
@@ -31,10 +43,28 @@ pub struct PlanOp {
 }
 
 impl PlanOp {
-    /// The operation in its own type, rounded to nearest even.
+    /// The operation in its own type, rounded to nearest even. Of a call a sum stands for its type, direction and
+    /// flush.
     pub(crate) fn operation(&self) -> Operation {
         let PlanOp { negate_product, negate_addend, .. } = *self;
-        Operation { negate_product, negate_addend, ..Operation::new(self.kind, self.format, Rounding::NearestEven) }
+        let kind = self.arith().unwrap_or(ArithOp::Add);
+        Operation { negate_product, negate_addend, ..Operation::new(kind, self.format, Rounding::NearestEven) }
+    }
+
+    /// What it computes, if the pipeline does it.
+    pub(crate) const fn arith(&self) -> Option<ArithOp> {
+        match self.kind {
+            OpKind::Arith(op) => Some(op),
+            OpKind::Call(_) => None,
+        }
+    }
+
+    /// What it computes, if the pipeline does not.
+    pub(crate) const fn call(&self) -> Option<Call> {
+        match self.kind {
+            OpKind::Arith(_) => None,
+            OpKind::Call(call) => Some(call),
+        }
     }
 }
 
@@ -53,6 +83,8 @@ pub struct Plan {
     pub contracts_all: bool,
     /// How many explicit fma were split into a product and a sum.
     pub split: usize,
+    /// What was written otherwise before: quotients as products, roots as quotients.
+    pub rewritten: Vec<Deviation>,
 }
 
 /// What may be done to a sum one of whose terms is a product.
@@ -88,58 +120,53 @@ fn fusible(expr: &Expr, format: Format) -> Option<(bool, &Expr, &Expr)> {
     }
 }
 
-/// For each sum in the expression, in the order in which a plan visits them, what may be fused.
-pub(crate) fn fusion_choices(expr: &Expr) -> Vec<Vec<Fusion>> {
-    let mut choices = Vec::new();
-    collect(expr, &mut choices);
+/// The sums of the expression, each once however often it stands there, and what may be fused into each.
+pub(crate) fn fusion_choices(expr: &Expr) -> Vec<(Expr, Vec<Fusion>)> {
+    let (mut choices, mut known) = (Vec::new(), HashSet::new());
+    collect(expr, &mut choices, &mut known);
     return choices;
 
-    fn collect(expr: &Expr, choices: &mut Vec<Vec<Fusion>>) {
-        match expr {
-            Expr::Value(..) => {}
-            Expr::Neg(inner) => collect(inner, choices),
-            Expr::Mul(a, b) => {
-                collect(a, choices);
-                collect(b, choices);
+    fn collect<'e>(expr: &'e Expr, choices: &mut Vec<(Expr, Vec<Fusion>)>, known: &mut HashSet<&'e Expr>) {
+        if let Expr::Add(a, b) | Expr::Sub(a, b) = expr {
+            if !known.insert(expr) {
+                return;
             }
-            Expr::Fma(a, b, c) => {
-                collect(a, choices);
-                collect(b, choices);
-                collect(c, choices);
-            }
-            Expr::Add(a, b) | Expr::Sub(a, b) => {
-                let format = expr.format();
-                let mut here = vec![Fusion::None];
-                here.extend(fusible(a, format).map(|_| Fusion::Left));
-                here.extend(fusible(b, format).map(|_| Fusion::Right));
-                choices.push(here);
-                collect(a, choices);
-                collect(b, choices);
-            }
+            let format = expr.format();
+            let mut here = vec![Fusion::None];
+            here.extend(fusible(a, format).map(|_| Fusion::Left));
+            here.extend(fusible(b, format).map(|_| Fusion::Right));
+            choices.push((expr.clone(), here));
+        }
+        for part in expr.parts() {
+            collect(part, choices, known);
         }
     }
 }
 
+/// What is fused into sums; nothing into one that it does not name.
+pub(crate) type Fusions = HashMap<Expr, Fusion>;
+
 /// The fusions that compilers choose: every sum that can takes a product, of two the first operand's.
-pub(crate) fn compilers_choice(choices: &[Vec<Fusion>]) -> Vec<Fusion> {
-    choices.iter().map(|here| here.get(1).copied().unwrap_or(Fusion::None)).collect()
+pub(crate) fn compilers_choice(choices: &[(Expr, Vec<Fusion>)]) -> Fusions {
+    let chosen = choices.iter().filter_map(|(sum, here)| Some((sum.clone(), *here.get(1)?)));
+    chosen.collect()
 }
 
 impl Plan {
-    /// The plan of an expression with one fusion chosen for each sum.
-    pub(crate) fn build(expr: &Expr, fusions: &[Fusion], split_fma: bool) -> Plan {
-        let mut builder = Builder { plan: Plan::default(), fusions: fusions.iter().copied(), split_fma };
+    /// The plan of an expression with some products fused.
+    pub(crate) fn build(expr: &Expr, fusions: &Fusions, split_fma: bool) -> Plan {
+        let mut builder = Builder { plan: Plan::default(), fusions, split_fma };
         let root = unsign(expr);
         builder.operand(root.expr);
         builder.plan.negate_result = root.negative;
         builder.plan.contracts_all =
-            !builder.plan.fused.is_empty() && fusions == compilers_choice(&fusion_choices(expr)).as_slice();
+            !builder.plan.fused.is_empty() && *fusions == compilers_choice(&fusion_choices(expr));
         builder.plan
     }
 
     /// The plan of an expression as written: nothing fused, nothing split.
     pub(crate) fn as_written(expr: &Expr) -> Plan {
-        Plan::build(expr, &[], false)
+        Plan::build(expr, &Fusions::new(), false)
     }
 
     /// The place of a value, each once.
@@ -162,16 +189,27 @@ impl Plan {
     }
 }
 
-struct Builder<I> {
+struct Builder<'f> {
     plan: Plan,
-    fusions: I,
+    fusions: &'f Fusions,
     split_fma: bool,
 }
 
-impl<I: Iterator<Item = Fusion>> Builder<I> {
+impl Builder<'_> {
+    /// The place of an operation; of one that is there already, its.
     fn push(&mut self, op: PlanOp) -> Ref {
+        if let Some(known) = self.plan.ops.iter().position(|known| *known == op) {
+            return Ref::Op(known);
+        }
         self.plan.ops.push(op);
         Ref::Op(self.plan.ops.len() - 1)
+    }
+
+    /// Plans an expression, its sign as an operation of its own.
+    fn signed(&mut self, expr: &Expr) -> Ref {
+        let Signed { negative, expr } = unsign(expr);
+        let operand = self.operand(expr);
+        if negative { self.call(Call::Negate, expr.format(), vec![operand]) } else { operand }
     }
 
     /// Plans an expression whose outer signs are taken off.
@@ -195,8 +233,17 @@ impl<I: Iterator<Item = Fusion>> Builder<I> {
                 let product = self.multiply(format, vec![operands[0], operands[1]], negative);
                 self.add(format, vec![product, operands[2]], false, c.negative)
             }
-            Expr::Add(a, b) => self.sum(format, a, b, false),
-            Expr::Sub(a, b) => self.sum(format, a, b, true),
+            Expr::Add(a, b) => self.sum(expr, a, b, false),
+            Expr::Sub(a, b) => self.sum(expr, a, b, true),
+            Expr::Call(call, operands) => {
+                let operands = operands.iter().map(|operand| self.signed(operand)).collect();
+                self.call(*call, format, operands)
+            }
+            Expr::Round(None, inner) => self.signed(inner),
+            Expr::Round(Some(format), inner) => {
+                let operand = self.signed(inner);
+                self.call(Call::Round, *format, vec![operand])
+            }
         }
     }
 
@@ -206,8 +253,9 @@ impl<I: Iterator<Item = Fusion>> Builder<I> {
         (operands, a_negative ^ b_negative)
     }
 
-    fn sum(&mut self, format: Format, a: &Expr, b: &Expr, subtract: bool) -> Ref {
-        let fusion = self.fusions.next().unwrap_or(Fusion::None);
+    fn sum(&mut self, sum: &Expr, a: &Expr, b: &Expr, subtract: bool) -> Ref {
+        let format = sum.format();
+        let fusion = self.fusions.get(sum).copied().unwrap_or(Fusion::None);
         let product = match fusion {
             Fusion::None => None,
             Fusion::Left => fusible(a, format),
@@ -217,8 +265,10 @@ impl<I: Iterator<Item = Fusion>> Builder<I> {
             let ([a, b], [a_negative, b_negative]) = self.terms(a, b);
             return self.add(format, vec![a, b], a_negative, b_negative ^ subtract);
         };
-        self.plan.fused.push(Expr::Mul(Box::new(x.clone()), Box::new(y.clone())).to_string());
-        // What stands on the left is planned first: so `fusion_choices` counts the sums.
+        let fused = Expr::Mul(Box::new(x.clone()), Box::new(y.clone())).to_string();
+        if !self.plan.fused.contains(&fused) {
+            self.plan.fused.push(fused);
+        }
         if fusion == Fusion::Left {
             let ([x, y], sign) = self.factors(x, y);
             let addend = unsign(b);
@@ -237,14 +287,18 @@ impl<I: Iterator<Item = Fusion>> Builder<I> {
         ([self.operand(a.expr), self.operand(b.expr)], [a.negative, b.negative])
     }
 
+    fn call(&mut self, call: Call, format: Format, operands: Vec<Ref>) -> Ref {
+        let kind = OpKind::Call(call);
+        self.push(PlanOp { kind, format, operands, negate_product: false, negate_addend: false })
+    }
     fn multiply(&mut self, format: Format, operands: Vec<Ref>, negate_product: bool) -> Ref {
-        self.push(PlanOp { kind: ArithOp::Mul, format, operands, negate_product, negate_addend: false })
+        self.push(PlanOp { kind: OpKind::Arith(ArithOp::Mul), format, operands, negate_product, negate_addend: false })
     }
     fn add(&mut self, format: Format, operands: Vec<Ref>, negate_product: bool, negate_addend: bool) -> Ref {
-        self.push(PlanOp { kind: ArithOp::Add, format, operands, negate_product, negate_addend })
+        self.push(PlanOp { kind: OpKind::Arith(ArithOp::Add), format, operands, negate_product, negate_addend })
     }
     fn multiply_add(&mut self, format: Format, operands: Vec<Ref>, negate_product: bool, negate_addend: bool) -> Ref {
-        self.push(PlanOp { kind: ArithOp::MulAdd, format, operands, negate_product, negate_addend })
+        self.push(PlanOp { kind: OpKind::Arith(ArithOp::MulAdd), format, operands, negate_product, negate_addend })
     }
 }
 

@@ -12,7 +12,8 @@ use crate::chance::Neighbourhood;
 use crate::evaluation::{Evaluation, Step};
 use crate::expr::Expr;
 use crate::observed::ObservedValue;
-use crate::plan::{Fusion, MAX_TERMS, Plan, Reorderings, compilers_choice, fusion_choices};
+use crate::plan::{Fusion, Fusions, MAX_TERMS, Plan, Reorderings, compilers_choice, fusion_choices};
+use crate::rewrite::rewritings;
 
 /// What a search may do beyond the usual.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -64,6 +65,15 @@ pub struct Found<'c> {
     pub nearby: Neighbourhood,
 }
 
+impl Found<'_> {
+    /// Whether what was found says little: it may be an accident, or a function gives one of several values that its
+    /// documents allow.
+    pub(crate) fn is_weak(&self) -> bool {
+        let is_approximated = |found: &&Explanation| class(found) == Plausibility::Approximated;
+        self.nearby.is_weak() || self.explanations.first().is_some_and(is_approximated)
+    }
+}
+
 /// One step of the search: evaluations of one class, those in the usual modes before those in rare ones.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Tier {
@@ -75,8 +85,8 @@ pub(crate) enum Tier {
 
 impl Tier {
     /// Every step, in order.
-    pub(crate) const ALL: [Tier; 11] = {
-        use Plausibility::{OtherOrder, PartialContraction, Replaced, Uniform, Unusual};
+    pub(crate) const ALL: [Tier; 12] = {
+        use Plausibility::{Approximated, OtherOrder, PartialContraction, Replaced, Uniform, Unusual};
         [
             Tier::Usual(Uniform),
             Tier::Rare(Uniform),
@@ -86,6 +96,7 @@ impl Tier {
             Tier::Rare(PartialContraction),
             Tier::Usual(OtherOrder),
             Tier::Rare(OtherOrder),
+            Tier::Usual(Approximated),
             Tier::Usual(Unusual),
             Tier::Rare(Unusual),
             Tier::Possible,
@@ -115,8 +126,12 @@ impl CandidateSet {
 
     fn tier(&self, index: usize) -> &[Candidate] {
         self.tiers[index].get_or_init(|| {
-            let evaluations = self.plans.evaluations(Tier::ALL[index]);
-            evaluations.map(|evaluation| Candidate::of(evaluation, &self.profile)).collect()
+            let tier = Tier::ALL[index];
+            let candidate = |evaluation| Candidate::of(evaluation, &self.profile);
+            if tier == Tier::Usual(Plausibility::Approximated) {
+                return self.plans.approximated(&self.profile).map(candidate).collect();
+            }
+            self.plans.evaluations(tier).map(candidate).collect()
         })
     }
 
@@ -238,11 +253,15 @@ impl Plans {
         let mut plans = Plans { plans: Vec::new(), allow: options.allow, untried: Vec::new() };
         let choices = fusion_choices(expr);
         let compilers = compilers_choice(&choices);
-        plans.add_as_compilers(expr, &compilers, None);
-        let products: usize = choices.iter().map(|here| here.len() - 1).sum();
+        plans.add_as_compilers(expr, &compilers, Changes::default());
+        for (rewritten, other) in rewritings(expr) {
+            let compilers = compilers_choice(&fusion_choices(&other));
+            plans.add_as_compilers(&other, &compilers, Changes { order: None, rewritten: &rewritten });
+        }
+        let products: usize = choices.iter().map(|(_, here)| here.len() - 1).sum();
         let (subsets, are_all) = subsets(&choices);
         for fusions in subsets.iter().filter(|fusions| **fusions != compilers) {
-            plans.add(expr, fusions, None);
+            plans.add(expr, fusions, Changes::default());
         }
         if !are_all {
             plans.untried.push(format!(
@@ -264,12 +283,13 @@ impl Plans {
             let order = Some(parenthesized(tree));
             let choices = fusion_choices(tree);
             let compilers = compilers_choice(&choices);
-            self.add_as_compilers(tree, &compilers, order.as_deref());
+            let changes = Changes { order: order.as_deref(), rewritten: &[] };
+            self.add_as_compilers(tree, &compilers, changes);
             let (subsets, has_all) = subsets(&choices);
             are_all &= has_all && self.plans.len() + subsets.len() <= MAX_PLANS;
             if are_all {
                 for fusions in subsets.iter().filter(|fusions| **fusions != compilers) {
-                    self.add(tree, fusions, order.as_deref());
+                    self.add(tree, fusions, changes);
                 }
             }
         }
@@ -286,25 +306,38 @@ impl Plans {
     }
 
     /// The plans of an expression as written and as compilers contract it, if there is something to contract.
-    fn add_as_compilers(&mut self, expr: &Expr, compilers: &[Fusion], order: Option<&str>) {
-        self.add(expr, &[], order);
-        if compilers.iter().any(|fusion| *fusion != Fusion::None) {
-            self.add(expr, compilers, order);
+    fn add_as_compilers(&mut self, expr: &Expr, compilers: &Fusions, changes: Changes<'_>) {
+        self.add(expr, &Fusions::new(), changes);
+        if !compilers.is_empty() {
+            self.add(expr, compilers, changes);
         }
     }
 
     /// The plan of an expression with some fusions, and the same with every explicit fma split.
-    fn add(&mut self, expr: &Expr, fusions: &[Fusion], order: Option<&str>) {
+    fn add(&mut self, expr: &Expr, fusions: &Fusions, Changes { order, rewritten }: Changes<'_>) {
         for splits_fma in [false, true] {
-            let plan = Plan::build(expr, fusions, splits_fma);
+            let plan = Plan { rewritten: rewritten.to_vec(), ..Plan::build(expr, fusions, splits_fma) };
             if splits_fma && plan.split == 0 {
                 continue;
             }
-            let evaluation = Evaluation { plan, order: order.map(str::to_owned), modes: Vec::new() };
+            let evaluation = Evaluation { order: order.map(str::to_owned), ..Evaluation::plain(plan) };
             let class = evaluation.plausibility();
             let Evaluation { plan, order, .. } = evaluation;
             self.plans.push(OrderedPlan { plan, order, class });
         }
+    }
+
+    /// The evaluations in which functions give other values than the correctly rounded ones, of plans as compilers make
+    /// them: as written and with subnormals flushed.
+    pub(crate) fn approximated(&self, profile: &Profile) -> impl Iterator<Item = Evaluation> {
+        let plans = self.plans.iter().filter(|plan| plan.class <= Plausibility::Replaced && plan.order.is_none());
+        plans.flat_map(move |plan| {
+            let flush = plan.traits().flush().map(|flush| vec![flush]);
+            [Some(Vec::new()), flush].into_iter().flatten().flat_map(move |modes| {
+                let whole = Evaluation { modes, ..Evaluation::plain(plan.plan.clone()) };
+                whole.approximated(profile)
+            })
+        })
     }
 
     /// The evaluations of one step of the search.
@@ -313,23 +346,29 @@ impl Plans {
     }
 }
 
+/// How a plan's expression differs from the one as written.
+#[derive(Clone, Copy, Default)]
+struct Changes<'a> {
+    /// The order of its sum.
+    order: Option<&'a str>,
+    /// Its quotients and roots.
+    rewritten: &'a [Deviation],
+}
+
 /// What may be fused together beside nothing and what compilers choose, and whether that is all there is: of many
 /// products one alone, and all but one.
-fn subsets(choices: &[Vec<Fusion>]) -> (Vec<Vec<Fusion>>, bool) {
-    let count = choices.iter().map(Vec::len).try_fold(1usize, usize::checked_mul);
+fn subsets(choices: &[(Expr, Vec<Fusion>)]) -> (Vec<Fusions>, bool) {
+    let count = choices.iter().map(|(_, here)| here.len()).try_fold(1usize, usize::checked_mul);
     if let Some(count) = count.filter(|count| *count <= MAX_PLANS) {
         return ((1..count).map(|index| pick(choices, index)).collect(), true);
     }
     let compilers = compilers_choice(choices);
     let mut subsets = Vec::new();
-    for (at, here) in choices.iter().enumerate() {
-        for fusion in here.iter().filter(|fusion| **fusion != Fusion::None) {
-            let mut one = vec![Fusion::None; choices.len()];
-            one[at] = *fusion;
-            subsets.push(one);
-        }
+    for (sum, here) in choices {
+        let fusions = here.iter().filter(|fusion| **fusion != Fusion::None);
+        subsets.extend(fusions.map(|fusion| Fusions::from([(sum.clone(), *fusion)])));
         let mut but_one = compilers.clone();
-        but_one[at] = Fusion::None;
+        but_one.remove(sum);
         subsets.push(but_one);
     }
     (subsets, false)
@@ -348,7 +387,7 @@ impl OrderedPlan {
             formats,
             is_contracted: !self.plan.fused.is_empty(),
             only: match self.plan.ops.as_slice() {
-                [op] => Some(op.kind),
+                [op] => op.arith(),
                 _ => None,
             },
         }
@@ -380,7 +419,8 @@ impl OrderedPlan {
             Tier::Possible if is_anything => Vec::new(),
             Tier::Possible => usual.into_iter().chain(rare).filter(is_in_tier).chain(hypothetical).collect(),
         };
-        let evaluation = |modes| Evaluation { plan: self.plan.clone(), order: self.order.clone(), modes };
+        let evaluation =
+            |modes| Evaluation { order: self.order.clone(), modes, ..Evaluation::plain(self.plan.clone()) };
         modes.into_iter().map(evaluation).collect()
     }
 }
@@ -395,11 +435,14 @@ fn parenthesized(expr: &Expr) -> String {
 }
 
 /// The `index`th combination of choices.
-fn pick(choices: &[Vec<Fusion>], mut index: usize) -> Vec<Fusion> {
-    let mut picked = Vec::with_capacity(choices.len());
-    for choice in choices {
-        picked.push(choice[index % choice.len()]);
-        index /= choice.len();
+fn pick(choices: &[(Expr, Vec<Fusion>)], mut index: usize) -> Fusions {
+    let mut picked = Fusions::new();
+    for (sum, here) in choices {
+        let fusion = here[index % here.len()];
+        if fusion != Fusion::None {
+            picked.insert(sum.clone(), fusion);
+        }
+        index /= here.len();
     }
     picked
 }
@@ -409,7 +452,7 @@ impl Candidate {
         use std::hash::{DefaultHasher, Hash, Hasher};
         let mut hasher = DefaultHasher::new();
         let result = evaluation.run(profile, |step| {
-            (step.operation, step.bits, step.result).hash(&mut hasher);
+            (step.operation, step.call, step.bits, step.result).hash(&mut hasher);
             // A whole expression of one operation narrows as that operation alone does.
             step.narrowed.map(|narrowed| narrowed.bits).hash(&mut hasher);
         });
@@ -438,10 +481,20 @@ pub fn place(format: Format, bits: u64) -> i128 {
     if format.is_negative(bits) { -magnitude } else { magnitude }
 }
 
+/// The bits at a place; beyond the largest number, infinity.
+pub(crate) fn at_place(format: Format, place: i128) -> u64 {
+    let magnitude = place.unsigned_abs().min(u128::from(format.infinity())) as u64;
+    if place < 0 { magnitude | format.sign_mask() } else { magnitude }
+}
+
 /// The first operation of each of two evaluations that the other does not carry out with the same result.
 pub fn first_difference<'s>(one: &'s [Step], other: &'s [Step]) -> Option<(&'s Step, &'s Step)> {
     let same = |a: &Step, b: &Step| {
-        a.operation.op == b.operation.op && a.bits == b.bits && a.result == b.result && a.narrowed == b.narrowed
+        a.operation.op == b.operation.op
+            && a.call == b.call
+            && a.bits == b.bits
+            && a.result == b.result
+            && a.narrowed == b.narrowed
     };
     let first_unshared =
         |steps: &'s [Step], others: &[Step]| steps.iter().find(|step| !others.iter().any(|other| same(step, other)));

@@ -2,11 +2,13 @@
 
 use roundonce_arith::{ArithOp, Clamp, Format, Operation, Profile, Rounding};
 use roundonce_deviate::{Deviation, EvalMethod, EvalModel, Typed};
+use roundonce_functions::Function;
 use roundonce_isa::{hex_bits, hexadecimal};
 use serde::Serialize;
 
-use crate::evaluation::Evaluation;
-use crate::plan::Ref;
+use crate::call::Call;
+use crate::evaluation::{Evaluation, Step};
+use crate::plan::{PlanOp, Ref};
 
 /// What to write to get an evaluation's bits. Each is empty where the language has no such operation.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -34,7 +36,8 @@ pub fn spell(evaluation: &Evaluation, profile: &Profile) -> Spelling {
     let flushes_f16 = model.flushes() && model.method().wide() == Some(Format::F32);
     let is_lenient =
         |mode: &Deviation| matches!(mode, Deviation::NanOperand(_) | Deviation::OtherNan | Deviation::OtherZero);
-    if model.flushes_unusually() || flushes_f16 || evaluation.modes.iter().any(is_lenient) {
+    let is_approximated = !evaluation.approximations.is_empty();
+    if model.flushes_unusually() || flushes_f16 || is_approximated || evaluation.modes.iter().any(is_lenient) {
         return Spelling { ptx: Vec::new(), cuda: String::new(), spirv: Vec::new() };
     }
     let speller = Speller { evaluation, model, profile };
@@ -130,7 +133,11 @@ fn constant_name(evaluation: &Evaluation, leaf: usize) -> String {
 }
 
 /// An operation with its operands' names: `fma.rn.f32(a, x, t0)`. Signs stand on the operands.
-pub(crate) fn step_text(evaluation: &Evaluation, operation: &Operation, operands: &[Ref]) -> String {
+pub(crate) fn step_text(evaluation: &Evaluation, Step { operation, call, operands, .. }: &Step) -> String {
+    if let Some(call) = call {
+        let names: Vec<String> = operands.iter().map(|&operand| operand_name(evaluation, operand)).collect();
+        return format!("{}({})", call_name(*call, operation), names.join(", "));
+    }
     let subtracts = operation.op == ArithOp::Add && operation.negate_addend && !operation.negate_product;
     let last = operands.len() - 1;
     let names: Vec<String> = operands
@@ -145,6 +152,41 @@ pub(crate) fn step_text(evaluation: &Evaluation, operation: &Operation, operands
     format!("{}({})", ptx_name(operation), names.join(", "))
 }
 
+/// A call as an expression has it: `exp(x)`, `a / t0`.
+pub(crate) fn call_text(evaluation: &Evaluation, Step { call, operands, .. }: &Step) -> String {
+    let names: Vec<String> = operands.iter().map(|&operand| operand_name(evaluation, operand)).collect();
+    match call {
+        Some(Call::Function(Function::Divide)) => names.join(" / "),
+        Some(call) => format!("{}({})", call.name(), names.join(", ")),
+        None => names.join(", "),
+    }
+}
+
+/// A call's name: PTX's for what PTX rounds, `exp.f32` for the others.
+fn call_name(call: Call, operation: &Operation) -> String {
+    let flush = if operation.flush && operation.format == Format::F32 { ".ftz" } else { "" };
+    let rounding = match call {
+        Call::Function(Function::Divide | Function::Reciprocal | Function::SquareRoot) | Call::Round => {
+            format!(".{}", operation.rounding.name())
+        }
+        _ => String::new(),
+    };
+    format!("{}{rounding}{flush}.{}", call.name(), type_name(operation.format))
+}
+
+/// Whether PTX has a call as one instruction that gives its bits.
+fn has_instruction(call: Call, format: Format) -> bool {
+    let is_exact = matches!(
+        call,
+        Call::Function(Function::Divide | Function::Reciprocal | Function::SquareRoot)
+            | Call::Min
+            | Call::Max
+            | Call::Abs
+            | Call::Negate
+    );
+    is_exact && matches!(format, Format::F32 | Format::F64)
+}
+
 impl Speller<'_> {
     fn ptx(&self) -> Vec<String> {
         let evaluation = self.evaluation;
@@ -154,7 +196,13 @@ impl Speller<'_> {
             let operation = self.operation(index);
             operation.saturates() && matches!(operation.format, Format::BF16 | Format::F64)
         };
-        if self.has(&Deviation::ZeroDominance) || (0..evaluation.plan.ops.len()).any(is_unknown) {
+        let has_calls = evaluation.plan.ops.iter().any(|op| op.call().is_some());
+        let is_missing = |op: &PlanOp| op.call().is_some_and(|call| !has_instruction(call, op.format));
+        if self.has(&Deviation::ZeroDominance)
+            || (0..evaluation.plan.ops.len()).any(is_unknown)
+            || evaluation.plan.ops.iter().any(is_missing)
+            || has_calls && method != EvalMethod::Native
+        {
             return Vec::new();
         }
         // A conversion between f32 and f64 flushes what is f32.
@@ -178,7 +226,7 @@ impl Speller<'_> {
         let mut negated = 0;
         for (index, op) in evaluation.plan.ops.iter().enumerate() {
             let operation = self.operation(index);
-            let name = ptx_name(&operation);
+            let name = op.call().map_or_else(|| ptx_name(&operation), |call| call_name(call, &operation));
             let mut operands: Vec<String> = op.operands.iter().map(|&operand| operand_text(operand)).collect();
             let ty = type_name(operation.format);
             for (place, format) in self.operand_formats(index) {
@@ -191,7 +239,7 @@ impl Speller<'_> {
             let subtracts = name.starts_with("sub");
             let last = operands.len() - 1;
             for (place, negate) in [(0, operation.negate_product), (last, operation.negate_addend && !subtracts)] {
-                if negate && (place == 0 || op.kind != ArithOp::Mul) {
+                if negate && (place == 0 || op.arith() != Some(ArithOp::Mul)) {
                     let opposite = unused_name(evaluation, format!("n{negated}"));
                     lines.push(format!("neg.{ty} {opposite}, {};", operands[place]));
                     operands[place] = opposite;
@@ -233,7 +281,9 @@ impl Speller<'_> {
         let evaluation = self.evaluation;
         let half =
             evaluation.plan.ops.iter().any(|op| op.format.width() == 16 && self.model.method() == EvalMethod::Native);
+        let has_calls = evaluation.plan.ops.iter().any(|op| op.call().is_some());
         if self.has_machine_mode()
+            || has_calls && self.model.method() != EvalMethod::Native
             || evaluation.plan.ops.is_empty()
             || (half && self.model.rounding() != Rounding::NearestEven)
         {
@@ -255,14 +305,21 @@ impl Speller<'_> {
                 })
                 .collect();
             let last = operands.len() - 1;
-            let subtracts = op.kind == ArithOp::Add && operation.negate_addend;
+            let subtracts = op.arith() == Some(ArithOp::Add) && operation.negate_addend;
             if operation.negate_product {
                 operands[0] = format!("-{}", operands[0]);
             }
-            if operation.negate_addend && !subtracts && op.kind != ArithOp::Mul {
+            if operation.negate_addend && !subtracts && op.arith() != Some(ArithOp::Mul) {
                 operands[last] = format!("-{}", operands[last]);
             }
-            let mut text = format!("{}({})", cuda_name(&operation, subtracts), operands.join(", "));
+            let name = match op.call() {
+                None => cuda_name(&operation, subtracts),
+                Some(call) => match cuda_call(call, &operation) {
+                    Some(name) => name,
+                    None => return String::new(),
+                },
+            };
+            let mut text = format!("{name}({})", operands.join(", "));
             if operation.saturates() {
                 match operation.format {
                     Format::F32 => text = format!("__saturatef({text})"),
@@ -346,6 +403,32 @@ fn cuda_name(operation: &Operation, subtracts: bool) -> String {
     }
 }
 
+/// CUDA's name of a call that gives its bits.
+fn cuda_call(call: Call, operation: &Operation) -> Option<String> {
+    let rounding = cuda_rounding(operation.rounding);
+    let (letter, suffix) = match operation.format {
+        Format::F32 => ('f', "f"),
+        Format::F64 => ('d', ""),
+        _ => return None,
+    };
+    let exact = |name: &str| Some(format!("{name}{suffix}"));
+    match call {
+        Call::Function(Function::Divide) => Some(format!("__{letter}div_{rounding}")),
+        Call::Function(Function::Reciprocal) => Some(format!("__{letter}rcp_{rounding}")),
+        Call::Function(Function::SquareRoot) => Some(format!("__{letter}sqrt_{rounding}")),
+        Call::Function(Function::ReciprocalSquareRoot) if suffix == "f" => Some("__frsqrt_rn".to_owned()),
+        Call::Min => exact("fmin"),
+        Call::Max => exact("fmax"),
+        Call::Abs => exact("fabs"),
+        Call::CopySign => exact("copysign"),
+        Call::Floor => exact("floor"),
+        Call::Ceil => exact("ceil"),
+        Call::Trunc => exact("trunc"),
+        Call::Negate => Some("-".to_owned()),
+        Call::Function(_) | Call::Round => None,
+    }
+}
+
 const fn cuda_rounding(rounding: Rounding) -> &'static str {
     match rounding {
         Rounding::NearestEven => "rn",
@@ -358,6 +441,9 @@ const fn cuda_rounding(rounding: Rounding) -> &'static str {
 impl Speller<'_> {
     fn spirv(&self) -> Vec<String> {
         let evaluation = self.evaluation;
+        if evaluation.plan.ops.iter().any(|op| op.call().is_some()) {
+            return Vec::new();
+        }
         let directed = matches!(self.model.rounding(), Rounding::Down | Rounding::Up);
         let has_mode = self.has_machine_mode() || self.has(&Deviation::Saturate);
         if has_mode || directed || self.model.method() != EvalMethod::Native {
@@ -393,16 +479,16 @@ impl Speller<'_> {
                     operands[place] = wide;
                 }
             }
-            let subtracts = op.kind == ArithOp::Add && operation.negate_addend;
+            let subtracts = op.arith() == Some(ArithOp::Add) && operation.negate_addend;
             let last = operands.len() - 1;
             for (place, negate) in [(0, operation.negate_product), (last, operation.negate_addend && !subtracts)] {
-                if negate && (place == 0 || op.kind != ArithOp::Mul) {
+                if negate && (place == 0 || op.arith() != Some(ArithOp::Mul)) {
                     let opposite = format!("%{}", unused_name(evaluation, format!("n{index}_{place}")));
                     lines.push(format!("{opposite} = OpFNegate {ty} {}", operands[place]));
                     operands[place] = opposite;
                 }
             }
-            let name = match (op.kind, subtracts) {
+            let name = match (operation.op, subtracts) {
                 (ArithOp::MulAdd | ArithOp::TruncatedMulAdd, _) => "OpFmaKHR",
                 (ArithOp::Mul, _) => "OpFMul",
                 (ArithOp::Add, true) => "OpFSub",

@@ -124,5 +124,5 @@ fn explained(candidates: &CandidateSet, seen: &ObservedValue, option: &str) -> O
     let found = candidates.explain(seen);
     let first = found.explanations.first()?;
     let (option, sentence) = (option.to_owned(), describe(&first.deviations));
-    Some(OtherTypes { option, sentence, is_weak: found.nearby.is_weak() })
+    Some(OtherTypes { option, sentence, is_weak: found.is_weak() })
 }

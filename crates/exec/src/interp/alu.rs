@@ -7,7 +7,7 @@ use super::split::{Split, StepOutcome};
 use crate::kernel::{DecodedInst, LOCAL_WINDOW, LaunchConfig, PARAM_WINDOW, SHARED_WINDOW, conversion};
 use crate::scalar::{self, MinMax, int_op, int_op_inline};
 use roundonce_arith::batch::{Batch, Source};
-use roundonce_arith::{ArithOp, Format};
+use roundonce_arith::{ArithOp, Format, Rounding};
 use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Reg, Scalar, Signedness, Special, Width};
 
 // Each kind of instruction has a function of its own, so that the common ones do not pay for the stack frames of others.
@@ -113,7 +113,8 @@ impl<'a> Interpreter<'a> {
                 }
                 let w = Width::holding(format.width());
                 self.lanewise(*d, &[(*a, w), (*b, w)], &mut |x| {
-                    let bits = scalar::approximate(&profile, *function, *format, *flush, [x[0], x[1]]);
+                    let bits =
+                        scalar::approximate(&profile, *function, *format, Rounding::NearestEven, *flush, [x[0], x[1]]);
                     if *saturate { format.saturate(bits) } else { bits }
                 });
             }

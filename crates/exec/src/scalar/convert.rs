@@ -1,7 +1,8 @@
 //! From one type to another.
 
-use super::{float, sign_extend};
+use super::sign_extend;
 use roundonce_arith::{ExactNumber, Format, Profile, Rounding, Unpacked, unpack, widen};
+use roundonce_functions::to_integral;
 use roundonce_ir::Scalar;
 
 /// Everything that a conversion's spelling decides; see [`Op::Convert`](roundonce_ir::Op::Convert).
@@ -134,31 +135,9 @@ fn integer(value: i128, bits: u32, signed: bool) -> u64 {
     if bits == 8 && signed { sign_extend(low, 8) as u64 & 0xffff } else { low }
 }
 
-/// significand × 2^quantum as an integer, rounded; `quantum` is below 64.
-fn to_integral(significand: u64, quantum: i32, negative: bool, rounding: Rounding) -> u128 {
-    if quantum >= 0 {
-        return (significand as u128) << quantum;
-    }
-    let drop = -quantum as u32;
-    if drop > 64 {
-        let up = matches!((rounding, negative), (Rounding::Down, true) | (Rounding::Up, false));
-        return up as u128;
-    }
-    let whole = significand as u128;
-    let (kept, rest) = (whole >> drop, whole & ((1u128 << drop) - 1));
-    let half = 1u128 << (drop - 1);
-    let up = match rounding {
-        Rounding::NearestEven => rest > half || (rest == half && kept & 1 == 1),
-        Rounding::TowardZero => false,
-        Rounding::Down => negative && rest != 0,
-        Rounding::Up => !negative && rest != 0,
-    };
-    kept + up as u128
-}
-
 /// `.ftz` acts on f32 alone.
 fn flushed(how: Conversion, format: Format, bits: u64) -> u64 {
-    float::flushed(format, how.flush && format == Format::F32, bits)
+    roundonce_functions::flushed(format, how.flush && format == Format::F32, bits)
 }
 
 fn saturated(how: Conversion, format: Format, bits: u64) -> u64 {

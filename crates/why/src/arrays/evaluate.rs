@@ -8,7 +8,8 @@ use roundonce_arith::{Format, Profile};
 use roundonce_deviate::{Stages, Typed};
 
 use super::Column;
-use crate::evaluation::Evaluation;
+use crate::call::Call;
+use crate::evaluation::{Evaluation, carry_out};
 use crate::plan::{Plan, Ref};
 
 /// Elements of a block: its lanes stay in the first-level cache.
@@ -44,6 +45,8 @@ impl Bound<'_> {
 struct Op {
     batch: Batch,
     stages: Stages,
+    /// What is computed in the arithmetic's place.
+    call: Option<Call>,
     /// The slot of each, and its format.
     operands: Vec<(usize, Format)>,
 }
@@ -70,7 +73,7 @@ impl<'a> Runner<'a> {
                 Ref::Op(earlier) => plan.leaves.len() + earlier,
             };
             let operands: Vec<usize> = op.operands.iter().map(slot).collect();
-            runner.push(stages(index), &operands);
+            runner.push(stages(index), op.call(), &operands);
         }
         runner.flip = if plan.negate_result { runner.result.sign_mask() } else { 0 };
         runner
@@ -82,12 +85,12 @@ impl<'a> Runner<'a> {
         Runner { slots: vec![Vec::new(); leaves.len()], leaves, formats, ops: Vec::new(), result, flip: 0 }
     }
 
-    fn push(&mut self, stages: Stages, operands: &[usize]) {
+    fn push(&mut self, stages: Stages, call: Option<Call>, operands: &[usize]) {
         let operands = operands.iter().map(|&slot| (slot, self.formats[slot])).collect();
         self.result = stages.result_format();
         self.formats.push(self.result);
         self.slots.push(Vec::new());
-        self.ops.push(Op { batch: Batch::new(stages.operation, &stages.profile), stages, operands });
+        self.ops.push(Op { batch: Batch::new(stages.operation, &stages.profile), stages, call, operands });
     }
 
     /// The format of the results.
@@ -106,11 +109,11 @@ impl<'a> Runner<'a> {
             let out = &mut from[0];
             out.resize(elements.len(), 0);
             let stages = &op.stages;
-            if !stages.needs_no_flags() {
+            if op.call.is_some() || !stages.needs_no_flags() {
                 let value = |&(slot, format): &(usize, Format), at: usize| Typed { format, bits: before[slot][at] };
                 for (at, bits) in out.iter_mut().enumerate() {
                     let operands: Vec<Typed> = op.operands.iter().map(|operand| value(operand, at)).collect();
-                    *bits = stages.run(&operands).value().bits;
+                    *bits = carry_out(stages, op.call, &operands, 0).value().bits;
                 }
                 continue;
             }

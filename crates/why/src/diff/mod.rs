@@ -27,7 +27,7 @@ pub use witness::{Outcome, Witness, Witnesses};
 use crate::answer::COLUMNS;
 use crate::arrays::{BLOCK, Bits, Column, Runner};
 use crate::expr::Expr;
-use crate::plan::{Plan, PlanOp, Ref};
+use crate::plan::{OpKind, Plan, PlanOp, Ref};
 use crate::search::ulps;
 use crate::text::{Line, Role, wrap};
 
@@ -69,7 +69,7 @@ impl Side {
             };
             let operands = terms.iter().enumerate().map(&mut operand).collect();
             plan.ops.push(PlanOp {
-                kind: operation.op,
+                kind: OpKind::Arith(operation.op),
                 format: operation.format,
                 operands,
                 negate_product: operation.negate_product,
@@ -126,7 +126,7 @@ fn normal(plan: &Plan, operations: &[Operation], any_nan: bool, profile: &Profil
             operation.source_format = operation.format;
         }
         let sign_of = |operand: &Ref| matches!(*operand, Ref::Op(at) if opposite[at]);
-        let addend = usize::from(op.kind != ArithOp::Add) + 1;
+        let addend = usize::from(op.arith() != Some(ArithOp::Add)) + 1;
         for (at, operand) in op.operands.iter().enumerate() {
             let sign = if at == addend { &mut operation.negate_addend } else { &mut operation.negate_product };
             *sign ^= sign_of(operand);

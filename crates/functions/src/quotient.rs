@@ -1,7 +1,7 @@
 //! Division, remainder and roots, each rounded once: an integer quotient or root with a sticky bit, then
 //! [`ExactNumber::round`].
 
-use super::float::flushed;
+use crate::flushed;
 use roundonce_arith::{ExactNumber, FiniteNumber, Format, Profile, Rounding, Unpacked, unpack};
 
 fn signed(format: Format, negative: bool, magnitude: u64) -> u64 {
@@ -12,7 +12,7 @@ fn signed(format: Format, negative: bool, magnitude: u64) -> u64 {
 ///
 /// ```
 /// use roundonce_arith::{Format, Profile, Rounding};
-/// use roundonce_exec::scalar::divide;
+/// use roundonce_functions::divide;
 /// let third = divide(&Profile::NVIDIA, Format::F32, Rounding::NearestEven, false, 0x3f80_0000, 0x4040_0000);
 /// assert_eq!(third, 0x3eaa_aaab);
 /// ```
@@ -44,7 +44,7 @@ pub fn divide(profile: &Profile, format: Format, rounding: Rounding, flush: bool
 ///
 /// ```
 /// use roundonce_arith::{Format, Profile, Rounding};
-/// use roundonce_exec::scalar::scale;
+/// use roundonce_functions::scale;
 /// let tie = scale(&Profile::NVIDIA, Format::F32, Rounding::NearestEven, false, 0x3fc0_0000, -149);
 /// assert_eq!(tie, 2); // 1.5 units of the smallest subnormal
 /// ```
@@ -104,7 +104,7 @@ fn exactly(format: Format, negative: bool, quantum: i32, significand: u128) -> u
 ///
 /// ```
 /// use roundonce_arith::{Format, Profile, Rounding};
-/// use roundonce_exec::scalar::square_root;
+/// use roundonce_functions::square_root;
 /// let root = square_root(&Profile::NVIDIA, Format::F32, Rounding::Up, false, 0x4000_0000);
 /// assert_eq!(root, 0x3fb5_04f4);
 /// ```
@@ -128,8 +128,8 @@ pub fn square_root(profile: &Profile, format: Format, rounding: Rounding, flush:
     }
 }
 
-/// 1 / √a, rounded once to nearest even.
-pub fn reciprocal_square_root(profile: &Profile, format: Format, flush: bool, a: u64) -> u64 {
+/// 1 / √a, rounded once.
+pub fn reciprocal_square_root(profile: &Profile, format: Format, rounding: Rounding, flush: bool, a: u64) -> u64 {
     let a = flushed(format, flush, a);
     match unpack(format, a) {
         Unpacked::Nan { .. } => profile.nan_result(format, Some(a)),
@@ -152,7 +152,7 @@ pub fn reciprocal_square_root(profile: &Profile, format: Format, flush: bool, a:
             let quantum = -(x.quantum - odd as i32) / 2 - s as i32;
             let tiny = flush.then_some(profile.tininess);
             let root = ExactNumber { negative: false, quantum, significand: low, sticky: !exact };
-            root.round_and_flush(format, Rounding::NearestEven, tiny).bits
+            root.round_and_flush(format, rounding, tiny).bits
         }
     }
 }
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn reciprocal_roots() {
-        let rsqrt = |a| reciprocal_square_root(&Profile::NVIDIA, Format::F32, false, a);
+        let rsqrt = |a| reciprocal_square_root(&Profile::NVIDIA, Format::F32, Rounding::NearestEven, false, a);
         assert_eq!(rsqrt(0x4080_0000), 0x3f00_0000);
         assert_eq!(rsqrt(0x4000_0000), 0x3f35_04f3);
         assert_eq!(rsqrt(0x8000_0000), 0xff80_0000);
@@ -271,7 +271,7 @@ mod tests {
             let host = (1.0 / f64::from(f32::from_bits(a)).sqrt()) as f32;
             assert_eq!(rsqrt(a.into()), u64::from(host.to_bits()), "{a:x}");
         }
-        let wide = |a| reciprocal_square_root(&Profile::NVIDIA, Format::F64, false, a);
+        let wide = |a| reciprocal_square_root(&Profile::NVIDIA, Format::F64, Rounding::NearestEven, false, a);
         assert_eq!(wide(0x4010_0000_0000_0000), 0x3fe0_0000_0000_0000);
         assert_eq!(wide(0x4000_0000_0000_0000), 0x3fe6_a09e_667f_3bcd);
     }

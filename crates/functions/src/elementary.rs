@@ -1,36 +1,71 @@
-//! Functions that hardware approximates, correctly rounded to nearest even.
+//! Functions that hardware approximates, correctly rounded.
 //!
 //! The host's f64 functions serve as a filter (Ziv's test): where the result with its error bound rounds one way, that
 //! is the answer whatever the host computed exactly; where it does not, 192 bits decide. The bits therefore do not
 //! depend on the host.
 
-use super::float::flushed;
-use super::{divide, reciprocal_square_root, square_root};
+use std::cell::RefCell;
+
 use astro_float_num::{BigFloat, Consts, RoundingMode};
 use roundonce_arith::{ExactNumber, Format, Profile, Rounding, Tininess, Unpacked, unpack, widen};
-use roundonce_ir::Function;
-use std::cell::RefCell;
+
+use crate::{divide, flushed, reciprocal_square_root, square_root};
+
+/// Functions that hardware approximates.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)] // Each is what its name says, of `a`, or of `a` and `b`.
+pub enum Function {
+    Divide,
+    Reciprocal,
+    ReciprocalSquareRoot,
+    SquareRoot,
+    Exp2,
+    Log2,
+    Exp,
+    Log,
+    Sin,
+    Cos,
+    Tan,
+    Asin,
+    Acos,
+    Atan,
+    Atan2,
+    Sinh,
+    Cosh,
+    Tanh,
+    Asinh,
+    Acosh,
+    Atanh,
+    Pow,
+    Erf,
+}
 
 /// What the host's functions are trusted to, relative: theirs is 2^-50 or better, but for differences of logarithms.
 const TRUSTED: f64 = 1.0 / (1u64 << 36) as f64;
 /// Bits of the second try.
 const PRECISION: usize = 192;
 
-/// A function of `a` (or of `a` and `b`), rounded to nearest even.
+/// A function of `a` (or of `a` and `b`), rounded once.
 ///
 /// ```
-/// use roundonce_arith::{Format, Profile};
-/// use roundonce_exec::scalar::approximate;
-/// use roundonce_ir::Function;
-/// let sine = approximate(&Profile::NVIDIA, Function::Sin, Format::F32, false, [0x3f80_0000, 0]);
+/// use roundonce_arith::{Format, Profile, Rounding};
+/// use roundonce_functions::{Function, approximate};
+/// let sine = approximate(&Profile::NVIDIA, Function::Sin, Format::F32, Rounding::NearestEven, false, [0x3f80_0000, 0]);
 /// assert_eq!(sine, 0x3f57_6aa4);
 /// ```
-pub fn approximate(profile: &Profile, function: Function, format: Format, flush: bool, [a, b]: [u64; 2]) -> u64 {
+pub fn approximate(
+    profile: &Profile,
+    function: Function,
+    format: Format,
+    rounding: Rounding,
+    flush: bool,
+    [a, b]: [u64; 2],
+) -> u64 {
     match function {
-        Function::Divide => return divide(profile, format, Rounding::NearestEven, flush, a, b),
-        Function::Reciprocal => return divide(profile, format, Rounding::NearestEven, flush, format.one(), a),
-        Function::SquareRoot => return square_root(profile, format, Rounding::NearestEven, flush, a),
-        Function::ReciprocalSquareRoot => return reciprocal_square_root(profile, format, flush, a),
+        Function::Divide => return divide(profile, format, rounding, flush, a, b),
+        Function::Reciprocal => return divide(profile, format, rounding, flush, format.one(), a),
+        Function::SquareRoot => return square_root(profile, format, rounding, flush, a),
+        Function::ReciprocalSquareRoot => return reciprocal_square_root(profile, format, rounding, flush, a),
         _ => {}
     }
     let clean = |bits| flushed(format, flush, bits);
@@ -40,7 +75,7 @@ pub fn approximate(profile: &Profile, function: Function, format: Format, flush:
         if two { profile.nan_of_pair(format, a, b) } else { profile.nan_result(format, Some(a)) }
     } else {
         let (x, y) = (host(format, a), host(format, b));
-        finite(profile, function, Destination { format, flush: flush.then_some(profile.tininess) }, x, y)
+        finite(profile, function, Destination { format, rounding, flush: flush.then_some(profile.tininess) }, x, y)
     }
 }
 
@@ -48,14 +83,14 @@ pub fn approximate(profile: &Profile, function: Function, format: Format, flush:
 #[derive(Clone, Copy)]
 struct Destination {
     format: Format,
+    rounding: Rounding,
     /// Subnormal results become zero, by this criterion.
     flush: Option<Tininess>,
 }
 
 impl Destination {
-    /// To nearest even.
     fn rounded(self, exact: ExactNumber) -> u64 {
-        exact.round_and_flush(self.format, Rounding::NearestEven, self.flush).bits
+        exact.round_and_flush(self.format, self.rounding, self.flush).bits
     }
 }
 
@@ -105,8 +140,15 @@ fn finite(profile: &Profile, function: Function, to: Destination, x: f64, y: f64
             Some(power) => return rounded(to, power),
             None => x.powf(y),
         },
+        // The host has none: beyond six it is 1 to more than any format's precision.
+        Function::Erf if x.abs() > 6.0 => return to.rounded(near_one(x < 0.0)),
+        Function::Erf => f64::NAN,
         Function::Divide | Function::Reciprocal | Function::ReciprocalSquareRoot | Function::SquareRoot => x,
     };
+    if function == Function::Erf && x != 0.0 {
+        return precisely(function, x, y).map_or(to.format.magnitude_mask(), |exact| to.rounded(exact));
+    }
+    let guess = if function == Function::Erf { x } else { guess };
     if guess.is_nan() {
         return profile.nan_result(format, None);
     }
@@ -118,10 +160,27 @@ fn finite(profile: &Profile, function: Function, to: Destination, x: f64, y: f64
     if guess == 0.0 || guess.is_infinite() || (format != Format::F64 && is_exact(function, x)) {
         return rounded(to, guess);
     }
-    precisely(function, x, y).map_or_else(
-        || rounded(to, guess),
-        |(negative, quantum, significand)| to.rounded(ExactNumber { negative, quantum, significand, sticky: true }),
-    )
+    precisely(function, x, y).map_or_else(|| rounded(to, guess), |exact| to.rounded(exact))
+}
+
+/// A number between 1 and the next below it in any format.
+fn near_one(negative: bool) -> ExactNumber {
+    ExactNumber { negative, quantum: -100, significand: (1 << 100) - 1, sticky: true }
+}
+
+/// The error function by its series: 2/√π × Σ (−1)ⁿ x²ⁿ⁺¹ / (n! (2n + 1)). Up to six, the largest term is below 2^53 and
+/// the terms lose as many bits; the precision has them to spare.
+fn error_function(x: &BigFloat, constants: &mut Consts) -> BigFloat {
+    let (p, mode) = (PRECISION + 64, RoundingMode::ToEven);
+    let minus_square = x.mul(x, p, mode).neg();
+    let (mut power, mut sum) = (x.clone(), x.clone());
+    // Up to x² = 36: from n = 150 on a term is below 2^-150 of the first.
+    for n in 1..200u32 {
+        power = power.mul(&minus_square, p, mode).div(&BigFloat::from_u32(n, p), p, mode);
+        sum = sum.add(&power.div(&BigFloat::from_u32(2 * n + 1, p), p, mode), p, mode);
+    }
+    let root = constants.pi(p, mode).sqrt(p, mode);
+    sum.mul(&BigFloat::from_u32(2, p), p, mode).div(&root, p, mode)
 }
 
 /// Where the result is rational and the host's exact.
@@ -153,8 +212,8 @@ thread_local! {
     static CONSTANTS: RefCell<Option<Consts>> = RefCell::new(Consts::new().ok());
 }
 
-/// The sign, the quantum and 126 bits of the result.
-fn precisely(function: Function, x: f64, y: f64) -> Option<(bool, i32, u128)> {
+/// 126 bits of the result, which is not a number of so few bits.
+fn precisely(function: Function, x: f64, y: f64) -> Option<ExactNumber> {
     CONSTANTS.with_borrow_mut(|constants| {
         let constants = constants.as_mut()?;
         let (p, mode) = (PRECISION, RoundingMode::ToEven);
@@ -177,6 +236,7 @@ fn precisely(function: Function, x: f64, y: f64) -> Option<(bool, i32, u128)> {
             Function::Acosh => big.acosh(p, mode, constants),
             Function::Atanh => big.atanh(p, mode, constants),
             Function::Pow => big.pow(&other, p, mode, constants),
+            Function::Erf => error_function(&big, constants),
             // Atan2 stays with the host's value: in single precision its ties are out of reach.
             _ => return None,
         };
@@ -185,7 +245,7 @@ fn precisely(function: Function, x: f64, y: f64) -> Option<(bool, i32, u128)> {
             ((all << astro_float_num::WORD_BIT_SIZE) | word as u128, taken + astro_float_num::WORD_BIT_SIZE)
         });
         let quantum = exponent.checked_sub(top.1 as i32)?;
-        Some((sign == astro_float_num::Sign::Neg, quantum, top.0))
+        Some(ExactNumber { negative: sign == astro_float_num::Sign::Neg, quantum, significand: top.0, sticky: true })
     })
 }
 
@@ -195,7 +255,9 @@ mod tests {
 
     #[test]
     fn known_values() {
-        let f32 = |function, a: u64| approximate(&Profile::NVIDIA, function, Format::F32, false, [a, 0]);
+        let f32 = |function, a: u64| {
+            approximate(&Profile::NVIDIA, function, Format::F32, Rounding::NearestEven, false, [a, 0])
+        };
         assert_eq!(f32(Function::Exp2, 0x4040_0000), 0x4100_0000);
         assert_eq!(f32(Function::Log2, 0x4100_0000), 0x4040_0000);
         assert_eq!(f32(Function::Log2, 0xbf80_0000), 0x7fff_ffff);
@@ -203,7 +265,14 @@ mod tests {
         assert_eq!(f32(Function::Cos, 0), 0x3f80_0000);
         assert_eq!(f32(Function::Sin, 0x8000_0000), 0x8000_0000);
         assert_eq!(f32(Function::Exp2, 0xff80_0000), 0);
-        let pow = approximate(&Profile::NVIDIA, Function::Pow, Format::F32, false, [0x4580_0800, 0x4000_0000]);
+        let pow = approximate(
+            &Profile::NVIDIA,
+            Function::Pow,
+            Format::F32,
+            Rounding::NearestEven,
+            false,
+            [0x4580_0800, 0x4000_0000],
+        );
         assert_eq!(pow, 0x4b80_1000); // 4097² lies half way; to even.
     }
 
@@ -222,12 +291,31 @@ mod tests {
         for function in functions {
             for step in 1u32..200 {
                 let x = f64::from(step as f32 * 0.137);
-                let to = Destination { format: Format::F32, flush: None };
+                let to = Destination { format: Format::F32, rounding: Rounding::NearestEven, flush: None };
                 let first = finite(&Profile::NVIDIA, function, to, x, 0.0);
-                let (negative, quantum, significand) = precisely(function, x, 0.0).unwrap();
-                let second = to.rounded(ExactNumber { negative, quantum, significand, sticky: true });
+                let second = to.rounded(precisely(function, x, 0.0).unwrap());
                 assert_eq!(first, second, "{function:?} of {x}");
             }
         }
+    }
+
+    /// Values of the error function from a table of 50 digits, rounded by hand.
+    #[test]
+    fn error_functions() {
+        let erf =
+            |format, a| approximate(&Profile::NVIDIA, Function::Erf, format, Rounding::NearestEven, false, [a, 0]);
+        let f32 = |a: f32| erf(Format::F32, a.to_bits().into());
+        // erf(0.5) = 0.52049987781304653768…, erf(1) = 0.84270079294971486934…, erf(3) = 0.99997790950300141456…
+        assert_eq!(
+            [0.5, 1.0, 3.0].map(f32),
+            [0.520_499_88f32, 0.842_700_8, 0.999_977_9].map(|it| u64::from(it.to_bits()))
+        );
+        assert_eq!(erf(Format::F64, (-1f64).to_bits()), (-0.842_700_792_949_714_9f64).to_bits());
+        assert_eq!(erf(Format::F64, 5.5f64.to_bits()), 0.999_999_999_999_992_7f64.to_bits());
+        assert_eq!(
+            [7.0, f32::INFINITY, -9.0, 0.0, -0.0].map(f32),
+            [0x3f80_0000, 0x3f80_0000, 0xbf80_0000, 0, 0x8000_0000]
+        );
+        assert_eq!(erf(Format::F32, 1), 1); // 2/√π × 2^-149 lies nearest to it
     }
 }

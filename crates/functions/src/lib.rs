@@ -1,0 +1,13 @@
+//! What beside the multiply-add is computed on the bits of floats: quotients, roots and elementary functions, each rounded
+//! once, and what does not round.
+//!
+//! Reading order: `quotient.rs` (integers with a sticky bit), [`approximate`] (the functions that hardware approximates,
+//! correctly rounded), `exact.rs` (extrema, signs, integral values).
+
+mod elementary;
+mod exact;
+mod quotient;
+
+pub use elementary::{Function, approximate};
+pub use exact::{MinMax, copy_sign, flushed, min_max, ordered, sign, to_integral};
+pub use quotient::{divide, reciprocal_square_root, remainder, scale, square_root};

@@ -1,0 +1,171 @@
+//! What stands in an expression beside sums and products: quotients, roots, functions, extrema; their names in the
+//! languages that people paste from, and what each computes.
+
+use roundonce_arith::{Flags, Format, Outcome, Profile, Rounding, Unpacked, unpack};
+use roundonce_deviate::Stages;
+use roundonce_functions::{Function, MinMax, approximate, copy_sign, min_max, to_integral};
+
+/// A function of an expression.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Call {
+    /// A quotient, a root or an elementary function: rounded once where nothing else is said.
+    Function(Function),
+    /// The smaller of two; of a number and a NaN the number, as C's `fmin`.
+    Min,
+    /// The larger of two.
+    Max,
+    /// The magnitude.
+    Abs,
+    /// The first with the sign of the second.
+    CopySign,
+    /// The largest integer that is not above it.
+    Floor,
+    /// The smallest integer that is not below it.
+    Ceil,
+    /// The integer next to it toward zero.
+    Trunc,
+    /// The sign flipped, where no operation takes it.
+    Negate,
+    /// Rounded to the operation's type.
+    Round,
+}
+
+/// Names without a type's suffix, and what they mean. C's `f` and CUDA's `__…f` are taken off first.
+const NAMES: &[(&str, Call)] = &[
+    ("sqrt", Call::Function(Function::SquareRoot)),
+    ("rsqrt", Call::Function(Function::ReciprocalSquareRoot)),
+    ("inversesqrt", Call::Function(Function::ReciprocalSquareRoot)),
+    ("rcp", Call::Function(Function::Reciprocal)),
+    ("reciprocal", Call::Function(Function::Reciprocal)),
+    ("exp", Call::Function(Function::Exp)),
+    ("exp2", Call::Function(Function::Exp2)),
+    ("log", Call::Function(Function::Log)),
+    ("log2", Call::Function(Function::Log2)),
+    ("sin", Call::Function(Function::Sin)),
+    ("cos", Call::Function(Function::Cos)),
+    ("tan", Call::Function(Function::Tan)),
+    ("asin", Call::Function(Function::Asin)),
+    ("acos", Call::Function(Function::Acos)),
+    ("atan", Call::Function(Function::Atan)),
+    ("sinh", Call::Function(Function::Sinh)),
+    ("cosh", Call::Function(Function::Cosh)),
+    ("tanh", Call::Function(Function::Tanh)),
+    ("asinh", Call::Function(Function::Asinh)),
+    ("acosh", Call::Function(Function::Acosh)),
+    ("atanh", Call::Function(Function::Atanh)),
+    ("erf", Call::Function(Function::Erf)),
+    ("pow", Call::Function(Function::Pow)),
+    ("power", Call::Function(Function::Pow)),
+    ("divide", Call::Function(Function::Divide)),
+    ("true_divide", Call::Function(Function::Divide)),
+    ("fdivide", Call::Function(Function::Divide)),
+    ("min", Call::Min),
+    ("fmin", Call::Min),
+    ("minimum", Call::Min),
+    ("max", Call::Max),
+    ("fmax", Call::Max),
+    ("maximum", Call::Max),
+    ("abs", Call::Abs),
+    ("fabs", Call::Abs),
+    ("absolute", Call::Abs),
+    ("copysign", Call::CopySign),
+    ("floor", Call::Floor),
+    ("ceil", Call::Ceil),
+    ("trunc", Call::Trunc),
+];
+
+impl Call {
+    /// A name for each function.
+    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+        NAMES.iter().filter(|(name, call)| call.name() == *name).map(|(name, _)| *name)
+    }
+
+    /// A function by the name without prefixes and suffixes.
+    pub(crate) fn named(name: &str) -> Option<Call> {
+        NAMES.iter().find(|(known, _)| *known == name).map(|(_, call)| *call)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Call::Function(Function::Divide) => "div",
+            Call::Negate => "neg",
+            Call::Round => "cvt",
+            _ => NAMES.iter().find(|(_, call)| *call == self).map_or("?", |(name, _)| *name),
+        }
+    }
+
+    /// How many operands it takes.
+    pub const fn arity(self) -> usize {
+        match self {
+            Call::Function(Function::Divide | Function::Pow | Function::Atan2)
+            | Call::Min
+            | Call::Max
+            | Call::CopySign => 2,
+            _ => 1,
+        }
+    }
+
+    /// Whether hardware or a library computes it otherwise than by rounding the exact value once.
+    pub(crate) const fn function(self) -> Option<Function> {
+        match self {
+            Call::Function(function) => Some(function),
+            _ => None,
+        }
+    }
+
+    /// Its result on bits of the format that the stages compute in, and whether that was rounded. Elementary functions
+    /// are rounded to nearest whatever the direction.
+    pub(crate) fn compute(self, stages: &Stages, bits: &[u64]) -> Outcome {
+        let (operation, profile) = (&stages.operation, &stages.profile);
+        let (format, flush) = (operation.format, operation.flush);
+        let [a, b] = [0, 1].map(|index| bits.get(index).copied().unwrap_or(0));
+        let clean = |bits: u64| if flush { format.flush(bits) } else { bits };
+        let exact = |bits: u64| Outcome { bits, flags: Flags::NONE };
+        match self {
+            Call::Function(function) => {
+                let at = |rounding| approximate(profile, function, format, rounding, flush, [a, b]);
+                let rounding = if is_directed(function) { operation.rounding } else { Rounding::NearestEven };
+                let is_inexact = at(Rounding::Down) != at(Rounding::Up);
+                let bits = at(rounding);
+                let mut flags = Flags::NONE;
+                if is_inexact {
+                    flags = flags.union(Flags::INEXACT);
+                    if format.is_subnormal(bits) {
+                        flags = flags.union(Flags::UNDERFLOW);
+                    }
+                }
+                Outcome { bits, flags }
+            }
+            Call::Min | Call::Max => {
+                let op = MinMax { format, max: self == Call::Max, flush, nan: false, xorsign_abs: false };
+                exact(min_max(profile, op, [a, b]))
+            }
+            Call::Abs => exact(clean(a) & format.magnitude_mask()),
+            Call::CopySign => exact(copy_sign(format, b, clean(a))),
+            Call::Negate => exact(a ^ format.sign_mask()),
+            Call::Round => exact(clean(a)),
+            Call::Floor => integral(profile, format, Rounding::Down, clean(a)),
+            Call::Ceil => integral(profile, format, Rounding::Up, clean(a)),
+            Call::Trunc => integral(profile, format, Rounding::TowardZero, clean(a)),
+        }
+    }
+}
+
+/// Whether machines have it in every direction.
+const fn is_directed(function: Function) -> bool {
+    matches!(function, Function::Divide | Function::Reciprocal | Function::SquareRoot)
+}
+
+fn integral(profile: &Profile, format: Format, rounding: Rounding, bits: u64) -> Outcome {
+    let whole = match unpack(format, bits) {
+        Unpacked::Nan { .. } => profile.nan_result(format, Some(bits)),
+        Unpacked::Finite(x) if x.quantum < 0 => {
+            let significand = to_integral(x.significand, x.quantum, x.negative, rounding);
+            let whole = roundonce_arith::ExactNumber { negative: x.negative, quantum: 0, significand, sticky: false };
+            whole.round(format, rounding).bits
+        }
+        _ => bits,
+    };
+    Outcome { bits: whole, flags: Flags::NONE }
+}

@@ -1,0 +1,569 @@
+//! Expressions as people paste them from C++, CUDA, GLSL, Python or Julia: statements, operators, functions by their names
+//! there, casts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use roundonce_arith::{Format, Rounding};
+use roundonce_deviate::Typed;
+use roundonce_functions::Function;
+use roundonce_isa::convert;
+
+use crate::call::Call;
+use crate::expr::{Expr, ExprError, parse_typed};
+
+/// Deeper nesting, or more operations, is no question a person asks, and would exhaust the stack.
+const MAX_DEPTH: usize = 200;
+
+/// The statements of a text: the last one's value is the result.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Statements {
+    /// What each name is that a statement gives a value, as written last.
+    pub named: BTreeMap<String, Expr>,
+    /// The last statement's.
+    pub result: Expr,
+}
+
+/// Reads an expression, or statements of which the last gives the result; every name must have a value.
+///
+/// # Errors
+/// The place, what was found, what was expected.
+pub fn parse_expr(text: &str, names: &BTreeMap<String, Typed>) -> Result<Expr, ExprError> {
+    parse_statements(text, names).map(|statements| statements.result)
+}
+
+/// The same with what each statement gives a name.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use roundonce_why::{parse_statements, parse_typed};
+/// let names = ["a", "b"].map(|name| (name.to_owned(), parse_typed("1.5f").unwrap().0));
+/// let read = parse_statements("t = a*b; u = sqrtf(t) - 1.f; u / t", &BTreeMap::from(names)).unwrap();
+/// assert_eq!(read.result.to_string(), "(sqrt(a * b) - 1.f) / (a * b)");
+/// assert_eq!(read.named["t"].to_string(), "a * b");
+/// ```
+///
+/// # Errors
+/// As [`parse_expr`].
+pub fn parse_statements(text: &str, names: &BTreeMap<String, Typed>) -> Result<Statements, ExprError> {
+    let tokens = tokens(text)?;
+    let mut parser = Parser { tokens, at: 0, end: text.len(), names, named: BTreeMap::new(), depth: 0, operations: 0 };
+    let mut result = None;
+    while parser.skip_separators() {
+        result = Some(parser.statement()?);
+    }
+    let result = result.ok_or_else(|| ExprError { at: text.len(), message: "expected an expression".to_owned() })?;
+    Ok(Statements { named: parser.named, result })
+}
+
+/// The names that an expression takes a value for from outside.
+///
+/// ```
+/// assert!(roundonce_why::names_in("t = fma(a, b2, 1.5f); np.sin(t)").iter().eq(["a", "b2"]));
+/// ```
+pub fn names_in(text: &str) -> BTreeSet<String> {
+    let Ok(tokens) = tokens(text) else { return BTreeSet::new() };
+    let (mut names, mut given) = (BTreeSet::new(), BTreeSet::new());
+    for (index, token) in tokens.iter().enumerate() {
+        let next = tokens.get(index + 1).map(|token| token.kind);
+        let Kind::Name(name) = token.kind else { continue };
+        if next == Some(Kind::Mark("=")) {
+            given.insert(name);
+        } else if next != Some(Kind::Mark("(")) && !given.contains(name) && type_of(name).is_none() && !is_keyword(name)
+        {
+            names.insert(name.to_owned());
+        }
+    }
+    names
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind<'t> {
+    Number(&'t str),
+    /// `np.float32` and `std::exp` are one name.
+    Name(&'t str),
+    Mark(&'t str),
+    /// The end of a line outside brackets, or `;`.
+    Separator,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Token<'t> {
+    kind: Kind<'t>,
+    at: usize,
+}
+
+/// Two characters before one.
+const MARKS: [&str; 16] = ["**", "+=", "-=", "*=", "/=", "==", "+", "-", "*", "/", "(", ")", ",", "=", "^", "%"];
+
+fn tokens(text: &str) -> Result<Vec<Token<'_>>, ExprError> {
+    let (mut tokens, mut at, mut depth) = (Vec::new(), 0, 0usize);
+    while let Some(first) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let mut push = |kind, length: usize| {
+            tokens.push(Token { kind, at });
+            length
+        };
+        at += if first == ';' || first == '\n' && depth == 0 {
+            push(Kind::Separator, 1)
+        } else if first.is_whitespace() {
+            first.len_utf8()
+        } else if rest.starts_with("//") || first == '#' {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if first.is_alphabetic() || first == '_' {
+            let length = name_length(rest);
+            push(Kind::Name(&rest[..length]), length)
+        } else if first.is_ascii_digit() || first == '.' {
+            let length = literal_length(rest);
+            push(Kind::Number(&rest[..length]), length)
+        } else if let Some(mark) = MARKS.into_iter().find(|mark| rest.starts_with(mark)) {
+            depth = if mark == "(" { depth + 1 } else { depth.saturating_sub(usize::from(mark == ")")) };
+            push(Kind::Mark(mark), mark.len())
+        } else {
+            let message = format!("`{first}` is not known: expected names, numbers, + - * / ** ( ) , = or ;");
+            return Err(ExprError { at, message });
+        };
+    }
+    Ok(tokens)
+}
+
+/// Letters, digits and underscores, with points and `::` between.
+fn name_length(text: &str) -> usize {
+    let is_first = |c: char| c.is_alphabetic() || c == '_';
+    let part = |text: &str| text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+    let mut length = part(text);
+    loop {
+        let rest = &text[length..];
+        let Some(next) = rest.strip_prefix("::").or_else(|| rest.strip_prefix('.')) else { return length };
+        if !next.starts_with(is_first) {
+            return length;
+        }
+        length = text.len() - next.len() + part(next);
+    }
+}
+
+/// A literal goes on over letters, digits, points and colons, and over a sign behind an exponent's letter.
+fn literal_length(text: &str) -> usize {
+    let hex_bits = text.starts_with("0x") && !text[..text.find([' ', ')', ',']).unwrap_or(text.len())].contains('p');
+    let mut before = ' ';
+    text.char_indices()
+        .find(|&(_, c)| {
+            let mark = if hex_bits {
+                ""
+            } else if text.starts_with("0x") {
+                "pP"
+            } else {
+                "eE"
+            };
+            let goes_on =
+                c.is_alphanumeric() || c == '.' || c == ':' || (matches!(c, '+' | '-') && mark.contains(before));
+            before = c;
+            !goes_on
+        })
+        .map_or(text.len(), |(at, _)| at)
+}
+
+/// The type that a name is in some language.
+fn type_of(name: &str) -> Option<Format> {
+    let last = name.rsplit(['.', ':']).next().unwrap_or(name);
+    Some(match last {
+        "float" | "f32" | "float32" | "Float32" | "float32_t" => Format::F32,
+        "double" | "f64" | "float64" | "Float64" | "float64_t" => Format::F64,
+        "half" | "__half" | "f16" | "float16" | "Float16" | "_Float16" | "float16_t" => Format::F16,
+        "bfloat16" | "bf16" | "__nv_bfloat16" | "BFloat16" | "nv_bfloat16" => Format::BF16,
+        _ => return None,
+    })
+}
+
+/// CUDA's conversions, and the type that they round to.
+const CONVERSIONS: [(&str, Format); 9] = [
+    ("__float2half", Format::F16),
+    ("__float2half_rn", Format::F16),
+    ("__half2float", Format::F32),
+    ("__float2bfloat16", Format::BF16),
+    ("__float2bfloat16_rn", Format::BF16),
+    ("__bfloat162float", Format::F32),
+    ("__double2float_rn", Format::F32),
+    ("__double2half", Format::F16),
+    ("__double2bfloat16", Format::BF16),
+];
+
+fn is_keyword(name: &str) -> bool {
+    matches!(name, "const" | "let" | "var" | "auto" | "local" | "return" | "volatile" | "constexpr" | "static")
+}
+
+/// What a call does that is no [`Call`].
+#[derive(Clone, Copy)]
+enum Built {
+    Fma,
+    /// A product and a sum, which may be fused.
+    Mad,
+    /// x (1 − a) + y a.
+    Mix,
+    /// a + t (b − a).
+    Lerp,
+    Clamp,
+    Square,
+    Add,
+    Sub,
+    Mul,
+    /// CUDA's `__fadd_rn`: fused with nothing.
+    AloneAdd,
+    AloneSub,
+    AloneMul,
+}
+
+const BUILT: [(&str, Built); 16] = [
+    ("fma", Built::Fma),
+    ("fma_rn", Built::Fma),
+    ("mad", Built::Mad),
+    ("mix", Built::Mix),
+    ("lerp", Built::Lerp),
+    ("clamp", Built::Clamp),
+    ("clip", Built::Clamp),
+    ("square", Built::Square),
+    ("add", Built::Add),
+    ("subtract", Built::Sub),
+    ("sub", Built::Sub),
+    ("multiply", Built::Mul),
+    ("mul", Built::Mul),
+    ("add_rn", Built::AloneAdd),
+    ("sub_rn", Built::AloneSub),
+    ("mul_rn", Built::AloneMul),
+];
+
+impl Built {
+    const fn arity(self) -> usize {
+        match self {
+            Built::Square => 1,
+            Built::Fma | Built::Mad | Built::Mix | Built::Lerp | Built::Clamp => 3,
+            _ => 2,
+        }
+    }
+
+    fn build(self, operands: Vec<Expr>) -> Expr {
+        let boxed = Box::new;
+        let mut given = operands.into_iter();
+        // The arity was checked.
+        let [a, b, c] = std::array::from_fn(|_| given.next());
+        let (Some(a), b, c) = (a, b, c) else {
+            return Expr::Value(Typed { format: Format::F32, bits: 0 }, "0".to_owned());
+        };
+        let b = b.unwrap_or_else(|| a.clone());
+        let c = c.unwrap_or_else(|| a.clone());
+        let one = || Expr::Value(Typed { format: Format::F64, bits: Format::F64.one() }, "1".to_owned());
+        let alone = |expr| Expr::Round(None, boxed(expr));
+        match self {
+            Built::Fma => Expr::Fma(boxed(a), boxed(b), boxed(c)),
+            Built::Mad => Expr::Add(boxed(Expr::Mul(boxed(a), boxed(b))), boxed(c)),
+            Built::Mix => {
+                let rest = Expr::Sub(boxed(one()), boxed(c.clone()));
+                let (first, second) = (Expr::Mul(boxed(a), boxed(rest)), Expr::Mul(boxed(b), boxed(c)));
+                Expr::Add(boxed(first), boxed(second))
+            }
+            Built::Lerp => {
+                let way = Expr::Sub(boxed(b), boxed(a.clone()));
+                Expr::Add(boxed(a), boxed(Expr::Mul(boxed(c), boxed(way))))
+            }
+            Built::Clamp => Expr::Call(Call::Min, vec![Expr::Call(Call::Max, vec![a, b]), c]),
+            Built::Square | Built::Mul => Expr::Mul(boxed(a), boxed(b)),
+            Built::Add => Expr::Add(boxed(a), boxed(b)),
+            Built::Sub => Expr::Sub(boxed(a), boxed(b)),
+            Built::AloneAdd => alone(Expr::Add(boxed(alone(a)), boxed(alone(b)))),
+            Built::AloneSub => alone(Expr::Sub(boxed(alone(a)), boxed(alone(b)))),
+            Built::AloneMul => alone(Expr::Mul(boxed(a), boxed(b))),
+        }
+    }
+}
+
+/// What a function's name means.
+enum Meaning {
+    Call(Call),
+    Built(Built),
+    Cast(Format),
+}
+
+/// A function by its name in some language: `sqrtf`, `__fmaf_rn`, `np.exp`, `std::fma`, `__expf`, `float`.
+fn meaning(name: &str) -> Option<Meaning> {
+    let last = name.rsplit(['.', ':']).next().unwrap_or(name);
+    if let Some((_, format)) = CONVERSIONS.iter().find(|(known, _)| *known == last) {
+        return Some(Meaning::Cast(*format));
+    }
+    if let Some(format) = type_of(name) {
+        return Some(Meaning::Cast(format));
+    }
+    let plain = |name: &str| {
+        let built = BUILT.iter().find(|(known, _)| *known == name).map(|(_, built)| Meaning::Built(*built));
+        built.or_else(|| Call::named(name).map(Meaning::Call))
+    };
+    let intrinsic = || {
+        // `__fmaf_rn`, `__fsqrt_rn`, `__dmul_rn`, `__fdividef`, `__expf`: of CUDA.
+        let name = last.strip_prefix("__")?;
+        if let Some(exact) = name.strip_suffix("_rn") {
+            let stem = exact.strip_prefix(['f', 'd']).unwrap_or(exact);
+            return match stem {
+                "add" | "sub" | "mul" => plain(&format!("{stem}_rn")),
+                "div" => Some(Meaning::Call(Call::Function(Function::Divide))),
+                "maf" | "ma" => Some(Meaning::Built(Built::Fma)),
+                _ => plain(stem),
+            };
+        }
+        name.strip_suffix('f').and_then(plain)
+    };
+    plain(last).or_else(|| last.strip_suffix('f').and_then(plain)).or_else(intrinsic)
+}
+
+struct Parser<'a> {
+    tokens: Vec<Token<'a>>,
+    at: usize,
+    /// The byte behind the text.
+    end: usize,
+    names: &'a BTreeMap<String, Typed>,
+    named: BTreeMap<String, Expr>,
+    depth: usize,
+    operations: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn kind(&self) -> Option<Kind<'a>> {
+        self.kind_at(0)
+    }
+    fn kind_at(&self, ahead: usize) -> Option<Kind<'a>> {
+        self.tokens.get(self.at + ahead).map(|token| token.kind)
+    }
+    fn place(&self) -> usize {
+        self.tokens.get(self.at).map_or(self.end, |token| token.at)
+    }
+    fn error(&self, expected: &str) -> ExprError {
+        let found = match self.kind() {
+            None => "the end".to_owned(),
+            Some(Kind::Separator) => "the end of the statement".to_owned(),
+            Some(Kind::Number(text) | Kind::Name(text) | Kind::Mark(text)) => format!("`{text}`"),
+        };
+        ExprError { at: self.place(), message: format!("found {found}, expected {expected}") }
+    }
+    fn take(&mut self, mark: &str) -> bool {
+        let found = self.kind() == Some(Kind::Mark(mark));
+        self.at += usize::from(found);
+        found
+    }
+    fn expect(&mut self, mark: &str) -> Result<(), ExprError> {
+        if self.take(mark) { Ok(()) } else { Err(self.error(&format!("`{mark}`"))) }
+    }
+    /// Whether a statement follows.
+    fn skip_separators(&mut self) -> bool {
+        while self.kind() == Some(Kind::Separator) {
+            self.at += 1;
+        }
+        self.at < self.tokens.len()
+    }
+    /// Counts operations, those of what a name stands for too.
+    fn count(&mut self, operations: usize) -> Result<(), ExprError> {
+        self.operations += operations;
+        if self.operations > MAX_DEPTH {
+            return Err(ExprError { at: self.place(), message: format!("more than {MAX_DEPTH} operations") });
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self) -> Result<Expr, ExprError> {
+        let mut declared = None;
+        while let (Some(Kind::Name(word)), Some(Kind::Name(_) | Kind::Number(_) | Kind::Mark("(" | "-"))) =
+            (self.kind(), self.kind_at(1))
+        {
+            let is_declaration = type_of(word).is_some() && matches!(self.kind_at(1), Some(Kind::Name(_)));
+            if !is_keyword(word) && !is_declaration {
+                break;
+            }
+            declared = type_of(word).or(declared);
+            self.at += 1;
+        }
+        let place = self.place();
+        let operator = match (self.kind(), self.kind_at(1)) {
+            (Some(Kind::Name(name)), Some(Kind::Mark(mark @ ("=" | "+=" | "-=" | "*=" | "/=")))) => {
+                self.at += 2;
+                Some((name, mark))
+            }
+            _ => None,
+        };
+        let mut value = self.sum()?;
+        if let Some((name, mark)) = operator {
+            if mark != "=" {
+                let left = self.value_of(name, place)?;
+                self.count(1)?;
+                let (left, right) = (Box::new(left), Box::new(value));
+                value = match mark {
+                    "+=" => Expr::Add(left, right),
+                    "-=" => Expr::Sub(left, right),
+                    "*=" => Expr::Mul(left, right),
+                    _ => Expr::Call(Call::Function(Function::Divide), vec![*left, *right]),
+                };
+            }
+            if let Some(format) = declared {
+                value = Expr::Round(Some(format), Box::new(value));
+            }
+            self.named.insert(name.to_owned(), value.clone());
+        }
+        match self.kind() {
+            None | Some(Kind::Separator) => Ok(value),
+            _ => Err(self.error("an operator or the end")),
+        }
+    }
+
+    /// What a name stands for.
+    fn value_of(&mut self, name: &str, at: usize) -> Result<Expr, ExprError> {
+        if let Some(expr) = self.named.get(name) {
+            let expr = expr.clone();
+            self.count(expr.operations())?;
+            return Ok(expr);
+        }
+        match self.names.get(name) {
+            Some(value) => Ok(Expr::Value(*value, name.to_owned())),
+            None => Err(ExprError { at, message: format!("`{name}` has no value: add `{name}=…`") }),
+        }
+    }
+
+    fn sum(&mut self) -> Result<Expr, ExprError> {
+        let mut left = self.product()?;
+        loop {
+            let is_sum = self.take("+");
+            if !is_sum && !self.take("-") {
+                return Ok(left);
+            }
+            self.count(1)?;
+            let (a, b) = (Box::new(left), Box::new(self.product()?));
+            left = if is_sum { Expr::Add(a, b) } else { Expr::Sub(a, b) };
+        }
+    }
+
+    fn product(&mut self) -> Result<Expr, ExprError> {
+        let mut left = self.factor()?;
+        loop {
+            if self.take("*") {
+                self.count(1)?;
+                left = Expr::Mul(Box::new(left), Box::new(self.factor()?));
+            } else if self.take("/") {
+                self.count(1)?;
+                left = Expr::Call(Call::Function(Function::Divide), vec![left, self.factor()?]);
+            } else {
+                return Ok(left);
+            }
+        }
+    }
+
+    fn factor(&mut self) -> Result<Expr, ExprError> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(ExprError { at: self.place(), message: format!("nested more than {MAX_DEPTH} deep") });
+        }
+        let factor = self.factor_within();
+        self.depth -= 1;
+        factor
+    }
+
+    fn factor_within(&mut self) -> Result<Expr, ExprError> {
+        if self.take("-") {
+            return Ok(Expr::Neg(Box::new(self.factor()?)));
+        }
+        if self.take("+") {
+            return self.factor();
+        }
+        // `(float)x`
+        if let (Some(Kind::Mark("(")), Some(Kind::Name(name)), Some(Kind::Mark(")"))) =
+            (self.kind(), self.kind_at(1), self.kind_at(2))
+            && let Some(format) = type_of(name)
+        {
+            self.at += 3;
+            self.count(1)?;
+            return Ok(Expr::Round(Some(format), Box::new(self.factor()?)));
+        }
+        let base = self.primary()?;
+        if !self.take("**") {
+            return Ok(base);
+        }
+        let power = self.factor()?;
+        self.count(1 + base.operations())?;
+        Ok(raised(base, power))
+    }
+
+    fn primary(&mut self) -> Result<Expr, ExprError> {
+        let at = self.place();
+        match self.kind() {
+            Some(Kind::Mark("(")) => {
+                self.at += 1;
+                let inner = self.sum()?;
+                self.expect(")")?;
+                Ok(inner)
+            }
+            Some(Kind::Name(name)) => {
+                self.at += 1;
+                if self.kind() == Some(Kind::Mark("(")) { self.call(name, at) } else { self.value_of(name, at) }
+            }
+            Some(Kind::Number(literal)) => {
+                let (value, _) = parse_typed(literal).map_err(|message| ExprError { at, message })?;
+                self.at += 1;
+                Ok(Expr::Value(value, literal.to_owned()))
+            }
+            Some(Kind::Mark("^")) => Err(self.error("`**` or pow(x, y) for a power")),
+            _ => Err(self.error("a name, a number, a function, `-` or `(`")),
+        }
+    }
+
+    fn call(&mut self, name: &str, at: usize) -> Result<Expr, ExprError> {
+        let Some(meaning) = meaning(name) else {
+            let known: Vec<&str> = ["fma", "mad", "mix", "lerp", "clamp"].into_iter().chain(Call::names()).collect();
+            let message = format!(
+                "`{name}` is no function that is known: expected {}, or a type; C's, CUDA's and NumPy's names of them too",
+                known.join(", ")
+            );
+            return Err(ExprError { at, message });
+        };
+        self.expect("(")?;
+        let mut operands = Vec::new();
+        while self.kind() != Some(Kind::Mark(")")) {
+            if !operands.is_empty() {
+                self.expect(",")?;
+            }
+            operands.push(self.sum()?);
+        }
+        self.expect(")")?;
+        self.count(1)?;
+        let arity = match meaning {
+            Meaning::Call(call) => call.arity(),
+            Meaning::Built(built) => built.arity(),
+            Meaning::Cast(_) => 1,
+        };
+        if operands.len() != arity {
+            let message = format!("`{name}` takes {arity} operands, found {}", operands.len());
+            return Err(ExprError { at, message });
+        }
+        Ok(match meaning {
+            Meaning::Built(built) => {
+                let built = built.build(operands);
+                self.count(built.operations())?;
+                built
+            }
+            Meaning::Call(call) => Expr::Call(call, operands),
+            Meaning::Cast(format) => {
+                let inner = operands.into_iter().next().ok_or_else(|| self.error("an operand"))?;
+                Expr::Round(Some(format), Box::new(inner))
+            }
+        })
+    }
+}
+
+/// A power; a square is a product and a power of a half a root, as NumPy and compilers have it.
+fn raised(base: Expr, power: Expr) -> Expr {
+    let constant = match &power {
+        Expr::Value(Typed { format, bits }, written)
+            if written.starts_with(|c: char| c.is_ascii_digit() || c == '.') =>
+        {
+            Some(f64::from_bits(convert(*format, Format::F64, Rounding::NearestEven, *bits).0))
+        }
+        _ => None,
+    };
+    match constant {
+        Some(2.0) => Expr::Mul(Box::new(base.clone()), Box::new(base)),
+        Some(0.5) => Expr::Call(Call::Function(Function::SquareRoot), vec![base]),
+        _ => Expr::Call(Call::Function(Function::Pow), vec![base, power]),
+    }
+}

@@ -1,0 +1,108 @@
+//! Quotients and roots computed otherwise: as products with reciprocals, as quotients, in one step.
+
+use std::collections::BTreeSet;
+
+use roundonce_deviate::Deviation;
+use roundonce_functions::Function;
+
+use crate::call::Call;
+use crate::expr::Expr;
+
+/// A way in which machines and compilers compute a quotient or a root that stands in an expression; `None` where it is
+/// something else.
+type Rule = fn(&Expr) -> Option<Expr>;
+
+const RULES: [(Deviation, Rule); 4] = [
+    (Deviation::Reciprocal, by_reciprocal),
+    (Deviation::RootByReciprocal, root_by_reciprocal),
+    (Deviation::ReciprocalByRoot, reciprocal_by_root),
+    (Deviation::ReciprocalRoot, reciprocal_root),
+];
+
+fn call(function: Function, operands: Vec<Expr>) -> Expr {
+    Expr::Call(Call::Function(function), operands)
+}
+
+fn product(a: Expr, b: Expr) -> Expr {
+    Expr::Mul(Box::new(a), Box::new(b))
+}
+
+/// `a / b` as `a * rcp(b)`.
+fn by_reciprocal(expr: &Expr) -> Option<Expr> {
+    let (a, b) = quotient(expr)?;
+    (!is_one(a)).then(|| product(a.clone(), call(Function::Reciprocal, vec![b.clone()])))
+}
+
+/// `sqrt(x)` as `x * rsqrt(x)`.
+fn root_by_reciprocal(expr: &Expr) -> Option<Expr> {
+    let x = of(expr, Function::SquareRoot)?;
+    Some(product(x.clone(), call(Function::ReciprocalSquareRoot, vec![x.clone()])))
+}
+
+/// `rsqrt(x)` as `rcp(sqrt(x))`.
+fn reciprocal_by_root(expr: &Expr) -> Option<Expr> {
+    let x = of(expr, Function::ReciprocalSquareRoot)?;
+    Some(call(Function::Reciprocal, vec![call(Function::SquareRoot, vec![x.clone()])]))
+}
+
+/// `a / sqrt(x)` as `a * rsqrt(x)`, and `1 / sqrt(x)` as `rsqrt(x)`.
+fn reciprocal_root(expr: &Expr) -> Option<Expr> {
+    let root =
+        |root: &Expr| of(root, Function::SquareRoot).map(|x| call(Function::ReciprocalSquareRoot, vec![x.clone()]));
+    if let Some(x) = of(expr, Function::Reciprocal) {
+        return root(x);
+    }
+    let (a, b) = quotient(expr)?;
+    root(b).map(|root| if is_one(a) { root } else { product(a.clone(), root) })
+}
+
+fn quotient(expr: &Expr) -> Option<(&Expr, &Expr)> {
+    match expr {
+        Expr::Call(Call::Function(Function::Divide), operands) => Some((&operands[0], &operands[1])),
+        _ => None,
+    }
+}
+
+fn of(expr: &Expr, function: Function) -> Option<&Expr> {
+    match expr {
+        Expr::Call(Call::Function(found), operands) if *found == function => operands.first(),
+        _ => None,
+    }
+}
+
+fn is_one(expr: &Expr) -> bool {
+    matches!(expr, Expr::Value(value, written) if value.bits == value.format.one() && written.starts_with('1'))
+}
+
+/// The expression with every quotient and root that a rule has computed by it, and whether there was one.
+fn rewritten(expr: Expr, rule: Rule) -> (Expr, bool) {
+    let mut any = false;
+    let expr = expr.map_parts(|part| {
+        let (part, changed) = rewritten(part, rule);
+        any |= changed;
+        part
+    });
+    match rule(&expr) {
+        Some(other) => (other, true),
+        None => (expr, any),
+    }
+}
+
+/// The expression computed in every other way, with what each does.
+pub(crate) fn rewritings(expr: &Expr) -> Vec<(Vec<Deviation>, Expr)> {
+    let mut all: Vec<(Vec<Deviation>, Expr)> = vec![(Vec::new(), expr.clone())];
+    let mut known: BTreeSet<String> = BTreeSet::from([expr.to_string()]);
+    // A root in one step takes the quotient that it stands in, so that the order of the rules matters.
+    for (deviation, rule) in RULES.into_iter().rev() {
+        let more: Vec<(Vec<Deviation>, Expr)> = all
+            .iter()
+            .filter_map(|(done, expr)| {
+                let (other, changed) = rewritten(expr.clone(), rule);
+                let deviations = done.iter().chain([&deviation]).cloned().collect();
+                (changed && known.insert(other.to_string())).then_some((deviations, other))
+            })
+            .collect();
+        all.extend(more);
+    }
+    all.split_off(1)
+}
