@@ -136,7 +136,7 @@ pub(crate) fn why(
         .iter()
         .map(|text| ObservedValue::parse(text).map_err(|problem| error::whole(py, format!("saw: {problem}"))));
     let seen = seen.collect::<PyResult<Vec<ObservedValue>>>()?;
-    let asked = Untyped { expression, values: &names, types };
+    let asked = Untyped { expression, result: None, values: &names, types };
     let answered = py.detach(|| asked.answer(&seen, options, &profile));
     let (answer, _) = answered.map_err(|problem| match problem {
         Problem::Value(name, problem) => error::whole(py, format!("{name}: {problem}")),

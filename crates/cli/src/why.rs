@@ -137,24 +137,54 @@ fn ask(
             return Err(Failure::Input(format!("`{name}` is given twice")));
         }
     }
-    let seen = saw
-        .iter()
-        .map(|seen| ObservedValue::parse(seen.text()?).map_err(|problem| Failure::Input(format!("--saw: {problem}"))));
-    let seen = seen.collect::<Result<Vec<ObservedValue>, Failure>>()?;
-    let asked = Untyped { expression, values: &values, types };
-    let (answer, literals) = asked.answer(&seen, options, profile).map_err(|problem| match problem {
-        Problem::Value(name, problem) => Failure::Input(format!("{name}: {problem}")),
-        Problem::Expression(error) => underlined(expression, &error),
-    })?;
+    // `--saw t=…` is about the name that a statement gives a value; the others about the result.
+    let mut seen: Vec<(Option<&str>, Vec<ObservedValue>)> = Vec::new();
+    for given in saw {
+        let (name, value) = match given.split() {
+            Some((name, value)) => (Some(name), value),
+            None => (None, given.clone()),
+        };
+        let value = ObservedValue::parse(value.text()?).map_err(|problem| Failure::Input(format!("--saw: {problem}")))?;
+        match seen.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, values)) => values.push(value),
+            None => seen.push((name, vec![value])),
+        }
+    }
+    if seen.is_empty() {
+        seen.push((None, Vec::new()));
+    }
+    if seen.len() > 1 && format == Format::Sarif {
+        return Err(Failure::Input("--format sarif: expected values of one name".to_owned()));
+    }
+    let mut status = Status::Done;
+    for (index, (name, seen)) in seen.iter().enumerate() {
+        let asked = Untyped { expression, result: *name, values: &values, types };
+        let (answer, literals) = asked.answer(seen, options, profile).map_err(|problem| match problem {
+            Problem::Value(name, problem) => Failure::Input(format!("{name}: {problem}")),
+            Problem::Expression(error) => underlined(expression, &error),
+        })?;
+        if index == 0 {
+            note_names(expression, &values, &literals);
+        } else if format == Format::Text {
+            output::lines(&[Line::default()])?;
+        }
+        if answer_output::write(&answer, None, format)? != Status::Done {
+            status = Status::Found;
+        }
+    }
+    Ok(status)
+}
+
+/// Says which values were rounded and which names are not used.
+fn note_names(expression: &str, values: &BTreeMap<String, String>, literals: &BTreeMap<String, Literal>) {
     let used = names_in(expression);
-    for (name, literal) in &literals {
+    for (name, literal) in literals {
         if used.contains(name.as_str()) {
             note_inexact(name, &values[name], literal);
         } else {
             output::note(&format!("`{name}` does not stand in the expression"));
         }
     }
-    answer_output::write(&answer, None, format)
 }
 
 /// What is wrong with an expression, with its place marked.

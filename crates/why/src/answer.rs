@@ -33,6 +33,9 @@ pub const SCHEMA: u32 = 1;
 pub struct Answer {
     /// The version of this form.
     pub schema: u32,
+    /// The name that a statement gives what is asked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// The expression, as read.
     pub expression: String,
     /// Its type.
@@ -190,6 +193,7 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
         verbose: options.verbose,
         schema: SCHEMA,
         literals: None,
+        name: None,
         expression: expr.to_string(),
         ty: format.name().unwrap_or("?").to_owned(),
         evaluations: candidates.len(),
@@ -441,7 +445,8 @@ impl Answer {
     /// The answer for a reader: plain sentences first, then the evidence.
     pub fn lines(&self) -> Vec<Line> {
         let mut lines = vec![
-            Line::of(Role::Strong, self.expression.clone())
+            Line::of(Role::Strong, self.name.as_ref().map_or(String::new(), |name| format!("{name} = ")))
+                .and(Role::Strong, self.expression.clone())
                 .and(Role::Faint, format!("   in {}, {} compared", self.ty, counted(self.evaluations, "evaluation"))),
             Line::default(),
         ];

@@ -15,8 +15,10 @@ use crate::verdict::Outcome;
 /// An expression, the names' values as written, and what gives literals their types.
 #[derive(Clone, Copy, Debug)]
 pub struct Untyped<'a> {
-    /// The expression.
+    /// The expression, or statements.
     pub expression: &'a str,
+    /// The name that a statement gives a value and that is asked about; the last statement's value, if there is none.
+    pub result: Option<&'a str>,
     /// The names' values.
     pub values: &'a BTreeMap<String, String>,
     /// Which types literals without one have.
@@ -54,8 +56,15 @@ impl Untyped<'_> {
             Err(message) => Err(Problem::Value(name.clone(), message)),
         };
         let names = self.values.iter().map(read).collect::<Result<BTreeMap<String, Literal>, Problem>>()?;
-        let expr = self.types.parse_expr(self.expression, &names).map_err(Problem::Expression)?;
-        Ok((names, expr))
+        let read = self.types.parse_statements(self.expression, &names).map_err(Problem::Expression)?;
+        let Some(name) = self.result else { return Ok((names, read.result)) };
+        let known: Vec<&str> = read.named.keys().map(String::as_str).collect();
+        let message = || match known.as_slice() {
+            [] => format!("no statement gives `{name}` a value"),
+            known => format!("no statement gives `{name}` a value: expected one of {}", known.join(", ")),
+        };
+        let expr = read.named.get(name).cloned();
+        expr.map(|expr| (names, expr)).ok_or_else(|| Problem::Expression(ExprError { at: 0, message: message() }))
     }
 
     /// The answer, with the names' literals. A value that no evaluation gives is tried with other types of the literals
@@ -69,7 +78,7 @@ impl Untyped<'_> {
     /// use roundonce_arith::Profile;
     /// use roundonce_why::{LiteralTypes, ObservedValue, Options, Untyped};
     /// let values = BTreeMap::from([("x", "0.1"), ("y", "0.3")].map(|(name, text)| (name.to_owned(), text.to_owned())));
-    /// let asked = Untyped { expression: "x*y", values: &values, types: LiteralTypes::default() };
+    /// let asked = Untyped { expression: "x*y", result: None, values: &values, types: LiteralTypes::default() };
     /// let seen = [ObservedValue::parse("0x3cf5c290").unwrap()];
     /// let (answer, _) = asked.answer(&seen, Options::default(), &Profile::NVIDIA).unwrap();
     /// assert_eq!(answer.seen[0].other_types.as_ref().unwrap().option, "--type f32");
@@ -82,6 +91,7 @@ impl Untyped<'_> {
     ) -> Result<(Answer, BTreeMap<String, Literal>), Problem> {
         let (names, expr) = self.read()?;
         let mut found = answer(&expr, seen, options, profile);
+        found.name = self.result.map(str::to_owned);
         if names.values().any(|literal| literal.is_untyped) || expr.has_untyped() {
             found.literals = Some(self.types.sentence());
             if found.seen.iter().any(|it| it.outcome == Outcome::None) {
