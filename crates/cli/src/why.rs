@@ -144,7 +144,8 @@ fn ask(
             Some((name, value)) => (Some(name), value),
             None => (None, given.clone()),
         };
-        let value = ObservedValue::parse(value.text()?).map_err(|problem| Failure::Input(format!("--saw: {problem}")))?;
+        let value =
+            ObservedValue::parse(value.text()?).map_err(|problem| Failure::Input(format!("--saw: {problem}")))?;
         match seen.iter_mut().find(|(known, _)| *known == name) {
             Some((_, values)) => values.push(value),
             None => seen.push((name, vec![value])),

@@ -123,6 +123,13 @@ pub enum Fmas {
     Line(u32),
 }
 
+impl Approximation {
+    /// Whether it is a quotient or a root, which machines can round once.
+    pub fn is_quotient(&self) -> bool {
+        self.call.contains(" / ") || ["sqrt(", "rcp("].iter().any(|name| self.call.starts_with(name))
+    }
+}
+
 impl Deviation {
     /// The place in the order of preference.
     const fn rank(&self) -> u8 {

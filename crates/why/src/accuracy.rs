@@ -344,13 +344,37 @@ pub(crate) fn allowed(
     (values, is_cut)
 }
 
-/// The documents, for a table: whose, the type, the function, its bound, where it stands.
-pub(crate) fn rows() -> impl Iterator<Item = (&'static str, Format, &'static str, String, &'static str)> {
+/// What a document says of one function.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AccuracyRow {
+    /// Whose.
+    pub library: &'static str,
+    /// The type of operands and result.
+    pub format: Format,
+    /// The function's name there.
+    pub name: &'static str,
+    /// How far its value may lie from the exact one; CUDA's tables count from the correctly rounded one.
+    pub bound: String,
+    /// The document.
+    pub source: &'static str,
+}
+
+/// What documents allow functions to give beside the correctly rounded value.
+///
+/// ```
+/// let expf = roundonce_why::accuracy_rows().find(|row| (row.library, row.name) == ("CUDA", "expf")).unwrap();
+/// assert_eq!(expf.bound, "2 ulp");
+/// ```
+pub fn accuracy_rows() -> impl Iterator<Item = AccuracyRow> {
     DOCUMENTS.iter().flat_map(|document| {
-        let of = |(_, name, bound): &'static (Function, &'static str, Bound)| {
-            (document.name, document.format, *name, bound.text(), document.source)
+        let row = |(_, name, bound): &'static (Function, &'static str, Bound)| AccuracyRow {
+            library: document.name,
+            format: document.format,
+            name,
+            bound: bound.text(),
+            source: document.source,
         };
-        document.rows.iter().map(of)
+        document.rows.iter().map(row)
     })
 }
 

@@ -20,6 +20,10 @@ pub enum Topic {
     WiderType,
     /// The order of sums.
     Order,
+    /// Quotients and roots computed otherwise.
+    Quotients,
+    /// Functions that are approximated.
+    Functions,
 }
 
 /// What one toolchain offers.
@@ -71,6 +75,14 @@ const ADVICE: &[Advice] = &[
     row(Topic::Order, "gcc", "-fno-associative-math", "GCC manual, optimize options"),
     row(Topic::Order, "julia", "no @simd and no @fastmath on the loop", "Julia manual, @simd, @fastmath"),
     row(Topic::Order, "numba", "fastmath=False in @jit, or a set without reassoc", "Numba documentation, fastmath"),
+    row(Topic::Quotients, "nvcc", "-prec-div=true -prec-sqrt=true (-use_fast_math sets both to false); or __fdiv_rn, __fsqrt_rn", "NVCC manual, --prec-div, --prec-sqrt; CUDA Math API"),
+    row(Topic::Quotients, "clang", "-fno-reciprocal-math; for CUDA -fcuda-prec-sqrt", "Clang user's manual, -freciprocal-math"),
+    row(Topic::Quotients, "gcc", "-fno-reciprocal-math; on x86 -mno-recip", "GCC manual, optimize options, x86 options"),
+    row(Topic::Quotients, "opencl", "-cl-fp32-correctly-rounded-divide-sqrt", "OpenCL specification, math intrinsics options"),
+    row(Topic::Quotients, "numba", "fastmath=False in @cuda.jit; of @jit a set without arcp", "Numba documentation, fastmath"),
+    row(Topic::Functions, "nvcc", "no -use_fast_math, which takes __expf for expf and so on; functions still differ from the host's by their ulps", "CUDA C++ Programming Guide, intrinsic functions"),
+    row(Topic::Functions, "numba", "fastmath=False in @cuda.jit", "Numba documentation, CUDA fast math"),
+    row(Topic::Functions, "numpy", "NPY_DISABLE_CPU_FEATURES names the vector units whose functions are not taken", "NumPy documentation, CPU dispatcher"),
 ];
 
 /// A toolchain by its name.
@@ -100,6 +112,12 @@ pub fn advice<'d>(deviations: impl Iterator<Item = &'d Deviation>, toolchains: &
         Deviation::Flush(_) | Deviation::FlushOperands | Deviation::FlushResults(_) => Some(Topic::Subnormals),
         Deviation::WideEachOperation(_) | Deviation::WideWhole(_) => Some(Topic::WiderType),
         Deviation::Order(_) => Some(Topic::Order),
+        Deviation::Reciprocal
+        | Deviation::RootByReciprocal
+        | Deviation::ReciprocalByRoot
+        | Deviation::ReciprocalRoot => Some(Topic::Quotients),
+        Deviation::Approximate(given) if given.is_quotient() => Some(Topic::Quotients),
+        Deviation::Approximate(_) => Some(Topic::Functions),
         _ => None,
     };
     let deviations: Vec<&Deviation> = deviations.collect();
@@ -126,6 +144,8 @@ pub fn lines(advice: &[Advice], lines: &mut Vec<Line>) {
                 Topic::Subnormals => "to keep subnormals",
                 Topic::WiderType => "to compute in the written type",
                 Topic::Order => "to add in the written order",
+                Topic::Quotients => "to have quotients and roots rounded once",
+                Topic::Functions => "to have the same functions on both sides",
             };
             lines.push(Line::default());
             lines.push(Line::of(Role::Label, "what to do").and(Role::Plain, format!(", {to}")));

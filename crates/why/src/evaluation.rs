@@ -1,6 +1,8 @@
 //! One evaluation of an expression: a plan, and what each of its operations rounds to. Every difference from the
 //! expression as written is a deviation with a name.
 
+use std::sync::Arc;
+
 use roundonce_arith::{Format, Operation, Outcome, Profile, Rounding};
 use roundonce_deviate::{
     Approximation, Carried, Deviation, EvalModel, Fmas, Plausibility, Products, Stages, Typed, plausibility,
@@ -15,8 +17,8 @@ use crate::search::{at_place, place};
 /// A plan and the modes of its operations.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Evaluation {
-    /// The operations.
-    pub plan: Plan,
+    /// The operations. Evaluations that differ in their modes alone share them.
+    pub plan: Arc<Plan>,
     /// The sum's order, if it is not the written one.
     pub order: Option<String>,
     /// What all operations do otherwise.
@@ -48,13 +50,13 @@ pub struct Step {
 
 impl Evaluation {
     /// A plan as written.
-    pub(crate) fn plain(plan: Plan) -> Evaluation {
-        Evaluation { plan, order: None, modes: Vec::new(), approximations: Vec::new() }
+    pub(crate) fn plain(plan: impl Into<Arc<Plan>>) -> Evaluation {
+        Evaluation { plan: plan.into(), order: None, modes: Vec::new(), approximations: Vec::new() }
     }
 
     /// The deviations from the expression as written.
     pub fn deviations(&self) -> Vec<Deviation> {
-        let Plan { fused, contracts_all, .. } = &self.plan;
+        let Plan { fused, contracts_all, .. } = &*self.plan;
         let fused: Vec<Products> = match fused.as_slice() {
             [product] if *contracts_all => vec![Products::Only(product.clone())],
             [_, _, ..] if *contracts_all => vec![Products::All],
@@ -93,8 +95,13 @@ impl Evaluation {
         EvalModel::of(self.plan.ops[index].operation(), profile).with_all(modes).stages(is_last)
     }
 
-    /// Carries the plan out. `steps` receives every operation, in order.
-    pub(crate) fn run(&self, profile: &Profile, mut steps: impl FnMut(Step)) -> Typed {
+    /// The result.
+    pub(crate) fn result(&self, profile: &Profile) -> Typed {
+        self.run(profile, |_, _, _| ())
+    }
+
+    /// Carries the plan out. `done` receives every operation's place, stages and outcome, in order.
+    fn run(&self, profile: &Profile, mut done: impl FnMut(usize, &Stages, &Carried)) -> Typed {
         let mut results: Vec<Typed> = Vec::with_capacity(self.plan.ops.len());
         for (index, op) in self.plan.ops.iter().enumerate() {
             let stages = self.stages(index, profile);
@@ -102,21 +109,13 @@ impl Evaluation {
                 Ref::Leaf(leaf) => self.plan.leaves[leaf].0,
                 Ref::Op(earlier) => results[earlier],
             };
-            let operands: Vec<Typed> = op.operands.iter().map(value).collect();
+            let mut operands = [Typed { format: op.format, bits: 0 }; 3];
+            operands.iter_mut().zip(&op.operands).for_each(|(operand, from)| *operand = value(from));
             let approximation = self.approximations.iter().find(|(at, _)| *at == index);
             let moved_by = approximation.map_or(0, |(_, given)| given.steps);
-            let carried = carry_out(&stages, op.call(), &operands, moved_by);
+            let carried = carry_out(&stages, op.call(), &operands[..op.operands.len()], moved_by);
             results.push(carried.value());
-            steps(Step {
-                operation: stages.operation,
-                call: op.call(),
-                operands: op.operands.clone(),
-                bits: carried.operands[..operands.len()].to_vec(),
-                result: carried.result.bits,
-                inexact: carried.inexact,
-                narrowed: carried.narrowed,
-                flushed: [stages.flush_operands, carried.flushed_result],
-            });
+            done(index, &stages, &carried);
         }
         let mut result = match (results.last(), self.plan.leaves.first()) {
             (Some(result), _) => *result,
@@ -132,7 +131,19 @@ impl Evaluation {
     /// The result and every step.
     pub fn trace(&self, profile: &Profile) -> (Typed, Vec<Step>) {
         let mut steps = Vec::new();
-        let result = self.run(profile, |step| steps.push(step));
+        let result = self.run(profile, |index, stages, carried| {
+            let op = &self.plan.ops[index];
+            steps.push(Step {
+                operation: stages.operation,
+                call: op.call(),
+                operands: op.operands.clone(),
+                bits: carried.operands[..op.operands.len()].to_vec(),
+                result: carried.result.bits,
+                inexact: carried.inexact,
+                narrowed: carried.narrowed,
+                flushed: [stages.flush_operands, carried.flushed_result],
+            });
+        });
         (result, steps)
     }
 }

@@ -158,23 +158,36 @@ pub(crate) fn common(a: Format, b: Format) -> Format {
     }
 }
 
+/// An expression where a factor stands.
+fn factor(expr: &Expr) -> String {
+    match expr {
+        Expr::Add(..) | Expr::Sub(..) => format!("({expr})"),
+        _ => expr.to_string(),
+    }
+}
+
+/// An expression where a factor stands behind another one, or a divisor.
+fn divisor(expr: &Expr) -> String {
+    match expr {
+        Expr::Mul(..) | Expr::Call(Call::Function(Function::Divide), _) => format!("({expr})"),
+        _ => factor(expr),
+    }
+}
+
+/// A product, as an expression has it.
+pub(crate) fn product_text(a: &Expr, b: &Expr) -> String {
+    format!("{} * {}", factor(a), divisor(b))
+}
+
 impl std::fmt::Display for Expr {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let factor = |expr: &Expr| match expr {
-            Expr::Add(..) | Expr::Sub(..) => format!("({expr})"),
-            _ => expr.to_string(),
-        };
-        let divisor = |expr: &Expr| match expr {
-            Expr::Mul(..) | Expr::Call(Call::Function(Function::Divide), _) => format!("({expr})"),
-            _ => factor(expr),
-        };
         match self {
             Expr::Value(_, written) => f.write_str(written),
             Expr::Neg(inner) if matches!(**inner, Expr::Mul(..) | Expr::Neg(..)) => write!(f, "-({inner})"),
             Expr::Neg(inner) => write!(f, "-{}", factor(inner)),
             Expr::Add(a, b) => write!(f, "{a} + {}", factor(b)),
             Expr::Sub(a, b) => write!(f, "{a} - {}", factor(b)),
-            Expr::Mul(a, b) => write!(f, "{} * {}", factor(a), divisor(b)),
+            Expr::Mul(a, b) => f.write_str(&product_text(a, b)),
             Expr::Fma(a, b, c) => write!(f, "fma({a}, {b}, {c})"),
             Expr::Call(Call::Function(Function::Divide), operands) => {
                 write!(f, "{} / {}", factor(&operands[0]), divisor(&operands[1]))

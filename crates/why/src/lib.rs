@@ -33,6 +33,7 @@ mod text;
 mod untyped;
 mod verdict;
 
+pub use accuracy::{AccuracyRow, accuracy_rows};
 pub use advice::{Advice, Topic, advice, lines as advice_lines, toolchain};
 pub use answer::{Answer, COLUMNS, EvaluationText, ObservedAnswer, SCHEMA, StepText, answer};
 pub use arrays::{

@@ -1,13 +1,13 @@
 //! An expression as a sequence of operations: which products are fused, which explicit fma is split, in which order a
 //! sum is taken. What the operations round to is not decided here.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use roundonce_arith::{ArithOp, Format, Operation, Rounding};
 use roundonce_deviate::{Deviation, Typed};
 
 use crate::call::Call;
-use crate::expr::Expr;
+use crate::expr::{Expr, product_text};
 
 /// Where an operand comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -120,53 +120,59 @@ fn fusible(expr: &Expr, format: Format) -> Option<(bool, &Expr, &Expr)> {
     }
 }
 
-/// The sums of the expression, each once however often it stands there, and what may be fused into each.
-pub(crate) fn fusion_choices(expr: &Expr) -> Vec<(Expr, Vec<Fusion>)> {
-    let (mut choices, mut known) = (Vec::new(), HashSet::new());
-    collect(expr, &mut choices, &mut known);
-    return choices;
-
-    fn collect<'e>(expr: &'e Expr, choices: &mut Vec<(Expr, Vec<Fusion>)>, known: &mut HashSet<&'e Expr>) {
-        if let Expr::Add(a, b) | Expr::Sub(a, b) = expr {
-            if !known.insert(expr) {
-                return;
-            }
-            let format = expr.format();
-            let mut here = vec![Fusion::None];
-            here.extend(fusible(a, format).map(|_| Fusion::Left));
-            here.extend(fusible(b, format).map(|_| Fusion::Right));
-            choices.push((expr.clone(), here));
-        }
-        for part in expr.parts() {
-            collect(part, choices, known);
-        }
-    }
+/// The sums of an expression, and what may be fused into each.
+pub(crate) struct Choices<'e> {
+    expr: &'e Expr,
+    /// What may be fused into each sum, each once however often it stands there.
+    pub(crate) sums: Vec<Vec<Fusion>>,
+    /// The sum's place among them, by where it stands.
+    at: HashMap<*const Expr, usize>,
 }
 
-/// What is fused into sums; nothing into one that it does not name.
-pub(crate) type Fusions = HashMap<Expr, Fusion>;
+impl<'e> Choices<'e> {
+    pub(crate) fn of(expr: &'e Expr) -> Choices<'e> {
+        let mut choices = Choices { expr, sums: Vec::new(), at: HashMap::new() };
+        choices.collect(expr, &mut HashMap::new());
+        choices
+    }
 
-/// The fusions that compilers choose: every sum that can takes a product, of two the first operand's.
-pub(crate) fn compilers_choice(choices: &[(Expr, Vec<Fusion>)]) -> Fusions {
-    let chosen = choices.iter().filter_map(|(sum, here)| Some((sum.clone(), *here.get(1)?)));
-    chosen.collect()
+    fn collect(&mut self, expr: &'e Expr, known: &mut HashMap<&'e Expr, usize>) {
+        if let Expr::Add(a, b) | Expr::Sub(a, b) = expr {
+            let place = *known.entry(expr).or_insert_with(|| {
+                let format = expr.format();
+                let mut here = vec![Fusion::None];
+                here.extend(fusible(a, format).map(|_| Fusion::Left));
+                here.extend(fusible(b, format).map(|_| Fusion::Right));
+                self.sums.push(here);
+                self.sums.len() - 1
+            });
+            self.at.insert(expr, place);
+        }
+        for part in expr.parts() {
+            self.collect(part, known);
+        }
+    }
+
+    /// The fusions that compilers choose: every sum that can takes a product, of two the first operand's.
+    pub(crate) fn compilers(&self) -> Vec<Fusion> {
+        self.sums.iter().map(|here| here.get(1).copied().unwrap_or(Fusion::None)).collect()
+    }
+
+    /// The plan with one fusion chosen for each sum; none for those that are not named.
+    pub(crate) fn plan(&self, fusions: &[Fusion], split_fma: bool) -> Plan {
+        let mut builder = Builder { plan: Plan::default(), choices: self, fusions, split_fma };
+        let root = unsign(self.expr);
+        builder.operand(root.expr);
+        builder.plan.negate_result = root.negative;
+        builder.plan.contracts_all = !builder.plan.fused.is_empty() && fusions == self.compilers().as_slice();
+        builder.plan
+    }
 }
 
 impl Plan {
-    /// The plan of an expression with some products fused.
-    pub(crate) fn build(expr: &Expr, fusions: &Fusions, split_fma: bool) -> Plan {
-        let mut builder = Builder { plan: Plan::default(), fusions, split_fma };
-        let root = unsign(expr);
-        builder.operand(root.expr);
-        builder.plan.negate_result = root.negative;
-        builder.plan.contracts_all =
-            !builder.plan.fused.is_empty() && *fusions == compilers_choice(&fusion_choices(expr));
-        builder.plan
-    }
-
     /// The plan of an expression as written: nothing fused, nothing split.
     pub(crate) fn as_written(expr: &Expr) -> Plan {
-        Plan::build(expr, &Fusions::new(), false)
+        Choices::of(expr).plan(&[], false)
     }
 
     /// The place of a value, each once.
@@ -191,7 +197,8 @@ impl Plan {
 
 struct Builder<'f> {
     plan: Plan,
-    fusions: &'f Fusions,
+    choices: &'f Choices<'f>,
+    fusions: &'f [Fusion],
     split_fma: bool,
 }
 
@@ -255,7 +262,8 @@ impl Builder<'_> {
 
     fn sum(&mut self, sum: &Expr, a: &Expr, b: &Expr, subtract: bool) -> Ref {
         let format = sum.format();
-        let fusion = self.fusions.get(sum).copied().unwrap_or(Fusion::None);
+        let place = self.choices.at.get(&std::ptr::from_ref(sum));
+        let fusion = place.and_then(|place| self.fusions.get(*place)).copied().unwrap_or(Fusion::None);
         let product = match fusion {
             Fusion::None => None,
             Fusion::Left => fusible(a, format),
@@ -265,7 +273,7 @@ impl Builder<'_> {
             let ([a, b], [a_negative, b_negative]) = self.terms(a, b);
             return self.add(format, vec![a, b], a_negative, b_negative ^ subtract);
         };
-        let fused = Expr::Mul(Box::new(x.clone()), Box::new(y.clone())).to_string();
+        let fused = product_text(x, y);
         if !self.plan.fused.contains(&fused) {
             self.plan.fused.push(fused);
         }

@@ -1,6 +1,7 @@
 //! The search: the evaluations of an expression, the most plausible first, and which of them give an observed value.
 
 use std::cell::OnceCell;
+use std::sync::Arc;
 
 use roundonce_arith::{Format, Profile};
 use roundonce_deviate::cover::{is_subset, minimal};
@@ -12,7 +13,7 @@ use crate::chance::Neighbourhood;
 use crate::evaluation::{Evaluation, Step};
 use crate::expr::Expr;
 use crate::observed::ObservedValue;
-use crate::plan::{Fusion, Fusions, MAX_TERMS, Plan, Reorderings, compilers_choice, fusion_choices};
+use crate::plan::{Choices, Fusion, MAX_TERMS, Plan, Reorderings};
 use crate::rewrite::rewritings;
 
 /// What a search may do beyond the usual.
@@ -44,11 +45,12 @@ pub struct Explanation {
     pub deviations: Vec<Deviation>,
 }
 
-/// An evaluation carried out, and a digest of what it computes: two that carry out the same operations on the same
-/// values are one evaluation, whatever they are called.
+/// An evaluation carried out.
 struct Candidate {
-    explanation: Explanation,
-    digest: u64,
+    evaluation: Evaluation,
+    result: Typed,
+    /// What is said of it where it explains something: few of many do.
+    explanation: OnceCell<Explanation>,
 }
 
 /// What gives an observed value.
@@ -143,7 +145,20 @@ impl CandidateSet {
     /// Every evaluation that may be a cause, the most plausible class first.
     pub fn offered(&self) -> impl Iterator<Item = &Explanation> {
         let is_cause = |index: &usize| Tier::ALL[*index] != Tier::Possible;
-        (0..Tier::ALL.len()).filter(is_cause).flat_map(|index| self.tier(index)).map(|it| &it.explanation)
+        (0..Tier::ALL.len()).filter(is_cause).flat_map(|index| self.tier(index)).map(Candidate::explanation)
+    }
+
+    /// The simplest evaluations of a step that give an observed value, simplest first.
+    fn explaining(&self, tier: usize, observed: &ObservedValue) -> Vec<&Explanation> {
+        let gives = |it: &&Candidate| observed.matches(it.result, &it.evaluation.model());
+        let found = self.tier(tier).iter().filter(gives);
+        let mut found: Vec<(&Explanation, u64)> =
+            found.map(|it| (it.explanation(), it.digest(&self.profile))).collect();
+        found.sort_by_key(|(it, _)| (it.deviations.len(), &it.deviations));
+        let found = minimal(found, |(simpler, one), (other, another)| {
+            one == another || is_subset(&simpler.deviations, &other.deviations)
+        });
+        found.into_iter().map(|(it, _)| it).collect()
     }
 
     /// What gives an observed value.
@@ -159,17 +174,17 @@ impl CandidateSet {
             let class_is_over = found.explanations.first().is_some_and(|first| class(first) < tier.class());
             if tier == Tier::Possible {
                 if found.explanations.is_empty() {
-                    found.also_possible = explaining(self.tier(index), observed).into_iter().next();
+                    found.also_possible = self.explaining(index, observed).into_iter().next();
                 }
             } else if found.explanations.is_empty() {
-                found.explanations = explaining(self.tier(index), observed);
+                found.explanations = self.explaining(index, observed);
                 tried = if found.explanations.is_empty() { tried } else { index + 1 };
-            } else if class_is_over && found.less_plausible.is_none() && tier.class() != Plausibility::Unusual {
-                found.less_plausible = explaining(self.tier(index), observed).into_iter().next();
+            } else if class_is_over && found.less_plausible.is_none() && tier.class() < Plausibility::Approximated {
+                found.less_plausible = self.explaining(index, observed).into_iter().next();
             }
         }
         let scale = observed.scale(self.format());
-        let results = (0..tried).flat_map(|index| self.tier(index)).map(|it| it.explanation.result);
+        let results = (0..tried).flat_map(|index| self.tier(index)).map(|it| it.result);
         let itself = (!found.explanations.is_empty()).then_some(0);
         let others = results.filter_map(|result| scale.distance(result)).filter(|distance| *distance != 0);
         let is_any_nan = |found: &&Explanation| found.deviations.contains(&Deviation::OtherNan);
@@ -183,21 +198,23 @@ impl CandidateSet {
     /// Of the evaluations carried out so far that may be causes, the one whose result lies nearest to the bits, and how
     /// many ulps away.
     pub fn nearest(&self, format: Format, bits: u64) -> Option<(&Explanation, u64)> {
-        Tier::ALL
+        let near = Tier::ALL
             .iter()
             .zip(&self.tiers)
             .filter(|(tier, _)| **tier != Tier::Possible)
             .filter_map(|(_, candidates)| candidates.get())
             .flatten()
-            .map(|candidate| &candidate.explanation)
-            .filter(|explanation| explanation.result.format == format)
-            .filter_map(|explanation| Some((explanation, ulps(format, explanation.result.bits, bits)?)))
-            .min_by_key(|(explanation, distance)| (*distance, class(explanation), explanation.deviations.len()))
+            .filter(|candidate| candidate.result.format == format)
+            .filter_map(|candidate| Some((candidate, ulps(format, candidate.result.bits, bits)?)));
+        let least = near.clone().map(|(_, distance)| distance).min()?;
+        near.filter(|(_, distance)| *distance == least)
+            .map(|(candidate, distance)| (candidate.explanation(), distance))
+            .min_by_key(|(explanation, _)| (class(explanation), explanation.deviations.len()))
     }
 
     /// The expression as written, every operation rounded to nearest even.
     pub fn as_written(&self) -> &Explanation {
-        &self.tier(0)[0].explanation
+        self.tier(0)[0].explanation()
     }
 
     /// What was not tried, in sentences.
@@ -219,30 +236,20 @@ fn class(explanation: &Explanation) -> Plausibility {
     plausibility(&explanation.deviations)
 }
 
-/// The simplest of some evaluations that give an observed value, simplest first.
-fn explaining<'c>(candidates: &'c [Candidate], observed: &ObservedValue) -> Vec<&'c Explanation> {
-    let gives = |candidate: &&Candidate| {
-        let Explanation { evaluation, result, .. } = &candidate.explanation;
-        observed.matches(*result, &evaluation.model())
-    };
-    let mut found: Vec<&Candidate> = candidates.iter().filter(gives).collect();
-    found.sort_by_key(|candidate| (candidate.explanation.deviations.len(), &candidate.explanation.deviations));
-    let found = minimal(found, |simpler, other| {
-        simpler.digest == other.digest || is_subset(&simpler.explanation.deviations, &other.explanation.deviations)
-    });
-    found.into_iter().map(|candidate| &candidate.explanation).collect()
-}
-
 /// A plan, and the order of its sum, if it is not the written one.
 struct OrderedPlan {
-    plan: Plan,
+    plan: Arc<Plan>,
     order: Option<String>,
     class: Plausibility,
+    /// The place of its modes among those of all plans.
+    modes: usize,
 }
 
 /// The plans of an expression, the one as written first.
 pub(crate) struct Plans {
     plans: Vec<OrderedPlan>,
+    /// The modes of each kind of plan.
+    modes: Vec<(ExpressionTraits, ModeSets)>,
     allow: Allowed,
     /// What was left out, in sentences.
     pub(crate) untried: Vec<String>,
@@ -250,18 +257,16 @@ pub(crate) struct Plans {
 
 impl Plans {
     pub(crate) fn of(expr: &Expr, options: Options) -> Plans {
-        let mut plans = Plans { plans: Vec::new(), allow: options.allow, untried: Vec::new() };
-        let choices = fusion_choices(expr);
-        let compilers = compilers_choice(&choices);
-        plans.add_as_compilers(expr, &compilers, Changes::default());
+        let mut plans = Plans { plans: Vec::new(), modes: Vec::new(), allow: options.allow, untried: Vec::new() };
+        let choices = Choices::of(expr);
+        plans.add_as_compilers(&choices, Changes::default());
         for (rewritten, other) in rewritings(expr) {
-            let compilers = compilers_choice(&fusion_choices(&other));
-            plans.add_as_compilers(&other, &compilers, Changes { order: None, rewritten: &rewritten });
+            plans.add_as_compilers(&Choices::of(&other), Changes { order: None, rewritten: &rewritten });
         }
-        let products: usize = choices.iter().map(|(_, here)| here.len() - 1).sum();
+        let products: usize = choices.sums.iter().map(|here| here.len() - 1).sum();
         let (subsets, are_all) = subsets(&choices);
-        for fusions in subsets.iter().filter(|fusions| **fusions != compilers) {
-            plans.add(expr, fusions, Changes::default());
+        for fusions in &subsets {
+            plans.add(&choices, fusions, Changes::default());
         }
         if !are_all {
             plans.untried.push(format!(
@@ -281,15 +286,14 @@ impl Plans {
         let mut are_all = true;
         for tree in &orders.trees {
             let order = Some(parenthesized(tree));
-            let choices = fusion_choices(tree);
-            let compilers = compilers_choice(&choices);
+            let choices = Choices::of(tree);
             let changes = Changes { order: order.as_deref(), rewritten: &[] };
-            self.add_as_compilers(tree, &compilers, changes);
+            self.add_as_compilers(&choices, changes);
             let (subsets, has_all) = subsets(&choices);
             are_all &= has_all && self.plans.len() + subsets.len() <= MAX_PLANS;
             if are_all {
-                for fusions in subsets.iter().filter(|fusions| **fusions != compilers) {
-                    self.add(tree, fusions, changes);
+                for fusions in &subsets {
+                    self.add(&choices, fusions, changes);
                 }
             }
         }
@@ -306,24 +310,32 @@ impl Plans {
     }
 
     /// The plans of an expression as written and as compilers contract it, if there is something to contract.
-    fn add_as_compilers(&mut self, expr: &Expr, compilers: &Fusions, changes: Changes<'_>) {
-        self.add(expr, &Fusions::new(), changes);
-        if !compilers.is_empty() {
-            self.add(expr, compilers, changes);
+    fn add_as_compilers(&mut self, choices: &Choices<'_>, changes: Changes<'_>) {
+        self.add(choices, &[], changes);
+        let compilers = choices.compilers();
+        if compilers.iter().any(|fusion| *fusion != Fusion::None) {
+            self.add(choices, &compilers, changes);
         }
     }
 
     /// The plan of an expression with some fusions, and the same with every explicit fma split.
-    fn add(&mut self, expr: &Expr, fusions: &Fusions, Changes { order, rewritten }: Changes<'_>) {
+    fn add(&mut self, choices: &Choices<'_>, fusions: &[Fusion], Changes { order, rewritten }: Changes<'_>) {
         for splits_fma in [false, true] {
-            let plan = Plan { rewritten: rewritten.to_vec(), ..Plan::build(expr, fusions, splits_fma) };
+            let plan = Plan { rewritten: rewritten.to_vec(), ..choices.plan(fusions, splits_fma) };
             if splits_fma && plan.split == 0 {
                 continue;
             }
             let evaluation = Evaluation { order: order.map(str::to_owned), ..Evaluation::plain(plan) };
             let class = evaluation.plausibility();
             let Evaluation { plan, order, .. } = evaluation;
-            self.plans.push(OrderedPlan { plan, order, class });
+            let traits = traits(&plan);
+            let known = self.modes.iter().position(|(known, _)| *known == traits);
+            let modes = known.unwrap_or_else(|| {
+                let modes = for_expressions(&traits);
+                self.modes.push((traits, modes));
+                self.modes.len() - 1
+            });
+            self.plans.push(OrderedPlan { plan, order, class, modes });
         }
     }
 
@@ -332,7 +344,7 @@ impl Plans {
     pub(crate) fn approximated(&self, profile: &Profile) -> impl Iterator<Item = Evaluation> {
         let plans = self.plans.iter().filter(|plan| plan.class <= Plausibility::Replaced && plan.order.is_none());
         plans.flat_map(move |plan| {
-            let flush = plan.traits().flush().map(|flush| vec![flush]);
+            let flush = self.modes[plan.modes].0.flush().map(|flush| vec![flush]);
             [Some(Vec::new()), flush].into_iter().flatten().flat_map(move |modes| {
                 let whole = Evaluation { modes, ..Evaluation::plain(plan.plan.clone()) };
                 whole.approximated(profile)
@@ -342,7 +354,7 @@ impl Plans {
 
     /// The evaluations of one step of the search.
     pub(crate) fn evaluations(&self, tier: Tier) -> impl Iterator<Item = Evaluation> {
-        self.plans.iter().flat_map(move |plan| plan.evaluations(tier, self.allow))
+        self.plans.iter().flat_map(move |plan| plan.evaluations(tier, self.allow, &self.modes[plan.modes].1))
     }
 }
 
@@ -357,44 +369,49 @@ struct Changes<'a> {
 
 /// What may be fused together beside nothing and what compilers choose, and whether that is all there is: of many
 /// products one alone, and all but one.
-fn subsets(choices: &[(Expr, Vec<Fusion>)]) -> (Vec<Fusions>, bool) {
-    let count = choices.iter().map(|(_, here)| here.len()).try_fold(1usize, usize::checked_mul);
+fn subsets(choices: &Choices<'_>) -> (Vec<Vec<Fusion>>, bool) {
+    let (sums, compilers) = (&choices.sums, choices.compilers());
+    let count = sums.iter().map(Vec::len).try_fold(1usize, usize::checked_mul);
     if let Some(count) = count.filter(|count| *count <= MAX_PLANS) {
-        return ((1..count).map(|index| pick(choices, index)).collect(), true);
+        let others = (1..count).map(|index| pick(sums, index)).filter(|fusions| *fusions != compilers);
+        return (others.collect(), true);
     }
-    let compilers = compilers_choice(choices);
     let mut subsets = Vec::new();
-    for (sum, here) in choices {
-        let fusions = here.iter().filter(|fusion| **fusion != Fusion::None);
-        subsets.extend(fusions.map(|fusion| Fusions::from([(sum.clone(), *fusion)])));
+    for (at, here) in sums.iter().enumerate() {
+        for fusion in here.iter().filter(|fusion| **fusion != Fusion::None) {
+            let mut one = vec![Fusion::None; sums.len()];
+            one[at] = *fusion;
+            subsets.push(one);
+        }
         let mut but_one = compilers.clone();
-        but_one.remove(sum);
+        but_one[at] = Fusion::None;
         subsets.push(but_one);
     }
+    subsets.retain(|fusions| *fusions != compilers);
     (subsets, false)
 }
 
-impl OrderedPlan {
-    fn traits(&self) -> ExpressionTraits {
-        let mut formats: Vec<Format> = Vec::new();
-        for op in &self.plan.ops {
-            if !formats.contains(&op.format) {
-                formats.push(op.format);
-            }
-        }
-        ExpressionTraits {
-            format: self.plan.format(),
-            formats,
-            is_contracted: !self.plan.fused.is_empty(),
-            only: match self.plan.ops.as_slice() {
-                [op] => op.arith(),
-                _ => None,
-            },
+fn traits(plan: &Plan) -> ExpressionTraits {
+    let mut formats: Vec<Format> = Vec::new();
+    for op in &plan.ops {
+        if !formats.contains(&op.format) {
+            formats.push(op.format);
         }
     }
+    ExpressionTraits {
+        format: plan.format(),
+        formats,
+        is_contracted: !plan.fused.is_empty(),
+        only: match plan.ops.as_slice() {
+            [op] => op.arith(),
+            _ => None,
+        },
+    }
+}
 
+impl OrderedPlan {
     /// Its evaluations that belong to a step of the search. What is no cause is tried of plans that compilers make.
-    fn evaluations(&self, tier: Tier, allow: Allowed) -> Vec<Evaluation> {
+    fn evaluations(&self, tier: Tier, allow: Allowed, sets: &ModeSets) -> Vec<Evaluation> {
         let is_compilers = self.class <= Plausibility::Replaced;
         let has_any = match tier {
             Tier::Possible => is_compilers,
@@ -403,21 +420,20 @@ impl OrderedPlan {
         if !has_any {
             return Vec::new();
         }
-        let is_in_tier = |modes: &Vec<Deviation>| {
+        let is_in_tier = |modes: &&Vec<Deviation>| {
             let class = plausibility(modes).max(self.class);
             let is_cause = allow.is_cause(modes);
             if tier == Tier::Possible { !is_cause } else { is_cause && class == tier.class() }
         };
-        let ModeSets { usual, rare, hypothetical } = for_expressions(&self.traits());
+        let ModeSets { usual, rare, hypothetical } = sets;
         let is_anything = allow == Allowed::ANYTHING;
+        let of = |modes: &'_ [Vec<Deviation>]| modes.iter().filter(is_in_tier).cloned().collect::<Vec<_>>();
         let modes: Vec<Vec<Deviation>> = match tier {
-            Tier::Usual(_) => usual.into_iter().filter(is_in_tier).collect(),
-            Tier::Rare(Plausibility::Unusual) if is_anything => {
-                rare.into_iter().filter(is_in_tier).chain(hypothetical).collect()
-            }
-            Tier::Rare(_) => rare.into_iter().filter(is_in_tier).collect(),
+            Tier::Usual(_) => of(usual),
+            Tier::Rare(Plausibility::Unusual) if is_anything => [of(rare), hypothetical.clone()].concat(),
+            Tier::Rare(_) => of(rare),
             Tier::Possible if is_anything => Vec::new(),
-            Tier::Possible => usual.into_iter().chain(rare).filter(is_in_tier).chain(hypothetical).collect(),
+            Tier::Possible => [of(usual), of(rare), hypothetical.clone()].concat(),
         };
         let evaluation =
             |modes| Evaluation { order: self.order.clone(), modes, ..Evaluation::plain(self.plan.clone()) };
@@ -435,29 +451,39 @@ fn parenthesized(expr: &Expr) -> String {
 }
 
 /// The `index`th combination of choices.
-fn pick(choices: &[(Expr, Vec<Fusion>)], mut index: usize) -> Fusions {
-    let mut picked = Fusions::new();
-    for (sum, here) in choices {
-        let fusion = here[index % here.len()];
-        if fusion != Fusion::None {
-            picked.insert(sum.clone(), fusion);
-        }
-        index /= here.len();
+fn pick(choices: &[Vec<Fusion>], mut index: usize) -> Vec<Fusion> {
+    let mut picked = Vec::with_capacity(choices.len());
+    for choice in choices {
+        picked.push(choice[index % choice.len()]);
+        index /= choice.len();
     }
     picked
 }
 
 impl Candidate {
     fn of(evaluation: Evaluation, profile: &Profile) -> Candidate {
+        Candidate { result: evaluation.result(profile), evaluation, explanation: OnceCell::new() }
+    }
+
+    fn explanation(&self) -> &Explanation {
+        self.explanation.get_or_init(|| Explanation {
+            evaluation: self.evaluation.clone(),
+            result: self.result,
+            deviations: self.evaluation.deviations(),
+        })
+    }
+
+    /// A digest of what it computes: two that carry out the same operations on the same values are one evaluation,
+    /// whatever they are called.
+    fn digest(&self, profile: &Profile) -> u64 {
         use std::hash::{DefaultHasher, Hash, Hasher};
         let mut hasher = DefaultHasher::new();
-        let result = evaluation.run(profile, |step| {
+        for step in self.evaluation.trace(profile).1 {
             (step.operation, step.call, step.bits, step.result).hash(&mut hasher);
             // A whole expression of one operation narrows as that operation alone does.
             step.narrowed.map(|narrowed| narrowed.bits).hash(&mut hasher);
-        });
-        let deviations = evaluation.deviations();
-        Candidate { explanation: Explanation { evaluation, result, deviations }, digest: hasher.finish() }
+        }
+        hasher.finish()
     }
 }
 

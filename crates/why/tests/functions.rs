@@ -223,11 +223,39 @@ fn lines_of_other_languages_are_read() {
 /// What a statement names is computed once: it is fused in every place or in none.
 #[test]
 fn a_name_is_computed_once() {
-    let read = parse_statements("t = a * b; u = t + c; u * u - u", &names([0x3f80_0001, 0x3f80_0001, 0xbf80_0002])).unwrap();
+    let read =
+        parse_statements("t = a * b; u = t + c; u * u - u", &names([0x3f80_0001, 0x3f80_0001, 0xbf80_0002])).unwrap();
     let seen = [ObservedValue::parse("0xa8800000").unwrap()];
     let found = answer(&read.result, &seen, Options::default(), &Profile::NVIDIA);
     let first = &found.seen[0].explanations[0];
     let steps: Vec<&str> = first.steps.iter().map(|step| step.operation.as_str()).collect();
     assert_eq!(steps, ["fma.rn.f32(a, b, c)", "fma.rn.f32(t0, t0, -t0)"]);
     assert_eq!(read.named["u"].to_string(), "a * b + c");
+}
+
+/// The page of what documents allow is the table. ROUNDONCE_BLESS writes it.
+#[test]
+fn the_page_of_documents_is_the_table() {
+    const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/accuracy.md");
+    let mut documents: Vec<(String, String, Vec<String>)> = Vec::new();
+    for row in roundonce_why::accuracy_rows() {
+        let of = format!("{}, {}", row.library, row.format.name().unwrap());
+        let function = format!("`{}` {}", row.name, row.bound.replace('|', "\\|"));
+        match documents.last_mut().filter(|(known, ..)| *known == of) {
+            Some((_, _, functions)) => functions.push(function),
+            None => documents.push((of, row.source.to_owned(), vec![function])),
+        }
+    }
+    let mut table = "\n| whose | functions | document |\n|---|---|---|\n".to_owned();
+    for (of, source, functions) in documents {
+        table += &format!("| {of} | {} | {source} |\n", functions.join("; "));
+    }
+    let page = std::fs::read_to_string(PAGE).unwrap();
+    let (head, rest) = page.split_once("functions.rs -->").unwrap();
+    let (found, tail) = rest.split_once("<!-- end").unwrap();
+    if std::env::var_os("ROUNDONCE_BLESS").is_some() {
+        std::fs::write(PAGE, format!("{head}functions.rs -->{table}<!-- end{tail}")).unwrap();
+    } else {
+        assert!(found == table, "docs/accuracy.md is not the table: ROUNDONCE_BLESS=1 writes it");
+    }
 }

@@ -11,6 +11,8 @@ mod question;
 mod sums;
 mod text;
 
+use std::sync::Arc;
+
 use roundonce_arith::{Elements, Format, Profile, Rounding};
 use roundonce_deviate::cover::{Cover, Group, Matcher, NanMatch, Preference, Search, cover};
 use roundonce_deviate::{Deviation, Plausibility, Typed, plausibility};
@@ -488,7 +490,7 @@ impl Comparison<'_> {
         let evaluated = match (self.candidates, candidate) {
             (Candidates::Evaluations(all), Some(candidate)) => {
                 let mut evaluation = all[candidate].clone();
-                for (leaf, name) in &mut evaluation.plan.leaves {
+                for (leaf, name) in &mut Arc::make_mut(&mut evaluation.plan).leaves {
                     *leaf = self.question.columns.get(name).map_or(*leaf, |column| column.at(element));
                 }
                 Some(EvaluationText::of(&evaluation, self.profile))

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use std::sync::Arc;
+
 use roundonce_arith::{ArithOp, Format, Operation, Profile, Rounding};
 use roundonce_deviate::{Deviation, Products};
 use roundonce_isa::convert;
@@ -156,7 +158,7 @@ impl Sum<'_> {
         in_working.modes.extend(evaluation.is_flushed.then_some(Deviation::Flush(None)));
         // What is computed in the wide format is not narrowed before the sum.
         if evaluation.wide.is_some() {
-            in_working.plan.ops.iter_mut().for_each(|op| op.format = working);
+            Arc::make_mut(&mut in_working.plan).ops.iter_mut().for_each(|op| op.format = working);
         }
         let mut runner = Runner::new(&in_working, self.columns, profile);
         let mut values = Vec::with_capacity(elements.len());
