@@ -45,10 +45,15 @@ class Tools:
             subprocess.run([sys.executable, "-m", "venv", self.directory / "venv"], check=True)
         subprocess.run([self.python, "-m", "pip", "install", "--quiet", *PACKAGES], check=True)
         self.nvcc, self.ptxas, self.validator = (self.find(name) for name in ("nvcc", "ptxas", "spirv-val"))
+        # Triton brings an assembler of its own, too old for what the other compilers write.
+        version = re.search(r"release (\d+\.\d+)", run(self.ptxas, "--version").stdout)[1]
+        if float(version) < 13:
+            sys.exit(f"{self.ptxas} is of release {version}, not 13")
         self.assembler, self.disassembler = self.find("spirv-as"), self.find("spirv-dis")
 
     def find(self, name):
-        return next(path for path in (self.directory / "venv").rglob(f"bin/{name}") if os.access(path, os.X_OK))
+        found = (path for path in (self.directory / "venv").rglob(f"bin/{name}") if "triton" not in path.parts)
+        return next(path for path in found if os.access(path, os.X_OK))
 
 
 # Building.
@@ -138,6 +143,20 @@ def ours(roundonce, path):
     return [f"{finding['code']}: {finding['message']}" for finding in findings if finding.get("level") == "error"]
 
 
+def unchecked(roundonce, path):
+    """Of how many instructions `check` says that it did not check them."""
+    said = re.search(r"(\d+) instructions? not checked", run(roundonce, "check", path).stdout)
+    return int(said[1]) if said else 0
+
+
+def says_unchecked(roundonce, copy, line):
+    """Whether the instruction of a line is one that `check` says it does not check: without it, they are fewer."""
+    lines = copy.read_text().split("\n")
+    without = copy.with_suffix(".without.ptx")
+    without.write_text("\n".join([*lines[: line - 1], "", *lines[line:]]))
+    return unchecked(roundonce, without) < unchecked(roundonce, copy)
+
+
 def broken(text, count, seed):
     """Copies with one word of one instruction changed."""
     draw = random.Random(seed)
@@ -166,7 +185,9 @@ def ask(tools, roundonce, path, copies, scratch):
         copy.write_text(changed)
         judge = accepted(tools, copy)
         if judge is not None:
-            said["broken"].append({"line": line, "before": before, "after": after, "judge": judge, "errors": ours(roundonce, copy), "file": copy.name})
+            errors = ours(roundonce, copy)
+            open_ = not judge and not errors and path.suffix == ".ptx" and says_unchecked(roundonce, copy, line)
+            said["broken"].append({"line": line, "before": before, "after": after, "judge": judge, "errors": errors, "unchecked": open_, "file": copy.name})
     try:
         asked = subprocess.run([roundonce, "run", path, "--smoke", "--step-limit", STEPS, "--format", "json"], capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
         said["kernels"] = [json.loads(line) for line in asked.stdout.splitlines() if line.startswith("{")]
@@ -195,7 +216,7 @@ def reason(message):
 
 
 def tables(answers):
-    lines = ["| compiler | modules | false errors | broken copies | false errors | missed | kernels | ran | refused | failed |", "|---|" + "---:|" * 9]
+    lines = ["| compiler | modules | false errors | changed copies | rejected | false errors | not checked | missed | kernels | ran | refused | failed |", "|---|" + "---:|" * 11]
     groups = collections.defaultdict(list)
     for answer in answers:
         groups[kind(answer["path"])].append(answer)
@@ -208,7 +229,9 @@ def tables(answers):
             for copy in answer["broken"]:
                 row["copies"] += 1
                 row["false copies"] += bool(copy["judge"] and copy["errors"])
-                row["missed"] += bool(not copy["judge"] and not copy["errors"])
+                row["rejected"] += not copy["judge"]
+                row["unchecked"] += copy["unchecked"]
+                row["missed"] += bool(not copy["judge"] and not copy["errors"] and not copy["unchecked"])
             for kernel in answer["kernels"]:
                 row["kernels"] += 1
                 row[kernel["outcome"]] += 1
@@ -222,7 +245,7 @@ def tables(answers):
 
 
 def table_row(name, row):
-    figures = ("modules", "false", "copies", "false copies", "missed", "kernels", "ran", "refused", "failed")
+    figures = ("modules", "false", "copies", "rejected", "false copies", "unchecked", "missed", "kernels", "ran", "refused", "failed")
     return f"| {name} | " + " | ".join(str(row[figure]) for figure in figures) + " |"
 
 
@@ -250,10 +273,15 @@ def main():
     for answer in answers:
         if answer["judge"] and answer["errors"]:
             print(f"false error: {answer['path']}: {answer['errors'][0]}")
+        for copy in answer["broken"]:
+            if copy["judge"] and copy["errors"]:
+                print(f"false error: {copy['file']}, line {copy['line']}: {copy['after']}: {copy['errors'][0]}")
+            elif not copy["judge"] and not copy["errors"]:
+                print(f"{'not checked' if copy['unchecked'] else 'missed'}: {copy['file']}, line {copy['line']}: {copy['after']}")
     if arguments.page:
         page = PAGE.read_text()
         PAGE.write_text(page[: page.index(BEGIN) + len(BEGIN)] + text + page[page.index(END) :])
-    return 1 if total["false"] else 0
+    return 1 if total["false"] + total["false copies"] else 0
 
 
 if __name__ == "__main__":
