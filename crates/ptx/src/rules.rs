@@ -89,6 +89,7 @@ fn report(module: &Module, options: &Options) -> Report {
         functions,
         version: module.version(),
         target: module.target(),
+        address_size: module.address_size(),
         scopes: Names::default(),
         defined: HashSet::new(),
         undeclared: HashSet::new(),
@@ -123,6 +124,7 @@ struct Check<'m, 'a> {
     functions: HashMap<&'a str, Vec<&'m Function<'a>>>,
     version: Option<Version>,
     target: Option<SmTarget>,
+    address_size: u32,
     scopes: Names<'a>,
     /// Functions that have had their bodies.
     defined: HashSet<&'a str>,

@@ -8,6 +8,7 @@ use crate::ast::{Instruction, Operand, OperandKind, Operands, Unary};
 use crate::opcodes::space_name;
 use crate::signatures::{Place, PlaceKind, Signature, Typed, holders};
 use crate::types::{ScalarKind, Type};
+use roundonce_isa::Finding;
 
 /// Sources as messages name them.
 const SOURCES: [&str; 6] = ["a", "b", "c", "e", "f", "g"];
@@ -44,6 +45,14 @@ fn constants(ty: &str) -> Immediate {
         Some(Type { kind: ScalarKind::Float(_), .. }) => Immediate::Floating,
         Some(_) => Immediate::Integer,
     }
+}
+
+/// The registers of an address of 64 bits.
+const WIDE_ADDRESSES: &[&str] = &[".b64", ".u64", ".s64"];
+
+/// A special register of several numbers where one is wanted: what was found, and help.
+fn vector_without_component(name: &str) -> (String, String) {
+    (format!("the vector `{name}`"), format!("name a component: `{name}.x`"))
 }
 
 impl<'a> Check<'_, 'a> {
@@ -139,6 +148,10 @@ impl<'a> Check<'_, 'a> {
             OperandKind::Name(name) | OperandKind::Component(name, _)
                 if place.special && is_special(name) && self.scopes.find(name).is_none() =>
             {
+                if matches!(operand.kind, OperandKind::Name(_)) && names::special_lanes(name) > 1 {
+                    let (found, help) = vector_without_component(name);
+                    return self.refuse("PTX0030", operand, wanted, &found, &help);
+                }
                 let holds = Type::of(ty).is_some_and(|ty| match names::special_bits(name) {
                     Some(1) => ty.kind == ScalarKind::Pred,
                     _ if !ty.is_integer() => false,
@@ -220,6 +233,7 @@ impl<'a> Check<'_, 'a> {
             OperandKind::Name(name) => {
                 let lanes = match self.scopes.find(name) {
                     Some(Entity::Register { lanes, .. }) => usize::from(lanes),
+                    None => names::special_lanes(name),
                     _ => 1,
                 };
                 // Of a vector register only the number of its components is looked at.
@@ -244,18 +258,54 @@ impl<'a> Check<'_, 'a> {
             );
         }
         let part = if count.is_some() { ty } else { untyped(bits / items.len() as u32) };
+        let part_bits = Type::of(part).map_or(0, |ty| ty.bits);
         let immediate = if is_result { Immediate::None } else { constants(part) };
         let wanted = Wanted::plain(wanted.name, holders(part, place.relaxed), immediate, INSTRUCTIONS);
+        if self.is_mixed(items) {
+            let help = "the registers of a vector are of one width, and of one kind where they are not of bits";
+            return self.refuse("PTX0027", operand, &wanted, "registers of several types in braces", help);
+        }
         // A part is a value of its own: neither parts nor an address.
         let value = Place { packs: false, symbols: false, ..*place };
         for item in items {
             match (is_result, item.kind) {
+                _ if part_bits <= 32 && self.is_predicate_among_bits(item, items) => {
+                    let message = "a predicate in braces: expected a register of bits; the assembler says nothing";
+                    self.report(Finding::note("PTX0027", item.span.place(), message).rule(INSTRUCTIONS));
+                }
                 (true, OperandKind::Discard) => {}
                 (true, _) => self.destination(item, &wanted),
                 (false, _) if place.special => self.source_place(item, (&value, None), &wanted, part, None),
                 (false, _) => self.source(item, &wanted),
             }
         }
+    }
+
+    /// Whether an item is a predicate beside a `.b32` register.
+    fn is_predicate_among_bits(&self, item: &Operand<'a>, items: &[Operand<'a>]) -> bool {
+        let is = |item: &Operand<'a>, ty: &str| {
+            let entity = item.name().and_then(|name| self.scopes.find(name));
+            matches!(entity, Some(Entity::Register { ty: is, lanes: 1 }) if is == ty)
+        };
+        is(item, ".pred") && items.iter().any(|item| is(item, ".b32"))
+    }
+
+    /// Whether registers in braces are of several widths, or of several kinds other than bits.
+    fn is_mixed(&self, items: &[Operand<'a>]) -> bool {
+        let types = || {
+            items.iter().filter_map(Operand::name).filter_map(|name| match self.scopes.find(name) {
+                Some(Entity::Register { ty, lanes: 1 }) => Type::of_register(ty),
+                _ => None,
+            })
+        };
+        // A predicate is refused for what it is.
+        let differ = |one: Type, other: Type| {
+            let is_bits = one.kind == ScalarKind::Bits || other.kind == ScalarKind::Bits;
+            let is_one_kind = one.is_integer() && other.is_integer() || one.kind == other.kind;
+            let is_pred = one.kind == ScalarKind::Pred || other.kind == ScalarKind::Pred;
+            !is_pred && (one.bits != other.bits || !(is_bits || is_one_kind))
+        };
+        types().enumerate().any(|(at, one)| types().skip(at + 1).any(|other| differ(one, other)))
     }
 
     fn address_place(&mut self, operand: &Operand<'a>, wanted: &Wanted, space: Option<&str>) {
@@ -279,11 +329,29 @@ impl<'a> Check<'_, 'a> {
         }
         let name = base.and_then(Operand::name);
         self.in_space(operand, name, space, wanted);
-        if let Some(Entity::Register { ty, .. }) = name.and_then(|name| self.scopes.find(name))
-            && Type::of_register(ty).is_none_or(|ty| !ty.is_integer())
-        {
-            let found = format!("an address in a `{ty}` register");
-            self.refuse("PTX0027", operand, wanted, &found, "an address is an integer");
+        match name.and_then(|name| self.scopes.find(name)) {
+            Some(Entity::Register { ty, .. }) => {
+                let of = Type::of_register(ty);
+                let found = format!("an address in a `{ty}` register");
+                let is_narrow = of.is_some_and(|ty| ty.bits == 32) && self.address_size == 64;
+                if of.is_none_or(|ty| !ty.is_integer()) {
+                    self.refuse("PTX0027", operand, wanted, &found, "an address is an integer");
+                } else if is_narrow && space.is_none_or(|space| space == ".global") {
+                    let wanted = &Wanted::plain(wanted.name, WIDE_ADDRESSES, Immediate::None, INSTRUCTIONS);
+                    self.refuse(
+                        "PTX0027",
+                        operand,
+                        wanted,
+                        &found,
+                        "with `.address_size 64` such an address has 64 bits",
+                    );
+                }
+            }
+            None if name.is_some_and(|name| is_special(name) && names::special_lanes(name) > 1) => {
+                let (found, help) = vector_without_component(name.unwrap_or_default());
+                self.refuse("PTX0030", operand, wanted, &found, &help);
+            }
+            _ => {}
         }
     }
 
