@@ -72,14 +72,18 @@ def cuda(tools, out):
 
 
 def clang_ptx(_, out):
-    opencl = ["-x", "cl", "-cl-std=CL2.0", "-Xclang", "-finclude-default-header"]
-    sources = [(source, opencl) for source in sorted(SOURCES.glob("*.cl")) + sorted((ROOT / "tests/shaders").glob("*.cl"))]
-    sources += [(source, []) for source in sorted(SOURCES.glob("*.c"))]
-    for source, options in sources:
+    opencl = ["-x", "cl", "-cl-std=CL2.0"]
+    # The builtins are a library's; without optimisation clang 15 ends on pointers to local memory.
+    library = [*opencl, "-Xclang", "-finclude-default-header", "-include", SOURCES / "nvptx/library.h"]
+    sources = [(source, library, "-O1") for source in sorted(SOURCES.glob("*.cl")) + sorted((ROOT / "tests/shaders").glob("*.cl"))]
+    sources += [(source, opencl, "-O0") for source in sorted(SOURCES.glob("nvptx/*.cl"))]
+    for source, options, least in sources:
+        # ptxas takes no directory in `.file`.
+        levels = (("-O0", [least]), ("-O2", ["-O2"]), ("-g", [least, "-g", "-fno-dwarf-directory-asm"]))
         for target in ("sm_20", "sm_35", "sm_52", "sm_60", "sm_70", "sm_80", "sm_86"):
-            for level in ("-O0", "-O2", "-g"):
-                result = out / f"clang-{source.stem}-{target}{level}.ptx"
-                yield result, ["clang-15", "--target=nvptx64-nvidia-cuda", f"-march={target}", level, *options, "-S", source, "-o", result]
+            for name, level in levels:
+                result = out / f"clang-{source.stem}-{target}{name}.ptx"
+                yield result, ["clang-15", "--target=nvptx64-nvidia-cuda", f"-march={target}", *options, *level, "-S", source, "-o", result]
 
 
 def glslang(_, out):
@@ -191,7 +195,7 @@ def ask(tools, roundonce, path, copies, scratch):
     try:
         asked = subprocess.run([roundonce, "run", path, "--smoke", "--step-limit", STEPS, "--format", "json"], capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
         said["kernels"] = [json.loads(line) for line in asked.stdout.splitlines() if line.startswith("{")]
-        if not said["kernels"]:
+        if not said["kernels"] and asked.returncode:
             said["kernels"] = [{"kernel": "?", "outcome": "failed", "message": asked.stderr.strip()}]
     except subprocess.TimeoutExpired:
         said["kernels"] = [{"kernel": "?", "outcome": "failed", "message": f"more than {SECONDS} s"}]
@@ -215,6 +219,11 @@ def reason(message):
     return re.sub(r" \[\w+\]$", "", message)[:110]
 
 
+def kernels(answer):
+    """How the kernels ran of a module that the judge does not refuse."""
+    return [] if answer["judge"] is False else answer["kernels"]
+
+
 def tables(answers):
     lines = ["| compiler | modules | false errors | changed copies | rejected | false errors | not checked | missed | kernels | ran | refused | failed |", "|---|" + "---:|" * 11]
     groups = collections.defaultdict(list)
@@ -232,13 +241,13 @@ def tables(answers):
                 row["rejected"] += not copy["judge"]
                 row["unchecked"] += copy["unchecked"]
                 row["missed"] += bool(not copy["judge"] and not copy["errors"] and not copy["unchecked"])
-            for kernel in answer["kernels"]:
+            for kernel in kernels(answer):
                 row["kernels"] += 1
                 row[kernel["outcome"]] += 1
         total.update(row)
         lines.append(table_row(name, row))
     lines.append(table_row("all", total))
-    unlike = collections.Counter(reason(kernel["message"]) for answer in answers for kernel in answer["kernels"] if kernel["outcome"] != "ran")
+    unlike = collections.Counter(reason(kernel["message"]) for answer in answers for kernel in kernels(answer) if kernel["outcome"] != "ran")
     lines += ["", "| why a kernel did not run to its end | kernels |", "|---|---:|"]
     lines += [f"| {text.replace('|', chr(92) + '|')} | {count} |" for text, count in unlike.most_common(25)]
     return "\n".join(lines) + "\n", total
