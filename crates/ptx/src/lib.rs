@@ -29,6 +29,7 @@ mod rules;
 mod scopes;
 mod signatures;
 mod types;
+mod video;
 
 pub use ast::Module;
 pub use lower::{LoweredKernel, Settings, UNSUPPORTED, lower, lower_each, lower_with};

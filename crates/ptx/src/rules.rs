@@ -303,7 +303,9 @@ impl<'m, 'a> Check<'m, 'a> {
     fn declared_in(&mut self, operand: &Operand<'a>) {
         let module = self.module;
         match operand.kind {
-            OperandKind::Name(name) | OperandKind::Component(name, _) => self.declared_name(name, operand.span),
+            OperandKind::Name(name) | OperandKind::Component(name, _) | OperandKind::Selected(name, _) => {
+                self.declared_name(name, operand.span);
+            }
             OperandKind::Address(items)
             | OperandKind::Vector(items)
             | OperandKind::List(items)

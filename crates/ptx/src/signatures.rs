@@ -73,10 +73,11 @@ pub(crate) enum PlaceKind {
 }
 
 /// An operand of a row: `=0`, `1`, `=.pred|`, `?n`, `A`. A digit is a written type, `.pred` itself, `n` a number of 32
-/// bits, `g` an address, `w` the widened first type. Marks behind it: `~` a wider register will do, `<` a vector as long
+/// bits, `r` the same in a register, `g` an address, `w` the widened first type. Marks behind it: `~` a wider register will do, `<` a vector as long
 /// as `.v2` says,
 /// `|` a second, predicate result, `||` which must be there, `_` may be thrown away, `%` may be a special register, `@`
-/// may be the address of a variable, `&` may be parts in braces. `?` in front: it may be left out.
+/// may be the address of a variable, `&` may be parts in braces, `:` may be bytes or half-words of a register as video
+/// instructions take them, `-` may be negated. `?` in front: it may be left out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Place {
     pub(crate) kind: PlaceKind,
@@ -90,6 +91,8 @@ pub(crate) struct Place {
     pub(crate) special: bool,
     pub(crate) symbols: bool,
     pub(crate) packs: bool,
+    pub(crate) selects: bool,
+    pub(crate) negates: bool,
 }
 
 /// A row taken apart.
@@ -165,7 +168,7 @@ impl Slot {
 impl Place {
     fn of(text: &'static str) -> Place {
         let has = |mark: char| text.contains(mark);
-        let core = text.trim_matches(['=', '~', '<', '|', '?', '_', '%', '@', '&']);
+        let core = text.trim_matches(['=', '~', '<', '|', '?', '_', '%', '@', '&', ':', '-']);
         let kind = match core {
             "A" => PlaceKind::Address,
             "#" => PlaceKind::Constant,
@@ -191,6 +194,8 @@ impl Place {
             special: has('%'),
             symbols: has('@'),
             packs: has('&'),
+            selects: has(':'),
+            negates: has('-'),
         }
     }
 }
@@ -310,13 +315,15 @@ static HOLDERS: LazyLock<HashMap<&'static str, [Vec<&'static str>; 2]>> = LazyLo
     let of = |ty, relaxed| REGISTERS.iter().copied().filter(|register| accepts(ty, register, relaxed)).collect();
     let mut all: HashMap<_, _> = crate::types::names().map(|ty| (ty, [of(ty, false), of(ty, true)])).collect();
     let numbers = vec![".b32", ".u32", ".s32"];
-    all.insert("n", [numbers.clone(), numbers]);
+    all.insert("n", [numbers.clone(), numbers.clone()]);
+    all.insert("r", [numbers.clone(), numbers]);
     let addresses = vec![".b32", ".u32", ".s32", ".b64", ".u64", ".s64"];
     all.insert("g", [addresses.clone(), addresses]);
     all
 });
 
-/// The types of registers that hold a value of a type (`n`: a number of 32 bits, `g`: an address).
+/// The types of registers that hold a value of a type (`n`: a number of 32 bits, `r`: one that is no constant,
+/// `g`: an address).
 pub(crate) fn holders(ty: &str, relaxed: bool) -> &'static [&'static str] {
     HOLDERS.get(ty).map_or(&[], |all| all[usize::from(relaxed)].as_slice())
 }

@@ -22,6 +22,7 @@ mod operand;
 mod routine;
 mod statement;
 mod tf32;
+mod video;
 mod warp;
 
 use crate::ast::{Function, Instruction, Module, Space, Statement, Variable, Variables};

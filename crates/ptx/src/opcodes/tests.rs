@@ -56,6 +56,14 @@ const SAMPLES: &[&str] = &[
     "shl.b32 %r1, %r2, 1;", "shr.u32 %r1, %r2, 1;", "sin.approx.f32 %f1, %f2;", "slct.b32.s32 %r1, %r2, %r3, %r4;",
     "sqrt.rn.f32 %f1, %f2;", "st.global.u32 [%x1], %r1;", "sub.s32 %r1, %r2, %r3;", "sub.f32 %f1, %f2, %f3;",
     "subc.u32 %r1, %r2, %r3;", "szext.clamp.s32 %r1, %r2, %r3;", "tanh.approx.f32 %f1, %f2;", "testp.finite.f32 %p1, %f1;", "trap;",
+    "vadd.s32.u32.s32.sat %r1, %r2.b0, %r3.h1;", "vsub.s32.s32.s32 %r1.h0, %r2, %r3, %r4;", "vabsdiff.u32.u32.u32.add %r1, %r2, %r3, %r4;",
+    "vmin.s32.s32.s32.max %r1, %r2, %r3, %r4;", "vmax.u32.u32.s32 %r1, %r2, %r3;", "vshl.u32.u32.u32.clamp %r1, %r2, %r3;",
+    "vshr.s32.s32.u32.wrap %r1, %r2, %r3.b1;", "vset.s32.u32.lt %r1, %r2, %r3;", "vmad.s32.s32.u32.sat.shr7 %r1, %r2, -%r3.h0, %r4;",
+    "vadd2.s32.s32.s32.sat %r1, %r2, %r3, %r4;", "vadd4.u32.u32.u32 %r1.b20, %r2.b0123, %r3.b7654, %r4;", "vsub2.s32.s32.s32 %r1.h1, %r2.h33, %r3, %r4;",
+    "vsub4.s32.u32.u32.add %r1, %r2, %r3, %r4;", "vavrg2.s32.s32.s32 %r1, %r2, %r3, %r4;", "vavrg4.u32.u32.u32 %r1, %r2, %r3, %r4;",
+    "vabsdiff2.s32.s32.s32 %r1, %r2, %r3, %r4;", "vabsdiff4.u32.u32.u32.add %r1, %r2, %r3, %r4;", "vmin2.s32.s32.s32 %r1, %r2, %r3, %r4;",
+    "vmin4.s32.s32.s32 %r1, %r2, %r3, %r4;", "vmax2.u32.u32.u32 %r1, %r2, %r3, %r4;", "vmax4.u32.u32.u32 %r1, %r2, %r3, %r4;",
+    "vset2.s32.u32.lt %r1, %r2, %r3, %r4;", "vset4.u32.u32.ne.add %r1, %r2, %r3, %r4;",
     "vote.sync.all.pred %p1, %p2, -1;", "xor.b32 %r1, %r2, %r3;",
 ];
 

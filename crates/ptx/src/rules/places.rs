@@ -8,6 +8,7 @@ use crate::ast::{Instruction, Operand, OperandKind, Operands, Unary};
 use crate::opcodes::space_name;
 use crate::signatures::{Place, PlaceKind, Signature, Typed, holders};
 use crate::types::{ScalarKind, Type};
+use crate::video::{Selector, lanes};
 use roundonce_isa::Finding;
 
 /// Sources as messages name them.
@@ -88,6 +89,16 @@ impl<'a> Check<'_, 'a> {
                 }
                 _ => operand,
             };
+            let plain;
+            let operand = if place.selects || place.negates {
+                let Some(found) = self.without_selector(operand, place, lanes(instruction.opcode), &wanted) else {
+                    continue;
+                };
+                plain = found;
+                &plain
+            } else {
+                operand
+            };
             match place.kind {
                 PlaceKind::Result => self.result_place(operand, place, &wanted, ty, count),
                 PlaceKind::Source | PlaceKind::Policy => {
@@ -102,6 +113,43 @@ impl<'a> Check<'_, 'a> {
                 PlaceKind::Any => self.declared_in(operand),
             }
         }
+    }
+
+    /// An operand without its minus and its selector, where it may have them.
+    fn without_selector(
+        &mut self,
+        operand: &Operand<'a>,
+        place: &Place,
+        lanes: u32,
+        wanted: &Wanted,
+    ) -> Option<Operand<'a>> {
+        let operand = match operand.kind {
+            OperandKind::Unary(Unary::Minus, inner) if place.negates => {
+                let inner = self.module.operand(inner);
+                let is_register = matches!(inner.kind, OperandKind::Name(_) | OperandKind::Selected(..));
+                if is_register { inner } else { operand }
+            }
+            _ => operand,
+        };
+        let OperandKind::Selected(name, text) = operand.kind else { return Some(*operand) };
+        let is_result = place.kind == PlaceKind::Result;
+        if place.selects && Selector::of(text).is_some_and(|selector| selector.fits(lanes, is_result)) {
+            return Some(Operand { kind: OperandKind::Name(name), ..*operand });
+        }
+        self.declared_in(operand);
+        let help = match lanes {
+            1 => "one byte or half-word: `.b0` to `.b3`, `.h0`, `.h1`",
+            2 => "half-words of both sources, `.h10`; of the result those to write",
+            _ => "bytes of both sources, `.b3210`; of the result those to write",
+        };
+        self.refuse(
+            if is_result { "PTX0029" } else { "PTX0030" },
+            operand,
+            wanted,
+            &format!("the selector `{text}`"),
+            help,
+        );
+        None
     }
 
     fn result_place(&mut self, operand: &Operand<'a>, place: &Place, wanted: &Wanted, ty: &str, count: Option<usize>) {
