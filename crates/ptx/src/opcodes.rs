@@ -83,6 +83,8 @@ pub(crate) enum Lowering {
     DotProduct {
         of_bytes: bool,
     },
+    /// `clmad`
+    CarryLess,
     /// Video instructions, of one number or of several.
     Video(VideoOp),
     VideoMultiplyAdd,
@@ -165,8 +167,6 @@ pub(crate) enum MissingFeature {
     Clusters,
     /// A stack that grows.
     Stack,
-    /// Arithmetic without carries.
-    CarryLess,
 }
 
 impl MissingFeature {
@@ -176,7 +176,6 @@ impl MissingFeature {
             MissingFeature::Matrices => "matrix instructions are not modelled",
             MissingFeature::Clusters => "clusters and asynchronous barriers are not modelled",
             MissingFeature::Stack => "dynamic stack memory is not modelled",
-            MissingFeature::CarryLess => "carry-less multiplication is not modelled",
         }
     }
 }

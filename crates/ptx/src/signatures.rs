@@ -62,6 +62,8 @@ pub(crate) enum PlaceKind {
     Source,
     /// `A`: an address in brackets.
     Address,
+    /// `S`, `G`: one in this state space, whatever the modifiers say of others.
+    AddressIn(&'static str),
     /// `#`: an integer constant.
     Constant,
     /// `L`: a label.
@@ -73,7 +75,7 @@ pub(crate) enum PlaceKind {
 }
 
 /// An operand of a row: `=0`, `1`, `=.pred|`, `?n`, `A`. A digit is a written type, `.pred` itself, `n` a number of 32
-/// bits, `r` the same in a register, `g` an address, `w` the widened first type. Marks behind it: `~` a wider register will do, `<` a vector as long
+/// bits, `r` the same in a register, `c` the same or a predicate, `g` an address, `w` the widened first type. Marks behind it: `~` a wider register will do, `<` a vector as long
 /// as `.v2` says,
 /// `|` a second, predicate result, `||` which must be there, `_` may be thrown away, `%` may be a special register, `@`
 /// may be the address of a variable, `&` may be parts in braces, `:` may be bytes or half-words of a register as video
@@ -171,6 +173,8 @@ impl Place {
         let core = text.trim_matches(['=', '~', '<', '|', '?', '_', '%', '@', '&', ':', '-']);
         let kind = match core {
             "A" => PlaceKind::Address,
+            "S" => PlaceKind::AddressIn(".shared"),
+            "G" => PlaceKind::AddressIn(".global"),
             "#" => PlaceKind::Constant,
             "L" => PlaceKind::Label,
             "h" => PlaceKind::Policy,
@@ -317,13 +321,15 @@ static HOLDERS: LazyLock<HashMap<&'static str, [Vec<&'static str>; 2]>> = LazyLo
     let numbers = vec![".b32", ".u32", ".s32"];
     all.insert("n", [numbers.clone(), numbers.clone()]);
     all.insert("r", [numbers.clone(), numbers]);
+    let conditions = vec![".b32", ".u32", ".s32", ".pred"];
+    all.insert("c", [conditions.clone(), conditions]);
     let addresses = vec![".b32", ".u32", ".s32", ".b64", ".u64", ".s64"];
     all.insert("g", [addresses.clone(), addresses]);
     all
 });
 
 /// The types of registers that hold a value of a type (`n`: a number of 32 bits, `r`: one that is no constant,
-/// `g`: an address).
+/// `c`: one or a predicate, `g`: an address).
 pub(crate) fn holders(ty: &str, relaxed: bool) -> &'static [&'static str] {
     HOLDERS.get(ty).map_or(&[], |all| all[usize::from(relaxed)].as_slice())
 }

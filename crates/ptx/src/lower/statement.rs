@@ -230,6 +230,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 lanes => self.video_lanes(inst, op, lanes),
             },
             Lowering::VideoMultiplyAdd => self.video_multiply_add(inst),
+            Lowering::CarryLess => self.clmad(inst),
             Lowering::SetPredicate => self.setp(inst),
             Lowering::Set => self.set(inst),
             Lowering::Select => self.selp(inst),
@@ -253,6 +254,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             Lowering::Load { is_global } => self.load(inst, is_global),
             Lowering::Store if inst.has(".async") => self.store_async(inst),
             Lowering::Store => self.store(inst),
+            Lowering::Atomic { .. } if inst.has(".async") => self.red_async(inst),
             Lowering::Atomic { returns } => self.atomic(inst, returns),
             Lowering::Barrier => self.barrier(inst),
             Lowering::Fence => {

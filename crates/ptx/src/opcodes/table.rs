@@ -1,7 +1,7 @@
 //! The rows.
 
 use super::Lowering::*;
-use super::MissingFeature::{CarryLess, Clusters, Matrices, Stack, Textures};
+use super::MissingFeature::{Clusters, Matrices, Stack, Textures};
 use super::{ANY_OPERANDS, IntegerOp, Lowering, MissingFeature, Modifiers, Opcode, VideoOp};
 use crate::forms::{ADD_FORMS, FMA_FORMS, MAD_FORMS, MUL_FORMS, SUB_FORMS};
 use roundonce_ir::Function;
@@ -55,7 +55,10 @@ const COPY: &[&str] = &[
     ".bulk_group", ".read", ".mbarrier::complete_tx::bytes", ".prefetch", ".L2",
 ];
 const ATOMIC: &[&str] = &[".and", ".or", ".xor", ".cas", ".exch", ".add", ".inc", ".dec", ".min", ".max"];
-const REDUCTION: &[&str] = &[".and", ".or", ".xor", ".add", ".inc", ".dec", ".min", ".max"];
+#[rustfmt::skip] // A table.
+const REDUCTION: &[&str] = &[
+    ".and", ".or", ".xor", ".add", ".inc", ".dec", ".min", ".max", ".async", ".mbarrier::complete_tx::bytes",
+];
 const VIDEO: &[&str] = &[".sat", ".add", ".min", ".max"];
 const VIDEO_SHIFT: &[&str] = &[".clamp", ".wrap", ".sat", ".add", ".min", ".max"];
 const VIDEO_SET: &[&str] = &[".eq", ".ne", ".lt", ".le", ".gt", ".ge", ".add", ".min", ".max"];
@@ -84,7 +87,7 @@ pub(crate) const OPCODES: &[Opcode] = &[
     any("brkpt", V1, 11, Separator { only_guarded: false }),
     any("brx", v(5, 1), 30, IndexedBranch),
     any("call", V1, 10, Call),
-    not_run("clmad", v(9, 3), 80, CarryLess),
+    op("clmad", "d, a, b, c", &[".lo", ".hi"], v(9, 3), 80, CarryLess),
     not_run("clusterlaunchcontrol", v(8, 6), 100, Clusters),
     op("clz", "d, a", &[], V2, 20, Integer(IntegerOp::LeadingZeros)),
     op("cnot", "d, a", &[], V1, 10, Integer(IntegerOp::LogicalNot)),
@@ -138,7 +141,7 @@ pub(crate) const OPCODES: &[Opcode] = &[
     hint("prefetchu", V2, 20),
     op("prmt", "d, a, b, c", &[".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16"], V2, 20, Integer(IntegerOp::Permute)),
     op("rcp", "d, a", QUOTIENT, V1, 10, Quotient(Function::Reciprocal)),
-    op("red", "[a], b{, cache-policy}", REDUCTION, v(1, 2), 11, Atomic { returns: false }).memory(),
+    op("red", "[a], b{, c}", REDUCTION, v(1, 2), 11, Atomic { returns: false }).memory(),
     op("redux", "d, a, membermask", &[".add", ".min", ".max", ".and", ".or", ".xor", ".abs", ".NaN", ".sync"], v(7, 0), 80, Reduce),
     op("rem", "d, a, b", &[], V1, 10, Integer(IntegerOp::Remainder)),
     any("ret", V1, 10, Return),

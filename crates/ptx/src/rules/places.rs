@@ -38,7 +38,7 @@ fn untyped(bits: u32) -> &'static str {
 /// The constants that stand for a value of a type.
 fn constants(ty: &str) -> Immediate {
     match Type::of(ty) {
-        _ if matches!(ty, "n" | "g") => Immediate::Integer,
+        _ if matches!(ty, "n" | "c" | "g") => Immediate::Integer,
         Some(Type { components: 2.., .. }) | None => Immediate::None,
         Some(Type { kind: ScalarKind::Bits, bits: 32, .. }) => Immediate::IntegerOrSingle,
         Some(Type { kind: ScalarKind::Bits, bits: 64, .. }) => Immediate::IntegerOrDouble,
@@ -104,7 +104,10 @@ impl<'a> Check<'_, 'a> {
                 PlaceKind::Source | PlaceKind::Policy => {
                     self.source_place(operand, (place, space), &wanted, ty, count);
                 }
-                PlaceKind::Address => self.address_place(operand, &wanted, space),
+                PlaceKind::Address => {
+                    self.address_place(operand, &wanted, space, space.is_none_or(|space| space == ".global"));
+                }
+                PlaceKind::AddressIn(space) => self.address_place(operand, &wanted, Some(space), false),
                 PlaceKind::Constant => {
                     let wanted = Wanted::plain(name, &[], Immediate::Integer, INSTRUCTIONS);
                     self.constant_place(operand, &wanted);
@@ -192,7 +195,9 @@ impl<'a> Check<'_, 'a> {
             return self.parts(operand, place, wanted, ty, count, false);
         }
         match operand.kind {
-            OperandKind::Unary(Unary::Not, inner) if ty == ".pred" => self.source(module.operand(inner), wanted),
+            OperandKind::Unary(Unary::Not, inner) if matches!(ty, ".pred" | "c") => {
+                self.source(module.operand(inner), wanted)
+            }
             OperandKind::Name(name) | OperandKind::Component(name, _)
                 if place.special && is_special(name) && self.scopes.find(name).is_none() =>
             {
@@ -356,7 +361,8 @@ impl<'a> Check<'_, 'a> {
         types().enumerate().any(|(at, one)| types().skip(at + 1).any(|other| differ(one, other)))
     }
 
-    fn address_place(&mut self, operand: &Operand<'a>, wanted: &Wanted, space: Option<&str>) {
+    /// `wide`: as many bits as `.address_size` says.
+    fn address_place(&mut self, operand: &Operand<'a>, wanted: &Wanted, space: Option<&str>, wide: bool) {
         let module = self.module;
         self.declared_in(operand);
         let wanted = &Wanted::plain(wanted.name, holders("g", false), Immediate::None, INSTRUCTIONS);
@@ -384,7 +390,7 @@ impl<'a> Check<'_, 'a> {
                 let is_narrow = of.is_some_and(|ty| ty.bits == 32) && self.address_size == 64;
                 if of.is_none_or(|ty| !ty.is_integer()) {
                     self.refuse("PTX0027", operand, wanted, &found, "an address is an integer");
-                } else if is_narrow && space.is_none_or(|space| space == ".global") {
+                } else if is_narrow && wide {
                     let wanted = &Wanted::plain(wanted.name, WIDE_ADDRESSES, Immediate::None, INSTRUCTIONS);
                     self.refuse(
                         "PTX0027",

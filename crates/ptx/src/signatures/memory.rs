@@ -44,6 +44,12 @@ pub(super) const ROWS: &[Row] = &[
     row("prefetch", "{.global|.local} .L1|.L2", "A", ANY),
     row("prefetch", "{.global} .L2::evict_last|.L2::evict_normal", "A", ANY),
     row("prefetchu", ".L1", "A", ANY),
+    row("cp", "!.async .ca|.cg .shared|.shared::cta .global {fetch}", "S G # ?c", ANY),
+    row("cp", "!.async .ca|.cg .shared|.shared::cta .global {fetch} hint", "S G # ?h", ANY),
+    row("cp", "!.async .ca|.cg .shared|.shared::cta .global {fetch} hint", "S G # c ?h", ANY),
+    row("cp", "!.async .commit_group|.wait_all", "", ANY),
+    row("cp", "!.async .wait_group", "#", ANY),
+    row("cp", "!.async .mbarrier .arrive {.noinc} {.shared|.shared::cta} .b64", "*", ANY),
     // Synchronisation.
     row("bar", "{.cta} .sync", "n ?n", ANY),
     row("bar", "{.cta} .arrive", "n n", FERMI),

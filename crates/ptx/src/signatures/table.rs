@@ -101,9 +101,10 @@ pub(super) const WORDS: &[WordGate] = &[
     word("ld st", ".ca|.cg|.cs|.lu|.cv|.wb|.wt", FERMI),
     word("st", ".param|.param::func", FERMI),
     word("ld st", "evict1", since(7, 4, 70)),
-    word("ld", ".L2::64B|.L2::128B", since(7, 4, 75)),
-    word("ld", ".L2::256B", since(7, 4, 80)),
-    word("ld st atom red", ".L2::cache_hint", since(7, 4, 80)),
+    word("ld cp", ".L2::64B|.L2::128B", since(7, 4, 75)),
+    word("ld cp", ".L2::256B", since(7, 4, 80)),
+    word("ld st atom red cp", ".L2::cache_hint", since(7, 4, 80)),
+    word("cp", ".shared::cta", since(7, 8, 0)),
     word("ld st", ".mmio", since(8, 2, 70)),
     word("ld st", ".b128", since(8, 3, 70)),
     word("atom red", ".cta|.gpu|.sys", since(5, 0, 60)),
@@ -117,7 +118,7 @@ pub(super) const WORDS: &[WordGate] = &[
 /// Words that make another instruction of an opcode, which has no rows here.
 #[rustfmt::skip] // A table.
 pub(super) const ELSEWHERE: &[(&str, &str)] = &[
-    ("st red", ".async"), ("st", ".bulk"), ("barrier", ".cluster"), ("cvt", ".pack"), ("prefetch", ".tensormap"),
+    ("st red", ".async"), ("st", ".bulk"), ("barrier", ".cluster"), ("cvt", ".pack"), ("prefetch", ".tensormap"), ("cp", ".bulk"),
     ("fence membar", ".proxy"), ("fence", ".mbarrier_init"), ("fence", ".sync_restrict"), ("cvta isspacep ld", ".surf"),
 ];
 
@@ -268,6 +269,7 @@ pub(super) const ROWS: &[Row] = &[
     row("selp", "scalar", "=0 0 0 .pred", ANY),
     row("slct", "scalar .s32", "=0 0 0 1", ANY),
     row("slct", "{.ftz} scalar .f32", "=0 0 0 1", ANY),
+    row("clmad", ".lo|.hi .u64", "=0 0 0 0", ANY),
     // Video instructions.
     row("vadd vsub vabsdiff vmin vmax", "{.sat} video video video", "=n n: n:", ANY),
     row("vadd vsub vabsdiff vmin vmax", "{.sat} video video video", "=n: n: n: n", ANY),
