@@ -286,7 +286,8 @@ pub(crate) const WIDE_VECTORS: &Gate = &table::WIDE_VECTORS;
 /// Whether the modifiers make another instruction of the opcode, which has no rows.
 pub(crate) fn is_elsewhere(opcode: &str, written: &[&str]) -> bool {
     let of = table::ELSEWHERE.iter().filter(|(names, _)| names.split(' ').any(|name| name == opcode));
-    of.into_iter().any(|(_, word)| written.iter().any(|written| written.split("::").next() == Some(word)))
+    of.into_iter()
+        .any(|(_, word)| written.iter().any(|written| written.split("::").next() == Some(word) || written == word))
 }
 
 /// The types that registers are declared with.

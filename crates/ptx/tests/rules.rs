@@ -85,6 +85,21 @@ fn each_rule_has_its_code_and_underlines_its_place() {
         ("8.6", "sm_100", "st.global.v2.b32 [q0], {b0, f0};", &[]),
         ("8.6", "sm_100", "mov.b64 q0, {h0, h1, b2, h3};", &[("PTX0027", "{h0, h1, b2, h3}")]),
         ("8.6", "sm_100", "ld.global.v2.b32 {b0, p0}, [q0];", &[("PTX0027", "p0")]),
+        // Video instructions: selectors, masks, minus.
+        ("8.6", "sm_100", "vadd.s32.u32.s32.sat u0.h1, u1.b0, b2.b3, 7;", &[]),
+        ("8.6", "sm_100", "vadd.s32.u32.s32 u0, u1.b10, u2;", &[("PTX0030", "u1.b10")]),
+        ("8.6", "sm_100", "vadd.s32.u32.s32.add u0.h0, u1, u2, u3;", &[("PTX0029", "u0.h0")]),
+        ("8.6", "sm_100", "vadd4.u32.u32.u32 u0.b31, u1.b0123, u2.b7654, u3;", &[]),
+        ("8.6", "sm_100", "vadd4.u32.u32.u32 u0.b13, u1, u2, u3;", &[("PTX0029", "u0.b13")]),
+        ("8.6", "sm_100", "vadd2.u32.u32.u32 u0, 1, u2, u3;", &[("PTX0027", "1")]),
+        ("8.6", "sm_100", "vmad.s32.s32.u32.shr7 u0, -u1.h0, u2, 5;", &[]),
+        ("8.6", "sm_100", "vadd.s32.u32.s32 u0, -u1, u2;", &[("PTX0030", "-u1")]),
+        ("8.6", "sm_100", "mov.u32 u0, u1.b0;", &[("PTX0030", "u1.b0")]),
+        // Copies, and fences between proxies.
+        ("8.6", "sm_80", "cp.async.ca.shared.global.L2::cache_hint [b0], [q0], 16, p0, q1;", &[]),
+        ("8.6", "sm_80", "cp.async.ca.shared.global [b0], [q0], 16, q1;", &[("PTX0027", "q1")]),
+        ("8.6", "sm_80", "cp.async.shared.global [b0], [q0], 16;", &[("PTX0022", "cp.async.shared.global")]),
+        ("8.6", "sm_80", "fence.proxy.async;", &[("PTX0026", "fence.proxy.async")]),
         // One undeclared register is one error.
         ("8.6", "sm_100", "add.s32 u0, u9, u9; mul.lo.s32 u9, u1, u9; fma.rn.f32 f0, f9, f9, f9;", &[("PTX0031", "u9"), ("PTX0031", "f9")]),
         ("8.6", "sm_100", "@p9 exit; @!p9 exit; and.pred p0, p9, p9;", &[("PTX0032", "p9")]),

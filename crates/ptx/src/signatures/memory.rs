@@ -88,6 +88,8 @@ pub(super) const ROWS: &[Row] = &[
     row("fence", "{.sc|.acq_rel} scope", "", ANY),
     row("fence", ".acquire|.release scope", "", until_last(70, 89)),
     row("fence", ".acquire|.release scope", "", since(1, 0, 90)),
+    row("fence membar", "!.proxy .alias", "", since(7, 5, 70)),
+    row("fence membar", "!.proxy .async {.global|.shared::cta|.shared::cluster}", "", since(8, 0, 90)),
     row("exit trap brkpt", "", "", ANY),
     row("ret", "{.uni}", "", ANY),
     row("bra", "{.uni}", "L", ANY),

@@ -119,7 +119,7 @@ pub(super) const WORDS: &[WordGate] = &[
 #[rustfmt::skip] // A table.
 pub(super) const ELSEWHERE: &[(&str, &str)] = &[
     ("st red", ".async"), ("st", ".bulk"), ("barrier", ".cluster"), ("cvt", ".pack"), ("prefetch", ".tensormap"), ("cp", ".bulk"),
-    ("fence membar", ".proxy"), ("fence", ".mbarrier_init"), ("fence", ".sync_restrict"), ("cvta isspacep ld", ".surf"),
+    ("fence", ".tensormap"), ("fence", ".async::generic"), ("fence", ".mbarrier_init"), ("fence", ".sync_restrict"), ("cvta isspacep ld", ".surf"),
 ];
 
 /// Every row.
