@@ -13,6 +13,14 @@ def field(word, place, bits, signed):
     return value - (1 << bits) if signed and value >> bits - 1 else value
 
 
+def width(selector):
+    return {"b": 8, "h": 16}.get(selector[:1], 32)
+
+
+def read(word, selector, signed):
+    return field(word, int(selector[1:] or 0), width(selector), signed)
+
+
 def clamp(value, signed, bits):
     low, high = RANGES[signed, bits]
     return min(max(value, low), high)
@@ -36,14 +44,10 @@ def operation(name, words, a, b):
 
 
 def scalar(name, words, signs, selectors, a, b, c):
-    def read(word, selector, signed):
-        bits = {"b": 8, "h": 16}.get(selector[:1], 32)
-        return field(word, int(selector[1:] or 0), bits, signed)
-
     a, b = read(a, selectors[1], signs[1]), read(b, selectors[2], signs[2])
     result = operation(name, words, a, b)
     into = selectors[0]
-    bits = {"b": 8, "h": 16}.get(into[:1], 32)
+    bits = width(into)
     if "sat" in words:
         result = clamp(result, signs[0], bits)
     third = field(c, 0, 32, signs[0])
@@ -56,10 +60,6 @@ def scalar(name, words, signs, selectors, a, b, c):
 
 
 def multiply_add(words, signs, selectors, negated, a, b, c):
-    def read(word, selector, signed):
-        bits = {"b": 8, "h": 16}.get(selector[:1], 32)
-        return field(word, int(selector[1:] or 0), bits, signed)
-
     product = read(a, selectors[1], signs[1]) * read(b, selectors[2], signs[2])
     minus = negated[1] != negated[2]
     signed = signs[1] or signs[2] or minus or negated[3]

@@ -1,5 +1,5 @@
-//! Video instructions: bytes, half-words and words widened, one operation on them, what it gives clamped, and then joined
-//! with a third operand. Every number has 64 bits in between, where none overflows.
+//! Video instructions: bytes, half-words and words widened, one operation on them, its result clamped, and joined with a
+//! third operand. Every number has 64 bits in between, where none overflows.
 //!
 //! The manual's text is what is computed. Where ptxas 13.5 expands an instruction for sm_90 to something else (unsigned
 //! words whose sums or products it takes for signed ones), it is refused: which of them a machine does, none was asked.
@@ -38,11 +38,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             return Err(self.differs(inst));
         }
         let c = if has_third { Some(self.value_at(inst, 3, Type::B32)?) } else { None };
-        let [a, b] = [(1, a, parts[0]), (2, b, parts[1])].map(|(at, sign, part)| {
-            let value = self.video_word(inst, at)?;
-            Ok(self.number(value, sign, part.map(|part| (part.bits, part.places().next().unwrap_or(0)))))
-        });
-        let mut result = self.video_op(inst, op, a?, b?)?;
+        let [a, b] = self.video_sources(inst, [a, b], parts)?;
+        let mut result = self.video_op(inst, op, a, b)?;
         let bits = merged.map_or(32, |part| part.bits);
         if inst.has(".sat") {
             result = self.clipped(result, to, bits);
@@ -114,13 +111,10 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         if reads_high && (!is_signed || is_word(a, parts[0]) || is_word(b, parts[1])) {
             return Err(self.differs(inst));
         }
-        let [a, b] = [(1, a, parts[0]), (2, b, parts[1])].map(|(at, sign, part)| {
-            let value = self.video_word(inst, at)?;
-            Ok(self.number(value, sign, part.map(|part| (part.bits, part.places().next().unwrap_or(0)))))
-        });
+        let [a, b] = self.video_sources(inst, [a, b], parts)?;
         let c = if negates_c { self.video_word(inst, 3)? } else { self.value_at(inst, 3, Type::B32)? };
         let c = self.number(c, if is_signed { SIGNED } else { UNSIGNED }, None);
-        let product = self.long(IntOp::Mul, a?, b?);
+        let product = self.long(IntOp::Mul, a, b);
         let mut result = match (negates_product, negates_c) {
             (true, _) => self.long(IntOp::Sub, c, product),
             (_, true) => self.long(IntOp::Sub, product, c),
@@ -176,6 +170,22 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
 
     fn is_constant(&self, operand: &'m Written<'a>) -> bool {
         !matches!(self.without_minus(operand).kind, OperandKind::Name(_) | OperandKind::Selected(..))
+    }
+
+    /// The two sources of an instruction on one number of each.
+    fn video_sources(
+        &mut self,
+        inst: &Inst<'m, 'a>,
+        signs: [Signedness; 2],
+        parts: [Option<Selector<'a>>; 2],
+    ) -> Result<[Operand; 2]> {
+        let mut numbers = [NONE; 2];
+        for (at, number) in numbers.iter_mut().enumerate() {
+            let word = self.video_word(inst, at + 1)?;
+            let part = parts[at].map(|part| (part.bits, part.places().next().unwrap_or(0)));
+            *number = self.number(word, signs[at], part);
+        }
+        Ok(numbers)
     }
 
     /// The word that an operand is, or is a part of.
