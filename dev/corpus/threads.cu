@@ -44,7 +44,7 @@ extern "C" __global__ void groups(int n, const float *x, float *y) {
     block.sync();
     if (i < n) y[i] = v;
 }
-extern "C" __global__ void scans(const int *x, int *y) {
+extern "C" __global__ void __launch_bounds__(64) scans(const int *x, int *y) {
     typedef cub::BlockScan<int, 64> Scan;
     typedef cub::BlockReduce<int, 64> Reduce;
     typedef cub::BlockRadixSort<int, 64, 2> Sort;

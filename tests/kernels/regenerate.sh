@@ -32,7 +32,7 @@ for source in "$here"/*.cu; do
             ;;
         fp8_convert) compile 89 "$name" "$name" ;;
         fp6_fp4_convert | tf32_convert) compile 100a "$name" "$name" ;;
-        bf16_relu | half_convert | pipeline | matrix_moves) compile 90 "$name" "$name" ;;
+        bf16_relu | half_convert | pipeline | matrix_moves | async_reduce | carry_less) compile 90 "$name" "$name" ;;
         *) compile 75 "$name" "$name" ;;
     esac
 done

@@ -91,9 +91,11 @@ pub(crate) struct LaunchArguments {
 
 /// Threads of a warp.
 const WARP: u32 = 32;
-/// What `--smoke` gives a kernel: bytes of each buffer, and of dynamic shared memory.
+/// Threads of a block at most.
+const LARGEST_BLOCK: u32 = 1024;
+/// What `--smoke` gives a kernel: bytes of each buffer, and of shared memory in all, as much as a block of sm_90 has.
 const SMOKE_BUFFER: usize = 1 << 20;
-const SMOKE_SHARED: u32 = 16 << 10;
+const SMOKE_SHARED: u32 = 227 << 10;
 
 /// The language of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -116,17 +118,20 @@ impl Language {
 }
 
 impl LaunchArguments {
-    /// A kernel on arguments of zeros, with a warp a block where nothing asks for another size.
+    /// A kernel on arguments of zeros, with as many threads a block as it was made for, a warp where it does not say.
     pub(crate) fn smoke<'r>(&self, ready: &'r Ready, options: Options) -> Result<Launch<'r>, Failure> {
         let kernel = ready.kernel();
-        let threads = kernel.max_threads.unwrap_or(WARP).min(WARP);
+        let threads = kernel.max_threads.map_or(WARP, |most| most.min(LARGEST_BLOCK));
         Ok(Launch {
             program: &ready.program,
             entry: Some(&kernel.name),
             grid: self.grid,
             block: self.block.or(kernel.required_block).unwrap_or([threads, 1, 1]),
             args: ready.zero_arguments(SMOKE_BUFFER),
-            dynamic_shared: if self.shared == 0 { SMOKE_SHARED } else { self.shared },
+            dynamic_shared: match self.shared {
+                0 => SMOKE_SHARED.saturating_sub(kernel.shared_bytes),
+                bytes => bytes,
+            },
             options: Options { profile: self.choice()?.apply(ready.profile), ..options },
         })
     }

@@ -482,6 +482,8 @@ pub enum OperandKind<'a> {
     Name(&'a str),
     /// `%tid.x`, `v.y`, `a.b0`: a name and a component of it.
     Component(&'a str, Component),
+    /// `x.b3210`: bytes or half-words of what a video instruction reads or writes.
+    Selected(&'a str, &'a str),
     /// `1.0`, `0f3F800000`, `0x10`, `42U`: see [`crate::literal`].
     Number(&'a str),
     /// A string without its quotes, its escapes as written.
@@ -537,14 +539,10 @@ macro_rules! spelled {
 }
 
 spelled!(
-    /// A component of a name: of a vector, of a special register, of a video operand.
+    /// A component of a name: of a vector, of a special register.
     Component {
         X => ".x", Y => ".y", Z => ".z", W => ".w",
         R => ".r", G => ".g", B => ".b", A => ".a",
-        B0 => ".b0", B1 => ".b1", B2 => ".b2", B3 => ".b3",
-        B10 => ".b10", B20 => ".b20", B21 => ".b21", B30 => ".b30", B31 => ".b31", B32 => ".b32",
-        B3210 => ".b3210", B7654 => ".b7654",
-        H0 => ".h0", H1 => ".h1", H10 => ".h10", H32 => ".h32",
     }
 );
 spelled!(

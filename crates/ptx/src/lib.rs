@@ -13,7 +13,7 @@
 //!
 //! Reading order: `ast` (what a module is), `lexer`, `parser`, `printer`, `literal` (what a number's bits are),
 //! `opcodes` (the one table), `forms`, `integer` and `conversions` (the rows that compute), `signatures` (what the
-//! others take), `types`, `scopes`, `rules`, `lower`.
+//! others take), `types`, `video` (parts of registers), `scopes`, `rules`, `lower`.
 
 pub mod ast;
 pub mod conversions;
@@ -29,6 +29,7 @@ mod rules;
 mod scopes;
 mod signatures;
 mod types;
+mod video;
 
 pub use ast::Module;
 pub use lower::{LoweredKernel, Settings, UNSUPPORTED, lower, lower_each, lower_with};

@@ -83,6 +83,11 @@ pub(crate) enum Lowering {
     DotProduct {
         of_bytes: bool,
     },
+    /// `clmad`
+    CarryLess,
+    /// Video instructions, of one number or of several.
+    Video(VideoOp),
+    VideoMultiplyAdd,
     SetPredicate,
     Set,
     Select,
@@ -146,6 +151,11 @@ pub(crate) enum IntegerOp {
     FunnelShift, LeadingZeros, PopCount, Reverse, FindHighest, FindNth, FieldExtract, FieldInsert, Permute, Mask,
 }
 
+/// What video instructions compute.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[rustfmt::skip] // One a word.
+pub(crate) enum VideoOp { Add, Subtract, AbsDifference, Min, Max, Average, ShiftLeft, ShiftRight, Compare }
+
 /// What the program form lacks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum MissingFeature {
@@ -153,14 +163,10 @@ pub(crate) enum MissingFeature {
     Textures,
     /// Matrix instructions and what feeds them.
     Matrices,
-    /// SIMD video instructions.
-    Video,
     /// Clusters, asynchronous barriers, tensor maps, memory of other machines.
     Clusters,
     /// A stack that grows.
     Stack,
-    /// Arithmetic without carries.
-    CarryLess,
 }
 
 impl MissingFeature {
@@ -168,10 +174,8 @@ impl MissingFeature {
         match self {
             MissingFeature::Textures => "textures and surfaces are not modelled",
             MissingFeature::Matrices => "matrix instructions are not modelled",
-            MissingFeature::Video => "video instructions are not modelled",
             MissingFeature::Clusters => "clusters and asynchronous barriers are not modelled",
             MissingFeature::Stack => "dynamic stack memory is not modelled",
-            MissingFeature::CarryLess => "carry-less multiplication is not modelled",
         }
     }
 }

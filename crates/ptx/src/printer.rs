@@ -328,6 +328,10 @@ impl Printer<'_, '_> {
                 self.text(name);
                 self.text(component.text());
             }
+            OperandKind::Selected(name, selector) => {
+                self.text(name);
+                self.text(selector);
+            }
             OperandKind::Text(text) => {
                 self.text("\"");
                 self.text(text);

@@ -89,6 +89,7 @@ fn report(module: &Module, options: &Options) -> Report {
         functions,
         version: module.version(),
         target: module.target(),
+        address_size: module.address_size(),
         scopes: Names::default(),
         defined: HashSet::new(),
         undeclared: HashSet::new(),
@@ -123,6 +124,7 @@ struct Check<'m, 'a> {
     functions: HashMap<&'a str, Vec<&'m Function<'a>>>,
     version: Option<Version>,
     target: Option<SmTarget>,
+    address_size: u32,
     scopes: Names<'a>,
     /// Functions that have had their bodies.
     defined: HashSet<&'a str>,
@@ -301,7 +303,9 @@ impl<'m, 'a> Check<'m, 'a> {
     fn declared_in(&mut self, operand: &Operand<'a>) {
         let module = self.module;
         match operand.kind {
-            OperandKind::Name(name) | OperandKind::Component(name, _) => self.declared_name(name, operand.span),
+            OperandKind::Name(name) | OperandKind::Component(name, _) | OperandKind::Selected(name, _) => {
+                self.declared_name(name, operand.span);
+            }
             OperandKind::Address(items)
             | OperandKind::Vector(items)
             | OperandKind::List(items)

@@ -62,6 +62,8 @@ pub(crate) enum PlaceKind {
     Source,
     /// `A`: an address in brackets.
     Address,
+    /// `S`, `G`: one in this state space, whatever the modifiers say of others.
+    AddressIn(&'static str),
     /// `#`: an integer constant.
     Constant,
     /// `L`: a label.
@@ -73,10 +75,11 @@ pub(crate) enum PlaceKind {
 }
 
 /// An operand of a row: `=0`, `1`, `=.pred|`, `?n`, `A`. A digit is a written type, `.pred` itself, `n` a number of 32
-/// bits, `g` an address, `w` the widened first type. Marks behind it: `~` a wider register will do, `<` a vector as long
+/// bits, `r` the same in a register, `c` the same or a predicate, `g` an address, `w` the widened first type. Marks behind it: `~` a wider register will do, `<` a vector as long
 /// as `.v2` says,
 /// `|` a second, predicate result, `||` which must be there, `_` may be thrown away, `%` may be a special register, `@`
-/// may be the address of a variable, `&` may be parts in braces. `?` in front: it may be left out.
+/// may be the address of a variable, `&` may be parts in braces, `:` may be bytes or half-words of a register as video
+/// instructions take them, `-` may be negated. `?` in front: it may be left out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Place {
     pub(crate) kind: PlaceKind,
@@ -90,6 +93,8 @@ pub(crate) struct Place {
     pub(crate) special: bool,
     pub(crate) symbols: bool,
     pub(crate) packs: bool,
+    pub(crate) selects: bool,
+    pub(crate) negates: bool,
 }
 
 /// A row taken apart.
@@ -165,9 +170,11 @@ impl Slot {
 impl Place {
     fn of(text: &'static str) -> Place {
         let has = |mark: char| text.contains(mark);
-        let core = text.trim_matches(['=', '~', '<', '|', '?', '_', '%', '@', '&']);
+        let core = text.trim_matches(['=', '~', '<', '|', '?', '_', '%', '@', '&', ':', '-']);
         let kind = match core {
             "A" => PlaceKind::Address,
+            "S" => PlaceKind::AddressIn(".shared"),
+            "G" => PlaceKind::AddressIn(".global"),
             "#" => PlaceKind::Constant,
             "L" => PlaceKind::Label,
             "h" => PlaceKind::Policy,
@@ -191,6 +198,8 @@ impl Place {
             special: has('%'),
             symbols: has('@'),
             packs: has('&'),
+            selects: has(':'),
+            negates: has('-'),
         }
     }
 }
@@ -277,7 +286,8 @@ pub(crate) const WIDE_VECTORS: &Gate = &table::WIDE_VECTORS;
 /// Whether the modifiers make another instruction of the opcode, which has no rows.
 pub(crate) fn is_elsewhere(opcode: &str, written: &[&str]) -> bool {
     let of = table::ELSEWHERE.iter().filter(|(names, _)| names.split(' ').any(|name| name == opcode));
-    of.into_iter().any(|(_, word)| written.iter().any(|written| written.split("::").next() == Some(word)))
+    of.into_iter()
+        .any(|(_, word)| written.iter().any(|written| written.split("::").next() == Some(word) || written == word))
 }
 
 /// The types that registers are declared with.
@@ -310,13 +320,17 @@ static HOLDERS: LazyLock<HashMap<&'static str, [Vec<&'static str>; 2]>> = LazyLo
     let of = |ty, relaxed| REGISTERS.iter().copied().filter(|register| accepts(ty, register, relaxed)).collect();
     let mut all: HashMap<_, _> = crate::types::names().map(|ty| (ty, [of(ty, false), of(ty, true)])).collect();
     let numbers = vec![".b32", ".u32", ".s32"];
-    all.insert("n", [numbers.clone(), numbers]);
+    all.insert("n", [numbers.clone(), numbers.clone()]);
+    all.insert("r", [numbers.clone(), numbers]);
+    let conditions = vec![".b32", ".u32", ".s32", ".pred"];
+    all.insert("c", [conditions.clone(), conditions]);
     let addresses = vec![".b32", ".u32", ".s32", ".b64", ".u64", ".s64"];
     all.insert("g", [addresses.clone(), addresses]);
     all
 });
 
-/// The types of registers that hold a value of a type (`n`: a number of 32 bits, `g`: an address).
+/// The types of registers that hold a value of a type (`n`: a number of 32 bits, `r`: one that is no constant,
+/// `c`: one or a predicate, `g`: an address).
 pub(crate) fn holders(ty: &str, relaxed: bool) -> &'static [&'static str] {
     HOLDERS.get(ty).map_or(&[], |all| all[usize::from(relaxed)].as_slice())
 }

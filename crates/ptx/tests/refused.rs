@@ -18,7 +18,7 @@ fn refusals(target: &str, line: &str) -> Vec<(&'static str, String)> {
 fn by_name() {
     let lines = [
         "st.bulk.shared::cta [%x1], 64, 0;",
-        "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.shared::cluster.add.u32 [%x1], %r1, [%x2];",
+        "red.async.mmio.release.sys.global.add.u32 [%x1], %r1;",
         "atom.global.cas.b128 %q1, [%x1], %q1, %q2;",
         "atom.global.add.b128 %q1, [%x1], %q1;",
         "min.abs.f32 %f1, %f2, %f3;",
@@ -28,8 +28,12 @@ fn by_name() {
         "cvt.rn.bf16x2.ue8m0x2 %r1, %h1;",
         "cvt.rn.e4m3x2.f32 %h1, %f1, %f2;",
         "cvt.pack.sat.u4.s32.b32 %r1, %r2, %r3, %r4;",
-        "vadd.s32.s32.s32.sat %r1, %r2, %r3;",
-        "vabsdiff4.u32.u32.u32.add %r1, %r2, %r3, %r4;",
+        "vadd.u32.u32.u32.sat %r1, %r2, %r3;",
+        "vmin.u32.u32.u32.max %r1, %r2, %r3, %r4;",
+        "vset.u32.u32.lt.max %r1, %r2, %r3, %r4;",
+        "vmad.u32.u32.u32.shr7 %r1, %r2, %r3, %r4;",
+        "vmad.s32.s32.s32 %r1, -%r2, %r3, -%r4;",
+        "vadd.u32.u32.u32 %r1, %r2, %r3, %r4;",
         "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%x1, {%f1, %f2}];",
         "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1}, {%r1}, {%r2}, {%f2};",
         "add.sat.u16 %h1, %h2, %h3;",
@@ -62,4 +66,16 @@ fn doubles_that_are_singles() {
         assert!(refusals("sm_13", line).is_empty(), "{line}");
     }
     assert!(refusals(narrowed, "add.f32 %f1, %f2, %f3; mov.b64 %x1, %x2;").is_empty());
+}
+
+/// A cluster is one block: a kernel that requires more is refused.
+#[test]
+fn clusters_of_several_blocks() {
+    for (size, is_refused) in [("1", false), ("1, 1, 1", false), ("2", true), ("1, 2", true)] {
+        let text = format!(
+            ".version 8.8\n.target sm_90\n.address_size 64\n.entry k () .reqnctapercluster {size} {{ ret; }}\n"
+        );
+        let found = lower(&parse(&text).module, None).err().unwrap_or_default();
+        assert_eq!(found.iter().any(|finding| finding.code == UNSUPPORTED), is_refused, "{size}: {found:?}");
+    }
 }

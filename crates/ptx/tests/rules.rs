@@ -73,6 +73,33 @@ fn each_rule_has_its_code_and_underlines_its_place() {
         ("8.6", "sm_100", "mad.lo.f32 f0, f1, f2, f3;", &[("PTX0023", ".f32")]),
         ("8.6", "sm_100", "mad.wide.s32 u0, u1, u2, u3;", &[("PTX0029", "u0"), ("PTX0027", "u3")]),
         ("8.6", "sm_100", "mov.u32 u0, nowhere;", &[("PTX0031", "nowhere")]),
+        // A special register of several numbers where one is wanted.
+        ("8.6", "sm_100", "mov.u32 u0, %tid;", &[("PTX0030", "%tid")]),
+        ("8.6", "sm_100", "cvt.u32.u32 u0, %ntid;", &[("PTX0030", "%ntid")]),
+        ("8.6", "sm_100", "ld.shared.u32 u0, [%tid+4];", &[("PTX0030", "[%tid+4]")]),
+        ("8.6", "sm_100", "ld.shared.u32 u0, [%laneid];", &[]),
+        ("8.6", "sm_100", "mov.v4.u32 {u0, u1, u2, u3}, %tid;", &[]),
+        // Registers in braces.
+        ("8.6", "sm_100", "ld.global.v2.u16 {h0, b0}, [q0];", &[("PTX0027", "{h0, b0}")]),
+        ("8.6", "sm_100", "st.global.v2.b32 [q0], {u0, f0};", &[("PTX0027", "{u0, f0}")]),
+        ("8.6", "sm_100", "st.global.v2.b32 [q0], {b0, f0};", &[]),
+        ("8.6", "sm_100", "mov.b64 q0, {h0, h1, b2, h3};", &[("PTX0027", "{h0, h1, b2, h3}")]),
+        ("8.6", "sm_100", "ld.global.v2.b32 {b0, p0}, [q0];", &[("PTX0027", "p0")]),
+        // Video instructions: selectors, masks, minus.
+        ("8.6", "sm_100", "vadd.s32.u32.s32.sat u0.h1, u1.b0, b2.b3, 7;", &[]),
+        ("8.6", "sm_100", "vadd.s32.u32.s32 u0, u1.b10, u2;", &[("PTX0030", "u1.b10")]),
+        ("8.6", "sm_100", "vadd.s32.u32.s32.add u0.h0, u1, u2, u3;", &[("PTX0029", "u0.h0")]),
+        ("8.6", "sm_100", "vadd4.u32.u32.u32 u0.b31, u1.b0123, u2.b7654, u3;", &[]),
+        ("8.6", "sm_100", "vadd4.u32.u32.u32 u0.b13, u1, u2, u3;", &[("PTX0029", "u0.b13")]),
+        ("8.6", "sm_100", "vadd2.u32.u32.u32 u0, 1, u2, u3;", &[("PTX0027", "1")]),
+        ("8.6", "sm_100", "vmad.s32.s32.u32.shr7 u0, -u1.h0, u2, 5;", &[]),
+        ("8.6", "sm_100", "vadd.s32.u32.s32 u0, -u1, u2;", &[("PTX0030", "-u1")]),
+        ("8.6", "sm_100", "mov.u32 u0, u1.b0;", &[("PTX0030", "u1.b0")]),
+        // Copies, and fences between proxies.
+        ("8.6", "sm_80", "cp.async.ca.shared.global.L2::cache_hint [b0], [q0], 16, p0, q1;", &[]),
+        ("8.6", "sm_80", "cp.async.ca.shared.global [b0], [q0], 16, q1;", &[("PTX0027", "q1")]),
+        ("8.6", "sm_80", "cp.async.shared.global [b0], [q0], 16;", &[("PTX0022", "cp.async.shared.global")]),
+        ("8.6", "sm_80", "fence.proxy.async;", &[("PTX0026", "fence.proxy.async")]),
         // One undeclared register is one error.
         ("8.6", "sm_100", "add.s32 u0, u9, u9; mul.lo.s32 u9, u1, u9; fma.rn.f32 f0, f9, f9, f9;", &[("PTX0031", "u9"), ("PTX0031", "f9")]),
         ("8.6", "sm_100", "@p9 exit; @!p9 exit; and.pred p0, p9, p9;", &[("PTX0032", "p9")]),
@@ -188,4 +215,20 @@ fn a_module_says_its_version_and_target() {
         codes(".version 10.1\n.target sm_200\n.entry k () { newest.f32 a; }\n"),
         ["PTX0011", "PTX0012", "PTX0020"]
     );
+}
+
+/// With `.address_size 64` an address in global memory, or in any, has 64 bits; in shared memory it may have 32.
+#[test]
+fn a_narrow_address_is_refused_where_addresses_are_wide() {
+    let codes = |size: &str, body: &str| -> Vec<&'static str> {
+        let text = module("8.6", &format!("sm_100\n{size}"), body);
+        check_text(&text, &Options::default()).iter().map(|finding| finding.code).collect()
+    };
+    for body in ["ld.global.u32 u0, [b0];", "st.u32 [u1+4], u0;", "atom.global.add.u32 u0, [b0], u1;"] {
+        assert_eq!(codes(".address_size 64", body), ["PTX0027"], "{body}");
+        assert_eq!(codes("", body), [""; 0], "{body}");
+    }
+    for body in ["ld.shared.u32 u0, [b0];", "ld.local.u32 u0, [b0];", "ld.const.u32 u0, [b0];"] {
+        assert_eq!(codes(".address_size 64", body), [""; 0], "{body}");
+    }
 }

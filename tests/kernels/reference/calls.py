@@ -129,4 +129,28 @@ def matrix_moves(draw):
     case("matrix_moves", "1", "32", arguments, {1: ("u4", lanes, 32), 2: ("u2", back)})
 
 
-KERNELS = [virtual, recursive, heap, grid_sync, pipeline, matrix_moves]
+def async_reduce(draw):
+    x = [draw.getrandbits(32) for _ in range(96)]
+    signed = [value - (1 << 32) if value >> 31 else value for value in x]
+    both, either, odd = ~0, 0, 0
+    for value in x:
+        both, either, odd = both & value, either | value, odd ^ value
+    result = [value & 0xFFFFFFFF for value in (sum(x), min(x), max(0, *signed), both, either, odd)]
+    total = sum(value * 0x100000001 for value in x) & (1 << 64) - 1
+    case("async_reduce", "1", "96", [("u4", x), ("u4", [0] * 6), ("u8", [0])], {1: ("u4", result), 2: ("u8", [total])})
+
+
+def carry_less(draw):
+    mask = (1 << 64) - 1
+    x, y, low, high = ([draw.choice((0, 1, mask, 1 << 63)) if draw.random() < 0.2 else draw.getrandbits(64) for _ in range(64)] for _ in range(4))
+    products = []
+    for a, b in zip(x, y):
+        product = 0
+        for place, digit in enumerate(f"{b:064b}"):
+            product ^= a << 63 - place if digit == "1" else 0
+        products.append(product)
+    results = [[p & mask ^ c for p, c in zip(products, low)], [p >> 64 ^ c for p, c in zip(products, high)]]
+    case("carry_less", "1", "64", [("u8", x), ("u8", y), ("u8", low), ("u8", high)], {2: ("u8", results[0]), 3: ("u8", results[1])})
+
+
+KERNELS = [virtual, recursive, heap, grid_sync, pipeline, matrix_moves, async_reduce, carry_less]

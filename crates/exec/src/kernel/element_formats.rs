@@ -1,6 +1,6 @@
 //! The element formats of a kernel's buffers, inferred from its code.
 
-use super::flow::{ParamBytes, propagate};
+use super::flow::{ParamBytes, Written, propagate};
 use roundonce_arith::Format;
 use roundonce_ir::{Comparand, IntOp, Kernel, Op, Operand, Program, Reg, Scalar, Space};
 use std::collections::BTreeSet;
@@ -58,10 +58,11 @@ pub fn pointer_parameters(program: &Program, kernel: &Kernel) -> Vec<bool> {
             Op::Load { space: Space::Param, address: Operand::Imm(at), offset, bytes, .. } => {
                 let param = params.at((*at as i64).wrapping_add(*offset));
                 let param = param.filter(|&(index, whole)| whole && *bytes == address_bytes && index < 64);
-                Some(param.map_or(0, |(index, _)| 1 << index))
+                Written::Value(param.map_or(0, |(index, _)| 1 << index))
             }
-            Op::Move { .. } | Op::Select { .. } | Op::Int { op: IntOp::Add | IntOp::Sub, .. } => None,
-            _ => Some(0),
+            Op::Move { .. } | Op::Select { .. } | Op::Int { op: IntOp::Add | IntOp::Sub, .. } => Written::Operands,
+            Op::Int { op: IntOp::MulAdd | IntOp::MulAddWide(_), args, .. } => Written::Operand(args[2]),
+            _ => Written::Value(0),
         },
     );
     let mut pointers = 0;
@@ -104,11 +105,13 @@ fn origins(kernel: &Kernel, address_bytes: u32) -> Vec<Origin> {
             let param = params.at((*at as i64).wrapping_add(*offset));
             // A parameter narrower than an address is a number.
             let param = param.filter(|&(_, whole)| whole && *bytes == address_bytes);
-            Some(param.map_or(Origin::Number, |(index, _)| Origin::Param(index)))
+            Written::Value(param.map_or(Origin::Number, |(index, _)| Origin::Param(index)))
         }
-        Op::Load { bytes, .. } | Op::Atomic { bytes, .. } if *bytes == address_bytes => Some(Origin::Anything),
-        Op::Load { .. } | Op::Atomic { .. } => Some(Origin::Number),
-        _ => None,
+        Op::Load { bytes, .. } | Op::Atomic { bytes, .. } if *bytes == address_bytes => {
+            Written::Value(Origin::Anything)
+        }
+        Op::Load { .. } | Op::Atomic { .. } => Written::Value(Origin::Number),
+        _ => Written::Operands,
     })
 }
 

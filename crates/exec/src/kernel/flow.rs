@@ -1,27 +1,40 @@
 //! Where registers' values come from, whatever the order of the instructions.
 
-use roundonce_ir::{Kernel, Op, Role};
+use roundonce_ir::{Kernel, Op, Operand, Role};
 
-/// The least values of a kernel's registers such that what an instruction writes is at least what `given` says of it, or,
-/// where that is `None`, what it reads. `join` gives the least value that is at least both.
+/// What an instruction writes.
+#[derive(Clone, Copy)]
+pub(super) enum Written<T> {
+    /// This.
+    Value(T),
+    /// What every operand holds.
+    Operands,
+    /// What this one holds.
+    Operand(Operand),
+}
+
+/// The least values of a kernel's registers such that what an instruction writes is at least what `written` says of it.
+/// `join` gives the least value that is at least both.
 pub(super) fn propagate<T: Copy + PartialEq>(
     kernel: &Kernel,
     least: T,
     join: impl Fn(T, T) -> T,
-    given: impl Fn(&Op) -> Option<T>,
+    written: impl Fn(&Op) -> Written<T>,
 ) -> Vec<T> {
     let mut values = vec![least; kernel.registers.len()];
     // By register, what is written by the instructions that read it.
     let mut into: Vec<Vec<u32>> = vec![Vec::new(); values.len()];
     for instruction in kernel.blocks.iter().flat_map(|block| &block.instructions) {
-        let given = given(&instruction.op);
+        let written = written(&instruction.op);
         instruction.op.registers(|role, d| {
             if role == Role::Use {
                 return;
             }
-            match given {
-                Some(given) => values[d.0 as usize] = join(values[d.0 as usize], given),
-                None => instruction.op.registers(|role, reg| {
+            match written {
+                Written::Value(value) => values[d.0 as usize] = join(values[d.0 as usize], value),
+                Written::Operand(Operand::Reg(reg)) => into[reg.0 as usize].push(d.0),
+                Written::Operand(Operand::Imm(_)) => {}
+                Written::Operands => instruction.op.registers(|role, reg| {
                     if role == Role::Use {
                         into[reg.0 as usize].push(d.0);
                     }

@@ -1,6 +1,6 @@
 //! Which memory a kernel may write: an analysis of where addresses come from.
 
-use super::flow::{ParamBytes, propagate};
+use super::flow::{ParamBytes, Written, propagate};
 use roundonce_ir::{Kernel, Op, Operand, Space, Special};
 
 /// The may-write set: parameters whose buffers stores may reach, as bits (the first 62), variables, or anything.
@@ -25,11 +25,11 @@ impl MayWrite {
             |one, other| one | other,
             |op| match op {
                 Op::Load { space: Space::Param, address: Operand::Imm(at), offset, .. } => {
-                    Some(bit((*at as i64).wrapping_add(*offset)))
+                    Written::Value(bit((*at as i64).wrapping_add(*offset)))
                 }
-                Op::Load { .. } | Op::Atomic { .. } => Some(MayWrite::ANYTHING),
-                Op::Special { special: Special::Address(_), .. } => Some(MayWrite::VARIABLES),
-                _ => None,
+                Op::Load { .. } | Op::Atomic { .. } => Written::Value(MayWrite::ANYTHING),
+                Op::Special { special: Special::Address(_), .. } => Written::Value(MayWrite::VARIABLES),
+                _ => Written::Operands,
             },
         );
         let mut written = 0;

@@ -82,11 +82,13 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     /// The registers that an operand names.
     fn named(&mut self, operand: &Written<'a>, registers: &mut Vec<Reg>) {
         match operand.kind {
-            OperandKind::Name(name) | OperandKind::Component(name, _) => match self.find(name) {
-                Some(Entity::Register(reg, _) | Entity::CallParam(reg, _)) => registers.push(reg),
-                Some(Entity::Vector(regs)) => registers.extend(regs),
-                _ => {}
-            },
+            OperandKind::Name(name) | OperandKind::Component(name, _) | OperandKind::Selected(name, _) => {
+                match self.find(name) {
+                    Some(Entity::Register(reg, _) | Entity::CallParam(reg, _)) => registers.push(reg),
+                    Some(Entity::Vector(regs)) => registers.extend(regs),
+                    _ => {}
+                }
+            }
             OperandKind::Address(items)
             | OperandKind::Vector(items)
             | OperandKind::List(items)

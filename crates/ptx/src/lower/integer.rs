@@ -303,6 +303,30 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         Ok(())
     }
 
+    /// `clmad`: a product of polynomials over the field of two elements, its lower or upper half, and a sum there.
+    pub(super) fn clmad(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        let ty = self.type_of(inst)?;
+        let high = inst.has(".hi");
+        if ty.kind != ScalarKind::Unsigned || ty.bits != 64 || high == inst.has(".lo") {
+            return Err(self.refuse(inst));
+        }
+        let (a, b) = (self.value_at(inst, 1, ty)?, self.value_at(inst, 2, ty)?);
+        let mut sum = self.value_at(inst, 3, ty)?;
+        let d = self.exact(self.operand_at(inst, 0)?, ty)?;
+        let unsigned = Signedness::Unsigned;
+        for place in u64::from(high)..64 {
+            let (op, count) = if high { (IntOp::Shr(unsigned), 64 - place) } else { (IntOp::Shl, place) };
+            let shifted = self.int(op, Width::B64, [a, Operand::Imm(count), NONE]);
+            // The bit in every place.
+            let bit = [b, Operand::Imm(place), Operand::Imm(1)];
+            let bit = self.int(IntOp::FieldExtract(Signedness::Signed), Width::B64, bit);
+            let term = self.int(IntOp::And, Width::B64, [shifted.into(), bit.into(), NONE]);
+            sum = self.int(IntOp::Xor, Width::B64, [sum, term.into(), NONE]).into();
+        }
+        self.emit(Op::Move { d, a: sum });
+        Ok(())
+    }
+
     /// The comparison that a modifier names, for a type.
     fn comparison(&self, inst: &Inst<'m, 'a>, ty: Type) -> Result<(Comparison, Comparand)> {
         use Comparison::{Eq, Equ, Ge, Geu, Gt, Gtu, Le, Leu, Lt, Ltu, Nan, Ne, Neu, Num};

@@ -162,6 +162,17 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         Ok(())
     }
 
+    /// `red.async`: done at once, and its bytes counted.
+    pub(super) fn red_async(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
+        if !inst.has(".mbarrier::complete_tx::bytes") {
+            return Err(self.refuse(inst));
+        }
+        let (object, bytes) = (self.object(inst, 2)?, self.type_of(inst)?.bytes());
+        self.atomic(inst, false)?;
+        self.arrive(object, None, &[(Operand::Imm(bytes.into()), arrival::BYTES)]);
+        Ok(())
+    }
+
     /// `cp.async.bulk`: between global and shared memory, multiples of 16 bytes.
     pub(super) fn copy_bulk(&mut self, inst: &Inst<'m, 'a>) -> Result<()> {
         let spaces: Vec<Space> = inst.modifiers.iter().filter_map(|word| space_of(word)).collect();

@@ -22,6 +22,7 @@ mod operand;
 mod routine;
 mod statement;
 mod tf32;
+mod video;
 mod warp;
 
 use crate::ast::{Function, Instruction, Module, Space, Statement, Variable, Variables};
@@ -388,7 +389,7 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
         self.kernel
     }
 
-    /// `.maxntid`, `.reqntid`.
+    /// `.maxntid`, `.reqntid`, `.reqnctapercluster`: a cluster is taken to be one block.
     fn performance(&mut self, directive: &crate::ast::Directive<'a>) -> Result<()> {
         let mut sizes = [1u32; 3];
         let operands = self.module.operands(directive.operands);
@@ -400,6 +401,10 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
         }
         match directive.name {
             ".reqntid" => self.kernel.required_block = Some(sizes),
+            ".reqnctapercluster" if sizes.iter().any(|&size| size > 1) => {
+                let [x, y, z] = sizes;
+                return Err(self.unsupported(format!("a cluster of {x} × {y} × {z} blocks")));
+            }
             ".maxntid" => self.kernel.max_threads = sizes.iter().copied().reduce(u32::saturating_mul),
             _ => {}
         }

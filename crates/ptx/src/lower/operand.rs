@@ -74,7 +74,6 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                     Component::Y | Component::G => 1,
                     Component::Z | Component::B => 2,
                     Component::W | Component::A => 3,
-                    _ => return Err(self.unsupported(format!("`{name}{}`", component.text()))),
                 };
                 match self.find(name) {
                     Some(Entity::Vector(regs)) if place < regs.len() => self.fitted(name, regs[place], ty, relaxed),

@@ -5,6 +5,7 @@ use crate::ast::{Instruction, Operand as Written, Statement};
 use crate::opcodes::{self, Lowering, Opcode};
 use crate::scopes::labels_by_scope;
 use crate::types::{ScalarKind, Type};
+use crate::video::lanes;
 use roundonce_arith::{Format, Rounding};
 use roundonce_ir::{Guard, Op, Operand, Reg, Width, too_large};
 use roundonce_isa::Finding;
@@ -224,6 +225,12 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             Lowering::Logic3 => self.lop3(inst),
             Lowering::SignExtend => self.szext(inst),
             Lowering::DotProduct { of_bytes } => self.dot(inst, of_bytes),
+            Lowering::Video(op) => match lanes(inst.row.name) {
+                1 => self.video(inst, op),
+                lanes => self.video_lanes(inst, op, lanes),
+            },
+            Lowering::VideoMultiplyAdd => self.video_multiply_add(inst),
+            Lowering::CarryLess => self.clmad(inst),
             Lowering::SetPredicate => self.setp(inst),
             Lowering::Set => self.set(inst),
             Lowering::Select => self.selp(inst),
@@ -247,6 +254,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             Lowering::Load { is_global } => self.load(inst, is_global),
             Lowering::Store if inst.has(".async") => self.store_async(inst),
             Lowering::Store => self.store(inst),
+            Lowering::Atomic { .. } if inst.has(".async") => self.red_async(inst),
             Lowering::Atomic { returns } => self.atomic(inst, returns),
             Lowering::Barrier => self.barrier(inst),
             Lowering::Fence => {

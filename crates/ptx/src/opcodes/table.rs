@@ -1,8 +1,8 @@
 //! The rows.
 
 use super::Lowering::*;
-use super::MissingFeature::{CarryLess, Clusters, Matrices, Stack, Textures, Video};
-use super::{ANY_OPERANDS, IntegerOp, Lowering, MissingFeature, Modifiers, Opcode};
+use super::MissingFeature::{Clusters, Matrices, Stack, Textures};
+use super::{ANY_OPERANDS, IntegerOp, Lowering, MissingFeature, Modifiers, Opcode, VideoOp};
 use crate::forms::{ADD_FORMS, FMA_FORMS, MAD_FORMS, MUL_FORMS, SUB_FORMS};
 use roundonce_ir::Function;
 use roundonce_isa::{Gate, Version};
@@ -55,7 +55,13 @@ const COPY: &[&str] = &[
     ".bulk_group", ".read", ".mbarrier::complete_tx::bytes", ".prefetch", ".L2",
 ];
 const ATOMIC: &[&str] = &[".and", ".or", ".xor", ".cas", ".exch", ".add", ".inc", ".dec", ".min", ".max"];
-const REDUCTION: &[&str] = &[".and", ".or", ".xor", ".add", ".inc", ".dec", ".min", ".max"];
+#[rustfmt::skip] // A table.
+const REDUCTION: &[&str] = &[
+    ".and", ".or", ".xor", ".add", ".inc", ".dec", ".min", ".max", ".async", ".mbarrier::complete_tx::bytes",
+];
+const VIDEO: &[&str] = &[".sat", ".add", ".min", ".max"];
+const VIDEO_SHIFT: &[&str] = &[".clamp", ".wrap", ".sat", ".add", ".min", ".max"];
+const VIDEO_SET: &[&str] = &[".eq", ".ne", ".lt", ".le", ".gt", ".ge", ".add", ".min", ".max"];
 const PROPERTY: &[&str] = &[".finite", ".infinite", ".number", ".notanumber", ".normal", ".subnormal"];
 
 /// Every opcode of PTX 1.0 to 9.x, sorted. The gates are what the assembler takes, asked for versions from 4.0 and
@@ -81,7 +87,7 @@ pub(crate) const OPCODES: &[Opcode] = &[
     any("brkpt", V1, 11, Separator { only_guarded: false }),
     any("brx", v(5, 1), 30, IndexedBranch),
     any("call", V1, 10, Call),
-    not_run("clmad", v(9, 3), 80, CarryLess),
+    op("clmad", "d, a, b, c", &[".lo", ".hi"], v(9, 3), 80, CarryLess),
     not_run("clusterlaunchcontrol", v(8, 6), 100, Clusters),
     op("clz", "d, a", &[], V2, 20, Integer(IntegerOp::LeadingZeros)),
     op("cnot", "d, a", &[], V1, 10, Integer(IntegerOp::LogicalNot)),
@@ -135,7 +141,7 @@ pub(crate) const OPCODES: &[Opcode] = &[
     hint("prefetchu", V2, 20),
     op("prmt", "d, a, b, c", &[".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16"], V2, 20, Integer(IntegerOp::Permute)),
     op("rcp", "d, a", QUOTIENT, V1, 10, Quotient(Function::Reciprocal)),
-    op("red", "[a], b{, cache-policy}", REDUCTION, v(1, 2), 11, Atomic { returns: false }).memory(),
+    op("red", "[a], b{, c}", REDUCTION, v(1, 2), 11, Atomic { returns: false }).memory(),
     op("redux", "d, a, membermask", &[".add", ".min", ".max", ".and", ".or", ".xor", ".abs", ".NaN", ".sync"], v(7, 0), 80, Reduce),
     op("rem", "d, a, b", &[], V1, 10, Integer(IntegerOp::Remainder)),
     any("ret", V1, 10, Return),
@@ -171,30 +177,30 @@ pub(crate) const OPCODES: &[Opcode] = &[
     not_run("tld4", v(2, 2), 20, Textures),
     any("trap", V1, 10, Trap),
     not_run("txq", v(1, 5), 10, Textures),
-    not_run("vabsdiff", V2, 20, Video),
-    not_run("vabsdiff2", v(3, 0), 30, Video),
-    not_run("vabsdiff4", v(3, 0), 30, Video),
-    not_run("vadd", V2, 20, Video),
-    not_run("vadd2", v(3, 0), 30, Video),
-    not_run("vadd4", v(3, 0), 30, Video),
-    not_run("vavrg2", v(3, 0), 30, Video),
-    not_run("vavrg4", v(3, 0), 30, Video),
-    not_run("vmad", V2, 20, Video),
-    not_run("vmax", V2, 20, Video),
-    not_run("vmax2", v(3, 0), 30, Video),
-    not_run("vmax4", v(3, 0), 30, Video),
-    not_run("vmin", V2, 20, Video),
-    not_run("vmin2", v(3, 0), 30, Video),
-    not_run("vmin4", v(3, 0), 30, Video),
+    op("vabsdiff", "d, a, b{, c}", VIDEO, V2, 20, Video(VideoOp::AbsDifference)),
+    op("vabsdiff2", "d, a, b, c", VIDEO, v(3, 0), 30, Video(VideoOp::AbsDifference)),
+    op("vabsdiff4", "d, a, b, c", VIDEO, v(3, 0), 30, Video(VideoOp::AbsDifference)),
+    op("vadd", "d, a, b{, c}", VIDEO, V2, 20, Video(VideoOp::Add)),
+    op("vadd2", "d, a, b, c", VIDEO, v(3, 0), 30, Video(VideoOp::Add)),
+    op("vadd4", "d, a, b, c", VIDEO, v(3, 0), 30, Video(VideoOp::Add)),
+    op("vavrg2", "d, a, b, c", VIDEO, v(3, 0), 30, Video(VideoOp::Average)),
+    op("vavrg4", "d, a, b, c", VIDEO, v(3, 0), 30, Video(VideoOp::Average)),
+    op("vmad", "d, a, b, c", &[".po", ".sat", ".shr7", ".shr15"], V2, 20, VideoMultiplyAdd),
+    op("vmax", "d, a, b{, c}", VIDEO, V2, 20, Video(VideoOp::Max)),
+    op("vmax2", "d, a, b, c", VIDEO, v(3, 0), 30, Video(VideoOp::Max)),
+    op("vmax4", "d, a, b, c", VIDEO, v(3, 0), 30, Video(VideoOp::Max)),
+    op("vmin", "d, a, b{, c}", VIDEO, V2, 20, Video(VideoOp::Min)),
+    op("vmin2", "d, a, b, c", VIDEO, v(3, 0), 30, Video(VideoOp::Min)),
+    op("vmin4", "d, a, b, c", VIDEO, v(3, 0), 30, Video(VideoOp::Min)),
     op("vote", "d, a{, membermask}", &[".all", ".any", ".uni", ".ballot", ".sync"], v(1, 2), 12, Vote),
-    not_run("vset", V2, 20, Video),
-    not_run("vset2", v(3, 0), 30, Video),
-    not_run("vset4", v(3, 0), 30, Video),
-    not_run("vshl", V2, 20, Video),
-    not_run("vshr", V2, 20, Video),
-    not_run("vsub", V2, 20, Video),
-    not_run("vsub2", v(3, 0), 30, Video),
-    not_run("vsub4", v(3, 0), 30, Video),
+    op("vset", "d, a, b{, c}", VIDEO_SET, V2, 20, Video(VideoOp::Compare)),
+    op("vset2", "d, a, b, c", VIDEO_SET, v(3, 0), 30, Video(VideoOp::Compare)),
+    op("vset4", "d, a, b, c", VIDEO_SET, v(3, 0), 30, Video(VideoOp::Compare)),
+    op("vshl", "d, a, b{, c}", VIDEO_SHIFT, V2, 20, Video(VideoOp::ShiftLeft)),
+    op("vshr", "d, a, b{, c}", VIDEO_SHIFT, V2, 20, Video(VideoOp::ShiftRight)),
+    op("vsub", "d, a, b{, c}", VIDEO, V2, 20, Video(VideoOp::Subtract)),
+    op("vsub2", "d, a, b, c", VIDEO, v(3, 0), 30, Video(VideoOp::Subtract)),
+    op("vsub4", "d, a, b, c", VIDEO, v(3, 0), 30, Video(VideoOp::Subtract)),
     not_run("wgmma", v(8, 0), 90, Matrices),
     not_run("wmma", v(6, 0), 70, Matrices),
     op("xor", "d, a, b", &[], V1, 10, Integer(IntegerOp::Xor)),

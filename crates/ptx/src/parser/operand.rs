@@ -5,6 +5,7 @@
 use super::{Failed, Parser, Result};
 use crate::ast::{Binary, Cast, Component, Operand, OperandKind, Operands, Span, Unary};
 use crate::lexer::{Mark, Token, TokenKind};
+use crate::video::Selector;
 
 impl<'a> Parser<'a> {
     pub(super) fn make(&self, start: Span, kind: OperandKind<'a>) -> Operand<'a> {
@@ -96,11 +97,13 @@ impl<'a> Parser<'a> {
     pub(super) fn name_or_component(&mut self, name: Token) -> Result<Operand<'a>> {
         let text = self.slice(name.span);
         if self.token.kind == TokenKind::Dot {
-            let Some(component) = Component::of(self.here()) else {
-                return Err(self.unexpected("a component like `.x`"));
+            let kind = match (Component::of(self.here()), Selector::of(self.here())) {
+                (Some(component), _) => OperandKind::Component(text, component),
+                (None, Some(_)) => OperandKind::Selected(text, self.here()),
+                (None, None) => return Err(self.unexpected("a component like `.x`")),
             };
             self.advance();
-            return Ok(self.make(name.span, OperandKind::Component(text, component)));
+            return Ok(self.make(name.span, kind));
         }
         let kind = if text == "_" { OperandKind::Discard } else { OperandKind::Name(text) };
         Ok(self.make(name.span, kind))

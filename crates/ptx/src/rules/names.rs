@@ -22,6 +22,13 @@ pub(super) fn is_special(name: &str) -> bool {
     SPECIAL.contains(&name) || ["%pm", "%envreg", "%reserved_smem_offset_"].into_iter().any(numbered)
 }
 
+/// How many numbers a special register holds.
+pub(super) fn special_lanes(name: &str) -> usize {
+    const VECTORS: &[&str] =
+        &["%tid", "%ntid", "%ctaid", "%nctaid", "%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid"];
+    if VECTORS.contains(&name) { 4 } else { 1 }
+}
+
 /// How many bits a special register has, a predicate 1; `None` where it depends on the version.
 pub(super) fn special_bits(name: &str) -> Option<u32> {
     match name {

@@ -342,10 +342,9 @@ impl<'a> Check<'_, 'a> {
             Component::Y | Component::G => 1,
             Component::Z | Component::B => 2,
             Component::W | Component::A => 3,
-            _ => u8::MAX,
         };
         let text = component.text();
-        if lanes == 1 || index == u8::MAX {
+        if lanes == 1 {
             let found = format!("`{text}` of what has no such component");
             self.refuse("PTX0030", operand, wanted, &found, "only vectors have components, `.x` to `.w`");
         } else if index >= lanes {

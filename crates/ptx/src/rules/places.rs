@@ -8,6 +8,8 @@ use crate::ast::{Instruction, Operand, OperandKind, Operands, Unary};
 use crate::opcodes::space_name;
 use crate::signatures::{Place, PlaceKind, Signature, Typed, holders};
 use crate::types::{ScalarKind, Type};
+use crate::video::{Selector, lanes};
+use roundonce_isa::Finding;
 
 /// Sources as messages name them.
 const SOURCES: [&str; 6] = ["a", "b", "c", "e", "f", "g"];
@@ -36,7 +38,7 @@ fn untyped(bits: u32) -> &'static str {
 /// The constants that stand for a value of a type.
 fn constants(ty: &str) -> Immediate {
     match Type::of(ty) {
-        _ if matches!(ty, "n" | "g") => Immediate::Integer,
+        _ if matches!(ty, "n" | "c" | "g") => Immediate::Integer,
         Some(Type { components: 2.., .. }) | None => Immediate::None,
         Some(Type { kind: ScalarKind::Bits, bits: 32, .. }) => Immediate::IntegerOrSingle,
         Some(Type { kind: ScalarKind::Bits, bits: 64, .. }) => Immediate::IntegerOrDouble,
@@ -44,6 +46,14 @@ fn constants(ty: &str) -> Immediate {
         Some(Type { kind: ScalarKind::Float(_), .. }) => Immediate::Floating,
         Some(_) => Immediate::Integer,
     }
+}
+
+/// The registers of an address of 64 bits.
+const WIDE_ADDRESSES: &[&str] = &[".b64", ".u64", ".s64"];
+
+/// A special register of several numbers where one is wanted: what was found, and help.
+fn vector_without_component(name: &str) -> (String, String) {
+    (format!("the vector `{name}`"), format!("name a component: `{name}.x`"))
 }
 
 impl<'a> Check<'_, 'a> {
@@ -79,12 +89,25 @@ impl<'a> Check<'_, 'a> {
                 }
                 _ => operand,
             };
+            let plain;
+            let operand = if place.selects || place.negates {
+                let Some(found) = self.without_selector(operand, place, lanes(instruction.opcode), &wanted) else {
+                    continue;
+                };
+                plain = found;
+                &plain
+            } else {
+                operand
+            };
             match place.kind {
                 PlaceKind::Result => self.result_place(operand, place, &wanted, ty, count),
                 PlaceKind::Source | PlaceKind::Policy => {
                     self.source_place(operand, (place, space), &wanted, ty, count);
                 }
-                PlaceKind::Address => self.address_place(operand, &wanted, space),
+                PlaceKind::Address => {
+                    self.address_place(operand, &wanted, space, space.is_none_or(|space| space == ".global"));
+                }
+                PlaceKind::AddressIn(space) => self.address_place(operand, &wanted, Some(space), false),
                 PlaceKind::Constant => {
                     let wanted = Wanted::plain(name, &[], Immediate::Integer, INSTRUCTIONS);
                     self.constant_place(operand, &wanted);
@@ -93,6 +116,43 @@ impl<'a> Check<'_, 'a> {
                 PlaceKind::Any => self.declared_in(operand),
             }
         }
+    }
+
+    /// An operand without its minus and its selector, where it may have them.
+    fn without_selector(
+        &mut self,
+        operand: &Operand<'a>,
+        place: &Place,
+        lanes: u32,
+        wanted: &Wanted,
+    ) -> Option<Operand<'a>> {
+        let operand = match operand.kind {
+            OperandKind::Unary(Unary::Minus, inner) if place.negates => {
+                let inner = self.module.operand(inner);
+                let is_register = matches!(inner.kind, OperandKind::Name(_) | OperandKind::Selected(..));
+                if is_register { inner } else { operand }
+            }
+            _ => operand,
+        };
+        let OperandKind::Selected(name, text) = operand.kind else { return Some(*operand) };
+        let is_result = place.kind == PlaceKind::Result;
+        if place.selects && Selector::of(text).is_some_and(|selector| selector.fits(lanes, is_result)) {
+            return Some(Operand { kind: OperandKind::Name(name), ..*operand });
+        }
+        self.declared_in(operand);
+        let help = match lanes {
+            1 => "one byte or half-word: `.b0` to `.b3`, `.h0`, `.h1`",
+            2 => "half-words of both sources, `.h10`; of the result those to write",
+            _ => "bytes of both sources, `.b3210`; of the result those to write",
+        };
+        self.refuse(
+            if is_result { "PTX0029" } else { "PTX0030" },
+            operand,
+            wanted,
+            &format!("the selector `{text}`"),
+            help,
+        );
+        None
     }
 
     fn result_place(&mut self, operand: &Operand<'a>, place: &Place, wanted: &Wanted, ty: &str, count: Option<usize>) {
@@ -135,10 +195,16 @@ impl<'a> Check<'_, 'a> {
             return self.parts(operand, place, wanted, ty, count, false);
         }
         match operand.kind {
-            OperandKind::Unary(Unary::Not, inner) if ty == ".pred" => self.source(module.operand(inner), wanted),
+            OperandKind::Unary(Unary::Not, inner) if matches!(ty, ".pred" | "c") => {
+                self.source(module.operand(inner), wanted)
+            }
             OperandKind::Name(name) | OperandKind::Component(name, _)
                 if place.special && is_special(name) && self.scopes.find(name).is_none() =>
             {
+                if matches!(operand.kind, OperandKind::Name(_)) && names::special_lanes(name) > 1 {
+                    let (found, help) = vector_without_component(name);
+                    return self.refuse("PTX0030", operand, wanted, &found, &help);
+                }
                 let holds = Type::of(ty).is_some_and(|ty| match names::special_bits(name) {
                     Some(1) => ty.kind == ScalarKind::Pred,
                     _ if !ty.is_integer() => false,
@@ -220,6 +286,7 @@ impl<'a> Check<'_, 'a> {
             OperandKind::Name(name) => {
                 let lanes = match self.scopes.find(name) {
                     Some(Entity::Register { lanes, .. }) => usize::from(lanes),
+                    None => names::special_lanes(name),
                     _ => 1,
                 };
                 // Of a vector register only the number of its components is looked at.
@@ -244,12 +311,21 @@ impl<'a> Check<'_, 'a> {
             );
         }
         let part = if count.is_some() { ty } else { untyped(bits / items.len() as u32) };
+        let part_bits = Type::of(part).map_or(0, |ty| ty.bits);
         let immediate = if is_result { Immediate::None } else { constants(part) };
         let wanted = Wanted::plain(wanted.name, holders(part, place.relaxed), immediate, INSTRUCTIONS);
+        if self.is_mixed(items) {
+            let help = "the registers of a vector are of one width, and of one kind where they are not of bits";
+            return self.refuse("PTX0027", operand, &wanted, "registers of several types in braces", help);
+        }
         // A part is a value of its own: neither parts nor an address.
         let value = Place { packs: false, symbols: false, ..*place };
         for item in items {
             match (is_result, item.kind) {
+                _ if part_bits <= 32 && self.is_predicate_among_bits(item, items) => {
+                    let message = "a predicate in braces: expected a register of bits; the assembler says nothing";
+                    self.report(Finding::note("PTX0027", item.span.place(), message).rule(INSTRUCTIONS));
+                }
                 (true, OperandKind::Discard) => {}
                 (true, _) => self.destination(item, &wanted),
                 (false, _) if place.special => self.source_place(item, (&value, None), &wanted, part, None),
@@ -258,7 +334,35 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    fn address_place(&mut self, operand: &Operand<'a>, wanted: &Wanted, space: Option<&str>) {
+    /// Whether an item is a predicate beside a `.b32` register.
+    fn is_predicate_among_bits(&self, item: &Operand<'a>, items: &[Operand<'a>]) -> bool {
+        let is = |item: &Operand<'a>, ty: &str| {
+            let entity = item.name().and_then(|name| self.scopes.find(name));
+            matches!(entity, Some(Entity::Register { ty: is, lanes: 1 }) if is == ty)
+        };
+        is(item, ".pred") && items.iter().any(|item| is(item, ".b32"))
+    }
+
+    /// Whether registers in braces are of several widths, or of several kinds other than bits.
+    fn is_mixed(&self, items: &[Operand<'a>]) -> bool {
+        let types = || {
+            items.iter().filter_map(Operand::name).filter_map(|name| match self.scopes.find(name) {
+                Some(Entity::Register { ty, lanes: 1 }) => Type::of_register(ty),
+                _ => None,
+            })
+        };
+        // A predicate is refused for what it is.
+        let differ = |one: Type, other: Type| {
+            let is_bits = one.kind == ScalarKind::Bits || other.kind == ScalarKind::Bits;
+            let is_one_kind = one.is_integer() && other.is_integer() || one.kind == other.kind;
+            let is_pred = one.kind == ScalarKind::Pred || other.kind == ScalarKind::Pred;
+            !is_pred && (one.bits != other.bits || !(is_bits || is_one_kind))
+        };
+        types().enumerate().any(|(at, one)| types().skip(at + 1).any(|other| differ(one, other)))
+    }
+
+    /// `wide`: as many bits as `.address_size` says.
+    fn address_place(&mut self, operand: &Operand<'a>, wanted: &Wanted, space: Option<&str>, wide: bool) {
         let module = self.module;
         self.declared_in(operand);
         let wanted = &Wanted::plain(wanted.name, holders("g", false), Immediate::None, INSTRUCTIONS);
@@ -279,11 +383,29 @@ impl<'a> Check<'_, 'a> {
         }
         let name = base.and_then(Operand::name);
         self.in_space(operand, name, space, wanted);
-        if let Some(Entity::Register { ty, .. }) = name.and_then(|name| self.scopes.find(name))
-            && Type::of_register(ty).is_none_or(|ty| !ty.is_integer())
-        {
-            let found = format!("an address in a `{ty}` register");
-            self.refuse("PTX0027", operand, wanted, &found, "an address is an integer");
+        match name.and_then(|name| self.scopes.find(name)) {
+            Some(Entity::Register { ty, .. }) => {
+                let of = Type::of_register(ty);
+                let found = format!("an address in a `{ty}` register");
+                let is_narrow = of.is_some_and(|ty| ty.bits == 32) && self.address_size == 64;
+                if of.is_none_or(|ty| !ty.is_integer()) {
+                    self.refuse("PTX0027", operand, wanted, &found, "an address is an integer");
+                } else if is_narrow && wide {
+                    let wanted = &Wanted::plain(wanted.name, WIDE_ADDRESSES, Immediate::None, INSTRUCTIONS);
+                    self.refuse(
+                        "PTX0027",
+                        operand,
+                        wanted,
+                        &found,
+                        "with `.address_size 64` such an address has 64 bits",
+                    );
+                }
+            }
+            None if name.is_some_and(|name| is_special(name) && names::special_lanes(name) > 1) => {
+                let (found, help) = vector_without_component(name.unwrap_or_default());
+                self.refuse("PTX0030", operand, wanted, &found, &help);
+            }
+            _ => {}
         }
     }
 

@@ -57,6 +57,7 @@ pub(super) const SETS: &[(&str, &str)] = &[
     ("irnd", ".rni .rzi .rmi .rpi"),
     ("logic", ".and .or .xor"),
     ("to32", ".u32 .s32 .f32"),
+    ("video", ".u32 .s32"),
     ("ordered", ".eq .ne .lt .le .gt .ge"),
     ("unsigned", ".eq .ne .lt .le .gt .ge .lo .ls .hi .hs"),
     ("fcompare", ".eq .ne .lt .le .gt .ge .equ .neu .ltu .leu .gtu .geu .num .nan"),
@@ -100,9 +101,10 @@ pub(super) const WORDS: &[WordGate] = &[
     word("ld st", ".ca|.cg|.cs|.lu|.cv|.wb|.wt", FERMI),
     word("st", ".param|.param::func", FERMI),
     word("ld st", "evict1", since(7, 4, 70)),
-    word("ld", ".L2::64B|.L2::128B", since(7, 4, 75)),
-    word("ld", ".L2::256B", since(7, 4, 80)),
-    word("ld st atom red", ".L2::cache_hint", since(7, 4, 80)),
+    word("ld cp", ".L2::64B|.L2::128B", since(7, 4, 75)),
+    word("ld cp", ".L2::256B", since(7, 4, 80)),
+    word("ld st atom red cp", ".L2::cache_hint", since(7, 4, 80)),
+    word("cp", ".shared::cta", since(7, 8, 0)),
     word("ld st", ".mmio", since(8, 2, 70)),
     word("ld st", ".b128", since(8, 3, 70)),
     word("atom red", ".cta|.gpu|.sys", since(5, 0, 60)),
@@ -116,8 +118,8 @@ pub(super) const WORDS: &[WordGate] = &[
 /// Words that make another instruction of an opcode, which has no rows here.
 #[rustfmt::skip] // A table.
 pub(super) const ELSEWHERE: &[(&str, &str)] = &[
-    ("st red", ".async"), ("st", ".bulk"), ("barrier", ".cluster"), ("cvt", ".pack"), ("prefetch", ".tensormap"),
-    ("fence membar", ".proxy"), ("fence", ".mbarrier_init"), ("fence", ".sync_restrict"), ("cvta isspacep ld", ".surf"),
+    ("st red", ".async"), ("st", ".bulk"), ("barrier", ".cluster"), ("cvt", ".pack"), ("prefetch", ".tensormap"), ("cp", ".bulk"),
+    ("fence", ".tensormap"), ("fence", ".async::generic"), ("fence", ".mbarrier_init"), ("fence", ".sync_restrict"), ("cvta isspacep ld", ".surf"),
 ];
 
 /// Every row.
@@ -267,6 +269,24 @@ pub(super) const ROWS: &[Row] = &[
     row("selp", "scalar", "=0 0 0 .pred", ANY),
     row("slct", "scalar .s32", "=0 0 0 1", ANY),
     row("slct", "{.ftz} scalar .f32", "=0 0 0 1", ANY),
+    row("clmad", ".lo|.hi .u64", "=0 0 0 0", ANY),
+    // Video instructions.
+    row("vadd vsub vabsdiff vmin vmax", "{.sat} video video video", "=n n: n:", ANY),
+    row("vadd vsub vabsdiff vmin vmax", "{.sat} video video video", "=n: n: n: n", ANY),
+    row("vadd vsub vabsdiff vmin vmax", "{.sat} .add|.min|.max video video video", "=n n: n: n", ANY),
+    row("vshl vshr", "{.sat} .clamp|.wrap video video .u32", "=n n: n:", ANY),
+    row("vshl vshr", "{.sat} .clamp|.wrap video video .u32", "=n: n: n: n", ANY),
+    row("vshl vshr", "{.sat} .clamp|.wrap .add|.min|.max video video .u32", "=n n: n: n", ANY),
+    row("vset", "ordered video video", "=n n: n:", ANY),
+    row("vset", "ordered video video", "=n: n: n: n", ANY),
+    row("vset", "ordered .add|.min|.max video video", "=n n: n: n", ANY),
+    row("vmad", "{.sat} {.shr7|.shr15} video video video", "=n n:- n:- n-", ANY),
+    row("vmad", ".po {.sat} {.shr7|.shr15} video video video", "=n n: n: n", ANY),
+    row("vadd2 vsub2 vavrg2 vabsdiff2 vmin2 vmax2", "{.sat} video video video", "=r: r: r: r", ANY),
+    row("vadd4 vsub4 vavrg4 vabsdiff4 vmin4 vmax4", "{.sat} video video video", "=r: r: r: r", ANY),
+    row("vadd2 vsub2 vavrg2 vabsdiff2 vmin2 vmax2", ".add video video video", "=r: r: r: r", ANY),
+    row("vadd4 vsub4 vavrg4 vabsdiff4 vmin4 vmax4", ".add video video video", "=r: r: r: r", ANY),
+    row("vset2 vset4", "ordered {.add} video video", "=r: r: r: r", ANY),
     // Moves and conversions.
     row("mov", ".pred", "=0 0%", ANY),
     row("mov", ".f32|.f64", "=0 0", ANY),
