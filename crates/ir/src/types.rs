@@ -75,6 +75,14 @@ pub enum Function {
     Acosh,
     Atanh,
     Pow,
+    Exp10,
+    Log10,
+    ExpM1,
+    Log1P,
+    Cbrt,
+    Hypot,
+    SinPi,
+    CosPi,
 }
 
 /// Comparisons. The unordered ones (`…u`) are true where an operand is NaN.

@@ -16,6 +16,7 @@ sys.path.insert(0, str(HERE.parent / "kernels" / "reference"))
 
 from cases import numbers, save, wide_numbers  # noqa: E402
 from exact import F16, F32, F64, f32, f64  # noqa: E402
+from opencl import floats_cl, integers_cl  # noqa: E402
 
 CASES = []
 WORD = (1 << 32) - 1
@@ -525,9 +526,20 @@ def reference(draw):
     case("reference", "2", arguments, {"target": ("f4", result, 8)})
 
 
+def library(reference):
+    """A kernel that calls OpenCL C's library."""
+
+    def record(draw):
+        arguments, expected, approximate = reference(draw)
+        case(record.__name__, "2", arguments, expected, ["--block", "32"], approximate=approximate)
+
+    record.__name__ = reference.__name__
+    return record
+
+
 def main():
     shaders = [saxpy, horner, gemm, half, double, reduce, special, flow, integers, matrix, functions]
-    for shader in shaders + [rtz_flush, phi, saxpy_cl, pointers_cl, subgroup, reference]:
+    for shader in shaders + [rtz_flush, phi, saxpy_cl, pointers_cl, subgroup, reference, *map(library, (integers_cl, floats_cl))]:
         # Each has a generator of its own: one that changes leaves the others' data as they are.
         shader(random.Random(shader.__name__))
     lines = [json.dumps(entry) for entry in CASES]
