@@ -429,8 +429,8 @@ def saxpy_cl(draw):
         neighbour = tile[i - here + (here + 1) % block]
         larger = tile[i] if F32.value(tile[i]) >= F32.value(neighbour) else neighbour
         result.append(F32.add(F32.mul_add(a, x[i], y[i]), larger))
-    # The fourth parameter of the source, __local memory, has the size of --shared and is none of the launch's.
-    arguments = {"0": "0x%08x" % a, "1": ("f4", x), "2": ("f4", y), "3": str(n)}
+    # The fourth parameter, the only one in __local memory, has the size of --shared.
+    arguments = {"0": "0x%08x" % a, "1": ("f4", x), "2": ("f4", y), "4": str(n)}
     case("saxpy_cl", "4", arguments, {"2": ("f4", result)}, ["--block", str(block), "--shared", str(4 * block)])
 
 
@@ -463,8 +463,9 @@ def pointers_cl(draw):
             value = F32.add(F32.sub(value, one) if i % 5 == 3 else value, v[1])
         result.append(value)
     struct = [scale, shift, 0, 0] + w
-    arguments = {"0": "0x%08x" % a, "1": ("f4", x), "2": ("f4", y), "3": str(n), "4": ("f4", v), "5": ("u4", struct)}
-    case("pointers_cl", "2", arguments, {"2": ("f4", result)}, ["--block", str(block), "--shared", str(4 * block)])
+    arguments = {"0": "0x%08x" % a, "1": ("f4", x), "2": ("f4", y), "3": str(4 * block), "4": str(n)}
+    arguments |= {"5": ("f4", v), "6": ("u4", struct)}
+    case("pointers_cl", "2", arguments, {"2": ("f4", result)}, ["--block", str(block)])
 
 
 def subgroup(draw):
@@ -526,6 +527,30 @@ def reference(draw):
     case("reference", "2", arguments, {"target": ("f4", result, 8)})
 
 
+def locals_cl(draw):
+    n, block, groups = 3, 32, 2
+    x = numbers(draw, groups * block)
+    result = []
+    for i in range(groups * block):
+        here = i % block
+        product = n * ((here + 1) % block)
+        result.append(F32.add(x[i - here + block - 1 - here], f32(product) if product else 0))
+    arguments = {"0": ("f4", x), "1": str(4 * block), "2": str(2 * block), "3": zeros("f4", groups * block)}
+    arguments["4"] = str(n)
+    case("locals_cl", str(groups), arguments, {"3": ("f4", result)}, ["--block", str(block)])
+
+
+def push(draw):
+    first, turn = numbers(draw, 3), numbers(draw, 4)
+    scale, last = numbers(draw, 1)[0], [draw.randrange(-99, 100) for _ in range(3)]
+    words = first + [scale] + turn + [value & WORD for value in last]
+    block = b"".join(word.to_bytes(4, "little") for word in words).hex()
+    result = []
+    for i in range(8):
+        result += [F32.mul(first[i % 3], scale), F32.mul(turn[2 * (i & 1) + 1], f32(last[i % 3]))]
+    case("push", "2", {"0.0": zeros("f4", 16)}, {"0.0": ("f4", result)}, ["--push", block])
+
+
 def library(reference):
     """A kernel that calls OpenCL C's library."""
 
@@ -539,7 +564,7 @@ def library(reference):
 
 def main():
     shaders = [saxpy, horner, gemm, half, double, reduce, special, flow, integers, matrix, functions]
-    for shader in shaders + [rtz_flush, phi, saxpy_cl, pointers_cl, subgroup, reference, *map(library, (integers_cl, floats_cl))]:
+    for shader in shaders + [rtz_flush, phi, saxpy_cl, pointers_cl, locals_cl, push, subgroup, reference, *map(library, (integers_cl, floats_cl))]:
         # Each has a generator of its own: one that changes leaves the others' data as they are.
         shader(random.Random(shader.__name__))
     lines = [json.dumps(entry) for entry in CASES]

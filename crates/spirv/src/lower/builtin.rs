@@ -15,6 +15,8 @@ use crate::literal::read_string;
 
 /// Bytes of an address.
 const ADDRESS: u32 = 8;
+/// What pieces of shared memory are aligned to: the largest vector of OpenCL C.
+const SHARED_ALIGN: u32 = 128;
 
 impl Body<'_> {
     /// Everything before the first instruction.
@@ -131,7 +133,7 @@ impl Body<'_> {
         }
         for (index, &(member, offset)) in members.iter().enumerate() {
             let scalar = lowering.types.scalar(member);
-            let size = self.size_of(member)?;
+            let size = self.span_of(member, offset)?;
             let end = offset.checked_add(size).filter(|end| *end < 1 << 16 && size > 0);
             let end = end.ok_or_else(|| self.unsupported("push constants of this size"))?;
             let unique = !names[index].is_empty() && times[names[index].as_str()] == 1;
@@ -141,8 +143,18 @@ impl Body<'_> {
             self.kernel.params.push(Param { name, offset: offset as u32, size: size as u32, scalar, passing });
             self.kernel.param_bytes = self.kernel.param_bytes.max(end as u32);
         }
+        self.kernel.push_constants = members.len();
         self.hold(id, type_id, at_address(Space::Param, Operand::ZERO));
         Ok(())
+    }
+
+    /// Bytes from a member's first to its last: a vector of three has no padding.
+    fn span_of(&mut self, member: u32, offset: u64) -> Result<u64> {
+        let mut cells = Vec::new();
+        let found = self.lowering.types.cells(member, offset, Layout::default(), &mut cells);
+        let ends = cells.iter().map(|cell| cell.offset + u64::from(cell.part.bytes()));
+        let end = ends.max().filter(|_| found.is_some());
+        end.map_or_else(|| self.size_of(member), |end| Ok(end.saturating_sub(offset)))
     }
 
     /// The names that OpMemberName gives to a struct's members.
@@ -263,12 +275,11 @@ impl Body<'_> {
         Ok(None)
     }
 
-    /// What the entry point's own parameters are: buffers, values, and one piece of the launch's shared memory.
+    /// What the entry point's own parameters are: buffers, values, and pieces of shared memory.
     pub(super) fn parameters(&mut self, function: u32) -> Result<Vec<TypedValue>> {
         let lowering = self.lowering;
         let names: HashMap<u32, String> = crate::rules::debug_names(lowering.module).into_iter().collect();
         let mut all = Vec::new();
-        let mut shared = false;
         for index in lowering.functions.get(&function).cloned().unwrap_or_default() {
             if lowering.module.instructions()[index].opcode != Opcode::FunctionParameter as u16 {
                 continue;
@@ -284,11 +295,13 @@ impl Body<'_> {
                         let address = self.param_address(param);
                         Value::Memory(Pointer { param: Some(param), ..at_address(Space::Global, address) })
                     }
-                    Some(StorageClass::Workgroup) if !shared => {
-                        shared = true;
-                        let start = self.kernel.shared_bytes.next_multiple_of(16);
-                        self.kernel.shared_bytes = start;
-                        Value::Memory(at_address(Space::Shared, Operand::Imm(start.into())))
+                    Some(StorageClass::Workgroup) => {
+                        let param = self.param(name, ADDRESS, None, Passing::Shared)?;
+                        let start = self.kernel.shared_bytes.checked_next_multiple_of(SHARED_ALIGN);
+                        self.kernel.shared_bytes =
+                            start.ok_or_else(|| self.unsupported("this much Workgroup memory"))?;
+                        let address = self.param_address(param);
+                        Value::Memory(at_address(Space::Shared, address))
                     }
                     // A struct passed by value.
                     Some(StorageClass::Function) => {
@@ -297,7 +310,7 @@ impl Body<'_> {
                         self.store_to(&value, to, &parts)?;
                         value
                     }
-                    _ => return Err(self.unsupported("a second parameter in Workgroup memory, or one of this class")),
+                    _ => return Err(self.unsupported("a parameter of this storage class")),
                 },
                 _ => Value::Parts(self.by_value(name, type_id)?.into()),
             };
