@@ -59,7 +59,7 @@ def integers_cl(draw):
         v[2] = (v[2] & WORD) ^ (q[0] + (x & 0xFFFF) * (y & 0xFF)) & WORD
         after += [value & WORD for value in v]
     arguments = {"0": ("u8", data, 3), "1": ("u8", [0] * (128 * n), 128), "2": ("u4", vectors, 3)}
-    return arguments, {"1": ("u8", results, 128), "2": ("u4", after, 3)}, ()
+    return arguments, {"1": ("u8", results, 128), "2": ("u4", after, 3)}, {"block": 32}
 
 
 def magnitude(bits):
@@ -235,4 +235,4 @@ def floats_cl(draw):
     arguments |= {"3": ("f2", [0] * (2 * n), 2)}
     expected = {"1": ("u4", results, 24), "2": ("f4", approximate, 11), "3": ("f2", halves, 2)}
     names = ["cbrt", "cospi", "exp10", "expm1", "hypot", "log10", "log1p", "pown", "sincos", "sinpi"]
-    return arguments, expected, [f"OpenCL.std {name}" for name in names]
+    return arguments, expected, {"block": 32, "approximate": [f"OpenCL.std {name}" for name in names]}

@@ -16,6 +16,8 @@ sys.path.insert(0, str(HERE.parent / "kernels" / "reference"))
 
 from cases import numbers, save, wide_numbers  # noqa: E402
 from exact import F16, F32, F64, f32, f64  # noqa: E402
+from geometry import chain, geometry  # noqa: E402
+from groups import ballots, dots, groups_cl, votes  # noqa: E402
 from opencl import floats_cl, integers_cl  # noqa: E402
 
 CASES = []
@@ -268,15 +270,6 @@ def integers(draw):
     arguments |= {"0.3": ("i1", small), "0.4": ("u2", shorts), "0.5": ("i8", longs)}
     expected = {"0.2": ("u4", results, 20), "0.3": ("i1", smalls), "0.4": ("u2", shorter), "0.5": ("i8", longer)}
     case("integers", "4", arguments, expected, determined=True)
-
-
-def chain(pairs):
-    """Products added one to another, each rounded."""
-    total = None
-    for a, b in pairs:
-        product = F32.mul(a, b)
-        total = product if total is None else F32.add(total, product)
-    return total
 
 
 def matrix(draw):
@@ -551,12 +544,13 @@ def push(draw):
     case("push", "2", {"0.0": zeros("f4", 16)}, {"0.0": ("f4", result)}, ["--push", block])
 
 
-def library(reference):
-    """A kernel that calls OpenCL C's library."""
+def recorded(reference):
+    """A shader or kernel of another file."""
 
     def record(draw):
-        arguments, expected, approximate = reference(draw)
-        case(record.__name__, "2", arguments, expected, ["--block", "32"], approximate=approximate)
+        arguments, expected, more = reference(draw)
+        options = ["--block", str(more.pop("block"))] if "block" in more else []
+        case(record.__name__, "2", arguments, expected, options, **more)
 
     record.__name__ = reference.__name__
     return record
@@ -564,7 +558,9 @@ def library(reference):
 
 def main():
     shaders = [saxpy, horner, gemm, half, double, reduce, special, flow, integers, matrix, functions]
-    for shader in shaders + [rtz_flush, phi, saxpy_cl, pointers_cl, locals_cl, push, subgroup, reference, *map(library, (integers_cl, floats_cl))]:
+    shaders += [rtz_flush, phi, saxpy_cl, pointers_cl, locals_cl, push, subgroup, reference]
+    shaders += map(recorded, (integers_cl, floats_cl, geometry, ballots, votes, groups_cl, dots))
+    for shader in shaders:
         # Each has a generator of its own: one that changes leaves the others' data as they are.
         shader(random.Random(shader.__name__))
     lines = [json.dumps(entry) for entry in CASES]

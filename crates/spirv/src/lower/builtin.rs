@@ -343,6 +343,35 @@ impl Body<'_> {
         d.into()
     }
 
+    fn axes(&mut self, width: Width, special: fn(u8) -> Special) -> [Operand; 3] {
+        [0, 1, 2].map(|axis| self.special(width, special(axis)))
+    }
+
+    /// x + y × size.x + z × size.x × size.y
+    fn linear(&mut self, width: Width, at: [Operand; 3], size: [Operand; 3]) -> Operand {
+        let plane = self.int(IntOp::MulAdd, width, &[at[2], size[1], at[1]]);
+        self.int(IntOp::MulAdd, width, &[plane, size[0], at[0]])
+    }
+
+    /// An invocation's place in its workgroup.
+    pub(super) fn local_index(&mut self, width: Width) -> Operand {
+        let local = self.axes(width, Special::Tid);
+        self.index_in_group(width, local)
+    }
+
+    /// The place of the invocation of that local id.
+    pub(super) fn index_in_group(&mut self, width: Width, local: [Operand; 3]) -> Operand {
+        let size = self.axes(width, Special::Ntid);
+        self.linear(width, local, size)
+    }
+
+    /// How many invocations a workgroup has.
+    pub(super) fn group_size(&mut self, width: Width) -> Operand {
+        let [x, y, z] = self.axes(width, Special::Ntid);
+        let plane = self.int(IntOp::Mul, width, &[x, y]);
+        self.int(IntOp::Mul, width, &[plane, z])
+    }
+
     /// The value of a built-in variable.
     fn built_in(&mut self, number: u32, to: u32) -> Result<Vec<Operand>> {
         let built_in = BuiltIn::from_u32(number);
@@ -354,8 +383,7 @@ impl Body<'_> {
             return Err(refused(self));
         };
         let width = self.lowering.types.components(to).map_or(Width::B32, |(part, _)| part.width());
-        let axes =
-            |body: &mut Self, special: fn(u8) -> Special| [0, 1, 2].map(|axis| body.special(width, special(axis)));
+        let axes = |body: &mut Self, special: fn(u8) -> Special| body.axes(width, special);
         let global = |body: &mut Self| {
             let (group, size, local) =
                 (axes(body, Special::Ctaid), axes(body, Special::Ntid), axes(body, Special::Tid));
@@ -364,11 +392,6 @@ impl Body<'_> {
         let whole = |body: &mut Self| {
             let (groups, size) = (axes(body, Special::Nctaid), axes(body, Special::Ntid));
             [0, 1, 2].map(|axis| body.int(IntOp::Mul, width, &[groups[axis], size[axis]]))
-        };
-        // x + y × size.x + z × size.x × size.y
-        let linear = |body: &mut Self, at: [Operand; 3], size: [Operand; 3]| {
-            let plane = body.int(IntOp::MulAdd, width, &[at[2], size[1], at[1]]);
-            body.int(IntOp::MulAdd, width, &[plane, size[0], at[0]])
         };
         let mask = |body: &mut Self, special| {
             vec![body.special(Width::B32, special), Operand::ZERO, Operand::ZERO, Operand::ZERO]
@@ -382,13 +405,10 @@ impl Body<'_> {
             Some(BuiltIn::GlobalSize) => whole(self).to_vec(),
             Some(BuiltIn::GlobalLinearId) => {
                 let (at, size) = (global(self), whole(self));
-                vec![linear(self, at, size)]
+                vec![self.linear(width, at, size)]
             }
             Some(BuiltIn::GlobalOffset) => vec![Operand::ZERO; 3],
-            Some(BuiltIn::LocalInvocationIndex) => {
-                let (local, size) = (axes(self, Special::Tid), axes(self, Special::Ntid));
-                vec![linear(self, local, size)]
-            }
+            Some(BuiltIn::LocalInvocationIndex) => vec![self.local_index(width)],
             Some(BuiltIn::SubgroupSize | BuiltIn::SubgroupMaxSize) => vec![Operand::Imm(32)],
             Some(BuiltIn::NumSubgroups) => vec![self.special(width, Special::Warps)],
             Some(BuiltIn::SubgroupId) => vec![self.special(width, Special::Warp)],

@@ -199,6 +199,40 @@ impl Body<'_> {
         self.select(Width::holding(format.width()), below, Operand::ZERO, Operand::Imm(format.one()))
     }
 
+    /// What remains of a vector I behind a surface of normal N, for the ratio of the indices.
+    pub(super) fn refracted(&mut self, spelled: &str, ids: &[u32]) -> Result<()> {
+        self.open(format!("{spelled}: as the document derives it, each operation rounded"));
+        let ((format, incident), (other, normal)) = (self.float_operand(ids[0])?, self.float_operand(ids[1])?);
+        let (part, eta) = self.scalar(ids[2])?;
+        let Part::Float(narrow) = part else { return Err(self.malformed("the ratio is no float")) };
+        if format != other || incident.len() != normal.len() {
+            return Err(self.malformed("the operands are of different types"));
+        }
+        let eta = self.float_to_float(narrow, format, eta);
+        let mul = |body: &mut Self, a, b| body.float(ArithOp::Mul, format, &[a, b]);
+        let one = Operand::Imm(format.one());
+        let pairs: Vec<_> = normal.iter().zip(&incident[..]).map(|(&n, &i)| [n, i]).collect();
+        let along = self.dot(format, &pairs);
+        // k = 1 − η² × (1 − (N·I)²); below zero nothing is refracted.
+        let square = mul(self, along, along);
+        let rest = self.subtract(format, one, square);
+        let ratio = mul(self, eta, eta);
+        let product = mul(self, ratio, rest);
+        let k = self.subtract(format, one, product);
+        let of = Comparand::Float { format, flush: self.flushes(format) };
+        let below = self.compare(Comparison::Lt, of, k, Operand::ZERO);
+        let root = self.square_root(format, spelled, k);
+        let bent = mul(self, eta, along);
+        let factor = self.float(ArithOp::Add, format, &[bent, root]);
+        let one = |[n, i]: [Operand; 2]| {
+            let (kept, turned) = (mul(self, eta, i), mul(self, factor, n));
+            let value = self.subtract(format, kept, turned);
+            self.select(Width::holding(format.width()), below, Operand::ZERO, value)
+        };
+        let parts: Vec<_> = pairs.into_iter().map(one).collect();
+        self.define(parts)
+    }
+
     fn vectors(&mut self, name: &str, spelled: &str, ids: &[u32]) -> Result<()> {
         let mut all = Vec::new();
         for &id in ids {

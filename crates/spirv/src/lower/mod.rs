@@ -20,6 +20,7 @@ mod emit;
 mod float;
 mod geometry;
 mod glsl;
+mod group;
 mod instruction;
 mod matrix;
 mod memory;
@@ -272,6 +273,8 @@ struct Body<'l> {
     undetermined: BTreeSet<String>,
     /// Of 16, 32 and 64 bits.
     modes: [(Mode, FloatModes); 3],
+    /// Where groups exchange values, in shared memory.
+    scratch: Option<u64>,
     /// The flags of instructions that are not decorated, where the entry point declares any.
     fast_math: [Option<u32>; 3],
     /// Whether the entry point forbids contraction.
@@ -354,6 +357,7 @@ impl<'l> Body<'l> {
             findings: Vec::new(),
             undetermined: BTreeSet::new(),
             modes: [16, 32, 64].map(|width| lowering.mode_of(entry, width)),
+            scratch: None,
             fast_math: [16, 32, 64]
                 .map(|width| lowering.facts.fast_math_default(lowering.module, entry.function, width)),
             contraction_off: lowering

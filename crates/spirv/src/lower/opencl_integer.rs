@@ -61,7 +61,14 @@ impl Body<'_> {
     }
 
     /// a + b or a − b, clamped to the type's range.
-    fn sum_saturated(&mut self, part: Part, sign: Signedness, subtracts: bool, a: Operand, b: Operand) -> Operand {
+    pub(super) fn sum_saturated(
+        &mut self,
+        part: Part,
+        sign: Signedness,
+        subtracts: bool,
+        a: Operand,
+        b: Operand,
+    ) -> Operand {
         let width = part.width();
         let op = if subtracts { IntOp::Sub } else { IntOp::Add };
         let (a, b) = (self.extended(part, sign, a), self.extended(part, sign, b));
