@@ -544,6 +544,19 @@ def push(draw):
     case("push", "2", {"0.0": zeros("f4", 16)}, {"0.0": ("f4", result)}, ["--push", block])
 
 
+def descriptors(draw):
+    n, chosen, extra = 32, 1, 3
+    parts = [numbers(draw, n + (extra if k == 1 else 0)) for k in range(3)]
+    counts = [draw.getrandbits(20) for _ in parts]
+    sums = [chain((parts[k][i], F32.one()) for k in range(3)) for i in range(n)]
+    two, length = f32(2), f32(n + extra)
+    after = [F32.add(F32.mul(value, two), length) for value in parts[chosen][:n]]
+    arguments = {f"0.0[{k}]": ("u4", [count] + part) for k, (count, part) in enumerate(zip(counts, parts))}
+    arguments = {"chosen": str(chosen)} | arguments | {"0.1": zeros("f4", n)}
+    expected = {"0.0[1]": ("u4", [7] + parts[1]), "0.0[2]": ("u4", counts[2:] + after), "0.1": ("f4", sums)}
+    case("descriptors", "2", arguments, expected)
+
+
 def recorded(reference):
     """A shader or kernel of another file."""
 
@@ -558,7 +571,7 @@ def recorded(reference):
 
 def main():
     shaders = [saxpy, horner, gemm, half, double, reduce, special, flow, integers, matrix, functions]
-    shaders += [rtz_flush, phi, saxpy_cl, pointers_cl, locals_cl, push, subgroup, reference]
+    shaders += [rtz_flush, phi, saxpy_cl, pointers_cl, locals_cl, push, descriptors, subgroup, reference]
     shaders += map(recorded, (integers_cl, floats_cl, geometry, ballots, votes, groups_cl, dots))
     for shader in shaders:
         # Each has a generator of its own: one that changes leaves the others' data as they are.

@@ -15,6 +15,8 @@ use crate::literal::read_string;
 
 /// Bytes of an address.
 const ADDRESS: u32 = 8;
+/// Descriptors of an array, each a parameter.
+const MOST_DESCRIPTORS: u64 = 256;
 /// What pieces of shared memory are aligned to: the largest vector of OpenCL C.
 const SHARED_ALIGN: u32 = 128;
 
@@ -47,6 +49,23 @@ impl Body<'_> {
         self.kernel.param_bytes = self.kernel.param_bytes.next_multiple_of(ADDRESS);
         for ((set, binding), variables) in buffers {
             self.stand_at(variables[0].0);
+            if let Some(&TypeKind::Array { of, count }) = lowering.types.kind(variables[0].3)
+                && matches!(lowering.types.kind(of), Some(TypeKind::Struct(_)))
+                && count <= MOST_DESCRIPTORS
+                && variables.iter().all(|&(.., to)| to == variables[0].3)
+            {
+                let first = self.kernel.params.len() as u32;
+                for at in 0..count {
+                    self.param(format!("{set}.{binding}[{at}]"), ADDRESS, None, Passing::Buffer)?;
+                }
+                for (index, id, type_id, _) in variables {
+                    self.stand_at(index);
+                    // Nothing but an access chain leads into one of them.
+                    self.hold(id, type_id, at_address(Space::Global, Operand::ZERO));
+                    self.descriptors.insert(id, (first, count as u32));
+                }
+                continue;
+            }
             let param = self.param(format!("{set}.{binding}"), ADDRESS, None, Passing::Buffer)?;
             let address = self.param_address(param);
             for (index, id, type_id, to) in variables {

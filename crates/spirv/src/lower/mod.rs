@@ -275,6 +275,8 @@ struct Body<'l> {
     modes: [(Mode, FloatModes); 3],
     /// Where groups exchange values, in shared memory.
     scratch: Option<u64>,
+    /// Arrays of descriptors: the first of their parameters, and how many there are.
+    descriptors: HashMap<u32, (u32, u32)>,
     /// The flags of instructions that are not decorated, where the entry point declares any.
     fast_math: [Option<u32>; 3],
     /// Whether the entry point forbids contraction.
@@ -358,6 +360,7 @@ impl<'l> Body<'l> {
             undetermined: BTreeSet::new(),
             modes: [16, 32, 64].map(|width| lowering.mode_of(entry, width)),
             scratch: None,
+            descriptors: HashMap::new(),
             fast_math: [16, 32, 64]
                 .map(|width| lowering.facts.fast_math_default(lowering.module, entry.function, width)),
             contraction_off: lowering

@@ -1,7 +1,7 @@
 //! Vectors in memory, halves in memory and components chosen by index, of OpenCL.std.
 
 use roundonce_arith::{Format, Rounding};
-use roundonce_ir::{IntOp, Op, Operand, Scalar, Signedness, Width};
+use roundonce_ir::{IntOp, Op, Operand, Scalar, Signedness, Space, Special, Width};
 use rspirv::spirv::FPRoundingMode;
 
 use super::types::{Layout, Part};
@@ -18,6 +18,7 @@ impl Body<'_> {
             "vstoren" => self.store_vector(ids, false, false),
             "vstore_half" | "vstore_half_r" | "vstore_halfn" | "vstore_halfn_r" => self.store_vector(ids, true, false),
             "vstorea_halfn" | "vstorea_halfn_r" => self.store_vector(ids, true, true),
+            "printf" => self.printed(ids),
             "shuffle" => self.shuffled(&ids[..1], ids[1]),
             "shuffle2" => self.shuffled(&ids[..2], ids[2]),
             _ => return None,
@@ -92,6 +93,45 @@ impl Body<'_> {
             self.emit(Op::Store { values: vec![value], width, space, bytes, address, offset });
         }
         Ok(())
+    }
+
+    /// C's `printf`: the arguments stand in memory one behind the other, each aligned to its size, floats as doubles.
+    fn printed(&mut self, ids: &[u32]) -> Result<()> {
+        let (format, _) = self.memory(ids[0])?;
+        if !matches!(format.space, Space::Global | Space::Generic) {
+            return Err(self.unsupported("OpExtInst OpenCL.std printf with a format in this storage class"));
+        }
+        let start = self.local_top.next_multiple_of(8);
+        let mut end = start;
+        for &id in &ids[1..] {
+            let found = self.components(id)?;
+            let &[value] = &found.parts[..] else {
+                return Err(self.unsupported("OpExtInst OpenCL.std printf of a vector"));
+            };
+            let (value, width) = match found.part {
+                Part::Float(Format::F64) => (value, Width::B64),
+                Part::Float(of) => {
+                    let (from, to) = (Scalar::Float(of), Scalar::Float(Format::F64));
+                    (self.convert(from, to, Rounding::NearestEven, value), Width::B64)
+                }
+                part if part.bits() == 64 => (value, Width::B64),
+                part => (self.resized(part, Signedness::Signed, 32, value), Width::B32),
+            };
+            let bytes = width.bits() / 8;
+            end = end.next_multiple_of(bytes.into());
+            let (space, address, offset) = (Space::Local, Operand::Imm(end), 0);
+            self.emit(Op::Store { values: vec![value], width, space, bytes, address, offset });
+            end += u64::from(bytes);
+        }
+        let top = u32::try_from(end).map_err(|_| self.unsupported("this much local memory"))?;
+        self.kernel.local_bytes = self.kernel.local_bytes.max(top);
+        let window = self.fresh(Width::B64);
+        self.emit(Op::Special { d: window, special: Special::LocalWindow });
+        let args = self.int(IntOp::Add, Width::B64, &[window.into(), Operand::Imm(start)]);
+        let format = self.address(&format);
+        self.emit(Op::Print { d: None, format, args });
+        let count = self.lowering.parts_of(self.result_type()?)?.len();
+        self.define(vec![Operand::ZERO; count])
     }
 
     /// Components of one or two vectors, chosen by the low bits of a mask's.

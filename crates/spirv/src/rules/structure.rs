@@ -57,6 +57,9 @@ pub(super) fn universal(checker: &mut Checker<'_>, graph: &Graph<'_>) -> bool {
                 let what = if op == Some(Op::Switch) { "Selector is no integer" } else { "Condition is no bool" };
                 fault(word, format!("{name}: {what}: {}", module.id(value)));
             }
+            if op == Some(Op::BranchConditional) && module.words_of(end).len() == 5 {
+                fault(word, format!("{name}: one branch weight where there are two or none"));
+            }
             let same = block.successors.len() == 2 && block.successors[0] == block.successors[1];
             if op == Some(Op::BranchConditional) && same && module.version() >= Version(1, 6) {
                 fault(word, format!("{name}: both ways lead to one block, which SPIR-V 1.6 does not allow"));
@@ -83,6 +86,15 @@ pub(super) fn universal(checker: &mut Checker<'_>, graph: &Graph<'_>) -> bool {
             }
             if merge.continues.is_some() {
                 let control = LoopControl::from_bits_truncate(module.operand_word(&merge.instruction, 2));
+                let earlier = LoopControl::MIN_ITERATIONS | LoopControl::MAX_ITERATIONS;
+                let earlier = earlier | LoopControl::DEPENDENCY_LENGTH;
+                // The controls' numbers follow in the order of their bits.
+                let place = 3 + (control & earlier).bits().count_ones() as usize;
+                if control.contains(LoopControl::ITERATION_MULTIPLE)
+                    && module.words_of(&merge.instruction).get(place + 1) == Some(&0)
+                {
+                    fault(word, format!("{name}: IterationMultiple is zero"));
+                }
                 let not = control.contains(LoopControl::DONT_UNROLL);
                 let with = LoopControl::UNROLL | LoopControl::PEEL_COUNT | LoopControl::PARTIAL_COUNT;
                 if not && control.intersects(with) {
