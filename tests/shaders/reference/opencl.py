@@ -59,7 +59,7 @@ def integers_cl(draw):
         v[2] = (v[2] & WORD) ^ (q[0] + (x & 0xFFFF) * (y & 0xFF)) & WORD
         after += [value & WORD for value in v]
     arguments = {"0": ("u8", data, 3), "1": ("u8", [0] * (128 * n), 128), "2": ("u4", vectors, 3)}
-    return arguments, {"1": ("u8", results, 128), "2": ("u4", after, 3)}, {"block": 32}
+    return arguments, {"1": ("u8", results, 128), "2": ("u4", after, 3)}, {"block": 32, "determined": True}
 
 
 def magnitude(bits):
