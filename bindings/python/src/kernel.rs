@@ -264,6 +264,11 @@ impl Prepared {
         let mut formats = Vec::with_capacity(kernel.params.len());
         for (place, param) in kernel.params.iter().enumerate() {
             let Some((_, value)) = given.get(&place) else {
+                if let Some(default) = kernel::default_argument(kernel, place).filter(|_| how.shared > 0) {
+                    arguments.push(default);
+                    formats.push(None);
+                    continue;
+                }
                 return Err(wrong(format!("{} has no value: add it to `args`", kernel::called(place, param))));
             };
             arguments.push(argument(py, place, param, value)?);

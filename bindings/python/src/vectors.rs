@@ -56,7 +56,7 @@ pub(crate) fn verify(
     let (target, profile) = (self::target(py, target, version)?, self::profile(py, profile, Profile::NVIDIA)?);
     let instruction = instruction.map(|spelling| InstructionUnderTest::of(spelling, &target)).transpose();
     let instruction = instruction.map_err(|finding| error::of_finding(py, &finding))?;
-    let options = Options { instruction, target, profile };
+    let options = Options { instruction, target, environment: None, profile };
     let mut bad = Bad::default();
     let report = py.detach(|| match &what {
         What::Bytes(bytes) => verify_stream(&bytes[..], &options, &mut bad),

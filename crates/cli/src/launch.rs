@@ -47,6 +47,9 @@ pub(crate) struct LaunchArguments {
     /// random:f32:1024:SEED; a SPIR-V buffer by set and binding, 0.1=in.npy
     #[arg(long, visible_alias = "buffer", value_name = "P=VALUE", value_parser = Argument::parser())]
     arg: Vec<Argument>,
+    /// SPIR-V: all push constants as the bytes of their block: hex digits, two a byte, or the bytes of an array in.npy
+    #[arg(long, value_name = "BYTES", value_parser = Argument::parser())]
+    push: Option<Argument>,
     /// SASS: a register, predicate or CC before the listing; a number for every lane, or in.npy with one a lane
     #[arg(long, value_name = "R1=VALUE", value_parser = Argument::parser())]
     reg: Vec<Argument>,
@@ -138,7 +141,8 @@ impl LaunchArguments {
 
     /// Whether anything was given that only a kernel takes.
     pub(crate) fn has_arguments(&self) -> bool {
-        ![&self.arg, &self.reg, &self.cbank].iter().all(|given| given.is_empty())
+        self.push.is_some()
+            || ![&self.arg, &self.reg, &self.cbank].iter().all(|given| given.is_empty())
             || !self.spec.is_empty()
             || !self.entry.is_empty()
     }
@@ -448,10 +452,26 @@ fn bind(kernel: &Kernel, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<O
             return Err(Failure::Input(format!("--arg: `{name}` is given twice")));
         }
     }
+    let mut pushed = match &arguments.push {
+        Some(block) => kernel::push_constants(kernel, &push_block(block)?)
+            .map_err(|problem| Failure::Input(format!("--push: {problem}")))?,
+        None => BTreeMap::new(),
+    };
+    if let Some(place) = pushed.keys().find(|place| given.contains_key(place)) {
+        let name = &kernel.params[*place].name;
+        return Err(Failure::Input(format!("`{name}` is given twice: by --arg and by --push")));
+    }
     let mut args = Vec::new();
     let mut arrays = Vec::new();
     for (place, param) in kernel.params.iter().enumerate() {
+        let known = pushed.remove(&place);
+        let default = || kernel::default_argument(kernel, place).filter(|_| arguments.shared > 0);
         let Some(value) = given.get(&place) else {
+            if let Some(arg) = known.or_else(default) {
+                args.push(arg);
+                arrays.push(None);
+                continue;
+            }
             return Err(Failure::Input(format!("parameter {place} (`{0}`) has no value: add --arg {0}=…", param.name)));
         };
         let mut array = match value.text() {
@@ -476,6 +496,19 @@ fn bind(kernel: &Kernel, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<O
         arrays.push(array);
     }
     Ok((args, arrays))
+}
+
+/// A block of push constants: hex digits, or an array's bytes.
+fn push_block(block: &Argument) -> Result<Vec<u8>, Failure> {
+    if block.is_array() {
+        return Ok(Array::read(block.path())?.bytes);
+    }
+    let text = block.text()?;
+    let digits = text.strip_prefix("0x").unwrap_or(text).as_bytes();
+    let byte = |pair: &[u8]| u8::from_str_radix(core::str::from_utf8(pair).ok()?, 16).ok();
+    let bytes: Option<Vec<u8>> = digits.chunks(2).map(byte).collect();
+    let whole = bytes.filter(|_| digits.len() % 2 == 0 && digits.iter().all(u8::is_ascii_hexdigit));
+    whole.ok_or_else(|| Failure::Input(format!("--push: `{text}` is neither hex digits, two a byte, nor in.npy")))
 }
 
 /// The formats of arrays of floats. Integers are bits.

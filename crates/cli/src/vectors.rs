@@ -4,6 +4,7 @@ use std::io::stdin;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use roundonce::spirv::Environment;
 use roundonce_vectors::{
     Format as FileFormat, Generated, InstructionUnderTest, Observer, Options, verify_file, verify_stream,
 };
@@ -55,6 +56,9 @@ struct Verify {
     /// The instruction of rows that name none (default: what the file's name says)
     #[arg(long, value_name = "INSTRUCTION")]
     instruction: Option<String>,
+    /// SPIR-V: the environment of instructions that name none, such as vulkan1.3 or opencl2.2
+    #[arg(long, value_name = "ENVIRONMENT")]
+    target_env: Option<Environment>,
     #[command(flatten)]
     target: TargetArguments,
     #[command(flatten)]
@@ -102,10 +106,10 @@ impl Observer for Watch {
 }
 
 fn verify(arguments: &Verify) -> Ended {
-    let Verify { file, instruction, target, profile, format } = arguments;
+    let Verify { file, instruction, target_env, target, profile, format } = arguments;
     let target = target.target();
     let instruction = instruction.as_ref().map(|spelling| InstructionUnderTest::of(spelling, &target)).transpose()?;
-    let options = Options { instruction, target, profile: profile.profile() };
+    let options = Options { instruction, target, environment: *target_env, profile: profile.profile() };
     let mut watch = Watch::default();
     let report = if file == Path::new("-") {
         verify_stream(stdin().lock(), &options, &mut watch)

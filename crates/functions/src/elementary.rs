@@ -38,6 +38,14 @@ pub enum Function {
     Atanh,
     Pow,
     Erf,
+    Exp10,
+    Log10,
+    ExpM1,
+    Log1P,
+    Cbrt,
+    Hypot,
+    SinPi,
+    CosPi,
 }
 
 /// What the host's functions are trusted to, relative: theirs is 2^-50 or better, but for differences of logarithms.
@@ -70,8 +78,12 @@ pub fn approximate(
     }
     let clean = |bits| flushed(format, flush, bits);
     let (a, b) = (clean(a), clean(b));
-    let two = matches!(function, Function::Atan2 | Function::Pow);
-    if format.is_nan(a) || (two && format.is_nan(b)) {
+    let two = matches!(function, Function::Atan2 | Function::Pow | Function::Hypot);
+    // An infinite leg makes an infinite hypotenuse, whatever the other is.
+    let infinite = [a, b].into_iter().any(|leg| leg & format.magnitude_mask() == format.infinity());
+    if function == Function::Hypot && infinite {
+        format.infinity()
+    } else if format.is_nan(a) || (two && format.is_nan(b)) {
         if two { profile.nan_of_pair(format, a, b) } else { profile.nan_result(format, Some(a)) }
     } else {
         let (x, y) = (host(format, a), host(format, b));
@@ -143,6 +155,13 @@ fn finite(profile: &Profile, function: Function, to: Destination, x: f64, y: f64
         // The host has none: beyond six it is 1 to more than any format's precision.
         Function::Erf if x.abs() > 6.0 => return to.rounded(near_one(x < 0.0)),
         Function::Erf => f64::NAN,
+        Function::Exp10 => exp10(x),
+        Function::Log10 => x.log10(),
+        Function::ExpM1 => x.exp_m1(),
+        Function::Log1P => x.ln_1p(),
+        Function::Cbrt => x.cbrt(),
+        Function::Hypot => x.hypot(y),
+        Function::SinPi | Function::CosPi => of_turns(function, x),
         Function::Divide | Function::Reciprocal | Function::ReciprocalSquareRoot | Function::SquareRoot => x,
     };
     if function == Function::Erf && x != 0.0 {
@@ -157,7 +176,7 @@ fn finite(profile: &Profile, function: Function, to: Destination, x: f64, y: f64
     if trusted && low == high {
         return low;
     }
-    if guess == 0.0 || guess.is_infinite() || (format != Format::F64 && is_exact(function, x)) {
+    if guess == 0.0 || guess.is_infinite() || (format != Format::F64 && is_exact(function, x, y)) {
         return rounded(to, guess);
     }
     precisely(function, x, y).map_or_else(|| rounded(to, guess), |exact| to.rounded(exact))
@@ -184,11 +203,58 @@ fn error_function(x: &BigFloat, constants: &mut Consts) -> BigFloat {
 }
 
 /// Where the result is rational and the host's exact.
-fn is_exact(function: Function, x: f64) -> bool {
+fn is_exact(function: Function, x: f64, y: f64) -> bool {
     match function {
         Function::Exp2 => x.fract() == 0.0,
         Function::Log2 => x.to_bits() << 12 == 0,
+        // In f32 the others' rational results are none that lie half way between two numbers.
+        Function::Exp10 => x.fract() == 0.0 && (0.0..=22.0).contains(&x),
+        Function::SinPi | Function::CosPi => (2.0 * x).fract() == 0.0,
+        Function::Hypot => x == 0.0 || y == 0.0 || is_whole_root(x, y),
         _ => x == 0.0,
+    }
+}
+
+/// Whether √(x² + y²) is what the host computes, to the last bit.
+fn is_whole_root(x: f64, y: f64) -> bool {
+    let (root, sum) = (x.hypot(y), x * x + y * y);
+    let rest = y.mul_add(y, x.mul_add(x, -sum));
+    sum.is_normal() && x.mul_add(x, -x * x) == 0.0 && rest == 0.0 && root.mul_add(root, -sum) == 0.0
+}
+
+/// Ten to the power of whole numbers is the decimal's own.
+fn exp10(x: f64) -> f64 {
+    if x.fract() == 0.0 && x.abs() < 400.0 {
+        let text = format!("1e{x}");
+        return text.parse().unwrap_or(f64::NAN);
+    }
+    10f64.powf(x)
+}
+
+/// Sine and cosine of π × x: of whole and half turns exact.
+fn of_turns(function: Function, x: f64) -> f64 {
+    // Exact: an even number of half turns changes nothing.
+    let turn = x % 2.0;
+    let turn = if turn > 1.0 {
+        turn - 2.0
+    } else if turn < -1.0 {
+        turn + 2.0
+    } else {
+        turn
+    };
+    let sine = |turn: f64| {
+        // sin(π − z) is sin z: below half a turn the host's error stays small.
+        let folded = if turn.abs() > 0.5 { turn.signum() - turn } else { turn };
+        (core::f64::consts::PI * folded).sin()
+    };
+    match function {
+        // Zero has the sign of x.
+        Function::SinPi if turn.abs() == 1.0 || turn == 0.0 => 0f64.copysign(x),
+        Function::SinPi => sine(turn),
+        _ if turn.abs() == 0.5 => 0.0,
+        // cos(π z) = sin(π (1/2 − |z|)): exact where it is near zero.
+        _ if turn.abs() > 0.25 => sine(0.5 - turn.abs()),
+        _ => (core::f64::consts::PI * turn).cos(),
     }
 }
 
@@ -237,6 +303,19 @@ fn precisely(function: Function, x: f64, y: f64) -> Option<ExactNumber> {
             Function::Atanh => big.atanh(p, mode, constants),
             Function::Pow => big.pow(&other, p, mode, constants),
             Function::Erf => error_function(&big, constants),
+            Function::Exp10 => BigFloat::from_f64(10.0, p).pow(&big, p, mode, constants),
+            Function::Log10 => big.log10(p, mode, constants),
+            // 192 bits leave enough where the difference is small, of an f32.
+            Function::ExpM1 => big.exp(p, mode, constants).sub(&BigFloat::from_f64(1.0, p), p, mode),
+            Function::Log1P => big.add(&BigFloat::from_f64(1.0, p), p, mode).ln(p, mode, constants),
+            Function::Cbrt => big.cbrt(p, mode),
+            Function::Hypot => big.mul(&big, p, mode).add(&other.mul(&other, p, mode), p, mode).sqrt(p, mode),
+            Function::SinPi => {
+                constants.pi(p, mode).mul(&BigFloat::from_f64(x % 2.0, p), p, mode).sin(p, mode, constants)
+            }
+            Function::CosPi => {
+                constants.pi(p, mode).mul(&BigFloat::from_f64(x % 2.0, p), p, mode).cos(p, mode, constants)
+            }
             // Atan2 stays with the host's value: in single precision its ties are out of reach.
             _ => return None,
         };
@@ -274,6 +353,17 @@ mod tests {
             [0x4580_0800, 0x4000_0000],
         );
         assert_eq!(pow, 0x4b80_1000); // 4097² lies half way; to even.
+        assert_eq!(f32(Function::Exp10, 0x4040_0000), 0x447a_0000);
+        assert_eq!(f32(Function::SinPi, 0xbf80_0000), 0x8000_0000);
+        assert_eq!(f32(Function::CosPi, 0x4020_0000), 0);
+        assert_eq!(f32(Function::CosPi, 0x3eaa_aaab), 0x3eff_ffff);
+        assert_eq!(f32(Function::Cbrt, 0xc1d8_0000), 0xc040_0000);
+        let hypot =
+            |a, b| approximate(&Profile::NVIDIA, Function::Hypot, Format::F32, Rounding::NearestEven, false, [a, b]);
+        assert_eq!(hypot(0x4040_0000, 0xc080_0000), 0x40a0_0000);
+        // 5 × 3355445 lies half way between 16777224 and 16777226; to even. Its legs are 24 bits long.
+        assert_eq!(hypot(0x4b19_999f, 0x4b4c_ccd4), 0x4b80_0004);
+        assert_eq!(hypot(0xff80_0000, 0x7fc0_0000), 0x7f80_0000);
     }
 
     /// The second try gives what the first does where both can answer.
@@ -287,6 +377,13 @@ mod tests {
             Function::Tanh,
             Function::Exp,
             Function::Log,
+            Function::Exp10,
+            Function::Log10,
+            Function::ExpM1,
+            Function::Log1P,
+            Function::Cbrt,
+            Function::SinPi,
+            Function::CosPi,
         ];
         for function in functions {
             for step in 1u32..200 {

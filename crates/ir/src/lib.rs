@@ -309,6 +309,9 @@ pub enum Passing {
     Buffer,
     /// A value alone.
     Value,
+    /// A number of bytes of the block's shared memory, whose address it receives: a `__local` pointer of OpenCL C. Zero
+    /// bytes stand for the launch's dynamic shared memory.
+    Shared,
 }
 
 /// Memory that exists before a kernel starts and outlives it: `.global` and `.const` variables.
@@ -366,6 +369,8 @@ pub struct Kernel {
     pub name: String,
     /// In order.
     pub params: Vec<Param>,
+    /// How many of the first parameters are members of a block of push constants.
+    pub push_constants: usize,
     /// Bytes of the parameter block.
     pub param_bytes: u32,
     /// Bytes of shared memory that it declares.
@@ -393,6 +398,7 @@ impl Kernel {
         Kernel {
             name: name.into(),
             params: Vec::new(),
+            push_constants: 0,
             param_bytes: 0,
             shared_bytes: 0,
             local_bytes: 0,

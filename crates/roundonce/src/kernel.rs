@@ -11,6 +11,9 @@ use crate::ptx;
 use crate::sass::{Lowered, Name};
 use crate::spirv::{self, Assume, Settings, SpecConstant};
 
+/// Bytes of shared memory that a parameter gets where arguments are made by type.
+const ZERO_SHARED: u64 = 4096;
+
 /// A module as it is kept.
 #[derive(Clone, Copy, Debug)]
 pub enum Source<'a> {
@@ -152,6 +155,7 @@ impl Ready {
         let argument = |(param, is_pointer): (&Param, bool)| match param.passing {
             Passing::Buffer => Arg::Buffer(Buffer::from_bytes(&vec![0; buffer_bytes])),
             Passing::Any if is_pointer => Arg::Buffer(Buffer::from_bytes(&vec![0; buffer_bytes])),
+            Passing::Shared => Arg::Scalar(ZERO_SHARED),
             Passing::Any | Passing::Value if param.size <= 8 => Arg::Scalar(0),
             Passing::Any | Passing::Value => Arg::Bytes(vec![0; param.size as usize]),
         };
@@ -289,6 +293,34 @@ pub fn parameter(kernel: &Kernel, name: &str) -> Result<usize, String> {
             names.join(", ")
         )
     })
+}
+
+/// What a parameter is where nothing is given: the only piece of shared memory is the launch's dynamic one.
+pub fn default_argument(kernel: &Kernel, place: usize) -> Option<Arg> {
+    let of_shared = |param: &&Param| param.passing == Passing::Shared;
+    let is_shared = kernel.params.get(place).filter(of_shared).is_some();
+    (is_shared && kernel.params.iter().filter(of_shared).count() == 1).then_some(Arg::Scalar(0))
+}
+
+/// Push constants given as the bytes of their block: the bytes of each member, by its parameter.
+///
+/// # Errors
+/// Where the kernel has none, or the block is not as long.
+pub fn push_constants(kernel: &Kernel, block: &[u8]) -> Result<BTreeMap<usize, Arg>, String> {
+    let members = kernel.params.iter().take(kernel.push_constants).enumerate();
+    let end = members.clone().map(|(_, param)| param.offset + param.size).max().unwrap_or(0) as usize;
+    if end == 0 {
+        return Err(format!("`{}` has no push constants", kernel.name));
+    }
+    // A block may be padded to its largest alignment.
+    if !(end..=end.next_multiple_of(16)).contains(&block.len()) {
+        return Err(format!("the push constants take {end} bytes, {} are given", block.len()));
+    }
+    let member = |(place, param): (usize, &Param)| {
+        let bytes = block.get(param.offset as usize..).and_then(|rest| rest.get(..param.size as usize));
+        (place, Arg::Bytes(bytes.unwrap_or_default().to_vec()))
+    };
+    Ok(members.map(member).collect())
 }
 
 /// A parameter as messages name it.

@@ -24,7 +24,7 @@ type Row = (&'static str, &'static str, &'static str, &'static str);
 #[rustfmt::skip] // A case a line.
 const ROWS: &[Row] = &[
     ("", "%r = OpFAdd %f32 %float %float\n%s = OpImage %f32 %r", "", "2 SPV0100 OpImage cannot be run"),
-    ("", "%r = OpExtInst %f32 %glsl Determinant %float", "", "1 SPV0100 OpExtInst GLSL.std.450 Determinant cannot be run"),
+    ("", "%r = OpExtInst %f32 %glsl InterpolateAtCentroid %float", "", "1 SPV0100 OpExtInst GLSL.std.450 InterpolateAtCentroid cannot be run"),
     ("", "OpControlBarrier %one %one %one", "", "1 SPV0100 OpControlBarrier of a scope beyond the workgroup cannot be run"),
     ("", "%r = OpFunctionCall %void %again", "%again = OpFunction %void None %procedure\n%a = OpLabel\n%s = OpFunctionCall %void %again\nOpReturn\nOpFunctionEnd", "6 SPV0100 OpFunctionCall %again, which calls itself, cannot be run"),
     ("", "%r = OpFunctionCall %void %nowhere", "%nowhere = OpFunction %void None %procedure\nOpFunctionEnd", "1 SPV0100 OpFunctionCall %nowhere without a body cannot be run"),

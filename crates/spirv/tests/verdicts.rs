@@ -20,7 +20,7 @@ fn cases() -> Vec<serde_json::Value> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/edge/spirv/");
     let files = match std::env::var("ROUNDONCE_SPIRV_VERDICTS") {
         Ok(other) => vec![other],
-        Err(_) => ["verdicts", "neighbours", "float-controls2", "declarations"]
+        Err(_) => ["verdicts", "neighbours", "float-controls2", "declarations", "structure"]
             .map(|name| format!("{folder}{name}.jsonl"))
             .to_vec(),
     };

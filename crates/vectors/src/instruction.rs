@@ -2,7 +2,7 @@
 
 use roundonce::arith::{ArithOp, Format, Operation, Rounding};
 use roundonce::isa::{Gate, Language, Location, Recipe};
-use roundonce::spirv::{self, AllowedSet, FloatModes};
+use roundonce::spirv::{self, AllowedSet, Environment, FloatModes};
 use roundonce::{Evaluation, Finding, Form, Instruction, Profile, Target, Value};
 
 /// Which results are right.
@@ -55,6 +55,21 @@ impl InstructionUnderTest {
             Criterion::Exact
         };
         Ok(InstructionUnderTest { spelling: spelling.to_owned(), instruction, criterion, profile: Profile::NVIDIA })
+    }
+
+    /// The same under an environment, where it is SPIR-V's and names none.
+    pub(crate) fn under(self, environment: Environment) -> InstructionUnderTest {
+        match self.criterion {
+            Criterion::Allowed(_) if !self.spelling.contains('@') => {
+                let spelling = format!("{}@{environment}", self.spelling);
+                InstructionUnderTest {
+                    criterion: Criterion::Allowed(FloatModes::of_spelling(&spelling)),
+                    spelling,
+                    ..self
+                }
+            }
+            _ => self,
+        }
     }
 
     /// What the name of a file says: `f16_mulAdd_rm.txt.gz`, `fma.rn.f32.txt`.

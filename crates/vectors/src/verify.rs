@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use roundonce::arith::{Elements, Flags};
 use roundonce::array::{Operand, eval_into};
+use roundonce::spirv::Environment;
 use roundonce::{Profile, Target, Value};
 
 use crate::block::{Block, Vector, is_same_at};
 use crate::cause::Failures;
+use crate::format::Options;
 use crate::instruction::{Criterion, InstructionUnderTest};
 use crate::report::{Checked, Example, Report};
 
@@ -36,6 +38,7 @@ struct Entry {
 pub(crate) struct Verifier<'a> {
     target: Target,
     profile: Profile,
+    environment: Option<Environment>,
     observer: &'a mut dyn Observer,
     names: HashMap<String, Result<usize, String>>,
     entries: Vec<Entry>,
@@ -44,9 +47,10 @@ pub(crate) struct Verifier<'a> {
 }
 
 impl<'a> Verifier<'a> {
-    pub(crate) fn new(target: Target, profile: Profile, observer: &'a mut dyn Observer) -> Verifier<'a> {
+    pub(crate) fn new(options: &Options, observer: &'a mut dyn Observer) -> Verifier<'a> {
         let (names, entries, failures) = (HashMap::new(), Vec::new(), Failures::default());
-        Verifier { target, profile, observer, names, entries, failures, bad: 0 }
+        let Options { target, profile, environment, .. } = *options;
+        Verifier { target, profile, environment, observer, names, entries, failures, bad: 0 }
     }
 
     /// The number that stands for an instruction from now on.
@@ -77,6 +81,10 @@ impl<'a> Verifier<'a> {
     }
 
     fn add(&mut self, tested: InstructionUnderTest) -> usize {
+        let tested = match self.environment {
+            Some(environment) => tested.under(environment),
+            None => tested,
+        };
         let tested = InstructionUnderTest { profile: self.profile, ..tested };
         let waiting = [Block::new(&tested), Block::new(&tested)];
         self.entries.push(Entry { tested, waiting, vectors: 0, failed: 0, choices: BTreeMap::new() });

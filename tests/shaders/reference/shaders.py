@@ -16,6 +16,9 @@ sys.path.insert(0, str(HERE.parent / "kernels" / "reference"))
 
 from cases import numbers, save, wide_numbers  # noqa: E402
 from exact import F16, F32, F64, f32, f64  # noqa: E402
+from geometry import chain, geometry  # noqa: E402
+from groups import ballots, dots, groups_cl, votes  # noqa: E402
+from opencl import floats_cl, integers_cl  # noqa: E402
 
 CASES = []
 WORD = (1 << 32) - 1
@@ -269,15 +272,6 @@ def integers(draw):
     case("integers", "4", arguments, expected, determined=True)
 
 
-def chain(pairs):
-    """Products added one to another, each rounded."""
-    total = None
-    for a, b in pairs:
-        product = F32.mul(a, b)
-        total = product if total is None else F32.add(total, product)
-    return total
-
-
 def matrix(draw):
     n = 8
     rows = [[numbers(draw, 3) for _ in range(2)] for _ in range(n)]
@@ -428,8 +422,8 @@ def saxpy_cl(draw):
         neighbour = tile[i - here + (here + 1) % block]
         larger = tile[i] if F32.value(tile[i]) >= F32.value(neighbour) else neighbour
         result.append(F32.add(F32.mul_add(a, x[i], y[i]), larger))
-    # The fourth parameter of the source, __local memory, has the size of --shared and is none of the launch's.
-    arguments = {"0": "0x%08x" % a, "1": ("f4", x), "2": ("f4", y), "3": str(n)}
+    # The fourth parameter, the only one in __local memory, has the size of --shared.
+    arguments = {"0": "0x%08x" % a, "1": ("f4", x), "2": ("f4", y), "4": str(n)}
     case("saxpy_cl", "4", arguments, {"2": ("f4", result)}, ["--block", str(block), "--shared", str(4 * block)])
 
 
@@ -462,8 +456,9 @@ def pointers_cl(draw):
             value = F32.add(F32.sub(value, one) if i % 5 == 3 else value, v[1])
         result.append(value)
     struct = [scale, shift, 0, 0] + w
-    arguments = {"0": "0x%08x" % a, "1": ("f4", x), "2": ("f4", y), "3": str(n), "4": ("f4", v), "5": ("u4", struct)}
-    case("pointers_cl", "2", arguments, {"2": ("f4", result)}, ["--block", str(block), "--shared", str(4 * block)])
+    arguments = {"0": "0x%08x" % a, "1": ("f4", x), "2": ("f4", y), "3": str(4 * block), "4": str(n)}
+    arguments |= {"5": ("f4", v), "6": ("u4", struct)}
+    case("pointers_cl", "2", arguments, {"2": ("f4", result)}, ["--block", str(block)])
 
 
 def subgroup(draw):
@@ -525,9 +520,60 @@ def reference(draw):
     case("reference", "2", arguments, {"target": ("f4", result, 8)})
 
 
+def locals_cl(draw):
+    n, block, groups = 3, 32, 2
+    x = numbers(draw, groups * block)
+    result = []
+    for i in range(groups * block):
+        here = i % block
+        product = n * ((here + 1) % block)
+        result.append(F32.add(x[i - here + block - 1 - here], f32(product) if product else 0))
+    arguments = {"0": ("f4", x), "1": str(4 * block), "2": str(2 * block), "3": zeros("f4", groups * block)}
+    arguments["4"] = str(n)
+    case("locals_cl", str(groups), arguments, {"3": ("f4", result)}, ["--block", str(block)])
+
+
+def push(draw):
+    first, turn = numbers(draw, 3), numbers(draw, 4)
+    scale, last = numbers(draw, 1)[0], [draw.randrange(-99, 100) for _ in range(3)]
+    words = first + [scale] + turn + [value & WORD for value in last]
+    block = b"".join(word.to_bytes(4, "little") for word in words).hex()
+    result = []
+    for i in range(8):
+        result += [F32.mul(first[i % 3], scale), F32.mul(turn[2 * (i & 1) + 1], f32(last[i % 3]))]
+    case("push", "2", {"0.0": zeros("f4", 16)}, {"0.0": ("f4", result)}, ["--push", block])
+
+
+def descriptors(draw):
+    n, chosen, extra = 32, 1, 3
+    parts = [numbers(draw, n + (extra if k == 1 else 0)) for k in range(3)]
+    counts = [draw.getrandbits(20) for _ in parts]
+    sums = [chain((parts[k][i], F32.one()) for k in range(3)) for i in range(n)]
+    two, length = f32(2), f32(n + extra)
+    after = [F32.add(F32.mul(value, two), length) for value in parts[chosen][:n]]
+    arguments = {f"0.0[{k}]": ("u4", [count] + part) for k, (count, part) in enumerate(zip(counts, parts))}
+    arguments = {"chosen": str(chosen)} | arguments | {"0.1": zeros("f4", n)}
+    expected = {"0.0[1]": ("u4", [7] + parts[1]), "0.0[2]": ("u4", counts[2:] + after), "0.1": ("f4", sums)}
+    case("descriptors", "2", arguments, expected)
+
+
+def recorded(reference):
+    """A shader or kernel of another file."""
+
+    def record(draw):
+        arguments, expected, more = reference(draw)
+        options = ["--block", str(more.pop("block"))] if "block" in more else []
+        case(record.__name__, "2", arguments, expected, options, **more)
+
+    record.__name__ = reference.__name__
+    return record
+
+
 def main():
     shaders = [saxpy, horner, gemm, half, double, reduce, special, flow, integers, matrix, functions]
-    for shader in shaders + [rtz_flush, phi, saxpy_cl, pointers_cl, subgroup, reference]:
+    shaders += [rtz_flush, phi, saxpy_cl, pointers_cl, locals_cl, push, descriptors, subgroup, reference]
+    shaders += map(recorded, (integers_cl, floats_cl, geometry, ballots, votes, groups_cl, dots))
+    for shader in shaders:
         # Each has a generator of its own: one that changes leaves the others' data as they are.
         shader(random.Random(shader.__name__))
     lines = [json.dumps(entry) for entry in CASES]

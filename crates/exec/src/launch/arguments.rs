@@ -8,6 +8,9 @@ use roundonce_ir::{Kernel, Param, Passing, Program, Variable};
 /// CUDA's limits of a grid's axes.
 const GRID_LIMIT: [u32; 3] = [0x7fff_ffff, 65_535, 65_535];
 
+/// What pieces of shared memory are aligned to: the largest vector of OpenCL C.
+const SHARED_ALIGN: u32 = 128;
+
 /// The sizes that the caller chose.
 pub(super) struct Sizes {
     pub(super) grid: [u32; 3],
@@ -39,6 +42,36 @@ impl Sizes {
     }
 }
 
+/// Where the parameters lie that are pieces of shared memory: one behind the other, before what the launch itself asks
+/// for.
+pub(super) struct SharedArguments {
+    /// Of each parameter.
+    offsets: Vec<u32>,
+    /// What they take in all.
+    pub(super) bytes: u32,
+}
+
+impl SharedArguments {
+    pub(super) fn of(kernel: &Kernel, args: &[Arg]) -> Result<SharedArguments, RunError> {
+        let mut own = SharedArguments { offsets: Vec::with_capacity(args.len()), bytes: 0 };
+        let too_large = || RunError::usage(&kernel.name, "too many bytes of shared memory are given".to_owned());
+        for (param, arg) in kernel.params.iter().zip(args) {
+            own.offsets.push(own.bytes);
+            if let (Passing::Shared, Arg::Scalar(bytes)) = (param.passing, arg) {
+                let bytes = u32::try_from(*bytes).ok().and_then(|bytes| bytes.checked_next_multiple_of(SHARED_ALIGN));
+                own.bytes = bytes.and_then(|bytes| own.bytes.checked_add(bytes)).ok_or_else(too_large)?;
+            }
+        }
+        for ((param, arg), offset) in kernel.params.iter().zip(args).zip(&mut own.offsets) {
+            if param.passing == Passing::Shared && *arg == Arg::Scalar(0) {
+                *offset = own.bytes;
+            }
+            *offset = kernel.shared_bytes.checked_add(*offset).ok_or_else(too_large)?;
+        }
+        Ok(own)
+    }
+}
+
 /// A launch's global memory: the words of each segment and their addresses.
 pub(super) struct GlobalMemory {
     pub(super) layout: Layout,
@@ -65,10 +98,15 @@ impl GlobalMemory {
             GlobalMemory { layout: Layout::default(), words: Vec::new(), args: Vec::new(), written: Vec::new() };
         let mut params = vec![0u8; kernel.param_bytes as usize];
         let mut buffer_bytes = vec![0; kernel.params.len()];
+        let shared = SharedArguments::of(kernel, &args)?;
         for (index, (param, arg)) in kernel.params.iter().zip(args).enumerate() {
             if let Arg::Buffer(buffer) = &arg {
                 buffer_bytes[index] = buffer.len() as u64;
             }
+            let arg = match (param.passing, arg) {
+                (Passing::Shared, Arg::Scalar(_)) => Arg::Scalar(shared.offsets[index].into()),
+                (_, arg) => arg,
+            };
             let bytes = match memory.place_argument(index, param, arg, may_write.param(index)) {
                 Ok(bytes) => bytes,
                 Err(message) => return fail(message),
@@ -114,6 +152,9 @@ impl GlobalMemory {
     /// The bytes that the parameter receives: a buffer's address, or the value. The error is a message.
     fn place_argument(&mut self, index: usize, param: &Param, arg: Arg, written: bool) -> Result<Vec<u8>, String> {
         match arg {
+            _ if param.passing == Passing::Shared && !matches!(arg, Arg::Scalar(_)) => {
+                Err(format!("`{}` is shared memory: a number of bytes is wanted", param.name))
+            }
             Arg::Buffer(_) if param.passing == Passing::Value => {
                 Err(format!("`{}` is a value, not a buffer", param.name))
             }

@@ -40,7 +40,9 @@ impl Launch<'_> {
             return Err(RunError::usage(self.entry.unwrap_or_default(), message));
         };
         let Launch { grid, block, args, dynamic_shared, options, .. } = self;
-        let sizes = Sizes { grid, block, dynamic_shared };
+        arguments::check_count(kernel, args.len())?;
+        let own = arguments::SharedArguments::of(kernel, &args)?;
+        let sizes = Sizes { grid, block, dynamic_shared: dynamic_shared.saturating_add(own.bytes) };
         sizes.check(kernel)?;
         if options.contract == Contract::None {
             return run_kernel(program, kernel, &sizes, args, &options);
@@ -84,7 +86,6 @@ fn run_kernel(
     let kernel = &*scalarize(kernel);
     let compiles = |op: &Op, guard: Option<Guard>| native::is_supported(op, guard.is_some());
     let code = DecodedKernel::new(program, kernel, options.profile, compiles);
-    arguments::check_count(kernel, args.len())?;
     let blocks = sizes.grid.iter().fold(1usize, |all, &axis| all.saturating_mul(axis as usize));
     // More than there are blocks, or than the pool runs at a time, would only wait.
     let useful = blocks.min(4 * rayon::current_num_threads()).max(1);

@@ -158,6 +158,60 @@ impl Body<'_> {
         self.define(vec![value.unwrap_or(Operand::ZERO)])
     }
 
+    /// Products of integers added, in the result's width; with an accumulator added last and clamped. The vectors may be
+    /// packed into words.
+    pub(super) fn int_dot(&mut self, op: Op) -> Result<()> {
+        let (first_signed, second_signed, accumulates) = match op {
+            Op::SDot => (true, true, false),
+            Op::UDot => (false, false, false),
+            Op::SUDot => (true, false, false),
+            Op::SDotAccSat => (true, true, true),
+            Op::UDotAccSat => (false, false, true),
+            _ => (true, false, true),
+        };
+        let (part, count) = self.result()?;
+        let packed = self.operands().len() > if accumulates { 3 } else { 2 };
+        if !is_integer(part) || count != 1 {
+            return Err(self.malformed("the Result Type is no integer"));
+        }
+        let mut all = Vec::with_capacity(2);
+        for (index, signed) in [(0, first_signed), (1, second_signed)] {
+            let Components { part: of, parts } = self.components(self.operand(index)?)?;
+            if !is_integer(of) || packed && (of.bits() != 32 || parts.len() != 1) {
+                return Err(self.malformed("an operand is no vector of integers, and no word of packed ones"));
+            }
+            let sign = Self::sign(signed);
+            let mut wide = Vec::new();
+            if packed {
+                for place in [0, 8, 16, 24] {
+                    let field = [parts[0], Operand::Imm(place), Operand::Imm(8)];
+                    let byte = self.int(IntOp::FieldExtract(sign), Width::B32, &field);
+                    wide.push(self.resized(of, sign, part.bits(), byte));
+                }
+            } else {
+                for &a in &parts[..] {
+                    wide.push(self.resized(of, sign, part.bits(), a));
+                }
+            }
+            all.push(wide);
+        }
+        if all[0].len() != all[1].len() {
+            return Err(self.malformed("the vectors are of different sizes"));
+        }
+        let mut sum = Operand::ZERO;
+        for (&a, &b) in all[0].iter().zip(&all[1]) {
+            sum = self.int_of(IntOp::MulAdd, part, Signedness::Unsigned, &[a, b, sum]);
+        }
+        if accumulates {
+            let (of, accumulator) = self.scalar(self.operand(2)?)?;
+            if of.bits() != part.bits() || !is_integer(of) {
+                return Err(self.malformed("the accumulator is of another type than the result"));
+            }
+            sum = self.sum_saturated(part, Self::sign(first_signed), false, sum, accumulator);
+        }
+        self.define(vec![sum])
+    }
+
     /// A result and its carry, a product's two halves: a struct of both.
     pub(super) fn extended_arithmetic(&mut self, op: Op) -> Result<()> {
         let (part, pairs) = self.integers()?;

@@ -64,12 +64,17 @@ impl Body<'_> {
     /// The position of the lowest bit set, −1 for none.
     pub(super) fn find_lowest(&mut self, part: Part, a: Operand) -> Operand {
         let width = part.width();
-        let below = self.int(IntOp::Sub, width, &[a, Operand::Imm(1)]);
-        let flipped = self.int(IntOp::Not, width, &[a]);
-        let zeros = self.int(IntOp::And, width, &[below, flipped]);
+        let zeros = self.zeros_below(width, a);
         let count = self.int(IntOp::PopCount, width, &[zeros]);
         let none = self.compare(Comparison::Eq, Comparand::Unsigned(width), a, Operand::ZERO);
         self.select(Width::B32, none, Operand::Imm(0xffff_ffff), count)
+    }
+
+    /// Ones in the place of the zeros below the lowest bit set.
+    pub(super) fn zeros_below(&mut self, width: Width, a: Operand) -> Operand {
+        let below = self.int(IntOp::Sub, width, &[a, Operand::Imm(1)]);
+        let flipped = self.int(IntOp::Not, width, &[a]);
+        self.int(IntOp::And, width, &[below, flipped])
     }
 
     /// The position of the highest bit that differs from the sign, −1 for none.

@@ -15,6 +15,10 @@ use crate::literal::read_string;
 
 /// Bytes of an address.
 const ADDRESS: u32 = 8;
+/// Descriptors of an array, each a parameter.
+const MOST_DESCRIPTORS: u64 = 256;
+/// What pieces of shared memory are aligned to: the largest vector of OpenCL C.
+const SHARED_ALIGN: u32 = 128;
 
 impl Body<'_> {
     /// Everything before the first instruction.
@@ -45,6 +49,23 @@ impl Body<'_> {
         self.kernel.param_bytes = self.kernel.param_bytes.next_multiple_of(ADDRESS);
         for ((set, binding), variables) in buffers {
             self.stand_at(variables[0].0);
+            if let Some(&TypeKind::Array { of, count }) = lowering.types.kind(variables[0].3)
+                && matches!(lowering.types.kind(of), Some(TypeKind::Struct(_)))
+                && count <= MOST_DESCRIPTORS
+                && variables.iter().all(|&(.., to)| to == variables[0].3)
+            {
+                let first = self.kernel.params.len() as u32;
+                for at in 0..count {
+                    self.param(format!("{set}.{binding}[{at}]"), ADDRESS, None, Passing::Buffer)?;
+                }
+                for (index, id, type_id, _) in variables {
+                    self.stand_at(index);
+                    // Nothing but an access chain leads into one of them.
+                    self.hold(id, type_id, at_address(Space::Global, Operand::ZERO));
+                    self.descriptors.insert(id, (first, count as u32));
+                }
+                continue;
+            }
             let param = self.param(format!("{set}.{binding}"), ADDRESS, None, Passing::Buffer)?;
             let address = self.param_address(param);
             for (index, id, type_id, to) in variables {
@@ -131,7 +152,7 @@ impl Body<'_> {
         }
         for (index, &(member, offset)) in members.iter().enumerate() {
             let scalar = lowering.types.scalar(member);
-            let size = self.size_of(member)?;
+            let size = self.span_of(member, offset)?;
             let end = offset.checked_add(size).filter(|end| *end < 1 << 16 && size > 0);
             let end = end.ok_or_else(|| self.unsupported("push constants of this size"))?;
             let unique = !names[index].is_empty() && times[names[index].as_str()] == 1;
@@ -141,8 +162,18 @@ impl Body<'_> {
             self.kernel.params.push(Param { name, offset: offset as u32, size: size as u32, scalar, passing });
             self.kernel.param_bytes = self.kernel.param_bytes.max(end as u32);
         }
+        self.kernel.push_constants = members.len();
         self.hold(id, type_id, at_address(Space::Param, Operand::ZERO));
         Ok(())
+    }
+
+    /// Bytes from a member's first to its last: a vector of three has no padding.
+    fn span_of(&mut self, member: u32, offset: u64) -> Result<u64> {
+        let mut cells = Vec::new();
+        let found = self.lowering.types.cells(member, offset, Layout::default(), &mut cells);
+        let ends = cells.iter().map(|cell| cell.offset + u64::from(cell.part.bytes()));
+        let end = ends.max().filter(|_| found.is_some());
+        end.map_or_else(|| self.size_of(member), |end| Ok(end.saturating_sub(offset)))
     }
 
     /// The names that OpMemberName gives to a struct's members.
@@ -263,12 +294,11 @@ impl Body<'_> {
         Ok(None)
     }
 
-    /// What the entry point's own parameters are: buffers, values, and one piece of the launch's shared memory.
+    /// What the entry point's own parameters are: buffers, values, and pieces of shared memory.
     pub(super) fn parameters(&mut self, function: u32) -> Result<Vec<TypedValue>> {
         let lowering = self.lowering;
         let names: HashMap<u32, String> = crate::rules::debug_names(lowering.module).into_iter().collect();
         let mut all = Vec::new();
-        let mut shared = false;
         for index in lowering.functions.get(&function).cloned().unwrap_or_default() {
             if lowering.module.instructions()[index].opcode != Opcode::FunctionParameter as u16 {
                 continue;
@@ -284,11 +314,13 @@ impl Body<'_> {
                         let address = self.param_address(param);
                         Value::Memory(Pointer { param: Some(param), ..at_address(Space::Global, address) })
                     }
-                    Some(StorageClass::Workgroup) if !shared => {
-                        shared = true;
-                        let start = self.kernel.shared_bytes.next_multiple_of(16);
-                        self.kernel.shared_bytes = start;
-                        Value::Memory(at_address(Space::Shared, Operand::Imm(start.into())))
+                    Some(StorageClass::Workgroup) => {
+                        let param = self.param(name, ADDRESS, None, Passing::Shared)?;
+                        let start = self.kernel.shared_bytes.checked_next_multiple_of(SHARED_ALIGN);
+                        self.kernel.shared_bytes =
+                            start.ok_or_else(|| self.unsupported("this much Workgroup memory"))?;
+                        let address = self.param_address(param);
+                        Value::Memory(at_address(Space::Shared, address))
                     }
                     // A struct passed by value.
                     Some(StorageClass::Function) => {
@@ -297,7 +329,7 @@ impl Body<'_> {
                         self.store_to(&value, to, &parts)?;
                         value
                     }
-                    _ => return Err(self.unsupported("a second parameter in Workgroup memory, or one of this class")),
+                    _ => return Err(self.unsupported("a parameter of this storage class")),
                 },
                 _ => Value::Parts(self.by_value(name, type_id)?.into()),
             };
@@ -330,6 +362,35 @@ impl Body<'_> {
         d.into()
     }
 
+    fn axes(&mut self, width: Width, special: fn(u8) -> Special) -> [Operand; 3] {
+        [0, 1, 2].map(|axis| self.special(width, special(axis)))
+    }
+
+    /// x + y × size.x + z × size.x × size.y
+    fn linear(&mut self, width: Width, at: [Operand; 3], size: [Operand; 3]) -> Operand {
+        let plane = self.int(IntOp::MulAdd, width, &[at[2], size[1], at[1]]);
+        self.int(IntOp::MulAdd, width, &[plane, size[0], at[0]])
+    }
+
+    /// An invocation's place in its workgroup.
+    pub(super) fn local_index(&mut self, width: Width) -> Operand {
+        let local = self.axes(width, Special::Tid);
+        self.index_in_group(width, local)
+    }
+
+    /// The place of the invocation of that local id.
+    pub(super) fn index_in_group(&mut self, width: Width, local: [Operand; 3]) -> Operand {
+        let size = self.axes(width, Special::Ntid);
+        self.linear(width, local, size)
+    }
+
+    /// How many invocations a workgroup has.
+    pub(super) fn group_size(&mut self, width: Width) -> Operand {
+        let [x, y, z] = self.axes(width, Special::Ntid);
+        let plane = self.int(IntOp::Mul, width, &[x, y]);
+        self.int(IntOp::Mul, width, &[plane, z])
+    }
+
     /// The value of a built-in variable.
     fn built_in(&mut self, number: u32, to: u32) -> Result<Vec<Operand>> {
         let built_in = BuiltIn::from_u32(number);
@@ -341,8 +402,7 @@ impl Body<'_> {
             return Err(refused(self));
         };
         let width = self.lowering.types.components(to).map_or(Width::B32, |(part, _)| part.width());
-        let axes =
-            |body: &mut Self, special: fn(u8) -> Special| [0, 1, 2].map(|axis| body.special(width, special(axis)));
+        let axes = |body: &mut Self, special: fn(u8) -> Special| body.axes(width, special);
         let global = |body: &mut Self| {
             let (group, size, local) =
                 (axes(body, Special::Ctaid), axes(body, Special::Ntid), axes(body, Special::Tid));
@@ -351,11 +411,6 @@ impl Body<'_> {
         let whole = |body: &mut Self| {
             let (groups, size) = (axes(body, Special::Nctaid), axes(body, Special::Ntid));
             [0, 1, 2].map(|axis| body.int(IntOp::Mul, width, &[groups[axis], size[axis]]))
-        };
-        // x + y × size.x + z × size.x × size.y
-        let linear = |body: &mut Self, at: [Operand; 3], size: [Operand; 3]| {
-            let plane = body.int(IntOp::MulAdd, width, &[at[2], size[1], at[1]]);
-            body.int(IntOp::MulAdd, width, &[plane, size[0], at[0]])
         };
         let mask = |body: &mut Self, special| {
             vec![body.special(Width::B32, special), Operand::ZERO, Operand::ZERO, Operand::ZERO]
@@ -369,13 +424,10 @@ impl Body<'_> {
             Some(BuiltIn::GlobalSize) => whole(self).to_vec(),
             Some(BuiltIn::GlobalLinearId) => {
                 let (at, size) = (global(self), whole(self));
-                vec![linear(self, at, size)]
+                vec![self.linear(width, at, size)]
             }
             Some(BuiltIn::GlobalOffset) => vec![Operand::ZERO; 3],
-            Some(BuiltIn::LocalInvocationIndex) => {
-                let (local, size) = (axes(self, Special::Tid), axes(self, Special::Ntid));
-                vec![linear(self, local, size)]
-            }
+            Some(BuiltIn::LocalInvocationIndex) => vec![self.local_index(width)],
             Some(BuiltIn::SubgroupSize | BuiltIn::SubgroupMaxSize) => vec![Operand::Imm(32)],
             Some(BuiltIn::NumSubgroups) => vec![self.special(width, Special::Warps)],
             Some(BuiltIn::SubgroupId) => vec![self.special(width, Special::Warp)],

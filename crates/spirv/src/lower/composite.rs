@@ -66,12 +66,18 @@ impl Body<'_> {
     pub(super) fn extract_dynamic(&mut self) -> Result<()> {
         let Components { part, parts } = self.components(self.operand(0)?)?;
         let (index_part, index) = self.scalar(self.operand(1)?)?;
-        let mut value = parts[0];
+        let value = self.component_at(part, &parts, index_part, index);
+        self.define(vec![value])
+    }
+
+    /// The component that an index chooses: the first where it chooses none.
+    pub(super) fn component_at(&mut self, part: Part, parts: &[Operand], index_part: Part, index: Operand) -> Operand {
+        let mut value = parts.first().copied().unwrap_or(Operand::ZERO);
         for (at, &component) in parts.iter().enumerate().skip(1) {
             let here = self.is_index(index_part, index, at);
             value = self.select(part.width(), here, component, value);
         }
-        self.define(vec![value])
+        value
     }
 
     pub(super) fn insert_dynamic(&mut self) -> Result<()> {
@@ -139,7 +145,8 @@ impl Body<'_> {
         [0, bits / 2].map(|shift| self.extract(half, whole, a, shift))
     }
 
-    fn joined(&mut self, bits: u32, low: Operand, high: Operand) -> Operand {
+    /// Two halves of so many bits put together.
+    pub(super) fn joined(&mut self, bits: u32, low: Operand, high: Operand) -> Operand {
         if bits == 8 {
             let high = self.int(IntOp::Shl, Width::B16, &[high, Operand::Imm(8)]);
             return self.int(IntOp::Or, Width::B16, &[low, high]);

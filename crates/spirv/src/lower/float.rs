@@ -399,6 +399,14 @@ pub(super) fn approximation(name: &str) -> Option<Function> {
         "Log" | "log"           => Function::Log,
         "Log2" | "log2"         => Function::Log2,
         "InverseSqrt" | "rsqrt" => Function::ReciprocalSquareRoot,
+        "exp10"                 => Function::Exp10,
+        "log10"                 => Function::Log10,
+        "expm1"                 => Function::ExpM1,
+        "log1p"                 => Function::Log1P,
+        "cbrt"                  => Function::Cbrt,
+        "hypot"                 => Function::Hypot,
+        "sinpi"                 => Function::SinPi,
+        "cospi"                 => Function::CosPi,
         _ => return None,
     })
 }

@@ -2,7 +2,7 @@
 //! them, one rounding an operation.
 
 use roundonce_arith::{ArithOp, Format, Rounding};
-use roundonce_ir::{Comparand, Comparison, Function, IntOp, Op, Operand, Signedness, Width};
+use roundonce_ir::{Class, Comparand, Comparison, Function, IntOp, Op, Operand, Signedness, Width};
 
 use super::types::Part;
 use super::value::Components;
@@ -54,7 +54,7 @@ impl Body<'_> {
             let rest = self.subtract(format, a, whole);
             // Infinity minus itself is none.
             let infinite = self.fresh(Width::Pred);
-            let class = roundonce_ir::Class::Infinite;
+            let class = Class::Infinite;
             self.emit(Op::Classify { d: infinite, class, format, a });
             let rest = self.select(width, infinite.into(), Operand::ZERO, rest);
             let d = self.fresh(width);
@@ -72,33 +72,39 @@ impl Body<'_> {
         let (mut significands, mut exponents) = (Vec::new(), Vec::new());
         for &a in &parts[..] {
             let a = self.flushed(format, a);
-            let [subnormal, finite] = [(); 2].map(|()| self.fresh(Width::Pred));
-            use roundonce_ir::Class;
-            self.emit(Op::Classify { d: subnormal, class: Class::Subnormal, format, a });
+            let (significand, exponent) = self.significand_and_exponent(format, a);
+            let finite = self.fresh(Width::Pred);
             self.emit(Op::Classify { d: finite, class: Class::Finite, format, a });
-            // A subnormal is made normal first.
-            let up = self.fresh(width);
-            let exponent = Operand::Imm(u64::from(format.precision()));
-            let (rounding, flush) = (Rounding::NearestEven, false);
-            self.emit(Op::Scale { d: up, format, rounding, flush, a, exponent });
-            let normal = self.select(width, subnormal.into(), up.into(), a);
-            let shift = Operand::Imm(format.frac_bits().into());
-            let field = self.int(IntOp::Shr(Signedness::Unsigned), width, &[normal, shift]);
-            let field = self.int(IntOp::And, width, &[field, Operand::Imm(format.exp_max())]);
-            let field = self.resized(Part::Int { bits: width.bits(), signed: false }, Signedness::Unsigned, 32, field);
-            let bias = |extra: u32| Operand::Imm(u64::from(((1 - format.bias()) as u32).wrapping_sub(extra)));
-            let offset = self.select(Width::B32, subnormal.into(), bias(format.precision()), bias(0));
-            let exponent = self.int(IntOp::Add, Width::B32, &[field, offset]);
-            let kept = Operand::Imm(format.sign_mask() | format.frac_mask());
-            let significand = self.int(IntOp::And, width, &[normal, kept]);
-            let half = Operand::Imm(format.one() - format.smallest_normal());
-            let significand = self.int(IntOp::Or, width, &[significand, half]);
             let nonzero = self.compare(Comparison::Neu, Comparand::Float { format, flush: false }, a, Operand::ZERO);
             let has = self.int(IntOp::And, Width::Pred, &[nonzero, finite.into()]);
             significands.push(self.select(width, has, significand, a));
             exponents.push(self.select(Width::B32, has, exponent, Operand::ZERO));
         }
         self.both(ids, significands, exponents)
+    }
+
+    /// A significand in [1/2, 1) and an exponent of a finite number that is not zero; of others anything.
+    pub(super) fn significand_and_exponent(&mut self, format: Format, a: Operand) -> (Operand, Operand) {
+        let width = Width::holding(format.width());
+        let subnormal = self.fresh(Width::Pred);
+        self.emit(Op::Classify { d: subnormal, class: Class::Subnormal, format, a });
+        // A subnormal is made normal first.
+        let up = self.fresh(width);
+        let exponent = Operand::Imm(u64::from(format.precision()));
+        let (rounding, flush) = (Rounding::NearestEven, false);
+        self.emit(Op::Scale { d: up, format, rounding, flush, a, exponent });
+        let normal = self.select(width, subnormal.into(), up.into(), a);
+        let shift = Operand::Imm(format.frac_bits().into());
+        let field = self.int(IntOp::Shr(Signedness::Unsigned), width, &[normal, shift]);
+        let field = self.int(IntOp::And, width, &[field, Operand::Imm(format.exp_max())]);
+        let field = self.resized(Part::Int { bits: width.bits(), signed: false }, Signedness::Unsigned, 32, field);
+        let bias = |extra: u32| Operand::Imm(u64::from(((1 - format.bias()) as u32).wrapping_sub(extra)));
+        let offset = self.select(Width::B32, subnormal.into(), bias(format.precision()), bias(0));
+        let exponent = self.int(IntOp::Add, Width::B32, &[field, offset]);
+        let kept = Operand::Imm(format.sign_mask() | format.frac_mask());
+        let significand = self.int(IntOp::And, width, &[normal, kept]);
+        let half = Operand::Imm(format.one() - format.smallest_normal());
+        (self.int(IntOp::Or, width, &[significand, half]), exponent)
     }
 
     /// Two results: a struct of both, or the second stored through a pointer.
@@ -193,6 +199,40 @@ impl Body<'_> {
         self.select(Width::holding(format.width()), below, Operand::ZERO, Operand::Imm(format.one()))
     }
 
+    /// What remains of a vector I behind a surface of normal N, for the ratio of the indices.
+    pub(super) fn refracted(&mut self, spelled: &str, ids: &[u32]) -> Result<()> {
+        self.open(format!("{spelled}: as the document derives it, each operation rounded"));
+        let ((format, incident), (other, normal)) = (self.float_operand(ids[0])?, self.float_operand(ids[1])?);
+        let (part, eta) = self.scalar(ids[2])?;
+        let Part::Float(narrow) = part else { return Err(self.malformed("the ratio is no float")) };
+        if format != other || incident.len() != normal.len() {
+            return Err(self.malformed("the operands are of different types"));
+        }
+        let eta = self.float_to_float(narrow, format, eta);
+        let mul = |body: &mut Self, a, b| body.float(ArithOp::Mul, format, &[a, b]);
+        let one = Operand::Imm(format.one());
+        let pairs: Vec<_> = normal.iter().zip(&incident[..]).map(|(&n, &i)| [n, i]).collect();
+        let along = self.dot(format, &pairs);
+        // k = 1 − η² × (1 − (N·I)²); below zero nothing is refracted.
+        let square = mul(self, along, along);
+        let rest = self.subtract(format, one, square);
+        let ratio = mul(self, eta, eta);
+        let product = mul(self, ratio, rest);
+        let k = self.subtract(format, one, product);
+        let of = Comparand::Float { format, flush: self.flushes(format) };
+        let below = self.compare(Comparison::Lt, of, k, Operand::ZERO);
+        let root = self.square_root(format, spelled, k);
+        let bent = mul(self, eta, along);
+        let factor = self.float(ArithOp::Add, format, &[bent, root]);
+        let one = |[n, i]: [Operand; 2]| {
+            let (kept, turned) = (mul(self, eta, i), mul(self, factor, n));
+            let value = self.subtract(format, kept, turned);
+            self.select(Width::holding(format.width()), below, Operand::ZERO, value)
+        };
+        let parts: Vec<_> = pairs.into_iter().map(one).collect();
+        self.define(parts)
+    }
+
     fn vectors(&mut self, name: &str, spelled: &str, ids: &[u32]) -> Result<()> {
         let mut all = Vec::new();
         for &id in ids {
@@ -224,15 +264,17 @@ impl Body<'_> {
                 a.iter().map(|&x| product(self, x, inverse)).collect()
             }
             "Cross" => {
-                let ([x0, x1, x2], [y0, y1, y2]) = (&a[..], &b[..]) else {
+                // OpenCL.std takes vectors of four too: the last component is zero.
+                let ([x0, x1, x2, rest @ ..], [y0, y1, y2, ..]) = (&a[..], &b[..]) else {
                     return Err(self.malformed("the operands are no vectors of three"));
                 };
+                let last = vec![Operand::ZERO; rest.len()];
                 let crossed = [[x1, y2, y1, x2], [x2, y0, y2, x0], [x0, y1, y0, x1]];
                 let one = |[p, q, r, s]: [&Operand; 4]| {
                     let (left, right) = (product(self, *p, *q), product(self, *r, *s));
                     self.subtract(format, left, right)
                 };
-                crossed.map(one).to_vec()
+                crossed.map(one).into_iter().chain(last).collect()
             }
             "FaceForward" => {
                 let facing = self.dot(format, &pairs(&c, &b));

@@ -80,6 +80,8 @@ impl Body<'_> {
             }
             "UnpackHalf2x16" | "UnpackDouble2x32" | "UnpackSnorm2x16" | "UnpackUnorm2x16" | "UnpackSnorm4x8"
             | "UnpackUnorm4x8" => self.unpacked(&name),
+            "Determinant" | "MatrixInverse" => self.by_cofactors(&spelled, name == "MatrixInverse"),
+            "Refract" => self.refracted(&spelled, &ids),
             _ => self.derived(&name, &spelled, &ids),
         }
     }

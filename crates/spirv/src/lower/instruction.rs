@@ -37,7 +37,7 @@ impl Body<'_> {
             Op::PtrCastToGeneric | Op::GenericCastToPtr | Op::ConvertPtrToU | Op::ConvertUToPtr => self.cast_pointer(op),
             Op::PtrEqual | Op::PtrNotEqual => self.compare_pointers(op),
 
-            Op::CopyObject | Op::CopyLogical => self.copy_object(),
+            Op::CopyObject | Op::CopyLogical | Op::ExpectKHR => self.copy_object(),
             Op::CompositeConstruct => self.construct(),
             Op::CompositeExtract => self.extract_part(),
             Op::CompositeInsert => self.insert_part(),
@@ -66,6 +66,7 @@ impl Body<'_> {
             Op::LogicalAnd | Op::LogicalOr | Op::LogicalNot | Op::LogicalEqual | Op::LogicalNotEqual => self.logic(op),
             Op::Any | Op::All => self.any_or_all(op),
             Op::IAddCarry | Op::ISubBorrow | Op::UMulExtended | Op::SMulExtended => self.extended_arithmetic(op),
+            Op::SDot | Op::UDot | Op::SUDot | Op::SDotAccSat | Op::UDotAccSat | Op::SUDotAccSat => self.int_dot(op),
             Op::BitCount | Op::BitReverse => self.count_or_reverse(op),
             Op::BitFieldInsert | Op::BitFieldSExtract | Op::BitFieldUExtract => self.bit_field(op),
 
@@ -85,6 +86,16 @@ impl Body<'_> {
             | Op::GroupNonUniformBallot | Op::GroupNonUniformBroadcast | Op::GroupNonUniformBroadcastFirst
             | Op::GroupNonUniformShuffle | Op::GroupNonUniformShuffleXor | Op::GroupNonUniformShuffleUp
             | Op::GroupNonUniformShuffleDown => self.subgroup(op),
+            Op::GroupNonUniformInverseBallot | Op::GroupNonUniformBallotBitExtract
+            | Op::GroupNonUniformBallotBitCount | Op::GroupNonUniformBallotFindLSB
+            | Op::GroupNonUniformBallotFindMSB => self.of_ballot(op),
+            Op::GroupNonUniformQuadBroadcast | Op::GroupNonUniformQuadSwap | Op::GroupNonUniformRotateKHR => {
+                self.neighbour_lane(op)
+            }
+            Op::SubgroupBallotKHR | Op::SubgroupFirstInvocationKHR | Op::SubgroupAllKHR | Op::SubgroupAnyKHR
+            | Op::SubgroupAllEqualKHR | Op::SubgroupReadInvocationKHR => self.khr_subgroup(op),
+            Op::GroupAll | Op::GroupAny | Op::GroupBroadcast | Op::GroupIAdd | Op::GroupFAdd | Op::GroupFMin
+            | Op::GroupUMin | Op::GroupSMin | Op::GroupFMax | Op::GroupUMax | Op::GroupSMax => self.group(op),
             Op::GroupNonUniformIAdd | Op::GroupNonUniformFAdd | Op::GroupNonUniformIMul | Op::GroupNonUniformFMul
             | Op::GroupNonUniformSMin | Op::GroupNonUniformUMin | Op::GroupNonUniformFMin | Op::GroupNonUniformSMax
             | Op::GroupNonUniformUMax | Op::GroupNonUniformFMax | Op::GroupNonUniformBitwiseAnd

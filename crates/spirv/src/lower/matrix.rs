@@ -39,6 +39,55 @@ impl Body<'_> {
         }
     }
 
+    /// The determinant of a square matrix, or its inverse: the cofactors over the determinant.
+    pub(super) fn by_cofactors(&mut self, spelled: &str, inverse: bool) -> Result<()> {
+        let matrix = self.matrix_operand(2)?;
+        let (format, size) = (matrix.format, matrix.rows);
+        if matrix.columns() != size || !matches!(size, 2..=4) {
+            return Err(self.malformed("the operand is no square matrix"));
+        }
+        self.open(format!("{spelled}: expanded along first columns, in order, each operation rounded"));
+        let all: Vec<usize> = (0..size).collect();
+        let determinant = self.minor(&matrix, &all, &all);
+        if !inverse {
+            return self.define(vec![determinant]);
+        }
+        let mut parts = Vec::with_capacity(size * size);
+        for column in 0..size {
+            for row in 0..size {
+                // The transpose of the cofactors.
+                let without = |skipped: usize| all.iter().copied().filter(|&at| at != skipped).collect::<Vec<_>>();
+                let minor = self.minor(&matrix, &without(row), &without(column));
+                let cofactor = if (row + column) % 2 == 1 { self.negated(format, minor) } else { minor };
+                parts.push(self.divide(format, cofactor, determinant));
+            }
+        }
+        self.define(parts)
+    }
+
+    /// The determinant of some columns and rows: expanded along the first of the columns.
+    fn minor(&mut self, matrix: &Matrix, columns: &[usize], rows: &[usize]) -> Operand {
+        let format = matrix.format;
+        let Some((&first, rest)) = columns.split_first() else { return Operand::Imm(format.one()) };
+        let mut sum = None;
+        for (at, &row) in rows.iter().enumerate() {
+            let entry = matrix.at(first, row);
+            let product = if rest.is_empty() {
+                entry
+            } else {
+                let others: Vec<usize> = rows.iter().copied().filter(|&other| other != row).collect();
+                let minor = self.minor(matrix, rest, &others);
+                self.float(ArithOp::Mul, format, &[entry, minor])
+            };
+            sum = Some(match sum {
+                None => product,
+                Some(sum) if at % 2 == 1 => self.subtract(format, sum, product),
+                Some(sum) => self.float(ArithOp::Add, format, &[sum, product]),
+            });
+        }
+        sum.unwrap_or(Operand::ZERO)
+    }
+
     pub(super) fn matrix(&mut self, op: Op) -> Result<()> {
         let a = self.matrix_operand(0)?;
         if op == Op::Transpose {

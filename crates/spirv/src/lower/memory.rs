@@ -204,7 +204,8 @@ impl Body<'_> {
         let start = self.local_top.next_multiple_of(16);
         self.local_top = start.saturating_add(size);
         let end = u32::try_from(self.local_top);
-        self.kernel.local_bytes = end.map_err(|_| self.unsupported("this much local memory"))?;
+        let end = end.map_err(|_| self.unsupported("this much local memory"))?;
+        self.kernel.local_bytes = self.kernel.local_bytes.max(end);
         Ok(Value::Memory(Pointer {
             space: Space::Local,
             address: Operand::Imm(start),
@@ -224,10 +225,37 @@ impl Body<'_> {
     }
 
     pub(super) fn access_chain(&mut self) -> Result<()> {
-        let (pointer, to) = self.pointer(self.operand(0)?)?;
-        let indices = self.operands()[1..].to_vec();
-        let pointer = self.walk(pointer, to, &indices)?;
+        let base = self.operand(0)?;
+        let (mut pointer, mut to) = self.pointer(base)?;
+        let mut indices = &self.operands()[1..].to_vec()[..];
+        if let (Some(&(first, count)), Some((&index, rest))) = (self.descriptors.get(&base), indices.split_first()) {
+            (pointer, to) = (self.descriptor_at(first, count, index)?, self.lowering.types.element(to).unwrap_or(to));
+            indices = rest;
+        }
+        let pointer = self.walk(pointer, to, indices)?;
         self.define_value(pointer)
+    }
+
+    /// A buffer of an array of descriptors: the parameters that hold their addresses stand one behind the other.
+    fn descriptor_at(&mut self, first: u32, count: u32, index: u32) -> Result<Value> {
+        let start = i64::from(self.kernel.params[first as usize].offset);
+        let known = self.lowering.constants.integer(&self.lowering.types, index);
+        let (at, offset, param) = match known {
+            Some(known) => {
+                let place = u32::try_from(known).ok().filter(|place| *place < count);
+                let place = place.ok_or_else(|| self.malformed(format!("descriptor {known} of {count}")))?;
+                (Operand::ZERO, start + 8 * i64::from(place), Some(first + place))
+            }
+            None => {
+                let (part, index) = self.scalar(index)?;
+                let index = self.index(part, index);
+                (self.int(IntOp::Mul, Width::B64, &[index, Operand::Imm(8)]), start, None)
+            }
+        };
+        let d = self.fresh(Width::B64);
+        self.emit(Op::Load { d: vec![Some(d)], space: Space::Param, bytes: 8, signed: false, address: at, offset });
+        let (space, address, layout) = (Space::Global, d.into(), Layout::default());
+        Ok(Value::Memory(Pointer { space, address, offset: 0, layout, param }))
     }
 
     /// Base, element, indices: the base is an element of an array.

@@ -20,12 +20,16 @@ mod emit;
 mod float;
 mod geometry;
 mod glsl;
+mod group;
 mod instruction;
 mod matrix;
 mod memory;
 mod memory_variables;
 mod module;
 mod opencl;
+mod opencl_float;
+mod opencl_integer;
+mod opencl_memory;
 mod subgroup;
 mod types;
 mod value;
@@ -269,6 +273,10 @@ struct Body<'l> {
     undetermined: BTreeSet<String>,
     /// Of 16, 32 and 64 bits.
     modes: [(Mode, FloatModes); 3],
+    /// Where groups exchange values, in shared memory.
+    scratch: Option<u64>,
+    /// Arrays of descriptors: the first of their parameters, and how many there are.
+    descriptors: HashMap<u32, (u32, u32)>,
     /// The flags of instructions that are not decorated, where the entry point declares any.
     fast_math: [Option<u32>; 3],
     /// Whether the entry point forbids contraction.
@@ -351,6 +359,8 @@ impl<'l> Body<'l> {
             findings: Vec::new(),
             undetermined: BTreeSet::new(),
             modes: [16, 32, 64].map(|width| lowering.mode_of(entry, width)),
+            scratch: None,
+            descriptors: HashMap::new(),
             fast_math: [16, 32, 64]
                 .map(|width| lowering.facts.fast_math_default(lowering.module, entry.function, width)),
             contraction_off: lowering

@@ -1,4 +1,5 @@
-//! OpenCL.std: what kernels compute with beside operators.
+//! OpenCL.std: what kernels compute with beside operators. `opencl_integer`, `opencl_float` and `opencl_memory` have what
+//! takes more than one operation.
 
 use roundonce_arith::{ArithOp, Rounding};
 use roundonce_ir::{IntOp, Op, Operand, Signedness, Width};
@@ -16,9 +17,12 @@ impl Body<'_> {
         let name = spelled.rsplit(' ').next().unwrap_or_default().to_owned();
         let ids = self.operands()[2..].to_vec();
         // What is native or of half precision only may be less exact.
-        let plain = name.trim_start_matches("native_").trim_start_matches("half_");
+        let plain = name.trim_start_matches("native_").trim_start_matches("half_").trim_start_matches("fast_");
         if let Some(function) = approximation(plain) {
             return self.each_float(&ids, |body, format, args| body.approximate(function, format, &spelled, args));
+        }
+        if let Some(derived) = derived(plain) {
+            return self.derived(derived, &spelled, &ids);
         }
         let rounding = match plain {
             "rint" => Some(Rounding::NearestEven),
@@ -84,15 +88,40 @@ impl Body<'_> {
             "s_mad24" | "u_mad24" => {
                 self.each_int(&ids, |body, part, args| body.int_of(IntOp::MulAdd, part, Signedness::Unsigned, args))
             }
-            _ => Err(self.unsupported(format!("OpExtInst {spelled}"))),
+            // A prefetch changes nothing.
+            "prefetch" => Ok(()),
+            _ => {
+                let done = match self.opencl_integer(plain, &ids) {
+                    None => self.opencl_float(plain, &spelled, &ids),
+                    done => done,
+                };
+                let done = done.or_else(|| self.opencl_memory(&name, &ids));
+                done.unwrap_or_else(|| Err(self.unsupported(format!("OpExtInst {spelled}"))))
+            }
         }
     }
+}
+
+/// GLSL.std.450's name of what both sets derive alike.
+fn derived(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "smoothstep" => "SmoothStep",
+        "degrees" => "Degrees",
+        "radians" => "Radians",
+        "length" => "Length",
+        "distance" => "Distance",
+        "normalize" => "Normalize",
+        "cross" => "Cross",
+        _ => return None,
+    })
 }
 
 /// The integer functions that are one operation.
 fn integer(name: &str) -> Option<(IntOp, bool)> {
     Some(match name {
         "s_abs" => (IntOp::Abs, true),
+        "s_abs_diff" => (IntOp::AbsDiff(Signedness::Signed), true),
+        "u_abs_diff" => (IntOp::AbsDiff(Signedness::Unsigned), false),
         "s_min" => (IntOp::Min(Signedness::Signed), true),
         "s_max" => (IntOp::Max(Signedness::Signed), true),
         "u_min" => (IntOp::Min(Signedness::Unsigned), false),

@@ -207,6 +207,13 @@ impl Types {
             _ => None,
         }
     }
+    /// What an array is made of.
+    pub(super) fn element(&self, id: u32) -> Option<u32> {
+        match *self.kind(id)? {
+            TypeKind::Array { of, .. } => Some(of),
+            _ => None,
+        }
+    }
     /// The scalar of a scalar or vector, and how many there are.
     pub(super) fn components(&self, id: u32) -> Option<(Part, usize)> {
         match *self.kind(id)? {

@@ -8,6 +8,7 @@ mod advice;
 mod calls;
 mod capability;
 mod decoration;
+mod dominators;
 mod entry;
 mod fast_math;
 mod flow;
@@ -16,6 +17,8 @@ mod interface;
 mod layout;
 mod open;
 mod operand;
+mod phi;
+mod structure;
 mod types;
 mod unchecked;
 
@@ -43,6 +46,7 @@ pub(crate) mod code {
     pub(crate) const ID_BOUND: &str = "SPV0014";
     pub(crate) const DOMINANCE: &str = "SPV0015";
     pub(crate) const STRUCTURE: &str = "SPV0017";
+    pub(crate) const PHI: &str = "SPV0018";
     pub(crate) const NOT_A_TYPE: &str = "SPV0016";
     pub(crate) const CAPABILITY_NEEDED: &str = "SPV0020";
     pub(crate) const EXTENSION_NEEDED: &str = "SPV0021";

@@ -53,7 +53,6 @@ fn group(module: &Module, facts: &Facts, instruction: &Instruction) -> Option<&'
         194..=205 => "bit instructions",
         207..=221 => "derivatives and primitives",
         224..=225 => "barriers",
-        245..=247 | 250..=251 => "structured control flow",
         259..=271 | 333..=366 => SUBGROUPS,
         272..=304 | 321..=329 => "pipes and queues",
         404..=5631 | 5634.. => "instructions of extensions",

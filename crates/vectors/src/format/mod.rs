@@ -20,6 +20,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use flate2::bufread::MultiGzDecoder;
+use roundonce::spirv::Environment;
 use roundonce::{Profile, Target, Value};
 
 use crate::block::{parse_hex, unpack};
@@ -117,6 +118,8 @@ pub struct Options {
     pub instruction: Option<InstructionUnderTest>,
     /// The PTX target, where the meaning of a spelling depends on it.
     pub target: Target,
+    /// The environment that instructions of SPIR-V are judged under which name none.
+    pub environment: Option<Environment>,
     /// What results are held against.
     pub profile: Profile,
 }
@@ -135,7 +138,7 @@ pub fn verify_file(path: &Path, options: &Options, observer: &mut dyn Observer) 
     if !found.is_file() && !found.is_dir() {
         return verify_stream(file, &options, observer);
     }
-    let mut verifier = Verifier::new(options.target, options.profile, observer);
+    let mut verifier = Verifier::new(&options, observer);
     let size = found.len();
     let mut magic = [0; 4];
     let got = read_up_to(&mut file, &mut magic)?;
@@ -157,7 +160,7 @@ pub fn verify_file(path: &Path, options: &Options, observer: &mut dyn Observer) 
 /// # Errors
 /// As [`verify_file`].
 pub fn verify_stream(stream: impl Read, options: &Options, observer: &mut dyn Observer) -> io::Result<Report> {
-    let mut verifier = Verifier::new(options.target, options.profile, observer);
+    let mut verifier = Verifier::new(options, observer);
     let mut stream = BufReader::new(stream);
     let container = Container::of(stream.fill_buf()?);
     let mut whole = || -> io::Result<Vec<u8>> {

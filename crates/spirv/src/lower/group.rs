@@ -1,0 +1,171 @@
+//! OpGroup…: reductions, scans and broadcasts of a workgroup, through shared memory, or of a subgroup.
+
+use roundonce_ir::{
+    BarrierKind, Comparand, Comparison, IntOp, Op, Operand, ShuffleMode, Signedness, Space, Terminator, VoteMode, Width,
+};
+use rspirv::spirv::{GroupOperation, Op as Opcode, Scope};
+
+use super::subgroup::identity;
+use super::types::Part;
+use super::value::Components;
+use super::{Body, Result};
+
+/// Invocations of the largest workgroup.
+const LARGEST_GROUP: u64 = 1024;
+/// Bytes between one invocation's value and the next.
+const SLOT: u64 = 8;
+
+/// The instruction of a subgroup that combines two values alike.
+fn counterpart(op: Opcode) -> Opcode {
+    match op {
+        Opcode::GroupAll => Opcode::GroupNonUniformLogicalAnd,
+        Opcode::GroupAny => Opcode::GroupNonUniformLogicalOr,
+        Opcode::GroupIAdd => Opcode::GroupNonUniformIAdd,
+        Opcode::GroupFAdd => Opcode::GroupNonUniformFAdd,
+        Opcode::GroupFMin => Opcode::GroupNonUniformFMin,
+        Opcode::GroupUMin => Opcode::GroupNonUniformUMin,
+        Opcode::GroupSMin => Opcode::GroupNonUniformSMin,
+        Opcode::GroupFMax => Opcode::GroupNonUniformFMax,
+        Opcode::GroupUMax => Opcode::GroupNonUniformUMax,
+        _ => Opcode::GroupNonUniformSMax,
+    }
+}
+
+impl Body<'_> {
+    pub(super) fn group(&mut self, op: Opcode) -> Result<()> {
+        let scope = self.lowering.constants.scalar(self.operand(0)?);
+        let of_workgroup = scope == Some(Scope::Workgroup as u64);
+        if !of_workgroup && scope != Some(Scope::Subgroup as u64) {
+            let name = self.opcode();
+            return Err(self.unsupported(format!("{name} of a scope other than Workgroup and Subgroup")));
+        }
+        match op {
+            Opcode::GroupAll | Opcode::GroupAny if !of_workgroup => {
+                let (_, a) = self.scalar(self.operand(1)?)?;
+                let mode = if op == Opcode::GroupAll { VoteMode::All } else { VoteMode::Any };
+                let d = self.vote(mode, a);
+                self.define(vec![d])
+            }
+            Opcode::GroupAll | Opcode::GroupAny => {
+                let (part, a) = self.scalar(self.operand(1)?)?;
+                let value = self.combined_in_group(counterpart(op), GroupOperation::Reduce, part, a)?;
+                self.define(vec![value])
+            }
+            Opcode::GroupBroadcast => self.broadcast(of_workgroup),
+            _ if !of_workgroup => self.scan(counterpart(op)),
+            _ => {
+                let kind = GroupOperation::from_u32(self.operand(1)?);
+                let kind = kind.ok_or_else(|| self.unsupported(format!("{} of this kind", self.opcode())))?;
+                let Components { part, parts } = self.components(self.operand(2)?)?;
+                let mut results = Vec::with_capacity(parts.len());
+                for &a in &parts[..] {
+                    results.push(self.combined_in_group(counterpart(op), kind, part, a)?);
+                }
+                self.define(results)
+            }
+        }
+    }
+
+    /// The value of one invocation, by its local id.
+    fn broadcast(&mut self, of_workgroup: bool) -> Result<()> {
+        let Components { part, parts } = self.components(self.operand(1)?)?;
+        let id = self.components(self.operand(2)?)?;
+        let mut local = [Operand::ZERO; 3];
+        for (place, &at) in local.iter_mut().zip(&id.parts[..]) {
+            *place = self.resized(id.part, Signedness::Unsigned, 32, at);
+        }
+        let mut results = Vec::with_capacity(parts.len());
+        for &a in &parts[..] {
+            results.push(if of_workgroup {
+                let from = self.index_in_group(Width::B32, local);
+                self.exchange(part, a);
+                let value = self.exchanged(part, from);
+                self.wait();
+                value
+            } else {
+                self.other_lane(part, ShuffleMode::Index, a, local[0])
+            });
+        }
+        self.define(results)
+    }
+
+    /// The values of a workgroup combined, from its first invocation on: all, those up to this one, or those before it.
+    fn combined_in_group(&mut self, op: Opcode, kind: GroupOperation, part: Part, a: Operand) -> Result<Operand> {
+        let identity = identity(op, Some(kind), part).ok_or_else(|| self.malformed("the value is of another type"))?;
+        if matches!(part, Part::Float(_)) {
+            self.open(format!("{}: from the first invocation on", self.opcode()));
+        }
+        let limit = match kind {
+            GroupOperation::Reduce => self.group_size(Width::B32),
+            GroupOperation::InclusiveScan => {
+                let own = self.local_index(Width::B32);
+                self.int(IntOp::Add, Width::B32, &[own, Operand::Imm(1)])
+            }
+            GroupOperation::ExclusiveScan => self.local_index(Width::B32),
+            _ => return Err(self.unsupported(format!("{} of this kind", self.opcode()))),
+        };
+        self.exchange(part, a);
+        let (all, at) = (self.fresh(part.width()), self.fresh(Width::B32));
+        self.emit(Op::Move { d: all, a: Operand::Imm(identity) });
+        self.emit(Op::Move { d: at, a: Operand::ZERO });
+        let [head, turn, after] = [(); 3].map(|()| self.new_block());
+        self.end(Terminator::Jump(head));
+        self.current = head;
+        let goes_on = self.compare(Comparison::Lt, Comparand::Unsigned(Width::B32), at.into(), limit);
+        if let Operand::Reg(pred) = goes_on {
+            self.end(Terminator::Branch { pred, then: turn, otherwise: after });
+        }
+        self.current = turn;
+        let value = self.exchanged(part, at.into());
+        let combined = self.combined(op, part, all.into(), value);
+        self.emit(Op::Move { d: all, a: combined });
+        let next = self.int(IntOp::Add, Width::B32, &[at.into(), Operand::Imm(1)]);
+        self.emit(Op::Move { d: at, a: next });
+        self.end(Terminator::Jump(head));
+        self.current = after;
+        self.wait();
+        Ok(all.into())
+    }
+
+    fn wait(&mut self) {
+        self.emit(Op::Barrier { kind: BarrierKind::Wait, id: Operand::ZERO, count: None });
+    }
+
+    /// Where an invocation's value lies.
+    fn slot(&mut self, index: Operand) -> Operand {
+        let start = match self.scratch {
+            Some(start) => start,
+            None => {
+                let start = u64::from(self.kernel.shared_bytes).next_multiple_of(128);
+                // The engine refuses more than there can be.
+                self.kernel.shared_bytes = u32::try_from(start + LARGEST_GROUP * SLOT).unwrap_or(u32::MAX);
+                *self.scratch.insert(start)
+            }
+        };
+        let at = self.int(IntOp::MulWide(Signedness::Unsigned), Width::B32, &[index, Operand::Imm(SLOT)]);
+        self.int(IntOp::Add, Width::B64, &[at, Operand::Imm(start)])
+    }
+
+    /// Gives this invocation's value to the others.
+    fn exchange(&mut self, part: Part, a: Operand) {
+        let index = self.local_index(Width::B32);
+        let address = self.slot(index);
+        let (value, width) = match part {
+            Part::Bool => (self.select(Width::B32, a, Operand::Imm(1), Operand::ZERO), Width::B32),
+            _ => (a, part.width()),
+        };
+        let (space, bytes, offset) = (Space::Shared, width.bits() / 8, 0);
+        self.emit(Op::Store { values: vec![value], width, space, bytes, address, offset });
+        self.wait();
+    }
+
+    /// What another invocation gave.
+    fn exchanged(&mut self, part: Part, index: Operand) -> Operand {
+        let address = self.slot(index);
+        let width = if part == Part::Bool { Width::B32 } else { part.width() };
+        let d = self.fresh(width);
+        let (space, bytes, offset) = (Space::Shared, width.bits() / 8, 0);
+        self.emit(Op::Load { d: vec![Some(d)], space, bytes, signed: false, address, offset });
+        if part == Part::Bool { self.is_not_zero(width, d.into()) } else { d.into() }
+    }
+}
