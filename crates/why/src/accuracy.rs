@@ -70,6 +70,13 @@ const DOCUMENTS: &[Document] = &[
             (Function::Atanh, "atanhf", Values(3.0)),
             (Function::Pow, "powf", Values(9.0)),
             (Function::Erf, "erff", Values(2.0)),
+            (Function::Exp10, "exp10f", Values(2.0)),
+            (Function::ExpM1, "expm1f", Values(1.0)),
+            (Function::Log10, "log10f", Values(2.0)),
+            (Function::Log1P, "log1pf", Values(1.0)),
+            (Function::Cbrt, "cbrtf", Values(1.0)),
+            (Function::Hypot, "hypotf", Values(3.0)),
+            (Function::Atan2, "atan2f", Values(3.0)),
         ],
     },
     Document {
@@ -113,6 +120,13 @@ const DOCUMENTS: &[Document] = &[
             (Function::Atanh, "atanh", Values(2.0)),
             (Function::Pow, "pow", Values(2.0)),
             (Function::Erf, "erf", Values(2.0)),
+            (Function::Exp10, "exp10", Values(1.0)),
+            (Function::ExpM1, "expm1", Values(1.0)),
+            (Function::Log10, "log10", Values(1.0)),
+            (Function::Log1P, "log1p", Values(1.0)),
+            (Function::Cbrt, "cbrt", Values(1.0)),
+            (Function::Hypot, "hypot", Values(2.0)),
+            (Function::Atan2, "atan2", Values(2.0)),
         ],
     },
     Document {
@@ -224,11 +238,18 @@ const OPENCL_F64: &[(Function, &str, Bound)] = &[
     (Function::Atanh, "atanh", Ulps(5.0)),
     (Function::Pow, "pow", Ulps(16.0)),
     (Function::Erf, "erf", Ulps(16.0)),
+    (Function::Exp10, "exp10", Ulps(3.0)),
+    (Function::ExpM1, "expm1", Ulps(3.0)),
+    (Function::Log10, "log10", Ulps(3.0)),
+    (Function::Log1P, "log1p", Ulps(2.0)),
+    (Function::Cbrt, "cbrt", Ulps(2.0)),
+    (Function::Hypot, "hypot", Ulps(4.0)),
+    (Function::Atan2, "atan2", Ulps(6.0)),
 ];
 
 /// As in double precision, but for quotients and roots.
 const OPENCL_F32: &[(Function, &str, Bound)] = &{
-    let mut rows = [(Function::Divide, "OpFDiv", Ulps(2.5)); 21];
+    let mut rows = [(Function::Divide, "OpFDiv", Ulps(2.5)); OPENCL_F64.len() + 2];
     rows[1] = (Function::SquareRoot, "sqrt", Ulps(3.0));
     let mut at = 0;
     while at < OPENCL_F64.len() {

@@ -54,6 +54,13 @@ const NAMES: &[(&str, Call)] = &[
     ("acosh", Call::Function(Function::Acosh)),
     ("atanh", Call::Function(Function::Atanh)),
     ("erf", Call::Function(Function::Erf)),
+    ("exp10", Call::Function(Function::Exp10)),
+    ("expm1", Call::Function(Function::ExpM1)),
+    ("log10", Call::Function(Function::Log10)),
+    ("log1p", Call::Function(Function::Log1P)),
+    ("cbrt", Call::Function(Function::Cbrt)),
+    ("hypot", Call::Function(Function::Hypot)),
+    ("atan2", Call::Function(Function::Atan2)),
     ("pow", Call::Function(Function::Pow)),
     ("power", Call::Function(Function::Pow)),
     ("divide", Call::Function(Function::Divide)),
@@ -98,7 +105,7 @@ impl Call {
     /// How many operands it takes.
     pub const fn arity(self) -> usize {
         match self {
-            Call::Function(Function::Divide | Function::Pow | Function::Atan2)
+            Call::Function(Function::Divide | Function::Pow | Function::Atan2 | Function::Hypot)
             | Call::Min
             | Call::Max
             | Call::CopySign => 2,
