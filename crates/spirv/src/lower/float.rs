@@ -402,6 +402,7 @@ pub(super) fn approximation(name: &str) -> Option<Function> {
         "exp10"                 => Function::Exp10,
         "log10"                 => Function::Log10,
         "expm1"                 => Function::ExpM1,
+        "erf"                   => Function::Erf,
         "log1p"                 => Function::Log1P,
         "cbrt"                  => Function::Cbrt,
         "hypot"                 => Function::Hypot,
