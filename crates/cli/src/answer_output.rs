@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use crate::argument::Argument;
 use crate::report::{self, Checked, Format};
-use crate::{Ended, Status, output};
+use crate::why_report::Page;
+use crate::{Ended, Failure, Status, output};
 
 /// What every answer of `why` can say.
 pub(crate) trait AnswerOutput: Serialize {
@@ -38,17 +39,60 @@ macro_rules! answer_output {
 }
 answer_output!(Answer, ArrayAnswer, KernelAnswer);
 
-/// Writes an answer; `kernel` is what it is about, where it is about a file: its path and its text, if it has one.
-pub(crate) fn write(answer: &impl AnswerOutput, kernel: Option<(&Path, &str)>, format: Format) -> Ended {
-    match format {
-        Format::Text => output::lines(&answer.lines())?,
-        Format::Json => output::json(answer)?,
-        Format::Sarif => {
-            let found: Vec<Checked> = answer.verdicts().iter().map(|verdict| checked(verdict, kernel)).collect();
-            report::write(Format::Sarif, &found)?;
-        }
+/// Where answers go: to standard output in a format, and to a page if one is asked for.
+pub(crate) struct Writer<'a> {
+    format: Format,
+    report: Option<&'a Path>,
+    page: Page,
+}
+
+impl<'a> Writer<'a> {
+    pub(crate) fn new(format: Format, report: Option<&'a Path>) -> Writer<'a> {
+        Writer { format, report, page: Page::default() }
     }
-    Ok(if answer.explained() { Status::Done } else { Status::Found })
+
+    pub(crate) const fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Whether a page is asked for.
+    pub(crate) fn has_page(&self) -> bool {
+        self.report.is_some()
+    }
+
+    /// Gives the page its picture, as SVG.
+    pub(crate) fn picture(&mut self, svg: String) {
+        self.page.picture = Some(svg);
+    }
+
+    /// Writes an answer; `kernel` is what it is about, where it is about a file: its path and its text, if it has one.
+    pub(crate) fn write(&mut self, answer: &impl AnswerOutput, kernel: Option<(&Path, &str)>) -> Ended {
+        match self.format {
+            Format::Text => output::lines(&answer.lines())?,
+            Format::Json => output::json(answer)?,
+            Format::Sarif => {
+                let found: Vec<Checked> = answer.verdicts().iter().map(|verdict| checked(verdict, kernel)).collect();
+                report::write(Format::Sarif, &found)?;
+            }
+        }
+        if self.has_page() {
+            let data = serde_json::to_string(answer).map_err(|error| Failure::Input(error.to_string()))?;
+            self.page.answers.push((answer.lines(), data));
+        }
+        Ok(if answer.explained() { Status::Done } else { Status::Found })
+    }
+
+    /// Writes the page, once all answers are known.
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        self.report.map_or(Ok(()), |path| self.page.write(path))
+    }
+
+    /// The only answer.
+    pub(crate) fn only(mut self, answer: &impl AnswerOutput, kernel: Option<(&Path, &str)>) -> Ended {
+        let status = self.write(answer, kernel)?;
+        self.finish()?;
+        Ok(status)
+    }
 }
 
 /// A verdict as a finding: about the kernel, about the array that was seen, or about no file.

@@ -34,6 +34,7 @@ mod why;
 mod why_arrays;
 mod why_kernel;
 mod why_reference;
+mod why_report;
 
 use std::io::Write;
 use std::path::Path;

@@ -40,9 +40,14 @@ pub(crate) fn check(path: &Path) -> Result<(), Failure> {
 
 /// Writes the picture, whole or not at all.
 pub(crate) fn write(path: &Path, comparisons: &[Comparison]) -> Result<(), Failure> {
+    files::write(path, svg(comparisons)?.as_bytes())
+}
+
+/// The picture.
+pub(crate) fn svg(comparisons: &[Comparison]) -> Result<String, Failure> {
     let mut svg = String::new();
-    draw(&mut svg, comparisons).map_err(|error| Failure::Input(format!("{}: {error}", path.display())))?;
-    files::write(path, svg.as_bytes())
+    draw(&mut svg, comparisons).map_err(|error| Failure::Input(format!("the picture: {error}")))?;
+    Ok(svg)
 }
 
 fn draw(svg: &mut String, comparisons: &[Comparison]) -> Drawn {

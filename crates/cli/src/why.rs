@@ -12,11 +12,12 @@ use roundonce::why::{
 };
 use serde::Serialize;
 
+use crate::answer_output::Writer;
 use crate::argument::Argument;
 use crate::launch::{self, LaunchArguments};
 use crate::output;
 use crate::report::Format;
-use crate::{Ended, Failure, Status, answer_output, why_arrays, why_kernel, why_reference};
+use crate::{Ended, Failure, Status, why_arrays, why_kernel, why_reference};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -60,6 +61,9 @@ pub(crate) struct Arguments {
     /// Name less plausible evaluations too, and what to write at any length
     #[arg(long)]
     verbose: bool,
+    /// The answer as one page to attach, beside what is printed
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
     /// Of arrays: a picture of how far each seen one is from the expression as written, and where
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
@@ -75,9 +79,10 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         return list(arguments.format);
     }
     let profile = arguments.launch.profile()?;
+    let writer = Writer::new(arguments.format, arguments.report.as_deref());
     if let Some(command) = &arguments.test_reference {
         let instruction = arguments.expression.as_ref().map_or(Ok("fma.rn.f32"), Argument::text)?;
-        return why_reference::run(command, instruction, &profile, arguments.format);
+        return why_reference::run(command, instruction, &profile, writer);
     }
     let options = Options {
         reassociate: arguments.reassociate,
@@ -94,7 +99,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         if arguments.format == Format::Text {
             output::lines(&introduction(case))?;
         }
-        return ask(case.expression, &inputs, &saw, (options, &profile), LiteralTypes::default(), arguments.format);
+        return ask(case.expression, &inputs, &saw, (options, &profile), LiteralTypes::default(), writer);
     };
     let file = expression.path();
     if launch::Language::of(file).is_some() {
@@ -104,7 +109,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         if arguments.plot.is_some() {
             return Err(Failure::Input("--plot draws arrays of an expression, not a kernel's".to_owned()));
         }
-        return why_kernel::ask(file, &arguments.launch, &arguments.saw, options, arguments.format);
+        return why_kernel::ask(file, &arguments.launch, &arguments.saw, options, writer);
     }
     if arguments.launch.has_arguments() {
         let message = format!("`{expression}` is no kernel: expected a .ptx, .spv, .spvasm or .sass file");
@@ -114,10 +119,10 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     let arrays = values.chain(arguments.saw.iter().cloned()).any(|value| value.is_array());
     let expression = expression.text()?;
     let types = LiteralTypes { ty: arguments.literal_type, language: arguments.language, ..LiteralTypes::default() };
-    let (inputs, saw, format) = (&arguments.inputs, &arguments.saw, arguments.format);
+    let (inputs, saw) = (&arguments.inputs, &arguments.saw);
     match &arguments.plot {
-        plot if arrays => why_arrays::ask(expression, inputs, saw, (options, &profile), types, plot.as_deref(), format),
-        None => ask(expression, inputs, saw, (options, &profile), types, format),
+        plot if arrays => why_arrays::ask(expression, inputs, saw, (options, &profile), types, plot.as_deref(), writer),
+        None => ask(expression, inputs, saw, (options, &profile), types, writer),
         Some(_) => Err(Failure::Input("--plot draws arrays: expected --saw FILE.npy".to_owned())),
     }
 }
@@ -128,7 +133,7 @@ fn ask(
     saw: &[Argument],
     (options, profile): (Options, &Profile),
     types: LiteralTypes,
-    format: Format,
+    mut writer: Writer<'_>,
 ) -> Ended {
     let mut values = BTreeMap::new();
     for input in inputs {
@@ -154,7 +159,7 @@ fn ask(
     if seen.is_empty() {
         seen.push((None, Vec::new()));
     }
-    if seen.len() > 1 && format == Format::Sarif {
+    if seen.len() > 1 && writer.format() == Format::Sarif {
         return Err(Failure::Input("--format sarif: expected values of one name".to_owned()));
     }
     let mut status = Status::Done;
@@ -166,13 +171,14 @@ fn ask(
         })?;
         if index == 0 {
             note_names(expression, &values, &literals);
-        } else if format == Format::Text {
+        } else if writer.format() == Format::Text {
             output::lines(&[Line::default()])?;
         }
-        if answer_output::write(&answer, None, format)? != Status::Done {
+        if writer.write(&answer, None)? != Status::Done {
             status = Status::Found;
         }
     }
+    writer.finish()?;
     Ok(status)
 }
 

@@ -8,13 +8,13 @@ use roundonce::arith::Format as Lane;
 use roundonce::why::diff::files::compare_arrays;
 use roundonce::why::{Column, Literal, LiteralTypes, Options, Question, Values, answer_arrays};
 
+use crate::answer_output::Writer;
 use crate::argument::Argument;
 use crate::array::Array;
 use crate::plot::{self, Comparison};
 use crate::progress::Progress;
-use crate::report::Format;
 use crate::why::{read_value, split_input, underlined};
-use crate::{Ended, Failure, answer_output};
+use crate::{Ended, Failure, files};
 
 /// An array of floating-point numbers.
 pub(crate) fn read(path: &Path) -> Result<Values, Failure> {
@@ -52,7 +52,7 @@ pub(crate) fn ask(
     (options, profile): (Options, &Profile),
     types: LiteralTypes,
     picture: Option<&Path>,
-    format: Format,
+    mut writer: Writer<'_>,
 ) -> Ended {
     picture.map_or(Ok(()), plot::check)?;
     let types = types.beside_arrays();
@@ -90,13 +90,15 @@ pub(crate) fn ask(
     let mut answer = answer.map_err(Failure::Input)?;
     has_untyped |= question.has_untyped();
     answer.literals = has_untyped.then(|| types.sentence());
-    if let Some(path) = picture {
+    if picture.is_some() || writer.has_page() {
         let compared = seen.iter().map(|(name, values)| {
             let written = question.as_written(values, options, profile);
             let title = format!("{expression} as written, and {name}");
             Ok(Comparison { title, differences: compare_arrays(&written, values)? })
         });
-        plot::write(path, &compared.collect::<Result<Vec<_>, String>>().map_err(Failure::Input)?)?;
+        let svg = plot::svg(&compared.collect::<Result<Vec<_>, String>>().map_err(Failure::Input)?)?;
+        picture.map_or(Ok(()), |path| files::write(path, svg.as_bytes()))?;
+        writer.picture(svg);
     }
-    answer_output::write(&answer, None, format)
+    writer.only(&answer, None)
 }

@@ -7,13 +7,13 @@ use roundonce::arith::Format as Lane;
 use roundonce::why::Options;
 use roundonce::why_kernel::{Experiment, Freedom, Observation, ObservedBuffer, answer_kernel};
 
+use crate::answer_output::Writer;
 use crate::argument::Argument;
 use crate::array::{Array, Header};
 use crate::launch::{Language, LaunchArguments, Prepared};
 use crate::progress::Progress;
-use crate::report::Format;
 use crate::run::failed;
-use crate::{Ended, Failure, Status, answer_output};
+use crate::{Ended, Failure, Status};
 
 impl Language {
     /// What a compiler or the hardware may do otherwise than the kernel says.
@@ -26,7 +26,7 @@ impl Language {
     }
 }
 
-pub(crate) fn ask(file: &Path, launch: &LaunchArguments, saw: &[Argument], how: Options, format: Format) -> Ended {
+pub(crate) fn ask(file: &Path, launch: &LaunchArguments, saw: &[Argument], how: Options, writer: Writer<'_>) -> Ended {
     let prepared = Prepared::read(file, launch.entry()?, launch)?;
     let experiment = Experiment {
         launch: prepared.launch(launch.options()),
@@ -43,7 +43,7 @@ pub(crate) fn ask(file: &Path, launch: &LaunchArguments, saw: &[Argument], how: 
         Ok(answer) => answer,
         Err(error) => return failed(file, &error).map(|()| Status::Found),
     };
-    answer_output::write(&answer, Some((file, &prepared.text)), format)
+    writer.only(&answer, Some((file, &prepared.text)))
 }
 
 /// The arrays seen, by the runs that they are of: a buffer seen again is of another run.

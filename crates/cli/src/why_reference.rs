@@ -12,8 +12,7 @@ use roundonce::{Profile, Target, instruction};
 
 use serde::Serialize;
 
-use crate::answer_output::{self, AnswerOutput};
-use crate::report::Format;
+use crate::answer_output::{AnswerOutput, Writer};
 use crate::{Ended, Failure};
 
 /// How many cases a reference is given.
@@ -21,7 +20,7 @@ const CASES: usize = 100_000;
 /// How long it may take for them.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-pub(crate) fn run(command: &str, spelling: &str, profile: &Profile, format: Format) -> Ended {
+pub(crate) fn run(command: &str, spelling: &str, profile: &Profile, writer: Writer<'_>) -> Ended {
     let instruction = instruction(spelling, &Target::default())?;
     let recipe = instruction.recipe;
     if recipe.components != 1 || recipe.condition_codes {
@@ -38,7 +37,7 @@ pub(crate) fn run(command: &str, spelling: &str, profile: &Profile, format: Form
     let lines: Vec<String> = test.cases().map(line).collect();
     let results = answers(command, &lines, recipe.operation.format)?;
     let answer = test.answer(&results, profile).map_err(Failure::Input)?;
-    answer_output::write(&Tried { answer, what: format!("`{command}` for {spelling}") }, None, format)
+    writer.only(&Tried { answer, what: format!("`{command}` for {spelling}") }, None)
 }
 
 /// The answer about a reference, and what it is about.

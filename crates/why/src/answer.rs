@@ -444,9 +444,9 @@ impl Answer {
 
     /// The answer for a reader: plain sentences first, then the evidence.
     pub fn lines(&self) -> Vec<Line> {
+        let name = self.name.as_ref().map_or(String::new(), |name| format!("{name} = "));
         let mut lines = vec![
-            Line::of(Role::Strong, self.name.as_ref().map_or(String::new(), |name| format!("{name} = ")))
-                .and(Role::Strong, self.expression.clone())
+            Line::of(Role::Strong, name + &self.expression)
                 .and(Role::Faint, format!("   in {}, {} compared", self.ty, counted(self.evaluations, "evaluation"))),
             Line::default(),
         ];
