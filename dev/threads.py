@@ -78,6 +78,7 @@ FUNCTIONS |= {
     "r24": rounder(24),  # As if the exponent had no end.
     "tf32": rounder(11, -126, nearest_away),  # cvt.rna.tf32.f32.
     "bf16z": rounder(8, -126, toward_zero),
+    "cut": lambda value: Fraction(math.trunc(value)),  # C's cast to an integer.
 }
 
 

@@ -80,6 +80,52 @@ pub enum Deviation {
     ReciprocalRoot,
     /// A function gives another value than the correctly rounded one, as its documents allow.
     Approximate(Approximation),
+    /// The factors of f32 products are rounded to TF32 before.
+    Tf32(Tf32Rounding),
+}
+
+/// How f32 becomes TF32, which has f32's exponent and eleven bits of significand.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Tf32Rounding {
+    /// To nearest, ties away from zero: PTX `cvt.rna.tf32.f32`.
+    NearestAway,
+    /// Cut off, as tensor cores do with bits that they do not take.
+    Truncated,
+    /// To nearest even.
+    NearestEven,
+}
+
+impl Tf32Rounding {
+    /// Every way.
+    pub const ALL: [Tf32Rounding; 3] = [Tf32Rounding::NearestAway, Tf32Rounding::Truncated, Tf32Rounding::NearestEven];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Tf32Rounding::NearestAway => "to nearest, ties away",
+            Tf32Rounding::Truncated => "cut off",
+            Tf32Rounding::NearestEven => "to nearest even",
+        }
+    }
+
+    /// The f32 that holds an f32 as TF32; NaNs stay NaNs.
+    ///
+    /// ```
+    /// use roundonce_deviate::Tf32Rounding;
+    /// // 1 + 2^-11 lies half way between two.
+    /// assert_eq!(Tf32Rounding::ALL.map(|how| how.of_f32(0x3f80_1000)), [0x3f80_2000, 0x3f80_0000, 0x3f80_0000]);
+    /// ```
+    pub fn of_f32(self, bits: u64) -> u64 {
+        const DROPPED: u64 = 0x1fff;
+        if bits & 0x7fff_ffff > 0x7f80_0000 {
+            return bits;
+        }
+        let up = match self {
+            Tf32Rounding::NearestAway => 0x1000,
+            Tf32Rounding::Truncated => 0,
+            Tf32Rounding::NearestEven => 0xfff + (bits >> 13 & 1),
+        };
+        (bits + up) & !DROPPED
+    }
 }
 
 /// A value that the documents of libraries and machines allow a function to give.
@@ -167,7 +213,8 @@ impl Deviation {
             Deviation::Reciprocal => 31,
             Deviation::RootByReciprocal => 32,
             Deviation::ReciprocalByRoot => 33,
-            Deviation::Approximate(_) => 34,
+            Deviation::Tf32(_) => 34,
+            Deviation::Approximate(_) => 35,
         }
     }
 
@@ -181,6 +228,7 @@ impl Deviation {
             Deviation::Flush(format) | Deviation::Keep(format) => format.map(|format| format_name(format).into()),
             Deviation::Round(rounding) | Deviation::RoundUnmodified(rounding) => Some(rounding.name().into()),
             Deviation::NanOperand(rule) => Some(rule.name().into()),
+            Deviation::Tf32(rounding) => Some(rounding.name().into()),
             Deviation::Approximate(given) => Some(format!("{} = {}", given.call, given.bits).into()),
             _ => None,
         }

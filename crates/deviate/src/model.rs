@@ -5,7 +5,7 @@ use roundonce_arith::{
 };
 use roundonce_isa::convert;
 
-use crate::deviation::Deviation;
+use crate::deviation::{Deviation, Tf32Rounding};
 
 /// A typed scalar.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -75,6 +75,7 @@ pub struct EvalModel {
     method: EvalMethod,
     any_nan: bool,
     any_zero: bool,
+    tf32: Option<Tf32Rounding>,
 }
 
 impl EvalModel {
@@ -90,6 +91,7 @@ impl EvalModel {
             method: EvalMethod::Native,
             any_nan: false,
             any_zero: false,
+            tf32: None,
         }
     }
 
@@ -140,6 +142,9 @@ impl EvalModel {
             }
             Deviation::OtherNan => other.any_nan = true,
             Deviation::OtherZero => other.any_zero = true,
+            Deviation::Tf32(how) if operation.format == Format::F32 && operation.op != ArithOp::Add => {
+                other.tf32 = Some(*how);
+            }
             Deviation::Flush(_)
             | Deviation::Keep(_)
             | Deviation::ZeroDominance
@@ -154,6 +159,7 @@ impl EvalModel {
             | Deviation::RootByReciprocal
             | Deviation::ReciprocalByRoot
             | Deviation::ReciprocalRoot
+            | Deviation::Tf32(_)
             | Deviation::Approximate(_) => {}
         }
         (other != self).then_some(other)
@@ -180,7 +186,7 @@ impl EvalModel {
     /// The operation that gives the model's bits in one go under its profile; `None` if there is none.
     pub fn as_operation(&self) -> Option<Operation> {
         let stages = self.stages(true);
-        let is_one = !stages.flush_operands && !stages.has_finish() && !self.rounds_product;
+        let is_one = !stages.flush_operands && stages.tf32.is_none() && !stages.has_finish() && !self.rounds_product;
         (is_one && stages.profile == self.profile).then_some(stages.operation)
     }
 
@@ -223,6 +229,7 @@ impl EvalModel {
             let narrows = is_last || matches!(self.method, EvalMethod::EachOperation(_));
             return Stages {
                 flush_operands: self.flush_operands,
+                tf32: self.tf32,
                 operation: Operation {
                     format: wide,
                     source_format: wide,
@@ -240,7 +247,7 @@ impl EvalModel {
         }
         // Where operands and results are flushed alike, the pipeline does it.
         if self.flushes() {
-            return Stages::of(Operation { flush: true, ..self.operation }, &profile);
+            return Stages { tf32: self.tf32, ..Stages::of(Operation { flush: true, ..self.operation }, &profile) };
         }
         let underflow = match flush_results {
             Some(Tininess::BeforeRounding) => Underflow::BeforeRounding,
@@ -254,6 +261,7 @@ impl EvalModel {
         };
         Stages {
             flush_operands: self.flush_operands,
+            tf32: self.tf32,
             operation: Operation { clamp: within, ..self.operation },
             profile: Profile { underflow, ..self.profile },
             narrow: None,
@@ -305,6 +313,8 @@ fn is_wider(wide: Format, format: Format) -> bool {
 pub struct Stages {
     /// Subnormal operands are flushed, in their own formats.
     pub flush_operands: bool,
+    /// The factors are rounded to TF32, behind that.
+    pub tf32: Option<Tf32Rounding>,
     /// The arithmetic.
     pub operation: Operation,
     /// What the documents leave open.
@@ -344,6 +354,7 @@ impl Stages {
     pub const fn of(operation: Operation, profile: &Profile) -> Stages {
         Stages {
             flush_operands: false,
+            tf32: None,
             operation,
             profile: *profile,
             narrow: None,
@@ -355,6 +366,10 @@ impl Stages {
     /// An operand in the format that the arithmetic takes.
     pub fn operand(&self, index: usize, Typed { format, bits }: Typed) -> u64 {
         let bits = if self.flush_operands { format.flush(bits) } else { bits };
+        let bits = match self.tf32 {
+            Some(how) if index < 2 && format == Format::F32 => how.of_f32(bits),
+            _ => bits,
+        };
         convert(format, self.operation.operand_format(index), Rounding::NearestEven, bits).0
     }
 
@@ -406,6 +421,11 @@ impl Stages {
     /// The format of what the stages give.
     pub fn result_format(&self) -> Format {
         self.narrow.map_or(self.operation.format, |(format, _)| format)
+    }
+
+    /// Whether the arithmetic takes operands of its formats as they are.
+    pub const fn takes_operands_as_they_are(&self) -> bool {
+        !self.flush_operands && self.tf32.is_none()
     }
 
     /// Carries the operation out.

@@ -12,7 +12,8 @@ pub enum Plausibility {
     /// One policy for the whole computation, as a compiler's option or a machine's mode sets it: as written; every
     /// product contracted; subnormals flushed everywhere; a wider type, rounded at each operation or once.
     Uniform,
-    /// One library function or intrinsic stands in for another: an fma computed as a product and a sum.
+    /// One library function or intrinsic stands in for another: an fma computed as a product and a sum, a root through its
+    /// reciprocal, products of tensor cores in TF32.
     Replaced,
     /// Some products are contracted and others are not.
     PartialContraction,
@@ -58,6 +59,7 @@ impl Deviation {
             | Deviation::OtherNan
             | Deviation::Reciprocal => Plausibility::Uniform,
             Deviation::Split(_)
+            | Deviation::Tf32(_)
             | Deviation::RootByReciprocal
             | Deviation::ReciprocalByRoot
             | Deviation::ReciprocalRoot => Plausibility::Replaced,

@@ -2,7 +2,7 @@
 
 use roundonce_arith::{ArithOp, Format, NanRule, Rounding, Tininess};
 
-use crate::deviation::{Deviation, Fmas};
+use crate::deviation::{Deviation, Fmas, Tf32Rounding};
 
 /// Of one instruction, in the order of preference.
 pub fn for_instructions() -> Vec<Deviation> {
@@ -57,6 +57,8 @@ pub struct ExpressionTraits {
     pub formats: Vec<Format>,
     /// A product of it has been fused into a sum.
     pub is_contracted: bool,
+    /// It has a product.
+    pub has_product: bool,
     /// The one operation that it is, if it is only one.
     pub only: Option<ArithOp>,
 }
@@ -143,6 +145,9 @@ fn usual(traits: &ExpressionTraits) -> Vec<Vec<Deviation>> {
             }
         }
     }
+    if is_f32 && traits.has_product {
+        all.extend(Tf32Rounding::ALL.map(|how| vec![Deviation::Tf32(how)]));
+    }
     if is_f32 && traits.is_contracted {
         // The machines that cut the product have no subnormals.
         let truncated = vec![Deviation::Flush(None), Deviation::TruncatedProduct];
@@ -163,6 +168,10 @@ fn rare(traits: &ExpressionTraits) -> Vec<Vec<Deviation>> {
     }
     all.extend(NanRule::ALL.map(|rule| vec![Deviation::NanOperand(rule)]));
     all.push(vec![Deviation::OtherNan]);
+    // GPUs flush no f64; the vector units of CPUs do, where a program asks them to.
+    if traits.all_in(&[Format::F64]) {
+        all.push(vec![Deviation::Flush(None)]);
+    }
     if let Some(op) = traits.only {
         let is_f32 = traits.format == Format::F32;
         all.extend(

@@ -95,6 +95,7 @@ impl Deviation {
             Deviation::ReciprocalByRoot => "reciprocal-by-root",
             Deviation::ReciprocalRoot => "reciprocal-root",
             Deviation::Approximate(_) => "approximate",
+            Deviation::Tf32(_) => "tf32-factors",
         }
     }
 
@@ -136,6 +137,7 @@ impl Deviation {
             }
             Deviation::Order(order) => return format!("adds in the order {order}"),
             Deviation::Approximate(given) => return given.predicate(),
+            Deviation::Tf32(rounding) => return format!("rounds the factors to TF32 ({})", rounding.name()),
             Deviation::Reciprocal => "computes a / b as a * (1 / b), which rounds twice",
             Deviation::RootByReciprocal => "computes sqrt(x) as x * rsqrt(x), which rounds twice",
             Deviation::ReciprocalByRoot => "computes rsqrt(x) as 1 / sqrt(x), which rounds twice",
@@ -178,6 +180,7 @@ impl Deviation {
             }
             Deviation::Order(order) => return format!("adding in the order {order}"),
             Deviation::Approximate(given) => return format!("an approximated {}", given.call),
+            Deviation::Tf32(rounding) => return format!("rounding the factors to TF32 ({})", rounding.name()),
             Deviation::Reciprocal => "multiplying by a reciprocal",
             Deviation::RootByReciprocal => "multiplying by a reciprocal root",
             Deviation::ReciprocalByRoot => "the reciprocal of a rounded root",

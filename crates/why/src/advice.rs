@@ -24,6 +24,8 @@ pub enum Topic {
     Quotients,
     /// Functions that are approximated.
     Functions,
+    /// Products in TF32.
+    Tf32,
 }
 
 /// What one toolchain offers.
@@ -80,6 +82,10 @@ const ADVICE: &[Advice] = &[
     row(Topic::Quotients, "gcc", "-fno-reciprocal-math; on x86 -mno-recip", "GCC manual, optimize options, x86 options"),
     row(Topic::Quotients, "opencl", "-cl-fp32-correctly-rounded-divide-sqrt", "OpenCL specification, math intrinsics options"),
     row(Topic::Quotients, "numba", "fastmath=False in @cuda.jit; of @jit a set without arcp", "Numba documentation, fastmath"),
+    row(Topic::Tf32, "torch", "torch.backends.cuda.matmul.allow_tf32 = False, torch.backends.cudnn.allow_tf32 = False", "PyTorch documentation, CUDA semantics, TensorFloat-32"),
+    row(Topic::Tf32, "jax", "jax.default_matmul_precision(\"highest\")", "JAX documentation, default_matmul_precision"),
+    row(Topic::Tf32, "cublas", "NVIDIA_TF32_OVERRIDE=0; or the compute type CUBLAS_COMPUTE_32F_PEDANTIC", "cuBLAS documentation, cublasComputeType_t"),
+    row(Topic::Tf32, "triton", "input_precision=\"ieee\" of tl.dot", "Triton documentation, tl.dot"),
     row(Topic::Functions, "nvcc", "no -use_fast_math, which takes __expf for expf and so on; functions still differ from the host's by their ulps", "CUDA C++ Programming Guide, intrinsic functions"),
     row(Topic::Functions, "numba", "fastmath=False in @cuda.jit", "Numba documentation, CUDA fast math"),
     row(Topic::Functions, "numpy", "NPY_DISABLE_CPU_FEATURES names the vector units whose functions are not taken", "NumPy documentation, CPU dispatcher"),
@@ -92,7 +98,7 @@ const ADVICE: &[Advice] = &[
 ///
 /// ```
 /// assert_eq!(roundonce_why::toolchain("gcc"), Ok("gcc"));
-/// assert!(roundonce_why::toolchain("cc").unwrap_err().contains("clang, gcc, glsl"));
+/// assert!(roundonce_why::toolchain("cc").unwrap_err().contains("clang, cublas, gcc, glsl"));
 /// ```
 pub fn toolchain(name: &str) -> Result<&'static str, String> {
     let mut known: Vec<&'static str> = ADVICE.iter().map(|advice| advice.toolchain).collect();
@@ -112,6 +118,7 @@ pub fn advice<'d>(deviations: impl Iterator<Item = &'d Deviation>, toolchains: &
         Deviation::Flush(_) | Deviation::FlushOperands | Deviation::FlushResults(_) => Some(Topic::Subnormals),
         Deviation::WideEachOperation(_) | Deviation::WideWhole(_) => Some(Topic::WiderType),
         Deviation::Order(_) => Some(Topic::Order),
+        Deviation::Tf32(_) => Some(Topic::Tf32),
         Deviation::Reciprocal
         | Deviation::RootByReciprocal
         | Deviation::ReciprocalByRoot
@@ -146,6 +153,7 @@ pub fn lines(advice: &[Advice], lines: &mut Vec<Line>) {
                 Topic::Order => "to add in the written order",
                 Topic::Quotients => "to have quotients and roots rounded once",
                 Topic::Functions => "to have the same functions on both sides",
+                Topic::Tf32 => "to have products in f32",
             };
             lines.push(Line::default());
             lines.push(Line::of(Role::Label, "what to do").and(Role::Plain, format!(", {to}")));

@@ -364,6 +364,7 @@ impl EvaluationText {
             let [operands_flushed, result_flushed] = step.flushed;
             let mut operation = step_text(evaluation, step);
             operation.push_str(if operands_flushed { ", operands flushed" } else { "" });
+            operation.push_str(if step.tf32 { ", factors in TF32" } else { "" });
             if step.narrowed.is_some() {
                 operation.push_str(&format!(", then to {}", format.name().unwrap_or("?")));
             }

@@ -3,7 +3,7 @@
 
 use roundonce_arith::{Flags, Format, Outcome, Profile, Rounding, Unpacked, unpack};
 use roundonce_deviate::Stages;
-use roundonce_functions::{Function, MinMax, approximate, copy_sign, min_max, to_integral};
+use roundonce_functions::{Function, MinMax, approximate, copy_sign, min_max, ordered, to_integral};
 
 /// A function of an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -28,6 +28,52 @@ pub enum Call {
     Negate,
     /// Rounded to the operation's type.
     Round,
+    /// A comparison: 1 if it holds, else 0.
+    Compare(Relation),
+}
+
+/// How two numbers compare; none holds of a NaN but that it is unequal.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)] // Each is what its name says.
+pub enum Relation {
+    Less,
+    AtMost,
+    Greater,
+    AtLeast,
+    Equal,
+    Unequal,
+}
+
+impl Relation {
+    /// Every relation, with the sign that languages have for it; those of two characters first.
+    pub(crate) const SIGNS: [(&'static str, Relation); 6] = [
+        ("<=", Relation::AtMost),
+        (">=", Relation::AtLeast),
+        ("==", Relation::Equal),
+        ("!=", Relation::Unequal),
+        ("<", Relation::Less),
+        (">", Relation::Greater),
+    ];
+
+    pub(crate) fn sign(self) -> &'static str {
+        Relation::SIGNS.iter().find(|(_, relation)| *relation == self).map_or("?", |(sign, _)| *sign)
+    }
+
+    fn holds(self, format: Format, a: u64, b: u64) -> bool {
+        if format.is_nan(a) || format.is_nan(b) {
+            return self == Relation::Unequal;
+        }
+        let place = |bits: u64| if format.is_zero(bits) { 0 } else { ordered(format, bits) };
+        let order = place(a).cmp(&place(b));
+        match self {
+            Relation::Less => order.is_lt(),
+            Relation::AtMost => order.is_le(),
+            Relation::Greater => order.is_gt(),
+            Relation::AtLeast => order.is_ge(),
+            Relation::Equal => order.is_eq(),
+            Relation::Unequal => order.is_ne(),
+        }
+    }
 }
 
 /// Names without a type's suffix, and what they mean. C's `f` and CUDA's `__…f` are taken off first.
@@ -98,6 +144,7 @@ impl Call {
             Call::Function(Function::Divide) => "div",
             Call::Negate => "neg",
             Call::Round => "cvt",
+            Call::Compare(relation) => relation.sign(),
             _ => NAMES.iter().find(|(_, call)| *call == self).map_or("?", |(name, _)| *name),
         }
     }
@@ -108,7 +155,8 @@ impl Call {
             Call::Function(Function::Divide | Function::Pow | Function::Atan2 | Function::Hypot)
             | Call::Min
             | Call::Max
-            | Call::CopySign => 2,
+            | Call::CopySign
+            | Call::Compare(_) => 2,
             _ => 1,
         }
     }
@@ -152,6 +200,7 @@ impl Call {
             Call::CopySign => exact(copy_sign(format, b, clean(a))),
             Call::Negate => exact(a ^ format.sign_mask()),
             Call::Round => exact(clean(a)),
+            Call::Compare(relation) => exact(if relation.holds(format, clean(a), clean(b)) { format.one() } else { 0 }),
             Call::Floor => integral(profile, format, Rounding::Down, clean(a)),
             Call::Ceil => integral(profile, format, Rounding::Up, clean(a)),
             Call::Trunc => integral(profile, format, Rounding::TowardZero, clean(a)),

@@ -52,6 +52,9 @@ impl Neighbourhood {
     /// Of a NaN that is explained by a NaN of other bits: every other one would be.
     pub(crate) const ALL: Neighbourhood = Neighbourhood { explained: 65, values: 65 };
 
+    /// Of a comparison, whose results are two.
+    pub(crate) const OF_TWO: Neighbourhood = Neighbourhood { explained: 1, values: 2 };
+
     /// The chance that a value from there has an explanation.
     pub fn chance(self) -> f64 {
         self.explained as f64 / self.values as f64

@@ -46,6 +46,8 @@ pub struct Step {
     pub narrowed: Option<Typed>,
     /// What is flushed apart from the operation: its operands before it, its result after it.
     pub flushed: [bool; 2],
+    /// Whether its factors are rounded to TF32 before.
+    pub tf32: bool,
 }
 
 impl Evaluation {
@@ -142,6 +144,7 @@ impl Evaluation {
                 inexact: carried.inexact,
                 narrowed: carried.narrowed,
                 flushed: [stages.flush_operands, carried.flushed_result],
+                tf32: stages.tf32.is_some(),
             });
         });
         (result, steps)

@@ -158,11 +158,19 @@ pub(crate) fn common(a: Format, b: Format) -> Format {
     }
 }
 
+/// An expression where a term stands.
+fn term(expr: &Expr) -> String {
+    match expr {
+        Expr::Call(Call::Compare(_), _) => format!("({expr})"),
+        _ => expr.to_string(),
+    }
+}
+
 /// An expression where a factor stands.
 fn factor(expr: &Expr) -> String {
     match expr {
         Expr::Add(..) | Expr::Sub(..) => format!("({expr})"),
-        _ => expr.to_string(),
+        _ => term(expr),
     }
 }
 
@@ -185,12 +193,15 @@ impl std::fmt::Display for Expr {
             Expr::Value(_, written) => f.write_str(written),
             Expr::Neg(inner) if matches!(**inner, Expr::Mul(..) | Expr::Neg(..)) => write!(f, "-({inner})"),
             Expr::Neg(inner) => write!(f, "-{}", factor(inner)),
-            Expr::Add(a, b) => write!(f, "{a} + {}", factor(b)),
-            Expr::Sub(a, b) => write!(f, "{a} - {}", factor(b)),
+            Expr::Add(a, b) => write!(f, "{} + {}", term(a), factor(b)),
+            Expr::Sub(a, b) => write!(f, "{} - {}", term(a), factor(b)),
             Expr::Mul(a, b) => f.write_str(&product_text(a, b)),
             Expr::Fma(a, b, c) => write!(f, "fma({a}, {b}, {c})"),
             Expr::Call(Call::Function(Function::Divide), operands) => {
                 write!(f, "{} / {}", factor(&operands[0]), divisor(&operands[1]))
+            }
+            Expr::Call(Call::Compare(relation), operands) => {
+                write!(f, "{} {} {}", term(&operands[0]), relation.sign(), term(&operands[1]))
             }
             Expr::Call(call, operands) => {
                 let operands: Vec<String> = operands.iter().map(Expr::to_string).collect();

@@ -41,7 +41,7 @@ pub use arrays::{
     element_index,
 };
 pub use bit_fields::{BitFields, FormatFields};
-pub use call::Call;
+pub use call::{Call, Relation};
 pub use cases::{CASES, Case};
 pub use chance::{
     FARTHEST, Neighbourhood, WEAK, WEAK_BITS, bits_of_evidence, chance_of, chance_of_a_match, evidence_text,

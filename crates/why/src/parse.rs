@@ -8,7 +8,7 @@ use roundonce_deviate::Typed;
 use roundonce_functions::Function;
 use roundonce_isa::convert;
 
-use crate::call::Call;
+use crate::call::{Call, Relation};
 use crate::expr::{Expr, ExprError, parse_typed};
 
 /// Deeper nesting, or more operations, is no question a person asks, and would exhaust the stack.
@@ -93,7 +93,8 @@ struct Token<'t> {
 }
 
 /// Two characters before one.
-const MARKS: [&str; 16] = ["**", "+=", "-=", "*=", "/=", "==", "+", "-", "*", "/", "(", ")", ",", "=", "^", "%"];
+const MARKS: [&str; 21] =
+    ["**", "+=", "-=", "*=", "/=", "<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/", "(", ")", ",", "=", "^", "%"];
 
 fn tokens(text: &str) -> Result<Vec<Token<'_>>, ExprError> {
     let (mut tokens, mut at, mut depth) = (Vec::new(), 0, 0usize);
@@ -119,7 +120,7 @@ fn tokens(text: &str) -> Result<Vec<Token<'_>>, ExprError> {
             depth = if mark == "(" { depth + 1 } else { depth.saturating_sub(usize::from(mark == ")")) };
             push(Kind::Mark(mark), mark.len())
         } else {
-            let message = format!("`{first}` is not known: expected names, numbers, + - * / ** ( ) , = or ;");
+            let message = format!("`{first}` is not known: expected names, numbers, + - * / ** ( ) , = < > or ;");
             return Err(ExprError { at, message });
         };
     }
@@ -172,6 +173,12 @@ fn type_of(name: &str) -> Option<Format> {
         "bfloat16" | "bf16" | "__nv_bfloat16" | "BFloat16" | "nv_bfloat16" => Format::BF16,
         _ => return None,
     })
+}
+
+/// Whether a name is a type of integers: a cast to it cuts.
+fn is_integer_type(name: &str) -> bool {
+    let last = name.rsplit(['.', ':']).next().unwrap_or(name);
+    matches!(last, "int" | "long" | "i32" | "i64" | "int32" | "int64" | "int32_t" | "int64_t" | "Int32" | "Int64")
 }
 
 /// CUDA's conversions, and the type that they round to.
@@ -291,6 +298,9 @@ fn meaning(name: &str) -> Option<Meaning> {
     if let Some(format) = type_of(name) {
         return Some(Meaning::Cast(format));
     }
+    if is_integer_type(name) {
+        return Some(Meaning::Call(Call::Trunc));
+    }
     let plain = |name: &str| {
         let built = BUILT.iter().find(|(known, _)| *known == name).map(|(_, built)| Meaning::Built(*built));
         built.or_else(|| Call::named(name).map(Meaning::Call))
@@ -385,7 +395,7 @@ impl<'a> Parser<'a> {
             }
             _ => None,
         };
-        let mut value = self.sum()?;
+        let mut value = self.comparison()?;
         if let Some((name, mark)) = operator {
             if mark != "=" {
                 let left = self.value_of(name, place)?;
@@ -420,6 +430,17 @@ impl<'a> Parser<'a> {
             Some(value) => Ok(Expr::Value(*value, name.to_owned())),
             None => Err(ExprError { at, message: format!("`{name}` has no value: add `{name}=…`") }),
         }
+    }
+
+    fn comparison(&mut self) -> Result<Expr, ExprError> {
+        let left = self.sum()?;
+        for (sign, relation) in Relation::SIGNS {
+            if self.take(sign) {
+                self.count(1)?;
+                return Ok(Expr::Call(Call::Compare(relation), vec![left, self.sum()?]));
+            }
+        }
+        Ok(left)
     }
 
     fn sum(&mut self) -> Result<Expr, ExprError> {
@@ -470,11 +491,15 @@ impl<'a> Parser<'a> {
         // `(float)x`
         if let (Some(Kind::Mark("(")), Some(Kind::Name(name)), Some(Kind::Mark(")"))) =
             (self.kind(), self.kind_at(1), self.kind_at(2))
-            && let Some(format) = type_of(name)
+            && (type_of(name).is_some() || is_integer_type(name))
         {
             self.at += 3;
             self.count(1)?;
-            return Ok(Expr::Round(Some(format), Box::new(self.factor()?)));
+            let inner = self.factor()?;
+            return Ok(match type_of(name) {
+                Some(format) => Expr::Round(Some(format), Box::new(inner)),
+                None => Expr::Call(Call::Trunc, vec![inner]),
+            });
         }
         let base = self.primary()?;
         if !self.take("**") {
@@ -490,7 +515,7 @@ impl<'a> Parser<'a> {
         match self.kind() {
             Some(Kind::Mark("(")) => {
                 self.at += 1;
-                let inner = self.sum()?;
+                let inner = self.comparison()?;
                 self.expect(")")?;
                 Ok(inner)
             }

@@ -3,17 +3,18 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use roundonce_arith::{Format, Profile};
+use roundonce_arith::{ArithOp, Format, Profile};
 use roundonce_deviate::cover::{is_subset, minimal};
 use roundonce_deviate::{
     Allowed, Deviation, ExpressionTraits, ModeSets, Plausibility, Typed, for_expressions, plausibility,
 };
 
+use crate::call::Call;
 use crate::chance::Neighbourhood;
 use crate::evaluation::{Evaluation, Step};
 use crate::expr::Expr;
 use crate::observed::ObservedValue;
-use crate::plan::{Choices, Fusion, MAX_TERMS, Plan, Reorderings};
+use crate::plan::{Choices, Fusion, MAX_TERMS, Plan, PlanOp, Reorderings};
 use crate::rewrite::rewritings;
 
 /// What a search may do beyond the usual.
@@ -188,7 +189,10 @@ impl CandidateSet {
         let itself = (!found.explanations.is_empty()).then_some(0);
         let others = results.filter_map(|result| scale.distance(result)).filter(|distance| *distance != 0);
         let is_any_nan = |found: &&Explanation| found.deviations.contains(&Deviation::OtherNan);
+        let is_comparison =
+            matches!(self.as_written().evaluation.plan.ops.last().and_then(PlanOp::call), Some(Call::Compare(_)));
         found.nearby = match found.explanations.first() {
+            _ if is_comparison => Neighbourhood::OF_TWO,
             Some(first) if is_any_nan(first) => Neighbourhood::ALL,
             _ => Neighbourhood::of(others.chain(itself)),
         };
@@ -402,6 +406,7 @@ fn traits(plan: &Plan) -> ExpressionTraits {
         format: plan.format(),
         formats,
         is_contracted: !plan.fused.is_empty(),
+        has_product: plan.ops.iter().any(|op| matches!(op.arith(), Some(ArithOp::Mul | ArithOp::MulAdd))),
         only: match plan.ops.as_slice() {
             [op] => op.arith(),
             _ => None,
@@ -415,7 +420,11 @@ impl OrderedPlan {
         let is_compilers = self.class <= Plausibility::Replaced;
         let has_any = match tier {
             Tier::Possible => is_compilers,
-            _ => self.class == tier.class() || tier.class() == Plausibility::Unusual,
+            // Modes of one class are tried of plans of a better one.
+            _ => match tier.class() {
+                Plausibility::Replaced => is_compilers,
+                class => self.class == class || class == Plausibility::Unusual,
+            },
         };
         if !has_any {
             return Vec::new();

@@ -34,10 +34,18 @@ pub fn spell(evaluation: &Evaluation, profile: &Profile) -> Spelling {
     let model = evaluation.model();
     // A conversion of sixteen bits keeps subnormals.
     let flushes_f16 = model.flushes() && model.method().wide() == Some(Format::F32);
-    let is_lenient =
-        |mode: &Deviation| matches!(mode, Deviation::NanOperand(_) | Deviation::OtherNan | Deviation::OtherZero);
+    let is_lenient = |mode: &Deviation| {
+        matches!(mode, Deviation::NanOperand(_) | Deviation::OtherNan | Deviation::OtherZero | Deviation::Tf32(_))
+    };
+    // PTX has no flush of f64.
+    let flushes_f64 = model.flushes() && evaluation.plan.format() == Format::F64;
     let is_approximated = !evaluation.approximations.is_empty();
-    if model.flushes_unusually() || flushes_f16 || is_approximated || evaluation.modes.iter().any(is_lenient) {
+    if model.flushes_unusually()
+        || flushes_f16
+        || flushes_f64
+        || is_approximated
+        || evaluation.modes.iter().any(is_lenient)
+    {
         return Spelling { ptx: Vec::new(), cuda: String::new(), spirv: Vec::new() };
     }
     let speller = Speller { evaluation, model, profile };
@@ -136,6 +144,9 @@ fn constant_name(evaluation: &Evaluation, leaf: usize) -> String {
 pub(crate) fn step_text(evaluation: &Evaluation, Step { operation, call, operands, .. }: &Step) -> String {
     if let Some(call) = call {
         let names: Vec<String> = operands.iter().map(|&operand| operand_name(evaluation, operand)).collect();
+        if let Call::Compare(relation) = call {
+            return names.join(&format!(" {} ", relation.sign()));
+        }
         return format!("{}({})", call_name(*call, operation), names.join(", "));
     }
     let subtracts = operation.op == ArithOp::Add && operation.negate_addend && !operation.negate_product;
@@ -157,6 +168,7 @@ pub(crate) fn call_text(evaluation: &Evaluation, Step { call, operands, .. }: &S
     let names: Vec<String> = operands.iter().map(|&operand| operand_name(evaluation, operand)).collect();
     match call {
         Some(Call::Function(Function::Divide)) => names.join(" / "),
+        Some(Call::Compare(relation)) => names.join(&format!(" {} ", relation.sign())),
         Some(call) => format!("{}({})", call.name(), names.join(", ")),
         None => names.join(", "),
     }
@@ -425,7 +437,7 @@ fn cuda_call(call: Call, operation: &Operation) -> Option<String> {
         Call::Ceil => exact("ceil"),
         Call::Trunc => exact("trunc"),
         Call::Negate => Some("-".to_owned()),
-        Call::Function(_) | Call::Round => None,
+        Call::Function(_) | Call::Round | Call::Compare(_) => None,
     }
 }
 

@@ -200,6 +200,9 @@ fn lines_of_other_languages_are_read() {
         ("clamp(a, b, c)", "min(max(a, b), c)"),
         ("const float t = a * b; t -= c; return t / a;", "(f32(a * b) - c) / a"),
         ("x = 1.5f\nx * a  # a comment", "1.5f * a"),
+        ("(int)(a * 100)", "trunc(a * 100)"),
+        ("a / b >= c - 1", "a / b >= c - 1"),
+        ("(a < b) * c", "(a < b) * c"),
         ("fmaxf(fabsf(a), fminf(b, c))", "max(abs(a), min(b, c))"),
     ] {
         assert_eq!(read(text).as_deref(), Ok(meaning), "{text}");
@@ -258,4 +261,51 @@ fn the_page_of_documents_is_the_table() {
     } else {
         assert!(found == table, "docs/accuracy.md is not the table: ROUNDONCE_BLESS=1 writes it");
     }
+}
+
+/// Factors in TF32, as libraries give them to tensor cores: integers are the judge.
+#[test]
+fn factors_in_tf32_are_found() {
+    let mut bits = SplitMix64(71);
+    let (mut found, mut asked_of) = (0, 0);
+    for round in 0..150 {
+        let values: [u64; 3] = std::array::from_fn(|_| bits.next_bits() & 0x1ff_ffff | 0x3f00_0000);
+        // A TF32 has 13 bits fewer: up, down, or to the even one of two.
+        let narrow = |bits: u64| {
+            let (kept, rest) = (bits >> 13, bits & 0x1fff);
+            let up = [rest >= 0x1000, false, rest > 0x1000 || rest == 0x1000 && kept & 1 == 1][round % 3];
+            (kept + u64::from(up)) << 13
+        };
+        let [a, b, c] = values;
+        let (text, saw) = match round % 2 {
+            0 => ("a * b", mul(narrow(a), narrow(b))),
+            _ => ("a * b + c", fma(narrow(a), narrow(b), c)),
+        };
+        let answer = asked(text, values, saw);
+        let first = &answer.seen[0].explanations.first();
+        assert!(first.is_some_and(|it| it.plausibility <= Plausibility::Replaced), "{text} {values:x?}");
+        asked_of += 1;
+        found += usize::from(kinds(&answer).iter().any(|it| it.contains("tf32-factors")));
+    }
+    assert!(found * 100 >= asked_of * 95, "{found} of {asked_of}");
+}
+
+/// Processors flush subnormals of f64 where they are asked to; GPUs do not, and no code of theirs is printed.
+#[test]
+fn subnormals_of_f64_may_be_flushed() {
+    let double = |bits: u64| Typed { format: Format::F64, bits };
+    let names =
+        BTreeMap::from([("x".to_owned(), double(1e-200f64.to_bits())), ("y".to_owned(), double(1e-110f64.to_bits()))]);
+    let seen = [ObservedValue::parse("0x0000000000000000").unwrap()];
+    let found = answer(&parse_expr("x * y", &names).unwrap(), &seen, Options::default(), &Profile::NVIDIA);
+    let first = &found.seen[0].explanations[0];
+    assert!(first.sentence.contains("flushes subnormals") && first.code.is_empty(), "{}", first.sentence);
+}
+
+/// A comparison has two results: an explanation of one says little.
+#[test]
+fn a_comparison_is_weak_evidence() {
+    let answer = asked("a / b >= c", [0x4cbe_bc20, 0x4e6e_6b28, 0x3dcc_cccd], 0);
+    assert_eq!(answer.seen[0].outcome, Outcome::Consistent);
+    assert!(kinds(&answer).iter().any(|it| it.contains("reciprocal")), "{:?}", kinds(&answer));
 }

@@ -119,7 +119,7 @@ impl<'a> Runner<'a> {
             }
             for (index, (&(slot, format), wide)) in op.operands.iter().zip(&mut widened).enumerate() {
                 wide.clear();
-                if !stages.flush_operands && format == stages.operation.operand_format(index) {
+                if stages.takes_operands_as_they_are() && format == stages.operation.operand_format(index) {
                     wide.extend_from_slice(&before[slot]);
                 } else {
                     wide.extend(before[slot].iter().map(|&bits| stages.operand(index, Typed { format, bits })));
