@@ -127,13 +127,17 @@ fn tokens(text: &str) -> Result<Vec<Token<'_>>, ExprError> {
     Ok(tokens)
 }
 
-/// Letters, digits and underscores, with points and `::` between.
+/// Letters, digits and underscores, with points and `::` between; an index in brackets belongs to it: `a[i]`, `m[2, k]`.
 fn name_length(text: &str) -> usize {
     let is_first = |c: char| c.is_alphabetic() || c == '_';
     let part = |text: &str| text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
     let mut length = part(text);
     loop {
         let rest = &text[length..];
+        if let Some(index) = index_length(rest) {
+            length += index;
+            continue;
+        }
         let Some(next) = rest.strip_prefix("::").or_else(|| rest.strip_prefix('.')) else { return length };
         if !next.starts_with(is_first) {
             return length;
@@ -161,6 +165,13 @@ fn literal_length(text: &str) -> usize {
             !goes_on
         })
         .map_or(text.len(), |(at, _)| at)
+}
+
+/// The length of an index in brackets; `None` where there is none, or no simple one.
+fn index_length(text: &str) -> Option<usize> {
+    let inner = text.strip_prefix('[')?;
+    let end = inner.find(|c: char| !c.is_alphanumeric() && !"_+-*, ".contains(c))?;
+    (end > 0 && inner[end..].starts_with(']')).then_some(end + 2)
 }
 
 /// The type that a name is in some language.

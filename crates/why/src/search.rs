@@ -154,7 +154,7 @@ impl CandidateSet {
         let gives = |it: &&Candidate| observed.matches(it.result, &it.evaluation.model());
         let found = self.tier(tier).iter().filter(gives);
         let mut found: Vec<(&Explanation, u64)> =
-            found.map(|it| (it.explanation(), it.digest(&self.profile))).collect();
+            found.map(|it| (it.explanation(), digest(&it.evaluation, &self.profile))).collect();
         found.sort_by_key(|(it, _)| (it.deviations.len(), &it.deviations));
         let found = minimal(found, |(simpler, one), (other, another)| {
             one == another || is_subset(&simpler.deviations, &other.deviations)
@@ -181,7 +181,10 @@ impl CandidateSet {
                 found.explanations = self.explaining(index, observed);
                 tried = if found.explanations.is_empty() { tried } else { index + 1 };
             } else if class_is_over && found.less_plausible.is_none() && tier.class() < Plausibility::Approximated {
-                found.less_plausible = self.explaining(index, observed).into_iter().next();
+                let digest = |it: &Explanation| digest(&it.evaluation, &self.profile);
+                let known: Vec<u64> = found.explanations.iter().map(|it| digest(it)).collect();
+                let others = self.explaining(index, observed);
+                found.less_plausible = others.into_iter().find(|it| !known.contains(&digest(it)));
             }
         }
         let scale = observed.scale(self.format());
@@ -481,19 +484,19 @@ impl Candidate {
             deviations: self.evaluation.deviations(),
         })
     }
+}
 
-    /// A digest of what it computes: two that carry out the same operations on the same values are one evaluation,
-    /// whatever they are called.
-    fn digest(&self, profile: &Profile) -> u64 {
-        use std::hash::{DefaultHasher, Hash, Hasher};
-        let mut hasher = DefaultHasher::new();
-        for step in self.evaluation.trace(profile).1 {
-            (step.operation, step.call, step.bits, step.result).hash(&mut hasher);
-            // A whole expression of one operation narrows as that operation alone does.
-            step.narrowed.map(|narrowed| narrowed.bits).hash(&mut hasher);
-        }
-        hasher.finish()
+/// A digest of what an evaluation computes: two that carry out the same operations on the same values are one evaluation,
+/// whatever they are called.
+fn digest(evaluation: &Evaluation, profile: &Profile) -> u64 {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    for step in evaluation.trace(profile).1 {
+        (step.operation, step.call, step.bits, step.result).hash(&mut hasher);
+        // A whole expression of one operation narrows as that operation alone does.
+        step.narrowed.map(|narrowed| narrowed.bits).hash(&mut hasher);
     }
+    hasher.finish()
 }
 
 /// The distance of two numbers in units of the last place, counting from one representable number to the next;

@@ -113,6 +113,11 @@ fn operand_name(evaluation: &Evaluation, operand: Ref) -> String {
     }
 }
 
+/// A name as assemblers take it: `a[i]` is `a_i_` there.
+fn register(name: String) -> String {
+    name.replace(|c: char| !c.is_alphanumeric() && c != '_', "_")
+}
+
 /// The value that a leaf is written as, where it is no name.
 fn literal(evaluation: &Evaluation, leaf: usize) -> Option<Typed> {
     let (value, text) = &evaluation.plan.leaves[leaf];
@@ -231,7 +236,7 @@ impl Speller<'_> {
                 Some(Typed { format: Format::F32, bits }) => format!("0f{bits:08X}"),
                 Some(Typed { format: Format::F64, bits }) => format!("0d{bits:016X}"),
                 Some(_) => constant_name(evaluation, leaf),
-                None => operand_name(evaluation, operand),
+                None => register(operand_name(evaluation, operand)),
             },
             Ref::Op(_) => operand_name(evaluation, operand),
         };
@@ -477,7 +482,7 @@ impl Speller<'_> {
         }
         let operand_text = |operand| match operand {
             Ref::Leaf(leaf) if literal(evaluation, leaf).is_some() => format!("%{}", constant_name(evaluation, leaf)),
-            _ => format!("%{}", operand_name(evaluation, operand)),
+            _ => format!("%{}", register(operand_name(evaluation, operand))),
         };
         let mut uncontracted = false;
         for (index, op) in evaluation.plan.ops.iter().enumerate() {

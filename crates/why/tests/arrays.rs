@@ -374,3 +374,21 @@ fn what_is_wrong_is_said_with_its_place() {
     let refused = answer_arrays(&question, &seen, Options::default(), &Profile::NVIDIA, &mut |_| ()).unwrap_err();
     assert_eq!(refused, "`s` has the shape [3, 2], the result [2, 3]");
 }
+
+/// An index that is a name is the element at the place that is looked at; one that is a number is that element.
+#[test]
+fn names_may_have_an_index() {
+    let values: Vec<u64> = (0..8).map(|at| 0x3f80_0001 + at * 0x0011_1111).collect();
+    let names = || {
+        let c = array(Format::F32, &[0xbf80_0002, 0x4000_0000], &[2]);
+        BTreeMap::from([("a".to_owned(), array(Format::F32, &values, &[8])), ("c".to_owned(), c)])
+    };
+    let question = Question::parse("a[i]*a[i] + c[1]", names()).unwrap();
+    let square = |a: u64| operation(Shape::MulAdd, Layout::F32, PLAIN, false, [a, a, 0x4000_0000]);
+    let fused: Vec<u64> = values.iter().map(|&a| square(a)).collect();
+    let seen = [("saw".to_owned(), array(Format::F32, &fused, &[8]))];
+    let answer = answer_arrays(&question, &seen, Options::default(), &Profile::NVIDIA, &mut |_| ()).unwrap();
+    assert_eq!(answer.seen[0].unexplained, 0);
+    assert!(answer.seen[0].groups[0].sentence.contains("fuses"), "{}", answer.seen[0].groups[0].sentence);
+    assert!(Question::parse("a[i] + c[2]", names()).unwrap_err().message.contains("`c[2]` has no value"));
+}

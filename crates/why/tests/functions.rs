@@ -176,7 +176,9 @@ fn an_approximated_value_is_named() {
 
 #[test]
 fn lines_of_other_languages_are_read() {
-    let read = |text: &str| parse_expr(text, &names([0x3f80_0000; 3])).map(|expr| expr.to_string());
+    let mut values = names([0x3f80_0000; 3]);
+    values.extend(["x[i]", "m[2, k]"].map(|name| (name.to_owned(), values["a"])));
+    let read = |text: &str| parse_expr(text, &values).map(|expr| expr.to_string());
     for (text, meaning) in [
         ("fmaf(a, b, c)", "fma(a, b, c)"),
         ("__fmaf_rn(a, b, c)", "fma(a, b, c)"),
@@ -200,6 +202,7 @@ fn lines_of_other_languages_are_read() {
         ("clamp(a, b, c)", "min(max(a, b), c)"),
         ("const float t = a * b; t -= c; return t / a;", "(f32(a * b) - c) / a"),
         ("x = 1.5f\nx * a  # a comment", "1.5f * a"),
+        ("a * x[i] + m[2, k]", "a * x[i] + m[2, k]"),
         ("(int)(a * 100)", "trunc(a * 100)"),
         ("a / b >= c - 1", "a / b >= c - 1"),
         ("(a < b) * c", "(a < b) * c"),

@@ -9,6 +9,7 @@ use roundonce_isa::convert;
 use super::{Bits, Column};
 use crate::expr::{Expr, ExprError};
 use crate::literals::{Literal, LiteralTypes};
+use crate::parse::names_in;
 
 /// An array: its values and its shape, the last axis running fastest. One value for all has no axes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -60,7 +61,19 @@ impl Question {
     ///
     /// # Errors
     /// As [`Question::parse`].
-    pub fn parse_as(text: &str, names: BTreeMap<String, Values>, types: LiteralTypes) -> Result<Question, ExprError> {
+    pub fn parse_as(
+        text: &str,
+        mut names: BTreeMap<String, Values>,
+        types: LiteralTypes,
+    ) -> Result<Question, ExprError> {
+        for indexed in names_in(text) {
+            if let Some(values) = element_of(&indexed, &names).filter(|_| !names.contains_key(&indexed)) {
+                names.insert(indexed, values);
+            }
+        }
+        let used = names_in(text);
+        let is_used_whole = |name: &String| used.contains(name) || !used.iter().any(|it| base_of(it) == Some(name));
+        names.retain(|name, _| is_used_whole(name));
         let whole = |message: String| ExprError { at: 0, message };
         let mut shape: Option<(&str, &[usize])> = None;
         for (name, values) in names.iter().filter(|(_, values)| values.column.len().is_some()) {
@@ -109,6 +122,25 @@ impl Question {
             Some(None) => format!("sum({})", self.expr),
             Some(Some(axis)) => format!("sum({}, {axis})", self.expr),
         }
+    }
+}
+
+/// The array of an indexed name: `a` of `a[i]`.
+fn base_of(name: &str) -> Option<&str> {
+    name.ends_with(']').then(|| name.split('[').next()).flatten()
+}
+
+/// What an indexed name stands for: one element where the index is a number, else the element at the place that is
+/// looked at.
+fn element_of(name: &str, names: &BTreeMap<String, Values>) -> Option<Values> {
+    let values = names.get(base_of(name)?)?;
+    let index = name[name.find('[')? + 1..name.len() - 1].trim();
+    match index.parse::<usize>() {
+        Ok(at) if values.shape.len() == 1 && at < values.shape[0] => {
+            Some(Values { column: Column::one(values.column.at(at)), shape: Vec::new() })
+        }
+        Ok(_) => None,
+        Err(_) => Some(values.clone()),
     }
 }
 
