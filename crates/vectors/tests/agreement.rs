@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use common::{of, verified};
 use roundonce::Profile;
-use roundonce::arith::{Elements, Format};
+use roundonce::arith::{ArithOp, Elements, Format};
 use roundonce::why::{
     Bits, Column, ObservedValue, Options, Question, Typed, Values, answer, answer_arrays, parse_expr,
 };
@@ -124,7 +124,13 @@ fn one_vector_has_the_same_cause() {
     for (deviation, planted) in all_planted() {
         let Planted { spelling, expression, format, .. } = planted;
         let operation = of(spelling).instruction.unwrap().instruction.recipe.operation;
-        let traits = ExpressionTraits { format, formats: vec![format], is_contracted: false, only: Some(operation.op) };
+        let traits = ExpressionTraits {
+            format,
+            formats: vec![format],
+            is_contracted: false,
+            has_product: operation.op != ArithOp::Add,
+            only: Some(operation.op),
+        };
         let ModeSets { rare, hypothetical, .. } = for_expressions(&traits);
         let rare = [rare, hypothetical].concat();
         let failing = planted.vectors.iter().filter(|(_, right, seen)| right != seen);
