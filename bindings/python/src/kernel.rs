@@ -215,6 +215,8 @@ pub(crate) struct Asked<'py> {
     grid: [u32; 3],
     block: Option<[u32; 3]>,
     args: Vec<(String, Given<'py>)>,
+    /// All push constants, as the bytes of their block.
+    push: Option<Vec<u8>>,
     how: How,
 }
 
@@ -233,7 +235,7 @@ struct Prepared {
 
 impl Prepared {
     fn read(py: Python<'_>, asked: Asked<'_>) -> PyResult<Prepared> {
-        let Asked { name, language, content, entry, assume, spec, grid, block, args, how } = asked;
+        let Asked { name, language, content, entry, assume, spec, grid, block, args, push, how } = asked;
         let assume = match assume.as_str() {
             "nvidia" => Assume::Nvidia,
             "strict" => Assume::Strict,
@@ -260,10 +262,22 @@ impl Prepared {
                 return Err(wrong(format!("`{parameter}` is given twice")));
             }
         }
+        let mut pushed = match push {
+            Some(block) => kernel::push_constants(kernel, &block).map_err(wrong)?,
+            None => BTreeMap::new(),
+        };
+        if let Some((parameter, _)) = pushed.keys().find_map(|place| given.get(place)) {
+            return Err(wrong(format!("`{parameter}` is given twice: in `args` and in `push`")));
+        }
         let mut arguments = Vec::with_capacity(kernel.params.len());
         let mut formats = Vec::with_capacity(kernel.params.len());
         for (place, param) in kernel.params.iter().enumerate() {
             let Some((_, value)) = given.get(&place) else {
+                if let Some(member) = pushed.remove(&place) {
+                    arguments.push(member);
+                    formats.push(None);
+                    continue;
+                }
                 if let Some(default) = kernel::default_argument(kernel, place).filter(|_| how.shared > 0) {
                     arguments.push(default);
                     formats.push(None);

@@ -47,6 +47,8 @@ def test_references(folder, case):
             spec[int(value.split("=")[0])] = value.split("=")[1]
         elif option in ("--grid", "--block"):
             how[option[2:]] = [int(length) for length in value.split(",")]
+        elif option == "--push":
+            how["push"] = value
         else:
             how[option[2:]] = int(value) if value.isdigit() else value
     before = {name: value.copy() for name, value in args.items() if isinstance(value, np.ndarray)}

@@ -79,7 +79,7 @@ def test_why_gives_literals_their_types():
         ({"as_": "fortran"}, "as_: `fortran` is no language whose literals are known: expected one of c, cuda"),
         ({"type": "f12"}, "`f12` is no type: expected f16, bf16, f32 or f64"),
         ({"type": "f32", "as_": "c"}, "`type` and `as_` both give literals their types: expected one"),
-        ({"toolchain": "msvc"}, "toolchain: there is no advice for `msvc`: expected one of clang, gcc, glsl"),
+        ({"toolchain": "msvc"}, "toolchain: there is no advice for `msvc`: expected one of clang, cublas, gcc, glsl"),
         ({"allow": "up"}, "allow: `up` cannot be allowed: expected directed, sat, fmz, sm1x"),
     ]:
         for given in (1.5, a):

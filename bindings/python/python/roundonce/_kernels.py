@@ -90,6 +90,7 @@ def run(
     contract: str = "none",
     assume: str = "nvidia",
     spec: Optional[Mapping[int, Any]] = None,
+    push: Union[str, bytes, np.ndarray, None] = None,
     shared: int = 0,
     threads: Optional[int] = None,
     check_races: bool = False,
@@ -111,7 +112,7 @@ def run(
 
     `contract` is what is done with PTX's unmodified mul and add: none, fuse, or report (both, with `differences`);
     `assume` what is done where a SPIR-V module leaves bits open: nvidia, strict or flush; `spec` its specialisation
-    constants by SpecId. `profile` is what the documents leave open, as for `eval`; ``True`` counts instructions by line.
+    constants by SpecId; `push` all its push constants as one block (bytes, hexadecimal digits or an array). `profile` is what the documents leave open, as for `eval`; ``True`` counts instructions by line.
     `shared` is bytes of dynamic shared memory. `trace` records one thread, counted through the grid from 0;
     `check_races` makes data races on shared memory an error. `threads` are workers, one a core unless told; the
     interpreter is free meanwhile. `step_limit` bounds the instructions of one group of blocks, `memory_limit` the bytes
@@ -152,7 +153,7 @@ def run(
         "count_lines": not isinstance(profile, str) and bool(profile),
         "profile": profile if isinstance(profile, str) else None,
     }
-    asked, arrays = _asked(kernel, grid, block, args, entry, assume, spec, how)
+    asked, arrays = _asked(kernel, grid, block, args, entry, assume, spec, how, push)
     if asked["language"] == "sass":
         for place, array in arrays.items():
             if array.dtype.itemsize != 4:
@@ -161,6 +162,13 @@ def run(
         return Run(ran, {place: data.view("<u4") for place, data in ran["arrays"]})
     ran = _native.run(asked)
     return Run(ran, {place: _like(arrays[place], data) for place, data in ran["arrays"]})
+
+
+def _block_bytes(block: Union[str, bytes, np.ndarray, None]) -> Optional[bytes]:
+    """The bytes of push constants: hexadecimal digits, bytes, or an array's."""
+    if block is None or isinstance(block, bytes):
+        return block
+    return bytes.fromhex(block) if isinstance(block, str) else np.ascontiguousarray(block).tobytes()
 
 
 def _asked(
@@ -172,6 +180,7 @@ def _asked(
     assume: str,
     spec: Optional[Mapping[int, Any]],
     how: Dict[str, Any],
+    push: Union[str, bytes, np.ndarray, None] = None,
 ) -> Tuple[Dict[str, Any], Dict[str, np.ndarray]]:
     """A module and its launch as the native part takes them, and the arrays among the arguments."""
     name, language, content = _module(kernel)
@@ -188,6 +197,7 @@ def _asked(
         "grid": _extent("grid", grid),
         "block": None if block is None else _extent("block", block),
         "args": [(place, _argument(place, value, arrays.get(place))) for place, value in values.items()],
+        "push": _block_bytes(push),
         "how": how,
     }
     return asked, arrays
