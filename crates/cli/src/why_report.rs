@@ -5,7 +5,7 @@ use std::path::Path;
 
 use roundonce::why::{Line, Role};
 
-use crate::{Failure, files, output};
+use crate::{Failure, files};
 
 /// What a page shows: its answers, as text and as data, and a picture of arrays.
 #[derive(Default)]
@@ -89,10 +89,10 @@ fn escaped(text: &str) -> String {
 
 /// The command as a shell would take it.
 fn command() -> String {
-    let words = std::env::args_os().skip(1).map(|word| output::show_sign(&word.to_string_lossy()));
-    let quoted = words.map(|word| {
+    let quoted = std::env::args_os().skip(1).map(|word| {
+        let word = word.to_string_lossy();
         let is_plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_=./:,@%".contains(c));
-        if is_plain { word } else { format!("'{}'", word.replace('\'', "'\\''")) }
+        if is_plain { word.into_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
     });
     format!("roundonce {}", quoted.collect::<Vec<String>>().join(" "))
 }

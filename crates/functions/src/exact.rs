@@ -1,6 +1,6 @@
 //! What does not round, or to an integer: signs, extrema, integral values.
 
-use roundonce_arith::{Format, Profile, Rounding};
+use roundonce_arith::{ExactNumber, FiniteNumber, Format, Profile, Rounding};
 
 /// The bits above the format cleared; with `flush` a subnormal becomes zero of its sign.
 #[inline(always)]
@@ -65,6 +65,12 @@ pub fn min_max(profile: &Profile, op: MinMax, [a, b]: [u64; 2]) -> u64 {
 #[inline(always)]
 pub fn copy_sign(format: Format, sign: u64, magnitude: u64) -> u64 {
     (sign & format.sign_mask()) | (magnitude & format.magnitude_mask())
+}
+
+/// A number rounded to an integer.
+pub fn integral(x: FiniteNumber, rounding: Rounding) -> ExactNumber {
+    let significand = to_integral(x.significand, x.quantum, x.negative, rounding);
+    ExactNumber { quantum: 0, significand, ..x.into() }
 }
 
 /// significand × 2^quantum as an integer, rounded; `quantum` is below 64.

@@ -9,5 +9,5 @@ mod exact;
 mod quotient;
 
 pub use elementary::{Function, approximate};
-pub use exact::{MinMax, copy_sign, flushed, min_max, ordered, sign, to_integral};
+pub use exact::{MinMax, copy_sign, flushed, integral, min_max, ordered, sign, to_integral};
 pub use quotient::{divide, reciprocal_square_root, remainder, scale, square_root};

@@ -121,6 +121,7 @@ impl Type {
     pub(crate) const B32: Type = bits(32);
     pub(crate) const B64: Type = bits(64);
     pub(crate) const U32: Type = unsigned(32);
+    pub(crate) const S64: Type = signed(64);
     pub(crate) const F32: Type = float(Format::F32);
 
     /// `.u32`, `.f16x2` …, with its dot.

@@ -307,7 +307,7 @@ pub(crate) type Documents = u32;
 pub(crate) const ALL_DOCUMENTS: Documents = (1 << DOCUMENTS.len()) - 1;
 
 /// Values farther from the correctly rounded one are not tried.
-pub(crate) const FARTHEST_VALUE: i32 = 64;
+const FARTHEST_VALUE: i32 = 64;
 
 /// A value that a function may give.
 pub(crate) struct AllowedValue {
@@ -315,17 +315,16 @@ pub(crate) struct AllowedValue {
     pub(crate) documents: Documents,
 }
 
-/// What a function may give in the place of the correctly rounded value, nearest first; and whether a document allows
-/// values farther away than are tried.
+/// What a function may give in the place of the correctly rounded value, nearest first.
 pub(crate) fn allowed(
     function: Function,
     (call, operands): (&str, &[u64]),
     rounded: Typed,
     profile: &Profile,
-) -> (Vec<AllowedValue>, bool) {
+) -> Vec<AllowedValue> {
     let Typed { format, bits } = rounded;
     if format.is_nan(bits) || bits & format.magnitude_mask() == format.infinity() {
-        return (Vec::new(), false);
+        return Vec::new();
     }
     let exact = Exact::of(function, format, operands, bits, profile);
     let reach: Vec<(usize, String, [f64; 2])> = DOCUMENTS
@@ -338,8 +337,6 @@ pub(crate) fn allowed(
             (index, format!("{name} of {} ({})", document.name, bound.text()), exact.reach(*bound))
         })
         .collect();
-    let farthest = f64::from(FARTHEST_VALUE);
-    let is_cut = reach.iter().any(|(_, _, [below, above])| *below > farthest || *above > farthest);
     let mut values = Vec::new();
     for distance in 1..=FARTHEST_VALUE {
         for steps in [distance, -distance] {
@@ -362,7 +359,7 @@ pub(crate) fn allowed(
             });
         }
     }
-    (values, is_cut)
+    values
 }
 
 /// What a document says of one function.

@@ -59,6 +59,6 @@ impl Evaluation {
         let Some(function) = function.filter(|_| step.narrowed.is_none()) else { return Vec::new() };
         let rounded = Typed { format: step.operation.format, bits: step.result };
         let call = call_text(self, step);
-        allowed(function, (&call, &step.bits), rounded, profile).0
+        allowed(function, (&call, &step.bits), rounded, profile)
     }
 }

@@ -3,7 +3,9 @@
 
 use roundonce_arith::{Flags, Format, Outcome, Profile, Rounding, Unpacked, unpack};
 use roundonce_deviate::Stages;
-use roundonce_functions::{Function, MinMax, approximate, copy_sign, min_max, ordered, to_integral};
+use roundonce_functions::{Function, MinMax, approximate, copy_sign, flushed, integral, min_max, sign};
+
+use crate::search::place;
 
 /// A function of an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -63,8 +65,7 @@ impl Relation {
         if format.is_nan(a) || format.is_nan(b) {
             return self == Relation::Unequal;
         }
-        let place = |bits: u64| if format.is_zero(bits) { 0 } else { ordered(format, bits) };
-        let order = place(a).cmp(&place(b));
+        let order = place(format, a).cmp(&place(format, b));
         match self {
             Relation::Less => order.is_lt(),
             Relation::AtMost => order.is_le(),
@@ -175,14 +176,14 @@ impl Call {
         let (operation, profile) = (&stages.operation, &stages.profile);
         let (format, flush) = (operation.format, operation.flush);
         let [a, b] = [0, 1].map(|index| bits.get(index).copied().unwrap_or(0));
-        let clean = |bits: u64| if flush { format.flush(bits) } else { bits };
+        let clean = |bits: u64| flushed(format, flush, bits);
         let exact = |bits: u64| Outcome { bits, flags: Flags::NONE };
         match self {
             Call::Function(function) => {
                 let at = |rounding| approximate(profile, function, format, rounding, flush, [a, b]);
                 let rounding = if is_directed(function) { operation.rounding } else { Rounding::NearestEven };
-                let is_inexact = at(Rounding::Down) != at(Rounding::Up);
                 let bits = at(rounding);
+                let is_inexact = [Rounding::Down, Rounding::Up].into_iter().any(|other| at(other) != bits);
                 let mut flags = Flags::NONE;
                 if is_inexact {
                     flags = flags.union(Flags::INEXACT);
@@ -196,14 +197,14 @@ impl Call {
                 let op = MinMax { format, max: self == Call::Max, flush, nan: false, xorsign_abs: false };
                 exact(min_max(profile, op, [a, b]))
             }
-            Call::Abs => exact(clean(a) & format.magnitude_mask()),
+            Call::Abs => exact(sign(format, false, flush, a)),
             Call::CopySign => exact(copy_sign(format, b, clean(a))),
-            Call::Negate => exact(a ^ format.sign_mask()),
+            Call::Negate => exact(sign(format, true, false, a)),
             Call::Round => exact(clean(a)),
             Call::Compare(relation) => exact(if relation.holds(format, clean(a), clean(b)) { format.one() } else { 0 }),
-            Call::Floor => integral(profile, format, Rounding::Down, clean(a)),
-            Call::Ceil => integral(profile, format, Rounding::Up, clean(a)),
-            Call::Trunc => integral(profile, format, Rounding::TowardZero, clean(a)),
+            Call::Floor => exact(whole(profile, format, Rounding::Down, clean(a))),
+            Call::Ceil => exact(whole(profile, format, Rounding::Up, clean(a))),
+            Call::Trunc => exact(whole(profile, format, Rounding::TowardZero, clean(a))),
         }
     }
 }
@@ -213,15 +214,10 @@ const fn is_directed(function: Function) -> bool {
     matches!(function, Function::Divide | Function::Reciprocal | Function::SquareRoot)
 }
 
-fn integral(profile: &Profile, format: Format, rounding: Rounding, bits: u64) -> Outcome {
-    let whole = match unpack(format, bits) {
+fn whole(profile: &Profile, format: Format, rounding: Rounding, bits: u64) -> u64 {
+    match unpack(format, bits) {
         Unpacked::Nan { .. } => profile.nan_result(format, Some(bits)),
-        Unpacked::Finite(x) if x.quantum < 0 => {
-            let significand = to_integral(x.significand, x.quantum, x.negative, rounding);
-            let whole = roundonce_arith::ExactNumber { negative: x.negative, quantum: 0, significand, sticky: false };
-            whole.round(format, rounding).bits
-        }
+        Unpacked::Finite(x) if x.quantum < 0 => integral(x, rounding).round(format, rounding).bits,
         _ => bits,
-    };
-    Outcome { bits: whole, flags: Flags::NONE }
+    }
 }

@@ -30,8 +30,10 @@ mod rewrite;
 mod search;
 mod spell;
 mod text;
+mod tokens;
 mod untyped;
 mod verdict;
+mod vocabulary;
 
 pub use accuracy::{AccuracyRow, accuracy_rows};
 pub use advice::{Advice, Topic, advice, lines as advice_lines, toolchain};

@@ -1,5 +1,5 @@
-//! Expressions as people paste them from C++, CUDA, GLSL, Python or Julia: statements, operators, functions by their names
-//! there, casts.
+//! Expressions as people paste them from C++, CUDA, GLSL, Python or Julia: statements, operators, calls, casts. What words
+//! mean there is `vocabulary.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,6 +10,8 @@ use roundonce_isa::convert;
 
 use crate::call::{Call, Relation};
 use crate::expr::{Expr, ExprError, parse_typed};
+use crate::tokens::{Kind, Token, tokens};
+use crate::vocabulary::{Meaning, is_integer_type, is_keyword, meaning, type_of};
 
 /// Deeper nesting, or more operations, is no question a person asks, and would exhaust the stack.
 const MAX_DEPTH: usize = 200;
@@ -74,263 +76,6 @@ pub fn names_in(text: &str) -> BTreeSet<String> {
         }
     }
     names
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind<'t> {
-    Number(&'t str),
-    /// `np.float32` and `std::exp` are one name.
-    Name(&'t str),
-    Mark(&'t str),
-    /// The end of a line outside brackets, or `;`.
-    Separator,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Token<'t> {
-    kind: Kind<'t>,
-    at: usize,
-}
-
-/// Two characters before one.
-const MARKS: [&str; 21] =
-    ["**", "+=", "-=", "*=", "/=", "<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/", "(", ")", ",", "=", "^", "%"];
-
-fn tokens(text: &str) -> Result<Vec<Token<'_>>, ExprError> {
-    let (mut tokens, mut at, mut depth) = (Vec::new(), 0, 0usize);
-    while let Some(first) = text[at..].chars().next() {
-        let rest = &text[at..];
-        let mut push = |kind, length: usize| {
-            tokens.push(Token { kind, at });
-            length
-        };
-        at += if first == ';' || first == '\n' && depth == 0 {
-            push(Kind::Separator, 1)
-        } else if first.is_whitespace() {
-            first.len_utf8()
-        } else if rest.starts_with("//") || first == '#' {
-            rest.find('\n').unwrap_or(rest.len())
-        } else if first.is_alphabetic() || first == '_' {
-            let length = name_length(rest);
-            push(Kind::Name(&rest[..length]), length)
-        } else if first.is_ascii_digit() || first == '.' {
-            let length = literal_length(rest);
-            push(Kind::Number(&rest[..length]), length)
-        } else if let Some(mark) = MARKS.into_iter().find(|mark| rest.starts_with(mark)) {
-            depth = if mark == "(" { depth + 1 } else { depth.saturating_sub(usize::from(mark == ")")) };
-            push(Kind::Mark(mark), mark.len())
-        } else {
-            let message = format!("`{first}` is not known: expected names, numbers, + - * / ** ( ) , = < > or ;");
-            return Err(ExprError { at, message });
-        };
-    }
-    Ok(tokens)
-}
-
-/// Letters, digits and underscores, with points and `::` between; an index in brackets belongs to it: `a[i]`, `m[2, k]`.
-fn name_length(text: &str) -> usize {
-    let is_first = |c: char| c.is_alphabetic() || c == '_';
-    let part = |text: &str| text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
-    let mut length = part(text);
-    loop {
-        let rest = &text[length..];
-        if let Some(index) = index_length(rest) {
-            length += index;
-            continue;
-        }
-        let Some(next) = rest.strip_prefix("::").or_else(|| rest.strip_prefix('.')) else { return length };
-        if !next.starts_with(is_first) {
-            return length;
-        }
-        length = text.len() - next.len() + part(next);
-    }
-}
-
-/// A literal goes on over letters, digits, points and colons, and over a sign behind an exponent's letter.
-fn literal_length(text: &str) -> usize {
-    let hex_bits = text.starts_with("0x") && !text[..text.find([' ', ')', ',']).unwrap_or(text.len())].contains('p');
-    let mut before = ' ';
-    text.char_indices()
-        .find(|&(_, c)| {
-            let mark = if hex_bits {
-                ""
-            } else if text.starts_with("0x") {
-                "pP"
-            } else {
-                "eE"
-            };
-            let goes_on =
-                c.is_alphanumeric() || c == '.' || c == ':' || (matches!(c, '+' | '-') && mark.contains(before));
-            before = c;
-            !goes_on
-        })
-        .map_or(text.len(), |(at, _)| at)
-}
-
-/// The length of an index in brackets; `None` where there is none, or no simple one.
-fn index_length(text: &str) -> Option<usize> {
-    let inner = text.strip_prefix('[')?;
-    let end = inner.find(|c: char| !c.is_alphanumeric() && !"_+-*, ".contains(c))?;
-    (end > 0 && inner[end..].starts_with(']')).then_some(end + 2)
-}
-
-/// The type that a name is in some language.
-fn type_of(name: &str) -> Option<Format> {
-    let last = name.rsplit(['.', ':']).next().unwrap_or(name);
-    Some(match last {
-        "float" | "f32" | "float32" | "Float32" | "float32_t" => Format::F32,
-        "double" | "f64" | "float64" | "Float64" | "float64_t" => Format::F64,
-        "half" | "__half" | "f16" | "float16" | "Float16" | "_Float16" | "float16_t" => Format::F16,
-        "bfloat16" | "bf16" | "__nv_bfloat16" | "BFloat16" | "nv_bfloat16" => Format::BF16,
-        _ => return None,
-    })
-}
-
-/// Whether a name is a type of integers: a cast to it cuts.
-fn is_integer_type(name: &str) -> bool {
-    let last = name.rsplit(['.', ':']).next().unwrap_or(name);
-    matches!(last, "int" | "long" | "i32" | "i64" | "int32" | "int64" | "int32_t" | "int64_t" | "Int32" | "Int64")
-}
-
-/// CUDA's conversions, and the type that they round to.
-const CONVERSIONS: [(&str, Format); 9] = [
-    ("__float2half", Format::F16),
-    ("__float2half_rn", Format::F16),
-    ("__half2float", Format::F32),
-    ("__float2bfloat16", Format::BF16),
-    ("__float2bfloat16_rn", Format::BF16),
-    ("__bfloat162float", Format::F32),
-    ("__double2float_rn", Format::F32),
-    ("__double2half", Format::F16),
-    ("__double2bfloat16", Format::BF16),
-];
-
-fn is_keyword(name: &str) -> bool {
-    matches!(name, "const" | "let" | "var" | "auto" | "local" | "return" | "volatile" | "constexpr" | "static")
-}
-
-/// What a call does that is no [`Call`].
-#[derive(Clone, Copy)]
-enum Built {
-    Fma,
-    /// A product and a sum, which may be fused.
-    Mad,
-    /// x (1 − a) + y a.
-    Mix,
-    /// a + t (b − a).
-    Lerp,
-    Clamp,
-    Square,
-    Add,
-    Sub,
-    Mul,
-    /// CUDA's `__fadd_rn`: fused with nothing.
-    AloneAdd,
-    AloneSub,
-    AloneMul,
-}
-
-const BUILT: [(&str, Built); 16] = [
-    ("fma", Built::Fma),
-    ("fma_rn", Built::Fma),
-    ("mad", Built::Mad),
-    ("mix", Built::Mix),
-    ("lerp", Built::Lerp),
-    ("clamp", Built::Clamp),
-    ("clip", Built::Clamp),
-    ("square", Built::Square),
-    ("add", Built::Add),
-    ("subtract", Built::Sub),
-    ("sub", Built::Sub),
-    ("multiply", Built::Mul),
-    ("mul", Built::Mul),
-    ("add_rn", Built::AloneAdd),
-    ("sub_rn", Built::AloneSub),
-    ("mul_rn", Built::AloneMul),
-];
-
-impl Built {
-    const fn arity(self) -> usize {
-        match self {
-            Built::Square => 1,
-            Built::Fma | Built::Mad | Built::Mix | Built::Lerp | Built::Clamp => 3,
-            _ => 2,
-        }
-    }
-
-    fn build(self, operands: Vec<Expr>) -> Expr {
-        let boxed = Box::new;
-        let mut given = operands.into_iter();
-        // The arity was checked.
-        let [a, b, c] = std::array::from_fn(|_| given.next());
-        let (Some(a), b, c) = (a, b, c) else {
-            return Expr::Value(Typed { format: Format::F32, bits: 0 }, "0".to_owned());
-        };
-        let b = b.unwrap_or_else(|| a.clone());
-        let c = c.unwrap_or_else(|| a.clone());
-        let one = || Expr::Value(Typed { format: Format::F64, bits: Format::F64.one() }, "1".to_owned());
-        let alone = |expr| Expr::Round(None, boxed(expr));
-        match self {
-            Built::Fma => Expr::Fma(boxed(a), boxed(b), boxed(c)),
-            Built::Mad => Expr::Add(boxed(Expr::Mul(boxed(a), boxed(b))), boxed(c)),
-            Built::Mix => {
-                let rest = Expr::Sub(boxed(one()), boxed(c.clone()));
-                let (first, second) = (Expr::Mul(boxed(a), boxed(rest)), Expr::Mul(boxed(b), boxed(c)));
-                Expr::Add(boxed(first), boxed(second))
-            }
-            Built::Lerp => {
-                let way = Expr::Sub(boxed(b), boxed(a.clone()));
-                Expr::Add(boxed(a), boxed(Expr::Mul(boxed(c), boxed(way))))
-            }
-            Built::Clamp => Expr::Call(Call::Min, vec![Expr::Call(Call::Max, vec![a, b]), c]),
-            Built::Square | Built::Mul => Expr::Mul(boxed(a), boxed(b)),
-            Built::Add => Expr::Add(boxed(a), boxed(b)),
-            Built::Sub => Expr::Sub(boxed(a), boxed(b)),
-            Built::AloneAdd => alone(Expr::Add(boxed(alone(a)), boxed(alone(b)))),
-            Built::AloneSub => alone(Expr::Sub(boxed(alone(a)), boxed(alone(b)))),
-            Built::AloneMul => alone(Expr::Mul(boxed(a), boxed(b))),
-        }
-    }
-}
-
-/// What a function's name means.
-enum Meaning {
-    Call(Call),
-    Built(Built),
-    Cast(Format),
-}
-
-/// A function by its name in some language: `sqrtf`, `__fmaf_rn`, `np.exp`, `std::fma`, `__expf`, `float`.
-fn meaning(name: &str) -> Option<Meaning> {
-    let last = name.rsplit(['.', ':']).next().unwrap_or(name);
-    if let Some((_, format)) = CONVERSIONS.iter().find(|(known, _)| *known == last) {
-        return Some(Meaning::Cast(*format));
-    }
-    if let Some(format) = type_of(name) {
-        return Some(Meaning::Cast(format));
-    }
-    if is_integer_type(name) {
-        return Some(Meaning::Call(Call::Trunc));
-    }
-    let plain = |name: &str| {
-        let built = BUILT.iter().find(|(known, _)| *known == name).map(|(_, built)| Meaning::Built(*built));
-        built.or_else(|| Call::named(name).map(Meaning::Call))
-    };
-    let intrinsic = || {
-        // `__fmaf_rn`, `__fsqrt_rn`, `__dmul_rn`, `__fdividef`, `__expf`: of CUDA.
-        let name = last.strip_prefix("__")?;
-        if let Some(exact) = name.strip_suffix("_rn") {
-            let stem = exact.strip_prefix(['f', 'd']).unwrap_or(exact);
-            return match stem {
-                "add" | "sub" | "mul" => plain(&format!("{stem}_rn")),
-                "div" => Some(Meaning::Call(Call::Function(Function::Divide))),
-                "maf" | "ma" => Some(Meaning::Built(Built::Fma)),
-                _ => plain(stem),
-            };
-        }
-        name.strip_suffix('f').and_then(plain)
-    };
-    plain(last).or_else(|| last.strip_suffix('f').and_then(plain)).or_else(intrinsic)
 }
 
 struct Parser<'a> {
@@ -574,15 +319,12 @@ impl<'a> Parser<'a> {
         }
         Ok(match meaning {
             Meaning::Built(built) => {
-                let built = built.build(operands);
+                let built = built.build(&operands);
                 self.count(built.operations())?;
                 built
             }
             Meaning::Call(call) => Expr::Call(call, operands),
-            Meaning::Cast(format) => {
-                let inner = operands.into_iter().next().ok_or_else(|| self.error("an operand"))?;
-                Expr::Round(Some(format), Box::new(inner))
-            }
+            Meaning::Cast(format) => Expr::Round(Some(format), Box::new(operands.swap_remove(0))),
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::sign_extend;
 use roundonce_arith::{ExactNumber, Format, Profile, Rounding, Unpacked, unpack, widen};
-use roundonce_functions::to_integral;
+use roundonce_functions::{integral, to_integral};
 use roundonce_ir::Scalar;
 
 /// Everything that a conversion's spelling decides; see [`Op::Convert`](roundonce_ir::Op::Convert).
@@ -92,8 +92,7 @@ pub fn convert(profile: &Profile, how: Conversion, a: u64) -> u64 {
                 }
                 Unpacked::Infinite { negative } => to.infinity() | if negative { to.sign_mask() } else { 0 },
                 Unpacked::Finite(x) if how.integral && x.quantum < 0 => {
-                    let significand = to_integral(x.significand, x.quantum, x.negative, how.rounding);
-                    ExactNumber { quantum: 0, significand, ..x.into() }.round(to, how.rounding).bits
+                    integral(x, how.rounding).round(to, how.rounding).bits
                 }
                 Unpacked::Finite(x) => {
                     // `.ftz` acts on f32 alone.

@@ -328,7 +328,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     }
 
     /// The comparison that a modifier names, for a type.
-    fn comparison(&self, inst: &Inst<'m, 'a>, ty: Type) -> Result<(Comparison, Comparand)> {
+    pub(super) fn comparison(&self, inst: &Inst<'m, 'a>, ty: Type) -> Result<(Comparison, Comparand)> {
         use Comparison::{Eq, Equ, Ge, Geu, Gt, Gtu, Le, Leu, Lt, Ltu, Nan, Ne, Neu, Num};
         let found = inst.modifiers.iter().find_map(|modifier| {
             Some(match *modifier {

@@ -10,7 +10,7 @@ use crate::ast::{Operand as Written, OperandKind, Unary};
 use crate::opcodes::VideoOp;
 use crate::types::{ScalarKind, Type};
 use crate::video::Selector;
-use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand, Reg, Signedness, Width};
+use roundonce_ir::{IntOp, Op, Operand, Reg, Signedness, Width};
 
 const NONE: Operand = Operand::ZERO;
 const SIGNED: Signedness = Signedness::Signed;
@@ -194,12 +194,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         if self.is_constant(operand) {
             return self.value(operand, Type::B32);
         }
-        let operand = *self.without_minus(operand);
-        let kind = match operand.kind {
-            OperandKind::Selected(name, _) => OperandKind::Name(name),
-            kind => kind,
-        };
-        self.value(&Written { kind, ..operand }, Type::B32)
+        self.value(&whole(self.without_minus(operand)), Type::B32)
     }
 
     /// A word, or so many bits of it at a place counted in them, as a number of 64 bits.
@@ -268,18 +263,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 self.long(IntOp::Shr(SIGNED), top, rest)
             }
             VideoOp::Compare => {
-                let comparison = inst.modifiers.iter().find_map(|modifier| match *modifier {
-                    ".eq" => Some(Comparison::Eq),
-                    ".ne" => Some(Comparison::Ne),
-                    ".lt" => Some(Comparison::Lt),
-                    ".le" => Some(Comparison::Le),
-                    ".gt" => Some(Comparison::Gt),
-                    ".ge" => Some(Comparison::Ge),
-                    _ => None,
-                });
-                let Some(comparison) = comparison else { return Err(self.refuse(inst)) };
+                let (comparison, of) = self.comparison(inst, Type::S64)?;
                 let (p, d) = (self.fresh(Width::Pred), self.fresh(Width::B64));
-                self.emit_always(Op::Compare { d: p, comparison, of: Comparand::Signed(Width::B64), a, b });
+                self.emit_always(Op::Compare { d: p, comparison, of, a, b });
                 self.emit_always(Op::Select { d, p: p.into(), a: Operand::Imm(1), b: NONE });
                 d.into()
             }
@@ -287,14 +273,17 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     }
 
     fn finish_video(&mut self, inst: &Inst<'m, 'a>, result: Operand) -> Result<()> {
-        let operand = *self.operand_at(inst, 0)?;
-        let kind = match operand.kind {
-            OperandKind::Selected(name, _) => OperandKind::Name(name),
-            kind => kind,
-        };
-        let d: Reg = self.exact(&Written { kind, ..operand }, Type::B32)?;
+        let d: Reg = self.exact(&whole(self.operand_at(inst, 0)?), Type::B32)?;
         self.emit(Op::Move { d, a: result });
         Ok(())
+    }
+}
+
+/// An operand without its selector.
+fn whole<'a>(operand: &Written<'a>) -> Written<'a> {
+    match operand.kind {
+        OperandKind::Selected(name, _) => Written { kind: OperandKind::Name(name), ..*operand },
+        _ => *operand,
     }
 }
 

@@ -42,9 +42,7 @@ impl Body<'_> {
         }
         let cluster = match kind {
             Some(GroupOperation::ClusteredReduce) => {
-                let size = self.lowering.constants.scalar(self.operand(3)?);
-                let size = size.filter(|size| size.is_power_of_two() && *size <= 32);
-                let size = size.ok_or_else(|| self.malformed("the cluster's size is no power of two up to 32"))?;
+                let size = self.cluster_size(self.operand(3)?)?;
                 let of = self.int(IntOp::And, Width::B32, &[lane, Operand::Imm(32 - size)]);
                 Some((of, 32 - size))
             }
@@ -187,6 +185,13 @@ impl Body<'_> {
         }
     }
 
+    /// How many lanes a cluster has, by its constant.
+    fn cluster_size(&self, constant: u32) -> Result<u64> {
+        let size = self.lowering.constants.scalar(constant);
+        let size = size.filter(|size| size.is_power_of_two() && *size <= 32);
+        size.ok_or_else(|| self.malformed("the cluster's size is no power of two up to 32"))
+    }
+
     fn lane(&mut self) -> Operand {
         let d = self.fresh(Width::B32);
         self.emit(Op::Special { d, special: Special::Lane });
@@ -268,11 +273,9 @@ impl Body<'_> {
             }
             _ => {
                 let size = match self.operands().get(3) {
-                    Some(&size) => self.lowering.constants.scalar(size).filter(|size| size.is_power_of_two()),
-                    None => Some(32),
+                    Some(&size) => self.cluster_size(size)?,
+                    None => 32,
                 };
-                let size = size.filter(|size| *size <= 32);
-                let size = size.ok_or_else(|| self.malformed("the cluster's size is no power of two up to 32"))?;
                 let moved = self.int(IntOp::Add, Width::B32, &[own, given]);
                 let (cluster, place) = (and(self, own, 32 - size), and(self, moved, size - 1));
                 (ShuffleMode::Index, self.int(IntOp::Or, Width::B32, &[cluster, place]))

@@ -1,0 +1,107 @@
+//! The names, numbers and signs of an expression.
+
+use crate::expr::ExprError;
+
+/// What a token is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind<'t> {
+    Number(&'t str),
+    /// `np.float32` and `std::exp` are one name.
+    Name(&'t str),
+    Mark(&'t str),
+    /// The end of a line outside brackets, or `;`.
+    Separator,
+}
+
+/// A token and the byte at which it begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Token<'t> {
+    pub(crate) kind: Kind<'t>,
+    pub(crate) at: usize,
+}
+
+/// Two characters before one.
+const MARKS: [&str; 21] =
+    ["**", "+=", "-=", "*=", "/=", "<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/", "(", ")", ",", "=", "^", "%"];
+
+/// The tokens of an expression.
+///
+/// # Errors
+/// The first character that none begins with.
+pub(crate) fn tokens(text: &str) -> Result<Vec<Token<'_>>, ExprError> {
+    let (mut tokens, mut at, mut depth) = (Vec::new(), 0, 0usize);
+    while let Some(first) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let mut push = |kind, length: usize| {
+            tokens.push(Token { kind, at });
+            length
+        };
+        at += if first == ';' || first == '\n' && depth == 0 {
+            push(Kind::Separator, 1)
+        } else if first.is_whitespace() {
+            first.len_utf8()
+        } else if rest.starts_with("//") || first == '#' {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if first.is_alphabetic() || first == '_' {
+            let length = name_length(rest);
+            push(Kind::Name(&rest[..length]), length)
+        } else if first.is_ascii_digit() || first == '.' {
+            let length = literal_length(rest);
+            push(Kind::Number(&rest[..length]), length)
+        } else if let Some(mark) = MARKS.into_iter().find(|mark| rest.starts_with(mark)) {
+            depth = if mark == "(" { depth + 1 } else { depth.saturating_sub(usize::from(mark == ")")) };
+            push(Kind::Mark(mark), mark.len())
+        } else {
+            let message = format!("`{first}` is not known: expected names, numbers, + - * / ** ( ) , = < > or ;");
+            return Err(ExprError { at, message });
+        };
+    }
+    Ok(tokens)
+}
+
+/// Letters, digits and underscores, with points and `::` between; an index in brackets belongs to it: `a[i]`, `m[2, k]`.
+fn name_length(text: &str) -> usize {
+    let is_first = |c: char| c.is_alphabetic() || c == '_';
+    let part = |text: &str| text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+    let mut length = part(text);
+    loop {
+        let rest = &text[length..];
+        if let Some(index) = index_length(rest) {
+            length += index;
+            continue;
+        }
+        let Some(next) = rest.strip_prefix("::").or_else(|| rest.strip_prefix('.')) else { return length };
+        if !next.starts_with(is_first) {
+            return length;
+        }
+        length = text.len() - next.len() + part(next);
+    }
+}
+
+/// A literal goes on over letters, digits, points and colons, and over a sign behind an exponent's letter.
+fn literal_length(text: &str) -> usize {
+    let hex_bits = text.starts_with("0x") && !text[..text.find([' ', ')', ',']).unwrap_or(text.len())].contains('p');
+    let mut before = ' ';
+    text.char_indices()
+        .find(|&(_, c)| {
+            let mark = if hex_bits {
+                ""
+            } else if text.starts_with("0x") {
+                "pP"
+            } else {
+                "eE"
+            };
+            let goes_on =
+                c.is_alphanumeric() || c == '.' || c == ':' || (matches!(c, '+' | '-') && mark.contains(before));
+            before = c;
+            !goes_on
+        })
+        .map_or(text.len(), |(at, _)| at)
+}
+
+/// The length of an index in brackets; `None` where there is none, or no simple one.
+fn index_length(text: &str) -> Option<usize> {
+    let inner = text.strip_prefix('[')?;
+    let end = inner.find(|c: char| !c.is_alphanumeric() && !"_+-*, ".contains(c))?;
+    (end > 0 && inner[end..].starts_with(']')).then_some(end + 2)
+}

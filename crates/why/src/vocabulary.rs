@@ -1,0 +1,161 @@
+//! What words mean in the languages that people paste from: types, CUDA's conversions, functions.
+
+use roundonce_arith::Format;
+use roundonce_deviate::Typed;
+use roundonce_functions::Function;
+
+use crate::call::Call;
+use crate::expr::Expr;
+
+/// The type that a name is in some language.
+pub(crate) fn type_of(name: &str) -> Option<Format> {
+    let last = name.rsplit(['.', ':']).next().unwrap_or(name);
+    Some(match last {
+        "float" | "f32" | "float32" | "Float32" | "float32_t" => Format::F32,
+        "double" | "f64" | "float64" | "Float64" | "float64_t" => Format::F64,
+        "half" | "__half" | "f16" | "float16" | "Float16" | "_Float16" | "float16_t" => Format::F16,
+        "bfloat16" | "bf16" | "__nv_bfloat16" | "BFloat16" | "nv_bfloat16" => Format::BF16,
+        _ => return None,
+    })
+}
+
+/// Whether a name is a type of integers: a cast to it cuts.
+pub(crate) fn is_integer_type(name: &str) -> bool {
+    let last = name.rsplit(['.', ':']).next().unwrap_or(name);
+    matches!(last, "int" | "long" | "i32" | "i64" | "int32" | "int64" | "int32_t" | "int64_t" | "Int32" | "Int64")
+}
+
+/// CUDA's conversions, and the type that they round to.
+const CONVERSIONS: [(&str, Format); 9] = [
+    ("__float2half", Format::F16),
+    ("__float2half_rn", Format::F16),
+    ("__half2float", Format::F32),
+    ("__float2bfloat16", Format::BF16),
+    ("__float2bfloat16_rn", Format::BF16),
+    ("__bfloat162float", Format::F32),
+    ("__double2float_rn", Format::F32),
+    ("__double2half", Format::F16),
+    ("__double2bfloat16", Format::BF16),
+];
+
+pub(crate) fn is_keyword(name: &str) -> bool {
+    matches!(name, "const" | "let" | "var" | "auto" | "local" | "return" | "volatile" | "constexpr" | "static")
+}
+
+/// What a call does that is no [`Call`].
+#[derive(Clone, Copy)]
+pub(crate) enum Built {
+    Fma,
+    /// A product and a sum, which may be fused.
+    Mad,
+    /// x (1 − a) + y a.
+    Mix,
+    /// a + t (b − a).
+    Lerp,
+    Clamp,
+    Square,
+    Add,
+    Sub,
+    Mul,
+    /// CUDA's `__fadd_rn`: fused with nothing.
+    AloneAdd,
+    AloneSub,
+    AloneMul,
+}
+
+const BUILT: [(&str, Built); 16] = [
+    ("fma", Built::Fma),
+    ("fma_rn", Built::Fma),
+    ("mad", Built::Mad),
+    ("mix", Built::Mix),
+    ("lerp", Built::Lerp),
+    ("clamp", Built::Clamp),
+    ("clip", Built::Clamp),
+    ("square", Built::Square),
+    ("add", Built::Add),
+    ("subtract", Built::Sub),
+    ("sub", Built::Sub),
+    ("multiply", Built::Mul),
+    ("mul", Built::Mul),
+    ("add_rn", Built::AloneAdd),
+    ("sub_rn", Built::AloneSub),
+    ("mul_rn", Built::AloneMul),
+];
+
+impl Built {
+    pub(crate) const fn arity(self) -> usize {
+        match self {
+            Built::Square => 1,
+            Built::Fma | Built::Mad | Built::Mix | Built::Lerp | Built::Clamp => 3,
+            _ => 2,
+        }
+    }
+
+    /// What it is made of, given as many operands as it takes.
+    pub(crate) fn build(self, operands: &[Expr]) -> Expr {
+        let at = |index: usize| Box::new(operands[index].clone());
+        let alone = |expr| Expr::Round(None, Box::new(expr));
+        let boxed_alone = |index| Box::new(Expr::Round(None, at(index)));
+        match self {
+            Built::Fma => Expr::Fma(at(0), at(1), at(2)),
+            Built::Mad => Expr::Add(Box::new(Expr::Mul(at(0), at(1))), at(2)),
+            Built::Mix => {
+                let one = Expr::Value(Typed { format: Format::F64, bits: Format::F64.one() }, "1".to_owned());
+                let rest = Expr::Sub(Box::new(one), at(2));
+                Expr::Add(Box::new(Expr::Mul(at(0), Box::new(rest))), Box::new(Expr::Mul(at(1), at(2))))
+            }
+            Built::Lerp => {
+                let way = Expr::Sub(at(1), at(0));
+                Expr::Add(at(0), Box::new(Expr::Mul(at(2), Box::new(way))))
+            }
+            Built::Clamp => Expr::Call(Call::Min, vec![Expr::Call(Call::Max, vec![*at(0), *at(1)]), *at(2)]),
+            Built::Square => Expr::Mul(at(0), at(0)),
+            Built::Mul => Expr::Mul(at(0), at(1)),
+            Built::Add => Expr::Add(at(0), at(1)),
+            Built::Sub => Expr::Sub(at(0), at(1)),
+            Built::AloneAdd => alone(Expr::Add(boxed_alone(0), boxed_alone(1))),
+            Built::AloneSub => alone(Expr::Sub(boxed_alone(0), boxed_alone(1))),
+            Built::AloneMul => alone(Expr::Mul(at(0), at(1))),
+        }
+    }
+}
+
+/// What a function's name means.
+pub(crate) enum Meaning {
+    Call(Call),
+    Built(Built),
+    Cast(Format),
+}
+
+/// A function by its name in some language: `sqrtf`, `__fmaf_rn`, `np.exp`, `std::fma`, `__expf`, `float`.
+pub(crate) fn meaning(name: &str) -> Option<Meaning> {
+    let last = name.rsplit(['.', ':']).next().unwrap_or(name);
+    if let Some((_, format)) = CONVERSIONS.iter().find(|(known, _)| *known == last) {
+        return Some(Meaning::Cast(*format));
+    }
+    if let Some(format) = type_of(name) {
+        return Some(Meaning::Cast(format));
+    }
+    if is_integer_type(name) {
+        return Some(Meaning::Call(Call::Trunc));
+    }
+    let plain = |name: &str| {
+        let built = BUILT.iter().find(|(known, _)| *known == name).map(|(_, built)| Meaning::Built(*built));
+        built.or_else(|| Call::named(name).map(Meaning::Call))
+    };
+    let intrinsic = || {
+        // `__fmaf_rn`, `__fsqrt_rn`, `__dmul_rn`, `__fdividef`, `__expf`: of CUDA.
+        let name = last.strip_prefix("__")?;
+        if let Some(exact) = name.strip_suffix("_rn") {
+            let stem = exact.strip_prefix(['f', 'd']).unwrap_or(exact);
+            return match stem {
+                "add" | "sub" | "mul" => plain(&format!("{stem}_rn")),
+                "div" => Some(Meaning::Call(Call::Function(Function::Divide))),
+                "maf" | "ma" => Some(Meaning::Built(Built::Fma)),
+                _ => plain(stem),
+            };
+        }
+        name.strip_suffix('f').and_then(plain)
+    };
+    plain(last).or_else(|| last.strip_suffix('f').and_then(plain)).or_else(intrinsic)
+}
