@@ -25,6 +25,7 @@ pub(super) const ROWS: &[Row] = &[
     row("mul .lo|.hi .u16|.s16|.u32|.s32|.u64|.s64", "=1 1 1"),
     row("mul .wide .u16|.s16|.u32|.s32", "=w 1 1"),
     row("mul24 .lo|.hi .u32|.s32", "=1 1 1"),
+    row("clmad .lo|.hi .u64", "=1 1 1 1"),
     row("div|rem .u16|.s16|.u32|.s32|.u64|.s64", "=1 1 1"),
     row("min|max .u16|.s16|.u32|.s32|.u64|.s64|.u16x2|.s16x2", "=1 1 1"),
     row("min|max .relu .s32|.s16x2", "=1 1 1"),
