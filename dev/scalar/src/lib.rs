@@ -454,7 +454,12 @@ fn convert(from: Scalar, to: Scalar, rounding: Rounding, a: u64) -> u64 {
         }
         (Scalar::Float(from), Scalar::Float(Format::F64)) if from != Format::F64 => {
             let value = half::value(from, a);
-            if value.is_nan() { Format::F64.magnitude_mask() } else { value.to_bits() }
+            if !value.is_nan() {
+                return value.to_bits();
+            }
+            // The payload stays, at the top, and is made quiet.
+            let (sign, payload) = (a >> (from.width() - 1) & 1, a & ((1 << from.frac_bits()) - 1));
+            sign << 63 | 0x7ff8 << 48 | payload << (52 - from.frac_bits())
         }
         (Scalar::Float(from), Scalar::Float(to)) => {
             let value = half::value(from, a);
