@@ -23,6 +23,7 @@ mod plot;
 mod progress;
 mod report;
 mod run;
+mod run_observed;
 mod run_sass;
 mod sarif;
 mod signals;

@@ -11,8 +11,10 @@ use roundonce::isa::hex_bits;
 use serde::Serialize;
 
 use crate::argument::Argument;
+use crate::array::Array;
 use crate::launch::{LaunchArguments, Prepared, split_pair};
 use crate::output::{self, Format, FormatArgument};
+use crate::run_observed::{self, ShadowBreadth, ToldException, ToldShadow};
 use crate::{Ended, Failure, Status, run_sass, smoke};
 
 /// What may be done with unmodified mul and add.
@@ -53,12 +55,21 @@ pub(crate) struct Arguments {
     /// Report data races on shared memory inside a block
     #[arg(long)]
     check_races: bool,
+    /// Count NaN, infinite, subnormal and inexact results by instruction, the first to occur first
+    #[arg(long)]
+    exceptions: bool,
+    /// Carry a wider number beside every float: how far rounding has moved each result, by instruction too
+    #[arg(long, value_enum, value_name = "BREADTH")]
+    shadow: Option<ShadowBreadth>,
+    /// With --shadow: what a buffer should hold; whether rounding explains the difference
+    #[arg(long, value_name = "P=FILE.npy", requires = "shadow", value_parser = Argument::parser())]
+    expect: Vec<Argument>,
     /// Who executes: the results do not depend on it
     #[arg(long, value_enum, default_value = "auto")]
     engine: Execution,
     /// Run every kernel, or the one that is named, on arguments made by type: zeros, 1 MiB for each buffer; a line each:
     /// ran, refused, failed
-    #[arg(long, conflicts_with_all = ["arg", "out", "trace", "check_races", "contract", "reg", "cbank"])]
+    #[arg(long, conflicts_with_all = ["arg", "out", "trace", "check_races", "contract", "reg", "cbank", "exceptions", "shadow"])]
     smoke: bool,
     #[command(flatten)]
     format: FormatArgument,
@@ -69,8 +80,9 @@ impl Arguments {
         self.format.format == Format::Json
     }
     /// Whether more was asked for than the results.
-    pub(crate) fn trace_or_profile(&self) -> bool {
-        !self.json() && (self.trace.is_some() || self.launch.counts_lines())
+    pub(crate) fn asks_for_more(&self) -> bool {
+        let observed = self.exceptions || self.shadow.is_some();
+        !self.json() && (observed || self.trace.is_some() || self.launch.counts_lines())
     }
     pub(crate) fn options(&self) -> Options {
         Options {
@@ -82,6 +94,8 @@ impl Arguments {
             check_races: self.check_races,
             trace_lane: self.trace,
             count_lines: self.launch.counts_lines(),
+            count_exceptions: self.exceptions,
+            shadow: self.shadow.map(ShadowBreadth::breadth),
             engine: match self.engine {
                 Execution::Auto => Engine::Auto,
                 Execution::Interpreter => Engine::Interpreter,
@@ -100,6 +114,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     }
     let mut prepared = Prepared::read(&arguments.file, arguments.launch.entry()?, &arguments.launch)?;
     let outputs = outputs(&prepared, arguments)?;
+    let expected = expected(&prepared, arguments)?;
     let launch = prepared.launch_once(arguments.options());
     let Some(report) = launched(launch, arguments)? else { return Ok(Status::Found) };
     for (place, path) in &outputs {
@@ -107,7 +122,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
             array.write(path.path(), buffer)?;
         }
     }
-    tell(&report, prepared.kernel(), &prepared.undetermined, arguments)?;
+    tell(&report, prepared.kernel(), &prepared.undetermined, &expected, arguments)?;
     Ok(if report.differences.is_empty() { Status::Done } else { Status::Found })
 }
 
@@ -138,6 +153,22 @@ fn outputs(prepared: &Prepared, arguments: &Arguments) -> Result<Vec<(usize, Arg
     arguments.out.iter().map(output).collect()
 }
 
+/// What each buffer of `--expect` should hold.
+fn expected(prepared: &Prepared, arguments: &Arguments) -> Result<Vec<(usize, Vec<u8>)>, Failure> {
+    let one = |argument| {
+        let (name, path) = split_pair("--expect", argument)?;
+        let place = prepared.buffer("--expect", name)?;
+        let array = Array::read(path.path())?;
+        let (found, bytes) = (array.bytes.len(), prepared.buffer_bytes(place));
+        if found != bytes {
+            let file = path.path().display();
+            return Err(Failure::Input(format!("--expect: {file} has {found} bytes, `{name}` has {bytes}")));
+        }
+        Ok((place, array.bytes))
+    };
+    arguments.expect.iter().map(one).collect()
+}
+
 #[derive(Serialize)]
 struct Told<'a> {
     kernel: &'a str,
@@ -150,6 +181,10 @@ struct Told<'a> {
     differences: Vec<Differing<'a>>,
     lines: &'a BTreeMap<u32, u64>,
     trace: Vec<Traced<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exceptions: Option<Vec<ToldException<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shadow: Option<ToldShadow<'a>>,
 }
 
 #[derive(Serialize)]
@@ -173,9 +208,11 @@ pub(crate) fn tell(
     report: &Report,
     kernel: &Kernel,
     undetermined: &[String],
+    expected: &[(usize, Vec<u8>)],
     arguments: &Arguments,
 ) -> Result<(), Failure> {
     let bits = |values: &[(u64, u32)]| values.iter().map(|&(bits, width)| hex_bits(width, bits)).collect();
+    let (exceptions, shadow) = run_observed::told(report, kernel, arguments.exceptions, expected);
     let told = Told {
         kernel: &kernel.name,
         steps: report.steps,
@@ -205,6 +242,8 @@ pub(crate) fn tell(
                 results: bits(&step.results),
             })
             .collect(),
+        exceptions,
+        shadow,
     };
     if arguments.json() {
         return output::json(&told);
@@ -229,6 +268,7 @@ pub(crate) fn tell(
             difference.parameter, difference.words, difference.first, difference.unfused, difference.fused
         )?;
     }
+    run_observed::write(&mut out, told.exceptions.as_deref(), told.shadow.as_ref())?;
     if !undetermined.is_empty() {
         output::note(&format!("the module does not determine the bits; assumed {}", undetermined.join("; ")));
     }

@@ -46,8 +46,8 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         }
     }
     show(&results, arguments)?;
-    if arguments.trace_or_profile() {
-        tell(&report, &lowered.program.kernels[0], &[], arguments)?;
+    if arguments.asks_for_more() {
+        tell(&report, &lowered.program.kernels[0], &[], &[], arguments)?;
     }
     Ok(Status::Done)
 }

@@ -12,6 +12,10 @@ mod launch;
 mod native;
 pub mod scalar;
 
-pub use interp::{Computed, FaultKind, TraceLine};
+pub use interp::{Computed, Exception, ExceptionKind, FaultKind, Moved, ShadowElement, ShadowLine, TraceLine};
 pub use kernel::{Buffer, element_formats, pointer_parameters};
-pub use launch::{Arg, Contract, Difference, Engine, Launch, Options, Report, RunError};
+pub use launch::{
+    Against, Arg, Contract, Difference, Engine, Launch, Options, ROUNDING_FACTOR, Report, RunError, SPREAD,
+    ShadowReport,
+};
+pub use roundonce_functions::Breadth;

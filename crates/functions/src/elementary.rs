@@ -107,7 +107,7 @@ impl Destination {
 }
 
 /// A value of a format up to f64 as the host's.
-fn host(format: Format, bits: u64) -> f64 {
+pub(crate) fn host(format: Format, bits: u64) -> f64 {
     f64::from_bits(widen(format, Format::F64, bits))
 }
 
@@ -280,12 +280,31 @@ thread_local! {
 
 /// 126 bits of the result, which is not a number of so few bits.
 fn precisely(function: Function, x: f64, y: f64) -> Option<ExactNumber> {
+    let [big, other] = [x, y].map(|value| BigFloat::from_f64(value, PRECISION));
+    let exact = bits_of_big(&function_of_big(function, &big, &other)?)?;
+    Some(ExactNumber { sticky: true, ..exact })
+}
+
+/// The leading 128 bits of a finite number that is not zero.
+pub(crate) fn bits_of_big(number: &BigFloat) -> Option<ExactNumber> {
+    let (words, _, sign, exponent, _) = number.as_raw_parts().filter(|_| !number.is_zero())?;
+    let top = words.iter().rev().take(2).fold((0u128, 0), |(all, taken), &word| {
+        ((all << astro_float_num::WORD_BIT_SIZE) | word as u128, taken + astro_float_num::WORD_BIT_SIZE)
+    });
+    let quantum = exponent.checked_sub(top.1 as i32)?;
+    let sticky = words.iter().rev().skip(2).any(|&word| word != 0);
+    Some(ExactNumber { negative: sign == astro_float_num::Sign::Neg, quantum, significand: top.0, sticky })
+}
+
+/// A function of one argument or two, in [`PRECISION`] bits. `None` of those that have a file of their own, and of
+/// `Atan2`, which stays with the host's value: in single precision its ties are out of reach.
+pub(crate) fn function_of_big(function: Function, big: &BigFloat, other: &BigFloat) -> Option<BigFloat> {
     CONSTANTS.with_borrow_mut(|constants| {
         let constants = constants.as_mut()?;
         let (p, mode) = (PRECISION, RoundingMode::ToEven);
-        let (big, other) = (BigFloat::from_f64(x, p), BigFloat::from_f64(y, p));
+        let turns = || big.rem(&BigFloat::from_f64(2.0, p));
         let result = match function {
-            Function::Exp2 => BigFloat::from_f64(2.0, p).pow(&big, p, mode, constants),
+            Function::Exp2 => BigFloat::from_f64(2.0, p).pow(big, p, mode, constants),
             Function::Log2 => big.log2(p, mode, constants),
             Function::Exp => big.exp(p, mode, constants),
             Function::Log => big.ln(p, mode, constants),
@@ -301,30 +320,20 @@ fn precisely(function: Function, x: f64, y: f64) -> Option<ExactNumber> {
             Function::Asinh => big.asinh(p, mode, constants),
             Function::Acosh => big.acosh(p, mode, constants),
             Function::Atanh => big.atanh(p, mode, constants),
-            Function::Pow => big.pow(&other, p, mode, constants),
-            Function::Erf => error_function(&big, constants),
-            Function::Exp10 => BigFloat::from_f64(10.0, p).pow(&big, p, mode, constants),
+            Function::Pow => big.pow(other, p, mode, constants),
+            Function::Erf => error_function(big, constants),
+            Function::Exp10 => BigFloat::from_f64(10.0, p).pow(big, p, mode, constants),
             Function::Log10 => big.log10(p, mode, constants),
             // 192 bits leave enough where the difference is small, of an f32.
             Function::ExpM1 => big.exp(p, mode, constants).sub(&BigFloat::from_f64(1.0, p), p, mode),
             Function::Log1P => big.add(&BigFloat::from_f64(1.0, p), p, mode).ln(p, mode, constants),
             Function::Cbrt => big.cbrt(p, mode),
-            Function::Hypot => big.mul(&big, p, mode).add(&other.mul(&other, p, mode), p, mode).sqrt(p, mode),
-            Function::SinPi => {
-                constants.pi(p, mode).mul(&BigFloat::from_f64(x % 2.0, p), p, mode).sin(p, mode, constants)
-            }
-            Function::CosPi => {
-                constants.pi(p, mode).mul(&BigFloat::from_f64(x % 2.0, p), p, mode).cos(p, mode, constants)
-            }
-            // Atan2 stays with the host's value: in single precision its ties are out of reach.
+            Function::Hypot => big.mul(big, p, mode).add(&other.mul(other, p, mode), p, mode).sqrt(p, mode),
+            Function::SinPi => constants.pi(p, mode).mul(&turns(), p, mode).sin(p, mode, constants),
+            Function::CosPi => constants.pi(p, mode).mul(&turns(), p, mode).cos(p, mode, constants),
             _ => return None,
         };
-        let (words, _, sign, exponent, _) = result.as_raw_parts()?;
-        let top = words.iter().rev().take(2).fold((0u128, 0), |(all, taken), &word| {
-            ((all << astro_float_num::WORD_BIT_SIZE) | word as u128, taken + astro_float_num::WORD_BIT_SIZE)
-        });
-        let quantum = exponent.checked_sub(top.1 as i32)?;
-        Some(ExactNumber { negative: sign == astro_float_num::Sign::Neg, quantum, significand: top.0, sticky: true })
+        Some(result)
     })
 }
 

@@ -2,12 +2,15 @@
 //! once, and what does not round.
 //!
 //! Reading order: `quotient.rs` (integers with a sticky bit), [`approximate`] (the functions that hardware approximates,
-//! correctly rounded), `exact.rs` (extrema, signs, integral values).
+//! correctly rounded), `exact.rs` (extrema, signs, integral values), [`Wider`] (numbers to measure
+//! rounding by).
 
 mod elementary;
 mod exact;
 mod quotient;
+mod wider;
 
 pub use elementary::{Function, approximate};
 pub use exact::{MinMax, copy_sign, flushed, integral, min_max, ordered, sign, to_integral};
 pub use quotient::{divide, reciprocal_square_root, remainder, scale, square_root};
+pub use wider::{Breadth, Wider};

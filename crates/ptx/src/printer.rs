@@ -3,7 +3,7 @@
 //! What this is not: comments and the layout of the text that was parsed are not kept.
 
 use crate::ast::{
-    Directive, Function, GuardKind, Instruction, Item, Line, Module, Operand, OperandId, OperandKind, Operands,
+    Binary, Directive, Function, GuardKind, Instruction, Item, Line, Module, Operand, OperandId, OperandKind, Operands,
     Section, Space, Statement, Variable, Variables,
 };
 use core::fmt::Write;
@@ -380,6 +380,8 @@ impl Printer<'_, '_> {
                 self.operand_id(inner);
             }
             // Parentheses of the text are kept as groups: the tree needs no others.
+            // `23%209` would name a register.
+            OperandKind::Binary(Binary::Remainder, items) => self.around(items, " % "),
             OperandKind::Binary(binary, items) => self.around(items, binary.text()),
             OperandKind::Choose(items) => {
                 if let [condition, then, otherwise] = self.module.operands(items) {

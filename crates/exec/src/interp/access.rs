@@ -63,6 +63,16 @@ impl Interpreter<'_> {
         }
     }
 
+    /// Whose memory an address is in, 0 for global memory, and where; `None` for parameters.
+    pub(super) fn place_of(&self, space: Space, lane: usize, address: u64) -> Option<(usize, u64)> {
+        match Self::resolve(space, address) {
+            (Space::Shared, address) => Some((1 + lane / self.threads, address)),
+            (Space::Local, address) => Some((1 + self.blocks + lane, address)),
+            (Space::Param, _) => None,
+            (_, address) => Some((0, address)),
+        }
+    }
+
     #[cold]
     fn misaligned(lane: usize, address: u64, bytes: u32) -> Box<Fault> {
         let message = format!("address {address:#x} is not a multiple of {bytes}, the size of what is accessed");

@@ -29,6 +29,7 @@ impl Interpreter<'_> {
         self.widen_operand(2, c, value);
         let profile = self.code.profile;
         let lanes: Vec<usize> = self.active.mask.lanes().collect();
+        let mut received = Vec::new();
         for lane in lanes {
             let address = self.wide[0][lane].wrapping_add(offset as u64) & width.mask();
             // The race check sees one access, the write.
@@ -46,6 +47,12 @@ impl Interpreter<'_> {
             {
                 races.barrier(lane / self.threads);
             }
+            if let Some(place) = self.place_of(space, lane, address)
+                && let Some(shadow) = self.observers.as_mut().and_then(|observers| observers.shadow.as_mut())
+            {
+                let old = shadow.atomic(lane, place, (kind, bytes), (b, self.wide[1][lane]), (old, new));
+                received.push((lane, old));
+            }
             self.wide[3][lane] = old;
         }
         if let Some(d) = d {
@@ -56,6 +63,9 @@ impl Interpreter<'_> {
                 }
                 self.set_column::<T>(d, out);
             });
+            if let Some(shadow) = self.observers.as_mut().and_then(|observers| observers.shadow.as_mut()) {
+                received.into_iter().for_each(|(lane, old)| shadow.put(d, lane, self.geometry.lanes, old));
+            }
         }
         Ok(())
     }

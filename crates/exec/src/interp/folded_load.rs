@@ -12,9 +12,9 @@ use roundonce_arith::batch::{Batch, Source};
 use roundonce_ir::{Op, Operand, Reg, Space};
 
 impl<'a> Interpreter<'a> {
-    /// Whether values may stay out of the registers: all live lanes are active, and no lane is traced.
+    /// Whether values may stay out of the registers: all live lanes are active, and none is observed.
     fn can_bypass_registers(&self) -> bool {
-        self.active.full && self.splits.is_empty() && !self.tracer.is_active()
+        self.active.full && self.splits.is_empty() && !self.tracer.is_active() && self.observers.is_none()
     }
 
     /// Folds a load into its only use, if possible: its lanes stay in memory.

@@ -17,6 +17,9 @@ impl<'a> Interpreter<'a> {
     /// Before an operation: what the traced lane reads.
     #[inline]
     pub(super) fn before(&mut self, inst: &DecodedInst<'a>) {
+        if self.observers.is_some() {
+            self.observe_before(inst);
+        }
         if let Some(lane) = self.tracer.lane.filter(|&lane| self.active.mask.has(lane)) {
             self.record_operands(inst, lane);
         }
@@ -61,6 +64,9 @@ impl<'a> Interpreter<'a> {
     /// After an operation that ran.
     #[inline]
     pub(super) fn after(&mut self, inst: &DecodedInst<'a>) {
+        if self.observers.is_some() {
+            self.observe_after(inst);
+        }
         if inst.completes {
             self.count(inst.loc);
         }

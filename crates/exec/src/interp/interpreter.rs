@@ -2,6 +2,7 @@
 
 use super::mask::Mask;
 use super::native_entries::NativeEntries;
+use super::observe::Observers;
 use super::races::RaceDetector;
 use super::register::{Geometry, Lane, LaneShape, RegisterFiles};
 use super::split::{ActiveLanes, Split};
@@ -54,6 +55,8 @@ pub(crate) struct Interpreter<'a> {
     /// Turns of the scheduler.
     pub(super) turns: u64,
     pub(super) tracer: Tracer<'a>,
+    /// What else is asked of the run.
+    pub(super) observers: Option<Box<Observers>>,
     pub(super) native: NativeEntries,
     /// Loads whose lanes are still in memory.
     pub(super) folded: Vec<FoldedLoad>,
@@ -104,6 +107,7 @@ impl<'a> Interpreter<'a> {
             issued: 0,
             turns: 0,
             tracer: Tracer::default(),
+            observers: Observers::of(config.count_exceptions, config.shadow),
             native: NativeEntries::new(code, config),
             folded: Vec::new(),
             loc: 0,
@@ -187,7 +191,7 @@ impl<'a> Interpreter<'a> {
     }
     /// What all batches produced.
     pub(crate) fn into_stats(self) -> Stats {
-        self.stats
+        Stats { observers: self.observers, ..self.stats }
     }
 
     /// Writes one value into the active lanes.

@@ -4,7 +4,7 @@
 //! Reading order: `register` (a register over many lanes: uniform, affine or varying), `split` (divergence), `interpreter`
 //! (one worker's state), `schedule` (which split runs next, branches and reconvergence), `alu`, `access`, `warp`,
 //! `barrier` (one instruction over the active lanes), `affine`, `strided`, `lanewise` (their loops), `hooks` (counts and
-//! the trace), `folded_load` (arithmetic on memory in place), `native_entry` (lanes into native code and back).
+//! the trace), `observe` (exceptions and shadows), `folded_load` (arithmetic on memory in place), `native_entry` (lanes into native code and back).
 //!
 //! The top floor but one: it uses [`kernel`](crate::kernel) and [`native`](crate::native); only
 //! [`launch`](crate::launch) uses it.
@@ -22,6 +22,7 @@ mod lanewise;
 mod mask;
 mod native_entries;
 mod native_entry;
+mod observe;
 mod print;
 mod races;
 mod register;
@@ -35,5 +36,7 @@ mod warp;
 pub(crate) use fault::Fault;
 pub use fault::FaultKind;
 pub(crate) use interpreter::Interpreter;
+pub(crate) use observe::Exceptions;
+pub use observe::{Exception, ExceptionKind, Moved, ShadowElement, ShadowLine};
 pub(crate) use stats::Stats;
 pub use trace::{Computed, TraceLine};

@@ -40,6 +40,9 @@ impl<'a> Interpreter<'a> {
         let trace = self.config.trace_lane.and_then(|lane| lane.checked_sub(first_thread));
         self.tracer = Tracer::of(trace.map(|lane| lane as usize).filter(|&lane| lane < lanes));
         self.stats.printed.push((batch, String::new()));
+        if let Some(shadow) = self.observers.as_mut().and_then(|observers| observers.shadow.as_mut()) {
+            shadow.start_batch(self.code.kernel.registers.len());
+        }
 
         self.folded.clear();
         self.splits.clear();
@@ -106,7 +109,7 @@ impl<'a> Interpreter<'a> {
             while let Some(inst) = block.insts.get(split.at).filter(|_| split.at != joins_at) {
                 self.loc = inst.loc;
                 self.issued += 1;
-                if self.files.bytes() > self.config.register_limit {
+                if self.value_bytes() > self.config.register_limit {
                     return Err(self.out_of_registers());
                 }
                 match self.step(inst, &mut split)? {
@@ -203,9 +206,15 @@ impl<'a> Interpreter<'a> {
         }
     }
 
+    /// Bytes of the registers, and of what is observed of them.
+    #[inline]
+    fn value_bytes(&self) -> u64 {
+        self.files.bytes() + self.observers.as_ref().map_or(0, |observers| observers.bytes())
+    }
+
     #[cold]
     fn out_of_registers(&self) -> Box<Fault> {
-        let (bytes, limit) = (self.files.bytes(), self.config.register_limit);
+        let (bytes, limit) = (self.value_bytes(), self.config.register_limit);
         let message =
             format!("the registers take {bytes} bytes of memory; the memory limit leaves {limit} for each worker");
         Fault::new(FaultKind::MemoryLimit, message)

@@ -1,10 +1,11 @@
 //! Counters and output of a worker's batches.
 
+use super::observe::Observers;
 use super::trace::TraceLine;
 use std::collections::BTreeMap;
 
 /// What a worker's batches produce besides memory.
-#[derive(Clone, Default, Debug)]
+#[derive(Default, Debug)]
 pub(crate) struct Stats {
     /// How often each approximate instruction ran.
     pub(crate) approximations: BTreeMap<String, u64>,
@@ -16,6 +17,8 @@ pub(crate) struct Stats {
     pub(crate) trace: Vec<TraceLine>,
     /// Instructions by source location.
     pub(crate) locs: BTreeMap<u32, u64>,
+    /// Those of the one worker of an observed launch.
+    pub(crate) observers: Option<Box<Observers>>,
 }
 
 impl Stats {

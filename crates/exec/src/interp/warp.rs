@@ -101,7 +101,7 @@ impl Interpreter<'_> {
     }
 
     /// A result for each active lane, from its warp and its number in it.
-    fn by_warp(&self, f: impl Fn(&Self, Warp, usize) -> u64) -> Vec<(usize, u64)> {
+    fn by_warp<T>(&self, f: impl Fn(&Self, Warp, usize) -> T) -> Vec<(usize, T)> {
         let mut results = Vec::new();
         for warp in self.warps() {
             for lane in Warp::members(warp.here) {
@@ -123,7 +123,7 @@ impl Interpreter<'_> {
         for (at, operand) in [a, b, c].into_iter().enumerate() {
             self.widen_operand(at, operand, Width::B32);
         }
-        let source = |interp: &Self, warp: Warp, lane: usize| -> (usize, bool) {
+        let source = |interp: &Self, warp: Warp, lane: usize| {
             let at = warp.start + lane;
             let (b, c) = (interp.wide[1][at] as usize & 31, interp.wide[2][at] as usize);
             let (clamp, segment) = (c & 31, c >> 8 & 31);
@@ -141,18 +141,22 @@ impl Interpreter<'_> {
                     (from as isize, from <= highest)
                 }
             };
-            (if in_range { from.clamp(0, 31) as usize } else { lane }, in_range)
-        };
-        let values = self.by_warp(|interp, warp, lane| {
-            let (from, _) = source(interp, warp, lane);
+            let from = if in_range { from.clamp(0, 31) as usize } else { lane };
             // The value of an inactive lane is undefined: the lane's own stands for it.
             let from = if warp.here >> from & 1 == 1 { from } else { lane };
-            interp.wide[0][warp.start + from]
-        });
-        let ranges = p.map(|p| (p, self.by_warp(|interp, warp, lane| source(interp, warp, lane).1 as u64)));
+            (warp.start + from, in_range)
+        };
+        let sources: Vec<(usize, (usize, bool))> = self.by_warp(source);
+        let values = sources.iter().map(|&(lane, (from, _))| (lane, self.wide[0][from])).collect();
+        if let Some(mut observers) = self.observers.take() {
+            let from: Vec<(usize, usize)> = sources.iter().map(|&(lane, (from, _))| (lane, from)).collect();
+            observers.shadow.iter_mut().for_each(|shadow| shadow.shuffle(self, d, a, &from));
+            self.observers = Some(observers);
+        }
         self.write_wide::<u32>(d, values);
-        if let Some((p, ranges)) = ranges {
-            self.write_wide::<u8>(p, ranges);
+        if let Some(p) = p {
+            let in_range = |&(lane, (_, in_range)): &(usize, (usize, bool))| (lane, u64::from(in_range));
+            self.write_wide::<u8>(p, sources.iter().map(in_range).collect());
         }
     }
 

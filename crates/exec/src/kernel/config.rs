@@ -1,5 +1,7 @@
 //! The launch configuration: what is the same for all threads of a launch.
 
+use roundonce_functions::Breadth;
+
 /// A launch's grid, parameters and limits.
 #[derive(Debug)]
 pub(crate) struct LaunchConfig {
@@ -17,6 +19,8 @@ pub(crate) struct LaunchConfig {
     pub(crate) trace_lane: Option<u64>,
     pub(crate) only_block: Option<u64>,
     pub(crate) count_lines: bool,
+    pub(crate) count_exceptions: bool,
+    pub(crate) shadow: Option<Breadth>,
     /// Native code may be used.
     pub(crate) native: bool,
     /// What compiling it may cost.

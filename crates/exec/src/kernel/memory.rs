@@ -108,7 +108,22 @@ pub(crate) struct Layout {
     end: u64,
 }
 
+impl Segment {
+    /// The offset of an access that lies inside.
+    #[inline]
+    fn offset(&self, address: u64, bytes: u64) -> Option<u64> {
+        let offset = address.wrapping_sub(self.base);
+        (offset < self.bytes && self.bytes - offset >= bytes).then_some(offset)
+    }
+}
+
 impl Layout {
+    /// The segment that contains an access, and the offset in it.
+    #[inline]
+    pub(crate) fn locate(&self, address: u64, bytes: u64) -> Option<(usize, u64)> {
+        let index = self.segments.partition_point(|segment| segment.base <= address).checked_sub(1)?;
+        Some((index, self.segments[index].offset(address, bytes)?))
+    }
     /// A new segment behind the others; its address.
     pub(crate) fn add(&mut self, name: &str, bytes: u64, align: u64, writable: bool) -> u64 {
         let align = align.max(256);
@@ -295,17 +310,12 @@ impl Global<'_> {
     /// The segment that contains an access, and the offset in it.
     #[inline]
     pub(crate) fn locate(&mut self, address: u64, bytes: u64) -> Option<(usize, u64)> {
-        let within = |segment: &Segment| {
-            let offset = address.wrapping_sub(segment.base);
-            (offset < segment.bytes && segment.bytes - offset >= bytes).then_some(offset)
-        };
         if let Some(segment) = self.layout.segments.get(self.last)
-            && let Some(offset) = within(segment)
+            && let Some(offset) = segment.offset(address, bytes)
         {
             return Some((self.last, offset));
         }
-        let index = self.layout.segments.partition_point(|segment| segment.base <= address).checked_sub(1)?;
-        let offset = within(&self.layout.segments[index])?;
+        let (index, offset) = self.layout.locate(address, bytes)?;
         self.last = index;
         Some((index, offset))
     }

@@ -1,8 +1,10 @@
 //! A launch, its options, its report and its error.
 
-use crate::interp::{FaultKind, TraceLine};
+use super::shadow::ShadowReport;
+use crate::interp::{Exception, FaultKind, TraceLine};
 use crate::kernel::Buffer;
 use roundonce_arith::Profile;
+use roundonce_functions::Breadth;
 use roundonce_ir::Program;
 use std::collections::BTreeMap;
 
@@ -54,6 +56,10 @@ pub struct Options {
     pub only_block: Option<u64>,
     /// Instructions are counted by line.
     pub count_lines: bool,
+    /// NaN, infinite, subnormal and inexact results are counted by instruction, in one thread.
+    pub count_exceptions: bool,
+    /// Every float has a wider one beside it, in one thread: how far rounding has moved the results.
+    pub shadow: Option<Breadth>,
     /// What executes it.
     pub engine: Engine,
 }
@@ -71,6 +77,8 @@ impl Default for Options {
             trace_lane: None,
             only_block: None,
             count_lines: false,
+            count_exceptions: false,
+            shadow: None,
             engine: Engine::Auto,
         }
     }
@@ -164,6 +172,10 @@ pub struct Report {
     pub differences: Vec<Difference>,
     /// How often each line ran, by thread ([`Options::count_lines`]).
     pub lines: BTreeMap<u32, u64>,
+    /// Results of each kind by instruction, in the order of their first occurrences ([`Options::count_exceptions`]).
+    pub exceptions: Vec<Exception>,
+    /// How far rounding moved the results ([`Options::shadow`]).
+    pub shadow: Option<ShadowReport>,
 }
 
 /// A buffer that contraction changes.

@@ -1,8 +1,8 @@
 //! Arguments and variables laid out in global memory, and the limits of a launch.
 
 use super::api::{Arg, Engine, Options, RunError};
-use crate::interp::FaultKind;
-use crate::kernel::{Buffer, LANES, LaunchConfig, Layout, MayWrite, THREADS, WINDOW, write_element};
+use crate::interp::{FaultKind, ShadowElement};
+use crate::kernel::{Buffer, LANES, LaunchConfig, Layout, MayWrite, THREADS, WINDOW, read_element, write_element};
 use roundonce_ir::{Kernel, Param, Passing, Program, Variable};
 
 /// CUDA's limits of a grid's axes.
@@ -135,6 +135,8 @@ impl GlobalMemory {
             compile_limit: options.compile_limit,
             check_races: options.check_races,
             trace_lane: options.trace_lane,
+            count_exceptions: options.count_exceptions,
+            shadow: options.shadow,
             only_block: options.only_block,
             count_lines: options.count_lines,
             native: options.engine != Engine::Interpreter,
@@ -200,6 +202,26 @@ impl GlobalMemory {
             }
         }
         addresses
+    }
+
+    /// The floats that stand at some addresses, by argument and offset; those whose bits were overwritten are left out.
+    pub(super) fn elements(
+        &self,
+        count: usize,
+        at: impl Iterator<Item = (u64, ShadowElement)>,
+    ) -> Vec<Vec<ShadowElement>> {
+        let mut buffers = vec![Vec::new(); count];
+        for (address, element) in at {
+            let bytes = element.format.width() / 8;
+            let Some((segment, offset)) = self.layout.locate(address, bytes.into()) else { continue };
+            let Some(argument) = self.args[segment] else { continue };
+            let bits = read_element(|index| self.words[segment][index], offset, bytes);
+            if bits == element.bits {
+                buffers[argument].push(ShadowElement { offset, ..element });
+            }
+        }
+        buffers.iter_mut().for_each(|elements| elements.sort_by_key(|element| element.offset));
+        buffers
     }
 
     /// The contents of the buffers, by argument.

@@ -5,11 +5,13 @@
 
 mod api;
 mod arguments;
+mod shadow;
 mod workers;
 
 pub use api::{Arg, Contract, Difference, Engine, Launch, Options, Report, RunError};
+pub use shadow::{Against, ROUNDING_FACTOR, SPREAD, ShadowReport};
 
-use crate::interp::FaultKind;
+use crate::interp::{Exceptions, FaultKind};
 use crate::kernel::{Buffer, DecodedKernel};
 use crate::native;
 use arguments::{GlobalMemory, Sizes};
@@ -89,7 +91,8 @@ fn run_kernel(
     let blocks = sizes.grid.iter().fold(1usize, |all, &axis| all.saturating_mul(axis as usize));
     // More than there are blocks, or than the pool runs at a time, would only wait.
     let useful = blocks.min(4 * rayon::current_num_threads()).max(1);
-    let workers = if code.blocks_communicate() { 1 } else { options.threads.clamp(1, useful) };
+    let observed = options.count_exceptions || options.shadow.is_some();
+    let workers = if observed || code.blocks_communicate() { 1 } else { options.threads.clamp(1, useful) };
     let register_limit = arguments::check_memory(program, kernel, sizes, &args, options, workers)?;
     let count = args.len();
     let (mut memory, config) = GlobalMemory::lay_out(program, kernel, sizes, args, options, register_limit)?;
@@ -98,7 +101,15 @@ fn run_kernel(
     } else {
         workers::run_parallel(&code, &config, &mut memory, workers)?
     };
-    let mut report = Report { buffers: memory.into_buffers(count), ..Report::default() };
+    let mut report = Report::default();
+    if let Some(observers) = stats.observers {
+        report.exceptions = observers.exceptions.map(Exceptions::into_list).unwrap_or_default();
+        report.shadow = observers.shadow.map(|shadow| {
+            let buffers = memory.elements(count, shadow.global());
+            ShadowReport { breadth: shadow.breadth(), lines: shadow.into_lines(), buffers }
+        });
+    }
+    report.buffers = memory.into_buffers(count);
     report.approximations = stats.approximations;
     report.steps = stats.steps;
     report.native_steps = stats.native_steps;

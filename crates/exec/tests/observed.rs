@@ -1,0 +1,173 @@
+//! What a launch tells of its floats: exceptions by instruction, and how far rounding moved the results. The judge of
+//! the wider values is the host's f64 arithmetic, in the order that the kernel names.
+
+use roundonce_exec::{Arg, Breadth, Buffer, ExceptionKind, Launch, Options, Report, ShadowLine};
+
+/// A kernel of `threads` threads with a buffer of floats in and one out, element by thread.
+fn run(body: &str, input: &[f32], threads: u32, breadth: Breadth) -> (Report, Vec<(u32, u32)>) {
+    let text = format!(
+        ".version 8.6\n.target sm_90\n.address_size 64\n\
+         .visible .entry k(.param .u64 in, .param .u64 out)\n{{\n\
+         .reg .pred %p<9>; .reg .f32 %f<20>; .reg .b32 %r<20>; .reg .b64 %rd<9>; .reg .f64 %d<9>; .reg .b16 %h<9>;\n\
+         .shared .align 4 .b8 s[4096];\n\
+         ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out]; mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 2;\n\
+         cvt.u64.u32 %rd3, %r2; add.s64 %rd4, %rd1, %rd3; add.s64 %rd5, %rd2, %rd3; ld.global.f32 %f1, [%rd4];\n\
+         {body}\nret;\n}}\n"
+    );
+    let parsed = roundonce_ptx::parse(&text);
+    assert!(parsed.findings.is_empty(), "{:?}", parsed.findings);
+    let program = roundonce_ptx::lower(&parsed.module, None).unwrap_or_else(|findings| panic!("{}", findings[0]));
+    let bytes: Vec<u8> = input.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let args = vec![Arg::Buffer(Buffer::from_bytes(&bytes)), Arg::Buffer(Buffer::zeros(threads as usize * 4))];
+    let options = Options { shadow: Some(breadth), count_exceptions: true, ..Options::default() };
+    let launch = Launch {
+        program: &program,
+        entry: None,
+        grid: [1; 3],
+        block: [threads, 1, 1],
+        args: args.clone(),
+        dynamic_shared: 0,
+        options,
+    };
+    let report = launch.clone().run().unwrap_or_else(|error| panic!("{error}"));
+    let plain = Launch { options: Options::default(), ..launch }.run().unwrap();
+    assert_eq!(report.buffers, plain.buffers, "observing changes nothing");
+    let lines = program.kernels[0].source_locs.iter().enumerate().map(|(loc, place)| (loc as u32, place.line));
+    (report, lines.collect())
+}
+
+/// The wider values of `out`, by thread.
+fn wide(report: &Report) -> Vec<f64> {
+    report.shadow.as_ref().unwrap().buffers[1].iter().map(|element| element.wide).collect()
+}
+
+/// What was seen of the instructions of a line.
+fn line((report, lines): &(Report, Vec<(u32, u32)>), wanted: u32) -> &ShadowLine {
+    let shadow = report.shadow.as_ref().unwrap();
+    let of_line = |(loc, _): &(&u32, &ShadowLine)| lines.contains(&(**loc, wanted));
+    shadow.lines.iter().find(of_line).unwrap_or_else(|| panic!("line {wanted}: {lines:?}")).1
+}
+
+fn values(count: usize) -> Vec<f32> {
+    let mut state = 1u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        0.5 + (state >> 8) as f32 / (1 << 24) as f32
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+/// Through registers, shared memory, a select, a shuffle and a float atomic.
+#[test]
+fn a_sum_over_a_warp() {
+    let input = values(32);
+    let body = "mul.rn.f32 %f2, %f1, %f1;\n\
+         cvt.u64.u32 %rd6, s; add.s64 %rd7, %rd6, %rd3; st.shared.f32 [%rd7], %f2; ld.shared.f32 %f3, [%rd7];\n\
+         mov.f32 %f4, %f3; setp.ne.u32 %p1, %r1, 99; selp.f32 %f5, %f4, 0f00000000, %p1;\n\
+         shfl.sync.down.b32 %r5, %f5, 16, 31, -1; mov.b32 %f6, %r5; add.rn.f32 %f5, %f5, %f6;\n\
+         shfl.sync.bfly.b32 %r5, %f5, 1, 31, -1; mov.b32 %f6, %r5; add.rn.f32 %f7, %f5, %f6;\n\
+         st.global.f32 [%rd5], %f7; bar.sync 0; red.global.add.f32 [%rd2], %f2;";
+    let (report, _) = run(body, &input, 32, Breadth::Double);
+    let squares: Vec<f64> = input.iter().map(|&value| f64::from(value) * f64::from(value)).collect();
+    let halves: Vec<f64> =
+        (0..32).map(|lane| squares[lane] + squares[if lane < 16 { lane + 16 } else { lane }]).collect();
+    let mut expected: Vec<f64> = (0..32).map(|lane| halves[lane] + halves[lane ^ 1]).collect();
+    expected[0] = squares.iter().fold(expected[0], |sum, square| sum + square);
+    assert_eq!(wide(&report), expected);
+    // The distance is that of the bits from the wider value.
+    let elements = &report.shadow.as_ref().unwrap().buffers[1];
+    for (element, wide) in elements.iter().zip(&expected) {
+        let value = f64::from(f32::from_bits(element.bits as u32));
+        let unit = 2f64.powi(wide.log2().floor() as i32 - 23);
+        assert_eq!(element.ulps, (value - wide).abs() / unit);
+    }
+    assert!(elements.iter().any(|element| element.ulps > 0.5));
+}
+
+/// Packed halves keep their shadows through packing, packed arithmetic and unpacking.
+#[test]
+fn packed_halves() {
+    let input = values(8);
+    let body = "cvt.rn.f16.f32 %h1, %f1; mov.b32 %r5, {%h1, %h1}; fma.rn.f16x2 %r6, %r5, %r5, %r5;\n\
+         st.global.b32 [%rd5], %r6;";
+    let (report, _) = run(body, &input, 8, Breadth::Double);
+    let expected: Vec<f64> = input.iter().map(|&value| f64::from(value)).map(|x| x.mul_add(x, x)).collect();
+    let twice: Vec<f64> = expected.iter().flat_map(|&value| [value, value]).collect();
+    assert_eq!(wide(&report), twice);
+}
+
+/// Cancellation, a comparison that rounding decides, and an operation that is not followed.
+#[test]
+fn lines() {
+    let body = "add.rn.f32 %f2, %f1, 0f4b800000;\n\
+         sub.rn.f32 %f3, %f2, 0f4b800000;\n\
+         setp.eq.f32 %p1, %f3, %f1;\n\
+         cvt.rmi.s32.f32 %r5, %f3;\n\
+         mov.b32 %r6, %f3; xor.b32 %r7, %r6, 0;\n\
+         mov.b32 %f4, %r7; add.rn.f32 %f4, %f4, %f4; st.global.f32 [%rd5], %f4;";
+    // 2^24 + 0.75 rounds to 2^24: the difference is 0 in place of 0.75.
+    let ran = run(body, &[0.75], 1, Breadth::Double);
+    let [add, sub, compare, convert, xor] = [10, 11, 12, 13, 14].map(|wanted| line(&ran, wanted));
+    assert_eq!((add.results, add.moved, add.cancellations), (1, 0, 0));
+    let worst = sub.worst.unwrap();
+    // An ulp at 0.75 is 2^-24.
+    assert_eq!((worst.bits, worst.wide, worst.ulps), (0, 0.75, 0.75 * 16_777_216.0));
+    assert_eq!((sub.cancellations, sub.cancelled_bits), (1, 24));
+    assert_eq!((compare.decisions, compare.reversed), (1, 1));
+    assert_eq!((convert.decisions, convert.reversed), (1, 0));
+    assert_eq!(xor.not_followed, 1);
+    assert_eq!(wide(&ran.0), [0.0]);
+}
+
+/// 1,024 bits hold what 53 lose.
+#[test]
+fn long_numbers() {
+    let body = "cvt.f64.f32 %d1, %f1; add.rn.f64 %d2, %d1, 0d4690000000000000; sub.rn.f64 %d3, %d2, 0d4690000000000000;\n\
+         cvt.rn.f32.f64 %f2, %d3; st.global.f32 [%rd5], %f2;";
+    assert_eq!(wide(&run(body, &[0.1], 1, Breadth::Double).0), [0.0]);
+    assert_eq!(wide(&run(body, &[0.1], 1, Breadth::Long).0), [f64::from(0.1f32)]);
+}
+
+/// Each kind, its origin, its first thread, in the order of the first occurrences.
+#[test]
+fn exceptions() {
+    let body = "mul.rn.f32 %f2, %f1, 0f7f000000;\n\
+         sub.rn.f32 %f3, %f2, %f2;\n\
+         add.rn.f32 %f4, %f3, 0f3f800000;\n\
+         mul.rn.f32 %f5, %f1, 0f00800000;\n\
+         div.rn.f32 %f6, %f1, 0f40400000;\n\
+         cvt.rn.f16.f32 %h1, %f1; sqrt.rn.f32 %f7, %f1;";
+    let (report, lines) = run(body, &[0.25, 4.0, 0.75], 3, Breadth::Double);
+    let told = report.exceptions.iter().map(|it| {
+        let line = lines.iter().find(|(loc, _)| *loc == it.loc).unwrap().1;
+        (line, it.kind, it.count, it.arising, it.results, it.thread.1[0])
+    });
+    let told: Vec<_> = told.collect();
+    use ExceptionKind::{Inexact, Infinity, Nan, Subnormal};
+    let expected = [
+        // 4 × 2^127 overflows, and infinity − infinity is the first NaN.
+        (10, Infinity, 1, 1, 3, 1),
+        (10, Inexact, 1, 1, 3, 1),
+        (11, Nan, 1, 1, 3, 1),
+        (12, Nan, 1, 0, 3, 1),
+        // 0.25 and 0.75 times the smallest normal number.
+        (13, Subnormal, 2, 2, 3, 0),
+        (14, Inexact, 2, 2, 3, 0),
+        (15, Inexact, 1, 1, 3, 2),
+    ];
+    assert_eq!(told, expected);
+    let overflow = &report.exceptions[0];
+    assert_eq!(overflow.operands, [(0x4080_0000, 32), (0x7f00_0000, 32)]);
+    assert_eq!(overflow.result, (0x7f80_0000, 32));
+}
+
+/// What differs from a reference by about as much as rounding moved it, and what differs by more.
+#[test]
+fn against_a_reference() {
+    let body = "add.rn.f32 %f2, %f1, 0f49800000; sub.rn.f32 %f3, %f2, 0f49800000; st.global.f32 [%rd5], %f3;";
+    let (report, _) = run(body, &[0.7, 0.7, 0.7], 3, Breadth::Double);
+    let reference: Vec<u8> = [0.75f32, 0.7, 2.0].iter().flat_map(|value| value.to_le_bytes()).collect();
+    let against = report.shadow.unwrap().against(1, &reference);
+    assert_eq!((against.differing, against.rounding, against.further), (2, 1, 1));
+    assert_eq!(against.first_further.map(|(element, bits, _)| (element.offset, bits)), Some((8, 0x4000_0000)));
+}
