@@ -45,13 +45,7 @@ impl<'a> Interpreter<'a> {
             self.tracer.computed.push(Computed { operation: *operation, operands, result: 0 });
         }
         let earlier = self.tracer.operands.len();
-        let mut read = Vec::new();
-        inst.op.registers(|role, reg| {
-            if role == Role::Use {
-                read.push(reg);
-            }
-        });
-        for reg in read {
+        for reg in Self::registers_of(inst.op, Role::Use) {
             if let Some((_, read)) = self.tracer.written.iter_mut().find(|(snapshot, _)| snapshot.reg == reg) {
                 *read = true;
             } else if !self.tracer.operands[..earlier].iter().any(|snapshot| snapshot.reg == reg) {
@@ -91,13 +85,7 @@ impl<'a> Interpreter<'a> {
         }
         // A special register is an operand of the operation that reads it.
         if !matches!(inst.op, Op::Special { .. }) || inst.completes {
-            let mut written = Vec::new();
-            inst.op.registers(|role, reg| {
-                if role == Role::Def {
-                    written.push(reg);
-                }
-            });
-            for reg in written {
+            for reg in Self::registers_of(inst.op, Role::Def) {
                 let snapshot = self.snapshot(reg, lane);
                 self.tracer.written.retain(|(earlier, _)| earlier.reg != reg);
                 self.tracer.written.push((snapshot, false));

@@ -1,5 +1,7 @@
 //! Comparisons and classes of floats.
 
+use core::cmp::Ordering;
+
 use roundonce_arith::Format;
 use roundonce_functions::{flushed, ordered};
 use roundonce_ir::{Class, Comparand, Comparison};
@@ -21,6 +23,12 @@ pub fn compare(comparison: Comparison, of: Comparand, a: u64, b: u64) -> bool {
             (key(a).cmp(&key(b)), format.is_nan(a) || format.is_nan(b))
         }
     };
+    holds(comparison, order, unordered)
+}
+
+/// Whether a comparison of two values in some order, or in none, is true.
+#[inline(always)]
+pub(crate) fn holds(comparison: Comparison, order: Ordering, unordered: bool) -> bool {
     match comparison {
         Comparison::Eq => !unordered && order.is_eq(),
         Comparison::Ne => !unordered && order.is_ne(),

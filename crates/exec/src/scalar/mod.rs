@@ -6,6 +6,7 @@ mod float;
 mod integer;
 
 pub use convert::{Conversion, convert};
+pub(crate) use float::holds;
 pub use float::{classify, compare};
 pub(crate) use integer::int_op_inline;
 pub use integer::{carry, int_op, sign_extend};

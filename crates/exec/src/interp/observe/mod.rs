@@ -14,7 +14,7 @@ use exceptions::Computed;
 pub(crate) use exceptions::Exceptions;
 pub use exceptions::{Exception, ExceptionKind};
 use roundonce_functions::Breadth;
-use roundonce_ir::{Op, Role, Scalar};
+use roundonce_ir::{Op, Reg, Role, Scalar};
 pub(crate) use shadow::Shadow;
 pub use shadow::{Moved, ShadowElement, ShadowLine};
 
@@ -88,7 +88,7 @@ impl Interpreter<'_> {
     }
 
     /// The registers that an operation reads or writes.
-    fn registers_of(op: &Op, wanted: Role) -> Vec<roundonce_ir::Reg> {
+    pub(super) fn registers_of(op: &Op, wanted: Role) -> Vec<Reg> {
         let mut registers = Vec::new();
         op.registers(|role, reg| {
             if role == wanted {

@@ -13,7 +13,7 @@ use crate::kernel::DecodedInst;
 use crate::scalar;
 use roundonce_arith::Format;
 use roundonce_functions::{Breadth, Wider};
-use roundonce_ir::{AtomicKind, Comparison, Op, Operand, Reg, Role, Scalar, Space, Width};
+use roundonce_ir::{AtomicKind, Op, Operand, Reg, Role, Scalar, Space, Width};
 
 /// A float and what it is without rounding.
 #[derive(Clone, Debug)]
@@ -373,7 +373,8 @@ impl Shadow {
         let otherwise = match *inst.op {
             Op::Compare { d, comparison, .. } => {
                 let got = run.files.lane(d.into(), Width::Pred, lane, run.geometry) != 0;
-                holds(comparison, read[0].number.order(&read[1].number)) != got
+                let order = read[0].number.order(&read[1].number);
+                scalar::holds(comparison, order.unwrap_or(Ordering::Equal), order.is_none()) != got
             }
             Op::Convert { to: to @ Scalar::Int { bits, signed }, rounding, .. } => {
                 let d = Interpreter::registers_of(inst.op, Role::Def)[0];
@@ -456,19 +457,4 @@ fn within(mut parts: Parts, bits: u32) -> Parts {
 /// Whether an integer is a double that lies beyond where doubles are whole numbers apart.
 fn is_rounded_equal(wide: f64, integer: i128) -> bool {
     wide.abs() >= 2f64.powi(53) && integer as f64 == wide
-}
-
-fn holds(comparison: Comparison, order: Option<Ordering>) -> bool {
-    use Comparison::{Eq, Equ, Ge, Geu, Gt, Gtu, Le, Leu, Lt, Ltu, Nan, Ne, Neu, Num};
-    let Some(order) = order else { return matches!(comparison, Equ | Neu | Ltu | Leu | Gtu | Geu | Nan) };
-    match comparison {
-        Eq | Equ => order.is_eq(),
-        Ne | Neu => order.is_ne(),
-        Lt | Ltu => order.is_lt(),
-        Le | Leu => order.is_le(),
-        Gt | Gtu => order.is_gt(),
-        Ge | Geu => order.is_ge(),
-        Num => true,
-        Nan => false,
-    }
 }
