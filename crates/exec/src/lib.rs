@@ -13,5 +13,5 @@ mod native;
 pub mod scalar;
 
 pub use interp::{Computed, FaultKind, TraceLine};
-pub use kernel::{Buffer, element_formats, pointer_parameters};
+pub use kernel::{Buffer, Image, element_formats, image_parameters, pointer_parameters};
 pub use launch::{Arg, Contract, Difference, Engine, Launch, Options, Report, RunError};

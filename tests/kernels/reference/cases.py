@@ -7,13 +7,14 @@ from pathlib import Path
 from exact import f32, f64
 
 HERE = Path(__file__).resolve().parent.parent
-CODES = {"f2": "H", "f4": "I", "f8": "Q", "i1": "b", "i4": "i", "i8": "q", "u1": "B", "u2": "H", "u4": "I", "u8": "Q"}
+CODES = {"f2": "H", "f4": "I", "f8": "Q", "i1": "b", "i2": "h", "i4": "i", "i8": "q", "u1": "B", "u2": "H", "u4": "I", "u8": "Q"}
 CASES = []
 
 
 def save(path, dtype, values, columns=1):
-    """A NumPy file; floats are given by their bits."""
-    shape = f"({len(values)},)" if columns == 1 else f"({len(values) // columns}, {columns})"
+    """A NumPy file; floats are given by their bits. `columns` may be the whole shape."""
+    axes = columns if isinstance(columns, tuple) else (len(values),) if columns == 1 else (len(values) // columns, columns)
+    shape = f"({', '.join(map(str, axes))}{',' if len(axes) == 1 else ''})"
     kind = "|" if dtype in ("i1", "u1") else "<"
     header = f"{{'descr': '{kind}{dtype}', 'fortran_order': False, 'shape': {shape}, }}"
     header += " " * (-(len(header) + 11) % 64) + "\n"

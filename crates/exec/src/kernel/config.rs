@@ -1,5 +1,7 @@
 //! The launch configuration: what is the same for all threads of a launch.
 
+use super::image::PlacedImage;
+
 /// A launch's grid, parameters and limits.
 #[derive(Debug)]
 pub(crate) struct LaunchConfig {
@@ -25,6 +27,8 @@ pub(crate) struct LaunchConfig {
     pub(crate) variables: Vec<u64>,
     /// The size of each parameter's buffer.
     pub(crate) buffer_bytes: Vec<u64>,
+    /// The images, by the numbers of their handles.
+    pub(crate) images: Vec<PlacedImage>,
 }
 
 impl LaunchConfig {
