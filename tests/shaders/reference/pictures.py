@@ -158,4 +158,4 @@ def images_cl(draw):
     arguments, expected = ({str(names.index(name)): value for name, value in found.items()}
                            for found in (arguments, expected))
     more = {"grid": "2", "block": 16, "approximate": ["OpImageSampleExplicitLod, linear filtering"]}
-    return arguments, expected, more | {"determined": True}
+    return arguments, expected, more
