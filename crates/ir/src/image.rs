@@ -112,6 +112,8 @@ pub struct Sampler {
     pub address: [AddressMode; 3],
     /// Around it.
     pub border: Border,
+    /// Whether coordinates are normalized, the image's own sampler says.
+    pub range_of_image: bool,
 }
 
 /// What tells a sampler's bits from other numbers.
@@ -122,7 +124,8 @@ impl Sampler {
     pub const fn to_bits(self) -> u64 {
         let [x, y, z] = self.address;
         let modes = x as u64 | (y as u64) << 2 | (z as u64) << 4;
-        SAMPLER_TAG | self.linear as u64 | (self.normalized as u64) << 1 | modes << 2 | (self.border as u64) << 8
+        let ranges = (self.normalized as u64) << 1 | (self.range_of_image as u64) << 10;
+        SAMPLER_TAG | self.linear as u64 | ranges | modes << 2 | (self.border as u64) << 8
     }
     /// The sampler that a number stands for, if it stands for one.
     pub const fn from_bits(bits: u64) -> Option<Sampler> {
@@ -140,7 +143,8 @@ impl Sampler {
             _ => Border::White,
         };
         let address = [mode(bits >> 2), mode(bits >> 4), mode(bits >> 6)];
-        let sampler = Sampler { linear: bits & 1 == 1, normalized: bits >> 1 & 1 == 1, address, border };
+        let (linear, normalized, range_of_image) = (bits & 1 == 1, bits >> 1 & 1 == 1, bits >> 10 & 1 == 1);
+        let sampler = Sampler { linear, normalized, address, border, range_of_image };
         if sampler.to_bits() == bits { Some(sampler) } else { None }
     }
 }
@@ -181,13 +185,15 @@ mod tests {
         let modes = [AddressMode::Clamp, AddressMode::Border, AddressMode::Repeat, AddressMode::Mirror];
         for (x, y) in modes.into_iter().flat_map(|x| modes.map(|y| (x, y))) {
             for border in [Border::Transparent, Border::Black, Border::White] {
-                for (linear, normalized) in [(false, true), (true, false), (true, true)] {
-                    let sampler = Sampler { linear, normalized, address: [x, y, x], border };
+                for (linear, normalized, range_of_image) in
+                    [(false, true, false), (true, false, true), (true, true, false)]
+                {
+                    let sampler = Sampler { linear, normalized, address: [x, y, x], border, range_of_image };
                     assert_eq!(Sampler::from_bits(sampler.to_bits()), Some(sampler));
                 }
             }
         }
-        for other in [0, 1, SAMPLER_TAG | 1 << 10, SAMPLER_TAG | 3 << 8, !SAMPLER_TAG] {
+        for other in [0, 1, SAMPLER_TAG | 1 << 11, SAMPLER_TAG | 3 << 8, !SAMPLER_TAG] {
             assert_eq!(Sampler::from_bits(other), None);
         }
     }

@@ -138,7 +138,7 @@ mod tests {
     fn words() {
         let found = sampler("border=white,linear").unwrap();
         let expected =
-            Sampler { linear: true, normalized: false, address: [AddressMode::Border; 3], border: Border::White };
+            Sampler { linear: true, address: [AddressMode::Border; 3], border: Border::White, ..Sampler::default() };
         assert_eq!(found, expected);
         for wrong in ["", "linear,nearest", "bilinear", "mirror", "repeat,unnormalized", "clamp/clamp/clamp/clamp"] {
             assert!(sampler(wrong).is_err(), "{wrong}");

@@ -24,17 +24,20 @@ def save(path, dtype, values, columns=1):
 
 
 def case(name, grid, block, arguments, results, approximate=()):
-    """Records a kernel. An argument is a scalar's text, or an array (dtype, values, columns); a result is an array
-    expected in the buffer of that argument afterwards."""
+    """Records a kernel. An argument is a scalar's text or an array (dtype, values, columns), of a texture or a surface
+    with the words of its sampler behind them; a result is an array expected in the buffer of that argument afterwards.
+    Arguments may go by names."""
     command = ["run", f"{name}.ptx", "--grid", grid, "--block", block]
     expected = {}
-    for index, argument in enumerate(arguments):
+    named = arguments.items() if isinstance(arguments, dict) else enumerate(arguments)
+    for index, argument in named:
         if isinstance(argument, str):
             command += ["--arg", f"{index}={argument}"]
         else:
             file = f"data/{name}/{index}.npy"
-            save(HERE / file, *argument)
-            command += ["--arg", f"{index}={file}"]
+            save(HERE / file, *argument[:3])
+            words = f",{argument[3]}" if len(argument) > 3 and argument[3] else ""
+            command += ["--texture" if len(argument) > 3 else "--arg", f"{index}={file}{words}"]
     for index, result in results.items():
         file = f"data/{name}/{index}.expected.npy"
         save(HERE / file, *result)

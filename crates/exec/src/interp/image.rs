@@ -155,9 +155,12 @@ impl Interpreter<'_> {
         Ok(image_of(handle).unwrap_or(0))
     }
 
-    /// The sampler that a handle is, or that comes with the image of a handle.
-    fn sampler(&self, lane: usize, handle: u64) -> Outcome<Sampler> {
-        if let Some(sampler) = Sampler::from_bits(handle) {
+    /// The sampler that a handle is, or that comes with the image of a handle, for sampling an image.
+    fn sampler(&self, lane: usize, [image, handle]: [u64; 2]) -> Outcome<Sampler> {
+        if let Some(mut sampler) = Sampler::from_bits(handle) {
+            if sampler.range_of_image {
+                sampler.normalized = self.image_at(lane, image)?.sampler.is_some_and(|own| own.normalized);
+            }
             return Ok(sampler);
         }
         let image = image_of(handle).and_then(|index| self.config.images.get(index));
@@ -262,7 +265,7 @@ impl Interpreter<'_> {
 
     fn load_texel(&mut self, access: &Access, lane: usize, row: &[u64]) -> Outcome<[u64; 4]> {
         let sampler = match access.outside {
-            Outside::Sampler(_) => Some(self.sampler(lane, row[1])?),
+            Outside::Sampler(_) => Some(self.sampler(lane, [row[0], row[1]])?),
             _ => None,
         };
         let (index, place) = self.place(access, lane, row, sampler)?;
@@ -320,7 +323,7 @@ impl Interpreter<'_> {
         gather: Option<u8>,
         filtered: &mut u64,
     ) -> Outcome<[u64; 4]> {
-        let sampler = self.sampler(lane, row[1])?;
+        let sampler = self.sampler(lane, [row[0], row[1]])?;
         let image = &self.config.images[self.shaped(lane, row[0], access.shape)?];
         let Extents { texels, layers, channels, .. } = image.extents;
         let dims = usize::from(access.shape.dims);

@@ -99,7 +99,8 @@ pub(super) fn constant_sampler(operands: &[u32]) -> Option<u64> {
         _ => return None,
     };
     let linear = filter == 1;
-    Some(Sampler { linear, normalized: normalized == 1, address: [mode; 3], border: Border::Transparent }.to_bits())
+    let (border, range_of_image) = (Border::Transparent, false);
+    Some(Sampler { linear, normalized: normalized == 1, address: [mode; 3], border, range_of_image }.to_bits())
 }
 
 /// The operands behind the mask of an image instruction that matter.
