@@ -127,11 +127,16 @@ impl Body<'_> {
                 self.define(vec![Operand::Imm(1 & part.width().mask())])
             }
             Opcode::SampledImage => {
-                let parts = [self.parts(self.operand(0)?)?[0], self.parts(self.operand(1)?)?[0]];
-                self.define(parts)
+                let (_, image, _) = self.image_operand(self.operand(0)?)?;
+                let id = self.operand(1)?;
+                let is_sampler = self.lowering.types.kind(self.typed_value(id)?.type_id) == Some(&TypeKind::Sampler);
+                match self.parts(id)?[..] {
+                    [sampler] if is_sampler => self.define([image, sampler]),
+                    _ => Err(self.malformed(format!("{} is no sampler", self.lowering.module.id(id)))),
+                }
             }
             Opcode::Image => {
-                let image = self.parts(self.operand(0)?)?[0];
+                let (_, image, _) = self.image_operand(self.operand(0)?)?;
                 self.define(vec![image])
             }
             _ => Err(self.unsupported(self.opcode())),
@@ -307,7 +312,9 @@ impl Body<'_> {
         let Some(&TypeKind::Image(kind)) = self.lowering.types.kind(to) else {
             return Err(self.malformed("the pointer leads to no image"));
         };
-        let image = self.load_from(&pointer, to)?[0];
+        let Some(&image) = self.load_from(&pointer, to)?.first() else {
+            return Err(self.malformed("the pointer leads to no image"));
+        };
         let shape = kind.shape;
         let at = self.integer_coordinates(self.operand(1)?, shape)?;
         let d = self.fresh(Width::B64);
