@@ -10,6 +10,7 @@ use roundonce::arith::{Format, Rounding};
 use roundonce::exec::{Arg, Buffer, Contract, Launch, Options, Report};
 use roundonce::ir::{Param, Passing, Scalar};
 use roundonce::isa::{LineIndex, convert};
+use roundonce::image;
 use roundonce::kernel::{self, Choice, LaneValues, Lanes, Ready, Refusal, Source};
 use roundonce::spirv::{Assume, Environment};
 use roundonce::why::Allowed;
@@ -37,8 +38,8 @@ pub(crate) enum Given<'py> {
     Float(f64),
     /// A number of a format.
     Typed(String, u64),
-    /// An array's format, if it is one of floats, and its bytes.
-    Array(Option<String>, Bound<'py, PyArray1<u8>>),
+    /// An array's format, if it is one of floats, its bytes, NumPy's name of an element, and its shape.
+    Array(Option<String>, Bound<'py, PyArray1<u8>>, String, Vec<u64>),
 }
 
 /// How a kernel is run.
@@ -162,9 +163,40 @@ fn held<'py>(array: &Bound<'py, PyArray1<u8>>) -> PyResult<PyReadonlyArray1<'py,
     array.try_readonly().map_err(unusable)
 }
 
+/// A texture, a surface or an image: an array, and the words of its sampler.
+fn image_argument(
+    py: Python<'_>,
+    called: &str,
+    param: &Param,
+    given: &Given<'_>,
+    words: Option<&str>,
+) -> PyResult<Arg> {
+    let Given::Array(_, array, element, shape) = given else {
+        return Err(PyTypeError::new_err(format!("{called} is an image: expected an array")));
+    };
+    let bytes = held(array)?;
+    let image = image::sampler_for(param, words)
+        .and_then(|sampler| Ok((sampler, contiguous(&bytes).map_err(|problem| problem.to_string())?)))
+        .and_then(|(sampler, bytes)| image::image(element, shape, bytes, sampler));
+    image.map(Arg::Image).map_err(|problem| error::whole(py, format!("{called}: {problem}")))
+}
+
 /// What a parameter is given: an array's bytes, or a number as the parameter has it.
 fn argument(py: Python<'_>, place: usize, param: &Param, given: &Given<'_>) -> PyResult<Arg> {
     let called = kernel::called(place, param);
+    match (param.passing, given) {
+        (Passing::Image(_), _) => return image_argument(py, &called, param, given, None),
+        (Passing::Sampler, Given::Text(words)) => {
+            let sampler = image::sampler_for(param, Some(words));
+            let sampler = sampler.map_err(|problem| error::whole(py, format!("{called}: {problem}")))?;
+            return Ok(Arg::Sampler(sampler.unwrap_or_default()));
+        }
+        (Passing::Sampler, _) => {
+            let expected = "expected text such as \"linear,clamp,normalized\"";
+            return Err(PyTypeError::new_err(format!("{called} is a sampler: {expected}")));
+        }
+        _ => {}
+    }
     if param.passing == Passing::Buffer && !matches!(given, Given::Array(..)) {
         return Err(PyTypeError::new_err(format!("{called} is a buffer: expected an array")));
     }
@@ -197,7 +229,7 @@ fn argument(py: Python<'_>, place: usize, param: &Param, given: &Given<'_>) -> P
         Given::Array(..) if matches!(param.scalar, Some(Scalar::Float(_))) => {
             return Err(PyTypeError::new_err(format!("{called} is a number of {} bytes: found an array", param.size)));
         }
-        Given::Array(_, array) => return Ok(kernel::array_argument(param, contiguous(&held(array)?)?)),
+        Given::Array(_, array, ..) => return Ok(kernel::array_argument(param, contiguous(&held(array)?)?)),
     };
     Ok(Arg::Scalar(bits))
 }
@@ -215,6 +247,8 @@ pub(crate) struct Asked<'py> {
     grid: [u32; 3],
     block: Option<[u32; 3]>,
     args: Vec<(String, Given<'py>)>,
+    /// Textures, surfaces and images, with the words of their samplers.
+    textures: Vec<(String, Given<'py>, Option<String>)>,
     /// All push constants, as the bytes of their block.
     push: Option<Vec<u8>>,
     how: How,
@@ -235,7 +269,7 @@ struct Prepared {
 
 impl Prepared {
     fn read(py: Python<'_>, asked: Asked<'_>) -> PyResult<Prepared> {
-        let Asked { name, language, content, entry, assume, spec, grid, block, args, push, how } = asked;
+        let Asked { name, language, content, entry, assume, spec, grid, block, args, textures, push, how } = asked;
         let assume = match assume.as_str() {
             "nvidia" => Assume::Nvidia,
             "strict" => Assume::Strict,
@@ -255,10 +289,13 @@ impl Prepared {
         let kernel = ready.kernel();
         let wrong = |problem: String| error::whole(py, format!("{name}: {problem}"));
 
-        let mut given: BTreeMap<usize, (String, Given<'_>)> = BTreeMap::new();
-        for (parameter, value) in args {
+        // Of a texture the words behind it too.
+        let mut given: BTreeMap<usize, (String, Given<'_>, Option<Option<String>>)> = BTreeMap::new();
+        let args = args.into_iter().map(|(parameter, value)| (parameter, value, None));
+        let textures = textures.into_iter().map(|(parameter, value, words)| (parameter, value, Some(words)));
+        for (parameter, value, words) in args.chain(textures) {
             let place = kernel::parameter(kernel, &parameter).map_err(wrong)?;
-            if given.insert(place, (parameter.clone(), value)).is_some() {
+            if given.insert(place, (parameter.clone(), value, words)).is_some() {
                 return Err(wrong(format!("`{parameter}` is given twice")));
             }
         }
@@ -266,13 +303,13 @@ impl Prepared {
             Some(block) => kernel::push_constants(kernel, &block).map_err(wrong)?,
             None => BTreeMap::new(),
         };
-        if let Some((parameter, _)) = pushed.keys().find_map(|place| given.get(place)) {
+        if let Some((parameter, ..)) = pushed.keys().find_map(|place| given.get(place)) {
             return Err(wrong(format!("`{parameter}` is given twice: in `args` and in `push`")));
         }
         let mut arguments = Vec::with_capacity(kernel.params.len());
         let mut formats = Vec::with_capacity(kernel.params.len());
         for (place, param) in kernel.params.iter().enumerate() {
-            let Some((_, value)) = given.get(&place) else {
+            let Some((_, value, words)) = given.get(&place) else {
                 if let Some(member) = pushed.remove(&place) {
                     arguments.push(member);
                     formats.push(None);
@@ -285,17 +322,21 @@ impl Prepared {
                 }
                 return Err(wrong(format!("{} has no value: add it to `args`", kernel::called(place, param))));
             };
-            arguments.push(argument(py, place, param, value)?);
+            let called = kernel::called(place, param);
+            arguments.push(match words {
+                Some(words) => image_argument(py, &called, param, value, words.as_deref())?,
+                None => argument(py, place, param, value)?,
+            });
             formats.push(match value {
-                Given::Array(format, _) => format.as_deref(),
+                Given::Array(format, ..) => format.as_deref(),
                 _ => None,
             });
         }
         ready.check_formats(&formats).map_err(|problem| PyTypeError::new_err(format!("{name}: {problem}")))?;
         let block = block.or(kernel.required_block).unwrap_or([1; 3]);
         let options = how.options(py, ready.profile)?;
-        let is_buffer = |place: &usize| matches!(arguments[*place], Arg::Buffer(_));
-        let arrays = given.into_iter().map(|(place, (parameter, _))| (place, parameter));
+        let is_buffer = |place: &usize| matches!(arguments[*place], Arg::Buffer(_) | Arg::Image(_));
+        let arrays = given.into_iter().map(|(place, (parameter, ..))| (place, parameter));
         let arrays = arrays.filter(|(place, _)| is_buffer(place)).collect();
         Ok(Prepared { name, ready, args: arguments, arrays, grid, block, shared: how.shared, options })
     }
@@ -399,7 +440,7 @@ pub(crate) fn run_sass<'py>(
             Given::Typed(format, _) => {
                 return Err(PyTypeError::new_err(format!("{register} is a register of 32 bits: found {format}")));
             }
-            Given::Array(_, array) => {
+            Given::Array(_, array, ..) => {
                 let array = held(&array)?;
                 let (words, _) = contiguous(&array)?.as_chunks::<4>();
                 LaneValues::PerLane(words.iter().map(|word| u32::from_le_bytes(*word)).collect())

@@ -35,7 +35,7 @@ def cases(folder):
 def test_references(folder, case):
     folder = ROOT / "tests" / folder
     _, file, *options = case["command"]
-    args, how, spec = {}, {}, {}
+    args, textures, how, spec = {}, {}, {}, {}
     for option, value in zip(options[::2], options[1::2]):
         if option in ("--arg", "--buffer"):
             name, text = value.split("=")
@@ -43,6 +43,11 @@ def test_references(folder, case):
                 args[name] = np.zeros(int(text.split(":")[2]), np.float32)
             else:
                 args[name] = np.load(folder / text) if text.endswith(".npy") else text
+        elif option == "--texture":
+            name, text = value.split("=", 1)
+            file_of, _, words = text.partition(".npy")
+            array = np.load(folder / f"{file_of}.npy")
+            textures[name] = (array, words[1:]) if words else array
         elif option == "--spec":
             spec[int(value.split("=")[0])] = value.split("=")[1]
         elif option in ("--grid", "--block"):
@@ -52,7 +57,7 @@ def test_references(folder, case):
         else:
             how[option[2:]] = int(value) if value.isdigit() else value
     before = {name: value.copy() for name, value in args.items() if isinstance(value, np.ndarray)}
-    ran = roundonce.run(folder / file, args=args, spec=spec, **how)
+    ran = roundonce.run(folder / file, args=args, textures=textures, spec=spec, **how)
     for name, expected in case["expected"].items():
         want = np.load(folder / expected)
         assert ran[name].shape == want.shape and ran[name].dtype == want.dtype

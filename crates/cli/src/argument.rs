@@ -34,6 +34,16 @@ impl Argument {
         self.path().extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
     }
 
+    /// An array's file and the words behind it: `in.npy,linear,clamp`.
+    pub(crate) fn file_and_words(&self) -> (Argument, Option<String>) {
+        let found = self.0.to_str().and_then(|text| {
+            let lower = text.to_ascii_lowercase();
+            let end = lower.rfind(".npy,")? + ".npy".len();
+            Some((Argument(text[..end].into()), text[end + 1..].to_owned()))
+        });
+        found.map_or_else(|| (self.clone(), None), |(file, words)| (file, Some(words)))
+    }
+
     /// A name and what follows its `=`.
     pub(crate) fn split(&self) -> Option<(&str, Argument)> {
         let (name, value) = split_at_equals(&self.0)?;

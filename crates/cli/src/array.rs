@@ -103,12 +103,13 @@ impl Array {
         Ok(Array { head, header, bytes })
     }
 
-    /// Reads `zeros:f32:1024`.
+    /// Reads `zeros:f32:1024`, or `zeros:f32:32x32` with several axes.
     pub(crate) fn zeros(text: &str) -> Result<Array, Failure> {
         let parts = text.strip_prefix("zeros:").and_then(|rest| rest.split_once(':'));
-        let found = parts.and_then(|(ty, count)| Some((element_type(ty)?, count.parse().ok()?)));
-        let Some((ty, count)) = found else { return Err(unreadable(text, "zeros:TYPE:COUNT")) };
-        Array::filled(text, ty, count, |_| 0)
+        let axes = |text: &str| text.split('x').map(|axis| axis.parse().ok()).collect::<Option<Vec<u64>>>();
+        let found = parts.and_then(|(ty, shape)| Some((element_type(ty)?, axes(shape)?)));
+        let Some((ty, shape)) = found else { return Err(unreadable(text, "zeros:TYPE:COUNT")) };
+        Array::filled(text, ty, &shape, |_| 0)
     }
 
     /// Reads `random:f32:1024:7`: as many numbers, the same for the same seed. Floats are spread evenly over (-1, 1),
@@ -122,7 +123,7 @@ impl Array {
         let Some(((ty, count), seed)) = found else { return Err(unreadable(text, "random:TYPE:COUNT:SEED")) };
         let format = Format::NAMED.iter().find(|(name, _)| *name == ty.0).map(|(_, format)| *format);
         let mut state = seed.wrapping_mul(2).wrapping_add(1);
-        Array::filled(text, ty, count, |_| {
+        Array::filled(text, ty, &[count], |_| {
             let bits = split_mix_64(&mut state);
             format.map_or(bits, |format| {
                 // Each binade below 1 is half as likely as the one above it.
@@ -134,24 +135,26 @@ impl Array {
         })
     }
 
-    /// An array of one axis; `bits` gives each element.
+    /// An array; `bits` gives each element.
     fn filled(
         text: &str,
         ty: &ElementType,
-        count: usize,
+        shape: &[u64],
         mut bits: impl FnMut(usize) -> u64,
     ) -> Result<Array, Failure> {
         let (_, descr, size) = *ty;
         let large = || Failure::Input(format!("`{text}`: no memory for so many elements"));
+        let count = shape.iter().try_fold(1, |all: u64, &axis| all.checked_mul(axis));
+        let count = count.and_then(|count| usize::try_from(count).ok()).ok_or_else(large)?;
         let length = size.checked_mul(count).filter(|bytes| *bytes <= isize::MAX as usize).ok_or_else(large)?;
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(length).map_err(|_| large())?;
         for at in 0..count {
             bytes.extend_from_slice(&bits(at).to_le_bytes()[..size]);
         }
-        let head = npy::Header::bytes(descr, &[count as u64]);
+        let head = npy::Header::bytes(descr, shape);
         let header =
-            Header { dtype: descr.to_owned(), shape: vec![count as u64], fortran: false, start: head.len() as u64 };
+            Header { dtype: descr.to_owned(), shape: shape.to_vec(), fortran: false, start: head.len() as u64 };
         Ok(Array { head, header, bytes })
     }
 

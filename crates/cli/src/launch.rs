@@ -17,6 +17,7 @@ use roundonce::{Profile, ProfileChoice};
 use crate::argument::Argument;
 use crate::array::Array;
 use crate::asm::check_listing;
+use crate::images::{self, ImageArguments};
 use crate::report::Checked;
 use crate::{Failure, files, threads};
 
@@ -47,6 +48,8 @@ pub(crate) struct LaunchArguments {
     /// random:f32:1024:SEED; a SPIR-V buffer by set and binding, 0.1=in.npy
     #[arg(long, visible_alias = "buffer", value_name = "P=VALUE", value_parser = Argument::parser())]
     arg: Vec<Argument>,
+    #[command(flatten)]
+    images: ImageArguments,
     /// SPIR-V: all push constants as the bytes of their block: hex digits, two a byte, or the bytes of an array in.npy
     #[arg(long, value_name = "BYTES", value_parser = Argument::parser())]
     push: Option<Argument>,
@@ -142,6 +145,7 @@ impl LaunchArguments {
     /// Whether anything was given that only a kernel takes.
     pub(crate) fn has_arguments(&self) -> bool {
         self.push.is_some()
+            || self.images.is_given()
             || ![&self.arg, &self.reg, &self.cbank].iter().all(|given| given.is_empty())
             || !self.spec.is_empty()
             || !self.entry.is_empty()
@@ -308,7 +312,8 @@ impl Prepared {
     pub(crate) fn buffer_bytes(&self, arg: usize) -> usize {
         match &self.args[arg] {
             Arg::Buffer(buffer) => buffer.len(),
-            Arg::Bytes(_) | Arg::Scalar(_) => 0,
+            Arg::Image(image) => image.data.len(),
+            Arg::Bytes(_) | Arg::Scalar(_) | Arg::Sampler(_) => 0,
         }
     }
 
@@ -452,6 +457,10 @@ fn bind(kernel: &Kernel, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<O
             return Err(Failure::Input(format!("--arg: `{name}` is given twice")));
         }
     }
+    let mut images = arguments.images.bind(kernel)?;
+    if let Some(place) = images.keys().find(|place| given.contains_key(place)) {
+        return Err(Failure::Input(format!("`{}` is given twice", kernel.params[*place].name)));
+    }
     let mut pushed = match &arguments.push {
         Some(block) => kernel::push_constants(kernel, &push_block(block)?)
             .map_err(|problem| Failure::Input(format!("--push: {problem}")))?,
@@ -464,6 +473,12 @@ fn bind(kernel: &Kernel, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<O
     let mut args = Vec::new();
     let mut arrays = Vec::new();
     for (place, param) in kernel.params.iter().enumerate() {
+        let called = kernel::called(place, param);
+        if let Some((arg, array)) = images.remove(&place) {
+            args.push(arg);
+            arrays.push(array);
+            continue;
+        }
         let known = pushed.remove(&place);
         let default = || kernel::default_argument(kernel, place).filter(|_| arguments.shared > 0);
         let Some(value) = given.get(&place) else {
@@ -472,15 +487,21 @@ fn bind(kernel: &Kernel, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<O
                 arrays.push(None);
                 continue;
             }
-            return Err(Failure::Input(format!("parameter {place} (`{0}`) has no value: add --arg {0}=…", param.name)));
+            let option = if param.passing == Passing::Sampler { "--sampler" } else { "--arg" };
+            return Err(Failure::Input(format!("{called} has no value: add {option} {}=…", param.name)));
         };
+        if matches!(param.passing, Passing::Image(_) | Passing::Sampler) {
+            let (arg, array) = images::read(place, param, value)?;
+            args.push(arg);
+            arrays.push(array);
+            continue;
+        }
         let mut array = match value.text() {
             Ok(text) if text.starts_with("zeros:") => Some(Array::zeros(text)?),
             Ok(text) if text.starts_with("random:") => Some(Array::random(text)?),
             _ if value.is_array() => Some(Array::read(value.path())?),
             _ => None,
         };
-        let called = kernel::called(place, param);
         args.push(match &mut array {
             Some(array) => kernel::array_argument(param, &std::mem::take(&mut array.bytes)),
             None if param.passing == Passing::Buffer => {

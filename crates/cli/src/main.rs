@@ -17,6 +17,7 @@ mod eval_arrays;
 mod explain;
 mod files;
 mod forms;
+mod images;
 mod launch;
 mod output;
 mod plot;

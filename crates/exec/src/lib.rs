@@ -13,7 +13,7 @@ mod native;
 pub mod scalar;
 
 pub use interp::{Computed, Exception, ExceptionKind, FaultKind, Moved, ShadowElement, ShadowLine, TraceLine};
-pub use kernel::{Buffer, element_formats, pointer_parameters};
+pub use kernel::{Buffer, Image, element_formats, image_parameters, pointer_parameters};
 pub use launch::{
     Against, Arg, Contract, Difference, Engine, Launch, Options, ROUNDING_FACTOR, Report, RunError, SPREAD,
     ShadowReport,

@@ -1,6 +1,8 @@
 //! Every kernel of tests/kernels gives its reference's bits, by every way to run it.
 
-use roundonce_exec::{Arg, Buffer, Engine, Launch, Options};
+use roundonce_arith::Format;
+use roundonce_exec::{Arg, Buffer, Engine, Image, Launch, Options};
+use roundonce_ir::{AddressMode, Kernel, Passing, Sampler, Scalar};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -22,12 +24,55 @@ fn number(text: &str, param: &roundonce_ir::Param) -> u64 {
     }
 }
 
+/// A texture, a surface or a sampler, its words behind the file: as the command reads them.
+fn image(value: &str) -> Arg {
+    let (file, words) = value.split_once(".npy").map_or((None, value), |(file, words)| (Some(file), words));
+    let mut sampler = Sampler::default();
+    for word in words.split(',').filter(|word| !word.is_empty()) {
+        let modes: Vec<&str> = word.split('/').collect();
+        match word {
+            "linear" | "nearest" => sampler.linear = word == "linear",
+            "normalized" | "unnormalized" => sampler.normalized = word == "normalized",
+            _ => {
+                for (axis, mode) in sampler.address.iter_mut().enumerate() {
+                    *mode = match modes[axis.min(modes.len() - 1)] {
+                        "clamp" => AddressMode::Clamp,
+                        "border" => AddressMode::Border,
+                        "repeat" => AddressMode::Repeat,
+                        "mirror" => AddressMode::Mirror,
+                        other => panic!("{other}"),
+                    };
+                }
+            }
+        }
+    }
+    let Some(file) = file else { return Arg::Sampler(sampler) };
+    let path = folder().join(format!("{file}.npy"));
+    let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+    let end = 10 + u16::from_le_bytes([bytes[8], bytes[9]]) as usize;
+    let header = std::str::from_utf8(&bytes[10..end]).unwrap();
+    let element = header.split('\'').nth(3).unwrap().trim_start_matches(['<', '|']);
+    let bits = 8 * element[1..].parse::<u32>().unwrap();
+    let element = match &element[..1] {
+        "f" => Scalar::Float(if bits == 16 { Format::F16 } else { Format::F32 }),
+        kind => Scalar::Int { bits, signed: kind == "i" },
+    };
+    let shape = header.split(['(', ')']).nth(1).unwrap().split(',').map(str::trim).filter(|axis| !axis.is_empty());
+    let shape = shape.map(|axis| axis.parse().unwrap()).collect();
+    Arg::Image(Image { shape, element, data: Buffer::from_bytes(&bytes[end..]), sampler: Some(sampler) })
+}
+
 fn axes(text: &str) -> [u32; 3] {
     let mut all = [1; 3];
     for (axis, text) in all.iter_mut().zip(text.split(',')) {
         *axis = text.parse().unwrap();
     }
     all
+}
+
+fn place(kernel: &Kernel, name: &str) -> usize {
+    let named = || kernel.params.iter().position(|param| param.name == name);
+    name.parse().ok().or_else(named).unwrap_or_else(|| panic!("{name}"))
 }
 
 /// Runs one case; an error text where a result differs.
@@ -43,10 +88,12 @@ fn run(case: &Value, options: &Options) -> Result<(), String> {
         match pair[0] {
             "--grid" => grid = axes(pair[1]),
             "--block" => block = axes(pair[1]),
-            "--arg" => {
-                let (place, value) = pair[1].split_once('=').unwrap();
-                let place: usize = place.parse().unwrap();
-                args[place] = if value.ends_with(".npy") {
+            "--arg" | "--texture" => {
+                let (name, value) = pair[1].split_once('=').unwrap();
+                let place = place(kernel, name);
+                args[place] = if pair[0] == "--texture" || kernel.params[place].passing == Passing::Sampler {
+                    image(value)
+                } else if value.ends_with(".npy") {
                     Arg::Buffer(Buffer::from_bytes(&array(&folder().join(value))))
                 } else {
                     Arg::Scalar(number(value, &kernel.params[place]))
@@ -58,9 +105,9 @@ fn run(case: &Value, options: &Options) -> Result<(), String> {
     let launch =
         Launch { program: &program, entry: None, grid, block, args, dynamic_shared: 0, options: options.clone() };
     let report = launch.run().map_err(|error| error.to_string())?;
-    for (place, file) in case["expected"].as_object().unwrap() {
+    for (name, file) in case["expected"].as_object().unwrap() {
         let expected = array(&folder().join(file.as_str().unwrap()));
-        let place: usize = place.parse().unwrap();
+        let place = place(kernel, name);
         let got = report.buffers[place].as_ref().unwrap().to_bytes();
         if got != expected {
             let at = got.iter().zip(&expected).position(|(a, b)| a != b).unwrap_or(0);

@@ -190,6 +190,9 @@ fn ends_block(op: &Op, guarded: bool) -> bool {
         Op::Load { space, .. } => guarded && *space != Space::Param,
         Op::Store { .. }
         | Op::Atomic { .. }
+        | Op::ImageLoad { .. }
+        | Op::ImageStore { .. }
+        | Op::ImageSample { .. }
         | Op::Barrier { .. }
         | Op::WarpBarrier { .. }
         | Op::Vote { .. }
@@ -384,6 +387,10 @@ fn has_effect(op: &Op) -> bool {
         Op::Load { .. }
         | Op::Store { .. }
         | Op::Atomic { .. }
+        | Op::ImageLoad { .. }
+        | Op::ImageStore { .. }
+        | Op::ImageAddress { .. }
+        | Op::ImageSample { .. }
         | Op::Barrier { .. }
         | Op::WarpBarrier { .. }
         | Op::Fence
@@ -416,6 +423,7 @@ fn has_effect(op: &Op) -> bool {
         | Op::Int { .. }
         | Op::Carry { .. }
         | Op::Pack { .. }
-        | Op::Extract { .. } => false,
+        | Op::Extract { .. }
+        | Op::ImageQuery { .. } => false,
     }
 }

@@ -44,6 +44,12 @@
 //! windows of the address. An access outside a buffer or a variable, or a misaligned one, ends the launch with an error
 //! that names the instruction.
 //!
+//! # Images
+//!
+//! An image ([`ImageShape`], [`TexelType`]) is an argument, known by a handle of 64 bits; a sampler is a number of 64 bits
+//! ([`Sampler::to_bits`]), or the handle of an image that has one. Linear filtering weighs the texels by fractions of 8
+//! bits and rounds their sum once ([`Op::ImageSample`]).
+//!
 //! # Floats, one rounding, packed operations
 //!
 //! [`Op::Float`] is one [`Operation`](roundonce_arith::Operation) of the multiply-add family: exact, then rounded once,
@@ -86,13 +92,14 @@
 //! assert!(Program::of(kernel).verify().is_ok());
 //! ```
 //!
-//! Reading order: this file (registers, blocks, kernels), `op` (the operations), `types` (what tells them apart),
-//! `operands` (what they read and write), `verify`, `cfg` (control flow), `liveness`, `contraction` and `fuse`,
+//! Reading order: this file (registers, blocks, kernels), `op` (the operations), `types` and `image` (what tells them
+//! apart), `operands` (what they read and write), `verify`, `cfg` (control flow), `liveness`, `contraction` and `fuse`,
 //! `scalarize`.
 
 mod cfg;
 mod contraction;
 mod fuse;
+mod image;
 mod liveness;
 mod op;
 mod operands;
@@ -107,6 +114,7 @@ use std::ops::Range;
 pub use cfg::Cfg;
 pub use contraction::{Candidate, Position, candidates, unrolled_candidates};
 pub use fuse::{Writes, contract, fuse};
+pub use image::{AddressMode, Border, ImageProperty, ImageShape, ImageType, Outside, Sampler, TexelType};
 pub use liveness::{LiveSet, Liveness};
 pub use op::Op;
 pub use operands::Role;
@@ -312,6 +320,10 @@ pub enum Passing {
     /// A number of bytes of the block's shared memory, whose address it receives: a `__local` pointer of OpenCL C. Zero
     /// bytes stand for the launch's dynamic shared memory.
     Shared,
+    /// An image, whose handle it receives.
+    Image(ImageType),
+    /// A sampler.
+    Sampler,
 }
 
 /// Memory that exists before a kernel starts and outlives it: `.global` and `.const` variables.

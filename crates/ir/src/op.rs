@@ -1,5 +1,6 @@
 //! What an instruction of a [`Program`](super::Program) does.
 
+use super::image::{ImageProperty, ImageShape, Outside, TexelType};
 use super::types::{
     AtomicKind, BarrierKind, Class, Comparand, Comparison, IntOp, Reduction, Scalar, ShuffleMode, Special, VoteMode,
 };
@@ -312,6 +313,88 @@ pub enum Op {
         b: Operand,
         /// Of compare-and-swap: the new value.
         c: Operand,
+    },
+    /// A texel read.
+    ImageLoad {
+        /// Its components, or neighbouring bits; `None` where one is not used.
+        d: Vec<Option<Reg>>,
+        /// A handle, 64 bits.
+        image: Operand,
+        /// Of the image.
+        shape: ImageShape,
+        /// Integers of 32 bits with a sign, x first, the layer last.
+        at: Vec<Operand>,
+        /// What each register receives.
+        texel: TexelType,
+        /// What is read outside.
+        outside: Outside,
+    },
+    /// A texel written.
+    ImageStore {
+        /// Its components, or neighbouring bits; components that the image has not are left out, those that it has and
+        /// that are not given are zero.
+        values: Vec<Operand>,
+        /// A handle, 64 bits.
+        image: Operand,
+        /// Of the image.
+        shape: ImageShape,
+        /// Integers of 32 bits with a sign, x first, the layer last.
+        at: Vec<Operand>,
+        /// What each register holds.
+        texel: TexelType,
+        /// What a write outside does.
+        outside: Outside,
+    },
+    /// The address of a texel, for atomics: in [`Space::Global`]. Outside the image none that may be accessed.
+    ImageAddress {
+        /// As wide as an address.
+        d: Reg,
+        /// A handle, 64 bits.
+        image: Operand,
+        /// Of the image.
+        shape: ImageShape,
+        /// Integers of 32 bits with a sign, x first, the layer last; x counts bytes where `texel` is raw.
+        at: Vec<Operand>,
+        /// What is accessed there: one component as wide as the texel.
+        texel: TexelType,
+        /// What an access outside does.
+        outside: Outside,
+    },
+    /// An image sampled.
+    ///
+    /// Along each axis of N texels the coordinate x, times N where the sampler's are normalized, is u. The nearest texel
+    /// is ⌊u⌋. Linear filtering takes the texels ⌊t⌋ and ⌊t⌋ + 1 with the weights 1 − α and α, where t = u − ½ rounded to
+    /// a multiple of 1/256, halves up, and α its fraction. All this is exact, and so is the sum of the texels, each
+    /// converted to `texel` and multiplied by its weights; it is rounded once, to nearest even. A texel whose weight is 0
+    /// does not count. A coordinate that is NaN counts as 0, and so does an infinite one along an axis that repeats.
+    ImageSample {
+        /// The components; of a gather, one component of four texels.
+        d: Vec<Option<Reg>>,
+        /// A handle, 64 bits.
+        image: Operand,
+        /// A sampler, or the handle of an image with one, 64 bits.
+        sampler: Operand,
+        /// Of the image.
+        shape: ImageShape,
+        /// Floats of 32 bits, x first; the layer is an integer with a sign, clamped to the layers there are.
+        at: Vec<Operand>,
+        /// Added to the texels' numbers.
+        texel_offset: [i32; 3],
+        /// What each register receives.
+        texel: TexelType,
+        /// This component of the four texels that linear filtering takes: (0, 1), (1, 1), (1, 0), (0, 0).
+        gather: Option<u8>,
+        /// As reported where a sampler filters: the instruction's spelling.
+        name: String,
+    },
+    /// A question about an image.
+    ImageQuery {
+        /// 32 bits.
+        d: Reg,
+        /// A handle, 64 bits.
+        image: Operand,
+        /// What.
+        property: ImageProperty,
     },
     /// A barrier of a block.
     Barrier {

@@ -1,5 +1,6 @@
 //! What an [`Op`] reads and writes, and how wide.
 
+use super::image::Outside;
 use super::types::{AtomicKind, BarrierKind, Comparand, IntOp, Reduction, Signedness, Special, VoteMode};
 use super::{Op, Operand, Reg, Space, Width};
 use roundonce_arith::Format;
@@ -34,6 +35,8 @@ const fn packed(format: Format, components: u32) -> Wants {
 }
 const PRED: Wants = Wants::Exactly(Width::Pred);
 const B32: Wants = Wants::Exactly(Width::B32);
+/// Of an image or a sampler.
+const HANDLE: Wants = Wants::Exactly(Width::B64);
 
 impl IntOp {
     /// How wide the result of an operation on operands of a width is.
@@ -193,6 +196,33 @@ impl Op {
                 let value = Wants::Exactly(Width::holding(bytes * 8));
                 reads(see, &[(*address, address_width(*space)), (*b, value), (*c, value)]);
                 written = d.map(|d| (d, value));
+            }
+            Op::ImageLoad { d, image, at, texel, outside, .. } => {
+                reads(see, &[(*image, HANDLE)]);
+                at.iter().for_each(|at| see(Use, *at, B32));
+                if let Outside::Sampler(sampler) = outside {
+                    see(Use, *sampler, HANDLE);
+                }
+                d.iter().flatten().for_each(|d| see(Def, Operand::Reg(*d), Wants::Exactly(texel.width())));
+            }
+            Op::ImageStore { values, image, at, texel, .. } => {
+                reads(see, &[(*image, HANDLE)]);
+                at.iter().for_each(|at| see(Use, *at, B32));
+                values.iter().for_each(|value| see(Use, *value, Wants::Exactly(texel.width())));
+            }
+            Op::ImageAddress { d, image, at, .. } => {
+                reads(see, &[(*image, HANDLE)]);
+                at.iter().for_each(|at| see(Use, *at, B32));
+                written = Some((*d, Wants::Address));
+            }
+            Op::ImageSample { d, image, sampler, at, texel, .. } => {
+                reads(see, &[(*image, HANDLE), (*sampler, HANDLE)]);
+                at.iter().for_each(|at| see(Use, *at, B32));
+                d.iter().flatten().for_each(|d| see(Def, Operand::Reg(*d), Wants::Exactly(texel.width())));
+            }
+            Op::ImageQuery { d, image, .. } => {
+                written = Some((*d, B32));
+                reads(see, &[(*image, HANDLE)]);
             }
             Op::Barrier { kind, id, count } => {
                 reads(see, &[(*id, B32)]);

@@ -2,6 +2,7 @@
 
 use roundonce_arith::Format;
 
+use super::image::{ImageProperty, ImageShape, Outside, TexelType};
 use super::operands::{Role, Wants};
 use super::{Kernel, Op, Operand, Program, Special, Terminator, Width};
 
@@ -114,6 +115,9 @@ impl Program {
             Operand::Reg(reg) => Some(kernel.width(*reg)),
             Operand::Imm(_) => None,
         };
+        let image = |count: usize, shape: ImageShape, at: &[Operand], texel: TexelType| {
+            matches!(count, 1..=4) && matches!(shape.dims, 1..=3) && at.len() == shape.coordinates() && texel.is_known()
+        };
         let wrong = match op {
             Op::Float { operation, components, .. } => {
                 let holds = |wide: Format, narrow: Format| {
@@ -158,6 +162,19 @@ impl Program {
                         !known || !matches!(lanes, 1 | 2) || format.width() * lanes != bytes * 8
                     })
             }
+            Op::ImageLoad { d: list, shape, at, texel, .. } => !image(list.len(), *shape, at, *texel),
+            Op::ImageStore { values, shape, at, texel, outside, .. } => {
+                !image(values.len(), *shape, at, *texel) || matches!(outside, Outside::Sampler(_))
+            }
+            Op::ImageAddress { shape, at, texel, outside, .. } => {
+                !image(1, *shape, at, *texel) || matches!(outside, Outside::Sampler(_))
+            }
+            Op::ImageSample { d, shape, at, texel, gather, .. } => {
+                !image(d.len(), *shape, at, *texel)
+                    || matches!(texel, TexelType::Raw { .. })
+                    || gather.is_some_and(|component| component > 3 || shape.dims != 2)
+            }
+            Op::ImageQuery { property: ImageProperty::Extent(axis), .. } => *axis > 2,
             Op::Reduce { reduction, .. } => !reduction.is_known(),
             Op::Convert { to, from, .. } => {
                 let is_int = |scalar: &super::Scalar| match scalar {

@@ -118,6 +118,8 @@ pub(crate) enum Lowering {
     Atomic {
         returns: bool,
     },
+    /// Textures and surfaces.
+    Image(ImageAccess),
     Barrier,
     Fence,
     Shuffle,
@@ -156,11 +158,28 @@ pub(crate) enum IntegerOp {
 #[rustfmt::skip] // One a word.
 pub(crate) enum VideoOp { Add, Subtract, AbsDifference, Min, Max, Average, ShiftLeft, ShiftRight, Compare }
 
+/// What is done with a texture or a surface.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ImageAccess {
+    /// `tex`
+    Sample,
+    /// `tld4`
+    Gather,
+    /// `suld`
+    Load,
+    /// `sust`
+    Store,
+    /// `sured`
+    Reduce,
+    /// `txq`, `suq`
+    Query,
+}
+
 /// What the program form lacks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum MissingFeature {
-    /// Textures and surfaces.
-    Textures,
+    /// Whether a handle is a texture's or a surface's.
+    Handles,
     /// Matrix instructions and what feeds them.
     Matrices,
     /// Clusters, asynchronous barriers, tensor maps, memory of other machines.
@@ -172,7 +191,7 @@ pub(crate) enum MissingFeature {
 impl MissingFeature {
     pub(crate) const fn reason(self) -> &'static str {
         match self {
-            MissingFeature::Textures => "textures and surfaces are not modelled",
+            MissingFeature::Handles => "what a handle belongs to is not modelled",
             MissingFeature::Matrices => "matrix instructions are not modelled",
             MissingFeature::Clusters => "clusters and asynchronous barriers are not modelled",
             MissingFeature::Stack => "dynamic stack memory is not modelled",

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use roundonce_arith::{Format, Profile};
-use roundonce_exec::{Arg, Buffer, element_formats, pointer_parameters};
-use roundonce_ir::{Kernel, Param, Passing, Program, Scalar};
+use roundonce_exec::{Arg, Buffer, element_formats, image_parameters, pointer_parameters};
+use roundonce_ir::{ImageType, Kernel, Param, Passing, Program, Sampler, Scalar};
 use roundonce_isa::{Finding, Location, Severity, parse_value};
 
-use crate::ptx;
 use crate::sass::{Lowered, Name};
 use crate::spirv::{self, Assume, Settings, SpecConstant};
+use crate::{image, ptx};
 
 /// Bytes of shared memory that a parameter gets where arguments are made by type.
 const ZERO_SHARED: u64 = 4096;
@@ -151,8 +151,12 @@ impl Ready {
     /// Arguments by the parameters' types: zeros, in a buffer of so many bytes where the kernel uses it as one.
     pub fn zero_arguments(&self, buffer_bytes: usize) -> Vec<Arg> {
         let pointers = pointer_parameters(&self.program, self.kernel());
-        let params = self.kernel().params.iter().zip(pointers);
-        let argument = |(param, is_pointer): (&Param, bool)| match param.passing {
+        let images = image_parameters(self.kernel());
+        let params = self.kernel().params.iter().zip(pointers).zip(images);
+        let argument = |((param, is_pointer), image): ((&Param, bool), Option<ImageType>)| match param.passing {
+            Passing::Image(ty) => image::zeros(image.unwrap_or(ty)),
+            Passing::Any if image.is_some() => image::zeros(image.unwrap_or(ImageType::OPEN)),
+            Passing::Sampler => Arg::Sampler(Sampler::default()),
             Passing::Buffer => Arg::Buffer(Buffer::from_bytes(&vec![0; buffer_bytes])),
             Passing::Any if is_pointer => Arg::Buffer(Buffer::from_bytes(&vec![0; buffer_bytes])),
             Passing::Shared => Arg::Scalar(ZERO_SHARED),

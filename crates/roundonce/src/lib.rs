@@ -16,6 +16,7 @@ pub mod array;
 mod batch;
 mod bits;
 pub mod conversion;
+pub mod image;
 pub mod integer;
 pub mod kernel;
 mod profile;

@@ -23,7 +23,13 @@ type Row = (&'static str, &'static str, &'static str, &'static str);
 /// Declarations, body, functions; then `line-of-the-body: message` or `0: message`.
 #[rustfmt::skip] // A case a line.
 const ROWS: &[Row] = &[
-    ("", "%r = OpFAdd %f32 %float %float\n%s = OpImage %f32 %r", "", "2 SPV0100 OpImage cannot be run"),
+    ("", "%r = OpFAdd %f32 %float %float\n%s = OpDPdx %f32 %r", "", "2 SPV0100 OpDPdx cannot be run"),
+    ("%cube = OpTypeImage %f32 Cube 0 0 0 1 Unknown\n%to_cube = OpTypePointer UniformConstant %cube\n%many = OpVariable %to_cube UniformConstant", "%r = OpLoad %cube %many", "", "-2 SPV0100 0.3: a descriptor of an OpTypeImage cannot be run"),
+    ("%packed = OpTypeImage %f32 2D 0 0 0 2 Rgb10A2\n%to_packed = OpTypePointer UniformConstant %packed\n%many = OpVariable %to_packed UniformConstant", "%r = OpLoad %packed %many", "", "-2 SPV0100 0.3: a descriptor of an OpTypeImage cannot be run"),
+    ("%flat = OpTypeImage %f32 2D 0 0 0 1 Unknown\n%both = OpTypeSampledImage %flat\n%v4 = OpTypeVector %f32 4\n%to_both = OpTypePointer UniformConstant %both\n%many = OpVariable %to_both UniformConstant", "%r = OpLoad %both %many\n%s = OpImageSampleImplicitLod %v4 %r %vector", "", "2 SPV0100 OpImageSampleImplicitLod cannot be run"),
+    ("%flat = OpTypeImage %f32 2D 0 0 0 2 Unknown\n%v4 = OpTypeVector %f32 4\n%to_flat = OpTypePointer UniformConstant %flat\n%many = OpVariable %to_flat UniformConstant", "%r = OpLoad %flat %many\n%s = OpImageRead %v4 %r %one", "", "2 SPV0101 OpImageRead: 1 coordinates of a 2-D image"),
+    ("", "%s = OpImage %f32 %float", "", "1 SPV0101 OpImage: %float is no image"),
+    ("%sampler = OpTypeSampler\n%flat = OpTypeImage %f32 2D 0 0 0 1 Unknown\n%both = OpTypeSampledImage %flat\n%to_flat = OpTypePointer UniformConstant %flat\n%many = OpVariable %to_flat UniformConstant", "%r = OpLoad %flat %many\n%s = OpSampledImage %both %r %one", "", "2 SPV0101 OpSampledImage: %one is no sampler"),
     ("", "%r = OpExtInst %f32 %glsl InterpolateAtCentroid %float", "", "1 SPV0100 OpExtInst GLSL.std.450 InterpolateAtCentroid cannot be run"),
     ("", "OpControlBarrier %one %one %one", "", "1 SPV0100 OpControlBarrier of a scope beyond the workgroup cannot be run"),
     ("", "%r = OpFunctionCall %void %again", "%again = OpFunction %void None %procedure\n%a = OpLabel\n%s = OpFunctionCall %void %again\nOpReturn\nOpFunctionEnd", "6 SPV0100 OpFunctionCall %again, which calls itself, cannot be run"),
@@ -61,7 +67,7 @@ fn each_is_named_with_its_place() {
 
 #[test]
 fn several_are_told_at_once() {
-    let text = module("", "%r = OpImage %f32 %float\n%s = OpFAdd %f32 %r %float\n%t = OpImage %f32 %s", "");
+    let text = module("", "%r = OpDPdx %f32 %float\n%s = OpFAdd %f32 %r %float\n%t = OpDPdx %f32 %s", "");
     let read = assemble_module(&text, None).unwrap();
     let settings = Settings { entry: Some("main".to_owned()), ..Settings::default() };
     let findings = lower(&read, None, &settings).unwrap_err();

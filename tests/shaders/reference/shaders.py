@@ -19,14 +19,16 @@ from exact import F16, F32, F64, f32, f64  # noqa: E402
 from geometry import chain, geometry  # noqa: E402
 from groups import ballots, dots, groups_cl, votes  # noqa: E402
 from opencl import floats_cl, integers_cl  # noqa: E402
+from pictures import images, images_cl, samplers  # noqa: E402
 
 CASES = []
 WORD = (1 << 32) - 1
 
 
 def case(name, grid, arguments, results, options=(), file=None, approximate=(), determined=False):
-    """Records a shader. An argument is a number's text or an array (dtype, values); a result is an array expected in
-    the buffer of that name afterwards."""
+    """Records a shader. An argument is a number's text, a sampler's words or an array (dtype, values, columns), of a
+    sampled image with its sampler's words behind them; a result is an array expected in the buffer of that name
+    afterwards."""
     command = ["run", file or f"{name}.spvasm", "--grid", grid, *options]
     expected = {}
     for argument, value in arguments.items():
@@ -34,8 +36,9 @@ def case(name, grid, arguments, results, options=(), file=None, approximate=(), 
             command += ["--arg", f"{argument}={value}"]
         else:
             path = f"data/{name}/{argument}.npy"
-            save(HERE / path, *value)
-            command += ["--arg", f"{argument}={path}"]
+            save(HERE / path, *value[:3])
+            option = ["--texture", f"{argument}={path},{value[3]}"] if len(value) > 3 else ["--arg", f"{argument}={path}"]
+            command += option
     for argument, result in results.items():
         path = f"data/{name}/{argument}.expected.npy"
         save(HERE / path, *result)
@@ -563,7 +566,7 @@ def recorded(reference):
     def record(draw):
         arguments, expected, more = reference(draw)
         options = ["--block", str(more.pop("block"))] if "block" in more else []
-        case(record.__name__, "2", arguments, expected, options, **more)
+        case(record.__name__, more.pop("grid", "2"), arguments, expected, options, **more)
 
     record.__name__ = reference.__name__
     return record
@@ -572,7 +575,7 @@ def recorded(reference):
 def main():
     shaders = [saxpy, horner, gemm, half, double, reduce, special, flow, integers, matrix, functions]
     shaders += [rtz_flush, phi, saxpy_cl, pointers_cl, locals_cl, push, descriptors, subgroup, reference]
-    shaders += map(recorded, (integers_cl, floats_cl, geometry, ballots, votes, groups_cl, dots))
+    shaders += map(recorded, (integers_cl, floats_cl, geometry, ballots, votes, groups_cl, dots, images, samplers, images_cl))
     for shader in shaders:
         # Each has a generator of its own: one that changes leaves the others' data as they are.
         shader(random.Random(shader.__name__))

@@ -91,6 +91,7 @@ def run(
     assume: str = "nvidia",
     spec: Optional[Mapping[int, Any]] = None,
     push: Union[str, bytes, np.ndarray, None] = None,
+    textures: Optional[Mapping[Any, Any]] = None,
     shared: int = 0,
     threads: Optional[int] = None,
     check_races: bool = False,
@@ -112,7 +113,12 @@ def run(
 
     `contract` is what is done with PTX's unmodified mul and add: none, fuse, or report (both, with `differences`);
     `assume` what is done where a SPIR-V module leaves bits open: nvidia, strict or flush; `spec` its specialisation
-    constants by SpecId; `push` all its push constants as one block (bytes, hexadecimal digits or an array). `profile` is what the documents leave open, as for `eval`; ``True`` counts instructions by line.
+    constants by SpecId; `push` all its push constants as one block (bytes, hexadecimal digits or an array).
+    `textures` has textures, surfaces and images by parameter or by the name that the module declares: an array, its axes
+    depth, height, width and components, or a pair of an array and the words of its sampler,
+    ``(pixels, "linear,clamp,normalized")``. An image or a sampler that the module declares as one may stand in `args` too,
+    the sampler as its words. `profile` is what the documents leave open, as for `eval`; ``True`` counts instructions by
+    line.
     `shared` is bytes of dynamic shared memory. `trace` records one thread, counted through the grid from 0;
     `check_races` makes data races on shared memory an error. `threads` are workers, one a core unless told; the
     interpreter is free meanwhile. `step_limit` bounds the instructions of one group of blocks, `memory_limit` the bytes
@@ -153,7 +159,7 @@ def run(
         "count_lines": not isinstance(profile, str) and bool(profile),
         "profile": profile if isinstance(profile, str) else None,
     }
-    asked, arrays = _asked(kernel, grid, block, args, entry, assume, spec, how, push)
+    asked, arrays = _asked(kernel, grid, block, args, entry, assume, spec, how, push, textures)
     if asked["language"] == "sass":
         for place, array in arrays.items():
             if array.dtype.itemsize != 4:
@@ -181,12 +187,15 @@ def _asked(
     spec: Optional[Mapping[int, Any]],
     how: Dict[str, Any],
     push: Union[str, bytes, np.ndarray, None] = None,
+    textures: Optional[Mapping[Any, Any]] = None,
 ) -> Tuple[Dict[str, Any], Dict[str, np.ndarray]]:
     """A module and its launch as the native part takes them, and the arrays among the arguments."""
     name, language, content = _module(kernel)
     pairs = args.items() if isinstance(args, Mapping) else enumerate(args)
     values = {str(place): value for place, value in pairs}
     arrays = {place: np.asarray(value) for place, value in values.items() if _is_array(value)}
+    images = {str(place): value if isinstance(value, tuple) else (value, None) for place, value in (textures or {}).items()}
+    arrays.update({place: np.asarray(array) for place, (array, _) in images.items()})
     asked = {
         "name": name,
         "language": language,
@@ -197,6 +206,7 @@ def _asked(
         "grid": _extent("grid", grid),
         "block": None if block is None else _extent("block", block),
         "args": [(place, _argument(place, value, arrays.get(place))) for place, value in values.items()],
+        "textures": [(place, _argument(place, None, arrays[place]), words) for place, (_, words) in images.items()],
         "push": _block_bytes(push),
         "how": how,
     }
@@ -266,7 +276,7 @@ def _argument(place: str, value: Any, array: Optional[np.ndarray]) -> Any:
         if array.dtype.hasobject:
             raise TypeError(f"`{place}` is an array of {array.dtype.name}: expected numbers")
         little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-        return format_of(array.dtype), little.reshape(-1).view(np.uint8)
+        return format_of(array.dtype), little.reshape(-1).view(np.uint8), array.dtype.str.lstrip("<>|="), array.shape
     if type(value) is float or isinstance(value, str):
         return value
     if isinstance(value, (bool, int, np.bool_, np.integer)):

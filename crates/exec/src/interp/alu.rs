@@ -54,6 +54,11 @@ impl<'a> Interpreter<'a> {
             Op::Atomic { d, kind, space, bytes, address, offset, b, c } => {
                 self.atomic(*d, *kind, *space, *bytes, (*address, *offset), [*b, *c])?;
             }
+            Op::ImageLoad { .. }
+            | Op::ImageStore { .. }
+            | Op::ImageAddress { .. }
+            | Op::ImageSample { .. }
+            | Op::ImageQuery { .. } => self.image(inst.op)?,
             Op::WarpBarrier { .. }
             | Op::Shuffle { .. }
             | Op::Vote { .. }

@@ -3,8 +3,9 @@
 //!
 //! Reading order: `register` (a register over many lanes: uniform, affine or varying), `split` (divergence), `interpreter`
 //! (one worker's state), `schedule` (which split runs next, branches and reconvergence), `alu`, `access`, `warp`,
-//! `barrier` (one instruction over the active lanes), `affine`, `strided`, `lanewise` (their loops), `hooks` (counts and
-//! the trace), `observe` (exceptions and shadows), `folded_load` (arithmetic on memory in place), `native_entry` (lanes into native code and back).
+//! `barrier`, `image` (one instruction over the active lanes), `affine`, `strided`, `lanewise` (their loops), `hooks`
+//! (counts and the trace), `observe` (exceptions and shadows), `folded_load` (arithmetic on memory in place),
+//! `native_entry` (lanes into native code and back).
 //!
 //! The top floor but one: it uses [`kernel`](crate::kernel) and [`native`](crate::native); only
 //! [`launch`](crate::launch) uses it.
@@ -17,6 +18,7 @@ mod barrier;
 mod fault;
 mod folded_load;
 mod hooks;
+mod image;
 mod interpreter;
 mod lanewise;
 mod mask;

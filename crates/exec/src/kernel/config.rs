@@ -1,5 +1,6 @@
 //! The launch configuration: what is the same for all threads of a launch.
 
+use super::image::PlacedImage;
 use roundonce_functions::Breadth;
 
 /// A launch's grid, parameters and limits.
@@ -29,6 +30,8 @@ pub(crate) struct LaunchConfig {
     pub(crate) variables: Vec<u64>,
     /// The size of each parameter's buffer.
     pub(crate) buffer_bytes: Vec<u64>,
+    /// The images, by the numbers of their handles.
+    pub(crate) images: Vec<PlacedImage>,
 }
 
 impl LaunchConfig {

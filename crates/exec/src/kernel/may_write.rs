@@ -34,6 +34,9 @@ impl MayWrite {
         );
         let mut written = 0;
         for instruction in kernel.blocks.iter().flat_map(|block| &block.instructions) {
+            if let Op::ImageStore { image: Operand::Reg(image), .. } = &instruction.op {
+                written |= from[image.0 as usize];
+            }
             if let Op::Store { address, space, .. } | Op::Atomic { address, space, .. } = &instruction.op
                 && matches!(space, Space::Global | Space::Generic)
             {

@@ -7,12 +7,15 @@ mod config;
 mod decode;
 mod element_formats;
 mod flow;
+mod image;
 mod may_write;
 mod memory;
 
 pub(crate) use config::LaunchConfig;
 pub(crate) use decode::{DecodedBlock, DecodedInst, DecodedKernel, conversion, may_block};
 pub use element_formats::{element_formats, pointer_parameters};
+pub(crate) use image::{Extents, PlacedImage, handle, image_of, named, sampler_of};
+pub use image::{Image, image_parameters};
 pub(crate) use may_write::MayWrite;
 pub use memory::Buffer;
 pub(crate) use memory::{

@@ -2,10 +2,10 @@
 
 use super::shadow::ShadowReport;
 use crate::interp::{Exception, FaultKind, TraceLine};
-use crate::kernel::Buffer;
+use crate::kernel::{Buffer, Image};
 use roundonce_arith::Profile;
 use roundonce_functions::Breadth;
-use roundonce_ir::Program;
+use roundonce_ir::{Program, Sampler};
 use std::collections::BTreeMap;
 
 /// What an assembler may do with products that an addition alone uses, where the source leaves it open.
@@ -93,6 +93,10 @@ pub enum Arg {
     Bytes(Vec<u8>),
     /// Memory: the parameter receives its address, the report its contents afterwards.
     Buffer(Buffer),
+    /// An image: the parameter receives its handle, the report its contents afterwards.
+    Image(Image),
+    /// A sampler.
+    Sampler(Sampler),
 }
 
 /// A kernel with its grid, arguments and options.

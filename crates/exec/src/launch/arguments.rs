@@ -2,8 +2,11 @@
 
 use super::api::{Arg, Engine, Options, RunError};
 use crate::interp::{FaultKind, ShadowElement};
-use crate::kernel::{Buffer, LANES, LaunchConfig, Layout, MayWrite, THREADS, WINDOW, read_element, write_element};
-use roundonce_ir::{Kernel, Param, Passing, Program, Variable};
+use crate::kernel::{
+    Buffer, Image, LANES, LaunchConfig, Layout, MayWrite, PlacedImage, THREADS, WINDOW, handle, image_parameters,
+    read_element, write_element,
+};
+use roundonce_ir::{ImageType, Kernel, Param, Passing, Program, Variable};
 
 /// CUDA's limits of a grid's axes.
 const GRID_LIMIT: [u32; 3] = [0x7fff_ffff, 65_535, 65_535];
@@ -80,6 +83,7 @@ pub(super) struct GlobalMemory {
     args: Vec<Option<usize>>,
     /// Whether the kernel may write each.
     pub(super) written: Vec<bool>,
+    images: Vec<PlacedImage>,
 }
 
 impl GlobalMemory {
@@ -94,8 +98,15 @@ impl GlobalMemory {
     ) -> Result<(GlobalMemory, LaunchConfig), RunError> {
         let fail = |message: String| Err(RunError::usage(&kernel.name, message));
         let may_write = MayWrite::of(kernel);
-        let mut memory =
-            GlobalMemory { layout: Layout::default(), words: Vec::new(), args: Vec::new(), written: Vec::new() };
+        let mut memory = GlobalMemory {
+            layout: Layout::default(),
+            words: Vec::new(),
+            args: Vec::new(),
+            written: Vec::new(),
+            images: Vec::new(),
+        };
+        let has_images = args.iter().any(|arg| matches!(arg, Arg::Image(_)));
+        let image_types = if has_images { image_parameters(kernel) } else { Vec::new() };
         let mut params = vec![0u8; kernel.param_bytes as usize];
         let mut buffer_bytes = vec![0; kernel.params.len()];
         let shared = SharedArguments::of(kernel, &args)?;
@@ -107,7 +118,14 @@ impl GlobalMemory {
                 (Passing::Shared, Arg::Scalar(_)) => Arg::Scalar(shared.offsets[index].into()),
                 (_, arg) => arg,
             };
-            let bytes = match memory.place_argument(index, param, arg, may_write.param(index)) {
+            let placed = match arg {
+                Arg::Image(image) => {
+                    let ty = image_types[index].unwrap_or(ImageType::OPEN);
+                    memory.place_image(index, param, ty, image, may_write.param(index))
+                }
+                arg => memory.place_argument(index, param, arg, may_write.param(index)),
+            };
+            let bytes = match placed {
                 Ok(bytes) => bytes,
                 Err(message) => return fail(message),
             };
@@ -142,6 +160,7 @@ impl GlobalMemory {
             native: options.engine != Engine::Interpreter,
             variables,
             buffer_bytes,
+            images: std::mem::take(&mut memory.images),
         };
         Ok((memory, config))
     }
@@ -154,6 +173,12 @@ impl GlobalMemory {
     /// The bytes that the parameter receives: a buffer's address, or the value. The error is a message.
     fn place_argument(&mut self, index: usize, param: &Param, arg: Arg, written: bool) -> Result<Vec<u8>, String> {
         match arg {
+            Arg::Sampler(sampler) if matches!(param.passing, Passing::Any | Passing::Sampler) && param.size == 8 => {
+                Ok(sampler.to_bits().to_le_bytes().to_vec())
+            }
+            Arg::Sampler(_) => Err(format!("`{}` is no sampler", param.name)),
+            _ if matches!(param.passing, Passing::Image(_)) => Err(format!("`{}` is an image", param.name)),
+            _ if param.passing == Passing::Sampler => Err(format!("`{}` is a sampler", param.name)),
             _ if param.passing == Passing::Shared && !matches!(arg, Arg::Scalar(_)) => {
                 Err(format!("`{}` is shared memory: a number of bytes is wanted", param.name))
             }
@@ -174,7 +199,31 @@ impl GlobalMemory {
                 Err(format!("`{}` has {} bytes, {} are given", param.name, param.size, bytes.len()))
             }
             Arg::Bytes(bytes) => Ok(bytes),
+            Arg::Image(_) => Err(format!("`{}` is no image", param.name)),
         }
+    }
+
+    /// The handle that the parameter receives. The error is a message.
+    fn place_image(
+        &mut self,
+        index: usize,
+        param: &Param,
+        ty: ImageType,
+        image: Image,
+        written: bool,
+    ) -> Result<Vec<u8>, String> {
+        if !matches!(param.passing, Passing::Any | Passing::Image(_)) || param.size != 8 {
+            return Err(format!("`{}` is no image", param.name));
+        }
+        let extents = image.extents(ty).map_err(|problem| format!("`{}`: {problem}", param.name))?;
+        let Image { element, data, sampler, .. } = image;
+        self.args.push(Some(index));
+        self.written.push(written);
+        let segment = self.words.len();
+        let size = data.len() as u64;
+        let base = self.add(&param.name, data.into_words(), size, 256, true);
+        self.images.push(PlacedImage { name: param.name.clone(), extents, element, sampler, base, segment });
+        Ok(handle(self.images.len() - 1).to_le_bytes().to_vec())
     }
 
     /// Variables behind the buffers, addresses in their initial values filled in.
@@ -256,7 +305,7 @@ pub(super) fn check_memory(
     workers: usize,
 ) -> Result<u64, RunError> {
     let buffers = args.iter().map(|arg| match arg {
-        Arg::Buffer(buffer) => buffer.len() as u64,
+        Arg::Buffer(buffer) | Arg::Image(Image { data: buffer, .. }) => buffer.len() as u64,
         _ => 0,
     });
     let variables = program.variables.iter().map(|variable| variable.size);

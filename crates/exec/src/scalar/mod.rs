@@ -3,11 +3,13 @@
 
 mod convert;
 mod float;
+mod image;
 mod integer;
 
 pub use convert::{Conversion, convert};
 pub(crate) use float::holds;
 pub use float::{classify, compare};
+pub(crate) use image::{Taps, read_component, taps, texel_at, weighted_sum, write_component};
 pub(crate) use integer::int_op_inline;
 pub use integer::{carry, int_op, sign_extend};
 pub use roundonce_functions::{MinMax, approximate, copy_sign, divide, min_max, remainder, scale, sign, square_root};

@@ -230,7 +230,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     }
 
     /// What a function's parameter is for one call: a register of its own, or the caller's memory.
-    fn bind(&mut self, formal: &Variable<'a>, actual: &'m Written<'a>, copies: bool) -> Result<Entity<'a>> {
+    fn bind(&mut self, formal: &Variable<'a>, actual: &'m Written<'a>, copies: bool) -> Result<Entity<'m, 'a>> {
         let of_caller = actual.name().and_then(|name| self.find(name));
         if let Some(memory @ (Entity::Local(_) | Entity::Frame(_))) = of_caller {
             return Ok(memory);

@@ -13,6 +13,7 @@ mod control;
 mod convert;
 mod copy;
 mod float;
+mod image;
 mod integer;
 mod matrix;
 mod mbarrier;
@@ -140,7 +141,7 @@ fn verified(program: Program, lines: &LineIndex<'_>) -> core::result::Result<Pro
 
 /// What a name stands for.
 #[derive(Clone, Debug)]
-enum Entity<'a> {
+enum Entity<'m, 'a> {
     /// A register.
     Register(Reg, Type),
     /// `.reg .v4 .f32 v`
@@ -157,6 +158,8 @@ enum Entity<'a> {
     Shared(u32),
     /// A variable of the program.
     Global(u32),
+    /// A texture, a sampler or a surface outside functions.
+    Opaque(&'m Variable<'a>),
     /// A block.
     Label(usize),
     /// `.branchtargets`
@@ -172,7 +175,7 @@ struct Lowering<'m, 'a> {
     /// `.target map_f64_to_f32`
     narrows_f64: bool,
     /// Names of the whole module.
-    globals: HashMap<&'a str, Entity<'a>>,
+    globals: HashMap<&'a str, Entity<'m, 'a>>,
     functions: HashMap<&'a str, &'m Function<'a>>,
     lines: LineIndex<'a>,
     /// What `.file` gives each index.
@@ -225,10 +228,10 @@ struct Body<'l, 'm, 'a> {
     current: usize,
     /// From the function's names to those of the innermost braces. A register of a range is made when it is first named:
     /// a module may declare thousands that it does not use.
-    scopes: Scopes<'a, Entity<'a>, (Type, u32)>,
+    scopes: Scopes<'a, Entity<'m, 'a>, (Type, u32)>,
     /// How many ranges of registers were declared, and the registers made of each: one may be written in several ways.
     ranges: u32,
-    of_ranges: HashMap<(u32, u32), Entity<'a>>,
+    of_ranges: HashMap<(u32, u32), Entity<'m, 'a>>,
     /// The offsets of the shared variables of functions, by the positions of their declarations.
     shared: HashMap<u32, u32>,
     /// Where the shared variables begin whose size the launch gives.
@@ -264,6 +267,8 @@ struct Body<'l, 'm, 'a> {
     purpose: Purpose,
     /// What a function returns, where it is not inlined.
     returned: Vec<Reg>,
+    /// Parameters that the kernel declares; behind them are those that stand for textures and surfaces of the module.
+    own_params: usize,
 }
 
 impl<'m, 'a> Lowering<'m, 'a> {
@@ -325,6 +330,7 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
             unsupported: Vec::new(),
             purpose,
             returned: Vec::new(),
+            own_params: 0,
         };
         body.new_block();
         body
@@ -334,7 +340,8 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
     fn entry(&mut self, function: &'m Function<'a>) -> Result<()> {
         let mut offset = 0u32;
         for variable in self.module.variables(function.parameters) {
-            let (size, align) = self.size_of(variable)?;
+            let opaque = image::opaque_passing(variable.ty);
+            let (size, align) = if opaque.is_some() { (image::HANDLE, image::HANDLE) } else { self.size_of(variable)? };
             offset = aligned(offset, align);
             let ty = Type::of(variable.ty);
             // A scalar's type may say how a number is meant; a structure is bytes.
@@ -344,12 +351,13 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
                 offset,
                 size,
                 scalar,
-                passing: roundonce_ir::Passing::Any,
+                passing: opaque.unwrap_or(roundonce_ir::Passing::Any),
             });
             self.name(variable.name, Entity::Param(offset));
             offset = offset.checked_add(size).ok_or_else(|| self.malformed("the parameters are too large"))?;
         }
         self.kernel.param_bytes = offset;
+        self.own_params = self.kernel.params.len();
         for directive in &function.directives {
             self.performance(directive)?;
         }
@@ -416,12 +424,12 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
         module::size_of(self.module, variable)
     }
 
-    fn name(&mut self, name: &'a str, entity: Entity<'a>) {
+    fn name(&mut self, name: &'a str, entity: Entity<'m, 'a>) {
         self.scopes.declare(name, entity);
     }
 
     /// What a name stands for here.
-    fn find(&mut self, name: &'a str) -> Option<Entity<'a>> {
+    fn find(&mut self, name: &'a str) -> Option<Entity<'m, 'a>> {
         match self.scopes.find(name) {
             Some(Found::Name(_, entity)) => Some(entity.clone()),
             Some(Found::InRange(scope, number, &(ty, range))) => {
@@ -564,7 +572,7 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
     }
 
     /// A register of a type; 128 bits are two halves, the lower one first.
-    fn register(&mut self, ty: Type) -> Entity<'a> {
+    fn register(&mut self, ty: Type) -> Entity<'m, 'a> {
         if ty.bits <= 64 {
             return Entity::Register(self.fresh(ty.width()), ty);
         }

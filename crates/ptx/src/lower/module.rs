@@ -1,5 +1,6 @@
 //! What a module declares outside its functions: variables with their first values, shared memory.
 
+use super::image::opaque_passing;
 use super::{Entity, Lowering, MALFORMED, Result, Settings, UNSUPPORTED, aligned};
 use crate::ast::{Item, Linkage, Module, Operand, OperandKind, Space, Variable};
 use crate::literal::evaluate;
@@ -156,9 +157,14 @@ impl<'m, 'a> Lowering<'m, 'a> {
                 }
                 return Ok(());
             }
-            // Textures and registers outside functions: named only where they are used.
+            // Registers outside functions: named only where they are used.
             _ => return Ok(()),
         };
+        let is_alone = variable.dimensions.len == 0;
+        if is_alone && opaque_passing(variable.ty).is_some() {
+            self.globals.insert(variable.name, Entity::Opaque(variable));
+            return Ok(());
+        }
         if Type::of(variable.ty).is_none() {
             return Ok(());
         }

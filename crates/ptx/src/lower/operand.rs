@@ -230,6 +230,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 }
                 Ok(self.narrowed(d, ty))
             }
+            Some(Entity::Opaque(variable)) if ty.width() == Width::B64 => self.declared_handle(variable),
             _ => Err(self.malformed(format!("`{name}` has no address"))),
         }
     }

@@ -72,7 +72,7 @@ const LOADS_AT: usize = 2;
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
     /// The place of a variable in local memory; a routine's is in its frame.
-    pub(super) fn local(&mut self, size: u32, align: u32) -> Result<Entity<'a>> {
+    pub(super) fn local(&mut self, size: u32, align: u32) -> Result<Entity<'m, 'a>> {
         let start = aligned(self.local_top, align);
         self.local_top = start.checked_add(size).ok_or_else(|| self.malformed("too much local memory"))?;
         Ok(match self.owner {

@@ -256,6 +256,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             Lowering::Store => self.store(inst),
             Lowering::Atomic { .. } if inst.has(".async") => self.red_async(inst),
             Lowering::Atomic { returns } => self.atomic(inst, returns),
+            Lowering::Image(access) => self.image(inst, access),
             Lowering::Barrier => self.barrier(inst),
             Lowering::Fence => {
                 // Inside a block the engine is sequential; beyond it blocks must not run at the same time.

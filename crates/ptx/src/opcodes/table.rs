@@ -1,8 +1,8 @@
 //! The rows.
 
 use super::Lowering::*;
-use super::MissingFeature::{Clusters, Matrices, Stack, Textures};
-use super::{ANY_OPERANDS, IntegerOp, Lowering, MissingFeature, Modifiers, Opcode, VideoOp};
+use super::MissingFeature::{Clusters, Handles, Matrices, Stack};
+use super::{ANY_OPERANDS, ImageAccess, IntegerOp, Lowering, MissingFeature, Modifiers, Opcode, VideoOp};
 use crate::forms::{ADD_FORMS, FMA_FORMS, MAD_FORMS, MUL_FORMS, SUB_FORMS};
 use roundonce_ir::Function;
 use roundonce_isa::{Gate, Version};
@@ -62,6 +62,15 @@ const REDUCTION: &[&str] = &[
 const VIDEO: &[&str] = &[".sat", ".add", ".min", ".max"];
 const VIDEO_SHIFT: &[&str] = &[".clamp", ".wrap", ".sat", ".add", ".min", ".max"];
 const VIDEO_SET: &[&str] = &[".eq", ".ne", ".lt", ".le", ".gt", ".ge", ".add", ".min", ".max"];
+#[rustfmt::skip] // A table.
+const TEXTURE: &[&str] = &[".1d", ".2d", ".3d", ".a1d", ".a2d", ".v4", ".level", ".grad", ".r", ".g", ".b", ".a"];
+#[rustfmt::skip] // A table.
+const SURFACE: &[&str] = &[
+    ".b", ".p", ".1d", ".2d", ".3d", ".a1d", ".a2d", ".v2", ".v4", ".trap", ".clamp", ".zero", ".ca", ".cg", ".cs", ".cv",
+    ".wb", ".wt", ".add", ".min", ".max", ".and", ".or",
+];
+const IMAGE_PROPERTY: &[&str] =
+    &[".width", ".height", ".depth", ".array_size", ".normalized_coords", ".num_mipmap_levels", ".level"];
 const PROPERTY: &[&str] = &[".finite", ".infinite", ".number", ".notanumber", ".normal", ".subnormal"];
 
 /// Every opcode of PTX 1.0 to 9.x, sorted. The gates are what the assembler takes, asked for versions from 4.0 and
@@ -110,7 +119,7 @@ pub(crate) const OPCODES: &[Opcode] = &[
     any("getctarank", v(7, 8), 90, ClusterRank),
     hint("griddepcontrol", v(7, 8), 90),
     op("isspacep", "p, a", &[], V2, 20, IsSpace).spaces(),
-    not_run("istypep", v(4, 0), 30, Textures),
+    not_run("istypep", v(4, 0), 30, Handles),
     op("ld", "d, [a]{, cache-policy}", &[], V1, 10, Load { is_global: false }).memory(),
     any("ldmatrix", v(6, 5), 75, MatrixAccess { stores: false }),
     op("ldu", "d, [a]", &[], V2, 20, Load { is_global: true }).memory(),
@@ -164,19 +173,19 @@ pub(crate) const OPCODES: &[Opcode] = &[
     any("stmatrix", v(7, 8), 90, MatrixAccess { stores: true }),
     op("sub", "d, a, b", &[".sat", ".cc"], V1, 10, IntegerSum { subtract: true, carries: false }).forms(SUB_FORMS),
     op("subc", "d, a, b", &[".cc"], v(1, 2), 10, IntegerSum { subtract: true, carries: true }),
-    not_run("suld", v(1, 5), 20, Textures),
-    not_run("suq", v(1, 5), 10, Textures),
-    not_run("sured", V2, 20, Textures),
-    not_run("sust", v(1, 5), 20, Textures),
+    op("suld", "d, [a]", SURFACE, v(1, 5), 20, Image(ImageAccess::Load)),
+    op("suq", "d, [a]", IMAGE_PROPERTY, v(1, 5), 10, Image(ImageAccess::Query)),
+    op("sured", "[a], b", SURFACE, V2, 20, Image(ImageAccess::Reduce)),
+    op("sust", "[a], b", SURFACE, v(1, 5), 20, Image(ImageAccess::Store)),
     op("szext", "d, a, b", &[".clamp", ".wrap"], v(7, 6), 70, SignExtend),
     op("tanh", "d, a", FUNCTION, v(7, 0), 75, Approximate(Function::Tanh)),
     not_run("tcgen05", v(8, 6), 100, Matrices),
     not_run("tensormap", v(8, 3), 90, Clusters),
     op("testp", "p, a", PROPERTY, V2, 20, TestProperty),
-    not_run("tex", V1, 10, Textures),
-    not_run("tld4", v(2, 2), 20, Textures),
+    op("tex", "d, [a]{, lod}{, dPdy}{, e}{, f}", TEXTURE, V1, 10, Image(ImageAccess::Sample)),
+    op("tld4", "d, [a]{, e}{, f}", TEXTURE, v(2, 2), 20, Image(ImageAccess::Gather)),
     any("trap", V1, 10, Trap),
-    not_run("txq", v(1, 5), 10, Textures),
+    op("txq", "d, [a]{, lod}", IMAGE_PROPERTY, v(1, 5), 10, Image(ImageAccess::Query)),
     op("vabsdiff", "d, a, b{, c}", VIDEO, V2, 20, Video(VideoOp::AbsDifference)),
     op("vabsdiff2", "d, a, b, c", VIDEO, v(3, 0), 30, Video(VideoOp::AbsDifference)),
     op("vabsdiff4", "d, a, b, c", VIDEO, v(3, 0), 30, Video(VideoOp::AbsDifference)),

@@ -65,6 +65,10 @@ const SAMPLES: &[&str] = &[
     "vabsdiff2.s32.s32.s32 %r1, %r2, %r3, %r4;", "vabsdiff4.u32.u32.u32.add %r1, %r2, %r3, %r4;", "vmin2.s32.s32.s32 %r1, %r2, %r3, %r4;",
     "vmin4.s32.s32.s32 %r1, %r2, %r3, %r4;", "vmax2.u32.u32.u32 %r1, %r2, %r3, %r4;", "vmax4.u32.u32.u32 %r1, %r2, %r3, %r4;",
     "vset2.s32.u32.lt %r1, %r2, %r3, %r4;", "vset4.u32.u32.ne.add %r1, %r2, %r3, %r4;",
+    "suld.b.2d.b32.trap %r1, [%x1, {%r2, %r3}];", "suq.width.b32 %r1, [%x1];", "sured.b.add.1d.u32.trap [%x1, {%r2}], %r1;",
+    "sust.b.2d.b32.trap [%x1, {%r2, %r3}], %r1;", "tex.1d.v4.s32.s32 {%r1, %r2, %r3, %r4}, [%x1, {%r1}];",
+    "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%x1, {%f1, %f2}];", "txq.width.b32 %r1, [%x1];",
+    "tld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%x1, {%f1, %f2}];",
     "vote.sync.all.pred %p1, %p2, -1;", "xor.b32 %r1, %r2, %r3;",
 ];
 

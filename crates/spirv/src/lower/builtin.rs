@@ -66,6 +66,10 @@ impl Body<'_> {
                 }
                 continue;
             }
+            if let Some(passing) = self.handle_passing(variables[0].3) {
+                self.handles(&format!("{set}.{binding}"), passing, &variables)?;
+                continue;
+            }
             let param = self.param(format!("{set}.{binding}"), ADDRESS, None, Passing::Buffer)?;
             let address = self.param_address(param);
             for (index, id, type_id, to) in variables {
@@ -82,6 +86,45 @@ impl Body<'_> {
         for index in rest {
             self.stand_at(index);
             self.other_variable()?;
+        }
+        Ok(())
+    }
+
+    /// How a variable's images or samplers are passed; `None` of another.
+    fn handle_passing(&self, to: u32) -> Option<Passing> {
+        let types = &self.lowering.types;
+        match *types.kind(types.element(to).unwrap_or(to))? {
+            TypeKind::Image(kind) => Some(kind.passing(false)),
+            TypeKind::SampledImage(kind) => Some(kind.passing(true)),
+            TypeKind::Sampler => Some(Passing::Sampler),
+            _ => None,
+        }
+    }
+
+    /// Images or samplers of one binding: a parameter for each of an array.
+    fn handles(&mut self, name: &str, passing: Passing, variables: &[(usize, u32, u32, u32)]) -> Result<()> {
+        let types = &self.lowering.types;
+        let to = variables[0].3;
+        let offset = i64::from(self.kernel.param_bytes.next_multiple_of(ADDRESS));
+        match types.kind(to) {
+            Some(&TypeKind::Array { count, .. }) if count <= MOST_DESCRIPTORS => {
+                for at in 0..count {
+                    self.param(format!("{name}[{at}]"), ADDRESS, None, passing)?;
+                }
+            }
+            Some(TypeKind::Array { count, .. }) => {
+                return Err(self.unsupported(format!("{name}: an array of {count} images or samplers")));
+            }
+            _ => {
+                self.param(name.to_owned(), ADDRESS, None, passing)?;
+            }
+        }
+        for &(index, id, type_id, other) in variables {
+            self.stand_at(index);
+            if types.kind(other).is_none_or(|kind| Some(kind) != types.kind(to)) {
+                return Err(self.unsupported(format!("{name}: variables of several types")));
+            }
+            self.hold(id, type_id, Pointer { offset, ..at_address(Space::Param, Operand::ZERO) });
         }
         Ok(())
     }
@@ -324,14 +367,17 @@ impl Body<'_> {
                     }
                     // A struct passed by value.
                     Some(StorageClass::Function) => {
-                        let parts = self.by_value(name, to)?;
+                        let parts = self.by_value(name, to, Passing::Value)?;
                         let value = self.place_variable(id, to)?;
                         self.store_to(&value, to, &parts)?;
                         value
                     }
                     _ => return Err(self.unsupported("a parameter of this storage class")),
                 },
-                _ => Value::Parts(self.by_value(name, type_id)?.into()),
+                _ => {
+                    let passing = self.handle_passing(type_id).unwrap_or(Passing::Value);
+                    Value::Parts(self.by_value(name, type_id, passing)?.into())
+                }
             };
             all.push(TypedValue { type_id, value });
         }
@@ -339,10 +385,10 @@ impl Body<'_> {
     }
 
     /// A parameter's value.
-    fn by_value(&mut self, name: String, type_id: u32) -> Result<Vec<Operand>> {
+    fn by_value(&mut self, name: String, type_id: u32, passing: Passing) -> Result<Vec<Operand>> {
         let scalar = self.lowering.types.scalar(type_id).and_then(Part::scalar);
         let size = self.size_of(type_id)?;
-        let param = self.param(name, size as u32, scalar, Passing::Value)?;
+        let param = self.param(name, size as u32, scalar, passing)?;
         let offset = i64::from(self.kernel.params[param as usize].offset);
         let pointer = Pointer { offset, ..at_address(Space::Param, Operand::ZERO) };
         Ok(self.load_from(&Value::Memory(pointer), type_id)?.to_vec())

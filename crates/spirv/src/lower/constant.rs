@@ -109,6 +109,7 @@ impl Constants {
                 return;
             }
             Some(Op::ConstantComposite | Op::SpecConstantComposite) => self.composite(types, type_id, operands),
+            Some(Op::ConstantSampler) => super::image::constant_sampler(operands).map(|bits| [bits].into()),
             Some(Op::SpecConstantOp) => self.folded(types, type_id, operands),
             _ => return,
         };

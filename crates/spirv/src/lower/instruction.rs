@@ -81,6 +81,11 @@ impl Body<'_> {
             | Op::AtomicOr | Op::AtomicXor | Op::AtomicFAddEXT | Op::AtomicFMinEXT | Op::AtomicFMaxEXT => {
                 self.atomic(op)
             }
+            Op::ImageRead | Op::ImageFetch | Op::ImageWrite | Op::ImageSampleExplicitLod | Op::ImageGather
+            | Op::ImageQuerySize | Op::ImageQuerySizeLod | Op::ImageQueryLevels | Op::SampledImage | Op::Image => {
+                self.image(op)
+            }
+            Op::ImageTexelPointer => self.texel_pointer(),
             Op::ControlBarrier | Op::MemoryBarrier => self.barrier(op),
             Op::GroupNonUniformElect | Op::GroupNonUniformAll | Op::GroupNonUniformAny | Op::GroupNonUniformAllEqual
             | Op::GroupNonUniformBallot | Op::GroupNonUniformBroadcast | Op::GroupNonUniformBroadcastFirst

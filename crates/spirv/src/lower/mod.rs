@@ -2,8 +2,8 @@
 //!
 //! An entry point becomes a kernel: constants are specialised, functions inlined, vectors and structs decomposed into
 //! scalars, Phi made into copies along its edges. Variables that are only loaded and stored whole, or by constant
-//! indices, live in registers; the others in memory. What the program form lacks (images, recursion, group
-//! operations on queues) is a finding that names its opcode and location, reported before anything runs.
+//! indices, live in registers; the others in memory. What the program form lacks (recursion, operations on
+//! queues) is a finding that names its opcode and location, reported before anything runs.
 //!
 //! Reading order: `types` (what a value is made of), `constant`, this file, `control` (functions, blocks, Phi),
 //! `instruction` (the table of opcodes), then one file a family.
@@ -21,6 +21,7 @@ mod float;
 mod geometry;
 mod glsl;
 mod group;
+mod image;
 mod instruction;
 mod matrix;
 mod memory;

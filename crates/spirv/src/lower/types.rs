@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use roundonce_arith::Format;
-use roundonce_ir::{Scalar, Space, Width};
+use roundonce_ir::{ImageShape, Scalar, Space, Width};
 use rspirv::spirv::{Decoration, Op, StorageClass};
 
 use super::{Lowering, Result};
@@ -30,6 +30,16 @@ pub(super) enum Part {
     Float(Format),
     /// An address in a space.
     Pointer(Space),
+    /// An image or a sampler.
+    Handle,
+}
+
+/// An image type.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct ImageKind {
+    pub(super) shape: ImageShape,
+    /// A component's type in memory and how many there are, where the type says it.
+    pub(super) format: Option<(Scalar, u8)>,
 }
 
 impl Part {
@@ -38,7 +48,7 @@ impl Part {
             Part::Bool => Width::Pred,
             Part::Int { bits, .. } => Width::holding(bits),
             Part::Float(format) => Width::holding(format.width()),
-            Part::Pointer(_) => Width::B64,
+            Part::Pointer(_) | Part::Handle => Width::B64,
         }
     }
     /// Bits of a value, a bool's in memory.
@@ -47,7 +57,7 @@ impl Part {
             Part::Bool => 32,
             Part::Int { bits, .. } => bits,
             Part::Float(format) => format.width(),
-            Part::Pointer(_) => 64,
+            Part::Pointer(_) | Part::Handle => 64,
         }
     }
     pub(super) const fn bytes(self) -> u32 {
@@ -58,7 +68,7 @@ impl Part {
         match self {
             Part::Int { bits, signed } => Some(Scalar::Int { bits, signed }),
             Part::Float(format) => Some(Scalar::Float(format)),
-            Part::Bool | Part::Pointer(_) => None,
+            Part::Bool | Part::Pointer(_) | Part::Handle => None,
         }
     }
 }
@@ -88,7 +98,11 @@ pub(super) enum TypeKind {
         class: u32,
         to: u32,
     },
-    /// Functions, images, and whatever else no register holds.
+    Image(ImageKind),
+    Sampler,
+    /// An image and its sampler: two handles, in memory one.
+    SampledImage(ImageKind),
+    /// Functions, and whatever else no register holds.
     Other,
 }
 
@@ -150,12 +164,13 @@ pub(super) struct Types {
 
 /// The space of a storage class; `None` where nothing can be stored.
 pub(super) fn space(class: u32) -> Option<Space> {
-    const GLOBAL: [StorageClass; 5] = [
+    const GLOBAL: [StorageClass; 6] = [
         StorageClass::Uniform,
         StorageClass::StorageBuffer,
         StorageClass::PhysicalStorageBuffer,
         StorageClass::CrossWorkgroup,
         StorageClass::UniformConstant,
+        StorageClass::Image,
     ];
     const LOCAL: [StorageClass; 4] =
         [StorageClass::Function, StorageClass::Private, StorageClass::Input, StorageClass::Output];
@@ -204,6 +219,7 @@ impl Types {
         match *self.kind(id)? {
             TypeKind::Scalar(part) => Some(part),
             TypeKind::Pointer { class, .. } => space(class).map(Part::Pointer),
+            TypeKind::Image(_) | TypeKind::Sampler => Some(Part::Handle),
             _ => None,
         }
     }
@@ -253,7 +269,10 @@ impl Types {
             TypeKind::Void | TypeKind::RuntimeArray { .. } | TypeKind::Other => return None,
             // What has no parts needs no walk, however much of it there is.
             _ if ty.parts == 0 => {}
-            TypeKind::Scalar(_) | TypeKind::Pointer { .. } => out.push(Cell { offset: at, part: self.scalar(id)? }),
+            TypeKind::Scalar(_) | TypeKind::Pointer { .. } | TypeKind::Image(_) | TypeKind::Sampler => {
+                out.push(Cell { offset: at, part: self.scalar(id)? });
+            }
+            TypeKind::SampledImage(_) => out.extend([Cell { offset: at, part: Part::Handle }; 2]),
             TypeKind::Struct(members) => {
                 for index in 0..members.len() {
                     let (member, offset, layout) = self.member(id, index)?;
@@ -357,6 +376,13 @@ impl Types {
             Some(Op::TypeStruct) => self.structure(id, module.words_of(at).get(2..).unwrap_or_default()),
             Some(Op::TypePointer) => Some(self.plain(TypeKind::Pointer { class: word(1), to: word(2) }, 1, 8))
                 .filter(|_| space(word(1)).is_some()),
+            Some(Op::TypeImage) => ImageKind::of(module.words_of(at).get(3..).unwrap_or_default())
+                .map(|kind| self.plain(TypeKind::Image(kind), 1, 8)),
+            Some(Op::TypeSampler) => Some(self.plain(TypeKind::Sampler, 1, 8)),
+            Some(Op::TypeSampledImage) => match self.kind(word(1)) {
+                Some(&TypeKind::Image(kind)) => Some(self.plain(TypeKind::SampledImage(kind), 2, 8)),
+                _ => None,
+            },
             _ => None,
         };
         self.by_id
