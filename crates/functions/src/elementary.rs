@@ -202,6 +202,18 @@ fn error_function(x: &BigFloat, constants: &mut Consts) -> BigFloat {
     sum.mul(&BigFloat::from_u32(2, p), p, mode).div(&root, p, mode)
 }
 
+/// x^y as exp(y × ln |x|), whose steps never meet a number of few bits: the library's own powers do not end where the
+/// result has a finite number of bits but more than are asked for.
+fn power(x: &BigFloat, y: &BigFloat, constants: &mut Consts) -> BigFloat {
+    let (p, mode) = (PRECISION + 64, RoundingMode::ToEven);
+    if x.is_negative() && !y.is_int() {
+        return BigFloat::nan(None);
+    }
+    let magnitude = x.abs().ln(p, mode, constants).mul(y, p, mode).exp(p, mode, constants);
+    let is_even = y.rem(&BigFloat::from_u32(2, p)).is_zero();
+    if x.is_negative() && !is_even { magnitude.neg() } else { magnitude }
+}
+
 /// Where the result is rational and the host's exact.
 fn is_exact(function: Function, x: f64, y: f64) -> bool {
     match function {
@@ -281,8 +293,13 @@ thread_local! {
 /// 126 bits of the result, which is not a number of so few bits.
 fn precisely(function: Function, x: f64, y: f64) -> Option<ExactNumber> {
     let [big, other] = [x, y].map(|value| BigFloat::from_f64(value, PRECISION));
-    let exact = bits_of_big(&function_of_big(function, &big, &other)?)?;
-    Some(ExactNumber { sticky: true, ..exact })
+    let mut result = function_of_big(function, &big, &other)?;
+    if !matches!(function, Function::Pow | Function::Exp2 | Function::Exp10) {
+        return bits_of_big(&result).map(|exact| ExactNumber { sticky: true, ..exact });
+    }
+    // A power may be a number of few bits, or half way between two such: then it is that, not something close to it.
+    result.set_precision(128, RoundingMode::ToEven);
+    bits_of_big(&result).map(|exact| ExactNumber { sticky: exact.significand as u64 != 0, ..exact })
 }
 
 /// The leading 128 bits of a finite number that is not zero.
@@ -304,7 +321,7 @@ pub(crate) fn function_of_big(function: Function, big: &BigFloat, other: &BigFlo
         let (p, mode) = (PRECISION, RoundingMode::ToEven);
         let turns = || big.rem(&BigFloat::from_f64(2.0, p));
         let result = match function {
-            Function::Exp2 => BigFloat::from_f64(2.0, p).pow(big, p, mode, constants),
+            Function::Exp2 => power(&BigFloat::from_f64(2.0, p), big, constants),
             Function::Log2 => big.log2(p, mode, constants),
             Function::Exp => big.exp(p, mode, constants),
             Function::Log => big.ln(p, mode, constants),
@@ -320,9 +337,9 @@ pub(crate) fn function_of_big(function: Function, big: &BigFloat, other: &BigFlo
             Function::Asinh => big.asinh(p, mode, constants),
             Function::Acosh => big.acosh(p, mode, constants),
             Function::Atanh => big.atanh(p, mode, constants),
-            Function::Pow => big.pow(other, p, mode, constants),
+            Function::Pow => power(big, other, constants),
             Function::Erf => error_function(big, constants),
-            Function::Exp10 => BigFloat::from_f64(10.0, p).pow(big, p, mode, constants),
+            Function::Exp10 => power(&BigFloat::from_f64(10.0, p), big, constants),
             Function::Log10 => big.log10(p, mode, constants),
             // 192 bits leave enough where the difference is small, of an f32.
             Function::ExpM1 => big.exp(p, mode, constants).sub(&BigFloat::from_f64(1.0, p), p, mode),
@@ -353,6 +370,22 @@ mod tests {
         assert_eq!(f32(Function::Cos, 0), 0x3f80_0000);
         assert_eq!(f32(Function::Sin, 0x8000_0000), 0x8000_0000);
         assert_eq!(f32(Function::Exp2, 0xff80_0000), 0);
+        // 1.1⁵ has 265 bits; 134217729² lies half way between two doubles, to even; 3^20 and √(2^-20) are numbers.
+        let pow = |x: f64, y: f64| {
+            let operands = [x.to_bits(), y.to_bits()];
+            let bits =
+                approximate(&Profile::NVIDIA, Function::Pow, Format::F64, Rounding::NearestEven, false, operands);
+            f64::from_bits(bits)
+        };
+        assert_eq!(pow(1.1, 5.0), 1.610_510_000_000_000_6);
+        assert_eq!(pow(134_217_729.0, 2.0), 18_014_398_777_917_440.0);
+        assert_eq!([pow(3.0, 20.0), pow(-3.0, 3.0)], [3_486_784_401.0, -27.0]);
+        assert_eq!([pow(2f64.powi(-20), 0.5), pow(2.0, -1074.0)], [2f64.powi(-10), f64::from_bits(1)]);
+        let exp10 = |x: f64| {
+            let even = Rounding::NearestEven;
+            approximate(&Profile::NVIDIA, Function::Exp10, Format::F64, even, false, [x.to_bits(), 0])
+        };
+        assert_eq!([exp10(100.0), exp10(5.0)], [1e100f64.to_bits(), 1e5f64.to_bits()]);
         let pow = approximate(
             &Profile::NVIDIA,
             Function::Pow,
