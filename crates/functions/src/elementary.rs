@@ -298,7 +298,7 @@ fn precisely(function: Function, x: f64, y: f64) -> Option<ExactNumber> {
         return bits_of_big(&result).map(|exact| ExactNumber { sticky: true, ..exact });
     }
     // A power may be a number of few bits, or half way between two such: then it is that, not something close to it.
-    result.set_precision(128, RoundingMode::ToEven);
+    result.set_precision(128, RoundingMode::ToEven).ok()?;
     bits_of_big(&result).map(|exact| ExactNumber { sticky: exact.significand as u64 != 0, ..exact })
 }
 
