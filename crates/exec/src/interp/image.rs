@@ -34,7 +34,7 @@ impl Interpreter<'_> {
                 let access = Access { shape: *shape, texel: *texel, count: d.len(), outside: *outside };
                 let sampler = sampler_of(*outside).unwrap_or(*image);
                 let rows = self.rows(&[*image, sampler], at, &[], Width::B32);
-                self.read_lanes(d, *texel, &rows, |interp, lane, row| interp.load_texel(&access, lane, row))
+                self.write_rows(d, texel.width(), &rows, |interp, lane, row| interp.load_texel(&access, lane, row))
             }
             Op::ImageStore { values, image, shape, at, texel, outside } => {
                 let access = Access { shape: *shape, texel: *texel, count: values.len(), outside: *outside };
@@ -58,7 +58,7 @@ impl Interpreter<'_> {
                 let access = Access { shape: *shape, texel: *texel, count: d.len(), outside: Outside::Zero };
                 let rows = self.rows(&[*image, *sampler], at, &[], Width::B32);
                 let mut filtered = 0;
-                self.read_lanes(d, *texel, &rows, |interp, lane, row| {
+                self.write_rows(d, texel.width(), &rows, |interp, lane, row| {
                     interp.sample(&access, lane, row, *texel_offset, *gather, &mut filtered)
                 })?;
                 if filtered > 0 {
@@ -101,16 +101,6 @@ impl Interpreter<'_> {
             }
         }
         rows
-    }
-
-    fn read_lanes(
-        &mut self,
-        d: &[Option<Reg>],
-        texel: TexelType,
-        rows: &[(usize, Vec<u64>)],
-        f: impl FnMut(&mut Self, usize, &[u64]) -> Outcome<[u64; 4]>,
-    ) -> Outcome {
-        self.write_rows(d, texel.width(), rows, f)
     }
 
     /// Writes what `f` gives for each lane.
