@@ -38,7 +38,7 @@ def test_references(folder, case):
     args, textures, how, spec = {}, {}, {}, {}
     for option, value in zip(options[::2], options[1::2]):
         if option in ("--arg", "--buffer"):
-            name, text = value.split("=")
+            name, text = value.split("=", 1)
             if text.startswith("zeros:f32:"):
                 args[name] = np.zeros(int(text.split(":")[2]), np.float32)
             else:
@@ -177,7 +177,7 @@ def test_what_is_wrong_with_a_module():
         roundonce.run(TWO, entry="third", args=[np.zeros(8, np.float32)])
     error = caught.value
     start, end = error.place
-    assert error.code == "PTX0100" and TWO.read_text()[start:end].startswith("tex.2d")
+    assert error.code == "PTX0100" and TWO.read_text()[start:end].startswith("tex.cube")
     assert [finding.line for finding in error.findings] == [29]
     for wrong, message in [
         (dict(kernel=TWO), "choose one as `entry`: first, second, third"),
@@ -352,3 +352,37 @@ def test_bits():
         roundonce.bits("1.5q")
     with pytest.raises(TypeError, match=r"an array of shape \(2,\)"):
         roundonce.bits(np.zeros(2))
+
+
+TEXTURES = ROOT / "tests" / "cli" / "images.in" / "row.ptx"
+
+
+def test_textures():
+    pixels = np.array([[0, 1, 2, 4], [8, 16, 32, 64]], np.float32)
+    out = np.zeros(5, np.float32)
+    want = np.array([4, 6.25, 12.75, 25.5, 34], np.float32)
+    for given in (pixels, pixels.astype(">f4"), np.asfortranarray(pixels)):
+        textures = {"picture": (given, "linear,clamp,normalized")}
+        ran = roundonce.run(TEXTURES, block=5, args={"out": out}, textures=textures, entry="row")
+        same(ran["out"], want)
+        same(ran["picture"], given)
+        assert ran.not_exact == {"tex, linear filtering": 5}
+    shade = np.arange(4, dtype=np.int32).reshape(2, 2)
+    textures = {"shade": shade, "to": np.zeros((2, 2), np.int32)}
+    ran = roundonce.run(TEXTURES, block=(2, 2), textures=textures, entry="copy")
+    same(ran["to"], shade)
+
+
+@pytest.mark.parametrize(
+    "given, problem",
+    [
+        (np.zeros((2, 2, 3), np.float32), "expected 1, 2 or 4 components"),
+        (np.zeros((2, 2), np.float64), "an image has texels of"),
+        (np.zeros((0, 2), np.float32), "at least one texel"),
+        ((np.zeros((2, 2), np.float32), "bilinear"), "`bilinear` is no word of a sampler"),
+        ((np.zeros((2, 2), np.float32), "mirror"), "only normalized coordinates repeat"),
+    ],
+)
+def test_textures_that_are_none(given, problem):
+    with pytest.raises((roundonce.Error, roundonce.KernelError, ValueError), match=problem):
+        roundonce.run(TEXTURES, args={"out": np.zeros(5, np.float32)}, textures={"picture": given}, entry="row")

@@ -37,7 +37,6 @@ fn by_name() {
         "tex.cube.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%x1, {%f1, %f2, %f3, %f4}];",
         "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}|%p1, [%x1, {%f1, %f2}];",
         "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%x1, {%f1, %f2}], {1, 2}, %f1;",
-        "tex.base.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%x1, {%f1, %f2}];",
         "tex.2d.v2.f16x2.f32 {%r1, %r2}, [%x1, {%f1, %f2}];",
         "txq.channel_order.b32 %r1, [%x1];",
         "sured.p.min.1d.b32.trap [%x1, {%r1}], %r2;",

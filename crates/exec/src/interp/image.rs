@@ -34,7 +34,7 @@ impl Interpreter<'_> {
                 let access = Access { shape: *shape, texel: *texel, count: d.len(), outside: *outside };
                 let sampler = sampler_of(*outside).unwrap_or(*image);
                 let rows = self.rows(&[*image, sampler], at, &[], Width::B32);
-                self.read_lanes(d, *texel, &rows, |interp, lane, row| interp.load_texel(&access, lane, row))
+                self.write_rows(d, texel.width(), &rows, |interp, lane, row| interp.load_texel(&access, lane, row))
             }
             Op::ImageStore { values, image, shape, at, texel, outside } => {
                 let access = Access { shape: *shape, texel: *texel, count: values.len(), outside: *outside };
@@ -58,7 +58,7 @@ impl Interpreter<'_> {
                 let access = Access { shape: *shape, texel: *texel, count: d.len(), outside: Outside::Zero };
                 let rows = self.rows(&[*image, *sampler], at, &[], Width::B32);
                 let mut filtered = 0;
-                self.read_lanes(d, *texel, &rows, |interp, lane, row| {
+                self.write_rows(d, texel.width(), &rows, |interp, lane, row| {
                     interp.sample(&access, lane, row, *texel_offset, *gather, &mut filtered)
                 })?;
                 if filtered > 0 {
@@ -103,16 +103,6 @@ impl Interpreter<'_> {
         rows
     }
 
-    fn read_lanes(
-        &mut self,
-        d: &[Option<Reg>],
-        texel: TexelType,
-        rows: &[(usize, Vec<u64>)],
-        f: impl FnMut(&mut Self, usize, &[u64]) -> Outcome<[u64; 4]>,
-    ) -> Outcome {
-        self.write_rows(d, texel.width(), rows, f)
-    }
-
     /// Writes what `f` gives for each lane.
     fn write_rows(
         &mut self,
@@ -141,7 +131,13 @@ impl Interpreter<'_> {
     /// The image of a handle.
     fn image_at(&self, lane: usize, handle: u64) -> Outcome<&PlacedImage> {
         let image = image_of(handle).and_then(|index| self.config.images.get(index));
-        image.ok_or_else(|| Fault::at(FaultKind::Access, lane, format!("{handle:#x} is no image")))
+        image.ok_or_else(|| {
+            Fault::at(
+                FaultKind::Access,
+                lane,
+                format!("{handle:#x} is no image: a texture, a surface or an image is wanted here"),
+            )
+        })
     }
 
     /// The number of the image of a handle, which has the shape that the instruction says.
@@ -264,6 +260,7 @@ impl Interpreter<'_> {
     }
 
     fn load_texel(&mut self, access: &Access, lane: usize, row: &[u64]) -> Outcome<[u64; 4]> {
+        self.image_at(lane, row[0])?;
         let sampler = match access.outside {
             Outside::Sampler(_) => Some(self.sampler(lane, [row[0], row[1]])?),
             _ => None,
@@ -276,7 +273,10 @@ impl Interpreter<'_> {
                 (Place::Zero, _) | (Place::Border(_), TexelType::Raw { .. }) => 0,
                 (Place::At(byte), TexelType::Raw { bits }) => {
                     let bytes = bits / 8;
-                    self.global.words[image.segment].read(byte + at as u64 * u64::from(bytes), bytes)
+                    let from = byte + at as u64 * u64::from(bytes);
+                    let words = &self.global.words[image.segment];
+                    let pieces = pieces(from, bytes);
+                    pieces.fold(0, |all, (at, size)| all | words.read(from + at, size) << (8 * at))
                 }
                 (Place::At(byte), texel) => {
                     let to = component_type(texel, image.element);
@@ -299,7 +299,10 @@ impl Interpreter<'_> {
         if let TexelType::Raw { bits } = access.texel {
             let bytes = bits / 8;
             for (at, &value) in values.iter().enumerate() {
-                self.global.words[segment].write(byte + at as u64 * u64::from(bytes), bytes, value);
+                let to = byte + at as u64 * u64::from(bytes);
+                for (at, size) in pieces(to, bytes) {
+                    self.global.words[segment].write(to + at, size, value >> (8 * at));
+                }
             }
             return Ok(());
         }
@@ -323,8 +326,8 @@ impl Interpreter<'_> {
         gather: Option<u8>,
         filtered: &mut u64,
     ) -> Outcome<[u64; 4]> {
-        let sampler = self.sampler(lane, [row[0], row[1]])?;
         let image = &self.config.images[self.shaped(lane, row[0], access.shape)?];
+        let sampler = self.sampler(lane, [row[0], row[1]])?;
         let Extents { texels, layers, channels, .. } = image.extents;
         let dims = usize::from(access.shape.dims);
         let to = component_type(access.texel, image.element);
@@ -379,6 +382,12 @@ impl Interpreter<'_> {
         }
         Ok(values)
     }
+}
+
+/// The aligned pieces of an access, each where it begins and its bytes: rows stand close together, whatever their length.
+fn pieces(from: u64, bytes: u32) -> impl Iterator<Item = (u64, u32)> {
+    let size = 1 << (from | u64::from(bytes)).trailing_zeros().min(3);
+    (0..u64::from(bytes)).step_by(size as usize).map(move |at| (at, size))
 }
 
 /// The type of a component in a register.

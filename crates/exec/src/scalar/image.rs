@@ -237,3 +237,50 @@ pub(crate) fn write_component(profile: &Profile, element: Scalar, from: Scalar, 
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const P: Profile = Profile::NVIDIA;
+    const F32: Scalar = Scalar::Float(Format::F32);
+
+    /// Halfway between 1 and its successor, and the least that there is on either side of it.
+    #[test]
+    fn a_sum_is_rounded_once() {
+        let half = [(0x3f80_0000, 1 << 23), (0x3f80_0001, 1 << 23)];
+        for (least, expected) in [(0, 0x3f80_0000), (1, 0x3f80_0001), (0x8000_0001, 0x3f80_0000)] {
+            let [a, b] = half;
+            assert_eq!(weighted_sum(&P, Format::F32, &[a, (least, 1), b], 24), expected, "{least:#x}");
+        }
+        let odd = [(0x3f80_0001, 1 << 23), (0x3f80_0002, 1 << 23), (0x8000_0001, 1)];
+        assert_eq!(weighted_sum(&P, Format::F32, &odd, 24), 0x3f80_0001);
+        let largest = [(0x7f7f_ffff, 1 << 24), (0xff7f_ffff, 1 << 24), (3, 1 << 24)];
+        assert_eq!(weighted_sum(&P, Format::F32, &largest, 24), 3);
+        assert_eq!(weighted_sum(&P, Format::F32, &[(0x8000_0000, 1), (0x8000_0000, 1)], 1), 0x8000_0000);
+        assert_eq!(weighted_sum(&P, Format::F32, &[(0x8000_0000, 1), (0, 1)], 1), 0);
+        assert_eq!(weighted_sum(&P, Format::F32, &[(0x7f80_0000, 0), (0x3f80_0000, 2)], 1), 0x3f80_0000);
+        assert_eq!(weighted_sum(&P, Format::F16, &[(0x3f80_0000, 1), (0x4040_0000, 1)], 1), 0x4000);
+    }
+
+    /// Every integer of 8 and 16 bits comes back; the lowest is −1, as the next one is.
+    #[test]
+    fn normalized_integers_come_back() {
+        for (bits, signed) in [(8, false), (8, true), (16, false), (16, true)] {
+            let element = Scalar::Int { bits, signed };
+            let lowest = 1 << (bits - 1);
+            for value in 0..1u64 << bits {
+                let read = read_component(&P, element, F32, value).unwrap();
+                let expected = if signed && value == lowest { value + 1 } else { value };
+                assert_eq!(write_component(&P, element, F32, read), Some(expected), "{element:?} {value:#x} {read:#x}");
+            }
+        }
+        let byte = Scalar::Int { bits: 8, signed: true };
+        assert_eq!(read_component(&P, byte, F32, 0x80), Some(0xbf80_0000));
+        assert_eq!(read_component(&P, byte, F32, 0x81), Some(0xbf80_0000));
+        for (float, expected) in [(0x7f80_0000, 0x7f), (0xff80_0000, 0x81), (0x7fc0_0000, 0), (0x4b80_0000, 0x7f)] {
+            assert_eq!(write_component(&P, byte, F32, float), Some(expected), "{float:#x}");
+        }
+        assert_eq!(read_component(&P, Scalar::Int { bits: 32, signed: true }, F32, 1), None);
+    }
+}

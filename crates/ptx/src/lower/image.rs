@@ -196,7 +196,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     }
 
     /// Gives `emit` registers as wide as what is read, and extends them into wider ones.
-    fn read_registers(
+    fn read_into(
         &mut self,
         d: Vec<Option<Reg>>,
         width: Width,
@@ -267,7 +267,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let d = self.components_of(inst, 0, ty)?;
         let texel = TexelType::Component(component);
         let name = format!("{}, linear filtering", inst.row.name);
-        self.read_registers(d, texel.width(), ty.bits, |body, d| {
+        self.read_into(d, texel.width(), ty.bits, |body, d| {
             body.emit(match is_counted {
                 // `tex1Dfetch`: memory without a sampler, zeros outside.
                 true if shape == (ImageShape { dims: 1, arrayed: false }) => {
@@ -302,7 +302,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let (image, at) = self.surface(inst, 1, shape)?;
         let d = self.components_of(inst, 0, ty)?;
         let texel = TexelType::Raw { bits: ty.bits };
-        self.read_registers(d, texel.width(), ty.bits, |body, d| {
+        self.read_into(d, texel.width(), ty.bits, |body, d| {
             body.emit(Op::ImageLoad { d, image, shape, at, texel, outside });
         })
     }

@@ -63,7 +63,7 @@ const VIDEO: &[&str] = &[".sat", ".add", ".min", ".max"];
 const VIDEO_SHIFT: &[&str] = &[".clamp", ".wrap", ".sat", ".add", ".min", ".max"];
 const VIDEO_SET: &[&str] = &[".eq", ".ne", ".lt", ".le", ".gt", ".ge", ".add", ".min", ".max"];
 #[rustfmt::skip] // A table.
-const TEXTURE: &[&str] = &[".1d", ".2d", ".3d", ".a1d", ".a2d", ".v4", ".level", ".grad", ".r", ".g", ".b", ".a"];
+const TEXTURE: &[&str] = &[".1d", ".2d", ".3d", ".a1d", ".a2d", ".v4", ".base", ".level", ".grad", ".r", ".g", ".b", ".a"];
 #[rustfmt::skip] // A table.
 const SURFACE: &[&str] = &[
     ".b", ".p", ".1d", ".2d", ".3d", ".a1d", ".a2d", ".v2", ".v4", ".trap", ".clamp", ".zero", ".ca", ".cg", ".cs", ".cv",

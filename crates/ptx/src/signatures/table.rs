@@ -60,7 +60,8 @@ pub(super) const SETS: &[(&str, &str)] = &[
     ("video", ".u32 .s32"),
     ("texgeom", ".1d .2d .3d .a1d .a2d"),
     ("outside", ".trap .clamp .zero"),
-    ("texquery", ".width .height .depth .channel_data_type .channel_order .normalized_coords .array_size .num_mipmap_levels .num_samples .force_unnormalized_coords .filter_mode .addr_mode_0 .addr_mode_1 .addr_mode_2 .memory_layout"),
+    ("texquery", ".width .height .depth .channel_data_type .channel_order .normalized_coords .array_size \
+        .num_mipmap_levels .num_samples .force_unnormalized_coords .filter_mode .addr_mode_0 .addr_mode_1 .addr_mode_2 .memory_layout"),
     ("surfquery", ".width .height .depth .channel_data_type .channel_order .array_size .memory_layout"),
     ("ordered", ".eq .ne .lt .le .gt .ge"),
     ("unsigned", ".eq .ne .lt .le .gt .ge .lo .ls .hi .hs"),
