@@ -34,6 +34,7 @@ mod tokens;
 mod untyped;
 mod verdict;
 mod vocabulary;
+mod x87;
 
 pub use accuracy::{AccuracyRow, accuracy_rows};
 pub use advice::{Advice, Topic, advice, lines as advice_lines, toolchain};

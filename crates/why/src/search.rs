@@ -16,6 +16,7 @@ use crate::expr::Expr;
 use crate::observed::ObservedValue;
 use crate::plan::{Choices, Fusion, MAX_TERMS, Plan, PlanOp, Reorderings};
 use crate::rewrite::rewritings;
+use crate::x87;
 
 /// What a search may do beyond the usual.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -180,6 +181,12 @@ impl CandidateSet {
             } else if found.explanations.is_empty() {
                 found.explanations = self.explaining(index, observed);
                 tried = if found.explanations.is_empty() { tried } else { index + 1 };
+            } else if tier == Tier::Usual(Plausibility::OtherOrder) && found.explanations.iter().all(is_wider) {
+                // Where other orders are asked for, one is as good a cause as a wider type.
+                let mut orders = self.explaining(index, observed);
+                orders.retain(|order| !is_wider(order));
+                tried = if orders.is_empty() { tried } else { index + 1 };
+                found.explanations.splice(0..0, orders);
             } else if class_is_over && found.less_plausible.is_none() && tier.class() < Plausibility::Approximated {
                 let digest = |it: &Explanation| digest(&it.evaluation, &self.profile);
                 let known: Vec<u64> = found.explanations.iter().map(|it| digest(it)).collect();
@@ -239,6 +246,12 @@ impl CandidateSet {
     }
 }
 
+/// Whether a wider type is among what it does otherwise.
+fn is_wider(explanation: &&Explanation) -> bool {
+    let is_wide = |it: &Deviation| matches!(it, Deviation::WideEachOperation(_) | Deviation::WideWhole(_));
+    explanation.deviations.iter().any(is_wide)
+}
+
 fn class(explanation: &Explanation) -> Plausibility {
     plausibility(&explanation.deviations)
 }
@@ -258,13 +271,21 @@ pub(crate) struct Plans {
     /// The modes of each kind of plan.
     modes: Vec<(ExpressionTraits, ModeSets)>,
     allow: Allowed,
+    /// The sum with its rounding errors added.
+    compensated: Option<Plan>,
     /// What was left out, in sentences.
     pub(crate) untried: Vec<String>,
 }
 
 impl Plans {
     pub(crate) fn of(expr: &Expr, options: Options) -> Plans {
-        let mut plans = Plans { plans: Vec::new(), modes: Vec::new(), allow: options.allow, untried: Vec::new() };
+        let mut plans = Plans {
+            plans: Vec::new(),
+            modes: Vec::new(),
+            allow: options.allow,
+            compensated: Plan::compensated(expr),
+            untried: Vec::new(),
+        };
         let choices = Choices::of(expr);
         plans.add_as_compilers(&choices, Changes::default());
         for (rewritten, other) in rewritings(expr) {
@@ -361,7 +382,10 @@ impl Plans {
 
     /// The evaluations of one step of the search.
     pub(crate) fn evaluations(&self, tier: Tier) -> impl Iterator<Item = Evaluation> {
-        self.plans.iter().flat_map(move |plan| plan.evaluations(tier, self.allow, &self.modes[plan.modes].1))
+        let is_asked = tier == Tier::Rare(Plausibility::Uniform);
+        let compensated = self.compensated.iter().filter(move |_| is_asked).cloned().map(Evaluation::plain);
+        let plans = self.plans.iter();
+        plans.flat_map(move |plan| plan.evaluations(tier, self.allow, &self.modes[plan.modes].1)).chain(compensated)
     }
 }
 
@@ -414,6 +438,7 @@ fn traits(plan: &Plan) -> ExpressionTraits {
             [op] => op.arith(),
             _ => None,
         },
+        fits_x87: plan.ops.iter().all(x87::has),
     }
 }
 
@@ -494,7 +519,7 @@ fn digest(evaluation: &Evaluation, profile: &Profile) -> u64 {
     for step in evaluation.trace(profile).1 {
         (step.operation, step.call, step.bits, step.result).hash(&mut hasher);
         // A whole expression of one operation narrows as that operation alone does.
-        step.narrowed.map(|narrowed| narrowed.bits).hash(&mut hasher);
+        (step.narrowed.map(|narrowed| narrowed.bits), step.x87).hash(&mut hasher);
     }
     hasher.finish()
 }
@@ -527,12 +552,13 @@ pub(crate) fn at_place(format: Format, place: i128) -> u64 {
 
 /// The first operation of each of two evaluations that the other does not carry out with the same result.
 pub fn first_difference<'s>(one: &'s [Step], other: &'s [Step]) -> Option<(&'s Step, &'s Step)> {
+    // What is exact in its own type is the same number in 80 bits.
+    let is_exact_on_x87 = |a: &Step, b: &Step| a.x87.is_some() != b.x87.is_some() && !a.inexact && !b.inexact;
     let same = |a: &Step, b: &Step| {
         a.operation.op == b.operation.op
             && a.call == b.call
-            && a.bits == b.bits
             && a.result == b.result
-            && a.narrowed == b.narrowed
+            && (is_exact_on_x87(a, b) || a.bits == b.bits && a.narrowed == b.narrowed && a.x87 == b.x87)
     };
     let first_unshared =
         |steps: &'s [Step], others: &[Step]| steps.iter().find(|step| !others.iter().any(|other| same(step, other)));

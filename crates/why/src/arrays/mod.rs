@@ -273,7 +273,9 @@ impl Question {
         let (mut all, mut ends, mut causes) = (Vec::new(), Vec::new(), 0);
         for tier in Tier::ALL {
             // NaNs of other bits are a group of their own.
-            all.extend(plans.evaluations(tier).filter(|it| !it.modes.contains(&Deviation::OtherNan)));
+            all.extend(
+                plans.evaluations(tier).filter(|it| !it.modes.contains(&Deviation::OtherNan) && it.on_x87().is_none()),
+            );
             let is_step = !matches!(tier, Tier::Usual(class) if class != Plausibility::Uniform);
             if is_step && ends.last() != Some(&all.len()) {
                 ends.push(all.len());
