@@ -177,7 +177,7 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
             other_types: None,
         }
     });
-    let mut untried = candidates.untried().to_vec();
+    let mut untried = candidates.untried();
     if !options.reassociate && terms_of(expr) > 2 && found.iter().any(|found| found.explanations.is_empty()) {
         untried.push("the sum was not taken in other orders: --reassociate does".to_owned());
     }

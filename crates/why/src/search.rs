@@ -1,6 +1,6 @@
 //! The search: the evaluations of an expression, the most plausible first, and which of them give an observed value.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
 use roundonce_arith::{ArithOp, Format, Profile};
@@ -8,7 +8,9 @@ use roundonce_deviate::cover::{is_subset, minimal};
 use roundonce_deviate::{
     Allowed, Deviation, ExpressionTraits, ModeSets, Plausibility, Typed, for_expressions, plausibility,
 };
+use roundonce_isa::grouped;
 
+use crate::approximate::MAX_APPROXIMATIONS;
 use crate::call::Call;
 use crate::chance::Neighbourhood;
 use crate::evaluation::{Evaluation, Step};
@@ -120,12 +122,19 @@ pub struct CandidateSet {
     plans: Plans,
     profile: Profile,
     tiers: [OnceCell<Vec<Candidate>>; Tier::ALL.len()],
+    /// Not every value that documents allow was tried.
+    leaves_approximations_out: Cell<bool>,
 }
 
 impl CandidateSet {
     /// The evaluations of an expression.
     pub fn of(expr: &Expr, options: Options, profile: &Profile) -> CandidateSet {
-        CandidateSet { plans: Plans::of(expr, options), profile: *profile, tiers: Default::default() }
+        CandidateSet {
+            plans: Plans::of(expr, options),
+            profile: *profile,
+            tiers: Default::default(),
+            leaves_approximations_out: Cell::new(false),
+        }
     }
 
     fn tier(&self, index: usize) -> &[Candidate] {
@@ -133,7 +142,12 @@ impl CandidateSet {
             let tier = Tier::ALL[index];
             let candidate = |evaluation| Candidate::of(evaluation, &self.profile);
             if tier == Tier::Usual(Plausibility::Approximated) {
-                return self.plans.approximated(&self.profile).map(candidate).collect();
+                let all = self.plans.approximated(&self.profile);
+                let count = |all: &Vec<Evaluation>| {
+                    let left_out = all.len() >= MAX_APPROXIMATIONS;
+                    self.leaves_approximations_out.set(self.leaves_approximations_out.get() || left_out);
+                };
+                return all.inspect(count).flatten().map(candidate).collect();
             }
             self.plans.evaluations(tier).map(candidate).collect()
         })
@@ -232,8 +246,14 @@ impl CandidateSet {
     }
 
     /// What was not tried, in sentences.
-    pub fn untried(&self) -> &[String] {
-        &self.plans.untried
+    pub fn untried(&self) -> Vec<String> {
+        let left_out = self.leaves_approximations_out.get().then(|| {
+            format!(
+                "of the values that documents allow the functions, {} combinations of each plan were tried",
+                grouped(MAX_APPROXIMATIONS as u64)
+            )
+        });
+        self.plans.untried.iter().cloned().chain(left_out).collect()
     }
 
     /// How many evaluations were compared so far.
@@ -369,11 +389,11 @@ impl Plans {
 
     /// The evaluations in which functions give other values than the correctly rounded ones, of plans as compilers make
     /// them: as written and with subnormals flushed.
-    pub(crate) fn approximated(&self, profile: &Profile) -> impl Iterator<Item = Evaluation> {
+    pub(crate) fn approximated(&self, profile: &Profile) -> impl Iterator<Item = Vec<Evaluation>> {
         let plans = self.plans.iter().filter(|plan| plan.class <= Plausibility::Replaced && plan.order.is_none());
         plans.flat_map(move |plan| {
             let flush = self.modes[plan.modes].0.flush().map(|flush| vec![flush]);
-            [Some(Vec::new()), flush].into_iter().flatten().flat_map(move |modes| {
+            [Some(Vec::new()), flush].into_iter().flatten().map(move |modes| {
                 let whole = Evaluation { modes, ..Evaluation::plain(plan.plan.clone()) };
                 whole.approximated(profile)
             })
