@@ -76,9 +76,7 @@ pub(crate) fn against_baseline(
     }
     let now = Baseline::of(&report, prepared.kernel(), sizes, &buffers);
     let Some(earlier) = earlier else {
-        let mut text = serde_json::to_string_pretty(&now).map_err(|error| Failure::Input(error.to_string()))?;
-        text.push('\n');
-        files::write(baseline, text.as_bytes())?;
+        files::write(baseline, now.json().as_bytes())?;
         output::note(&format!("{}: recorded, {}", baseline.display(), counted(now.buffers.len(), "buffer")));
         return Ok(Status::Done);
     };
@@ -96,7 +94,8 @@ fn read_baseline(path: &Path) -> Result<Baseline, Failure> {
         let message = format!("{}: there is no baseline: --record writes one", path.display());
         return Err(Failure::Input(message));
     }
-    Baseline::read(&files::text(path, files::read(path)?)?).map_err(|message| Failure::Input(format!("{} {message}", path.display())))
+    Baseline::read(&files::text(path, files::read(path)?)?)
+        .map_err(|message| Failure::Input(format!("{} {message}", path.display())))
 }
 
 /// The buffers of both: of listings the registers that both write, otherwise the parameters of one position.

@@ -46,8 +46,8 @@ fn the_first_divergent_instruction() {
 
 #[test]
 fn what_is_read() {
-    let text = serde_json::to_string(&run("0", Vec::new())).unwrap();
+    let text = run("0", Vec::new()).json();
     assert_eq!(Baseline::read(&text), Ok(run("0", Vec::new())));
-    assert!(Baseline::read(&text.replace("\"schema\":1", "\"schema\":2")).unwrap_err().contains("version 2"));
+    assert!(Baseline::read(&text.replace("\"schema\": 1", "\"schema\": 2")).unwrap_err().contains("version 2"));
     assert!(Baseline::read("{}").unwrap_err().contains("is no baseline"));
 }

@@ -122,6 +122,11 @@ impl Baseline {
         }
     }
 
+    /// As JSON, a line for each field.
+    pub fn json(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+    }
+
     /// Reads one.
     ///
     /// # Errors
