@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import sys
+import importlib
+import inspect
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _numpy
 from ._reports import Report, why_of_text
-from ._trace import BOOL, Node, Trace, Untraceable, results_of
+from ._trace import BOOL, Node, Trace, Untraceable, code_of, results_of
 
 MODULES = ("torch", "jax")
 """The libraries beside NumPy, whose tracers are modules of these names."""
@@ -98,7 +99,7 @@ def traced(
     function: Callable, inputs: Sequence[Any], values: Mapping[str, Any], saw: Any
 ) -> Tuple[Trace, Dict[str, List[Any]]]:
     """A function's trace, and what was seen of each name."""
-    library = library_of(function, [*inputs, *values.values()])
+    library = library_of(function, [*inputs, *values.values()]) or _named_by(function)
     if library is None:
         trace, run = _numpy.trace(function, inputs, values), function
     else:
@@ -135,10 +136,20 @@ def library_of(function: Callable, inputs: Sequence[Any]) -> Any:
     found = [name for name in MODULES if name in roots]
     if len(found) > 1:
         raise TypeError(f"the function and its inputs are of {' and '.join(found)}: expected one library")
-    if not found:
-        return None
-    __import__(f"roundonce.{found[0]}")
-    return sys.modules[f"roundonce.{found[0]}"]
+    return _module(found[0]) if found else None
+
+
+def _named_by(function: Callable) -> Any:
+    """The same by the modules that a function names: it may be given arrays of NumPy."""
+    code, globals_ = code_of(function), getattr(inspect.unwrap(function), "__globals__", {})
+    named = [globals_.get(name) for name in (code.co_names if code else ())]
+    roots = {item.__name__.split(".")[0] for item in named if inspect.ismodule(item)}
+    found = [name for name in MODULES if name in roots]
+    return _module(found[0]) if len(found) == 1 else None
+
+
+def _module(library: str) -> Any:
+    return importlib.import_module(f"roundonce.{library}")
 
 
 def array_of(value: Any) -> Any:
@@ -157,16 +168,14 @@ def ask(trace: Trace, result: Node, saw: List[Any], how: Dict[str, Any]) -> Repo
     missing = [name for name, value in values.items() if value is None]
     if missing:
         raise ValueError(f"{', '.join(missing)} has no values: trace the function with some, or ask `trace.text()`")
-    shape = _elementwise_shape(trace, result)
-    if shape is not None:
-        values = {name: np.broadcast_to(value, shape) if np.ndim(value) else value for name, value in values.items()}
-        if shape and not any(np.ndim(value) for value in values.values()):
-            values = {name: np.broadcast_to(value, shape) for name, value in values.items()}
+    if not any(operation.is_reduction for operation in trace.needed(result)):
+        values = {name: _broadcast(value, result.shape) for name, value in values.items()}
     return why_of_text(trace.text(result), saw=saw, **how, **values)
 
 
-def _elementwise_shape(trace: Trace, result: Node) -> Optional[Tuple[int, ...]]:
-    """The shape of all operands, where every operation computes element by element; None where one does not."""
-    if any(operation.is_reduction for operation in trace.needed(result)):
-        return None
-    return result.shape
+def _broadcast(value: Any, shape: Tuple[int, ...]) -> Any:
+    """A value in the shape of a result that is computed element by element."""
+    value = np.asarray(value)
+    if shape:
+        return np.broadcast_to(value, shape)
+    return value.reshape(())[()]

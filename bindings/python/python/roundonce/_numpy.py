@@ -121,7 +121,7 @@ class _Tracer:
             raise Untraceable(spelled, f"of {np.result_type(*values).name}: expected floats", caller())
         given = [self._operand(operand, working) for operand in operands]
         node = self.recorder.operation(
-            template, given, _format(value), value.shape, spelled, working=working, value=value
+            template, given, _format(value), value.shape, spelled, working=working, value=value, place=caller()
         )
         return StandIn(self, node)
 
@@ -231,7 +231,7 @@ class StandIn(NDArrayOperatorsMixin):
         spelled = f"astype({value.dtype.name})"
         if format_of(value.dtype) is None:
             raise Untraceable(spelled, "expected floats of 16, 32 or 64 bits", caller())
-        return StandIn(self.tracer, self.tracer.recorder.cast(self.node, _format(value), spelled, value))
+        return StandIn(self.tracer, self.tracer.recorder.cast(self.node, _format(value), spelled, value, caller()))
 
     def copy(self) -> "StandIn":
         return StandIn(self.tracer, self.node)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Callable, Dict, Iterator, List, NoReturn, Optional, Sequence, Set, Tuple, Union
 
 import numpy as np
@@ -304,8 +304,22 @@ class Recorder:
 
         node = Node(self._free(f"t{len(self.trace.operations) + 1}"), format, shape, value, False)
         given = tuple(written(operand) for operand in operands)
-        self.trace.operations.append(Operation(node, template, given, spelled, place or caller()))
+        self.trace.operations.append(Operation(node, template, given, spelled, place))
         return node
+
+    def keep_axis(self, node: Node, shape: Shape) -> Optional[Node]:
+        """A sum whose axis stays, of length 1: what it is if it has that shape; None if it is no sum or has another."""
+        made = next((operation for operation in self.trace.operations if operation.node is node), None)
+        if made is None or not made.template.startswith(("sum(", "mean(")) or "keepdims" in made.template:
+            return None
+        operand = next(made.needs())
+        inside = made.template[:-1].split(", ")[1:]
+        axes = [int(inside[0])] if inside else range(len(operand.shape))
+        if tuple(1 if axis in axes else length for axis, length in enumerate(operand.shape)) != shape:
+            return None
+        kept = Node(self._free(f"t{len(self.trace.operations) + 1}"), node.format, shape, None, False)
+        self.trace.operations.append(replace(made, node=kept, template=f"{made.template[:-1]}, keepdims)"))
+        return kept
 
     def cast(self, operand: Node, format: str, spelled: str, value: Any = None, place: Optional[Place] = None) -> Node:
         """A value rounded to another format; itself where it has it."""
@@ -315,17 +329,21 @@ class Recorder:
         return self.operation("{0}", [operand], format, shape, spelled, value=value, place=place)
 
     def finish(self, results: Sequence[Node], names: Dict[int, str]) -> Trace:
-        """The trace, without inputs that the function made and did not use. `names` are those of the function's variables, by the identity of their nodes."""
+        """The trace, without what the function made and did not use. `names` are those of the function's variables, by the identity of their nodes."""
+        named = []
         for operation in self.trace.operations:
             name = names.get(id(operation.node), "")
             if name and name not in self._taken and name not in _RESERVED:
                 self._taken.add(name)
                 operation.node.name = name
+                named.append(operation.node)
+        self.trace.results = list(results)
+        wanted = {id(one) for node in [*results, *named] for one in self.trace.needed(node)}
+        self.trace.operations = [one for one in self.trace.operations if id(one) in wanted]
         used = {id(node) for operation in self.trace.operations for node in operation.needs()}
         made = self.trace.made
         self.trace.inputs = [node for node in self.trace.inputs if id(node) in used or node.name not in made]
         self.trace.made = {node.name: made[node.name] for node in self.trace.inputs if node.name in made}
-        self.trace.results = list(results)
         return self.trace
 
     def _free(self, name: str) -> str:
