@@ -127,12 +127,14 @@ def reduced(word: str, axis: Optional[int], keeps_axis: bool) -> str:
     return f"{word}({{0}}{where}{', keepdims' if keeps_axis else ''})"
 
 
+def in_format(value: Any, format: str) -> Any:
+    """A number rounded to a format once, to nearest even."""
+    return _bfloat16(float(value)) if format == "bf16" else np.dtype(f"float{format[1:]}").type(value)
+
+
 def literal(value: Any, format: str) -> str:
     """A number as the language writes it, with its type; rounded to it once."""
-    if format == "bf16":
-        rounded = _bfloat16(float(value))
-    else:
-        rounded = np.dtype(f"float{format[1:]}").type(value)
+    rounded = in_format(value, format)
     number = float(rounded)
     if not np.isfinite(number):
         bits = {"f16": 0x7C00, "bf16": 0x7F80, "f32": 0x7F800000, "f64": 0x7FF0000000000000}[format]
@@ -349,8 +351,10 @@ class Recorder:
     def _free(self, name: str) -> str:
         """A name that nothing else has."""
         name = "".join(c if c.isalnum() or c == "_" else "_" for c in name)
+        # What a module calls by a number, and what has no name.
+        name = name if name[:1].isalpha() or name[:1] == "_" else f"p{name}"
         free, number = name, 0
-        while free in self._taken or free in _RESERVED or not free.isidentifier():
+        while free in self._taken or free in _RESERVED:
             number += 1
             free = f"{name}_{number}"
         self._taken.add(free)
