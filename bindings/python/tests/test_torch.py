@@ -130,7 +130,7 @@ def test_what_torch_rounds_once_is_explained_as_written(dtype):
 
     def function(a, b):
         scaled = a * 0.3 - b / 7
-        return torch.maximum(torch.sqrt(torch.abs(scaled)), -b).clamp(0.1, 2.5) + 0.001
+        return torch.maximum(torch.abs(scaled), -b).clamp(0.1, 2.5) + 0.001
 
     report = roundonce.why(function, A.to(dtype), B.to(dtype))
     ((answer),) = report.answers.values()
@@ -202,6 +202,82 @@ def test_bfloat16_is_seen():
     report = roundonce.why(lambda x: x * x, x, saw=(A.bfloat16() * A.bfloat16()))
     assert sentence(report).startswith("rounds every operation") and report.data["function"]["inputs"] == {"x": "bf16"}
     assert roundonce.torch.array_of(x).dtype == ml_dtypes.bfloat16
+
+
+def model(a, b):
+    grown = torch.exp(a) * 1.5
+    total = grown * b
+    return total + 1
+
+
+def test_against_float64():
+    """Each operation against itself in float64, rounded once: exactly what rounds once agrees, from the same inputs."""
+    compared = roundonce.torch.compare(model, A, B, devices=("cpu", "float64"))
+    a, b = A.numpy(), B.numpy()
+    exact = ((np.exp(a.astype(float)) * 1.5 * b) + 1).astype(np.float32)
+    own = model(A, B).numpy()
+    assert compared.results[0].count == (own.view(np.uint32) != exact.view(np.uint32)).sum() > 0
+    exp = torch.exp(A).numpy()
+    differs = (exp.view(np.uint32) != np.exp(a.astype(float)).astype(np.float32).view(np.uint32)).sum()
+    grown = (exp * np.float32(1.5)).view(np.uint32) != (np.exp(a.astype(float)) * 1.5).astype(np.float32).view(np.uint32)
+    first = compared.first.place.line - model.__code__.co_firstlineno
+    assert compared.first.count == (differs or grown.sum()) and first == 1
+    assert all(found.name == "aten.exp.default" for found in compared.own) and compared.operations == 4
+    assert "differ from the same inputs" in str(compared)
+    data = json.loads(json.dumps(compared.as_dict()))
+    assert data["sides"] == ["cpu", "cpu in float64"] and data["first"]["line"] == compared.first.place.line
+
+
+def test_an_operation_is_explained_on_both_sides():
+    """A fused multiply-add rounds as float64 does where the product is exact there."""
+    compared = roundonce.torch.compare(lambda a, b: torch.add(a, b, alpha=0.3), A, B, devices=("cpu", "float64"))
+    if compared.equal:
+        pytest.skip("nothing differs on this CPU")
+    assert compared.first.name == "aten.add.Tensor" and [own.name for own in compared.own] == ["aten.add.Tensor"]
+    assert compared.why.trace.text() == "self + 0.3f * other"
+    assert "saw[0] is cpu, saw[1] is cpu in float64" in str(compared)
+
+
+def test_what_torch_compile_makes():
+    compared = roundonce.torch.compare(model, A, B)
+    if torch.cuda.is_available():
+        assert compared.sides == ("cpu", "cuda")
+        return
+    assert compared.notes[0] == "there is no device cuda"
+    assert compared.sides in (("cpu", "cpu by torch.compile"), ("cpu", "cpu in float64"))
+    if compared.sides[1] == "cpu by torch.compile":
+        compiled = torch.compile(model)(A, B).numpy().view(np.uint32)
+        assert compared.equal == np.array_equal(compiled, model(A, B).numpy().view(np.uint32))
+        assert "cannot be seen" in str(compared)
+
+
+def test_without_a_compiler(monkeypatch):
+    def compile(function):
+        raise RuntimeError("InvalidCxxCompiler: No working C++ compiler found\nmore")
+
+    monkeypatch.setattr(torch, "compile", compile)
+    monkeypatch.setattr(roundonce.torch, "_is_there", lambda device: device == "cpu")
+    compared = roundonce.torch.compare(model, A, B)
+    assert compared.sides == ("cpu", "cpu in float64")
+    assert compared.notes[1] == "torch.compile does not work here: InvalidCxxCompiler: No working C++ compiler found"
+    with pytest.raises(RuntimeError):
+        roundonce.torch.compare(model, A, B, devices=("cpu", "compile"))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+def test_a_gpu():
+    compared = roundonce.torch.compare(residual, A, B, C)
+    assert compared.sides == ("cpu", "cuda") and compared.equal and not compared.own and compared.operations == 2
+
+
+def test_modules_and_writes_are_compared():
+    module = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(inplace=True), torch.nn.Linear(4, 2))
+    before = [parameter.clone() for parameter in module.parameters()]
+    compared = roundonce.torch.compare(module, M, devices=("cpu", "float64"))
+    assert compared.operations == 5 and all(found.name == "aten.addmm.default" for found in compared.own)
+    for parameter, was in zip(module.parameters(), before):
+        assert torch.equal(parameter, was) and parameter.dtype == torch.float32
+    assert roundonce.torch.compare(module, M, devices=("cpu", "cpu")).equal
 
 
 def test_docstrings():

@@ -176,27 +176,37 @@ def compare(
     """Runs a function on two devices and compares the bits: of the results, of each operation, and of each operation from
     the same inputs.
 
-    Where a device is missing, the function is compared with ``torch.compile`` of it, whose inner values cannot be seen; and
-    without a C++ compiler with float64, rounded to each operation's type. `sides` says which. Two NaNs are equal unless
-    `nan_bits`. Operations that take or make random numbers are not the same twice.
+    The second may also be ``"compile"``, what ``torch.compile`` makes of the function on the first device, whose inner
+    values cannot be seen; or ``"float64"``, the same operations in float64, rounded to the type of each. Where a device is
+    missing it is ``"compile"``, and where that does not work ``"float64"``: `sides` and `notes` say so. Two NaNs are equal
+    unless `nan_bits`. Operations that make random numbers do not make them twice.
 
-    >>> compared = compare(lambda x: x * 2 + 1, torch.ones(3), devices=("cpu", "cpu"))
+    >>> compared = compare(lambda x: x * 3 + 1, torch.ones(3), devices=("cpu", "float64"))
     >>> compared.sides, compared.equal, compared.operations
-    (('cpu', 'cpu'), True, 2)
+    (('cpu', 'cpu in float64'), True, 2)
     """
     plain = _plain(function)
     given = {name: _tensor(value) for name, value in named.items()}
     tensors = [_tensor(value) for value in inputs]
-    missing = [device for device in devices if not _is_there(device)]
-    if not missing:
-        sides = [_on(device) for device in devices]
-        return _by_operation(plain, devices, sides, tensors, given, nan_bits, [])
-    notes = [f"there is no device {device}" for device in missing]
-    try:
-        return _with_compiled(plain, tensors, given, nan_bits, notes)
-    except Exception as error:  # What torch.compile lacks, it says in many ways.
-        notes.append(f"torch.compile does not work here: {str(error).strip().splitlines()[0][:200]}")
-    return _by_operation(plain, ("cpu", "cpu in float64"), [_on("cpu"), _in_float64], tensors, given, nan_bits, notes)
+    notes: List[str] = []
+    first, second = devices
+    missing = [device for device in devices if device not in ("compile", "float64") and not _is_there(device)]
+    if missing:
+        notes += [f"there is no device {device}" for device in missing]
+        first, second = "cpu", "compile"
+    move = _on(first)
+    plain, tensors, given = move(plain), list(map(move, tensors)), tree_map(move, given)
+    if second == "compile":
+        try:
+            return _with_compiled(plain, first, tensors, given, nan_bits, notes)
+        except Exception as error:  # What torch.compile lacks, it says in many ways.
+            if not missing:
+                raise
+            notes.append(f"torch.compile does not work here: {str(error).strip().splitlines()[0][:200]}")
+            second = "float64"
+    if second == "float64":
+        return _by_operation(plain, (first, f"{first} in float64"), _in_float64, tensors, given, nan_bits, notes)
+    return _by_operation(plain, (first, second), _on(second), tensors, given, nan_bits, notes)
 
 
 def _is_there(device: str) -> bool:
@@ -232,15 +242,16 @@ def _in_float64(value: Any) -> Any:
 def _by_operation(
     function: Callable,
     names: Tuple[str, str],
-    sides: Sequence[Callable[[Any], Any]],
+    side: Callable[[Any], Any],
     inputs: Sequence[Any],
     named: Mapping[str, Any],
     nan_bits: bool,
     notes: List[str],
 ) -> Comparison:
-    """Compares two sides whose operations are seen."""
-    runs = [_recorded(side(function), list(map(side, inputs)), tree_map(side, dict(named))) for side in sides]
-    (one, calls), (other, others) = runs
+    """Compares a function with what it is on another side, where operations are seen on both."""
+    moved = side(function), list(map(side, inputs)), tree_map(side, dict(named))
+    one, calls = _recorded(function, inputs, named)
+    other, others = _recorded(*moved)
     compared = Comparison(name_of(function), names, _results(name_of(function), one, other, nan_bits), notes=notes)
     compared.operations = len(calls)
     first = None
@@ -253,7 +264,7 @@ def _by_operation(
             first = own, theirs
             break
     for own in calls:
-        differs = own.differs(own.again(sides[1]), nan_bits)
+        differs = own.differs(own.again(side), nan_bits)
         compared.own += [differs] if differs else []
     compared.own_means = "differ from the same inputs"
     if first:
@@ -280,14 +291,14 @@ def _results(name: str, one: Sequence[Any], other: Sequence[Any], nan_bits: bool
 
 
 def _with_compiled(
-    function: Callable, inputs: Sequence[Any], named: Mapping[str, Any], nan_bits: bool, notes: List[str]
+    function: Callable, device: str, inputs: Sequence[Any], named: Mapping[str, Any], nan_bits: bool, notes: List[str]
 ) -> Comparison:
     """Compares with what torch.compile makes of it."""
     eager = tree_leaves(run(function)(*inputs, **named))
     compiled = tree_leaves(run(torch.compile(function))(*inputs, **named))
     results = _results(name_of(function), eager, compiled, nan_bits)
     notes.append("the values inside a compiled function cannot be seen: only the results were compared")
-    compared = Comparison(name_of(function), ("cpu", "cpu by torch.compile"), results, notes=notes)
+    compared = Comparison(name_of(function), (device, f"{device} by torch.compile"), results, notes=notes)
     if not results:
         return compared
     try:
