@@ -7,7 +7,7 @@ import pathlib
 import numpy as np
 import pytest
 import roundonce
-from roundonce import _evaluate, _kernels, _reports
+from roundonce import _evaluate, _functions, _kernels, _numpy, _reports
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
@@ -20,9 +20,9 @@ def test_pages(page, monkeypatch):
     assert tried and not failed
 
 
-@pytest.mark.parametrize("module", [roundonce, _evaluate, _kernels, _reports])
+@pytest.mark.parametrize("module", [roundonce, _evaluate, _functions, _kernels, _numpy, _reports])
 def test_docstrings(module):
-    failed, tried = doctest.testmod(module, extraglobs={"np": np})
+    failed, tried = doctest.testmod(module, extraglobs={"np": np, "roundonce": roundonce})
     assert tried and not failed
 
 

@@ -17,18 +17,22 @@ What is wrong with an instruction, an operand, an expression or a module is an `
 from . import testing
 from ._convert import convert
 from ._evaluate import add, eval, fma, mad, mul, sub
+from ._functions import FunctionReport, why
 from ._kernels import Run, check, run, why_kernel
 from ._native import Error, Finding, KernelError
-from ._reports import Allowed, Difference, Report, allowed, bits, diff, explain, forms, why
+from ._reports import Allowed, Difference, Report, allowed, bits, diff, explain, forms
+from ._trace import Untraceable
 
 __all__ = [
     "Allowed",
     "Difference",
     "Error",
     "Finding",
+    "FunctionReport",
     "KernelError",
     "Report",
     "Run",
+    "Untraceable",
     "add",
     "allowed",
     "bits",

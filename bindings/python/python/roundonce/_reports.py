@@ -139,7 +139,7 @@ def allowed(instruction: str, *operands: Any) -> Allowed:
     return Allowed(form, _single(form, operands))
 
 
-def why(
+def why_of_text(
     expression: str,
     *,
     saw: Any = (),
@@ -152,21 +152,7 @@ def why(
     profile: Optional[str] = None,
     **values: Any,
 ) -> Report:
-    """Which evaluation of an expression gives each seen value, or array.
-
-    `values` are the names' values. A value is a NumPy array or scalar of float16, bfloat16, float32 or float64, a
-    Python number (float64), or text with its type as the command reads it (``"1.5f"``, ``"0x3c00:f16"``). `saw` is one
-    value or a list of them, each an array of the result's shape if a name is an array; of single values plain decimals,
-    as text or Python numbers, are matched to the digits given. ``sum(a*b, 1)`` sums over an axis. `reassociate` lets
-    sums be taken in any order; of arrays `any_nan` takes one NaN for another. `allow` names the modes that may be
-    causes, with commas between: directed, sat, fmz, sm1x. `toolchain` is whose options are advised (nvcc, clang, gcc, glsl
-    and others; all of them without it).
-
-    Literals and Python numbers are float64 unless `type` (f16, bf16, f32, f64) says otherwise, or `as_`, the language
-    whose rules give them their types: c, cuda, numpy, torch, jax, julia, glsl, wgsl. `profile` is as for `eval`.
-
-    Raises `Error` with the place in the expression, or about a value; TypeError names the type of an array.
-    """
+    """`why` of an expression."""
     seen = list(saw) if isinstance(saw, (list, tuple)) else [saw]
     # A Python number is a literal, whose type may be asked for.
     values = {name: repr(value) if _is_number(value) else value for name, value in values.items()}

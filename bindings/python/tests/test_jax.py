@@ -1,0 +1,204 @@
+"""Functions of JAX: their statements, and what `jax.jit` makes of them on a CPU. NumPy and exact fractions are the judges."""
+
+import doctest
+import json
+import os
+import subprocess
+import sys
+from fractions import Fraction
+
+import judge
+import numpy as np
+import pytest
+import roundonce
+
+jax = pytest.importorskip("jax", reason="JAX is not installed: pip install roundonce[jax]")
+import jax.numpy as jnp  # noqa: E402
+import roundonce.jax  # noqa: E402
+
+RANDOM = np.random.default_rng(2)
+A, B, C = (RANDOM.standard_normal(300).astype(np.float32) for _ in range(3))
+M = RANDOM.standard_normal((4, 3)).astype(np.float32)
+
+
+def text(function, *inputs):
+    return roundonce.jax.trace(function, inputs).text()
+
+
+def fused(a, b, c):
+    """a × b + c, rounded once, by exact fractions."""
+    form = judge.FORMATS["f32"]
+    exact = (Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z)) for x, y, z in zip(a, b, c))
+    return np.array([form.rounded(value, "rn") for value in exact], np.uint32).view(np.float32)
+
+
+def residual(a, b, c):
+    product = a * b
+    return product + c
+
+
+def sentence(report):
+    ((answer),) = report.answers.values()
+    return answer.data["seen"][0]["groups"][0]["sentence"]
+
+
+def test_a_function_is_asked_about():
+    report = roundonce.why(residual, *map(jnp.asarray, (A, B, C)), saw=fused(A, B, C))
+    assert report.trace.text() == "product = a * b; product + c" and sentence(report).startswith("fuses `a * b`")
+    first = residual.__code__.co_firstlineno
+    assert [operation.place.line for operation in report.trace.operations] == [first + 1, first + 2]
+    assert str(report).splitlines()[1] == f"  product = a * b   f32 lax.mul test_jax.py:{first + 1}"
+    # Op by op it is as written.
+    assert sentence(roundonce.why(residual, *map(jnp.asarray, (A, B, C)))).startswith("rounds every operation as written")
+
+
+def test_jit_is_what_runs():
+    """A compiled function is run as it is; on a CPU with fused multiply-add XLA contracts."""
+    compiled = jax.jit(residual)
+    report = roundonce.why(compiled, A, B, C)
+    bits = np.asarray(compiled(A, B, C)).view(np.uint32)
+    is_fused = np.array_equal(bits, fused(A, B, C).view(np.uint32))
+    assert is_fused or np.array_equal(bits, (A * B + C).view(np.uint32))
+    assert sentence(report).startswith("fuses `a * b`" if is_fused else "rounds every operation as written")
+
+
+@pytest.mark.parametrize(
+    "function, want",
+    [
+        (lambda x: 2 * x - 1, "t1 = 2.0f * x; t1 - 1.0f"),
+        (lambda x: x.astype(jnp.bfloat16) * 0.1, "t1 = bf16(x); t1 * 0.10009765625b"),
+        (lambda x: x**3, "t1 = x * x; x * t1"),
+        (lambda x: x**-4, "t1 = x * x; t2 = t1 * t1; 1.0f / t2"),
+        (lambda x: x**0.5, "pow(x, 0.5f)"),
+        (lambda x: jax.nn.sigmoid(x), "1.0f / (1.0f + exp(-x))"),
+        (lambda x: jax.nn.relu(x), "max(x, 0.0f)"),
+        (lambda x: jnp.clip(x, 0, 1), "t1 = max(0.0f, x); min(1.0f, t1)"),
+        (lambda x: jax.lax.clamp(0.0, x, 1.0), "min(max(x, 0.0f), 1.0f)"),
+        (lambda x: jnp.arctan2(jnp.log1p(x), jnp.sqrt(2.0)), "t1 = log1p(x); t2 = sqrt(2.0f); atan2(t1, t2)"),
+        (lambda x: jnp.trunc(x) + jnp.fmin(x, 1), "t1 = trunc(x); t2 = min(x, 1.0f); t1 + t2"),
+        (lambda x: (x > 0) * x, "t1 = x > 0.0f; t2 = f32(t1); t2 * x"),
+        (lambda x: x[1:] - x[:-1], "x_1 - x_2"),
+        (lambda x: x - x[0], "x - x_2"),
+        (lambda x: x.T + x[:, :1].reshape(4) * 0, "x_1 + t1"),
+        (lambda x: x + C[:3], "x + k"),
+        (lambda x: x / x.sum(1, keepdims=True), "t2 = sum(x, 1, keepdims); x / t2"),
+        (lambda x: jnp.mean(x * x), "t1 = x * x; t2 = sum(t1); t2 / 12.0f"),
+        (lambda x: x @ x.T, "x @ x_1"),
+        (lambda x: jax.jit(lambda y: y + 1)(x) * 2, "t1 = x + 1.0f; t1 * 2.0f"),
+        (lambda x: x, "x"),
+    ],
+)
+def test_statements(function, want):
+    assert text(function, M).endswith(want)
+
+
+def test_statements_compute_what_jax_does():
+    def function(a, b, c):
+        scaled = a * 0.3 - b / (c + 9)
+        norm = jnp.sqrt(jnp.abs(scaled) + c * c)
+        return jnp.maximum(jnp.clip(norm, 0.1, 2.5), -b) ** 2 / (1 + jnp.floor(c))
+
+    report = roundonce.why(function, *(jnp.asarray(x) for x in (A, B, C)))
+    ((answer),) = report.answers.values()
+    assert answer.data["seen"][0]["unexplained"] == 0
+    assert sentence(report) == "rounds every operation as written, to nearest even"
+
+
+def test_a_constant_divisor_is_a_reciprocal():
+    """XLA multiplies by the reciprocal of a constant, even op by op."""
+    report = roundonce.why(lambda x: x / 7, jnp.asarray(A))
+    bits = np.asarray(jnp.asarray(A) / 7).view(np.uint32)
+    if np.array_equal(bits, (A / np.float32(7)).view(np.uint32)):
+        pytest.skip("this XLA divides")
+    assert np.array_equal(bits, (A * (np.float32(1) / np.float32(7))).view(np.uint32))
+    assert sentence(report) == "computes a / b as a * (1 / b), which rounds twice"
+
+
+def test_names_and_inputs():
+    def function(x, k, scale=2):
+        shifted = x + k
+        for _ in range(scale):
+            shifted = shifted * k
+        return {"a": shifted, "b": (shifted, k * x)}
+
+    trace = roundonce.jax.trace(function, [A, 0.5])
+    assert [node.name for node in trace.results] == ["shifted", "shifted", "t4"]
+    assert trace.text() == "t1 = x + 0.5f; t2 = t1 * 0.5f; t2 * 0.5f"
+    assert roundonce.jax.trace(jax.jit(residual), [1.5, 2.5, 3.5]).results[0].format == "f32"
+    with pytest.raises(TypeError, match="residual takes 3 inputs: found 4"):
+        roundonce.jax.trace(residual, [A] * 4)
+
+
+@pytest.mark.parametrize(
+    "function, operation, reason",
+    [
+        (lambda x: jnp.where(x > 0, x, 0), "lax.select_n", "has no form.*atan2.*tanh"),
+        (lambda x: x if x[0] > 0 else -x, "if", "depends on a value"),
+        (lambda x: x * float(x[0]), "a value", "Abstract tracer value"),
+        (lambda x: jax.lax.fori_loop(0, 3, lambda _, y: y * 2, x), "lax.(scan|while)", "depends on a value"),
+        (lambda x: (2 * x)[1:], "lax.slice", "element by element"),
+        (lambda x: jnp.concatenate([x, x]), "lax.concatenate", "joins|element by element"),
+        (lambda x: jnp.max(x), "lax.reduce_max", "has no form"),
+        (lambda x: x.astype(int) + 1, "lax.convert_element_type", "expected floats"),
+        (lambda x: 3.0, "<lambda>", "returned nothing"),
+    ],
+)
+def test_what_cannot_be_traced_is_named(function, operation, reason):
+    line = function.__code__.co_firstlineno
+    with pytest.raises(roundonce.Untraceable, match=rf"(?s)^test_jax.py:{line}: {operation}: .*{reason}") as caught:
+        roundonce.jax.trace(function, [A])
+    assert (caught.value.file, caught.value.line) == (__file__, line)
+
+
+def test_jit_against_op_by_op():
+    compared = roundonce.jax.compare(residual, A, B, C)
+    compiled, plain = np.asarray(jax.jit(residual)(A, B, C)), A * B + C
+    assert compared.sides == ("op by op on cpu", "jax.jit on cpu") and compared.operations == 2
+    differ = np.flatnonzero(compiled.view(np.uint32) != plain.view(np.uint32))
+    assert compared.equal == (not differ.size)
+    if compared.equal:
+        pytest.skip("XLA does not contract on this CPU")
+    ((result),) = compared.results
+    assert result.count == differ.size and result.index == (differ[0],)
+    assert result.bits == tuple(f"0x{x.view(np.uint32)[differ[0]]:08x}" for x in (plain, compiled))
+    assert compared.first.name == "lax.add" and compared.first.place.line == residual.__code__.co_firstlineno + 2
+    assert [own.name for own in compared.own] == ["lax.add"]
+    assert sentence(compared.why).startswith("fuses `a * b` into the sum")
+    assert "saw[0] is jax.jit on cpu" in str(compared) and "cannot be seen" in str(compared)
+    data = json.loads(json.dumps(compared.as_dict()))
+    assert data["first"]["line"] == compared.first.place.line and not data["equal"]
+
+
+def test_the_difference_is_explained_where_it_begins():
+    """What stands before the operations that differ is given as values."""
+
+    def function(x, y):
+        for _ in range(5):
+            x = jnp.sin(x) * 1.5
+        return jnp.tanh(x * y + 1)
+
+    compared = roundonce.jax.compare(function, A, B)
+    if compared.equal:
+        pytest.skip("XLA does not contract on this CPU")
+    assert compared.first.name == "lax.add" and len(compared.why.trace.operations) == 2
+    assert sentence(compared.why).startswith("fuses ")
+    assert roundonce.jax.compare(jnp.tanh, A).equal
+
+
+def test_nothing_contracts_without_the_instruction():
+    """XLA compiles for what it may use: without fused multiply-add both sides agree."""
+    script = (
+        "import numpy as np, roundonce.jax\n"
+        "a, b, c = np.random.default_rng(2).standard_normal((3, 300)).astype(np.float32)\n"
+        "print(roundonce.jax.compare(lambda a, b, c: a * b + c, a, b, c).equal)"
+    )
+    environment = {**os.environ, "XLA_FLAGS": "--xla_cpu_max_isa=AVX"}
+    ran = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
+    if "xla_cpu_max_isa" in ran.stderr:
+        pytest.skip("XLA has no such flag for this CPU")
+    assert ran.stdout.strip() == "True", ran.stderr
+
+
+def test_docstrings():
+    failed, tried = doctest.testmod(roundonce.jax, extraglobs={"np": np})
+    assert tried and not failed

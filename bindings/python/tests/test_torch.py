@@ -1,0 +1,285 @@
+"""Functions of torch: their statements, and comparisons on a CPU. NumPy and exact fractions are the judges.
+
+`torch.sh` installs what this wants, which is large.
+"""
+
+import doctest
+import json
+from fractions import Fraction
+
+import judge
+import ml_dtypes
+import numpy as np
+import pytest
+import roundonce
+
+torch = pytest.importorskip("torch", reason="torch is not installed, which is large: bindings/python/torch.sh")
+import roundonce.torch  # noqa: E402
+
+RANDOM = np.random.default_rng(3)
+A, B, C = (torch.from_numpy(RANDOM.standard_normal(256).astype(np.float32)) for _ in range(3))
+M = torch.from_numpy(RANDOM.standard_normal((4, 3)).astype(np.float32))
+H = M.half()
+
+
+def text(function, *inputs):
+    return roundonce.torch.trace(function, inputs).text()
+
+
+def fused(a, b, c):
+    """a × b + c, rounded once, by exact fractions."""
+    form = judge.FORMATS["f32"]
+    exact = (Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z)) for x, y, z in zip(a, b, c))
+    return np.array([form.rounded(value, "rn") for value in exact], np.uint32).view(np.float32)
+
+
+def residual(a, b, c):
+    product = a * b
+    return product + c
+
+
+def sentence(report):
+    ((answer),) = report.answers.values()
+    return answer.data["seen"][0]["groups"][0]["sentence"]
+
+
+def test_a_function_is_asked_about():
+    report = roundonce.why(residual, A, B, C, saw=torch.from_numpy(fused(A, B, C)))
+    assert report.trace.text() == "product = a * b; product + c" and sentence(report).startswith("fuses `a * b`")
+    first = residual.__code__.co_firstlineno
+    assert [operation.place.line for operation in report.trace.operations] == [first + 1, first + 2]
+    assert str(report).splitlines()[1] == f"  product = a * b   f32 aten.mul.Tensor test_torch.py:{first + 1}"
+    assert sentence(roundonce.why(residual, A, B, C)).startswith("rounds every operation as written")
+    assert sentence(roundonce.why(residual, A, B, C, saw={"product": A * B})).startswith("rounds every operation")
+
+
+def test_graphs_modules_and_meta_tensors():
+    assert text(torch.fx.symbolic_trace(residual), A, B, C) == "product = a * b; product + c".replace("product", "t1")
+    meta = [x.to("meta") for x in (A, B, C)]
+    assert text(residual, *meta) == "product = a * b; product + c"
+    with pytest.raises(ValueError, match="a, b, c has no values|have no values"):
+        roundonce.why(residual, *meta, saw=A)
+    linear = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.ReLU())
+    assert text(linear, M) == "t1 = (input @ p0_weight_1) + p0_bias; max(t1, 0.0f)"
+
+    class Scale(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.factor = torch.nn.Parameter(B.clone())
+
+        def forward(self, x):
+            scaled = x * self.factor
+            return scaled + 1
+
+    report = roundonce.why(Scale(), A)
+    assert report.trace.text() == "scaled = x * factor; scaled + 1.0f"
+    assert sentence(report).startswith("rounds every operation as written")
+
+
+@pytest.mark.parametrize(
+    "function, want",
+    [
+        (lambda x: 2 * x - 1, "t1 = x * 2.0f; t1 - 1.0f"),
+        (lambda x: 1 - x / 3, "t1 = x / 3.0f; 1.0f - t1"),
+        (lambda x: x**2 + x**3, "t1 = x * x; t2 = x * x * x; t1 + t2"),
+        (lambda x: x**-0.5 + x**1.5, "t1 = 1.0f / sqrt(x); t2 = pow(x, 1.5f); t1 + t2"),
+        (lambda x: torch.addcmul(x, x, x, value=0.5), "x + 0.5f * x * x"),
+        (lambda x: torch.addcdiv(x, x, x), "x + x / x"),
+        (lambda x: torch.add(x, x, alpha=0.1), "x + 0.1f * x"),
+        (lambda x: torch.lerp(x, x, 0.25), "x + 0.25f * (x - x)"),
+        (lambda x: torch.lerp(x, x, 0.75), "x - (x - x) * (1.0f - 0.75f)"),
+        (lambda x: x.clamp(-1, 1), "min(max(x, (-1.0f)), 1.0f)"),
+        (lambda x: torch.sigmoid(torch.relu(x)), "t1 = max(x, 0.0f); 1.0f / (1.0f + exp(-t1))"),
+        (lambda x: torch.nn.functional.silu(x), "x / (1.0f + exp(-x))"),
+        (lambda x: torch.nn.functional.gelu(x), "x * 0.5f * (1.0f + erf(x * 0.70710677f))"),
+        (lambda x: torch.rsqrt(torch.abs(x)), "t1 = abs(x); rsqrt(t1)"),
+        (lambda x: (x > 0) * x, "t1 = x > 0.0f; f32(t1) * x"),
+        (lambda x: x.double() * x, "t1 = f64(x); t1 * f64(x)"),
+        (lambda x: x * torch.tensor(0.1), "x * 0.1f"),
+        (lambda x: x + torch.arange(3), "x + f32(k)"),
+        (lambda x: x[1:] - x[:-1], "x_1 - x_2"),
+        (lambda x: x - x[0], "x - x_1"),
+        (lambda x: x @ x.T, "x @ x_1"),
+        (lambda x: x / x.sum(1, keepdim=True), "t1 = sum(x, 1, keepdims); x / t1"),
+        (lambda x: (x / x.mean(1)[:, None]), "t2 = mean(x, 1, keepdims); x / t2"),
+        (lambda x: x.detach().clone(), "x"),
+    ],
+)
+def test_statements(function, want):
+    assert text(function, M) == want
+
+
+@pytest.mark.parametrize(
+    "function, want",
+    [
+        (lambda x: x * 2 + 0.5, "t1 = x * 2.0h; t1 + 0.5h"),
+        # A number that the type does not hold stays a float32.
+        (lambda x: x * 0.1, "t1 = f32(x) * 0.1f; f16(t1)"),
+        (lambda x: torch.add(x, x, alpha=3), "t1 = f32(x) + 3.0f * f32(x); f16(t1)"),
+        (lambda x: torch.sigmoid(x), "t1 = 1.0f / (1.0f + exp(-f32(x))); f16(t1)"),
+        (lambda x: x * M, "f32(x) * k"),
+    ],
+)
+def test_halves(function, want):
+    assert text(function, H) == want
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_what_torch_rounds_once_is_explained_as_written(dtype):
+    """The statements compute what torch does, for whatever it rounds once, also of numbers that the type does not hold."""
+
+    def function(a, b):
+        scaled = a * 0.3 - b / 7
+        return torch.maximum(torch.abs(scaled), -b).clamp(0.1, 2.5) + 0.001
+
+    report = roundonce.why(function, A.to(dtype), B.to(dtype))
+    ((answer),) = report.answers.values()
+    assert answer.data["seen"][0]["unexplained"] == 0
+    assert sentence(report) == "rounds every operation as written, to nearest even"
+
+
+def test_a_scaled_sum_is_fused():
+    """torch.add with alpha is a fused multiply-add in the vector code of a CPU that has one."""
+    report = roundonce.why(lambda a, b: torch.add(a, b, alpha=0.1), A, B)
+    got = torch.add(A, B, alpha=0.1).numpy().view(np.uint32)
+    is_fused = np.array_equal(got, fused(np.full(256, 0.1, np.float32), B, A).view(np.uint32))
+    assert sentence(report).startswith("fuses `0.1f * b`" if is_fused else "rounds every operation as written")
+
+
+def test_assignments():
+    def function(x, y):
+        z = x + y
+        same = z
+        z *= y
+        return same - x
+
+    before = A.clone()
+    assert text(function, A, B) == "t1 = x + y; same = t1 * y; same - x"
+
+    def writes(x):
+        x += 1
+        return x
+
+    assert text(writes, A) == "x + 1.0f" and torch.equal(A, before)
+
+    def writes_a_view(x):
+        x[1:] += 1
+        return x
+
+    def writes_out(x):
+        return torch.add(x, x, out=torch.empty(256))
+
+    for wrong in (writes_a_view, writes_out):
+        with pytest.raises(roundonce.Untraceable, match="writes into a tensor that others see"):
+            text(wrong, A)
+
+
+@pytest.mark.parametrize(
+    "function, operation, reason",
+    [
+        (lambda x: torch.where(x > 0, x, 0), "aten.where", "has no form.*addcmul.*tanh"),
+        (lambda x: x if x[0] > 0 else -x, "aten._local_scalar_dense", "depends on a value"),
+        (lambda x: x * x[0].item(), "aten._local_scalar_dense", "depends on a value"),
+        (lambda x: torch.softmax(x, 0), "aten._softmax", "has no form"),
+        (lambda x: (2 * x)[1:], "aten.slice", "element by element"),
+        (lambda x: torch.cat([x, x]), "aten.cat", "joins or splits"),
+        (lambda x: torch.div(x, x, rounding_mode="floor"), "aten.div", "with rounding_mode='floor'"),
+        (lambda x: torch.lerp(x, x, x), "aten.lerp", "with a tensor of weights"),
+        (lambda x: x.max(0), "aten.max", "has no form"),
+        (lambda x: x.int(), "aten._to_copy", "expected floats"),
+        (lambda x: torch.ones(3), "<lambda>", "returned nothing"),
+    ],
+)
+def test_what_cannot_be_traced_is_named(function, operation, reason):
+    line = function.__code__.co_firstlineno
+    with pytest.raises(roundonce.Untraceable, match=rf"(?s)^test_torch.py:{line}: {operation}.*: .*{reason}") as caught:
+        roundonce.torch.trace(function, [A])
+    assert (caught.value.file, caught.value.line) == (__file__, line)
+
+
+def test_bfloat16_is_seen():
+    x = A.bfloat16()
+    report = roundonce.why(lambda x: x * x, x, saw=(A.bfloat16() * A.bfloat16()))
+    assert sentence(report).startswith("rounds every operation") and report.data["function"]["inputs"] == {"x": "bf16"}
+    assert roundonce.torch.array_of(x).dtype == ml_dtypes.bfloat16
+
+
+def model(a, b):
+    grown = torch.exp(a) * 1.5
+    total = grown * b
+    return total + 1
+
+
+def test_against_float64():
+    """Each operation against itself in float64, rounded once: exactly what rounds once agrees, from the same inputs."""
+    compared = roundonce.torch.compare(model, A, B, devices=("cpu", "float64"))
+    a, b = A.numpy(), B.numpy()
+    exact = ((np.exp(a.astype(float)) * 1.5 * b) + 1).astype(np.float32)
+    own = model(A, B).numpy()
+    assert compared.results[0].count == (own.view(np.uint32) != exact.view(np.uint32)).sum() > 0
+    exp = torch.exp(A).numpy()
+    differs = (exp.view(np.uint32) != np.exp(a.astype(float)).astype(np.float32).view(np.uint32)).sum()
+    grown = (exp * np.float32(1.5)).view(np.uint32) != (np.exp(a.astype(float)) * 1.5).astype(np.float32).view(np.uint32)
+    first = compared.first.place.line - model.__code__.co_firstlineno
+    assert compared.first.count == (differs or grown.sum()) and first == 1
+    assert all(found.name == "aten.exp.default" for found in compared.own) and compared.operations == 4
+    assert "differ from the same inputs" in str(compared)
+    data = json.loads(json.dumps(compared.as_dict()))
+    assert data["sides"] == ["cpu", "cpu in float64"] and data["first"]["line"] == compared.first.place.line
+
+
+def test_an_operation_is_explained_on_both_sides():
+    """A fused multiply-add rounds as float64 does where the product is exact there."""
+    compared = roundonce.torch.compare(lambda a, b: torch.add(a, b, alpha=0.3), A, B, devices=("cpu", "float64"))
+    if compared.equal:
+        pytest.skip("nothing differs on this CPU")
+    assert compared.first.name == "aten.add.Tensor" and [own.name for own in compared.own] == ["aten.add.Tensor"]
+    assert compared.why.trace.text() == "self + 0.3f * other"
+    assert "saw[0] is cpu, saw[1] is cpu in float64" in str(compared)
+
+
+def test_what_torch_compile_makes():
+    compared = roundonce.torch.compare(model, A, B)
+    if torch.cuda.is_available():
+        assert compared.sides == ("cpu", "cuda")
+        return
+    assert compared.notes[0] == "there is no device cuda"
+    assert compared.sides in (("cpu", "cpu by torch.compile"), ("cpu", "cpu in float64"))
+    if compared.sides[1] == "cpu by torch.compile":
+        compiled = torch.compile(model)(A, B).numpy().view(np.uint32)
+        assert compared.equal == np.array_equal(compiled, model(A, B).numpy().view(np.uint32))
+        assert "cannot be seen" in str(compared)
+
+
+def test_without_a_compiler(monkeypatch):
+    def compile(function):
+        raise RuntimeError("InvalidCxxCompiler: No working C++ compiler found\nmore")
+
+    monkeypatch.setattr(torch, "compile", compile)
+    monkeypatch.setattr(roundonce.torch, "_is_there", lambda device: device == "cpu")
+    compared = roundonce.torch.compare(model, A, B)
+    assert compared.sides == ("cpu", "cpu in float64")
+    assert compared.notes[1] == "torch.compile does not work here: InvalidCxxCompiler: No working C++ compiler found"
+    with pytest.raises(RuntimeError):
+        roundonce.torch.compare(model, A, B, devices=("cpu", "compile"))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+def test_a_gpu():
+    compared = roundonce.torch.compare(residual, A, B, C)
+    assert compared.sides == ("cpu", "cuda") and compared.equal and not compared.own and compared.operations == 2
+
+
+def test_modules_and_writes_are_compared():
+    module = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(inplace=True), torch.nn.Linear(4, 2))
+    before = [parameter.clone() for parameter in module.parameters()]
+    compared = roundonce.torch.compare(module, M, devices=("cpu", "float64"))
+    assert compared.operations == 5 and all(found.name == "aten.addmm.default" for found in compared.own)
+    for parameter, was in zip(module.parameters(), before):
+        assert torch.equal(parameter, was) and parameter.dtype == torch.float32
+    assert roundonce.torch.compare(module, M, devices=("cpu", "cpu")).equal
+
+
+def test_docstrings():
+    failed, tried = doctest.testmod(roundonce.torch)
+    assert tried and not failed

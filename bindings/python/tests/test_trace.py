@@ -1,0 +1,244 @@
+"""Functions of NumPy as expressions: their statements, their types, what is refused; NumPy itself is the judge."""
+
+import json
+from fractions import Fraction
+
+import judge
+import ml_dtypes
+import numpy as np
+import pytest
+import roundonce
+from roundonce import _numpy
+
+RANDOM = np.random.default_rng(1)
+
+
+def normal(dtype, shape=200):
+    return RANDOM.standard_normal(shape).astype(dtype)
+
+
+A, B, C = (normal(np.float32) for _ in range(3))
+
+
+def text(function, *inputs, **named):
+    return _numpy.trace(function, inputs, named).text()
+
+
+def fused(a, b, c):
+    """a × b + c, rounded once, by exact fractions."""
+    form = judge.FORMATS["f32"]
+    exact = (Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z)) for x, y, z in zip(a, b, c))
+    return np.array([form.rounded(value, "rn") for value in exact], np.uint32).view(np.float32)
+
+
+def residual(a, b, c):
+    product = a * b
+    return product + c
+
+
+def sentences(report, name="t2"):
+    return [group["sentence"] for seen in report.answers[name].data["seen"] for group in seen["groups"]]
+
+
+def test_a_function_is_asked_about():
+    report = roundonce.why(residual, A, B, C, saw=[fused(A, B, C), A * B + C], toolchain="nvcc")
+    assert report.trace.text() == "product = a * b; product + c"
+    fuses, plain = sentences(report)
+    assert fuses.startswith("fuses `a * b` into the sum") and plain.startswith("rounds every operation as written")
+    lines = str(report).splitlines()
+    first = residual.__code__.co_firstlineno
+    assert lines[0] == f"residual(a, b, c)   traced from test_trace.py:{first}"
+    assert lines[1] == f"  product = a * b   f32 np.multiply test_trace.py:{first + 1}"
+    assert lines[2] == f"  t2 = product + c  f32 np.add test_trace.py:{first + 2}"
+    data = json.loads(json.dumps(report.data))
+    assert data["function"]["statements"][1]["line"] == first + 2
+    assert data["answers"]["t2"]["seen"][0]["groups"][0]["count"] == A.size
+
+
+def test_what_was_seen():
+    # Of a statement, of what the function returns, of several.
+    report = roundonce.why(residual, A, B, C, saw={"product": A * B, "t2": fused(A, B, C)})
+    assert sentences(report, "product")[0].startswith("rounds every operation as written")
+    assert sentences(report)[0].startswith("fuses")
+    # Without a value it is what NumPy gives here.
+    assert sentences(roundonce.why(residual, A, B, C)) == ["rounds every operation as written, to nearest even"]
+    several = roundonce.why(lambda a, b: (a + b, a * b), A, B)
+    assert [sentences(several, name) for name in ("t1", "t2")] == [["rounds every operation as written, to nearest even"]] * 2
+    with pytest.raises(ValueError, match="returns t1, t2: say which was seen"):
+        roundonce.why(lambda a, b: (a + b, a * b), A, B, saw=A)
+    with pytest.raises(ValueError, match="residual has no statement for `u`: expected one of product, t2"):
+        roundonce.why(residual, A, B, C, saw={"u": A})
+    assert sentences(roundonce.why(residual, A, b=B, c=C, saw=fused(A, B, C)))[0].startswith("fuses")
+
+
+def test_single_values():
+    report = roundonce.why(residual, A[0], B[0], C[0], saw=fused(A[:1], B[:1], C[:1])[0])
+    assert report.answers["t2"].data["type"] == "f32"
+    # Numbers of Python's are float64 where nothing is an array, and constants beside arrays.
+    assert roundonce.why(lambda x: x * 0.1, 0.3).answers["t1"].data["type"] == "f64"
+    assert text(lambda x, k: x * k, A, 0.1) == "x * 0.1f"
+
+
+@pytest.mark.parametrize(
+    "function, want",
+    [
+        (lambda x: x * 2, "x * 2.0f"),
+        (lambda x: 1 - x, "1.0f - x"),
+        (lambda x: -x / 3, "t1 = -x; t1 / 3.0f"),
+        (lambda x: x - -0.5, "x - (-0.5f)"),
+        (lambda x: np.maximum(x, -np.inf), "max(x, (-0x7f800000:f32))"),
+        (lambda x: x**2 + x**0.5, "t1 = x * x; t2 = sqrt(x); t1 + t2"),
+        (lambda x: x**-1 + x**3, "t1 = 1.0f / x; t2 = pow(x, 3.0f); t1 + t2"),
+        (lambda x: np.power(2, x), "pow(2.0f, x)"),
+        (lambda x: np.reciprocal(x), "1.0f / x"),
+        (lambda x: np.square(np.sqrt(np.abs(x))), "t1 = abs(x); t2 = sqrt(t1); t2 * t2"),
+        (lambda x: np.arctan2(np.exp(x), np.log1p(x)), "t1 = exp(x); t2 = log1p(x); atan2(t1, t2)"),
+        (lambda x: np.clip(x, 0, 1), "t1 = max(x, 0.0f); min(t1, 1.0f)"),
+        (lambda x: x.clip(max=1), "min(x, 1.0f)"),
+        (lambda x: x + np.float64(0.1), "f64(x) + 0.1:f64"),
+        (lambda x: x.astype(np.float16) * x, "t1 = f16(x); f32(t1) * x"),
+        (lambda x: x.astype(ml_dtypes.bfloat16), "bf16(x)"),
+        (lambda x: (x > 0) * x, "t1 = x > 0.0f; f32(t1) * x"),
+        (lambda x: x + B, "x + k"),
+        (lambda x: x + np.arange(200, dtype=np.int16), "x + k"),
+        (lambda x: x[1:] - x[:-1], "x_1 - x_2"),
+        (lambda x: x.reshape(2, 100).T * x.reshape(100, 2), "x_2 * x_3"),
+        (lambda x: x, "x"),
+        (lambda x: np.sum(x), "sum(x)"),
+        (lambda x: (x * x).sum(-1, keepdims=True), "t1 = x * x; sum(t1, 0, keepdims)"),
+        (lambda x: np.mean(x, axis=0) + x @ x, "t1 = mean(x, 0); t2 = x @ x; t1 + t2"),
+    ],
+)
+def test_statements(function, want):
+    assert text(function, A) == want
+
+
+def test_types_are_numpys():
+    for one, other, want in [
+        (np.float16, np.float32, "f32(a) * b"),
+        (np.float64, np.float32, "a * f64(b)"),
+        (np.float16, np.int8, "a * k"),
+        (np.float16, np.int16, "f32(a) * k"),
+        (ml_dtypes.bfloat16, np.float32, "f32(a) * b"),
+    ]:
+        trace = _numpy.trace(lambda a, b: a * b, [normal(one, 3), np.ones(3, other)])
+        assert trace.text() == want
+        assert trace.results[0].value.dtype == np.result_type(one, other)
+    # A literal is rounded as NumPy rounds it, in every type.
+    for dtype in (np.float16, ml_dtypes.bfloat16, np.float32, np.float64):
+        for number in (0.1, 1 / 3, 1e-6, 2.0**-24, 1.0039062500001, 3e4):
+            x = np.ones(20, dtype)
+            report = roundonce.why(lambda x: x * number, x, saw=np.full(20, number).astype(dtype))
+            assert "rounds every operation as written, to nearest even" in sentences(report, "t1")[0]
+
+
+def test_what_numpy_rounds_once_is_explained_as_written():
+    """The statements compute what NumPy does, for whatever it rounds once."""
+
+    def function(a, b, c):
+        scaled = a * 0.3 - b / 7
+        norm = np.sqrt(np.abs(scaled) + c * c)
+        clipped = np.clip(norm, 0.1, 2.5)
+        return np.maximum(clipped, -b) ** 2 / (1 + np.floor(c) ** 2)
+
+    for dtype in (np.float32, np.float64):
+        report = roundonce.why(function, *(normal(dtype) for _ in range(3)))
+        (seen,) = report.answers[report.trace.results[0].name].data["seen"]
+        assert seen["unexplained"] == 0 and len(seen["groups"]) == 1
+        assert seen["groups"][0]["sentence"] == "rounds every operation as written, to nearest even"
+
+
+def test_shapes_broadcast():
+    column, row = normal(np.float32, (20, 1)), normal(np.float32, 30)
+    report = roundonce.why(lambda a, b: a * b + 1, column, row)
+    assert report.answers["t2"].data["elements"] == 600
+    report = roundonce.why(lambda a, b: a[:, None] * b[None, :], normal(np.float32, 4), row)
+    assert report.trace.text() == "a_1 * b_1" and report.trace.made == {"a_1": "a[:, None]", "b_1": "b[None, :]"}
+    assert report.answers["t1"].data["seen"][0]["unexplained"] == 0
+
+
+def test_assignments():
+    def function(x, y):
+        z = x + y
+        same = z
+        z *= y
+        return same - x
+
+    x, before = A.copy(), A.copy()
+    assert text(function, x, B) == "t1 = x + y; same = t1 * y; same - x"
+    assert np.array_equal(x, before)
+
+    def writes(x):
+        x += 1
+        return x
+
+    assert text(writes, x) == "x + 1.0f" and np.array_equal(x, before)
+    y = np.zeros_like(A)
+
+    def narrows(x):
+        t = x + 1
+        t += np.float64(0.1)
+        return t
+
+    assert text(narrows, x) == "t1 = x + 1.0f; t2 = f64(t1) + 0.1:f64; f32(t2)"
+    for wrong in (lambda x: np.add(x, x, out=y), lambda x: np.add(x[1:], 1, out=x[1:]), lambda x: x.__setitem__(0, 1)):
+        with pytest.raises(roundonce.Untraceable, match="writes into an array that others see|set one apart"):
+            text(wrong, x)
+
+
+def test_names():
+    def function(a, half):
+        float32 = a + half
+        a = float32 * half
+        for _ in range(2):
+            a = a + 1
+        return a
+
+    assert text(function, A, B) == "t1 = a + half_1; t2 = t1 * half_1; t3 = t2 + 1.0f; t3 + 1.0f"
+    assert text(lambda *x: x[0] * x[1], A, B) == "x_0 * x_1"
+    assert text(lambda **given: given["p"] * given["q"], p=A, q=B) == "p * q"
+    assert text(lambda a, b: a * b, A, A) == "a * a"
+    assert text(np.add, A, B).replace("x0", "x1").count("x1") in (1, 2)
+    with pytest.raises(TypeError, match="takes 1 inputs: found 2"):
+        text(lambda a: a, A, B)
+
+
+@pytest.mark.parametrize(
+    "function, operation, reason",
+    [
+        (lambda x: np.where(x > 0, x, 0), "np.where", "has no form in the expression language.*maximum, mean"),
+        (lambda x: x if x[0] > 0 else -x, r"bool\(t1\)", "depends on a value; an expression has no branches"),
+        (lambda x: abs(float(x[0])), "a number of x_1", "taken out of the trace"),
+        (lambda x: np.asarray(x) + 1, "a number of x", "taken out of the trace"),
+        (lambda x: (x * 2)[0], r"t1\[0\]", "element by element"),
+        (lambda x: x.max(), "ndarray.max", "has no form"),
+        (lambda x: np.linalg.norm(x), "np.norm", "has no form"),
+        (lambda x: np.add.accumulate(x), "np.add.accumulate", "has no form"),
+        (lambda x: np.add(x, x, where=x), "np.add", "has no form"),
+        (lambda x: np.rint(x), "np.rint", "has no form"),
+        (lambda x: x.sum(axis=(0,)), "np.sum", "expected one axis"),
+        (lambda x: x.astype(int), r"astype\(int64\)", "expected floats"),
+        (lambda x: x * 1j, "complex64|complex128", "expected floats"),
+        (lambda x: 3, "<lambda>", "returned int"),
+    ],
+)
+def test_what_cannot_be_traced_is_named(function, operation, reason):
+    line = function.__code__.co_firstlineno
+    with pytest.raises(roundonce.Untraceable, match=rf"^test_trace.py:{line}: {operation}.*: .*{reason}") as caught:
+        roundonce.why(function, A)
+    assert (caught.value.file, caught.value.line) == (__file__, line)
+    assert isinstance(caught.value, TypeError) and caught.value.operation in str(caught.value)
+
+
+def test_mistakes():
+    with pytest.raises(TypeError, match="an expression's values have names"):
+        roundonce.why("a*a", A)
+    with pytest.raises(TypeError, match="a function's literals have the types its library gives them"):
+        roundonce.why(residual, A, B, C, type="f64")
+    with pytest.raises(roundonce.Untraceable, match="it compares"):
+        roundonce.why(lambda x: x > 0, A)
+
+
+def test_assertions_take_functions():
+    with pytest.raises(AssertionError, match=r"(?s)residual\(a, b, c\).*fuses `a \* b` into the sum"):
+        roundonce.testing.assert_bits_equal(fused(A, B, C), A * B + C, residual, a=A, b=B, c=C)
