@@ -38,6 +38,8 @@ pub enum Deviation {
     NoZeroDominance,
     /// Everything is computed in this wider format and rounded once at the end.
     WideWhole(Format),
+    /// The sums of a reduction are kept in this wider format and rounded at the end; its terms and all else are not.
+    WideSum(Format),
     /// Another direction of rounding.
     Round(Rounding),
     /// The direction of the operations that are written without a rounding modifier.
@@ -215,6 +217,7 @@ impl Deviation {
             Deviation::ReciprocalByRoot => 33,
             Deviation::Tf32(_) => 34,
             Deviation::Approximate(_) => 35,
+            Deviation::WideSum(_) => 36,
         }
     }
 
@@ -224,7 +227,9 @@ impl Deviation {
             Deviation::Contract(Products::Written(text) | Products::Only(text)) | Deviation::Order(text) => {
                 Some(text.into())
             }
-            Deviation::WideEachOperation(format) | Deviation::WideWhole(format) => Some(format_name(*format).into()),
+            Deviation::WideEachOperation(format) | Deviation::WideWhole(format) | Deviation::WideSum(format) => {
+                Some(format_name(*format).into())
+            }
             Deviation::Flush(format) | Deviation::Keep(format) => format.map(|format| format_name(format).into()),
             Deviation::Round(rounding) | Deviation::RoundUnmodified(rounding) => Some(rounding.name().into()),
             Deviation::NanOperand(rule) => Some(rule.name().into()),

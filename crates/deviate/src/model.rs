@@ -150,6 +150,7 @@ impl EvalModel {
             | Deviation::ZeroDominance
             | Deviation::WideEachOperation(_)
             | Deviation::WideWhole(_)
+            | Deviation::WideSum(_)
             | Deviation::TruncatedProduct
             | Deviation::WholeProduct
             | Deviation::NanOperand(_)

@@ -55,6 +55,7 @@ impl Deviation {
             | Deviation::Keep(_)
             | Deviation::WideEachOperation(_)
             | Deviation::WideWhole(_)
+            | Deviation::WideSum(_)
             | Deviation::NanOperand(_)
             | Deviation::OtherNan
             | Deviation::Reciprocal => Plausibility::Uniform,

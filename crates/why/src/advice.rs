@@ -116,7 +116,7 @@ pub fn advice<'d>(deviations: impl Iterator<Item = &'d Deviation>, toolchains: &
         Deviation::Contract(_) => Some(Topic::Contraction),
         Deviation::Split(_) => Some(Topic::Fma),
         Deviation::Flush(_) | Deviation::FlushOperands | Deviation::FlushResults(_) => Some(Topic::Subnormals),
-        Deviation::WideEachOperation(_) | Deviation::WideWhole(_) => Some(Topic::WiderType),
+        Deviation::WideEachOperation(_) | Deviation::WideWhole(_) | Deviation::WideSum(_) => Some(Topic::WiderType),
         Deviation::Order(_) => Some(Topic::Order),
         Deviation::Tf32(_) => Some(Topic::Tf32),
         Deviation::Reciprocal
