@@ -15,6 +15,8 @@ const SAMPLE: usize = 2048;
 const LARGE_SAMPLE: usize = 65_536;
 /// Elements that are tried at least, whatever they cost.
 const LEAST_SAMPLE: usize = 32;
+/// Elements of a sample, of which a candidate that matches half as many as another one matches fewer of all too.
+const ENOUGH: u64 = 32;
 /// Candidates, different on the sample, that are tried on all elements.
 const FINALISTS: usize = 12;
 /// Candidates times the cost of elements, beyond which a sample is taken.
@@ -219,6 +221,8 @@ impl Covering<'_> {
             if sample.len() < left.len() {
                 // Ties go to the simplest, which stands first.
                 classes.sort_by_key(|class| Reverse(class.count));
+                let best = classes.first().map_or(0, |class| class.count);
+                classes.retain(|class| best < ENOUGH || class.count * 2 >= best);
                 classes.truncate(FINALISTS);
                 let finalists: Vec<usize> = classes.iter().flat_map(|class| &class.candidates).copied().collect();
                 self.matcher.expect(&finalists, left);

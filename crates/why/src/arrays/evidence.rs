@@ -67,7 +67,7 @@ impl Comparison<'_> {
     /// The elements of a sample that differ in what was seen, the first of equals.
     fn distinct(&self, sample: impl Iterator<Item = usize>) -> Vec<usize> {
         let mut known = HashSet::new();
-        sample.filter(|&element| known.insert(self.seen.at(element).bits)).collect()
+        sample.filter(|&element| known.insert(self.saw(element))).collect()
     }
 
     /// Elements of equal bits count once: what share of some elements that leaves. Where a sample has few that differ,
@@ -84,13 +84,14 @@ impl Comparison<'_> {
     fn chance_of_a_match(&mut self, candidates: usize, elements: &[usize]) -> f64 {
         let wanted = (MAX_RESULTS / (candidates * self.cost()).max(1)).clamp(SAMPLE[0], SAMPLE[1]);
         let sample = self.distinct(Self::sample(elements, wanted));
-        let (seen, format) = (self.seen, self.seen.format);
+        let format = self.seen.format;
         let mut most = 0;
         self.expect(&(0..candidates).collect::<Vec<usize>>(), &sample);
         for candidate in 0..candidates {
             let mut matched = [0; 2 * FARTHEST as usize + 1];
-            for (&element, bits) in sample.iter().zip(self.results(candidate, &sample)) {
-                let saw = seen.at(element).bits;
+            let results = self.results(candidate, &sample);
+            for (&element, bits) in sample.iter().zip(results) {
+                let saw = self.saw(element);
                 let apart = place(format, bits) - place(format, saw);
                 if apart.abs() <= FARTHEST && !format.is_nan(bits) && !format.is_nan(saw) {
                     matched[(apart + FARTHEST) as usize] += 1;

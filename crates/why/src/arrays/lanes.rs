@@ -60,8 +60,12 @@ width!(u16, U16);
 width!(u32, U32);
 width!(u64, U64);
 
+/// Lanes that are faster added one by one.
+const FEW: usize = 4;
+
 /// Additions of the terms of several results.
 pub(crate) struct Lanes<'a, T> {
+    profile: Profile,
     factors: Vec<Factor<'a, T>>,
     additions: Additions,
     add: Batch,
@@ -82,6 +86,7 @@ impl<'a, T: Width> Lanes<'a, T> {
         let batch = |kind| Batch::new(operation(kind), profile);
         let subtract = Operation { negate_addend: true, ..operation(ArithOp::Add) };
         Lanes {
+            profile: *profile,
             factors,
             additions,
             add: batch(ArithOp::Add),
@@ -122,14 +127,26 @@ impl<'a, T: Width> Factor<'a, T> {
         Factor { elements, first, is_run, step }
     }
 
+    /// Terms that stand beside each other in the order of the lanes.
+    fn beside(&self, first: &[usize], further: usize) -> Option<&'a [T]> {
+        let (only, term) = (*self.first.first()?, *first.first()?);
+        let from = only + (term + further) * self.step;
+        let is_run = |length: usize| first.last().is_some_and(|last| last + 1 == term + length);
+        match (first.len(), self.first.len()) {
+            (1, results) if self.is_run => Some(&self.elements[from..][..results]),
+            // Partial sums are made of runs of terms.
+            (length, 1) if self.step == 1 && is_run(length) => Some(&self.elements[from..][..length]),
+            _ => None,
+        }
+    }
+
     fn gather(&self, first: &[usize], further: usize, out: &mut Vec<T>) {
         out.clear();
+        if let Some(terms) = self.beside(first, further) {
+            return out.extend_from_slice(terms);
+        }
         let place = |term: usize| (term + further) * self.step;
         match self.first.as_slice() {
-            // Partial sums beside each other, of terms beside each other.
-            [only] if self.step == 1 && first.last().is_some_and(|last| last + 1 == first[0] + first.len()) => {
-                out.extend_from_slice(&self.elements[only + place(first[0])..][..first.len()]);
-            }
             [only] => out.extend(first.iter().map(|&term| self.elements[only + place(term)])),
             results => {
                 for &term in first {
@@ -153,6 +170,12 @@ impl<T: Width> Arithmetic for Lanes<'_, T> {
     }
 
     fn accumulate(&mut self, sums: &mut [T], first: &[usize], further: usize) {
+        // What stands in memory as it is added is not copied.
+        if let ([factor], None) = (self.factors.as_slice(), self.additions.narrow)
+            && let Some(terms) = factor.beside(first, further)
+        {
+            return self.add(sums, terms);
+        }
         self.gather(first, further);
         let [a, b] = &self.gathered;
         if self.additions.is_fused && self.factors.len() == 2 {
@@ -164,6 +187,14 @@ impl<T: Width> Arithmetic for Lanes<'_, T> {
     }
 
     fn add(&mut self, sums: &mut [T], others: &[T]) {
+        if sums.len() <= FEW && self.additions.narrow.is_none() {
+            // A multiply-add by one: the scalar pipeline's fast path.
+            let (one, operation) = (self.additions.format.one(), self.multiply_add.operation());
+            for (sum, other) in sums.iter_mut().zip(others) {
+                *sum = T::cut(operation.evaluate(&self.profile, &[one, sum.bits(), other.bits()]).bits);
+            }
+            return;
+        }
         self.add.run(&[Source::Out, Source::Slice(others)], sums);
         round_to(self.additions.format, self.additions.narrow, sums);
     }

@@ -89,6 +89,9 @@ pub struct ObservedArray {
     /// Where elements are left: what is arithmetically possible, and no cause.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also_possible: Vec<PossibleGroup>,
+    /// How many elements were compared, if not all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compared: Option<usize>,
     /// How many elements nothing explains.
     pub unexplained: usize,
     /// How many of them an evaluation matches, no more than by accident, and how many one does at most if what was seen is
@@ -238,8 +241,16 @@ impl Question {
     }
 }
 
-/// Finds, for each seen array, the evaluations behind its elements. `progress` receives how many elements of one
-/// candidate were done.
+/// How far a comparison has come. A step is an element of one evaluation; of a sum, a term.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Work {
+    /// So many more steps are ahead.
+    Expected(u64),
+    /// So many more are done.
+    Done(u64),
+}
+
+/// Finds, for each seen array, the evaluations behind its elements. `progress` receives how far that is.
 ///
 /// # Errors
 /// If a seen array's shape is not the result's.
@@ -264,7 +275,7 @@ pub fn answer_arrays(
     seen: &[(String, Values)],
     options: Options,
     profile: &Profile,
-    progress: &mut dyn FnMut(u64),
+    progress: &mut dyn FnMut(Work),
 ) -> Result<ArrayAnswer, String> {
     let steps = question.steps(options, profile);
     let deviations = steps.candidates.deviations();
@@ -278,9 +289,18 @@ pub fn answer_arrays(
             return Err(format!("`{name}` has the shape {:?}, the result {shape:?}", values.shape));
         }
         let mut comparison = Comparison::new(question, &steps.candidates, &values.column, options, profile, progress);
-        let found = comparison.cover(&deviations, &steps, elements);
-        compared = compared.max(found.tried);
-        answers.push(comparison.answer(name, &deviations, &found));
+        let amounts = comparison.amounts();
+        for &amount in &amounts {
+            comparison.compare_only(amount);
+            let found = comparison.cover(&deviations, &steps);
+            compared = compared.max(found.tried);
+            let answer = comparison.answer(name, &deviations, &found);
+            let is_over = answer.groups.is_empty() || Some(&amount) == amounts.last();
+            if is_over {
+                answers.push(answer);
+                break;
+            }
+        }
     }
     let main = answers.iter().filter_map(|seen| seen.groups.first());
     Ok(ArrayAnswer {
@@ -299,9 +319,14 @@ pub fn answer_arrays(
 
 impl Comparison<'_> {
     /// What explains the elements: with each step more candidates, believed where that is better with them.
-    fn cover(&mut self, deviations: &[Vec<Deviation>], steps: &Steps, elements: usize) -> Covered {
-        let search =
-            Search { preference: Preference::MostExplained, max_groups: MAX_GROUPS, falls_back_to_any_nan: true };
+    fn cover(&mut self, deviations: &[Vec<Deviation>], steps: &Steps<'_>) -> Covered {
+        let elements = self.compared;
+        let search = Search {
+            preference: Preference::MostExplained,
+            max_groups: MAX_GROUPS,
+            falls_back_to_any_nan: self.saw_nan(),
+        };
+        let is_sum = matches!(self.candidates, Candidates::Sums(_));
         let mut best = Cover { groups: Vec::new(), unexplained: (0..elements).collect() };
         let mut possible = Vec::new();
         let mut tried = 0;
@@ -313,12 +338,21 @@ impl Comparison<'_> {
                 break;
             }
             tried = end;
+            if is_sum {
+                // One group is enough to see that nothing is explained.
+                let first = cover(&deviations[..end], elements, Search { max_groups: 1, ..search }, self);
+                if self.graded(&first, end).groups.is_empty() {
+                    best = first;
+                    continue;
+                }
+            }
             let found = cover(&deviations[..end], elements, search, self);
             if !is_cause {
                 if rest(&found) < rest(&best) {
                     possible = found.groups.into_iter().filter(|it| it.candidates[0] >= steps.causes).collect();
                 }
-            } else if best.groups.is_empty() || rest(&found) < rest(&best) {
+            } else if best.groups.is_empty() || rest(&found) < rest(&best) || is_sum && rest(&found) == rest(&best) {
+                // Of a sum all that explains as much is named, whatever its order.
                 best = found;
             }
         }
@@ -356,6 +390,7 @@ impl Comparison<'_> {
             chance: least.map_or(1.0, chance_of),
             groups,
             by_accident: found.by_accident,
+            compared: (self.compared < self.question.shape.iter().product()).then_some(self.compared),
             also_possible: covered.possible.iter().map(possible).collect(),
             unexplained: found.unexplained.len(),
             first_unexplained: found.unexplained.first().map(|&element| self.example(element, None)),
@@ -422,7 +457,7 @@ impl Comparison<'_> {
             return Some(text);
         }
         let tiny = |element: &usize| {
-            let bits = self.seen.at(*element).bits;
+            let bits = self.saw(*element);
             self.seen.format.is_subnormal(bits) || self.seen.format.is_zero(bits)
         };
         looked_at.iter().all(tiny).then_some("each result is subnormal or zero")
@@ -430,8 +465,9 @@ impl Comparison<'_> {
 
     fn example(&mut self, element: usize, candidate: Option<usize>) -> Example {
         let format = self.seen.format;
-        let saw = self.seen.at(element).bits;
+        let saw = self.saw(element);
         let as_written = self.results(AS_WRITTEN, &[element])[0];
+        let element = self.place(element);
         let value = |bits: u64| format!("{} {}", hex_bits(format.width(), bits), shortest_decimal(format, bits));
         let evaluated = match (self.candidates, candidate) {
             (Candidates::Evaluations(all), Some(candidate)) => {

@@ -3,6 +3,8 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use super::Work;
+
 /// Steps, below which a thread is not worth its start.
 const FEW_STEPS: u64 = 1 << 16;
 
@@ -11,14 +13,14 @@ pub(super) fn map<T: Send>(
     threads: usize,
     pieces: usize,
     steps_each: u64,
-    progress: &mut dyn FnMut(u64),
+    progress: &mut dyn FnMut(Work),
     work: impl Fn(usize) -> T + Sync,
 ) -> Vec<T> {
     let threads = threads.min(pieces);
     if threads <= 1 || steps_each.saturating_mul(pieces as u64) < FEW_STEPS {
         let one = |piece| {
             let result = work(piece);
-            progress(steps_each);
+            progress(Work::Done(steps_each));
             result
         };
         return (0..pieces).map(one).collect();
@@ -41,9 +43,9 @@ pub(super) fn map<T: Send>(
         for _ in 1..threads {
             scope.spawn(|| work_on(&mut || ()));
         }
-        work_on(&mut || progress(done.swap(0, Ordering::Relaxed)));
+        work_on(&mut || progress(Work::Done(done.swap(0, Ordering::Relaxed))));
     });
-    progress(done.into_inner());
+    progress(Work::Done(done.into_inner()));
     let mut found = found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     found.sort_unstable_by_key(|(piece, _)| *piece);
     found.into_iter().map(|(_, result)| result).collect()
