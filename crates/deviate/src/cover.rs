@@ -49,6 +49,11 @@ pub trait Matcher {
     /// Says that these candidates will be asked for on these elements.
     fn expect(&mut self, _candidates: &[usize], _elements: &[usize]) {}
 
+    /// Whether a candidate is superfluous beside one with some of its deviations that matches the same.
+    fn is_refinement(&self, _simpler: usize, _other: usize) -> bool {
+        true
+    }
+
     /// How much work an element is, for one candidate.
     fn cost(&self) -> usize {
         1
@@ -268,7 +273,9 @@ impl Covering<'_> {
         let candidates = self.candidates;
         for class in &mut classes {
             let found = std::mem::take(&mut class.candidates);
-            class.candidates = minimal(found, |&simpler, &other| is_subset(&candidates[simpler], &candidates[other]));
+            class.candidates = minimal(found, |&simpler, &other| {
+                is_subset(&candidates[simpler], &candidates[other]) && self.matcher.is_refinement(simpler, other)
+            });
         }
         classes
     }

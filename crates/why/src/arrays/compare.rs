@@ -16,8 +16,6 @@ use crate::search::Options;
 
 /// Elements of a piece of work.
 const PIECE: usize = 64 * BLOCK;
-/// Terms of sums that are as much work as comparing an element.
-const TERMS: usize = 8;
 /// Results of sums that are kept, and of how many lists of elements.
 const MAX_KEPT: usize = 1 << 24;
 const LISTS: usize = 2;
@@ -244,9 +242,17 @@ impl Matcher for Comparison<'_> {
         }
     }
 
+    fn is_refinement(&self, simpler: usize, other: usize) -> bool {
+        match self.candidates {
+            // No order is simpler than another one.
+            Candidates::Sums(all) => all.have_one_order(simpler, other),
+            Candidates::Evaluations(_) => true,
+        }
+    }
+
     fn cost(&self) -> usize {
         match self.candidates {
-            Candidates::Sums(all) => all.terms().div_ceil(TERMS),
+            Candidates::Sums(all) => all.terms(),
             Candidates::Evaluations(_) => 1,
         }
     }

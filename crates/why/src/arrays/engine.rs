@@ -37,7 +37,8 @@ impl Schedule {
         match self {
             Schedule::Strided { axes, .. } => axes.iter().product(),
             Schedule::Parts { parts, each, .. } => {
-                (length / parts.size(length)).max(1) * each.width(parts.size(length))
+                let (size, whole, _) = parts.of(length);
+                whole.max(1) * each.width(size)
             }
             Schedule::Halves { most, each, .. } => length.div_ceil(*most) * each.width(*most),
             Schedule::InOrder | Schedule::Backward | Schedule::Compensated(_) => 1,
@@ -46,11 +47,20 @@ impl Schedule {
 }
 
 impl Parts {
-    /// The terms of each but the last.
-    fn size(self, length: usize) -> usize {
-        match self {
-            Parts::Of(size) => size,
+    /// The terms of each part of equal length, how many of these there are, and the terms of those that follow.
+    fn of(self, length: usize) -> (usize, usize, Vec<usize>) {
+        let size = match self {
+            Parts::Of(size) | Parts::Evened { size, .. } => size,
             Parts::Count(count) => length.div_ceil(count).max(1),
+        };
+        let (whole, over) = (length / size, length % size);
+        match self {
+            Parts::Evened { multiple, .. } if whole > 0 && over > 0 => {
+                let both = size + over;
+                let one = (both / 2).next_multiple_of(multiple);
+                (size, whole - 1, vec![one, both - one])
+            }
+            _ => (size, whole, (over > 0).then_some(over).into_iter().collect()),
         }
     }
 }
@@ -98,22 +108,25 @@ pub(crate) fn run<A: Arithmetic>(
             }
         }
         Schedule::Parts { parts, each, combine } => {
-            let size = parts.size(length);
-            let (whole, over) = (length / size, length % size);
+            let (size, whole, others) = parts.of(length);
             let starts: Vec<usize> =
                 first.iter().flat_map(|first| (0..whole).map(move |at| first + at * size)).collect();
             let partial = run(arithmetic, each, &starts, size);
-            if over == 0 {
-                return folded(arithmetic, partial, whole, results, *combine);
-            }
-            let starts: Vec<usize> = first.iter().map(|first| first + whole * size).collect();
-            let last = run(arithmetic, each, &starts, over);
-            let mut all = Vec::with_capacity(partial.len() + last.len());
-            for (at, last) in last.chunks(results).enumerate() {
+            let mut begun = whole * size;
+            let others: Vec<Vec<A::Lane>> = others
+                .iter()
+                .map(|&length| {
+                    let starts: Vec<usize> = first.iter().map(|first| first + begun).collect();
+                    begun += length;
+                    run(arithmetic, each, &starts, length)
+                })
+                .collect();
+            let mut all = Vec::with_capacity(partial.len() + others.len() * sums.len());
+            for at in 0..first.len() {
                 all.extend_from_slice(&partial[at * whole * results..][..whole * results]);
-                all.extend_from_slice(last);
+                others.iter().for_each(|other| all.extend_from_slice(&other[at * results..][..results]));
             }
-            return folded(arithmetic, all, whole + 1, results, *combine);
+            return folded(arithmetic, all, whole + others.len(), results, *combine);
         }
         Schedule::Halves { most, multiple, each } => {
             let halving = Halving { most: *most, multiple: *multiple };

@@ -32,6 +32,9 @@ pub(crate) enum Parts {
     Of(usize),
     /// So many, as long as each other.
     Count(usize),
+    /// Of so many terms; what is left of more than one part and less than two is halved, the first half rounded up to a
+    /// multiple.
+    Evened { size: usize, multiple: usize },
 }
 
 /// An order of additions. Every partial sum starts from +0.
@@ -163,6 +166,22 @@ pub(crate) fn rows() -> Vec<Row> {
             &format!("of blocks of {size} terms, then of the blocks' sums"),
             "matrix products blocked along k (Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication)",
         );
+    }
+    for (size, multiple, core) in [
+        (448, 16, "f32, SkylakeX"),
+        (320, 8, "f32, Haswell and Zen"),
+        (384, 16, "f64, SkylakeX"),
+        (256, 4, "f64, Haswell"),
+    ] {
+        for (multiple, threads, to) in
+            [(multiple, "one thread", format!(" to {multiple}")), (1, "threads", String::new())]
+        {
+            row(
+                parts(Parts::Evened { size, multiple }, Schedule::InOrder, InOrder),
+                &format!("of blocks of {size} terms, the last two evened{to}, then of the blocks' sums"),
+                &format!("OpenBLAS, {threads}, {core} (driver/level3/level3.c, level3_thread.c; seen with NumPy 2.4)"),
+            );
+        }
     }
     for count in [2, 4, 8, 16] {
         row(

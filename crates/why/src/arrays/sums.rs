@@ -216,6 +216,11 @@ impl<'a> Sums<'a> {
         all
     }
 
+    /// Whether two evaluations add in the same order.
+    pub(super) fn have_one_order(&self, one: usize, other: usize) -> bool {
+        self.evaluations[one].row == self.evaluations[other].row
+    }
+
     /// Who adds in its order, if that is not the one as written.
     pub(super) fn by(&self, evaluation: usize) -> Option<&str> {
         let row = &self.rows[self.evaluations[evaluation].row];
