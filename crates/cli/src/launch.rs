@@ -151,6 +151,11 @@ impl LaunchArguments {
             || !self.entry.is_empty()
     }
 
+    /// How many threads were asked for.
+    pub(crate) const fn threads(&self) -> Option<NonZeroUsize> {
+        self.threads
+    }
+
     /// The one kernel that is named, if one is.
     pub(crate) fn entry(&self) -> Result<Option<&str>, Failure> {
         match &self.entry[..] {

@@ -1,6 +1,7 @@
 //! `why`: which evaluation gives each seen value.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -17,11 +18,12 @@ use crate::argument::Argument;
 use crate::launch::{self, LaunchArguments};
 use crate::output;
 use crate::report::Format;
-use crate::{Ended, Failure, Status, why_arrays, why_kernel, why_reference};
+use crate::{Ended, Failure, Status, threads, why_arrays, why_kernel, why_reference};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The expression: + - * ( ), fma(a,b,c), names, literals such as 1.5f, 2.0, 1.5h, 1.5b; or a kernel: a .ptx, .spv,
+    /// The expression: + - * ( ), fma(a,b,c), names, literals such as 1.5f, 2.0, 1.5h, 1.5b; of arrays sum(a*b, 1), mean(a),
+    /// a @ b too; or a kernel: a .ptx, .spv,
     /// .spvasm or .sass file, with its arguments as for `run`
     #[arg(value_parser = Argument::parser())]
     expression: Option<Argument>,
@@ -89,6 +91,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         allow: arguments.allow.unwrap_or_default(),
         toolchain: arguments.toolchain,
         verbose: arguments.verbose,
+        threads: NonZeroUsize::new(threads::useful(arguments.launch.threads(), u64::MAX)),
         ..Options::default()
     };
     let Some(expression) = &arguments.expression else {

@@ -13,9 +13,13 @@ use crate::plausibility::{Plausibility, plausibility};
 const SAMPLE: usize = 2048;
 /// Elements that are tried where the first ones are explained by nothing, and the most on which every candidate is.
 const LARGE_SAMPLE: usize = 65_536;
+/// Elements that are tried at least, whatever they cost.
+const LEAST_SAMPLE: usize = 32;
+/// Elements of a sample, of which a candidate that matches half as many as another one matches fewer of all too.
+const ENOUGH: u64 = 32;
 /// Candidates, different on the sample, that are tried on all elements.
 const FINALISTS: usize = 12;
-/// Candidates times elements, beyond which a sample is taken.
+/// Candidates times the cost of elements, beyond which a sample is taken.
 const MAX_MATCHES: usize = 50_000_000;
 
 /// Which bits explain a NaN.
@@ -41,6 +45,19 @@ pub enum Preference {
 pub trait Matcher {
     /// For each of some elements whether the candidate explains it.
     fn matches(&mut self, candidate: usize, elements: &[usize], nan: NanMatch) -> Vec<bool>;
+
+    /// Says that these candidates will be asked for on these elements.
+    fn expect(&mut self, _candidates: &[usize], _elements: &[usize]) {}
+
+    /// Whether a candidate is superfluous beside one with some of its deviations that matches the same.
+    fn is_refinement(&self, _simpler: usize, _other: usize) -> bool {
+        true
+    }
+
+    /// How much work an element is, for one candidate.
+    fn cost(&self) -> usize {
+        1
+    }
 
     /// For how many observations an element stands.
     fn weight(&self, _element: usize) -> u64 {
@@ -199,15 +216,21 @@ impl Covering<'_> {
 
     /// The candidates that are believed of the elements left, and the elements that they leave.
     fn best(&mut self, left: &[usize], nan: NanMatch) -> Option<(Group, Vec<usize>)> {
-        let are_few = left.len() <= LARGE_SAMPLE && left.len().saturating_mul(self.candidates.len()) <= MAX_MATCHES;
-        let sizes: &[usize] = if are_few { &[usize::MAX] } else { &[SAMPLE, LARGE_SAMPLE] };
-        for &size in sizes {
+        let most = MAX_MATCHES / (self.candidates.len() * self.matcher.cost()).max(1);
+        let are_few = left.len() <= most.min(LARGE_SAMPLE);
+        let large = most.clamp(LEAST_SAMPLE, LARGE_SAMPLE);
+        let sizes = if are_few { vec![usize::MAX] } else { vec![SAMPLE.min(large), large] };
+        for size in sizes {
             let sample = sample(left, size);
             let mut classes = self.classes(&sample, nan);
             if sample.len() < left.len() {
                 // Ties go to the simplest, which stands first.
                 classes.sort_by_key(|class| Reverse(class.count));
+                let best = classes.first().map_or(0, |class| class.count);
+                classes.retain(|class| best < ENOUGH || class.count * 2 >= best);
                 classes.truncate(FINALISTS);
+                let finalists: Vec<usize> = classes.iter().flat_map(|class| &class.candidates).copied().collect();
+                self.matcher.expect(&finalists, left);
                 for class in &mut classes {
                     let first = self.matcher.matches(class.candidates[0], left, nan);
                     let others = class.candidates.split_off(1);
@@ -234,6 +257,7 @@ impl Covering<'_> {
     fn classes(&mut self, sample: &[usize], nan: NanMatch) -> Vec<Class> {
         let mut classes: Vec<Class> = Vec::new();
         let mut known: HashMap<Vec<bool>, usize> = HashMap::new();
+        self.matcher.expect(&self.order, sample);
         for &candidate in &self.order {
             let matches = self.matcher.matches(candidate, sample, nan);
             let count = self.weight(sample, &matches);
@@ -249,7 +273,9 @@ impl Covering<'_> {
         let candidates = self.candidates;
         for class in &mut classes {
             let found = std::mem::take(&mut class.candidates);
-            class.candidates = minimal(found, |&simpler, &other| is_subset(&candidates[simpler], &candidates[other]));
+            class.candidates = minimal(found, |&simpler, &other| {
+                is_subset(&candidates[simpler], &candidates[other]) && self.matcher.is_refinement(simpler, other)
+            });
         }
         classes
     }

@@ -48,6 +48,8 @@ pub enum Deviation {
     WideResult(Format),
     /// Operations are carried out in f32, and what is stored as bf16 is its upper half.
     Bf16Cut(Narrowing),
+    /// The sums of a reduction are kept in this wider format and rounded at the end; its terms and all else are not.
+    WideSum(Format),
     /// Another direction of rounding.
     Round(Rounding),
     /// The direction of the operations that are written without a rounding modifier.
@@ -241,6 +243,7 @@ impl Deviation {
             Deviation::Compensated => 42,
             Deviation::Bf16Cut(Narrowing::Whole) => 40,
             Deviation::Bf16Cut(Narrowing::EachOperation) => 41,
+            Deviation::WideSum(_) => 43,
         }
     }
 
@@ -250,9 +253,10 @@ impl Deviation {
             Deviation::Contract(Products::Written(text) | Products::Only(text)) | Deviation::Order(text) => {
                 Some(text.into())
             }
-            Deviation::WideEachOperation(format) | Deviation::WideWhole(format) | Deviation::WideResult(format) => {
-                Some(format_name(*format).into())
-            }
+            Deviation::WideEachOperation(format)
+            | Deviation::WideWhole(format)
+            | Deviation::WideSum(format)
+            | Deviation::WideResult(format) => Some(format_name(*format).into()),
             Deviation::Bf16Cut(Narrowing::EachOperation) => Some("each operation".into()),
             Deviation::Bf16Cut(Narrowing::Whole) => Some("the result".into()),
             Deviation::X87(_) => Some("x87".into()),

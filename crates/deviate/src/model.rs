@@ -173,6 +173,7 @@ impl EvalModel {
             | Deviation::WideWhole(_)
             | Deviation::WideResult(_)
             | Deviation::Bf16Cut(_)
+            | Deviation::WideSum(_)
             | Deviation::TruncatedProduct
             | Deviation::WholeProduct
             | Deviation::NanOperand(_)

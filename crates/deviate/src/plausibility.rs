@@ -60,6 +60,7 @@ impl Deviation {
             | Deviation::Compensated
             | Deviation::WideResult(_)
             | Deviation::Bf16Cut(_)
+            | Deviation::WideSum(_)
             | Deviation::NanOperand(_)
             | Deviation::OtherNan
             | Deviation::Reciprocal => Plausibility::Uniform,

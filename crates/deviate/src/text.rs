@@ -71,6 +71,7 @@ impl Deviation {
             Deviation::ZeroDominance => "zero-dominance",
             Deviation::NoZeroDominance => "no-zero-dominance",
             Deviation::WideWhole(_) | Deviation::X87(Narrowing::Whole) => "wide-whole",
+            Deviation::WideSum(_) => "wide-sum",
             Deviation::Round(_) if in_kernel => "round-all",
             Deviation::Round(_) => "round",
             Deviation::RoundUnmodified(_) => "round-unmodified",
@@ -134,6 +135,9 @@ impl Deviation {
             }
             Deviation::WideResult(wide) => {
                 return format!("computes everything in {} and does not round the result", format_name(*wide));
+            }
+            Deviation::WideSum(wide) => {
+                return format!("keeps the sums in {} and rounds them at the end", format_name(*wide));
             }
             Deviation::Split(Fmas::Line(line)) => {
                 return format!("computes the fma of line {line} as a product and a sum, which rounds twice");
@@ -200,6 +204,7 @@ impl Deviation {
             Deviation::WideEachOperation(wide) | Deviation::WideWhole(wide) => {
                 return format!("computing in {} and rounding again (double rounding)", format_name(*wide));
             }
+            Deviation::WideSum(wide) => return format!("keeping the sums in {}", format_name(*wide)),
             Deviation::Round(rounding) | Deviation::RoundUnmodified(rounding) => {
                 return format!("rounding {}", plain_direction(*rounding));
             }

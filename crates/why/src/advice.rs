@@ -121,7 +121,10 @@ pub fn advice<'d>(deviations: impl Iterator<Item = &'d Deviation>, toolchains: &
         Deviation::Contract(_) => Some(Topic::Contraction),
         Deviation::Split(_) => Some(Topic::Fma),
         Deviation::Flush(_) | Deviation::FlushOperands | Deviation::FlushResults(_) => Some(Topic::Subnormals),
-        Deviation::WideEachOperation(_) | Deviation::WideWhole(_) | Deviation::WideResult(_) => Some(Topic::WiderType),
+        Deviation::WideEachOperation(_)
+        | Deviation::WideWhole(_)
+        | Deviation::WideSum(_)
+        | Deviation::WideResult(_) => Some(Topic::WiderType),
         Deviation::X87(_) => Some(Topic::X87),
         Deviation::Order(_) | Deviation::Compensated => Some(Topic::Order),
         Deviation::Tf32(_) => Some(Topic::Tf32),

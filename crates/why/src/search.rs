@@ -1,6 +1,7 @@
 //! The search: the evaluations of an expression, the most plausible first, and which of them give an observed value.
 
 use std::cell::{Cell, OnceCell};
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use roundonce_arith::{ArithOp, Format, Profile};
@@ -33,6 +34,8 @@ pub struct Options {
     pub toolchain: Option<&'static str>,
     /// Less plausible evaluations are named in text too.
     pub verbose: bool,
+    /// Of arrays: how many threads compare; one a core without it.
+    pub threads: Option<NonZeroUsize>,
 }
 
 /// More plans than this are not enumerated: of a large expression, some contractions and orders are left out.
