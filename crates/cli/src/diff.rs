@@ -11,7 +11,8 @@ use roundonce::why::diff::{Budget, Query, Verdict, compare};
 use roundonce::{SideProblem, sides};
 
 use crate::argument::Argument;
-use crate::launch::{Language, LaunchArguments};
+use crate::launch::LaunchArguments;
+use crate::modules::{KERNELS, Language};
 use crate::output::{self, Format, FormatArgument, TargetArguments};
 use crate::plot::{self, Comparison};
 use crate::progress::Progress;
@@ -21,7 +22,7 @@ use crate::{Ended, Failure, Status, diff_kernels, why_arrays};
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// An expression (fma(a,b,c)), an instruction (fma.rz.f32, FFMA.FTZ; its operands are a, b, c), a .npy file, or a
-    /// kernel (.ptx, .spv, .spvasm, .sass) with its arguments as for `run`
+    /// kernel (.ptx, .spv, .spvasm, .sass, .cu) with its arguments as for `run`
     #[arg(allow_hyphen_values = true, value_parser = Argument::parser())]
     first: Argument,
     /// What it is compared with
@@ -62,9 +63,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     let first = &arguments.first;
     if let Some(baseline) = &arguments.baseline {
         if Language::of(first.path()).is_none() {
-            return Err(Failure::Input(format!(
-                "`{first}` is no kernel: expected a .ptx, .spv, .spvasm or .sass file for --baseline"
-            )));
+            return Err(Failure::Input(format!("`{first}` is no kernel: expected a {KERNELS} file for --baseline")));
         }
         let Arguments { launch, record, format, .. } = arguments;
         return diff_kernels::against_baseline(first.path(), launch, baseline, *record, format.format);
@@ -77,7 +76,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
             return diff_kernels::run(kernels, &arguments.launch, plot, arguments.format.format);
         }
         [false, false] if arguments.launch.has_arguments() => {
-            let message = format!("`{first}` is no kernel: expected a .ptx, .spv, .spvasm or .sass file");
+            let message = format!("`{first}` is no kernel: expected a {KERNELS} file");
             return Err(Failure::Input(message));
         }
         [false, false] => {}

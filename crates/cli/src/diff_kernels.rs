@@ -7,7 +7,8 @@ use roundonce::exec::Options;
 use roundonce::isa::counted;
 use roundonce::why_kernel::{Baseline, BufferDifferences, Equality, KernelPair, SharedBuffer, compare_kernels};
 
-use crate::launch::{Language, LaunchArguments, Prepared};
+use crate::launch::{LaunchArguments, Prepared};
+use crate::modules::Language;
 use crate::output::{self, Format};
 use crate::plot::{self, Comparison};
 use crate::progress::Progress;

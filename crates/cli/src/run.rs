@@ -40,7 +40,7 @@ enum Execution {
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The kernel's module: .ptx, .spv, .spvasm, or a straight-line .sass listing
+    /// The kernel's module: .ptx, .spv, .spvasm, a straight-line .sass listing, or CUDA C++, .cu
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) launch: LaunchArguments,

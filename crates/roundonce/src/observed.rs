@@ -143,7 +143,7 @@ pub struct LineShadow<'a> {
     pub worst_ulps: Option<f64>,
     /// Whether one is moved to or from what is no finite number.
     pub not_finite: bool,
-    /// How many of the moved results are sums whose leading bits cancel.
+    /// Sums whose terms cancel so that the distance in ulps grows fourfold or more.
     pub cancellations: u64,
     /// How many bits at most.
     pub cancelled_bits: u32,
