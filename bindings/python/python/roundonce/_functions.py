@@ -160,8 +160,10 @@ def array_of(value: Any) -> Any:
     return np.asarray(value) if library is None else library.array_of(value)
 
 
-def ask(trace: Trace, result: Node, saw: List[Any], how: Dict[str, Any]) -> Report:
-    """What gives the seen values of one statement."""
+def ask(
+    trace: Trace, result: Node, saw: List[Any], how: Dict[str, Any], chosen: Optional[np.ndarray] = None
+) -> Report:
+    """What gives the seen values of one statement; of some elements, where they are chosen."""
     if result.format == BOOL:
         raise Untraceable(result.name, "it compares: ask about what it compares", trace.place)
     values = {node.name: node.value for node in trace.leaves(result)}
@@ -170,6 +172,9 @@ def ask(trace: Trace, result: Node, saw: List[Any], how: Dict[str, Any]) -> Repo
         raise ValueError(f"{', '.join(missing)} has no values: trace the function with some, or ask `trace.text()`")
     if not any(operation.is_reduction for operation in trace.needed(result)):
         values = {name: _broadcast(value, result.shape) for name, value in values.items()}
+        if chosen is not None:
+            values = {name: value.reshape(-1)[chosen] for name, value in values.items()}
+            saw = [array.reshape(-1)[chosen] for array in saw]
     return why_of_text(trace.text(result), saw=saw, **how, **values)
 
 
