@@ -121,7 +121,9 @@ def test_names_and_inputs():
             shifted = shifted * k
         return {"a": shifted, "b": (shifted, k * x)}
 
-    trace = roundonce.jax.trace(function, [A, 0.5])
+    trace = roundonce.trace(function, jnp.asarray(A), 0.5)
+    several = roundonce.why(function, jnp.asarray(A), 0.5)
+    assert [answer.data["seen"][0]["unexplained"] for answer in several.answers.values()] == [0, 0]
     assert [node.name for node in trace.results] == ["shifted", "shifted", "t4"]
     assert trace.text() == "t1 = x + 0.5f; t2 = t1 * 0.5f; t2 * 0.5f"
     assert roundonce.jax.trace(jax.jit(residual), [1.5, 2.5, 3.5]).results[0].format == "f32"

@@ -1,6 +1,8 @@
 """Functions of NumPy as expressions: their statements, their types, what is refused; NumPy itself is the judge."""
 
 import json
+import subprocess
+import sys
 from fractions import Fraction
 
 import judge
@@ -174,6 +176,7 @@ def test_assignments():
         return x
 
     assert text(writes, x) == "x + 1.0f" and np.array_equal(x, before)
+    assert sentences(roundonce.why(writes, x), "t1")[0].startswith("rounds every") and np.array_equal(x, before)
     y = np.zeros_like(A)
 
     def narrows(x):
@@ -185,6 +188,12 @@ def test_assignments():
     for wrong in (lambda x: np.add(x, x, out=y), lambda x: np.add(x[1:], 1, out=x[1:]), lambda x: x.__setitem__(0, 1)):
         with pytest.raises(roundonce.Untraceable, match="writes into an array that others see|set one apart"):
             text(wrong, x)
+
+
+def test_a_trace_has_a_text():
+    trace = roundonce.trace(residual, A, b=B, c=C)
+    assert isinstance(trace, roundonce.Trace) and trace.text() == "product = a * b; product + c"
+    assert str(trace).splitlines()[1].startswith("  product = a * b   f32 np.multiply test_trace.py:")
 
 
 def test_names():
@@ -272,3 +281,22 @@ def test_few_elements_are_looked_at():
     assert choose(one, one + 1, 10).tolist() == list(range(10))
     other[10:] = 1
     assert choose(one, other, 10).tolist() == [0, 1, 2, 3, 4, 7, 10, 11, 12, 13]
+
+
+def test_a_missing_library_is_named():
+    """Also where it is torch's own name that is asked for first."""
+    script = (
+        "import sys; sys.modules['torch'] = sys.modules['jax'] = None\n"
+        "import roundonce\n"
+        "for name in ('torch', 'jax'):\n"
+        "    try: getattr(roundonce, name)\n"
+        "    except ImportError as error: print(error)\n"
+        "try: roundonce.thing\n"
+        "except AttributeError as error: print(error)"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert ran.stdout.splitlines() == [
+        "roundonce.torch wants torch: pip install roundonce[torch]",
+        "roundonce.jax wants JAX: pip install roundonce[jax]",
+        "module 'roundonce' has no attribute 'thing'",
+    ], ran.stderr

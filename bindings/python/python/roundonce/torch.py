@@ -87,13 +87,14 @@ class _TracingMode(TorchDispatchMode):
 
 
 def run(function: Callable) -> Callable:
-    """The function as `why` runs it: as it is, without gradients."""
+    """The function as `why` runs it: on copies, without gradients, and with its results in a list."""
 
-    def without_gradients(*inputs: Any, **named: Any) -> Any:
+    def results(*inputs: Any, **named: Any) -> List[Any]:
         with torch.no_grad():
-            return function(*map(_copy, inputs), **{name: _copy(value) for name, value in named.items()})
+            returned = function(*map(_copy, inputs), **{name: _copy(value) for name, value in named.items()})
+        return list(tree_leaves(returned))
 
-    return without_gradients
+    return results
 
 
 def _copy(value: Any) -> Any:
@@ -289,8 +290,8 @@ def _with_compiled(
     function: Callable, device: str, inputs: Sequence[Any], named: Mapping[str, Any], nan_bits: bool, notes: List[str]
 ) -> Comparison:
     """Compares with what torch.compile makes of it."""
-    eager = tree_leaves(run(function)(*inputs, **named))
-    compiled = tree_leaves(run(torch.compile(function))(*inputs, **named))
+    eager = run(function)(*inputs, **named)
+    compiled = run(torch.compile(function))(*inputs, **named)
     results = _results(name_of(function), eager, compiled, nan_bits)
     notes.append("the values inside a compiled function cannot be seen: only the results were compared")
     compared = Comparison(name_of(function), (device, f"{device} by torch.compile"), results, notes=notes)
