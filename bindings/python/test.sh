@@ -1,16 +1,20 @@
 #!/usr/bin/env bash
-# Builds the package into a fresh virtual environment under target/ and runs its tests and the examples; with --ray, which
-# is large, those on a local cluster alone. What follows goes to pytest.
+# Builds the package into a fresh virtual environment under target/ and runs its tests and the examples; with --ray or
+# --torch, which are large, those of Ray on a local cluster or of torch alone. What follows goes to pytest.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
 venv="$CARGO_TARGET_DIR/python"
-extras=test,examples
+extras=test,examples,jax
 tests=(bindings/python/tests examples)
 if [ "${1:-}" = --ray ]; then
     shift
     extras=test,ray
     tests=(bindings/python/tests -m ray)
+elif [ "${1:-}" = --torch ]; then
+    shift
+    extras=test,torch
+    tests=(bindings/python/tests/test_torch.py)
 fi
 python3 -m venv --clear "$venv"
 "$venv/bin/pip" install --quiet --disable-pip-version-check "./bindings/python[$extras]"

@@ -121,7 +121,9 @@ def test_names_and_inputs():
             shifted = shifted * k
         return {"a": shifted, "b": (shifted, k * x)}
 
-    trace = roundonce.jax.trace(function, [A, 0.5])
+    trace = roundonce.trace(function, jnp.asarray(A), 0.5)
+    several = roundonce.why(function, jnp.asarray(A), 0.5)
+    assert [answer.data["seen"][0]["unexplained"] for answer in several.answers.values()] == [0, 0]
     assert [node.name for node in trace.results] == ["shifted", "shifted", "t4"]
     assert trace.text() == "t1 = x + 0.5f; t2 = t1 * 0.5f; t2 * 0.5f"
     assert roundonce.jax.trace(jax.jit(residual), [1.5, 2.5, 3.5]).results[0].format == "f32"
@@ -163,8 +165,9 @@ def test_jit_against_op_by_op():
     assert result.bits == tuple(f"0x{x.view(np.uint32)[differ[0]]:08x}" for x in (plain, compiled))
     assert compared.first.name == "lax.add" and compared.first.place.line == residual.__code__.co_firstlineno + 2
     assert [own.name for own in compared.own] == ["lax.add"]
-    assert sentence(compared.why).startswith("fuses `a * b` into the sum")
-    assert "saw[0] is jax.jit on cpu" in str(compared) and "cannot be seen" in str(compared)
+    plainly, fuses = (seen["groups"][0]["sentence"] for seen in compared.why.answers["t2"].data["seen"])
+    assert plainly == "rounds every operation as written, to nearest even" and fuses.startswith("fuses `a * b` into the sum")
+    assert "saw[1] is jax.jit on cpu" in str(compared) and "cannot be seen" in str(compared)
     data = json.loads(json.dumps(compared.as_dict()))
     assert data["first"]["line"] == compared.first.place.line and not data["equal"]
 
@@ -181,7 +184,8 @@ def test_the_difference_is_explained_where_it_begins():
     if compared.equal:
         pytest.skip("XLA does not contract on this CPU")
     assert compared.first.name == "lax.add" and len(compared.why.trace.operations) == 2
-    assert sentence(compared.why).startswith("fuses ")
+    ((answer),) = compared.why.answers.values()
+    assert answer.data["seen"][1]["groups"][0]["sentence"].startswith("fuses ")
     assert roundonce.jax.compare(jnp.tanh, A).equal
 
 

@@ -1,6 +1,6 @@
 """Functions of torch: their statements, and comparisons on a CPU. NumPy and exact fractions are the judges.
 
-`torch.sh` installs what this wants, which is large.
+`test.sh --torch` installs what this wants.
 """
 
 import doctest
@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import roundonce
 
-torch = pytest.importorskip("torch", reason="torch is not installed, which is large: bindings/python/torch.sh")
+torch = pytest.importorskip("torch", reason="torch is not installed, which is large: test.sh --torch")
 import roundonce.torch  # noqa: E402
 
 RANDOM = np.random.default_rng(3)
@@ -51,6 +51,9 @@ def test_a_function_is_asked_about():
     assert str(report).splitlines()[1] == f"  product = a * b   f32 aten.mul.Tensor test_torch.py:{first + 1}"
     assert sentence(roundonce.why(residual, A, B, C)).startswith("rounds every operation as written")
     assert sentence(roundonce.why(residual, A, B, C, saw={"product": A * B})).startswith("rounds every operation")
+    assert roundonce.trace(residual, A, B, C).text() == report.trace.text()
+    several = roundonce.why(lambda a, b: {"sum": a + b, "more": [a - b]}, A, B)
+    assert [answer.data["seen"][0]["unexplained"] for answer in several.answers.values()] == [0, 0]
 
 
 def test_graphs_modules_and_meta_tensors():
@@ -235,6 +238,7 @@ def test_an_operation_is_explained_on_both_sides():
         pytest.skip("nothing differs on this CPU")
     assert compared.first.name == "aten.add.Tensor" and [own.name for own in compared.own] == ["aten.add.Tensor"]
     assert compared.why.trace.text() == "self + 0.3f * other"
+    assert compared.why.trace.operations[0].place == compared.first.place
     assert "saw[0] is cpu, saw[1] is cpu in float64" in str(compared)
 
 

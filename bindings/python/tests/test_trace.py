@@ -1,6 +1,8 @@
 """Functions of NumPy as expressions: their statements, their types, what is refused; NumPy itself is the judge."""
 
 import json
+import subprocess
+import sys
 from fractions import Fraction
 
 import judge
@@ -8,7 +10,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 import roundonce
-from roundonce import _numpy
+from roundonce import _native, _numpy
+from roundonce._compare import choose, difference
 
 RANDOM = np.random.default_rng(1)
 
@@ -173,6 +176,7 @@ def test_assignments():
         return x
 
     assert text(writes, x) == "x + 1.0f" and np.array_equal(x, before)
+    assert sentences(roundonce.why(writes, x), "t1")[0].startswith("rounds every") and np.array_equal(x, before)
     y = np.zeros_like(A)
 
     def narrows(x):
@@ -184,6 +188,12 @@ def test_assignments():
     for wrong in (lambda x: np.add(x, x, out=y), lambda x: np.add(x[1:], 1, out=x[1:]), lambda x: x.__setitem__(0, 1)):
         with pytest.raises(roundonce.Untraceable, match="writes into an array that others see|set one apart"):
             text(wrong, x)
+
+
+def test_a_trace_has_a_text():
+    trace = roundonce.trace(residual, A, b=B, c=C)
+    assert isinstance(trace, roundonce.Trace) and trace.text() == "product = a * b; product + c"
+    assert str(trace).splitlines()[1].startswith("  product = a * b   f32 np.multiply test_trace.py:")
 
 
 def test_names():
@@ -242,3 +252,51 @@ def test_mistakes():
 def test_assertions_take_functions():
     with pytest.raises(AssertionError, match=r"(?s)residual\(a, b, c\).*fuses `a \* b` into the sum"):
         roundonce.testing.assert_bits_equal(fused(A, B, C), A * B + C, residual, a=A, b=B, c=C)
+
+
+def test_differences():
+    a = np.array([1, -0.0, np.nan, 2, 3], np.float32)
+    b = np.array([1, 0.0, np.float32(np.nan) * -1, np.nextafter(np.float32(2), 3), -3], np.float32)
+    found = difference("it", None, a, b)
+    assert (found.count, found.elements, found.index) == (3, 5, (1,))
+    assert found.bits == ("0x80000000", "0x00000000") and found.values == ("-0.0", "0.0")
+    assert found.ulps == _native.ulps("f32", 0x40400000, 0xC0400000)
+    assert difference("it", None, a[:3], b[:3], True).count == (2 if a.view(np.uint32)[2] != b.view(np.uint32)[2] else 1)
+    assert difference("it", None, a, a.copy()) is None
+    for one, other in ((np.float64(1), np.float64(-1)), (np.float16(1), np.float16(2)), (np.float64(-np.inf), np.float64(0))):
+        bits = f"u{one.dtype.itemsize}"
+        want = _native.ulps(f"f{8 * one.dtype.itemsize}", int(one.view(bits)), int(other.view(bits)))
+        assert difference("it", None, one, other).ulps == want
+    assert difference("it", None, np.arange(3), np.arange(3) + 1).ulps is None
+    with pytest.raises(TypeError, match="one side gives float32 of shape"):
+        difference("it", None, a, b[:2])
+
+
+def test_few_elements_are_looked_at():
+    one = np.zeros(1000, np.float32)
+    other = one.copy()
+    other[[7, 500, 999]] = 1
+    chosen = choose(one, other, 10)
+    assert chosen.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 500, 999] and choose(one, other, 1000) is None
+    assert choose(one, one + 1, 10).tolist() == list(range(10))
+    other[10:] = 1
+    assert choose(one, other, 10).tolist() == [0, 1, 2, 3, 4, 7, 10, 11, 12, 13]
+
+
+def test_a_missing_library_is_named():
+    """Also where it is torch's own name that is asked for first."""
+    script = (
+        "import sys; sys.modules['torch'] = sys.modules['jax'] = None\n"
+        "import roundonce\n"
+        "for name in ('torch', 'jax'):\n"
+        "    try: getattr(roundonce, name)\n"
+        "    except ImportError as error: print(error)\n"
+        "try: roundonce.thing\n"
+        "except AttributeError as error: print(error)"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert ran.stdout.splitlines() == [
+        "roundonce.torch wants torch: pip install roundonce[torch]",
+        "roundonce.jax wants JAX: pip install roundonce[jax]",
+        "module 'roundonce' has no attribute 'thing'",
+    ], ran.stderr

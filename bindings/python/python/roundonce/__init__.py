@@ -14,14 +14,17 @@ What is wrong with an instruction, an operand, an expression or a module is an `
 `place`, `rule`, `help` and `findings`; what a kernel does wrong while it runs is a `KernelError`.
 """
 
+import importlib as _importlib
+from typing import Any as _Any
+
 from . import testing
 from ._convert import convert
 from ._evaluate import add, eval, fma, mad, mul, sub
-from ._functions import FunctionReport, why
+from ._functions import FunctionReport, trace, why
 from ._kernels import Run, check, run, why_kernel
 from ._native import Error, Finding, KernelError
 from ._reports import Allowed, Difference, Report, allowed, bits, diff, explain, forms
-from ._trace import Untraceable
+from ._trace import Trace, Untraceable
 
 __all__ = [
     "Allowed",
@@ -32,6 +35,7 @@ __all__ = [
     "KernelError",
     "Report",
     "Run",
+    "Trace",
     "Untraceable",
     "add",
     "allowed",
@@ -48,6 +52,14 @@ __all__ = [
     "run",
     "sub",
     "testing",
+    "trace",
     "why",
     "why_kernel",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    # These import libraries that need not be installed.
+    if name in ("jax", "ray", "torch"):
+        return _importlib.import_module(f"roundonce.{name}")
+    raise AttributeError(f"module 'roundonce' has no attribute {name!r}")

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
 from ._arrays import format_of
+from ._functions import FunctionReport, ask
+from ._native import Error
 from ._reports import Report
-from ._trace import Place
+from ._trace import Node, Place, Trace, Untraceable
 
 SHOWN = 20
 """Differing operations that the text names."""
+
+_MOST = 65536
+"""Elements that `why` is asked about."""
+
+_MOST_OF = {"erf": 16, **dict.fromkeys(("exp", "log", "sin", "cos", "tan", "pow", "cbrt", "hypot"), 256)}
+"""The same where an operation has this in its text: functions are evaluated in many digits."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +108,17 @@ def _ulps(one: np.ndarray, other: np.ndarray, width: int) -> Optional[int]:
     return int((np.maximum(*places) - np.minimum(*places)).max())
 
 
+def choose(one: np.ndarray, other: np.ndarray, most: int) -> Optional[np.ndarray]:
+    """So many elements of two arrays, half of them such as differ, as far as there are; None for all."""
+    if one.size <= most:
+        return None
+    width = f"u{one.dtype.itemsize}"
+    differ = one.reshape(-1).view(width) != other.reshape(-1).view(width)
+    differing, same = np.flatnonzero(differ), np.flatnonzero(~differ)
+    count = max(min(differing.size, most // 2), most - same.size)
+    return np.sort(np.concatenate([differing[:count], same[: most - count]]))
+
+
 @dataclass
 class Comparison:
     """A function run in two ways: `str` gives a report, `as_dict` the same as plain data."""
@@ -125,6 +144,25 @@ class Comparison:
     def equal(self) -> bool:
         """Whether all results have the same bits."""
         return not self.results
+
+    def explain(self, make: Callable[[], Tuple[Trace, Node]], seen: Sequence[np.ndarray], toolchain: str) -> None:
+        """Asks `why` about what the two sides gave for a value of a trace; what stands against it is a note."""
+        try:
+            trace, node = make()
+            trace.notes.append(f"saw[0] is {self.sides[0]}, saw[1] is {self.sides[1]}")
+            operations = trace.needed(node)
+            chosen = None
+            if not any(operation.is_reduction for operation in operations):
+                has = (most for text, most in _MOST_OF.items() if any(text in operation.template for operation in operations))
+                chosen = choose(seen[0], seen[1], next(has, _MOST))
+            if chosen is not None:
+                trace.notes.append(
+                    f"{chosen.size:,} of {seen[0].size:,} elements were looked at, as many that differ as others if there are"
+                )
+            answer = ask(trace, node, list(seen), {"toolchain": toolchain}, chosen)
+            self.why = FunctionReport(trace, {node.name: answer})
+        except (Untraceable, Error, ValueError, ImportError) as error:
+            self.notes.append(f"why is not known: {error}")
 
     def __str__(self) -> str:
         lines = [f"{self.function}: {self.sides[0]} against {self.sides[1]}"]

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _numpy
 from ._reports import Report, why_of_text
-from ._trace import BOOL, Node, Trace, Untraceable, code_of, results_of
+from ._trace import BOOL, Node, Trace, Untraceable, code_of
 
 MODULES = ("torch", "jax")
 """The libraries beside NumPy, whose tracers are modules of these names."""
@@ -91,28 +91,45 @@ def why(
         return why_of_text(expression, saw=saw, **how, **values)
     if type is not None or as_ is not None:
         raise TypeError("`type` and `as_` are for expressions: a function's literals have the types its library gives them")
-    trace, seen = traced(expression, inputs, values, saw)
-    return FunctionReport(trace, {name: ask(trace, trace.named(name), given, how) for name, given in seen.items()})
+    traced, seen = seen_of(expression, inputs, values, saw)
+    return FunctionReport(traced, {name: ask(traced, traced.named(name), given, how) for name, given in seen.items()})
 
 
-def traced(
+def trace(function: Callable, *inputs: Any, **values: Any) -> Trace:
+    """A function of NumPy, torch or JAX as statements of the expression language: `text()` gives them, `str` with the type
+    and the line of each.
+
+    >>> def residual(a, b, c):
+    ...     product = a * b
+    ...     return product + c
+    >>> trace(residual, *np.ones((3, 2), np.float32)).text()
+    'product = a * b; product + c'
+
+    Inputs are as for `why`; tensors of torch's device ``meta`` do too. Raises `Untraceable`.
+    """
+    return _traced(function, inputs, values)[0]
+
+
+def _traced(function: Callable, inputs: Sequence[Any], values: Mapping[str, Any]) -> Tuple[Trace, Callable]:
+    """A function's trace, and what gives the list of its results."""
+    library = library_of(function, [*inputs, *values.values()]) or _named_by(function) or _numpy
+    return library.trace(function, inputs, values), library.run(function)
+
+
+def seen_of(
     function: Callable, inputs: Sequence[Any], values: Mapping[str, Any], saw: Any
 ) -> Tuple[Trace, Dict[str, List[Any]]]:
     """A function's trace, and what was seen of each name."""
-    library = library_of(function, [*inputs, *values.values()]) or _named_by(function)
-    if library is None:
-        trace, run = _numpy.trace(function, inputs, values), function
-    else:
-        trace, run = library.trace(function, inputs, values), library.run(function)
+    traced, run = _traced(function, inputs, values)
     if isinstance(saw, Mapping):
-        return trace, {name: seen_list(given) for name, given in saw.items()}
+        return traced, {name: seen_list(given) for name, given in saw.items()}
     if _is_omitted(saw):
-        returned = results_of(run(*inputs, **values))
-        return trace, {node.name: [array_of(given)] for node, given in zip(trace.results, returned)}
-    if len(trace.results) > 1:
-        names = ", ".join(node.name for node in trace.results)
-        raise ValueError(f"{trace.function} returns {names}: say which was seen, as saw={{name: array}}")
-    return trace, {trace.results[0].name: seen_list(saw)}
+        returned = run(*inputs, **values)
+        return traced, {node.name: [array_of(given)] for node, given in zip(traced.results, returned)}
+    if len(traced.results) > 1:
+        names = ", ".join(node.name for node in traced.results)
+        raise ValueError(f"{traced.function} returns {names}: say which was seen, as saw={{name: array}}")
+    return traced, {traced.results[0].name: seen_list(saw)}
 
 
 def _is_omitted(saw: Any) -> bool:
@@ -160,8 +177,10 @@ def array_of(value: Any) -> Any:
     return np.asarray(value) if library is None else library.array_of(value)
 
 
-def ask(trace: Trace, result: Node, saw: List[Any], how: Dict[str, Any]) -> Report:
-    """What gives the seen values of one statement."""
+def ask(
+    trace: Trace, result: Node, saw: List[Any], how: Dict[str, Any], chosen: Optional[np.ndarray] = None
+) -> Report:
+    """What gives the seen values of one statement; of some elements, where they are chosen."""
     if result.format == BOOL:
         raise Untraceable(result.name, "it compares: ask about what it compares", trace.place)
     values = {node.name: node.value for node in trace.leaves(result)}
@@ -170,6 +189,9 @@ def ask(trace: Trace, result: Node, saw: List[Any], how: Dict[str, Any]) -> Repo
         raise ValueError(f"{', '.join(missing)} has no values: trace the function with some, or ask `trace.text()`")
     if not any(operation.is_reduction for operation in trace.needed(result)):
         values = {name: _broadcast(value, result.shape) for name, value in values.items()}
+        if chosen is not None:
+            values = {name: value.reshape(-1)[chosen] for name, value in values.items()}
+            saw = [array.reshape(-1)[chosen] for array in saw]
     return why_of_text(trace.text(result), saw=saw, **how, **values)
 
 

@@ -6,7 +6,7 @@ shape an operation gives.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Mapping, NoReturn, Optional, Sequence
+from typing import Any, Callable, Dict, List, Mapping, NoReturn, Optional, Sequence
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -327,3 +327,15 @@ _FUNCTIONS: Dict[Callable, Callable] = {
     np.ndim: lambda array: array.ndim,
     np.size: lambda array: array.size,
 }
+
+
+def run(function: Callable) -> Callable:
+    """The function as `why` runs it: on copies, which it may write into, and with its results in a list."""
+
+    def copied(value: Any) -> Any:
+        return value.copy() if isinstance(value, np.ndarray) else value
+
+    def results(*inputs: Any, **named: Any) -> List[Any]:
+        return results_of(function(*map(copied, inputs), **{name: copied(value) for name, value in named.items()}))
+
+    return results

@@ -410,6 +410,5 @@ def call(function: Callable, inputs: Sequence[Any], named: Dict[str, Any]) -> Tu
 
 def results_of(returned: Any) -> List[Any]:
     """What a function returns, one after the other."""
-    if isinstance(returned, dict):
-        return list(returned.values())
-    return list(returned) if isinstance(returned, (list, tuple)) else [returned]
+    items = returned.values() if isinstance(returned, dict) else returned if isinstance(returned, (list, tuple)) else None
+    return [returned] if items is None else [result for item in items for result in results_of(item)]

@@ -17,10 +17,8 @@ try:
 except ImportError as error:
     raise ImportError("roundonce.jax wants JAX: pip install roundonce[jax]") from error
 
-from . import _functions
 from ._arrays import format_of
 from ._compare import Comparison, difference
-from ._native import Error
 from ._trace import BOOL, Node, Place, Recorder, Trace, Untraceable, call, literal, name_of, names_of
 from ._trace import reduced, refuse_decision, refuse_unknown
 
@@ -412,8 +410,8 @@ class _Tracer:
 
 
 def run(function: Callable) -> Callable:
-    """The function as `why` runs it: as it is."""
-    return function
+    """The function as `why` runs it: as it is, with its results in a list."""
+    return lambda *inputs, **named: jax.tree_util.tree_leaves(function(*inputs, **named))
 
 
 def array_of(value: Any) -> np.ndarray:
@@ -510,21 +508,18 @@ def _explain(
         compiled = window.compiled()
         if difference("", None, expected, compiled, nan_bits):
             break
-    tracer = _Tracer(Recorder(_plain(function)))
     argument_names = dict(zip(steps.arguments, names))
     makers = {output: step for step in steps.steps for output in step.outputs}
-    for key, value in zip(window.inputs, window.values):
-        maker = makers.get(key)
-        made = f"what lax.{maker.name} gives, op by op" if maker else None
-        tracer.input(argument_names.get(key, "v"), key, np.asarray(value), made)
-    try:
+
+    def fewest() -> Tuple[Trace, Node]:
+        tracer = _Tracer(Recorder(_plain(function)))
+        for key, value in zip(window.inputs, window.values):
+            maker = makers.get(key)
+            made = f"what lax.{maker.name} gives, op by op" if maker else None
+            tracer.input(argument_names.get(key, "v"), key, np.asarray(value), made)
         for step in window.steps:
             tracer.step(step)
         node = tracer.result(first.outputs[0])
-        traced = tracer.recorder.finish([node], {})
-        seen = [array_of(compiled), array_of(expected)]
-        traced.notes.append(f"saw[0] is {compared.sides[1]}, saw[1] is {compared.sides[0]}")
-        answer = _functions.ask(traced, node, seen, {"toolchain": "xla"})
-        compared.why = _functions.FunctionReport(traced, {node.name: answer})
-    except (Untraceable, Error, ValueError) as error:
-        compared.notes.append(f"why is not known: {error}")
+        return tracer.recorder.finish([node], {}), node
+
+    compared.explain(fewest, [array_of(expected), array_of(compiled)], "xla")

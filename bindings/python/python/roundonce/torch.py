@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
@@ -19,10 +19,9 @@ try:
 except ImportError as error:
     raise ImportError("roundonce.torch wants torch: pip install roundonce[torch]") from error
 
-from . import _aten, _functions
+from . import _aten
 from ._compare import Comparison, Difference, difference
-from ._native import Error
-from ._trace import Place, Trace, Untraceable, call, caller, name_of, names_of
+from ._trace import Node, Place, Trace, call, caller, name_of, names_of
 
 __all__ = ["compare"]
 
@@ -88,13 +87,14 @@ class _TracingMode(TorchDispatchMode):
 
 
 def run(function: Callable) -> Callable:
-    """The function as `why` runs it: as it is, without gradients."""
+    """The function as `why` runs it: on copies, without gradients, and with its results in a list."""
 
-    def without_gradients(*inputs: Any, **named: Any) -> Any:
+    def results(*inputs: Any, **named: Any) -> List[Any]:
         with torch.no_grad():
-            return function(*map(_copy, inputs), **{name: _copy(value) for name, value in named.items()})
+            returned = function(*map(_copy, inputs), **{name: _copy(value) for name, value in named.items()})
+        return list(tree_leaves(returned))
 
-    return without_gradients
+    return results
 
 
 def _copy(value: Any) -> Any:
@@ -152,9 +152,9 @@ class _RecordingMode(TorchDispatchMode):
         self.calls: List[_Call] = []
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        taken = _frozen((args, kwargs or {}))
+        own_args, own_kwargs = _frozen((args, kwargs or {}))
         returned = function(*args, **(kwargs or {}))
-        self.calls.append(_Call(function, *taken, _tensors(_frozen(returned)), caller()))
+        self.calls.append(_Call(function, own_args, own_kwargs, _tensors(_frozen(returned)), caller()))
         return returned
 
 
@@ -254,24 +254,20 @@ def _by_operation(
     other, others = _recorded(*moved)
     compared = Comparison(name_of(function), names, _results(name_of(function), one, other, nan_bits), notes=notes)
     compared.operations = len(calls)
-    first = None
     for own, theirs in zip(calls, others):
         if own.function is not theirs.function:
             notes.append(f"from {own.name} on the sides run other operations: the second has {theirs.name}")
             break
         compared.first = own.differs(theirs.outputs, nan_bits)
         if compared.first:
-            first = own, theirs
             break
     for own in calls:
-        differs = own.differs(own.again(side), nan_bits)
+        again = own.again(side)
+        differs = own.differs(again, nan_bits)
+        if differs and not compared.own:
+            _explain(compared, own, again, nan_bits)
         compared.own += [differs] if differs else []
     compared.own_means = "differ from the same inputs"
-    if first:
-        own, theirs = first
-        position = next(index for index, (a, b) in enumerate(zip(own.outputs, theirs.outputs)) if _differs(a, b, nan_bits))
-        seen = [array_of(own.outputs[position]), array_of(theirs.outputs[position].to(own.outputs[position].dtype))]
-        _explain(compared, own, position, seen)
     return compared
 
 
@@ -294,26 +290,29 @@ def _with_compiled(
     function: Callable, device: str, inputs: Sequence[Any], named: Mapping[str, Any], nan_bits: bool, notes: List[str]
 ) -> Comparison:
     """Compares with what torch.compile makes of it."""
-    eager = tree_leaves(run(function)(*inputs, **named))
-    compiled = tree_leaves(run(torch.compile(function))(*inputs, **named))
+    eager = run(function)(*inputs, **named)
+    compiled = run(torch.compile(function))(*inputs, **named)
     results = _results(name_of(function), eager, compiled, nan_bits)
     notes.append("the values inside a compiled function cannot be seen: only the results were compared")
     compared = Comparison(name_of(function), (device, f"{device} by torch.compile"), results, notes=notes)
     if not results:
         return compared
-    try:
+    differing = next(index for index, pair in enumerate(zip(eager, compiled)) if _differs(*pair, nan_bits))
+
+    def whole() -> Tuple[Trace, Node]:
         traced = trace(function, inputs, named)
         compared.operations = len(traced.operations)
-        pairs = zip(traced.results, eager, compiled)
-        node, *seen = next(pair for pair in pairs if _differs(pair[1], pair[2], nan_bits))
-        _answer(compared, traced, node, list(map(array_of, seen)))
-    except (Untraceable, Error, ValueError) as error:
-        notes.append(f"why is not known: {error}")
+        return traced, traced.results[differing]
+
+    compared.explain(whole, [array_of(eager[differing]), array_of(compiled[differing])], "torch")
     return compared
 
 
-def _explain(compared: Comparison, own: _Call, position: int, seen: List[Any]) -> None:
-    """Asks `why` about one operation."""
+def _explain(compared: Comparison, own: _Call, again: Sequence[torch.Tensor], nan_bits: bool) -> None:
+    """Asks `why` about one operation, whose outputs on the other side are these."""
+    pairs = list(zip(own.outputs, again))
+    position = next(index for index, pair in enumerate(pairs) if _differs(*pair, nan_bits))
+    one, other = pairs[position]
     names = [argument.name for argument in own.function._schema.arguments]
     given = {**dict(zip(names, own.args)), **own.kwargs}
     tensors = {name: value for name, value in given.items() if isinstance(value, torch.Tensor)}
@@ -323,14 +322,10 @@ def _explain(compared: Comparison, own: _Call, position: int, seen: List[Any]) -
         return _tensors(own.function(**tensors, **rest))[position]
 
     operation.__name__ = own.name
-    try:
+    def alone() -> Tuple[Trace, Node]:
         traced = trace(operation, [], tensors)
-        _answer(compared, traced, traced.results[0], seen)
-    except (Untraceable, Error, ValueError) as error:
-        compared.notes.append(f"why is not known: {error}")
+        traced.place = own.place
+        traced.operations = [replace(made, place=own.place) for made in traced.operations]
+        return traced, traced.results[0]
 
-
-def _answer(compared: Comparison, traced: Trace, node: Any, seen: List[Any]) -> None:
-    traced.notes.append(f"saw[0] is {compared.sides[0]}, saw[1] is {compared.sides[1]}")
-    answer = _functions.ask(traced, node, seen, {"toolchain": "torch"})
-    compared.why = _functions.FunctionReport(traced, {node.name: answer})
+    compared.explain(alone, [array_of(one), array_of(other.to(one.dtype))], "torch")
