@@ -229,7 +229,10 @@ impl Covering<'_> {
                 alike.sort_by_key(|class| Reverse(class.count));
                 let best = alike.first().map_or(0, |class| class.count);
                 alike.retain(|class| best < ENOUGH || class.count * 2 >= best);
-                // What matches the same of the sample may differ on all elements.
+                // What matches the same of a small sample may differ on all elements.
+                if sample.len() >= SAMPLE {
+                    alike.iter_mut().for_each(|class| self.simplify(class));
+                }
                 let classes = alike.iter().take(FINALISTS);
                 let finalists = classes.clone().flat_map(|class| &class.candidates).take(MAX_FINALISTS);
                 let finalists: HashSet<usize> =

@@ -1,13 +1,14 @@
 //! Arrays made by the exact-rational judge with a known cause: the cause is found, and nothing else.
 
-mod judge;
+mod rational;
 
 use std::collections::BTreeMap;
 
-use judge::{Mode, NEAREST, PLAIN, array, ask, convert, deviations, operation};
+use rational::{Mode, NEAREST, PLAIN, array, ask, convert, deviations, operation};
 use roundonce_arith::{Format, Profile};
 use roundonce_oracle::generate::Generator;
-use roundonce_oracle::{Direction, Layout, Shape};
+use roundonce_oracle::rational::judge;
+use roundonce_oracle::{Direction, FlushRule, Layout, Shape, Spec};
 use roundonce_why::{ArrayAnswer, Options, Outcome, Question, Values, answer_arrays};
 
 /// Triples without a NaN among operands and results (the bits of one are another question), half of them directed, half

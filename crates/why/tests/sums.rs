@@ -1,10 +1,10 @@
 //! Sums, means and matrix products made by the exact-rational judge: how they are written, and how they are found.
 
-mod judge;
+mod rational;
 
 use std::collections::BTreeMap;
 
-use judge::{NEAREST, PLAIN, array, ask, convert, deviations, operation};
+use rational::{NEAREST, PLAIN, array, ask, convert, deviations, operation};
 use roundonce_arith::Format;
 use roundonce_oracle::generate::Generator;
 use roundonce_oracle::{Layout, Shape};
