@@ -16,6 +16,8 @@ use crate::search::Options;
 
 /// Elements of a piece of work.
 const PIECE: usize = 64 * BLOCK;
+/// Terms of sums that are as much work as comparing an element.
+const TERMS: usize = 4;
 /// Results of sums that are kept, and of how many lists of elements.
 const MAX_KEPT: usize = 1 << 24;
 const LISTS: usize = 2;
@@ -252,7 +254,7 @@ impl Matcher for Comparison<'_> {
 
     fn cost(&self) -> usize {
         match self.candidates {
-            Candidates::Sums(all) => all.terms(),
+            Candidates::Sums(all) => all.terms().div_ceil(TERMS),
             Candidates::Evaluations(_) => 1,
         }
     }

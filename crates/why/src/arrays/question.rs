@@ -280,11 +280,11 @@ impl Reduction {
         let length = (0..axes).filter(|at| is_summed(*at)).map(|at| term.shape[at]).product();
         term.step = axis.map_or(1, |axis| all[axis]);
         let mut shape = Vec::new();
-        for at in 0..axes {
+        for (at, (&length, &stride)) in term.shape.iter().zip(&all).enumerate() {
             match is_summed(at) {
                 false => {
-                    shape.push(term.shape[at]);
-                    term.strides.push(all[at]);
+                    shape.push(length);
+                    term.strides.push(stride);
                 }
                 true if written.keeps_axis => {
                     shape.push(1);
