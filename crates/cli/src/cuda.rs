@@ -80,6 +80,7 @@ impl CudaSource {
                     let said = String::from_utf8_lossy(&ran.stderr).trim().to_owned();
                     return Err(self.failure(&format!("{compiler} does not compile it:\n{said}")));
                 }
+                Ok(_) if !made.exists() => return Err(self.failure(&format!("{compiler} wrote no PTX"))),
                 Ok(_) => return files::text(&made, files::read(&made)?),
             }
         }
