@@ -191,8 +191,8 @@ impl Extended {
                 // Two digits of base 2^64, and of the second its upper four bits.
                 let divisor = u128::from(b.significand);
                 let dividend = u128::from(a.significand) << 64;
-                let rest = dividend % divisor << 4;
-                let significand = dividend / divisor << 4 | rest / divisor;
+                let rest = (dividend % divisor) << 4;
+                let significand = ((dividend / divisor) << 4) | (rest / divisor);
                 let quantum = a.quantum - b.quantum - 68;
                 Extended::exact(ExactNumber { negative, quantum, significand, sticky: rest % divisor != 0 })
             }

@@ -154,10 +154,11 @@ impl Tf32Rounding {
 pub struct Approximation {
     /// The function with its operands, as written.
     pub call: String,
-    /// How many representable values above the correctly rounded one it lies; below, if it is negative.
+    /// How many representable values above the correctly rounded one it lies; below, if it is negative. Of several values
+    /// how far they lie at most.
     pub steps: i32,
-    /// Its bits, in hexadecimal.
-    pub bits: String,
+    /// Its bits, in hexadecimal; none, if it stands for several.
+    pub bits: Option<String>,
     /// Whose documents allow it: `expf of CUDA (2 ulp)`.
     pub allowed_by: Vec<String>,
 }
@@ -264,7 +265,10 @@ impl Deviation {
             Deviation::Round(rounding) | Deviation::RoundUnmodified(rounding) => Some(rounding.name().into()),
             Deviation::NanOperand(rule) => Some(rule.name().into()),
             Deviation::Tf32(rounding) => Some(rounding.name().into()),
-            Deviation::Approximate(given) => Some(format!("{} = {}", given.call, given.bits).into()),
+            Deviation::Approximate(given) => Some(match &given.bits {
+                Some(bits) => format!("{} = {bits}", given.call).into(),
+                None => given.call.as_str().into(),
+            }),
             _ => None,
         }
     }

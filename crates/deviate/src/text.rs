@@ -46,8 +46,13 @@ fn nan(rule: NanRule) -> String {
 impl Approximation {
     fn predicate(&self) -> String {
         let Approximation { call, steps, bits, allowed_by } = self;
-        let side = if *steps > 0 { "above" } else { "below" };
         let by = allowed_by.join(", ");
+        let Some(bits) = bits else {
+            let away = if steps.abs() == 1 { "one value" } else { "values" };
+            let count = if steps.abs() == 1 { String::new() } else { format!("up to {} ", steps.abs()) };
+            return format!("gives for {call} {count}{away} beside the correctly rounded one, as allowed: {by}");
+        };
+        let side = if *steps > 0 { "above" } else { "below" };
         let values = if steps.abs() == 1 { "one value" } else { "values" };
         let count = if steps.abs() == 1 { String::new() } else { format!("{} ", steps.abs()) };
         format!("has {bits} for {call}, {count}{values} {side} the correctly rounded one, as allowed: {by}")

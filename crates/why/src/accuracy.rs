@@ -8,6 +8,7 @@ use roundonce_deviate::{Approximation, Typed};
 use roundonce_functions::{Function, approximate};
 use roundonce_isa::{convert, hex_bits};
 
+use crate::call::rounded_function;
 use crate::search::{at_place, place};
 
 /// How far a value may lie.
@@ -353,7 +354,7 @@ pub(crate) fn allowed(
                 approximation: Approximation {
                     call: call.to_owned(),
                     steps,
-                    bits: hex_bits(format.width(), value),
+                    bits: Some(hex_bits(format.width(), value)),
                     allowed_by: by.into_iter().map(|(_, text, _)| text.clone()).collect(),
                 },
             });
@@ -435,7 +436,7 @@ impl Exact {
             if is_exact { 0.0 } else { 0.25 * if is_above { 1.0 } else { -1.0 } }
         } else {
             let wide = [0, 1].map(|index| convert(format, Format::F64, Rounding::NearestEven, operand(index)).0);
-            let exact = approximate(profile, function, Format::F64, Rounding::NearestEven, false, wide);
+            let exact = rounded_function(profile, function, Format::F64, Rounding::NearestEven, false, wide);
             (f64::from_bits(exact) - value) / ulp
         };
         Exact { x: number(operand(0)), value, ulp, error }

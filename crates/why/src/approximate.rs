@@ -3,7 +3,7 @@
 use roundonce_arith::Profile;
 use roundonce_deviate::Typed;
 
-use crate::accuracy::{ALL_DOCUMENTS, AllowedValue, Documents, allowed};
+use crate::accuracy::{AllowedValue, Documents, allowed};
 use crate::evaluation::{Evaluation, Step};
 use crate::spell::call_text;
 
@@ -11,15 +11,15 @@ use crate::spell::call_text;
 pub(crate) const MAX_APPROXIMATIONS: usize = 4096;
 
 impl Evaluation {
-    /// The same with every combination of values that one document allows its functions, but for all correctly rounded
-    /// ones; at least [`MAX_APPROXIMATIONS`] where some are left out.
-    pub(crate) fn approximated(self, profile: &Profile) -> Vec<Evaluation> {
+    /// The same with every combination of values that one of some documents allows its functions, but for all correctly rounded
+    /// ones, and the documents that allow each; at least [`MAX_APPROXIMATIONS`] where some are left out.
+    pub(crate) fn approximations(self, documents: Documents, profile: &Profile) -> Vec<(Evaluation, Documents)> {
         if !self.plan.ops.iter().any(|op| op.call().is_some_and(|call| call.function().is_some())) {
             return Vec::new();
         }
-        let mut found: Vec<Evaluation> = Vec::new();
+        let mut found: Vec<(Evaluation, Documents)> = Vec::new();
         // With one function that gives another value, then with two, and so on.
-        let mut last = vec![(self, 0, ALL_DOCUMENTS)];
+        let mut last = vec![(self, 0, documents)];
         while !last.is_empty() {
             let mut next = Vec::new();
             for (evaluation, from, documents) in &last {
@@ -28,7 +28,7 @@ impl Evaluation {
                     break;
                 }
             }
-            found.extend(next.iter().map(|(evaluation, ..)| evaluation.clone()));
+            found.extend(next.iter().map(|(evaluation, _, documents)| (evaluation.clone(), *documents)));
             last = if found.len() >= MAX_APPROXIMATIONS { Vec::new() } else { next };
         }
         found

@@ -2,6 +2,9 @@
 //! languages that people paste from, and what each computes.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use roundonce_arith::{Flags, Format, Outcome, Profile, Rounding, Unpacked, unpack};
 use roundonce_deviate::Stages;
@@ -176,9 +179,9 @@ impl Call {
         }
     }
 
-    /// Its result on bits of the format that the stages compute in, and whether that was rounded. Elementary functions
-    /// are rounded to nearest whatever the direction.
-    pub(crate) fn compute(self, stages: &Stages, bits: &[u64]) -> Outcome {
+    /// Its result on bits of the format that the stages compute in, and whether that was rounded, where flags are asked
+    /// for. Elementary functions are rounded to nearest whatever the direction.
+    pub(crate) fn compute(self, stages: &Stages, bits: &[u64], wants_flags: bool) -> Outcome {
         let (operation, profile) = (&stages.operation, &stages.profile);
         let (format, flush) = (operation.format, operation.flush);
         let [a, b] = [0, 1].map(|index| bits.get(index).copied().unwrap_or(0));
@@ -186,10 +189,11 @@ impl Call {
         let exact = |bits: u64| Outcome { bits, flags: Flags::NONE };
         match self {
             Call::Function(function) => {
-                let at = |rounding| approximate(profile, function, format, rounding, flush, [a, b]);
+                let at = |rounding| rounded_function(profile, function, format, rounding, flush, [a, b]);
                 let rounding = if is_directed(function) { operation.rounding } else { Rounding::NearestEven };
                 let bits = at(rounding);
-                let is_inexact = [Rounding::Down, Rounding::Up].into_iter().any(|other| at(other) != bits);
+                let is_inexact =
+                    wants_flags && [Rounding::Down, Rounding::Up].into_iter().any(|other| at(other) != bits);
                 let mut flags = Flags::NONE;
                 if is_inexact {
                     flags = flags.union(Flags::INEXACT);
@@ -213,6 +217,48 @@ impl Call {
             Call::Trunc => exact(whole(profile, format, Rounding::TowardZero, clean(a))),
         }
     }
+}
+
+/// Bits of elementary functions of f64 that are kept: one of them takes tens of microseconds, and many evaluations of an
+/// expression ask for it.
+const MAX_KEPT: usize = 1 << 14;
+const SHARDS: usize = 64;
+
+type Asked = (Function, Rounding, bool, [u64; 2]);
+
+static KEPT: LazyLock<[Mutex<HashMap<Asked, u64>>; SHARDS]> =
+    LazyLock::new(|| std::array::from_fn(|_| Mutex::default()));
+
+/// A function rounded once.
+pub(crate) fn rounded_function(
+    profile: &Profile,
+    function: Function,
+    format: Format,
+    rounding: Rounding,
+    flush: bool,
+    operands: [u64; 2],
+) -> u64 {
+    let compute = || approximate(profile, function, format, rounding, flush, operands);
+    // Which NaN it is, is the profile's.
+    let has_nan = operands.iter().any(|&bits| format.is_nan(bits));
+    if format != Format::F64 || is_directed(function) || has_nan {
+        return compute();
+    }
+    let asked = (function, rounding, flush, operands);
+    let mut hasher = DefaultHasher::new();
+    operands.hash(&mut hasher);
+    let shard = &KEPT[hasher.finish() as usize % SHARDS];
+    let kept = || shard.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(&bits) = kept().get(&asked) {
+        return bits;
+    }
+    let bits = compute();
+    let mut kept = kept();
+    if kept.len() >= MAX_KEPT {
+        kept.clear();
+    }
+    kept.insert(asked, bits);
+    bits
 }
 
 /// Whether machines have it in every direction.

@@ -112,7 +112,7 @@ impl Evaluation {
     pub(crate) fn result(&self, profile: &Profile) -> Typed {
         match self.on_x87() {
             Some(narrowing) => self.run_on_x87(narrowing, |_, _| ()),
-            None => self.run(profile, |_, _, _| ()),
+            None => self.run(profile, false, |_, _, _| ()),
         }
     }
 
@@ -147,8 +147,8 @@ impl Evaluation {
         result
     }
 
-    /// Carries the plan out. `done` receives every operation's place, stages and outcome, in order.
-    fn run(&self, profile: &Profile, mut done: impl FnMut(usize, &Stages, &Carried)) -> Typed {
+    /// Carries the plan out; whether functions are exact is found out where it is asked for. `done` receives every operation's place, stages and outcome, in order.
+    fn run(&self, profile: &Profile, wants_flags: bool, mut done: impl FnMut(usize, &Stages, &Carried)) -> Typed {
         let mut results: Vec<Typed> = Vec::with_capacity(self.plan.ops.len());
         for (index, op) in self.plan.ops.iter().enumerate() {
             let stages = self.stages(index, profile);
@@ -160,7 +160,7 @@ impl Evaluation {
             operands.iter_mut().zip(&op.operands).for_each(|(operand, from)| *operand = value(from));
             let approximation = self.approximations.iter().find(|(at, _)| *at == index);
             let moved_by = approximation.map_or(0, |(_, given)| given.steps);
-            let carried = carry_out(&stages, op.call(), &operands[..op.operands.len()], moved_by);
+            let carried = carry_out(&stages, op.call(), &operands[..op.operands.len()], moved_by, wants_flags);
             results.push(carried.value());
             done(index, &stages, &carried);
         }
@@ -188,7 +188,7 @@ impl Evaluation {
             });
             return (result, steps);
         }
-        let result = self.run(profile, |index, stages, carried| {
+        let result = self.run(profile, true, |index, stages, carried| {
             let op = &self.plan.ops[index];
             steps.push(Step {
                 operation: stages.operation,
@@ -215,13 +215,20 @@ impl Step {
 }
 
 /// Carries an operation out; a call's result is moved by so many representable values.
-pub(crate) fn carry_out(stages: &Stages, call: Option<Call>, operands: &[Typed], moved_by: i32) -> Carried {
+pub(crate) fn carry_out(
+    stages: &Stages,
+    call: Option<Call>,
+    operands: &[Typed],
+    moved_by: i32,
+    wants_flags: bool,
+) -> Carried {
+    let wants_flags = wants_flags || !stages.needs_no_flags();
     match call {
         None => stages.run(operands),
         Some(Call::Round) => rounded(stages, operands[0]),
         Some(call) => {
             let format = stages.operation.format;
-            stages.run_as(operands, |bits| moved(format, call.compute(stages, bits), moved_by))
+            stages.run_as(operands, |bits| moved(format, call.compute(stages, bits, wants_flags), moved_by))
         }
     }
 }

@@ -11,6 +11,7 @@ use roundonce_deviate::{
 };
 use roundonce_isa::grouped;
 
+use crate::accuracy::ALL_DOCUMENTS;
 use crate::approximate::MAX_APPROXIMATIONS;
 use crate::call::Call;
 use crate::chance::Neighbourhood;
@@ -145,12 +146,12 @@ impl CandidateSet {
             let tier = Tier::ALL[index];
             let candidate = |evaluation| Candidate::of(evaluation, &self.profile);
             if tier == Tier::Usual(Plausibility::Approximated) {
-                let all = self.plans.approximated(&self.profile);
-                let count = |all: &Vec<Evaluation>| {
+                let each = self.plans.approximable().map(|whole| whole.approximations(ALL_DOCUMENTS, &self.profile));
+                let count = |all: &Vec<_>| {
                     let left_out = all.len() >= MAX_APPROXIMATIONS;
                     self.leaves_approximations_out.set(self.leaves_approximations_out.get() || left_out);
                 };
-                return all.inspect(count).flatten().map(candidate).collect();
+                return each.inspect(count).flatten().map(|(evaluation, _)| candidate(evaluation)).collect();
             }
             self.plans.evaluations(tier).map(candidate).collect()
         })
@@ -390,16 +391,14 @@ impl Plans {
         }
     }
 
-    /// The evaluations in which functions give other values than the correctly rounded ones, of plans as compilers make
-    /// them: as written and with subnormals flushed.
-    pub(crate) fn approximated(&self, profile: &Profile) -> impl Iterator<Item = Vec<Evaluation>> {
+    /// The evaluations whose functions may give other values than the correctly rounded ones: plans as compilers make them,
+    /// as written and with subnormals flushed.
+    pub(crate) fn approximable(&self) -> impl Iterator<Item = Evaluation> {
         let plans = self.plans.iter().filter(|plan| plan.class <= Plausibility::Replaced && plan.order.is_none());
         plans.flat_map(move |plan| {
             let flush = self.modes[plan.modes].0.flush().map(|flush| vec![flush]);
-            [Some(Vec::new()), flush].into_iter().flatten().map(move |modes| {
-                let whole = Evaluation { modes, ..Evaluation::plain(plan.plan.clone()) };
-                whole.approximated(profile)
-            })
+            let modes = [Some(Vec::new()), flush].into_iter().flatten();
+            modes.map(move |modes| Evaluation { modes, ..Evaluation::plain(plan.plan.clone()) })
         })
     }
 

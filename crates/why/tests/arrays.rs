@@ -338,3 +338,33 @@ fn names_may_have_an_index() {
     assert!(answer.seen[0].groups[0].sentence.contains("fuses"), "{}", answer.seen[0].groups[0].sentence);
     assert!(Question::parse("a[i] + c[2]", names()).unwrap_err().message.contains("`c[2]` has no value"));
 }
+
+/// A function that is off by as much as a document allows, and one that is off by more.
+#[test]
+fn functions_within_their_documents() {
+    let count = 300;
+    let x: Vec<u64> = (0..count).map(|at| 0x3f80_0000 + at * 0x1_4321).collect();
+    let names = [("x", array(Format::F32, &x, &[count as usize]))];
+    // The host's exp in f64 rounds to the right f32 but for one in 2^29, and is moved here.
+    let right = |bits: &u64| u64::from((f64::from(f32::from_bits(*bits as u32)).exp() as f32).to_bits());
+    let moved = |by: &[i64]| -> Vec<u64> {
+        x.iter().enumerate().map(|(at, bits)| right(bits).wrapping_add_signed(by[at % by.len()])).collect()
+    };
+    let answer_to = |seen: &[u64]| ask("exp(x)", &names, array(Format::F32, seen, &[count as usize]));
+    let answer = answer_to(&moved(&[0, 1, -2, 2, -1, 0, 0]));
+    let seen = &answer.seen[0];
+    assert_eq!((seen.unexplained, seen.outcome), (0, Outcome::Consistent), "{answer:#?}");
+    let sentence = &seen.groups.last().unwrap().sentence;
+    assert!(sentence.contains("gives for exp(x) up to 2 values beside the correctly rounded one"), "{sentence}");
+    assert!(sentence.contains("expf of CUDA (2 ulp)") && sentence.contains("exp of OpenCL (3 ulp)"), "{sentence}");
+    let answer = answer_to(&moved(&[0, 3, -3, 2]));
+    let sentence = &answer.seen[0].groups.last().unwrap().sentence;
+    // OpenCL's 3 ulp are from the exact value: three values from the rounded one are too many on one side of it.
+    assert!(!sentence.contains("CUDA") && !sentence.contains("OpenCL"), "{sentence}");
+    assert!(sentence.contains("up to 3 values") && sentence.contains("exp of NumPy (4 ulp)"), "{sentence}");
+    // What no document allows is not explained, whatever part of it is.
+    let answer = answer_to(&moved(&[1, 50, -60, 2, 70]));
+    assert!(answer.seen[0].groups.is_empty(), "{answer:#?}");
+    // As written it is said so.
+    assert_eq!(answer_to(&moved(&[0])).seen[0].outcome, Outcome::One);
+}

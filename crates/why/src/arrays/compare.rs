@@ -35,8 +35,8 @@ pub(super) struct Comparison<'a> {
     pub(super) seen: &'a Column,
     any_nan: bool,
     pub(super) profile: &'a Profile,
-    threads: usize,
-    progress: &'a mut dyn FnMut(Work),
+    pub(super) threads: usize,
+    pub(super) progress: &'a mut dyn FnMut(Work),
     /// How many elements are compared.
     pub(super) compared: usize,
     /// Which they are, if not all.
@@ -109,6 +109,11 @@ impl<'a> Comparison<'a> {
     /// What was seen at one of the elements compared.
     pub(super) fn saw(&self, at: usize) -> u64 {
         self.seen.at(self.place(at)).bits
+    }
+
+    /// For results of no evaluation in particular.
+    pub(super) fn judge(&self) -> Judge<'a> {
+        Judge { seen: self.seen, any_nan: self.any_nan, model: None }
     }
 
     /// Whether a NaN is among what was seen.
@@ -195,13 +200,17 @@ impl<'a> Comparison<'a> {
 }
 
 /// Compares what an evaluation gives with what was seen.
-struct Judge<'a> {
+pub(super) struct Judge<'a> {
     seen: &'a Column,
     any_nan: bool,
     model: Option<EvalModel>,
 }
 
 impl Judge<'_> {
+    /// The same of a result in its own type.
+    pub(super) fn accepts_result(&self, saw: u64, result: Typed) -> bool {
+        self.accepts(saw, convert(result.format, self.seen.format, Rounding::NearestEven, result.bits).0)
+    }
     fn accepts(&self, saw: u64, bits: u64) -> bool {
         let seen = self.seen;
         let is_accepted = match (&seen.bits, &self.model) {
@@ -227,7 +236,7 @@ impl Matcher for Comparison<'_> {
                 })
             }
             Candidates::Sums(_) => {
-                let judge = Judge { seen: self.seen, any_nan, model: None };
+                let judge = Judge { any_nan, ..self.judge() };
                 let results = self.results(candidate, elements);
                 elements.iter().zip(results).map(|(&at, bits)| judge.accepts(self.saw(at), bits)).collect()
             }

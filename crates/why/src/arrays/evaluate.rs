@@ -113,7 +113,7 @@ impl<'a> Runner<'a> {
                 let value = |&(slot, format): &(usize, Format), at: usize| Typed { format, bits: before[slot][at] };
                 for (at, bits) in out.iter_mut().enumerate() {
                     let operands: Vec<Typed> = op.operands.iter().map(|operand| value(operand, at)).collect();
-                    *bits = carry_out(stages, op.call, &operands, 0).value().bits;
+                    *bits = carry_out(stages, op.call, &operands, 0, false).value().bits;
                 }
                 continue;
             }

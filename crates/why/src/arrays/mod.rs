@@ -6,6 +6,7 @@
 //! Sums and matrix products: `reduction.rs` (how they are written), `schedule.rs` (the orders of libraries, as data),
 //! `engine.rs` (carries an order out), `lanes.rs` (by batch arithmetic), `sums.rs` (orders with precisions).
 
+mod approximated;
 mod column;
 mod compare;
 mod engine;
@@ -21,7 +22,7 @@ mod sums;
 mod text;
 mod view;
 
-use std::sync::Arc;
+use std::collections::HashSet;
 
 use roundonce_arith::{Elements, Format, Profile};
 use roundonce_deviate::cover::{Cover, Group, Matcher, NanMatch, Preference, Search, cover};
@@ -29,6 +30,7 @@ use roundonce_deviate::{Deviation, Plausibility, Typed, plausibility};
 use roundonce_isa::{hex_bits, shortest_decimal};
 use serde::Serialize;
 
+use approximated::bound;
 pub use column::{Bits, Column};
 use compare::Comparison;
 pub(crate) use evaluate::{BLOCK, Runner};
@@ -37,6 +39,7 @@ use sums::Sums;
 
 use crate::advice::{Advice, advice};
 use crate::answer::{EvaluationText, SCHEMA, describe};
+use crate::call::Call;
 use crate::chance::{WEAK_BITS, chance_of};
 use crate::evaluation::Evaluation;
 use crate::search::{Options, Plans, Tier, ulps};
@@ -186,6 +189,8 @@ struct Steps<'a> {
     ends: Vec<usize>,
     /// How many of all may be causes.
     causes: usize,
+    /// Those whose functions may give other values than the correctly rounded ones.
+    approximable: Vec<Evaluation>,
     untried: Vec<String>,
 }
 
@@ -212,7 +217,8 @@ impl Question {
         if let Some(reduction) = &self.reduction {
             let all = Sums::of(self, reduction, profile);
             let (ends, untried) = (vec![all.in_order(), all.len()], all.untried());
-            return Steps { causes: all.len(), candidates: Candidates::Sums(all), ends, untried };
+            let (causes, approximable) = (all.len(), Vec::new());
+            return Steps { causes, candidates: Candidates::Sums(all), ends, approximable, untried };
         }
         let plans = Plans::of(&self.expr, options);
         let (mut all, mut ends, mut causes) = (Vec::new(), Vec::new(), 0);
@@ -229,7 +235,9 @@ impl Question {
                 causes = all.len();
             }
         }
-        Steps { candidates: Candidates::Evaluations(all), ends, causes, untried: plans.untried }
+        let has_function = |it: &Evaluation| it.plan.ops.iter().any(|op| op.call().and_then(Call::function).is_some());
+        let approximable = plans.approximable().filter(has_function).collect();
+        Steps { candidates: Candidates::Evaluations(all), ends, causes, approximable, untried: plans.untried }
     }
 
     /// What the expression as written gives, every operation rounded to nearest even, in the format of a seen array.
@@ -297,7 +305,7 @@ pub fn answer_arrays(
             comparison.compare_only(amount);
             let found = comparison.cover(&deviations, &steps);
             compared = compared.max(found.tried);
-            let answer = comparison.answer(name, &deviations, &found);
+            let answer = comparison.answer(name, &deviations, &found, &steps.approximable);
             let is_over = answer.groups.is_empty() || Some(&amount) == amounts.last();
             if is_over {
                 answers.push(answer);
@@ -371,15 +379,27 @@ impl Comparison<'_> {
         }
     }
 
-    fn answer(&mut self, name: &str, deviations: &[Vec<Deviation>], covered: &Covered) -> ObservedArray {
-        let found = self.graded(&covered.cover, covered.tried);
+    fn answer(
+        &mut self,
+        name: &str,
+        deviations: &[Vec<Deviation>],
+        covered: &Covered,
+        approximable: &[Evaluation],
+    ) -> ObservedArray {
+        let mut found = self.graded(&covered.cover, covered.tried);
         let possible = |group: &Group| PossibleGroup {
             count: group.elements.len(),
             deviations: deviations[group.candidates[0]].clone(),
             sentence: describe(&deviations[group.candidates[0]]),
         };
-        let groups: Vec<ArrayGroup> =
+        let mut groups: Vec<ArrayGroup> =
             found.groups.iter().map(|(group, evidence)| self.group(deviations, group, *evidence)).collect();
+        if let Some((explained, group)) = self.approximated(approximable, &found.unexplained) {
+            let explained: HashSet<usize> = explained.into_iter().collect();
+            found.unexplained.retain(|element| !explained.contains(element));
+            found.by_accident = found.by_accident.filter(|_| !found.unexplained.is_empty());
+            groups.push(group);
+        }
         let least = groups.iter().map(|group| group.evidence).reduce(f64::min);
         ObservedArray {
             saw: name.to_owned(),
@@ -474,11 +494,8 @@ impl Comparison<'_> {
         let value = |bits: u64| format!("{} {}", hex_bits(format.width(), bits), shortest_decimal(format, bits));
         let evaluated = match (self.candidates, candidate) {
             (Candidates::Evaluations(all), Some(candidate)) => {
-                let mut evaluation = all[candidate].clone();
-                for (leaf, name) in &mut Arc::make_mut(&mut evaluation.plan).leaves {
-                    *leaf = self.question.columns.get(name).map_or(*leaf, |column| column.at(element));
-                }
-                Some(EvaluationText::of(&evaluation, self.profile))
+                let value = |name: &str| Some(self.question.columns.get(name)?.at(element));
+                Some(EvaluationText::of(&bound(&all[candidate], value), self.profile))
             }
             _ => None,
         };
