@@ -55,6 +55,11 @@ pub trait Matcher {
         true
     }
 
+    /// Which of two candidates comes first, where they are as plausible and of as many deviations.
+    fn rank(&self, _candidate: usize) -> usize {
+        0
+    }
+
     /// How much work an element is, for one candidate.
     fn cost(&self) -> usize {
         1
@@ -127,7 +132,7 @@ pub fn cover(candidates: &[Vec<Deviation>], elements: usize, search: Search, mat
         Preference::MostExplained => plausibility(&candidates[at]),
         Preference::FewestDeviations => Plausibility::Uniform,
     };
-    order.sort_by_key(|&at| (class(at), candidates[at].len(), &candidates[at]));
+    order.sort_by_key(|&at| (class(at), candidates[at].len(), matcher.rank(at), &candidates[at]));
     let mut covering = Covering { candidates, order, search, matcher };
     let all: Vec<usize> = (0..elements).collect();
     let mut found = covering.continued(Vec::new(), all);

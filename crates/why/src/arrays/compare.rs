@@ -247,8 +247,15 @@ impl Matcher for Comparison<'_> {
     fn is_refinement(&self, simpler: usize, other: usize) -> bool {
         match self.candidates {
             // No order is simpler than another one.
-            Candidates::Sums(all) => all.have_one_order(simpler, other),
+            Candidates::Sums(all) => all.row(simpler) == all.row(other),
             Candidates::Evaluations(_) => true,
+        }
+    }
+
+    fn rank(&self, candidate: usize) -> usize {
+        match self.candidates {
+            Candidates::Sums(all) => all.row(candidate),
+            Candidates::Evaluations(_) => 0,
         }
     }
 

@@ -216,9 +216,9 @@ impl<'a> Sums<'a> {
         all
     }
 
-    /// Whether two evaluations add in the same order.
-    pub(super) fn have_one_order(&self, one: usize, other: usize) -> bool {
-        self.evaluations[one].row == self.evaluations[other].row
+    /// The place of an evaluation's order.
+    pub(super) fn row(&self, evaluation: usize) -> usize {
+        self.evaluations[evaluation].row
     }
 
     /// Who adds in its order, if that is not the one as written.
