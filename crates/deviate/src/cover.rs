@@ -55,6 +55,11 @@ pub trait Matcher {
         true
     }
 
+    /// Whether the first group, of some elements, is so likely an accident that no others are searched for.
+    fn is_accident(&mut self, _group: &Group, _of: &[usize]) -> bool {
+        false
+    }
+
     /// Which of two candidates comes first, where they are as plausible and of as many deviations.
     fn rank(&self, _candidate: usize) -> usize {
         0
@@ -187,8 +192,12 @@ impl Covering<'_> {
                 best = self.best(&left, NanMatch::Any);
             }
             let Some((group, rest)) = best else { break };
+            let is_over = groups.is_empty() && self.matcher.is_accident(&group, &left);
             groups.push(group);
             left = rest;
+            if is_over {
+                break;
+            }
         }
         Cover { groups, unexplained: left }
     }
