@@ -180,7 +180,11 @@ impl<'a> Sums<'a> {
                 continue;
             }
             let fits = |setting: &Setting| {
-                !matches!(it.schedule, Schedule::Compensated(_)) || !setting.is_fused && setting.tf32.is_none()
+                // Nothing is compensated in f64, which needs it less.
+                let is_double =
+                    matches!(setting.precision, Precision::Whole(Format::F64) | Precision::Sum(Format::F64));
+                let is_compensated = matches!(it.schedule, Schedule::Compensated(_));
+                !is_compensated || !setting.is_fused && setting.tf32.is_none() && !is_double
             };
             let fitting = (0..settings.len()).filter(|&at| fits(&settings[at]));
             evaluations.extend(fitting.map(|setting| SumEvaluation { row, setting }));
