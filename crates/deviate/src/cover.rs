@@ -55,6 +55,16 @@ pub trait Matcher {
         true
     }
 
+    /// Whether the first group, of some elements, is so likely an accident that no others are searched for.
+    fn is_accident(&mut self, _group: &Group, _of: &[usize]) -> bool {
+        false
+    }
+
+    /// Which of two candidates comes first, where they are as plausible and of as many deviations.
+    fn rank(&self, _candidate: usize) -> usize {
+        0
+    }
+
     /// How much work an element is, for one candidate.
     fn cost(&self) -> usize {
         1
@@ -127,7 +137,7 @@ pub fn cover(candidates: &[Vec<Deviation>], elements: usize, search: Search, mat
         Preference::MostExplained => plausibility(&candidates[at]),
         Preference::FewestDeviations => Plausibility::Uniform,
     };
-    order.sort_by_key(|&at| (class(at), candidates[at].len(), &candidates[at]));
+    order.sort_by_key(|&at| (class(at), candidates[at].len(), matcher.rank(at), &candidates[at]));
     let mut covering = Covering { candidates, order, search, matcher };
     let all: Vec<usize> = (0..elements).collect();
     let mut found = covering.continued(Vec::new(), all);
@@ -182,8 +192,12 @@ impl Covering<'_> {
                 best = self.best(&left, NanMatch::Any);
             }
             let Some((group, rest)) = best else { break };
+            let is_over = groups.is_empty() && self.matcher.is_accident(&group, &left);
             groups.push(group);
             left = rest;
+            if is_over {
+                break;
+            }
         }
         Cover { groups, unexplained: left }
     }

@@ -171,10 +171,7 @@ impl<'a> Parser<'a> {
         }
         match self.kind() {
             None | Some(Kind::Separator) => Ok(value),
-            Some(Kind::Mark("@")) => {
-                let message = "`@` multiplies arrays, and what stands beside it is one number".to_owned();
-                Err(ExprError { at: self.place(), message })
-            }
+            Some(Kind::Mark("@")) => Err(self.error("the factors of a matrix product as arrays: .npy files, or lists")),
             _ => Err(self.error("an operator or the end")),
         }
     }

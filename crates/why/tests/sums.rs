@@ -179,6 +179,7 @@ fn what_is_wrong_with_a_sum_is_said_with_its_place() {
     let names = BTreeMap::from([
         ("a".to_owned(), f32s(&[0; 6], &[2, 3])),
         ("v".to_owned(), f32s(&[0; 2], &[2])),
+        ("long".to_owned(), f32s(&[0; 20_000], &[20_000, 1])),
         (
             "s".to_owned(),
             Values { column: roundonce_why::Column::one(roundonce_why::parse_typed("1f").unwrap().0), shape: vec![] },
@@ -199,10 +200,77 @@ fn what_is_wrong_with_a_sum_is_said_with_its_place() {
         ("sum(a", 5, "expected `)`"),
         ("dot(a)", 0, "takes 2 operands, found 1"),
         ("sum(a + b)", 8, "`b` has no value"),
+        ("sum(long * long.T)", 4, "more than 268,435,456 elements"),
     ];
     for (text, at, message) in cases {
         let error = Question::parse(text, names.clone()).unwrap_err();
         assert!(error.message.contains(message), "{text}: {error:?}");
         assert!(error.at == at || message.contains("no name"), "{text}: {error:?}");
     }
+}
+
+/// Any text is read or refused with a place in it.
+#[test]
+fn no_text_panics() {
+    let words = [
+        "sum(",
+        "mean(",
+        "a",
+        "v",
+        "s",
+        "@",
+        ")",
+        "(",
+        ",",
+        "1",
+        "-1",
+        "axis=",
+        "keepdims=True",
+        ".sum(",
+        ".T",
+        "[1]",
+        "[i]",
+        "*",
+        "+",
+        "-",
+        "**",
+        ";",
+        "\n",
+        "t = ",
+        "dot(",
+        "a.sum(",
+        "np.",
+        "2.5f",
+        "ſ",
+        "é",
+        "=",
+        "[[1]]",
+        "return ",
+    ];
+    let names = BTreeMap::from([
+        ("a".to_owned(), f32s(&[0; 4], &[2, 2])),
+        ("v".to_owned(), f32s(&[0; 2], &[2])),
+        ("e".to_owned(), f32s(&[], &[0, 2])),
+    ]);
+    let mut generator = Generator::new(13, Layout::F32, Layout::F32);
+    let mut read = 0;
+    for _ in 0..30_000 {
+        let [length, ..] = generator.triple();
+        let mut text = String::new();
+        (0..1 + length % 9).for_each(|_| text.push_str(words[generator.triple()[1] as usize % words.len()]));
+        match Question::parse(&text, names.clone()) {
+            Ok(_) => read += 1,
+            Err(error) => assert!(text.is_char_boundary(error.at), "{text}: {error:?}"),
+        }
+    }
+    assert!(read > 100, "{read}");
+}
+
+/// An axis without elements has sums of no terms.
+#[test]
+fn sums_of_nothing_are_zero() {
+    let names = [("e", f32s(&[], &[3, 0]))];
+    let answer = ask("sum(e, 1)", &names, f32s(&[0; 3], &[3]));
+    assert_eq!((answer.seen[0].unexplained, deviations(&answer).as_str()), (0, "[]"), "{answer:#?}");
+    assert_eq!(ask("mean(e, 1)", &names, f32s(&[0x7fff_ffff; 3], &[3])).seen[0].unexplained, 0);
 }

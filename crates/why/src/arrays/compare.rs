@@ -4,18 +4,21 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::num::NonZeroUsize;
 
 use roundonce_arith::{Profile, Rounding};
-use roundonce_deviate::cover::{Matcher, NanMatch};
+use roundonce_deviate::cover::{Group, Matcher, NanMatch};
 use roundonce_deviate::{EvalModel, Typed};
 use roundonce_isa::convert;
 
 use super::evaluate::{BLOCK, Runner};
 use super::sums::{Prepared, SumEvaluation, Sums};
 use super::{Bits, Candidates, Column, Question, Work, parallel};
+use crate::chance::WEAK_BITS;
 use crate::evaluation::Evaluation;
 use crate::search::Options;
 
 /// Elements of a piece of work.
 const PIECE: usize = 64 * BLOCK;
+/// Elements, beyond which no further groups are searched for beside an accident.
+const MANY: usize = 65_536;
 /// Terms of sums that are as much work as comparing an element.
 const TERMS: usize = 4;
 /// Results of sums that are kept, and of how many lists of elements.
@@ -37,6 +40,8 @@ pub(super) struct Comparison<'a> {
     pub(super) profile: &'a Profile,
     pub(super) threads: usize,
     pub(super) progress: &'a mut dyn FnMut(Work),
+    /// How many candidates are compared.
+    pub(super) tried: usize,
     /// How many elements are compared.
     pub(super) compared: usize,
     /// Which they are, if not all.
@@ -73,6 +78,7 @@ impl<'a> Comparison<'a> {
             profile,
             threads,
             progress,
+            tried: 0,
             compared,
             places: None,
             prepared,
@@ -253,11 +259,25 @@ impl Matcher for Comparison<'_> {
         }
     }
 
+    fn is_accident(&mut self, group: &Group, of: &[usize]) -> bool {
+        let is_long = matches!(self.candidates, Candidates::Sums(_)) || of.len() > MANY;
+        // Two groups that explain all are believed whatever their evidence; the first one is the larger.
+        let are_few = group.elements.len() * 2 < of.len();
+        is_long && are_few && self.evidence(group, of, self.tried).0 < WEAK_BITS
+    }
+
     fn is_refinement(&self, simpler: usize, other: usize) -> bool {
         match self.candidates {
             // No order is simpler than another one.
-            Candidates::Sums(all) => all.have_one_order(simpler, other),
+            Candidates::Sums(all) => all.row(simpler) == all.row(other),
             Candidates::Evaluations(_) => true,
+        }
+    }
+
+    fn rank(&self, candidate: usize) -> usize {
+        match self.candidates {
+            Candidates::Sums(all) => all.row(candidate),
+            Candidates::Evaluations(_) => 0,
         }
     }
 

@@ -36,9 +36,7 @@ impl Comparison<'_> {
                 .chain(&cover.unexplained)
                 .copied()
                 .collect();
-            let chance = self.chance_of_a_match(candidates, &left);
-            let bits = bits_of_evidence(group.elements.len(), left.len(), chance) * self.distinct_share(&left);
-            let bits = (bits - self.bits_of_choice(group.candidates[0])).max(0.0);
+            let (bits, chance) = self.evidence(group, &left, candidates);
             if bits < WEAK_BITS && group.elements.len() < left.len() && !are_two {
                 let at_most = (chance * left.len() as f64).ceil() as usize;
                 graded.by_accident = Some([group.elements.len(), at_most.min(left.len())]);
@@ -49,6 +47,13 @@ impl Comparison<'_> {
         }
         graded.unexplained.sort_unstable();
         graded
+    }
+
+    /// The bits of evidence of a group of some elements, and the chance that one of them matches by accident.
+    pub(super) fn evidence(&mut self, group: &Group, of: &[usize], candidates: usize) -> (f64, f64) {
+        let chance = self.chance_of_a_match(candidates, of);
+        let bits = bits_of_evidence(group.elements.len(), of.len(), chance) * self.distinct_share(of);
+        ((bits - self.bits_of_choice(group.candidates[0])).max(0.0), chance)
     }
 
     /// The bits of evidence that the choice of an order takes: one of many matches by accident as often as they are many.

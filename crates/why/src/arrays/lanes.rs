@@ -97,6 +97,21 @@ impl<'a, T: Width> Lanes<'a, T> {
         }
     }
 
+    /// Adds or subtracts others.
+    fn combine(&self, subtracts: bool, sums: &mut [T], others: &[T]) {
+        if sums.len() <= FEW {
+            // A multiply-add by one: the scalar pipeline's fast path.
+            let one = self.additions.format.one();
+            let operation = Operation { negate_addend: subtracts, ..*self.multiply_add.operation() };
+            for (sum, other) in sums.iter_mut().zip(others) {
+                *sum = T::cut(operation.evaluate(&self.profile, &[one, sum.bits(), other.bits()]).bits);
+            }
+            return;
+        }
+        let batch = if subtracts { &self.subtract } else { &self.add };
+        batch.run(&[Source::Out, Source::Slice(others)], sums);
+    }
+
     /// The factors of the terms that stand so much further than each first one; products are rounded unless they are
     /// fused.
     fn gather(&mut self, first: &[usize], further: usize) {
@@ -187,15 +202,7 @@ impl<T: Width> Arithmetic for Lanes<'_, T> {
     }
 
     fn add(&mut self, sums: &mut [T], others: &[T]) {
-        if sums.len() <= FEW && self.additions.narrow.is_none() {
-            // A multiply-add by one: the scalar pipeline's fast path.
-            let (one, operation) = (self.additions.format.one(), self.multiply_add.operation());
-            for (sum, other) in sums.iter_mut().zip(others) {
-                *sum = T::cut(operation.evaluate(&self.profile, &[one, sum.bits(), other.bits()]).bits);
-            }
-            return;
-        }
-        self.add.run(&[Source::Out, Source::Slice(others)], sums);
+        self.combine(false, sums, others);
         round_to(self.additions.format, self.additions.narrow, sums);
     }
 
@@ -203,43 +210,43 @@ impl<T: Width> Arithmetic for Lanes<'_, T> {
         let format = self.additions.format;
         let lanes = first.len() * self.results();
         let mut sums = vec![T::default(); lanes];
-        let mut lost = sums.clone();
+        let (mut lost, mut total) = (sums.clone(), sums.clone());
         for at in 0..length {
             self.gather(first, at);
             let mut terms = std::mem::take(&mut self.gathered[0]);
             if how == Compensation::Kahan {
-                self.subtract.run(&[Source::Out, Source::Slice(&lost)], &mut terms);
+                self.combine(true, &mut terms, &lost);
             }
-            let mut total = sums.clone();
-            self.add.run(&[Source::Out, Source::Slice(&terms)], &mut total);
+            total.copy_from_slice(&sums);
+            self.combine(false, &mut total, &terms);
             match how {
                 // (total - sum) - term
                 Compensation::Kahan => {
-                    lost.clone_from(&total);
-                    self.subtract.run(&[Source::Out, Source::Slice(&sums)], &mut lost);
-                    self.subtract.run(&[Source::Out, Source::Slice(&terms)], &mut lost);
+                    lost.copy_from_slice(&total);
+                    self.combine(true, &mut lost, &sums);
+                    self.combine(true, &mut lost, &terms);
                 }
                 // (larger - total) + smaller
                 Compensation::Neumaier => {
-                    let magnitude = |bits: T| bits.bits() & !format.sign_mask();
+                    let magnitude = |bits: T| bits.bits() & format.magnitude_mask();
                     for (sum, term) in sums.iter_mut().zip(&mut terms) {
                         if magnitude(*sum) < magnitude(*term) {
                             std::mem::swap(sum, term);
                         }
                     }
-                    self.subtract.run(&[Source::Out, Source::Slice(&total)], &mut sums);
-                    self.add.run(&[Source::Out, Source::Slice(&terms)], &mut sums);
-                    self.add.run(&[Source::Out, Source::Slice(&sums)], &mut lost);
+                    self.combine(true, &mut sums, &total);
+                    self.combine(false, &mut sums, &terms);
+                    self.combine(false, &mut lost, &sums);
                 }
             }
-            sums = total;
+            std::mem::swap(&mut sums, &mut total);
             self.gathered[0] = terms;
         }
         if how == Compensation::Neumaier {
             // What is lost of an infinite sum is no number.
             let is_number = |bits: T| !format.is_nan(bits.bits()) && !format.is_infinite(bits.bits());
             lost.iter_mut().filter(|lost| !is_number(**lost)).for_each(|lost| *lost = T::default());
-            self.add.run(&[Source::Out, Source::Slice(&lost)], &mut sums);
+            self.combine(false, &mut sums, &lost);
         }
         sums
     }

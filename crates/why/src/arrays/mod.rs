@@ -348,15 +348,7 @@ impl Comparison<'_> {
             if is_done && tried > 0 {
                 break;
             }
-            tried = end;
-            if is_sum {
-                // One group is enough to see that nothing is explained.
-                let first = cover(&deviations[..end], elements, Search { max_groups: 1, ..search }, self);
-                if self.graded(&first, end).groups.is_empty() {
-                    best = first;
-                    continue;
-                }
-            }
+            (tried, self.tried) = (end, end);
             let found = cover(&deviations[..end], elements, search, self);
             if !is_cause {
                 if rest(&found) < rest(&best) {

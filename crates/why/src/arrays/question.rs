@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use roundonce_arith::{Format, Rounding};
 use roundonce_deviate::Typed;
-use roundonce_isa::convert;
+use roundonce_isa::{convert, grouped};
 
 use super::reduction::{Word, Written, first_reduction};
 use super::view::{broadcast, strides, strides_in};
@@ -88,8 +88,11 @@ impl Reduction {
     }
 }
 
+/// Elements that arrays of fewer are broadcast to at most.
+const MOST: usize = 1 << 28;
+
 /// What stands for a reduction in the text around it: no name that a person writes.
-const PLACEHOLDER: &str = "Σ";
+const PLACEHOLDER: &str = "ſ";
 
 fn whole(message: impl Into<String>) -> ExprError {
     ExprError { at: 0, message: message.into() }
@@ -138,6 +141,13 @@ impl Names {
             });
         }
         let shape = met.map(|(_, shape)| shape).ok_or_else(|| whole("no name is an array"))?;
+        let repeats = found.iter().any(|(_, values)| values.column.len().is_some() && values.shape != shape);
+        if repeats
+            && shape.iter().try_fold(1usize, |count, &length| count.checked_mul(length)).is_none_or(|it| it > MOST)
+        {
+            let most = grouped(MOST as u64);
+            return Err(whole(format!("the arrays broadcast to {shape:?}: more than {most} elements")));
+        }
         let columns = found.into_iter().map(|(name, values)| (name, values.expanded(&shape).column)).collect();
         Ok(Scope { columns, shape })
     }

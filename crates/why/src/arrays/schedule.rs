@@ -94,7 +94,7 @@ fn every(count: usize) -> String {
     format!("of {count} partial sums, every {count}{suffix} term each")
 }
 
-/// Every order, the one as written first.
+/// Every order, the one as written first, then those of libraries; the first of several that give the same is named first.
 pub(crate) fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
     let mut row = |schedule, name: &str, by: &str| {
@@ -102,17 +102,6 @@ pub(crate) fn rows() -> Vec<Row> {
         rows.push(Row { schedule, name, by: by.to_owned() });
     };
     row(Schedule::InOrder, "", "a plain loop");
-    row(Schedule::Backward, "from the last term to the first", "a loop that counts down");
-    row(
-        Schedule::Halves { most: 1, multiple: 1, each: Box::new(Schedule::InOrder) },
-        "by halves (pairwise)",
-        "recursive pairwise summation (Higham, Accuracy and Stability of Numerical Algorithms, 4.1)",
-    );
-    row(
-        parts(Parts::Of(1), Schedule::InOrder, Neighbours),
-        "of a tree: neighbours, then neighbours of these",
-        "adder trees; a reduction whose stride doubles (CUDA samples, reduction, kernels 0 and 1)",
-    );
     let numpy = strided(&[8], &[(0, Neighbours)], Rest::After);
     row(
         Schedule::Halves { most: 128, multiple: 8, each: Box::new(numpy) },
@@ -203,6 +192,17 @@ pub(crate) fn rows() -> Vec<Row> {
             "two kernels, the second over the blocks' sums (CUDA samples, reduction)",
         );
     }
+    row(Schedule::Backward, "from the last term to the first", "a loop that counts down");
+    row(
+        Schedule::Halves { most: 1, multiple: 1, each: Box::new(Schedule::InOrder) },
+        "by halves (pairwise)",
+        "recursive pairwise summation (Higham, Accuracy and Stability of Numerical Algorithms, 4.1)",
+    );
+    row(
+        parts(Parts::Of(1), Schedule::InOrder, Neighbours),
+        "of a tree: neighbours, then neighbours of these",
+        "adder trees; a reduction whose stride doubles (CUDA samples, reduction, kernels 0 and 1)",
+    );
     row(
         Schedule::Compensated(Compensation::Kahan),
         "as written with Kahan's compensation",

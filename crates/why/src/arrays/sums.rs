@@ -180,7 +180,11 @@ impl<'a> Sums<'a> {
                 continue;
             }
             let fits = |setting: &Setting| {
-                !matches!(it.schedule, Schedule::Compensated(_)) || !setting.is_fused && setting.tf32.is_none()
+                // Nothing is compensated in f64, which needs it less.
+                let is_double =
+                    matches!(setting.precision, Precision::Whole(Format::F64) | Precision::Sum(Format::F64));
+                let is_compensated = matches!(it.schedule, Schedule::Compensated(_));
+                !is_compensated || !setting.is_fused && setting.tf32.is_none() && !is_double
             };
             let fitting = (0..settings.len()).filter(|&at| fits(&settings[at]));
             evaluations.extend(fitting.map(|setting| SumEvaluation { row, setting }));
@@ -216,9 +220,9 @@ impl<'a> Sums<'a> {
         all
     }
 
-    /// Whether two evaluations add in the same order.
-    pub(super) fn have_one_order(&self, one: usize, other: usize) -> bool {
-        self.evaluations[one].row == self.evaluations[other].row
+    /// The place of an evaluation's order.
+    pub(super) fn row(&self, evaluation: usize) -> usize {
+        self.evaluations[evaluation].row
     }
 
     /// Who adds in its order, if that is not the one as written.
