@@ -249,7 +249,7 @@ def judge_value(answer, found, seen, exact):
 
     def is_it(entry):
         bits = entry.get("bits")
-        same = exact is None or bits is None or from_bits(int(bits, 16), answer["type"]) == exact
+        same = exact is None or bits is None or from_bits(int(bits, 16), entry.get("type", answer["type"])) == exact
         return same and is_expected(entry["departures"], seen["departures"])
 
     text = said[0] + (f" (and {len(said) - 1} more)" if len(said) > 1 else "")

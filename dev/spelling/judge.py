@@ -15,6 +15,7 @@ import json
 import os
 import random
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -141,6 +142,7 @@ def main():
     wrong, counted = [], collections.Counter()
     cases = [(number, language, *case) for number, ((language, _, _), case) in enumerate(texts.items())]
     with tempfile.TemporaryDirectory() as folder:
+        judge_a_line(tools, folder)
         compiled = compile_cuda(tools, folder, [case for case in cases if case[1] == "cuda"])
         for number, language, text, used, ty, bits in cases:
             problem = JUDGES[language](compiled if language == "cuda" else tools, folder, number, text, used, ty, bits)
@@ -168,6 +170,30 @@ def judge_ptx(tools, folder, number, text, used, ty, bits):
             return (said.stdout + said.stderr).strip()
     found = stored(module, f"k{number}", WIDTH[ty], folder)
     return None if found == bits else f"stores {found if isinstance(found, str) else hex(found)}, beside it stands {bits:#x}"
+
+
+def judge_a_line(tools, folder):
+    """`why kernel.cu:LINE` with the real nvcc: which fuses, so that the rounded product is what another side had."""
+    source, seen = os.path.join(folder, "axpy.cu"), os.path.join(folder, "seen.npy")
+    with open(source, "w") as file:
+        file.write('__global__ void axpy(float a, float x, float *y)\n{\n    y[0] = a * x + y[0];\n}\n')
+
+    def single(value):
+        return struct.unpack("f", struct.pack("f", value))[0]
+
+    # Of a = x = 1 + 2^-12 and y = -1: the product has 25 bits, which f64 holds; the sum is exact.
+    one = 1 + 2.0**-12
+    split = single(single(one * one) - 1)
+    for name, value in ((seen, split), (os.path.join(folder, "y.npy"), -1.0)):
+        header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }".ljust(117) + "\n"
+        with open(name, "wb") as file:
+            file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack("<f", value))
+    os.environ["CUDACXX"] = tools["nvcc"]
+    words = [f"{source}:3", f"--arg=0={one!r}", f"--arg=1={one!r}", f"--arg=2={os.path.join(folder, 'y.npy')}", f"--saw=2={seen}"]
+    said = run(ROUNDONCE, "why", *words)
+    if said.returncode or "as a product and a sum" not in said.stdout or "is in `_Z4axpyffPf`: fma.rn.f32" not in said.stderr:
+        sys.exit(f"why {source}:3 with nvcc: {said.returncode}\n{said.stdout}\n{said.stderr}")
+    print("why kernel.cu:3 with nvcc finds the fused product of the line")
 
 
 def compile_cuda(tools, folder, cases):

@@ -7,11 +7,12 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use roundonce::arith::{Format, Rounding};
-use roundonce::exec::{Arg, Buffer, Contract, Launch, Options, Report};
+use roundonce::exec::{Arg, Breadth, Buffer, Contract, Launch, Options, Report};
 use roundonce::image;
-use roundonce::ir::{Param, Passing, Scalar};
+use roundonce::ir::{Kernel, Param, Passing, Scalar};
 use roundonce::isa::{LineIndex, convert};
 use roundonce::kernel::{self, Choice, LaneValues, Lanes, Ready, Refusal, Source};
+use roundonce::observed::{exceptions, shadow};
 use roundonce::spirv::{Assume, Environment};
 use roundonce::why::Allowed;
 use roundonce::why::diff::Witnesses;
@@ -54,6 +55,11 @@ pub(crate) struct How {
     check_races: bool,
     trace: Option<u64>,
     count_lines: bool,
+    exceptions: bool,
+    /// `f64` or `long`.
+    shadow: Option<String>,
+    /// What arrays should hold afterwards, by the names of their parameters.
+    expect: Vec<(String, PyBackedBytes)>,
     profile: Option<String>,
 }
 
@@ -71,6 +77,10 @@ pub(crate) struct Ran<'py> {
     differences: Vec<Differing>,
     lines: BTreeMap<u32, u64>,
     trace: Vec<Traced>,
+    /// As JSON, where it was asked for.
+    exceptions: Option<String>,
+    /// The same.
+    shadow: Option<String>,
 }
 
 #[derive(IntoPyObject)]
@@ -101,6 +111,17 @@ impl How {
                 return Err(PyValueError::new_err(format!("`contract` is {other:?}: expected none, fuse or report")));
             }
         };
+        let shadow = match self.shadow.as_deref() {
+            None => None,
+            Some("f64") => Some(Breadth::Double),
+            Some("long") => Some(Breadth::Long),
+            Some(other) => {
+                return Err(PyValueError::new_err(format!("`shadow` is {other:?}: expected f64 or long")));
+            }
+        };
+        if shadow.is_none() && !self.expect.is_empty() {
+            return Err(PyValueError::new_err("`expect` is compared with a shadow: add shadow=\"f64\""));
+        }
         Ok(Options {
             contract,
             profile: profile(py, self.profile.as_deref(), base)?,
@@ -110,15 +131,26 @@ impl How {
             check_races: self.check_races,
             trace_lane: self.trace,
             count_lines: self.count_lines,
+            count_exceptions: self.exceptions,
+            shadow,
             ..Options::default()
         })
     }
 }
 
+fn json(data: &impl serde::Serialize) -> PyResult<String> {
+    serde_json::to_string(data).map_err(|problem| PyValueError::new_err(problem.to_string()))
+}
+
 impl<'py> Ran<'py> {
-    fn of(kernel: &str, params: &[Param], report: &Report) -> Ran<'py> {
-        Ran {
-            kernel: kernel.to_owned(),
+    fn of(kernel: &Kernel, report: &Report, options: &Options, expected: &[(usize, Vec<u8>)]) -> PyResult<Ran<'py>> {
+        let params = &kernel.params;
+        let exceptions = options.count_exceptions.then(|| json(&exceptions(&report.exceptions, kernel)));
+        let shadow = report.shadow.as_ref().map(|it| json(&shadow(it, kernel, expected)));
+        Ok(Ran {
+            exceptions: exceptions.transpose()?,
+            shadow: shadow.transpose()?,
+            kernel: kernel.name.clone(),
             arrays: Vec::new(),
             steps: report.steps,
             printed: report.printed.clone(),
@@ -147,7 +179,7 @@ impl<'py> Ran<'py> {
                     results: step.results.clone(),
                 })
                 .collect(),
-        }
+        })
     }
 }
 
@@ -265,6 +297,8 @@ struct Prepared {
     block: [u32; 3],
     shared: u32,
     options: Options,
+    /// What arguments should hold afterwards.
+    expected: Vec<(usize, Vec<u8>)>,
 }
 
 impl Prepared {
@@ -336,9 +370,21 @@ impl Prepared {
         let block = block.or(kernel.required_block).unwrap_or([1; 3]);
         let options = how.options(py, ready.profile)?;
         let is_buffer = |place: &usize| matches!(arguments[*place], Arg::Buffer(_) | Arg::Image(_));
+        let mut expected = Vec::with_capacity(how.expect.len());
+        for (parameter, bytes) in &how.expect {
+            let place = kernel::parameter(kernel, parameter).map_err(wrong)?;
+            let Arg::Buffer(buffer) = &arguments[place] else {
+                return Err(wrong(format!("`expect`: `{parameter}` is no array among `args`")));
+            };
+            if buffer.len() != bytes.len() {
+                let (found, wanted) = (bytes.len(), buffer.len());
+                return Err(wrong(format!("`expect`: `{parameter}` has {wanted} bytes, found {found}")));
+            }
+            expected.push((place, bytes.to_vec()));
+        }
         let arrays = given.into_iter().map(|(place, (parameter, ..))| (place, parameter));
         let arrays = arrays.filter(|(place, _)| is_buffer(place)).collect();
-        Ok(Prepared { name, ready, args: arguments, arrays, grid, block, shared: how.shared, options })
+        Ok(Prepared { name, ready, args: arguments, arrays, grid, block, shared: how.shared, options, expected })
     }
 
     fn launch(&self) -> Launch<'_> {
@@ -361,7 +407,7 @@ pub(crate) fn run<'py>(py: Python<'py>, asked: Asked<'py>) -> PyResult<Ran<'py>>
     let kernel = prepared.ready.kernel();
     let report = py.detach(|| prepared.launch().run());
     let report = report.map_err(|problem| error::of_run(py, &prepared.name, &problem))?;
-    let mut ran = Ran::of(&kernel.name, &kernel.params, &report);
+    let mut ran = Ran::of(kernel, &report, &prepared.options, &prepared.expected)?;
     for (place, parameter) in &prepared.arrays {
         if let Some(buffer) = &report.buffers[*place] {
             ran.arrays.push((parameter.clone(), bytes(py, buffer)));
@@ -457,6 +503,10 @@ pub(crate) fn run_sass<'py>(
     let missing = |name: &sass::Name| format!("{name} is read before it is written: add it to `args`");
     let lanes = kernel::lanes(&lowered, &given, missing);
     let Lanes { grid, block, args, .. } = lanes.map_err(|problem| error::whole(py, format!("{name}: {problem}")))?;
+    if !how.expect.is_empty() {
+        return Err(error::whole(py, format!("{name}: `expect` is not supported of a listing of SASS")));
+    }
+    let options = how.options(py, Profile::NVIDIA)?;
     let launch = Launch {
         program: &lowered.program,
         entry: None,
@@ -464,11 +514,11 @@ pub(crate) fn run_sass<'py>(
         block,
         args,
         dynamic_shared: 0,
-        options: how.options(py, Profile::NVIDIA)?,
+        options: options.clone(),
     };
     let report = py.detach(|| launch.run()).map_err(|problem| error::of_run(py, name, &problem))?;
     let kernel = &lowered.program.kernels[0];
-    let mut ran = Ran::of(&kernel.name, &kernel.params, &report);
+    let mut ran = Ran::of(kernel, &report, &options, &[])?;
     let buffers = report.buffers[1 + lowered.inputs.len()..].iter().flatten();
     ran.arrays = lowered.outputs.iter().map(ToString::to_string).zip(buffers.map(|buffer| bytes(py, buffer))).collect();
     Ok(ran)

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import threading
+from fractions import Fraction
 
 import ml_dtypes
 import numpy as np
@@ -386,3 +387,55 @@ def test_textures():
 def test_textures_that_are_none(given, problem):
     with pytest.raises((roundonce.Error, roundonce.KernelError, ValueError), match=problem):
         roundonce.run(TEXTURES, args={"out": np.zeros(5, np.float32)}, textures={"picture": given}, entry="row")
+
+
+SQUARES = """
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry squares(.param .u64 x, .param .u64 y) {
+    .reg .b32 %i; .reg .b64 %p, %q, %o; .reg .f32 %a, %b, %d;
+    ld.param.u64 %p, [x];
+    ld.param.u64 %q, [y];
+    mov.u32 %i, %tid.x;
+    mul.wide.u32 %o, %i, 4;
+    add.u64 %p, %p, %o;
+    add.u64 %q, %q, %o;
+    ld.global.f32 %a, [%p];
+    mul.rn.f32 %b, %a, %a;
+    add.rn.f32 %d, %b, 0fBF800000;
+    st.global.f32 [%q], %d;
+    ret;
+}"""
+
+
+def test_a_shadow_says_how_far_rounding_has_moved_results():
+    x = np.array([1 + 2**-12, 1.5, 1e30], dtype=np.float32)
+    exact = [Fraction(float(value)) ** 2 - 1 for value in x]
+    args = {"x": x, "y": np.zeros(3, dtype=np.float32)}
+    logic = np.array([float(exact[0]), float(exact[1]) + 1, np.inf], dtype=np.float32)
+    ran = roundonce.run(SQUARES, block=3, args=args, shadow="long", expect={"y": logic})
+    found = ran["y"]
+    [buffer] = [buffer for buffer in ran.shadow["buffers"] if buffer["parameter"] == "y"]
+    # x² − 1 with x = 1 + 2^-12: 2^-24 is lost before 1 is taken off, half a unit of 2^-23 in a result near to 2^-11.
+    assert Fraction(float(found[0])) != exact[0] and float(found[1]) == 1.25
+    assert buffer["floats"] == 3 and buffer["expected"]["differing"] == 2
+    # Rounding explains the first, and not the second.
+    assert (buffer["expected"]["rounding"], buffer["expected"]["further"]) == (1, 1)
+    assert buffer["expected"]["first_further"]["index"] == 1
+    lines = [line for line in ran.shadow["lines"] if line["instruction"].startswith("add.rn.f32")]
+    assert (lines[0]["moved"], lines[0]["cancellations"]) == (2, 1) and ran.exceptions is None
+
+
+def test_exceptions_by_instruction():
+    x = np.array([1.5, 1e30, 2**-70], dtype=np.float32)
+    ran = roundonce.run(SQUARES, block=3, args={"x": x, "y": np.zeros(3, dtype=np.float32)}, exceptions=True)
+    found = {(entry["kind"], entry["instruction"].split()[0]): entry["count"] for entry in ran.exceptions}
+    assert found["infinity", "mul.rn.f32"] == 1 and found["subnormal", "mul.rn.f32"] == 1
+    assert found["infinity", "add.rn.f32"] == 1 and ran.shadow is None
+    with pytest.raises(ValueError, match="expected f64 or long"):
+        roundonce.run(SQUARES, block=3, args={"x": x, "y": x}, shadow="f32")
+    with pytest.raises(ValueError, match="add shadow="):
+        roundonce.run(SQUARES, block=3, args={"x": x, "y": x}, expect={"y": x})
+    with pytest.raises(roundonce.Error, match="`y` has 12 bytes, found 8"):
+        roundonce.run(SQUARES, block=3, args={"x": x, "y": x}, shadow="f64", expect={"y": x[:2]})

@@ -17,6 +17,7 @@ extern crate std;
 pub mod batch;
 #[cfg(feature = "std")]
 mod elements;
+mod extended;
 mod fast_path;
 mod flush;
 mod format;
@@ -33,6 +34,7 @@ mod wide;
 
 #[cfg(feature = "std")]
 pub use elements::Elements;
+pub use extended::{Extended, ExtendedResult};
 pub use format::Format;
 pub use machine::Machine;
 pub use mul_add::{ArithOp, Clamp, Operation};

@@ -211,6 +211,31 @@ impl ExactNumber {
         handle_underflow(format, Underflow::AfterRounding, flush, round(format, rounding, exact))
     }
 
+    /// Rounds it once to nearest even to 64 bits at a quantum that is at least `min_quantum`: the significand, its
+    /// quantum, and whether it is inexact. A significand below 2^63 has the least quantum.
+    pub(crate) fn round_to_64_bits(self, min_quantum: i32) -> (u64, i32, bool) {
+        let ExactNumber { significand, sticky, .. } = self;
+        let length = 128 - significand.leading_zeros() as i32;
+        let quantum = (self.quantum + length - 64).max(min_quantum);
+        let drop = quantum - self.quantum;
+        if drop <= 0 {
+            return ((significand << -drop) as u64, quantum, sticky);
+        }
+        // Far below the least quantum, the rest counts as one bit.
+        let significand = match drop - 127 {
+            ..=0 => significand,
+            by @ 1..=127 => significand >> by | u128::from(significand << (128 - by) != 0),
+            _ => u128::from(significand != 0),
+        };
+        let drop = drop.min(127) as u32;
+        let rest = (significand & ((1 << drop) - 1)) << 1 | u128::from(sticky);
+        let kept = significand >> drop;
+        let up = round_up(Rounding::NearestEven, self.negative, kept & 1 == 1, rest, 1 << drop);
+        let rounded = kept + u128::from(up);
+        let carry = (rounded >> 64) as u32;
+        ((rounded >> carry) as u64, quantum + carry as i32, rest != 0)
+    }
+
     /// Rounds it once as if the format's exponents had no upper end: the magnitude's bits, above those of the largest
     /// finite number if it does not fit.
     pub(crate) fn round_unbounded(self, format: Format, rounding: Rounding) -> u64 {

@@ -11,7 +11,8 @@ use roundonce::why::diff::{Budget, Query, Verdict, compare};
 use roundonce::{SideProblem, sides};
 
 use crate::argument::Argument;
-use crate::launch::{Language, LaunchArguments};
+use crate::launch::LaunchArguments;
+use crate::modules::{KERNELS, Language};
 use crate::output::{self, Format, FormatArgument, TargetArguments};
 use crate::plot::{self, Comparison};
 use crate::progress::Progress;
@@ -21,12 +22,19 @@ use crate::{Ended, Failure, Status, diff_kernels, why_arrays};
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// An expression (fma(a,b,c)), an instruction (fma.rz.f32, FFMA.FTZ; its operands are a, b, c), a .npy file, or a
-    /// kernel (.ptx, .spv, .spvasm, .sass) with its arguments as for `run`
+    /// kernel (.ptx, .spv, .spvasm, .sass, .cu) with its arguments as for `run`
     #[arg(allow_hyphen_values = true, value_parser = Argument::parser())]
     first: Argument,
     /// What it is compared with
-    #[arg(allow_hyphen_values = true, value_parser = Argument::parser())]
-    second: Argument,
+    #[arg(allow_hyphen_values = true, value_parser = Argument::parser(), required_unless_present = "baseline")]
+    second: Option<Argument>,
+    /// Of a kernel: compare its run with what FILE says of an earlier one (digests of the buffers and of each
+    /// instruction's results)
+    #[arg(long, value_name = "FILE.json", conflicts_with = "second")]
+    baseline: Option<PathBuf>,
+    /// Write the baseline
+    #[arg(long, requires = "baseline")]
+    record: bool,
     /// The type of an expression's names, where no instruction gives it
     #[arg(long = "type", value_name = "TYPE", default_value = "f32")]
     ty: String,
@@ -52,7 +60,15 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
-    let (first, second) = (&arguments.first, &arguments.second);
+    let first = &arguments.first;
+    if let Some(baseline) = &arguments.baseline {
+        if Language::of(first.path()).is_none() {
+            return Err(Failure::Input(format!("`{first}` is no kernel: expected a {KERNELS} file for --baseline")));
+        }
+        let Arguments { launch, record, format, .. } = arguments;
+        return diff_kernels::against_baseline(first.path(), launch, baseline, *record, format.format);
+    }
+    let Some(second) = &arguments.second else { return Err(Failure::Input("two sides are compared".to_owned())) };
     let kernels = [first, second].map(Argument::path);
     match kernels.map(|file| Language::of(file).is_some()) {
         [true, true] => {
@@ -60,29 +76,29 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
             return diff_kernels::run(kernels, &arguments.launch, plot, arguments.format.format);
         }
         [false, false] if arguments.launch.has_arguments() => {
-            let message = format!("`{first}` is no kernel: expected a .ptx, .spv, .spvasm or .sass file");
+            let message = format!("`{first}` is no kernel: expected a {KERNELS} file");
             return Err(Failure::Input(message));
         }
         [false, false] => {}
         _ => return Err(Failure::Input(format!("`{first}` and `{second}`: a kernel is compared with another one"))),
     }
     match (first.is_array(), second.is_array()) {
-        (true, true) => files(arguments),
+        (true, true) => files(arguments, [first, second]),
         (false, false) if arguments.plot.is_some() => {
             let message = "--plot draws how results differ: expected two .npy files, or two kernels";
             Err(Failure::Input(message.to_owned()))
         }
-        (false, false) => computations(arguments),
+        (false, false) => computations(arguments, [first, second]),
         _ => Err(Failure::Input(format!("`{first}` and `{second}`: a file of results is compared with another one"))),
     }
 }
 
-fn files(arguments: &Arguments) -> Ended {
+fn files(arguments: &Arguments, sides: [&Argument; 2]) -> Ended {
     arguments.plot.as_deref().map_or(Ok(()), plot::check)?;
-    let [first, second] = [&arguments.first, &arguments.second].map(|file| why_arrays::read(file.path()));
+    let [first, second] = sides.map(|file| why_arrays::read(file.path()));
     let differences = compare_arrays(&first?, &second?).map_err(Failure::Input)?;
     if let Some(path) = &arguments.plot {
-        let title = format!("{} and {}", arguments.first, arguments.second);
+        let title = format!("{} and {}", sides[0], sides[1]);
         plot::write(path, &[Comparison { title, differences: differences.clone() }])?;
     }
     match arguments.format.format {
@@ -92,12 +108,12 @@ fn files(arguments: &Arguments) -> Ended {
     Ok(if differences.equal() { Status::Done } else { Status::Found })
 }
 
-fn computations(arguments: &Arguments) -> Ended {
+fn computations(arguments: &Arguments, [first, second]: [&Argument; 2]) -> Ended {
     let ty = Lane::NAMED.iter().find(|(name, _)| *name == arguments.ty).map(|(_, format)| *format);
     let ty = ty.ok_or_else(|| {
         Failure::Input(format!("--type: `{}` is no type: expected f16, bf16, f32 or f64", arguments.ty))
     })?;
-    let texts = [arguments.first.text()?, arguments.second.text()?];
+    let texts = [first.text()?, second.text()?];
     let [first, second] = sides(texts, ty, &arguments.target.target()).map_err(|problem| match problem {
         SideProblem::Instruction(finding) => finding.into(),
         SideProblem::Expression { text, error } => underlined(&text, &error),

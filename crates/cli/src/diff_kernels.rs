@@ -3,15 +3,18 @@
 use std::path::Path;
 
 use roundonce::arith::Format as Lane;
-use roundonce::why_kernel::{BufferDifferences, Equality, KernelPair, SharedBuffer, compare_kernels};
+use roundonce::exec::Options;
+use roundonce::isa::counted;
+use roundonce::why_kernel::{Baseline, BufferDifferences, Equality, KernelPair, SharedBuffer, compare_kernels};
 
-use crate::launch::{Language, LaunchArguments, Prepared};
+use crate::launch::{LaunchArguments, Prepared};
+use crate::modules::Language;
 use crate::output::{self, Format};
 use crate::plot::{self, Comparison};
 use crate::progress::Progress;
 use crate::run::failed;
 use crate::why_kernel::element;
-use crate::{Ended, Failure, Status};
+use crate::{Ended, Failure, Status, files};
 
 pub(crate) fn run(files: [&Path; 2], arguments: &LaunchArguments, plot: Option<&Path>, format: Format) -> Ended {
     plot.map_or(Ok(()), plot::check)?;
@@ -50,6 +53,50 @@ pub(crate) fn run(files: [&Path; 2], arguments: &LaunchArguments, plot: Option<&
         Format::Text => output::lines(&comparison.lines())?,
     }
     Ok(if comparison.equality == Equality::Different { Status::Found } else { Status::Done })
+}
+
+/// A kernel's run against an earlier one.
+pub(crate) fn against_baseline(
+    file: &Path,
+    arguments: &LaunchArguments,
+    baseline: &Path,
+    records: bool,
+    format: Format,
+) -> Ended {
+    let earlier = if records { None } else { Some(read_baseline(baseline)?) };
+    let prepared = Prepared::read(file, arguments.entry()?, arguments)?;
+    let launch = prepared.launch(Options { digest_results: true, ..arguments.options() });
+    let sizes = [launch.grid, launch.block];
+    let report = match launch.run() {
+        Ok(report) => report,
+        Err(error) => return failed(file, &error).map(|()| Status::Found),
+    };
+    let buffers = prepared.buffers();
+    if buffers.is_empty() {
+        return Err(Failure::Input("the kernel has no buffer: there is nothing to compare".to_owned()));
+    }
+    let now = Baseline::of(&report, prepared.kernel(), sizes, &buffers);
+    let Some(earlier) = earlier else {
+        files::write(baseline, now.json().as_bytes())?;
+        output::note(&format!("{}: recorded, {}", baseline.display(), counted(now.buffers.len(), "buffer")));
+        return Ok(Status::Done);
+    };
+    let named = |message: String| Failure::Input(format!("{} {message}", baseline.display()));
+    let comparison = earlier.compare(&now).map_err(named)?;
+    match format {
+        Format::Json => output::json(&comparison)?,
+        Format::Text => output::lines(&comparison.lines())?,
+    }
+    Ok(if comparison.equal { Status::Done } else { Status::Found })
+}
+
+fn read_baseline(path: &Path) -> Result<Baseline, Failure> {
+    if !path.exists() {
+        let message = format!("{}: there is no baseline: --record writes one", path.display());
+        return Err(Failure::Input(message));
+    }
+    Baseline::read(&files::text(path, files::read(path)?)?)
+        .map_err(|message| Failure::Input(format!("{} {message}", path.display())))
 }
 
 /// The buffers of both: of listings the registers that both write, otherwise the parameters of one position.

@@ -8,8 +8,7 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 use roundonce::exec::{Arg, Launch, Options};
 use roundonce::ir::{Kernel, Passing, Program};
-use roundonce::isa::Finding;
-use roundonce::kernel::{self, Choice, LaneValues, Lanes, Ready, Refusal, Source};
+use roundonce::kernel::{self, Choice, LaneValues, Lanes, Ready};
 use roundonce::sass::{self, Lowered, Name};
 use roundonce::spirv::Assume;
 use roundonce::{Profile, ProfileChoice};
@@ -18,7 +17,7 @@ use crate::argument::Argument;
 use crate::array::Array;
 use crate::asm::check_listing;
 use crate::images::{self, ImageArguments};
-use crate::report::Checked;
+use crate::modules::{Language, located, ready};
 use crate::{Failure, files, threads};
 
 /// What is done where a SPIR-V module leaves bits open.
@@ -59,6 +58,9 @@ pub(crate) struct LaunchArguments {
     /// SASS: a word of a constant bank, as --reg
     #[arg(long, value_name = "BANK:OFFSET=VALUE", value_parser = Argument::parser())]
     cbank: Vec<Argument>,
+    /// CUDA C++: options of the compiler beside those that make PTX, such as "-arch=sm_90 -use_fast_math"
+    #[arg(long, value_name = "OPTIONS", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+    compiler_flags: String,
     /// SPIR-V: a specialisation constant, by its SpecId
     #[arg(long, value_name = "ID=VALUE")]
     spec: Vec<String>,
@@ -103,26 +105,6 @@ const LARGEST_BLOCK: u32 = 1024;
 const SMOKE_BUFFER: usize = 1 << 20;
 const SMOKE_SHARED: u32 = 227 << 10;
 
-/// The language of a kernel.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Language {
-    Ptx,
-    Spirv,
-    Sass,
-}
-
-impl Language {
-    /// By a file's name.
-    pub(crate) fn of(path: &Path) -> Option<Language> {
-        match path.extension()?.to_str()? {
-            "ptx" => Some(Language::Ptx),
-            "spv" | "spvasm" => Some(Language::Spirv),
-            "sass" => Some(Language::Sass),
-            _ => None,
-        }
-    }
-}
-
 impl LaunchArguments {
     /// A kernel on arguments of zeros, with as many threads a block as it was made for, a warp where it does not say.
     pub(crate) fn smoke<'r>(&self, ready: &'r Ready, options: Options) -> Result<Launch<'r>, Failure> {
@@ -149,6 +131,11 @@ impl LaunchArguments {
             || ![&self.arg, &self.reg, &self.cbank].iter().all(|given| given.is_empty())
             || !self.spec.is_empty()
             || !self.entry.is_empty()
+    }
+
+    /// How many threads were asked for.
+    pub(crate) const fn threads(&self) -> Option<NonZeroUsize> {
+        self.threads
     }
 
     /// The one kernel that is named, if one is.
@@ -182,6 +169,11 @@ impl LaunchArguments {
     /// Whether `--profile` stands alone.
     pub(crate) fn counts_lines(&self) -> bool {
         self.profile.iter().any(String::is_empty)
+    }
+
+    /// What a compiler of CUDA C++ is given.
+    pub(crate) fn compiler_flags(&self) -> &str {
+        &self.compiler_flags
     }
 
     /// How a launch is run, of what is asked here.
@@ -336,7 +328,7 @@ fn not_written(option: &str, name: &str, names: &[&str]) -> Failure {
     Failure::Input(format!("{option}: the listing does not write `{name}`: it writes {}", names.join(", ")))
 }
 
-fn choice(entry: Option<&str>, arguments: &LaunchArguments) -> Result<Choice, Failure> {
+pub(crate) fn choice(entry: Option<&str>, arguments: &LaunchArguments) -> Result<Choice, Failure> {
     let assume = match arguments.assume {
         Assumption::Nvidia => Assume::Nvidia,
         Assumption::Strict => Assume::Strict,
@@ -368,76 +360,6 @@ fn extent(text: &str) -> Result<[u32; 3], String> {
         *place = part.trim().parse().map_err(|error| format!("`{part}`: {error}"))?;
     }
     Ok(extent)
-}
-
-/// A module, read for what is asked, and its text.
-fn ready(path: &Path, entry: Option<&str>, arguments: &LaunchArguments) -> Result<(Ready, String), Failure> {
-    read(path, &choice(entry, arguments)?, Ready::read)
-}
-
-/// A kernel's name, and the kernel, or why it cannot be run.
-pub(crate) type Each = (String, Result<Ready, Failure>);
-
-/// Every kernel of a module, or the one that is named.
-pub(crate) fn each(path: &Path, arguments: &LaunchArguments) -> Result<Vec<Each>, Failure> {
-    let choice = choice(None, arguments)?;
-    let wanted = arguments.entry()?;
-    let (each, text) = read(path, &choice, Ready::read_each)?;
-    let asked = each.into_iter().filter(|(name, _)| wanted.is_none_or(|wanted| wanted == name));
-    let each: Vec<Each> =
-        asked.map(|(name, ready)| (name, ready.map_err(|refusal| refused(path, &text, refusal)))).collect();
-    match wanted.filter(|_| each.is_empty()) {
-        Some(name) => Err(Failure::Input(format!("{}: there is no kernel `{name}`", path.display()))),
-        None => Ok(each),
-    }
-}
-
-/// What a reader makes of a module, and its text.
-fn read<T>(
-    path: &Path,
-    choice: &Choice,
-    reader: impl Fn(Source<'_>, &Choice) -> Result<T, Refusal>,
-) -> Result<(T, String), Failure> {
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    if extension == Some("spv") {
-        let read = reader(Source::Spirv(&files::read(path)?), choice);
-        return read.map(|ready| (ready, String::new())).map_err(|refusal| refused(path, "", refusal));
-    }
-    if !matches!(extension, Some("ptx" | "spvasm")) {
-        return Err(Failure::Input(format!("{}: expected a .ptx, .spv, .spvasm or .sass file", path.display())));
-    }
-    let text = files::text(path, files::read(path)?)?;
-    let source = if extension == Some("ptx") { Source::Ptx(&text) } else { Source::SpirvText(&text) };
-    match reader(source, choice) {
-        Ok(ready) => Ok((ready, text)),
-        Err(refusal) => Err(refused(path, &text, refusal)),
-    }
-}
-
-/// The failure that a refusal is: 3 where all findings are about what is not supported.
-fn refused(path: &Path, text: &str, refusal: Refusal) -> Failure {
-    let file = path.display();
-    match refusal {
-        Refusal::Findings { findings, unsupported: true } => Failure::Unsupported(located(path, text, findings)),
-        Refusal::Findings { findings, .. } => Failure::Input(located(path, text, findings)),
-        Refusal::Several(names) => {
-            Failure::Input(format!("{file}: several kernels, choose with --entry: {}", names.join(", ")))
-        }
-        Refusal::Usage(problem) => Failure::Input(format!("{file}: {problem}")),
-    }
-}
-
-/// Findings as `file:line:column: message`, of a binary `file: word 12: message`, one a line.
-pub(crate) fn located(path: &Path, text: &str, findings: Vec<Finding>) -> String {
-    let checked = Checked::new(path, text.to_owned(), findings, false);
-    let lines: Vec<String> = checked
-        .rows()
-        .map(|row| match row.word {
-            Some(word) => format!("{}: word {word}: {} [{}]", row.file, row.message, row.code),
-            None => format!("{}:{}:{}: {} [{}]", row.file, row.line, row.column, row.message, row.code),
-        })
-        .collect();
-    lines.join("\n")
 }
 
 pub(crate) fn split_pair<'t>(option: &str, argument: &'t Argument) -> Result<(&'t str, Argument), Failure> {

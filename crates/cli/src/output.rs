@@ -11,7 +11,7 @@ use roundonce::{Profile, ProfileChoice, SmTarget, Target};
 use serde::Serialize;
 
 use crate::Failure;
-use crate::launch::Language;
+use crate::modules::Language;
 
 /// Who reads the output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -31,6 +31,11 @@ impl Progress {
         Progress { bar: bar.with_style(style), start: Instant::now(), shown: AtomicBool::new(false) }
     }
 
+    /// More steps are ahead.
+    pub(crate) fn expect(&self, steps: u64) {
+        self.bar.inc_length(steps);
+    }
+
     /// More steps are done.
     pub(crate) fn advance(&self, steps: u64) {
         self.bar.inc(steps);

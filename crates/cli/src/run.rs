@@ -8,13 +8,14 @@ use clap::{Args, ValueEnum};
 use roundonce::exec::{Contract, Engine, FaultKind, Launch, Options, Report, RunError};
 use roundonce::ir::Kernel;
 use roundonce::isa::hex_bits;
+use roundonce::observed::{ExceptionText, ShadowText};
 use serde::Serialize;
 
 use crate::argument::Argument;
 use crate::array::Array;
 use crate::launch::{LaunchArguments, Prepared, split_pair};
 use crate::output::{self, Format, FormatArgument};
-use crate::run_observed::{self, ShadowBreadth, ToldException, ToldShadow};
+use crate::run_observed::{self, ShadowBreadth};
 use crate::{Ended, Failure, Status, run_sass, smoke};
 
 /// What may be done with unmodified mul and add.
@@ -39,7 +40,7 @@ enum Execution {
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The kernel's module: .ptx, .spv, .spvasm, or a straight-line .sass listing
+    /// The kernel's module: .ptx, .spv, .spvasm, a straight-line .sass listing, or CUDA C++, .cu
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) launch: LaunchArguments,
@@ -182,9 +183,9 @@ struct Told<'a> {
     lines: &'a BTreeMap<u32, u64>,
     trace: Vec<Traced<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    exceptions: Option<Vec<ToldException<'a>>>,
+    exceptions: Option<Vec<ExceptionText<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    shadow: Option<ToldShadow<'a>>,
+    shadow: Option<ShadowText<'a>>,
 }
 
 #[derive(Serialize)]

@@ -6,7 +6,8 @@ use std::path::Path;
 use roundonce::exec::{FaultKind, Options};
 use serde::Serialize;
 
-use crate::launch::{self, LaunchArguments};
+use crate::launch::LaunchArguments;
+use crate::modules;
 use crate::{Ended, Failure, Status, output};
 
 /// How a kernel ended.
@@ -23,7 +24,7 @@ struct Outcome<'a> {
 pub(crate) fn run(file: &Path, arguments: &LaunchArguments, options: &Options, json: bool) -> Ended {
     let path = file.display().to_string();
     let (mut ran, mut refused, mut failed) = (0, 0, 0);
-    for (kernel, ready) in launch::each(file, arguments)? {
+    for (kernel, ready) in modules::each(file, arguments)? {
         let (outcome, message, steps) = match ready {
             Err(Failure::Unsupported(message)) => ("refused", message, 0),
             Err(Failure::Input(message)) => ("failed", message, 0),

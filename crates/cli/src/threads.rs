@@ -15,7 +15,7 @@ pub(crate) fn cores() -> usize {
 }
 
 /// As many as were asked for (one a core without), but no more than there are pieces of work or the machine can use.
-fn useful(asked: Option<NonZeroUsize>, pieces: u64) -> usize {
+pub(crate) fn useful(asked: Option<NonZeroUsize>, pieces: u64) -> usize {
     let cores = cores();
     let wanted = asked.map_or(cores, |asked| asked.get().min(cores.saturating_mul(MOST_A_CORE)));
     wanted.min(usize::try_from(pieces).unwrap_or(usize::MAX)).max(1)

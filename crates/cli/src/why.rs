@@ -1,6 +1,7 @@
 //! `why`: which evaluation gives each seen value.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -14,15 +15,17 @@ use serde::Serialize;
 
 use crate::answer_output::Writer;
 use crate::argument::Argument;
-use crate::launch::{self, LaunchArguments};
+use crate::launch::LaunchArguments;
+use crate::modules::{KERNELS, Language as KernelLanguage};
 use crate::output;
 use crate::report::Format;
-use crate::{Ended, Failure, Status, why_arrays, why_kernel, why_reference};
+use crate::{Ended, Failure, Status, threads, why_arrays, why_kernel, why_reference};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The expression: + - * ( ), fma(a,b,c), names, literals such as 1.5f, 2.0, 1.5h, 1.5b; or a kernel: a .ptx, .spv,
-    /// .spvasm or .sass file, with its arguments as for `run`
+    /// The expression: + - * ( ), fma(a,b,c), names, literals such as 1.5f, 2.0, 1.5h, 1.5b; of arrays sum(a*b, 1), mean(a),
+    /// a @ b too; or a kernel, with its arguments as for `run`: a .ptx, .spv, .spvasm, .sass or .cu file, or a line of the
+    /// last (kernel.cu:34)
     #[arg(value_parser = Argument::parser())]
     expression: Option<Argument>,
     /// The names' values: a=1e20f x=0x3f800000 y=0x3c00:f16
@@ -89,6 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         allow: arguments.allow.unwrap_or_default(),
         toolchain: arguments.toolchain,
         verbose: arguments.verbose,
+        threads: NonZeroUsize::new(threads::useful(arguments.launch.threads(), u64::MAX)),
         ..Options::default()
     };
     let Some(expression) = &arguments.expression else {
@@ -102,7 +106,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         return ask(case.expression, &inputs, &saw, (options, &profile), LiteralTypes::default(), writer);
     };
     let file = expression.path();
-    if launch::Language::of(file).is_some() {
+    if KernelLanguage::of(file).is_some() {
         if let Some(input) = arguments.inputs.first() {
             return Err(Failure::Input(format!("`{input}`: a kernel's arguments are given as --arg {input}")));
         }
@@ -112,7 +116,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         return why_kernel::ask(file, &arguments.launch, &arguments.saw, options, writer);
     }
     if arguments.launch.has_arguments() {
-        let message = format!("`{expression}` is no kernel: expected a .ptx, .spv, .spvasm or .sass file");
+        let message = format!("`{expression}` is no kernel: expected a {KERNELS} file");
         return Err(Failure::Input(message));
     }
     let values = arguments.inputs.iter().filter_map(|input| Some(input.split()?.1));

@@ -6,7 +6,7 @@ use std::path::Path;
 use roundonce::Profile;
 use roundonce::arith::Format as Lane;
 use roundonce::why::diff::files::compare_arrays;
-use roundonce::why::{Column, Literal, LiteralTypes, Options, Question, Values, answer_arrays};
+use roundonce::why::{Column, Literal, LiteralTypes, Options, Question, Values, Work, answer_arrays};
 
 use crate::answer_output::Writer;
 use crate::argument::Argument;
@@ -84,8 +84,11 @@ pub(crate) fn ask(
     if seen.is_empty() {
         return Err(Failure::Input("there are arrays among the inputs: expected --saw FILE.npy".to_owned()));
     }
-    let progress = Progress::open("elements evaluated");
-    let answer = answer_arrays(&question, &seen, options, profile, &mut |done| progress.advance(done));
+    let progress = Progress::new(0);
+    let answer = answer_arrays(&question, &seen, options, profile, &mut |work| match work {
+        Work::Expected(steps) => progress.expect(steps),
+        Work::Done(steps) => progress.advance(steps),
+    });
     drop(progress);
     let mut answer = answer.map_err(Failure::Input)?;
     has_untyped |= question.has_untyped();

@@ -10,7 +10,8 @@ use roundonce::why_kernel::{Experiment, Freedom, Observation, ObservedBuffer, an
 use crate::answer_output::Writer;
 use crate::argument::Argument;
 use crate::array::{Array, Header};
-use crate::launch::{Language, LaunchArguments, Prepared};
+use crate::launch::{LaunchArguments, Prepared};
+use crate::modules::Language;
 use crate::progress::Progress;
 use crate::run::failed;
 use crate::{Ended, Failure, Status};

@@ -4,7 +4,7 @@
 //! decided here. Where there are many elements, every candidate is tried on a sample, the best ones on all elements.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::deviation::Deviation;
 use crate::plausibility::{Plausibility, plausibility};
@@ -13,9 +13,14 @@ use crate::plausibility::{Plausibility, plausibility};
 const SAMPLE: usize = 2048;
 /// Elements that are tried where the first ones are explained by nothing, and the most on which every candidate is.
 const LARGE_SAMPLE: usize = 65_536;
-/// Candidates, different on the sample, that are tried on all elements.
+/// Elements that are tried at least, whatever they cost.
+const LEAST_SAMPLE: usize = 32;
+/// Elements of a sample, of which a candidate that matches half as many as another one matches fewer of all too.
+const ENOUGH: u64 = 32;
+/// Candidates, different on the sample, that are tried on all elements, and how many with those that are like them there.
 const FINALISTS: usize = 12;
-/// Candidates times elements, beyond which a sample is taken.
+const MAX_FINALISTS: usize = 32;
+/// Candidates times the cost of elements, beyond which a sample is taken.
 const MAX_MATCHES: usize = 50_000_000;
 
 /// Which bits explain a NaN.
@@ -41,6 +46,19 @@ pub enum Preference {
 pub trait Matcher {
     /// For each of some elements whether the candidate explains it.
     fn matches(&mut self, candidate: usize, elements: &[usize], nan: NanMatch) -> Vec<bool>;
+
+    /// Says that these candidates will be asked for on these elements.
+    fn expect(&mut self, _candidates: &[usize], _elements: &[usize]) {}
+
+    /// Whether a candidate is superfluous beside one with some of its deviations that matches the same.
+    fn is_refinement(&self, _simpler: usize, _other: usize) -> bool {
+        true
+    }
+
+    /// How much work an element is, for one candidate.
+    fn cost(&self) -> usize {
+        1
+    }
 
     /// For how many observations an element stands.
     fn weight(&self, _element: usize) -> u64 {
@@ -131,7 +149,7 @@ struct Covering<'a> {
     matcher: &'a mut dyn Matcher,
 }
 
-/// Candidates that match the same elements of the sample, the simplest alone.
+/// Candidates that match the same elements.
 struct Class {
     candidates: Vec<usize>,
     matches: Vec<bool>,
@@ -199,23 +217,31 @@ impl Covering<'_> {
 
     /// The candidates that are believed of the elements left, and the elements that they leave.
     fn best(&mut self, left: &[usize], nan: NanMatch) -> Option<(Group, Vec<usize>)> {
-        let are_few = left.len() <= LARGE_SAMPLE && left.len().saturating_mul(self.candidates.len()) <= MAX_MATCHES;
-        let sizes: &[usize] = if are_few { &[usize::MAX] } else { &[SAMPLE, LARGE_SAMPLE] };
-        for &size in sizes {
+        let most = MAX_MATCHES / (self.candidates.len() * self.matcher.cost()).max(1);
+        let are_few = left.len() <= most.min(LARGE_SAMPLE);
+        let large = most.clamp(LEAST_SAMPLE, LARGE_SAMPLE);
+        let sizes = if are_few { vec![usize::MAX] } else { vec![SAMPLE.min(large), large] };
+        for size in sizes {
             let sample = sample(left, size);
-            let mut classes = self.classes(&sample, nan);
+            let mut order = self.order.clone();
             if sample.len() < left.len() {
-                // Ties go to the simplest, which stands first.
-                classes.sort_by_key(|class| Reverse(class.count));
-                classes.truncate(FINALISTS);
-                for class in &mut classes {
-                    let first = self.matcher.matches(class.candidates[0], left, nan);
-                    let others = class.candidates.split_off(1);
-                    let same = others.into_iter().filter(|&it| self.matcher.matches(it, left, nan) == first);
-                    class.candidates.extend(same);
-                    class.count = self.weight(left, &first);
-                    class.matches = first;
+                let mut alike = self.alike(&order, &sample, nan);
+                alike.sort_by_key(|class| Reverse(class.count));
+                let best = alike.first().map_or(0, |class| class.count);
+                alike.retain(|class| best < ENOUGH || class.count * 2 >= best);
+                // What matches the same of a small sample may differ on all elements.
+                if sample.len() >= SAMPLE {
+                    alike.iter_mut().for_each(|class| self.simplify(class));
                 }
+                let classes = alike.iter().take(FINALISTS);
+                let finalists = classes.clone().flat_map(|class| &class.candidates).take(MAX_FINALISTS);
+                let finalists: HashSet<usize> =
+                    finalists.chain(classes.map(|class| &class.candidates[0])).copied().collect();
+                order.retain(|candidate| finalists.contains(candidate));
+            }
+            let mut classes = self.alike(&order, left, nan);
+            for class in &mut classes {
+                self.simplify(class);
             }
             if let Some(class) = self.believed(classes, left) {
                 let (elements, rest) = split(left, &class.matches);
@@ -230,13 +256,14 @@ impl Covering<'_> {
         matching.map(|(&element, _)| self.matcher.weight(element)).sum()
     }
 
-    /// The candidates that match anything, by what they match, the simplest class first.
-    fn classes(&mut self, sample: &[usize], nan: NanMatch) -> Vec<Class> {
+    /// Those of some candidates that match anything, by what they match, the simplest class first.
+    fn alike(&mut self, order: &[usize], elements: &[usize], nan: NanMatch) -> Vec<Class> {
         let mut classes: Vec<Class> = Vec::new();
         let mut known: HashMap<Vec<bool>, usize> = HashMap::new();
-        for &candidate in &self.order {
-            let matches = self.matcher.matches(candidate, sample, nan);
-            let count = self.weight(sample, &matches);
+        self.matcher.expect(order, elements);
+        for &candidate in order {
+            let matches = self.matcher.matches(candidate, elements, nan);
+            let count = self.weight(elements, &matches);
             if count == 0 {
                 continue;
             }
@@ -246,12 +273,15 @@ impl Covering<'_> {
             });
             classes[at].candidates.push(candidate);
         }
-        let candidates = self.candidates;
-        for class in &mut classes {
-            let found = std::mem::take(&mut class.candidates);
-            class.candidates = minimal(found, |&simpler, &other| is_subset(&candidates[simpler], &candidates[other]));
-        }
         classes
+    }
+
+    /// Leaves the simplest candidates of a class.
+    fn simplify(&self, class: &mut Class) {
+        let found = std::mem::take(&mut class.candidates);
+        class.candidates = minimal(found, |&simpler, &other| {
+            is_subset(&self.candidates[simpler], &self.candidates[other]) && self.matcher.is_refinement(simpler, other)
+        });
     }
 
     /// The class that is believed: that which explains most; or, of the fewest deviations, the one deviation that

@@ -38,6 +38,18 @@ pub enum Deviation {
     NoZeroDominance,
     /// Everything is computed in this wider format and rounded once at the end.
     WideWhole(Format),
+    /// Operations are computed in the x87's 80-bit format.
+    X87(Narrowing),
+    /// The rounding errors of a sum are added to it at the end.
+    Compensated,
+    /// Subnormal results are rounded twice: to all digits of the significand first.
+    SubnormalsTwice,
+    /// Everything is computed in this wider format, and the result is not rounded to its own.
+    WideResult(Format),
+    /// Operations are carried out in f32, and what is stored as bf16 is its upper half.
+    Bf16Cut(Narrowing),
+    /// The sums of a reduction are kept in this wider format and rounded at the end; its terms and all else are not.
+    WideSum(Format),
     /// Another direction of rounding.
     Round(Rounding),
     /// The direction of the operations that are written without a rounding modifier.
@@ -82,6 +94,15 @@ pub enum Deviation {
     Approximate(Approximation),
     /// The factors of f32 products are rounded to TF32 before.
     Tf32(Tf32Rounding),
+}
+
+/// When what was computed in a wider format is rounded to its own.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Narrowing {
+    /// After each operation.
+    EachOperation,
+    /// At the end.
+    Whole,
 }
 
 /// How f32 becomes TF32, which has f32's exponent and eleven bits of significand.
@@ -215,6 +236,14 @@ impl Deviation {
             Deviation::ReciprocalByRoot => 33,
             Deviation::Tf32(_) => 34,
             Deviation::Approximate(_) => 35,
+            Deviation::X87(Narrowing::Whole) => 36,
+            Deviation::X87(Narrowing::EachOperation) => 37,
+            Deviation::SubnormalsTwice => 38,
+            Deviation::WideResult(_) => 39,
+            Deviation::Compensated => 42,
+            Deviation::Bf16Cut(Narrowing::Whole) => 40,
+            Deviation::Bf16Cut(Narrowing::EachOperation) => 41,
+            Deviation::WideSum(_) => 43,
         }
     }
 
@@ -224,7 +253,13 @@ impl Deviation {
             Deviation::Contract(Products::Written(text) | Products::Only(text)) | Deviation::Order(text) => {
                 Some(text.into())
             }
-            Deviation::WideEachOperation(format) | Deviation::WideWhole(format) => Some(format_name(*format).into()),
+            Deviation::WideEachOperation(format)
+            | Deviation::WideWhole(format)
+            | Deviation::WideSum(format)
+            | Deviation::WideResult(format) => Some(format_name(*format).into()),
+            Deviation::Bf16Cut(Narrowing::EachOperation) => Some("each operation".into()),
+            Deviation::Bf16Cut(Narrowing::Whole) => Some("the result".into()),
+            Deviation::X87(_) => Some("x87".into()),
             Deviation::Flush(format) | Deviation::Keep(format) => format.map(|format| format_name(format).into()),
             Deviation::Round(rounding) | Deviation::RoundUnmodified(rounding) => Some(rounding.name().into()),
             Deviation::NanOperand(rule) => Some(rule.name().into()),

@@ -5,7 +5,7 @@ use roundonce_arith::{
 };
 use roundonce_isa::convert;
 
-use crate::deviation::{Deviation, Tf32Rounding};
+use crate::deviation::{Deviation, Narrowing, Tf32Rounding};
 
 /// A typed scalar.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -73,6 +73,10 @@ pub struct EvalModel {
     /// The product of a multiply-add is rounded before the sum.
     rounds_product: bool,
     method: EvalMethod,
+    /// What is rounded to the operation's own format is cut off.
+    cuts: bool,
+    /// The last result stays in the wider format.
+    keeps_wide: bool,
     any_nan: bool,
     any_zero: bool,
     tf32: Option<Tf32Rounding>,
@@ -89,6 +93,8 @@ impl EvalModel {
             flush_wide: false,
             rounds_product: false,
             method: EvalMethod::Native,
+            cuts: false,
+            keeps_wide: false,
             any_nan: false,
             any_zero: false,
             tf32: None,
@@ -132,6 +138,21 @@ impl EvalModel {
             Deviation::WideEachOperation(wide) if is_wider(*wide, operation.format) => {
                 other.method = EvalMethod::EachOperation(*wide);
             }
+            Deviation::WideResult(wide) if is_wider(*wide, operation.format) => {
+                (other.method, other.keeps_wide) = (EvalMethod::Whole(*wide), true);
+            }
+            Deviation::Bf16Cut(narrowing) if operation.format == Format::BF16 => {
+                other.cuts = true;
+                other.method = match narrowing {
+                    Narrowing::EachOperation => EvalMethod::EachOperation(Format::F32),
+                    Narrowing::Whole => EvalMethod::Whole(Format::F32),
+                };
+            }
+            Deviation::SubnormalsTwice => {
+                if let Some(wide) = with_wider_exponent(operation.format) {
+                    other.method = EvalMethod::EachOperation(wide);
+                }
+            }
             Deviation::WideWhole(wide) if is_wider(*wide, operation.format) => other.method = EvalMethod::Whole(*wide),
             Deviation::TruncatedProduct if operation.op == ArithOp::MulAdd => operation.op = ArithOp::TruncatedMulAdd,
             Deviation::WholeProduct if operation.op == ArithOp::TruncatedMulAdd => operation.op = ArithOp::MulAdd,
@@ -150,6 +171,9 @@ impl EvalModel {
             | Deviation::ZeroDominance
             | Deviation::WideEachOperation(_)
             | Deviation::WideWhole(_)
+            | Deviation::WideResult(_)
+            | Deviation::Bf16Cut(_)
+            | Deviation::WideSum(_)
             | Deviation::TruncatedProduct
             | Deviation::WholeProduct
             | Deviation::NanOperand(_)
@@ -160,6 +184,8 @@ impl EvalModel {
             | Deviation::ReciprocalByRoot
             | Deviation::ReciprocalRoot
             | Deviation::Tf32(_)
+            | Deviation::X87(_)
+            | Deviation::Compensated
             | Deviation::Approximate(_) => {}
         }
         (other != self).then_some(other)
@@ -226,7 +252,8 @@ impl EvalModel {
             ResultFlush::By(rule) => Some(rule),
         };
         if let Some(wide) = self.method.wide() {
-            let narrows = is_last || matches!(self.method, EvalMethod::EachOperation(_));
+            let narrows = is_last && !self.keeps_wide || matches!(self.method, EvalMethod::EachOperation(_));
+            let narrowing = if self.cuts { Rounding::TowardZero } else { self.operation.rounding };
             return Stages {
                 flush_operands: self.flush_operands,
                 tf32: self.tf32,
@@ -239,7 +266,7 @@ impl EvalModel {
                     ..self.operation
                 },
                 profile,
-                narrow: narrows.then_some((format, self.operation.rounding)),
+                narrow: narrows.then_some((format, narrowing)),
                 // The rules ask for the exact value, which the first rounding has lost.
                 flush_result: flush_results.filter(|_| narrows).map(|_| Tininess::Result),
                 clamp: self.operation.clamp,
@@ -302,6 +329,11 @@ impl EvalModel {
             || self.any_nan && format.is_nan(result) && format.is_nan(observed)
             || self.any_zero && format.is_zero(result) && format.is_zero(observed)
     }
+}
+
+/// The format with one exponent bit more, in which its subnormals are normal numbers; `None` where there is none.
+pub(crate) fn with_wider_exponent(format: Format) -> Option<Format> {
+    (format.exp_bits() < Format::F64.exp_bits()).then(|| Format::new(format.exp_bits() + 1, format.frac_bits()))
 }
 
 fn is_wider(wide: Format, format: Format) -> bool {

@@ -55,6 +55,12 @@ impl Deviation {
             | Deviation::Keep(_)
             | Deviation::WideEachOperation(_)
             | Deviation::WideWhole(_)
+            | Deviation::X87(_)
+            | Deviation::SubnormalsTwice
+            | Deviation::Compensated
+            | Deviation::WideResult(_)
+            | Deviation::Bf16Cut(_)
+            | Deviation::WideSum(_)
             | Deviation::NanOperand(_)
             | Deviation::OtherNan
             | Deviation::Reciprocal => Plausibility::Uniform,

@@ -2,7 +2,8 @@
 
 use roundonce_arith::{ArithOp, Format, NanRule, Rounding, Tininess};
 
-use crate::deviation::{Deviation, Fmas, Tf32Rounding};
+use crate::deviation::{Deviation, Fmas, Narrowing, Tf32Rounding};
+use crate::model::with_wider_exponent;
 
 /// Of one instruction, in the order of preference.
 pub fn for_instructions() -> Vec<Deviation> {
@@ -61,6 +62,8 @@ pub struct ExpressionTraits {
     pub has_product: bool,
     /// The one operation that it is, if it is only one.
     pub only: Option<ArithOp>,
+    /// The x87 has all its operations.
+    pub fits_x87: bool,
 }
 
 /// What is done to all operations of an expression, singly and together.
@@ -171,6 +174,16 @@ fn rare(traits: &ExpressionTraits) -> Vec<Vec<Deviation>> {
     // GPUs flush no f64; the vector units of CPUs do, where a program asks them to.
     if traits.all_in(&[Format::F64]) {
         all.push(vec![Deviation::Flush(None)]);
+    }
+    if traits.formats.iter().any(|format| with_wider_exponent(*format).is_some()) {
+        all.push(vec![Deviation::SubnormalsTwice]);
+    }
+    if traits.all_in(&[Format::BF16]) {
+        all.extend([Narrowing::EachOperation, Narrowing::Whole].map(|narrowing| vec![Deviation::Bf16Cut(narrowing)]));
+    }
+    all.extend(wider(traits.format).map(|wide| vec![Deviation::WideResult(wide)]));
+    if traits.fits_x87 {
+        all.extend([Narrowing::Whole, Narrowing::EachOperation].map(|narrowing| vec![Deviation::X87(narrowing)]));
     }
     if let Some(op) = traits.only {
         let is_f32 = traits.format == Format::F32;

@@ -2,7 +2,7 @@
 
 use roundonce_arith::{NanRule, Rounding, Tininess};
 
-use crate::deviation::{Approximation, Deviation, Fmas, Products, format_name};
+use crate::deviation::{Approximation, Deviation, Fmas, Narrowing, Products, format_name};
 
 /// What a text is about.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -62,7 +62,7 @@ impl Deviation {
             Deviation::Contract(Products::All) => "fuse-all",
             Deviation::Contract(Products::Lines { .. }) => "fuse",
             Deviation::Contract(Products::Written(_) | Products::Only(_)) => "fused",
-            Deviation::WideEachOperation(_) => "wide-each-operation",
+            Deviation::WideEachOperation(_) | Deviation::X87(Narrowing::EachOperation) => "wide-each-operation",
             Deviation::Split(Fmas::All) if in_kernel => "split-all",
             Deviation::Split(Fmas::All) => "split-fma",
             Deviation::Split(Fmas::Line(_)) => "split",
@@ -70,7 +70,8 @@ impl Deviation {
             Deviation::Keep(_) => "keep-subnormals",
             Deviation::ZeroDominance => "zero-dominance",
             Deviation::NoZeroDominance => "no-zero-dominance",
-            Deviation::WideWhole(_) => "wide-whole",
+            Deviation::WideWhole(_) | Deviation::X87(Narrowing::Whole) => "wide-whole",
+            Deviation::WideSum(_) => "wide-sum",
             Deviation::Round(_) if in_kernel => "round-all",
             Deviation::Round(_) => "round",
             Deviation::RoundUnmodified(_) => "round-unmodified",
@@ -90,6 +91,10 @@ impl Deviation {
             Deviation::OtherZero => "other-zero",
             Deviation::NegateAddend => "negated-addend",
             Deviation::NegateProduct => "negated-product",
+            Deviation::Compensated => "compensated",
+            Deviation::SubnormalsTwice => "subnormals-rounded-twice",
+            Deviation::WideResult(_) => "wide-result",
+            Deviation::Bf16Cut(_) => "bf16-cut",
             Deviation::Reciprocal => "reciprocal",
             Deviation::RootByReciprocal => "root-by-reciprocal",
             Deviation::ReciprocalByRoot => "reciprocal-by-root",
@@ -128,6 +133,12 @@ impl Deviation {
                 let wide = format_name(*wide);
                 return format!("computes everything in {wide} and rounds to the result's type at the end");
             }
+            Deviation::WideResult(wide) => {
+                return format!("computes everything in {} and does not round the result", format_name(*wide));
+            }
+            Deviation::WideSum(wide) => {
+                return format!("keeps the sums in {} and rounds them at the end", format_name(*wide));
+            }
             Deviation::Split(Fmas::Line(line)) => {
                 return format!("computes the fma of line {line} as a product and a sum, which rounds twice");
             }
@@ -138,6 +149,24 @@ impl Deviation {
             Deviation::Order(order) => return format!("adds in the order {order}"),
             Deviation::Approximate(given) => return given.predicate(),
             Deviation::Tf32(rounding) => return format!("rounds the factors to TF32 ({})", rounding.name()),
+            Deviation::Bf16Cut(Narrowing::EachOperation) => {
+                "computes each operation in f32 and cuts the result to bf16 (its upper half)"
+            }
+            Deviation::Bf16Cut(Narrowing::Whole) => {
+                "computes everything in f32 and cuts the result to bf16 (its upper half)"
+            }
+            Deviation::Compensated => {
+                "adds the sum's rounding errors at the end (compensated summation, as Python's sum since 3.12)"
+            }
+            Deviation::SubnormalsTwice => {
+                "rounds subnormal results twice: to all digits of the significand, then to the subnormal"
+            }
+            Deviation::X87(Narrowing::EachOperation) => {
+                "computes each operation in 80 bits (x87) and rounds it again (double rounding)"
+            }
+            Deviation::X87(Narrowing::Whole) => {
+                "computes everything in 80 bits (x87, long double) and rounds to the result's type at the end"
+            }
             Deviation::Reciprocal => "computes a / b as a * (1 / b), which rounds twice",
             Deviation::RootByReciprocal => "computes sqrt(x) as x * rsqrt(x), which rounds twice",
             Deviation::ReciprocalByRoot => "computes rsqrt(x) as 1 / sqrt(x), which rounds twice",
@@ -175,12 +204,18 @@ impl Deviation {
             Deviation::WideEachOperation(wide) | Deviation::WideWhole(wide) => {
                 return format!("computing in {} and rounding again (double rounding)", format_name(*wide));
             }
+            Deviation::WideSum(wide) => return format!("keeping the sums in {}", format_name(*wide)),
             Deviation::Round(rounding) | Deviation::RoundUnmodified(rounding) => {
                 return format!("rounding {}", plain_direction(*rounding));
             }
             Deviation::Order(order) => return format!("adding in the order {order}"),
             Deviation::Approximate(given) => return format!("an approximated {}", given.call),
             Deviation::Tf32(rounding) => return format!("rounding the factors to TF32 ({})", rounding.name()),
+            Deviation::WideResult(_) => "not rounding the result",
+            Deviation::Bf16Cut(_) => "cutting the result to bf16",
+            Deviation::Compensated => "compensated summation",
+            Deviation::SubnormalsTwice => "rounding subnormal results twice",
+            Deviation::X87(_) => "computing in 80 bits (x87) and rounding again (double rounding)",
             Deviation::Reciprocal => "multiplying by a reciprocal",
             Deviation::RootByReciprocal => "multiplying by a reciprocal root",
             Deviation::ReciprocalByRoot => "the reciprocal of a rounded root",

@@ -19,7 +19,8 @@ pub use evaluate::{Evaluation, evaluate};
 pub use form::{Choice, Form, Instruction, Language, Mismatch, Part, Slot, split_modifiers, split_spelling};
 pub use gate::{Gate, Range, SmTarget, SmVariant, Variants, Version};
 pub use number::{
-    ParsedNumber, counted, exact_decimal, grouped, hex_bits, hexadecimal, parse_narrow, parse_number, shortest_decimal,
+    ParsedNumber, counted, exact_decimal, extended_decimal, grouped, hex_bits, hexadecimal, parse_narrow, parse_number,
+    shortest_decimal,
 };
 pub use open::{Alternatives, OpenChoice, Sequence, SequenceOperand};
 pub use recipe::{Effect, Recipe, fused};

@@ -2,7 +2,9 @@
 //! printed so that parsing gives the same bits.
 
 use num_bigint::BigUint;
-use roundonce_arith::{ExactNumber, Flags, Format, NarrowFormat, Rounding, Unpacked, unpack, widen};
+use roundonce_arith::{
+    ExactNumber, Extended, FiniteNumber, Flags, Format, NarrowFormat, Rounding, Unpacked, unpack, widen,
+};
 
 /// A number read from text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -206,6 +208,38 @@ pub fn shortest_decimal(format: Format, bits: u64) -> String {
     let read_back = |text: &String| parse_number(format, text).is_some_and(|n| n.bits == bits & format.mask());
     let scientific = candidates.into_iter().find(read_back).unwrap_or_else(|| format!("{value:e}"));
     plain_if_short(&scientific)
+}
+
+/// An x87 number to 21 significant digits, which tell any two of them apart.
+///
+/// ```
+/// use roundonce_arith::{Extended, Format};
+/// let tenth = Extended::of(Format::F64, 0.1f64.to_bits());
+/// assert_eq!(roundonce_isa::extended_decimal(tenth), "0.100000000000000005551");
+/// ```
+pub fn extended_decimal(number: Extended) -> String {
+    const DIGITS: usize = 21;
+    let Unpacked::Finite(FiniteNumber { negative, quantum, significand }) = number.unpack() else {
+        // Zeros, infinities and NaNs are f64's.
+        return shortest_decimal(Format::F64, number.round(Format::F64).bits);
+    };
+    // In units of a power of ten.
+    let (integer, unit) = if quantum < 0 {
+        (BigUint::from(significand) * BigUint::from(5u32).pow(quantum.unsigned_abs()), quantum)
+    } else {
+        (BigUint::from(significand) << quantum, 0)
+    };
+    let length = integer.to_string().len();
+    let dropped = length.saturating_sub(DIGITS);
+    let power = BigUint::from(10u32).pow(dropped as u32);
+    let (kept, rest) = (&integer / &power, &integer % &power);
+    let up = (rest << 1u32) + u32::from(kept.bit(0)) > power;
+    let digits = (kept + u32::from(up)).to_string();
+    let exponent = digits.len() as i32 - 1 + dropped as i32 + unit;
+    let digits = digits.trim_end_matches('0');
+    let point = if digits.len() > 1 { "." } else { "" };
+    let sign = if negative { "-" } else { "" };
+    plain_if_short(&format!("{sign}{}{point}{}e{exponent}", &digits[..1], &digits[1..]))
 }
 
 /// `1.25e2` as `125`; very large and very small numbers stay as they are.

@@ -19,6 +19,7 @@ pub mod conversion;
 pub mod image;
 pub mod integer;
 pub mod kernel;
+pub mod observed;
 mod profile;
 mod sides;
 

@@ -130,6 +130,7 @@ fn one_vector_has_the_same_cause() {
             is_contracted: false,
             has_product: operation.op != ArithOp::Add,
             only: Some(operation.op),
+            fits_x87: false,
         };
         let ModeSets { rare, hypothetical, .. } = for_expressions(&traits);
         let rare = [rare, hypothetical].concat();

@@ -2,11 +2,12 @@
 //!
 //! Reading order: `policy.rs` (what may be done with a kernel), `search.rs` (which policies give what was observed),
 //! `first_difference.rs` (the first instruction that they do not agree on), `text.rs` (the sentences); `compare.rs` (two kernels on
-//! the same data).
+//! the same data), `baseline.rs` (a run and an earlier one).
 //!
 //! What this is not: a search through approximations. What hardware approximates is correctly rounded here; a kernel
 //! that uses such instructions is reported with that as a reason for doubt.
 
+mod baseline;
 mod compare;
 mod first_difference;
 mod policy;
@@ -25,6 +26,7 @@ use roundonce_ir::{AtomicKind, Kernel, Op};
 use roundonce_isa::{hex_bits, shortest_decimal};
 use serde::Serialize;
 
+pub use baseline::{Baseline, BaselineComparison, BufferDigest, Divergent, InstructionDigest};
 pub use compare::{BufferDifferences, Equality, KernelComparison, KernelPair, SharedBuffer, compare_kernels};
 use first_difference::first_difference;
 pub use first_difference::{Computation, FirstDifference, Thread, WorkedExample};

@@ -18,6 +18,8 @@ pub enum Topic {
     Subnormals,
     /// A wider type.
     WiderType,
+    /// The x87's 80 bits.
+    X87,
     /// The order of sums.
     Order,
     /// Quotients and roots computed otherwise.
@@ -73,6 +75,9 @@ const ADVICE: &[Advice] = &[
     row(Topic::WiderType, "clang", "-ffp-eval-method=source", "Clang user's manual, -ffp-eval-method"),
     row(Topic::WiderType, "gcc", "-fexcess-precision=standard; of f16 and bf16 -fexcess-precision=16", "GCC manual, optimize options"),
     row(Topic::WiderType, "xla", "XLA_FLAGS=--xla_allow_excess_precision=false", "XLA, debug_options_flags.cc, xla_allow_excess_precision"),
+    row(Topic::X87, "clang", "-msse2 -mfpmath=sse", "Clang command line reference, -mfpmath"),
+    row(Topic::X87, "gcc", "-msse2 -mfpmath=sse, which 64-bit targets have; no long double", "GCC manual, x86 options, -mfpmath"),
+    row(Topic::X87, "r", "Reduce(`+`, x) adds in double; sum and mean add in long double", "R reference, sum; R Installation and Administration, --disable-long-double"),
     row(Topic::Order, "clang", "-fno-associative-math", "Clang user's manual, -fassociative-math"),
     row(Topic::Order, "gcc", "-fno-associative-math", "GCC manual, optimize options"),
     row(Topic::Order, "julia", "no @simd and no @fastmath on the loop", "Julia manual, @simd, @fastmath"),
@@ -116,8 +121,12 @@ pub fn advice<'d>(deviations: impl Iterator<Item = &'d Deviation>, toolchains: &
         Deviation::Contract(_) => Some(Topic::Contraction),
         Deviation::Split(_) => Some(Topic::Fma),
         Deviation::Flush(_) | Deviation::FlushOperands | Deviation::FlushResults(_) => Some(Topic::Subnormals),
-        Deviation::WideEachOperation(_) | Deviation::WideWhole(_) => Some(Topic::WiderType),
-        Deviation::Order(_) => Some(Topic::Order),
+        Deviation::WideEachOperation(_)
+        | Deviation::WideWhole(_)
+        | Deviation::WideSum(_)
+        | Deviation::WideResult(_) => Some(Topic::WiderType),
+        Deviation::X87(_) => Some(Topic::X87),
+        Deviation::Order(_) | Deviation::Compensated => Some(Topic::Order),
         Deviation::Tf32(_) => Some(Topic::Tf32),
         Deviation::Reciprocal
         | Deviation::RootByReciprocal
@@ -149,7 +158,7 @@ pub fn lines(advice: &[Advice], lines: &mut Vec<Line>) {
                 Topic::Contraction => "to keep products and sums apart",
                 Topic::Fma => "to have the fma fused",
                 Topic::Subnormals => "to keep subnormals",
-                Topic::WiderType => "to compute in the written type",
+                Topic::WiderType | Topic::X87 => "to compute in the written type",
                 Topic::Order => "to add in the written order",
                 Topic::Quotients => "to have quotients and roots rounded once",
                 Topic::Functions => "to have the same functions on both sides",

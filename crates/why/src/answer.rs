@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use roundonce_arith::{ArithOp, Flags, Format, Operation, Profile, Rounding};
+use roundonce_arith::{ArithOp, Extended, Flags, Format, Operation, Profile, Rounding};
 use roundonce_deviate::{Deviation, Plausibility, Scope, Typed};
-use roundonce_isa::{counted, hex_bits, shortest_decimal};
+use roundonce_isa::{convert, counted, extended_decimal, hex_bits, shortest_decimal};
 use serde::Serialize;
 
 use crate::advice::{Advice, advice};
@@ -114,6 +114,9 @@ pub struct EvaluationText {
     pub sentence: String,
     /// How plausible it is.
     pub plausibility: Plausibility,
+    /// Its result's type, where that is not the expression's.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub ty: Option<&'static str>,
     /// Its result.
     pub bits: String,
     /// Its result as a number.
@@ -157,7 +160,7 @@ pub struct StepText {
 pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &Profile) -> Answer {
     let candidates = CandidateSet::of(expr, options, profile);
     let format = candidates.format();
-    let found: Vec<Found<'_>> = seen.iter().map(|seen| candidates.explain(seen)).collect();
+    let found = explain_apart(&candidates, seen);
     let seen_answers = seen.iter().zip(&found).map(|(seen, found)| {
         let text = |explanation: &Explanation| EvaluationText::of(&explanation.evaluation, profile);
         let nearest = found.explanations.is_empty().then(|| nearest(&candidates, format, seen)).flatten();
@@ -174,7 +177,7 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
             other_types: None,
         }
     });
-    let mut untried = candidates.untried().to_vec();
+    let mut untried = candidates.untried();
     if !options.reassociate && terms_of(expr) > 2 && found.iter().any(|found| found.explanations.is_empty()) {
         untried.push("the sum was not taken in other orders: --reassociate does".to_owned());
     }
@@ -202,6 +205,27 @@ pub fn answer(expr: &Expr, seen: &[ObservedValue], options: Options, profile: &P
         seen: seen_answers.collect(),
         cause,
     }
+}
+
+/// What gives each value. Two that were seen to differ are not taken for one: of a decimal that was given in fewer digits
+/// the nearest number is looked for, if that has a cause.
+fn explain_apart<'c>(candidates: &'c CandidateSet, seen: &[ObservedValue]) -> Vec<Found<'c>> {
+    let mut found: Vec<Found<'_>> = seen.iter().map(|seen| candidates.explain(seen)).collect();
+    let result = |found: &Found<'_>| found.explanations.first().map(|first| first.result);
+    let first: Vec<Option<Typed>> = found.iter().map(result).collect();
+    for (at, value) in seen.iter().enumerate() {
+        let is_taken = |(other, result): (usize, &Option<Typed>)| {
+            result.is_some() && *result == first[at] && seen[other].text != value.text
+        };
+        let Some(nearest) = value.nearest(candidates.format()) else { continue };
+        if first.iter().enumerate().any(is_taken) && nearest.typed(candidates.format()) != first[at] {
+            let other = candidates.explain(&nearest);
+            if !other.explanations.is_empty() {
+                found[at] = other;
+            }
+        }
+    }
+    found
 }
 
 fn nearest(candidates: &CandidateSet, format: Format, seen: &ObservedValue) -> Option<String> {
@@ -287,6 +311,9 @@ fn two_of(seen: &[ObservedValue], found: &[Found<'_>]) -> String {
 /// How far two results are apart.
 fn distance(they: &str, one: &Explanation, other: &Explanation, profile: &Profile) -> Option<String> {
     let format = one.result.format;
+    if other.result.format != format {
+        return None;
+    }
     let name = format.name().unwrap_or("");
     let ulps = ulps(format, one.result.bits, other.result.bits)?;
     if ulps == 0 && one.result.bits != other.result.bits {
@@ -326,7 +353,7 @@ impl Place {
             format!("{names} first differ where the first computes {one} and the second {other}.")
         };
         let is_fused = |(_, step): &&(&Explanation, &Step)| step.operation.op == ArithOp::MulAdd;
-        let is_drawn = |(_, step): &&(&Explanation, &Step)| step.inexact && step.call.is_none();
+        let is_drawn = |(_, step): &&(&Explanation, &Step)| step.inexact && step.call.is_none() && step.x87.is_none();
         let shown = steps.iter().find(is_fused).or_else(|| steps.iter().find(is_drawn));
         let picture = shown.map_or_else(Vec::new, |(found, step)| {
             let mut lines = Vec::new();
@@ -342,15 +369,21 @@ impl Place {
 }
 
 fn step_sentence(evaluation: &Evaluation, step: &Step) -> String {
-    let format = step.operation.format;
     let rounded = if step.inexact { "rounded to" } else { "exactly" };
-    format!(
-        "{} = {} {} ({rounded} {} bits)",
-        step_text(evaluation, step),
-        hex_bits(format.width(), step.result),
-        shortest_decimal(format, step.result),
-        format.precision(),
-    )
+    let ([bits, value], precision) = match step.x87 {
+        Some(number) => (extended_texts(number), 64),
+        None => (texts(step.computed()), step.operation.format.precision()),
+    };
+    format!("{} = {bits} {value} ({rounded} {precision} bits)", step_text(evaluation, step))
+}
+
+/// The bits and the decimal of a number.
+fn texts(Typed { format, bits }: Typed) -> [String; 2] {
+    [hex_bits(format.width(), bits), shortest_decimal(format, bits)]
+}
+
+fn extended_texts(number: Extended) -> [String; 2] {
+    [format!("0x{:020x}", number.bits()), extended_decimal(number)]
 }
 
 impl EvaluationText {
@@ -359,29 +392,32 @@ impl EvaluationText {
         let last = evaluation.plan.ops.len().wrapping_sub(1);
         let is_negated = evaluation.plan.negate_result && !evaluation.plan.ops.is_empty();
         let step = |(index, step): (usize, &Step)| {
-            let Typed { format, bits } =
-                step.narrowed.unwrap_or(Typed { format: step.operation.format, bits: step.result });
+            let [bits, value] = match (step.narrowed, step.x87) {
+                (None, Some(number)) => extended_texts(number),
+                (narrowed, _) => texts(narrowed.unwrap_or(step.computed())),
+            };
             let [operands_flushed, result_flushed] = step.flushed;
             let mut operation = step_text(evaluation, step);
             operation.push_str(if operands_flushed { ", operands flushed" } else { "" });
             operation.push_str(if step.tf32 { ", factors in TF32" } else { "" });
-            if step.narrowed.is_some() {
+            if let Some(Typed { format, .. }) = step.narrowed {
                 operation.push_str(&format!(", then to {}", format.name().unwrap_or("?")));
             }
             operation.push_str(if result_flushed { ", then flushed" } else { "" });
             StepText {
                 name: if is_negated && index == last { format!("t{last}") } else { result_name(evaluation, index) },
                 operation,
-                bits: hex_bits(format.width(), bits),
-                value: shortest_decimal(format, bits),
-                inexact: step.inexact || widened(step) != step.result,
+                bits,
+                value,
+                inexact: step.inexact || is_narrowed_inexactly(step),
             }
         };
+        let [bits, value] = texts(result);
         let negated = is_negated.then(|| StepText {
             name: result_name(evaluation, last),
             operation: format!("-t{last}"),
-            bits: hex_bits(result.format.width(), result.bits),
-            value: shortest_decimal(result.format, result.bits),
+            bits: bits.clone(),
+            value: value.clone(),
             inexact: false,
         });
         let write = spell(evaluation, profile);
@@ -389,8 +425,9 @@ impl EvaluationText {
             deviations: evaluation.deviations(),
             sentence: describe(&evaluation.deviations()),
             plausibility: evaluation.plausibility(),
-            bits: hex_bits(result.format.width(), result.bits),
-            value: shortest_decimal(result.format, result.bits),
+            ty: Some(result.format).filter(|own| *own != evaluation.plan.format()).and_then(Format::name),
+            bits,
+            value,
             steps: steps.iter().enumerate().map(step).chain(negated).collect(),
             code: write.texts().into_iter().collect(),
             write,
@@ -430,10 +467,11 @@ impl EvaluationText {
     }
 }
 
-/// The narrowed result of a step in the wide format again.
-fn widened(step: &Step) -> u64 {
-    step.narrowed.map_or(step.result, |narrowed| {
-        roundonce_isa::convert(narrowed.format, step.operation.format, step.operation.rounding, narrowed.bits).0
+/// Whether the narrowed result of a step is another value than the wide one.
+fn is_narrowed_inexactly(step: &Step) -> bool {
+    step.narrowed.is_some_and(|Typed { format, bits }| match step.x87 {
+        Some(number) => Extended::of(format, bits) != number,
+        None => convert(format, step.operation.format, step.operation.rounding, bits).0 != step.result,
     })
 }
 

@@ -8,11 +8,11 @@ use crate::evaluation::{Evaluation, Step};
 use crate::spell::call_text;
 
 /// More of one plan are not tried.
-const MAX_APPROXIMATIONS: usize = 4096;
+pub(crate) const MAX_APPROXIMATIONS: usize = 4096;
 
 impl Evaluation {
     /// The same with every combination of values that one document allows its functions, but for all correctly rounded
-    /// ones.
+    /// ones; at least [`MAX_APPROXIMATIONS`] where some are left out.
     pub(crate) fn approximated(self, profile: &Profile) -> Vec<Evaluation> {
         if !self.plan.ops.iter().any(|op| op.call().is_some_and(|call| call.function().is_some())) {
             return Vec::new();

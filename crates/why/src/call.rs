@@ -1,6 +1,8 @@
 //! What stands in an expression beside sums and products: quotients, roots, functions, extrema; their names in the
 //! languages that people paste from, and what each computes.
 
+use std::cmp::Ordering;
+
 use roundonce_arith::{Flags, Format, Outcome, Profile, Rounding, Unpacked, unpack};
 use roundonce_deviate::Stages;
 use roundonce_functions::{Function, MinMax, approximate, copy_sign, flushed, integral, min_max, sign};
@@ -65,7 +67,11 @@ impl Relation {
         if format.is_nan(a) || format.is_nan(b) {
             return self == Relation::Unequal;
         }
-        let order = place(format, a).cmp(&place(format, b));
+        self.accepts(place(format, a).cmp(&place(format, b)))
+    }
+
+    /// Whether it holds of two numbers in this order.
+    pub(crate) fn accepts(self, order: Ordering) -> bool {
         match self {
             Relation::Less => order.is_lt(),
             Relation::AtMost => order.is_le(),

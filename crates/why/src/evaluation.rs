@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use roundonce_arith::{Format, Operation, Outcome, Profile, Rounding};
+use roundonce_arith::{Extended, Format, Operation, Outcome, Profile, Rounding};
 use roundonce_deviate::{
-    Approximation, Carried, Deviation, EvalModel, Fmas, Plausibility, Products, Stages, Typed, plausibility,
+    Approximation, Carried, Deviation, EvalModel, Fmas, Narrowing, Plausibility, Products, Stages, Typed, plausibility,
 };
 
 use roundonce_isa::convert;
@@ -13,6 +13,7 @@ use roundonce_isa::convert;
 use crate::call::Call;
 use crate::plan::{Plan, Ref};
 use crate::search::{at_place, place};
+use crate::x87::{self, X87Outcome, X87Value};
 
 /// A plan and the modes of its operations.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -48,6 +49,8 @@ pub struct Step {
     pub flushed: [bool; 2],
     /// Whether its factors are rounded to TF32 before.
     pub tf32: bool,
+    /// The result in the x87's format, where it is computed there. The fields above then have it in the operation's type.
+    pub x87: Option<Extended>,
 }
 
 impl Evaluation {
@@ -91,7 +94,15 @@ impl Evaluation {
         let is_last = index + 1 == self.plan.ops.len();
         // The result alone is clamped; a cast is to its type even where all else is computed in a wider one.
         let is_cast = self.plan.ops[index].call() == Some(Call::Round);
-        let is_wide = |mode: &Deviation| matches!(mode, Deviation::WideEachOperation(_) | Deviation::WideWhole(_));
+        let is_wide = |mode: &Deviation| {
+            matches!(
+                mode,
+                Deviation::WideEachOperation(_)
+                    | Deviation::WideWhole(_)
+                    | Deviation::WideResult(_)
+                    | Deviation::Bf16Cut(_)
+            )
+        };
         let is_done = |mode: &&Deviation| (is_last || **mode != Deviation::Saturate) && !(is_cast && is_wide(mode));
         let modes = self.modes.iter().filter(is_done);
         EvalModel::of(self.plan.ops[index].operation(), profile).with_all(modes).stages(is_last)
@@ -99,7 +110,41 @@ impl Evaluation {
 
     /// The result.
     pub(crate) fn result(&self, profile: &Profile) -> Typed {
-        self.run(profile, |_, _, _| ())
+        match self.on_x87() {
+            Some(narrowing) => self.run_on_x87(narrowing, |_, _| ()),
+            None => self.run(profile, |_, _, _| ()),
+        }
+    }
+
+    /// Whether it is computed in the x87's format, and when that is left.
+    pub(crate) fn on_x87(&self) -> Option<Narrowing> {
+        self.modes.iter().find_map(|mode| if let Deviation::X87(narrowing) = mode { Some(*narrowing) } else { None })
+    }
+
+    /// Carries the plan out on the x87. `done` receives every operation's place and outcome, in order.
+    fn run_on_x87(&self, narrowing: Narrowing, mut done: impl FnMut(usize, X87Outcome)) -> Typed {
+        let mut results: Vec<X87Outcome> = Vec::with_capacity(self.plan.ops.len());
+        for (index, op) in self.plan.ops.iter().enumerate() {
+            let value = |operand: &Ref| match *operand {
+                Ref::Leaf(leaf) => X87Value::Memory(self.plan.leaves[leaf].0),
+                Ref::Op(earlier) => results[earlier].value(),
+            };
+            let operands: Vec<X87Value> = op.operands.iter().map(value).collect();
+            let stores = narrowing == Narrowing::EachOperation || index + 1 == self.plan.ops.len();
+            results.push(x87::carry_out(op, &operands, stores));
+            done(index, results[index]);
+        }
+        self.signed(results.last().map(|last| last.as_format(self.plan.format())))
+    }
+
+    /// The plan's result from its last operation's, or from the value alone.
+    fn signed(&self, last: Option<Typed>) -> Typed {
+        let value = || self.plan.leaves.first().map(|(leaf, _)| *leaf);
+        let mut result = last.or_else(value).unwrap_or(Typed { format: self.plan.format(), bits: 0 });
+        if self.plan.negate_result {
+            result.bits ^= result.format.sign_mask();
+        }
+        result
     }
 
     /// Carries the plan out. `done` receives every operation's place, stages and outcome, in order.
@@ -119,20 +164,30 @@ impl Evaluation {
             results.push(carried.value());
             done(index, &stages, &carried);
         }
-        let mut result = match (results.last(), self.plan.leaves.first()) {
-            (Some(result), _) => *result,
-            (None, Some((leaf, _))) => *leaf,
-            (None, None) => Typed { format: self.plan.format(), bits: 0 },
-        };
-        if self.plan.negate_result {
-            result.bits ^= result.format.sign_mask();
-        }
-        result
+        self.signed(results.last().copied())
     }
 
     /// The result and every step.
     pub fn trace(&self, profile: &Profile) -> (Typed, Vec<Step>) {
         let mut steps = Vec::new();
+        if let Some(narrowing) = self.on_x87() {
+            let result = self.run_on_x87(narrowing, |index, outcome| {
+                let op = &self.plan.ops[index];
+                steps.push(Step {
+                    operation: op.operation(),
+                    call: op.call(),
+                    operands: op.operands.clone(),
+                    bits: Vec::new(),
+                    result: outcome.as_format(op.format).bits,
+                    inexact: outcome.result.inexact,
+                    narrowed: outcome.stored,
+                    flushed: [false; 2],
+                    tf32: false,
+                    x87: Some(outcome.result.number),
+                });
+            });
+            return (result, steps);
+        }
         let result = self.run(profile, |index, stages, carried| {
             let op = &self.plan.ops[index];
             steps.push(Step {
@@ -145,9 +200,17 @@ impl Evaluation {
                 narrowed: carried.narrowed,
                 flushed: [stages.flush_operands, carried.flushed_result],
                 tf32: stages.tf32.is_some(),
+                x87: None,
             });
         });
         (result, steps)
+    }
+}
+
+impl Step {
+    /// What was computed, before it was narrowed.
+    pub(crate) fn computed(&self) -> Typed {
+        Typed { format: self.operation.format, bits: self.result }
     }
 }
 

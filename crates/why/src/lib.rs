@@ -34,13 +34,14 @@ mod tokens;
 mod untyped;
 mod verdict;
 mod vocabulary;
+mod x87;
 
 pub use accuracy::{AccuracyRow, accuracy_rows};
 pub use advice::{Advice, Topic, advice, lines as advice_lines, toolchain};
 pub use answer::{Answer, COLUMNS, EvaluationText, ObservedAnswer, SCHEMA, StepText, answer};
 pub use arrays::{
-    ArrayAnswer, ArrayGroup, Bits, Column, Example, ObservedArray, PossibleGroup, Question, Values, answer_arrays,
-    element_index,
+    ArrayAnswer, ArrayGroup, Bits, Column, Example, ObservedArray, PossibleGroup, Question, Values, Work,
+    answer_arrays, element_index,
 };
 pub use bit_fields::{BitFields, FormatFields};
 pub use call::{Call, Relation};

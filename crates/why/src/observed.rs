@@ -46,6 +46,12 @@ impl ObservedValue {
         Ok(ObservedValue { text: text.to_owned(), value })
     }
 
+    /// The same as the one number of a format that lies nearest, where it is a decimal.
+    pub(crate) fn nearest(&self, format: Format) -> Option<ObservedValue> {
+        let Matcher::Decimal(_) = self.value else { return None };
+        Some(ObservedValue { text: self.text.clone(), value: Matcher::Bits(self.typed(format)?) })
+    }
+
     /// Whether a result of an operation that is so evaluated may be observed as this value.
     pub(crate) fn matches(&self, result: Typed, model: &EvalModel) -> bool {
         match &self.value {

@@ -171,6 +171,10 @@ impl<'a> Parser<'a> {
         }
         match self.kind() {
             None | Some(Kind::Separator) => Ok(value),
+            Some(Kind::Mark("@")) => {
+                let message = "`@` multiplies arrays, and what stands beside it is one number".to_owned();
+                Err(ExprError { at: self.place(), message })
+            }
             _ => Err(self.error("an operator or the end")),
         }
     }

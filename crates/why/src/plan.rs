@@ -175,6 +175,43 @@ impl Plan {
         Choices::of(expr).plan(&[], false)
     }
 
+    /// A sum of three terms or more, written one after the other, with the error of each of its additions added at the end: Neumaier's
+    /// sum, by Knuth's error-free addition in the place of a comparison.
+    ///
+    /// Source: CPython, Python/bltinmodule.c, cs_add.
+    pub(crate) fn compensated(expr: &Expr) -> Option<Plan> {
+        let mut terms = Vec::new();
+        flatten(expr, false, &mut terms);
+        let mut inner = expr;
+        while let Expr::Add(rest, last) | Expr::Sub(rest, last) = inner {
+            if matches!(unsign(last).expr, Expr::Add(..) | Expr::Sub(..)) {
+                return None;
+            }
+            inner = rest;
+        }
+        let (first, others) = terms.split_first().filter(|(_, others)| others.len() >= 2)?;
+        let choices = Choices::of(expr);
+        let mut builder = Builder { plan: Plan::default(), choices: &choices, fusions: &[], split_fma: false };
+        let format = expr.format();
+        let mut sum = builder.signed(first);
+        let mut errors: Option<Ref> = None;
+        for term in others {
+            let Signed { negative, expr } = unsign(term);
+            let term = builder.operand(expr);
+            let next = builder.add(format, vec![sum, term], false, negative);
+            let taken = builder.add(format, vec![next, sum], false, true);
+            let kept = builder.add(format, vec![next, taken], false, true);
+            let of_sum = builder.add(format, vec![sum, kept], false, true);
+            let of_term = builder.add(format, vec![term, taken], negative, true);
+            let error = builder.add(format, vec![of_sum, of_term], false, false);
+            errors = Some(errors.map_or(error, |errors| builder.add(format, vec![errors, error], false, false)));
+            sum = next;
+        }
+        builder.add(format, vec![sum, errors?], false, false);
+        builder.plan.rewritten.push(Deviation::Compensated);
+        Some(builder.plan)
+    }
+
     /// The place of a value, each once.
     pub(crate) fn leaf(&mut self, value: Typed, written: String) -> Ref {
         let leaf = (value, written);

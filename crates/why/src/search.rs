@@ -1,6 +1,7 @@
 //! The search: the evaluations of an expression, the most plausible first, and which of them give an observed value.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use roundonce_arith::{ArithOp, Format, Profile};
@@ -8,7 +9,9 @@ use roundonce_deviate::cover::{is_subset, minimal};
 use roundonce_deviate::{
     Allowed, Deviation, ExpressionTraits, ModeSets, Plausibility, Typed, for_expressions, plausibility,
 };
+use roundonce_isa::grouped;
 
+use crate::approximate::MAX_APPROXIMATIONS;
 use crate::call::Call;
 use crate::chance::Neighbourhood;
 use crate::evaluation::{Evaluation, Step};
@@ -16,6 +19,7 @@ use crate::expr::Expr;
 use crate::observed::ObservedValue;
 use crate::plan::{Choices, Fusion, MAX_TERMS, Plan, PlanOp, Reorderings};
 use crate::rewrite::rewritings;
+use crate::x87;
 
 /// What a search may do beyond the usual.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -30,6 +34,8 @@ pub struct Options {
     pub toolchain: Option<&'static str>,
     /// Less plausible evaluations are named in text too.
     pub verbose: bool,
+    /// Of arrays: how many threads compare; one a core without it.
+    pub threads: Option<NonZeroUsize>,
 }
 
 /// More plans than this are not enumerated: of a large expression, some contractions and orders are left out.
@@ -119,12 +125,19 @@ pub struct CandidateSet {
     plans: Plans,
     profile: Profile,
     tiers: [OnceCell<Vec<Candidate>>; Tier::ALL.len()],
+    /// Not every value that documents allow was tried.
+    leaves_approximations_out: Cell<bool>,
 }
 
 impl CandidateSet {
     /// The evaluations of an expression.
     pub fn of(expr: &Expr, options: Options, profile: &Profile) -> CandidateSet {
-        CandidateSet { plans: Plans::of(expr, options), profile: *profile, tiers: Default::default() }
+        CandidateSet {
+            plans: Plans::of(expr, options),
+            profile: *profile,
+            tiers: Default::default(),
+            leaves_approximations_out: Cell::new(false),
+        }
     }
 
     fn tier(&self, index: usize) -> &[Candidate] {
@@ -132,7 +145,12 @@ impl CandidateSet {
             let tier = Tier::ALL[index];
             let candidate = |evaluation| Candidate::of(evaluation, &self.profile);
             if tier == Tier::Usual(Plausibility::Approximated) {
-                return self.plans.approximated(&self.profile).map(candidate).collect();
+                let all = self.plans.approximated(&self.profile);
+                let count = |all: &Vec<Evaluation>| {
+                    let left_out = all.len() >= MAX_APPROXIMATIONS;
+                    self.leaves_approximations_out.set(self.leaves_approximations_out.get() || left_out);
+                };
+                return all.inspect(count).flatten().map(candidate).collect();
             }
             self.plans.evaluations(tier).map(candidate).collect()
         })
@@ -180,6 +198,12 @@ impl CandidateSet {
             } else if found.explanations.is_empty() {
                 found.explanations = self.explaining(index, observed);
                 tried = if found.explanations.is_empty() { tried } else { index + 1 };
+            } else if tier == Tier::Usual(Plausibility::OtherOrder) && found.explanations.iter().all(is_wider) {
+                // Where other orders are asked for, one is as good a cause as a wider type.
+                let mut orders = self.explaining(index, observed);
+                orders.retain(|order| !is_wider(order));
+                tried = if orders.is_empty() { tried } else { index + 1 };
+                found.explanations.splice(0..0, orders);
             } else if class_is_over && found.less_plausible.is_none() && tier.class() < Plausibility::Approximated {
                 let digest = |it: &Explanation| digest(&it.evaluation, &self.profile);
                 let known: Vec<u64> = found.explanations.iter().map(|it| digest(it)).collect();
@@ -225,8 +249,14 @@ impl CandidateSet {
     }
 
     /// What was not tried, in sentences.
-    pub fn untried(&self) -> &[String] {
-        &self.plans.untried
+    pub fn untried(&self) -> Vec<String> {
+        let left_out = self.leaves_approximations_out.get().then(|| {
+            format!(
+                "of the values that documents allow the functions, {} combinations of each plan were tried",
+                grouped(MAX_APPROXIMATIONS as u64)
+            )
+        });
+        self.plans.untried.iter().cloned().chain(left_out).collect()
     }
 
     /// How many evaluations were compared so far.
@@ -237,6 +267,12 @@ impl CandidateSet {
     pub fn is_empty(&self) -> bool {
         self.tier(0).is_empty()
     }
+}
+
+/// Whether a wider type is among what it does otherwise.
+fn is_wider(explanation: &&Explanation) -> bool {
+    let is_wide = |it: &Deviation| matches!(it, Deviation::WideEachOperation(_) | Deviation::WideWhole(_));
+    explanation.deviations.iter().any(is_wide)
 }
 
 fn class(explanation: &Explanation) -> Plausibility {
@@ -258,13 +294,21 @@ pub(crate) struct Plans {
     /// The modes of each kind of plan.
     modes: Vec<(ExpressionTraits, ModeSets)>,
     allow: Allowed,
+    /// The sum with its rounding errors added.
+    compensated: Option<Plan>,
     /// What was left out, in sentences.
     pub(crate) untried: Vec<String>,
 }
 
 impl Plans {
     pub(crate) fn of(expr: &Expr, options: Options) -> Plans {
-        let mut plans = Plans { plans: Vec::new(), modes: Vec::new(), allow: options.allow, untried: Vec::new() };
+        let mut plans = Plans {
+            plans: Vec::new(),
+            modes: Vec::new(),
+            allow: options.allow,
+            compensated: Plan::compensated(expr),
+            untried: Vec::new(),
+        };
         let choices = Choices::of(expr);
         plans.add_as_compilers(&choices, Changes::default());
         for (rewritten, other) in rewritings(expr) {
@@ -348,11 +392,11 @@ impl Plans {
 
     /// The evaluations in which functions give other values than the correctly rounded ones, of plans as compilers make
     /// them: as written and with subnormals flushed.
-    pub(crate) fn approximated(&self, profile: &Profile) -> impl Iterator<Item = Evaluation> {
+    pub(crate) fn approximated(&self, profile: &Profile) -> impl Iterator<Item = Vec<Evaluation>> {
         let plans = self.plans.iter().filter(|plan| plan.class <= Plausibility::Replaced && plan.order.is_none());
         plans.flat_map(move |plan| {
             let flush = self.modes[plan.modes].0.flush().map(|flush| vec![flush]);
-            [Some(Vec::new()), flush].into_iter().flatten().flat_map(move |modes| {
+            [Some(Vec::new()), flush].into_iter().flatten().map(move |modes| {
                 let whole = Evaluation { modes, ..Evaluation::plain(plan.plan.clone()) };
                 whole.approximated(profile)
             })
@@ -361,7 +405,10 @@ impl Plans {
 
     /// The evaluations of one step of the search.
     pub(crate) fn evaluations(&self, tier: Tier) -> impl Iterator<Item = Evaluation> {
-        self.plans.iter().flat_map(move |plan| plan.evaluations(tier, self.allow, &self.modes[plan.modes].1))
+        let is_asked = tier == Tier::Rare(Plausibility::Uniform);
+        let compensated = self.compensated.iter().filter(move |_| is_asked).cloned().map(Evaluation::plain);
+        let plans = self.plans.iter();
+        plans.flat_map(move |plan| plan.evaluations(tier, self.allow, &self.modes[plan.modes].1)).chain(compensated)
     }
 }
 
@@ -414,6 +461,7 @@ fn traits(plan: &Plan) -> ExpressionTraits {
             [op] => op.arith(),
             _ => None,
         },
+        fits_x87: plan.ops.iter().all(x87::has),
     }
 }
 
@@ -494,7 +542,7 @@ fn digest(evaluation: &Evaluation, profile: &Profile) -> u64 {
     for step in evaluation.trace(profile).1 {
         (step.operation, step.call, step.bits, step.result).hash(&mut hasher);
         // A whole expression of one operation narrows as that operation alone does.
-        step.narrowed.map(|narrowed| narrowed.bits).hash(&mut hasher);
+        (step.narrowed.map(|narrowed| narrowed.bits), step.x87).hash(&mut hasher);
     }
     hasher.finish()
 }
@@ -527,12 +575,13 @@ pub(crate) fn at_place(format: Format, place: i128) -> u64 {
 
 /// The first operation of each of two evaluations that the other does not carry out with the same result.
 pub fn first_difference<'s>(one: &'s [Step], other: &'s [Step]) -> Option<(&'s Step, &'s Step)> {
+    // What is exact in its own type is the same number in 80 bits.
+    let is_exact_on_x87 = |a: &Step, b: &Step| a.x87.is_some() != b.x87.is_some() && !a.inexact && !b.inexact;
     let same = |a: &Step, b: &Step| {
         a.operation.op == b.operation.op
             && a.call == b.call
-            && a.bits == b.bits
             && a.result == b.result
-            && a.narrowed == b.narrowed
+            && (is_exact_on_x87(a, b) || a.bits == b.bits && a.narrowed == b.narrowed && a.x87 == b.x87)
     };
     let first_unshared =
         |steps: &'s [Step], others: &[Step]| steps.iter().find(|step| !others.iter().any(|other| same(step, other)));

@@ -35,7 +35,17 @@ pub fn spell(evaluation: &Evaluation, profile: &Profile) -> Spelling {
     // A conversion of sixteen bits keeps subnormals.
     let flushes_f16 = model.flushes() && model.method().wide() == Some(Format::F32);
     let is_lenient = |mode: &Deviation| {
-        matches!(mode, Deviation::NanOperand(_) | Deviation::OtherNan | Deviation::OtherZero | Deviation::Tf32(_))
+        matches!(
+            mode,
+            Deviation::NanOperand(_)
+                | Deviation::OtherNan
+                | Deviation::OtherZero
+                | Deviation::Tf32(_)
+                | Deviation::X87(_)
+                | Deviation::WideResult(_)
+                | Deviation::Bf16Cut(_)
+                | Deviation::SubnormalsTwice
+        )
     };
     // PTX has no flush of f64.
     let flushes_f64 = model.flushes() && evaluation.plan.format() == Format::F64;
@@ -102,7 +112,10 @@ pub(crate) fn ptx_name(operation: &Operation) -> String {
 }
 
 fn type_name(format: Format) -> &'static str {
-    format.name().unwrap_or("f?")
+    const WIDE_EXPONENT: [(Format, &str); 3] =
+        [(Format::new(9, 23), "f32e9"), (Format::new(6, 10), "f16e6"), (Format::new(9, 7), "bf16e9")];
+    let wide = || WIDE_EXPONENT.iter().find(|(wide, _)| *wide == format).map(|(_, name)| *name);
+    format.name().or_else(wide).unwrap_or("f?")
 }
 
 /// What an operand is called in a program.
@@ -146,7 +159,15 @@ fn constant_name(evaluation: &Evaluation, leaf: usize) -> String {
 }
 
 /// An operation with its operands' names: `fma.rn.f32(a, x, t0)`. Signs stand on the operands.
-pub(crate) fn step_text(evaluation: &Evaluation, Step { operation, call, operands, .. }: &Step) -> String {
+pub(crate) fn step_text(evaluation: &Evaluation, step: &Step) -> String {
+    let text = step_in_own_type(evaluation, step);
+    match step.x87 {
+        Some(_) => text.replacen(&format!(".{}(", type_name(step.operation.format)), ".x87(", 1),
+        None => text,
+    }
+}
+
+fn step_in_own_type(evaluation: &Evaluation, Step { operation, call, operands, .. }: &Step) -> String {
     if let Some(call) = call {
         let names: Vec<String> = operands.iter().map(|&operand| operand_name(evaluation, operand)).collect();
         if let Call::Compare(relation) = call {

@@ -1,56 +1,15 @@
 //! Arrays made by the exact-rational judge with a known cause: the cause is found, and nothing else.
 
+mod rational;
+
 use std::collections::BTreeMap;
 
-use roundonce_arith::{Elements, Format, Profile};
+use rational::{Mode, NEAREST, PLAIN, array, ask, convert, deviations, operation};
+use roundonce_arith::{Format, Profile};
 use roundonce_oracle::generate::Generator;
 use roundonce_oracle::rational::judge;
 use roundonce_oracle::{Direction, FlushRule, Layout, Shape, Spec};
-use roundonce_why::{Allowed, ArrayAnswer, Bits, Column, Options, Outcome, Question, Values, answer_arrays};
-
-const NEAREST: Direction = Direction::Nearest;
-
-/// How the judge computes one operation.
-#[derive(Clone, Copy)]
-struct Mode {
-    direction: Direction,
-    flush: bool,
-    fmz: bool,
-    saturate: bool,
-}
-
-const PLAIN: Mode = Mode { direction: NEAREST, flush: false, fmz: false, saturate: false };
-
-fn operation(shape: Shape, layout: Layout, mode: Mode, saturate: bool, operands: [u64; 3]) -> u64 {
-    let spec = Spec {
-        flush: mode.flush.then_some(FlushRule::Rounded),
-        fmz: mode.fmz && shape != Shape::Add,
-        saturate: mode.saturate && saturate,
-        ..Spec::new(shape, layout, mode.direction)
-    };
-    judge(&spec, operands).bits
-}
-
-/// A number of one format in another: the product with one, rounded once.
-fn convert(from: Layout, to: Layout, direction: Direction, bits: u64) -> u64 {
-    if from == to {
-        return bits;
-    }
-    if from.is_nan(bits) {
-        return to.infinity() | to.quiet() | (to.quiet() - 1);
-    }
-    judge(&Spec { factors: from, ..Spec::new(Shape::Mul, to, direction) }, [bits, from.one(), 0]).bits
-}
-
-fn column(format: Format, values: &[u64]) -> Column {
-    let mut elements = Elements::of(format);
-    elements.extend(values.iter().copied());
-    Column { format, bits: Bits::Each(elements) }
-}
-
-fn array(format: Format, values: &[u64], shape: &[usize]) -> Values {
-    Values { column: column(format, values), shape: shape.to_vec() }
-}
+use roundonce_why::{ArrayAnswer, Options, Outcome, Question, Values, answer_arrays};
 
 /// Triples without a NaN among operands and results (the bits of one are another question), half of them directed, half
 /// of them in the range where nothing special happens.
@@ -66,19 +25,6 @@ fn triples(layout: Layout, count: usize) -> Vec<[u64; 3]> {
         triples.push(if triples.len() % 2 == 0 { triple } else { triple.map(near_one) });
     }
     triples
-}
-
-fn ask(text: &str, names: &[(&str, Values)], seen: Values) -> ArrayAnswer {
-    let names: BTreeMap<String, Values> =
-        names.iter().map(|(name, values)| ((*name).to_owned(), values.clone())).collect();
-    let question = Question::parse(text, names).unwrap();
-    let options = Options { allow: Allowed::ALL, ..Options::default() };
-    answer_arrays(&question, &[("seen".to_owned(), seen)], options, &Profile::NVIDIA, &mut |_| ()).unwrap()
-}
-
-fn deviations(answer: &ArrayAnswer) -> String {
-    let group = &answer.seen[0].groups[0];
-    serde_json::to_string(&group.deviations).unwrap()
 }
 
 /// `a*b+c` over many elements, computed by the judge with one cause.
@@ -272,7 +218,7 @@ fn threads(terms: &[[u64; 2]], count: usize, is_fused: bool) -> u64 {
 
 #[test]
 fn sums_are_told_apart_by_their_order() {
-    let (rows, length) = (8, 700);
+    let (rows, length) = (24, 700);
     let near_one = |bits: u64| (bits & !Layout::F32.infinity()) | Layout::F32.one();
     let mut generator = Generator::new(11, Layout::F32, Layout::F32);
     let mut random = || near_one(generator.triple()[0] ^ generator.triple()[1] << 1 & 0x7f_ffff);
@@ -364,8 +310,8 @@ fn what_is_wrong_is_said_with_its_place() {
     };
     let error = |text: &str, values: &[(&str, &Values)]| Question::parse(text, names(values)).unwrap_err();
     assert!(error("a+b", &[("a", &one)]).message.contains("`b` has no value"));
-    assert_eq!(error("sum(a, 2)", &[("a", &one)]).at, 6);
-    assert!(error("sum(a)*sum(a)", &[("a", &one)]).message.contains("a sum stands alone"));
+    assert_eq!(error("sum(a, 2)", &[("a", &one)]).at, 7);
+    assert!(error("sum(a)*sum(a)", &[("a", &one)]).message.contains("a second sum"));
     assert!(error("sum(a", &[("a", &one)]).message.contains("`)`"));
     let other = array(Format::F32, &[0; 6], &[3, 2]);
     assert!(error("a+b", &[("a", &one), ("b", &other)]).message.contains("[2, 3] and `b` [3, 2]"));

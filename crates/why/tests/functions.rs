@@ -211,7 +211,8 @@ fn lines_of_other_languages_are_read() {
         assert_eq!(read(text).as_deref(), Ok(meaning), "{text}");
     }
     for (text, at, message) in [
-        ("a @ b", 2, "`@` is not known"),
+        ("a @ b", 2, "`@` multiplies arrays"),
+        ("a $ b", 2, "`$` is not known"),
         ("foo(a)", 0, "`foo` is no function that is known"),
         ("exp(a, b)", 0, "`exp` takes 1 operands, found 2"),
         ("a ^ 2", 2, "found `^`"),

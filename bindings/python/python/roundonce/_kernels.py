@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import re
@@ -42,6 +43,22 @@ def _extent(name: str, value: Extent) -> Tuple[int, int, int]:
     return x, y, z
 
 
+# How a kernel is run where nothing but its results is asked for.
+_PLAIN: Dict[str, Any] = {
+    "contract": "none",
+    "check_races": False,
+    "trace": None,
+    "count_lines": False,
+    "exceptions": False,
+    "shadow": None,
+    "expect": [],
+}
+
+
+def _read(data: Optional[str]) -> Any:
+    return None if data is None else json.loads(data)
+
+
 class Run(Mapping[str, np.ndarray]):
     """What a kernel leaves: the arrays, by the names that they were given under; of a listing of SASS the registers."""
 
@@ -65,6 +82,10 @@ class Run(Mapping[str, np.ndarray]):
         """How often each line ran, by thread (`profile=True`)."""
         self.trace: List[Dict[str, Any]] = ran["trace"]
         """The instructions of the thread traced: line, instruction, operands and results as (bits, width)."""
+        self.exceptions: Optional[List[Dict[str, Any]]] = _read(ran["exceptions"])
+        """NaN, infinite, subnormal and inexact results by instruction, the first to occur first (`exceptions=True`)."""
+        self.shadow: Optional[Dict[str, Any]] = _read(ran["shadow"])
+        """How far rounding has moved the results, by buffer and by instruction (`shadow="f64"`)."""
 
     def __getitem__(self, name: Union[str, int]) -> np.ndarray:
         return self._arrays[str(name)]
@@ -96,6 +117,9 @@ def run(
     threads: Optional[int] = None,
     check_races: bool = False,
     trace: Optional[int] = None,
+    exceptions: bool = False,
+    shadow: Optional[str] = None,
+    expect: Optional[Mapping[Any, Any]] = None,
     profile: Union[bool, str] = False,
     step_limit: int = 1 << 30,
     memory_limit: int = 16 << 30,
@@ -120,6 +144,9 @@ def run(
     the sampler as its words. `profile` is what the documents leave open, as for `eval`; ``True`` counts instructions by
     line.
     `shared` is bytes of dynamic shared memory. `trace` records one thread, counted through the grid from 0;
+    `exceptions` counts NaN, infinite, subnormal and inexact results by instruction. `shadow` (f64, or long: 1,024 bits)
+    carries a wider number beside every float: how far rounding has moved each result; `expect` has what arrays should
+    hold, by the names of their parameters, and tells whether rounding explains the difference.
     `check_races` makes data races on shared memory an error. `threads` are workers, one a core unless told; the
     interpreter is free meanwhile. `step_limit` bounds the instructions of one group of blocks, `memory_limit` the bytes
     of memory.
@@ -157,6 +184,9 @@ def run(
         "check_races": check_races,
         "trace": trace,
         "count_lines": not isinstance(profile, str) and bool(profile),
+        "exceptions": exceptions,
+        "shadow": shadow,
+        "expect": [(str(place), np.ascontiguousarray(array).tobytes()) for place, array in (expect or {}).items()],
         "profile": profile if isinstance(profile, str) else None,
     }
     asked, arrays = _asked(kernel, grid, block, args, entry, assume, spec, how, push, textures)
@@ -241,14 +271,11 @@ def why_kernel(
     Raises what `run` raises.
     """
     how = {
-        "contract": "none",
+        **_PLAIN,
         "shared": shared,
         "threads": threads or os.cpu_count() or 1,
         "step_limit": step_limit,
         "memory_limit": memory_limit,
-        "check_races": False,
-        "trace": None,
-        "count_lines": False,
         "profile": profile,
     }
     asked, _ = _asked(kernel, grid, block, args, entry, assume, spec, how)

@@ -107,7 +107,7 @@ impl<'a> Interpreter<'a> {
             issued: 0,
             turns: 0,
             tracer: Tracer::default(),
-            observers: Observers::of(config.count_exceptions, config.shadow),
+            observers: Observers::of(config.observed),
             native: NativeEntries::new(code, config),
             folded: Vec::new(),
             loc: 0,

@@ -1,7 +1,7 @@
 //! The launch configuration: what is the same for all threads of a launch.
 
 use super::image::PlacedImage;
-use roundonce_functions::Breadth;
+use crate::interp::Observed;
 
 /// A launch's grid, parameters and limits.
 #[derive(Debug)]
@@ -20,8 +20,7 @@ pub(crate) struct LaunchConfig {
     pub(crate) trace_lane: Option<u64>,
     pub(crate) only_block: Option<u64>,
     pub(crate) count_lines: bool,
-    pub(crate) count_exceptions: bool,
-    pub(crate) shadow: Option<Breadth>,
+    pub(crate) observed: Observed,
     /// Native code may be used.
     pub(crate) native: bool,
     /// What compiling it may cost.

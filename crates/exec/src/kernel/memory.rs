@@ -1,5 +1,6 @@
 //! Buffers, and the address space that a launch lays them out in.
 
+use crate::interp::mix;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -54,6 +55,10 @@ impl Buffer {
     /// The words, by value.
     pub fn into_words(self) -> Vec<u32> {
         self.words
+    }
+    /// 64 bits that tell one content from another; not against an adversary.
+    pub fn digest(&self) -> u64 {
+        self.words.iter().fold(self.bytes as u64, |digest, &word| mix(digest ^ u64::from(word)))
     }
     /// The bytes.
     pub fn to_bytes(&self) -> Vec<u8> {

@@ -1,7 +1,7 @@
 //! A launch, its options, its report and its error.
 
 use super::shadow::ShadowReport;
-use crate::interp::{Exception, FaultKind, TraceLine};
+use crate::interp::{Exception, FaultKind, Observed, ResultDigest, TraceLine};
 use crate::kernel::{Buffer, Image};
 use roundonce_arith::Profile;
 use roundonce_functions::Breadth;
@@ -60,8 +60,16 @@ pub struct Options {
     pub count_exceptions: bool,
     /// Every float has a wider one beside it, in one thread: how far rounding has moved the results.
     pub shadow: Option<Breadth>,
+    /// Every instruction's results are digested, in one thread.
+    pub digest_results: bool,
     /// What executes it.
     pub engine: Engine,
+}
+
+impl Options {
+    pub(crate) const fn observed(&self) -> Observed {
+        Observed { exceptions: self.count_exceptions, shadow: self.shadow, digests: self.digest_results }
+    }
 }
 
 impl Default for Options {
@@ -79,6 +87,7 @@ impl Default for Options {
             count_lines: false,
             count_exceptions: false,
             shadow: None,
+            digest_results: false,
             engine: Engine::Auto,
         }
     }
@@ -180,6 +189,8 @@ pub struct Report {
     pub exceptions: Vec<Exception>,
     /// How far rounding moved the results ([`Options::shadow`]).
     pub shadow: Option<ShadowReport>,
+    /// Digests of each instruction's results, in the order of their first ([`Options::digest_results`]).
+    pub digests: Vec<ResultDigest>,
 }
 
 /// A buffer that contraction changes.

@@ -11,7 +11,7 @@ mod workers;
 pub use api::{Arg, Contract, Difference, Engine, Launch, Options, Report, RunError};
 pub use shadow::{Against, ROUNDING_FACTOR, SPREAD, ShadowReport};
 
-use crate::interp::{Exceptions, FaultKind};
+use crate::interp::{Digests, Exceptions, FaultKind};
 use crate::kernel::{Buffer, DecodedKernel};
 use crate::native;
 use arguments::{GlobalMemory, Sizes};
@@ -91,8 +91,8 @@ fn run_kernel(
     let blocks = sizes.grid.iter().fold(1usize, |all, &axis| all.saturating_mul(axis as usize));
     // More than there are blocks, or than the pool runs at a time, would only wait.
     let useful = blocks.min(4 * rayon::current_num_threads()).max(1);
-    let observed = options.count_exceptions || options.shadow.is_some();
-    let workers = if observed || code.blocks_communicate() { 1 } else { options.threads.clamp(1, useful) };
+    let workers =
+        if options.observed().any() || code.blocks_communicate() { 1 } else { options.threads.clamp(1, useful) };
     let register_limit = arguments::check_memory(program, kernel, sizes, &args, options, workers)?;
     let count = args.len();
     let (mut memory, config) = GlobalMemory::lay_out(program, kernel, sizes, args, options, register_limit)?;
@@ -104,6 +104,7 @@ fn run_kernel(
     let mut report = Report::default();
     if let Some(observers) = stats.observers {
         report.exceptions = observers.exceptions.map(Exceptions::into_list).unwrap_or_default();
+        report.digests = observers.digests.map(Digests::into_list).unwrap_or_default();
         report.shadow = observers.shadow.map(|shadow| {
             let buffers = memory.elements(count, shadow.global());
             ShadowReport { breadth: shadow.breadth(), lines: shadow.into_lines(), buffers }

@@ -101,8 +101,8 @@ pub(crate) fn is_available() -> bool {
 
 /// Whether a launch of a kernel may use native code at all: not where single instructions are observed.
 pub(crate) fn may_run(launch: &LaunchConstants<'_>) -> bool {
-    let LaunchConfig { check_races, trace_lane, count_lines, count_exceptions, shadow, .. } = launch.config;
-    let observed = *check_races || trace_lane.is_some() || *count_lines || *count_exceptions || shadow.is_some();
+    let LaunchConfig { check_races, trace_lane, count_lines, observed, .. } = launch.config;
+    let observed = *check_races || trace_lane.is_some() || *count_lines || observed.any();
     let clock = |op: &Op| matches!(op, Op::Special { special: Special::Clock, .. });
     is_available() && !observed && !launch.code.insts().any(|inst| clock(inst.op))
 }

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use roundonce_deviate::cover::{Cover, Group};
+use roundonce_deviate::cover::{Cover, Group, Matcher};
 
-use super::Comparison;
+use super::{Candidates, Comparison};
 use crate::chance::{FARTHEST, WEAK_BITS, bits_of_evidence, chance_of_a_match};
 use crate::search::place;
 
@@ -38,6 +38,7 @@ impl Comparison<'_> {
                 .collect();
             let chance = self.chance_of_a_match(candidates, &left);
             let bits = bits_of_evidence(group.elements.len(), left.len(), chance) * self.distinct_share(&left);
+            let bits = (bits - self.bits_of_choice(group.candidates[0])).max(0.0);
             if bits < WEAK_BITS && group.elements.len() < left.len() && !are_two {
                 let at_most = (chance * left.len() as f64).ceil() as usize;
                 graded.by_accident = Some([group.elements.len(), at_most.min(left.len())]);
@@ -50,6 +51,15 @@ impl Comparison<'_> {
         graded
     }
 
+    /// The bits of evidence that the choice of an order takes: one of many matches by accident as often as they are many.
+    /// Those that are less plausible than it do not count.
+    fn bits_of_choice(&self, candidate: usize) -> f64 {
+        match self.candidates {
+            Candidates::Sums(all) => (all.different(candidate) as f64).log2(),
+            Candidates::Evaluations(_) => 0.0,
+        }
+    }
+
     fn sample(elements: &[usize], wanted: usize) -> impl Iterator<Item = usize> + '_ {
         elements.iter().step_by(elements.len().div_ceil(wanted).max(1)).copied()
     }
@@ -57,7 +67,7 @@ impl Comparison<'_> {
     /// The elements of a sample that differ in what was seen, the first of equals.
     fn distinct(&self, sample: impl Iterator<Item = usize>) -> Vec<usize> {
         let mut known = HashSet::new();
-        sample.filter(|&element| known.insert(self.seen.at(element).bits)).collect()
+        sample.filter(|&element| known.insert(self.saw(element))).collect()
     }
 
     /// Elements of equal bits count once: what share of some elements that leaves. Where a sample has few that differ,
@@ -72,19 +82,21 @@ impl Comparison<'_> {
     /// The largest share of some elements that a candidate matches once what was seen is moved by the same ulps
     /// everywhere. Where what was seen is noise, none matches what was not moved more often.
     fn chance_of_a_match(&mut self, candidates: usize, elements: &[usize]) -> f64 {
-        let wanted = (MAX_RESULTS / candidates.max(1)).clamp(SAMPLE[0], SAMPLE[1]);
+        let wanted = (MAX_RESULTS / (candidates * self.cost()).max(1)).clamp(SAMPLE[0], SAMPLE[1]);
         let sample = self.distinct(Self::sample(elements, wanted));
-        let (seen, format) = (self.seen, self.seen.format);
+        let format = self.seen.format;
         let mut most = 0;
+        self.expect(&(0..candidates).collect::<Vec<usize>>(), &sample);
         for candidate in 0..candidates {
             let mut matched = [0; 2 * FARTHEST as usize + 1];
-            self.results(candidate, &sample, |element, bits| {
-                let saw = seen.at(element).bits;
+            let results = self.results(candidate, &sample);
+            for (&element, bits) in sample.iter().zip(results) {
+                let saw = self.saw(element);
                 let apart = place(format, bits) - place(format, saw);
                 if apart.abs() <= FARTHEST && !format.is_nan(bits) && !format.is_nan(saw) {
                     matched[(apart + FARTHEST) as usize] += 1;
                 }
-            });
+            }
             matched[FARTHEST as usize] = 0;
             most = most.max(matched.into_iter().max().unwrap_or(0));
         }

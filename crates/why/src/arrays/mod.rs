@@ -1,28 +1,38 @@
 //! The question on whole arrays: which evaluation explains most elements, and what explains the rest.
 //!
-//! Reading order: [`Column`] (a name's values), [`Question`], `evaluate.rs` (an evaluation over many elements), `sums.rs`
-//! (sums over an axis), this file (the answer), `text.rs` (its sentences). Which candidates explain which elements is
-//! `roundonce-deviate`'s cover.
+//! Reading order: [`Column`] (a name's values), [`Question`], `evaluate.rs` (an evaluation over many elements), this file
+//! (the answer), `text.rs` (its sentences). Which candidates explain which elements is `roundonce-deviate`'s cover.
+//!
+//! Sums and matrix products: `reduction.rs` (how they are written), `schedule.rs` (the orders of libraries, as data),
+//! `engine.rs` (carries an order out), `lanes.rs` (by batch arithmetic), `sums.rs` (orders with precisions).
 
 mod column;
+mod compare;
+mod engine;
 mod evaluate;
 mod evidence;
+mod lanes;
+mod parallel;
 mod question;
+mod reduction;
+mod schedule;
 mod sums;
 mod text;
+mod view;
 
 use std::sync::Arc;
 
-use roundonce_arith::{Elements, Format, Profile, Rounding};
+use roundonce_arith::{Elements, Format, Profile};
 use roundonce_deviate::cover::{Cover, Group, Matcher, NanMatch, Preference, Search, cover};
 use roundonce_deviate::{Deviation, Plausibility, Typed, plausibility};
-use roundonce_isa::{convert, hex_bits, shortest_decimal};
+use roundonce_isa::{hex_bits, shortest_decimal};
 use serde::Serialize;
 
 pub use column::{Bits, Column};
+use compare::Comparison;
 pub(crate) use evaluate::{BLOCK, Runner};
 pub use question::{Question, Values};
-use sums::{Sum, SumEvaluation};
+use sums::Sums;
 
 use crate::advice::{Advice, advice};
 use crate::answer::{EvaluationText, SCHEMA, describe};
@@ -79,6 +89,9 @@ pub struct ObservedArray {
     /// Where elements are left: what is arithmetically possible, and no cause.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also_possible: Vec<PossibleGroup>,
+    /// How many elements were compared, if not all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compared: Option<usize>,
     /// How many elements nothing explains.
     pub unexplained: usize,
     /// How many of them an evaluation matches, no more than by accident, and how many one does at most if what was seen is
@@ -116,6 +129,9 @@ pub struct ArrayGroup {
     pub sentence: String,
     /// How plausible it is.
     pub plausibility: Plausibility,
+    /// Of a sum in another order than the written one, who adds so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
     /// Other evaluations, as plausible and as simple, that explain the same elements.
     pub alternatives: Vec<String>,
     /// The simplest less plausible one that does.
@@ -156,15 +172,15 @@ type Class = fn(&Format, u64) -> bool;
 const MAX_GROUPS: usize = 8;
 
 /// What the candidates are.
-enum Candidates {
+enum Candidates<'a> {
     /// Evaluations, the most plausible first.
     Evaluations(Vec<Evaluation>),
-    Sums(Vec<SumEvaluation>),
+    Sums(Sums<'a>),
 }
 
 /// The candidates that are considered at first, and with each step more.
-struct Steps {
-    candidates: Candidates,
+struct Steps<'a> {
+    candidates: Candidates<'a>,
     /// How many at each step.
     ends: Vec<usize>,
     /// How many of all may be causes.
@@ -172,11 +188,11 @@ struct Steps {
     untried: Vec<String>,
 }
 
-impl Candidates {
-    fn deviations(&self, question: &Question) -> Vec<Vec<Deviation>> {
+impl Candidates<'_> {
+    fn deviations(&self) -> Vec<Vec<Deviation>> {
         match self {
             Candidates::Evaluations(all) => all.iter().map(Evaluation::deviations).collect(),
-            Candidates::Sums(all) => all.iter().map(|evaluation| evaluation.deviations(&question.expr)).collect(),
+            Candidates::Sums(all) => (0..all.len()).map(|at| all.deviations(at)).collect(),
         }
     }
 }
@@ -190,90 +206,20 @@ struct Covered {
     tried: usize,
 }
 
-/// Evaluates candidates at elements and compares them with what was seen.
-struct Comparison<'a> {
-    question: &'a Question,
-    candidates: &'a Candidates,
-    seen: &'a Column,
-    any_nan: bool,
-    profile: &'a Profile,
-    progress: &'a mut dyn FnMut(u64),
-}
-
 impl Question {
-    fn sum(&self) -> Option<Sum<'_>> {
-        let axis = self.sum?;
-        let (length, stride) = match axis {
-            None => (self.shape.iter().product(), 1),
-            Some(axis) => (self.shape[axis], self.shape[axis + 1..].iter().product()),
-        };
-        Some(Sum { term: &self.expr, columns: &self.columns, length, stride })
-    }
-}
-
-impl Comparison<'_> {
-    /// The results of a candidate at elements, in the seen array's format.
-    fn results(&mut self, candidate: usize, elements: &[usize], mut give: impl FnMut(usize, u64)) {
-        let to = self.seen.format;
-        let from = self.question.format();
-        let store = |bits| convert(from, to, Rounding::NearestEven, bits).0;
-        match self.candidates {
-            Candidates::Evaluations(all) => {
-                let mut runner = Runner::new(&all[candidate], &self.question.columns, self.profile);
-                for block in elements.chunks(BLOCK) {
-                    for (&element, &bits) in block.iter().zip(runner.run(block)) {
-                        give(element, store(bits));
-                    }
-                    (self.progress)(block.len() as u64);
-                }
-            }
-            Candidates::Sums(all) => {
-                let Some(sum) = self.question.sum() else { return };
-                for &element in elements {
-                    give(element, store(sum.result(&all[candidate], element, self.profile)));
-                    (self.progress)(sum.length as u64);
-                }
-            }
-        }
-    }
-}
-
-impl Matcher for Comparison<'_> {
-    fn matches(&mut self, candidate: usize, elements: &[usize], nan: NanMatch) -> Vec<bool> {
-        let seen = self.seen;
-        let any_nan = nan == NanMatch::Any || self.any_nan;
-        let model = match self.candidates {
-            Candidates::Evaluations(all) => Some(all[candidate].model()),
-            Candidates::Sums(_) => None,
-        };
-        let mut matches = Vec::with_capacity(elements.len());
-        self.results(candidate, elements, |element, bits| {
-            let saw = seen.at(element).bits;
-            let is_accepted = match (&seen.bits, model) {
-                (Bits::Printed(_, value), _) => value.prints_as(Typed { format: seen.format, bits }),
-                (_, Some(model)) => model.accepts(seen.format, bits, saw),
-                (_, None) => bits == saw,
-            };
-            matches.push(is_accepted || any_nan && seen.format.is_nan(bits) && seen.format.is_nan(saw));
-        });
-        matches
-    }
-}
-
-impl Question {
-    fn steps(&self, options: Options) -> Steps {
-        if self.sum.is_some() {
-            let mut all = sums::evaluations(&self.expr);
-            all.sort_by_key(|evaluation| plausibility(&evaluation.deviations(&self.expr)));
-            let in_order = |it: &&SumEvaluation| plausibility(&it.deviations(&self.expr)) < Plausibility::OtherOrder;
-            let ends = vec![all.iter().filter(in_order).count(), all.len()];
-            return Steps { causes: all.len(), candidates: Candidates::Sums(all), ends, untried: Vec::new() };
+    fn steps<'a>(&'a self, options: Options, profile: &'a Profile) -> Steps<'a> {
+        if let Some(reduction) = &self.reduction {
+            let all = Sums::of(self, reduction, profile);
+            let (ends, untried) = (vec![all.in_order(), all.len()], all.untried());
+            return Steps { causes: all.len(), candidates: Candidates::Sums(all), ends, untried };
         }
         let plans = Plans::of(&self.expr, options);
         let (mut all, mut ends, mut causes) = (Vec::new(), Vec::new(), 0);
         for tier in Tier::ALL {
             // NaNs of other bits are a group of their own.
-            all.extend(plans.evaluations(tier).filter(|it| !it.modes.contains(&Deviation::OtherNan)));
+            all.extend(
+                plans.evaluations(tier).filter(|it| !it.modes.contains(&Deviation::OtherNan) && it.on_x87().is_none()),
+            );
             let is_step = !matches!(tier, Tier::Usual(class) if class != Plausibility::Uniform);
             if is_step && ends.last() != Some(&all.len()) {
                 ends.push(all.len());
@@ -287,19 +233,26 @@ impl Question {
 
     /// What the expression as written gives, every operation rounded to nearest even, in the format of a seen array.
     pub fn as_written(&self, seen: &Values, options: Options, profile: &Profile) -> Values {
-        let candidates = self.steps(options).candidates;
-        let (seen, any_nan, progress) = (&seen.column, options.any_nan, &mut |_| ());
-        let mut comparison = Comparison { question: self, candidates: &candidates, seen, any_nan, profile, progress };
+        let candidates = self.steps(options, profile).candidates;
+        let (seen, progress) = (&seen.column, &mut |_| ());
+        let mut comparison = Comparison::new(self, &candidates, seen, options, profile, progress);
         let shape = self.result_shape();
         let elements: Vec<usize> = (0..shape.iter().product()).collect();
-        let mut bits = Vec::with_capacity(elements.len());
-        comparison.results(AS_WRITTEN, &elements, |_, result| bits.push(result));
+        let bits = comparison.results(AS_WRITTEN, &elements);
         Values { column: Column { format: seen.format, bits: Bits::Each(Elements::U64(bits)) }, shape }
     }
 }
 
-/// Finds, for each seen array, the evaluations behind its elements. `progress` receives how many elements of one
-/// candidate were done.
+/// How far a comparison has come. A step is an element of one evaluation; of a sum, a term.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Work {
+    /// So many more steps are ahead.
+    Expected(u64),
+    /// So many more are done.
+    Done(u64),
+}
+
+/// Finds, for each seen array, the evaluations behind its elements. `progress` receives how far that is.
 ///
 /// # Errors
 /// If a seen array's shape is not the result's.
@@ -324,10 +277,10 @@ pub fn answer_arrays(
     seen: &[(String, Values)],
     options: Options,
     profile: &Profile,
-    progress: &mut dyn FnMut(u64),
+    progress: &mut dyn FnMut(Work),
 ) -> Result<ArrayAnswer, String> {
-    let steps = question.steps(options);
-    let deviations = steps.candidates.deviations(question);
+    let steps = question.steps(options, profile);
+    let deviations = steps.candidates.deviations();
     let mut compared = 0;
     let shape = question.result_shape();
     let elements = shape.iter().product();
@@ -337,17 +290,19 @@ pub fn answer_arrays(
         if values.shape != shape && !one_sum {
             return Err(format!("`{name}` has the shape {:?}, the result {shape:?}", values.shape));
         }
-        let mut comparison = Comparison {
-            question,
-            candidates: &steps.candidates,
-            seen: &values.column,
-            any_nan: options.any_nan,
-            profile,
-            progress,
-        };
-        let found = comparison.cover(&deviations, &steps, elements);
-        compared = compared.max(found.tried);
-        answers.push(comparison.answer(name, &deviations, &found));
+        let mut comparison = Comparison::new(question, &steps.candidates, &values.column, options, profile, progress);
+        let amounts = comparison.amounts();
+        for &amount in &amounts {
+            comparison.compare_only(amount);
+            let found = comparison.cover(&deviations, &steps);
+            compared = compared.max(found.tried);
+            let answer = comparison.answer(name, &deviations, &found);
+            let is_over = answer.groups.is_empty() || Some(&amount) == amounts.last();
+            if is_over {
+                answers.push(answer);
+                break;
+            }
+        }
     }
     let main = answers.iter().filter_map(|seen| seen.groups.first());
     Ok(ArrayAnswer {
@@ -366,30 +321,53 @@ pub fn answer_arrays(
 
 impl Comparison<'_> {
     /// What explains the elements: with each step more candidates, believed where that is better with them.
-    fn cover(&mut self, deviations: &[Vec<Deviation>], steps: &Steps, elements: usize) -> Covered {
-        let search =
-            Search { preference: Preference::MostExplained, max_groups: MAX_GROUPS, falls_back_to_any_nan: true };
+    fn cover(&mut self, deviations: &[Vec<Deviation>], steps: &Steps<'_>) -> Covered {
+        let elements = self.compared;
+        let search = Search {
+            preference: Preference::MostExplained,
+            max_groups: MAX_GROUPS,
+            falls_back_to_any_nan: self.saw_nan(),
+        };
+        let is_sum = matches!(self.candidates, Candidates::Sums(_));
         let mut best = Cover { groups: Vec::new(), unexplained: (0..elements).collect() };
         let mut possible = Vec::new();
         let mut tried = 0;
         let rest = |cover: &Cover| (cover.unexplained.len(), cover.groups.len());
         for &end in &steps.ends {
             let is_cause = end <= steps.causes;
-            let is_done = if is_cause { rest(&best) <= (0, 1) } else { best.unexplained.is_empty() };
+            let is_done = if is_cause { self.is_settled(&best) } else { best.unexplained.is_empty() };
             if is_done && tried > 0 {
                 break;
             }
             tried = end;
+            if is_sum {
+                // One group is enough to see that nothing is explained.
+                let first = cover(&deviations[..end], elements, Search { max_groups: 1, ..search }, self);
+                if self.graded(&first, end).groups.is_empty() {
+                    best = first;
+                    continue;
+                }
+            }
             let found = cover(&deviations[..end], elements, search, self);
             if !is_cause {
                 if rest(&found) < rest(&best) {
                     possible = found.groups.into_iter().filter(|it| it.candidates[0] >= steps.causes).collect();
                 }
-            } else if best.groups.is_empty() || rest(&found) < rest(&best) {
+            } else if best.groups.is_empty() || rest(&found) < rest(&best) || is_sum && rest(&found) == rest(&best) {
+                // Of a sum all that explains as much is named, whatever its order.
                 best = found;
             }
         }
         Covered { cover: best, possible, tried }
+    }
+
+    /// Whether no further candidates are asked for. Where a sum was not taken as written, no order is more plausible than
+    /// another one.
+    fn is_settled(&self, best: &Cover) -> bool {
+        match (best.groups.as_slice(), self.candidates) {
+            ([only], Candidates::Sums(_)) => best.unexplained.is_empty() && only.candidates[0] == AS_WRITTEN,
+            (groups, _) => best.unexplained.is_empty() && groups.len() <= 1,
+        }
     }
 
     fn answer(&mut self, name: &str, deviations: &[Vec<Deviation>], covered: &Covered) -> ObservedArray {
@@ -414,6 +392,7 @@ impl Comparison<'_> {
             chance: least.map_or(1.0, chance_of),
             groups,
             by_accident: found.by_accident,
+            compared: (self.compared < self.question.shape.iter().product()).then_some(self.compared),
             also_possible: covered.possible.iter().map(possible).collect(),
             unexplained: found.unexplained.len(),
             first_unexplained: found.unexplained.first().map(|&element| self.example(element, None)),
@@ -427,8 +406,12 @@ impl Comparison<'_> {
         };
         let simplest = group.candidates[0];
         let class = |candidate: usize| plausibility(&deviations[candidate]);
-        let (others, less): (Vec<usize>, Vec<usize>) =
-            group.candidates[1..].iter().partition(|&&other| class(other) == class(simplest));
+        let is_alike = |&&other: &&usize| self.question.reduction.is_some() || class(other) == class(simplest);
+        let (others, less): (Vec<usize>, Vec<usize>) = group.candidates[1..].iter().partition(is_alike);
+        let by = match self.candidates {
+            Candidates::Sums(all) => all.by(simplest).map(str::to_owned),
+            Candidates::Evaluations(_) => None,
+        };
         let shown = self.first_shown(&group.elements);
         ArrayGroup {
             count: group.elements.len(),
@@ -436,6 +419,7 @@ impl Comparison<'_> {
             deviations: with_nan(simplest),
             sentence: describe(&with_nan(simplest)),
             plausibility: class(simplest),
+            by,
             alternatives: others.iter().map(|&other| describe(&with_nan(other))).collect(),
             less_plausible: less.first().map(|&other| describe(&with_nan(other))),
             inputs: self.in_common(&group.elements),
@@ -454,7 +438,7 @@ impl Comparison<'_> {
 
     /// What the inputs of all these elements have in common.
     fn in_common(&self, elements: &[usize]) -> Option<&'static str> {
-        self.question.sum.is_none().then_some(())?;
+        self.question.reduction.is_none().then_some(())?;
         let looked_at = &elements[..elements.len().min(LOOKED_AT)];
         let columns: Vec<&Column> = self.question.columns.values().collect();
         let all = |is: Class| {
@@ -475,7 +459,7 @@ impl Comparison<'_> {
             return Some(text);
         }
         let tiny = |element: &usize| {
-            let bits = self.seen.at(*element).bits;
+            let bits = self.saw(*element);
             self.seen.format.is_subnormal(bits) || self.seen.format.is_zero(bits)
         };
         looked_at.iter().all(tiny).then_some("each result is subnormal or zero")
@@ -483,9 +467,9 @@ impl Comparison<'_> {
 
     fn example(&mut self, element: usize, candidate: Option<usize>) -> Example {
         let format = self.seen.format;
-        let saw = self.seen.at(element).bits;
-        let mut as_written = 0;
-        self.results(AS_WRITTEN, &[element], |_, bits| as_written = bits);
+        let saw = self.saw(element);
+        let as_written = self.results(AS_WRITTEN, &[element])[0];
+        let element = self.place(element);
         let value = |bits: u64| format!("{} {}", hex_bits(format.width(), bits), shortest_decimal(format, bits));
         let evaluated = match (self.candidates, candidate) {
             (Candidates::Evaluations(all), Some(candidate)) => {
@@ -497,7 +481,7 @@ impl Comparison<'_> {
             }
             _ => None,
         };
-        let inputs = match self.question.sum {
+        let inputs = match self.question.reduction {
             Some(_) => Vec::new(),
             None => self.question.columns.iter().map(|(name, column)| input(name, column.at(element))).collect(),
         };

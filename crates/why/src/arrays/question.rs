@@ -1,11 +1,14 @@
-//! What is asked: an expression over arrays of one shape, or a sum of one over an axis.
+//! What is asked: an expression over arrays, in which a sum over an axis or a matrix product may stand.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use roundonce_arith::{Format, Rounding};
 use roundonce_deviate::Typed;
 use roundonce_isa::convert;
 
+use super::reduction::{Word, Written, first_reduction};
+use super::view::{broadcast, strides, strides_in};
 use super::{Bits, Column};
 use crate::expr::{Expr, ExprError};
 use crate::literals::{Literal, LiteralTypes};
@@ -38,21 +41,121 @@ impl LiteralTypes {
     }
 }
 
-/// An expression over arrays of one shape, or a sum of one over an axis.
+/// An expression over arrays. Their shapes are broadcast as NumPy's.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Question {
+    /// Elements of the result; a reduction is one of its leaves.
     pub(super) expr: Expr,
+    /// The arrays of the expression, all in the result's shape.
     pub(super) columns: BTreeMap<String, Column>,
     pub(super) shape: Vec<usize>,
-    /// The axis summed over; all of them, if it has no number.
-    pub(super) sum: Option<Option<usize>>,
+    pub(super) reduction: Option<Reduction>,
+}
+
+/// A sum over an axis, or a matrix product.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Reduction {
+    pub(super) word: Word,
+    /// What is summed, or the two factors.
+    pub(super) operands: Vec<Operand>,
+    /// The leaf of the expression that it is.
+    pub(super) text: String,
+    /// What is computed for each term, where that is a product.
+    pub(super) product: Option<String>,
+    /// The shape of its result.
+    pub(super) shape: Vec<usize>,
+    /// Terms of each result.
+    pub(super) length: usize,
+}
+
+/// What a reduction is of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Operand {
+    pub(super) expr: Expr,
+    /// The arrays of the expression, all in its shape.
+    pub(super) columns: BTreeMap<String, Column>,
+    pub(super) shape: Vec<usize>,
+    /// Its elements from one result to the next along each axis of the results.
+    pub(super) strides: Vec<usize>,
+    /// Its elements from one term to the next.
+    pub(super) step: usize,
+}
+
+impl Reduction {
+    /// The type of its result.
+    pub(super) fn format(&self) -> Format {
+        self.operands.iter().map(|operand| operand.expr.format()).reduce(crate::expr::common).unwrap_or(Format::F32)
+    }
+}
+
+/// What stands for a reduction in the text around it: no name that a person writes.
+const PLACEHOLDER: &str = "Σ";
+
+fn whole(message: impl Into<String>) -> ExprError {
+    ExprError { at: 0, message: message.into() }
+}
+
+/// Arrays by their names, of what an expression uses, in the shape that they meet in.
+struct Scope {
+    columns: BTreeMap<String, Column>,
+    shape: Vec<usize>,
+}
+
+/// The names of a text, and where they are not given, what they are of those that are.
+struct Names {
+    given: BTreeMap<String, Values>,
+}
+
+impl Names {
+    fn values(&self, name: &str) -> Option<Values> {
+        if let Some(values) = self.given.get(name) {
+            return Some(values.clone());
+        }
+        // Behind the last `.T` or index stands an array that may have one itself.
+        let at = if name.ends_with(".T") { name.len() - 2 } else { name.rfind('[')? };
+        let (base, word) = name.split_at(at);
+        self.values(base)?.viewed(word)
+    }
+
+    /// Those that an expression uses; `shape` is that of what stands beside them.
+    fn scope(&self, used: &BTreeSet<String>, shape: Option<(&str, &[usize])>) -> Result<Scope, ExprError> {
+        let found = used.iter().filter_map(|name| Some((name.clone(), self.values(name)?)));
+        let found: Vec<(String, Values)> = found.collect();
+        let mut met: Option<(String, Vec<usize>)> = shape.map(|(name, shape)| (name.to_owned(), shape.to_vec()));
+        for (name, values) in found.iter().filter(|(_, values)| values.column.len().is_some()) {
+            met = Some(match met {
+                None => (name.clone(), values.shape.clone()),
+                Some((first, known)) => match broadcast(&known, &values.shape) {
+                    Some(shape) => (first, shape),
+                    None => {
+                        let message = format!(
+                            "`{first}` has the shape {known:?} and `{name}` {:?}: they do not broadcast",
+                            values.shape
+                        );
+                        return Err(whole(message));
+                    }
+                },
+            });
+        }
+        let shape = met.map(|(_, shape)| shape).ok_or_else(|| whole("no name is an array"))?;
+        let columns = found.into_iter().map(|(name, values)| (name, values.expanded(&shape).column)).collect();
+        Ok(Scope { columns, shape })
+    }
+}
+
+fn parsed(text: &str, scope: &Scope, more: Option<Typed>, types: LiteralTypes) -> Result<Expr, ExprError> {
+    let of_column = |column: &Column| Literal::typed(column.at_any(), true);
+    let mut names: BTreeMap<String, Literal> =
+        scope.columns.iter().map(|(name, column)| (name.clone(), of_column(column))).collect();
+    names.extend(more.map(|value| (PLACEHOLDER.to_owned(), Literal::typed(value, true))));
+    types.parse_expr(text, &names)
 }
 
 impl Question {
-    /// Reads `a*x + y`, `sum(a*b)`, `sum(a*b, 1)`, with the names' values. Single values serve every element.
+    /// Reads `a*x + y`, `sum(a*b, 1)`, `mean(x)`, `scale * (a @ b) + bias`, with the names' values.
     ///
     /// # Errors
-    /// The byte of the text at fault, and what is wrong there: also where shapes differ.
+    /// The byte of the text at fault, and what is wrong there: also where shapes do not broadcast.
     pub fn parse(text: &str, names: BTreeMap<String, Values>) -> Result<Question, ExprError> {
         Question::parse_as(text, names, LiteralTypes::default().beside_arrays())
     }
@@ -61,45 +164,30 @@ impl Question {
     ///
     /// # Errors
     /// As [`Question::parse`].
-    pub fn parse_as(
-        text: &str,
-        mut names: BTreeMap<String, Values>,
-        types: LiteralTypes,
-    ) -> Result<Question, ExprError> {
-        for indexed in names_in(text) {
-            if let Some(values) = element_of(&indexed, &names).filter(|_| !names.contains_key(&indexed)) {
-                names.insert(indexed, values);
-            }
+    pub fn parse_as(text: &str, names: BTreeMap<String, Values>, types: LiteralTypes) -> Result<Question, ExprError> {
+        let names = Names { given: names };
+        let Some(written) = first_reduction(text)? else {
+            let scope = names.scope(&names_in(text), None)?;
+            let expr = parsed(text, &scope, None, types)?;
+            return Ok(Question { expr, columns: scope.columns, shape: scope.shape, reduction: None });
+        };
+        let reduction = Reduction::of(text, &written, &names, types)?;
+        let around = around(text, &written.span);
+        if let Some(second) = first_reduction(&around)? {
+            return Err(second_reduction(second.span.start));
         }
-        let used = names_in(text);
-        let is_used_whole = |name: &String| used.contains(name) || !used.iter().any(|it| base_of(it) == Some(name));
-        names.retain(|name, _| is_used_whole(name));
-        let whole = |message: String| ExprError { at: 0, message };
-        let mut shape: Option<(&str, &[usize])> = None;
-        for (name, values) in names.iter().filter(|(_, values)| values.column.len().is_some()) {
-            match shape {
-                None => shape = Some((name, &values.shape)),
-                Some((first, known)) if known != values.shape => {
-                    let message = format!("`{first}` has the shape {known:?} and `{name}` {:?}", values.shape);
-                    return Err(whole(message));
-                }
-                Some(_) => {}
-            }
-        }
-        let shape = shape.map(|(_, shape)| shape.to_vec()).ok_or_else(|| whole("no name is an array".to_owned()))?;
-        let of_column = |column: &Column| Literal::typed(column.at_any(), true);
-        let columns = names.iter().map(|(name, values)| (name.clone(), of_column(&values.column))).collect();
-        let (term, sum) = split_sum(text, shape.len())?;
-        let expr = types
-            .parse_expr(&text[term.clone()], &columns)
-            .map_err(|error| ExprError { at: error.at + term.start, ..error })?;
-        let columns = names.into_iter().map(|(name, values)| (name, values.column)).collect();
-        Ok(Question { expr, columns, shape, sum })
+        let mut used = names_in(&around);
+        used.remove(PLACEHOLDER);
+        let scope = names.scope(&used, Some((&reduction.text, &reduction.shape)))?;
+        let value = Typed { format: reduction.format(), bits: 0 };
+        let expr = named(parsed(&around, &scope, Some(value), types)?, &reduction.text);
+        Ok(Question { expr, columns: scope.columns, shape: scope.shape, reduction: Some(reduction) })
     }
 
     /// Whether its text has a literal without a type.
     pub fn has_untyped(&self) -> bool {
-        self.expr.has_untyped()
+        let of_operands = |reduction: &Reduction| reduction.operands.iter().any(|operand| operand.expr.has_untyped());
+        self.expr.has_untyped() || self.reduction.as_ref().is_some_and(of_operands)
     }
 
     /// The expression's type.
@@ -109,38 +197,156 @@ impl Question {
 
     /// The shape of the result.
     pub fn result_shape(&self) -> Vec<usize> {
-        match self.sum {
-            None => self.shape.clone(),
-            Some(None) => Vec::new(),
-            Some(Some(axis)) => [&self.shape[..axis], &self.shape[axis + 1..]].concat(),
-        }
+        self.shape.clone()
     }
 
     pub(super) fn text(&self) -> String {
-        match self.sum {
-            None => self.expr.to_string(),
-            Some(None) => format!("sum({})", self.expr),
-            Some(Some(axis)) => format!("sum({}, {axis})", self.expr),
-        }
+        self.expr.to_string()
     }
 }
 
-/// The array of an indexed name: `a` of `a[i]`.
-fn base_of(name: &str) -> Option<&str> {
-    name.ends_with(']').then(|| name.split('[').next()).flatten()
+/// A text whose reduction is one name, with spaces so that places stay.
+fn around(text: &str, span: &Range<usize>) -> String {
+    let spaces = span.len().saturating_sub(PLACEHOLDER.len());
+    format!("{}{PLACEHOLDER}{:spaces$}{}", &text[..span.start], "", &text[span.end..])
 }
 
-/// What an indexed name stands for: one element where the index is a number, else the element at the place that is
-/// looked at.
-fn element_of(name: &str, names: &BTreeMap<String, Values>) -> Option<Values> {
-    let values = names.get(base_of(name)?)?;
-    let index = name[name.find('[')? + 1..name.len() - 1].trim();
-    match index.parse::<usize>() {
-        Ok(at) if values.shape.len() == 1 && at < values.shape[0] => {
-            Some(Values { column: Column::one(values.column.at(at)), shape: Vec::new() })
+fn second_reduction(at: usize) -> ExprError {
+    let message = "a second sum or matrix product: the orders of one are compared at a time; give the other's result as an \
+                   array of its own";
+    ExprError { at, message: message.to_owned() }
+}
+
+/// The expression with the reduction's leaf written as the reduction.
+fn named(expr: Expr, text: &str) -> Expr {
+    match expr {
+        Expr::Value(value, written) if written == PLACEHOLDER => Expr::Value(value, text.to_owned()),
+        _ => expr.map_parts(|part| named(part, text)),
+    }
+}
+
+/// A factor of a matrix product, as text.
+fn factor_text(expr: &Expr) -> String {
+    match expr {
+        Expr::Value(..) | Expr::Round(..) => expr.to_string(),
+        _ => format!("({expr})"),
+    }
+}
+
+impl Reduction {
+    fn of(text: &str, written: &Written, names: &Names, types: LiteralTypes) -> Result<Reduction, ExprError> {
+        // The statements before may give names to what stands in it.
+        let before = &text[..written.statement];
+        let operand = |bytes: &Range<usize>| {
+            let own = &text[bytes.clone()];
+            if let Some(second) = first_reduction(own)? {
+                return Err(second_reduction(bytes.start + second.span.start));
+            }
+            let text = format!("{before}{own}");
+            let moved = |error: ExprError| match error.at.checked_sub(before.len()) {
+                Some(at) => ExprError { at: bytes.start + at, ..error },
+                None => error,
+            };
+            let scope = names.scope(&names_in(&text), None).map_err(|error| ExprError { at: bytes.start, ..error })?;
+            let expr = parsed(&text, &scope, None, types).map_err(moved)?;
+            let Scope { columns, shape } = scope;
+            Ok(Operand { expr, columns, shape, strides: Vec::new(), step: 1 })
+        };
+        let operands = written.operands.iter().map(operand).collect::<Result<Vec<Operand>, ExprError>>()?;
+        match <[Operand; 2]>::try_from(operands) {
+            Ok(factors) => Reduction::product(written, factors),
+            Err(mut operands) => Reduction::sum(written, operands.remove(0)),
         }
-        Ok(_) => None,
-        Err(_) => Some(values.clone()),
+    }
+
+    fn sum(written: &Written, mut term: Operand) -> Result<Reduction, ExprError> {
+        let axes = term.shape.len();
+        let all = strides(&term.shape);
+        let axis = written.axis.map(|(number, at)| {
+            let counted = if number < 0 { number + axes as i64 } else { number };
+            usize::try_from(counted).ok().filter(|axis| *axis < axes).ok_or_else(|| ExprError {
+                at,
+                message: format!("`{number}` is not an axis: the arrays have {axes}, counted from 0"),
+            })
+        });
+        let axis = axis.transpose()?;
+        let name = written.word.name();
+        let keeps = if written.keeps_axis { ", keepdims" } else { "" };
+        let text = match axis {
+            None => format!("{name}({}{keeps})", term.expr),
+            Some(axis) => format!("{name}({}, {axis}{keeps})", term.expr),
+        };
+        let is_summed = |at: usize| axis.is_none_or(|axis| axis == at);
+        let length = (0..axes).filter(|at| is_summed(*at)).map(|at| term.shape[at]).product();
+        term.step = axis.map_or(1, |axis| all[axis]);
+        let mut shape = Vec::new();
+        for (at, (&length, &stride)) in term.shape.iter().zip(&all).enumerate() {
+            match is_summed(at) {
+                false => {
+                    shape.push(length);
+                    term.strides.push(stride);
+                }
+                true if written.keeps_axis => {
+                    shape.push(1);
+                    term.strides.push(0);
+                }
+                true => {}
+            }
+        }
+        let product = matches!(term.expr, Expr::Mul(..)).then(|| term.expr.to_string());
+        Ok(Reduction { word: written.word, operands: vec![term], text, product, shape, length })
+    }
+
+    fn product(written: &Written, [mut a, mut b]: [Operand; 2]) -> Result<Reduction, ExprError> {
+        let fault = |message: String| Err(ExprError { at: written.span.start, message });
+        let [of_a, of_b] = [&a, &b].map(|factor| factor_text(&factor.expr));
+        let (axes_a, axes_b) = (a.shape.len(), b.shape.len());
+        if written.word == Word::Dot && axes_a.max(axes_b) > 2 {
+            return fault("dot of more than two axes: write a matrix product, a @ b".to_owned());
+        }
+        if axes_a == 0 || axes_b == 0 {
+            return fault("a matrix product of one number: write a * b".to_owned());
+        }
+        // A vector is a row before a matrix, and a column behind one.
+        let matrix_a = if axes_a == 1 { vec![1, a.shape[0]] } else { a.shape.clone() };
+        let matrix_b = if axes_b == 1 { vec![b.shape[0], 1] } else { b.shape.clone() };
+        let (batch_a, [rows, length]) = split(&matrix_a);
+        let (batch_b, [other_length, columns]) = split(&matrix_b);
+        let batch = broadcast(batch_a, batch_b).filter(|_| length == other_length);
+        let Some(batch) = batch else {
+            let message = format!("`{of_a}` has the shape {:?} and `{of_b}` {:?}: no matrix product", a.shape, b.shape);
+            return fault(message);
+        };
+        let strides_of = |batch_own: &[usize], own: &[usize]| {
+            let size: usize = own.iter().product();
+            strides_in(batch_own, &batch).into_iter().map(move |stride| stride * size).collect::<Vec<usize>>()
+        };
+        a.strides = strides_of(batch_a, &[rows, length]);
+        b.strides = strides_of(batch_b, &[length, columns]);
+        (a.step, b.step) = (1, columns);
+        let mut shape = batch;
+        if axes_a > 1 {
+            shape.push(rows);
+            a.strides.push(length);
+            b.strides.push(0);
+        }
+        if axes_b > 1 {
+            shape.push(columns);
+            a.strides.push(0);
+            b.strides.push(1);
+        }
+        let index = |is_vector: bool, matrix: &'static str| if is_vector { "[k]" } else { matrix };
+        let product = format!("{of_a}{} * {of_b}{}", index(axes_a == 1, "[i,k]"), index(axes_b == 1, "[k,j]"));
+        let text = format!("({of_a} @ {of_b})");
+        Ok(Reduction { word: written.word, operands: vec![a, b], text, product: Some(product), shape, length })
+    }
+}
+
+/// The axes before the last two, and these.
+fn split(shape: &[usize]) -> (&[usize], [usize; 2]) {
+    match shape {
+        [batch @ .., rows, columns] => (batch, [*rows, *columns]),
+        _ => (&[], [1, 1]),
     }
 }
 
@@ -152,36 +358,4 @@ impl Column {
             _ => Typed { format: self.format, bits: 0 },
         }
     }
-}
-
-/// The bytes of the term of `sum(TERM, AXIS)`, and the axis; of the whole text, if it is no sum.
-fn split_sum(text: &str, axes: usize) -> Result<(std::ops::Range<usize>, Option<Option<usize>>), ExprError> {
-    let start = text.len() - text.trim_start().len();
-    let end = text.trim_end().len();
-    let Some(inner) = text[start..end].strip_prefix("sum(") else { return Ok((0..text.len(), None)) };
-    let first = start + "sum(".len();
-    let Some(inner) = inner.strip_suffix(')') else {
-        return Err(ExprError { at: end, message: "found the end, expected `)` behind the sum".to_owned() });
-    };
-    let mut depth = 0usize;
-    for (at, character) in inner.char_indices() {
-        match character {
-            '(' => depth += 1,
-            ')' => {
-                depth = depth.checked_sub(1).ok_or_else(|| ExprError {
-                    at: first + at,
-                    message: "a sum stands alone: nothing is computed with it".to_owned(),
-                })?;
-            }
-            ',' if depth == 0 => {
-                let number = inner[at + 1..].trim();
-                let axis = number.parse::<usize>().ok().filter(|axis| *axis < axes);
-                let message = || format!("`{number}` is not an axis: the arrays have {axes}, counted from 0");
-                let axis = axis.ok_or_else(|| ExprError { at: first + at + 1, message: message() })?;
-                return Ok((first..first + at, Some(Some(axis))));
-            }
-            _ => {}
-        }
-    }
-    Ok((first..first + inner.len(), Some(None)))
 }

@@ -1,257 +1,442 @@
-//! Sums over an axis: in which order, fused or not, in which precision.
+//! The evaluations of a sum or a matrix product: an order of its additions, and the precisions around them.
 
-use std::collections::BTreeMap;
-
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use roundonce_arith::{ArithOp, Format, Operation, Profile, Rounding};
-use roundonce_deviate::{Deviation, Products};
+use roundonce_arith::{ArithOp, Elements, Format, Operation, Profile, Rounding};
+use roundonce_deviate::{Deviation, Products, Tf32Rounding, plausibility};
+use roundonce_functions::{Function, approximate};
 use roundonce_isa::convert;
 
-use super::Column;
+use super::engine::{LANES, run};
 use super::evaluate::{BLOCK, Runner};
+use super::lanes::{Additions, Factor, Lanes, Width};
+use super::question::{Operand, Question, Reduction};
+use super::reduction::Word;
+use super::schedule::{Row, Schedule, representatives, rows};
+use super::view::{place, strides_in};
+use super::{Bits, Column, parallel};
 use crate::evaluation::Evaluation;
 use crate::expr::Expr;
 use crate::plan::Plan;
 
-/// The order of a sum's terms.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Order {
-    /// From the first to the last, from +0.
-    Forward,
-    /// From the last to the first, from +0.
-    Backward,
-    /// Halves, and halves of halves, down to single terms.
-    Pairwise,
-    /// As NumPy's `add.reduce` over contiguous terms: eight partial sums in blocks of 128, halves above.
-    Numpy,
-    /// So many partial sums, each of every so-manieth term, then halved until one is left: lanes or threads.
-    Threads(usize),
-    /// Blocks of so many terms, each in order, then the blocks' sums in order.
-    Blocks(usize),
+/// Results of a sum that are computed together.
+const RESULTS: usize = 256;
+
+/// In which format sums are kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Precision {
+    /// The type of the terms.
+    Own,
+    /// A wider one, and all else too; the result is rounded once.
+    Whole(Format),
+    /// A wider one; products and the rest are in the type of the terms.
+    Sum(Format),
+    /// Each operation is computed in a wider one and rounded again.
+    Each(Format),
 }
 
-impl Order {
-    pub(crate) const ALL: [Order; 13] = [
-        Order::Forward,
-        Order::Backward,
-        Order::Pairwise,
-        Order::Numpy,
-        Order::Threads(4),
-        Order::Threads(8),
-        Order::Threads(16),
-        Order::Threads(32),
-        Order::Threads(128),
-        Order::Threads(256),
-        Order::Blocks(32),
-        Order::Blocks(128),
-        Order::Blocks(256),
-    ];
+/// How terms are made and added, whatever their order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Setting {
+    is_fused: bool,
+    precision: Precision,
+    is_flushed: bool,
+    tf32: Option<Tf32Rounding>,
+    /// A mean is the product with a rounded reciprocal.
+    by_reciprocal: bool,
+}
 
-    fn name(self) -> Option<String> {
-        Some(match self {
-            Order::Forward => return None,
-            Order::Backward => "from the last term to the first".to_owned(),
-            Order::Pairwise => "by halves (pairwise)".to_owned(),
-            Order::Numpy => "as NumPy's add.reduce (eight partial sums, blocks of 128)".to_owned(),
-            Order::Threads(n) => {
-                let who = if n < 32 { "lanes of a vector" } else { "a block of threads" };
-                format!("of {n} partial sums, every {n}th term each, then halved ({who})")
-            }
-            Order::Blocks(n) => format!("of blocks of {n} terms, then of the blocks' sums"),
-        })
+/// One evaluation: an order and a setting, by their places.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct SumEvaluation {
+    row: usize,
+    setting: usize,
+}
+
+/// Every evaluation of a reduction.
+pub(super) struct Sums<'a> {
+    question: &'a Question,
+    reduction: &'a Reduction,
+    profile: &'a Profile,
+    rows: Vec<Row>,
+    /// For each row the first one that adds as many terms in the same tree.
+    same_as: Vec<usize>,
+    settings: Vec<Setting>,
+    evaluations: Vec<SumEvaluation>,
+}
+
+/// The factors of a setting's terms, in the format that they are added in.
+pub(super) struct Prepared<'a> {
+    factors: Vec<(Cow<'a, Elements>, &'a Operand)>,
+}
+
+impl Setting {
+    /// The format that sums are kept in.
+    fn working(&self, own: Format) -> Format {
+        match self.precision {
+            Precision::Own => own,
+            Precision::Whole(wide) | Precision::Sum(wide) | Precision::Each(wide) => wide,
+        }
+    }
+
+    fn deviations(&self, product: Option<&str>) -> Vec<Deviation> {
+        let mut all = Vec::new();
+        all.extend(product.filter(|_| self.is_fused).map(|text| Deviation::Contract(Products::Only(text.to_owned()))));
+        all.extend(self.is_flushed.then_some(Deviation::Flush(None)));
+        all.extend(match self.precision {
+            Precision::Own => None,
+            Precision::Whole(wide) => Some(Deviation::WideWhole(wide)),
+            Precision::Sum(wide) => Some(Deviation::WideSum(wide)),
+            Precision::Each(wide) => Some(Deviation::WideEachOperation(wide)),
+        });
+        all.extend(self.tf32.map(Deviation::Tf32));
+        all.extend(self.by_reciprocal.then_some(Deviation::Reciprocal));
+        all
+    }
+
+    /// How an expression of the terms is evaluated.
+    fn modes(&self) -> Vec<Deviation> {
+        self.is_flushed.then_some(Deviation::Flush(None)).into_iter().chain(self.tf32.map(Deviation::Tf32)).collect()
     }
 }
 
-/// One evaluation of a sum.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct SumEvaluation {
-    order: Order,
-    is_fused: bool,
-    wide: Option<Format>,
-    is_flushed: bool,
+/// Every setting of a reduction, the one as written first.
+fn settings(question: &Question, reduction: &Reduction) -> Vec<Setting> {
+    let own = reduction.format();
+    let plain =
+        Setting { is_fused: false, precision: Precision::Own, is_flushed: false, tf32: None, by_reciprocal: false };
+    let has_product = reduction.product.is_some();
+    let is_value = matches!(reduction.operands[0].expr, Expr::Value(..)) && reduction.operands.len() == 1;
+    let wide = match own {
+        Format::F16 | Format::BF16 => Some(Format::F32),
+        Format::F32 => Some(Format::F64),
+        _ => None,
+    };
+    let mut all = vec![plain];
+    all.extend(has_product.then_some(Setting { is_fused: true, ..plain }));
+    if let Some(wide) = wide {
+        all.push(Setting { precision: Precision::Whole(wide), ..plain });
+        all.extend((!is_value).then_some(Setting { precision: Precision::Sum(wide), ..plain }));
+        let is_half = own != Format::F32;
+        let each = Setting { is_fused: true, precision: Precision::Each(wide), ..plain };
+        all.extend((has_product && is_half).then_some(each));
+    }
+    if has_product && own == Format::F32 {
+        all.extend(Tf32Rounding::ALL.map(|how| Setting { tf32: Some(how), ..plain }));
+    }
+    if matches!(own, Format::F16 | Format::F32) && !is_far_from_subnormal(question, reduction) {
+        let flushed = all.clone().into_iter().filter(|setting| setting.precision == Precision::Own);
+        all.extend(flushed.map(|setting| Setting { is_flushed: true, ..setting }));
+    }
+    if reduction.word == Word::Mean && !reduction.length.is_power_of_two() {
+        let divided = all.clone();
+        all.extend(divided.into_iter().map(|setting| Setting { by_reciprocal: true, ..setting }));
+    }
+    all
 }
 
-/// Every evaluation of the sum of a term.
-pub(crate) fn evaluations(term: &Expr) -> Vec<SumEvaluation> {
-    let wides = match term.format() {
-        Format::F16 | Format::BF16 => vec![None, Some(Format::F32)],
-        Format::F32 => vec![None, Some(Format::F64)],
-        _ => vec![None],
-    };
-    let mut evaluations = Vec::new();
-    for order in Order::ALL {
-        for is_fused in [false, true] {
-            for &wide in &wides {
-                for is_flushed in [false, true] {
-                    let cannot_flush = wide.is_some() || !matches!(term.format(), Format::F16 | Format::F32);
-                    if is_fused && !matches!(term, Expr::Mul(..)) || is_flushed && cannot_flush {
-                        continue;
-                    }
-                    evaluations.push(SumEvaluation { order, is_fused, wide, is_flushed });
-                }
+/// Whether no term and no sum of terms can be subnormal: all are multiples of a unit that is a normal number.
+fn is_far_from_subnormal(question: &Question, reduction: &Reduction) -> bool {
+    let format = reduction.format();
+    let mut unit = 0;
+    for operand in &reduction.operands {
+        let factors = match &operand.expr {
+            Expr::Mul(a, b) => vec![&**a, &**b],
+            value => vec![value],
+        };
+        for factor in factors {
+            let Expr::Value(value, name) = factor else { return false };
+            let magnitude = |bits: u64| bits & format.magnitude_mask();
+            let mut least = u64::MAX;
+            let mut take = |bits: u64| least = least.min(magnitude(bits).wrapping_sub(1));
+            match operand.columns.get(name) {
+                None => take(value.bits),
+                Some(Column { format: own, bits: Bits::Each(elements) }) if *own == format => elements.for_each(take),
+                Some(_) => return false,
+            }
+            // The exponent of the last place; of zeros alone there is none.
+            if least < u64::MAX {
+                unit += ((least + 1) >> format.frac_bits()) as i64
+                    - i64::from(format.bias())
+                    - i64::from(format.frac_bits());
             }
         }
     }
-    evaluations
+    let is_alone = matches!(question.expr, Expr::Value(..)) && reduction.word != Word::Mean;
+    is_alone && unit >= i64::from(format.emin())
+}
+
+impl<'a> Sums<'a> {
+    pub(super) fn of(question: &'a Question, reduction: &'a Reduction, profile: &'a Profile) -> Sums<'a> {
+        let rows: Vec<Row> = rows().into_iter().filter(|row| !row.is_numpy() || takes_numpy(reduction)).collect();
+        let same_as = representatives(&rows, reduction.length);
+        let settings = settings(question, reduction);
+        let mut evaluations = Vec::new();
+        for (row, it) in rows.iter().enumerate() {
+            // What adds in the tree of the order as written is that order.
+            if row > 0 && same_as[row] == 0 {
+                continue;
+            }
+            let fits = |setting: &Setting| {
+                !matches!(it.schedule, Schedule::Compensated(_)) || !setting.is_fused && setting.tf32.is_none()
+            };
+            let fitting = (0..settings.len()).filter(|&at| fits(&settings[at]));
+            evaluations.extend(fitting.map(|setting| SumEvaluation { row, setting }));
+        }
+        let mut sums = Sums { question, reduction, profile, rows, same_as, settings, evaluations };
+        let deviations: Vec<Vec<Deviation>> = (0..sums.len()).map(|at| sums.deviations(at)).collect();
+        let mut order: Vec<usize> = (0..sums.len()).collect();
+        order.sort_by_key(|&at| plausibility(&deviations[at]));
+        sums.evaluations = order.into_iter().map(|at| sums.evaluations[at]).collect();
+        sums
+    }
+
+    /// How many evaluations there are, the one as written first.
+    pub(super) fn len(&self) -> usize {
+        self.evaluations.len()
+    }
+
+    /// How many add the terms as written.
+    pub(super) fn in_order(&self) -> usize {
+        self.evaluations.iter().take_while(|it| it.row == 0).count()
+    }
+
+    /// Terms of each result.
+    pub(super) fn terms(&self) -> usize {
+        self.reduction.length.max(1)
+    }
+
+    /// How the evaluation deviates from the expression as written.
+    pub(super) fn deviations(&self, evaluation: usize) -> Vec<Deviation> {
+        let SumEvaluation { row, setting } = self.evaluations[evaluation];
+        let mut all = self.settings[setting].deviations(self.reduction.product.as_deref());
+        all.extend(self.rows[row].name.clone().map(Deviation::Order));
+        all
+    }
+
+    /// Whether two evaluations add in the same order.
+    pub(super) fn have_one_order(&self, one: usize, other: usize) -> bool {
+        self.evaluations[one].row == self.evaluations[other].row
+    }
+
+    /// Who adds in its order, if that is not the one as written.
+    pub(super) fn by(&self, evaluation: usize) -> Option<&str> {
+        let row = &self.rows[self.evaluations[evaluation].row];
+        row.name.as_ref().map(|_| row.by.as_str())
+    }
+
+    /// What was left out, in sentences.
+    pub(super) fn untried(&self) -> Vec<String> {
+        let is_sum = matches!(self.reduction.word, Word::Sum | Word::Mean);
+        let text =
+            "NumPy's own order was not tried: over an axis that is not the last, NumPy adds row after row, in order";
+        (is_sum && !takes_numpy(self.reduction)).then(|| text.to_owned()).into_iter().collect()
+    }
+
+    /// The evaluation that stands for all that compute the same.
+    pub(super) fn representative(&self, evaluation: usize) -> SumEvaluation {
+        let SumEvaluation { row, setting } = self.evaluations[evaluation];
+        SumEvaluation { row: self.same_as[row], setting }
+    }
+
+    /// How many different things are computed by the evaluations up to one.
+    pub(super) fn different(&self, last: usize) -> usize {
+        (0..=last).map(|at| self.representative(at)).collect::<HashSet<SumEvaluation>>().len()
+    }
+
+    fn is_two(&self, setting: &Setting) -> bool {
+        self.reduction.operands.len() == 2 || setting.is_fused
+    }
+
+    /// The factors of an evaluation's terms.
+    pub(super) fn prepare(&self, of: SumEvaluation, threads: usize) -> Prepared<'a> {
+        let setting = self.settings[of.setting];
+        let own = self.reduction.format();
+        let parts: Vec<(&'a Expr, &'a Operand)> = match self.reduction.operands.as_slice() {
+            [term] => match &term.expr {
+                Expr::Mul(a, b) if self.is_two(&setting) => vec![(&**a, term), (&**b, term)],
+                expr => vec![(expr, term)],
+            },
+            operands => operands.iter().map(|operand| (&operand.expr, operand)).collect(),
+        };
+        let factors = parts.into_iter().map(|(expr, operand)| {
+            let mut elements = self.elements(expr, operand, &setting, threads);
+            if let Some(how) = setting.tf32.filter(|_| self.reduction.operands.len() == 2) {
+                let mut rounded = Elements::of(own);
+                rounded.extend(elements.iter().map(|bits| how.of_f32(bits)));
+                elements = Cow::Owned(rounded);
+            }
+            (elements, operand)
+        });
+        Prepared { factors: factors.collect() }
+    }
+
+    /// The values of an expression of an operand, in the format that sums are kept in.
+    fn elements(&self, expr: &Expr, operand: &'a Operand, setting: &Setting, threads: usize) -> Cow<'a, Elements> {
+        let own = self.reduction.format();
+        let working = setting.working(own);
+        if let Expr::Value(_, name) = expr
+            && let Some(Column { format, bits: Bits::Each(elements) }) = operand.columns.get(name)
+            && *format == working
+            && elements.width() == working.width()
+        {
+            return Cow::Borrowed(elements);
+        }
+        let mut evaluation = Evaluation::plain(Plan::as_written(expr));
+        evaluation.modes = setting.modes();
+        if matches!(setting.precision, Precision::Whole(_)) {
+            // What is computed in the wide format is not narrowed before the sum.
+            Arc::make_mut(&mut evaluation.plan).ops.iter_mut().for_each(|op| op.format = working);
+        }
+        let count: usize = operand.shape.iter().product();
+        const PIECE: usize = 64 * BLOCK;
+        let pieces = parallel::map(threads, count.div_ceil(PIECE), PIECE as u64, &mut |_| (), |piece| {
+            let mut runner = Runner::new(&evaluation, &operand.columns, self.profile);
+            let all: Vec<usize> = (piece * PIECE..count.min((piece + 1) * PIECE)).collect();
+            let mut elements = Elements::of(working);
+            for block in all.chunks(BLOCK) {
+                let from = runner.format();
+                elements.extend(runner.run(block).iter().map(|&bits| converted(from, working, bits)));
+            }
+            elements
+        });
+        let mut elements = Elements::of(working);
+        pieces.into_iter().for_each(|piece| elements.extend(piece.iter()));
+        Cow::Owned(elements)
+    }
+
+    /// How many results are computed together at best.
+    pub(super) fn at_once(&self, of: SumEvaluation) -> usize {
+        (LANES / self.rows[of.row].schedule.width(self.terms())).clamp(1, RESULTS)
+    }
+
+    /// The results of an evaluation at elements, in a format.
+    pub(super) fn results(
+        &self,
+        of: SumEvaluation,
+        prepared: &Prepared<'_>,
+        elements: &[usize],
+        to: Format,
+    ) -> Vec<u64> {
+        let setting = &self.settings[of.setting];
+        let Reduction { shape, .. } = self.reduction;
+        let (own, working) = (self.reduction.format(), setting.working(self.reduction.format()));
+        // The reduction's result may repeat in the whole.
+        let strides = strides_in(shape, &self.question.shape);
+        let own_elements: Vec<usize> = elements.iter().map(|&at| place(&self.question.shape, &strides, at)).collect();
+        let schedule = &self.rows[of.row].schedule;
+        let mut sums: Vec<u64> = match working.width() {
+            16 => self.sums::<u16>(setting, schedule, prepared, &own_elements),
+            32 => self.sums::<u32>(setting, schedule, prepared, &own_elements),
+            _ => self.sums::<u64>(setting, schedule, prepared, &own_elements),
+        };
+        if self.reduction.word == Word::Mean {
+            sums.iter_mut().for_each(|sum| *sum = self.mean(setting, working, *sum));
+        }
+        let (sums, format) = match (&self.question.expr, setting.precision) {
+            (Expr::Value(..), _) => (narrowed(sums, working, own), own),
+            (expr, Precision::Whole(_)) => self.around(expr, sums, working, working, setting, elements),
+            (expr, _) => self.around(expr, narrowed(sums, working, own), own, own, setting, elements),
+        };
+        // What is computed in a wide format is rounded once to its own.
+        let results = narrowed(sums, format, self.question.format());
+        narrowed(results, self.question.format(), to)
+    }
+
+    fn sums<T: Width>(
+        &self,
+        setting: &Setting,
+        schedule: &Schedule,
+        prepared: &Prepared<'_>,
+        elements: &[usize],
+    ) -> Vec<u64> {
+        let own = self.reduction.format();
+        let is_product = self.reduction.operands.len() == 2;
+        let additions = Additions {
+            format: setting.working(own),
+            flush: setting.is_flushed,
+            // A product of two narrow numbers is exact in the wide format: fused or not is the same there.
+            is_fused: setting.is_fused || matches!(setting.precision, Precision::Whole(_)),
+            narrow: matches!(setting.precision, Precision::Each(_)).then_some(own),
+            narrow_product: (is_product && matches!(setting.precision, Precision::Sum(_))).then_some(own),
+        };
+        let factors = prepared.factors.iter().filter_map(|(values, operand)| {
+            let first = elements.iter().map(|&at| place(&self.reduction.shape, &operand.strides, at));
+            Some(Factor::new(T::of(values)?, first.collect(), operand.step))
+        });
+        let factors: Vec<Factor<'_, T>> = factors.collect();
+        if factors.len() != prepared.factors.len() {
+            return vec![0; elements.len()];
+        }
+        let mut lanes = Lanes::new(factors, additions, self.profile);
+        run(&mut lanes, schedule, &[0], self.reduction.length).into_iter().map(Width::bits).collect()
+    }
+
+    /// A sum divided by the number of terms.
+    fn mean(&self, setting: &Setting, format: Format, sum: u64) -> u64 {
+        let count = (self.reduction.length as f64).to_bits();
+        let count = converted(Format::F64, format, count);
+        let divide =
+            |by| approximate(self.profile, Function::Divide, format, Rounding::NearestEven, setting.is_flushed, by);
+        if !setting.by_reciprocal {
+            return divide([sum, count]);
+        }
+        let multiply =
+            Operation { flush: setting.is_flushed, ..Operation::new(ArithOp::Mul, format, Rounding::NearestEven) };
+        multiply.evaluate(self.profile, &[sum, divide([format.one(), count])]).bits
+    }
+
+    /// What is computed with the sums at some elements, all in the format in which it is, and that format.
+    fn around(
+        &self,
+        expr: &Expr,
+        sums: Vec<u64>,
+        format: Format,
+        working: Format,
+        setting: &Setting,
+        elements: &[usize],
+    ) -> (Vec<u64>, Format) {
+        let mut columns = BTreeMap::new();
+        for (name, column) in &self.question.columns {
+            let mut bits = Vec::new();
+            column.gather(elements, &mut bits);
+            columns.insert(name.clone(), Column { format: column.format, bits: Bits::Each(Elements::U64(bits)) });
+        }
+        let bits = Bits::Each(Elements::U64(sums));
+        columns.insert(self.reduction.text.clone(), Column { format, bits });
+        let mut evaluation = Evaluation::plain(Plan::as_written(expr));
+        evaluation.modes = setting.modes();
+        if working != self.reduction.format() {
+            Arc::make_mut(&mut evaluation.plan).ops.iter_mut().for_each(|op| op.format = working);
+        }
+        let mut runner = Runner::new(&evaluation, &columns, self.profile);
+        let all: Vec<usize> = (0..elements.len()).collect();
+        let results = all.chunks(BLOCK).flat_map(|block| runner.run(block).to_vec()).collect();
+        (results, runner.format())
+    }
+}
+
+/// Whether NumPy's order is meant for the terms: a sum of terms that stand beside each other.
+fn takes_numpy(reduction: &Reduction) -> bool {
+    matches!(reduction.word, Word::Sum | Word::Mean) && reduction.operands[0].step == 1
+}
+
+fn converted(from: Format, to: Format, bits: u64) -> u64 {
+    if from == to { bits } else { convert(from, to, Rounding::NearestEven, bits).0 }
+}
+
+fn narrowed(mut bits: Vec<u64>, from: Format, to: Format) -> Vec<u64> {
+    if from != to {
+        bits.iter_mut().for_each(|bits| *bits = converted(from, to, *bits));
+    }
+    bits
 }
 
 impl SumEvaluation {
-    pub(crate) fn deviations(&self, term: &Expr) -> Vec<Deviation> {
-        let mut all = Vec::new();
-        all.extend(self.is_fused.then(|| Deviation::Contract(Products::Only(term.to_string()))));
-        all.extend(self.is_flushed.then_some(Deviation::Flush(None)));
-        all.extend(self.wide.map(Deviation::WideWhole));
-        all.extend(self.order.name().map(Deviation::Order));
-        all
-    }
-}
-
-/// A sum over an axis of columns.
-pub(crate) struct Sum<'a> {
-    pub(crate) term: &'a Expr,
-    pub(crate) columns: &'a BTreeMap<String, Column>,
-    /// Terms of each sum.
-    pub(crate) length: usize,
-    /// Elements from one term to the next.
-    pub(crate) stride: usize,
-}
-
-impl Sum<'_> {
-    /// The elements of the terms of one sum.
-    fn elements(&self, sum: usize) -> Vec<usize> {
-        let (outer, inner) = (sum / self.stride, sum % self.stride);
-        let first = outer * self.length * self.stride + inner;
-        (0..self.length).map(|index| first + index * self.stride).collect()
-    }
-
-    /// The result of one sum.
-    pub(crate) fn result(&self, evaluation: &SumEvaluation, sum: usize, profile: &Profile) -> u64 {
-        let format = self.term.format();
-        let working = evaluation.wide.unwrap_or(format);
-        let elements = self.elements(sum);
-        let terms = match self.term {
-            Expr::Mul(a, b) if evaluation.is_fused => Terms::Products(
-                self.values(a, evaluation, &elements, profile),
-                self.values(b, evaluation, &elements, profile),
-            ),
-            term => Terms::Values(self.values(term, evaluation, &elements, profile)),
-        };
-        let operation =
-            |kind| Operation { flush: evaluation.is_flushed, ..Operation::new(kind, working, Rounding::NearestEven) };
-        let arithmetic = Arithmetic {
-            terms,
-            multiply: operation(ArithOp::Mul),
-            add: operation(ArithOp::Add),
-            multiply_add: operation(ArithOp::MulAdd),
-            profile,
-        };
-        let bits = arithmetic.sum(evaluation.order, self.length);
-        convert(working, format, Rounding::NearestEven, bits).0
-    }
-
-    /// The values of an expression at some elements, in the working format.
-    fn values(&self, expr: &Expr, evaluation: &SumEvaluation, elements: &[usize], profile: &Profile) -> Vec<u64> {
-        let plan = Plan::as_written(expr);
-        let working = evaluation.wide.unwrap_or(self.term.format());
-        let mut in_working = Evaluation::plain(plan);
-        in_working.modes.extend(evaluation.is_flushed.then_some(Deviation::Flush(None)));
-        // What is computed in the wide format is not narrowed before the sum.
-        if evaluation.wide.is_some() {
-            Arc::make_mut(&mut in_working.plan).ops.iter_mut().for_each(|op| op.format = working);
-        }
-        let mut runner = Runner::new(&in_working, self.columns, profile);
-        let mut values = Vec::with_capacity(elements.len());
-        for block in elements.chunks(BLOCK) {
-            let from = runner.format();
-            values.extend(runner.run(block).iter().map(|&bits| convert(from, working, Rounding::NearestEven, bits).0));
-        }
-        values
-    }
-}
-
-enum Terms {
-    Values(Vec<u64>),
-    Products(Vec<u64>, Vec<u64>),
-}
-
-struct Arithmetic<'a> {
-    terms: Terms,
-    multiply: Operation,
-    add: Operation,
-    multiply_add: Operation,
-    profile: &'a Profile,
-}
-
-impl Arithmetic<'_> {
-    fn plus(&self, a: u64, b: u64) -> u64 {
-        self.add.evaluate(self.profile, &[a, b]).bits
-    }
-    /// A term alone.
-    fn term(&self, at: usize) -> u64 {
-        match &self.terms {
-            Terms::Values(values) => values[at],
-            Terms::Products(a, b) => self.multiply.evaluate(self.profile, &[a[at], b[at]]).bits,
-        }
-    }
-    /// A term more.
-    fn and(&self, sum: u64, at: usize) -> u64 {
-        match &self.terms {
-            Terms::Values(values) => self.plus(sum, values[at]),
-            Terms::Products(a, b) => self.multiply_add.evaluate(self.profile, &[a[at], b[at], sum]).bits,
-        }
-    }
-    fn chain(&self, terms: impl Iterator<Item = usize>) -> u64 {
-        terms.fold(0, |sum, at| self.and(sum, at))
-    }
-
-    fn sum(&self, order: Order, length: usize) -> u64 {
-        match order {
-            Order::Forward => self.chain(0..length),
-            Order::Backward => self.chain((0..length).rev()),
-            Order::Pairwise => self.halves(0, length),
-            Order::Numpy => self.numpy(0, length),
-            Order::Threads(threads) => {
-                let mut partial: Vec<u64> =
-                    (0..threads).map(|first| self.chain((first..length).step_by(threads))).collect();
-                while partial.len() > 1 {
-                    let upper = partial.split_off(partial.len() / 2);
-                    partial.iter_mut().zip(upper).for_each(|(sum, other)| *sum = self.plus(*sum, other));
-                }
-                partial[0]
-            }
-            Order::Blocks(block) => (0..length)
-                .step_by(block)
-                .map(|first| self.chain(first..length.min(first + block)))
-                .fold(0, |sum, partial| self.plus(sum, partial)),
-        }
-    }
-
-    fn halves(&self, first: usize, length: usize) -> u64 {
-        match length {
-            0 => 0,
-            1 => self.term(first),
-            _ => self.plus(self.halves(first, length / 2), self.halves(first + length / 2, length - length / 2)),
-        }
-    }
-
-    /// Source: NumPy, numpy/_core/src/umath/loops_utils.h.src, pairwise sum.
-    fn numpy(&self, first: usize, length: usize) -> u64 {
-        if length < 8 {
-            return self.chain(first..first + length);
-        }
-        if length > 128 {
-            let half = length / 2 - length / 2 % 8;
-            return self.plus(self.numpy(first, half), self.numpy(first + half, length - half));
-        }
-        let mut partial: [u64; 8] = std::array::from_fn(|at| self.term(first + at));
-        let whole = length - length % 8;
-        for at in 8..whole {
-            partial[at % 8] = self.and(partial[at % 8], first + at);
-        }
-        let [a, b, c, d, e, f, g, h] = partial;
-        let left = self.plus(self.plus(a, b), self.plus(c, d));
-        let right = self.plus(self.plus(e, f), self.plus(g, h));
-        (whole..length).fold(self.plus(left, right), |sum, at| self.and(sum, first + at))
+    /// The place of its setting.
+    pub(super) const fn setting(self) -> usize {
+        self.setting
     }
 }

@@ -7,6 +7,9 @@ use crate::answer::{COLUMNS, count_ulps};
 use crate::chance::{WEAK_BITS, evidence_text};
 use crate::text::{Line, Role, wrap};
 
+/// Other evaluations that are named.
+const ALTERNATIVES: usize = 3;
+
 impl ArrayAnswer {
     /// Whether every element of every seen array is explained.
     pub fn explained(&self) -> bool {
@@ -15,7 +18,6 @@ impl ArrayAnswer {
 
     /// The answer for a reader: plain sentences first, then the evidence.
     pub fn lines(&self) -> Vec<Line> {
-        let of = |count: usize| format!("{} of {}", grouped(count as u64), grouped(self.elements as u64));
         let about = format!(
             "   in {}, {}, {} compared",
             self.ty,
@@ -25,15 +27,21 @@ impl ArrayAnswer {
         let mut lines = vec![Line::of(Role::Strong, self.expression.clone()).and(Role::Faint, about)];
         lines.extend(self.literals.iter().flat_map(|text| wrap(Role::Plain, text, 0, COLUMNS)));
         for seen in &self.seen {
+            let compared = seen.compared.unwrap_or(self.elements) as u64;
+            let of = |count: usize| format!("{} of {}", grouped(count as u64), grouped(compared));
             lines.push(Line::default());
             let main = match seen.groups.first() {
                 Some(group) if group.is_weak() => {
                     format!("{} are consistent with the evaluation that {}", of(group.count), group.sentence)
                 }
                 Some(group) => format!("the evaluation that {} explains {}", group.sentence, of(group.count)),
-                None => format!("none fits: no evaluation explains any of {} elements", grouped(self.elements as u64)),
+                None => format!("none fits: no evaluation explains any of {} elements", grouped(compared)),
             };
             lines.extend(wrap(Role::Strong, &format!("{}: {main}", seen.saw), 0, COLUMNS));
+            if seen.compared.is_some() {
+                let text = "compared: elements spread evenly, of a large reduction";
+                lines.extend(wrap(Role::Faint, text, 2, COLUMNS));
+            }
             for (index, group) in seen.groups.iter().enumerate() {
                 if index > 0 {
                     lines.push(Line::default());
@@ -42,8 +50,16 @@ impl ArrayAnswer {
                     lines.extend(wrap(Role::Plain, &text, 2, COLUMNS));
                 }
                 lines.push(Line::of(Role::Faint, format!("    {}", evidence_text(group.evidence))));
-                for other in group.alternatives.iter().take(3) {
+                if let Some(by) = &group.by {
+                    lines.extend(wrap(Role::Faint, &format!("who adds so: {by}"), 4, COLUMNS));
+                }
+                let shown = if self.verbose { usize::MAX } else { ALTERNATIVES };
+                for other in group.alternatives.iter().take(shown) {
                     lines.extend(wrap(Role::Plain, &format!("or, just as well: the one that {other}"), 4, COLUMNS));
+                }
+                if group.alternatives.len() > shown {
+                    let more = group.alternatives.len() - shown;
+                    lines.push(Line::of(Role::Faint, format!("    and {more} more: --verbose names them")));
                 }
                 if let Some(other) = &group.less_plausible {
                     lines.extend(wrap(Role::Faint, &format!("or, less plausible: the one that {other}"), 4, COLUMNS));

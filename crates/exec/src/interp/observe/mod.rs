@@ -1,15 +1,19 @@
-//! What a launch can be asked besides its results: where NaNs, infinities, subnormals and inexact results arise, and how
-//! far rounding has moved every value.
+//! What a launch can be asked besides its results: where NaNs, infinities, subnormals and inexact results arise, how far
+//! rounding has moved every value, and a digest of every instruction's results.
 //!
 //! Observed lanes are the interpreter's: what an operation reads is taken before it, what it leaves after it. Reading
-//! order: `floats` (an operation without rounding), `exceptions` (counts), `shadow` (wider values beside all floats).
+//! order: `floats` (an operation without rounding), `exceptions` (counts), `shadow` (wider values beside all floats),
+//! `digests`.
 
+mod digests;
 mod exceptions;
 mod floats;
 mod shadow;
 
 use super::interpreter::Interpreter;
 use crate::kernel::DecodedInst;
+pub use digests::ResultDigest;
+pub(crate) use digests::{Digests, mix};
 use exceptions::Computed;
 pub(crate) use exceptions::Exceptions;
 pub use exceptions::{Exception, ExceptionKind};
@@ -18,11 +22,26 @@ use roundonce_ir::{Op, Reg, Role, Scalar};
 pub(crate) use shadow::Shadow;
 pub use shadow::{Moved, ShadowElement, ShadowLine};
 
+/// What is observed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Observed {
+    pub(crate) exceptions: bool,
+    pub(crate) shadow: Option<Breadth>,
+    pub(crate) digests: bool,
+}
+
+impl Observed {
+    pub(crate) const fn any(self) -> bool {
+        self.exceptions || self.shadow.is_some() || self.digests
+    }
+}
+
 /// The observers of one worker.
 #[derive(Debug)]
 pub(crate) struct Observers {
     pub(crate) exceptions: Option<Exceptions>,
     pub(crate) shadow: Option<Shadow>,
+    pub(crate) digests: Option<Digests>,
     /// What the current operation reads: the types, and the bits by active lane.
     types: Vec<Scalar>,
     operands: Vec<(usize, Vec<u64>)>,
@@ -30,11 +49,12 @@ pub(crate) struct Observers {
 
 impl Observers {
     /// Those that are asked for, if any.
-    pub(super) fn of(exceptions: bool, shadow: Option<Breadth>) -> Option<Box<Observers>> {
-        (exceptions || shadow.is_some()).then(|| {
+    pub(super) fn of(observed: Observed) -> Option<Box<Observers>> {
+        observed.any().then(|| {
             Box::new(Observers {
-                exceptions: exceptions.then(Exceptions::default),
-                shadow: shadow.map(Shadow::new),
+                exceptions: observed.exceptions.then(Exceptions::default),
+                shadow: observed.shadow.map(Shadow::new),
+                digests: observed.digests.then(Digests::default),
                 types: Vec::new(),
                 operands: Vec::new(),
             })
@@ -79,6 +99,17 @@ impl Interpreter<'_> {
                 let (types, thread) = (&observers.types[..], self.thread_of(*lane));
                 let it = Computed { op: inst.op, loc: inst.loc, types, operands, format, bits, thread };
                 exceptions.record(&self.code.profile, &it);
+            }
+        }
+        if let Some(digests) = &mut observers.digests {
+            digests.enter(self.first_block);
+            let place = (inst.loc, floats::result(inst.op).is_some());
+            for register in Self::registers_of(inst.op, Role::Def) {
+                let width = self.code.kernel.width(register);
+                let first = self.first_block * self.threads as u64;
+                let bits = |lane: usize| self.files.lane(register.into(), width, lane, self.geometry);
+                let written = self.active.mask.lanes().map(|lane| (lane, first + lane as u64, bits(lane)));
+                digests.record(place, register, written);
             }
         }
         if let Some(shadow) = &mut observers.shadow {

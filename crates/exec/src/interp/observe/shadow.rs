@@ -356,6 +356,8 @@ impl Shadow {
             line.worst = Some(Moved { ulps, bits, format, wide, thread });
         }
         if let Some(largest) = floats::largest_term(inst.op, &numbers)
+            && !format.is_infinite(bits)
+            && !format.is_nan(bits)
             && ulps >= 4.0 * read.iter().map(|it| it.moved).fold(0.5, f64::max)
         {
             let left = Wider::of(self.breadth, format, bits).exponent();

@@ -1,0 +1,113 @@
+//! A file with kernels: its language, its kernels, what is wrong with it.
+
+use std::path::Path;
+
+use roundonce::isa::Finding;
+use roundonce::kernel::{Choice, Ready, Refusal, Source};
+
+use crate::cuda::CudaSource;
+use crate::launch::{LaunchArguments, choice};
+use crate::report::Checked;
+use crate::{Failure, files};
+
+/// What files with kernels are called.
+pub(crate) const KERNELS: &str = ".ptx, .spv, .spvasm, .sass or .cu";
+
+/// The language of a kernel; CUDA C++ becomes PTX.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Language {
+    Ptx,
+    Spirv,
+    Sass,
+}
+
+impl Language {
+    /// By a file's name.
+    pub(crate) fn of(path: &Path) -> Option<Language> {
+        if CudaSource::of(path).is_some() {
+            return Some(Language::Ptx);
+        }
+        match path.extension()?.to_str()? {
+            "ptx" => Some(Language::Ptx),
+            "spv" | "spvasm" => Some(Language::Spirv),
+            "sass" => Some(Language::Sass),
+            _ => None,
+        }
+    }
+}
+
+/// A module, read for what is asked, and its text.
+pub(crate) fn ready(path: &Path, entry: Option<&str>, arguments: &LaunchArguments) -> Result<(Ready, String), Failure> {
+    let choice = choice(entry, arguments)?;
+    let Some(source) = CudaSource::of(path) else { return read(path, &choice, Ready::read) };
+    let text = source.compile(arguments.compiler_flags())?;
+    let every = Choice { entry: None, ..choice };
+    let each = Ready::read_each(Source::Ptx(&text), &every).map_err(|refusal| refused(path, &text, refusal))?;
+    let ready = source.choose(each, entry)?.map_err(|refusal| refused(path, &text, refusal))?;
+    Ok((ready, text))
+}
+
+/// A kernel's name, and the kernel, or why it cannot be run.
+pub(crate) type Each = (String, Result<Ready, Failure>);
+
+/// Every kernel of a module, or the one that is named.
+pub(crate) fn each(path: &Path, arguments: &LaunchArguments) -> Result<Vec<Each>, Failure> {
+    let choice = choice(None, arguments)?;
+    let wanted = arguments.entry()?;
+    let (each, text) = read(path, &choice, Ready::read_each)?;
+    let asked = each.into_iter().filter(|(name, _)| wanted.is_none_or(|wanted| wanted == name));
+    let each: Vec<Each> =
+        asked.map(|(name, ready)| (name, ready.map_err(|refusal| refused(path, &text, refusal)))).collect();
+    match wanted.filter(|_| each.is_empty()) {
+        Some(name) => Err(Failure::Input(format!("{}: there is no kernel `{name}`", path.display()))),
+        None => Ok(each),
+    }
+}
+
+/// What a reader makes of a module, and its text.
+fn read<T>(
+    path: &Path,
+    choice: &Choice,
+    reader: impl Fn(Source<'_>, &Choice) -> Result<T, Refusal>,
+) -> Result<(T, String), Failure> {
+    if path.extension().is_some_and(|extension| extension == "spv") {
+        let read = reader(Source::Spirv(&files::read(path)?), choice);
+        return read.map(|ready| (ready, String::new())).map_err(|refusal| refused(path, "", refusal));
+    }
+    let text = match Language::of(path) {
+        Some(Language::Ptx | Language::Spirv) => files::text(path, files::read(path)?)?,
+        _ => return Err(Failure::Input(format!("{}: expected a {KERNELS} file", path.display()))),
+    };
+    let is_ptx = Language::of(path) == Some(Language::Ptx);
+    let source = if is_ptx { Source::Ptx(&text) } else { Source::SpirvText(&text) };
+    match reader(source, choice) {
+        Ok(ready) => Ok((ready, text)),
+        Err(refusal) => Err(refused(path, &text, refusal)),
+    }
+}
+
+/// The failure that a refusal is: 3 where all findings are about what is not supported.
+fn refused(path: &Path, text: &str, refusal: Refusal) -> Failure {
+    let file = path.display();
+    match refusal {
+        Refusal::Findings { findings, unsupported: true } => Failure::Unsupported(located(path, text, findings)),
+        Refusal::Findings { findings, .. } => Failure::Input(located(path, text, findings)),
+        Refusal::Several(names) => {
+            Failure::Input(format!("{file}: several kernels, choose with --entry: {}", names.join(", ")))
+        }
+        Refusal::Usage(problem) => Failure::Input(format!("{file}: {problem}")),
+    }
+}
+
+/// Findings as `file:line:column: message`, of a binary `file: word 12: message`, one a line.
+pub(crate) fn located(path: &Path, text: &str, findings: Vec<Finding>) -> String {
+    let checked = Checked::new(path, text.to_owned(), findings, false);
+    let lines: Vec<String> = checked
+        .rows()
+        .map(|row| match row.word {
+            Some(word) => format!("{}: word {word}: {} [{}]", row.file, row.message, row.code),
+            None => format!("{}:{}:{}: {} [{}]", row.file, row.line, row.column, row.message, row.code),
+        })
+        .collect();
+    lines.join("\n")
+}

@@ -1,0 +1,261 @@
+//! Candidates at elements, compared with what was seen.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::num::NonZeroUsize;
+
+use roundonce_arith::{Profile, Rounding};
+use roundonce_deviate::cover::{Matcher, NanMatch};
+use roundonce_deviate::{EvalModel, Typed};
+use roundonce_isa::convert;
+
+use super::evaluate::{BLOCK, Runner};
+use super::sums::{Prepared, SumEvaluation, Sums};
+use super::{Bits, Candidates, Column, Question, Work, parallel};
+use crate::evaluation::Evaluation;
+use crate::search::Options;
+
+/// Elements of a piece of work.
+const PIECE: usize = 64 * BLOCK;
+/// Terms of sums that are as much work as comparing an element.
+const TERMS: usize = 4;
+/// Results of sums that are kept, and of how many lists of elements.
+const MAX_KEPT: usize = 1 << 24;
+const LISTS: usize = 2;
+/// Terms of sums that one evaluation adds up at most: of larger arrays some elements are compared.
+const MAX_TERMS: usize = 100_000_000;
+/// The share of them that is compared first: where nothing explains it, nothing else is compared.
+const FIRST_SHARE: usize = 16;
+/// Elements beside each other that are compared where not all are.
+const RUN: usize = 16;
+
+/// Evaluates candidates at elements and compares them with what was seen.
+pub(super) struct Comparison<'a> {
+    pub(super) question: &'a Question,
+    pub(super) candidates: &'a Candidates<'a>,
+    pub(super) seen: &'a Column,
+    any_nan: bool,
+    pub(super) profile: &'a Profile,
+    threads: usize,
+    progress: &'a mut dyn FnMut(Work),
+    /// How many elements are compared.
+    pub(super) compared: usize,
+    /// Which they are, if not all.
+    places: Option<Vec<usize>>,
+    /// The factors of settings' terms.
+    prepared: HashMap<usize, Prepared<'a>>,
+    kept: VecDeque<Kept>,
+}
+
+/// Sums at some elements.
+struct Kept {
+    elements: Vec<usize>,
+    results: HashMap<SumEvaluation, Vec<u64>>,
+}
+
+impl<'a> Comparison<'a> {
+    pub(super) fn new(
+        question: &'a Question,
+        candidates: &'a Candidates<'a>,
+        seen: &'a Column,
+        options: Options,
+        profile: &'a Profile,
+        progress: &'a mut dyn FnMut(Work),
+    ) -> Comparison<'a> {
+        let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let threads = options.threads.map_or_else(cores, NonZeroUsize::get);
+        let (any_nan, prepared, kept) = (options.any_nan, HashMap::new(), VecDeque::new());
+        let compared = question.shape.iter().product();
+        Comparison {
+            question,
+            candidates,
+            seen,
+            any_nan,
+            profile,
+            threads,
+            progress,
+            compared,
+            places: None,
+            prepared,
+            kept,
+        }
+    }
+
+    /// How many elements are compared: all of them, or more and more as long as something explains them.
+    pub(super) fn amounts(&self) -> Vec<usize> {
+        let all: usize = self.question.shape.iter().product();
+        let Candidates::Sums(sums) = self.candidates else { return vec![all] };
+        let most = (MAX_TERMS / sums.terms()).max(RUN);
+        let first = (most / FIRST_SHARE).max(FIRST_SHARE * RUN);
+        if all <= first { vec![all] } else { vec![first, all.min(most.max(first))] }
+    }
+
+    /// Compares so many elements from now on, evenly spread in runs.
+    pub(super) fn compare_only(&mut self, count: usize) {
+        let all: usize = self.question.shape.iter().product();
+        self.kept.clear();
+        self.compared = count;
+        self.places = (count < all).then(|| {
+            let runs = count.div_ceil(RUN);
+            let first = |at: usize| ((at / RUN) as u128 * all as u128 / runs as u128) as usize;
+            (0..count).map(|at| (first(at) + at % RUN).min(all - 1)).collect()
+        });
+    }
+
+    /// The element of the array that one of those compared is.
+    pub(super) fn place(&self, at: usize) -> usize {
+        self.places.as_ref().map_or(at, |places| places[at])
+    }
+
+    /// What was seen at one of the elements compared.
+    pub(super) fn saw(&self, at: usize) -> u64 {
+        self.seen.at(self.place(at)).bits
+    }
+
+    /// Whether a NaN is among what was seen.
+    pub(super) fn saw_nan(&self) -> bool {
+        (0..self.compared).any(|at| self.seen.format.is_nan(self.saw(at)))
+    }
+
+    /// The results of a candidate at elements, in the seen array's format.
+    pub(super) fn results(&mut self, candidate: usize, elements: &[usize]) -> Vec<u64> {
+        match self.candidates {
+            Candidates::Evaluations(all) => {
+                self.by_piece(&all[candidate], elements, |_, results, out: &mut Vec<u64>| out.extend(results))
+            }
+            Candidates::Sums(all) => {
+                self.add_up(all, &[candidate], elements);
+                self.kept[0].results[&all.representative(candidate)].clone()
+            }
+        }
+    }
+
+    /// What becomes of the results of an evaluation, block by block.
+    fn by_piece<T: Send>(
+        &mut self,
+        evaluation: &Evaluation,
+        elements: &[usize],
+        take: impl Fn(&[usize], &mut dyn Iterator<Item = u64>, &mut Vec<T>) + Sync,
+    ) -> Vec<T> {
+        let (from, to) = (self.question.format(), self.seen.format);
+        let (columns, profile) = (&self.question.columns, self.profile);
+        let pieces: Vec<&[usize]> = elements.chunks(PIECE).collect();
+        let each = elements.len().min(PIECE) as u64;
+        let taken = parallel::map(self.threads, pieces.len(), each, self.progress, |piece| {
+            let mut runner = Runner::new(evaluation, columns, profile);
+            let mut taken = Vec::with_capacity(pieces[piece].len());
+            for block in pieces[piece].chunks(BLOCK) {
+                let results = runner.run(block).iter();
+                let store = |&bits| if from == to { bits } else { convert(from, to, Rounding::NearestEven, bits).0 };
+                take(block, &mut results.map(store), &mut taken);
+            }
+            taken
+        });
+        taken.into_iter().flatten().collect()
+    }
+
+    /// Computes the sums of some candidates at elements, where they are not known; they stand first of what is kept.
+    fn add_up(&mut self, all: &Sums<'a>, candidates: &[usize], elements: &[usize]) {
+        match self.kept.iter().position(|kept| kept.elements == elements) {
+            Some(known) => self.kept.swap(0, known),
+            None => {
+                self.kept.truncate(LISTS - 1);
+                self.kept.push_front(Kept { elements: elements.to_vec(), results: HashMap::new() });
+            }
+        }
+        let known = &mut self.kept[0].results;
+        let mut asked = HashSet::new();
+        let is_missing = |it: &SumEvaluation| !known.contains_key(it) && asked.insert(*it);
+        let missing: Vec<SumEvaluation> =
+            candidates.iter().map(|&candidate| all.representative(candidate)).filter(is_missing).collect();
+        if missing.is_empty() {
+            return;
+        }
+        for it in &missing {
+            let threads = self.threads;
+            self.prepared.entry(it.setting()).or_insert_with(|| all.prepare(*it, threads));
+        }
+        let places: Vec<usize> =
+            elements.iter().map(|&at| self.places.as_ref().map_or(at, |places| places[at])).collect();
+        let pieces: Vec<(usize, &[usize])> = (0..missing.len())
+            .flat_map(|at| places.chunks(all.at_once(missing[at])).map(move |elements| (at, elements)))
+            .collect();
+        let steps = (elements.len() * missing.len() * all.terms() / pieces.len().max(1)) as u64;
+        let (to, prepared) = (self.seen.format, &self.prepared);
+        let found = parallel::map(self.threads, pieces.len(), steps, self.progress, |piece| {
+            let (at, elements) = pieces[piece];
+            all.results(missing[at], &prepared[&missing[at].setting()], elements, to)
+        });
+        for it in &missing {
+            known.insert(*it, Vec::with_capacity(elements.len()));
+        }
+        for ((at, _), found) in pieces.into_iter().zip(found) {
+            known.entry(missing[at]).or_default().extend(found);
+        }
+    }
+}
+
+/// Compares what an evaluation gives with what was seen.
+struct Judge<'a> {
+    seen: &'a Column,
+    any_nan: bool,
+    model: Option<EvalModel>,
+}
+
+impl Judge<'_> {
+    fn accepts(&self, saw: u64, bits: u64) -> bool {
+        let seen = self.seen;
+        let is_accepted = match (&seen.bits, &self.model) {
+            (Bits::Printed(_, value), _) => value.prints_as(Typed { format: seen.format, bits }),
+            (_, Some(model)) => model.accepts(seen.format, bits, saw),
+            (_, None) => bits == saw,
+        };
+        is_accepted || self.any_nan && seen.format.is_nan(bits) && seen.format.is_nan(saw)
+    }
+}
+
+impl Matcher for Comparison<'_> {
+    fn matches(&mut self, candidate: usize, elements: &[usize], nan: NanMatch) -> Vec<bool> {
+        let any_nan = nan == NanMatch::Any || self.any_nan;
+        match self.candidates {
+            Candidates::Evaluations(all) => {
+                let evaluation = &all[candidate];
+                let judge = Judge { seen: self.seen, any_nan, model: Some(evaluation.model()) };
+                self.by_piece(evaluation, elements, |block, results, out: &mut Vec<bool>| {
+                    out.extend(
+                        block.iter().zip(results).map(|(&at, bits)| judge.accepts(judge.seen.at(at).bits, bits)),
+                    );
+                })
+            }
+            Candidates::Sums(_) => {
+                let judge = Judge { seen: self.seen, any_nan, model: None };
+                let results = self.results(candidate, elements);
+                elements.iter().zip(results).map(|(&at, bits)| judge.accepts(self.saw(at), bits)).collect()
+            }
+        }
+    }
+
+    fn expect(&mut self, candidates: &[usize], elements: &[usize]) {
+        let terms = if let Candidates::Sums(all) = self.candidates { all.terms() } else { 1 };
+        (self.progress)(Work::Expected(candidates.len() as u64 * (elements.len() * terms) as u64));
+        if let Candidates::Sums(all) = self.candidates
+            && candidates.len().saturating_mul(elements.len()) <= MAX_KEPT
+        {
+            self.add_up(all, candidates, elements);
+        }
+    }
+
+    fn is_refinement(&self, simpler: usize, other: usize) -> bool {
+        match self.candidates {
+            // No order is simpler than another one.
+            Candidates::Sums(all) => all.have_one_order(simpler, other),
+            Candidates::Evaluations(_) => true,
+        }
+    }
+
+    fn cost(&self) -> usize {
+        match self.candidates {
+            Candidates::Sums(all) => all.terms().div_ceil(TERMS),
+            Candidates::Evaluations(_) => 1,
+        }
+    }
+}
