@@ -103,8 +103,8 @@ def test_graphs_modules_and_meta_tensors():
         (lambda x: x[1:] - x[:-1], "x_1 - x_2"),
         (lambda x: x - x[0], "x - x_1"),
         (lambda x: x @ x.T, "x @ x_1"),
-        (lambda x: x / x.sum(1, keepdim=True), "t1 = sum(x, 1, keepdims); x / t1"),
-        (lambda x: (x / x.mean(1)[:, None]), "t2 = mean(x, 1, keepdims); x / t2"),
+        (lambda x: x / x.sum(1, keepdim=True), "t1 = sum(x, 1, keepdims=True); x / t1"),
+        (lambda x: (x / x.mean(1)[:, None]), "t2 = mean(x, 1, keepdims=True); x / t2"),
         (lambda x: x.detach().clone(), "x"),
     ],
 )

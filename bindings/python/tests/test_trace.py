@@ -111,7 +111,7 @@ def test_single_values():
         (lambda x: x.reshape(2, 100).T * x.reshape(100, 2), "x_2 * x_3"),
         (lambda x: x, "x"),
         (lambda x: np.sum(x), "sum(x)"),
-        (lambda x: (x * x).sum(-1, keepdims=True), "t1 = x * x; sum(t1, 0, keepdims)"),
+        (lambda x: (x * x).sum(-1, keepdims=True), "sum(x * x, 0, keepdims=True)"),
         (lambda x: np.mean(x, axis=0) + x @ x, "t1 = mean(x, 0); t2 = x @ x; t1 + t2"),
     ],
 )
@@ -161,6 +161,50 @@ def test_shapes_broadcast():
     report = roundonce.why(lambda a, b: a[:, None] * b[None, :], normal(np.float32, 4), row)
     assert report.trace.text() == "a_1 * b_1" and report.trace.made == {"a_1": "a[:, None]", "b_1": "b[None, :]"}
     assert report.answers["t1"].data["seen"][0]["unexplained"] == 0
+
+
+@pytest.mark.parametrize(
+    "function, want",
+    [
+        (lambda x: np.sum(np.exp(x - 1) * x, axis=1), "sum(exp(x - 1.0f) * x, 1)"),
+        (lambda x: np.sum((x * 2 + 1) * (x - 1)), "sum(((x * 2.0f) + 1.0f) * (x - 1.0f))"),
+        (lambda x: x / x.sum(1, keepdims=True), "t1 = sum(x, 1, keepdims=True); x / t1"),
+        (lambda x: x * 2 / (x * x).sum(1, keepdims=True), "t3 = sum(x * x, 1, keepdims=True); t1 = x * 2.0f; t1 / t3"),
+        (lambda x: (2 * x) @ -x.T, "(2.0f * x) @ (-x_1)"),
+        (lambda x: np.sum(x.astype(np.float16), 1), "sum(f16(x), 1)"),
+    ],
+)
+def test_what_a_sum_is_of_stands_in_it(function, want):
+    assert text(function, normal(np.float32, (4, 5))) == want
+
+
+def test_sums_are_explained():
+    """In NumPy's own order, alone and in what is computed with them; of several the last."""
+    x = normal(np.float32, (40, 300))
+    for function, name in [
+        (lambda x: np.sum(x * x, axis=1), "t2"),
+        (lambda x: x - x.mean(1, keepdims=True), "t2"),
+        (lambda x: np.sum((x - x.mean(1, keepdims=True)) ** 2, axis=1), "t4"),
+    ]:
+        report = roundonce.why(function, x)
+        (seen,) = report.answers[name].data["seen"]
+        assert seen["unexplained"] == 0 and "NumPy's add.reduce" in seen["groups"][0]["sentence"]
+    assert report.trace.notes == ["t1: as computed here; t4 is asked about from there on, with one sum or product"]
+    # From the first term to the last.
+    want = np.zeros(40, np.float32)
+    for column in range(300):
+        want = (want + x[:, column]).astype(np.float32)
+    assert "NumPy" not in sentences(roundonce.why(lambda x: np.sum(x, 1), x, saw=want), "t1")[0]
+
+
+def test_an_expression_in_a_sum_has_a_limit():
+    def function(x):
+        for _ in range(20):
+            x = x * x
+        return np.sum(x)
+
+    with pytest.raises(roundonce.Untraceable, match="what it is of takes more than 20,000 characters"):
+        text(function, A)
 
 
 def test_assignments():

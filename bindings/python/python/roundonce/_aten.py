@@ -13,7 +13,7 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from ._arrays import format_of
-from ._trace import BOOL, Node, Place, Recorder, Trace, Untraceable, in_format, literal, reduced, refuse_decision, refuse_unknown
+from ._trace import BOOL, Node, Place, Recorder, Trace, Untraceable, in_format, is_reduction, literal, reduced, refuse_decision, refuse_unknown
 
 _FORMATS = {torch.float16: "f16", torch.bfloat16: "bf16", torch.float32: "f32", torch.float64: "f64", torch.bool: BOOL}
 _NARROW = ("f16", "bf16")
@@ -331,7 +331,9 @@ class Tracer:
         operands = [self._operand(given[name], place) for name in names]
         record = self.recorder.operation
         if computing == working:
-            return record(template, operands, format, shape, spelled(function), working=working, place=place)
+            # What a second sum is asked from.
+            value = array_of(returned.clone()) if is_reduction(template) and not returned.is_meta else None
+            return record(template, operands, format, shape, spelled(function), working=working, value=value, place=place)
         wide = record(template, operands, computing, shape, spelled(function), place=place)
         return wide if format == BOOL else self.recorder.cast(wide, format, spelled(function), place=place)
 

@@ -253,6 +253,13 @@ def trace(function: Callable, inputs: Sequence[Any], named: Optional[Mapping[str
         if id(step) in needed:
             tracer.step(step)
     nodes = [tracer.result(item) for item in steps.results[:count]]
+    sums = [operation.node for operation in tracer.recorder.trace.operations if operation.is_reduction]
+    if len(sums) > 1:
+        # What a second sum is asked from.
+        values = steps.values(asked.arrays)
+        for key, node in tracer.nodes.items():
+            if any(node is one for one in sums) and key.shape == node.shape:
+                node.value = np.asarray(values[key])
     variables = [tracer.nodes.get(item) for item in steps.results[count:] if isinstance(item, Key)]
     found = {id(node): name for name, node in zip(names, variables) if node is not None}
     return tracer.recorder.finish(nodes, found)
