@@ -5,7 +5,6 @@
 
 import doctest
 import json
-from fractions import Fraction
 
 import judge
 import ml_dtypes
@@ -28,9 +27,7 @@ def text(function, *inputs):
 
 def fused(a, b, c):
     """a × b + c, rounded once, by exact fractions."""
-    form = judge.FORMATS["f32"]
-    exact = (Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z)) for x, y, z in zip(a, b, c))
-    return np.array([form.rounded(value, "rn") for value in exact], np.uint32).view(np.float32)
+    return np.array(judge.fused(a, b, c), np.uint32).view(np.float32)
 
 
 def residual(a, b, c):
@@ -103,6 +100,7 @@ def test_graphs_modules_and_meta_tensors():
         (lambda x: x[1:] - x[:-1], "x_1 - x_2"),
         (lambda x: x - x[0], "x - x_1"),
         (lambda x: x @ x.T, "x @ x_1"),
+        (lambda x: x.expand(2, 4, 3).sum(0), "sum(x_1, 0)"),
         (lambda x: x / x.sum(1, keepdim=True), "t1 = sum(x, 1, keepdims=True); x / t1"),
         (lambda x: (x / x.mean(1)[:, None]), "t2 = mean(x, 1, keepdims=True); x / t2"),
         (lambda x: x.detach().clone(), "x"),
@@ -185,6 +183,7 @@ def test_assignments():
         (lambda x: x * x[0].item(), "aten._local_scalar_dense", "depends on a value"),
         (lambda x: torch.softmax(x, 0), "aten._softmax", "has no form"),
         (lambda x: (2 * x)[1:], "aten.slice", "element by element"),
+        (lambda x: (2 * x).expand(2, 256).sum(1), "aten.sum", r"of t1, whose shape \(256,\) was made \(2, 256\)"),
         (lambda x: torch.cat([x, x]), "aten.cat", "joins or splits"),
         (lambda x: torch.div(x, x, rounding_mode="floor"), "aten.div", "with rounding_mode='floor'"),
         (lambda x: torch.lerp(x, x, x), "aten.lerp", "with a tensor of weights"),

@@ -3,14 +3,13 @@
 import json
 import subprocess
 import sys
-from fractions import Fraction
 
 import judge
 import ml_dtypes
 import numpy as np
 import pytest
 import roundonce
-from roundonce import _native, _numpy
+from roundonce import _native, _numpy, _trace
 from roundonce._compare import choose, difference
 
 RANDOM = np.random.default_rng(1)
@@ -32,9 +31,7 @@ def text(function, *inputs, **named):
 
 def fused(a, b, c):
     """a × b + c, rounded once, by exact fractions."""
-    form = judge.FORMATS["f32"]
-    exact = (Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z)) for x, y, z in zip(a, b, c))
-    return np.array([form.rounded(value, "rn") for value in exact], np.uint32).view(np.float32)
+    return np.array(judge.fused(a, b, c), np.uint32).view(np.float32)
 
 
 def residual(a, b, c):
@@ -136,6 +133,21 @@ def test_types_are_numpys():
             x = np.ones(20, dtype)
             report = roundonce.why(lambda x: x * number, x, saw=np.full(20, number).astype(dtype))
             assert "rounds every operation as written, to nearest even" in sentences(report, "t1")[0]
+
+
+def test_literals():
+    for number in (1.0, 1.00390625, 1.01171875, -1.0039063, 3e38, 3.4e38, 1e-40, 65504.0, 65520.0, float("inf"), -0.0):
+        for format, dtype in (("f16", np.float16), ("bf16", ml_dtypes.bfloat16), ("f32", np.float32)):
+            with np.errstate(over="ignore"):
+                want = np.array(np.float32(number)).astype(dtype)
+            text = _trace.literal(np.float32(number), format)
+            negative, digits = text.startswith("(-"), text.strip("()-")
+            read = roundonce.bits(digits).data
+            assert read["type"] == format, text
+            bits = next(one["bits"] for one in read["formats"] if one["type"] == format)
+            found = int(bits, 16) | (negative << (8 * want.dtype.itemsize - 1))
+            assert found == int(want.view(f"u{want.dtype.itemsize}")), text
+    assert _trace.literal(float("nan"), "f16") == "0x7e00:f16"
 
 
 def test_what_numpy_rounds_once_is_explained_as_written():

@@ -305,6 +305,12 @@ class Tracer:
         array = array_of(value.clone() if value.is_floating_point() else value.double())
         return self.recorder.constant(array)
 
+    def _whole(self, operand: Any, value: Any, function: Any, place: Optional[Place]) -> Any:
+        """What a sum or a product is of, in its own shape."""
+        if not isinstance(operand, Node):
+            return operand
+        return self.recorder.whole(operand, tuple(value.shape), spelled(function), place)
+
     def _computed(
         self, function: Any, name: str, given: Mapping[str, Any], returned: torch.Tensor, place: Optional[Place]
     ) -> Node:
@@ -329,6 +335,8 @@ class Tracer:
         except Unknown as problem:
             raise Untraceable(spelled(function), str(problem), place) from None
         operands = [self._operand(given[name], place) for name in names]
+        if is_reduction(template):
+            operands = [self._whole(operand, given[name], function, place) for operand, name in zip(operands, names)]
         record = self.recorder.operation
         if computing == working:
             # What a second sum is asked from.

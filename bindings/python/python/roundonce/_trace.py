@@ -149,12 +149,13 @@ def reduced(word: str, axis: Optional[int], keeps_axis: bool) -> str:
 
 
 def in_format(value: Any, format: str) -> Any:
-    """A number rounded to a format once, to nearest even."""
-    return _bfloat16(float(value)) if format == "bf16" else np.dtype(f"float{format[1:]}").type(value)
+    """A number in a format, to nearest even."""
+    with np.errstate(over="ignore"):
+        return _bfloat16(float(value)) if format == "bf16" else np.dtype(f"float{format[1:]}").type(value)
 
 
 def literal(value: Any, format: str) -> str:
-    """A number as the language writes it, with its type; rounded to it once."""
+    """A number as the language writes it, with its type, rounded to it."""
     rounded = in_format(value, format)
     number = float(rounded)
     if not np.isfinite(number):
@@ -169,18 +170,12 @@ def literal(value: Any, format: str) -> str:
 
 
 def _bfloat16(value: float) -> float:
-    """A number rounded to bfloat16, to nearest even."""
+    """A number rounded to float32 and to bfloat16, as NumPy and torch convert it."""
     single = np.float32(value)
-    if np.isfinite(single) and float(single) != value:
-        # Round to odd first, so that the second rounding is the only one.
-        bits = int(single.view(np.uint32))
-        toward_zero = bits - (abs(float(single)) > abs(value))
-        single = np.uint32(toward_zero | 1).view(np.float32)
-    bits = int(single.view(np.uint32))
     if not np.isfinite(single):
         return float(single)
-    rounded = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000
-    return float(np.uint32(rounded).view(np.float32))
+    bits = int(single.view(np.uint32))
+    return float(np.uint32((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32))
 
 
 @dataclass
@@ -322,6 +317,18 @@ class Recorder:
         part = self.input(root, node.format, shape, value, root + path)
         self._parts[part.name] = root, path
         return part
+
+    def whole(self, node: Node, shape: Shape, spelled: str, place: Optional[Place]) -> Node:
+        """A value as an operand of a sum, which has its shape: broadcasting is left to what computes element by element."""
+        if node.shape == shape:
+            return node
+        if not node.is_input:
+            raise Untraceable(spelled, f"of {node.name}, whose shape {node.shape} was made {shape} before", place)
+        value = None
+        if node.value is not None:
+            single = np.size(node.value) == 1
+            value = np.broadcast_to(np.reshape(node.value, ()) if single else node.value, shape)
+        return self.part(node, f".broadcast{shape}", shape, value)
 
     def constant(self, array: np.ndarray) -> Node:
         """An array that the function has from elsewhere."""

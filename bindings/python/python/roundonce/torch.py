@@ -158,12 +158,14 @@ class _RecordingMode(TorchDispatchMode):
         return returned
 
 
-def _recorded(function: Callable, inputs: Sequence[Any], named: Mapping[str, Any]) -> Tuple[List[Any], List[_Call]]:
-    """What a function returns, and its operations."""
+def _recorded(
+    function: Callable, inputs: Sequence[Any], named: Mapping[str, Any]
+) -> Tuple[List[torch.Tensor], List[_Call]]:
+    """The tensors that a function returns, and its operations."""
     mode = _RecordingMode()
     with torch.no_grad(), mode:
         returned = function(*inputs, **named)
-    return tree_leaves(returned), mode.calls
+    return _tensors(returned), mode.calls
 
 
 def compare(
@@ -275,13 +277,12 @@ def _differs(one: torch.Tensor, other: torch.Tensor, nan_bits: bool) -> bool:
     return difference("", None, array_of(one), array_of(other.to(one.dtype)), nan_bits) is not None
 
 
-def _results(name: str, one: Sequence[Any], other: Sequence[Any], nan_bits: bool) -> List[Difference]:
+def _results(name: str, one: Sequence[torch.Tensor], other: Sequence[torch.Tensor], nan_bits: bool) -> List[Difference]:
     """The results that differ."""
     labels = [name if len(one) == 1 else f"{name}[{index}]" for index in range(len(one))]
     found = (
         difference(label, None, array_of(own), array_of(theirs.to(own.dtype)), nan_bits)
         for label, own, theirs in zip(labels, one, other)
-        if isinstance(own, torch.Tensor)
     )
     return [result for result in found if result]
 
@@ -290,8 +291,8 @@ def _with_compiled(
     function: Callable, device: str, inputs: Sequence[Any], named: Mapping[str, Any], nan_bits: bool, notes: List[str]
 ) -> Comparison:
     """Compares with what torch.compile makes of it."""
-    eager = run(function)(*inputs, **named)
-    compiled = run(torch.compile(function))(*inputs, **named)
+    eager = _tensors(run(function)(*inputs, **named))
+    compiled = _tensors(run(torch.compile(function))(*inputs, **named))
     results = _results(name_of(function), eager, compiled, nan_bits)
     notes.append("the values inside a compiled function cannot be seen: only the results were compared")
     compared = Comparison(name_of(function), (device, f"{device} by torch.compile"), results, notes=notes)
