@@ -82,7 +82,7 @@ def test_jit_is_what_runs():
         (lambda x: jnp.mean(x * x), "t2 = sum(x * x); t2 / 12.0f"),
         (lambda x: x @ x.T, "x @ x_1"),
         (lambda x: jnp.broadcast_to(x, (2, 4, 3)).sum(0), "sum(x_1, 0)"),
-        (lambda x: jnp.broadcast_to(2 * x[:, :1], (4, 3)) * x, "t1 = 2.0f * x_1; t1 * x"),
+        (lambda x: jax.lax.broadcast_in_dim(2 * x[:, :1], (4, 3), (0, 1)) * x, "t1 = 2.0f * x_1; t1 * x"),
         (lambda x: jax.jit(lambda y: y + 1)(x) * 2, "t1 = x + 1.0f; t1 * 2.0f"),
         (lambda x: x, "x"),
     ],
