@@ -254,6 +254,26 @@ def test_what_torch_compile_makes():
         assert "cannot be seen" in str(compared)
 
 
+def test_what_is_compiled_may_round_once_where_the_library_does_not():
+    """The root of MKL is not correctly rounded on every processor; a compiled one is the instruction."""
+
+    def direction(x, y):
+        length = torch.sqrt(x * x + y * y)
+        return x / length
+
+    compared = roundonce.torch.compare(direction, A, B, devices=("cpu", "compile"))
+    x, y = A.numpy(), B.numpy()
+    squares = x * x + y * y
+    rooted = torch.sqrt(torch.from_numpy(squares)).numpy().view(np.uint32) != np.sqrt(squares).view(np.uint32)
+    if compared.equal or not rooted.any():
+        pytest.skip("this torch takes correctly rounded roots")
+    assert [own.name for own in compared.own] == ["aten.sqrt.default"] and compared.own[0].count == rooted.sum()
+    assert compared.own[0].place.line == direction.__code__.co_firstlineno + 1
+    plain, compiled = compared.why.answers[compared.why.trace.results[0].name].data["seen"]
+    assert compiled["groups"][0]["sentence"] == "rounds every operation as written, to nearest even"
+    assert plain["outcome"] == "none"
+
+
 def test_without_a_compiler(monkeypatch):
     def compile(function):
         raise RuntimeError("InvalidCxxCompiler: No working C++ compiler found\nmore")
@@ -265,6 +285,16 @@ def test_without_a_compiler(monkeypatch):
     assert compared.notes[1] == "torch.compile does not work here: InvalidCxxCompiler: No working C++ compiler found"
     with pytest.raises(RuntimeError):
         roundonce.torch.compare(model, A, B, devices=("cpu", "compile"))
+
+
+def test_integers_beside_floats():
+    index = torch.tensor([2, 0, 1])
+
+    def function(x):
+        return torch.nn.functional.embedding(index, x) * torch.ops.aten._to_copy(x[:3], dtype=torch.float32)
+
+    compared = roundonce.torch.compare(function, M, devices=("cpu", "float64"))
+    assert not compared.own and compared.operations >= 3
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")

@@ -179,7 +179,7 @@ def compare(
     the same inputs.
 
     The second may also be ``"compile"``, what ``torch.compile`` makes of the function on the first device, whose inner
-    values cannot be seen; or ``"float64"``, the same operations in float64, rounded to the type of each. Where a device is
+    values cannot be seen: there the operations are compared with themselves in float64; or ``"float64"``, the same operations in float64, rounded to the type of each. Where a device is
     missing it is ``"compile"``, and where that does not work ``"float64"``: `sides` and `notes` say so. Two NaNs are equal
     unless `nan_bits`. Operations that make random numbers do not make them twice.
 
@@ -263,14 +263,29 @@ def _by_operation(
         compared.first = own.differs(theirs.outputs, nan_bits)
         if compared.first:
             break
-    for own in calls:
-        again = own.again(side)
-        differs = own.differs(again, nan_bits)
-        if differs and not compared.own:
-            _explain(compared, own, again, nan_bits)
-        compared.own += [differs] if differs else []
+    apart = _apart(calls, side, nan_bits, notes)
+    compared.own = [differs for _, _, differs in apart]
     compared.own_means = "differ from the same inputs"
+    if apart:
+        own, again, _ = apart[0]
+        _explain(compared, own, again, nan_bits)
     return compared
+
+
+def _apart(
+    calls: Sequence[_Call], side: Callable[[Any], Any], nan_bits: bool, notes: List[str]
+) -> List[Tuple[_Call, List[torch.Tensor], Difference]]:
+    """The operations that give something else on another side, from the same inputs, and what they give there."""
+    apart = []
+    for own in calls:
+        try:
+            again = own.again(side)
+        except (RuntimeError, TypeError) as error:
+            notes.append(f"{own.name} does not run on the other side: {str(error).strip().splitlines()[0][:200]}")
+            continue
+        differs = own.differs(again, nan_bits)
+        apart += [(own, again, differs)] if differs else []
+    return apart
 
 
 def _differs(one: torch.Tensor, other: torch.Tensor, nan_bits: bool) -> bool:
@@ -298,11 +313,14 @@ def _with_compiled(
     compared = Comparison(name_of(function), (device, f"{device} by torch.compile"), results, notes=notes)
     if not results:
         return compared
+    _, calls = _recorded(function, list(map(_copy, inputs)), {name: _copy(value) for name, value in named.items()})
+    compared.operations = len(calls)
+    compared.own = [differs for _, _, differs in _apart(calls, _in_float64, nan_bits, notes)]
+    compared.own_means = "do not round once when they are not compiled: they differ from themselves in float64"
     differing = next(index for index, pair in enumerate(zip(eager, compiled)) if _differs(*pair, nan_bits))
 
     def whole() -> Tuple[Trace, Node]:
         traced = trace(function, inputs, named)
-        compared.operations = len(traced.operations)
         return traced, traced.results[differing]
 
     compared.explain(whole, [array_of(eager[differing]), array_of(compiled[differing])], "torch")
