@@ -9,7 +9,7 @@ use roundonce::Profile;
 use roundonce::arith::Format as Lane;
 use roundonce::why::{
     Allowed, CASES, Case, ExprError, Language, Line, Literal, LiteralTypes, ObservedValue, Options, Problem, Role,
-    Untyped, names_in, toolchain,
+    Untyped, Values, names_in, toolchain,
 };
 use serde::Serialize;
 
@@ -120,7 +120,8 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         return Err(Failure::Input(message));
     }
     let values = arguments.inputs.iter().filter_map(|input| Some(input.split()?.1));
-    let arrays = values.chain(arguments.saw.iter().cloned()).any(|value| value.is_array());
+    let is_list = |value: &Argument| value.text().is_ok_and(Values::is_list);
+    let arrays = values.chain(arguments.saw.iter().cloned()).any(|value| value.is_array() || is_list(&value));
     let expression = expression.text()?;
     let types = LiteralTypes { ty: arguments.literal_type, language: arguments.language, ..LiteralTypes::default() };
     let (inputs, saw) = (&arguments.inputs, &arguments.saw);

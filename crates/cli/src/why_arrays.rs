@@ -41,8 +41,20 @@ fn values(name: &str, given: &Argument, types: LiteralTypes) -> Result<(Values, 
     if given.is_array() {
         return Ok((read(given.path())?, None));
     }
-    let literal = read_value(name, given.text()?, types)?;
+    let text = given.text()?;
+    if Values::is_list(text) {
+        let (values, is_untyped) = list(name, text, types, None)?;
+        let literal = Literal { is_untyped, ..Literal::typed(values.column.at(0), true) };
+        return Ok((values, Some(literal)));
+    }
+    let literal = read_value(name, text, types)?;
     Ok((Values { column: Column::one(literal.value), shape: Vec::new() }, Some(literal)))
+}
+
+/// An array written as a list.
+fn list(name: &str, text: &str, types: LiteralTypes, ty: Option<Lane>) -> Result<(Values, bool), Failure> {
+    let found = Values::list(text, types, ty).map_err(|problem| Failure::Input(format!("{name}: {problem}")))?;
+    if found.0.column.is_empty() { Err(Failure::Input(format!("{name}: an empty list"))) } else { Ok(found) }
 }
 
 pub(crate) fn ask(
@@ -70,6 +82,8 @@ pub(crate) fn ask(
     let seen = saw.iter().map(|given| {
         let values = if given.is_array() {
             read(given.path())?
+        } else if Values::is_list(given.text()?) {
+            list("--saw", given.text()?, types, Some(question.format()))?.0
         } else {
             let printed = Column::printed(question.format(), given.text()?);
             let column = printed.map_err(|problem| Failure::Input(format!("--saw: {problem}")))?;

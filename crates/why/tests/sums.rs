@@ -104,7 +104,7 @@ fn matrices_are_read_in_every_shape() {
         answer.expression
     };
     finds("a @ b", &[first.clone(), second.clone()].concat(), &[2, m, n]);
-    assert_eq!(finds("a[1] @ t.T", &second, &[m, n]), "(a[1] @ t.T)");
+    assert_eq!(finds("a[1] @ t.T", &second, &[m, n]), "a[1] @ t.T");
     let by_vector: Vec<u64> = (0..n).map(|at| fused((0..k).map(|step| [v[step], b[step * n + at]]))).collect();
     finds("v @ b", &by_vector, &[n]);
     finds("t @ v", &by_vector, &[n]);

@@ -12,6 +12,7 @@ mod engine;
 mod evaluate;
 mod evidence;
 mod lanes;
+mod list;
 mod parallel;
 mod question;
 mod reduction;

@@ -201,7 +201,14 @@ impl Question {
     }
 
     pub(super) fn text(&self) -> String {
-        self.expr.to_string()
+        let text = self.expr.to_string();
+        match &self.expr {
+            // A product that stands alone needs no brackets.
+            Expr::Value(..) => {
+                text.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).map_or(text.clone(), str::to_owned)
+            }
+            _ => text,
+        }
     }
 }
 
