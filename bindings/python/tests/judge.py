@@ -6,7 +6,7 @@ Rules: PTX ISA 9.7.3; Maxwell FFMA; SPV_KHR_fma; docs/decisions.md for what thes
 import math
 import re
 from fractions import Fraction
-from typing import List, NamedTuple, Optional, Tuple
+from typing import Iterable, List, NamedTuple, Optional, Tuple
 
 
 class Format(NamedTuple):
@@ -69,6 +69,12 @@ class Format(NamedTuple):
 def times_power(number: int, power: int) -> Fraction:
     """number × 2^power."""
     return Fraction(number << power) if power >= 0 else Fraction(number, 1 << -power)
+
+
+def fused(a: Iterable[float], b: Iterable[float], c: Iterable[float]) -> List[int]:
+    """a × b + c of finite f32 numbers, none of them zero, each rounded once: their bits."""
+    exact = (Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z)) for x, y, z in zip(a, b, c))
+    return [FORMATS["f32"].rounded(value, "rn") for value in exact]
 
 
 FORMATS = {"f16": Format(5, 10), "bf16": Format(8, 7), "f32": Format(8, 23), "f64": Format(11, 52)}

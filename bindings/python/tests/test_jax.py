@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-from fractions import Fraction
 
 import judge
 import numpy as np
@@ -27,9 +26,7 @@ def text(function, *inputs):
 
 def fused(a, b, c):
     """a × b + c, rounded once, by exact fractions."""
-    form = judge.FORMATS["f32"]
-    exact = (Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z)) for x, y, z in zip(a, b, c))
-    return np.array([form.rounded(value, "rn") for value in exact], np.uint32).view(np.float32)
+    return np.array(judge.fused(a, b, c), np.uint32).view(np.float32)
 
 
 def residual(a, b, c):
@@ -81,9 +78,11 @@ def test_jit_is_what_runs():
         (lambda x: x - x[0], "x - x_2"),
         (lambda x: x.T + x[:, :1].reshape(4) * 0, "x_1 + t1"),
         (lambda x: x + C[:3], "x + k"),
-        (lambda x: x / x.sum(1, keepdims=True), "t2 = sum(x, 1, keepdims); x / t2"),
-        (lambda x: jnp.mean(x * x), "t1 = x * x; t2 = sum(t1); t2 / 12.0f"),
+        (lambda x: x / x.sum(1, keepdims=True), "t2 = sum(x, 1, keepdims=True); x / t2"),
+        (lambda x: jnp.mean(x * x), "t2 = sum(x * x); t2 / 12.0f"),
         (lambda x: x @ x.T, "x @ x_1"),
+        (lambda x: jnp.broadcast_to(x, (2, 4, 3)).sum(0), "sum(x_1, 0)"),
+        (lambda x: jax.lax.broadcast_in_dim(2 * x[:, :1], (4, 3), (0, 1)) * x, "t1 = 2.0f * x_1; t1 * x"),
         (lambda x: jax.jit(lambda y: y + 1)(x) * 2, "t1 = x + 1.0f; t1 * 2.0f"),
         (lambda x: x, "x"),
     ],
@@ -141,6 +140,8 @@ def test_names_and_inputs():
         (lambda x: (2 * x)[1:], "lax.slice", "element by element"),
         (lambda x: jnp.concatenate([x, x]), "lax.concatenate", "joins|element by element"),
         (lambda x: jnp.max(x), "lax.reduce_max", "has no form"),
+        (lambda x: jax.lax.dot_general(x[None], x[None], (((0,), (0,)), ((), ()))), "lax.dot_general", "expected a @ b"),
+        (lambda x: jnp.broadcast_to(2 * x, (2, 300)).sum(1), "lax.reduce_sum", r"of t1, whose shape \(300,\) was made \(2, 300\)"),
         (lambda x: x.astype(int) + 1, "lax.convert_element_type", "expected floats"),
         (lambda x: 3.0, "<lambda>", "returned nothing"),
     ],

@@ -5,7 +5,6 @@
 
 import doctest
 import json
-from fractions import Fraction
 
 import judge
 import ml_dtypes
@@ -28,9 +27,7 @@ def text(function, *inputs):
 
 def fused(a, b, c):
     """a × b + c, rounded once, by exact fractions."""
-    form = judge.FORMATS["f32"]
-    exact = (Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z)) for x, y, z in zip(a, b, c))
-    return np.array([form.rounded(value, "rn") for value in exact], np.uint32).view(np.float32)
+    return np.array(judge.fused(a, b, c), np.uint32).view(np.float32)
 
 
 def residual(a, b, c):
@@ -103,8 +100,9 @@ def test_graphs_modules_and_meta_tensors():
         (lambda x: x[1:] - x[:-1], "x_1 - x_2"),
         (lambda x: x - x[0], "x - x_1"),
         (lambda x: x @ x.T, "x @ x_1"),
-        (lambda x: x / x.sum(1, keepdim=True), "t1 = sum(x, 1, keepdims); x / t1"),
-        (lambda x: (x / x.mean(1)[:, None]), "t2 = mean(x, 1, keepdims); x / t2"),
+        (lambda x: x.expand(2, 4, 3).sum(0), "sum(x_1, 0)"),
+        (lambda x: x / x.sum(1, keepdim=True), "t1 = sum(x, 1, keepdims=True); x / t1"),
+        (lambda x: (x / x.mean(1)[:, None]), "t2 = mean(x, 1, keepdims=True); x / t2"),
         (lambda x: x.detach().clone(), "x"),
     ],
 )
@@ -185,6 +183,7 @@ def test_assignments():
         (lambda x: x * x[0].item(), "aten._local_scalar_dense", "depends on a value"),
         (lambda x: torch.softmax(x, 0), "aten._softmax", "has no form"),
         (lambda x: (2 * x)[1:], "aten.slice", "element by element"),
+        (lambda x: (2 * x).expand(2, 256).sum(1), "aten.sum", r"of t1, whose shape \(256,\) was made \(2, 256\)"),
         (lambda x: torch.cat([x, x]), "aten.cat", "joins or splits"),
         (lambda x: torch.div(x, x, rounding_mode="floor"), "aten.div", "with rounding_mode='floor'"),
         (lambda x: torch.lerp(x, x, x), "aten.lerp", "with a tensor of weights"),
@@ -255,6 +254,26 @@ def test_what_torch_compile_makes():
         assert "cannot be seen" in str(compared)
 
 
+def test_what_is_compiled_may_round_once_where_the_library_does_not():
+    """The root of MKL is not correctly rounded on every processor; a compiled one is the instruction."""
+
+    def direction(x, y):
+        length = torch.sqrt(x * x + y * y)
+        return x / length
+
+    compared = roundonce.torch.compare(direction, A, B, devices=("cpu", "compile"))
+    x, y = A.numpy(), B.numpy()
+    squares = x * x + y * y
+    rooted = torch.sqrt(torch.from_numpy(squares)).numpy().view(np.uint32) != np.sqrt(squares).view(np.uint32)
+    if compared.equal or not rooted.any():
+        pytest.skip("this torch takes correctly rounded roots")
+    assert [own.name for own in compared.own] == ["aten.sqrt.default"] and compared.own[0].count == rooted.sum()
+    assert compared.own[0].place.line == direction.__code__.co_firstlineno + 1
+    plain, compiled = compared.why.answers[compared.why.trace.results[0].name].data["seen"]
+    assert compiled["groups"][0]["sentence"] == "rounds every operation as written, to nearest even"
+    assert plain["outcome"] == "none"
+
+
 def test_without_a_compiler(monkeypatch):
     def compile(function):
         raise RuntimeError("InvalidCxxCompiler: No working C++ compiler found\nmore")
@@ -266,6 +285,16 @@ def test_without_a_compiler(monkeypatch):
     assert compared.notes[1] == "torch.compile does not work here: InvalidCxxCompiler: No working C++ compiler found"
     with pytest.raises(RuntimeError):
         roundonce.torch.compare(model, A, B, devices=("cpu", "compile"))
+
+
+def test_integers_beside_floats():
+    index = torch.tensor([2, 0, 1])
+
+    def function(x):
+        return torch.nn.functional.embedding(index, x) * torch.ops.aten._to_copy(x[:3], dtype=torch.float32)
+
+    compared = roundonce.torch.compare(function, M, devices=("cpu", "float64"))
+    assert not compared.own and compared.operations >= 3
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")

@@ -3,14 +3,13 @@
 import json
 import subprocess
 import sys
-from fractions import Fraction
 
 import judge
 import ml_dtypes
 import numpy as np
 import pytest
 import roundonce
-from roundonce import _native, _numpy
+from roundonce import _native, _numpy, _trace
 from roundonce._compare import choose, difference
 
 RANDOM = np.random.default_rng(1)
@@ -22,6 +21,9 @@ def normal(dtype, shape=200):
 
 A, B, C = (normal(np.float32) for _ in range(3))
 
+# A float64 scalar beside an array of float32: NumPy 2 promotes the array (NEP 50), NumPy 1 does not.
+PROMOTES = np.result_type(A, np.float64(0.1)) == np.float64
+
 
 def text(function, *inputs, **named):
     return _numpy.trace(function, inputs, named).text()
@@ -29,9 +31,7 @@ def text(function, *inputs, **named):
 
 def fused(a, b, c):
     """a × b + c, rounded once, by exact fractions."""
-    form = judge.FORMATS["f32"]
-    exact = (Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z)) for x, y, z in zip(a, b, c))
-    return np.array([form.rounded(value, "rn") for value in exact], np.uint32).view(np.float32)
+    return np.array(judge.fused(a, b, c), np.uint32).view(np.float32)
 
 
 def residual(a, b, c):
@@ -98,7 +98,7 @@ def test_single_values():
         (lambda x: np.arctan2(np.exp(x), np.log1p(x)), "t1 = exp(x); t2 = log1p(x); atan2(t1, t2)"),
         (lambda x: np.clip(x, 0, 1), "t1 = max(x, 0.0f); min(t1, 1.0f)"),
         (lambda x: x.clip(max=1), "min(x, 1.0f)"),
-        (lambda x: x + np.float64(0.1), "f64(x) + 0.1:f64"),
+        (lambda x: x + np.float64(0.1), "f64(x) + 0.1:f64" if PROMOTES else "x + 0.1f"),
         (lambda x: x.astype(np.float16) * x, "t1 = f16(x); f32(t1) * x"),
         (lambda x: x.astype(ml_dtypes.bfloat16), "bf16(x)"),
         (lambda x: (x > 0) * x, "t1 = x > 0.0f; f32(t1) * x"),
@@ -108,7 +108,7 @@ def test_single_values():
         (lambda x: x.reshape(2, 100).T * x.reshape(100, 2), "x_2 * x_3"),
         (lambda x: x, "x"),
         (lambda x: np.sum(x), "sum(x)"),
-        (lambda x: (x * x).sum(-1, keepdims=True), "t1 = x * x; sum(t1, 0, keepdims)"),
+        (lambda x: (x * x).sum(-1, keepdims=True), "sum(x * x, 0, keepdims=True)"),
         (lambda x: np.mean(x, axis=0) + x @ x, "t1 = mean(x, 0); t2 = x @ x; t1 + t2"),
     ],
 )
@@ -133,6 +133,21 @@ def test_types_are_numpys():
             x = np.ones(20, dtype)
             report = roundonce.why(lambda x: x * number, x, saw=np.full(20, number).astype(dtype))
             assert "rounds every operation as written, to nearest even" in sentences(report, "t1")[0]
+
+
+def test_literals():
+    for number in (1.0, 1.00390625, 1.01171875, -1.0039063, 3e38, 3.4e38, 1e-40, 65504.0, 65520.0, float("inf"), -0.0):
+        for format, dtype in (("f16", np.float16), ("bf16", ml_dtypes.bfloat16), ("f32", np.float32)):
+            with np.errstate(over="ignore"):
+                want = np.array(np.float32(number)).astype(dtype)
+            text = _trace.literal(np.float32(number), format)
+            negative, digits = text.startswith("(-"), text.strip("()-")
+            read = roundonce.bits(digits).data
+            assert read["type"] == format, text
+            bits = next(one["bits"] for one in read["formats"] if one["type"] == format)
+            found = int(bits, 16) | (negative << (8 * want.dtype.itemsize - 1))
+            assert found == int(want.view(f"u{want.dtype.itemsize}")), text
+    assert _trace.literal(float("nan"), "f16") == "0x7e00:f16"
 
 
 def test_what_numpy_rounds_once_is_explained_as_written():
@@ -160,6 +175,50 @@ def test_shapes_broadcast():
     assert report.answers["t1"].data["seen"][0]["unexplained"] == 0
 
 
+@pytest.mark.parametrize(
+    "function, want",
+    [
+        (lambda x: np.sum(np.exp(x - 1) * x, axis=1), "sum(exp(x - 1.0f) * x, 1)"),
+        (lambda x: np.sum((x * 2 + 1) * (x - 1)), "sum(((x * 2.0f) + 1.0f) * (x - 1.0f))"),
+        (lambda x: x / x.sum(1, keepdims=True), "t1 = sum(x, 1, keepdims=True); x / t1"),
+        (lambda x: x * 2 / (x * x).sum(1, keepdims=True), "t3 = sum(x * x, 1, keepdims=True); t1 = x * 2.0f; t1 / t3"),
+        (lambda x: (2 * x) @ -x.T, "(2.0f * x) @ (-x_1)"),
+        (lambda x: np.sum(x.astype(np.float16), 1), "sum(f16(x), 1)"),
+    ],
+)
+def test_what_a_sum_is_of_stands_in_it(function, want):
+    assert text(function, normal(np.float32, (4, 5))) == want
+
+
+def test_sums_are_explained():
+    """In NumPy's own order, alone and in what is computed with them; of several the last."""
+    x = normal(np.float32, (40, 300))
+    for function, name in [
+        (lambda x: np.sum(x * x, axis=1), "t2"),
+        (lambda x: x - x.mean(1, keepdims=True), "t2"),
+        (lambda x: np.sum((x - x.mean(1, keepdims=True)) ** 2, axis=1), "t4"),
+    ]:
+        report = roundonce.why(function, x)
+        (seen,) = report.answers[name].data["seen"]
+        assert seen["unexplained"] == 0 and "NumPy's add.reduce" in seen["groups"][0]["sentence"]
+    assert report.trace.notes == ["t1: as computed here; t4 is asked about from there on, with one sum or product"]
+    # From the first term to the last.
+    want = np.zeros(40, np.float32)
+    for column in range(300):
+        want = (want + x[:, column]).astype(np.float32)
+    assert "NumPy" not in sentences(roundonce.why(lambda x: np.sum(x, 1), x, saw=want), "t1")[0]
+
+
+def test_an_expression_in_a_sum_has_a_limit():
+    def function(x):
+        for _ in range(20):
+            x = x * x
+        return np.sum(x)
+
+    with pytest.raises(roundonce.Untraceable, match="what it is of takes more than 20,000 characters"):
+        text(function, A)
+
+
 def test_assignments():
     def function(x, y):
         z = x + y
@@ -184,7 +243,8 @@ def test_assignments():
         t += np.float64(0.1)
         return t
 
-    assert text(narrows, x) == "t1 = x + 1.0f; t2 = f64(t1) + 0.1:f64; f32(t2)"
+    narrowed = "t2 = f64(t1) + 0.1:f64; f32(t2)" if PROMOTES else "t1 + 0.1f"
+    assert text(narrows, x) == f"t1 = x + 1.0f; {narrowed}"
     for wrong in (lambda x: np.add(x, x, out=y), lambda x: np.add(x[1:], 1, out=x[1:]), lambda x: x.__setitem__(0, 1)):
         with pytest.raises(roundonce.Untraceable, match="writes into an array that others see|set one apart"):
             text(wrong, x)
@@ -256,7 +316,7 @@ def test_assertions_take_functions():
 
 def test_differences():
     a = np.array([1, -0.0, np.nan, 2, 3], np.float32)
-    b = np.array([1, 0.0, np.float32(np.nan) * -1, np.nextafter(np.float32(2), 3), -3], np.float32)
+    b = np.array([1, 0.0, np.float32(np.nan) * -1, np.nextafter(np.float32(2), np.float32(3)), -3], np.float32)
     found = difference("it", None, a, b)
     assert (found.count, found.elements, found.index) == (3, 5, (1,))
     assert found.bits == ("0x80000000", "0x00000000") and found.values == ("-0.0", "0.0")

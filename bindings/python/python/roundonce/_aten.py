@@ -13,7 +13,7 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from ._arrays import format_of
-from ._trace import BOOL, Node, Place, Recorder, Trace, Untraceable, in_format, literal, reduced, refuse_decision, refuse_unknown
+from ._trace import BOOL, Node, Place, Recorder, Trace, Untraceable, in_format, is_reduction, literal, reduced, refuse_decision, refuse_unknown
 
 _FORMATS = {torch.float16: "f16", torch.bfloat16: "bf16", torch.float32: "f32", torch.float64: "f64", torch.bool: BOOL}
 _NARROW = ("f16", "bf16")
@@ -305,6 +305,12 @@ class Tracer:
         array = array_of(value.clone() if value.is_floating_point() else value.double())
         return self.recorder.constant(array)
 
+    def _whole(self, operand: Any, value: Any, function: Any, place: Optional[Place]) -> Any:
+        """What a sum or a product is of, in its own shape."""
+        if not isinstance(operand, Node):
+            return operand
+        return self.recorder.whole(operand, tuple(value.shape), spelled(function), place)
+
     def _computed(
         self, function: Any, name: str, given: Mapping[str, Any], returned: torch.Tensor, place: Optional[Place]
     ) -> Node:
@@ -329,9 +335,13 @@ class Tracer:
         except Unknown as problem:
             raise Untraceable(spelled(function), str(problem), place) from None
         operands = [self._operand(given[name], place) for name in names]
+        if is_reduction(template):
+            operands = [self._whole(operand, given[name], function, place) for operand, name in zip(operands, names)]
         record = self.recorder.operation
         if computing == working:
-            return record(template, operands, format, shape, spelled(function), working=working, place=place)
+            # What a second sum is asked from.
+            value = array_of(returned.clone()) if is_reduction(template) and not returned.is_meta else None
+            return record(template, operands, format, shape, spelled(function), working=working, value=value, place=place)
         wide = record(template, operands, computing, shape, spelled(function), place=place)
         return wide if format == BOOL else self.recorder.cast(wide, format, spelled(function), place=place)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
@@ -173,7 +174,8 @@ class Comparison:
             lines.append(f"{len(self.own):,} of {self.operations:,} operations {self.own_means}")
             lines += [f"  {own}" for own in self.own[:SHOWN]]
             lines += [f"  and {len(self.own) - SHOWN:,} more"] if len(self.own) > SHOWN else []
-        lines += [f"note: {note}" for note in self.notes]
+        for note in self.notes:
+            lines += textwrap.wrap(f"note: {note}", 80, subsequent_indent="  ")
         return "\n".join([*lines, *(["", str(self.why)] if self.why else [])])
 
     __repr__ = __str__

@@ -183,16 +183,22 @@ def ask(
     """What gives the seen values of one statement; of some elements, where they are chosen."""
     if result.format == BOOL:
         raise Untraceable(result.name, "it compares: ask about what it compares", trace.place)
-    values = {node.name: node.value for node in trace.leaves(result)}
+    operations = trace.needed(result)
+    sums = [operation.node for operation in operations if operation.is_reduction]
+    given = [node for node in sums[:-1] if node.value is not None]
+    if given:
+        names = ", ".join(node.name for node in given)
+        trace.notes.append(f"{names}: as computed here; {result.name} is asked about from there on, with one sum or product")
+    values = {node.name: node.value for node in trace.leaves(result, given)}
     missing = [name for name, value in values.items() if value is None]
     if missing:
         raise ValueError(f"{', '.join(missing)} has no values: trace the function with some, or ask `trace.text()`")
-    if not any(operation.is_reduction for operation in trace.needed(result)):
+    if not any(operation.is_reduction for operation in operations):
         values = {name: _broadcast(value, result.shape) for name, value in values.items()}
         if chosen is not None:
             values = {name: value.reshape(-1)[chosen] for name, value in values.items()}
             saw = [array.reshape(-1)[chosen] for array in saw]
-    return why_of_text(trace.text(result), saw=saw, **how, **values)
+    return why_of_text(trace.text(result, given), saw=saw, **how, **values)
 
 
 def _broadcast(value: Any, shape: Tuple[int, ...]) -> Any:

@@ -10,13 +10,16 @@ import inspect
 import os
 import sys
 from dataclasses import dataclass, field, replace
-from typing import Any, Callable, Dict, Iterator, List, NoReturn, Optional, Sequence, Set, Tuple, Union
+from typing import Any, Callable, Collection, Dict, Iterator, List, NoReturn, Optional, Sequence, Set, Tuple, Union
 
 import numpy as np
 
 from ._arrays import format_of
 
 Shape = Tuple[int, ...]
+
+MOST_TEXT = 20_000
+"""Characters of an expression in a sum."""
 
 BOOL = "bool"
 """The format of a comparison, which is 1 or 0."""
@@ -102,38 +105,57 @@ class Operation:
     @property
     def is_reduction(self) -> bool:
         """Whether it takes several elements together."""
-        return self.template.startswith(("sum(", "mean(")) or " @ " in self.template
+        return is_reduction(self.template)
+
+    @property
+    def is_atom(self) -> bool:
+        """Whether nothing that stands beside it takes a part of it."""
+        return not any(sign in self.template for sign in _SIGNS)
 
     @property
     def text(self) -> str:
         """The operation as an expression."""
-        return self.template.format(*(_operand_text(operand) for operand in self.operands))
+        return self.written(lambda node: node.name)
+
+    def written(self, name: Callable[[Node], str]) -> str:
+        """The same with other names for its nodes."""
+        return self.template.format(*(_operand_text(operand, name) for operand in self.operands))
 
     def needs(self) -> Iterator[Node]:
         """The nodes that it takes."""
         return (operand[0] for operand in self.operands if not isinstance(operand, str))
 
 
-def _operand_text(operand: Union[str, Tuple[Node, Optional[str]]]) -> str:
+def _operand_text(operand: Union[str, Tuple[Node, Optional[str]]], name: Callable[[Node], str]) -> str:
     if isinstance(operand, str):
         return operand
     node, cast = operand
-    return f"{cast}({node.name})" if cast else node.name
+    return f"{cast}({name(node)})" if cast else name(node)
+
+
+_KEEPS = ", keepdims=True"
+_SIGNS = (" + ", " - ", " * ", " / ", " @ ", " < ", " > ", " <= ", " >= ", " == ", " != ", "-{")
+
+
+def is_reduction(template: str) -> bool:
+    """Whether an operation takes several elements together."""
+    return template.startswith(("sum(", "mean(")) or " @ " in template
 
 
 def reduced(word: str, axis: Optional[int], keeps_axis: bool) -> str:
     """The template of a sum or a mean over an axis, or over all."""
     where = "" if axis is None else f", {axis}"
-    return f"{word}({{0}}{where}{', keepdims' if keeps_axis else ''})"
+    return f"{word}({{0}}{where}{_KEEPS if keeps_axis else ''})"
 
 
 def in_format(value: Any, format: str) -> Any:
-    """A number rounded to a format once, to nearest even."""
-    return _bfloat16(float(value)) if format == "bf16" else np.dtype(f"float{format[1:]}").type(value)
+    """A number in a format, to nearest even."""
+    with np.errstate(over="ignore"):
+        return _bfloat16(float(value)) if format == "bf16" else np.dtype(f"float{format[1:]}").type(value)
 
 
 def literal(value: Any, format: str) -> str:
-    """A number as the language writes it, with its type; rounded to it once."""
+    """A number as the language writes it, with its type, rounded to it."""
     rounded = in_format(value, format)
     number = float(rounded)
     if not np.isfinite(number):
@@ -148,18 +170,12 @@ def literal(value: Any, format: str) -> str:
 
 
 def _bfloat16(value: float) -> float:
-    """A number rounded to bfloat16, to nearest even."""
+    """A number rounded to float32 and to bfloat16, as NumPy and torch convert it."""
     single = np.float32(value)
-    if np.isfinite(single) and float(single) != value:
-        # Round to odd first, so that the second rounding is the only one.
-        bits = int(single.view(np.uint32))
-        toward_zero = bits - (abs(float(single)) > abs(value))
-        single = np.uint32(toward_zero | 1).view(np.float32)
-    bits = int(single.view(np.uint32))
     if not np.isfinite(single):
         return float(single)
-    rounded = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000
-    return float(np.uint32(rounded).view(np.float32))
+    bits = int(single.view(np.uint32))
+    return float(np.uint32((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32))
 
 
 @dataclass
@@ -182,26 +198,52 @@ class Trace:
             return known[name]
         raise ValueError(f"{self.function} has no statement for `{name}`: expected one of {', '.join(known) or 'none'}")
 
-    def needed(self, result: Node) -> List[Operation]:
-        """The operations that a value takes, in their order."""
+    def needed(self, result: Node, given: Collection[Node] = ()) -> List[Operation]:
+        """The operations that a value takes, in their order, where some have values already."""
         wanted: Set[int] = {id(result)}
+        known = {id(node) for node in given}
         kept = []
         for operation in reversed(self.operations):
-            if id(operation.node) in wanted:
+            if id(operation.node) in wanted - known:
                 kept.append(operation)
                 wanted |= {id(node) for node in operation.needs()}
         return kept[::-1]
 
-    def text(self, result: Optional[Node] = None) -> str:
-        """The statements that a result takes, its own the last; of the first result unless said otherwise."""
+    def text(self, result: Optional[Node] = None, given: Collection[Node] = ()) -> str:
+        """The statements that a result takes, its own the last; of the first result unless said otherwise. Nodes that are
+        `given` are inputs. What a sum is of stands within it, and the sum first, as the language wants it."""
         result = self.results[0] if result is None else result
-        *others, last = self.needed(result)
-        return "; ".join([*(f"{operation.node.name} = {operation.text}" for operation in others), last.text])
+        operations = self.needed(result, given)
+        last = operations[-1]
+        sums = [operation for operation in operations if operation.is_reduction]
+        texts = {id(operation): operation.text for operation in operations}
+        if len(sums) == 1:
+            within = self.needed(sums[0].node, given)
+            texts[id(sums[0])] = self._within(sums[0], within)
+            outside = self.needed(result, [*given, sums[0].node])
+            operations = [*sums, *outside] if last is not sums[0] else sums
+        *others, last = operations
+        return "; ".join([*(f"{operation.node.name} = {texts[id(operation)]}" for operation in others), texts[id(last)]])
 
-    def leaves(self, result: Node) -> List[Node]:
-        """The inputs that a value takes."""
-        wanted = {id(node) for operation in self.needed(result) for node in operation.needs()}
-        return [node for node in self.inputs if id(node) in wanted]
+    def _within(self, last: Operation, operations: Sequence[Operation]) -> str:
+        """Operations as one expression."""
+        made = {id(operation.node): operation for operation in operations}
+        texts: Dict[int, str] = {}
+        for operation in operations:
+
+            def name(node: Node, stands_apart: bool = operation.is_atom) -> str:
+                text = texts.get(id(node), node.name)
+                return text if stands_apart or id(node) not in made or made[id(node)].is_atom else f"({text})"
+
+            text = texts[id(operation.node)] = operation.written(name)
+            if len(text) > MOST_TEXT:
+                raise Untraceable(last.node.name, f"what it is of takes more than {MOST_TEXT:,} characters", last.place)
+        return texts[id(last.node)]
+
+    def leaves(self, result: Node, given: Collection[Node] = ()) -> List[Node]:
+        """The inputs that a value takes, and the nodes that are given."""
+        wanted = {id(node) for operation in self.needed(result, given) for node in operation.needs()}
+        return [node for node in [*self.inputs, *given] if id(node) in wanted]
 
     def __str__(self) -> str:
         return "\n".join("".join(text for _, text in line) for line in self.lines())
@@ -276,6 +318,18 @@ class Recorder:
         self._parts[part.name] = root, path
         return part
 
+    def whole(self, node: Node, shape: Shape, spelled: str, place: Optional[Place]) -> Node:
+        """A value as an operand of a sum, which has its shape: broadcasting is left to what computes element by element."""
+        if node.shape == shape:
+            return node
+        if not node.is_input:
+            raise Untraceable(spelled, f"of {node.name}, whose shape {node.shape} was made {shape} before", place)
+        value = None
+        if node.value is not None:
+            single = np.size(node.value) == 1
+            value = np.broadcast_to(np.reshape(node.value, ()) if single else node.value, shape)
+        return self.part(node, f".broadcast{shape}", shape, value)
+
     def constant(self, array: np.ndarray) -> Node:
         """An array that the function has from elsewhere."""
         known = next((node for node in self.trace.inputs if node.value is array), None)
@@ -312,15 +366,16 @@ class Recorder:
     def keep_axis(self, node: Node, shape: Shape) -> Optional[Node]:
         """A sum whose axis stays, of length 1: what it is if it has that shape; None if it is no sum or has another."""
         made = next((operation for operation in self.trace.operations if operation.node is node), None)
-        if made is None or not made.template.startswith(("sum(", "mean(")) or "keepdims" in made.template:
+        if made is None or not made.template.startswith(("sum(", "mean(")) or _KEEPS in made.template:
             return None
         operand = next(made.needs())
         inside = made.template[:-1].split(", ")[1:]
         axes = [int(inside[0])] if inside else range(len(operand.shape))
         if tuple(1 if axis in axes else length for axis, length in enumerate(operand.shape)) != shape:
             return None
-        kept = Node(self._free(f"t{len(self.trace.operations) + 1}"), node.format, shape, None, False)
-        self.trace.operations.append(replace(made, node=kept, template=f"{made.template[:-1]}, keepdims)"))
+        value = None if node.value is None else np.reshape(node.value, shape)
+        kept = Node(self._free(f"t{len(self.trace.operations) + 1}"), node.format, shape, value, False)
+        self.trace.operations.append(replace(made, node=kept, template=f"{made.template[:-1]}{_KEEPS})"))
         return kept
 
     def cast(self, operand: Node, format: str, spelled: str, value: Any = None, place: Optional[Place] = None) -> Node:

@@ -19,8 +19,8 @@ except ImportError as error:
 
 from ._arrays import format_of
 from ._compare import Comparison, difference
-from ._trace import BOOL, Node, Place, Recorder, Trace, Untraceable, call, literal, name_of, names_of
-from ._trace import reduced, refuse_decision, refuse_unknown
+from ._trace import BOOL, Node, Place, Recorder, Trace, Untraceable, call, is_reduction, literal, name_of
+from ._trace import names_of, reduced, refuse_decision, refuse_unknown
 
 __all__ = ["compare"]
 
@@ -253,6 +253,13 @@ def trace(function: Callable, inputs: Sequence[Any], named: Optional[Mapping[str
         if id(step) in needed:
             tracer.step(step)
     nodes = [tracer.result(item) for item in steps.results[:count]]
+    sums = [operation.node for operation in tracer.recorder.trace.operations if operation.is_reduction]
+    if len(sums) > 1:
+        # What a second sum is asked from.
+        values = steps.values(asked.arrays)
+        for key, node in tracer.nodes.items():
+            if any(node is one for one in sums) and key.shape == node.shape:
+                node.value = np.asarray(values[key])
     variables = [tracer.nodes.get(item) for item in steps.results[count:] if isinstance(item, Key)]
     found = {id(node): name for name, node in zip(names, variables) if node is not None}
     return tracer.recorder.finish(nodes, found)
@@ -282,6 +289,13 @@ class _Tracer:
         if value is None:
             return self.nodes[item]
         return value[()] if value.ndim == 0 else self.recorder.constant(value)
+
+    def whole(self, item: Any, step: Step) -> Node:
+        """What a sum or a product is of, in its own shape."""
+        node, shape = self.operand(item), item.shape
+        if not isinstance(node, Node):
+            node = self.recorder.constant(np.broadcast_to(node, shape))
+        return self.recorder.whole(node, shape, f"lax.{step.name}", step.place)
 
     def result(self, item: Any) -> Node:
         node = self.nodes.get(item) if isinstance(item, Key) else None
@@ -330,6 +344,8 @@ class _Tracer:
         if template is None:
             refuse_unknown(spelled, _KNOWN, step.place)
         operands = [self.operand(item) for item in step.inputs]
+        if is_reduction(template):
+            operands = [self.whole(item, step) for item in step.inputs]
         self.nodes[output] = self.record(template, operands, output, spelled, step.place)
 
     def record(self, template: str, operands: Sequence[Any], output: Key, spelled: str, place: Optional[Place]) -> Node:
@@ -364,14 +380,14 @@ class _Tracer:
         return self.record("{0} / {1}", [np.float64(1), product], output, spelled, step.place)
 
     def sum(self, step: Step) -> str:
-        axes, dimensions = step.params["axes"], len(self.operand(step.inputs[0]).shape)
+        axes, dimensions = step.params["axes"], len(step.inputs[0].shape)
         if len(axes) not in (1, dimensions):
             raise Untraceable("lax.reduce_sum", f"over axes {axes}: expected one, or all", step.place)
         return reduced("sum", axes[0] if len(axes) < dimensions else None, False)
 
     def product(self, step: Step) -> str:
         ((one, other), batch) = step.params["dimension_numbers"]
-        left, right = (self.operand(item) for item in step.inputs)
+        left, right = step.inputs
         is_matmul = (
             tuple(one) == (len(left.shape) - 1,)
             and tuple(other) == (max(len(right.shape) - 2, 0),)
@@ -388,10 +404,13 @@ class _Tracer:
         spelled = f"lax.{step.name}"
         if source is None or sum(self.known(item) is None for item in step.inputs) > 1:
             raise Untraceable(spelled, "it joins values: an expression computes element by element", step.place)
-        is_aligned = step.name == "broadcast_in_dim" and source.shape == output.shape[len(output.shape) - len(source.shape) :]
-        is_aligned &= step.name != "broadcast_in_dim" or tuple(step.params["broadcast_dimensions"]) == tuple(
-            range(len(output.shape) - len(source.shape), len(output.shape))
-        )
+        is_aligned = False
+        if step.name == "broadcast_in_dim":
+            # Elements are where broadcasting finds them.
+            leading = len(output.shape) - len(source.shape)
+            axes = tuple(range(max(leading, 0), len(output.shape)))
+            is_aligned = tuple(step.params["broadcast_dimensions"]) == axes
+            is_aligned &= all(own in (1, length) for own, length in zip(source.shape, output.shape[leading:]))
         is_one = int(np.prod(source.shape)) == 1
         if is_aligned or is_one or source.shape == output.shape and step.name in ("copy", "copy_p", "stop_gradient", "reshape"):
             return source

@@ -158,12 +158,14 @@ class _RecordingMode(TorchDispatchMode):
         return returned
 
 
-def _recorded(function: Callable, inputs: Sequence[Any], named: Mapping[str, Any]) -> Tuple[List[Any], List[_Call]]:
-    """What a function returns, and its operations."""
+def _recorded(
+    function: Callable, inputs: Sequence[Any], named: Mapping[str, Any]
+) -> Tuple[List[torch.Tensor], List[_Call]]:
+    """The tensors that a function returns, and its operations."""
     mode = _RecordingMode()
     with torch.no_grad(), mode:
         returned = function(*inputs, **named)
-    return tree_leaves(returned), mode.calls
+    return _tensors(returned), mode.calls
 
 
 def compare(
@@ -177,7 +179,7 @@ def compare(
     the same inputs.
 
     The second may also be ``"compile"``, what ``torch.compile`` makes of the function on the first device, whose inner
-    values cannot be seen; or ``"float64"``, the same operations in float64, rounded to the type of each. Where a device is
+    values cannot be seen: there the operations are compared with themselves in float64; or ``"float64"``, the same operations in float64, rounded to the type of each. Where a device is
     missing it is ``"compile"``, and where that does not work ``"float64"``: `sides` and `notes` say so. Two NaNs are equal
     unless `nan_bits`. Operations that make random numbers do not make them twice.
 
@@ -261,27 +263,41 @@ def _by_operation(
         compared.first = own.differs(theirs.outputs, nan_bits)
         if compared.first:
             break
-    for own in calls:
-        again = own.again(side)
-        differs = own.differs(again, nan_bits)
-        if differs and not compared.own:
-            _explain(compared, own, again, nan_bits)
-        compared.own += [differs] if differs else []
+    apart = _apart(calls, side, nan_bits, notes)
+    compared.own = [differs for _, _, differs in apart]
     compared.own_means = "differ from the same inputs"
+    if apart:
+        own, again, _ = apart[0]
+        _explain(compared, own, again, nan_bits)
     return compared
+
+
+def _apart(
+    calls: Sequence[_Call], side: Callable[[Any], Any], nan_bits: bool, notes: List[str]
+) -> List[Tuple[_Call, List[torch.Tensor], Difference]]:
+    """The operations that give something else on another side, from the same inputs, and what they give there."""
+    apart = []
+    for own in calls:
+        try:
+            again = own.again(side)
+        except (RuntimeError, TypeError) as error:
+            notes.append(f"{own.name} does not run on the other side: {str(error).strip().splitlines()[0][:200]}")
+            continue
+        differs = own.differs(again, nan_bits)
+        apart += [(own, again, differs)] if differs else []
+    return apart
 
 
 def _differs(one: torch.Tensor, other: torch.Tensor, nan_bits: bool) -> bool:
     return difference("", None, array_of(one), array_of(other.to(one.dtype)), nan_bits) is not None
 
 
-def _results(name: str, one: Sequence[Any], other: Sequence[Any], nan_bits: bool) -> List[Difference]:
+def _results(name: str, one: Sequence[torch.Tensor], other: Sequence[torch.Tensor], nan_bits: bool) -> List[Difference]:
     """The results that differ."""
     labels = [name if len(one) == 1 else f"{name}[{index}]" for index in range(len(one))]
     found = (
         difference(label, None, array_of(own), array_of(theirs.to(own.dtype)), nan_bits)
         for label, own, theirs in zip(labels, one, other)
-        if isinstance(own, torch.Tensor)
     )
     return [result for result in found if result]
 
@@ -290,18 +306,21 @@ def _with_compiled(
     function: Callable, device: str, inputs: Sequence[Any], named: Mapping[str, Any], nan_bits: bool, notes: List[str]
 ) -> Comparison:
     """Compares with what torch.compile makes of it."""
-    eager = run(function)(*inputs, **named)
-    compiled = run(torch.compile(function))(*inputs, **named)
+    eager = _tensors(run(function)(*inputs, **named))
+    compiled = _tensors(run(torch.compile(function))(*inputs, **named))
     results = _results(name_of(function), eager, compiled, nan_bits)
     notes.append("the values inside a compiled function cannot be seen: only the results were compared")
     compared = Comparison(name_of(function), (device, f"{device} by torch.compile"), results, notes=notes)
     if not results:
         return compared
+    _, calls = _recorded(function, list(map(_copy, inputs)), {name: _copy(value) for name, value in named.items()})
+    compared.operations = len(calls)
+    compared.own = [differs for _, _, differs in _apart(calls, _in_float64, nan_bits, notes)]
+    compared.own_means = "do not round once when they are not compiled: they differ from themselves in float64"
     differing = next(index for index, pair in enumerate(zip(eager, compiled)) if _differs(*pair, nan_bits))
 
     def whole() -> Tuple[Trace, Node]:
         traced = trace(function, inputs, named)
-        compared.operations = len(traced.operations)
         return traced, traced.results[differing]
 
     compared.explain(whole, [array_of(eager[differing]), array_of(compiled[differing])], "torch")
