@@ -16,9 +16,9 @@ fn numbers() -> impl Iterator<Item = u64> {
         let sign = state & 1 << 63;
         match count % 7 {
             0 => sign | special[(state % 6) as usize],
-            1 => sign | 0x3fe0_0000_0000_0000 + (state >> 8 & 0x3f) << 20,
+            1 => sign | (0x3fe0_0000_0000_0000 + ((state >> 8 & 0x3f) << 20)),
             2 | 3 => sign | (0x3d0 + (state >> 52 & 0x5f)) << 52 | state & 0xf_ffff_ffff_ffff,
-            4 => sign | state >> 12 + state % 40,
+            4 => sign | state >> (12 + state % 40),
             _ => state,
         }
     })

@@ -187,7 +187,7 @@ fn conversions_are_each_their_own() {
                 })
                 .collect();
             let expected = found.eval(&Profile::NVIDIA, &found.operands(&bits));
-            let result = if is_large { large[at].into() } else { small[at].into() };
+            let result: u64 = if is_large { large[at].into() } else { small[at].into() };
             assert_eq!(expected, result, "{spelling}, element {at}");
         }
     }
