@@ -1,5 +1,6 @@
 //! Candidates at elements, compared with what was seen.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::num::NonZeroUsize;
 
@@ -17,6 +18,8 @@ use crate::search::Options;
 
 /// Elements of a piece of work.
 const PIECE: usize = 64 * BLOCK;
+/// Elements, beyond which the same is done where no sum is taken.
+const LONG: usize = 1 << 22;
 /// Elements, beyond which no further groups are searched for beside an accident.
 const MANY: usize = 65_536;
 /// Terms of sums that are as much work as comparing an element.
@@ -89,7 +92,9 @@ impl<'a> Comparison<'a> {
     /// How many elements are compared: all of them, or more and more as long as something explains them.
     pub(super) fn amounts(&self) -> Vec<usize> {
         let all: usize = self.question.shape.iter().product();
-        let Candidates::Sums(sums) = self.candidates else { return vec![all] };
+        let Candidates::Sums(sums) = self.candidates else {
+            return if all > LONG { vec![LONG / FIRST_SHARE, all] } else { vec![all] };
+        };
         let most = (MAX_TERMS / sums.terms()).max(RUN);
         let first = (most / FIRST_SHARE).max(FIRST_SHARE * RUN);
         if all <= first { vec![all] } else { vec![first, all.min(most.max(first))] }
@@ -150,11 +155,16 @@ impl<'a> Comparison<'a> {
         let (from, to) = (self.question.format(), self.seen.format);
         let (columns, profile) = (&self.question.columns, self.profile);
         let pieces: Vec<&[usize]> = elements.chunks(PIECE).collect();
+        let places = self.places.as_deref();
         let each = elements.len().min(PIECE) as u64;
         let taken = parallel::map(self.threads, pieces.len(), each, self.progress, |piece| {
             let mut runner = Runner::new(evaluation, columns, profile);
             let mut taken = Vec::with_capacity(pieces[piece].len());
-            for block in pieces[piece].chunks(BLOCK) {
+            let elements = match places {
+                None => Cow::Borrowed(pieces[piece]),
+                Some(places) => pieces[piece].iter().map(|&at| places[at]).collect(),
+            };
+            for block in elements.chunks(BLOCK) {
                 let results = runner.run(block).iter();
                 let store = |&bits| if from == to { bits } else { convert(from, to, Rounding::NearestEven, bits).0 };
                 take(block, &mut results.map(store), &mut taken);

@@ -39,7 +39,7 @@ impl ArrayAnswer {
             };
             lines.extend(wrap(Role::Strong, &format!("{}: {main}", seen.saw), 0, COLUMNS));
             if seen.compared.is_some() {
-                let text = "compared: elements spread evenly, of a large reduction";
+                let text = "of a large array, elements spread evenly were compared";
                 lines.extend(wrap(Role::Faint, text, 2, COLUMNS));
             }
             for (index, group) in seen.groups.iter().enumerate() {
