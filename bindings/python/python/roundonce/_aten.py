@@ -6,14 +6,14 @@ Sources of what is not one operation: the kernels of ATen/native/cpu, as the for
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Mapping, NoReturn, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import torch
 from torch.utils._pytree import tree_leaves
 
-from ._arrays import format_of
-from ._trace import BOOL, Node, Place, Recorder, Trace, Untraceable, in_format, is_reduction, literal, reduced, refuse_decision, refuse_unknown
+from ._trace import BOOL, Node, Place, Recorder, Untraceable, in_format, is_reduction, literal, reduced
+from ._trace import refuse_decision, refuse_unknown
 
 _FORMATS = {torch.float16: "f16", torch.bfloat16: "bf16", torch.float32: "f32", torch.float64: "f64", torch.bool: BOOL}
 _NARROW = ("f16", "bf16")

@@ -22,7 +22,7 @@ from ._compare import Comparison, difference
 from ._trace import BOOL, Node, Place, Recorder, Trace, Untraceable, call, is_reduction, literal, name_of
 from ._trace import names_of, reduced, refuse_decision, refuse_unknown
 
-__all__ = ["compare"]
+__all__ = ["Comparison", "compare"]
 
 _FORMS: Dict[str, str] = {
     **{"add": "{0} + {1}", "add_any": "{0} + {1}", "sub": "{0} - {1}", "mul": "{0} * {1}", "div": "{0} / {1}"},

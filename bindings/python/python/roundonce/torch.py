@@ -23,7 +23,7 @@ from . import _aten
 from ._compare import Comparison, Difference, difference
 from ._trace import Node, Place, Trace, call, caller, name_of, names_of
 
-__all__ = ["compare"]
+__all__ = ["Comparison", "compare"]
 
 
 def _plain(function: Callable) -> Callable:
