@@ -123,7 +123,8 @@ fn sums_are_read_as_numpy_writes_them() {
     // A vector repeats over the rows.
     let products = |row: &[u64]| row.iter().zip(&w).map(|(&a, &b)| [a, b]).collect::<Vec<[u64; 2]>>();
     let weighted: Vec<u64> = m.chunks(length).map(|row| fused(products(row).into_iter())).collect();
-    for text in ["sum(m*w, 1)", "np.sum(m * w, axis=-1)", "(m*w).sum(1)", "m @ w"] {
+    let texts = ["sum(m*w, 1)", "np.sum(m * w, axis=-1)", "(m*w).sum(1)", "m @ w", "t = m*w; sum(t, 1)"];
+    for text in texts.into_iter().chain(["t = w; u = m*t\nv = u.sum(1)"]) {
         let answer = ask(text, &names, f32s(&weighted, &[rows]));
         assert!(deviations(&answer).contains("fused") && answer.seen[0].unexplained == 0, "{text}: {answer:#?}");
     }

@@ -7,7 +7,7 @@ use roundonce_arith::{Format, Rounding};
 use roundonce_deviate::Typed;
 use roundonce_isa::{convert, grouped};
 
-use super::reduction::{Word, Written, first_reduction};
+use super::reduction::{Word, Written, first_reduction, inlined};
 use super::view::{broadcast, strides, strides_in};
 use super::{Bits, Column};
 use crate::expr::{Expr, ExprError};
@@ -181,6 +181,10 @@ impl Question {
             let expr = parsed(text, &scope, None, types)?;
             return Ok(Question { expr, columns: scope.columns, shape: scope.shape, reduction: None });
         };
+        if let Some(inlined) = Some(written.statement).filter(|from| *from > 0).and_then(|from| inlined(text, from)) {
+            let misplaced = |error: ExprError| ExprError { at: 0, ..error };
+            return Question::parse_as(&inlined, names.given, types).map_err(misplaced);
+        }
         let reduction = Reduction::of(text, &written, &names, types)?;
         let around = around(text, &written.span);
         if let Some(second) = first_reduction(&around)? {

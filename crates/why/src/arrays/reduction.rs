@@ -1,5 +1,6 @@
 //! A sum over an axis or a matrix product as it is written: where it stands in a text, and what it is of.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::expr::ExprError;
@@ -49,6 +50,43 @@ fn function(name: &str) -> Option<(Word, Option<&str>)> {
         _ => return None,
     };
     Some((word, before.filter(|before| !MODULES.contains(before))))
+}
+
+/// Bytes of a text that statements are written into, at most.
+const MAX_INLINED: usize = 1 << 16;
+
+/// A text whose statements before a byte, each `name = …`, are written where their names stand behind it: the arrays of what
+/// they compute need not have the shape of a reduction of them. `None` where a statement is something else.
+pub(super) fn inlined(text: &str, from: usize) -> Option<String> {
+    let tokens = tokens(text).ok()?;
+    let written = |part: &[Token<'_>], values: &BTreeMap<&str, String>| -> String {
+        // A method's name stands behind its array's.
+        let word = |name: &str| match (values.get(name), name.split_once('.')) {
+            (Some(value), _) => value.clone(),
+            (None, Some((base, method))) if values.contains_key(base) => format!("{}.{method}", values[base]),
+            _ => name.to_owned(),
+        };
+        let words = part.iter().map(|token| match token.kind {
+            Kind::Name(name) => word(name),
+            Kind::Number(text) | Kind::Mark(text) => text.to_owned(),
+            Kind::Separator => ";".to_owned(),
+        });
+        words.collect::<Vec<String>>().join(" ")
+    };
+    let mut values: BTreeMap<&str, String> = BTreeMap::new();
+    let before = tokens.iter().take_while(|token| token.at < from).count();
+    for statement in tokens[..before].split(|token| token.kind == Kind::Separator).filter(|it| !it.is_empty()) {
+        let [Token { kind: Kind::Name(name), .. }, Token { kind: Kind::Mark("="), .. }, value @ ..] = statement else {
+            return None;
+        };
+        let value = format!("({})", written(value, &values));
+        if value.len() > MAX_INLINED {
+            return None;
+        }
+        values.insert(name, value);
+    }
+    let inlined = written(&tokens[before..], &values);
+    (inlined.len() <= MAX_INLINED).then_some(inlined)
 }
 
 struct Reader<'t> {
