@@ -38,7 +38,7 @@ mod warp;
 pub(crate) use fault::Fault;
 pub use fault::FaultKind;
 pub(crate) use interpreter::Interpreter;
-pub(crate) use observe::{Digests, Exceptions, Observed, mix};
+pub(crate) use observe::{Digests, Exceptions};
 pub use observe::{Exception, ExceptionKind, Moved, ResultDigest, ShadowElement, ShadowLine};
 pub(crate) use stats::Stats;
 pub use trace::{Computed, TraceLine};

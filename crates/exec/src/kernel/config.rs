@@ -1,7 +1,21 @@
 //! The launch configuration: what is the same for all threads of a launch.
 
 use super::image::PlacedImage;
-use crate::interp::Observed;
+use roundonce_functions::Breadth;
+
+/// What is observed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Observed {
+    pub(crate) exceptions: bool,
+    pub(crate) shadow: Option<Breadth>,
+    pub(crate) digests: bool,
+}
+
+impl Observed {
+    pub(crate) const fn any(self) -> bool {
+        self.exceptions || self.shadow.is_some() || self.digests
+    }
+}
 
 /// A launch's grid, parameters and limits.
 #[derive(Debug)]

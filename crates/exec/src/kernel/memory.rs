@@ -1,6 +1,5 @@
 //! Buffers, and the address space that a launch lays them out in.
 
-use crate::interp::mix;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -19,6 +18,13 @@ const PIECE: usize = 1 << 14;
 pub struct Buffer {
     words: Vec<u32>,
     bytes: usize,
+}
+
+/// A 64-bit number of which every bit depends on every bit of the argument (the finalizer of SplitMix64).
+pub(crate) const fn mix(z: u64) -> u64 {
+    let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ z >> 31
 }
 
 impl Buffer {

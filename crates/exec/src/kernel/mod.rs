@@ -11,7 +11,7 @@ mod image;
 mod may_write;
 mod memory;
 
-pub(crate) use config::LaunchConfig;
+pub(crate) use config::{LaunchConfig, Observed};
 pub(crate) use decode::{DecodedBlock, DecodedInst, DecodedKernel, conversion, may_block};
 pub use element_formats::{element_formats, pointer_parameters};
 pub(crate) use image::{Extents, PlacedImage, handle, image_of, named, sampler_of};
@@ -19,8 +19,8 @@ pub use image::{Image, image_parameters};
 pub(crate) use may_write::MayWrite;
 pub use memory::Buffer;
 pub(crate) use memory::{
-    Global, LOCAL_WINDOW, Layout, PARAM_WINDOW, SHARED_WINDOW, Segment, SegmentWords, WINDOW, WordsView, read_element,
-    write_element,
+    Global, LOCAL_WINDOW, Layout, PARAM_WINDOW, SHARED_WINDOW, Segment, SegmentWords, WINDOW, WordsView, mix,
+    read_element, write_element,
 };
 
 /// Lanes that run together at most: a batch of whole thread blocks. More would not fit the first-level cache, fewer

@@ -1,8 +1,8 @@
 //! A launch, its options, its report and its error.
 
 use super::shadow::ShadowReport;
-use crate::interp::{Exception, FaultKind, Observed, ResultDigest, TraceLine};
-use crate::kernel::{Buffer, Image};
+use crate::interp::{Exception, FaultKind, ResultDigest, TraceLine};
+use crate::kernel::{Buffer, Image, Observed};
 use roundonce_arith::Profile;
 use roundonce_functions::Breadth;
 use roundonce_ir::{Program, Sampler};

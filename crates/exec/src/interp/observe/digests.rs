@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::kernel::mix;
 use roundonce_ir::Reg;
 
 /// The results of one instruction.
@@ -27,13 +28,6 @@ pub(crate) struct Digests {
     /// How often each lane of the blocks that run has written each register of an instruction.
     times: HashMap<(u32, Reg), Vec<u64>>,
     first_block: u64,
-}
-
-/// A 64-bit number of which every bit depends on every bit of the argument (the finalizer of SplitMix64).
-pub(crate) const fn mix(z: u64) -> u64 {
-    let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ z >> 31
 }
 
 impl Digests {

@@ -11,30 +11,15 @@ mod floats;
 mod shadow;
 
 use super::interpreter::Interpreter;
-use crate::kernel::DecodedInst;
+use crate::kernel::{DecodedInst, Observed};
+pub(crate) use digests::Digests;
 pub use digests::ResultDigest;
-pub(crate) use digests::{Digests, mix};
 use exceptions::Computed;
 pub(crate) use exceptions::Exceptions;
 pub use exceptions::{Exception, ExceptionKind};
-use roundonce_functions::Breadth;
 use roundonce_ir::{Op, Reg, Role, Scalar};
 pub(crate) use shadow::Shadow;
 pub use shadow::{Moved, ShadowElement, ShadowLine};
-
-/// What is observed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Observed {
-    pub(crate) exceptions: bool,
-    pub(crate) shadow: Option<Breadth>,
-    pub(crate) digests: bool,
-}
-
-impl Observed {
-    pub(crate) const fn any(self) -> bool {
-        self.exceptions || self.shadow.is_some() || self.digests
-    }
-}
 
 /// The observers of one worker.
 #[derive(Debug)]
