@@ -99,14 +99,18 @@ fn what_is_restored_is_free_again() {
     assert_eq!(run("", whole, n, 16 << 10).unwrap(), [7; 32]);
 }
 
-/// `sum(n, p)`: allocates 16 n bytes, marks both ends, calls itself with n - 1, and reads the marks again.
+/// `sum(n)`: marks a variable of its own, allocates 16 n bytes, marks both ends, calls itself with n - 1, and adds up
+/// all marks: 1003 n.
 const SUM: &str = "
 .func (.param .b32 out) sum (.param .b32 n)
 {
     .reg .b32 %n, %low, %high, %below;
     .reg .b64 %size, %at, %end;
     .reg .pred %p;
+    .local .align 8 .b8 own[64];
     ld.param.b32 %n, [n];
+    st.local.u32 [own], %n;
+    st.local.u32 [own+60], %n;
     mov.b32 %below, 0;
     setp.eq.u32 %p, %n, 0;
     @%p bra DONE;
@@ -128,6 +132,10 @@ const SUM: &str = "
     ld.local.u32 %high, [%end+-4];
     add.u32 %below, %below, %low;
     add.u32 %below, %below, %high;
+    ld.local.u32 %low, [own];
+    ld.local.u32 %high, [own+60];
+    add.u32 %below, %below, %low;
+    add.u32 %below, %below, %high;
 DONE:
     st.param.b32 [out], %below;
     ret;
@@ -140,7 +148,7 @@ const CALL: &str = "{ .param .b32 argument; .param .b32 result; st.param.b32 [ar
 #[test]
 fn recursion_that_allocates() {
     let n = each(|thread| thread % 20);
-    let expected = n.map(|n| 1001 * n * (n + 1) / 2);
+    let expected = n.map(|n| 1003 * n * (n + 1) / 2);
     assert_eq!(run(SUM, CALL, n, 16 << 10).unwrap(), expected);
     // What the caller allocated before is still there, and the stack is where it was.
     let around = format!(
@@ -154,11 +162,20 @@ fn recursion_that_allocates() {
     let error = run(SUM, CALL, [200; 32], 16 << 10).unwrap_err();
     assert_eq!(error.kind, FaultKind::Trap);
     assert!(error.message.starts_with("the stack of 16384 bytes is full: `sum` "), "{error}");
-    assert_eq!(run(SUM, CALL, [200; 32], 1 << 19).unwrap(), [1001 * 200 * 201 / 2; 32]);
-    // The least stack that three calls fit, frames and all, and none below it.
-    let fits = |bytes| run(SUM, CALL, [3; 32], bytes).is_ok();
-    let least = (0..512).step_by(16).find(|&bytes| fits(bytes)).expect("a stack that fits");
-    assert!(least >= 16 * (3 + 2 + 1) && (least..1024).step_by(64).all(fits), "{least}");
+    assert_eq!(run(SUM, CALL, [200; 32], 1 << 19).unwrap(), [1003 * 200 * 201 / 2; 32]);
+    // On a stack that is almost too small nothing overwrites anything either.
+    let outcomes = (0..1024).step_by(8).map(|bytes| match run(SUM, CALL, [3; 32], bytes) {
+        Ok(found) => {
+            assert_eq!(found, [1003 * 6; 32], "{bytes} bytes");
+            true
+        }
+        Err(error) => {
+            assert_eq!(error.kind, FaultKind::Trap, "{bytes} bytes: {error}");
+            false
+        }
+    });
+    let fits: Vec<bool> = outcomes.collect();
+    assert!(fits.is_sorted() && !fits[(16 * (3 + 2 + 1)) / 8 - 1] && fits[127], "{fits:?}");
 }
 
 /// A function that is inlined gives back what it took, each time it returns.
