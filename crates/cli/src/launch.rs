@@ -74,7 +74,7 @@ pub(crate) struct LaunchArguments {
     /// Bytes of dynamic shared memory
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     shared: u32,
-    /// PTX: bytes of a thread's stack, for recursive functions and those called through addresses
+    /// PTX: bytes of a thread's stack, for recursive functions, those called through addresses, and `alloca`
     #[arg(long, value_name = "BYTES", default_value_t = Choice::default().stack_bytes)]
     stack: u32,
     /// PTX: bytes that `malloc` gives away in all; what is freed is not given away again

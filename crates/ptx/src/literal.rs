@@ -120,6 +120,15 @@ pub fn bits(ty: &str, text: &str) -> Result<u64, Finding> {
     })
 }
 
+/// What memory may be aligned to at most.
+pub(crate) const LARGEST_ALIGNMENT: u64 = 1 << 23;
+
+/// The value of a constant alignment: a power of two.
+pub(crate) fn alignment(module: &Module, operand: &Operand) -> Option<u64> {
+    let bits = evaluate(module, operand).ok()?.bits_as(".u64")?;
+    (bits.is_power_of_two() && bits <= LARGEST_ALIGNMENT).then_some(bits)
+}
+
 /// Works a constant expression out.
 ///
 /// # Errors

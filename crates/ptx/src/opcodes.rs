@@ -134,6 +134,10 @@ pub(crate) enum Lowering {
     Exit,
     Call,
     Trap,
+    /// `alloca`, `stacksave`, `stackrestore`
+    Allocate,
+    StackSave,
+    StackRestore,
     /// Nothing: a hint to the machine.
     Hint,
     /// Nothing, but the assembler fuses no product into a sum across it.
@@ -184,8 +188,6 @@ pub(crate) enum MissingFeature {
     Matrices,
     /// Clusters, asynchronous barriers, tensor maps, memory of other machines.
     Clusters,
-    /// A stack that grows.
-    Stack,
 }
 
 impl MissingFeature {
@@ -194,7 +196,6 @@ impl MissingFeature {
             MissingFeature::Handles => "what a handle belongs to is not modelled",
             MissingFeature::Matrices => "matrix instructions are not modelled",
             MissingFeature::Clusters => "clusters and asynchronous barriers are not modelled",
-            MissingFeature::Stack => "dynamic stack memory is not modelled",
         }
     }
 }

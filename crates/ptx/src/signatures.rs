@@ -66,6 +66,8 @@ pub(crate) enum PlaceKind {
     AddressIn(&'static str),
     /// `#`: an integer constant.
     Constant,
+    /// `a`: a constant power of two.
+    Alignment,
     /// `L`: a label.
     Label,
     /// `h`: the policy that goes with `.L2::cache_hint`, and only with it.
@@ -176,6 +178,7 @@ impl Place {
             "S" => PlaceKind::AddressIn(".shared"),
             "G" => PlaceKind::AddressIn(".global"),
             "#" => PlaceKind::Constant,
+            "a" => PlaceKind::Alignment,
             "L" => PlaceKind::Label,
             "h" => PlaceKind::Policy,
             "*" => PlaceKind::Any,

@@ -113,6 +113,13 @@ fn each_rule_has_its_code_and_underlines_its_place() {
         ("2.4", "sm_20", "exit;", &[("PTX0011", ".version 2.4")]),
         ("8.6", "sm_19", "exit;", &[("PTX0012", "sm_19")]),
         ("3.0", "sm_20, map_f64_to_f32", "exit;", &[("PTX0014", "map_f64_to_f32")]),
+        ("7.3", "sm_52", "alloca.u32 b0, 24, 8388608;", &[]),
+        ("7.3", "sm_52", "alloca.u64 q0, q1, 3;", &[("PTX0030", "3")]),
+        ("7.3", "sm_52", "alloca.u64 q0, q1, 1 << 24;", &[("PTX0030", "1 << 24")]),
+        ("7.3", "sm_52", "alloca.u64 q0, q1, b0;", &[("PTX0027", "b0")]),
+        ("7.3", "sm_52", "stackrestore.u64 16;", &[("PTX0029", "16")]),
+        ("7.2", "sm_52", "stacksave.u64 q0;", &[("PTX0025", "stacksave")]),
+        ("7.3", "sm_50", "stacksave.u64 q0;", &[("PTX0026", "stacksave")]),
     ];
     for (version, target, body, expected) in cases {
         let found = reported(version, target, body);

@@ -36,7 +36,7 @@ pub struct Choice {
     pub spec: Vec<(u32, String)>,
     /// A kernel of more operations and blocks than this, its calls inlined, is refused.
     pub largest_kernel: usize,
-    /// PTX: bytes of a thread's stack, for recursive functions and those called through addresses.
+    /// PTX: bytes of a thread's stack, for recursive functions, those called through addresses, and `alloca`.
     pub stack_bytes: u32,
     /// PTX: bytes that `malloc` gives away in all.
     pub heap_bytes: u64,

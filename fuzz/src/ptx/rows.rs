@@ -184,9 +184,9 @@ pub(super) const TOGETHER: &[Row] = &[
 
 /// Opcodes that the generator writes itself.
 pub(super) const WRITTEN: &[&str] = &["bra", "brx", "call", "cp", "exit", "ret", "trap"];
-/// Opcodes that it does not write: a barrier object must be made before it is used, a matrix's rows named by addresses of
+/// Opcodes that it does not write: what `alloca` takes must fit the stack, a barrier object must be made before it is used, a matrix's rows named by addresses of
 /// shared memory, and a texture or a surface given. `tests/kernels` has them.
 #[rustfmt::skip] // A table.
 pub(super) const NOT_WRITTEN: &[&str] = &[
-    "ldmatrix", "mbarrier", "stmatrix", "suld", "suq", "sured", "sust", "tex", "tld4", "txq",
+    "alloca", "ldmatrix", "mbarrier", "stackrestore", "stacksave", "stmatrix", "suld", "suq", "sured", "sust", "tex", "tld4", "txq",
 ];

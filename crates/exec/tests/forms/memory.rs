@@ -24,6 +24,12 @@ fn alone() {
     add("r", "ld.shared.v4.b32 {%r5, %r6, %r7, %r0}, [%y4];", |[_, b, ..]| b >> 32);
     add("x", "ld.shared.b128 %q1, [%y4]; mov.b128 {%x5, %x0}, %q1;", |[_, b, ..]| b);
     add("x", "mov.b128 %q1, {%x3, %x4}; st.shared.b128 [%y4], %q1; ld.shared.u64 %x0, [%y4+8];", |[.., d]| d);
+    add("x", "ld.global.b128 %q1, [%y1+16]; mov.b128 {%x0, %x5}, %q1;", |[_, _, c, _]| c);
+    add("x", "ld.b128 %q1, [%y5]; mov.b128 {%x0, %x5}, %q1;", |[a, ..]| a);
+    add("x", "mov.b128 %q1, {%x3, %x4}; st.global.b128 [%y2], %q1; ld.global.u64 %x0, [%y2+8];", |[.., d]| d);
+    add("x", "mov.b128 %q1, {%x3, %x4}; @%p3 st.b128 [%y5], %q1; ld.shared.u64 %x0, [%y4];", |[a, _, c, _]| {
+        if c & 1 == 1 { c } else { a }
+    });
     add("x", "st.shared.u8 [%y4+1], %r3; ld.shared.u64 %x0, [%y4];", |[a, _, c, _]| a & !0xff00 | (c & 0xff) << 8);
     add("x", "st.shared.b16 [%y4+6], %h3; ld.shared.u64 %x0, [%y4];", |[a, _, c, _]| a & u64::MAX >> 16 | c << 48);
     add("x", "st.release.sys.v2.f32 [%y5], {%f3, %f4}; ld.shared.u64 %x0, [%y4];", |[_, _, c, d]| {

@@ -63,7 +63,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     pub(super) fn opaque(&mut self, instruction: &Instruction<'a>, message: String) {
         let (mut d, mut args) = (Vec::new(), Vec::new());
         let operands = self.operands(instruction.operands);
-        let writes = !matches!(instruction.opcode, "st" | "red" | "bra" | "brx" | "bar" | "barrier");
+        let writes = !matches!(instruction.opcode, "st" | "red" | "stackrestore" | "bra" | "brx" | "bar" | "barrier");
         for (index, operand) in operands.iter().enumerate() {
             let is_address = matches!(operand.kind, OperandKind::Address(_));
             if index == 0 && writes && !is_address {

@@ -208,6 +208,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             scope.declare(result.name, entity);
         }
         self.separate();
+        let kept = self.keep_stack(function.name);
         let back = self.new_block();
         self.kernel.separate.push(back);
         let outer = core::mem::replace(&mut self.scopes, scope);
@@ -223,6 +224,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         (self.span, self.loc, self.source) = (span, loc, source);
         self.start(back);
         outcome?;
+        self.give_back(kept);
         for (to, from) in copies {
             self.emit(Op::Move { d: to, a: from.into() });
         }

@@ -21,6 +21,7 @@ mod memory;
 mod module;
 mod operand;
 mod routine;
+mod stack;
 mod statement;
 mod tf32;
 mod video;
@@ -67,7 +68,7 @@ pub struct Settings<'s> {
     pub entry: Option<&'s str>,
     /// How large a kernel may be: its operations and blocks, calls inlined.
     pub largest_kernel: usize,
-    /// Bytes of a thread's stack, for recursive functions and those called through addresses.
+    /// Bytes of a thread's stack, for recursive functions, those called through addresses, and `alloca`.
     pub stack_bytes: u32,
     /// Bytes that `malloc` gives away in all.
     pub heap_bytes: u64,
@@ -186,6 +187,8 @@ struct Lowering<'m, 'a> {
     grid_workspace: Option<u32>,
     /// Functions that call themselves, if only through others.
     recursive: HashSet<&'a str>,
+    /// Functions that allocate on the stack, or restore it.
+    moves_stack: HashSet<&'a str>,
     /// Functions whose address is taken, and the addresses.
     addressed: Vec<&'m Function<'a>>,
     code_addresses: HashMap<&'a str, u64>,
@@ -247,6 +250,10 @@ struct Body<'l, 'm, 'a> {
     sites: Vec<Site>,
     /// Where the frame of the current call begins, where there are routines.
     frame: Option<Reg>,
+    /// Where what `alloca` takes of the stack begins.
+    stack: Option<Reg>,
+    /// Sums whose last operand is the size of a routine's frame, or of the kernel's: block and instruction.
+    ends_of_frames: Vec<(Option<usize>, usize, usize)>,
     guard: Option<Guard>,
     loc: u32,
     /// Instructions and blocks so far.
@@ -317,6 +324,8 @@ impl<'l, 'm, 'a> Body<'l, 'm, 'a> {
             first_of_routines: 0,
             sites: Vec::new(),
             frame: None,
+            stack: None,
+            ends_of_frames: Vec::new(),
             guard: None,
             loc: 0,
             size: 0,

@@ -87,6 +87,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
             heap: None,
             grid_workspace: None,
             recursive: HashSet::new(),
+            moves_stack: HashSet::new(),
             addressed: Vec::new(),
             code_addresses: HashMap::new(),
             shared_bytes: 0,

@@ -11,7 +11,7 @@ use crate::ast::{Function, Operand as Written, OperandKind, Space, Statement, Va
 use crate::scopes::Scopes;
 use crate::types::Type;
 use roundonce_ir::{
-    Comparand, Comparison, Guard, Instruction as Step, IntOp, Kernel, Liveness, Op, Operand, Reg, Role, SourceLoc,
+    Comparand, Comparison, Instruction as Step, IntOp, Kernel, Liveness, Op, Operand, Reg, Role, SourceLoc,
     Space as Memory, Terminator, Width, too_large,
 };
 use std::collections::{HashMap, HashSet};
@@ -189,11 +189,11 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         Ok(())
     }
 
-    fn here(&self) -> (usize, usize) {
+    pub(super) fn here(&self) -> (usize, usize) {
         (self.current, self.blocks[self.current].instructions.len())
     }
 
-    fn move_by(&mut self, op: IntOp, d: Reg, a: Operand, b: Operand) {
+    pub(super) fn move_by(&mut self, op: IntOp, d: Reg, a: Operand, b: Operand) {
         self.emit(Op::Int { d, op, width: self.address_width(), args: [a, b, Operand::ZERO, Operand::ZERO] });
     }
 
@@ -261,15 +261,13 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         // Whether the stack is full: completed when the frame's size is known.
         let (full, frame) = (self.fresh(Width::Pred), self.frame());
         let of = Comparand::Unsigned(self.address_width());
-        let (a, b) = (frame.into(), Operand::ZERO);
+        let (a, b) = match self.lowering.moves_stack.is_empty() {
+            true => (frame.into(), Operand::ZERO),
+            false => (self.end_of_frame(frame).into(), self.stack().into()),
+        };
         self.emit(Op::Compare { d: full, comparison: Comparison::Gt, of, a, b });
-        self.guard = Some(Guard { pred: full, expected: true });
-        let message = format!(
-            "the stack of {} bytes is full: `{}` is called too deep",
-            self.lowering.settings.stack_bytes, function.name
-        );
-        self.emit(Op::Trap { message });
-        self.guard = None;
+        self.trap_full_stack(full, &format!("`{}` is called too deep", function.name));
+        let kept = self.keep_stack(function.name);
         let mut scope = Scopes::default();
         for formal in parameters.iter().chain(&results) {
             let entity = match formal.passed {
@@ -289,6 +287,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             self.statements(body)?;
         }
         self.start(exit);
+        self.give_back(kept);
         for formal in &results {
             if let Passed::Register { between, inside, .. } = formal.passed {
                 self.emit(Op::Move { d: between, a: inside.into() });
@@ -332,6 +331,11 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 *b = Operand::Imm(limit);
             }
         }
+        for &(owner, block, index) in &self.ends_of_frames {
+            if let Op::Int { args, .. } = &mut self.blocks[block].instructions[index].op {
+                args[1] = Operand::Imm(size(owner).into());
+            }
+        }
         let sizes: Vec<u32> = self.sites.iter().map(|site| size(site.owner)).collect();
         let starts: Vec<u32> = self.sites.iter().map(|site| locals(site.owner)).collect();
         // Several calls may stand in one block: what is put into it last comes first.
@@ -350,9 +354,12 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             self.blocks[site.after].instructions.splice(LOADS_AT..LOADS_AT, loads);
         }
         let loc = self.blocks[0].instructions.first().map_or(0, |step| step.loc);
-        let first = Step::new(Op::Move { d: frame, a: Operand::Imm(below.into()) }, loc);
-        self.blocks[0].instructions.insert(0, first);
         self.kernel.local_bytes = below.saturating_add(self.lowering.settings.stack_bytes);
+        let ends = [(Some(frame), below), (self.stack, self.kernel.local_bytes)];
+        let moves = ends
+            .into_iter()
+            .filter_map(|(end, at)| Some(Step::new(Op::Move { d: end?, a: Operand::Imm(at.into()) }, loc)));
+        self.blocks[0].instructions.splice(0..0, moves);
         Ok(())
     }
 
@@ -374,7 +381,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             Passed::Register { between, .. } => Some(between),
             Passed::Frame(_) => None,
         });
-        for reg in between.chain([frame, self.carry]) {
+        for reg in between.chain([frame, self.carry]).chain(self.stack) {
             written.remove(&reg);
         }
         let within = self.within_functions();
@@ -443,6 +450,11 @@ impl<'m, 'a> Lowering<'m, 'a> {
         for function in self.module.functions() {
             let called = callees.entry(function.name).or_default();
             for statement in function.body.iter().flatten() {
+                if let Statement::Instruction(instruction) = statement
+                    && matches!(instruction.opcode, "alloca" | "stackrestore")
+                {
+                    self.moves_stack.insert(function.name);
+                }
                 if let Some(name) = self.called(statement) {
                     called.push(name);
                     others.entry(name).and_modify(|count| *count -= 1);

@@ -292,6 +292,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
                 self.emit(Op::Trap { message: "the kernel trapped".to_owned() });
                 Ok(())
             }
+            Lowering::Allocate => self.alloca(inst),
+            Lowering::StackSave => self.stacksave(inst),
+            Lowering::StackRestore => self.stackrestore(inst),
             Lowering::Hint => Ok(()),
             Lowering::Separator { only_guarded } => {
                 if !only_guarded || self.guard.is_some() {

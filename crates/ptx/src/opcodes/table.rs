@@ -1,7 +1,7 @@
 //! The rows.
 
 use super::Lowering::*;
-use super::MissingFeature::{Clusters, Handles, Matrices, Stack};
+use super::MissingFeature::{Clusters, Handles, Matrices};
 use super::{ANY_OPERANDS, ImageAccess, IntegerOp, Lowering, MissingFeature, Modifiers, Opcode, VideoOp};
 use crate::forms::{ADD_FORMS, FMA_FORMS, MAD_FORMS, MUL_FORMS, SUB_FORMS};
 use roundonce_ir::Function;
@@ -81,7 +81,7 @@ pub(crate) const OPCODES: &[Opcode] = &[
     op("activemask", "d", &[], v(6, 2), 30, ActiveMask),
     op("add", "d, a, b", &[".sat", ".cc"], V1, 10, IntegerSum { subtract: false, carries: false }).forms(ADD_FORMS),
     op("addc", "d, a, b", &[".cc"], v(1, 2), 10, IntegerSum { subtract: false, carries: true }),
-    not_run("alloca", v(7, 3), 52, Stack),
+    op("alloca", "ptr, size{, immAlign}", &[], v(7, 3), 52, Allocate),
     op("and", "d, a, b", &[], V1, 10, Integer(IntegerOp::And)),
     hint("applypriority", v(7, 4), 80),
     op("atom", "d, [a], b{, c}{, cache-policy}", ATOMIC, v(1, 1), 11, Atomic { returns: true }).memory(),
@@ -168,8 +168,8 @@ pub(crate) const OPCODES: &[Opcode] = &[
     op("slct", "d, a, b, c", &[".ftz"], V1, 10, SelectBySign),
     op("sqrt", "d, a", QUOTIENT, V1, 10, Quotient(Function::SquareRoot)),
     op("st", "[a], b{, cache-policy}", &[".async", ".mbarrier::complete_tx::bytes"], V1, 10, Store).memory(),
-    not_run("stackrestore", v(7, 3), 52, Stack),
-    not_run("stacksave", v(7, 3), 52, Stack),
+    op("stackrestore", "a", &[], v(7, 3), 52, StackRestore),
+    op("stacksave", "d", &[], v(7, 3), 52, StackSave),
     any("stmatrix", v(7, 8), 90, MatrixAccess { stores: true }),
     op("sub", "d, a, b", &[".sat", ".cc"], V1, 10, IntegerSum { subtract: true, carries: false }).forms(SUB_FORMS),
     op("subc", "d, a, b", &[".cc"], v(1, 2), 10, IntegerSum { subtract: true, carries: true }),

@@ -32,7 +32,7 @@ fn every_form_is_its_opcodes() {
 #[rustfmt::skip] // A table.
 const SAMPLES: &[&str] = &[
     "abs.s32 %r1, %r2;", "abs.f32 %f1, %f2;", "activemask.b32 %r1;", "add.s32 %r1, %r2, %r3;", "add.f32 %f1, %f2, %f3;",
-    "addc.u32 %r1, %r2, %r3;", "and.b32 %r1, %r2, %r3;", "applypriority.global.L2::evict_normal [%x1], 128;",
+    "addc.u32 %r1, %r2, %r3;", "alloca.u64 %x1, %x2, 16;", "and.b32 %r1, %r2, %r3;", "applypriority.global.L2::evict_normal [%x1], 128;",
     "atom.global.add.u32 %r1, [%x1], %r2;", "bar.sync 0;", "barrier.sync 0;", "bfe.u32 %r1, %r2, %r3, %r4;",
     "bfi.b32 %r1, %r2, %r3, %r4, %r4;", "bfind.u32 %r1, %r2;", "bmsk.clamp.b32 %r1, %r2, %r3;", "bra L;", "brev.b32 %r1, %r2;",
     "brkpt;", "brx.idx %r1, T;", "call (%r1), f, (%r2);", "clmad.lo.u64 %x1, %x2, %x3, %x4;", "clz.b32 %r1, %r2;", "cnot.b32 %r1, %r2;",
@@ -55,7 +55,7 @@ const SAMPLES: &[&str] = &[
     "sad.s32 %r1, %r2, %r3, %r4;", "selp.b32 %r1, %r2, %r3, %p1;", "set.lt.u32.s32 %r1, %r2, %r3;", "setmaxnreg.inc.sync.aligned.u32 64;",
     "setp.lt.s32 %p1, %r1, %r2;", "shf.l.wrap.b32 %r1, %r2, %r3, %r4;", "shfl.sync.idx.b32 %r1, %r2, 0, 31, -1;",
     "shl.b32 %r1, %r2, 1;", "shr.u32 %r1, %r2, 1;", "sin.approx.f32 %f1, %f2;", "slct.b32.s32 %r1, %r2, %r3, %r4;",
-    "sqrt.rn.f32 %f1, %f2;", "st.global.u32 [%x1], %r1;", "sub.s32 %r1, %r2, %r3;", "sub.f32 %f1, %f2, %f3;",
+    "sqrt.rn.f32 %f1, %f2;", "stackrestore.u64 %x1;", "stacksave.u32 %r1;", "st.global.u32 [%x1], %r1;", "sub.s32 %r1, %r2, %r3;", "sub.f32 %f1, %f2, %f3;",
     "subc.u32 %r1, %r2, %r3;", "szext.clamp.s32 %r1, %r2, %r3;", "tanh.approx.f32 %f1, %f2;", "testp.finite.f32 %p1, %f1;", "trap;",
     "vadd.s32.u32.s32.sat %r1, %r2.b0, %r3.h1;", "vsub.s32.s32.s32 %r1.h0, %r2, %r3, %r4;", "vabsdiff.u32.u32.u32.add %r1, %r2, %r3, %r4;",
     "vmin.s32.s32.s32.max %r1, %r2, %r3, %r4;", "vmax.u32.u32.s32 %r1, %r2, %r3;", "vshl.u32.u32.u32.clamp %r1, %r2, %r3;",

@@ -5,6 +5,7 @@ use super::operands::{Immediate, Wanted};
 use super::scope::Entity;
 use super::{Check, INSTRUCTIONS};
 use crate::ast::{Instruction, Operand, OperandKind, Operands, Unary};
+use crate::literal::{LARGEST_ALIGNMENT, alignment, evaluate};
 use crate::opcodes::space_name;
 use crate::signatures::{Place, PlaceKind, Signature, Typed, holders};
 use crate::types::{ScalarKind, Type};
@@ -112,6 +113,7 @@ impl<'a> Check<'_, 'a> {
                     let wanted = Wanted::plain(name, &[], Immediate::Integer, INSTRUCTIONS);
                     self.constant_place(operand, &wanted);
                 }
+                PlaceKind::Alignment => self.alignment_place(operand, name),
                 PlaceKind::Label => self.label_place(operand, &wanted),
                 PlaceKind::Any => self.declared_in(operand),
             }
@@ -418,6 +420,16 @@ impl<'a> Check<'_, 'a> {
                 self.refuse("PTX0027", operand, &expected, &found, "write an integer");
             }
             _ => self.source(operand, wanted),
+        }
+    }
+
+    fn alignment_place(&mut self, operand: &Operand<'a>, name: &'static str) {
+        let wanted = Wanted::plain(name, &[], Immediate::Integer, INSTRUCTIONS);
+        self.constant_place(operand, &wanted);
+        let is_integer = evaluate(self.module, operand).is_ok_and(|constant| constant.bits_as(".u64").is_some());
+        if is_integer && alignment(self.module, operand).is_none() {
+            let message = format!("operand `{name}` is no power of two up to {LARGEST_ALIGNMENT}");
+            self.report(Finding::error("PTX0030", operand.span.place(), message).rule(INSTRUCTIONS));
         }
     }
 

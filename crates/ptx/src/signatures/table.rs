@@ -292,6 +292,9 @@ pub(super) const ROWS: &[Row] = &[
     row("vadd2 vsub2 vavrg2 vabsdiff2 vmin2 vmax2", ".add video video video", "=r: r: r: r", ANY),
     row("vadd4 vsub4 vavrg4 vabsdiff4 vmin4 vmax4", ".add video video video", "=r: r: r: r", ANY),
     row("vset2 vset4", "ordered {.add} video video", "=r: r: r: r", ANY),
+    // The stack. What it is restored to is a register, as a result is.
+    row("alloca", ".u32|.u64", "=0 0 ?a", ANY),
+    row("stacksave stackrestore", ".u32|.u64", "=0", ANY),
     // Moves and conversions.
     row("mov", ".pred", "=0 0%", ANY),
     row("mov", ".f32|.f64", "=0 0", ANY),
