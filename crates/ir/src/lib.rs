@@ -121,8 +121,8 @@ pub use operands::Role;
 pub use roundonce_functions::Function;
 pub use scalarize::scalarize;
 pub use types::{
-    AtomicKind, BarrierKind, Class, Comparand, Comparison, IntOp, PermuteMode, Reduction, Scalar, ShuffleMode,
-    Signedness, Special, VoteMode, arrival,
+    AtomicKind, BarrierKind, Class, Comparand, Comparison, HighHalf, IntOp, PermuteMode, Reduction, Scalar,
+    ShuffleMode, Signedness, Special, VoteMode, arrival,
 };
 pub use verify::VerifyError;
 

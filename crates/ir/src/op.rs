@@ -2,7 +2,8 @@
 
 use super::image::{ImageProperty, ImageShape, Outside, TexelType};
 use super::types::{
-    AtomicKind, BarrierKind, Class, Comparand, Comparison, IntOp, Reduction, Scalar, ShuffleMode, Special, VoteMode,
+    AtomicKind, BarrierKind, Class, Comparand, Comparison, HighHalf, IntOp, Reduction, Scalar, ShuffleMode, Special,
+    VoteMode,
 };
 use super::{Operand, Reg, Space, Width};
 use roundonce_arith::{Format, Operation, PackedConversion, Rounding};
@@ -313,6 +314,8 @@ pub enum Op {
         b: Operand,
         /// Of compare-and-swap: the new value.
         c: Operand,
+        /// The upper half of an exchange or a compare-and-swap of 16 bytes, whose halves have 8.
+        high: Option<HighHalf>,
     },
     /// A texel read.
     ImageLoad {

@@ -192,9 +192,13 @@ impl Op {
                     see(Use, *value, Wants::Exactly(*width));
                 }
             }
-            Op::Atomic { d, bytes, address, b, c, space, .. } => {
+            Op::Atomic { d, bytes, address, b, c, space, high, .. } => {
                 let value = Wants::Exactly(Width::holding(bytes * 8));
                 reads(see, &[(*address, address_width(*space)), (*b, value), (*c, value)]);
+                if let Some(high) = high {
+                    reads(see, &[(high.b, value), (high.c, value)]);
+                    high.d.iter().for_each(|d| see(Def, Operand::Reg(*d), value));
+                }
                 written = d.map(|d| (d, value));
             }
             Op::ImageLoad { d, image, at, texel, outside, .. } => {

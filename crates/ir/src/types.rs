@@ -272,6 +272,17 @@ pub enum AtomicKind {
     Arrive,
 }
 
+/// What an atomic on 16 bytes does with the upper 8, together with the lower ones.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct HighHalf {
+    /// Receives the old value.
+    pub d: Option<Reg>,
+    /// The operand; of compare-and-swap, what is compared.
+    pub b: Operand,
+    /// Of compare-and-swap: the new value.
+    pub c: Operand,
+}
+
 /// The fields of the barrier object of [`AtomicKind::Arrive`], by their lowest bits.
 pub mod arrival {
     /// Arrivals that are missing in this phase: 20 bits.

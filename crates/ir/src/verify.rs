@@ -146,7 +146,7 @@ impl Program {
             Op::Store { values, bytes, width, .. } => {
                 !is_size(*bytes) || !matches!(values.len(), 1..=8) || *width < Width::holding(bytes * 8)
             }
-            Op::Atomic { bytes, kind, .. } => {
+            Op::Atomic { bytes, kind, high, .. } => {
                 let halves = match kind {
                     super::AtomicKind::Float { operation, lanes } => {
                         Some((operation.format, *lanes, operation.op == roundonce_arith::ArithOp::Add))
@@ -157,6 +157,9 @@ impl Program {
                 !is_size(*bytes)
                     || *bytes == 1
                     || (*kind == super::AtomicKind::Arrive && *bytes != 8)
+                    || (high.is_some()
+                        && (*bytes != 8
+                            || !matches!(kind, super::AtomicKind::Exchange | super::AtomicKind::CompareAndSwap)))
                     || !kind.is_known()
                     || halves.is_some_and(|(format, lanes, known)| {
                         !known || !matches!(lanes, 1 | 2) || format.width() * lanes != bytes * 8

@@ -123,8 +123,8 @@ impl StoreProbe {
             Op::Store { space: Space::Global | Space::Generic, address, offset, values, bytes, .. } => {
                 Some((*address, *offset, u64::from(*bytes) * values.len() as u64))
             }
-            Op::Atomic { space: Space::Global | Space::Generic, address, offset, bytes, .. } => {
-                Some((*address, *offset, u64::from(*bytes)))
+            Op::Atomic { space: Space::Global | Space::Generic, address, offset, bytes, high, .. } => {
+                Some((*address, *offset, u64::from(*bytes) * if high.is_some() { 2 } else { 1 }))
             }
             _ => None,
         };

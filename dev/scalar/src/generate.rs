@@ -445,7 +445,7 @@ impl Generator<'_> {
             self.int(at, wide, Width::B32, [place.into(), Operand::Imm(4), self.slots.into(), none]);
             let kind = AtomicKind::Int(IntOp::Add);
             let (space, address) = (Space::Global, at.into());
-            self.guarded(Op::Atomic { d: None, kind, space, bytes: 4, address, offset: 0, b, c: none });
+            self.guarded(Op::Atomic { d: None, kind, space, bytes: 4, address, offset: 0, b, c: none, high: None });
             return;
         }
         let bytes = [1, 2, 4, 8][self.pick(4)];

@@ -266,7 +266,7 @@ impl Block<'_> {
                     }
                 }
             }
-            Op::Atomic { d: None, kind: AtomicKind::Int(op), space, bytes, address, offset, b, .. } => {
+            Op::Atomic { d: None, kind: AtomicKind::Int(op), space, bytes, address, offset, b, high: None, .. } => {
                 let (address, b) = (get(*address).wrapping_add(*offset as u64), get(*b));
                 let mut old = 0;
                 for byte in (0..*bytes as u64).rev() {

@@ -74,7 +74,7 @@ impl Interpreter<'_> {
     }
 
     #[cold]
-    fn misaligned(lane: usize, address: u64, bytes: u32) -> Box<Fault> {
+    pub(super) fn misaligned(lane: usize, address: u64, bytes: u32) -> Box<Fault> {
         let message = format!("address {address:#x} is not a multiple of {bytes}, the size of what is accessed");
         Fault::at(FaultKind::Access, lane, message)
     }

@@ -51,8 +51,8 @@ impl<'a> Interpreter<'a> {
             }
             Op::Fence => {}
             Op::Print { d, format, args } => self.print(*d, *format, *args)?,
-            Op::Atomic { d, kind, space, bytes, address, offset, b, c } => {
-                self.atomic(*d, *kind, *space, *bytes, (*address, *offset), [*b, *c])?;
+            Op::Atomic { d, kind, space, bytes, address, offset, b, c, high } => {
+                self.atomic(*d, *kind, *space, *bytes, (*address, *offset), [*b, *c], *high)?;
             }
             Op::ImageLoad { .. }
             | Op::ImageStore { .. }

@@ -6,7 +6,7 @@ use super::races::Atomicity;
 use super::register::{Lane, with_lane};
 use crate::scalar::{MinMax, int_op, min_max};
 use roundonce_arith::Profile;
-use roundonce_ir::{AtomicKind, Operand, Reg, Space, Width, arrival};
+use roundonce_ir::{AtomicKind, HighHalf, Operand, Reg, Space, Width, arrival};
 
 impl Interpreter<'_> {
     #[allow(clippy::too_many_arguments)] // The fields of one instruction.
@@ -18,6 +18,7 @@ impl Interpreter<'_> {
         bytes: u32,
         (address, offset): (Operand, i64),
         [b, c]: [Operand; 2],
+        high: Option<HighHalf>,
     ) -> Outcome {
         let width = match address {
             Operand::Reg(reg) => self.code.kernel.width(reg),
@@ -29,16 +30,34 @@ impl Interpreter<'_> {
         self.widen_operand(2, c, value);
         let profile = self.code.profile;
         let lanes: Vec<usize> = self.active.mask.lanes().collect();
-        let mut received = Vec::new();
+        let (mut received, mut received_high) = (Vec::new(), Vec::new());
         for lane in lanes {
             let address = self.wide[0][lane].wrapping_add(offset as u64) & width.mask();
             // The race check sees one access, the write.
             let races = self.races.take();
             let old = self.read_lane(space, lane, address, bytes);
+            let old_high = high.map(|_| self.read_upper_half(space, lane, address)).transpose();
             self.races = races;
-            let old = old?;
+            let (old, old_high) = (old?, old_high?);
             let kind = in_space(kind, Self::resolve(space, address).0);
-            let new = combine(&profile, kind, bytes * 8, old, self.wide[1][lane], self.wide[2][lane]);
+            let mut new = combine(&profile, kind, bytes * 8, old, self.wide[1][lane], self.wide[2][lane]);
+            if let (Some(high), Some(old_high)) = (high, old_high) {
+                let value = |operand| self.files.lane(operand, Width::B64, lane, self.geometry);
+                let (b_high, c_high) = (value(high.b), value(high.c));
+                let mut new_high = combine(&profile, kind, 64, old_high, b_high, c_high);
+                // Both halves are as compared, or neither is swapped.
+                if kind == AtomicKind::CompareAndSwap && (old, old_high) != (self.wide[1][lane], b_high) {
+                    (new, new_high) = (old, old_high);
+                }
+                let upper = address.wrapping_add(8) & width.mask();
+                self.write_lane(space, lane, upper, 8, new_high, Atomicity::Atomic)?;
+                if let Some(place) = self.place_of(space, lane, upper)
+                    && let Some(shadow) = self.observers.as_mut().and_then(|observers| observers.shadow.as_mut())
+                {
+                    shadow.atomic(lane, place, (kind, 8), (high.b, b_high), (old_high, new_high));
+                }
+                received_high.push((lane, old_high));
+            }
             self.write_lane(space, lane, address, bytes, new, Atomicity::Atomic)?;
             // What waits for the phase is ordered behind what arrived in it.
             if kind == AtomicKind::Arrive
@@ -67,7 +86,18 @@ impl Interpreter<'_> {
                 received.into_iter().for_each(|(lane, old)| shadow.put(d, lane, self.geometry.lanes, old));
             }
         }
+        if let Some(d) = high.and_then(|high| high.d) {
+            self.write_wide::<u64>(d, received_high);
+        }
         Ok(())
+    }
+
+    /// The upper half of 16 bytes, which are aligned to their size.
+    fn read_upper_half(&mut self, space: Space, lane: usize, address: u64) -> Outcome<u64> {
+        if Self::resolve(space, address).1 & 15 != 0 {
+            return Err(Self::misaligned(lane, address, 16));
+        }
+        self.read_lane(space, lane, address.wrapping_add(8), 8)
     }
 }
 

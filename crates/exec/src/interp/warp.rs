@@ -111,7 +111,7 @@ impl Interpreter<'_> {
         results
     }
 
-    fn write_wide<T: Lane>(&mut self, d: Reg, results: Vec<(usize, u64)>) {
+    pub(super) fn write_wide<T: Lane>(&mut self, d: Reg, results: Vec<(usize, u64)>) {
         let mut out = T::file_mut(&mut self.files).acquire();
         for (lane, bits) in results {
             out.0[lane] = T::of(bits);

@@ -141,6 +141,46 @@ fn atomics_alone() {
     forms.check();
 }
 
+/// 16 bytes at once: swapped where both halves are as compared, and only there.
+#[test]
+fn atomics_of_16_bytes() {
+    let mut forms = Forms::default();
+    let own = "cvt.u64.u32 %y4, %r9; rem.u64 %y4, %y4, 256; shl.b64 %y4, %y4, 5; mov.u64 %y6, shared; \
+               add.u64 %y4, %y4, %y6; cvta.shared.u64 %y5, %y4; st.shared.v2.u64 [%y4], {%x1, %x2}; \
+               st.global.v2.u64 [%y2], {%x1, %x2}; mov.b128 %q1, {%x3, %x4};";
+    for (form, address, space) in [
+        ("atom.shared", "%y4", "shared"),
+        ("atom.relaxed.gpu", "%y5", "shared"),
+        ("atom.acq_rel.sys.global", "%y2", "global"),
+    ] {
+        let mut add = |text: String, judge: fn([u64; 4]) -> u64| {
+            forms.add(format!("// %x\n{own}\n{text}"), judge);
+        };
+        let memory = |half: u32| format!("ld.{space}.u64 %x0, [{address}+{half}];").replace("%y5", "%y4");
+        let low = "mov.b128 {%x0, %x6}, %q2;";
+        let high = "mov.b128 {%x6, %x0}, %q2;";
+        add(format!("{form}.exch.b128 %q2, [{address}], %q1; {low}"), |[a, ..]| a);
+        add(format!("{form}.exch.b128 %q2, [{address}], %q1; {high}"), |[_, b, ..]| b);
+        add(format!("{form}.exch.b128 %q2, [{address}], %q1; {}", memory(0)), |[_, _, c, _]| c);
+        add(format!("{form}.exch.b128 _, [{address}], %q1; {}", memory(8)), |[.., d]| d);
+        // Compared with what is there, if need be but for one bit of one half; the lowest bits of c and d say which.
+        let compared = "and.b64 %y7, %x3, 1; and.b64 %y8, %x4, 1; shl.b64 %y8, %y8, 63; xor.b64 %y7, %y7, %x1; \
+                        xor.b64 %y8, %y8, %x2; mov.b128 %q3, {%y7, %y8};";
+        let cas = format!("{compared} {form}.cas.b128 %q2, [{address}], %q3, %q1;");
+        add(format!("{cas} {low}"), |[a, ..]| a);
+        add(format!("{cas} {high}"), |[_, b, ..]| b);
+        add(format!("{cas} {}", memory(0)), |[a, _, c, d]| if (c | d) & 1 == 0 { c } else { a });
+        add(format!("{cas} {}", memory(8)), |[_, b, c, d]| if (c | d) & 1 == 0 { d } else { b });
+        add(
+            format!("@%p3 {form}.exch.b128 %q2, [{address}], %q1; {}", memory(8)),
+            |[_, b, c, d]| {
+                if c & 1 == 1 { d } else { b }
+            },
+        );
+    }
+    forms.check();
+}
+
 /// Vectors: each element on its own. f32 in global memory is flushed, in shared memory not; halves are not.
 #[test]
 fn atomics_on_floats() {

@@ -156,6 +156,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             offset: 0,
             b: b.into(),
             c: Operand::ZERO,
+            high: None,
         };
         self.emit(take(bytes, Some(old)));
         let next = self.int(IntOp::Add, width, [old.into(), bytes.into(), Operand::ZERO]);

@@ -362,7 +362,17 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             }
         }
         let (kind, space, bytes) = (AtomicKind::Int(op), Space::Global, ty.bits / 8);
-        self.emit(Op::Atomic { d: None, kind, space, bytes, address: d.into(), offset: 0, b, c: Operand::ZERO });
+        self.emit(Op::Atomic {
+            d: None,
+            kind,
+            space,
+            bytes,
+            address: d.into(),
+            offset: 0,
+            b,
+            c: Operand::ZERO,
+            high: None,
+        });
         Ok(())
     }
 

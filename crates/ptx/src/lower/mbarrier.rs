@@ -91,7 +91,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             };
         }
         let (kind, space, c) = (AtomicKind::Arrive, Space::Shared, Operand::ZERO);
-        self.emit(Op::Atomic { d, kind, space, bytes: 8, address, offset, b, c });
+        self.emit(Op::Atomic { d, kind, space, bytes: 8, address, offset, b, c, high: None });
     }
 
     /// A word in 64 bits.

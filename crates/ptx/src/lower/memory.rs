@@ -3,10 +3,11 @@
 use super::operand::Address;
 use super::statement::Inst;
 use super::{Body, Result};
+use crate::ast::OperandKind;
 use crate::opcodes::space_name;
 use crate::types::{ScalarKind, Type};
 use roundonce_arith::{ArithOp, Format, Operation, Rounding};
-use roundonce_ir::{AtomicKind, IntOp, Op, Operand, Scalar, Space, Width};
+use roundonce_ir::{AtomicKind, HighHalf, IntOp, Op, Operand, Scalar, Space, Width};
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
     /// The space that a modifier names, otherwise the name's, otherwise any.
@@ -49,7 +50,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let space = self.space(inst, implied.or(is_global.then_some(Space::Global)));
         let mut d = Vec::new();
         for written in &parts {
-            let discard = matches!(written.kind, crate::ast::OperandKind::Discard);
+            let discard = matches!(written.kind, OperandKind::Discard);
             d.push(if discard { None } else { Some(self.destination(written, ty)?) });
         }
         let base = self.base(base, space)?;
@@ -168,6 +169,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             return Err(self.refuse(inst));
         };
         let space = self.space(inst, space);
+        if ty.bits > 64 {
+            return self.atomic_of_16_bytes(inst, operation, (base, offset, space));
+        }
         let sign = ty.sign();
         let kind = match (operation, ty.kind) {
             (Some(".add"), ScalarKind::Float(format)) => {
@@ -211,8 +215,47 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let bytes = ty.bytes();
         for (index, (b, d)) in steps.into_iter().enumerate() {
             let offset = offset.wrapping_add(i64::from(bytes) * index as i64);
-            self.emit(Op::Atomic { d, kind, space, bytes, address, offset, b, c });
+            self.emit(Op::Atomic { d, kind, space, bytes, address, offset, b, c, high: None });
         }
         Ok(())
+    }
+
+    /// `atom.exch.b128`, `atom.cas.b128`.
+    fn atomic_of_16_bytes(
+        &mut self,
+        inst: &Inst<'m, 'a>,
+        operation: Option<&str>,
+        (base, offset, space): (Operand, i64, Space),
+    ) -> Result<()> {
+        let kind = match (inst.row.name, operation) {
+            ("atom", Some(".exch")) => AtomicKind::Exchange,
+            ("atom", Some(".cas")) => AtomicKind::CompareAndSwap,
+            _ => return Err(self.refuse(inst)),
+        };
+        let address = self.base(base, space)?;
+        let [b, b_high] = self.halves(inst, 2)?;
+        let [c, c_high] = match kind {
+            AtomicKind::CompareAndSwap => self.halves(inst, 3)?,
+            _ => [Operand::ZERO; 2],
+        };
+        let written = self.operand_at(inst, 0)?;
+        let [d, d_high] = match written.kind {
+            OperandKind::Discard => [None; 2],
+            _ => match &self.parts_of(written, inst.types[0])[..] {
+                [low, high] => [Some(self.exact(low, Type::B64)?), Some(self.exact(high, Type::B64)?)],
+                _ => return Err(self.refuse(inst)),
+            },
+        };
+        let high = Some(HighHalf { d: d_high, b: b_high, c: c_high });
+        self.emit(Op::Atomic { d, kind, space, bytes: 8, address, offset, b, c, high });
+        Ok(())
+    }
+
+    /// The two halves of a value of 128 bits, the lower one first.
+    fn halves(&mut self, inst: &Inst<'m, 'a>, index: usize) -> Result<[Operand; 2]> {
+        match &self.parts_of(self.operand_at(inst, index)?, inst.types[0])[..] {
+            [low, high] => Ok([self.value(low, Type::B64)?, self.value(high, Type::B64)?]),
+            _ => Err(self.refuse(inst)),
+        }
     }
 }

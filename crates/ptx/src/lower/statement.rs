@@ -182,7 +182,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             return Err(self.malformed(format!("`{}` with {given} operands: expected `{shape}`", inst.spelling)));
         }
         let wide = inst.types.iter().any(|ty| ty.bits > 64);
-        if wide && !matches!(lowering, Lowering::Move | Lowering::Load { .. } | Lowering::Store) {
+        if wide
+            && !matches!(lowering, Lowering::Move | Lowering::Load { .. } | Lowering::Store | Lowering::Atomic { .. })
+        {
             return Err(self.refuse(inst));
         }
         // PTX 11.1 says that such values take half of their 64 bits, not which, nor what memory then holds.

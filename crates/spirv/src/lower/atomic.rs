@@ -65,7 +65,7 @@ impl Body<'_> {
             _ => b,
         };
         let d = (op != Opcode::AtomicStore).then(|| self.fresh(width));
-        self.emit(Op::Atomic { d, kind, space, bytes, address, offset, b, c });
+        self.emit(Op::Atomic { d, kind, space, bytes, address, offset, b, c, high: None });
         match d {
             Some(d) => self.define(vec![d.into()]),
             None => Ok(()),
