@@ -8,6 +8,7 @@
 mod elementary;
 mod exact;
 mod quotient;
+mod turns;
 mod wider;
 
 pub use elementary::{Function, approximate};
