@@ -10,8 +10,8 @@ use std::cell::RefCell;
 use astro_float_num::{BigFloat, Consts, RoundingMode};
 use roundonce_arith::{ExactNumber, Format, Profile, Rounding, Tininess, Unpacked, unpack, widen};
 
-use crate::turns;
 use crate::{divide, flushed, reciprocal_square_root, square_root};
+use crate::{roots, turns};
 
 /// Functions that hardware approximates.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -54,6 +54,8 @@ pub enum Function {
     AcosPi,
     AtanPi,
     Atan2Pi,
+    /// The root of `a` whose degree is the whole number `b`.
+    Root,
 }
 
 /// What the host's functions are trusted to, relative: theirs is 2^-50 or better, but for differences of logarithms.
@@ -86,7 +88,8 @@ pub fn approximate(
     }
     let clean = |bits| flushed(format, flush, bits);
     let (a, b) = (clean(a), clean(b));
-    let two = matches!(function, Function::Atan2 | Function::Atan2Pi | Function::Pow | Function::Hypot);
+    let two =
+        matches!(function, Function::Root | Function::Atan2 | Function::Atan2Pi | Function::Pow | Function::Hypot);
     // An infinite leg makes an infinite hypotenuse, whatever the other is.
     let infinite = [a, b].into_iter().any(|leg| leg & format.magnitude_mask() == format.infinity());
     if function == Function::Hypot && infinite {
@@ -182,6 +185,10 @@ fn finite(profile: &Profile, function: Function, to: Destination, x: f64, y: f64
         Function::AcosPi => x.acos() / PI,
         Function::AtanPi => x.atan() / PI,
         Function::Atan2Pi => x.atan2(y) / PI,
+        Function::Root => match roots::exactly(x, y) {
+            Some(root) => return rounded(to, root),
+            None => roots::guess(x, y),
+        },
         Function::Divide | Function::Reciprocal | Function::ReciprocalSquareRoot | Function::SquareRoot => x,
     };
     if guess.is_nan() {
@@ -307,7 +314,7 @@ fn of_turns(function: Function, x: f64) -> f64 {
 }
 
 /// x^y for a small whole y where no step rounds.
-fn exact_power(x: f64, y: f64) -> Option<f64> {
+pub(crate) fn exact_power(x: f64, y: f64) -> Option<f64> {
     if y.fract() != 0.0 || !(1.0..=64.0).contains(&y) || !x.is_finite() {
         return None;
     }
@@ -374,6 +381,7 @@ pub(crate) fn function_of_big(function: Function, big: &BigFloat, other: &BigFlo
             Function::Acosh => big.acosh(p, mode, constants),
             Function::Atanh => big.atanh(p, mode, constants),
             Function::Pow => power(big, other, constants),
+            Function::Root => roots::root(big, other, PRECISION + 64, constants),
             // Nearer to 1 than the precision.
             Function::Erf if square(big) > 800.0 => BigFloat::from_f64(if big.is_negative() { -1.0 } else { 1.0 }, p),
             Function::Erfc if square(big) > 800.0 => return None,

@@ -8,6 +8,7 @@
 mod elementary;
 mod exact;
 mod quotient;
+mod roots;
 mod turns;
 mod wider;
 
