@@ -4,12 +4,14 @@
 //! is the answer whatever the host computed exactly; where it does not, 192 bits decide. The bits therefore do not
 //! depend on the host.
 
+use core::f64::consts::PI;
 use std::cell::RefCell;
 
 use astro_float_num::{BigFloat, Consts, RoundingMode};
 use roundonce_arith::{ExactNumber, Format, Profile, Rounding, Tininess, Unpacked, unpack, widen};
 
 use crate::{divide, flushed, reciprocal_square_root, square_root};
+use crate::{roots, turns};
 
 /// Functions that hardware approximates.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -46,6 +48,14 @@ pub enum Function {
     Hypot,
     SinPi,
     CosPi,
+    Erfc,
+    TanPi,
+    AsinPi,
+    AcosPi,
+    AtanPi,
+    Atan2Pi,
+    /// The root of `a` whose degree is the whole number `b`.
+    Root,
 }
 
 /// What the host's functions are trusted to, relative: theirs is 2^-50 or better, but for differences of logarithms.
@@ -78,7 +88,8 @@ pub fn approximate(
     }
     let clean = |bits| flushed(format, flush, bits);
     let (a, b) = (clean(a), clean(b));
-    let two = matches!(function, Function::Atan2 | Function::Pow | Function::Hypot);
+    let two =
+        matches!(function, Function::Root | Function::Atan2 | Function::Atan2Pi | Function::Pow | Function::Hypot);
     // An infinite leg makes an infinite hypotenuse, whatever the other is.
     let infinite = [a, b].into_iter().any(|leg| leg & format.magnitude_mask() == format.infinity());
     if function == Function::Hypot && infinite {
@@ -130,6 +141,12 @@ fn rounded(to: Destination, value: f64) -> u64 {
 
 fn finite(profile: &Profile, function: Function, to: Destination, x: f64, y: f64) -> u64 {
     let format = to.format;
+    if let Some(exact) = turns::exactly(function, x, y) {
+        return rounded(to, exact);
+    }
+    if let Some(near) = turns::near(function, x, y) {
+        return to.rounded(near);
+    }
     let guess = match function {
         Function::Exp2 => x.exp2(),
         Function::Log2 => x.log2(),
@@ -153,7 +170,7 @@ fn finite(profile: &Profile, function: Function, to: Destination, x: f64, y: f64
             None => x.powf(y),
         },
         // Beyond six it is 1 to more than any format's precision.
-        Function::Erf if x.abs() > 6.0 => return to.rounded(near_one(x < 0.0)),
+        Function::Erf if x.abs() > 6.0 => return to.rounded(below(x < 0.0, 0)),
         Function::Erf => libm::erf(x),
         Function::Exp10 => exp10(x),
         Function::Log10 => x.log10(),
@@ -162,6 +179,16 @@ fn finite(profile: &Profile, function: Function, to: Destination, x: f64, y: f64
         Function::Cbrt => x.cbrt(),
         Function::Hypot => x.hypot(y),
         Function::SinPi | Function::CosPi => of_turns(function, x),
+        Function::Erfc => libm::erfc(x),
+        Function::TanPi => (PI * turns::part(x)).tan(),
+        Function::AsinPi => x.asin() / PI,
+        Function::AcosPi => x.acos() / PI,
+        Function::AtanPi => x.atan() / PI,
+        Function::Atan2Pi => x.atan2(y) / PI,
+        Function::Root => match roots::exactly(x, y) {
+            Some(root) => return rounded(to, root),
+            None => roots::guess(x, y),
+        },
         Function::Divide | Function::Reciprocal | Function::ReciprocalSquareRoot | Function::SquareRoot => x,
     };
     if guess.is_nan() {
@@ -178,19 +205,20 @@ fn finite(profile: &Profile, function: Function, to: Destination, x: f64, y: f64
     precisely(function, x, y).map_or_else(|| rounded(to, guess), |exact| to.rounded(exact))
 }
 
-/// A number between 1 and the next below it in any format.
-fn near_one(negative: bool) -> ExactNumber {
-    ExactNumber { negative, quantum: -100, significand: (1 << 100) - 1, sticky: true }
+/// A number between 2^exponent and the next below it in any format.
+pub(crate) fn below(negative: bool, exponent: i32) -> ExactNumber {
+    ExactNumber { negative, quantum: exponent - 100, significand: (1 << 100) - 1, sticky: true }
 }
 
-/// The error function by its series: 2/√π × Σ (−1)ⁿ x²ⁿ⁺¹ / (n! (2n + 1)). Up to six, the largest term is below 2^53 and
-/// the terms lose as many bits; the precision has them to spare.
-fn error_function(x: &BigFloat, constants: &mut Consts) -> BigFloat {
-    let (p, mode) = (PRECISION + 64, RoundingMode::ToEven);
+/// The error function by its series: 2/√π × Σ (−1)ⁿ x²ⁿ⁺¹ / (n! (2n + 1)). The largest term is below e^(x²) and the
+/// terms lose as many bits, as does what is left of 1 in the complement: the precision has them to spare.
+fn error_function(x: &BigFloat, square: f64, constants: &mut Consts) -> BigFloat {
+    // Two times log2 e is below three.
+    let square = square as u32;
+    let (p, mode) = (PRECISION + 64 + 3 * square as usize, RoundingMode::ToEven);
     let minus_square = x.mul(x, p, mode).neg();
     let (mut power, mut sum) = (x.clone(), x.clone());
-    // Up to x² = 36: from n = 150 on a term is below 2^-150 of the first.
-    for n in 1..200u32 {
+    for n in 1..200 + 10 * square {
         power = power.mul(&minus_square, p, mode).div(&BigFloat::from_u32(n, p), p, mode);
         let term = power.div(&BigFloat::from_u32(2 * n + 1, p), p, mode);
         sum = sum.add(&term, p, mode);
@@ -204,6 +232,13 @@ fn error_function(x: &BigFloat, constants: &mut Consts) -> BigFloat {
     sum.mul(&BigFloat::from_u32(2, p), p, mode).div(&root, p, mode)
 }
 
+/// 1 − erf(x).
+fn complement(x: &BigFloat, square: f64, constants: &mut Consts) -> BigFloat {
+    let error = error_function(x, square, constants);
+    let p = error.mantissa_max_bit_len().unwrap_or(PRECISION);
+    BigFloat::from_u32(1, p).sub(&error, p, RoundingMode::ToEven)
+}
+
 /// x^y as exp(y × ln |x|), whose steps never meet a number of few bits: the library's own powers do not end where the
 /// result has a finite number of bits but more than are asked for.
 fn power(x: &BigFloat, y: &BigFloat, constants: &mut Consts) -> BigFloat {
@@ -214,6 +249,12 @@ fn power(x: &BigFloat, y: &BigFloat, constants: &mut Consts) -> BigFloat {
     let magnitude = x.abs().ln(p, mode, constants).mul(y, p, mode).exp(p, mode, constants);
     let is_even = y.rem(&BigFloat::from_u32(2, p)).is_zero();
     if x.is_negative() && !is_even { magnitude.neg() } else { magnitude }
+}
+
+/// The square of a number that a double holds, about.
+fn square(x: &BigFloat) -> f64 {
+    let magnitude = bits_of_big(x).map_or(0.0, |exact| f64::from_bits(exact.round(Format::F64, Rounding::Up).bits));
+    magnitude * magnitude
 }
 
 /// Where the result is rational and the host's exact.
@@ -259,7 +300,7 @@ fn of_turns(function: Function, x: f64) -> f64 {
     let sine = |turn: f64| {
         // sin(π − z) is sin z: below half a turn the host's error stays small.
         let folded = if turn.abs() > 0.5 { turn.signum() - turn } else { turn };
-        (core::f64::consts::PI * folded).sin()
+        (PI * folded).sin()
     };
     match function {
         // Zero has the sign of x.
@@ -268,12 +309,12 @@ fn of_turns(function: Function, x: f64) -> f64 {
         _ if turn.abs() == 0.5 => 0.0,
         // cos(π z) = sin(π (1/2 − |z|)): exact where it is near zero.
         _ if turn.abs() > 0.25 => sine(0.5 - turn.abs()),
-        _ => (core::f64::consts::PI * turn).cos(),
+        _ => (PI * turn).cos(),
     }
 }
 
 /// x^y for a small whole y where no step rounds.
-fn exact_power(x: f64, y: f64) -> Option<f64> {
+pub(crate) fn exact_power(x: f64, y: f64) -> Option<f64> {
     if y.fract() != 0.0 || !(1.0..=64.0).contains(&y) || !x.is_finite() {
         return None;
     }
@@ -340,7 +381,24 @@ pub(crate) fn function_of_big(function: Function, big: &BigFloat, other: &BigFlo
             Function::Acosh => big.acosh(p, mode, constants),
             Function::Atanh => big.atanh(p, mode, constants),
             Function::Pow => power(big, other, constants),
-            Function::Erf => error_function(big, constants),
+            Function::Root => roots::root(big, other, PRECISION + 64, constants),
+            // Nearer to 1 than the precision.
+            Function::Erf if square(big) > 800.0 => BigFloat::from_f64(if big.is_negative() { -1.0 } else { 1.0 }, p),
+            Function::Erfc if square(big) > 800.0 => return None,
+            Function::Erf => error_function(big, square(big), constants),
+            Function::Erfc => complement(big, square(big), constants),
+            Function::TanPi => {
+                let turns = big.rem(&BigFloat::from_f64(1.0, p));
+                constants.pi(p, mode).mul(&turns, p, mode).tan(p, mode, constants)
+            }
+            Function::AsinPi => big.asin(p, mode, constants).div(&constants.pi(p, mode), p, mode),
+            Function::AcosPi => big.acos(p, mode, constants).div(&constants.pi(p, mode), p, mode),
+            Function::AtanPi => big.atan(p, mode, constants).div(&constants.pi(p, mode), p, mode),
+            Function::Atan2Pi => {
+                let angle = big.div(other, p, mode).atan(p, mode, constants).div(&constants.pi(p, mode), p, mode);
+                let half = BigFloat::from_f64(if big.is_negative() { -1.0 } else { 1.0 }, p);
+                if other.is_negative() { angle.add(&half, p, mode) } else { angle }
+            }
             Function::Exp10 => power(&BigFloat::from_f64(10.0, p), big, constants),
             Function::Log10 => big.log10(p, mode, constants),
             // 192 bits leave enough where the difference is small, of an f32.

@@ -8,6 +8,8 @@
 mod elementary;
 mod exact;
 mod quotient;
+mod roots;
+mod turns;
 mod wider;
 
 pub use elementary::{Function, approximate};

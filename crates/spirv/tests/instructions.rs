@@ -183,6 +183,13 @@ const ROWS: &[Row] = &[
     // OpenCL.std.
     ("%r = OpExtInst %f32 %cl round %a",         &[("f32", 0xbf00_0000)], "f32", 0xbf80_0000),
     ("%r = OpExtInst %f32 %cl round %a",         &[("f32", 0x3eff_ffff)], "f32", 0),
+    ("%r = OpExtInst %f32 %cl tanpi %a",         &[("f32", 0xbe80_0000)], "f32", 0xbf80_0000),
+    ("%r = OpExtInst %f32 %cl acospi %a",        &[("f32", 0xbf80_0000)], "f32", 0x3f80_0000),
+    ("%r = OpExtInst %f32 %cl asinpi %a",        &[("f32", 0xbf80_0000)], "f32", 0xbf00_0000),
+    ("%r = OpExtInst %f32 %cl atanpi %a",        &[("f32", 0x3f80_0000)], "f32", 0x3e80_0000),
+    ("%r = OpExtInst %f32 %cl atan2pi %a %b",    &[("f32", 0x3f80_0000), ("f32", 0xbf80_0000)], "f32", 0x3f40_0000),
+    ("%r = OpExtInst %f32 %cl erfc %a",          &[("f32", 0xff80_0000)], "f32", 0x4000_0000),
+    ("%r = OpExtInst %f32 %cl rootn %a %b",      &[("f32", 0xc1d8_0000), ("i32", 3)], "f32", 0xc040_0000),
     ("%r = OpExtInst %f32 %cl rint %a",          &[("f32", 0x4020_0000)], "f32", 0x4000_0000),
     ("%r = OpExtInst %f32 %cl mad %a %a %b",     &[("f32", 0x3f80_0001), ("f32", 0xbf80_0002)], "f32", 0x2880_0000),
     ("%r = OpExtInst %f32 %cl copysign %a %b",   &[("f32", 0x3f80_0000), ("f32", 0x8000_0000)], "f32", 0xbf80_0000),

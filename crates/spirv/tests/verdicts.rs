@@ -20,7 +20,7 @@ fn cases() -> Vec<serde_json::Value> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/edge/spirv/");
     let files = match std::env::var("ROUNDONCE_SPIRV_VERDICTS") {
         Ok(other) => vec![other],
-        Err(_) => ["verdicts", "neighbours", "float-controls2", "declarations", "structure"]
+        Err(_) => ["verdicts", "neighbours", "float-controls2", "declarations", "structure", "enumerants"]
             .map(|name| format!("{folder}{name}.jsonl"))
             .to_vec(),
     };
@@ -74,4 +74,29 @@ fn narrow_floats_are_refused() {
         }
     }
     assert!(refused >= 6, "only {refused} modules");
+}
+
+/// What an enumerant lacks is found as that, not as something else: a case an enumerant (`enumerants.jsonl`).
+#[test]
+fn enumerants_lack_what_the_judge_says() {
+    let mut found = [0, 0];
+    for case in cases() {
+        let field = |name: &str| case[name].as_str().expect("a text");
+        let message = field("message");
+        let expected = if message.contains("requires one of these capabilities") {
+            0
+        } else if message.contains(" operand of ") && message.contains(" requires ") && !message.contains("Capability")
+        {
+            1
+        } else {
+            continue;
+        };
+        let code = ["SPV0020", "SPV0021"][expected];
+        let environment: Environment = field("env").parse().expect("an environment that is known");
+        let findings = check_text(field("spvasm"), environment);
+        let reported = findings.iter().any(|finding| finding.code == code);
+        assert!(reported, "{}: {message}: {findings:?}", field("case"));
+        found[expected] += 1;
+    }
+    assert!(found[0] > 250 && found[1] >= 40, "{found:?}");
 }

@@ -408,6 +408,12 @@ pub(super) fn approximation(name: &str) -> Option<Function> {
         "hypot"                 => Function::Hypot,
         "sinpi"                 => Function::SinPi,
         "cospi"                 => Function::CosPi,
+        "erfc"                  => Function::Erfc,
+        "tanpi"                 => Function::TanPi,
+        "asinpi"                => Function::AsinPi,
+        "acospi"                => Function::AcosPi,
+        "atanpi"                => Function::AtanPi,
+        "atan2pi"               => Function::Atan2Pi,
         _ => return None,
     })
 }

@@ -27,7 +27,8 @@ impl Body<'_> {
             "fract" => return Some(self.fract(ids)),
             "nan" => return Some(self.nan_of(ids[0])),
             "ilogb" => return Some(self.exponents(ids[0])),
-            "pown" => return Some(self.whole_power(spelled, ids)),
+            "pown" => return Some(self.with_whole(Function::Pow, spelled, ids)),
+            "rootn" => return Some(self.with_whole(Function::Root, spelled, ids)),
             "sincos" => return Some(self.sine_and_cosine(spelled, ids)),
             "remquo" => return Some(self.remainder_and_quotient(ids)),
             _ => return None,
@@ -178,22 +179,24 @@ impl Body<'_> {
         self.define(parts)
     }
 
-    /// x to a whole power.
-    fn whole_power(&mut self, spelled: &str, ids: &[u32]) -> Result<()> {
+    /// A function of a float and a whole number: a power or a root.
+    fn with_whole(&mut self, function: Function, spelled: &str, ids: &[u32]) -> Result<()> {
         let powers = self.components(ids[1])?;
         let count = self.result()?.1;
         if !matches!(powers.part, Part::Int { bits: 32, .. }) || powers.parts.len() != count {
-            return Err(self.malformed("the power is no integer of 32 bits, or has another number of components"));
+            return Err(
+                self.malformed("the second operand is no integer of 32 bits, or has another number of components")
+            );
         }
         let mut powers = powers.parts.iter();
         self.each_float(&ids[..1], |body, format, args| {
             let power = powers.next().copied().unwrap_or(Operand::ZERO);
             if format.precision() < 32 {
-                body.open(format!("{spelled}: a power of more than {} bits is rounded first", format.precision()));
+                body.open(format!("{spelled}: an integer of more than {} bits is rounded first", format.precision()));
             }
             let int = Scalar::Int { bits: 32, signed: true };
             let power = body.convert(int, Scalar::Float(format), Rounding::NearestEven, power);
-            body.approximate(Function::Pow, format, spelled, &[args[0], power])
+            body.approximate(function, format, spelled, &[args[0], power])
         })
     }
 

@@ -1,12 +1,12 @@
 //! Capabilities: those that instructions and enumerants need, those that need an extension, and those that a target
-//! environment refuses.
+//! environment refuses. Enumerants that need an extension or a version have a table of their own (`since.rs`).
 
 use std::collections::HashMap;
 
 use rspirv::grammar::OperandKind;
-use rspirv::spirv::{Capability, Decoration, Op};
+use rspirv::spirv::{Capability, Decoration, GroupOperation, Op};
 
-use super::{Checker, code, source};
+use super::{Checker, code, since, source};
 use crate::environment::Client;
 use crate::facts::Facts;
 use crate::grammar::{self, Class, instruction_name, operand, set_bits, shape};
@@ -51,9 +51,17 @@ impl Capabilities {
             if at.kind == OperandKind::Capability {
                 continue;
             }
-            let good =
-                *self.enumerants.entry((at.kind, value)).or_insert_with(|| lacking(checker, at.kind, value).is_none());
-            if let (false, Some((part, needed))) = (good, lacking(checker, at.kind, value)) {
+            let good = *self.enumerants.entry((at.kind, value)).or_insert_with(|| {
+                lacking(checker, at.kind, value).is_none() && since::missing(checker, at.kind, value).is_none()
+            });
+            if good {
+                continue;
+            }
+            if let Some(message) = since::missing(checker, at.kind, value) {
+                let message = format!("{name}: {:?} {message}", at.kind);
+                checker.error(code::EXTENSION_NEEDED, at.word, "SPIR-V 1.6, 3 Binary Form", message);
+            }
+            if let Some((part, needed)) = lacking(checker, at.kind, value) {
                 let what = grammar::name_of(at.kind, part).unwrap_or_else(|| part.to_string());
                 let message = format!(
                     "{name}: {:?} {what} needs the capability {}, which is not declared",
@@ -69,13 +77,25 @@ impl Capabilities {
     }
 }
 
+/// The enumerant itself, or the bits of a mask.
+pub(super) fn parts(kind: OperandKind, value: u32) -> Vec<u32> {
+    match grammar::class(kind) {
+        Class::Mask => set_bits(value).collect(),
+        _ => vec![value],
+    }
+}
+
 /// The enumerant, or the bit of a mask, whose capabilities are not declared, and those.
 fn lacking(checker: &Checker<'_>, kind: OperandKind, value: u32) -> Option<(u32, Vec<Capability>)> {
     // Consumers take these without (SPIRV-Tools does too): a vertex shader may write its PointSize.
     const BUILT_INS: [u32; 3] = [1, 3, 4];
     let free = match kind {
         OperandKind::BuiltIn => BUILT_INS.contains(&value),
-        OperandKind::FPRoundingMode | OperandKind::GroupOperation => true,
+        OperandKind::FPRoundingMode => true,
+        // Groups' reductions are SPV_AMD_shader_ballot's too, without a capability that enables them.
+        OperandKind::GroupOperation => {
+            value <= GroupOperation::ExclusiveScan as u32 && checker.facts.extensions.contains("SPV_AMD_shader_ballot")
+        }
         _ => false,
     };
     if free {
@@ -91,11 +111,7 @@ fn lacking(checker: &Checker<'_>, kind: OperandKind, value: u32) -> Option<(u32,
         ];
         return (!any(checker.facts, &needed)).then_some((value, needed));
     }
-    let parts: Vec<u32> = match grammar::class(kind) {
-        Class::Mask => set_bits(value).collect(),
-        _ => vec![value],
-    };
-    parts.into_iter().find_map(|part| {
+    parts(kind, value).into_iter().find_map(|part| {
         let needed = operand(kind, part)?.required_capabilities();
         (!any(checker.facts, &needed)).then_some((part, needed))
     })

@@ -18,6 +18,7 @@ mod layout;
 mod open;
 mod operand;
 mod phi;
+mod since;
 mod structure;
 mod types;
 mod unchecked;
