@@ -27,6 +27,8 @@ impl Format {
     pub const F32: Format = Format::new(8, 23);
     /// IEEE 754 binary64.
     pub const F64: Format = Format::new(11, 52);
+    /// TensorFloat-32: the upper 19 bits of a binary32, which a register holds in 32.
+    pub const TF32: Format = Format::new(8, 10);
     /// Four exponent bits, three fraction bits, read as an IEEE format (not the OCP variant without infinities).
     pub const E4M3: Format = Format::new(4, 3);
     /// Five exponent bits, two fraction bits, read as an IEEE format.

@@ -15,6 +15,7 @@
 extern crate std;
 
 pub mod batch;
+mod dot;
 #[cfg(feature = "std")]
 mod elements;
 mod extended;
@@ -32,6 +33,7 @@ mod trace;
 mod unpack;
 mod wide;
 
+pub use dot::{Addend, Dot, DotEvent, DotTerm, DotTrace, Order, Position, Scale, ScaleFormat};
 #[cfg(feature = "std")]
 pub use elements::Elements;
 pub use extended::{Extended, ExtendedResult};
@@ -40,7 +42,10 @@ pub use machine::Machine;
 pub use mul_add::{ArithOp, Clamp, Operation};
 pub use narrow::{ConversionRounding, Element, NarrowFormat, PackedConversion};
 pub use outcome::{ConditionCodes, Flags, Outcome};
-pub use profile::{Decision, FmzSatNan, NanRule, OperandIndex, Profile, Sm1xMad, Status, Tininess, Underflow};
+pub use profile::{
+    AddendCut, Decision, FmzSatNan, NanRule, OperandIndex, Profile, Sm1xMad, Status, Tininess, TuringBlock, Underflow,
+    ZeroExponent, ZeroSum,
+};
 pub use round::{ExactNumber, Rounding};
 pub use trace::{Event, Term, Trace};
 pub use unpack::{FiniteNumber, Unpacked, unpack, widen};

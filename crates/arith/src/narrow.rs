@@ -116,7 +116,7 @@ impl NarrowFormat {
 /// What a conversion converts from or to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Element {
-    /// f16, bf16 or f32.
+    /// f16, bf16, TF32, f32 or f64.
     Float(Format),
     /// A format of at most eight bits.
     Narrow(NarrowFormat),
@@ -126,6 +126,7 @@ impl Element {
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
+            Element::Float(Format::TF32) => "tf32",
             Element::Float(format) => format.name().unwrap_or("?"),
             Element::Narrow(format) => format.name(),
         }
@@ -137,11 +138,20 @@ impl Element {
             Element::Narrow(format) => format.width(),
         }
     }
-    /// Bits from one value to the next where several are packed: six bits are padded to eight.
+    /// Bits from one value to the next where several are packed: six bits are padded to eight, TF32 to 32.
     pub const fn stride(self) -> u32 {
         match self.width() {
             6 => 8,
+            19 => 32,
             width => width,
+        }
+    }
+    /// The value's bits among those of its place in a register. TF32 stands in the upper bits, any other format in the
+    /// lowest.
+    pub const fn of_container(self, bits: u64) -> u64 {
+        match self {
+            Element::Float(Format::TF32) => bits >> 13,
+            _ => bits,
         }
     }
     /// Reads the bits of a value.
@@ -155,7 +165,7 @@ impl Element {
     pub const fn sign_mask(self) -> u64 {
         self.fields().sign_mask()
     }
-    const fn fields(self) -> Format {
+    pub(crate) const fn fields(self) -> Format {
         match self {
             Element::Float(format) => format,
             Element::Narrow(format) => format.fields(),

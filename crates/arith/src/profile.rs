@@ -117,6 +117,44 @@ pub enum FmzSatNan {
     Zero,
 }
 
+/// The exponent that a term which is zero aligns the others by, in a matrix multiply-add.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ZeroExponent {
+    /// The row's own, below that of the smallest number of the accumulator: so the largest exponent is never below it.
+    Floor,
+    /// A zero operand has the smallest exponent of f32, −126, and a product with it the sum of both exponents.
+    Operand,
+    /// None: zeros take no part.
+    Absent,
+}
+
+/// The sign of a zero that a step of a matrix multiply-add gives.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ZeroSum {
+    /// Always +0.
+    Positive,
+    /// −0 where every term is negative or −0, and where a negative sum is cut away by the conversion.
+    AllNegative,
+}
+
+/// How much of the addend a step of a matrix multiply-add keeps below the largest exponent.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum AddendCut {
+    /// As many bits as of the products.
+    AsProducts,
+    /// As many as the accumulator's fraction has.
+    ToPrecision,
+}
+
+/// The products that a step of sm_75's m16n8k8 adds.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum TuringBlock {
+    /// Eight.
+    Eight,
+    /// Four.
+    Four,
+}
+
 /// The choices that the pipeline makes where the documents leave one.
 ///
 /// ```
@@ -145,6 +183,16 @@ pub struct Profile {
     pub fmz_sat_nan: FmzSatNan,
     /// The out-of-bounds NaN of `.oob`, in f16 and bf16.
     pub oob_nan: u64,
+    /// The exponent of a zero term of a matrix multiply-add.
+    pub dot_zero: ZeroExponent,
+    /// The sign of its zero sums.
+    pub dot_zero_sign: ZeroSum,
+    /// The bits that it keeps of the addend.
+    pub dot_addend: AddendCut,
+    /// NaN results of f64 in a matrix multiply-add.
+    pub dot_nan_f64: NanRule,
+    /// The products that sm_75 adds at once.
+    pub turing_block: TuringBlock,
 }
 
 /// Whether a decision was compared with hardware.
@@ -185,6 +233,11 @@ impl Profile {
         sm1x_mad: Sm1xMad::Truncate,
         fmz_sat_nan: FmzSatNan::Addend,
         oob_nan: 0x7ff7,
+        dot_zero: ZeroExponent::Floor,
+        dot_zero_sign: ZeroSum::Positive,
+        dot_addend: AddendCut::AsProducts,
+        dot_nan_f64: NanRule::Payload([OperandIndex::B, OperandIndex::A, OperandIndex::C]),
+        turing_block: TuringBlock::Eight,
     };
 
     /// The criterion that flushes the results of an operation.
@@ -229,7 +282,7 @@ impl Profile {
     }
 
     /// Every decision, one row for each field.
-    pub const DECISIONS: [Decision; 10] = [
+    pub const DECISIONS: [Decision; 15] = [
         Decision {
             field: "tininess",
             decides: "which results at the edge of the subnormal range .ftz, .FTZ and .FMZ flush: those that are \
@@ -286,6 +339,39 @@ impl Profile {
             decides: "the out-of-bounds NaN of .oob, in f16 and bf16: 0x7ff7, in a, b or c",
             source: "a public test suite that ran on sm_100; that c counts is unmeasured",
             status: Status::Reported,
+        },
+        Decision {
+            field: "dot_zero",
+            decides: "the exponent of a zero term of a matrix multiply-add, seen where all other terms are tiny: one \
+                      below the accumulator's smallest, by row (-132 on sm_80)",
+            source: "microsoft/MMA-Sim's later files; models pinned to sm_80, sm_90 and sm_120 agree; its first release \
+                     has -126 for zero operands; unmeasured",
+            status: Status::Unmeasured,
+        },
+        Decision {
+            field: "dot_zero_sign",
+            decides: "the sign of a zero sum of a matrix multiply-add: +0",
+            source: "microsoft/MMA-Sim's first release; its later files give -0 for a negative sum that is cut away; \
+                     unmeasured",
+            status: Status::Unmeasured,
+        },
+        Decision {
+            field: "dot_addend",
+            decides: "the bits that a matrix multiply-add keeps of the addend: as many as of a product",
+            source: "microsoft/MMA-Sim; a report on the RTX 5080 with a figure of its own was not to be had",
+            status: Status::Unmeasured,
+        },
+        Decision {
+            field: "dot_nan_f64",
+            decides: "whose payload an f64 NaN of a matrix multiply-add keeps: b, then a, then c",
+            source: "microsoft/MMA-Sim, which has that of the machine it runs on; unmeasured",
+            status: Status::Unmeasured,
+        },
+        Decision {
+            field: "turing_block",
+            decides: "the products that a step of mma.m16n8k8 adds on sm_75: eight",
+            source: "microsoft/MMA-Sim, validated on a T4; arXiv 2502.15999 has a 5-operand adder",
+            status: Status::Unmeasured,
         },
         Decision {
             field: "condition codes",

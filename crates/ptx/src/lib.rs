@@ -12,7 +12,7 @@
 //! What this is not: it runs nothing, and `check` does not look at every instruction ([`Report::unchecked`]).
 //!
 //! Reading order: `ast` (what a module is), `lexer`, `parser`, `printer`, `literal` (what a number's bits are),
-//! `opcodes` (the one table), `forms`, `integer` and `conversions` (the rows that compute), `signatures` (what the
+//! `opcodes` (the one table), `forms`, `integer`, `conversions` and `matrix` (the rows that compute), `signatures` (what the
 //! others take), `types`, `video` (parts of registers), `scopes`, `rules`, `lower`.
 
 pub mod ast;
@@ -22,6 +22,7 @@ pub mod integer;
 mod lexer;
 pub mod literal;
 mod lower;
+pub mod matrix;
 mod opcodes;
 mod parser;
 mod printer;

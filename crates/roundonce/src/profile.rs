@@ -1,6 +1,8 @@
 //! A profile chosen in text: machines by name and single decisions, `sm_90`, `tininess=result,nan_f64=abc`.
 
-use roundonce_arith::{FmzSatNan, Machine, NanRule, Profile, Sm1xMad, Tininess, Underflow};
+use roundonce_arith::{
+    AddendCut, FmzSatNan, Machine, NanRule, Profile, Sm1xMad, Tininess, TuringBlock, Underflow, ZeroExponent, ZeroSum,
+};
 
 /// Changes of a profile, in order.
 ///
@@ -53,7 +55,7 @@ fn hexadecimal(decision: &mut u64, text: &str) -> Result<(), String> {
 type Setter = fn(&mut Profile, &str) -> Result<(), String>;
 
 /// A row a field: its name, and how it is set.
-const FIELDS: [(&str, Setter); 9] = [
+const FIELDS: [(&str, Setter); 14] = [
     ("tininess", |profile, text| tininess(&mut profile.tininess, text)),
     ("sm1x_tininess", |profile, text| tininess(&mut profile.sm1x_tininess, text)),
     ("underflow", |profile, text| {
@@ -70,6 +72,23 @@ const FIELDS: [(&str, Setter); 9] = [
         named(&mut profile.fmz_sat_nan, &[("addend", FmzSatNan::Addend), ("zero", FmzSatNan::Zero)], text)
     }),
     ("oob_nan", |profile, text| hexadecimal(&mut profile.oob_nan, text)),
+    ("dot_zero", |profile, text| {
+        let rules =
+            [("floor", ZeroExponent::Floor), ("operand", ZeroExponent::Operand), ("absent", ZeroExponent::Absent)];
+        named(&mut profile.dot_zero, &rules, text)
+    }),
+    ("dot_zero_sign", |profile, text| {
+        let rules = [("positive", ZeroSum::Positive), ("all-negative", ZeroSum::AllNegative)];
+        named(&mut profile.dot_zero_sign, &rules, text)
+    }),
+    ("dot_addend", |profile, text| {
+        let rules = [("as-products", AddendCut::AsProducts), ("to-precision", AddendCut::ToPrecision)];
+        named(&mut profile.dot_addend, &rules, text)
+    }),
+    ("dot_nan_f64", |profile, text| nan_rule(&mut profile.dot_nan_f64, text)),
+    ("turing_block", |profile, text| {
+        named(&mut profile.turing_block, &[("8", TuringBlock::Eight), ("4", TuringBlock::Four)], text)
+    }),
 ];
 
 fn setting(text: &str) -> Result<Setting, String> {
@@ -135,7 +154,9 @@ mod tests {
     fn every_field_sets_its_own_decision() {
         let changed = ProfileChoice::parse(
             "tininess=result,sm1x_tininess=before-rounding,underflow=before-rounding,nan_f32=bca,nan_f64=abc,\
-             nan_small=bca,sm1x_mad=fused-ftz,fmz_sat_nan=zero,oob_nan=0x7fff",
+             nan_small=bca,sm1x_mad=fused-ftz,fmz_sat_nan=zero,oob_nan=0x7fff,dot_zero=absent,\
+             dot_zero_sign=all-negative,dot_addend=to-precision,dot_nan_f64=cba,\
+             turing_block=4",
         );
         let changed = changed.unwrap().apply(Profile::NVIDIA);
         assert_eq!((changed.tininess, changed.sm1x_tininess), (Tininess::Result, Tininess::BeforeRounding));
@@ -143,6 +164,9 @@ mod tests {
         assert_eq!((changed.underflow, rules), (Underflow::BeforeRounding, ["bca", "abc", "bca"]));
         assert_eq!((changed.sm1x_mad, changed.fmz_sat_nan), (Sm1xMad::FusedFtz, FmzSatNan::Zero));
         assert_eq!(changed.oob_nan, 0x7fff);
+        assert_eq!((changed.dot_zero, changed.dot_zero_sign), (ZeroExponent::Absent, ZeroSum::AllNegative));
+        assert_eq!((changed.dot_addend, changed.dot_nan_f64.name()), (AddendCut::ToPrecision, "cba"));
+        assert_eq!(changed.turing_block, TuringBlock::Four);
     }
 
     #[test]

@@ -1,0 +1,17 @@
+//! Matrix multiply-add: `mma.sync`, `wmma.mma`, `wgmma.mma_async`, `tcgen05.mma`. What a spelling names
+//! ([`MatrixInstruction`]), and what each generation of tensor cores computes for it ([`MatrixInstruction::row`]).
+//!
+//! ```
+//! use roundonce_isa::SmTarget;
+//! use roundonce_ptx::matrix::MatrixInstruction;
+//! use roundonce_arith::Profile;
+//! let mma = MatrixInstruction::parse("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32").unwrap();
+//! let row = mma.row(SmTarget::from(80), &Profile::NVIDIA).unwrap();
+//! assert_eq!((row.dot.k, row.dot.block, row.dot.kept), (16, 8, Some(24)));
+//! ```
+
+mod spelling;
+mod table;
+
+pub use spelling::{Family, Layout, MatrixInstruction};
+pub use table::{Evidence, MatrixRow, Operands, ROWS, Refusal, Shapes, Unit, UnitRow};
