@@ -5,8 +5,9 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
+use roundonce::isa::shortest_decimal;
 use roundonce::spirv::Environment;
-use roundonce::{Batch, conversion, instruction, integer, operands};
+use roundonce::{Batch, conversion, instruction, integer, matrix, operands};
 use serde::Serialize;
 
 use crate::argument::Argument;
@@ -93,7 +94,8 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     };
     let spelling = &spelled;
     let (is_integer, is_conversion) = (integer::is_integer(spelling), conversion::is_conversion(spelling));
-    if arguments.allowed && (is_integer || is_conversion) {
+    let is_matrix = matrix::is_matrix(spelling);
+    if arguments.allowed && (is_integer || is_conversion || is_matrix) {
         let problem = format!("`{spelling}` with --allowed: only the floating-point multiply-add has it");
         return Err(Failure::Unsupported(problem));
     }
@@ -104,6 +106,9 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
             _ => Evaluated::Float(instruction(spelling, &target)?),
         };
         return eval_arrays::run(&evaluated, &profile, &arguments.inputs, out, arguments.threads);
+    }
+    if is_matrix {
+        return matrices(arguments);
     }
     if is_integer {
         return integers(arguments);
@@ -203,6 +208,38 @@ fn conversions(arguments: &Arguments) -> Ended {
         writeln!(stdout(), "{} ({})", explained.bits, explained.values())?;
     }
     Ok(Status::Done)
+}
+
+fn matrices(arguments: &Arguments) -> Ended {
+    let (spelling, profile) = (&arguments.instruction, arguments.profile.profile());
+    let found = matrix::instruction(spelling, &arguments.target.target(), &profile)?;
+    let operands = found.read(&arguments.operands)?;
+    if !operands.exact {
+        note_inexact_elements();
+    }
+    let bits = found.eval(&profile, &operands);
+    let (hex, value) = (found.hex(bits), shortest_decimal(found.row.dot.d, bits));
+    if arguments.format.format == Format::Json {
+        #[derive(Serialize)]
+        struct Report<'a> {
+            instruction: &'a str,
+            bits: &'a str,
+            value: &'a str,
+            target: String,
+            unit: &'a str,
+            evidence: &'a str,
+        }
+        let (target, unit, evidence) = (found.target.to_string(), found.row.unit.sass, found.row.evidence.name());
+        output::json(&Report { instruction: spelling, bits: &hex, value: &value, target, unit, evidence })?;
+    } else {
+        writeln!(stdout(), "{hex} {value} (on {}, known by {})", found.target, found.row.evidence.name())?;
+    }
+    Ok(Status::Done)
+}
+
+/// Says that an element of a matrix was rounded before anything was computed.
+pub(crate) fn note_inexact_elements() {
+    output::note("an operand is not exact in its format: rounded once, to nearest even");
 }
 
 /// Says that an operand was rounded before anything was computed.

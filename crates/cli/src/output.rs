@@ -35,7 +35,7 @@ pub(crate) struct FormatArgument {
 pub(crate) struct TargetArguments {
     /// The PTX target, such as sm_20, sm_100a or sm_100f, where the meaning depends on it (default: the lowest that has
     /// the form)
-    #[arg(long, value_name = "SM", value_parser = roundonce::parse_sm)]
+    #[arg(long, visible_alias = "arch", value_name = "SM", value_parser = roundonce::parse_sm)]
     target: Option<SmTarget>,
     /// The PTX version, where the meaning depends on it
     #[arg(long, value_name = "VERSION")]

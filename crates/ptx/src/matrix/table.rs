@@ -248,6 +248,19 @@ pub const ROWS: &[UnitRow] = &{
     ]
 };
 
+/// Every combination of types, sums, kinds and scales.
+fn product<'a, A: Copy, B: Copy>(
+    types: &'a [A],
+    sums: &'a [B],
+    kinds: &'a [&'a str],
+    scales: &'a [&'a str],
+) -> impl Iterator<Item = (A, B, &'a str, &'a str)> {
+    let with = move |(ty, sum): (A, B)| {
+        kinds.iter().flat_map(move |kind| scales.iter().map(move |scale| (ty, sum, *kind, *scale)))
+    };
+    types.iter().flat_map(move |ty| sums.iter().map(move |sum| (*ty, *sum))).flat_map(with)
+}
+
 /// A row of the table and the operation that an instruction is by it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MatrixRow {
@@ -274,7 +287,103 @@ impl Operands {
     }
 }
 
+impl Operands {
+    /// In a few words: `f16, bf16`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Operands::Half => "f16, bf16",
+            Operands::Tf32 => "tf32",
+            Operands::Fp8 => "e4m3, e5m2",
+            Operands::Fp6Or4 => "e2m1",
+            Operands::Double => "f64",
+        }
+    }
+
+    /// Types of a and b that show all of them: each once.
+    fn types(self, is_scaled: bool) -> &'static [[&'static str; 2]] {
+        match self {
+            Operands::Half => &[["f16", "f16"], ["bf16", "bf16"]],
+            Operands::Tf32 => &[["tf32", "tf32"]],
+            Operands::Fp8 => &[["e4m3", "e4m3"], ["e4m3", "e5m2"], ["e5m2", "e4m3"], ["e5m2", "e5m2"]],
+            Operands::Fp6Or4 if is_scaled => &[["e2m1", "e2m1"]],
+            Operands::Fp6Or4 => &[],
+            Operands::Double => &[["f64", "f64"]],
+        }
+    }
+}
+
+impl Unit {
+    /// How it adds, in words.
+    pub fn text(self) -> String {
+        match self {
+            Unit::Tensor { block, kept } => format!("{block} products a step, {kept} bits kept"),
+            Unit::TensorShort { block, kept } => {
+                format!("{block} products a step, {kept} bits kept; f32 results of 13 fraction bits")
+            }
+            Unit::Chain => "one fused multiply-add a product".to_owned(),
+            Unit::ChainThenAdd => "fused multiply-adds of f32 from +0, then + c".to_owned(),
+            Unit::UnpackedHalves { kept } => {
+                format!("unpacked to f16: two steps of half the products from +0, {kept} bits kept, then + c")
+            }
+        }
+    }
+}
+
 impl UnitRow {
+    /// The conversion of a step's sum, in words: f32 and f16 results.
+    pub const fn conversion(&self) -> &'static str {
+        match (self.unit, self.operands, self.is_scaled) {
+            (Unit::Chain | Unit::ChainThenAdd, ..) => "to nearest even",
+            (_, Operands::Tf32, _) | (_, _, true) => "f32 toward zero",
+            _ => "f32 toward zero, f16 to nearest even",
+        }
+    }
+
+    /// The spellings that the row holds for, one of each shape and types; n is 8 where it may be more.
+    pub fn spellings(&self) -> Vec<String> {
+        let shapes = match self.shapes {
+            Shapes::Are(shapes) => shapes.to_vec(),
+            Shapes::Wgmma(k) => vec![[64, 8, k]],
+            Shapes::Tcgen05(k) => vec![[if self.is_scaled { 128 } else { 64 }, 8, k]],
+        };
+        let sums = [["f32", "f32"], ["f16", "f16"], ["f32", "f16"], ["f16", "f32"], ["f64", "f64"]];
+        let kinds: &[&str] = match (self.is_scaled, self.operands, self.families[0]) {
+            (true, Operands::Fp8, _) => &["kind::mxf8f6f4.block_scale.scale_vec::1X"],
+            (true, ..) => &[
+                "kind::mxf4.block_scale.scale_vec::2X",
+                "kind::mxf4nvf4.block_scale.scale_vec::2X",
+                "kind::mxf4nvf4.block_scale.scale_vec::4X",
+            ],
+            (_, Operands::Half, Family::Tcgen05) => &["kind::f16"],
+            (_, Operands::Tf32, Family::Tcgen05) => &["kind::tf32"],
+            (_, _, Family::Tcgen05) => &["kind::f8f6f4"],
+            (_, Operands::Fp8, Family::Mma) if self.targets == RTX_BLACKWELL => &["", "kind::f8f6f4"],
+            _ => &[""],
+        };
+        let scales: &[&str] = if self.is_scaled { &[".ue8m0", ".ue4m3"] } else { &[""] };
+        let mut all = Vec::new();
+        for [m, n, k] in shapes {
+            let shape = format!("m{m}n{n}k{k}");
+            for ([a, b], [d, c], kind, scale) in product(self.operands.types(self.is_scaled), &sums, kinds, scales) {
+                let kind = if kind.is_empty() { String::new() } else { format!(".{kind}") };
+                let text = match self.families[0] {
+                    Family::Mma => format!("mma.sync.aligned{kind}.{shape}.row.col.{d}.{a}.{b}.{c}{scale}"),
+                    Family::Wmma => format!("wmma.mma.sync.aligned.row.col.{shape}.{d}.{a}.{b}.{c}"),
+                    Family::Wgmma => format!("wgmma.mma_async.sync.aligned.{shape}.{d}.{a}.{b}"),
+                    Family::Tcgen05 => format!("tcgen05.mma.cta_group::1{kind} {shape}.{d}.{a}.{b}{scale}"),
+                };
+                let names_c = matches!(self.families[0], Family::Mma | Family::Wmma);
+                let holds = |instruction: &MatrixInstruction| {
+                    instruction.row(self.targets[0].into(), &Profile::NVIDIA).is_ok_and(|row| row.unit == self)
+                };
+                if (names_c || c == d) && MatrixInstruction::parse(&text).is_ok_and(|instruction| holds(&instruction)) {
+                    all.push(text);
+                }
+            }
+        }
+        all
+    }
+
     fn holds(&self, instruction: &MatrixInstruction, operands: Operands) -> bool {
         self.families.contains(&instruction.family)
             && self.operands == operands
