@@ -209,7 +209,7 @@ fn planted_bugs_are_caught() {
             Some(Dot { addend, ..*dot })
         }),
     ];
-    let mut caught: BTreeMap<(String, &str), usize> = BTreeMap::new();
+    let mut caught: BTreeMap<(String, &str), bool> = BTreeMap::new();
     for name in ["mma-hw.jsonl.gz", "mma-sim.jsonl.gz"] {
         for line in lines(name).filter(|line| line.open.is_empty()) {
             let Ok((_, row)) = line.row(&Profile::NVIDIA) else { continue };
