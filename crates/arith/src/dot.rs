@@ -4,8 +4,14 @@
 //! is left exactly, and converts the sum once. Nothing in PTX says so; the rows that say which fields a machine has are
 //! in the language's table, with the evidence for each.
 
+#[cfg(feature = "std")]
+mod lanes;
+#[cfg(feature = "std")]
+mod matrices;
 mod step;
 
+#[cfg(feature = "std")]
+pub use matrices::{MatrixProduct, Pairs, Vectors};
 pub use step::{DotEvent, DotTerm, DotTrace, Position};
 
 use crate::{AddendCut, ArithOp, Element, ExactNumber, Format, Operation, Profile, Rounding, Unpacked, unpack, widen};

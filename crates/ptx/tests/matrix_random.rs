@@ -1,7 +1,11 @@
 //! Every row of matrix multiply-add against exact integers (`dev/oracle`), on random operands. `ROUNDONCE_CASES` is the number
 //! of cases a row; `dev/nightly.sh` asks for a million.
 
-use roundonce_arith::{Addend, Dot, Element, Format, NarrowFormat, Order, Profile, Rounding, ScaleFormat};
+use roundonce_arith::batch::Level;
+use roundonce_arith::{
+    Addend, Dot, Element, Elements, Format, MatrixProduct, NarrowFormat, Order, Pairs, Profile, Rounding, ScaleFormat,
+    Vectors,
+};
 use roundonce_oracle::dot::{DotSpec, Kind, judge};
 use roundonce_oracle::generate::SplitMix64;
 use roundonce_oracle::{Direction, Layout};
@@ -50,13 +54,13 @@ fn spec(dot: &Dot) -> DotSpec {
 }
 
 /// Random elements. A case has a manner: any bits, exponents near one another, tiny ones, few that are not zero.
-struct Elements<'r> {
+struct Random<'r> {
     random: &'r mut SplitMix64,
     manner: u64,
     centre: u64,
 }
 
-impl Elements<'_> {
+impl Random<'_> {
     fn next(&mut self, element: Element) -> u64 {
         let bits = self.random.next_bits();
         let (exponent, fraction) = match element {
@@ -107,7 +111,7 @@ fn every_row_as_exact_integers() {
             let spec = spec(&dot);
             for _ in 0..cases.div_ceil(spellings.len() as u64) {
                 let (manner, centre) = (random.next_bits() % 5, random.next_bits());
-                let mut elements = Elements { random: &mut random, manner, centre };
+                let mut elements = Random { random: &mut random, manner, centre };
                 let mut take = |element| (0..dot.k).map(|_| elements.next(element)).collect::<Vec<u64>>();
                 let (a, b) = (take(dot.a), take(dot.b));
                 let c = if centre >> 40 & 3 == 0 { 0 } else { elements.next(Element::Float(dot.c)) };
@@ -124,6 +128,65 @@ fn every_row_as_exact_integers() {
                     ours == theirs || both_nan,
                     "{text} {a:x?} {b:x?} {c:x} {scales:x?}: {ours:x}, judged {theirs:x}"
                 );
+            }
+        }
+    }
+}
+
+/// Whole matrices and many dot products at once, on every level, as one element at a time.
+#[test]
+fn matrices_as_their_elements() {
+    let mut random = SplitMix64(0x6d61_7472);
+    for row in ROWS.iter().filter(|row| !row.is_scaled) {
+        for text in row.spellings() {
+            let dot =
+                MatrixInstruction::parse(&text).unwrap().row(row.targets[0].into(), &Profile::NVIDIA).unwrap().dot;
+            for manner in 0..5 {
+                let depth = dot.k as usize * if dot.c == dot.d { 3 } else { 1 };
+                let (rows, columns) = (3, 21);
+                let mut take = |element: Element, count: usize| {
+                    let mut all = Elements::of_width(element.stride().max(8));
+                    for _ in 0..count {
+                        let centre = 100 + random.next_bits() % 8;
+                        // An infinity or a NaN in most matrices would leave nothing for the vectors.
+                        let manner = if manner == 0 && random.next_bits() % 256 > 0 { 2 } else { manner };
+                        all.push(Random { random: &mut random, manner, centre }.next(element));
+                    }
+                    all
+                };
+                let (a, b) = (take(dot.a, columns * depth), take(dot.b, columns * depth));
+                let c: Vec<u64> = take(Element::Float(dot.c), rows * columns).iter().collect();
+                for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
+                    for pairs in [Pairs::All { columns }, Pairs::Each] {
+                        // Rows of a; b by columns, then by rows.
+                        let a = Vectors::new(&a, depth, 1);
+                        let b = if pairs == Pairs::Each {
+                            Vectors::new(&b, depth, 1)
+                        } else {
+                            Vectors::new(&b, 1, columns)
+                        };
+                        let mut sums = c.clone();
+                        sums.truncate(if pairs == Pairs::Each { columns } else { rows * columns });
+                        let addends = sums.clone();
+                        MatrixProduct::new(dot, &Profile::NVIDIA, a, b, pairs, depth)
+                            .unwrap()
+                            .at(level)
+                            .rows(0, &mut sums);
+                        for (index, (sum, addend)) in sums.iter().zip(addends).enumerate() {
+                            let (row, column) =
+                                if pairs == Pairs::Each { (index, index) } else { (index / columns, index % columns) };
+                            let mut one = addend;
+                            for start in (0..depth).step_by(dot.k as usize) {
+                                let take = |vectors: &Vectors<'_>, vector| -> Vec<u64> {
+                                    (start..start + dot.k as usize).map(|k| vectors.get(vector, k)).collect()
+                                };
+                                one =
+                                    dot.evaluate(&Profile::NVIDIA, &take(&a, row), &take(&b, column), one, [&[], &[]]);
+                            }
+                            assert_eq!(*sum, one, "{text} {level:?} {pairs:?} manner {manner}, {row}, {column}");
+                        }
+                    }
+                }
             }
         }
     }
