@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::argument::Argument;
 use crate::eval_arrays::Evaluated;
+use crate::eval_matrices::{self, Matrices};
 use crate::output::{self, Format, FormatArgument, ProfileArgument, TargetArguments};
 use crate::{Ended, Failure, Status};
 use crate::{allowed, eval_arrays, files};
@@ -40,11 +41,13 @@ pub(crate) struct Arguments {
     #[arg(long = "in", num_args = 1.., value_name = "FILE|VALUE", value_parser = Argument::parser(), requires = "out")]
     #[arg(conflicts_with_all = ["operands", "allowed"])]
     inputs: Vec<Argument>,
-    /// The .npy file for the results of `--in`
-    #[arg(long, value_name = "FILE", requires = "inputs")]
+    /// The .npy file for the results of `--in`, or of `--a` and `--b`
+    #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Threads for `--in` (default: one a core)
-    #[arg(long, value_name = "N", requires = "inputs")]
+    #[command(flatten)]
+    matrices: Matrices,
+    /// Threads for arrays (default: one a core)
+    #[arg(long, value_name = "N", requires = "out")]
     threads: Option<NonZeroUsize>,
     #[command(flatten)]
     target: TargetArguments,
@@ -99,7 +102,22 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         let problem = format!("`{spelling}` with --allowed: only the floating-point multiply-add has it");
         return Err(Failure::Unsupported(problem));
     }
+    if arguments.matrices.are_given() && !is_matrix {
+        return Err(Failure::Input(format!(
+            "`{spelling}` takes no matrices: --a and --b go with mma, wmma, wgmma, tcgen05"
+        )));
+    }
     if let Some(out) = &arguments.out {
+        if is_matrix {
+            let matrix = matrix::instruction(spelling, &target, &profile)?;
+            return match arguments.matrices.are_given() {
+                true => eval_matrices::whole(&matrix, &profile, &arguments.matrices, out, arguments.threads),
+                false => eval_matrices::each(&matrix, &profile, &arguments.inputs, out, arguments.threads),
+            };
+        }
+        if arguments.inputs.is_empty() {
+            return Err(Failure::Input("--out goes with --in, or with --a and --b".to_owned()));
+        }
         let evaluated = match (is_integer, is_conversion) {
             (true, _) => Evaluated::Integer(integer::instruction(spelling, &target)?),
             (_, true) => Evaluated::Conversion(conversion::instruction(spelling, &target)?),

@@ -10,7 +10,7 @@
 //! # Ok::<(), roundonce::Finding>(())
 //! ```
 
-use roundonce_arith::{Element, Format, Profile};
+use roundonce_arith::{Element, Format, MatrixProduct, Pairs, Profile, Vectors};
 use roundonce_isa::{Finding, SmTarget, hex_bits, parse_narrow, parse_value};
 use roundonce_ptx::matrix::{Evidence, MatrixInstruction, MatrixRow, Refusal};
 use roundonce_why::{DotExplained, DotMachine, explain_dot};
@@ -41,6 +41,30 @@ pub struct DotOperands {
     pub scales: [Vec<u64>; 2],
     /// Whether every number written was exact in its format.
     pub exact: bool,
+}
+
+/// Block scales of whole matrices.
+#[derive(Clone, Copy, Debug)]
+pub struct Scales<'a> {
+    /// Of a's rows.
+    pub a: Vectors<'a>,
+    /// Of b's columns.
+    pub b: Vectors<'a>,
+    /// Rows and columns of both as matrices: M × blocks, blocks × N.
+    pub shapes: [[usize; 2]; 2],
+}
+
+/// The results of whole matrices, a few rows at a time.
+#[derive(Clone, Copy, Debug)]
+pub struct MatrixRows<'a> {
+    product: MatrixProduct<'a>,
+}
+
+impl MatrixRows<'_> {
+    /// The rows from `first` on: `sums` has the addends, row by row, and gets the results.
+    pub fn fill(&self, first: usize, sums: &mut [u64]) {
+        self.product.rows(first, sums);
+    }
 }
 
 /// Whether a spelling is that of a matrix multiply-add, right or wrong.
@@ -166,6 +190,38 @@ impl Matrix {
     /// Products of the instruction.
     pub fn k(&self) -> usize {
         self.row.dot.k as usize
+    }
+
+    /// The results of whole matrices: vectors of a (its rows) and of b (its columns), so many of a's, so deep.
+    ///
+    /// # Errors
+    /// A finding where the depth is no multiple of the instruction's, or the scales are not as many as the instruction has.
+    pub fn rows<'a>(
+        &self,
+        profile: &Profile,
+        [a, b]: [Vectors<'a>; 2],
+        pairs: Pairs,
+        [count, depth]: [usize; 2],
+        scales: Option<Scales<'a>>,
+    ) -> Result<MatrixRows<'a>, Finding> {
+        let dot = self.row.dot;
+        if let Some(scale) = dot.scale {
+            let blocks = depth / scale.block as usize;
+            let columns = if let Pairs::All { columns } = pairs { columns } else { count };
+            let expected = [[count, blocks], [blocks, columns]];
+            let found = scales.map(|scales| scales.shapes);
+            if found != Some(expected) {
+                let [[m, k], [l, n]] = expected;
+                let message = format!("expected the scales of a as {m} × {k}, of b as {l} × {n}");
+                return Err(fault("FORM0006", message));
+            }
+        } else if scales.is_some() {
+            return Err(fault("FORM0006", "the instruction has no scales".to_owned()));
+        }
+        let product = MatrixProduct::new(dot, profile, a, b, pairs, depth);
+        let product = product
+            .map_err(|problem| fault("FORM0006", format!("K is {depth}, the instruction's {}: {problem}", dot.k)))?;
+        Ok(MatrixRows { product: product.with_scales(scales.map(|scales| [scales.a, scales.b])) })
     }
 
     /// The bits of the element.

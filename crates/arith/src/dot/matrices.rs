@@ -80,14 +80,15 @@ pub struct MatrixProduct<'a> {
     b: Vectors<'a>,
     pairs: Pairs,
     depth: usize,
+    scales: Option<[Vectors<'a>; 2]>,
 }
 
 impl<'a> MatrixProduct<'a> {
     /// The product of rows of a and columns of b, `depth` elements each.
     ///
     /// # Errors
-    /// A text if `depth` is not a multiple of the instruction's products, if it is more than that and c has another format than
-    /// d, or if the operation has scales.
+    /// A text if `depth` is not a multiple of the instruction's products, or if it is more than that and c has another format
+    /// than d.
     pub fn new(
         dot: Dot,
         profile: &Profile,
@@ -102,10 +103,13 @@ impl<'a> MatrixProduct<'a> {
         if depth > dot.k as usize && dot.c != dot.d {
             return Err("c has another type than d, so that one instruction's result is no addend of the next");
         }
-        if dot.scale.is_some() {
-            return Err("matrices with block scales are computed an element at a time");
-        }
-        Ok(MatrixProduct { dot, profile: *profile, level: Level::best(), a, b, pairs, depth })
+        Ok(MatrixProduct { dot, profile: *profile, level: Level::best(), a, b, pairs, depth, scales: None })
+    }
+
+    /// The same with block scales of a's rows and of b's columns: as many as [`Dot::scales`] for each instruction.
+    #[must_use]
+    pub fn with_scales(self, scales: Option<[Vectors<'a>; 2]>) -> MatrixProduct<'a> {
+        MatrixProduct { scales, ..self }
     }
 
     /// The same on another level, for comparison.
@@ -117,7 +121,7 @@ impl<'a> MatrixProduct<'a> {
     /// Results from the row `first` on: `sums` has the addends, row by row, and gets the results.
     ///
     /// # Panics
-    /// If `sums` is not whole rows, or the matrices have no such rows.
+    /// If `sums` is not whole rows, the matrices have no such rows, or an operation with scales was given none.
     pub fn rows(&self, first: usize, sums: &mut [u64]) {
         match self.pairs {
             Pairs::All { columns } => {
@@ -126,11 +130,7 @@ impl<'a> MatrixProduct<'a> {
                     self.some_rows(first + part * ROWS, columns, sums);
                 }
             }
-            Pairs::Each => {
-                for (part, sums) in sums.chunks_mut(LANES).enumerate() {
-                    self.pairs_of_lanes(first + part * LANES, sums);
-                }
-            }
+            Pairs::Each => self.pairs(first, sums),
         }
     }
 
@@ -168,19 +168,21 @@ impl<'a> MatrixProduct<'a> {
         }
     }
 
-    /// Up to sixteen rows of a with columns of b of their own.
-    fn pairs_of_lanes(&self, first: usize, sums: &mut [u64]) {
+    /// Rows of a with columns of b of their own.
+    fn pairs(&self, first: usize, sums: &mut [u64]) {
         let Some(plan) = self.plan() else {
-            for (lane, sum) in sums.iter_mut().enumerate() {
-                *sum = self.alone(first + lane, first + lane, *sum);
+            for (index, sum) in sums.iter_mut().enumerate() {
+                *sum = self.alone(first + index, first + index, *sum);
             }
             return;
         };
         let (mut a, mut b) = (vec![Packed::ZERO; self.depth], vec![Packed::ZERO; self.depth]);
-        let count = sums.len();
-        let numbers =
-            self.pack(&plan.a, &mut a, self.a, first, count) & self.pack(&plan.b, &mut b, self.b, first, count);
-        self.lanes(&plan, Rows::Each(&a), &b, sums, numbers, |lane| (first + lane, first + lane));
+        for (part, sums) in sums.chunks_mut(LANES).enumerate() {
+            let (first, count) = (first + part * LANES, sums.len());
+            let numbers =
+                self.pack(&plan.a, &mut a, self.a, first, count) & self.pack(&plan.b, &mut b, self.b, first, count);
+            self.lanes(&plan, Rows::Each(&a), &b, sums, numbers, |lane| (first + lane, first + lane));
+        }
     }
 
     /// Packs up to sixteen vectors in the order of the steps; the lanes of numbers alone.
@@ -242,7 +244,15 @@ impl<'a> MatrixProduct<'a> {
             for index in 0..k {
                 (a[index], b[index]) = (self.a.get(row, start + index), self.b.get(column, start + index));
             }
-            sum = self.dot.evaluate(&self.profile, &a, &b, sum, [&[], &[]]);
+            let count = self.dot.scales();
+            let scale = |matrix: usize, vector: usize| -> Vec<u64> {
+                let first = start / k * count;
+                self.scales.map_or(Vec::new(), |scales| {
+                    (first..first + count).map(|at| scales[matrix].get(vector, at)).collect()
+                })
+            };
+            let (sa, sb) = (scale(0, row), scale(1, column));
+            sum = self.dot.evaluate(&self.profile, &a, &b, sum, [&sa, &sb]);
         }
         sum
     }

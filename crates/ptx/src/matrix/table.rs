@@ -56,6 +56,8 @@ impl fmt::Display for Refusal {
 /// The operands' types, as the rows tell them apart.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Operands {
+    /// f16.
+    F16,
     /// f16 and bf16.
     Half,
     /// TF32.
@@ -210,15 +212,15 @@ const fn scaled(row: UnitRow) -> UnitRow {
 #[rustfmt::skip] // A table.
 pub const ROWS: &[UnitRow] = &{
     use Evidence::{Assembler, Hardware, Model};
-    use Operands::{Double, Fp6Or4, Fp8, Half, Tf32};
+    use Operands::{Double, F16, Fp6Or4, Fp8, Half, Tf32};
     use Unit::{Chain, ChainThenAdd, TensorShort, UnpackedHalves};
     [
-        row(VOLTA, MMA, K4, Half, tensor(4, 23), "HMMA.884", Hardware, "V100: 10,000 of 10,000; MMA-Sim"),
-        row(VOLTA, WMMA, WHOLE, Half, tensor(4, 23), "HMMA.884", Hardware, "V100: 10,000 of 10,000; MMA-Sim"),
-        row(TURING, MMA, K4, Half, tensor(4, 24), "HMMA.884", Model, "MMA-Sim (T4)"),
-        row(TURING, MMA, K8, Half, tensor(8, 24), "HMMA.1688", Model, "MMA-Sim (T4); arXiv 2502.15999 disagrees (turing_block)"),
-        row(TURING, WMMA, WHOLE, Half, tensor(8, 24), "HMMA.1688", Model, "as m16n8k8, two chained over k (ptxas)"),
-        row(SINCE_AMPERE, MMA, K4, Half, ChainThenAdd, "FFMA", Assembler, "ptxas 12.9 and 13.5: a subroutine, no tensor core"),
+        row(VOLTA, MMA, K4, F16, tensor(4, 23), "HMMA.884", Hardware, "V100: 10,000 of 10,000; MMA-Sim"),
+        row(VOLTA, WMMA, WHOLE, F16, tensor(4, 23), "HMMA.884", Hardware, "V100: 10,000 of 10,000; MMA-Sim"),
+        row(TURING, MMA, K4, F16, tensor(4, 24), "HMMA.884", Model, "MMA-Sim (T4)"),
+        row(TURING, MMA, K8, F16, tensor(8, 24), "HMMA.1688", Model, "MMA-Sim (T4); arXiv 2502.15999 disagrees (turing_block)"),
+        row(TURING, WMMA, WHOLE, F16, tensor(8, 24), "HMMA.1688", Model, "as m16n8k8, two chained over k (ptxas)"),
+        row(SINCE_AMPERE, MMA, K4, F16, ChainThenAdd, "FFMA", Assembler, "ptxas 12.9 and 13.5: a subroutine, no tensor core"),
         row(AMPERE, MMA, K8_16, Half, tensor(8, 24), "HMMA.16816", Hardware, "A100, A2: 30,000 of 30,000; MMA-Sim"),
         row(ADA, MMA, K8_16, Half, tensor(8, 24), "HMMA.16816", Hardware, "RTX 1000 Ada, L40S: 40,000 of 40,000; MMA-Sim"),
         row(AMPERE_OR_ADA, WMMA, WHOLE, Half, tensor(8, 24), "HMMA.16816", Hardware, "A100, A2, Ada, L40S: all of 70,000"),
@@ -277,6 +279,7 @@ impl Operands {
     fn of(instruction: &MatrixInstruction) -> Option<Operands> {
         let is_fp8 = |element| [NarrowFormat::E4M3, NarrowFormat::E5M2].map(Element::Narrow).contains(&element);
         Some(match (instruction.a, instruction.b) {
+            (Element::Float(Format::F16), Element::Float(Format::F16)) => Operands::F16,
             (Element::Float(Format::F16 | Format::BF16), Element::Float(Format::F16 | Format::BF16)) => Operands::Half,
             (Element::Float(Format::TF32), Element::Float(Format::TF32)) => Operands::Tf32,
             (Element::Float(Format::F64), Element::Float(Format::F64)) => Operands::Double,
@@ -291,6 +294,7 @@ impl Operands {
     /// In a few words: `f16, bf16`.
     pub const fn name(self) -> &'static str {
         match self {
+            Operands::F16 => "f16",
             Operands::Half => "f16, bf16",
             Operands::Tf32 => "tf32",
             Operands::Fp8 => "e4m3, e5m2",
@@ -302,6 +306,7 @@ impl Operands {
     /// Types of a and b that show all of them: each once.
     fn types(self, is_scaled: bool) -> &'static [[&'static str; 2]] {
         match self {
+            Operands::F16 => &[["f16", "f16"]],
             Operands::Half => &[["f16", "f16"], ["bf16", "bf16"]],
             Operands::Tf32 => &[["tf32", "tf32"]],
             Operands::Fp8 => &[["e4m3", "e4m3"], ["e4m3", "e5m2"], ["e5m2", "e4m3"], ["e5m2", "e5m2"]],
@@ -386,7 +391,7 @@ impl UnitRow {
 
     fn holds(&self, instruction: &MatrixInstruction, operands: Operands) -> bool {
         self.families.contains(&instruction.family)
-            && self.operands == operands
+            && (self.operands == operands || self.operands == Operands::Half && operands == Operands::F16)
             && self.is_scaled == instruction.scale.is_some()
             && self.shapes.hold([instruction.m, instruction.n, instruction.k])
     }
@@ -434,18 +439,15 @@ impl MatrixInstruction {
         let mixed = || Refusal::Malformed(format!("{}: no instruction has {self}", self.family.name()));
         let operands = Operands::of(self).ok_or_else(mixed)?;
         let same = self.a == self.b;
-        let is_f16 = same && self.a == Element::Float(Format::F16);
         let sums = (self.d, self.c);
         let goes = match operands {
             // Volta's shape alone has sums of two types, c the smaller; wmma converts.
-            Operands::Half if is_f16 => match self.family {
+            Operands::F16 => match self.family {
                 Family::Wmma => [self.d, self.c].iter().all(|format| [Format::F16, Format::F32].contains(format)),
                 Family::Mma if self.k == 4 && sums == (Format::F32, Format::F16) => true,
                 _ => self.d == self.c && self.d != Format::F64,
             },
-            Operands::Half => {
-                (same || self.family == Family::Tcgen05) && sums == (Format::F32, Format::F32) && self.k != 4
-            }
+            Operands::Half => (same || self.family == Family::Tcgen05) && sums == (Format::F32, Format::F32),
             Operands::Tf32 => sums == (Format::F32, Format::F32),
             Operands::Fp8 if self.scale.is_none() => self.d == self.c && self.d != Format::F64,
             Operands::Fp8 => sums == (Format::F32, Format::F32) && self.kind == Some("mxf8f6f4"),
