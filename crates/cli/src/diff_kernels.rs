@@ -23,7 +23,7 @@ pub(crate) fn run(files: [&Path; 2], arguments: &LaunchArguments, plot: Option<&
         let message = "a listing's registers are no kernel's parameters: a .sass file is compared with another one";
         return Err(Failure::Input(message.to_owned()));
     }
-    let [first, second] = arguments.entries()?;
+    let [first, second] = arguments.asked_of_two()?;
     let kernels = [Prepared::read(files[0], first, arguments)?, Prepared::read(files[1], second, arguments)?];
     let pair = KernelPair {
         launches: kernels.each_ref().map(|kernel| kernel.launch(arguments.options())),
@@ -64,7 +64,7 @@ pub(crate) fn against_baseline(
     format: Format,
 ) -> Ended {
     let earlier = if records { None } else { Some(read_baseline(baseline)?) };
-    let prepared = Prepared::read(file, arguments.entry()?, arguments)?;
+    let prepared = Prepared::read(file, arguments.asked()?, arguments)?;
     let launch = prepared.launch(Options { digest_results: true, ..arguments.options() });
     let sizes = [launch.grid, launch.block];
     let report = match launch.run() {

@@ -8,10 +8,11 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 use roundonce::exec::{Arg, Launch, Options};
 use roundonce::ir::{Kernel, Passing, Program};
+use roundonce::isa::SmTarget;
 use roundonce::kernel::{self, Choice, LaneValues, Lanes, Ready};
 use roundonce::sass::{self, Lowered, Name};
 use roundonce::spirv::Assume;
-use roundonce::{Profile, ProfileChoice};
+use roundonce::{Profile, ProfileChoice, ptx};
 
 use crate::argument::Argument;
 use crate::array::Array;
@@ -31,12 +32,23 @@ enum Assumption {
     Flush,
 }
 
+/// A kernel of a file and the machine that runs it, where they are named.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) entry: Option<&'a str>,
+    pub(crate) machine: Option<SmTarget>,
+}
+
 #[derive(Args)]
 #[command(next_help_heading = "Kernels")]
 pub(crate) struct LaunchArguments {
     /// The kernel (needed when there are several); `diff` takes one for each file
     #[arg(long, value_name = "NAME")]
     entry: Vec<String>,
+    /// PTX: the machine whose matrix multiply-add it is (sm_90), the module's own target where none is named: a driver
+    /// compiles a module again for a newer one; `diff` takes one for each file
+    #[arg(long, value_name = "TARGET", value_parser = machine)]
+    arch: Vec<SmTarget>,
     /// Blocks of the grid
     #[arg(long, value_name = "X[,Y,Z]", default_value = "1", value_parser = extent)]
     grid: [u32; 3],
@@ -147,12 +159,26 @@ impl LaunchArguments {
         }
     }
 
-    /// The kernels of two files; one name serves both.
-    pub(crate) fn entries(&self) -> Result<[Option<&str>; 2], Failure> {
-        match &self.entry[..] {
-            [first, second] => Ok([Some(first), Some(second)]),
-            _ => self.entry().map(|entry| [entry; 2]),
+    /// The kernel and the machine that are named.
+    pub(crate) fn asked(&self) -> Result<Asked<'_>, Failure> {
+        match self.arch[..] {
+            [] => Ok(Asked { entry: self.entry()?, machine: None }),
+            [machine] => Ok(Asked { entry: self.entry()?, machine: Some(machine) }),
+            _ => Err(Failure::Input("--arch is given twice".to_owned())),
         }
+    }
+
+    /// The kernels of two files and their machines; one name serves both.
+    pub(crate) fn asked_of_two(&self) -> Result<[Asked<'_>; 2], Failure> {
+        let entries = match &self.entry[..] {
+            [first, second] => [Some(first.as_str()), Some(second)],
+            _ => [self.entry()?; 2],
+        };
+        let machines = match self.arch[..] {
+            [first, second] => [Some(first), Some(second)],
+            _ => [self.asked()?.machine; 2],
+        };
+        Ok([0, 1].map(|file| Asked { entry: entries[file], machine: machines[file] }))
     }
 
     /// What was chosen of the profile.
@@ -220,9 +246,9 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     /// Reads a module, its arguments and its grid.
-    pub(crate) fn read(path: &Path, entry: Option<&str>, arguments: &LaunchArguments) -> Result<Prepared, Failure> {
+    pub(crate) fn read(path: &Path, asked: Asked<'_>, arguments: &LaunchArguments) -> Result<Prepared, Failure> {
         if Language::of(path) == Some(Language::Sass) {
-            let (lowered, lanes, text) = listing(path, entry, arguments)?;
+            let (lowered, lanes, text) = listing(path, asked.entry, arguments)?;
             let first = 1 + lowered.inputs.len();
             let registers = lowered.outputs.iter().enumerate().map(|(at, name)| (name.to_string(), first + at));
             return Ok(Prepared {
@@ -240,7 +266,7 @@ impl Prepared {
                 program: lowered.program,
             });
         }
-        let (ready, text) = ready(path, entry, arguments)?;
+        let (ready, text) = ready(path, asked, arguments)?;
         let (args, arrays) = bind(ready.kernel(), arguments)?;
         ready.check_formats(&formats(&arrays)).map_err(Failure::Input)?;
         let name = &ready.kernel().name;
@@ -328,7 +354,7 @@ fn not_written(option: &str, name: &str, names: &[&str]) -> Failure {
     Failure::Input(format!("{option}: the listing does not write `{name}`: it writes {}", names.join(", ")))
 }
 
-pub(crate) fn choice(entry: Option<&str>, arguments: &LaunchArguments) -> Result<Choice, Failure> {
+pub(crate) fn choice(asked: Asked<'_>, arguments: &LaunchArguments) -> Result<Choice, Failure> {
     let assume = match arguments.assume {
         Assumption::Nvidia => Assume::Nvidia,
         Assumption::Strict => Assume::Strict,
@@ -341,13 +367,23 @@ pub(crate) fn choice(entry: Option<&str>, arguments: &LaunchArguments) -> Result
     });
     let spec = spec.collect::<Result<_, Failure>>()?;
     Ok(Choice {
-        entry: entry.map(str::to_owned),
+        entry: asked.entry.map(str::to_owned),
+        machine: asked.machine,
+        profile: arguments.profile()?,
         assume,
         spec,
         largest_kernel: arguments.limit_instructions,
         stack_bytes: arguments.stack,
         heap_bytes: arguments.heap,
     })
+}
+
+fn machine(text: &str) -> Result<SmTarget, String> {
+    let target = text.parse()?;
+    if ptx::targets().any(|name| name == text) {
+        return Ok(target);
+    }
+    Err(format!("there is no target `{text}`"))
 }
 
 fn extent(text: &str) -> Result<[u32; 3], String> {

@@ -6,7 +6,7 @@ use roundonce::isa::Finding;
 use roundonce::kernel::{Choice, Ready, Refusal, Source};
 
 use crate::cuda::CudaSource;
-use crate::launch::{LaunchArguments, choice};
+use crate::launch::{Asked, LaunchArguments, choice};
 use crate::report::Checked;
 use crate::{Failure, files};
 
@@ -37,13 +37,13 @@ impl Language {
 }
 
 /// A module, read for what is asked, and its text.
-pub(crate) fn ready(path: &Path, entry: Option<&str>, arguments: &LaunchArguments) -> Result<(Ready, String), Failure> {
-    let choice = choice(entry, arguments)?;
+pub(crate) fn ready(path: &Path, asked: Asked<'_>, arguments: &LaunchArguments) -> Result<(Ready, String), Failure> {
+    let choice = choice(asked, arguments)?;
     let Some(source) = CudaSource::of(path) else { return read(path, &choice, Ready::read) };
     let text = source.compile(arguments.compiler_flags())?;
     let every = Choice { entry: None, ..choice };
     let each = Ready::read_each(Source::Ptx(&text), &every).map_err(|refusal| refused(path, &text, refusal))?;
-    let ready = source.choose(each, entry)?.map_err(|refusal| refused(path, &text, refusal))?;
+    let ready = source.choose(each, asked.entry)?.map_err(|refusal| refused(path, &text, refusal))?;
     Ok((ready, text))
 }
 
@@ -52,8 +52,9 @@ pub(crate) type Each = (String, Result<Ready, Failure>);
 
 /// Every kernel of a module, or the one that is named.
 pub(crate) fn each(path: &Path, arguments: &LaunchArguments) -> Result<Vec<Each>, Failure> {
-    let choice = choice(None, arguments)?;
-    let wanted = arguments.entry()?;
+    let asked = arguments.asked()?;
+    let choice = choice(Asked { entry: None, ..asked }, arguments)?;
+    let wanted = asked.entry;
     let (each, text) = read(path, &choice, Ready::read_each)?;
     let asked = each.into_iter().filter(|(name, _)| wanted.is_none_or(|wanted| wanted == name));
     let each: Vec<Each> =

@@ -113,7 +113,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     if arguments.file.extension().is_some_and(|extension| extension == "sass") {
         return run_sass::run(arguments);
     }
-    let mut prepared = Prepared::read(&arguments.file, arguments.launch.entry()?, &arguments.launch)?;
+    let mut prepared = Prepared::read(&arguments.file, arguments.launch.asked()?, &arguments.launch)?;
     let outputs = outputs(&prepared, arguments)?;
     let expected = expected(&prepared, arguments)?;
     let launch = prepared.launch_once(arguments.options());

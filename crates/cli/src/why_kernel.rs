@@ -28,7 +28,7 @@ impl Language {
 }
 
 pub(crate) fn ask(file: &Path, launch: &LaunchArguments, saw: &[Argument], how: Options, writer: Writer<'_>) -> Ended {
-    let prepared = Prepared::read(file, launch.entry()?, launch)?;
+    let prepared = Prepared::read(file, launch.asked()?, launch)?;
     let experiment = Experiment {
         launch: prepared.launch(launch.options()),
         kernel: prepared.kernel(),

@@ -80,7 +80,9 @@ fn run(case: &Value, options: &Options) -> Result<(), String> {
     let words: Vec<&str> = case["command"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
     let text = std::fs::read_to_string(folder().join(words[1])).unwrap();
     let parsed = roundonce_ptx::parse(&text);
-    let program = roundonce_ptx::lower(&parsed.module, None).map_err(|findings| findings[0].to_string())?;
+    let machine = words.iter().position(|word| *word == "--arch").map(|at| words[at + 1].parse().unwrap());
+    let settings = roundonce_ptx::Settings { machine, ..roundonce_ptx::Settings::default() };
+    let program = roundonce_ptx::lower_with(&parsed.module, &settings).map_err(|findings| findings[0].to_string())?;
     let kernel = program.kernel(None).unwrap();
     let (mut grid, mut block) = ([1; 3], [1; 3]);
     let mut args = vec![Arg::Scalar(0); kernel.params.len()];
@@ -99,6 +101,7 @@ fn run(case: &Value, options: &Options) -> Result<(), String> {
                     Arg::Scalar(number(value, &kernel.params[place]))
                 };
             }
+            "--arch" => {}
             other => panic!("{other}"),
         }
     }

@@ -198,6 +198,7 @@ fn ends_block(op: &Op, guarded: bool) -> bool {
         | Op::Vote { .. }
         | Op::Match { .. }
         | Op::Reduce { .. }
+        | Op::MultiplyMatrices { .. }
         | Op::Elect { .. }
         | Op::ActiveMask { .. } => guarded,
         _ => false,
@@ -400,6 +401,7 @@ fn has_effect(op: &Op) -> bool {
         | Op::ActiveMask { .. }
         | Op::Elect { .. }
         | Op::Reduce { .. }
+        | Op::MultiplyMatrices { .. }
         | Op::Print { .. }
         | Op::Trap { .. }
         | Op::Exit

@@ -92,8 +92,8 @@
 //! assert!(Program::of(kernel).verify().is_ok());
 //! ```
 //!
-//! Reading order: this file (registers, blocks, kernels), `op` (the operations), `types` and `image` (what tells them
-//! apart), `operands` (what they read and write), `verify`, `cfg` (control flow), `liveness`, `contraction` and `fuse`,
+//! Reading order: this file (registers, blocks, kernels), `op` (the operations), `types`, `image` and `matrix` (what tells
+//! them apart), `operands` (what they read and write), `verify`, `cfg` (control flow), `liveness`, `contraction` and `fuse`,
 //! `scalarize`.
 
 mod cfg;
@@ -101,6 +101,7 @@ mod contraction;
 mod fuse;
 mod image;
 mod liveness;
+mod matrix;
 mod op;
 mod operands;
 #[cfg(test)]
@@ -116,6 +117,7 @@ pub use contraction::{Candidate, Position, candidates, unrolled_candidates};
 pub use fuse::{Writes, contract, fuse};
 pub use image::{AddressMode, Border, ImageProperty, ImageShape, ImageType, Outside, Sampler, TexelType};
 pub use liveness::{LiveSet, Liveness};
+pub use matrix::{Fragment, MatrixMultiply, ScaleFragment, ScaleOperand};
 pub use op::Op;
 pub use operands::Role;
 pub use roundonce_functions::Function;

@@ -1,6 +1,7 @@
 //! What an instruction of a [`Program`](super::Program) does.
 
 use super::image::{ImageProperty, ImageShape, Outside, TexelType};
+use super::matrix::{MatrixMultiply, ScaleOperand};
 use super::types::{
     AtomicKind, BarrierKind, Class, Comparand, Comparison, HighHalf, IntOp, Reduction, Scalar, ShuffleMode, Special,
     VoteMode,
@@ -8,6 +9,7 @@ use super::types::{
 use super::{Operand, Reg, Space, Width};
 use roundonce_arith::{Format, Operation, PackedConversion, Rounding};
 use roundonce_functions::Function;
+use std::sync::Arc;
 
 /// One instruction. `d` is written, the rest is read. Unused places hold [`Operand::ZERO`].
 #[derive(Clone, PartialEq, Debug)]
@@ -482,6 +484,21 @@ pub enum Op {
         a: Operand,
         /// The lanes that take part.
         mask: Operand,
+    },
+    /// Matrices multiplied by the whole warp: all 32 lanes take part.
+    MultiplyMatrices {
+        /// What, and which lane holds which elements.
+        multiply: Arc<MatrixMultiply>,
+        /// d's registers.
+        d: Vec<Reg>,
+        /// a's.
+        a: Vec<Operand>,
+        /// b's.
+        b: Vec<Operand>,
+        /// c's.
+        c: Vec<Operand>,
+        /// The scales of a and of b, where there are some.
+        scales: Option<[ScaleOperand; 2]>,
     },
     /// C's `printf`.
     Print {

@@ -280,6 +280,16 @@ impl Op {
                 reads(see, &[(*a, B32), (*mask, B32)]);
                 written = Some((*d, B32));
             }
+            Op::MultiplyMatrices { multiply, d, a, b, c, scales } => {
+                for (operands, fragment) in [(a, &multiply.a), (b, &multiply.b), (c, &multiply.c)] {
+                    operands.iter().for_each(|operand| see(Use, *operand, Wants::Exactly(fragment.width)));
+                }
+                for scale in scales.iter().flatten() {
+                    let half = Wants::Exactly(Width::B16);
+                    reads(see, &[(scale.data, B32), (scale.byte, half), (scale.thread, half)]);
+                }
+                d.iter().for_each(|reg| see(Def, Operand::Reg(*reg), Wants::Exactly(multiply.d.width)));
+            }
             Op::Print { d, format, args } => {
                 reads(see, &[(*format, Wants::Address), (*args, Wants::Address)]);
                 written = d.map(|d| (d, B32));

@@ -179,6 +179,13 @@ impl Program {
             }
             Op::ImageQuery { property: ImageProperty::Extent(axis), .. } => *axis > 2,
             Op::Reduce { reduction, .. } => !reduction.is_known(),
+            Op::MultiplyMatrices { multiply, d, a, b, c, scales } => {
+                let fragments = [&multiply.a, &multiply.b, &multiply.c, &multiply.d];
+                let counts = [a.len(), b.len(), c.len(), d.len()];
+                !multiply.is_known()
+                    || scales.is_some() != multiply.scales.is_some()
+                    || fragments.map(|fragment| fragment.registers()) != counts
+            }
             Op::Convert { to, from, .. } => {
                 let is_int = |scalar: &super::Scalar| match scalar {
                     super::Scalar::Int { bits, .. } => matches!(bits, 8 | 16 | 32 | 64),

@@ -10,8 +10,10 @@
 //! assert_eq!((row.dot.k, row.dot.block, row.dot.kept), (16, 8, Some(24)));
 //! ```
 
+mod fragment;
 mod spelling;
 mod table;
 
+pub(crate) use fragment::Matrix;
 pub use spelling::{Family, Layout, MatrixInstruction};
 pub use table::{Evidence, MatrixRow, Operands, ROWS, Refusal, Shapes, Unit, UnitRow};

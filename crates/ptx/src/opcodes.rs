@@ -105,6 +105,10 @@ pub(crate) enum Lowering {
     },
     /// `movmatrix`
     Transpose,
+    /// `mma`
+    MatrixMultiply,
+    /// `wmma`: fragments loaded, multiplied, stored.
+    WarpMatrix,
     /// `mapa`, `getctarank` of a cluster of one block.
     MapAddress,
     ClusterRank,
@@ -184,8 +188,8 @@ pub(crate) enum ImageAccess {
 pub(crate) enum MissingFeature {
     /// Whether a handle is a texture's or a surface's.
     Handles,
-    /// Matrix instructions and what feeds them.
-    Matrices,
+    /// The memory of the fifth generation of tensor cores, and what feeds it.
+    TensorMemory,
     /// Clusters, asynchronous barriers, tensor maps, memory of other machines.
     Clusters,
 }
@@ -194,7 +198,7 @@ impl MissingFeature {
     pub(crate) const fn reason(self) -> &'static str {
         match self {
             MissingFeature::Handles => "what a handle belongs to is not modelled",
-            MissingFeature::Matrices => "matrix instructions are not modelled",
+            MissingFeature::TensorMemory => "tensor memory is not modelled",
             MissingFeature::Clusters => "clusters and asynchronous barriers are not modelled",
         }
     }

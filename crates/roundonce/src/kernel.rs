@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use roundonce_arith::{Format, Profile};
 use roundonce_exec::{Arg, Buffer, element_formats, image_parameters, pointer_parameters};
 use roundonce_ir::{ImageType, Kernel, Param, Passing, Program, Sampler, Scalar};
-use roundonce_isa::{Finding, Location, Severity, parse_value};
+use roundonce_isa::{Finding, Location, Severity, SmTarget, parse_value};
 
 use crate::sass::{Lowered, Name};
 use crate::spirv::{self, Assume, Settings, SpecConstant};
@@ -30,6 +30,10 @@ pub enum Source<'a> {
 pub struct Choice {
     /// The kernel; may be left out where there is only one.
     pub entry: Option<String>,
+    /// PTX: the machine whose matrix multiply-add it is; the module's target where none is named.
+    pub machine: Option<SmTarget>,
+    /// PTX: what the documents leave open of matrix multiply-adds.
+    pub profile: Profile,
     /// SPIR-V: what is done where the module leaves bits open.
     pub assume: Assume,
     /// SPIR-V: specialisation constants, by their SpecId, as their types write them.
@@ -44,8 +48,25 @@ pub struct Choice {
 
 impl Default for Choice {
     fn default() -> Choice {
-        let ptx::Settings { largest_kernel, stack_bytes, heap_bytes, .. } = ptx::Settings::default();
-        Choice { entry: None, assume: Assume::default(), spec: Vec::new(), largest_kernel, stack_bytes, heap_bytes }
+        let ptx::Settings { largest_kernel, stack_bytes, heap_bytes, machine, profile, .. } = ptx::Settings::default();
+        Choice {
+            entry: None,
+            machine,
+            profile,
+            assume: Assume::default(),
+            spec: Vec::new(),
+            largest_kernel,
+            stack_bytes,
+            heap_bytes,
+        }
+    }
+}
+
+impl Choice {
+    /// What PTX is lowered with, every kernel.
+    fn ptx_settings(&self) -> ptx::Settings<'_> {
+        let Choice { largest_kernel, stack_bytes, heap_bytes, machine, profile, .. } = *self;
+        ptx::Settings { entry: None, largest_kernel, stack_bytes, heap_bytes, machine, profile }
     }
 }
 
@@ -216,9 +237,8 @@ fn ptx_program(text: &str, choice: &Choice) -> Result<Program, Refusal> {
     if choice.entry.is_none() && names.len() > 1 {
         return Err(Refusal::Several(names));
     }
-    let Choice { largest_kernel, stack_bytes, heap_bytes, .. } = *choice;
-    let entry = choice.entry.as_deref();
-    let lowered = ptx::lower_with(&module, &ptx::Settings { entry, largest_kernel, stack_bytes, heap_bytes });
+    let settings = ptx::Settings { entry: choice.entry.as_deref(), ..choice.ptx_settings() };
+    let lowered = ptx::lower_with(&module, &settings);
     match lowered {
         Ok(program) if rejected.is_empty() => Ok(program),
         Ok(_) => Err(Refusal::of(rejected, ptx::UNSUPPORTED)),
@@ -229,9 +249,7 @@ fn ptx_program(text: &str, choice: &Choice) -> Result<Program, Refusal> {
 /// The kernels of a PTX module, each with what is wrong in it.
 fn ptx_each(text: &str, choice: &Choice) -> Result<Vec<Each>, Refusal> {
     let (module, rejected) = ptx_module(text)?;
-    let Choice { largest_kernel, stack_bytes, heap_bytes, .. } = *choice;
-    let settings = ptx::Settings { entry: None, largest_kernel, stack_bytes, heap_bytes };
-    let lowered = ptx::lower_each(&module, &settings);
+    let lowered = ptx::lower_each(&module, &choice.ptx_settings());
     let lowered = lowered.map_err(|findings| Refusal::of(findings, ptx::UNSUPPORTED))?;
     let each = lowered.into_iter().map(|(function, program)| {
         let inside = |finding: &&Finding| match finding.location {

@@ -403,6 +403,7 @@ impl Communication for Op {
                 | Op::Vote { .. }
                 | Op::Match { .. }
                 | Op::Reduce { .. }
+                | Op::MultiplyMatrices { .. }
         )
     }
 }

@@ -23,11 +23,11 @@ def save(path, dtype, values, columns=1):
     path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data)
 
 
-def case(name, grid, block, arguments, results, approximate=()):
+def case(name, grid, block, arguments, results, approximate=(), file=None, options=()):
     """Records a kernel. An argument is a scalar's text or an array (dtype, values, columns), of a texture or a surface
     with the words of its sampler behind them; a result is an array expected in the buffer of that argument afterwards.
-    Arguments may go by names."""
-    command = ["run", f"{name}.ptx", "--grid", grid, "--block", block]
+    Arguments may go by names. A kernel may be run several times, each with options: `file` is its name."""
+    command = ["run", f"{file or name}.ptx", "--grid", grid, "--block", block, *options]
     expected = {}
     named = arguments.items() if isinstance(arguments, dict) else enumerate(arguments)
     for index, argument in named:

@@ -10,7 +10,9 @@ import random
 from fractions import Fraction
 
 import calls
+import fragments
 import halves
+import matrices
 import narrow
 import textures
 import video
@@ -386,7 +388,7 @@ def old_2_3(draw):
 def main():
     kernels = [saxpy, dot, horner, sgemm, dgemm, fir, stencil, nbody, mandelbrot, fft, reduce, histogram, interval]
     kernels += [twosum, softmax, bf16, f32x2, call, diverge, old_1_4, old_2_3, *halves.KERNELS, *narrow.KERNELS]
-    kernels += [*calls.KERNELS, *video.KERNELS, *textures.KERNELS]
+    kernels += [*calls.KERNELS, *video.KERNELS, *textures.KERNELS, *matrices.KERNELS, *fragments.KERNELS]
     for kernel in kernels:
         # Each has a generator of its own: one that changes leaves the others' data as they are.
         kernel(random.Random(kernel.__name__))

@@ -65,7 +65,8 @@ impl<'a> Interpreter<'a> {
             | Op::Match { .. }
             | Op::ActiveMask { .. }
             | Op::Elect { .. }
-            | Op::Reduce { .. } => return self.warp(inst.op, split),
+            | Op::Reduce { .. }
+            | Op::MultiplyMatrices { .. } => return self.warp(inst.op, split),
             _ => self.rest(inst.op),
         }
         Ok(StepOutcome::Next)

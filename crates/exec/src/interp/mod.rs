@@ -3,7 +3,7 @@
 //!
 //! Reading order: `register` (a register over many lanes: uniform, affine or varying), `split` (divergence), `interpreter`
 //! (one worker's state), `schedule` (which split runs next, branches and reconvergence), `alu`, `access`, `warp`,
-//! `barrier`, `image` (one instruction over the active lanes), `affine`, `strided`, `lanewise` (their loops), `hooks`
+//! `matrix`, `barrier`, `image` (one instruction over the active lanes), `affine`, `strided`, `lanewise` (their loops), `hooks`
 //! (counts and the trace), `observe` (exceptions and shadows), `folded_load` (arithmetic on memory in place),
 //! `native_entry` (lanes into native code and back).
 //!
@@ -22,6 +22,7 @@ mod image;
 mod interpreter;
 mod lanewise;
 mod mask;
+mod matrix;
 mod native_entries;
 mod native_entry;
 mod observe;

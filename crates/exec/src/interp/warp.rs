@@ -11,13 +11,13 @@ use roundonce_ir::{Op, Operand, Reduction, Reg, ShuffleMode, VoteMode, Width};
 
 /// A warp with active lanes.
 #[derive(Clone, Copy, Debug)]
-struct Warp {
+pub(super) struct Warp {
     /// The first lane's number in the batch.
-    start: usize,
+    pub(super) start: usize,
     /// Lanes, fewer in a block's last warp.
     lanes: usize,
     /// The active ones.
-    here: u32,
+    pub(super) here: u32,
 }
 
 impl Warp {
@@ -29,7 +29,7 @@ impl Warp {
 
 impl Interpreter<'_> {
     /// The warps with active lanes.
-    fn warps(&self) -> Vec<Warp> {
+    pub(super) fn warps(&self) -> Vec<Warp> {
         let mut warps = Vec::new();
         for block in 0..self.blocks {
             for first in (0..self.threads).step_by(32) {
@@ -72,6 +72,7 @@ impl Interpreter<'_> {
                 Some(*mask)
             }
             Op::Shuffle { mask, .. } | Op::Vote { mask, .. } => *mask,
+            Op::MultiplyMatrices { .. } => Some(Operand::Imm(u32::MAX.into())),
             _ => None,
         };
         if !self.sync_warps(mask, split) {
@@ -95,6 +96,9 @@ impl Interpreter<'_> {
                 }
             }
             Op::Reduce { d, reduction, a, .. } => self.reduce(*d, *reduction, *a),
+            Op::MultiplyMatrices { multiply, d, a, b, c, scales } => {
+                self.multiply_matrices(multiply, d, [a, b, c], scales.as_ref())?;
+            }
             _ => {}
         }
         Ok(StepOutcome::Next)

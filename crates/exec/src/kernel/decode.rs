@@ -193,6 +193,7 @@ pub(crate) const fn may_block(op: &Op) -> bool {
             | Op::Match { .. }
             | Op::Elect { .. }
             | Op::Reduce { .. }
+            | Op::MultiplyMatrices { .. }
     )
 }
 

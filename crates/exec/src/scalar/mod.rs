@@ -5,6 +5,7 @@ mod convert;
 mod float;
 mod image;
 mod integer;
+mod matrix;
 
 pub use convert::{Conversion, convert};
 pub(crate) use float::holds;
@@ -12,4 +13,5 @@ pub use float::{classify, compare};
 pub(crate) use image::{Taps, read_component, taps, texel_at, weighted_sum, write_component};
 pub(crate) use integer::int_op_inline;
 pub use integer::{carry, int_op, sign_extend};
+pub(crate) use matrix::multiply;
 pub use roundonce_functions::{MinMax, approximate, copy_sign, divide, min_max, remainder, scale, sign, square_root};

@@ -95,7 +95,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     }
 
     /// A word in 64 bits.
-    fn widened(&mut self, word: Operand) -> Reg {
+    pub(super) fn widened(&mut self, word: Operand) -> Reg {
         self.int(IntOp::MulWide(Signedness::Unsigned), Width::B32, [word, Operand::Imm(1), Operand::ZERO])
     }
 

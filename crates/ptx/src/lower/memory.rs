@@ -11,7 +11,7 @@ use roundonce_ir::{AtomicKind, HighHalf, IntOp, Op, Operand, Scalar, Space, Widt
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
     /// The space that a modifier names, otherwise the name's, otherwise any.
-    fn space(&self, inst: &Inst<'m, 'a>, implied: Option<Space>) -> Space {
+    pub(super) fn space(&self, inst: &Inst<'m, 'a>, implied: Option<Space>) -> Space {
         let written = inst.modifiers.iter().find_map(|modifier| match space_name(modifier)? {
             ".global" => Some(Space::Global),
             ".shared" => Some(Space::Shared),

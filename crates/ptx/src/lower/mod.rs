@@ -1,7 +1,7 @@
 //! From a module to a program that engines run.
 //!
 //! Kernels are lowered one by one: names resolved, calls inlined, vectors taken apart. What the program form lacks
-//! (textures, matrix instructions) is a finding that names it and its place, given before anything runs where every
+//! (tensor memory, integer matrices) is a finding that names it and its place, given before anything runs where every
 //! thread reaches it; elsewhere it is [`Op::Unsupported`], which ends a launch that reaches it.
 //!
 //! Reading order: this file (modules, functions, scopes), `statement` (one instruction by its opcode's row), `operand`,
@@ -18,6 +18,7 @@ mod integer;
 mod matrix;
 mod mbarrier;
 mod memory;
+mod mma;
 mod module;
 mod operand;
 mod routine;
@@ -30,6 +31,7 @@ mod warp;
 use crate::ast::{Function, Instruction, Module, Space, Statement, Variable, Variables};
 use crate::scopes::{Found, Scopes};
 use crate::types::Type;
+use roundonce_arith::Profile;
 use roundonce_ir::{Block, Cfg, Guard, Instruction as Step, Kernel, Op, Program, Reg, SourceLoc, Terminator, Width};
 use roundonce_isa::{Finding, LineIndex, SmTarget, Version};
 use routine::{Routine, Site};
@@ -72,12 +74,17 @@ pub struct Settings<'s> {
     pub stack_bytes: u32,
     /// Bytes that `malloc` gives away in all.
     pub heap_bytes: u64,
+    /// The machine whose matrix multiply-add it is; the module's target where none is named.
+    pub machine: Option<SmTarget>,
+    /// What the documents leave open of matrix multiply-adds.
+    pub profile: Profile,
 }
 
 impl Default for Settings<'_> {
     fn default() -> Self {
         let largest_kernel = roundonce_ir::LARGEST_KERNEL;
-        Settings { entry: None, largest_kernel, stack_bytes: 16 << 10, heap_bytes: 8 << 20 }
+        let profile = Profile::NVIDIA;
+        Settings { entry: None, largest_kernel, stack_bytes: 16 << 10, heap_bytes: 8 << 20, machine: None, profile }
     }
 }
 
@@ -173,6 +180,8 @@ struct Lowering<'m, 'a> {
     program: Program,
     version: Version,
     target: SmTarget,
+    /// The machine that runs it.
+    machine: SmTarget,
     /// `.target map_f64_to_f32`
     narrows_f64: bool,
     /// Names of the whole module.

@@ -78,6 +78,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
             program: Program { kernels: Vec::new(), variables: Vec::new(), address_bits: module.address_size() },
             version: module.version().unwrap_or(Version(1, 0)),
             target: module.target().unwrap_or(SmTarget::from(10)),
+            machine: settings.machine.or(module.target()).unwrap_or(SmTarget::from(10)),
             narrows_f64: module.targets().any(|word| word == "map_f64_to_f32"),
             globals: HashMap::new(),
             functions: HashMap::new(),

@@ -245,6 +245,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             Lowering::ArrivalBarrier => self.mbarrier(inst),
             Lowering::MatrixAccess { stores } => self.matrix_access(inst, stores),
             Lowering::Transpose => self.transpose(inst),
+            Lowering::MatrixMultiply => self.matrix_multiply(inst),
+            Lowering::WarpMatrix => self.wmma(inst),
             Lowering::MapAddress => self.map_address(inst),
             Lowering::ClusterRank => self.rank(inst),
             // Opaque, and only a hint to the access that takes it.

@@ -1,7 +1,7 @@
 //! The rows.
 
 use super::Lowering::*;
-use super::MissingFeature::{Clusters, Handles, Matrices};
+use super::MissingFeature::{Clusters, Handles, TensorMemory};
 use super::{ANY_OPERANDS, ImageAccess, IntegerOp, Lowering, MissingFeature, Modifiers, Opcode, VideoOp};
 use crate::forms::{ADD_FORMS, FMA_FORMS, MAD_FORMS, MUL_FORMS, SUB_FORMS};
 use roundonce_ir::Function;
@@ -134,7 +134,7 @@ pub(crate) const OPCODES: &[Opcode] = &[
     any("mbarrier", v(7, 0), 80, ArrivalBarrier),
     any("membar", v(1, 4), 10, Fence),
     op("min", "d, a, b{, c}", MIN_MAX, V1, 10, Integer(IntegerOp::Min)).float(MinMax { max: false }),
-    not_run("mma", v(6, 4), 70, Matrices),
+    any("mma", v(6, 4), 70, MatrixMultiply),
     op("mov", "d, a", &[".v2", ".v4"], V1, 10, Move),
     any("movmatrix", v(7, 8), 75, Transpose),
     op("mul", "d, a, b", PRODUCT, V1, 10, IntegerProduct { adds: false, carries: false, of_24_bits: false }).forms(MUL_FORMS),
@@ -179,7 +179,7 @@ pub(crate) const OPCODES: &[Opcode] = &[
     op("sust", "[a], b", SURFACE, v(1, 5), 20, Image(ImageAccess::Store)),
     op("szext", "d, a, b", &[".clamp", ".wrap"], v(7, 6), 70, SignExtend),
     op("tanh", "d, a", FUNCTION, v(7, 0), 75, Approximate(Function::Tanh)),
-    not_run("tcgen05", v(8, 6), 100, Matrices),
+    not_run("tcgen05", v(8, 6), 100, TensorMemory),
     not_run("tensormap", v(8, 3), 90, Clusters),
     op("testp", "p, a", PROPERTY, V2, 20, TestProperty),
     op("tex", "d, [a]{, lod}{, dPdy}{, e}{, f}", TEXTURE, V1, 10, Image(ImageAccess::Sample)),
@@ -210,7 +210,7 @@ pub(crate) const OPCODES: &[Opcode] = &[
     op("vsub", "d, a, b{, c}", VIDEO, V2, 20, Video(VideoOp::Subtract)),
     op("vsub2", "d, a, b, c", VIDEO, v(3, 0), 30, Video(VideoOp::Subtract)),
     op("vsub4", "d, a, b, c", VIDEO, v(3, 0), 30, Video(VideoOp::Subtract)),
-    not_run("wgmma", v(8, 0), 90, Matrices),
-    not_run("wmma", v(6, 0), 70, Matrices),
+    not_run("wgmma", v(8, 0), 90, TensorMemory),
+    any("wmma", v(6, 0), 70, WarpMatrix),
     op("xor", "d, a, b", &[], V1, 10, Integer(IntegerOp::Xor)),
 ];
