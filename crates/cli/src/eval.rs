@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::argument::Argument;
 use crate::eval_arrays::Evaluated;
 use crate::eval_matrices::{self, Matrices};
-use crate::output::{self, Format, FormatArgument, ProfileArgument, TargetArguments};
+use crate::output::{self, Format, FormatArgument, MachineArguments, ProfileArgument};
 use crate::{Ended, Failure, Status};
 use crate::{allowed, eval_arrays, files};
 
@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", requires = "out")]
     threads: Option<NonZeroUsize>,
     #[command(flatten)]
-    target: TargetArguments,
+    target: MachineArguments,
     #[command(flatten)]
     profile: ProfileArgument,
     #[command(flatten)]

@@ -4,7 +4,7 @@ use clap::Args;
 use roundonce::{conversion, instruction, integer, matrix, operands};
 
 use crate::eval::{note_inexact, note_inexact_elements};
-use crate::output::{self, Format, FormatArgument, ProfileArgument, TargetArguments};
+use crate::output::{self, Format, FormatArgument, MachineArguments, ProfileArgument};
 use crate::{Ended, Status};
 
 #[derive(Args)]
@@ -15,7 +15,7 @@ pub(crate) struct Arguments {
     #[arg(value_parser = output::signed)]
     operands: Vec<String>,
     #[command(flatten)]
-    target: TargetArguments,
+    target: MachineArguments,
     #[command(flatten)]
     profile: ProfileArgument,
     #[command(flatten)]

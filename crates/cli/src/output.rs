@@ -35,7 +35,7 @@ pub(crate) struct FormatArgument {
 pub(crate) struct TargetArguments {
     /// The PTX target, such as sm_20, sm_100a or sm_100f, where the meaning depends on it (default: the lowest that has
     /// the form)
-    #[arg(long, visible_alias = "arch", value_name = "SM", value_parser = roundonce::parse_sm)]
+    #[arg(long, value_name = "SM", value_parser = roundonce::parse_sm)]
     target: Option<SmTarget>,
     /// The PTX version, where the meaning depends on it
     #[arg(long, value_name = "VERSION")]
@@ -45,6 +45,23 @@ pub(crate) struct TargetArguments {
 impl TargetArguments {
     pub(crate) fn target(&self) -> Target {
         Target { sm: self.target, ptx: self.ptx }
+    }
+}
+
+/// `--target`, `--ptx`, `--arch`.
+#[derive(Args)]
+pub(crate) struct MachineArguments {
+    #[command(flatten)]
+    target: TargetArguments,
+    /// The machine, such as sm_90: --target, said of what runs and not of what is compiled
+    #[arg(long, value_name = "SM", value_parser = roundonce::parse_sm, conflicts_with = "target")]
+    arch: Option<SmTarget>,
+}
+
+impl MachineArguments {
+    pub(crate) fn target(&self) -> Target {
+        let target = self.target.target();
+        Target { sm: target.sm.or(self.arch), ..target }
     }
 }
 
