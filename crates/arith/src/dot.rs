@@ -201,6 +201,14 @@ impl Dot {
         }
     }
 
+    /// The scale 2^(`power` − 4): 0 to 7.
+    pub const fn scale_near_one(&self, power: u64) -> u64 {
+        match self.scale {
+            Some(Scale { format: ScaleFormat::Ue4m3, .. }) => (power % 8 + 3) << 3,
+            _ => power % 8 + 123,
+        }
+    }
+
     /// The result. `scales` are those of a and of b, k ascending; none where the row has no scales.
     ///
     /// # Panics

@@ -159,6 +159,11 @@ impl LaunchArguments {
         }
     }
 
+    /// The machine, if one alone is named.
+    pub(crate) fn only_arch(&self) -> Option<SmTarget> {
+        if let [machine] = self.arch[..] { Some(machine) } else { None }
+    }
+
     /// The kernel and the machine that are named.
     pub(crate) fn asked(&self) -> Result<Asked<'_>, Failure> {
         match self.arch[..] {

@@ -13,6 +13,7 @@
 use roundonce_arith::{Element, Format, MatrixProduct, Pairs, Profile, Vectors};
 use roundonce_isa::{Finding, SmTarget, hex_bits, parse_narrow, parse_value};
 use roundonce_ptx::matrix::{Evidence, MatrixInstruction, MatrixRow, Refusal};
+use roundonce_why::diff::{DotComparison, compare_dots};
 use roundonce_why::{DotExplained, DotMachine, explain_dot};
 
 use crate::{NOT_COMPUTED, Target, fault, parse_sm};
@@ -233,6 +234,13 @@ impl Matrix {
     /// Bits of the result's format, as hexadecimal.
     pub fn hex(&self, bits: u64) -> String {
         hex_bits(self.row.dot.d.width(), bits)
+    }
+
+    /// An input on which another machine gives another result, and how often they differ on `tries` random inputs of a
+    /// kind.
+    pub fn compare(&self, other: &Matrix, spelling: &str, profile: &Profile, tries: u64) -> DotComparison {
+        let machines = [self.target.to_string(), other.target.to_string()];
+        compare_dots(spelling, machines, [&self.row.dot, &other.row.dot], profile, tries)
     }
 
     /// The steps, and what the other targets that have the instruction give.
