@@ -58,7 +58,9 @@ impl Row {
     }
 
     fn of_matrix(row: &UnitRow) -> Row {
-        let targets: Vec<String> = row.targets.iter().map(|number| format!("sm_{number}")).collect();
+        let mut targets = row.targets.to_vec();
+        targets.sort_unstable();
+        let targets: Vec<String> = targets.iter().map(|number| format!("sm_{number}")).collect();
         let (sum, conversion, evidence) = (row.unit.text(), row.conversion(), row.evidence.name());
         let family = row.families[0];
         Row {

@@ -25,7 +25,9 @@ const COMPARED: [&str; 13] = [
 ];
 
 fn names(targets: &[u32]) -> String {
-    targets.iter().map(|number| number.to_string()).collect::<Vec<_>>().join(" ")
+    let mut targets = targets.to_vec();
+    targets.sort_unstable();
+    targets.iter().map(u32::to_string).collect::<Vec<_>>().join(" ")
 }
 
 fn row(row: &UnitRow) -> String {
