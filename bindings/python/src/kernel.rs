@@ -61,6 +61,8 @@ pub(crate) struct How {
     /// What arrays should hold afterwards, by the names of their parameters.
     expect: Vec<(String, PyBackedBytes)>,
     profile: Option<String>,
+    /// The machine whose matrix multiply-add it is.
+    arch: Option<String>,
 }
 
 /// What a run leaves.
@@ -312,7 +314,10 @@ impl Prepared {
                 return Err(PyValueError::new_err(format!("`assume` is {other:?}: expected nvidia, strict or flush")));
             }
         };
-        let choice = Choice { entry, assume, spec, ..Choice::default() };
+        let machine = how.arch.as_deref().map(kernel::machine).transpose();
+        let machine = machine.map_err(|problem| PyValueError::new_err(format!("`arch`: {problem}")))?;
+        let profile = profile(py, how.profile.as_deref(), Profile::NVIDIA)?;
+        let choice = Choice { entry, machine, profile, assume, spec, ..Choice::default() };
         let (source, text) = match (&content, language.as_str()) {
             (Content::Text(text), "ptx") => (Source::Ptx(text), &**text),
             (Content::Text(text), _) => (Source::SpirvText(text), &**text),

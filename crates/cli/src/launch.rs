@@ -12,7 +12,7 @@ use roundonce::isa::SmTarget;
 use roundonce::kernel::{self, Choice, LaneValues, Lanes, Ready};
 use roundonce::sass::{self, Lowered, Name};
 use roundonce::spirv::Assume;
-use roundonce::{Profile, ProfileChoice, ptx};
+use roundonce::{Profile, ProfileChoice};
 
 use crate::argument::Argument;
 use crate::array::Array;
@@ -47,7 +47,7 @@ pub(crate) struct LaunchArguments {
     entry: Vec<String>,
     /// PTX: the machine whose matrix multiply-add it is (sm_90), the module's own target where none is named: a driver
     /// compiles a module again for a newer one; `diff` takes one for each file
-    #[arg(long, value_name = "TARGET", value_parser = machine)]
+    #[arg(long, value_name = "TARGET", value_parser = kernel::machine)]
     arch: Vec<SmTarget>,
     /// Blocks of the grid
     #[arg(long, value_name = "X[,Y,Z]", default_value = "1", value_parser = extent)]
@@ -381,14 +381,6 @@ pub(crate) fn choice(asked: Asked<'_>, arguments: &LaunchArguments) -> Result<Ch
         stack_bytes: arguments.stack,
         heap_bytes: arguments.heap,
     })
-}
-
-fn machine(text: &str) -> Result<SmTarget, String> {
-    let target = text.parse()?;
-    if ptx::targets().any(|name| name == text) {
-        return Ok(target);
-    }
-    Err(format!("there is no target `{text}`"))
 }
 
 fn extent(text: &str) -> Result<[u32; 3], String> {

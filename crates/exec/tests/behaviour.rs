@@ -91,6 +91,37 @@ fn a_barrier_that_some_never_reach() {
     assert!(run(body, 1, 1, 64, Options::default()).is_ok());
 }
 
+/// A matrix multiply-add is the whole warp's: lanes that ended, that were never started, or that go another way.
+#[test]
+fn a_matrix_that_some_lanes_never_multiply() {
+    let multiply =
+        "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 {%f2,%f3,%f4,%f5}, {%r1,%r1}, {%r1}, {%f1,%f1,%f1,%f1};";
+    let after = format!("{multiply}\nst.global.f32 [%rd3], %f2;");
+    for engine in [Engine::default(), Engine::Interpreter] {
+        let options = || Options { engine, ..Options::default() };
+        let error = run(&after, 20, 1, 20, options()).unwrap_err();
+        assert_eq!((error.kind, error.thread), (FaultKind::Deadlock, Some(([0; 3], [0; 3]))));
+        let text = error.to_string();
+        for part in
+            ["`mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32` needs all 32 lanes", "20 are here", "line 11"]
+        {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let ended = format!("setp.lt.u32 %p1, %r1, 40;\n@%p1 exit;\n{after}");
+        let error = run(&ended, 64, 1, 64, options()).unwrap_err();
+        assert!(error.message.contains("24 are here"), "{error}");
+        assert_eq!(error.thread, Some(([0; 3], [40, 0, 0])));
+        let halves = format!("setp.lt.u32 %p1, %r1, 16;\n@%p1 {multiply}\n@!%p1 bar.sync 0;");
+        let error = run(&halves, 32, 1, 32, options()).unwrap_err();
+        assert!(error.message.contains("16 threads wait for lanes of their warp, line 12"), "{error}");
+        // They meet again behind a branch; another warp may go its own way.
+        let meet = format!("setp.lt.u32 %p1, %r1, 7;\n@%p1 bra A;\nadd.u32 %r6, %r1, 1;\nA: {after}");
+        assert!(run(&meet, 64, 1, 64, options()).is_ok());
+        let other = format!("setp.lt.u32 %p1, %r1, 32;\n@%p1 bra A;\n{after}\nA:");
+        assert!(run(&other, 64, 1, 64, options()).is_ok());
+    }
+}
+
 #[test]
 fn lanes_that_wait_for_each_other_without_a_barrier() {
     // Thread 0 waits for a flag that thread 1 sets: a spinning thread lets others continue.
@@ -213,21 +244,20 @@ fn what_cannot_be_run_is_named_before_anything_runs() {
         let parsed = roundonce_ptx::parse(&text);
         roundonce_ptx::lower(&parsed.module, None).unwrap_err()
     };
-    let findings =
-        refused("wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r6}, [%rd3];\nlg2.approx.f32 %f2, %f1;");
+    let findings = refused("wmma.load.a.sync.aligned.row.m16n16k16.shared.u8 {%r6}, [%rd3];\nlg2.approx.f32 %f2, %f1;");
     assert_eq!(findings.len(), 1);
     assert_eq!(findings[0].code, "PTX0100");
     assert!(findings[0].message.contains("wmma.load.a"), "{}", findings[0]);
     // Where some threads only reach it, a launch in which none does is not refused.
-    let guarded = "setp.gt.u32 %p1, %r1, 3;\n@%p1 wmma.fence.f64 %d1, %d1;\n";
+    let guarded = "setp.gt.u32 %p1, %r1, 3;\n@%p1 tcgen05.fence.f64 %d1, %d1;\n";
     let launch = |body: &str, threads| run(body, 1, 1, threads, Options::default());
     assert!(launch(guarded, 4).is_ok());
-    let branch = "setp.le.u32 %p1, %r1, 3;\n@%p1 bra PAST;\nwmma.fence.f64 %d1, %d1;\nPAST:\n";
+    let branch = "setp.le.u32 %p1, %r1, 3;\n@%p1 bra PAST;\ntcgen05.fence.f64 %d1, %d1;\nPAST:\n";
     for body in [guarded, branch] {
         for engine in [Engine::Auto, Engine::Interpreter] {
             let error = run(body, 1, 1, 6, Options { engine, ..Options::default() }).unwrap_err();
             assert_eq!(error.kind, FaultKind::Unsupported);
-            assert!(error.message.contains("`wmma.fence.f64` cannot be run"), "{error}");
+            assert!(error.message.contains("`tcgen05.fence.f64` cannot be run"), "{error}");
             assert_eq!(error.thread, Some(([0; 3], [4, 0, 0])), "{error}");
         }
     }

@@ -86,6 +86,7 @@ fn run(case: &Value, options: &Options) -> Result<(), String> {
     let kernel = program.kernel(None).unwrap();
     let (mut grid, mut block) = ([1; 3], [1; 3]);
     let mut args = vec![Arg::Scalar(0); kernel.params.len()];
+    let mut dynamic_shared = 0;
     for pair in words[2..].chunks_exact(2) {
         match pair[0] {
             "--grid" => grid = axes(pair[1]),
@@ -102,11 +103,11 @@ fn run(case: &Value, options: &Options) -> Result<(), String> {
                 };
             }
             "--arch" => {}
+            "--shared" => dynamic_shared = pair[1].parse().unwrap(),
             other => panic!("{other}"),
         }
     }
-    let launch =
-        Launch { program: &program, entry: None, grid, block, args, dynamic_shared: 0, options: options.clone() };
+    let launch = Launch { program: &program, entry: None, grid, block, args, dynamic_shared, options: options.clone() };
     let report = launch.run().map_err(|error| error.to_string())?;
     for (name, file) in case["expected"].as_object().unwrap() {
         let expected = array(&folder().join(file.as_str().unwrap()));

@@ -109,6 +109,8 @@ pub(crate) enum Lowering {
     MatrixMultiply,
     /// `wmma`: fragments loaded, multiplied, stored.
     WarpMatrix,
+    /// `wgmma`
+    WarpgroupMatrix,
     /// `mapa`, `getctarank` of a cluster of one block.
     MapAddress,
     ClusterRank,

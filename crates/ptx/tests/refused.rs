@@ -1,6 +1,6 @@
 //! What is not run is named: nothing is run as something else.
 
-use roundonce_ptx::{UNSUPPORTED, lower, parse};
+use roundonce_ptx::{Settings, UNSUPPORTED, lower, lower_with, parse};
 
 fn refusals(target: &str, line: &str) -> Vec<(&'static str, String)> {
     let text = format!(
@@ -42,7 +42,11 @@ fn by_name() {
         "txq.channel_order.b32 %r1, [%x1];",
         "sured.p.min.1d.b32.trap [%x1, {%r1}], %r2;",
         "istypep.texref %p1, %x1;",
-        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1}, {%r1}, {%r2}, {%f2};",
+        "mma.sync.aligned.m16n8k16.row.col.satfinite.s32.s8.s8.s32 {%r1}, {%r1}, {%r2}, {%r2};",
+        "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r2}, {%f2}, %r3, 0;",
+        "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r1, %r2, %r3, %r4}, %x1, %x2, 1;",
+        "wmma.load.a.sync.aligned.row.m16n16k16.global.u8 {%r1, %r2}, [%x1];",
+        "tcgen05.mma.cta_group::1.kind::f16 [%r1], %x1, %x2, %r2, %p1;",
         "add.sat.u16 %h1, %h2, %h3;",
         "mad.hi.sat.u32 %r1, %r2, %r3, %r4;",
         "bfe.wrong.u32 %r1, %r2, %r3, %r4;",
@@ -58,6 +62,36 @@ fn by_name() {
             assert_eq!(code, UNSUPPORTED, "{line}: {message}");
             assert!(message.contains(opcode) || message.contains("%pm0"), "{line}: {message}");
         }
+    }
+}
+
+/// What the machine lacks is refused where it is reached, and the message says why.
+#[test]
+fn matrices_that_the_machine_lacks() {
+    let tf32 =
+        "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2}, {%r3}, {%f1,%f2,%f3,%f4};";
+    assert_eq!(refusals("sm_80", tf32), []);
+    let [(code, message)] = &refusals("sm_75", tf32)[..] else { panic!("it is run on sm_75") };
+    assert_eq!(*code, UNSUPPORTED);
+    assert!(message.contains("is not on sm_75, but on sm_80"), "{message}");
+    assert_eq!(refusals("sm_75", &format!("@%p1 {tf32}")), []);
+    let text = format!(
+        ".version 8.8\n.target sm_75\n.address_size 64\n.entry k ()\n{{ .reg .f32 %f<5>; .reg .b32 %r<5>; {tf32} ret; }}"
+    );
+    let settings = Settings { machine: "sm_90".parse().ok(), ..Settings::default() };
+    assert!(lower_with(&parse(&text).module, &settings).is_ok());
+}
+
+/// Fragments have as many registers as their shape and type ask.
+#[test]
+fn fragments_of_another_size() {
+    for line in [
+        "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 {%f1,%f2,%f3,%f4}, {%r1}, {%r3}, {%f1,%f2,%f3,%f4};",
+        "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2}, {%r3};",
+        "wmma.load.c.sync.aligned.row.m16n16k16.global.f32 {%f1, %f2}, [%x1];",
+    ] {
+        let found = refusals("sm_80", line);
+        assert!(found.len() == 1 && found[0].0 == "PTX0101", "{line}: {found:?}");
     }
 }
 

@@ -300,6 +300,16 @@ fn specialised(known: &[SpecConstant], id: u32, value: &str) -> Result<u64, Stri
     }
 }
 
+/// A machine by its name, `sm_90`.
+///
+/// # Errors
+/// If PTX has no such target.
+pub fn machine(name: &str) -> Result<SmTarget, String> {
+    let target = name.parse()?;
+    let is_known = ptx::targets().any(|known| known == name);
+    if is_known { Ok(target) } else { Err(format!("there is no target `{name}`")) }
+}
+
 /// The place of the parameter that a name or a number from 0 means.
 ///
 /// # Errors

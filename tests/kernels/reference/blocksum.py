@@ -156,10 +156,12 @@ def chain(a, b, c, direction="rn"):
 
 
 def row(machine, instruction, k, a, b, c, d, scale=None):
-    """What a machine (the number of its sm_) computes for `mma` or `wmma`."""
+    """What a machine (the number of its sm_) computes for `mma`, `wmma` or `wgmma`."""
     family = machine // 10
     if scale:
         return Row(a, b, c, d, k, 35, group=16, scale=scale) if k == 64 else Row(a, b, c, d, k, 25, scale=scale)
+    if instruction == "wgmma":
+        return Row(a, b, c, d, k, 13, short=13) if a in ("e4m3", "e5m2") else Row(a, b, c, d, k, 25)
     if a in ("e4m3", "e5m2"):
         if machine == 89:
             return Row(a, b, c, d, 16, 13, short=13)

@@ -188,4 +188,21 @@ def mma_gemm(draw):
         case(f"mma_gemm_on_{machine}", "2,2", "64", arguments, {2: ("f4", out, n)}, file="mma_gemm", options=options)
 
 
-KERNELS = [wmma_volta, wmma_ampere, wmma_gemm, mma_gemm]
+def triton_dot(draw):
+    """out = a b, all row by row, as Triton spreads them over lanes and over shared memory."""
+    depth = 96
+    compiled = [("f16", 80, "mma", 16, 32, 4096), ("bf16", 80, "mma", 16, 32, 4096), ("tf32", 80, "mma", 8, 32, 16384)]
+    compiled += [("e4m3", 89, "mma", 32, 32, 4096), ("f16", 90, "wgmma", 16, 64, 16384)]
+    compiled += [("tf32", 90, "wgmma", 8, 64, 49152), ("e4m3", 90, "wgmma", 32, 64, 16384)]
+    for kind, machine, instruction, k, side, shared in compiled:
+        a, b = (elements(draw, kind, *shape, 3) for shape in ((side, depth), (depth, side)))
+        row = blocksum.row(machine, instruction, k, kind, kind, "f32", "f32")
+        columns = [[b[at][j] for at in range(depth)] for j in range(side)]
+        out = [matrix_product(row, line, column, 0, k) for line in a for column in columns]
+        dtype = {16: "u2", 32: "u4", 8: "u1"}[WIDTHS[kind]]
+        arguments = [(dtype, sum(a, []), depth), (dtype, sum(b, []), side), ("f4", [0] * side * side, side)]
+        name = f"triton_dot_{kind}_{machine}"
+        case(name, "1", "128", [*arguments, str(depth), "0", "0"], {2: ("f4", out, side)}, options=["--shared", str(shared)])
+
+
+KERNELS = [wmma_volta, wmma_ampere, wmma_gemm, mma_gemm, triton_dot]

@@ -16,6 +16,7 @@ import matrices
 import narrow
 import textures
 import video
+import wgmma
 from cases import CASES, HERE, case, numbers, wide_numbers
 from exact import BF16, F32, F64, f32, f64, mad_sm_1x
 
@@ -388,7 +389,7 @@ def old_2_3(draw):
 def main():
     kernels = [saxpy, dot, horner, sgemm, dgemm, fir, stencil, nbody, mandelbrot, fft, reduce, histogram, interval]
     kernels += [twosum, softmax, bf16, f32x2, call, diverge, old_1_4, old_2_3, *halves.KERNELS, *narrow.KERNELS]
-    kernels += [*calls.KERNELS, *video.KERNELS, *textures.KERNELS, *matrices.KERNELS, *fragments.KERNELS]
+    kernels += [*calls.KERNELS, *video.KERNELS, *textures.KERNELS, *matrices.KERNELS, *fragments.KERNELS, *wgmma.KERNELS]
     for kernel in kernels:
         # Each has a generator of its own: one that changes leaves the others' data as they are.
         kernel(random.Random(kernel.__name__))

@@ -121,6 +121,7 @@ def run(
     shadow: Optional[str] = None,
     expect: Optional[Mapping[Any, Any]] = None,
     profile: Union[bool, str] = False,
+    arch: Optional[str] = None,
     step_limit: int = 1 << 30,
     memory_limit: int = 16 << 30,
 ) -> Run:
@@ -142,7 +143,7 @@ def run(
     depth, height, width and components, or a pair of an array and the words of its sampler,
     ``(pixels, "linear,clamp,normalized")``. An image or a sampler that the module declares as one may stand in `args` too,
     the sampler as its words. `profile` is what the documents leave open, as for `eval`; ``True`` counts instructions by
-    line.
+    line. `arch` is the machine whose matrix multiply-add it is (``"sm_90"``), a PTX module's own target unless told.
     `shared` is bytes of dynamic shared memory. `trace` records one thread, counted through the grid from 0;
     `exceptions` counts NaN, infinite, subnormal and inexact results by instruction. `shadow` (f64, or long: 1,024 bits)
     carries a wider number beside every float: how far rounding has moved each result; `expect` has what arrays should
@@ -188,6 +189,7 @@ def run(
         "shadow": shadow,
         "expect": [(str(place), np.ascontiguousarray(array).tobytes()) for place, array in (expect or {}).items()],
         "profile": profile if isinstance(profile, str) else None,
+        "arch": arch,
     }
     asked, arrays = _asked(kernel, grid, block, args, entry, assume, spec, how, push, textures)
     if asked["language"] == "sass":
@@ -256,6 +258,7 @@ def why_kernel(
     shared: int = 0,
     threads: Optional[int] = None,
     profile: Optional[str] = None,
+    arch: Optional[str] = None,
     allow: str = "",
     toolchain: Optional[str] = None,
     step_limit: int = 1 << 30,
@@ -277,6 +280,7 @@ def why_kernel(
         "step_limit": step_limit,
         "memory_limit": memory_limit,
         "profile": profile,
+        "arch": arch,
     }
     asked, _ = _asked(kernel, grid, block, args, entry, assume, spec, how)
     if asked["language"] == "sass":

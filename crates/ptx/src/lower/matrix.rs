@@ -143,7 +143,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     }
 
     /// An operation on words.
-    fn word(&mut self, op: IntOp, a: Operand, b: Operand) -> Reg {
+    pub(super) fn word(&mut self, op: IntOp, a: Operand, b: Operand) -> Reg {
         self.int(op, Width::B32, [a, b, Operand::ZERO])
     }
 

@@ -27,6 +27,7 @@ mod statement;
 mod tf32;
 mod video;
 mod warp;
+mod wgmma;
 
 use crate::ast::{Function, Instruction, Module, Space, Statement, Variable, Variables};
 use crate::scopes::{Found, Scopes};

@@ -247,6 +247,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             Lowering::Transpose => self.transpose(inst),
             Lowering::MatrixMultiply => self.matrix_multiply(inst),
             Lowering::WarpMatrix => self.wmma(inst),
+            Lowering::WarpgroupMatrix => self.wgmma(inst),
             Lowering::MapAddress => self.map_address(inst),
             Lowering::ClusterRank => self.rank(inst),
             // Opaque, and only a hint to the access that takes it.

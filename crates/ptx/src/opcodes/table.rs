@@ -210,7 +210,7 @@ pub(crate) const OPCODES: &[Opcode] = &[
     op("vsub", "d, a, b{, c}", VIDEO, V2, 20, Video(VideoOp::Subtract)),
     op("vsub2", "d, a, b, c", VIDEO, v(3, 0), 30, Video(VideoOp::Subtract)),
     op("vsub4", "d, a, b, c", VIDEO, v(3, 0), 30, Video(VideoOp::Subtract)),
-    not_run("wgmma", v(8, 0), 90, TensorMemory),
+    any("wgmma", v(8, 0), 90, WarpgroupMatrix),
     any("wmma", v(6, 0), 70, WarpMatrix),
     op("xor", "d, a, b", &[], V1, 10, Integer(IntegerOp::Xor)),
 ];

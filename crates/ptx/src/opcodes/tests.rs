@@ -69,6 +69,8 @@ const SAMPLES: &[&str] = &[
     "sust.b.2d.b32.trap [%x1, {%r2, %r3}], %r1;", "tex.1d.v4.s32.s32 {%r1, %r2, %r3, %r4}, [%x1, {%r1}];",
     "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%x1, {%f1, %f2}];", "txq.width.b32 %r1, [%x1];",
     "tld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%x1, {%f1, %f2}];",
+    "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2}, {%r3}, {%f1, %f2, %f3, %f4};",
+    "wmma.load.b.sync.aligned.col.m32n8k16.bf16 {%r1, %r2}, [%x1], %r3;", "wgmma.fence.sync.aligned;",
     "vote.sync.all.pred %p1, %p2, -1;", "xor.b32 %r1, %r2, %r3;",
 ];
 
