@@ -250,7 +250,7 @@ fn matrices(arguments: &Arguments) -> Ended {
         let (target, unit, evidence) = (found.target.to_string(), found.row.unit.sass, found.row.evidence.name());
         output::json(&Report { instruction: spelling, bits: &hex, value: &value, target, unit, evidence })?;
     } else {
-        writeln!(stdout(), "{hex} {value} (on {}, known by {})", found.target, found.row.evidence.name())?;
+        writeln!(stdout(), "{hex} {value} (on {}; evidence: {})", found.target, found.row.evidence.name())?;
     }
     Ok(Status::Done)
 }

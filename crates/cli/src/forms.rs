@@ -69,7 +69,7 @@ impl Row {
             operands: if family == Family::Tcgen05 { "[d], a, b" } else { "d, a, b, c" },
             gate: targets.join(" "),
             source: row.source,
-            note: format!("{}: {sum}; {conversion}; known by {evidence}", row.sass),
+            note: format!("{}: {sum}; {conversion}; evidence: {evidence}", row.sass),
             spellings: row.spellings(),
             matrix: Some(MatrixColumns { unit: row.sass, sum, conversion, evidence }),
         }

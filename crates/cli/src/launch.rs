@@ -181,7 +181,9 @@ impl LaunchArguments {
         };
         let machines = match self.arch[..] {
             [first, second] => [Some(first), Some(second)],
-            _ => [self.asked()?.machine; 2],
+            [first] => [Some(first); 2],
+            [] => [None; 2],
+            _ => return Err(Failure::Input("--arch is given more than twice".to_owned())),
         };
         Ok([0, 1].map(|file| Asked { entry: entries[file], machine: machines[file] }))
     }

@@ -3,6 +3,7 @@
 use flate2::read::GzDecoder;
 use roundonce_arith::{Addend, Dot, Element, Profile, Rounding, ZeroExponent};
 use roundonce_isa::SmTarget;
+use roundonce_ptx::matrix::Evidence::{Hardware, Model, Presumed};
 use roundonce_ptx::matrix::{MatrixInstruction, MatrixRow, ROWS, Refusal};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -227,4 +228,17 @@ fn planted_bugs_are_caught() {
     let missed = caught.iter().filter(|(_, is_caught)| !**is_caught);
     let missed: Vec<String> = missed.map(|((row, mutant), _)| format!("{row}: {mutant}")).collect();
     assert_eq!((caught.len(), missed), (148, NOT_TOLD_APART.map(str::to_owned).to_vec()));
+}
+
+/// What no GPU's results are stored of is not said to be known by them.
+#[test]
+fn evidence_is_that_of_the_target() {
+    let evidence = |target: u32| {
+        let mma = MatrixInstruction::parse("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32").unwrap();
+        mma.row(target.into(), &Profile::NVIDIA).unwrap().evidence
+    };
+    assert_eq!(
+        [80, 86, 87, 100, 103, 120, 121].map(evidence),
+        [Hardware, Hardware, Presumed, Hardware, Presumed, Model, Presumed]
+    );
 }

@@ -42,7 +42,7 @@ fn row(row: &UnitRow) -> String {
 }
 
 fn rows() -> String {
-    let head = "| sm_ | instruction | types | machine instruction | sum | conversion | known by |\n|---|---|---|---|---|---|---|\n";
+    let head = "| sm_ | instruction | types | machine instruction | sum | conversion | evidence |\n|---|---|---|---|---|---|---|\n";
     head.to_owned() + &ROWS.iter().map(row).collect::<Vec<_>>().join("\n")
 }
 

@@ -169,6 +169,9 @@ const SINCE_AMPERE: &[u32] = &[80, 86, 89, 90, 100, 120, 87, 88, 103, 110, 121];
 /// Targets whose rows have evidence of their own; what is known of the others is that they belong to a family.
 const WITH_EVIDENCE: [u32; 8] = [70, 75, 80, 86, 89, 90, 100, 120];
 
+/// Targets of which results of GPUs are stored.
+const WITH_RESULTS: [u32; 6] = [70, 80, 86, 89, 90, 100];
+
 const MMA: &[Family] = &[Family::Mma];
 const WMMA: &[Family] = &[Family::Wmma];
 const WGMMA: &[Family] = &[Family::Wgmma];
@@ -221,16 +224,16 @@ pub const ROWS: &[UnitRow] = &{
         row(TURING, MMA, K8, F16, tensor(8, 24), "HMMA.1688", Model, "MMA-Sim (T4); arXiv 2502.15999 disagrees (turing_block)"),
         row(TURING, WMMA, WHOLE, F16, tensor(8, 24), "HMMA.1688", Model, "as m16n8k8, two chained over k (ptxas)"),
         row(SINCE_AMPERE, MMA, K4, F16, ChainThenAdd, "FFMA", Assembler, "ptxas 12.9 and 13.5: a subroutine, no tensor core"),
-        row(AMPERE, MMA, K8_16, Half, tensor(8, 24), "HMMA.16816", Hardware, "A100, A2: 30,000 of 30,000; MMA-Sim"),
-        row(ADA, MMA, K8_16, Half, tensor(8, 24), "HMMA.16816", Hardware, "RTX 1000 Ada, L40S: 40,000 of 40,000; MMA-Sim"),
+        row(AMPERE, MMA, K8_16, Half, tensor(8, 24), "HMMA.1688, .16816", Hardware, "A100, A2: 30,000 of 30,000; MMA-Sim"),
+        row(ADA, MMA, K8_16, Half, tensor(8, 24), "HMMA.1688, .16816", Hardware, "RTX 1000 Ada, L40S: 40,000 of 40,000; MMA-Sim"),
         row(AMPERE_OR_ADA, WMMA, WHOLE, Half, tensor(8, 24), "HMMA.16816", Hardware, "A100, A2, Ada, L40S: all of 70,000"),
-        row(AMPERE_OR_ADA, MMA, K4_8, Tf32, tensor(4, 24), "HMMA.1688.TF32", Hardware, "A100, Ada, L40S; MMA-Sim"),
+        row(AMPERE_OR_ADA, MMA, K4_8, Tf32, tensor(4, 24), "HMMA.1684, .1688.TF32", Hardware, "A100, Ada, L40S; MMA-Sim"),
         row(AMPERE_OR_ADA, WMMA, WHOLE_TF32, Tf32, tensor(4, 24), "HMMA.1684.TF32", Hardware, "two chained over k (ptxas); A100, A2, Ada, L40S"),
-        row(ADA, MMA, K16_32, Fp8, TensorShort { block: 16, kept: 13 }, "QMMA.16832", Hardware, "RTX 1000 Ada, L40S: 30,000 of 30,000; MMA-Sim"),
-        row(HOPPER, MMA, K8_16, Half, tensor(16, 25), "HMMA.16816", Hardware, "H100, H200: 30,000 of 30,000; MMA-Sim"),
-        row(SINCE_BLACKWELL, MMA, K8_16, Half, tensor(16, 25), "HMMA.16816", Hardware, "B200: 20,000 of 20,000; MMA-Sim (B200, RTX PRO 6000)"),
+        row(ADA, MMA, K16_32, Fp8, TensorShort { block: 16, kept: 13 }, "QMMA.16816, .16832", Hardware, "RTX 1000 Ada, L40S: 30,000 of 30,000; MMA-Sim"),
+        row(HOPPER, MMA, K8_16, Half, tensor(16, 25), "HMMA.1688, .16816", Hardware, "H100, H200: 30,000 of 30,000; MMA-Sim"),
+        row(SINCE_BLACKWELL, MMA, K8_16, Half, tensor(16, 25), "HMMA.1688, .16816", Hardware, "B200: 20,000 of 20,000; MMA-Sim (B200, RTX PRO 6000)"),
         row(SINCE_HOPPER, WMMA, WHOLE, Half, tensor(16, 25), "HMMA.16816", Hardware, "H100, H200, B200"),
-        row(SINCE_HOPPER, MMA, K4_8, Tf32, tensor(8, 25), "HMMA.1688.TF32", Model, "MMA-Sim (H100, B200, RTX PRO 6000); k4 by H100, H200"),
+        row(SINCE_HOPPER, MMA, K4_8, Tf32, tensor(8, 25), "HMMA.1684, .1688.TF32", Model, "MMA-Sim (H100, B200, RTX PRO 6000); k4 by H100, H200"),
         row(SINCE_HOPPER, WMMA, WHOLE_TF32, Tf32, tensor(4, 25), "HMMA.1684.TF32", Hardware, "two chained over k (ptxas); H100, H200, B200"),
         row(&[90, 100, 103, 110], MMA, K16_32, Fp8, UnpackedHalves { kept: 25 }, "F2FP, HMMA, FADD", Hardware, "ptxas; H100, H200, B200: 40,000 of 40,000"),
         row(RTX_BLACKWELL, MMA, K16_32, Fp8, tensor(32, 25), "QMMA", Model, "MMA-Sim (RTX PRO 6000); an emulator pinned to one: 15,065,088 of 15,065,088"),
@@ -419,8 +422,11 @@ impl MatrixInstruction {
                 false => format!("{name} {self} is not on {target}, but on {}", targets.join(", ")),
             }));
         };
-        let is_known = WITH_EVIDENCE.contains(&target.number);
-        let evidence = if is_known { unit.evidence } else { Evidence::Presumed };
+        let evidence = match unit.evidence {
+            _ if !WITH_EVIDENCE.contains(&target.number) => Evidence::Presumed,
+            Evidence::Hardware if !WITH_RESULTS.contains(&target.number) => Evidence::Model,
+            evidence => evidence,
+        };
         Ok(MatrixRow { unit, dot: self.dot(unit, operands, profile), evidence })
     }
 

@@ -69,7 +69,7 @@ pub enum DotStep {
 /// A term of a step.
 #[derive(Clone, Debug, Serialize)]
 pub struct DotTermText {
-    /// `a0·b0`, or `c`.
+    /// `a0·b0`, `c`, or `so far`: the sum of the steps before.
     pub name: String,
     /// The exponent that it is aligned by.
     pub exponent: i32,
@@ -128,7 +128,11 @@ pub fn explain_dot(
 ) -> DotExplained {
     let scales = [&scales[0][..], &scales[1][..]];
     let mut steps = Vec::new();
-    let result = dot.evaluate_traced(profile, a, b, c, scales, &mut |event: DotEvent<'_>| steps.push(step(dot, event)));
+    let mut observe = |event: DotEvent<'_>| {
+        let addend = if steps.is_empty() && dot.addend == Addend::InFirstStep { "c" } else { "so far" };
+        steps.push(step(dot, addend, event));
+    };
+    let result = dot.evaluate_traced(profile, a, b, c, scales, &mut observe);
     let mut references = Vec::new();
     if let Some(exact) = exact(dot, a, b, c, scales) {
         let result = Number::of(dot.d, exact);
@@ -211,7 +215,8 @@ fn meaning(dot: &Dot) -> String {
     )
 }
 
-fn step(dot: &Dot, event: DotEvent<'_>) -> DotStep {
+/// A step in words and bits; `addend` is what the sum before it is called.
+fn step(dot: &Dot, addend: &str, event: DotEvent<'_>) -> DotStep {
     let number = |bits| Number::of(dot.accumulator, bits);
     let other = |text: String, result| DotStep::Other { text, result: number(result) };
     match event {
@@ -227,7 +232,7 @@ fn step(dot: &Dot, event: DotEvent<'_>) -> DotStep {
                 terms: terms
                     .iter()
                     .filter(|term| term.significand != 0)
-                    .map(|term| term_text(dot, term, grid))
+                    .map(|term| term_text(dot, addend, term, grid))
                     .collect(),
                 zeros,
                 largest,
@@ -238,7 +243,8 @@ fn step(dot: &Dot, event: DotEvent<'_>) -> DotStep {
             }
         }
         DotEvent::Invalid { position } => {
-            let text = format!("{} is a NaN, 0 × infinity or an infinity of the other sign: NaN", name(dot, position));
+            let text =
+                format!("{} is a NaN, 0 × infinity or an infinity of the other sign: NaN", name(dot, addend, position));
             DotStep::Other {
                 text,
                 result: Number::of(dot.accumulator, Profile::NVIDIA.nan_result(dot.accumulator, None)),
@@ -246,10 +252,13 @@ fn step(dot: &Dot, event: DotEvent<'_>) -> DotStep {
         }
         DotEvent::Infinite { position, negative } => {
             let sign = if negative { dot.accumulator.sign_mask() } else { 0 };
-            other(format!("{} is an infinity", name(dot, position)), sign | dot.accumulator.infinity())
+            other(format!("{} is an infinity", name(dot, addend, position)), sign | dot.accumulator.infinity())
         }
-        DotEvent::Fused { index, result, .. } => other(format!("fma a{index} × b{index} + the sum so far"), result),
-        DotEvent::AddendAdded { result, .. } => other("the sum + c, to nearest even".to_owned(), result),
+        DotEvent::Fused { index, result, .. } => {
+            let addend = if index == 0 && dot.addend == Addend::AfterLastStep { "+0" } else { addend };
+            other(format!("fma a{index} × b{index} + {addend}"), result)
+        }
+        DotEvent::AddendAdded { result, .. } => other("so far + c, to nearest even".to_owned(), result),
         DotEvent::Converted { result, .. } => {
             let text = format!("rounded to {}, to nearest even", Element::Float(dot.d).name());
             DotStep::Other { text, result: Number::of(dot.d, result) }
@@ -261,15 +270,15 @@ fn bits_of(number: u64) -> u32 {
     64 - number.leading_zeros()
 }
 
-fn name(dot: &Dot, position: Position) -> String {
+fn name(dot: &Dot, addend: &str, position: Position) -> String {
     match position {
         Position::Product(index) => format!("a{index}·b{index}"),
         Position::Group(index) => format!("k {index}…{}", index + dot.group as usize - 1),
-        Position::Addend => "c".to_owned(),
+        Position::Addend => addend.to_owned(),
     }
 }
 
-fn term_text(dot: &Dot, term: &DotTerm, grid: i32) -> DotTermText {
+fn term_text(dot: &Dot, addend: &str, term: &DotTerm, grid: i32) -> DotTermText {
     let quantum = term.exponent - term.fraction as i32;
     let below = (grid - quantum).max(0) as usize;
     let binary = format!("{:0>width$b}", term.significand, width = below.min(128));
@@ -280,7 +289,7 @@ fn term_text(dot: &Dot, term: &DotTerm, grid: i32) -> DotTermText {
         cut = cut.chars().take(MOST_CUT).chain(['…']).collect();
     }
     DotTermText {
-        name: name(dot, term.position),
+        name: name(dot, addend, term.position),
         exponent: term.exponent,
         kept: format!("{}{:b}", if term.negative { '-' } else { '+' }, term.cut),
         cut,
@@ -338,7 +347,7 @@ impl DotExplained {
     pub fn lines(&self) -> Vec<Line> {
         let mut lines = vec![Line::of(Role::Strong, &self.instruction)];
         lines.extend(wrap(Role::Plain, &format!("on {} ({}): {}", self.target, self.unit, self.meaning), 0, 80));
-        lines.extend(wrap(Role::Faint, &format!("known by {}: {}", self.evidence, self.source), 0, 80));
+        lines.extend(wrap(Role::Faint, &format!("evidence: {}; {}", self.evidence, self.source), 0, 80));
         let count = self.steps.len();
         for (index, step) in self.steps.iter().enumerate() {
             lines.push(Line::default());
@@ -367,10 +376,11 @@ impl DotExplained {
 }
 
 fn number_line(name: &str, number: &Number, role: Role, remark: &str) -> Line {
-    Line::of(Role::Label, format!("{name:<6} "))
-        .and(role, format!("{:<10} ", number.bits))
-        .and(Role::Plain, format!("{:<15} ", number.value))
-        .and(Role::Faint, remark)
+    let line = Line::of(Role::Label, format!("{name:<6} ")).and(role, format!("{:<10} ", number.bits));
+    if remark.is_empty() {
+        return line.and(Role::Plain, &number.value);
+    }
+    line.and(Role::Plain, format!("{:<15} ", number.value)).and(Role::Faint, remark)
 }
 
 impl DotStep {
