@@ -161,9 +161,14 @@ impl LaunchArguments {
 
     /// The kernel and the machine that are named.
     pub(crate) fn asked(&self) -> Result<Asked<'_>, Failure> {
+        Ok(Asked { entry: self.entry()?, machine: self.machine()? })
+    }
+
+    /// The one machine that is named, if one is.
+    fn machine(&self) -> Result<Option<SmTarget>, Failure> {
         match self.arch[..] {
-            [] => Ok(Asked { entry: self.entry()?, machine: None }),
-            [machine] => Ok(Asked { entry: self.entry()?, machine: Some(machine) }),
+            [] => Ok(None),
+            [machine] => Ok(Some(machine)),
             _ => Err(Failure::Input("--arch is given twice".to_owned())),
         }
     }
@@ -176,7 +181,7 @@ impl LaunchArguments {
         };
         let machines = match self.arch[..] {
             [first, second] => [Some(first), Some(second)],
-            _ => [self.asked()?.machine; 2],
+            _ => [self.machine()?; 2],
         };
         Ok([0, 1].map(|file| Asked { entry: entries[file], machine: machines[file] }))
     }
