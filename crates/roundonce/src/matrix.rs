@@ -104,7 +104,7 @@ pub fn tensor_units(profile: &Profile) -> Vec<TensorUnit> {
     struct Found {
         dot: Dot,
         targets: BTreeSet<u32>,
-        instructions: BTreeSet<String>,
+        instructions: BTreeSet<&'static str>,
     }
     let mut found: Vec<Found> = Vec::new();
     for row in ROWS.iter().filter(|row| !row.is_scaled) {
@@ -123,23 +123,19 @@ pub fn tensor_units(profile: &Profile) -> Vec<TensorUnit> {
                     found.len() - 1
                 });
                 found[at].targets.insert(*target);
-                found[at].instructions.insert(format!("{} {}", row.families[0].name(), row.shapes));
+                found[at].instructions.insert(row.families[0].name());
             }
         }
     }
     let unit = |Found { dot, targets, instructions }: Found| {
         let targets: Vec<String> = targets.into_iter().map(|number| format!("sm_{number}")).collect();
-        let instructions: Vec<String> = instructions.into_iter().collect();
+        let instructions: Vec<&str> = instructions.into_iter().collect();
         let (a, kept) = (dot.a.name(), dot.kept.unwrap_or(0));
         let sums = if dot.accumulator == Format::F16 { ", f16 sums" } else { "" };
         let short = if dot.fraction == 13 { ", 13 fraction bits" } else { "" };
         TensorUnit {
-            name: format!(
-                "tensor cores: {} {a} products a step, {kept} bits kept{sums}{short} ({})",
-                dot.block,
-                targets.join(" ")
-            ),
-            by: instructions.join("; "),
+            name: format!("{} {a} products a step, {kept} bits kept{sums}{short} ({})", dot.block, targets.join(" ")),
+            by: instructions.join(", "),
             dot,
         }
     };

@@ -64,7 +64,7 @@ pub(crate) enum Schedule {
 /// A tensor core's way of adding products: the steps of an instruction, and which machines have it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TensorUnit {
-    /// The machines, and their steps: `tensor cores of sm_80: 8 products a step, 24 bits kept`.
+    /// The steps and the machines: `8 f16 products a step, 24 bits kept (sm_80)`.
     pub name: String,
     /// The instructions.
     pub by: String,
@@ -250,14 +250,14 @@ pub(crate) fn tensor_rows(units: &[TensorUnit], addend: bool) -> Vec<Row> {
     for unit in units {
         let shared = Arc::new(unit.clone());
         let tensor = |begins| Schedule::Tensor { unit: shared.clone(), begins };
-        let name = |behind: &str| Some(format!("of {}{behind}", unit.name));
+        let name = |behind: &str| Some(format!("{}{behind}", unit.name));
         rows.push(Row { schedule: tensor(false), name: name(""), by: unit.by.clone() });
         if addend {
-            let text = ", which begin from what is added to the sum";
+            let text = ", from the addend on";
             rows.push(Row { schedule: tensor(true), name: name(text), by: unit.by.clone() });
         }
         for count in [2, 4, 8] {
-            let text = format!("; {count} parts of k, then the parts' sums (split-K)");
+            let text = format!(", {count} parts of k, then the parts' sums (split-K)");
             let by = format!("{}; split-K kernels (CUTLASS, Efficient GEMM)", unit.by);
             rows.push(Row { schedule: parts(Parts::Count(count), tensor(false), InOrder), name: name(&text), by });
         }

@@ -245,7 +245,9 @@ impl<'a> Sums<'a> {
     pub(super) fn deviations(&self, evaluation: usize) -> Vec<Deviation> {
         let SumEvaluation { row, setting } = self.evaluations[evaluation];
         let mut all = self.settings[setting].deviations(self.reduction.product.as_deref());
-        all.extend(self.rows[row].name.clone().map(Deviation::Order));
+        let Row { schedule, name, .. } = &self.rows[row];
+        let deviation = if schedule.tensor().is_some() { Deviation::TensorCores } else { Deviation::Order };
+        all.extend(name.clone().map(deviation));
         all
     }
 
