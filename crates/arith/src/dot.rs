@@ -4,8 +4,14 @@
 //! is left exactly, and converts the sum once. Nothing in PTX says so; the rows that say which fields a machine has are
 //! in the language's table, with the evidence for each.
 
+#[cfg(feature = "std")]
+mod lanes;
+#[cfg(feature = "std")]
+mod matrices;
 mod step;
 
+#[cfg(feature = "std")]
+pub use matrices::{MatrixProduct, Pairs, Vectors};
 pub use step::{DotEvent, DotTerm, DotTrace, Position};
 
 use crate::{AddendCut, ArithOp, Element, ExactNumber, Format, Operation, Profile, Rounding, Unpacked, unpack, widen};
@@ -192,6 +198,14 @@ impl Dot {
         match self.scale {
             None => 0,
             Some(scale) => (self.k / scale.block) as usize,
+        }
+    }
+
+    /// The scale 2^(`power` − 4): 0 to 7.
+    pub const fn scale_near_one(&self, power: u64) -> u64 {
+        match self.scale {
+            Some(Scale { format: ScaleFormat::Ue4m3, .. }) => (power % 8 + 3) << 3,
+            _ => power % 8 + 123,
         }
     }
 

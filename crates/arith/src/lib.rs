@@ -35,6 +35,8 @@ mod wide;
 
 pub use dot::{Addend, Dot, DotEvent, DotTerm, DotTrace, Order, Position, Scale, ScaleFormat};
 #[cfg(feature = "std")]
+pub use dot::{MatrixProduct, Pairs, Vectors};
+#[cfg(feature = "std")]
 pub use elements::Elements;
 pub use extended::{Extended, ExtendedResult};
 pub use format::Format;

@@ -3,7 +3,7 @@
 //! Sources: OCP 8-bit Floating Point Specification (OFP8) 1.0 for e4m3 and e5m2, OCP Microscaling Formats (MX) 1.0 for
 //! e2m3, e3m2 and e2m1; PTX ISA, `cvt`.
 
-use crate::{ExactNumber, Format, Profile, Rounding, Unpacked, unpack};
+use crate::{ExactNumber, Format, Profile, Rounding, Unpacked, unpack, widen};
 
 /// A format of at most eight bits: the fields of [`Format`], but with numbers where IEEE 754 has infinities and NaNs.
 ///
@@ -164,6 +164,22 @@ impl Element {
     /// The sign bit.
     pub const fn sign_mask(self) -> u64 {
         self.fields().sign_mask()
+    }
+    /// Bits of the trailing significand field.
+    pub const fn fraction_bits(self) -> u32 {
+        self.fields().frac_bits()
+    }
+    /// One, as it stands in a register.
+    pub const fn one(self) -> u64 {
+        let one = self.fields().one();
+        if matches!(self, Element::Float(Format::TF32)) { one << 13 } else { one }
+    }
+    /// The value of what stands in a register as an f64, which holds every one.
+    pub fn widened(self, bits: u64) -> u64 {
+        match self {
+            Element::Float(format) => widen(format, Format::F64, self.of_container(bits)),
+            Element::Narrow(format) => format.widen(Format::F64, bits),
+        }
     }
     pub(crate) const fn fields(self) -> Format {
         match self {

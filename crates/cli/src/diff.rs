@@ -8,7 +8,7 @@ use clap::Args;
 use roundonce::arith::Format as Lane;
 use roundonce::why::diff::files::compare_arrays;
 use roundonce::why::diff::{Budget, Query, Verdict, compare};
-use roundonce::{SideProblem, sides};
+use roundonce::{SideProblem, SmTarget, Target, matrix, sides};
 
 use crate::argument::Argument;
 use crate::launch::LaunchArguments;
@@ -68,6 +68,11 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         let Arguments { launch, record, format, .. } = arguments;
         return diff_kernels::against_baseline(first.path(), launch, baseline, *record, format.format);
     }
+    if let Some(second) = &arguments.second
+        && let Some(machines) = machines(arguments, first, second)?
+    {
+        return matrices(arguments, machines);
+    }
     let Some(second) = &arguments.second else { return Err(Failure::Input("two sides are compared".to_owned())) };
     let kernels = [first, second].map(Argument::path);
     match kernels.map(|file| Language::of(file).is_some()) {
@@ -92,6 +97,49 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         _ => Err(Failure::Input(format!("`{first}` and `{second}`: a file of results is compared with another one"))),
     }
 }
+
+/// One instruction and two machines.
+type Machines = (String, [Target; 2]);
+
+/// `diff --arch sm_80 sm_90 mma…`, or one spelling with each of two machines behind an `@`.
+fn machines(arguments: &Arguments, first: &Argument, second: &Argument) -> Result<Option<Machines>, Failure> {
+    let (Ok(one), Ok(other)) = (first.text(), second.text()) else { return Ok(None) };
+    let on = |sm: Option<SmTarget>| Target { sm, ..arguments.target.target() };
+    if matrix::is_matrix(other)
+        && let (Ok(second), Some(first)) = (roundonce::parse_sm(one), arguments.launch.only_arch())
+    {
+        return Ok(Some((other.to_owned(), [on(Some(first)), on(Some(second))])));
+    }
+    if !matrix::is_matrix(one) || !matrix::is_matrix(other) {
+        return Ok(None);
+    }
+    let split = |text: &str| match text.split_once('@') {
+        Some((name, sm)) => roundonce::parse_sm(sm).map(|sm| (name.to_owned(), on(Some(sm)))),
+        None => Ok((text.to_owned(), on(arguments.target.target().sm))),
+    };
+    let sides = [split(one), split(other)].map(|side| side.map_err(Failure::Input));
+    let [one, other] = sides;
+    let ((name, first), (second_name, second)) = (one?, other?);
+    if name != second_name {
+        let message = "two matrix multiply-adds are compared on two machines: one spelling, MMA@sm_80 MMA@sm_90";
+        return Err(Failure::Unsupported(message.to_owned()));
+    }
+    Ok(Some((name, [first, second])))
+}
+
+fn matrices(arguments: &Arguments, (spelling, targets): Machines) -> Ended {
+    let profile = arguments.launch.profile()?;
+    let [one, other] = targets.map(|target| matrix::instruction(&spelling, &target, &profile));
+    let comparison = one?.compare(&other?, &spelling, &profile, arguments.tries.min(MOST_DOTS));
+    match arguments.format.format {
+        Format::Json => output::json(&comparison)?,
+        Format::Text => output::lines(&comparison.lines())?,
+    }
+    Ok(if comparison.differs() { Status::Found } else { Status::Done })
+}
+
+/// Dot products of each kind of data that are compared.
+const MOST_DOTS: u64 = 100_000;
 
 fn files(arguments: &Arguments, sides: [&Argument; 2]) -> Ended {
     arguments.plot.as_deref().map_or(Ok(()), plot::check)?;

@@ -5,13 +5,15 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
+use roundonce::isa::shortest_decimal;
 use roundonce::spirv::Environment;
-use roundonce::{Batch, conversion, instruction, integer, operands};
+use roundonce::{Batch, conversion, instruction, integer, matrix, operands};
 use serde::Serialize;
 
 use crate::argument::Argument;
 use crate::eval_arrays::Evaluated;
-use crate::output::{self, Format, FormatArgument, ProfileArgument, TargetArguments};
+use crate::eval_matrices::{self, Matrices};
+use crate::output::{self, Format, FormatArgument, MachineArguments, ProfileArgument};
 use crate::{Ended, Failure, Status};
 use crate::{allowed, eval_arrays, files};
 
@@ -39,14 +41,16 @@ pub(crate) struct Arguments {
     #[arg(long = "in", num_args = 1.., value_name = "FILE|VALUE", value_parser = Argument::parser(), requires = "out")]
     #[arg(conflicts_with_all = ["operands", "allowed"])]
     inputs: Vec<Argument>,
-    /// The .npy file for the results of `--in`
-    #[arg(long, value_name = "FILE", requires = "inputs")]
+    /// The .npy file for the results of `--in`, or of `--a` and `--b`
+    #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Threads for `--in` (default: one a core)
-    #[arg(long, value_name = "N", requires = "inputs")]
+    #[command(flatten)]
+    matrices: Matrices,
+    /// Threads for arrays (default: one a core)
+    #[arg(long, value_name = "N", requires = "out")]
     threads: Option<NonZeroUsize>,
     #[command(flatten)]
-    target: TargetArguments,
+    target: MachineArguments,
     #[command(flatten)]
     profile: ProfileArgument,
     #[command(flatten)]
@@ -93,17 +97,36 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     };
     let spelling = &spelled;
     let (is_integer, is_conversion) = (integer::is_integer(spelling), conversion::is_conversion(spelling));
-    if arguments.allowed && (is_integer || is_conversion) {
+    let is_matrix = matrix::is_matrix(spelling);
+    if arguments.allowed && (is_integer || is_conversion || is_matrix) {
         let problem = format!("`{spelling}` with --allowed: only the floating-point multiply-add has it");
         return Err(Failure::Unsupported(problem));
     }
+    if arguments.matrices.are_given() && !is_matrix {
+        return Err(Failure::Input(format!(
+            "`{spelling}` takes no matrices: --a and --b go with mma, wmma, wgmma, tcgen05"
+        )));
+    }
     if let Some(out) = &arguments.out {
+        if is_matrix {
+            let matrix = matrix::instruction(spelling, &target, &profile)?;
+            return match arguments.matrices.are_given() {
+                true => eval_matrices::whole(&matrix, &profile, &arguments.matrices, out, arguments.threads),
+                false => eval_matrices::each(&matrix, &profile, &arguments.inputs, out, arguments.threads),
+            };
+        }
+        if arguments.inputs.is_empty() {
+            return Err(Failure::Input("--out goes with --in, or with --a and --b".to_owned()));
+        }
         let evaluated = match (is_integer, is_conversion) {
             (true, _) => Evaluated::Integer(integer::instruction(spelling, &target)?),
             (_, true) => Evaluated::Conversion(conversion::instruction(spelling, &target)?),
             _ => Evaluated::Float(instruction(spelling, &target)?),
         };
         return eval_arrays::run(&evaluated, &profile, &arguments.inputs, out, arguments.threads);
+    }
+    if is_matrix {
+        return matrices(arguments);
     }
     if is_integer {
         return integers(arguments);
@@ -203,6 +226,38 @@ fn conversions(arguments: &Arguments) -> Ended {
         writeln!(stdout(), "{} ({})", explained.bits, explained.values())?;
     }
     Ok(Status::Done)
+}
+
+fn matrices(arguments: &Arguments) -> Ended {
+    let (spelling, profile) = (&arguments.instruction, arguments.profile.profile());
+    let found = matrix::instruction(spelling, &arguments.target.target(), &profile)?;
+    let operands = found.read(&arguments.operands)?;
+    if !operands.exact {
+        note_inexact_elements();
+    }
+    let bits = found.eval(&profile, &operands);
+    let (hex, value) = (found.hex(bits), shortest_decimal(found.row.dot.d, bits));
+    if arguments.format.format == Format::Json {
+        #[derive(Serialize)]
+        struct Report<'a> {
+            instruction: &'a str,
+            bits: &'a str,
+            value: &'a str,
+            target: String,
+            unit: &'a str,
+            evidence: &'a str,
+        }
+        let (target, unit, evidence) = (found.target.to_string(), found.row.unit.sass, found.row.evidence.name());
+        output::json(&Report { instruction: spelling, bits: &hex, value: &value, target, unit, evidence })?;
+    } else {
+        writeln!(stdout(), "{hex} {value} (on {}; evidence: {})", found.target, found.row.evidence.name())?;
+    }
+    Ok(Status::Done)
+}
+
+/// Says that an element of a matrix was rounded before anything was computed.
+pub(crate) fn note_inexact_elements() {
+    output::note("an operand is not exact in its format: rounded once, to nearest even");
 }
 
 /// Says that an operand was rounded before anything was computed.

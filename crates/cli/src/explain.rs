@@ -1,10 +1,10 @@
 //! `explain`: the pipeline step by step.
 
 use clap::Args;
-use roundonce::{conversion, instruction, integer, operands};
+use roundonce::{conversion, instruction, integer, matrix, operands};
 
-use crate::eval::note_inexact;
-use crate::output::{self, Format, FormatArgument, ProfileArgument, TargetArguments};
+use crate::eval::{note_inexact, note_inexact_elements};
+use crate::output::{self, Format, FormatArgument, MachineArguments, ProfileArgument};
 use crate::{Ended, Status};
 
 #[derive(Args)]
@@ -15,7 +15,7 @@ pub(crate) struct Arguments {
     #[arg(value_parser = output::signed)]
     operands: Vec<String>,
     #[command(flatten)]
-    target: TargetArguments,
+    target: MachineArguments,
     #[command(flatten)]
     profile: ProfileArgument,
     #[command(flatten)]
@@ -40,6 +40,20 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
             note_inexact(index, &arguments.operands[index]);
         }
         let explained = found.explain(spelling, &arguments.profile.profile(), &operands);
+        match arguments.format.format {
+            Format::Json => output::json(&explained)?,
+            Format::Text => output::lines(&explained.lines())?,
+        }
+        return Ok(Status::Done);
+    }
+    if matrix::is_matrix(spelling) {
+        let profile = arguments.profile.profile();
+        let found = matrix::instruction(spelling, &arguments.target.target(), &profile)?;
+        let operands = found.read(&arguments.operands)?;
+        if !operands.exact {
+            note_inexact_elements();
+        }
+        let explained = found.explain(spelling, &profile, &operands);
         match arguments.format.format {
             Format::Json => output::json(&explained)?,
             Format::Text => output::lines(&explained.lines())?,

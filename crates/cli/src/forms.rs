@@ -1,6 +1,7 @@
 //! `forms`: the table of every instruction form.
 
 use clap::Args;
+use roundonce::ptx::matrix::{Family, ROWS, UnitRow};
 use roundonce::ptx::{conversions, integer};
 use roundonce::why::{Line, Role, wrap};
 use roundonce::{Form, TABLES};
@@ -27,8 +28,19 @@ struct Row {
     operands: &'static str,
     gate: String,
     source: &'static str,
-    note: &'static str,
+    note: String,
     spellings: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matrix: Option<MatrixColumns>,
+}
+
+/// What a row of a matrix multiply-add has beside.
+#[derive(Serialize)]
+struct MatrixColumns {
+    unit: &'static str,
+    sum: String,
+    conversion: &'static str,
+    evidence: &'static str,
 }
 
 impl Row {
@@ -39,8 +51,27 @@ impl Row {
             operands: form.operands,
             gate: form.gate.to_string(),
             source: form.source,
-            note: form.note,
+            note: form.note.to_owned(),
             spellings: form.spelled().into_iter().map(|(text, _)| text).collect(),
+            matrix: None,
+        }
+    }
+
+    fn of_matrix(row: &UnitRow) -> Row {
+        let mut targets = row.targets.to_vec();
+        targets.sort_unstable();
+        let targets: Vec<String> = targets.iter().map(|number| format!("sm_{number}")).collect();
+        let (sum, conversion, evidence) = (row.unit.text(), row.conversion(), row.evidence.name());
+        let family = row.families[0];
+        Row {
+            language: "PTX",
+            syntax: format!("{} {} {}", family.name(), row.shapes, row.operands.name()),
+            operands: if family == Family::Tcgen05 { "[d], a, b" } else { "d, a, b, c" },
+            gate: targets.join(" "),
+            source: row.source,
+            note: format!("{}: {sum}; {conversion}; evidence: {evidence}", row.sass),
+            spellings: row.spellings(),
+            matrix: Some(MatrixColumns { unit: row.sass, sum, conversion, evidence }),
         }
     }
 
@@ -58,6 +89,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         .flatten()
         .map(Row::of)
         .chain(integer::FORMS.iter().chain(conversions::FORMS).map(Row::of))
+        .chain(ROWS.iter().map(Row::of_matrix))
         .filter(|row| row.matches(&pattern))
         .collect();
     if rows.is_empty() {
@@ -81,7 +113,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         let text = format!("        {}; {}; {count} spelling{plural}", row.gate, row.source);
         lines.push(Line::of(Role::Faint, text));
         if !row.note.is_empty() {
-            lines.extend(wrap(Role::Faint, row.note, 8, 80));
+            lines.extend(wrap(Role::Faint, &row.note, 8, 80));
         }
         if arguments.spellings {
             lines.extend(wrap(Role::Plain, &row.spellings.join(" "), 8, 80));

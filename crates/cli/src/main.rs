@@ -15,6 +15,7 @@ mod diff_kernels;
 mod disasm;
 mod eval;
 mod eval_arrays;
+mod eval_matrices;
 mod explain;
 mod files;
 mod forms;

@@ -48,6 +48,23 @@ impl TargetArguments {
     }
 }
 
+/// `--target`, `--ptx`, `--arch`.
+#[derive(Args)]
+pub(crate) struct MachineArguments {
+    #[command(flatten)]
+    target: TargetArguments,
+    /// The machine, such as sm_90: --target, said of what runs and not of what is compiled
+    #[arg(long, value_name = "SM", value_parser = roundonce::parse_sm, conflicts_with = "target")]
+    arch: Option<SmTarget>,
+}
+
+impl MachineArguments {
+    pub(crate) fn target(&self) -> Target {
+        let target = self.target.target();
+        Target { sm: target.sm.or(self.arch), ..target }
+    }
+}
+
 /// `--profile`.
 #[derive(Args)]
 pub(crate) struct ProfileArgument {

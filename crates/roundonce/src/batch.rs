@@ -9,6 +9,7 @@ use roundonce_isa::Instruction;
 
 use crate::conversion::{self, Conversion};
 use crate::integer::{self, Integer};
+use crate::matrix::{self, Matrix};
 use crate::{Target, eval, instruction, operands};
 
 /// Evaluates lines of `INSTRUCTION OPERAND…`, remembering the instructions, right and wrong, that it has met.
@@ -31,6 +32,7 @@ enum Known {
     Float(Instruction),
     Integer(Arc<Integer>),
     Conversion(Conversion),
+    Matrix(Box<Matrix>),
 }
 
 /// A stream of ever new wrong spellings must not fill the memory: no language has so many right ones.
@@ -48,8 +50,14 @@ impl Batch {
     /// # Errors
     /// What is wrong with the line, in one line; then `out` is as before.
     pub fn line(&mut self, line: &str, out: &mut String) -> Result<(), String> {
-        let mut words = line.split_whitespace();
-        let spelling = words.next().ok_or("an empty line: expected INSTRUCTION OPERAND…")?;
+        let mut words = line.split_whitespace().peekable();
+        let mut spelling = words.next().ok_or("an empty line: expected INSTRUCTION OPERAND…")?;
+        // The shape and the types of `tcgen05.mma` are a word of their own.
+        let joined;
+        if let Some(shape) = words.next_if(|word| spelling.starts_with("tcgen05.mma") && word.starts_with('m')) {
+            joined = format!("{spelling}.{shape}");
+            spelling = &joined;
+        }
         let known = match self.known.get(spelling) {
             Some(known) => known.clone()?,
             None => {
@@ -57,6 +65,9 @@ impl Batch {
                     integer::instruction(spelling, &self.target).map(|found| Known::Integer(Arc::new(found)))
                 } else if conversion::is_conversion(spelling) {
                     conversion::instruction(spelling, &self.target).map(Known::Conversion)
+                } else if matrix::is_matrix(spelling) {
+                    matrix::instruction(spelling, &self.target, &self.profile)
+                        .map(|found| Known::Matrix(Box::new(found)))
                 } else {
                     instruction(spelling, &self.target).map(Known::Float)
                 };
@@ -77,6 +88,11 @@ impl Batch {
         let instruction = match known {
             Known::Float(instruction) => instruction,
             Known::Integer(integer) => return integer_line(&integer, texts, out),
+            Known::Matrix(matrix) => {
+                let operands = matrix.read(texts).map_err(|finding| finding.to_string())?;
+                out.push_str(&matrix.hex(matrix.eval(&self.profile, &operands)));
+                return Ok(());
+            }
             Known::Conversion(conversion) => {
                 let operands = conversion.read(texts).map_err(|finding| finding.to_string())?;
                 out.push_str(&conversion.hex(conversion.eval(&self.profile, &operands)));

@@ -10,7 +10,7 @@
 //!
 //! Reading order: [`instruction`] (a spelling to its meaning), [`operands`], [`eval`], [`explain`], [`Batch`] (many
 //! lines), [`mod@array`] (many elements), [`integer`] (the integer multiply-add), [`conversion`] (formats
-//! of eight bits and fewer), [`kernel`] (whole modules). The crates behind it are re-exported whole.
+//! of eight bits and fewer), [`matrix`] (matrix multiply-add), [`kernel`] (whole modules). The crates behind it are re-exported whole.
 
 pub mod array;
 mod batch;
@@ -19,6 +19,7 @@ pub mod conversion;
 pub mod image;
 pub mod integer;
 pub mod kernel;
+pub mod matrix;
 pub mod observed;
 mod profile;
 mod sides;

@@ -50,7 +50,10 @@ pub use chance::{
     FARTHEST, Neighbourhood, WEAK, WEAK_BITS, bits_of_evidence, chance_of, chance_of_a_match, evidence_text,
 };
 pub use evaluation::{Evaluation, Step};
-pub use explain::{Component, Counterpart, Explained, Neighbour, Number, OperandText, Picture, explain};
+pub use explain::{
+    Component, Counterpart, DotExplained, DotMachine, DotMachines, DotReference, DotStep, DotTermText, Explained,
+    Neighbour, Number, OperandText, Picture, explain, explain_dot,
+};
 pub use expr::{Expr, ExprError, parse_typed};
 pub use literals::{Language, Literal, LiteralTypes};
 pub use observed::ObservedValue;

@@ -8,6 +8,7 @@
 //! What this is not: a dependency of anything but tests.
 
 pub mod conversion;
+pub mod dot;
 pub mod generate;
 #[cfg(feature = "mpfr")]
 pub mod mpfr;

@@ -56,6 +56,8 @@ impl fmt::Display for Refusal {
 /// The operands' types, as the rows tell them apart.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Operands {
+    /// f16.
+    F16,
     /// f16 and bf16.
     Half,
     /// TF32.
@@ -167,6 +169,9 @@ const SINCE_AMPERE: &[u32] = &[80, 86, 89, 90, 100, 120, 87, 88, 103, 110, 121];
 /// Targets whose rows have evidence of their own; what is known of the others is that they belong to a family.
 const WITH_EVIDENCE: [u32; 8] = [70, 75, 80, 86, 89, 90, 100, 120];
 
+/// Targets of which results of GPUs are stored.
+const WITH_RESULTS: [u32; 6] = [70, 80, 86, 89, 90, 100];
+
 const MMA: &[Family] = &[Family::Mma];
 const WMMA: &[Family] = &[Family::Wmma];
 const WGMMA: &[Family] = &[Family::Wgmma];
@@ -210,25 +215,25 @@ const fn scaled(row: UnitRow) -> UnitRow {
 #[rustfmt::skip] // A table.
 pub const ROWS: &[UnitRow] = &{
     use Evidence::{Assembler, Hardware, Model};
-    use Operands::{Double, Fp6Or4, Fp8, Half, Tf32};
+    use Operands::{Double, F16, Fp6Or4, Fp8, Half, Tf32};
     use Unit::{Chain, ChainThenAdd, TensorShort, UnpackedHalves};
     [
-        row(VOLTA, MMA, K4, Half, tensor(4, 23), "HMMA.884", Hardware, "V100: 10,000 of 10,000; MMA-Sim"),
-        row(VOLTA, WMMA, WHOLE, Half, tensor(4, 23), "HMMA.884", Hardware, "V100: 10,000 of 10,000; MMA-Sim"),
-        row(TURING, MMA, K4, Half, tensor(4, 24), "HMMA.884", Model, "MMA-Sim (T4)"),
-        row(TURING, MMA, K8, Half, tensor(8, 24), "HMMA.1688", Model, "MMA-Sim (T4); arXiv 2502.15999 disagrees (turing_block)"),
-        row(TURING, WMMA, WHOLE, Half, tensor(8, 24), "HMMA.1688", Model, "as m16n8k8, two chained over k (ptxas)"),
-        row(SINCE_AMPERE, MMA, K4, Half, ChainThenAdd, "FFMA", Assembler, "ptxas 12.9 and 13.5: a subroutine, no tensor core"),
-        row(AMPERE, MMA, K8_16, Half, tensor(8, 24), "HMMA.16816", Hardware, "A100, A2: 30,000 of 30,000; MMA-Sim"),
-        row(ADA, MMA, K8_16, Half, tensor(8, 24), "HMMA.16816", Hardware, "RTX 1000 Ada, L40S: 40,000 of 40,000; MMA-Sim"),
+        row(VOLTA, MMA, K4, F16, tensor(4, 23), "HMMA.884", Hardware, "V100: 10,000 of 10,000; MMA-Sim"),
+        row(VOLTA, WMMA, WHOLE, F16, tensor(4, 23), "HMMA.884", Hardware, "V100: 10,000 of 10,000; MMA-Sim"),
+        row(TURING, MMA, K4, F16, tensor(4, 24), "HMMA.884", Model, "MMA-Sim (T4)"),
+        row(TURING, MMA, K8, F16, tensor(8, 24), "HMMA.1688", Model, "MMA-Sim (T4); arXiv 2502.15999 disagrees (turing_block)"),
+        row(TURING, WMMA, WHOLE, F16, tensor(8, 24), "HMMA.1688", Model, "as m16n8k8, two chained over k (ptxas)"),
+        row(SINCE_AMPERE, MMA, K4, F16, ChainThenAdd, "FFMA", Assembler, "ptxas 12.9 and 13.5: a subroutine, no tensor core"),
+        row(AMPERE, MMA, K8_16, Half, tensor(8, 24), "HMMA.1688, .16816", Hardware, "A100, A2: 30,000 of 30,000; MMA-Sim"),
+        row(ADA, MMA, K8_16, Half, tensor(8, 24), "HMMA.1688, .16816", Hardware, "RTX 1000 Ada, L40S: 40,000 of 40,000; MMA-Sim"),
         row(AMPERE_OR_ADA, WMMA, WHOLE, Half, tensor(8, 24), "HMMA.16816", Hardware, "A100, A2, Ada, L40S: all of 70,000"),
-        row(AMPERE_OR_ADA, MMA, K4_8, Tf32, tensor(4, 24), "HMMA.1688.TF32", Hardware, "A100, Ada, L40S; MMA-Sim"),
+        row(AMPERE_OR_ADA, MMA, K4_8, Tf32, tensor(4, 24), "HMMA.1684, .1688.TF32", Hardware, "A100, Ada, L40S; MMA-Sim"),
         row(AMPERE_OR_ADA, WMMA, WHOLE_TF32, Tf32, tensor(4, 24), "HMMA.1684.TF32", Hardware, "two chained over k (ptxas); A100, A2, Ada, L40S"),
-        row(ADA, MMA, K16_32, Fp8, TensorShort { block: 16, kept: 13 }, "QMMA.16832", Hardware, "RTX 1000 Ada, L40S: 30,000 of 30,000; MMA-Sim"),
-        row(HOPPER, MMA, K8_16, Half, tensor(16, 25), "HMMA.16816", Hardware, "H100, H200: 30,000 of 30,000; MMA-Sim"),
-        row(SINCE_BLACKWELL, MMA, K8_16, Half, tensor(16, 25), "HMMA.16816", Hardware, "B200: 20,000 of 20,000; MMA-Sim (B200, RTX PRO 6000)"),
+        row(ADA, MMA, K16_32, Fp8, TensorShort { block: 16, kept: 13 }, "QMMA.16816, .16832", Hardware, "RTX 1000 Ada, L40S: 30,000 of 30,000; MMA-Sim"),
+        row(HOPPER, MMA, K8_16, Half, tensor(16, 25), "HMMA.1688, .16816", Hardware, "H100, H200: 30,000 of 30,000; MMA-Sim"),
+        row(SINCE_BLACKWELL, MMA, K8_16, Half, tensor(16, 25), "HMMA.1688, .16816", Hardware, "B200: 20,000 of 20,000; MMA-Sim (B200, RTX PRO 6000)"),
         row(SINCE_HOPPER, WMMA, WHOLE, Half, tensor(16, 25), "HMMA.16816", Hardware, "H100, H200, B200"),
-        row(SINCE_HOPPER, MMA, K4_8, Tf32, tensor(8, 25), "HMMA.1688.TF32", Model, "MMA-Sim (H100, B200, RTX PRO 6000); k4 by H100, H200"),
+        row(SINCE_HOPPER, MMA, K4_8, Tf32, tensor(8, 25), "HMMA.1684, .1688.TF32", Model, "MMA-Sim (H100, B200, RTX PRO 6000); k4 by H100, H200"),
         row(SINCE_HOPPER, WMMA, WHOLE_TF32, Tf32, tensor(4, 25), "HMMA.1684.TF32", Hardware, "two chained over k (ptxas); H100, H200, B200"),
         row(&[90, 100, 103, 110], MMA, K16_32, Fp8, UnpackedHalves { kept: 25 }, "F2FP, HMMA, FADD", Hardware, "ptxas; H100, H200, B200: 40,000 of 40,000"),
         row(RTX_BLACKWELL, MMA, K16_32, Fp8, tensor(32, 25), "QMMA", Model, "MMA-Sim (RTX PRO 6000); an emulator pinned to one: 15,065,088 of 15,065,088"),
@@ -248,6 +253,19 @@ pub const ROWS: &[UnitRow] = &{
     ]
 };
 
+/// Every combination of types, sums, kinds and scales.
+fn product<'a, A: Copy, B: Copy>(
+    types: &'a [A],
+    sums: &'a [B],
+    kinds: &'a [&'a str],
+    scales: &'a [&'a str],
+) -> impl Iterator<Item = (A, B, &'a str, &'a str)> {
+    let with = move |(ty, sum): (A, B)| {
+        kinds.iter().flat_map(move |kind| scales.iter().map(move |scale| (ty, sum, *kind, *scale)))
+    };
+    types.iter().flat_map(move |ty| sums.iter().map(move |sum| (*ty, *sum))).flat_map(with)
+}
+
 /// A row of the table and the operation that an instruction is by it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MatrixRow {
@@ -264,6 +282,7 @@ impl Operands {
     fn of(instruction: &MatrixInstruction) -> Option<Operands> {
         let is_fp8 = |element| [NarrowFormat::E4M3, NarrowFormat::E5M2].map(Element::Narrow).contains(&element);
         Some(match (instruction.a, instruction.b) {
+            (Element::Float(Format::F16), Element::Float(Format::F16)) => Operands::F16,
             (Element::Float(Format::F16 | Format::BF16), Element::Float(Format::F16 | Format::BF16)) => Operands::Half,
             (Element::Float(Format::TF32), Element::Float(Format::TF32)) => Operands::Tf32,
             (Element::Float(Format::F64), Element::Float(Format::F64)) => Operands::Double,
@@ -274,10 +293,108 @@ impl Operands {
     }
 }
 
+impl Operands {
+    /// In a few words: `f16, bf16`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Operands::F16 => "f16",
+            Operands::Half => "f16, bf16",
+            Operands::Tf32 => "tf32",
+            Operands::Fp8 => "e4m3, e5m2",
+            Operands::Fp6Or4 => "e2m1",
+            Operands::Double => "f64",
+        }
+    }
+
+    /// Types of a and b that show all of them: each once.
+    fn types(self, is_scaled: bool) -> &'static [[&'static str; 2]] {
+        match self {
+            Operands::F16 => &[["f16", "f16"]],
+            Operands::Half => &[["f16", "f16"], ["bf16", "bf16"]],
+            Operands::Tf32 => &[["tf32", "tf32"]],
+            Operands::Fp8 => &[["e4m3", "e4m3"], ["e4m3", "e5m2"], ["e5m2", "e4m3"], ["e5m2", "e5m2"]],
+            Operands::Fp6Or4 if is_scaled => &[["e2m1", "e2m1"]],
+            Operands::Fp6Or4 => &[],
+            Operands::Double => &[["f64", "f64"]],
+        }
+    }
+}
+
+impl Unit {
+    /// How it adds, in words.
+    pub fn text(self) -> String {
+        match self {
+            Unit::Tensor { block, kept } => format!("{block} products a step, {kept} bits kept"),
+            Unit::TensorShort { block, kept } => {
+                format!("{block} products a step, {kept} bits kept; f32 results of 13 fraction bits")
+            }
+            Unit::Chain => "one fused multiply-add a product".to_owned(),
+            Unit::ChainThenAdd => "fused multiply-adds of f32 from +0, then + c".to_owned(),
+            Unit::UnpackedHalves { kept } => {
+                format!("unpacked to f16: two steps of half the products from +0, {kept} bits kept, then + c")
+            }
+        }
+    }
+}
+
 impl UnitRow {
+    /// The conversion of a step's sum, in words: f32 and f16 results.
+    pub const fn conversion(&self) -> &'static str {
+        match (self.unit, self.operands, self.is_scaled) {
+            (Unit::Chain | Unit::ChainThenAdd, ..) => "to nearest even",
+            (_, Operands::Tf32, _) | (_, _, true) => "f32 toward zero",
+            _ => "f32 toward zero, f16 to nearest even",
+        }
+    }
+
+    /// The spellings that the row holds for, one of each shape and types; n is 8 where it may be more.
+    pub fn spellings(&self) -> Vec<String> {
+        let shapes = match self.shapes {
+            Shapes::Are(shapes) => shapes.to_vec(),
+            Shapes::Wgmma(k) => vec![[64, 8, k]],
+            Shapes::Tcgen05(k) => vec![[if self.is_scaled { 128 } else { 64 }, 8, k]],
+        };
+        let sums = [["f32", "f32"], ["f16", "f16"], ["f32", "f16"], ["f16", "f32"], ["f64", "f64"]];
+        let kinds: &[&str] = match (self.is_scaled, self.operands, self.families[0]) {
+            (true, Operands::Fp8, _) => &["kind::mxf8f6f4.block_scale.scale_vec::1X"],
+            (true, ..) => &[
+                "kind::mxf4.block_scale.scale_vec::2X",
+                "kind::mxf4nvf4.block_scale.scale_vec::2X",
+                "kind::mxf4nvf4.block_scale.scale_vec::4X",
+            ],
+            (_, Operands::Half, Family::Tcgen05) => &["kind::f16"],
+            (_, Operands::Tf32, Family::Tcgen05) => &["kind::tf32"],
+            (_, _, Family::Tcgen05) => &["kind::f8f6f4"],
+            (_, Operands::Fp8, Family::Mma) if self.targets == RTX_BLACKWELL => &["", "kind::f8f6f4"],
+            _ => &[""],
+        };
+        let scales: &[&str] = if self.is_scaled { &[".ue8m0", ".ue4m3"] } else { &[""] };
+        let mut all = Vec::new();
+        for [m, n, k] in shapes {
+            let shape = format!("m{m}n{n}k{k}");
+            for ([a, b], [d, c], kind, scale) in product(self.operands.types(self.is_scaled), &sums, kinds, scales) {
+                let kind = if kind.is_empty() { String::new() } else { format!(".{kind}") };
+                let text = match self.families[0] {
+                    Family::Mma => format!("mma.sync.aligned{kind}.{shape}.row.col.{d}.{a}.{b}.{c}{scale}"),
+                    Family::Wmma => format!("wmma.mma.sync.aligned.row.col.{shape}.{d}.{a}.{b}.{c}"),
+                    Family::Wgmma => format!("wgmma.mma_async.sync.aligned.{shape}.{d}.{a}.{b}"),
+                    Family::Tcgen05 => format!("tcgen05.mma.cta_group::1{kind} {shape}.{d}.{a}.{b}{scale}"),
+                };
+                let names_c = matches!(self.families[0], Family::Mma | Family::Wmma);
+                let holds = |instruction: &MatrixInstruction| {
+                    instruction.row(self.targets[0].into(), &Profile::NVIDIA).is_ok_and(|row| row.unit == self)
+                };
+                if (names_c || c == d) && MatrixInstruction::parse(&text).is_ok_and(|instruction| holds(&instruction)) {
+                    all.push(text);
+                }
+            }
+        }
+        all
+    }
+
     fn holds(&self, instruction: &MatrixInstruction, operands: Operands) -> bool {
         self.families.contains(&instruction.family)
-            && self.operands == operands
+            && (self.operands == operands || self.operands == Operands::Half && operands == Operands::F16)
             && self.is_scaled == instruction.scale.is_some()
             && self.shapes.hold([instruction.m, instruction.n, instruction.k])
     }
@@ -305,8 +422,11 @@ impl MatrixInstruction {
                 false => format!("{name} {self} is not on {target}, but on {}", targets.join(", ")),
             }));
         };
-        let is_known = WITH_EVIDENCE.contains(&target.number);
-        let evidence = if is_known { unit.evidence } else { Evidence::Presumed };
+        let evidence = match unit.evidence {
+            _ if !WITH_EVIDENCE.contains(&target.number) => Evidence::Presumed,
+            Evidence::Hardware if !WITH_RESULTS.contains(&target.number) => Evidence::Model,
+            evidence => evidence,
+        };
         Ok(MatrixRow { unit, dot: self.dot(unit, operands, profile), evidence })
     }
 
@@ -325,18 +445,15 @@ impl MatrixInstruction {
         let mixed = || Refusal::Malformed(format!("{}: no instruction has {self}", self.family.name()));
         let operands = Operands::of(self).ok_or_else(mixed)?;
         let same = self.a == self.b;
-        let is_f16 = same && self.a == Element::Float(Format::F16);
         let sums = (self.d, self.c);
         let goes = match operands {
             // Volta's shape alone has sums of two types, c the smaller; wmma converts.
-            Operands::Half if is_f16 => match self.family {
+            Operands::F16 => match self.family {
                 Family::Wmma => [self.d, self.c].iter().all(|format| [Format::F16, Format::F32].contains(format)),
                 Family::Mma if self.k == 4 && sums == (Format::F32, Format::F16) => true,
                 _ => self.d == self.c && self.d != Format::F64,
             },
-            Operands::Half => {
-                (same || self.family == Family::Tcgen05) && sums == (Format::F32, Format::F32) && self.k != 4
-            }
+            Operands::Half => (same || self.family == Family::Tcgen05) && sums == (Format::F32, Format::F32),
             Operands::Tf32 => sums == (Format::F32, Format::F32),
             Operands::Fp8 if self.scale.is_none() => self.d == self.c && self.d != Format::F64,
             Operands::Fp8 => sums == (Format::F32, Format::F32) && self.kind == Some("mxf8f6f4"),

@@ -7,6 +7,7 @@
 //! What this is not: a proof for more than 32 bits of input, unless both sides are the same operations or a solver is
 //! at hand.
 
+mod dot;
 pub mod files;
 mod search;
 mod shrink;
@@ -20,6 +21,7 @@ use roundonce_deviate::{Stages, Typed};
 use roundonce_isa::{Sequence, SequenceOperand, grouped, hex_bits, shortest_decimal};
 use serde::Serialize;
 
+pub use dot::{DotComparison, DotFrequency, DotInput, DotWitness, compare_dots};
 pub(crate) use search::directed_inputs;
 pub use solver::Query;
 pub use witness::{Outcome, Witness, Witnesses};

@@ -1,5 +1,6 @@
 //! One instruction on given operands, step by step, with what its neighbours would have given.
 
+mod dot;
 mod neighbours;
 mod picture;
 mod render;
@@ -10,6 +11,7 @@ use roundonce_arith::{
 use roundonce_isa::{Form, Instruction, Value, hex_bits, hexadecimal, shortest_decimal};
 use serde::Serialize;
 
+pub use dot::{DotExplained, DotMachine, DotMachines, DotReference, DotStep, DotTermText, explain_dot};
 pub use neighbours::{Counterpart, Neighbour};
 pub use picture::Picture;
 

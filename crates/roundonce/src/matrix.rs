@@ -1,0 +1,263 @@
+//! Matrix multiply-add: one dot product as a target computes it, and whole matrices.
+//!
+//! ```
+//! use roundonce::{Profile, Target, matrix};
+//! let spelling = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32@sm_80";
+//! let mma = matrix::instruction(spelling, &Target::default(), &Profile::NVIDIA)?;
+//! // 2^20 + 7 × 2^-6 + 0: the seven small products lie below what a tensor core keeps.
+//! let dot = mma.read(&["64002400240024002400240024002400", "64003c003c003c003c003c003c003c00", "0"])?;
+//! assert_eq!(mma.eval(&Profile::NVIDIA, &dot), 0x4980_0000);
+//! # Ok::<(), roundonce::Finding>(())
+//! ```
+
+use roundonce_arith::{Element, Format, MatrixProduct, Pairs, Profile, Vectors};
+use roundonce_isa::{Finding, SmTarget, hex_bits, parse_narrow, parse_value};
+use roundonce_ptx::matrix::{Evidence, MatrixInstruction, MatrixRow, Refusal};
+use roundonce_why::diff::{DotComparison, compare_dots};
+use roundonce_why::{DotExplained, DotMachine, explain_dot};
+
+use crate::{NOT_COMPUTED, Target, fault, parse_sm};
+
+/// A matrix multiply-add on a target.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Matrix {
+    /// What is spelled.
+    pub instruction: MatrixInstruction,
+    /// The target.
+    pub target: SmTarget,
+    /// What it computes there, and how that is known.
+    pub row: MatrixRow,
+}
+
+/// The operands of one element of the result.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DotOperands {
+    /// A row of a.
+    pub a: Vec<u64>,
+    /// A column of b.
+    pub b: Vec<u64>,
+    /// The addend.
+    pub c: u64,
+    /// The scales of a's row and of b's column, k ascending.
+    pub scales: [Vec<u64>; 2],
+    /// Whether every number written was exact in its format.
+    pub exact: bool,
+}
+
+/// Block scales of whole matrices.
+#[derive(Clone, Copy, Debug)]
+pub struct Scales<'a> {
+    /// Of a's rows.
+    pub a: Vectors<'a>,
+    /// Of b's columns.
+    pub b: Vectors<'a>,
+    /// Rows and columns of both as matrices: M × blocks, blocks × N.
+    pub shapes: [[usize; 2]; 2],
+}
+
+/// The results of whole matrices, a few rows at a time.
+#[derive(Clone, Copy, Debug)]
+pub struct MatrixRows<'a> {
+    product: MatrixProduct<'a>,
+}
+
+impl MatrixRows<'_> {
+    /// The rows from `first` on: `sums` has the addends, row by row, and gets the results.
+    pub fn fill(&self, first: usize, sums: &mut [u64]) {
+        self.product.rows(first, sums);
+    }
+}
+
+/// Whether a spelling is that of a matrix multiply-add, right or wrong.
+pub fn is_matrix(spelling: &str) -> bool {
+    MatrixInstruction::is_spelling(spelling)
+}
+
+/// The instruction of a spelling on a target: the one behind its `@`, or `target`, or the lowest that has it.
+///
+/// # Errors
+/// A finding that says what is wrong with the spelling, or that the target lacks it; [`NOT_COMPUTED`] where nothing public
+/// says what it computes.
+pub fn instruction(spelling: &str, target: &Target, profile: &Profile) -> Result<Matrix, Finding> {
+    let (name, sm) = match spelling.split_once('@') {
+        Some((name, sm)) => (name, Some(parse_sm(sm).map_err(|problem| fault("FORM0004", problem))?)),
+        None => (spelling, target.sm),
+    };
+    let refused = |refusal: Refusal| match refusal {
+        Refusal::Malformed(text) => {
+            fault("FORM0002", text).rule("PTX ISA, mma, wmma.mma, wgmma.mma_async, tcgen05.mma")
+        }
+        Refusal::Missing(text) => fault("FORM0003", text),
+        Refusal::Unknown(text) => fault(NOT_COMPUTED, text),
+    };
+    let instruction = MatrixInstruction::parse(name).map_err(refused)?;
+    let lowest = || SmTarget::from(instruction.targets().first().copied().unwrap_or(70));
+    let target = sm.unwrap_or_else(lowest);
+    let row = instruction.row(target, profile).map_err(refused)?;
+    Ok(Matrix { instruction, target, row })
+}
+
+/// Elements written as hexadecimal digits, so many each, or as values with commas between, and whether all are exact.
+fn elements(element: Element, count: usize, text: &str) -> Result<(Vec<u64>, bool), String> {
+    let digits = element.stride().div_ceil(4) as usize;
+    let hex = text.strip_prefix("0x").unwrap_or(text);
+    if !text.contains(',') && hex.len() == digits * count && hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        let read = |at: usize| u64::from_str_radix(&hex[at..at + digits], 16).unwrap_or(0);
+        return Ok(((0..hex.len()).step_by(digits).map(read).collect(), true));
+    }
+    let values: Vec<&str> = text.split(',').map(str::trim).collect();
+    if values.len() != count {
+        let name = element.name();
+        let found =
+            if values.len() == 1 { format!("{} digits", hex.len()) } else { format!("{} values", values.len()) };
+        return Err(format!(
+            "expected {count} elements of {name}, as {} hex digits or as values with commas between; found {found}",
+            digits * count
+        ));
+    }
+    let mut exact = true;
+    let mut read = |text: &&str| {
+        let (bits, is_exact) = match element {
+            // A register's 32 bits.
+            Element::Float(Format::TF32) => value(Format::F32, text)?,
+            Element::Float(format) => value(format, text)?,
+            Element::Narrow(format) => {
+                let number = parse_narrow(format, text).ok_or_else(|| format!("`{text}` is no {}", format.name()))?;
+                (number.bits, number.exact)
+            }
+        };
+        exact &= is_exact;
+        Ok(bits)
+    };
+    let elements = values.iter().map(&mut read).collect::<Result<Vec<u64>, String>>()?;
+    Ok((elements, exact))
+}
+
+fn value(format: Format, text: &str) -> Result<(u64, bool), String> {
+    let parsed = parse_value(format, 1, text)?;
+    Ok((parsed.value.components()[0], parsed.exact))
+}
+
+impl Matrix {
+    /// Reads the operands of one element of the result: a row of a and a column of b, k ascending, as hex digits of a
+    /// fixed width an element (TF32 as the 32 bits of its register, six bits as eight) or as values with commas between;
+    /// c as bits or a value; then the scales, `sa=` and `sb=`, two hex digits each.
+    ///
+    /// # Errors
+    /// A finding about their number or the first one that is none.
+    pub fn read<S: AsRef<str>>(&self, texts: &[S]) -> Result<DotOperands, Finding> {
+        let dot = &self.row.dot;
+        let mut scales = [None, None];
+        let mut plain = Vec::new();
+        for text in texts.iter().map(AsRef::as_ref) {
+            match (text.strip_prefix("sa="), text.strip_prefix("sb=")) {
+                (Some(text), _) => scales[0] = Some(text),
+                (_, Some(text)) => scales[1] = Some(text),
+                _ => plain.push(text),
+            }
+        }
+        let &[a, b, c] = &plain[..] else {
+            let message = format!("one element takes a row of a, a column of b and c, found {} operands", plain.len());
+            return Err(fault("FORM0005", message));
+        };
+        let wrong = |name: &str, problem: String| fault("FORM0006", format!("{name}: {problem}"));
+        let (a, a_exact) = elements(dot.a, self.k(), a).map_err(|problem| wrong("a", problem))?;
+        let (b, b_exact) = elements(dot.b, self.k(), b).map_err(|problem| wrong("b", problem))?;
+        let digits = dot.c.width() as usize / 4;
+        let is_bits = c.len() == digits && c.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let (c, c_exact) = match u64::from_str_radix(c, 16) {
+            Ok(bits) if is_bits => (bits, true),
+            _ => value(dot.c, c).map_err(|problem| wrong("c", problem))?,
+        };
+        let read_scales = |name: &str, text: Option<&str>| {
+            let count = dot.scales();
+            match text {
+                None if count == 0 => Ok(Vec::new()),
+                Some(text)
+                    if text.len() == 2 * count && count > 0 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) =>
+                {
+                    let scale = |at: usize| u64::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap_or(0);
+                    Ok((0..count).map(scale).collect())
+                }
+                None => Err(wrong(name, format!("expected {name}= and {} hex digits", 2 * count))),
+                Some(_) if count == 0 => Err(wrong(name, "the instruction has no scales".to_owned())),
+                Some(text) => Err(wrong(name, format!("expected {} hex digits, found `{text}`", 2 * count))),
+            }
+        };
+        let scales = [read_scales("sa", scales[0])?, read_scales("sb", scales[1])?];
+        Ok(DotOperands { a, b, c, scales, exact: a_exact && b_exact && c_exact })
+    }
+
+    /// Products of the instruction.
+    pub fn k(&self) -> usize {
+        self.row.dot.k as usize
+    }
+
+    /// The results of whole matrices: vectors of a (its rows) and of b (its columns), so many of a's, so deep.
+    ///
+    /// # Errors
+    /// A finding where the depth is no multiple of the instruction's, or the scales are not as many as the instruction has.
+    pub fn rows<'a>(
+        &self,
+        profile: &Profile,
+        [a, b]: [Vectors<'a>; 2],
+        pairs: Pairs,
+        [count, depth]: [usize; 2],
+        scales: Option<Scales<'a>>,
+    ) -> Result<MatrixRows<'a>, Finding> {
+        let dot = self.row.dot;
+        if let Some(scale) = dot.scale {
+            let blocks = depth / scale.block as usize;
+            let columns = if let Pairs::All { columns } = pairs { columns } else { count };
+            let expected = [[count, blocks], [blocks, columns]];
+            let found = scales.map(|scales| scales.shapes);
+            if found != Some(expected) {
+                let [[m, k], [l, n]] = expected;
+                let message = format!("expected the scales of a as {m} × {k}, of b as {l} × {n}");
+                return Err(fault("FORM0006", message));
+            }
+        } else if scales.is_some() {
+            return Err(fault("FORM0006", "the instruction has no scales".to_owned()));
+        }
+        let product = MatrixProduct::new(dot, profile, a, b, pairs, depth);
+        let product = product
+            .map_err(|problem| fault("FORM0006", format!("K is {depth}, the instruction's {}: {problem}", dot.k)))?;
+        Ok(MatrixRows { product: product.with_scales(scales.map(|scales| [scales.a, scales.b])) })
+    }
+
+    /// The bits of the element.
+    pub fn eval(&self, profile: &Profile, operands: &DotOperands) -> u64 {
+        let DotOperands { a, b, c, scales, .. } = operands;
+        self.row.dot.evaluate(profile, a, b, *c, [&scales[0], &scales[1]])
+    }
+
+    /// Bits of the result's format, as hexadecimal.
+    pub fn hex(&self, bits: u64) -> String {
+        hex_bits(self.row.dot.d.width(), bits)
+    }
+
+    /// An input on which another machine gives another result, and how often they differ on `tries` random inputs of a
+    /// kind.
+    pub fn compare(&self, other: &Matrix, spelling: &str, profile: &Profile, tries: u64) -> DotComparison {
+        let machines = [self.target.to_string(), other.target.to_string()];
+        compare_dots(spelling, machines, [&self.row.dot, &other.row.dot], profile, tries)
+    }
+
+    /// The steps, and what the other targets that have the instruction give.
+    pub fn explain(&self, spelling: &str, profile: &Profile, operands: &DotOperands) -> DotExplained {
+        let machine = |target: SmTarget| {
+            let row = self.instruction.row(target, profile).ok()?;
+            let is_known = row.evidence != Evidence::Presumed;
+            Some(DotMachine { target: target.to_string(), dot: row.dot, is_known })
+        };
+        let others = self.instruction.targets().into_iter().filter_map(|number| machine(number.into())).collect();
+        let MatrixRow { unit, dot, evidence } = &self.row;
+        let mut explained =
+            explain_dot(spelling, dot, profile, (&operands.a, &operands.b, operands.c), &operands.scales, others);
+        explained.target = self.target.to_string();
+        explained.unit = unit.sass;
+        explained.evidence = evidence.name();
+        explained.source = unit.source;
+        explained
+    }
+}
