@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes every .ptx here from its .cu again, and the data from the references. The compiler comes from the package
-# registry and is used for nothing else: a clone builds and tests without it.
+# Makes every .ptx here from its .cu again, or by Triton, and the data from the references, which write some .ptx too. The
+# compilers come from the package registry and are used for nothing else: a clone builds and tests without them.
 #
 #   tests/kernels/regenerate.sh [DIRECTORY]     the directory to install into, default a temporary one
 set -eu
@@ -10,7 +10,7 @@ version=13
 if [ ! -x "$tools/bin/python" ]; then
     python3 -m venv "$tools"
     "$tools/bin/pip" --quiet install "nvidia-cuda-nvcc==$version.*" "nvidia-nvvm==$version.*" \
-        "nvidia-cuda-crt==$version.*" "nvidia-cuda-runtime==$version.*" "nvidia-cuda-cccl==$version.*"
+        "nvidia-cuda-crt==$version.*" "nvidia-cuda-runtime==$version.*" "nvidia-cuda-cccl==$version.*" "triton==3.9.*"
 fi
 nvcc=$(find "$tools" -path "*/bin/nvcc" -type f | head -n 1)
 
@@ -25,7 +25,7 @@ for source in "$here"/*.cu; do
     case $name in
         bf16 | f32x2) compile 100 "$name" "$name" ;;
         half2_axpy) compile 80 "$name" "$name" -ftz=true ;;
-        half2_*) compile 80 "$name" "$name" ;;
+        half2_* | mma_gemm | wmma_gemm) compile 80 "$name" "$name" ;;
         bf162_ops)
             compile 90 "$name" "$name"
             compile 80 "$name" "${name}_80"
@@ -36,4 +36,5 @@ for source in "$here"/*.cu; do
         *) compile 75 "$name" "$name" ;;
     esac
 done
+"$tools/bin/python" "$here/triton_dot.py"
 "$tools/bin/python" "$here/reference/generate.py"

@@ -40,7 +40,9 @@ fn every_kernel_is_read_printed_back_and_legal() {
 #[test]
 fn a_text_cut_anywhere_is_no_panic() {
     for (_, text) in kernels() {
-        for end in (0..text.len()).step_by(7).filter(|end| text.is_char_boundary(*end)) {
+        // Each prefix is read as a whole: of a long text fewer.
+        let step = (text.len() / 1000).max(7);
+        for end in (0..text.len()).step_by(step).filter(|end| text.is_char_boundary(*end)) {
             let _ = check(&parse(&text[..end]).module, &Options { determinacy: true });
         }
     }
