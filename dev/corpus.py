@@ -103,7 +103,7 @@ def glslang(_, out):
 
 
 def naga(tools, out):
-    checked = [f"--{what}-bounds-check-policy=ReadZeroSkipWrite" for what in ("index", "buffer", "image-load")]
+    checked = [word for what in ("index", "buffer", "image-load") for word in (f"--{what}-bounds-check-policy", "ReadZeroSkipWrite")]
     for source in sorted(SOURCES.glob("wgsl/*.wgsl")):
         for environment, version in ENVIRONMENTS.items():
             for name, options in (("", []), ("-debug", ["-g"]), ("-bounds", checked)):

@@ -50,8 +50,7 @@ fn may_be_forward(opcode: u16, operand: usize) -> bool {
         | GetKernelNDrangeSubGroupCount
         | GetKernelNDrangeMaxSubGroupSize
         | GetKernelWorkGroupSize
-        | GetKernelPreferredWorkGroupSizeMultiple
-        | ExtInst => true,
+        | GetKernelPreferredWorkGroupSizeMultiple => true,
         _ => opcode > 400 && op != FmaKHR,
     }
 }
@@ -75,7 +74,11 @@ pub(super) fn uses(
     for (position, operand) in operands.iter().enumerate().filter(|(_, operand)| is_use(operand)) {
         let id = module.words()[operand.word];
         let ahead = || facts.forward_pointers.get(&id).is_some_and(|&word| word < instruction.word);
-        let forward = if declares_type { ahead() } else { may_be_forward(instruction.opcode, position) };
+        let forward = if declares_type {
+            ahead()
+        } else {
+            may_be_forward(instruction.opcode, position) || facts.is_non_semantic(module, instruction)
+        };
         let Some(definition) = facts.definition(id) else {
             let message = format!("{}: {} {} is not defined", name(), place(instruction, position), module.id(id));
             checker.error(code::ID_UNDEFINED, operand.word, source::UNIVERSAL, message);

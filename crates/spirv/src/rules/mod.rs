@@ -7,13 +7,17 @@
 mod advice;
 mod calls;
 mod capability;
+mod composite;
 mod decoration;
 mod dominators;
 mod entry;
+mod explicit_layout;
+mod extended;
 mod fast_math;
 mod flow;
 mod ids;
 mod interface;
+mod kinds;
 mod layout;
 mod open;
 mod operand;
@@ -22,10 +26,13 @@ mod since;
 mod structure;
 mod types;
 mod unchecked;
+mod values;
+mod view;
 
 pub use unchecked::unchecked;
 
 use roundonce_isa::{Finding, Location, Severity};
+use rspirv::spirv::Op;
 
 use crate::environment::Environment;
 use crate::facts::Facts;
@@ -125,6 +132,7 @@ fn check_module(module: &Module, text: Option<&str>, environment: Environment) -
     let decoded = instructions(&mut checker);
     entry::check(&mut checker);
     decoration::check(&mut checker);
+    explicit_layout::check(&mut checker);
     fast_math::check(&mut checker);
     // What a module leaves open is worth a word only where the words can be trusted.
     if decoded && checker.findings.iter().all(|finding| finding.severity < Severity::Error) {
@@ -192,9 +200,16 @@ fn instructions(checker: &mut Checker<'_>) -> bool {
                 interface.take(checker, instruction, &operands);
                 let usable = ids::uses(checker, index, instruction, &operands, &mut flow);
                 capabilities.check(checker, instruction, &operands);
+                since::check(checker, instruction);
                 if usable {
                     types.check(checker, instruction, &operands);
                     operand::check(checker, instruction);
+                    kinds::check(checker, instruction, &operands);
+                    values::check(checker, instruction);
+                    if instruction.opcode == Op::ExtInst as u16 {
+                        extended::check(checker, instruction);
+                    }
+                    composite::check(checker, instruction);
                 }
                 good &= usable;
             }
@@ -220,7 +235,7 @@ fn instructions(checker: &mut Checker<'_>) -> bool {
 
 /// The names that OpName gives, for messages about binaries.
 pub(crate) fn debug_names(module: &Module) -> Vec<(u32, String)> {
-    let named = module.instructions().iter().filter(|at| at.opcode == rspirv::spirv::Op::Name as u16);
+    let named = module.instructions().iter().filter(|at| at.opcode == Op::Name as u16);
     named
         .filter_map(|instruction| {
             let words = module.words_of(instruction);

@@ -266,9 +266,13 @@ fn composed_struct(checker: &Checker<'_>, declared: &Instruction, constituents: 
 }
 
 /// Whether a result type has parts that may be moved but not computed with.
-fn has_limited_parts(checker: &Checker<'_>, instruction: &Instruction) -> bool {
+pub(super) fn has_limited_parts(checker: &Checker<'_>, instruction: &Instruction) -> bool {
+    checker.module.result_type(instruction).is_some_and(|id| limited_parts(checker, id))
+}
+
+pub(super) fn limited_parts(checker: &Checker<'_>, type_id: u32) -> bool {
     let (module, facts) = (checker.module, checker.facts);
-    let mut left: Vec<u32> = module.result_type(instruction).into_iter().collect();
+    let mut left = vec![type_id];
     let mut seen = HashSet::new();
     while let Some(id) = left.pop().filter(|_| seen.len() < LARGEST_TYPE) {
         if !seen.insert(id) {
