@@ -203,13 +203,7 @@ fn instructions(checker: &mut Checker<'_>) -> bool {
                 since::check(checker, instruction);
                 if usable {
                     types.check(checker, instruction, &operands);
-                    operand::check(checker, instruction);
-                    kinds::check(checker, instruction, &operands);
-                    values::check(checker, instruction);
-                    if instruction.opcode == Op::ExtInst as u16 {
-                        extended::check(checker, instruction);
-                    }
-                    composite::check(checker, instruction);
+                    typed(checker, instruction, &operands);
                 }
                 good &= usable;
             }
@@ -231,6 +225,22 @@ fn instructions(checker: &mut Checker<'_>) -> bool {
     flow.finish(checker);
     interface.finish(checker);
     good
+}
+
+/// The rules of an instruction's operands, until one finds something.
+fn typed(checker: &mut Checker<'_>, instruction: &Instruction, operands: &[Operand]) {
+    let before = checker.findings.len();
+    operand::check(checker, instruction);
+    if checker.findings.len() == before {
+        kinds::check(checker, instruction, operands);
+    }
+    if checker.findings.len() == before {
+        values::check(checker, instruction);
+        composite::check(checker, instruction);
+        if instruction.opcode == Op::ExtInst as u16 {
+            extended::check(checker, instruction);
+        }
+    }
 }
 
 /// The names that OpName gives, for messages about binaries.
