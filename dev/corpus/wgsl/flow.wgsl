@@ -25,6 +25,7 @@ fn early(n: i32) -> i32 {
 fn loops(@builtin(global_invocation_id) id: vec3<u32>) {
     let i = id.x;
     var value = i32(i);
+    var turns = 0u;
     loop {
         if step_of(&value, TABLE[i % 8u]) { break; }
         switch value % 5 {
@@ -32,7 +33,7 @@ fn loops(@builtin(global_invocation_id) id: vec3<u32>) {
             case 2: { if wide { continue; } value -= 1; }
             default: { value = early(value); }
         }
-        continuing { value++; break if value > 1000; }
+        continuing { value++; turns++; break if turns > 50u; }
     }
     var local = TABLE;
     for (var k = 0u; k < rounds; k++) { local[k % 8u] += i32(random() & 15u); }

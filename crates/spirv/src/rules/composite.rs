@@ -1,8 +1,8 @@
 //! Composites, pointers into them, memory and calls: what types must agree.
 
-use rspirv::spirv::{Capability, Decoration, MemoryAccess, Op, StorageClass};
+use rspirv::spirv::{Capability, Decoration, ImageOperands, MemoryAccess, Op, StorageClass};
 
-use super::types::{has_limited_parts, limited_parts};
+use super::types::{has_limited_parts, limited_width};
 use super::values::Wrong;
 use super::view::{View, class_name};
 use super::{Checker, code};
@@ -28,6 +28,8 @@ pub(super) fn check(checker: &mut Checker<'_>, instruction: &Instruction) {
         Op::Store => pointer(checker, instruction, 1)
             .or_else(|| read_only(checker, instruction))
             .or_else(|| alignment(checker, instruction, 3)),
+        Op::ReturnValue => returned(checker, instruction),
+        Op::ImageFetch | Op::ImageSampleExplicitLod => level(checker, instruction, op),
         Op::Bitcast => of_pointer(checker, instruction),
         Op::Variable => initializer(checker, instruction),
         Op::BranchConditional => condition(checker, instruction),
@@ -256,15 +258,19 @@ fn chain(checker: &Checker<'_>, instruction: &Instruction, base: usize) -> Wrong
     let element = (base == 4).then_some(4);
     for at in element.into_iter().chain(base + 1..words.len()) {
         let index = words[at];
+        // The element that a pointer is moved by is not looked at.
+        if at == 4 && base == 4 {
+            continue;
+        }
         let view = checker.view_of(index);
         if !view.is_scalar() || view.ints().is_none() {
             return (view != View::Foreign).then(|| (at, format!("the index {} is no integer", checker.typed(index))));
         }
-        if at == 4 && base == 4 {
-            continue;
-        }
         let structure = facts.defined_by(module, type_id, Op::TypeStruct).is_some();
         let constant = checker.constant(index);
+        if constant.is_some_and(|value| checker.is_signed(index) && (value as i32) < 0) {
+            return Some((at, format!("the index {} is negative", checker.typed(index))));
+        }
         if structure && constant.is_none() {
             return Some((at, format!("the member {} of a struct must be an OpConstant", checker.typed(index))));
         }
@@ -417,17 +423,68 @@ fn is_uniform_block(checker: &Checker<'_>, mut id: u32) -> Option<bool> {
     Some(facts.is_decorated(to, Decoration::Block))
 }
 
+/// Where numbers that can only be stored may lie.
+fn allocated(checker: &Checker<'_>, instruction: &Instruction) -> Option<String> {
+    use Capability::*;
+    let class = checker.module.operand_word(instruction, 2);
+    let View::Pointer { to, .. } = checker.view(checker.module.operand_word(instruction, 0)) else { return None };
+    let width = limited_width(checker, to)?;
+    let (eight, sixteen): (&[Capability], &[Capability]) = match StorageClass::from_u32(class)? {
+        // Which of the two a uniform buffer needs, its decoration says.
+        StorageClass::StorageBuffer | StorageClass::Uniform | StorageClass::PhysicalStorageBuffer => (
+            &[StorageBuffer8BitAccess, UniformAndStorageBuffer8BitAccess],
+            &[StorageBuffer16BitAccess, UniformAndStorageBuffer16BitAccess],
+        ),
+        StorageClass::PushConstant => (&[StoragePushConstant8], &[StoragePushConstant16]),
+        StorageClass::Input | StorageClass::Output => (&[], &[StorageInputOutput16]),
+        StorageClass::Workgroup => {
+            (&[WorkgroupMemoryExplicitLayout8BitAccessKHR], &[WorkgroupMemoryExplicitLayout16BitAccessKHR])
+        }
+        StorageClass::Function | StorageClass::Private | StorageClass::UniformConstant => (&[], &[]),
+        _ => return None,
+    };
+    let needed = if width == 8 { eight } else { sixteen };
+    (!needed.iter().any(|&capability| checker.facts.has(capability)))
+        .then(|| format!("numbers of {width} bits in {} need a capability that is not declared", class_name(class)))
+}
+
 fn initializer(checker: &Checker<'_>, instruction: &Instruction) -> Wrong {
     let module = checker.module;
+    if let Some(message) = allocated(checker, instruction) {
+        return Some((0, message));
+    }
     let id = *module.words_of(instruction).get(4)?;
     let variable = checker.facts.defined_by(module, id, Op::Variable);
     let global = variable.is_some_and(|at| module.operand_word(at, 2) != StorageClass::Function as u32);
     let class = module.operand_word(instruction, 2);
     if checker.is_constant(id) || global {
-        return limited_parts(checker, checker.facts.type_of(id)?)
+        return limited_width(checker, checker.facts.type_of(id)?)
+            .is_some()
             .then(|| (4, "the initializer has 8- or 16-bit numbers that can only be stored".to_owned()));
     }
     Some((4, format!("the initializer {} of a variable in {} is no constant", checker.typed(id), class_name(class))))
+}
+
+fn returned(checker: &Checker<'_>, instruction: &Instruction) -> Wrong {
+    let (module, facts) = (checker.module, checker.facts);
+    let (_, function) = checker.function?;
+    let (id, returns) = (module.operand_word(instruction, 0), module.operand_word(&function, 0));
+    (facts.type_of(id) != Some(returns)).then(|| {
+        (1, format!("{} is not of the function's type, {}", checker.typed(id), facts.describe(module, returns)))
+    })
+}
+
+/// The level of detail of an image.
+fn level(checker: &Checker<'_>, instruction: &Instruction, op: Op) -> Wrong {
+    let words = checker.module.words_of(instruction);
+    // The operands of a mask's bits follow in the order of the bits.
+    let mask = *words.get(5)?;
+    let at = 6 + (mask & ImageOperands::BIAS.bits() != 0) as usize;
+    let &id = words.get(at).filter(|_| mask & ImageOperands::LOD.bits() != 0)?;
+    let view = checker.view_of(id);
+    let wanted = if op == Op::ImageFetch { view.ints().is_some() } else { view.floats().is_some() };
+    let what = if op == Op::ImageFetch { "integer" } else { "float" };
+    (!(view.is_scalar() && wanted)).then(|| (at, format!("Lod {} is no {what}", checker.typed(id))))
 }
 
 fn condition(checker: &Checker<'_>, instruction: &Instruction) -> Wrong {

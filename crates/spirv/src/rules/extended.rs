@@ -58,7 +58,7 @@ const OPENCL: &[Row] = &[
     row(&["fract", "modf", "sincos"], Floats, &[Result, PointerToResult]),
     row(&["frexp", "lgamma_r"], Floats, &[Result, Pointer]),
     row(&["remquo"], Floats, &[Result, Result, Pointer]),
-    row(&["ldexp", "pown", "rootn"], Floats, &[Result, IntsAsMany]),
+    row(&["ldexp", "pown", "rootn"], Floats, &[Result, IntsOf32AsMany]),
     row(&["ilogb"], Ints, &[FloatsAsMany]),
     row(&["nan"], Floats, &[IntsAsMany]),
     row(&["s_abs", "u_abs", "clz", "ctz", "popcount"], Ints, &[Result]),

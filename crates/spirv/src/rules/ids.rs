@@ -3,6 +3,7 @@
 use rspirv::spirv::Op;
 
 use super::{Checker, code, flow::Flow, is_use, source};
+use crate::facts::Definition;
 use crate::grammar::{Class, instruction_name, shape};
 use crate::module::{Instruction, Operand};
 
@@ -94,11 +95,20 @@ pub(super) fn uses(
             let message = format!("{}: Result Type {} is not a type", name(), module.id(id));
             checker.error(code::NOT_A_TYPE, operand.word, source::UNIVERSAL, message);
             good = false;
+        } else if operand.class == Class::Id && !forward && is_of_another_function(checker, definition) {
+            let message = format!("{}: {} is a parameter of another function", name(), module.id(id));
+            checker.error(code::DOMINANCE, operand.word, source::UNIVERSAL, message);
+            good = false;
         } else if operand.class == Class::Id && !forward {
             flow.used(facts, operand.word, id);
         }
     }
     good
+}
+
+fn is_of_another_function(checker: &Checker<'_>, definition: &Definition) -> bool {
+    definition.opcode == Op::FunctionParameter as u16
+        && checker.function.is_some_and(|(index, _)| (definition.index as usize) <= index)
 }
 
 /// An operand's name: OpFmaKHR's operands as its document names them.

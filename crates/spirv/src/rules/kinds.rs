@@ -82,6 +82,8 @@ pub(super) fn check(checker: &mut Checker<'_>, instruction: &Instruction, operan
                 Op::FunctionCall | Op::EntryPoint | Op::ExecutionMode | Op::ExecutionModeId | Op::EnqueueKernel
             ) && !(290..=304).contains(&(op as u32)))
             .then_some("is a function, which is only called")
+        } else if of == Op::Label && matches!(op, Op::ExtInst | Op::FunctionCall) {
+            Some("is a label")
         } else if definition.result_type == 0 && !declares_type && !names_others(op) {
             Some("has no value")
         } else {

@@ -126,7 +126,7 @@ pub fn check(module: &Module, environment: Environment) -> Vec<Finding> {
 /// Of a module that was read from a text the findings have edits of it.
 fn check_module(module: &Module, text: Option<&str>, environment: Environment) -> Vec<Finding> {
     let facts = Facts::of(module);
-    let mut checker = Checker { module, text, environment, facts: &facts, findings: Vec::new() };
+    let mut checker = Checker { module, text, environment, facts: &facts, findings: Vec::new(), function: None };
     checker.version();
     ids::definitions(&mut checker);
     let decoded = instructions(&mut checker);
@@ -153,6 +153,8 @@ pub(crate) struct Checker<'m> {
     pub environment: Environment,
     pub facts: &'m Facts,
     pub findings: Vec<Finding>,
+    /// The OpFunction of the instruction at work, and its index.
+    pub function: Option<(usize, Instruction)>,
 }
 
 impl Checker<'_> {
@@ -193,6 +195,11 @@ fn instructions(checker: &mut Checker<'_>) -> bool {
     let mut interface = interface::Uses::default();
     let mut good = true;
     for (index, instruction) in module.instructions().iter().enumerate() {
+        match Op::from_u32(instruction.opcode.into()) {
+            Some(Op::Function) => checker.function = Some((index, *instruction)),
+            Some(Op::FunctionEnd) => checker.function = None,
+            _ => {}
+        }
         layout.check(checker, instruction);
         flow.enter(checker, instruction);
         match module.operands(instruction, &numbers, &mut expected, &mut operands) {

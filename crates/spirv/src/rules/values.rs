@@ -6,6 +6,7 @@ use super::view::{Scalar, View};
 use super::{Checker, code};
 use crate::grammar::instruction_name;
 use crate::module::{Instruction, Module};
+use roundonce_isa::Version;
 
 use Want::*;
 
@@ -49,7 +50,12 @@ pub(super) enum Want {
     PointerToNumber,
     /// An integer of 32 bits that is constant in a shader.
     Scope,
+    /// That of a subgroup or a workgroup.
+    GroupScope,
     Semantics,
+    /// An unsigned integer, constant before SPIR-V 1.5.
+    Lane,
+    IntsOf32AsMany,
     /// A number in the instruction itself.
     Literal,
     Numbers,
@@ -133,25 +139,26 @@ const ROWS: &[Row] = &[
     row(&[Op::ImageQuerySize], Ints, &[Image]),
     row(&[Op::ImageQuerySizeLod], Ints, &[Image, OneInt]),
     row(&[Op::ImageQueryLod], FloatVector, &[SampledImage, Coordinates]),
-    row(&[Op::GroupNonUniformElect], OneBool, &[Scope]),
-    row(&[Op::GroupNonUniformAll, Op::GroupNonUniformAny], OneBool, &[Scope, OneBool]),
-    row(&[Op::GroupNonUniformAllEqual], OneBool, &[Scope, Anything]),
-    row(&[Op::GroupNonUniformBroadcast, Op::GroupNonUniformShuffle, Op::GroupNonUniformShuffleXor,
-        Op::GroupNonUniformShuffleUp, Op::GroupNonUniformShuffleDown, Op::GroupNonUniformQuadBroadcast,
-        Op::GroupNonUniformQuadSwap], Anything, &[Scope, Result, OneUnsigned]),
-    row(&[Op::GroupNonUniformBroadcastFirst], Anything, &[Scope, Result]),
-    row(&[Op::GroupNonUniformBallot], Ballot, &[Scope, OneBool]),
-    row(&[Op::GroupNonUniformInverseBallot], OneBool, &[Scope, Ballot]),
-    row(&[Op::GroupNonUniformBallotBitExtract], OneBool, &[Scope, Ballot, OneUnsigned]),
-    row(&[Op::GroupNonUniformBallotBitCount], OneUnsigned, &[Scope, Literal, Ballot]),
-    row(&[Op::GroupNonUniformBallotFindLSB, Op::GroupNonUniformBallotFindMSB], OneUnsigned, &[Scope, Ballot]),
+    row(&[Op::GroupNonUniformElect], OneBool, &[GroupScope]),
+    row(&[Op::GroupNonUniformAll, Op::GroupNonUniformAny], OneBool, &[GroupScope, OneBool]),
+    row(&[Op::GroupNonUniformAllEqual], OneBool, &[GroupScope, Anything]),
+    row(&[Op::GroupNonUniformShuffle, Op::GroupNonUniformShuffleXor, Op::GroupNonUniformShuffleUp,
+        Op::GroupNonUniformShuffleDown], Anything, &[GroupScope, Result, OneUnsigned]),
+    row(&[Op::GroupNonUniformBroadcast, Op::GroupNonUniformQuadBroadcast, Op::GroupNonUniformQuadSwap], Anything,
+        &[GroupScope, Result, Lane]),
+    row(&[Op::GroupNonUniformBroadcastFirst], Anything, &[GroupScope, Result]),
+    row(&[Op::GroupNonUniformBallot], Ballot, &[GroupScope, OneBool]),
+    row(&[Op::GroupNonUniformInverseBallot], OneBool, &[GroupScope, Ballot]),
+    row(&[Op::GroupNonUniformBallotBitExtract], OneBool, &[GroupScope, Ballot, OneUnsigned]),
+    row(&[Op::GroupNonUniformBallotBitCount], OneUnsigned, &[GroupScope, Literal, Ballot]),
+    row(&[Op::GroupNonUniformBallotFindLSB, Op::GroupNonUniformBallotFindMSB], OneUnsigned, &[GroupScope, Ballot]),
     row(&[Op::GroupNonUniformIAdd, Op::GroupNonUniformIMul, Op::GroupNonUniformSMin, Op::GroupNonUniformUMin,
         Op::GroupNonUniformSMax, Op::GroupNonUniformUMax, Op::GroupNonUniformBitwiseAnd, Op::GroupNonUniformBitwiseOr,
-        Op::GroupNonUniformBitwiseXor], Ints, &[Scope, Literal, Result]),
+        Op::GroupNonUniformBitwiseXor], Ints, &[GroupScope, Literal, Result]),
     row(&[Op::GroupNonUniformFAdd, Op::GroupNonUniformFMul, Op::GroupNonUniformFMin, Op::GroupNonUniformFMax],
-        Floats, &[Scope, Literal, Result]),
+        Floats, &[GroupScope, Literal, Result]),
     row(&[Op::GroupNonUniformLogicalAnd, Op::GroupNonUniformLogicalOr, Op::GroupNonUniformLogicalXor],
-        Bools, &[Scope, Literal, Result]),
+        Bools, &[GroupScope, Literal, Result]),
     row(&[Op::ControlBarrier], Anything, &[Scope, Scope, Semantics]),
     row(&[Op::MemoryBarrier], Anything, &[Scope, Semantics]),
 ];
@@ -276,7 +283,22 @@ impl Context<'_, '_> {
                 let number = self.operands.get(3).and_then(|&id| checker.facts.type_of(id));
                 matches!(view, View::Pointer { to, .. } if Some(to) == number)
             }
-            Scope | Semantics => {
+            IntsOf32AsMany => as_many(view.ints().filter(|(width, _)| *width == 32).map(|(_, count)| count)),
+            Lane => {
+                let constant =
+                    checker.module.version() >= Version(1, 5) || value.is_some_and(|id| checker.is_constant(id));
+                matches!(view, View::Scalar(Scalar::Int { signed: false, .. })) && constant
+            }
+            Scope | GroupScope | Semantics => {
+                let known = value.and_then(|id| checker.constant(id));
+                let named = match want {
+                    Scope => known.is_none_or(|scope| scope <= rspirv::spirv::Scope::ShaderCallKHR as u32),
+                    GroupScope => known.is_none_or(|scope| matches!(scope, 2 | 3)),
+                    _ => true,
+                };
+                if !named {
+                    return false;
+                }
                 let constant = !checker.facts.has(Capability::Shader)
                     || checker.facts.has(Capability::CooperativeMatrixNV)
                     || value.is_some_and(|id| checker.is_constant(id));
@@ -321,7 +343,11 @@ fn words_for(want: Want) -> &'static str {
         IntsLikeFirst => "integers as many and as wide as those of Operand 1",
         PointerToResult => "a pointer to the Result Type",
         PointerToNumber => "a pointer to the type of the value",
-        Scope | Semantics => "a 32-bit integer, constant in a shader",
+        Scope => "a scope, constant in a shader",
+        GroupScope => "the scope Subgroup or Workgroup, constant in a shader",
+        Semantics => "a 32-bit integer, constant in a shader",
+        Lane => "an unsigned integer, constant before SPIR-V 1.5",
+        IntsOf32AsMany => "as many 32-bit integers as the result has components",
     }
 }
 
@@ -360,9 +386,9 @@ fn select(checker: &Checker<'_>, instruction: &Instruction) -> Wrong {
     };
     let composite = matches!(result, View::Other(Op::TypeStruct | Op::TypeArray | Op::TypeMatrix));
     let fits = match result {
-        View::Vector(_, count) => conditions == count || conditions == 1 && version >= roundonce_isa::Version(1, 4),
+        View::Vector(_, count) => conditions == count || conditions == 1 && version >= Version(1, 4),
         View::Scalar(_) | View::Pointer { .. } => conditions == 1,
-        View::Other(_) if composite => conditions == 1 && version >= roundonce_isa::Version(1, 4),
+        View::Other(_) if composite => conditions == 1 && version >= Version(1, 4),
         View::Other(Op::TypeVoid) => false,
         View::Other(_) | View::Foreign => return None,
     };
@@ -397,6 +423,21 @@ fn bitcast(checker: &Checker<'_>, instruction: &Instruction) -> Wrong {
     }
     if !known(value) {
         return Some((3, format!("the operand must be a pointer or numbers, found {}", checker.typed(word(2)))));
+    }
+    let physical = checker.facts.extensions.contains("SPV_KHR_physical_storage_buffer");
+    let later = checker.module.version() >= Version(1, 5) || physical;
+    let address = |view: View| match view.ints() {
+        Some((width, count)) => count == 1 || later && (width, count) == (32, 2),
+        None => false,
+    };
+    if pointer(result) && !pointer(value) && !address(value) {
+        return Some((
+            3,
+            format!("the operand of a cast to a pointer is a pointer or an integer, found {}", checker.typed(word(2))),
+        ));
+    }
+    if pointer(value) && !pointer(result) && !address(result) {
+        return Some((1, format!("a pointer is cast to a pointer or an integer, not to {}", shown(word(0)))));
     }
     let sizes = bits(result).zip(bits(value));
     sizes

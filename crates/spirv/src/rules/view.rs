@@ -89,6 +89,11 @@ impl Checker<'_> {
         self.facts.type_of(value).map_or(View::Foreign, |type_id| self.view(type_id))
     }
 
+    /// Whether a value is an integer with a sign.
+    pub(super) fn is_signed(&self, value: u32) -> bool {
+        matches!(self.view_of(value), View::Scalar(Scalar::Int { signed: true, .. }))
+    }
+
     /// What a constant integer of 32 bits or fewer is; `None` of a specialisation constant.
     pub(super) fn constant(&self, id: u32) -> Option<u32> {
         let constant = self.facts.defined_by(self.module, id, Op::Constant)?;
