@@ -130,11 +130,17 @@ pub fn tensor_units(profile: &Profile) -> Vec<TensorUnit> {
     let unit = |Found { dot, targets, instructions }: Found| {
         let targets: Vec<String> = targets.into_iter().map(|number| format!("sm_{number}")).collect();
         let instructions: Vec<&str> = instructions.into_iter().collect();
-        let (a, kept) = (dot.a.name(), dot.kept.unwrap_or(0));
+        let kept = dot.kept.unwrap_or(0);
+        let types =
+            if dot.a == dot.b { dot.a.name().to_owned() } else { format!("{} × {}", dot.a.name(), dot.b.name()) };
         let sums = if dot.accumulator == Format::F16 { ", f16 sums" } else { "" };
         let short = if dot.fraction == 13 { ", 13 fraction bits" } else { "" };
         TensorUnit {
-            name: format!("{} {a} products a step, {kept} bits kept{sums}{short} ({})", dot.block, targets.join(" ")),
+            name: format!(
+                "{} {types} products a step, {kept} bits kept{sums}{short} ({})",
+                dot.block,
+                targets.join(" ")
+            ),
             by: instructions.join(", "),
             dot,
         }

@@ -155,11 +155,12 @@ fn units(question: &Question, reduction: &Reduction) -> Vec<TensorUnit> {
             || elements.iter().all(|bits| in_element(*format, element, bits).is_some())
     };
     let [a, b] = &reduction.operands[..] else { return Vec::new() };
-    // A type's answer is asked for once.
-    let mut known: BTreeMap<&'static str, bool> = BTreeMap::new();
-    let mut takes =
-        |element: Element| *known.entry(element.name()).or_insert_with(|| holds(a, element) && holds(b, element));
-    question.units.iter().filter(|unit| takes(unit.dot.a) && takes(unit.dot.b)).cloned().collect()
+    // A type's answer is asked for once of each factor.
+    let mut known: BTreeMap<(bool, &'static str), bool> = BTreeMap::new();
+    let mut takes = |is_a: bool, element: Element| {
+        *known.entry((is_a, element.name())).or_insert_with(|| holds(if is_a { a } else { b }, element))
+    };
+    question.units.iter().filter(|unit| takes(true, unit.dot.a) && takes(false, unit.dot.b)).cloned().collect()
 }
 
 /// Whether no term and no sum of terms can be subnormal: all are multiples of a unit that is a normal number.
