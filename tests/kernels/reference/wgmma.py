@@ -10,10 +10,10 @@ MODE = {0: 0, 128: 1, 64: 2, 32: 3}
 
 class Tile:
     """A matrix in shared memory: lines (rows of a, columns of b) of k elements, along k or across; how its addresses are
-    swizzled; bytes from its pattern to where it starts."""
+    swizzled; bytes from its pattern to where it starts, and from an address that a pattern may have to the pattern."""
 
-    def __init__(self, across=False, swizzle=128, skip=0):
-        self.across, self.swizzle, self.skip = across, swizzle, skip
+    def __init__(self, across=False, swizzle=128, skip=0, base=0):
+        self.across, self.swizzle, self.skip, self.base = across, swizzle, skip, base
 
     def offsets(self, lines, width):
         """The leading and the stride byte offset, with a gap."""
@@ -44,7 +44,7 @@ class Tile:
                 at = inside + chunk * stride + k % 8 * 16 + k // 8 * leading
         at += self.skip
         # The bits above bit 6 choose how those from bit 4 on are turned.
-        return at ^ (at >> 7 & self.swizzle // 16 - 1) << 4 if self.swizzle else at
+        return self.base + (at ^ (at >> 7 & self.swizzle // 16 - 1) << 4 if self.swizzle else at)
 
     def image(self, matrix, width):
         """Bytes of shared memory from the lines of a matrix."""
@@ -61,7 +61,8 @@ class Tile:
     def descriptor(self, lines, width):
         leading, stride = self.offsets(lines, width)
         assert leading < 1 << 18 and stride < 1 << 18
-        return self.skip >> 4 | leading >> 4 << 16 | stride >> 4 << 32 | MODE[self.swizzle] << 62
+        start = self.base + self.skip
+        return start >> 4 | leading >> 4 << 16 | stride >> 4 << 32 | (self.base >> 7) % 8 << 49 | MODE[self.swizzle] << 62
 
 
 class Multiply:
@@ -197,6 +198,7 @@ def wgmma(draw):
         Multiply(32, "f16", "f16", "f16", across(32), across(32), signs=(1, -1)),
         Multiply(64, "bf16", "bf16", "f32", across(64), across(64)),
         Multiply(72, "f16", "f16", "f32", across(128), across(128)),
+        Multiply(16, "bf16", "bf16", "f32", along(128, 32, 384), across(64, 0, 128)),
         Multiply(24, "f16", "f16", "f32", None, across(128), signs=(-1, -1)),
         Multiply(8, "tf32", "tf32", "f32", along(128, 64), along(32)),
         Multiply(16, "tf32", "tf32", "f32", None, along(0), signs=(1, -1)),
