@@ -7,8 +7,7 @@ mod dot_spec;
 use dot_spec::spec;
 use roundonce_arith::batch::Level;
 use roundonce_arith::{
-    Addend, Dot, Element, Elements, Format, MatrixProduct, NarrowFormat, Order, Pairs, Profile, Rounding, ScaleFormat,
-    Vectors,
+    AddendCut, Element, Elements, Format, MatrixProduct, Pairs, Profile, ScaleFormat, Vectors, ZeroExponent, ZeroSum,
 };
 use roundonce_oracle::dot::judge;
 use roundonce_oracle::generate::SplitMix64;
@@ -83,6 +82,12 @@ fn every_row_as_exact_integers() {
                 let scales = [&scales[0][..], &scales[1][..]];
                 let (ours, theirs) =
                     (dot.evaluate(&Profile::NVIDIA, &a, &b, c, scales), judge(&spec, &a, &b, c, scales));
+                // Every reading of what is open gives something.
+                for dot_zero in [ZeroExponent::Operand, ZeroExponent::Absent] {
+                    let (dot_addend, dot_zero_sign) = (AddendCut::ToPrecision, ZeroSum::AllNegative);
+                    let other = Profile { dot_zero, dot_addend, dot_zero_sign, ..Profile::NVIDIA };
+                    let _ = dot.evaluate(&other, &a, &b, c, scales);
+                }
                 // No document says which NaN an f64 is.
                 let both_nan = dot.d == Format::F64 && [ours, theirs].iter().all(|bits| dot.d.is_nan(*bits));
                 assert!(

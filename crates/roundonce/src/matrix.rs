@@ -189,6 +189,15 @@ fn value(format: Format, text: &str) -> Result<(u64, bool), String> {
     Ok((parsed.value.components()[0], parsed.exact))
 }
 
+/// Bits as hex digits of the format's width, or a value; and whether it is exact.
+fn one(format: Format, text: &str) -> Result<(u64, bool), String> {
+    let is_bits = text.len() == format.width() as usize / 4 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match u64::from_str_radix(text, 16) {
+        Ok(bits) if is_bits => Ok((bits, true)),
+        _ => value(format, text),
+    }
+}
+
 impl Matrix {
     /// Reads the operands of one element of the result: a row of a and a column of b, k ascending, as hex digits of a
     /// fixed width an element (TF32 as the 32 bits of its register, six bits as eight) or as values with commas between;
@@ -214,12 +223,7 @@ impl Matrix {
         let wrong = |name: &str, problem: String| fault("FORM0006", format!("{name}: {problem}"));
         let (a, a_exact) = elements(dot.a, self.k(), a).map_err(|problem| wrong("a", problem))?;
         let (b, b_exact) = elements(dot.b, self.k(), b).map_err(|problem| wrong("b", problem))?;
-        let digits = dot.c.width() as usize / 4;
-        let is_bits = c.len() == digits && c.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let (c, c_exact) = match u64::from_str_radix(c, 16) {
-            Ok(bits) if is_bits => (bits, true),
-            _ => value(dot.c, c).map_err(|problem| wrong("c", problem))?,
-        };
+        let (c, c_exact) = one(dot.c, c).map_err(|problem| wrong("c", problem))?;
         let read_scales = |name: &str, text: Option<&str>| {
             let count = dot.scales();
             match text {
@@ -237,6 +241,15 @@ impl Matrix {
         };
         let scales = [read_scales("sa", scales[0])?, read_scales("sb", scales[1])?];
         Ok(DotOperands { a, b, c, scales, exact: a_exact && b_exact && c_exact })
+    }
+
+    /// Reads a result, as c is read.
+    ///
+    /// # Errors
+    /// A finding if it is none.
+    pub fn read_result(&self, text: &str) -> Result<u64, Finding> {
+        let read = one(self.row.dot.d, text).map_err(|problem| fault("FORM0006", format!("d: {problem}")))?;
+        Ok(read.0)
     }
 
     /// Products of the instruction.

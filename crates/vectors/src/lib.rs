@@ -28,6 +28,7 @@ mod directed;
 mod format;
 mod generate;
 mod instruction;
+mod matrices;
 pub mod npy;
 pub mod output;
 mod random;

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, HashMap};
 use roundonce::arith::{Elements, Flags};
 use roundonce::array::{Operand, eval_into};
 use roundonce::spirv::Environment;
-use roundonce::{Profile, Target, Value};
+use roundonce::{Profile, Target, Value, matrix};
 
 use crate::block::{Block, Vector, is_same_at};
 use crate::cause::Failures;
 use crate::format::Options;
 use crate::instruction::{Criterion, InstructionUnderTest};
+use crate::matrices::{MatrixEntry, MatrixRow};
 use crate::report::{Checked, Example, Report};
 
 /// What observes a verification.
@@ -23,6 +24,15 @@ pub trait Observer {
 
 /// A stream of ever new wrong spellings must not fill the memory: no language has so many right ones.
 const MOST_KNOWN: usize = 10_000;
+
+/// What a spelling of a file names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Known {
+    /// An instruction of single numbers, by its place.
+    Scalar(usize),
+    /// A matrix multiply-add, by its place.
+    Matrix(usize),
+}
 
 /// What is known of one instruction of a file.
 struct Entry {
@@ -40,8 +50,9 @@ pub(crate) struct Verifier<'a> {
     profile: Profile,
     environment: Option<Environment>,
     observer: &'a mut dyn Observer,
-    names: HashMap<String, Result<usize, String>>,
+    names: HashMap<String, Result<Known, String>>,
     entries: Vec<Entry>,
+    matrices: Vec<MatrixEntry>,
     failures: Failures,
     bad: u64,
 }
@@ -50,17 +61,24 @@ impl<'a> Verifier<'a> {
     pub(crate) fn new(options: &Options, observer: &'a mut dyn Observer) -> Verifier<'a> {
         let (names, entries, failures) = (HashMap::new(), Vec::new(), Failures::default());
         let Options { target, profile, environment, .. } = *options;
-        Verifier { target, profile, environment, observer, names, entries, failures, bad: 0 }
+        Verifier { target, profile, environment, observer, names, entries, matrices: Vec::new(), failures, bad: 0 }
     }
 
     /// The number that stands for an instruction from now on.
-    pub(crate) fn index_of(&mut self, spelling: &str) -> Result<usize, String> {
+    pub(crate) fn index_of(&mut self, spelling: &str) -> Result<Known, String> {
         if let Some(known) = self.names.get(spelling) {
             return known.clone();
         }
-        let found = match InstructionUnderTest::of(spelling, &self.target) {
-            Ok(tested) => Ok(self.add(tested)),
-            Err(finding) => Err(finding.to_string()),
+        let found = if matrix::is_matrix(spelling) {
+            MatrixEntry::new(spelling, &self.target, self.profile).map(|entry| {
+                self.matrices.push(entry);
+                Known::Matrix(self.matrices.len() - 1)
+            })
+        } else {
+            match InstructionUnderTest::of(spelling, &self.target) {
+                Ok(tested) => Ok(Known::Scalar(self.add(tested))),
+                Err(finding) => Err(finding.to_string()),
+            }
         };
         if self.names.len() < MOST_KNOWN {
             self.names.insert(spelling.to_owned(), found.clone());
@@ -71,10 +89,10 @@ impl<'a> Verifier<'a> {
     /// The same for an instruction that the file does not name.
     pub(crate) fn index_or_add(&mut self, tested: &InstructionUnderTest) -> usize {
         match self.names.get(&tested.spelling) {
-            Some(Ok(known)) => *known,
+            Some(Ok(Known::Scalar(known))) => *known,
             _ => {
                 let index = self.add(tested.clone());
-                self.names.insert(tested.spelling.clone(), Ok(index));
+                self.names.insert(tested.spelling.clone(), Ok(Known::Scalar(index)));
                 index
             }
         }
@@ -103,6 +121,11 @@ impl<'a> Verifier<'a> {
     pub(crate) fn bad(&mut self, row: u64, problem: &str) {
         self.bad += 1;
         self.observer.bad_row(row, problem);
+    }
+
+    /// One element of a matrix multiply-add.
+    pub(crate) fn push_matrix(&mut self, index: usize, number: u64, row: &MatrixRow<'_>) -> Result<(), String> {
+        self.matrices[index].push(number, row)
     }
 
     /// One vector.
@@ -174,14 +197,16 @@ impl<'a> Verifier<'a> {
             choices: entry.choices,
         });
         let instructions: Vec<Checked> = checked.collect();
-        Report {
+        let scalars = Report {
             vectors: instructions.iter().map(|checked| checked.vectors).sum(),
             failed: instructions.iter().map(|checked| checked.failed).sum(),
             bad: self.bad,
             examined: self.failures.examined(),
             causes: self.failures.groups(),
             instructions,
-        }
+        };
+        let matrices = self.matrices.into_iter().map(MatrixEntry::finish);
+        Report::together(std::iter::once(scalars).chain(matrices))
     }
 }
 

@@ -190,6 +190,8 @@ fn product(a: Factor, b: Factor) -> Factor {
 /// A number cut toward zero to multiples of 2^grid: how many they are, and whether something was cut off.
 fn cut(significand: u64, quantum: i32, grid: i32) -> (u64, bool) {
     match quantum - grid {
+        // The exponent of a zero may be any.
+        _ if significand == 0 => (0, false),
         left @ 0.. => (significand << left, false),
         right => {
             let right = right.unsigned_abs().min(63);

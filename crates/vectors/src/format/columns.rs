@@ -3,10 +3,11 @@
 use roundonce::Value;
 use roundonce::arith::{Elements, Format};
 
-use super::{Bits, Options, name};
+use super::{Bits, OPERANDS, Options, name};
 use crate::block::{Block, Vector};
 use crate::instruction::InstructionUnderTest;
-use crate::verify::Verifier;
+use crate::matrices::MatrixRow;
+use crate::verify::{Known, Verifier};
 
 /// Values of a part of a column.
 pub(super) enum Cells {
@@ -64,9 +65,9 @@ impl Column {
 /// The instructions of a part of a file.
 pub(super) enum Names {
     /// One.
-    All(usize),
+    All(Known),
     /// Each row's, or what is wrong with it.
-    Each(Vec<Result<usize, String>>),
+    Each(Vec<Result<Known, String>>),
 }
 
 /// Some rows of a file.
@@ -101,7 +102,7 @@ impl Part {
     /// Judges the rows.
     pub(super) fn judge(self, verifier: &mut Verifier<'_>) {
         match self.names {
-            Names::All(index) if self.is_plain(verifier.instruction(index)) => {
+            Names::All(Known::Scalar(index)) if self.is_plain(verifier.instruction(index)) => {
                 let block = self.block(verifier.instruction(index));
                 verifier.judge(index, &block);
             }
@@ -139,12 +140,34 @@ impl Part {
                 Names::All(index) => Ok(*index),
                 Names::Each(all) => all[at].clone(),
             };
-            let read = index.and_then(|index| Ok((index, self.vector(verifier.instruction(index), at)?)));
-            match read {
-                Ok((index, vector)) => verifier.push(index, row, &vector),
-                Err(problem) => verifier.bad(row, &problem),
+            let read = index.and_then(|index| match index {
+                Known::Scalar(index) => {
+                    let vector = self.vector(verifier.instruction(index), at)?;
+                    verifier.push(index, row, &vector);
+                    Ok(())
+                }
+                Known::Matrix(index) => self.element(verifier, index, at, row),
+            });
+            if let Err(problem) = read {
+                verifier.bad(row, &problem);
             }
         }
+    }
+
+    /// An element of a matrix multiply-add: its columns are strings, as `eval` reads them.
+    fn element(&self, verifier: &mut Verifier<'_>, index: usize, at: usize, row: u64) -> Result<(), String> {
+        let text = |name: &str, column: Option<&Column>| match column.and_then(|column| column.get(at)) {
+            Some(Bits::Hex(text)) => Ok(text.to_owned()),
+            Some(Bits::Integer(bits)) if matches!(name, "c" | "d") => Ok(format!("{bits:#x}")),
+            Some(Bits::Integer(_)) => Err(format!("{name}: expected a string of hex digits")),
+            None => Err(format!("{name}: nothing is there")),
+        };
+        let names = OPERANDS.iter().zip(&self.operands);
+        let operands =
+            names.map(|(name, column)| text(name, column.as_ref())).collect::<Result<Vec<String>, String>>()?;
+        let operands: Vec<&str> = operands.iter().map(String::as_str).collect();
+        let result = text("d", Some(&self.result))?;
+        verifier.push_matrix(index, row, &MatrixRow { operands: &operands, result: &result })
     }
 
     fn vector(&self, tested: &InstructionUnderTest, row: usize) -> Result<Vector, String> {

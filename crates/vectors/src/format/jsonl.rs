@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::{Bits, Options, text};
 use crate::block::Vector;
 use crate::generate::Generated;
-use crate::verify::Verifier;
+use crate::matrices::MatrixRow;
+use crate::verify::{Known, Verifier};
+use roundonce::matrix;
 
 /// Bits as JSON has them.
 enum Json<'a> {
@@ -64,11 +66,93 @@ struct Row<'a> {
     flags: Option<Json<'a>>,
 }
 
+/// A captured matrix multiply-add: rows of a, columns of b, rows of c and d; or one element, a string each.
+#[derive(Deserialize)]
+struct MatrixLine<'a> {
+    #[serde(borrow, alias = "instr")]
+    instruction: Cow<'a, str>,
+    arch: Option<String>,
+    a: Rows,
+    b: Rows,
+    c: Rows,
+    d: Rows,
+    sa: Option<Rows>,
+    sb: Option<Rows>,
+}
+
+/// Rows of hex digits, or one.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Rows {
+    One(String),
+    All(Vec<String>),
+}
+
+impl Rows {
+    fn all(&self) -> &[String] {
+        match self {
+            Rows::One(row) => std::slice::from_ref(row),
+            Rows::All(rows) => rows,
+        }
+    }
+}
+
+/// Whether a line is one of a matrix multiply-add.
+#[derive(Deserialize)]
+struct Spelling<'a> {
+    #[serde(borrow, alias = "instr")]
+    instruction: Option<Json<'a>>,
+}
+
+/// The elements of a captured matrix multiply-add.
+fn matrix_line(line: &[u8], number: u64, verifier: &mut Verifier<'_>) -> Result<(), String> {
+    let row: MatrixLine<'_> = serde_json::from_slice(line).map_err(text)?;
+    let spelling = match &row.arch {
+        Some(arch) => format!("{}@{arch}", row.instruction),
+        None => row.instruction.into_owned(),
+    };
+    let index = match verifier.index_of(&spelling)? {
+        Known::Matrix(index) => index,
+        Known::Scalar(_) => return Err(format!("`{spelling}` is no matrix multiply-add")),
+    };
+    let (a, b, c, d) = (row.a.all(), row.b.all(), row.c.all(), row.d.all());
+    if [c.len(), d.len()] != [a.len(); 2] {
+        return Err(format!("a has {} rows, c {} and d {}", a.len(), c.len(), d.len()));
+    }
+    let scales = |name: &str, rows: &Option<Rows>, at: usize| -> Option<String> {
+        Some(format!("{name}={}", rows.as_ref()?.all().get(at)?))
+    };
+    for (at, a) in a.iter().enumerate() {
+        // A row of c has an element for each column of b, all of one width.
+        let element = |row: &'_ str, column: usize| -> Result<String, String> {
+            let width = row.len() / b.len().max(1);
+            let found = row.get(column * width..(column + 1) * width).filter(|_| width * b.len() == row.len());
+            found.map(str::to_owned).ok_or_else(|| format!("a row of {} digits for {} columns", row.len(), b.len()))
+        };
+        for (column, b) in b.iter().enumerate() {
+            let (c, d) = (element(&c[at], column)?, element(&d[at], column)?);
+            let scales = [scales("sa", &row.sa, at), scales("sb", &row.sb, column)];
+            let mut operands = vec![a.as_str(), b, &c];
+            operands.extend(scales.iter().flatten().map(String::as_str));
+            verifier.push_matrix(index, number, &MatrixRow { operands: &operands, result: &d })?;
+        }
+    }
+    Ok(())
+}
+
 /// One line.
 pub(super) fn line(line: &[u8], number: u64, options: &Options, verifier: &mut Verifier<'_>) -> Result<(), String> {
+    if let Ok(Spelling { instruction: Some(Json::Text(spelling)) }) = serde_json::from_slice(line)
+        && matrix::is_matrix(&spelling)
+    {
+        return matrix_line(line, number, verifier);
+    }
     let row: Row<'_> = serde_json::from_slice(line).map_err(text)?;
     let index = match (&row.instruction, &options.instruction) {
-        (Some(Json::Text(spelling)), _) => verifier.index_of(spelling)?,
+        (Some(Json::Text(spelling)), _) => match verifier.index_of(spelling)? {
+            Known::Scalar(index) => index,
+            Known::Matrix(_) => return Err("instruction: a matrix".to_owned()),
+        },
         (Some(Json::Integer(_)), _) => return Err("instruction: expected a string".to_owned()),
         (None, Some(tested)) => verifier.index_or_add(tested),
         (None, None) => return Err("instruction: the row names none".to_owned()),

@@ -16,7 +16,7 @@ use crate::block::{Block, pack};
 use crate::generate::Generated;
 use crate::instruction::InstructionUnderTest;
 use crate::npy::{Element, Header};
-use crate::verify::Verifier;
+use crate::verify::{Known, Verifier};
 
 /// The columns in the order in which they are asked for.
 const COLUMNS: [&str; 6] = ["instruction", "a", "b", "c", "d", "flags"];
@@ -83,7 +83,7 @@ pub(super) fn read<R: Read + Seek>(
 fn names_of(column: Option<Column>, options: &Options, verifier: &mut Verifier<'_>) -> Result<Names, String> {
     let Some(Column { cells, .. }) = column else {
         let tested = options.instruction.as_ref().ok_or("there is no column `instruction`")?;
-        return Ok(Names::All(verifier.index_or_add(tested)));
+        return Ok(Names::All(Known::Scalar(verifier.index_or_add(tested))));
     };
     let Cells::Hex(names) = cells else {
         return Err("instruction.npy: expected strings".to_owned());

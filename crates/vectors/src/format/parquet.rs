@@ -20,7 +20,7 @@ use super::{OPERANDS, Options, invalid, text};
 use crate::block::{Block, Vector, pack};
 use crate::generate::Generated;
 use crate::instruction::InstructionUnderTest;
-use crate::verify::Verifier;
+use crate::verify::{Known, Verifier};
 
 pub(super) fn read_file(file: File, options: &Options, verifier: &mut Verifier<'_>) -> io::Result<()> {
     read(file, options, verifier).map_err(invalid)
@@ -59,7 +59,7 @@ fn read<R: ChunkReader + 'static>(file: R, options: &Options, verifier: &mut Ver
                 Some(open) => open.names(count, verifier)?,
                 None => {
                     let tested = options.instruction.as_ref().ok_or("there is no column `instruction`")?;
-                    Names::All(verifier.index_or_add(tested))
+                    Names::All(Known::Scalar(verifier.index_or_add(tested)))
                 }
             };
             let column = |open: &mut Option<Open>| open.as_mut().map(|open| open.column(count)).transpose();
