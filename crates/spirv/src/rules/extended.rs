@@ -1,5 +1,7 @@
 //! The types that extended instructions take: GLSL.std.450 and OpenCL.std.
 
+use rspirv::spirv::Op;
+
 use super::values::Want::{self, *};
 use super::values::{Wrong, by_row};
 use super::{Checker, code};
@@ -84,6 +86,7 @@ pub(super) fn check(checker: &mut Checker<'_>, instruction: &Instruction) {
     let rows = match set.as_str() {
         "GLSL.std.450" => GLSL,
         "OpenCL.std" => OPENCL,
+        "OpenCL.DebugInfo.100" => return returned(checker, instruction, number),
         _ => return,
     };
     let Some(name) = extended(set, number).map(|row| row.opname) else { return };
@@ -92,5 +95,19 @@ pub(super) fn check(checker: &mut Checker<'_>, instruction: &Instruction) {
     if let Some((word, message)) = wrong {
         let code = if word == 1 { code::RESULT_TYPE } else { code::OPERAND_TYPE };
         checker.error(code, instruction.word + word, set, format!("{set} {name}: {message}"));
+    }
+}
+
+/// What a DebugTypeFunction returns: OpTypeVoid, or a type that debug information describes (OpenCL.DebugInfo.100, 4.3).
+fn returned(checker: &mut Checker<'_>, instruction: &Instruction, number: u32) {
+    const SET: &str = "OpenCL.DebugInfo.100";
+    let (module, facts) = (checker.module, checker.facts);
+    let is = |number, name: &str| extended(SET, number).is_some_and(|row| row.opname.starts_with(name));
+    let id = module.operand_word(instruction, 5);
+    let Some(definition) = facts.instruction(module, id).filter(|_| is(number, "DebugTypeFunction")) else { return };
+    let described = definition.opcode == Op::ExtInst as u16 && is(module.operand_word(definition, 3), "DebugType");
+    if definition.opcode != Op::TypeVoid as u16 && !described {
+        let message = format!("{SET} DebugTypeFunction: the Return Type {} is no type", module.id(id));
+        checker.error(code::OPERAND_TYPE, instruction.word + 6, SET, message);
     }
 }
