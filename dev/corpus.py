@@ -60,8 +60,9 @@ class Tools:
         self.assembler, self.disassembler = self.find("spirv-as"), self.find("spirv-dis")
 
     def find(self, name):
-        found = (path for path in (self.directory / "venv").rglob(f"bin/{name}") if "triton" not in path.parts)
-        return next(path for path in found if os.access(path, os.X_OK))
+        found = [path for path in (self.directory / "venv").rglob(f"bin/{name}") if "triton" not in path.parts and os.access(path, os.X_OK)]
+        # The program itself before a script that starts it.
+        return max(found, key=lambda path: len(path.parts))
 
 
 # Building.

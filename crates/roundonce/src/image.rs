@@ -134,6 +134,18 @@ pub(crate) fn zeros(ImageUse { ty, component }: ImageUse) -> Arg {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use roundonce_ir::ImageType;
+
+    #[test]
+    fn zeros_are_what_the_kernel_reads() {
+        let element = |component| match zeros(ImageUse { ty: ImageType::OPEN, component }) {
+            Arg::Image(image) => image.element,
+            other => panic!("{other:?}"),
+        };
+        let (float, half) = (Scalar::Float(Format::F32), Scalar::Float(Format::F16));
+        let integer = Scalar::Int { bits: 32, signed: true };
+        assert_eq!([None, Some(float), Some(half), Some(integer)].map(element), [float, float, float, integer]);
+    }
 
     #[test]
     fn words() {

@@ -119,3 +119,20 @@ fn pointer_types_declared_ahead() {
     assert_eq!(errors(&workgroup, "vulkan1.3"), [only_physical]);
     assert!(errors(&workgroup, "spv1.6").is_empty());
 }
+
+/// What a described function returns is a type, or void: as spirv-val 2025.5 has it.
+#[test]
+fn a_described_function_returns_a_type() {
+    let found = |returns: &str| {
+        let text = format!(
+            "OpCapability Kernel\nOpCapability Addresses\nOpCapability Linkage\n%set = OpExtInstImport \"OpenCL.DebugInfo.100\"
+OpMemoryModel Physical64 OpenCL\n%name = OpString \"int\"\n%void = OpTypeVoid\n%u32 = OpTypeInt 32 0\n%size = OpConstant %u32 32
+%none = OpExtInst %void %set DebugInfoNone\n%int = OpExtInst %void %set DebugTypeBasic %name %size 4
+%function = OpExtInst %void %set DebugTypeFunction 0 {returns}"
+        );
+        errors(&text, "opencl2.2")
+    };
+    assert_eq!([found("%void"), found("%int")], [Vec::<String>::new(), Vec::new()]);
+    let [error] = &found("%none")[..] else { panic!("{:?}", found("%none")) };
+    assert!(error.contains("%none is no type"), "{error}");
+}

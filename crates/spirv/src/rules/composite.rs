@@ -1,6 +1,6 @@
 //! Composites, pointers into them, memory and calls: what types must agree.
 
-use rspirv::spirv::{Capability, Decoration, ImageOperands, MemoryAccess, Op, StorageClass};
+use rspirv::spirv::{Capability, Decoration, MemoryAccess, Op, StorageClass};
 
 use super::types::{has_limited_parts, limited_width};
 use super::values::Wrong;
@@ -29,7 +29,6 @@ pub(super) fn check(checker: &mut Checker<'_>, instruction: &Instruction) {
             .or_else(|| read_only(checker, instruction))
             .or_else(|| alignment(checker, instruction, 3)),
         Op::ReturnValue => returned(checker, instruction),
-        Op::ImageFetch | Op::ImageSampleExplicitLod => level(checker, instruction, op),
         Op::Bitcast => of_pointer(checker, instruction),
         Op::Variable => initializer(checker, instruction),
         Op::BranchConditional => condition(checker, instruction),
@@ -337,10 +336,7 @@ fn call(checker: &Checker<'_>, instruction: &Instruction) -> Wrong {
         .zip(given)
         .enumerate()
         .find(|&(_, (&parameter, &id))| facts.type_of(id) != Some(parameter))?;
-    // Where relaxed, pointers to what is laid out alike are one type: not judged here.
-    let pointer = |id| matches!(checker.view(id), View::Pointer { .. });
-    let both = pointer(parameter) && facts.type_of(id).is_some_and(pointer);
-    (!both).then(|| (4 + at, format!("argument {} {} is no {}", at + 1, checker.typed(id), shown(parameter))))
+    Some((4 + at, format!("argument {} {} is no {}", at + 1, checker.typed(id), shown(parameter))))
 }
 
 /// What a logical pointer may come from.
@@ -472,19 +468,6 @@ fn returned(checker: &Checker<'_>, instruction: &Instruction) -> Wrong {
     (facts.type_of(id) != Some(returns)).then(|| {
         (1, format!("{} is not of the function's type, {}", checker.typed(id), facts.describe(module, returns)))
     })
-}
-
-/// The level of detail of an image.
-fn level(checker: &Checker<'_>, instruction: &Instruction, op: Op) -> Wrong {
-    let words = checker.module.words_of(instruction);
-    // The operands of a mask's bits follow in the order of the bits.
-    let mask = *words.get(5)?;
-    let at = 6 + (mask & ImageOperands::BIAS.bits() != 0) as usize;
-    let &id = words.get(at).filter(|_| mask & ImageOperands::LOD.bits() != 0)?;
-    let view = checker.view_of(id);
-    let wanted = if op == Op::ImageFetch { view.ints().is_some() } else { view.floats().is_some() };
-    let what = if op == Op::ImageFetch { "integer" } else { "float" };
-    (!(view.is_scalar() && wanted)).then(|| (at, format!("Lod {} is no {what}", checker.typed(id))))
 }
 
 fn condition(checker: &Checker<'_>, instruction: &Instruction) -> Wrong {

@@ -1,5 +1,7 @@
 //! The types that extended instructions take: GLSL.std.450 and OpenCL.std.
 
+use rspirv::spirv::Op;
+
 use super::values::Want::{self, *};
 use super::values::{Wrong, by_row};
 use super::{Checker, code};
@@ -33,8 +35,10 @@ const GLSL: &[Row] = &[
     row(&["Modf"], Floats, &[Result, PointerToResult]),
     row(&["Frexp"], Floats, &[Result, Pointer]),
     row(&["Ldexp"], Floats, &[Result, IntsAsMany]),
-    row(&["PackSnorm4x8", "PackUnorm4x8", "PackSnorm2x16", "PackUnorm2x16", "PackHalf2x16"], OneInt, &[FloatVector]),
-    row(&["UnpackSnorm4x8", "UnpackUnorm4x8", "UnpackSnorm2x16", "UnpackUnorm2x16", "UnpackHalf2x16"], FloatVector, &[OneInt]),
+    row(&["PackSnorm4x8", "PackUnorm4x8"], OneInt, &[Floats32(4)]),
+    row(&["PackSnorm2x16", "PackUnorm2x16", "PackHalf2x16"], OneInt, &[Floats32(2)]),
+    row(&["UnpackSnorm4x8", "UnpackUnorm4x8"], Floats32(4), &[OneInt]),
+    row(&["UnpackSnorm2x16", "UnpackUnorm2x16", "UnpackHalf2x16"], Floats32(2), &[OneInt]),
     row(&["PackDouble2x32"], OneFloat, &[Ints]),
     row(&["UnpackDouble2x32"], Ints, &[OneFloat]),
     row(&["Length"], OneFloat, &[Floats]),
@@ -59,7 +63,7 @@ const OPENCL: &[Row] = &[
     row(&["frexp", "lgamma_r"], Floats, &[Result, Pointer]),
     row(&["remquo"], Floats, &[Result, Result, Pointer]),
     row(&["ldexp", "pown", "rootn"], Floats, &[Result, IntsOf32AsMany]),
-    row(&["ilogb"], Ints, &[FloatsAsMany]),
+    row(&["ilogb"], Ints32, &[FloatsAsMany]),
     row(&["nan"], Floats, &[IntsAsMany]),
     row(&["s_abs", "u_abs", "clz", "ctz", "popcount"], Ints, &[Result]),
     row(&["s_abs_diff", "u_abs_diff", "s_add_sat", "u_add_sat", "s_hadd", "u_hadd", "s_rhadd", "u_rhadd", "s_max", "u_max",
@@ -82,6 +86,7 @@ pub(super) fn check(checker: &mut Checker<'_>, instruction: &Instruction) {
     let rows = match set.as_str() {
         "GLSL.std.450" => GLSL,
         "OpenCL.std" => OPENCL,
+        "OpenCL.DebugInfo.100" => return returned(checker, instruction, number),
         _ => return,
     };
     let Some(name) = extended(set, number).map(|row| row.opname) else { return };
@@ -90,5 +95,19 @@ pub(super) fn check(checker: &mut Checker<'_>, instruction: &Instruction) {
     if let Some((word, message)) = wrong {
         let code = if word == 1 { code::RESULT_TYPE } else { code::OPERAND_TYPE };
         checker.error(code, instruction.word + word, set, format!("{set} {name}: {message}"));
+    }
+}
+
+/// What a DebugTypeFunction returns: OpTypeVoid, or a type that debug information describes (OpenCL.DebugInfo.100, 4.3).
+fn returned(checker: &mut Checker<'_>, instruction: &Instruction, number: u32) {
+    const SET: &str = "OpenCL.DebugInfo.100";
+    let (module, facts) = (checker.module, checker.facts);
+    let is = |number, name: &str| extended(SET, number).is_some_and(|row| row.opname.starts_with(name));
+    let id = module.operand_word(instruction, 5);
+    let Some(definition) = facts.instruction(module, id).filter(|_| is(number, "DebugTypeFunction")) else { return };
+    let described = definition.opcode == Op::ExtInst as u16 && is(module.operand_word(definition, 3), "DebugType");
+    if definition.opcode != Op::TypeVoid as u16 && !described {
+        let message = format!("{SET} DebugTypeFunction: the Return Type {} is no type", module.id(id));
+        checker.error(code::OPERAND_TYPE, instruction.word + 6, SET, message);
     }
 }

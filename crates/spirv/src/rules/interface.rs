@@ -3,9 +3,10 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use roundonce_isa::Version;
-use rspirv::spirv::{Op, StorageClass};
+use rspirv::spirv::{Decoration, Op, StorageClass};
 
 use super::{Checker, calls, code, is_use};
+use crate::environment::Client;
 use crate::facts::{EntryPoint, Facts};
 use crate::literal::read_string;
 use crate::module::{Instruction, Module, Operand};
@@ -57,6 +58,7 @@ impl Uses {
         let all = module.version() >= Version(1, 4);
         let belongs = |class: StorageClass| all || matches!(class, StorageClass::Input | StorageClass::Output);
         let callees = calls::callees(module);
+        let mut all_used = BTreeSet::new();
         for entry in &facts.entry_points {
             let word = entry.instruction.word;
             let name = &entry.name;
@@ -79,6 +81,7 @@ impl Uses {
             let reached = calls::reached(&callees, entry.function);
             let used: BTreeSet<u32> =
                 reached.iter().filter_map(|function| self.by_function.get(function)).flatten().copied().collect();
+            all_used.extend(&used);
             for id in used {
                 if !listed.contains(&id) && global(module, facts, id).is_some_and(belongs) {
                     let message = format!("OpEntryPoint \"{name}\" uses {}, which it does not list", module.id(id));
@@ -86,6 +89,23 @@ impl Uses {
                 }
             }
         }
+        for id in all_used {
+            placed(checker, id);
+        }
+    }
+}
+
+/// VUID-StandaloneSpirv-UniformConstant-06677: what a descriptor gives has its set and its binding.
+fn placed(checker: &mut Checker<'_>, id: u32) {
+    use StorageClass::{StorageBuffer, Uniform, UniformConstant};
+    let (module, facts) = (checker.module, checker.facts);
+    let class = global(module, facts, id);
+    let vulkan = matches!(checker.environment.client, Client::Vulkan(_));
+    let described = matches!(class, Some(StorageBuffer | Uniform | UniformConstant)) && vulkan;
+    let missing = [Decoration::DescriptorSet, Decoration::Binding].into_iter().find(|&at| !facts.is_decorated(id, at));
+    if let (true, Some(decoration), Some(at)) = (described, missing, facts.instruction(module, id)) {
+        let message = format!("OpVariable: {} needs the decoration {decoration:?}", module.id(id));
+        checker.error(code::DECORATION, at.word, "Vulkan, VUID-StandaloneSpirv-UniformConstant-06677", message);
     }
 }
 

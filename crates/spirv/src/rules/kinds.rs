@@ -70,6 +70,13 @@ pub(super) fn check(checker: &mut Checker<'_>, instruction: &Instruction, operan
     if is_about(op) || op as u32 > 400 && op != Op::FmaKHR || facts.is_non_semantic(module, instruction) {
         return;
     }
+    let result = module.result_type(instruction);
+    if let Some(id) = result.filter(|&id| facts.defined_by(module, id, Op::TypeFunction).is_some()) {
+        let message =
+            format!("{}: no value has {}, a function type", instruction_name(instruction.opcode), module.id(id));
+        checker.error(code::RESULT_TYPE, instruction.word + 1, source::UNIVERSAL, message);
+        return;
+    }
     let wrong = operands.iter().filter(|at| is_use(at) && at.class == Class::Id).find_map(|at| {
         let id = module.words()[at.word];
         let definition = facts.definition(id)?;
@@ -84,6 +91,8 @@ pub(super) fn check(checker: &mut Checker<'_>, instruction: &Instruction, operan
             .then_some("is a function, which is only called")
         } else if of == Op::Label && matches!(op, Op::ExtInst | Op::FunctionCall) {
             Some("is a label")
+        } else if of == Op::ExtInstImport && at.word != instruction.word + 3 {
+            Some("is a set of instructions")
         } else if definition.result_type == 0 && !declares_type && !names_others(op) {
             Some("has no value")
         } else {

@@ -16,6 +16,7 @@ mod extended;
 mod fast_math;
 mod flow;
 mod ids;
+mod image;
 mod interface;
 mod kinds;
 mod layout;
@@ -244,6 +245,7 @@ fn typed(checker: &mut Checker<'_>, instruction: &Instruction, operands: &[Opera
     if checker.findings.len() == before {
         values::check(checker, instruction);
         composite::check(checker, instruction);
+        image::check(checker, instruction);
         if instruction.opcode == Op::ExtInst as u16 {
             extended::check(checker, instruction);
         }

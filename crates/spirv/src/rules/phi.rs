@@ -46,13 +46,12 @@ fn fault(
     let has = |capability| facts.has(capability);
     match kind {
         Some(Op::TypeVoid) => return whole("OpPhi: Result Type is void".to_owned()),
-        Some(Op::TypePointer) => {
+        Some(Op::TypePointer)
             if facts.is_logical()
                 && !has(Capability::VariablePointers)
-                && !has(Capability::VariablePointersStorageBuffer)
-            {
-                return whole("OpPhi of pointers needs capability VariablePointers".to_owned());
-            }
+                && !has(Capability::VariablePointersStorageBuffer) =>
+        {
+            return whole("OpPhi of pointers needs capability VariablePointers".to_owned());
         }
         Some(Op::TypeImage | Op::TypeSampler | Op::TypeSampledImage) if !has(Capability::BindlessTextureNV) => {
             let what = facts.describe(module, result);

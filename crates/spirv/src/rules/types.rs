@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use rspirv::spirv::{Capability, FPEncoding, Op, StorageClass};
 
+use super::view::{Scalar, View};
 use super::{Checker, code, source};
 use crate::environment::Client;
 use crate::grammar::instruction_name;
@@ -138,6 +139,21 @@ fn declaration(checker: &Checker<'_>, instruction: &Instruction, op: Op) -> Opti
                 (width, _) => return Some(format!("no float has {width} bits: expected 16, 32 or 64")),
             };
             Some(format!("{} bits need the capability {needed:?}, which is not declared", word(1)))
+        }
+        Op::TypeImage => {
+            let (view, sampled) = (checker.view(word(1)), shown(word(1)));
+            let void = is(word(1), Op::TypeVoid);
+            let number = matches!(view, View::Scalar(scalar) if scalar != Scalar::Bool);
+            // VUID-StandaloneSpirv-OpTypeImage-04656.
+            let narrow =
+                matches!(view.numbers(), Some((Scalar::Float { width: 32 } | Scalar::Int { width: 32 | 64, .. }, 1)));
+            match checker.environment.client {
+                _ if !void && !number => Some(format!("the Sampled Type is void or a number, found {sampled}")),
+                Client::Vulkan(_) if !narrow => {
+                    Some(format!("the Sampled Type is a float of 32 bits or an integer of 32 or 64, found {sampled}"))
+                }
+                _ => None,
+            }
         }
         Op::TypeVector => {
             let scalar = [Op::TypeInt, Op::TypeFloat, Op::TypeBool].into_iter().any(|op| is(word(1), op));

@@ -12,8 +12,8 @@ use crate::module::{Instruction, Module};
 ///
 /// ```
 /// use roundonce_spirv::{assemble_module, unchecked};
-/// let module = assemble_module("%u = OpTypeInt 32 0\n%a = OpConstant %u 1\n%b = OpIAdd %u %a %a", None).unwrap();
-/// assert_eq!(unchecked(&module), ["integer arithmetic"]);
+/// let module = assemble_module("%u = OpTypeInt 32 0\n%a = OpConstant %u 1\nOpMemoryBarrier %a %a", None).unwrap();
+/// assert_eq!(unchecked(&module), ["barriers"]);
 /// ```
 pub fn unchecked(module: &Module) -> Vec<&'static str> {
     let facts = Facts::of(module);
@@ -34,23 +34,22 @@ const SUBGROUPS: &str = "groups and subgroups";
 #[rustfmt::skip] // In the document's order.
 fn group(module: &Module, facts: &Facts, instruction: &Instruction) -> Option<&'static str> {
     let opcode = instruction.opcode;
-    if opcode == Op::FmaKHR as u16 || facts.is_non_semantic(module, instruction) {
+    if opcode == Op::FmaKHR as u16 {
         return None;
+    }
+    if facts.is_non_semantic(module, instruction) {
+        let set = module.words_of(instruction).get(3).and_then(|id| facts.imports.get(id));
+        return set.filter(|set| set.contains("DebugInfo")).map(|_| "debug information");
     }
     Some(match opcode {
         12 if is_fused(module, facts, instruction) => return None,
         12 => "extended instructions",
         26..=27 | 34..=38 | 45 | 86..=107 | 305..=317 | 320 => "images and samplers",
         60 | 318..=319 | 227..=242 => "atomics",
-        57 => "function calls",
         63..=64 | 256..=257 | 401..=403 => "memory",
-        65..=70 => "access chains",
-        77..=84 | 400 => "composites",
-        109..=124 => "conversions",
-        126 | 128 | 130 | 132 | 134..=135 | 137..=139 | 149..=152 => "integer arithmetic",
-        142..=148 => "vectors and matrices",
-        154..=191 => "relations and logic",
-        194..=205 => "bit instructions",
+        69 => "access chains",
+        400 => "composites",
+        121..=123 => "conversions",
         207..=221 => "derivatives and primitives",
         224..=225 => "barriers",
         259..=271 | 333..=366 => SUBGROUPS,

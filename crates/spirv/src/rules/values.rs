@@ -4,6 +4,7 @@ use rspirv::spirv::{Capability, Op};
 
 use super::view::{Scalar, View};
 use super::{Checker, code};
+use crate::environment::Client;
 use crate::grammar::instruction_name;
 use crate::module::{Instruction, Module};
 use roundonce_isa::Version;
@@ -56,6 +57,9 @@ pub(super) enum Want {
     /// An unsigned integer, constant before SPIR-V 1.5.
     Lane,
     IntsOf32AsMany,
+    /// Two or four floats of 32 bits, as they are packed.
+    Floats32(u32),
+    Ints32,
     /// A number in the instruction itself.
     Literal,
     Numbers,
@@ -283,6 +287,8 @@ impl Context<'_, '_> {
                 let number = self.operands.get(3).and_then(|&id| checker.facts.type_of(id));
                 matches!(view, View::Pointer { to, .. } if Some(to) == number)
             }
+            Floats32(count) => view == View::Vector(Scalar::Float { width: 32 }, count),
+            Ints32 => view.ints().is_some_and(|(width, _)| width == 32),
             IntsOf32AsMany => as_many(view.ints().filter(|(width, _)| *width == 32).map(|(_, count)| count)),
             Lane => {
                 let constant =
@@ -291,9 +297,11 @@ impl Context<'_, '_> {
             }
             Scope | GroupScope | Semantics => {
                 let known = value.and_then(|id| checker.constant(id));
+                let vulkan = matches!(checker.environment.client, Client::Vulkan(_));
                 let named = match want {
                     Scope => known.is_none_or(|scope| scope <= rspirv::spirv::Scope::ShaderCallKHR as u32),
-                    GroupScope => known.is_none_or(|scope| matches!(scope, 2 | 3)),
+                    // VUID-StandaloneSpirv-None-04642.
+                    GroupScope => known.is_none_or(|scope| scope == 3 || scope == 2 && !vulkan),
                     _ => true,
                 };
                 if !named {
@@ -344,9 +352,12 @@ fn words_for(want: Want) -> &'static str {
         PointerToResult => "a pointer to the Result Type",
         PointerToNumber => "a pointer to the type of the value",
         Scope => "a scope, constant in a shader",
-        GroupScope => "the scope Subgroup or Workgroup, constant in a shader",
+        GroupScope => "the scope Subgroup, or Workgroup outside Vulkan, constant in a shader",
         Semantics => "a 32-bit integer, constant in a shader",
         Lane => "an unsigned integer, constant before SPIR-V 1.5",
+        Floats32(2) => "two floats of 32 bits",
+        Floats32(_) => "four floats of 32 bits",
+        Ints32 => "integers of 32 bits",
         IntsOf32AsMany => "as many 32-bit integers as the result has components",
     }
 }
@@ -389,8 +400,9 @@ fn select(checker: &Checker<'_>, instruction: &Instruction) -> Wrong {
         View::Vector(_, count) => conditions == count || conditions == 1 && version >= Version(1, 4),
         View::Scalar(_) | View::Pointer { .. } => conditions == 1,
         View::Other(_) if composite => conditions == 1 && version >= Version(1, 4),
-        View::Other(Op::TypeVoid) => false,
-        View::Other(_) | View::Foreign => return None,
+        View::Other(_) if checker.facts.has(Capability::BindlessTextureNV) => return None,
+        View::Other(_) => false,
+        View::Foreign => return None,
     };
     if !fits {
         let (shown, condition) = (facts.describe(module, word(0)), checker.typed(word(2)));
