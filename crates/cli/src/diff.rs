@@ -106,7 +106,7 @@ fn machines(arguments: &Arguments, first: &Argument, second: &Argument) -> Resul
     let (Ok(one), Ok(other)) = (first.text(), second.text()) else { return Ok(None) };
     let on = |sm: Option<SmTarget>| Target { sm, ..arguments.target.target() };
     if matrix::is_matrix(other)
-        && let (Ok(second), Some(first)) = (roundonce::parse_sm(one), arguments.launch.only_arch())
+        && let (Ok(second), Some(first)) = (roundonce::parse_sm(one), arguments.launch.machine()?)
     {
         return Ok(Some((other.to_owned(), [on(Some(first)), on(Some(second))])));
     }

@@ -159,16 +159,16 @@ impl LaunchArguments {
         }
     }
 
-    /// The machine, if one alone is named.
-    pub(crate) fn only_arch(&self) -> Option<SmTarget> {
-        if let [machine] = self.arch[..] { Some(machine) } else { None }
-    }
-
     /// The kernel and the machine that are named.
     pub(crate) fn asked(&self) -> Result<Asked<'_>, Failure> {
+        Ok(Asked { entry: self.entry()?, machine: self.machine()? })
+    }
+
+    /// The one machine that is named, if one is.
+    pub(crate) fn machine(&self) -> Result<Option<SmTarget>, Failure> {
         match self.arch[..] {
-            [] => Ok(Asked { entry: self.entry()?, machine: None }),
-            [machine] => Ok(Asked { entry: self.entry()?, machine: Some(machine) }),
+            [] => Ok(None),
+            [machine] => Ok(Some(machine)),
             _ => Err(Failure::Input("--arch is given twice".to_owned())),
         }
     }
@@ -181,9 +181,7 @@ impl LaunchArguments {
         };
         let machines = match self.arch[..] {
             [first, second] => [Some(first), Some(second)],
-            [first] => [Some(first); 2],
-            [] => [None; 2],
-            _ => return Err(Failure::Input("--arch is given more than twice".to_owned())),
+            _ => [self.machine()?; 2],
         };
         Ok([0, 1].map(|file| Asked { entry: entries[file], machine: machines[file] }))
     }

@@ -64,6 +64,8 @@ pub enum Deviation {
     NoSaturate,
     /// The sum is taken in this order.
     Order(String),
+    /// A matrix product is computed on tensor cores, whose steps these are.
+    TensorCores(String),
     /// A NaN result is chosen by this rule.
     NanOperand(NanRule),
     /// A NaN has other bits.
@@ -220,6 +222,7 @@ impl Deviation {
             Deviation::Saturate => 16,
             Deviation::NoSaturate => 17,
             Deviation::Order(_) => 18,
+            Deviation::TensorCores(_) => 44,
             Deviation::NanOperand(_) => 19,
             Deviation::OtherNan => 20,
             Deviation::FlushResults(Tininess::Result) => 21,
@@ -251,9 +254,9 @@ impl Deviation {
     /// What it is about beside its kind: a product, a format, a direction, an order.
     pub fn detail(&self) -> Option<Cow<'_, str>> {
         match self {
-            Deviation::Contract(Products::Written(text) | Products::Only(text)) | Deviation::Order(text) => {
-                Some(text.into())
-            }
+            Deviation::Contract(Products::Written(text) | Products::Only(text))
+            | Deviation::Order(text)
+            | Deviation::TensorCores(text) => Some(text.into()),
             Deviation::WideEachOperation(format)
             | Deviation::WideWhole(format)
             | Deviation::WideSum(format)

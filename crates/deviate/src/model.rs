@@ -179,6 +179,7 @@ impl EvalModel {
             | Deviation::NanOperand(_)
             | Deviation::Contract(_)
             | Deviation::Order(_)
+            | Deviation::TensorCores(_)
             | Deviation::Reciprocal
             | Deviation::RootByReciprocal
             | Deviation::ReciprocalByRoot

@@ -71,7 +71,7 @@ impl Deviation {
             | Deviation::ReciprocalRoot => Plausibility::Replaced,
             Deviation::Approximate(_) => Plausibility::Approximated,
             Deviation::Contract(Products::Written(_) | Products::Lines { .. }) => Plausibility::PartialContraction,
-            Deviation::Order(_) => Plausibility::OtherOrder,
+            Deviation::Order(_) | Deviation::TensorCores(_) => Plausibility::OtherOrder,
             Deviation::Round(_)
             | Deviation::RoundUnmodified(_)
             | Deviation::ZeroDominance

@@ -85,6 +85,7 @@ impl Deviation {
             Deviation::Saturate => "saturate",
             Deviation::NoSaturate => "no-saturate",
             Deviation::Order(_) => "order",
+            Deviation::TensorCores(_) => "tensor-cores",
             Deviation::NanOperand(_) => "nan-operand",
             Deviation::OtherNan => "other-nan",
             Deviation::FlushResults(Tininess::Result) => "flush-results",
@@ -152,6 +153,7 @@ impl Deviation {
                 return format!("rounds what has no rounding modifier {}", direction(*rounding));
             }
             Deviation::Order(order) => return format!("adds in the order {order}"),
+            Deviation::TensorCores(steps) => return format!("multiplies on tensor cores: {steps}"),
             Deviation::Approximate(given) => return given.predicate(),
             Deviation::Tf32(rounding) => return format!("rounds the factors to TF32 ({})", rounding.name()),
             Deviation::Bf16Cut(Narrowing::EachOperation) => {
@@ -214,6 +216,7 @@ impl Deviation {
                 return format!("rounding {}", plain_direction(*rounding));
             }
             Deviation::Order(order) => return format!("adding in the order {order}"),
+            Deviation::TensorCores(steps) => return format!("multiplying on tensor cores: {steps}"),
             Deviation::Approximate(given) => return format!("an approximated {}", given.call),
             Deviation::Tf32(rounding) => return format!("rounding the factors to TF32 ({})", rounding.name()),
             Deviation::WideResult(_) => "not rounding the result",

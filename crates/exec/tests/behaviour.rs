@@ -50,6 +50,47 @@ fn an_access_outside_names_everything() {
     assert!(error.message.contains("before `out`"), "{error}");
 }
 
+/// 16 bytes lie at a multiple of 16, whatever their halves do; what the guard keeps from running is not asked.
+#[test]
+fn an_access_of_16_bytes_is_aligned() {
+    for (line, expected) in [
+        ("ld.b128 %q1, [%rd1+8];", true),
+        ("ld.global.b128 %q1, [%rd1+16];", false),
+        ("st.b128 [%rd1+8], %q1;", true),
+        ("st.global.b128 [%rd1+16], %q1;", false),
+        ("ld.shared.b128 %q1, [%r6+8];", true),
+        ("ld.shared.b128 %q1, [%r6];", false),
+        ("setp.eq.u32 %p1, %r1, 1; @%p1 ld.b128 %q1, [%rd1+8];", false),
+        ("setp.eq.u32 %p1, %r1, 1; @!%p1 ld.b128 %q1, [%rd1+8];", true),
+        ("setp.eq.u32 %p1, %r1, 0; @%p1 st.b128 [%rd1+8], %q1;", true),
+    ] {
+        let text = module(&format!(".reg .b128 %q<2>; mov.b128 %q1, {{%rd1, %rd1}}; mov.u32 %r6, s;\n{line}"));
+        let text = text.replace(".version 7.8", ".version 8.3").replace(".shared .align 4", ".shared .align 16");
+        let ended = run_module(&text, 16, 1, 1, Options::default());
+        let fault = ended.err().map(|error| error.message);
+        assert_eq!(
+            fault.as_ref().is_some_and(|message| message.contains("multiple of 16")),
+            expected,
+            "{line}: {fault:?}"
+        );
+        assert!(expected || fault.is_none(), "{line}: {fault:?}");
+    }
+}
+
+/// The system's own shared memory lies apart from the module's.
+#[test]
+fn reserved_shared_memory() {
+    let body = "mov.u32 %r6, s; st.shared.u32 [%r6+4092], 7; mov.u32 %r7, %reserved_smem_offset_1;\n\
+                st.shared.u32 [%r7], 9; ld.shared.u32 %r8, [%r6+4092]; ld.shared.u32 %r9, [%r7];\n\
+                mov.u32 %r10, %reserved_smem_offset_begin; mov.u32 %r11, %reserved_smem_offset_end;\n\
+                sub.u32 %r12, %r11, %r10; mov.u32 %r13, %reserved_smem_offset_cap; sub.u32 %r12, %r12, %r13;\n\
+                sub.u32 %r14, %r6, %r11; st.global.v4.u32 [%rd1], {%r8, %r9, %r12, %r14};";
+    let text = module(body).replace(".version 7.8", ".version 8.0");
+    let report = run_module(&text, 4, 1, 1, Options::default()).unwrap_or_else(|error| panic!("{error}"));
+    // What is reserved lies first.
+    assert_eq!(words(&report), [7, 9, 0, 0]);
+}
+
 #[test]
 fn the_error_of_the_lowest_block_whoever_was_first() {
     let body = "setp.lt.u32 %p1, %r2, 90; @%p1 bra GOOD; mov.u64 %rd3, 16;\nGOOD: st.global.u32 [%rd3], %r4;";

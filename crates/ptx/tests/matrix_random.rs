@@ -1,57 +1,18 @@
 //! Every row of matrix multiply-add against exact integers (`dev/oracle`), on random operands. `ROUNDONCE_CASES` is the number
 //! of cases a row; `dev/nightly.sh` asks for a million.
 
+#[path = "common/dot_spec.rs"]
+mod dot_spec;
+
+use dot_spec::spec;
 use roundonce_arith::batch::Level;
 use roundonce_arith::{
     Addend, Dot, Element, Elements, Format, MatrixProduct, NarrowFormat, Order, Pairs, Profile, Rounding, ScaleFormat,
     Vectors,
 };
-use roundonce_oracle::dot::{DotSpec, Kind, judge};
+use roundonce_oracle::dot::judge;
 use roundonce_oracle::generate::SplitMix64;
-use roundonce_oracle::{Direction, Layout};
 use roundonce_ptx::matrix::{MatrixInstruction, ROWS};
-
-fn layout(format: Format) -> Layout {
-    Layout { exp_bits: format.exp_bits(), frac_bits: format.frac_bits() }
-}
-
-fn kind(element: Element) -> Kind {
-    match element {
-        Element::Float(Format::TF32) => Kind::Tf32,
-        Element::Float(format) => Kind::Ieee(layout(format)),
-        Element::Narrow(NarrowFormat::E4M3) => Kind::E4m3,
-        Element::Narrow(NarrowFormat::E5M2) => Kind::Ieee(layout(NarrowFormat::E5M2.fields())),
-        Element::Narrow(format) => Kind::Finite(layout(format.fields())),
-    }
-}
-
-fn spec(dot: &Dot) -> DotSpec {
-    DotSpec {
-        a: kind(dot.a),
-        b: kind(dot.b),
-        c: layout(dot.c),
-        d: layout(dot.d),
-        accumulator: layout(dot.accumulator),
-        k: dot.k as usize,
-        block: dot.block as usize,
-        group: dot.group as usize,
-        kept: dot.kept.map(|kept| kept as i32),
-        halves: dot.order == Order::Halves,
-        late_addend: dot.addend == Addend::AfterLastStep,
-        direction: match dot.rounding {
-            Rounding::NearestEven => Direction::Nearest,
-            Rounding::TowardZero => Direction::Zero,
-            Rounding::Down => Direction::Down,
-            Rounding::Up => Direction::Up,
-        },
-        fraction: dot.fraction,
-        floor: dot.floor,
-        scale: dot.scale.map(|scale| {
-            let kind = if scale.format == ScaleFormat::Ue8m0 { Kind::Ue8m0 } else { Kind::Ue4m3 };
-            (kind, scale.block as usize)
-        }),
-    }
-}
 
 /// Random elements. A case has a manner: any bits, exponents near one another, tiny ones, few that are not zero.
 struct Random<'r> {

@@ -19,7 +19,6 @@ fn by_name() {
     let lines = [
         "st.bulk.shared::cta [%x1], 64, 0;",
         "red.async.mmio.release.sys.global.add.u32 [%x1], %r1;",
-        "atom.global.cas.b128 %q1, [%x1], %q1, 0;",
         "atom.global.exch.b128 {%x1, %x2}, [%x1], %r1;",
         "atom.global.add.b128 %q1, [%x1], %q1;",
         "min.abs.f32 %f1, %f2, %f3;",

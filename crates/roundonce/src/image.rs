@@ -1,8 +1,8 @@
 //! Images and samplers as arguments: the words that say how one is sampled, and an array as an image.
 
 use roundonce_arith::Format;
-use roundonce_exec::{Arg, Buffer, Image};
-use roundonce_ir::{AddressMode, Border, ImageShape, ImageType, Param, Passing, Sampler, Scalar};
+use roundonce_exec::{Arg, Buffer, Image, ImageUse};
+use roundonce_ir::{AddressMode, Border, ImageShape, Param, Passing, Sampler, Scalar};
 
 /// What a sampler may be told.
 pub const SAMPLER_WORDS: &str =
@@ -119,10 +119,11 @@ pub fn image(element: &str, shape: &[u64], bytes: &[u8], sampler: Option<Sampler
     Ok(Image { shape: shape.to_vec(), element, data: Buffer::from_bytes(bytes), sampler })
 }
 
-/// An image of zeros for a parameter.
-pub(crate) fn zeros(ty: ImageType) -> Arg {
+/// An image of zeros for a parameter. Integers are read only from integers; floats from either.
+pub(crate) fn zeros(ImageUse { ty, component }: ImageUse) -> Arg {
     let shape = ty.shape.unwrap_or(ImageShape { dims: 2, arrayed: false });
-    let (element, channels) = ty.format.unwrap_or((Scalar::Float(Format::F32), 4));
+    let integer = component.filter(|scalar| matches!(scalar, Scalar::Int { .. }));
+    let (element, channels) = ty.format.unwrap_or((integer.unwrap_or(Scalar::Float(Format::F32)), 4));
     let mut axes = vec![ZERO_TEXELS; shape.coordinates()];
     axes.push(channels.into());
     let bytes = axes.iter().product::<u64>() * u64::from(element.bits() / 8);

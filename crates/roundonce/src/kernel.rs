@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use roundonce_arith::{Format, Profile};
-use roundonce_exec::{Arg, Buffer, element_formats, image_parameters, pointer_parameters};
-use roundonce_ir::{ImageType, Kernel, Param, Passing, Program, Sampler, Scalar};
+use roundonce_exec::{Arg, Buffer, ImageUse, element_formats, image_parameters, pointer_parameters};
+use roundonce_ir::{Kernel, Param, Passing, Program, Sampler, Scalar};
 use roundonce_isa::{Finding, Location, Severity, SmTarget, parse_value};
 
 use crate::sass::{Lowered, Name};
@@ -174,15 +174,15 @@ impl Ready {
         let pointers = pointer_parameters(&self.program, self.kernel());
         let images = image_parameters(self.kernel());
         let params = self.kernel().params.iter().zip(pointers).zip(images);
-        let argument = |((param, is_pointer), image): ((&Param, bool), Option<ImageType>)| match param.passing {
-            Passing::Image(ty) => image::zeros(image.unwrap_or(ty)),
-            Passing::Any if image.is_some() => image::zeros(image.unwrap_or(ImageType::OPEN)),
-            Passing::Sampler => Arg::Sampler(Sampler::default()),
-            Passing::Buffer => Arg::Buffer(Buffer::from_bytes(&vec![0; buffer_bytes])),
-            Passing::Any if is_pointer => Arg::Buffer(Buffer::from_bytes(&vec![0; buffer_bytes])),
-            Passing::Shared => Arg::Scalar(ZERO_SHARED),
-            Passing::Any | Passing::Value if param.size <= 8 => Arg::Scalar(0),
-            Passing::Any | Passing::Value => Arg::Bytes(vec![0; param.size as usize]),
+        let argument = |((param, is_pointer), image): ((&Param, bool), Option<ImageUse>)| match (param.passing, image) {
+            (Passing::Image(_) | Passing::Any, Some(image)) => image::zeros(image),
+            (Passing::Image(ty), None) => image::zeros(ImageUse { ty, component: None }),
+            (Passing::Sampler, _) => Arg::Sampler(Sampler::default()),
+            (Passing::Buffer, _) => Arg::Buffer(Buffer::from_bytes(&vec![0; buffer_bytes])),
+            (Passing::Any, None) if is_pointer => Arg::Buffer(Buffer::from_bytes(&vec![0; buffer_bytes])),
+            (Passing::Shared, _) => Arg::Scalar(ZERO_SHARED),
+            (Passing::Any | Passing::Value, _) if param.size <= 8 => Arg::Scalar(0),
+            (Passing::Any | Passing::Value, _) => Arg::Bytes(vec![0; param.size as usize]),
         };
         params.map(argument).collect()
     }

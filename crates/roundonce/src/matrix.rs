@@ -10,11 +10,13 @@
 //! # Ok::<(), roundonce::Finding>(())
 //! ```
 
-use roundonce_arith::{Element, Format, MatrixProduct, Pairs, Profile, Vectors};
+use std::collections::BTreeSet;
+
+use roundonce_arith::{Dot, Element, Format, MatrixProduct, Order, Pairs, Profile, Vectors};
 use roundonce_isa::{Finding, SmTarget, hex_bits, parse_narrow, parse_value};
-use roundonce_ptx::matrix::{Evidence, MatrixInstruction, MatrixRow, Refusal};
+use roundonce_ptx::matrix::{Evidence, MatrixInstruction, MatrixRow, ROWS, Refusal};
 use roundonce_why::diff::{DotComparison, compare_dots};
-use roundonce_why::{DotExplained, DotMachine, explain_dot};
+use roundonce_why::{DotExplained, DotMachine, TensorUnit, explain_dot};
 
 use crate::{NOT_COMPUTED, Target, fault, parse_sm};
 
@@ -95,6 +97,55 @@ pub fn instruction(spelling: &str, target: &Target, profile: &Profile) -> Result
     let target = sm.unwrap_or_else(lowest);
     let row = instruction.row(target, profile).map_err(refused)?;
     Ok(Matrix { instruction, target, row })
+}
+
+/// The ways in which tensor cores add products, each once, for [`why`](roundonce_why::Question::on_tensor_cores).
+pub fn tensor_units(profile: &Profile) -> Vec<TensorUnit> {
+    struct Found {
+        dot: Dot,
+        targets: BTreeSet<u32>,
+        instructions: BTreeSet<&'static str>,
+    }
+    let mut found: Vec<Found> = Vec::new();
+    for row in ROWS.iter().filter(|row| !row.is_scaled) {
+        for spelling in row.spellings() {
+            let Ok(instruction) = MatrixInstruction::parse(&spelling) else { continue };
+            for target in row.targets {
+                let Ok(MatrixRow { unit, dot, .. }) = instruction.row((*target).into(), profile) else { continue };
+                if dot.kept.is_none() || unit != row {
+                    continue;
+                }
+                // The steps of one instruction and of the next follow each other.
+                let k = if dot.order == Order::Ascending { dot.block } else { dot.k };
+                let dot = Dot { c: dot.accumulator, d: dot.accumulator, k, ..dot };
+                let at = found.iter().position(|found| found.dot == dot).unwrap_or_else(|| {
+                    found.push(Found { dot, targets: BTreeSet::new(), instructions: BTreeSet::new() });
+                    found.len() - 1
+                });
+                found[at].targets.insert(*target);
+                found[at].instructions.insert(row.families[0].name());
+            }
+        }
+    }
+    let unit = |Found { dot, targets, instructions }: Found| {
+        let targets: Vec<String> = targets.into_iter().map(|number| format!("sm_{number}")).collect();
+        let instructions: Vec<&str> = instructions.into_iter().collect();
+        let kept = dot.kept.unwrap_or(0);
+        let types =
+            if dot.a == dot.b { dot.a.name().to_owned() } else { format!("{} × {}", dot.a.name(), dot.b.name()) };
+        let sums = if dot.accumulator == Format::F16 { ", f16 sums" } else { "" };
+        let short = if dot.fraction == 13 { ", 13 fraction bits" } else { "" };
+        TensorUnit {
+            name: format!(
+                "{} {types} products a step, {kept} bits kept{sums}{short} ({})",
+                dot.block,
+                targets.join(" ")
+            ),
+            by: instructions.join(", "),
+            dot,
+        }
+    };
+    found.into_iter().map(unit).collect()
 }
 
 /// Elements written as hexadecimal digits, so many each, or as values with commas between, and whether all are exact.

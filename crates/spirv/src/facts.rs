@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 use roundonce_arith::Format;
-use rspirv::spirv::{Capability, Decoration, FPEncoding, Op};
+use rspirv::spirv::{AddressingModel, Capability, Decoration, FPEncoding, Op};
 
 use crate::grammar;
 use crate::literal::read_string;
@@ -43,6 +43,8 @@ pub(crate) struct Facts {
     /// Declared, with what they imply.
     pub capabilities: HashSet<u32>,
     pub declared: Vec<(Instruction, u32)>,
+    /// Of the memory model.
+    addressing: Option<u32>,
     pub extensions: HashSet<String>,
     pub imports: HashMap<u32, String>,
     pub entry_points: Vec<EntryPoint>,
@@ -88,6 +90,9 @@ impl Facts {
             |target, value, rest: &[u32]| Attached { instruction: *instruction, target, value, words: rest.to_vec() };
         match (Op::from_u32(instruction.opcode.into()), words) {
             (Some(Op::Capability), &[_, capability]) => self.declared.push((*instruction, capability)),
+            (Some(Op::MemoryModel), &[_, addressing, _]) => {
+                self.addressing.get_or_insert(addressing);
+            }
             (Some(Op::Extension), [_, name @ ..]) => {
                 self.extensions.insert(text(name));
             }
@@ -130,6 +135,10 @@ impl Facts {
         let extended = [Op::ExtInst, Op::ExtInstWithForwardRefsKHR].iter().any(|&op| op as u16 == instruction.opcode);
         let set = module.words_of(instruction).get(3).filter(|_| extended).and_then(|id| self.imports.get(id));
         set.is_some_and(|set| grammar::is_non_semantic(set))
+    }
+    /// Whether pointers have no bits that instructions compute with.
+    pub(crate) fn is_logical(&self) -> bool {
+        self.addressing == Some(AddressingModel::Logical as u32)
     }
     pub(crate) fn has(&self, capability: Capability) -> bool {
         self.capabilities.contains(&(capability as u32))

@@ -20,9 +20,18 @@ fn cases() -> Vec<serde_json::Value> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/edge/spirv/");
     let files = match std::env::var("ROUNDONCE_SPIRV_VERDICTS") {
         Ok(other) => vec![other],
-        Err(_) => ["verdicts", "neighbours", "float-controls2", "declarations", "structure", "enumerants"]
-            .map(|name| format!("{folder}{name}.jsonl"))
-            .to_vec(),
+        Err(_) => [
+            "verdicts",
+            "neighbours",
+            "float-controls2",
+            "declarations",
+            "structure",
+            "enumerants",
+            "operands",
+            "versions",
+        ]
+        .map(|name| format!("{folder}{name}.jsonl"))
+        .to_vec(),
     };
     let texts = files.iter().map(|path| std::fs::read_to_string(path).expect("the verdicts are in the repository"));
     texts

@@ -28,6 +28,8 @@ pub enum Topic {
     Functions,
     /// Products in TF32.
     Tf32,
+    /// Matrix products on tensor cores.
+    TensorCores,
 }
 
 /// What one toolchain offers.
@@ -91,6 +93,10 @@ const ADVICE: &[Advice] = &[
     row(Topic::Tf32, "jax", "jax.default_matmul_precision(\"highest\")", "JAX documentation, default_matmul_precision"),
     row(Topic::Tf32, "cublas", "NVIDIA_TF32_OVERRIDE=0; or the compute type CUBLAS_COMPUTE_32F_PEDANTIC", "cuBLAS documentation, cublasComputeType_t"),
     row(Topic::Tf32, "triton", "input_precision=\"ieee\" of tl.dot", "Triton documentation, tl.dot"),
+    row(Topic::TensorCores, "torch", "factors of float32, with torch.backends.cuda.matmul.allow_tf32 = False", "PyTorch documentation, CUDA semantics, TensorFloat-32"),
+    row(Topic::TensorCores, "jax", "factors of float32, with jax.default_matmul_precision(\"highest\")", "JAX documentation, default_matmul_precision"),
+    row(Topic::TensorCores, "cublas", "factors of float32, with the compute type CUBLAS_COMPUTE_32F_PEDANTIC", "cuBLAS documentation, cublasComputeType_t"),
+    row(Topic::TensorCores, "triton", "factors of float32, with input_precision=\"ieee\" of tl.dot", "Triton documentation, tl.dot"),
     row(Topic::Functions, "nvcc", "no -use_fast_math, which takes __expf for expf and so on; functions still differ from the host's by their ulps", "CUDA C++ Programming Guide, intrinsic functions"),
     row(Topic::Functions, "numba", "fastmath=False in @cuda.jit", "Numba documentation, CUDA fast math"),
     row(Topic::Functions, "numpy", "NPY_DISABLE_CPU_FEATURES names the vector units whose functions are not taken", "NumPy documentation, CPU dispatcher"),
@@ -128,6 +134,7 @@ pub fn advice<'d>(deviations: impl Iterator<Item = &'d Deviation>, toolchains: &
         Deviation::X87(_) => Some(Topic::X87),
         Deviation::Order(_) | Deviation::Compensated => Some(Topic::Order),
         Deviation::Tf32(_) => Some(Topic::Tf32),
+        Deviation::TensorCores(_) => Some(Topic::TensorCores),
         Deviation::Reciprocal
         | Deviation::RootByReciprocal
         | Deviation::ReciprocalByRoot
@@ -163,6 +170,7 @@ pub fn lines(advice: &[Advice], lines: &mut Vec<Line>) {
                 Topic::Quotients => "to have quotients and roots rounded once",
                 Topic::Functions => "to have the same functions on both sides",
                 Topic::Tf32 => "to have products in f32",
+                Topic::TensorCores => "to compute without tensor cores",
             };
             lines.push(Line::default());
             lines.push(Line::of(Role::Label, "what to do").and(Role::Plain, format!(", {to}")));

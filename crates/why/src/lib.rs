@@ -40,7 +40,7 @@ pub use accuracy::{AccuracyRow, accuracy_rows};
 pub use advice::{Advice, Topic, advice, lines as advice_lines, toolchain};
 pub use answer::{Answer, COLUMNS, EvaluationText, ObservedAnswer, SCHEMA, StepText, answer};
 pub use arrays::{
-    ArrayAnswer, ArrayGroup, Bits, Column, Example, ObservedArray, PossibleGroup, Question, Values, Work,
+    ArrayAnswer, ArrayGroup, Bits, Column, Example, ObservedArray, PossibleGroup, Question, TensorUnit, Values, Work,
     answer_arrays, element_index,
 };
 pub use bit_fields::{BitFields, FormatFields};

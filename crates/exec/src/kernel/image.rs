@@ -3,7 +3,7 @@
 use super::flow::{ParamBytes, Written, propagate};
 use super::memory::Buffer;
 use roundonce_arith::Format;
-use roundonce_ir::{ImageShape, ImageType, Kernel, Op, Operand, Outside, Passing, Sampler, Scalar, Space};
+use roundonce_ir::{ImageShape, ImageType, Kernel, Op, Operand, Outside, Passing, Sampler, Scalar, Space, TexelType};
 
 /// Handles start here: no memory lies there.
 const HANDLES: u64 = 0x0400_0000;
@@ -141,14 +141,22 @@ impl Image {
     }
 }
 
-/// What each parameter is as an image, if it is one: what it is declared as, or, where that leaves it open, what the
-/// instructions say that its value reaches.
-pub fn image_parameters(kernel: &Kernel) -> Vec<Option<ImageType>> {
+/// What a parameter is as an image.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ImageUse {
+    /// What it is declared as, or, where that leaves it open, what the instructions say that its value reaches.
+    pub ty: ImageType,
+    /// What those have of a texel in a register, where they say it.
+    pub component: Option<Scalar>,
+}
+
+/// What each parameter is as an image, if it is one.
+pub fn image_parameters(kernel: &Kernel) -> Vec<Option<ImageUse>> {
     let declared = |passing| match passing {
-        Passing::Image(ty) => Some(ty),
+        Passing::Image(ty) => Some(ImageUse { ty, component: None }),
         _ => None,
     };
-    let mut types: Vec<Option<ImageType>> = kernel.params.iter().map(|param| declared(param.passing)).collect();
+    let mut types: Vec<Option<ImageUse>> = kernel.params.iter().map(|param| declared(param.passing)).collect();
     let params = ParamBytes::of(kernel);
     // The parameters that a value comes from, the first 64.
     let from = propagate(
@@ -165,15 +173,19 @@ pub fn image_parameters(kernel: &Kernel) -> Vec<Option<ImageType>> {
         },
     );
     for instruction in kernel.blocks.iter().flat_map(|block| &block.instructions) {
-        if let Op::ImageLoad { image: Operand::Reg(image), shape, .. }
-        | Op::ImageStore { image: Operand::Reg(image), shape, .. }
-        | Op::ImageAddress { image: Operand::Reg(image), shape, .. }
-        | Op::ImageSample { image: Operand::Reg(image), shape, .. } = &instruction.op
-        {
-            for (index, ty) in types.iter_mut().enumerate().take(64) {
-                if from[image.0 as usize] >> index & 1 == 1 {
-                    let ty = ty.get_or_insert(ImageType::OPEN);
-                    ty.shape = ty.shape.or(Some(*shape));
+        let (image, shape, texel) = match &instruction.op {
+            Op::ImageLoad { image: Operand::Reg(image), shape, texel, .. }
+            | Op::ImageStore { image: Operand::Reg(image), shape, texel, .. }
+            | Op::ImageSample { image: Operand::Reg(image), shape, texel, .. } => (image, shape, Some(*texel)),
+            Op::ImageAddress { image: Operand::Reg(image), shape, .. } => (image, shape, None),
+            _ => continue,
+        };
+        for (index, used) in types.iter_mut().enumerate().take(64) {
+            if from[image.0 as usize] >> index & 1 == 1 {
+                let used = used.get_or_insert(ImageUse { ty: ImageType::OPEN, component: None });
+                used.ty.shape = used.ty.shape.or(Some(*shape));
+                if let Some(TexelType::Component(scalar)) = texel {
+                    used.component.get_or_insert(scalar);
                 }
             }
         }

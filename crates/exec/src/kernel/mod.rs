@@ -15,7 +15,7 @@ pub(crate) use config::{LaunchConfig, Observed};
 pub(crate) use decode::{DecodedBlock, DecodedInst, DecodedKernel, conversion, may_block};
 pub use element_formats::{element_formats, pointer_parameters};
 pub(crate) use image::{Extents, PlacedImage, handle, image_of, named, sampler_of};
-pub use image::{Image, image_parameters};
+pub use image::{Image, ImageUse, image_parameters};
 pub(crate) use may_write::MayWrite;
 pub use memory::Buffer;
 pub(crate) use memory::{

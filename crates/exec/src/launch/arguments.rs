@@ -120,7 +120,7 @@ impl GlobalMemory {
             };
             let placed = match arg {
                 Arg::Image(image) => {
-                    let ty = image_types[index].unwrap_or(ImageType::OPEN);
+                    let ty = image_types[index].map_or(ImageType::OPEN, |used| used.ty);
                     memory.place_image(index, param, ty, image, may_write.param(index))
                 }
                 arg => memory.place_argument(index, param, arg, may_write.param(index)),

@@ -163,6 +163,9 @@ fn atomics_of_16_bytes() {
         add(format!("{form}.exch.b128 %q2, [{address}], %q1; {high}"), |[_, b, ..]| b);
         add(format!("{form}.exch.b128 %q2, [{address}], %q1; {}", memory(0)), |[_, _, c, _]| c);
         add(format!("{form}.exch.b128 _, [{address}], %q1; {}", memory(8)), |[.., d]| d);
+        // ptxas 13.0 gives a constant the low 64 bits, and zeros above them.
+        add(format!("{form}.exch.b128 _, [{address}], -5; {}", memory(0)), |_| -5i64 as u64);
+        add(format!("{form}.exch.b128 _, [{address}], -5; {}", memory(8)), |_| 0);
         // Compared with what is there, if need be but for one bit of one half; the lowest bits of c and d say which.
         let compared = "and.b64 %y7, %x3, 1; and.b64 %y8, %x4, 1; shl.b64 %y8, %y8, 63; xor.b64 %y7, %y7, %x1; \
                         xor.b64 %y8, %y8, %x2; mov.b128 %q3, {%y7, %y8};";

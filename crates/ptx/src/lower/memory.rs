@@ -7,7 +7,7 @@ use crate::ast::OperandKind;
 use crate::opcodes::space_name;
 use crate::types::{ScalarKind, Type};
 use roundonce_arith::{ArithOp, Format, Operation, Rounding};
-use roundonce_ir::{AtomicKind, HighHalf, IntOp, Op, Operand, Scalar, Space, Width};
+use roundonce_ir::{AtomicKind, Comparand, Comparison, Guard, HighHalf, IntOp, Op, Operand, Scalar, Space, Width};
 
 impl<'m, 'a> Body<'_, 'm, 'a> {
     /// The space that a modifier names, otherwise the name's, otherwise any.
@@ -38,7 +38,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         }
         let address = self.address(self.operand_at(inst, 1)?)?;
         let parts = self.parts_of(self.operand_at(inst, 0)?, ty);
-        let ty = if ty.bits > 64 { Type::B64 } else { ty };
+        let is_wide = ty.bits > 64;
+        let ty = if is_wide { Type::B64 } else { ty };
         let (base, offset, implied) = match address {
             Address::CallParam(reg, has) => {
                 let [written] = &parts[..] else { return Err(self.refuse(inst)) };
@@ -54,6 +55,9 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             d.push(if discard { None } else { Some(self.destination(written, ty)?) });
         }
         let base = self.base(base, space)?;
+        if is_wide {
+            self.trap_misaligned(base, offset);
+        }
         let signed = ty.is_signed();
         self.emit(Op::Load { d, space, bytes: ty.bytes(), signed, address: base, offset });
         Ok(())
@@ -136,7 +140,8 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         }
         let address = self.address(self.operand_at(inst, 0)?)?;
         let written = self.parts_of(self.operand_at(inst, 1)?, ty);
-        let ty = if ty.bits > 64 { Type::B64 } else { ty };
+        let is_wide = ty.bits > 64;
+        let ty = if is_wide { Type::B64 } else { ty };
         let mut values = Vec::new();
         for part in &written {
             values.push(self.value_relaxed(part, ty)?);
@@ -151,8 +156,35 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         };
         let space = self.space(inst, implied);
         let address = self.base(base, space)?;
+        if is_wide {
+            self.trap_misaligned(address, offset);
+        }
         self.emit(Op::Store { values, width: ty.width(), space, bytes: ty.bytes(), address, offset });
         Ok(())
+    }
+
+    /// Ends the launch where 16 bytes that are accessed as one do not lie at a multiple of 16.
+    fn trap_misaligned(&mut self, base: Operand, offset: i64) {
+        let width = match base {
+            Operand::Reg(reg) => self.kernel.width(reg),
+            Operand::Imm(_) => self.address_width(),
+        };
+        let offset = Operand::Imm(offset as u64 & width.mask());
+        let address = self.int(IntOp::Add, width, [base, offset, Operand::ZERO]);
+        let rest = self.int(IntOp::And, width, [address.into(), Operand::Imm(15), Operand::ZERO]);
+        let mut pred = self.fresh(Width::Pred);
+        let (comparison, of) = (Comparison::Ne, Comparand::Unsigned(width));
+        self.emit_always(Op::Compare { d: pred, comparison, of, a: rest.into(), b: Operand::ZERO });
+        let guard = self.guard.take();
+        if let Some(Guard { pred: runs, expected }) = guard {
+            let not = |body: &mut Self| body.int(IntOp::Not, Width::Pred, [runs.into(), Operand::ZERO, Operand::ZERO]);
+            let runs = if expected { runs } else { not(self) };
+            pred = self.int(IntOp::And, Width::Pred, [pred.into(), runs.into(), Operand::ZERO]);
+        }
+        self.guard = Some(Guard { pred, expected: true });
+        let message = "the address is not a multiple of 16, the size of what is accessed".to_owned();
+        self.emit(Op::Trap { message });
+        self.guard = guard;
     }
 
     /// atom, red.
@@ -253,6 +285,11 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
 
     /// The two halves of a value of 128 bits, the lower one first.
     fn halves(&mut self, inst: &Inst<'m, 'a>, index: usize) -> Result<[Operand; 2]> {
+        let whole = *self.operand_at(inst, index)?;
+        if matches!(whole.kind, OperandKind::Number(_) | OperandKind::Unary(..) | OperandKind::Binary(..)) {
+            // The assembler takes 64 bits of a constant, and has zeros above them.
+            return Ok([self.constant(&whole, Type::B64)?, Operand::ZERO]);
+        }
         match &self.parts_of(self.operand_at(inst, index)?, inst.types[0])[..] {
             [low, high] => Ok([self.value(low, Type::B64)?, self.value(high, Type::B64)?]),
             _ => Err(self.refuse(inst)),

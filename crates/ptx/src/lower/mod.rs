@@ -195,6 +195,8 @@ struct Lowering<'m, 'a> {
     /// Variables that the runtime makes, where the module needs them: the heap, what a grid's barrier counts in.
     heap: Option<u32>,
     grid_workspace: Option<u32>,
+    /// Where the shared memory starts that the system's software keeps for itself, in a module that asks for it.
+    reserved_shared: Option<u32>,
     /// Functions that call themselves, if only through others.
     recursive: HashSet<&'a str>,
     /// Functions that allocate on the stack, or restore it.

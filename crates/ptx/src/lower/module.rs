@@ -11,6 +11,8 @@ use std::collections::{HashMap, HashSet};
 
 /// Where the heap's first piece is; before it stands where the next one will be.
 pub(super) const HEAP_START: u64 = 16;
+/// Bytes of shared memory that the system's software keeps for itself: no document gives a number.
+pub(super) const RESERVED_SHARED: u32 = 2048;
 
 /// No variable is larger.
 const LARGEST: u64 = 1 << 31;
@@ -87,6 +89,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
             settings: *settings,
             heap: None,
             grid_workspace: None,
+            reserved_shared: None,
             recursive: HashSet::new(),
             moves_stack: HashSet::new(),
             addressed: Vec::new(),
@@ -131,6 +134,12 @@ impl<'m, 'a> Lowering<'m, 'a> {
         let mut names = self.module.operands.iter().filter_map(Operand::name);
         if names.any(|name| matches!(name, "%envreg1" | "%envreg2")) {
             self.grid_workspace = Some(self.runtime_variable("the grid's workspace", 64));
+        }
+        let mut names = self.module.operands.iter().filter_map(Operand::name);
+        if names.any(|name| name.starts_with("%reserved_smem_offset_")) {
+            let start = aligned(self.shared_bytes, 128);
+            self.reserved_shared = Some(start);
+            self.shared_bytes = start.saturating_add(RESERVED_SHARED);
         }
         if let Some(heap) = self.heap {
             self.program.variables[heap as usize].initial = HEAP_START.to_le_bytes().to_vec();

@@ -1,5 +1,6 @@
 //! Operands: registers, constants, special registers, addresses.
 
+use super::module::RESERVED_SHARED;
 use super::{Body, Entity, Result};
 use crate::ast::{Binary, Component, Operand as Written, OperandKind, Unary};
 use crate::literal::{Constant, evaluate};
@@ -25,7 +26,7 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
     }
 
     /// A constant, as bits of a type.
-    fn constant(&self, written: &Written<'a>, ty: Type) -> Result<Operand> {
+    pub(super) fn constant(&self, written: &Written<'a>, ty: Type) -> Result<Operand> {
         let constant = evaluate(self.module, written)?;
         if ty.kind == ScalarKind::Pred {
             return match constant {
@@ -183,6 +184,18 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
             "nsmid" | "cluster_nctarank" | "cluster_nctaid" => return Ok(Some(Operand::Imm(1))),
             // CUDA's cooperative groups read the address of the grid's workspace from these.
             "envreg1" | "envreg2" => return self.grid_workspace(if name == "envreg1" { 32 } else { 0 }).map(Some),
+            _ if name.starts_with("reserved_smem_offset_") => {
+                let start = self.lowering.reserved_shared.unwrap_or(0);
+                let at = match &name["reserved_smem_offset_".len()..] {
+                    "begin" | "0" => start,
+                    "end" => start + RESERVED_SHARED,
+                    "cap" => RESERVED_SHARED,
+                    // Where CUDA's cooperative groups keep the barriers of a block's tiles.
+                    "1" => start + RESERVED_SHARED / 2,
+                    _ => return Ok(None),
+                };
+                return Ok(Some(Operand::Imm(at.into())));
+            }
             _ if name.starts_with("envreg") => return Ok(Some(Operand::ZERO)),
             _ => return Ok(None),
         };

@@ -3,16 +3,20 @@
 use std::collections::HashSet;
 
 use roundonce_isa::Version;
-use rspirv::spirv::{Capability, Decoration, Op};
+use rspirv::spirv::{BuiltIn, Capability, Decoration, LinkageType, Op, StorageClass};
 
-use super::{Checker, code};
+use super::view::View;
+use super::{Checker, code, source};
+use crate::environment::Client;
 use crate::facts::Attached;
+use crate::module::Instruction;
 
 const DECORATIONS: &str = "SPIR-V 1.6, 3.20 Decoration";
 
 pub(super) fn check(checker: &mut Checker<'_>) {
     repeated(checker);
     removed(checker);
+    linkage(checker);
     for decoration in &checker.facts.decorations {
         if let Some(wanted) = wanted(checker, decoration) {
             let id = checker.module.id(decoration.target);
@@ -21,6 +25,26 @@ pub(super) fn check(checker: &mut Checker<'_>) {
             let what = what.map_or_else(String::new, |at| crate::grammar::instruction_name(at.opcode));
             let message = format!("OpDecorate: {name} is for {wanted}; {id} is an {what}");
             checker.error(code::DECORATION, decoration.instruction.word, DECORATIONS, message);
+        }
+    }
+}
+
+/// A function without a body is imported, one with a body is not.
+fn linkage(checker: &mut Checker<'_>) {
+    let (module, facts) = (checker.module, checker.facts);
+    let instructions = module.instructions();
+    let functions = instructions.iter().enumerate().filter(|(_, at)| at.opcode == Op::Function as u16);
+    for (index, function) in functions {
+        let Some(id) = module.result(function) else { continue };
+        let inside = |at: &&Instruction| ![Op::FunctionEnd, Op::Function].iter().any(|&op| op as u16 == at.opcode);
+        let has_body = instructions[index + 1..].iter().take_while(inside).any(|at| at.opcode == Op::Label as u16);
+        let imported = facts.decorations_of(id).any(|at| {
+            at.value == Decoration::LinkageAttributes as u32 && at.words.last() == Some(&(LinkageType::Import as u32))
+        });
+        if has_body == imported {
+            let what = if has_body { "it has a body and is decorated" } else { "it has no body and is not decorated" };
+            let message = format!("OpFunction: {}: {what} LinkageAttributes Import", module.id(id));
+            checker.error(code::DECORATION, function.word, source::UNIVERSAL, message);
         }
     }
 }
@@ -86,7 +110,18 @@ fn wanted(checker: &Checker<'_>, decoration: &Attached) -> Option<&'static str> 
         | Decoration::GLSLShared
         | Decoration::GLSLPacked
         | Decoration::CPacked => (op == Op::TypeStruct, "a struct type"),
-        Decoration::BuiltIn => (variable || constant, "a variable, a struct's member or a constant"),
+        Decoration::BuiltIn if decoration.words.first() == Some(&(BuiltIn::WorkgroupSize as u32)) => {
+            (constant || variable && facts.has(Capability::Kernel), "a constant, where it is a shader's WorkgroupSize")
+        }
+        Decoration::BuiltIn => (variable, "a variable or a struct's member"),
+        // VUID-StandaloneSpirv-DescriptorSet-06491.
+        Decoration::DescriptorSet | Decoration::Binding
+            if variable && matches!(checker.environment.client, Client::Vulkan(_)) =>
+        {
+            let View::Pointer { class, .. } = checker.view_of(target) else { return None };
+            let classes = [StorageClass::StorageBuffer, StorageClass::Uniform, StorageClass::UniformConstant];
+            (classes.iter().any(|&of| of as u32 == class), "a variable of a buffer, an image or a sampler")
+        }
         Decoration::Restrict
         | Decoration::Aliased
         | Decoration::Volatile

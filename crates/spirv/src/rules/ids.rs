@@ -3,6 +3,7 @@
 use rspirv::spirv::Op;
 
 use super::{Checker, code, flow::Flow, is_use, source};
+use crate::facts::Definition;
 use crate::grammar::{Class, instruction_name, shape};
 use crate::module::{Instruction, Operand};
 
@@ -50,8 +51,7 @@ fn may_be_forward(opcode: u16, operand: usize) -> bool {
         | GetKernelNDrangeSubGroupCount
         | GetKernelNDrangeMaxSubGroupSize
         | GetKernelWorkGroupSize
-        | GetKernelPreferredWorkGroupSizeMultiple
-        | ExtInst => true,
+        | GetKernelPreferredWorkGroupSizeMultiple => true,
         _ => opcode > 400 && op != FmaKHR,
     }
 }
@@ -75,7 +75,11 @@ pub(super) fn uses(
     for (position, operand) in operands.iter().enumerate().filter(|(_, operand)| is_use(operand)) {
         let id = module.words()[operand.word];
         let ahead = || facts.forward_pointers.get(&id).is_some_and(|&word| word < instruction.word);
-        let forward = if declares_type { ahead() } else { may_be_forward(instruction.opcode, position) };
+        let forward = if declares_type {
+            ahead()
+        } else {
+            may_be_forward(instruction.opcode, position) || facts.is_non_semantic(module, instruction)
+        };
         let Some(definition) = facts.definition(id) else {
             let message = format!("{}: {} {} is not defined", name(), place(instruction, position), module.id(id));
             checker.error(code::ID_UNDEFINED, operand.word, source::UNIVERSAL, message);
@@ -91,11 +95,20 @@ pub(super) fn uses(
             let message = format!("{}: Result Type {} is not a type", name(), module.id(id));
             checker.error(code::NOT_A_TYPE, operand.word, source::UNIVERSAL, message);
             good = false;
+        } else if operand.class == Class::Id && !forward && is_of_another_function(checker, definition) {
+            let message = format!("{}: {} is a parameter of another function", name(), module.id(id));
+            checker.error(code::DOMINANCE, operand.word, source::UNIVERSAL, message);
+            good = false;
         } else if operand.class == Class::Id && !forward {
             flow.used(facts, operand.word, id);
         }
     }
     good
+}
+
+fn is_of_another_function(checker: &Checker<'_>, definition: &Definition) -> bool {
+    definition.opcode == Op::FunctionParameter as u16
+        && checker.function.is_some_and(|(index, _)| (definition.index as usize) <= index)
 }
 
 /// An operand's name: OpFmaKHR's operands as its document names them.

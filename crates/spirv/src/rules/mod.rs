@@ -7,13 +7,17 @@
 mod advice;
 mod calls;
 mod capability;
+mod composite;
 mod decoration;
 mod dominators;
 mod entry;
+mod explicit_layout;
+mod extended;
 mod fast_math;
 mod flow;
 mod ids;
 mod interface;
+mod kinds;
 mod layout;
 mod open;
 mod operand;
@@ -22,10 +26,13 @@ mod since;
 mod structure;
 mod types;
 mod unchecked;
+mod values;
+mod view;
 
 pub use unchecked::unchecked;
 
 use roundonce_isa::{Finding, Location, Severity};
+use rspirv::spirv::Op;
 
 use crate::environment::Environment;
 use crate::facts::Facts;
@@ -119,12 +126,13 @@ pub fn check(module: &Module, environment: Environment) -> Vec<Finding> {
 /// Of a module that was read from a text the findings have edits of it.
 fn check_module(module: &Module, text: Option<&str>, environment: Environment) -> Vec<Finding> {
     let facts = Facts::of(module);
-    let mut checker = Checker { module, text, environment, facts: &facts, findings: Vec::new() };
+    let mut checker = Checker { module, text, environment, facts: &facts, findings: Vec::new(), function: None };
     checker.version();
     ids::definitions(&mut checker);
     let decoded = instructions(&mut checker);
     entry::check(&mut checker);
     decoration::check(&mut checker);
+    explicit_layout::check(&mut checker);
     fast_math::check(&mut checker);
     // What a module leaves open is worth a word only where the words can be trusted.
     if decoded && checker.findings.iter().all(|finding| finding.severity < Severity::Error) {
@@ -145,6 +153,8 @@ pub(crate) struct Checker<'m> {
     pub environment: Environment,
     pub facts: &'m Facts,
     pub findings: Vec<Finding>,
+    /// The OpFunction of the instruction at work, and its index.
+    pub function: Option<(usize, Instruction)>,
 }
 
 impl Checker<'_> {
@@ -185,6 +195,11 @@ fn instructions(checker: &mut Checker<'_>) -> bool {
     let mut interface = interface::Uses::default();
     let mut good = true;
     for (index, instruction) in module.instructions().iter().enumerate() {
+        match Op::from_u32(instruction.opcode.into()) {
+            Some(Op::Function) => checker.function = Some((index, *instruction)),
+            Some(Op::FunctionEnd) => checker.function = None,
+            _ => {}
+        }
         layout.check(checker, instruction);
         flow.enter(checker, instruction);
         match module.operands(instruction, &numbers, &mut expected, &mut operands) {
@@ -192,9 +207,10 @@ fn instructions(checker: &mut Checker<'_>) -> bool {
                 interface.take(checker, instruction, &operands);
                 let usable = ids::uses(checker, index, instruction, &operands, &mut flow);
                 capabilities.check(checker, instruction, &operands);
+                since::check(checker, instruction);
                 if usable {
                     types.check(checker, instruction, &operands);
-                    operand::check(checker, instruction);
+                    typed(checker, instruction, &operands);
                 }
                 good &= usable;
             }
@@ -218,9 +234,25 @@ fn instructions(checker: &mut Checker<'_>) -> bool {
     good
 }
 
+/// The rules of an instruction's operands, until one finds something.
+fn typed(checker: &mut Checker<'_>, instruction: &Instruction, operands: &[Operand]) {
+    let before = checker.findings.len();
+    operand::check(checker, instruction);
+    if checker.findings.len() == before {
+        kinds::check(checker, instruction, operands);
+    }
+    if checker.findings.len() == before {
+        values::check(checker, instruction);
+        composite::check(checker, instruction);
+        if instruction.opcode == Op::ExtInst as u16 {
+            extended::check(checker, instruction);
+        }
+    }
+}
+
 /// The names that OpName gives, for messages about binaries.
 pub(crate) fn debug_names(module: &Module) -> Vec<(u32, String)> {
-    let named = module.instructions().iter().filter(|at| at.opcode == rspirv::spirv::Op::Name as u16);
+    let named = module.instructions().iter().filter(|at| at.opcode == Op::Name as u16);
     named
         .filter_map(|instruction| {
             let words = module.words_of(instruction);

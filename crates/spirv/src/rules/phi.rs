@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use rspirv::spirv::{AddressingModel, Capability, Op};
+use rspirv::spirv::{Capability, Op};
 
 use super::structure::Graph;
 use super::{Checker, code};
@@ -47,9 +47,10 @@ fn fault(
     match kind {
         Some(Op::TypeVoid) => return whole("OpPhi: Result Type is void".to_owned()),
         Some(Op::TypePointer) => {
-            let model = module.instructions().iter().find(|at| at.opcode == Op::MemoryModel as u16);
-            let logical = model.is_some_and(|at| module.operand_word(at, 0) == AddressingModel::Logical as u32);
-            if logical && !has(Capability::VariablePointers) && !has(Capability::VariablePointersStorageBuffer) {
+            if facts.is_logical()
+                && !has(Capability::VariablePointers)
+                && !has(Capability::VariablePointersStorageBuffer)
+            {
                 return whole("OpPhi of pointers needs capability VariablePointers".to_owned());
             }
         }

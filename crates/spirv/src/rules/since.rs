@@ -1,11 +1,14 @@
-//! Enumerants that need an extension or a version of SPIR-V, whatever capabilities are declared.
+//! Instructions, enumerants, extensions and imported sets that need an extension or a version of SPIR-V, whatever
+//! capabilities are declared.
 
 use rspirv::grammar::OperandKind;
-use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, ImageOperands, LinkageType, LoopControl, StorageClass};
+use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, ImageOperands, LinkageType, LoopControl, Op, StorageClass};
 
-use super::Checker;
 use super::capability::parts;
-use crate::grammar::{name_of, operand};
+use super::{Checker, code};
+use crate::grammar::{instruction_name, name_of, operand, shape};
+use crate::literal::read_string;
+use crate::module::Instruction;
 use roundonce_isa::Version;
 
 use Core::{Never, Since, Until};
@@ -64,6 +67,59 @@ const ROWS: &[(OperandKind, u32, Core)] = &[
     (OperandKind::LoopControl, LoopControl::PARTIAL_COUNT.bits(), Since(4)),
     (OperandKind::StorageClass, StorageClass::StorageBuffer as u32, Since(3)),
 ];
+
+/// Instructions of the core that no capability brings: SPIR-V 1.6, 3.49. OpTerminateInvocation needs its version beside
+/// its capability.
+#[rustfmt::skip] // A version a line.
+const OPCODES: &[(Op, u16)] = &[
+    (Op::ModuleProcessed, 1),
+    (Op::ExecutionModeId, 2), (Op::DecorateId, 2),
+    (Op::CopyLogical, 4), (Op::PtrEqual, 4), (Op::PtrNotEqual, 4), (Op::DecorateString, 4), (Op::MemberDecorateString, 4),
+    (Op::TerminateInvocation, 6),
+];
+
+/// Extensions written against a later version than the first.
+#[rustfmt::skip] // A version a line.
+const EXTENSIONS: &[(&str, u16)] = &[
+    ("SPV_KHR_vulkan_memory_model", 3), ("SPV_QCOM_cooperative_matrix_conversion", 3),
+    ("SPV_EXT_mesh_shader", 4), ("SPV_EXT_shader_invocation_reorder", 4), ("SPV_KHR_workgroup_memory_explicit_layout", 4),
+    ("SPV_NV_cluster_acceleration_structure", 4), ("SPV_NV_linear_swept_spheres", 4),
+    ("SPV_NV_shader_invocation_reorder", 4), ("SPV_QCOM_image_processing", 4), ("SPV_QCOM_image_processing2", 4),
+];
+
+/// What an instruction needs, or the extension or set that it declares.
+pub(super) fn check(checker: &mut Checker<'_>, instruction: &Instruction) {
+    let Version(_, minor) = checker.module.version();
+    let (module, facts) = (checker.module, checker.facts);
+    let Some(op) = Op::from_u32(instruction.opcode.into()) else { return };
+    let text = |at: usize| {
+        let words = module.words_of(instruction).get(at..)?;
+        read_string(words).map(|(bytes, _)| String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let declares = |extension: &str| facts.extensions.contains(extension);
+    let message = match op {
+        Op::Extension => text(1).and_then(|name| {
+            let &(_, first) = EXTENSIONS.iter().find(|row| row.0 == name)?;
+            (minor < first).then(|| format!("{name} needs SPIR-V 1.{first}"))
+        }),
+        Op::ExtInstImport => text(2).and_then(|name| {
+            let needed = name.starts_with("NonSemantic.") && minor < 6 && !declares("SPV_KHR_non_semantic_info");
+            needed.then(|| format!("{name} needs SPIR-V 1.6 or `OpExtension \"SPV_KHR_non_semantic_info\"`"))
+        }),
+        _ => {
+            let extensions = shape(instruction.opcode).map_or(&[][..], |shape| shape.grammar.extensions);
+            let row = OPCODES.iter().find(|row| row.0 == op && row.1 > minor);
+            row.filter(|_| !extensions.iter().any(|name| declares(name))).map(|&(_, first)| match extensions {
+                [] => format!("it needs SPIR-V 1.{first}"),
+                _ => format!("it needs SPIR-V 1.{first} or `OpExtension \"{}\"`", extensions.join("\" or \"")),
+            })
+        }
+    };
+    if let Some(message) = message {
+        let message = format!("{}: {message}", instruction_name(instruction.opcode));
+        checker.error(code::EXTENSION_NEEDED, instruction.word, "SPIR-V 1.6, 3 Binary Form", message);
+    }
+}
 
 /// What the first enumerant of an operand lacks, in words that follow the operand's kind.
 pub(super) fn missing(checker: &Checker<'_>, kind: OperandKind, value: u32) -> Option<String> {

@@ -225,7 +225,7 @@ fn constant(checker: &Checker<'_>, instruction: &Instruction, op: Op) -> Option<
             if !is(result_type, Op::TypeInt) && !is(result_type, Op::TypeFloat) {
                 return Some(format!("the Result Type is a scalar integer or float, found {shown}"));
             }
-            limited(checker, result_type).then(|| {
+            limited(checker, result_type).is_some().then(|| {
                 format!("{shown} can be stored and loaded here, not made into constants: its arithmetic capability is not declared")
             })
         }
@@ -266,16 +266,21 @@ fn composed_struct(checker: &Checker<'_>, declared: &Instruction, constituents: 
 }
 
 /// Whether a result type has parts that may be moved but not computed with.
-fn has_limited_parts(checker: &Checker<'_>, instruction: &Instruction) -> bool {
+pub(super) fn has_limited_parts(checker: &Checker<'_>, instruction: &Instruction) -> bool {
+    checker.module.result_type(instruction).is_some_and(|id| limited_width(checker, id).is_some())
+}
+
+/// How wide the parts of a type are that may be moved but not computed with.
+pub(super) fn limited_width(checker: &Checker<'_>, type_id: u32) -> Option<u32> {
     let (module, facts) = (checker.module, checker.facts);
-    let mut left: Vec<u32> = module.result_type(instruction).into_iter().collect();
+    let mut left = vec![type_id];
     let mut seen = HashSet::new();
     while let Some(id) = left.pop().filter(|_| seen.len() < LARGEST_TYPE) {
         if !seen.insert(id) {
             continue;
         }
-        if limited(checker, id) {
-            return true;
+        if let Some(width) = limited(checker, id) {
+            return Some(width);
         }
         let Some(declared) = facts.instruction(module, id) else { continue };
         match Op::from_u32(declared.opcode.into()) {
@@ -286,23 +291,24 @@ fn has_limited_parts(checker: &Checker<'_>, instruction: &Instruction) -> bool {
             _ => {}
         }
     }
-    false
+    None
 }
 
 /// Parts of a type that are looked at.
 const LARGEST_TYPE: usize = 1000;
 
-/// Whether a type may be moved but not computed with: narrow, and only its storage capability declared.
-fn limited(checker: &Checker<'_>, id: u32) -> bool {
+/// How wide a type is that may be moved but not computed with: narrow, and only its storage capability declared.
+fn limited(checker: &Checker<'_>, id: u32) -> Option<u32> {
     let (module, facts) = (checker.module, checker.facts);
     if !facts.has(Capability::Shader) {
-        return false;
+        return None;
     }
     let width = |op| facts.defined_by(module, id, op).map(|row| module.operand_word(row, 1));
-    match (width(Op::TypeInt), facts.float(module, id)) {
-        (Some(8), _) => !facts.has(Capability::Int8),
-        (Some(16), _) => !facts.has(Capability::Int16),
-        (_, Some((16, None))) => !facts.has(Capability::Float16),
-        _ => false,
-    }
+    let arithmetic = match (width(Op::TypeInt), facts.float(module, id)) {
+        (Some(8), _) => (8, Capability::Int8),
+        (Some(16), _) => (16, Capability::Int16),
+        (_, Some((16, None))) => (16, Capability::Float16),
+        _ => return None,
+    };
+    (!facts.has(arithmetic.1)).then_some(arithmetic.0)
 }

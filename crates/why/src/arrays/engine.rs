@@ -1,6 +1,6 @@
 //! Carries a schedule of additions out, over many sums and many partial sums at a time.
 
-use super::schedule::{Combine, Parts, Rest, Schedule};
+use super::schedule::{Combine, Parts, Rest, Schedule, TensorUnit};
 
 /// What is kept beside a sum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,6 +23,8 @@ pub(crate) trait Arithmetic {
     fn add(&mut self, sums: &mut [Self::Lane], others: &[Self::Lane]);
     /// So many terms from each first one on, in order and compensated.
     fn compensated(&mut self, how: Compensation, first: &[usize], length: usize) -> Vec<Self::Lane>;
+    /// So many products from each first one on, as a tensor core adds them; from the addends on, if `begins`.
+    fn on_tensor_core(&mut self, unit: &TensorUnit, begins: bool, first: &[usize], length: usize) -> Vec<Self::Lane>;
 }
 
 /// Lanes that are worked on together: they stay in the first-level cache.
@@ -41,7 +43,7 @@ impl Schedule {
                 whole.max(1) * each.width(size)
             }
             Schedule::Halves { most, each, .. } => length.div_ceil(*most) * each.width(*most),
-            Schedule::InOrder | Schedule::Backward | Schedule::Compensated(_) => 1,
+            Schedule::InOrder | Schedule::Backward | Schedule::Compensated(_) | Schedule::Tensor { .. } => 1,
         }
     }
 }
@@ -85,6 +87,7 @@ pub(crate) fn run<A: Arithmetic>(
         Schedule::InOrder => (0..length).for_each(|at| arithmetic.accumulate(&mut sums, first, at)),
         Schedule::Backward => (0..length).rev().for_each(|at| arithmetic.accumulate(&mut sums, first, at)),
         Schedule::Compensated(how) => return arithmetic.compensated(*how, first, length),
+        Schedule::Tensor { unit, begins } => return arithmetic.on_tensor_core(unit, *begins, first, length),
         Schedule::Strided { axes, folds, rest } => {
             let count: usize = axes.iter().product();
             let (rounds, over) = (length / count, length % count);

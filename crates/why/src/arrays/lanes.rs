@@ -1,10 +1,14 @@
 //! The terms of sums as numbers, and additions of them by batch arithmetic.
 
 use roundonce_arith::batch::{Batch, Lane, Source};
-use roundonce_arith::{ArithOp, Elements, Format, Operation, Profile, Rounding};
+use roundonce_arith::{
+    ArithOp, Dot, Element, Elements, Format, MatrixProduct, Operation, Pairs, Profile, Rounding, Unpacked, Vectors,
+    unpack,
+};
 use roundonce_isa::convert;
 
 use super::engine::{Arithmetic, Compensation};
+use super::schedule::TensorUnit;
 
 /// A factor of the terms of several results: the elements of an array, in the format that is added in.
 #[derive(Clone, Debug)]
@@ -74,6 +78,8 @@ pub(crate) struct Lanes<'a, T> {
     multiply_add: Batch,
     /// The factors of the terms that are added.
     gathered: [Vec<T>; 2],
+    /// What is added to each result's sum, where it may begin from that.
+    addends: Vec<T>,
 }
 
 impl<'a, T: Width> Lanes<'a, T> {
@@ -94,7 +100,13 @@ impl<'a, T: Width> Lanes<'a, T> {
             multiply: batch(ArithOp::Mul),
             multiply_add: batch(ArithOp::MulAdd),
             gathered: [Vec::new(), Vec::new()],
+            addends: Vec::new(),
         }
+    }
+
+    /// With what is added to each result's sum.
+    pub(crate) fn with_addends(self, addends: Vec<T>) -> Lanes<'a, T> {
+        Lanes { addends, ..self }
     }
 
     /// Adds or subtracts others.
@@ -122,6 +134,30 @@ impl<'a, T: Width> Lanes<'a, T> {
             let [a, b] = &mut self.gathered;
             self.multiply.run(&[Source::Out, Source::Slice(b)], a);
             round_to(self.additions.format, self.additions.narrow_product, a);
+        }
+    }
+}
+
+/// The bits of a register that holds a number of a format as an element, if it can.
+pub(super) fn in_element(format: Format, element: Element, bits: u64) -> Option<u64> {
+    match element {
+        // The machine ignores what TF32 does not hold.
+        Element::Float(Format::TF32) => (format == Format::F32).then_some(bits),
+        Element::Float(own) if own == format => Some(bits),
+        Element::Float(own) => {
+            let (narrow, is_exact) = convert(format, own, Rounding::NearestEven, bits);
+            is_exact.then_some(narrow)
+        }
+        Element::Narrow(own) => {
+            let sign = if format.is_negative(bits) { element.sign_mask() } else { 0 };
+            let narrow = match unpack(format, bits) {
+                Unpacked::Zero { .. } => sign,
+                Unpacked::Finite(number) => own.nearest(number.into()),
+                Unpacked::Infinite { .. } if own.has_infinities() => sign | own.fields().infinity(),
+                Unpacked::Infinite { .. } => return None,
+                Unpacked::Nan { .. } => return own.nan(),
+            };
+            (own.widen(format, narrow) == bits).then_some(narrow)
         }
     }
 }
@@ -249,5 +285,37 @@ impl<T: Width> Arithmetic for Lanes<'_, T> {
             self.combine(false, &mut sums, &lost);
         }
         sums
+    }
+
+    fn on_tensor_core(&mut self, unit: &TensorUnit, begins: bool, first: &[usize], length: usize) -> Vec<T> {
+        // Whole instructions: zeros behind the last product change nothing.
+        let depth = length.next_multiple_of(unit.dot.k as usize);
+        let format = self.additions.format;
+        let lanes = first.len() * self.results();
+        let rows = |factor: &Factor<'_, T>, element: Element| {
+            let mut all = Elements::of_width(element.stride().max(8));
+            for &term in first {
+                for &result in &factor.first {
+                    for at in 0..length {
+                        let bits = factor.elements[result + (term + at) * factor.step].bits();
+                        all.push(in_element(format, element, bits).unwrap_or(0));
+                    }
+                    all.push_repeated(0, depth - length);
+                }
+            }
+            all
+        };
+        let [a, b] = self.factors.as_slice() else { return vec![T::default(); lanes] };
+        let Dot { a: of_a, b: of_b, .. } = unit.dot;
+        let (a, b) = (rows(a, of_a), rows(b, of_b));
+        let [a, b] = [&a, &b].map(|all| Vectors::new(all, depth, 1));
+        let mut sums = vec![0; lanes];
+        if begins {
+            sums.iter_mut().zip(self.addends.iter().cycle()).for_each(|(sum, addend)| *sum = addend.bits());
+        }
+        if let Ok(product) = MatrixProduct::new(unit.dot, &self.profile, a, b, Pairs::Each, depth) {
+            product.rows(0, &mut sums);
+        }
+        sums.into_iter().map(T::cut).collect()
     }
 }

@@ -35,6 +35,7 @@ pub use column::{Bits, Column};
 use compare::Comparison;
 pub(crate) use evaluate::{BLOCK, Runner};
 pub use question::{Question, Values};
+pub use schedule::TensorUnit;
 use sums::Sums;
 
 use crate::advice::{Advice, advice};

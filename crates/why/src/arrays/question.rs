@@ -8,6 +8,7 @@ use roundonce_deviate::Typed;
 use roundonce_isa::{convert, grouped};
 
 use super::reduction::{Word, Written, first_reduction, inlined};
+use super::schedule::TensorUnit;
 use super::view::{broadcast, strides, strides_in};
 use super::{Bits, Column};
 use crate::expr::{Expr, ExprError};
@@ -50,6 +51,8 @@ pub struct Question {
     pub(super) columns: BTreeMap<String, Column>,
     pub(super) shape: Vec<usize>,
     pub(super) reduction: Option<Reduction>,
+    /// Tensor cores that a matrix product may have been computed on.
+    pub(super) units: Vec<TensorUnit>,
 }
 
 /// A sum over an axis, or a matrix product.
@@ -79,6 +82,27 @@ pub(super) struct Operand {
     pub(super) strides: Vec<usize>,
     /// Its elements from one term to the next.
     pub(super) step: usize,
+}
+
+impl Question {
+    /// The same, with tensor cores that a matrix product may have been computed on.
+    #[must_use]
+    pub fn on_tensor_cores(self, units: Vec<TensorUnit>) -> Question {
+        Question { units, ..self }
+    }
+
+    /// What is added to a reduction, where the expression is that sum alone.
+    pub(super) fn addend(&self) -> Option<&Column> {
+        let Expr::Add(one, other) = &self.expr else { return None };
+        let name = |expr: &Expr| match expr {
+            Expr::Value(_, name) => Some(name.clone()),
+            _ => None,
+        };
+        let text = &self.reduction.as_ref()?.text;
+        let (one, other) = (name(one)?, name(other)?);
+        let addend = if one == *text { other } else { one };
+        self.columns.get(&addend)
+    }
 }
 
 impl Reduction {
@@ -179,7 +203,13 @@ impl Question {
         let Some(written) = first_reduction(text)? else {
             let scope = names.scope(&names_in(text), None)?;
             let expr = parsed(text, &scope, None, types)?;
-            return Ok(Question { expr, columns: scope.columns, shape: scope.shape, reduction: None });
+            return Ok(Question {
+                expr,
+                columns: scope.columns,
+                shape: scope.shape,
+                reduction: None,
+                units: Vec::new(),
+            });
         };
         if let Some(inlined) = Some(written.statement).filter(|from| *from > 0).and_then(|from| inlined(text, from)) {
             let misplaced = |error: ExprError| ExprError { at: 0, ..error };
@@ -195,7 +225,7 @@ impl Question {
         let scope = names.scope(&used, Some((&reduction.text, &reduction.shape)))?;
         let value = Typed { format: reduction.format(), bits: 0 };
         let expr = named(parsed(&around, &scope, Some(value), types)?, &reduction.text);
-        Ok(Question { expr, columns: scope.columns, shape: scope.shape, reduction: Some(reduction) })
+        Ok(Question { expr, columns: scope.columns, shape: scope.shape, reduction: Some(reduction), units: Vec::new() })
     }
 
     /// Whether its text has a literal without a type.

@@ -1,6 +1,10 @@
 //! The orders in which libraries add, as data: one row an order. `engine.rs` carries any of them out.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use roundonce_arith::Dot;
 
 use super::engine::{Arithmetic, Compensation, run};
 
@@ -53,6 +57,30 @@ pub(crate) enum Schedule {
     Halves { most: usize, multiple: usize, each: Box<Schedule> },
     /// In order, with what each addition loses kept beside the sum.
     Compensated(Compensation),
+    /// Products in the steps of a tensor core, one after the other; from what is added to the sum on, if it `begins` so.
+    Tensor { unit: Arc<TensorUnit>, begins: bool },
+}
+
+/// A tensor core's way of adding products: the steps of an instruction, and which machines have it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TensorUnit {
+    /// The steps and the machines: `8 f16 products a step, 24 bits kept (sm_80)`.
+    pub name: String,
+    /// The instructions.
+    pub by: String,
+    /// The steps. Its `k` is what one instruction takes at least: the steps of several follow each other.
+    pub dot: Dot,
+}
+
+impl Schedule {
+    /// The tensor core that adds so, and whether it begins from what is added to the sum.
+    pub(crate) fn tensor(&self) -> Option<(&TensorUnit, bool)> {
+        match self {
+            Schedule::Tensor { unit, begins } => Some((unit, *begins)),
+            Schedule::Parts { each, .. } => each.tensor(),
+            _ => None,
+        }
+    }
 }
 
 /// An order with its name.
@@ -216,6 +244,27 @@ pub(crate) fn rows() -> Vec<Row> {
     rows
 }
 
+/// The orders of tensor cores, alone and with k split; with `addend` also those that begin from what is added to the sum.
+pub(crate) fn tensor_rows(units: &[TensorUnit], addend: bool) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for unit in units {
+        let shared = Arc::new(unit.clone());
+        let tensor = |begins| Schedule::Tensor { unit: shared.clone(), begins };
+        let name = |behind: &str| Some(format!("{}{behind}", unit.name));
+        rows.push(Row { schedule: tensor(false), name: name(""), by: unit.by.clone() });
+        if addend {
+            let text = ", from the addend on";
+            rows.push(Row { schedule: tensor(true), name: name(text), by: unit.by.clone() });
+        }
+        for count in [2, 4, 8] {
+            let text = format!(", {count} parts of k, then the parts' sums (split-K)");
+            let by = format!("{}; split-K kernels (CUTLASS, Efficient GEMM)", unit.by);
+            rows.push(Row { schedule: parts(Parts::Count(count), tensor(false), InOrder), name: name(&text), by });
+        }
+    }
+    rows
+}
+
 /// Symbols in the place of numbers: two schedules that give the same add the same terms in the same tree. A sum does not
 /// depend on the order of its two operands.
 struct Symbols;
@@ -250,6 +299,12 @@ impl Arithmetic for Symbols {
     }
     fn compensated(&mut self, how: Compensation, first: &[usize], length: usize) -> Vec<u64> {
         first.iter().map(|first| mixed((first ^ length << 8) as u64 + how as u64 + 2) | 1).collect()
+    }
+    fn on_tensor_core(&mut self, unit: &TensorUnit, begins: bool, first: &[usize], length: usize) -> Vec<u64> {
+        let mut hasher = DefaultHasher::new();
+        (&unit.dot, begins, length).hash(&mut hasher);
+        let unit = hasher.finish();
+        first.iter().map(|first| mixed(unit.wrapping_add(*first as u64)) | 1).collect()
     }
 }
 

@@ -4,17 +4,17 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use roundonce_arith::{ArithOp, Elements, Format, Operation, Profile, Rounding};
+use roundonce_arith::{ArithOp, Element, Elements, Format, Operation, Profile, Rounding};
 use roundonce_deviate::{Deviation, Products, Tf32Rounding, plausibility};
 use roundonce_functions::{Function, approximate};
 use roundonce_isa::convert;
 
 use super::engine::{LANES, run};
 use super::evaluate::{BLOCK, Runner};
-use super::lanes::{Additions, Factor, Lanes, Width};
+use super::lanes::{Additions, Factor, Lanes, Width, in_element};
 use super::question::{Operand, Question, Reduction};
 use super::reduction::Word;
-use super::schedule::{Row, Schedule, representatives, rows};
+use super::schedule::{Row, Schedule, TensorUnit, representatives, rows, tensor_rows};
 use super::view::{place, strides_in};
 use super::{Bits, Column, parallel};
 use crate::evaluation::Evaluation;
@@ -96,6 +96,15 @@ impl Setting {
         all
     }
 
+    /// Whether a tensor core's sums are kept so: in its accumulator's type, the factors as they are or in its TF32.
+    fn is_of(&self, unit: &TensorUnit, own: Format) -> bool {
+        let takes_tf32 = unit.dot.a == Element::Float(Format::TF32);
+        let is_plain = !self.is_fused && !self.is_flushed && !self.by_reciprocal && self.tf32.is_some() == takes_tf32;
+        is_plain
+            && matches!(self.precision, Precision::Own | Precision::Sum(_))
+            && self.working(own) == unit.dot.accumulator
+    }
+
     /// How an expression of the terms is evaluated.
     fn modes(&self) -> Vec<Deviation> {
         self.is_flushed.then_some(Deviation::Flush(None)).into_iter().chain(self.tf32.map(Deviation::Tf32)).collect()
@@ -137,6 +146,23 @@ fn settings(question: &Question, reduction: &Reduction) -> Vec<Setting> {
     all
 }
 
+/// The tensor cores that take the factors of a matrix product: as they are, if their types hold every one.
+fn units(question: &Question, reduction: &Reduction) -> Vec<TensorUnit> {
+    let holds = |operand: &Operand, element: Element| {
+        let Expr::Value(_, name) = &operand.expr else { return false };
+        let Some(Column { format, bits: Bits::Each(elements) }) = operand.columns.get(name) else { return false };
+        *format == Format::F32 && element == Element::Float(Format::TF32)
+            || elements.iter().all(|bits| in_element(*format, element, bits).is_some())
+    };
+    let [a, b] = &reduction.operands[..] else { return Vec::new() };
+    // A type's answer is asked for once of each factor.
+    let mut known: BTreeMap<(bool, &'static str), bool> = BTreeMap::new();
+    let mut takes = |is_a: bool, element: Element| {
+        *known.entry((is_a, element.name())).or_insert_with(|| holds(if is_a { a } else { b }, element))
+    };
+    question.units.iter().filter(|unit| takes(true, unit.dot.a) && takes(false, unit.dot.b)).cloned().collect()
+}
+
 /// Whether no term and no sum of terms can be subnormal: all are multiples of a unit that is a normal number.
 fn is_far_from_subnormal(question: &Question, reduction: &Reduction) -> bool {
     let format = reduction.format();
@@ -170,7 +196,8 @@ fn is_far_from_subnormal(question: &Question, reduction: &Reduction) -> bool {
 
 impl<'a> Sums<'a> {
     pub(super) fn of(question: &'a Question, reduction: &'a Reduction, profile: &'a Profile) -> Sums<'a> {
-        let rows: Vec<Row> = rows().into_iter().filter(|row| !row.is_numpy() || takes_numpy(reduction)).collect();
+        let mut rows: Vec<Row> = rows().into_iter().filter(|row| !row.is_numpy() || takes_numpy(reduction)).collect();
+        rows.extend(tensor_rows(&units(question, reduction), question.addend().is_some()));
         let same_as = representatives(&rows, reduction.length);
         let settings = settings(question, reduction);
         let mut evaluations = Vec::new();
@@ -180,6 +207,9 @@ impl<'a> Sums<'a> {
                 continue;
             }
             let fits = |setting: &Setting| {
+                if let Some((unit, _)) = it.schedule.tensor() {
+                    return setting.is_of(unit, reduction.format());
+                }
                 // Nothing is compensated in f64, which needs it less.
                 let is_double =
                     matches!(setting.precision, Precision::Whole(Format::F64) | Precision::Sum(Format::F64));
@@ -216,7 +246,9 @@ impl<'a> Sums<'a> {
     pub(super) fn deviations(&self, evaluation: usize) -> Vec<Deviation> {
         let SumEvaluation { row, setting } = self.evaluations[evaluation];
         let mut all = self.settings[setting].deviations(self.reduction.product.as_deref());
-        all.extend(self.rows[row].name.clone().map(Deviation::Order));
+        let Row { schedule, name, .. } = &self.rows[row];
+        let deviation = if schedule.tensor().is_some() { Deviation::TensorCores } else { Deviation::Order };
+        all.extend(name.clone().map(deviation));
         all
     }
 
@@ -331,15 +363,22 @@ impl<'a> Sums<'a> {
         let strides = strides_in(shape, &self.question.shape);
         let own_elements: Vec<usize> = elements.iter().map(|&at| place(&self.question.shape, &strides, at)).collect();
         let schedule = &self.rows[of.row].schedule;
+        let begins = schedule.tensor().is_some_and(|(_, begins)| begins);
+        let mut addends = Vec::new();
+        if let Some(column) = self.question.addend().filter(|_| begins) {
+            column.gather(elements, &mut addends);
+            addends.iter_mut().for_each(|bits| *bits = converted(column.format, working, *bits));
+        }
         let mut sums: Vec<u64> = match working.width() {
-            16 => self.sums::<u16>(setting, schedule, prepared, &own_elements),
-            32 => self.sums::<u32>(setting, schedule, prepared, &own_elements),
-            _ => self.sums::<u64>(setting, schedule, prepared, &own_elements),
+            16 => self.sums::<u16>(setting, schedule, prepared, &own_elements, &addends),
+            32 => self.sums::<u32>(setting, schedule, prepared, &own_elements, &addends),
+            _ => self.sums::<u64>(setting, schedule, prepared, &own_elements, &addends),
         };
         if self.reduction.word == Word::Mean {
             sums.iter_mut().for_each(|sum| *sum = self.mean(setting, working, *sum));
         }
         let (sums, format) = match (&self.question.expr, setting.precision) {
+            _ if begins => (sums, working),
             (Expr::Value(..), _) => (narrowed(sums, working, own), own),
             (expr, Precision::Whole(_)) => self.around(expr, sums, working, working, setting, elements),
             (expr, _) => self.around(expr, narrowed(sums, working, own), own, own, setting, elements),
@@ -355,6 +394,7 @@ impl<'a> Sums<'a> {
         schedule: &Schedule,
         prepared: &Prepared<'_>,
         elements: &[usize],
+        addends: &[u64],
     ) -> Vec<u64> {
         let own = self.reduction.format();
         let is_product = self.reduction.operands.len() == 2;
@@ -374,7 +414,8 @@ impl<'a> Sums<'a> {
         if factors.len() != prepared.factors.len() {
             return vec![0; elements.len()];
         }
-        let mut lanes = Lanes::new(factors, additions, self.profile);
+        let addends = addends.iter().map(|bits| T::cut(*bits)).collect();
+        let mut lanes = Lanes::new(factors, additions, self.profile).with_addends(addends);
         run(&mut lanes, schedule, &[0], self.reduction.length).into_iter().map(Width::bits).collect()
     }
 
