@@ -197,6 +197,8 @@ def test_what_is_wrong_with_a_module():
         roundonce.run(SAXPY, grid=(1, 2, 3, 4))
     with pytest.raises(ValueError, match='`assume` is "luck"'):
         roundonce.run(SCALE, assume="luck")
+    with pytest.raises(ValueError, match="`arch`: there is no target `sm_91`"):
+        roundonce.run(SAXPY, arch="sm_91")
 
 
 def test_what_a_kernel_does_wrong():

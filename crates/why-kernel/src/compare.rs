@@ -2,11 +2,11 @@
 
 use roundonce_arith::Format;
 use roundonce_exec::{Computed, Launch, Report, RunError, TraceLine};
-use roundonce_ir::{Kernel, Program};
+use roundonce_ir::{Kernel, Op, Program};
 use roundonce_isa::grouped;
 use serde::Serialize;
 
-use crate::first_difference::{FirstDifference, computation, last_writer, trace};
+use crate::first_difference::{FirstDifference, computation, has_operation, last_writer, trace};
 use crate::search::run;
 use roundonce_why::COLUMNS;
 use roundonce_why::diff::files::{Differences, Place, compare_arrays};
@@ -133,7 +133,8 @@ impl KernelPair<'_> {
             && normal(self.kernels[0]) == normal(self.kernels[1])
     }
 
-    /// The first multiply-add of each kernel that the other one does not carry out with the same result.
+    /// The first multiply-add of each kernel, of numbers or of matrices, that the other one does not carry out with the same
+    /// result.
     fn first_difference(&self, buffer: &SharedBuffer, element: usize) -> Option<FirstDifference> {
         let threads = [0, 1].map(|at| {
             last_writer(&self.launches[at], self.kernels[at], buffer.args[at], element * buffer.size, buffer.size)
@@ -141,7 +142,8 @@ impl KernelPair<'_> {
         // Where different threads write it, their instructions do not correspond.
         let thread = threads[0].filter(|thread| threads[1] == Some(*thread))?;
         let [first, second] = [0, 1].map(|at| trace(&self.launches[at], self.kernels[at], thread));
-        let (at, to) = (unshared(&first, &second)?, unshared(&second, &first)?);
+        let at = unshared(self.kernels[0], &first, &second)?;
+        let to = unshared(self.kernels[1], &second, &first)?;
         let side = |which: usize, trace: &[TraceLine], at: usize| {
             computation(self.kernels[which], &trace[..at], &trace[at], &self.launches[which].options.profile)
         };
@@ -150,12 +152,17 @@ impl KernelPair<'_> {
 }
 
 /// The first line with a multiply-add that no line of the other trace has.
-fn unshared(trace: &[TraceLine], other: &[TraceLine]) -> Option<usize> {
+fn unshared(kernel: &Kernel, trace: &[TraceLine], other: &[TraceLine]) -> Option<usize> {
     let same = |a: &Computed, b: &Computed| {
         a.operation.op == b.operation.op && a.operands == b.operands && a.result == b.result
     };
     let has = |computed: &Computed| other.iter().flat_map(|line| &line.computed).any(|it| same(computed, it));
-    trace.iter().position(|line| line.computed.iter().any(|computed| !has(computed)))
+    // Of a matrix the lane's part.
+    let is_matrix = |line: &TraceLine| has_operation(kernel, line.loc, |op| matches!(op, Op::MultiplyMatrices { .. }));
+    let has_line = |line: &TraceLine| other.iter().any(|it| it.operands == line.operands && it.results == line.results);
+    trace
+        .iter()
+        .position(|line| line.computed.iter().any(|computed| !has(computed)) || is_matrix(line) && !has_line(line))
 }
 
 /// What a kernel computes, without what it and its registers are called: equal where the programs are.

@@ -378,7 +378,7 @@ fn registers(kernel: &Kernel, place: u32) -> (BTreeSet<Reg>, BTreeSet<Reg>) {
     (reads, writes)
 }
 
-fn has_operation(kernel: &Kernel, place: u32, asked: impl Fn(&Op) -> bool) -> bool {
+pub(crate) fn has_operation(kernel: &Kernel, place: u32, asked: impl Fn(&Op) -> bool) -> bool {
     operations(kernel, place).any(|instruction| asked(&instruction.op))
 }
 
@@ -403,7 +403,6 @@ impl Communication for Op {
                 | Op::Vote { .. }
                 | Op::Match { .. }
                 | Op::Reduce { .. }
-                | Op::MultiplyMatrices { .. }
         )
     }
 }
