@@ -44,12 +44,12 @@ fn main() {
                 let bits = random.next_bits();
                 // Exponents around 1, as data have them.
                 all.push(match width {
-                    8 => bits & 0x80 | (bits >> 8 & 0x1f) + 0x28,
+                    8 => bits & 0x80 | ((bits >> 8 & 0x1f) + 0x28),
                     16 if dot.a == roundonce_arith::Element::Float(Format::F16) => {
-                        bits & 0x83ff | 0x3400 + (bits >> 20 & 0xc00)
+                        bits & 0x83ff | (0x3400 + (bits >> 20 & 0xc00))
                     }
-                    16 => bits & 0x807f | 0x3f00 + (bits >> 20 & 0x180),
-                    _ => bits & 0x807f_e000 | 0x3f00_0000 + (bits >> 20 & 0x180_0000),
+                    16 => bits & 0x807f | (0x3f00 + (bits >> 20 & 0x180)),
+                    _ => bits & 0x807f_e000 | (0x3f00_0000 + (bits >> 20 & 0x180_0000)),
                 });
             }
             all

@@ -187,10 +187,13 @@ fn every_row_is_reached_and_judged() {
     assert_eq!(unjudged, UNJUDGED);
 }
 
+/// An operation wrong in one field, where it has that field.
+type Mutate = fn(&Dot) -> Option<Dot>;
+
 /// Wrong in one field, each row of tensor cores is caught by a line of the corpora.
 #[test]
 fn planted_bugs_are_caught() {
-    let mutants: [(&str, fn(&Dot) -> Option<Dot>); 6] = [
+    let mutants: [(&str, Mutate); 6] = [
         ("one bit more", |dot| Some(Dot { kept: Some(dot.kept? + 1), ..*dot })),
         ("one bit less", |dot| Some(Dot { kept: Some(dot.kept? - 1), ..*dot })),
         ("twice the products a step", |dot| {

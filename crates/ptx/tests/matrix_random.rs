@@ -35,7 +35,7 @@ impl Random<'_> {
             // Near the centre, as far as the format has such exponents.
             1 | 2 => (self.centre + spread % if self.manner == 1 { 4 } else { 30 }) % all,
             3 => spread % 3 % all,
-            _ if spread % 4 == 0 => self.centre % all,
+            _ if spread.is_multiple_of(4) => self.centre % all,
             _ => 0,
         };
         // Few bits make ties and cancellation.
@@ -115,7 +115,7 @@ fn matrices_as_their_elements() {
                     for _ in 0..count {
                         let centre = 100 + random.next_bits() % 8;
                         // An infinity or a NaN in most matrices would leave nothing for the vectors.
-                        let manner = if manner == 0 && random.next_bits() % 256 > 0 { 2 } else { manner };
+                        let manner = if manner == 0 && !random.next_bits().is_multiple_of(256) { 2 } else { manner };
                         all.push(Random { random: &mut random, manner, centre }.next(element));
                     }
                     all

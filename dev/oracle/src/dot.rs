@@ -160,8 +160,8 @@ pub fn judge(spec: &DotSpec, a: &[u64], b: &[u64], c: u64, scales: [&[u64]; 2]) 
     for step in order.chunks(spec.block) {
         let mut terms: Vec<Decoded> = Vec::new();
         for group in step.chunks(spec.group) {
-            let products = group.iter().map(|&index| times(&spec.a.decode(a[index]), &spec.b.decode(b[index])));
-            let mut term = if spec.group == 1 { products.last().unwrap_or(Decoded::Nan) } else { total(products) };
+            let mut products = group.iter().map(|&index| times(&spec.a.decode(a[index]), &spec.b.decode(b[index])));
+            let mut term = if spec.group == 1 { products.next_back().unwrap_or(Decoded::Nan) } else { total(products) };
             if let Some((kind, block)) = spec.scale {
                 let scale = |matrix: usize| kind.decode(scales[matrix][group[0] / block]);
                 term = times(&term, &times(&scale(0), &scale(1)));
