@@ -8,6 +8,7 @@ mod error;
 mod evaluate;
 mod integer;
 mod kernel;
+mod matrix;
 mod report;
 mod vectors;
 
@@ -25,6 +26,8 @@ mod _native {
     use crate::integer::Integer;
     #[pymodule_export]
     use crate::kernel::{check, run, run_sass, why_kernel};
+    #[pymodule_export]
+    use crate::matrix::{matrix_types, multiply};
     #[pymodule_export]
     use crate::report::{allowed, bits, diff, diff_arrays, explain, forms, ulps, why, why_arrays};
     #[pymodule_export]

@@ -126,7 +126,7 @@ pub struct Dot {
     pub fraction: u32,
     /// Block scales.
     pub scale: Option<Scale>,
-    /// The exponent of a term that is zero, by [`ZeroExponent::Floor`].
+    /// The exponent of a term that is zero, by [`ZeroExponent::Floor`](crate::ZeroExponent::Floor).
     pub floor: i32,
 }
 

@@ -22,6 +22,7 @@ from ._convert import convert
 from ._evaluate import add, eval, fma, mad, mul, sub
 from ._functions import FunctionReport, trace, why
 from ._kernels import Run, check, run, why_kernel
+from ._matrix import mma
 from ._native import Error, Finding, KernelError
 from ._reports import Allowed, Difference, Report, allowed, bits, diff, explain, forms
 from ._trace import Trace, Untraceable
@@ -48,6 +49,7 @@ __all__ = [
     "fma",
     "forms",
     "mad",
+    "mma",
     "mul",
     "run",
     "sub",

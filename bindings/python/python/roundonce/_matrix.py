@@ -1,0 +1,67 @@
+"""Matrix multiply-add, as tensor cores compute it."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Tuple
+
+import numpy as np
+
+from . import _native
+from ._convert import format_of_any
+
+# TF32 has the registers of float32.
+_HOLDS = {"tf32": "f32"}
+_SUMS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
+
+
+def _bits(array: Any, ty: str, what: str) -> Tuple[np.ndarray, np.ndarray]:
+    found = np.asarray(array)
+    expected = _HOLDS.get(ty, ty)
+    if format_of_any(found.dtype) != expected:
+        raise TypeError(f"{what} is {found.dtype.name}: expected {expected}, which the instruction takes as {ty}")
+    if found.ndim != 2:
+        raise ValueError(f"{what} has {found.ndim} axes: expected a matrix")
+    native = np.ascontiguousarray(found.astype(found.dtype.newbyteorder("="), copy=False))
+    return found, native.reshape(-1).view(f"uint{8 * native.dtype.itemsize}").astype(np.uint64)
+
+
+def mma(
+    instruction: str,
+    a: Any,
+    b: Any,
+    c: Any = None,
+    *,
+    arch: Optional[str] = None,
+    scales: Optional[Tuple[Any, Any]] = None,
+    profile: Optional[str] = None,
+) -> np.ndarray:
+    """a @ b + c, as the tensor cores of a machine compute it with one instruction, bit for bit.
+
+    `a` is M × K and `b` K × N, arrays of the instruction's types: float16, ml_dtypes.bfloat16, float32 for TF32, float64,
+    ml_dtypes' float8_e4m3fn, float8_e5m2 and float4_e2m1fn. K may be several times the instruction's: each result is the
+    addend of the next. Without `c` the sums begin from +0. `scales` are block scales of a's rows and b's columns as bytes:
+    M × blocks and blocks × N. `arch` names the machine, without it the lowest that has the instruction.
+
+    >>> import numpy as np, roundonce
+    >>> a, b = np.full((1, 8), 2.0 ** -6, np.float16), np.ones((8, 1), np.float16)
+    >>> a[0, 0] = b[0, 0] = 1024
+    >>> mma = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32"
+    >>> roundonce.mma(mma, a, b, arch="sm_80")
+    array([[1048576.]], dtype=float32)
+
+    Another type of array is a TypeError, shapes that do not fit a ValueError.
+    """
+    (d_type, a_type, b_type, c_type), _ = _native.matrix_types(instruction, arch)
+    (a, a_bits), (b, b_bits) = _bits(a, a_type, "a"), _bits(b, b_type, "b")
+    (m, k), (inner, n) = a.shape, b.shape
+    if inner != k:
+        raise ValueError(f"a has the shape {a.shape}, b {b.shape}: K differs")
+    c = np.zeros((m, n), _SUMS[c_type]) if c is None else c
+    c, c_bits = _bits(c, c_type, "c")
+    if c.shape != (m, n):
+        raise ValueError(f"c has the shape {c.shape}, expected {(m, n)}")
+    if scales is not None:
+        scales = [np.ascontiguousarray(np.asarray(scale, np.uint8)).reshape(-1).astype(np.uint64) for scale in scales]
+    found = _native.multiply(instruction, (m, k, n), a_bits, b_bits, c_bits, scales, arch, profile)
+    to = np.dtype(_SUMS[d_type])
+    return found.astype(f"uint{8 * to.itemsize}").view(to).reshape(m, n)
