@@ -231,8 +231,8 @@ fn conversions(arguments: &Arguments) -> Ended {
 fn matrices(arguments: &Arguments) -> Ended {
     let (spelling, profile) = (&arguments.instruction, arguments.profile.profile());
     let found = matrix::instruction(spelling, &arguments.target.target(), &profile)?;
-    let operands = found.read(&arguments.operands)?;
-    if !operands.exact {
+    let (operands, exact) = found.read(&arguments.operands)?;
+    if !exact {
         note_inexact_elements();
     }
     let bits = found.eval(&profile, &operands);

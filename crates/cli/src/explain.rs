@@ -49,8 +49,8 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     if matrix::is_matrix(spelling) {
         let profile = arguments.profile.profile();
         let found = matrix::instruction(spelling, &arguments.target.target(), &profile)?;
-        let operands = found.read(&arguments.operands)?;
-        if !operands.exact {
+        let (operands, exact) = found.read(&arguments.operands)?;
+        if !exact {
             note_inexact_elements();
         }
         let explained = found.explain(spelling, &profile, &operands);

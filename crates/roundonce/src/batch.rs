@@ -89,7 +89,7 @@ impl Batch {
             Known::Float(instruction) => instruction,
             Known::Integer(integer) => return integer_line(&integer, texts, out),
             Known::Matrix(matrix) => {
-                let operands = matrix.read(texts).map_err(|finding| finding.to_string())?;
+                let (operands, _) = matrix.read(texts).map_err(|finding| finding.to_string())?;
                 out.push_str(&matrix.hex(matrix.eval(&self.profile, &operands)));
                 return Ok(());
             }

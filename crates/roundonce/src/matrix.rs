@@ -5,7 +5,7 @@
 //! let spelling = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32@sm_80";
 //! let mma = matrix::instruction(spelling, &Target::default(), &Profile::NVIDIA)?;
 //! // 2^20 + 7 × 2^-6 + 0: the seven small products lie below what a tensor core keeps.
-//! let dot = mma.read(&["64002400240024002400240024002400", "64003c003c003c003c003c003c003c00", "0"])?;
+//! let (dot, _) = mma.read(&["64002400240024002400240024002400", "64003c003c003c003c003c003c003c00", "0"])?;
 //! assert_eq!(mma.eval(&Profile::NVIDIA, &dot), 0x4980_0000);
 //! # Ok::<(), roundonce::Finding>(())
 //! ```
@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 use roundonce_arith::{Dot, Element, Format, MatrixProduct, Order, Pairs, Profile, Vectors};
 use roundonce_isa::{Finding, SmTarget, hex_bits, parse_narrow, parse_value};
 use roundonce_ptx::matrix::{Evidence, MatrixInstruction, MatrixRow, ROWS, Refusal};
+pub use roundonce_why::diff::DotOperands;
 use roundonce_why::diff::{DotComparison, compare_dots};
 use roundonce_why::{DotExplained, DotMachine, TensorUnit, explain_dot};
 
@@ -29,21 +30,6 @@ pub struct Matrix {
     pub target: SmTarget,
     /// What it computes there, and how that is known.
     pub row: MatrixRow,
-}
-
-/// The operands of one element of the result.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct DotOperands {
-    /// A row of a.
-    pub a: Vec<u64>,
-    /// A column of b.
-    pub b: Vec<u64>,
-    /// The addend.
-    pub c: u64,
-    /// The scales of a's row and of b's column, k ascending.
-    pub scales: [Vec<u64>; 2],
-    /// Whether every number written was exact in its format.
-    pub exact: bool,
 }
 
 /// Block scales of whole matrices.
@@ -201,11 +187,11 @@ fn one(format: Format, text: &str) -> Result<(u64, bool), String> {
 impl Matrix {
     /// Reads the operands of one element of the result: a row of a and a column of b, k ascending, as hex digits of a
     /// fixed width an element (TF32 as the 32 bits of its register, six bits as eight) or as values with commas between;
-    /// c as bits or a value; then the scales, `sa=` and `sb=`, two hex digits each.
+    /// c as bits or a value; then the scales, `sa=` and `sb=`, two hex digits each. Beside them whether every number was exact.
     ///
     /// # Errors
     /// A finding about their number or the first one that is none.
-    pub fn read<S: AsRef<str>>(&self, texts: &[S]) -> Result<DotOperands, Finding> {
+    pub fn read<S: AsRef<str>>(&self, texts: &[S]) -> Result<(DotOperands, bool), Finding> {
         let dot = &self.row.dot;
         let mut scales = [None, None];
         let mut plain = Vec::new();
@@ -240,7 +226,7 @@ impl Matrix {
             }
         };
         let scales = [read_scales("sa", scales[0])?, read_scales("sb", scales[1])?];
-        Ok(DotOperands { a, b, c, scales, exact: a_exact && b_exact && c_exact })
+        Ok((DotOperands { a, b, c, scales }, a_exact && b_exact && c_exact))
     }
 
     /// Reads a result, as c is read.
@@ -291,7 +277,7 @@ impl Matrix {
 
     /// The bits of the element.
     pub fn eval(&self, profile: &Profile, operands: &DotOperands) -> u64 {
-        let DotOperands { a, b, c, scales, .. } = operands;
+        let DotOperands { a, b, c, scales } = operands;
         self.row.dot.evaluate(profile, a, b, *c, [&scales[0], &scales[1]])
     }
 

@@ -44,7 +44,7 @@ impl MatrixEntry {
 
     /// One element.
     pub(crate) fn push(&mut self, number: u64, row: &MatrixRow<'_>) -> Result<(), String> {
-        let operands = self.matrix.read(row.operands).map_err(|finding| finding.to_string())?;
+        let (operands, _) = self.matrix.read(row.operands).map_err(|finding| finding.to_string())?;
         let result = self.matrix.read_result(row.result).map_err(|finding| finding.to_string())?;
         self.vectors += 1;
         let expected = self.matrix.eval(&self.profile, &operands);

@@ -9,7 +9,7 @@ use crate::text::{Line, Role};
 
 /// The operands of one element: a row of a, a column of b, c, and the scales.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct DotInput {
+pub struct DotOperands {
     /// A row of a.
     pub a: Vec<u64>,
     /// A column of b.
@@ -102,13 +102,13 @@ impl Random {
         (sign << (width - 1) | field << fraction | bits & ((1 << fraction) - 1)) << below
     }
 
-    fn input(&mut self, dot: &Dot, data: Data) -> DotInput {
+    fn input(&mut self, dot: &Dot, data: Data) -> DotOperands {
         let a = (0..dot.k).map(|_| self.element(dot.a, data)).collect();
         let b = (0..dot.k).map(|_| self.element(dot.b, data)).collect();
         let c = self.element(Element::Float(dot.c), data);
         // Scales near 1: 2^(−4 … 3), and of e4m3 as many.
         let scales = [(); 2].map(|()| (0..dot.scales()).map(|_| dot.scale_near_one(self.next() % 8)).collect());
-        DotInput { a, b, c, scales }
+        DotOperands { a, b, c, scales }
     }
 }
 
@@ -119,18 +119,18 @@ struct Pair<'d> {
 }
 
 impl Pair<'_> {
-    fn results(&self, input: &DotInput) -> [u64; 2] {
-        let DotInput { a, b, c, scales } = input;
+    fn results(&self, input: &DotOperands) -> [u64; 2] {
+        let DotOperands { a, b, c, scales } = input;
         self.dots.map(|dot| dot.evaluate(self.profile, a, b, *c, [&scales[0], &scales[1]]))
     }
 
-    fn differ(&self, input: &DotInput) -> bool {
+    fn differ(&self, input: &DotOperands) -> bool {
         let [one, other] = self.results(input);
         one != other && ![one, other].iter().all(|bits| self.dots[0].d.is_nan(*bits))
     }
 
     /// The input made smaller while the results differ: fewer terms, then shorter significands, then exponents near 0.
-    fn shrink(&self, input: &DotInput) -> DotInput {
+    fn shrink(&self, input: &DotOperands) -> DotOperands {
         let mut best = input.clone();
         loop {
             let before = best.clone();
@@ -162,7 +162,7 @@ impl Pair<'_> {
     }
 
     /// Clears the sign, and as many of the low bits of a significand as can be.
-    fn shorten(&self, best: &mut DotInput, element: Element, place: impl Fn(&mut DotInput) -> &mut u64) {
+    fn shorten(&self, best: &mut DotOperands, element: Element, place: impl Fn(&mut DotOperands) -> &mut u64) {
         let below = if element == Element::Float(Format::TF32) { 13 } else { 0 };
         let fraction = element.fraction_bits();
         for bits in (1..=fraction).rev() {
@@ -172,7 +172,7 @@ impl Pair<'_> {
     }
 
     /// Changes the input if the results differ then, too.
-    fn keep(&self, best: &mut DotInput, change: impl Fn(&mut DotInput)) {
+    fn keep(&self, best: &mut DotOperands, change: impl Fn(&mut DotOperands)) {
         let mut other = best.clone();
         change(&mut other);
         if self.differ(&other) {
@@ -182,7 +182,7 @@ impl Pair<'_> {
 }
 
 /// The size that witnesses are chosen by: terms, then set bits.
-fn size(input: &DotInput) -> (usize, u32) {
+fn size(input: &DotOperands) -> (usize, u32) {
     let products = input.a.iter().zip(&input.b).filter(|(a, b)| **a | **b != 0).count();
     let bits = input.a.iter().chain(&input.b).chain([&input.c]).map(|bits| bits.count_ones()).sum();
     (products + usize::from(input.c != 0), bits)
@@ -198,7 +198,7 @@ pub fn compare_dots(
 ) -> DotComparison {
     let pair = Pair { dots, profile };
     let mut frequencies = Vec::new();
-    let mut smallest: Option<DotInput> = None;
+    let mut smallest: Option<DotOperands> = None;
     if dots[0] != dots[1] {
         for (data, kind) in DATA {
             let mut random = Random(kind as u64 + 1);
@@ -226,7 +226,7 @@ pub fn compare_dots(
     DotComparison { instruction: instruction.to_owned(), machines, same: dots[0] == dots[1], witness, frequencies }
 }
 
-fn witness(pair: &Pair<'_>, input: &DotInput) -> DotWitness {
+fn witness(pair: &Pair<'_>, input: &DotOperands) -> DotWitness {
     let dot = pair.dots[0];
     let row = |element: Element, all: &[u64]| -> String {
         let digits = element.stride().div_ceil(4) as usize;
