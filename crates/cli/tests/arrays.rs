@@ -350,3 +350,104 @@ fn plot_draws_every_distance() {
     let refused = roundonce(folder.path(), &["diff", "a.npy", "b.npy", "--plot", "p.png"]);
     assert_eq!((refused.status.code(), folder.path().join("p.png").exists()), (Some(2), false));
 }
+
+/// Hex digits of elements, as `eval` takes a row.
+fn row(elements: impl Iterator<Item = u64>, bits: u32) -> String {
+    let digits = bits as usize / 4;
+    elements.map(|bits| format!("{bits:0digits$x}")).collect()
+}
+
+/// `eval MMA --a --b --c`: the bits of `eval -` for every element, each order of b in memory, with and without scales, any
+/// number of threads; and `--in` those of rows with rows.
+#[test]
+fn matrices_as_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, bytes: Vec<u8>| std::fs::write(folder.path().join(name), bytes).unwrap();
+    let mut random = SplitMix64(7);
+    let scaled =
+        "mma.sync.aligned.kind::mxf8f6f4.block_scale.scale_vec::1X.m16n8k32.row.col.f32.e4m3.e5m2.f32.ue8m0@sm_120a";
+    for (spelling, descr, bits, k) in [
+        ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32@sm_90", "<f2", 16, 16),
+        ("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32@sm_80", "<u4", 32, 8),
+        ("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32@sm_90", "|u1", 8, 32),
+        ("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64@sm_80", "<f8", 64, 4),
+        (scaled, "|u1", 8, 32),
+    ] {
+        let is_scaled = spelling == scaled;
+        let sum = if bits == 64 { 64 } else { 32 };
+        let (m, n, size) = (70usize, 5usize, bits as usize / 8);
+        let mut take = |count: usize, bits: u32| -> Vec<u64> {
+            (0..count).map(|_| random.next_bits() & random.next_bits() & (u64::MAX >> (64 - bits))).collect()
+        };
+        let (a, b, c) = (take(m * k, bits), take(k * n, bits), take(m * n, sum));
+        let (sa, sb) = (take(m, 7), take(n, 7));
+        let bytes = |all: &[u64], size: usize| {
+            all.iter().flat_map(|bits| bits.to_le_bytes()[..size].to_vec()).collect::<Vec<u8>>()
+        };
+        let by_columns: Vec<u64> = (0..n * k).map(|at| b[at % k * n + at / k]).collect();
+        write("a.npy", npy(descr, false, &format!("({m}, {k})"), &bytes(&a, size)));
+        write("b.npy", npy(descr, false, &format!("({k}, {n})"), &bytes(&b, size)));
+        write("b-columns.npy", npy(descr, true, &format!("({k}, {n})"), &bytes(&by_columns, size)));
+        write("c.npy", npy(&format!("<f{}", sum / 8), false, &format!("({m}, {n})"), &bytes(&c, sum as usize / 8)));
+        write("sa.npy", npy("|u1", false, &format!("({m}, 1)"), &bytes(&sa, 1)));
+        write("sb.npy", npy("|u1", false, &format!("(1, {n})"), &bytes(&sb, 1)));
+        let line = |i: usize, j: usize, b: String, c: u64| {
+            let scales = if is_scaled { format!(" sa={:02x} sb={:02x}", sa[i], sb[j]) } else { String::new() };
+            let c = row([c].into_iter(), sum);
+            format!("{spelling} {} {b} {c}{scales}\n", row(a[i * k..][..k].iter().copied(), bits))
+        };
+        let column = |j: usize| row((0..k).map(|at| b[at * n + j]), bits);
+        let expected = lines((0..m * n).map(|at| line(at / n, at % n, column(at % n), c[at])).collect());
+        for (b, threads) in [("b.npy", "1"), ("b-columns.npy", "3")] {
+            let mut arguments = vec![
+                "eval",
+                spelling,
+                "--a",
+                "a.npy",
+                "--b",
+                b,
+                "--c",
+                "c.npy",
+                "--out",
+                "d.npy",
+                "--threads",
+                threads,
+            ];
+            if is_scaled {
+                arguments.extend(["--sa", "sa.npy", "--sb", "sb.npy"]);
+            }
+            let output = roundonce(folder.path(), &arguments);
+            assert!(output.status.success(), "{spelling}: {}", String::from_utf8_lossy(&output.stderr));
+            let found = std::fs::read(folder.path().join("d.npy")).unwrap();
+            let found = &found[found.len() - m * n * sum as usize / 8..];
+            let found = found
+                .chunks(sum as usize / 8)
+                .map(|bytes| bytes.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte)));
+            let found: Vec<String> = found.map(|bits| format!("0x{}", row([bits].into_iter(), sum))).collect();
+            assert!(found == expected, "{spelling} {b}");
+        }
+        if is_scaled {
+            continue;
+        }
+        write("rows.npy", npy(descr, false, &format!("({n}, {k})"), &bytes(&by_columns, size)));
+        write("a-rows.npy", npy(descr, false, &format!("({n}, {k})"), &bytes(&a[..n * k], size)));
+        write(
+            "c-rows.npy",
+            npy(&format!("<f{}", sum / 8), false, &format!("({n},)"), &bytes(&c[..n], sum as usize / 8)),
+        );
+        let output = roundonce(
+            folder.path(),
+            &["eval", spelling, "--in", "a-rows.npy", "rows.npy", "c-rows.npy", "--out", "d.npy"],
+        );
+        assert!(output.status.success(), "{spelling}: {}", String::from_utf8_lossy(&output.stderr));
+        let expected = lines((0..n).map(|at| line(at, at, column(at), c[at])).collect());
+        let found = std::fs::read(folder.path().join("d.npy")).unwrap();
+        let found = found[found.len() - n * sum as usize / 8..].chunks(sum as usize / 8);
+        let found = found.map(|bytes| bytes.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte)));
+        assert_eq!(
+            found.map(|bits| format!("0x{}", row([bits].into_iter(), sum))).collect::<Vec<_>>(),
+            expected,
+            "{spelling}"
+        );
+    }
+}
