@@ -10,10 +10,12 @@
 //! assert_eq!((row.dot.k, row.dot.block, row.dot.kept), (16, 8, Some(24)));
 //! ```
 
+mod accepted;
 mod fragment;
 mod spelling;
 mod table;
 
+pub(crate) use accepted::{ACCEPTED, AcceptedRow};
 pub(crate) use fragment::Matrix;
 pub use spelling::{Family, Layout, MatrixInstruction};
 pub use table::{Evidence, MatrixRow, Operands, ROWS, Refusal, Shapes, Unit, UnitRow};

@@ -13,6 +13,7 @@ mod determinacy;
 mod family;
 mod gate;
 mod integer_mad;
+mod matrix;
 mod module;
 mod names;
 mod operands;
@@ -244,7 +245,7 @@ impl<'m, 'a> Check<'m, 'a> {
             self.unchecked += usize::from(!self.call(instruction));
             true
         } else {
-            let is_known = self.by_signature(instruction);
+            let is_known = self.by_signature(instruction) || self.by_matrix_rows(instruction);
             self.unchecked += usize::from(!is_known);
             is_known
         };

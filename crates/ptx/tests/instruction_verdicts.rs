@@ -1,10 +1,12 @@
 //! What the assembler takes outside the multiply-add family, and `check` with it:
 //! `vectors/edge/ptx/instruction-verdicts.tsv`.
 
-use std::collections::{BTreeMap, BTreeSet};
+#[path = "common/verdicts.rs"]
+mod verdicts;
 
-use roundonce_isa::{Location, Severity, Version};
-use roundonce_ptx::{Options, check_text};
+use roundonce_isa::Version;
+use std::collections::{BTreeMap, BTreeSet};
+use verdicts::{Differences, numbers, refused};
 
 const RECORD: &str = include_str!("../../../vectors/edge/ptx/instruction-verdicts.tsv");
 
@@ -28,16 +30,6 @@ struct Record {
     discards: BTreeSet<&'static str>,
     /// What was asked for with `_`.
     asked: Vec<&'static str>,
-}
-
-/// `0-4 7`
-fn numbers(text: &str) -> BTreeSet<usize> {
-    let number = |text: &str| text.parse::<usize>().expect("a number");
-    let run = |word: &str| {
-        let (first, last) = word.split_once('-').unwrap_or((word, word));
-        number(first)..=number(last)
-    };
-    text.split(' ').flat_map(run).collect()
 }
 
 fn record() -> Record {
@@ -127,36 +119,6 @@ fn operand(code: &str, at: usize, types: &[char], words: &[&str]) -> String {
     }
 }
 
-/// Which lines of a module are refused, each an instruction.
-fn refused(registers: &str, (target, version): (&str, Version), lines: &[String]) -> Vec<bool> {
-    let number: u32 = target.trim_end_matches(['a', 'f']).parse().expect("a number");
-    let has_b128 = number >= 70 && version >= Version(8, 3);
-    let known = |line: &&str| (number > 52 || !line.contains(".f16x2 ")) && (has_b128 || !line.contains(".b128 "));
-    let registers: Vec<&str> = registers.lines().filter(known).collect();
-    let size = if version >= Version(2, 3) { ".address_size 64\n" } else { "" };
-    let mut text = format!(
-        ".version {version}\n.target sm_{target}\n{size}.global .align 16 .b8 G[64];\n.shared .align 16 .b8 S[64];\n\
-         .visible .entry k () {{\n{}\n",
-        registers.join("\n")
-    );
-    let mut starts = Vec::new();
-    for line in lines {
-        starts.push(text.len());
-        text.push_str(line);
-        text.push_str(";\n");
-    }
-    text.push_str("ret;\n}\n");
-    let mut refused = vec![false; lines.len()];
-    for finding in check_text(&text, &Options::default()) {
-        if finding.severity == Severity::Error {
-            let Location::Span { start, .. } = finding.location else { panic!("{finding}") };
-            let line = starts.partition_point(|begin| *begin <= start).checked_sub(1);
-            refused[line.unwrap_or_else(|| panic!("sm_{target}, PTX {version}: {finding}"))] = true;
-        }
-    }
-    refused
-}
-
 /// What the assembler takes against its documents, and `check` refuses: a register of two halves for a predicate, a
 /// fourth operand of an atomic operation that has three, an address `_`; and a narrow address in global memory, which
 /// the assembler refuses at the module's end, not at the line that the record has.
@@ -172,42 +134,6 @@ fn is_slip(line: &str) -> bool {
         || spelling.starts_with("red.") && operands.starts_with('_')
 }
 
-/// What differs: false errors, and missed ones.
-#[derive(Default)]
-struct Differences {
-    cases: usize,
-    slips: usize,
-    falsely: Vec<String>,
-    missed: Vec<String>,
-}
-
-impl Differences {
-    fn add(&mut self, text: impl FnOnce() -> String, is_refused: bool, is_taken: bool) {
-        self.cases += 1;
-        if is_refused == is_taken {
-            let text = text();
-            match is_taken {
-                true if is_slip(&text) => self.slips += 1,
-                true => self.falsely.push(text),
-                false => self.missed.push(text),
-            }
-        }
-    }
-
-    /// No false error, and so many missed ones of a thousand at most.
-    fn judge(&self, missed: usize) {
-        let first = |all: &[String]| all.iter().take(40).cloned().collect::<Vec<_>>().join("\n");
-        assert!(self.falsely.is_empty(), "{} false errors:\n{}", self.falsely.len(), first(&self.falsely));
-        assert!(
-            self.missed.len() * 1000 <= missed * self.cases,
-            "{} of {} missed:\n{}",
-            self.missed.len(),
-            self.cases,
-            first(&self.missed)
-        );
-    }
-}
-
 /// What is taken anywhere, at every place.
 #[test]
 fn spellings_agree_with_the_assembler() {
@@ -215,7 +141,7 @@ fn spellings_agree_with_the_assembler() {
     let taken: Vec<(&BTreeSet<usize>, &str)> =
         record.taken.iter().flat_map(|(places, all)| all.iter().map(move |one| (places, *one))).collect();
     let lines: Vec<String> = taken.iter().map(|(_, line)| (*line).to_owned()).collect();
-    let mut differences = Differences::default();
+    let mut differences = Differences::new(is_slip);
     for (at, place) in record.places.iter().enumerate() {
         for ((places, line), is_refused) in taken.iter().zip(refused(&record.registers, *place, &lines)) {
             let text = || format!("{line} on sm_{}, PTX {}", place.0, place.1);
@@ -236,7 +162,7 @@ fn what_is_no_form_is_refused() {
     let lines: Vec<String> = all.into_iter().filter(|line| !taken.contains(line.as_str())).collect();
     assert!(lines.len() > 40_000, "{}: the record is whole", lines.len());
     for place in [("107a", Version(9, 5)), ("90", Version(7, 8)), ("50", Version(4, 0))] {
-        let mut differences = Differences::default();
+        let mut differences = Differences::new(is_slip);
         for (line, is_refused) in lines.iter().zip(refused(&record.registers, place, &lines)) {
             differences.add(|| format!("{line} on sm_{}, PTX {}", place.0, place.1), is_refused, false);
         }
@@ -265,7 +191,7 @@ fn operands_agree_with_the_assembler() {
         }
     }
     assert!(lines.len() > 400_000, "{}: the record is whole", lines.len());
-    let mut differences = Differences::default();
+    let mut differences = Differences::new(is_slip);
     let found = refused(&record.registers, ("107a", Version(9, 5)), &lines);
     for ((line, is_refused), is_taken) in lines.iter().zip(found).zip(taken) {
         differences.add(|| line.clone(), is_refused, is_taken);
@@ -285,7 +211,7 @@ fn results_are_thrown_away_where_the_assembler_lets_them() {
     };
     let lines: Vec<String> = record.asked.iter().map(with).collect();
     assert!(lines.len() > 100, "{}: the record is whole", lines.len());
-    let mut differences = Differences::default();
+    let mut differences = Differences::new(is_slip);
     let found = refused(&record.registers, ("107a", Version(9, 5)), &lines);
     for ((line, is_refused), asked) in lines.iter().zip(found).zip(&record.asked) {
         differences.add(|| line.clone(), is_refused, record.discards.contains(asked));

@@ -364,7 +364,7 @@ impl<'a> Check<'_, 'a> {
     }
 
     /// `wide`: as many bits as `.address_size` says.
-    fn address_place(&mut self, operand: &Operand<'a>, wanted: &Wanted, space: Option<&str>, wide: bool) {
+    pub(super) fn address_place(&mut self, operand: &Operand<'a>, wanted: &Wanted, space: Option<&str>, wide: bool) {
         let module = self.module;
         self.declared_in(operand);
         let wanted = &Wanted::plain(wanted.name, holders("g", false), Immediate::None, INSTRUCTIONS);
@@ -411,7 +411,7 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    fn constant_place(&mut self, operand: &Operand<'a>, wanted: &Wanted) {
+    pub(super) fn constant_place(&mut self, operand: &Operand<'a>, wanted: &Wanted) {
         match operand.kind {
             OperandKind::Name(name) if name != "WARP_SZ" => {
                 self.declared_in(operand);

@@ -1,0 +1,189 @@
+//! Which matrix instructions the assembler takes, and `check` with it: `vectors/edge/ptx/matrix-verdicts.tsv`.
+
+#[path = "common/verdicts.rs"]
+mod verdicts;
+
+use roundonce_isa::Version;
+use std::collections::BTreeSet;
+use verdicts::{Differences, numbers, refused};
+
+const RECORD: &str = include_str!("../../../vectors/edge/ptx/matrix-verdicts.tsv");
+
+/// A spelling and its operands.
+type Asked = (String, Vec<&'static str>);
+
+#[derive(Default)]
+struct Record {
+    registers: String,
+    /// The letters of registers.
+    letters: Vec<&'static str>,
+    places: Vec<(&'static str, Version)>,
+    /// Where, and what; nowhere for what is no form.
+    taken: Vec<(BTreeSet<usize>, Vec<Asked>)>,
+    /// On which target, what each operand takes beside, and whose they are.
+    operands: Vec<(&'static str, Vec<BTreeSet<&'static str>>, Vec<Asked>)>,
+}
+
+/// `OPERANDS : SPELLING SPELLING; ...`
+fn asked(text: &'static str) -> Vec<Asked> {
+    let group = |text: &'static str| {
+        let (operands, spellings) = text.split_once(": ").expect("operands and spellings");
+        let operands: Vec<&str> = operands.split_whitespace().collect();
+        let whole = |text: &str| text.replace('~', ".sync.aligned").replace('^', ".row.col.");
+        spellings.split(' ').map(move |spelling| (whole(spelling), operands.clone()))
+    };
+    text.split("; ").flat_map(group).collect()
+}
+
+fn record() -> Record {
+    let mut record = Record::default();
+    for line in RECORD.lines().filter(|line| !line.starts_with('#')) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        match fields[..] {
+            ["registers", all] => {
+                for (letter, ty) in all.split(' ').map(|pair| pair.split_once('=').expect("a pair")) {
+                    record.letters.push(letter);
+                    record.registers += &format!(".reg .{ty} %{letter}<8>;\n");
+                }
+            }
+            ["place", place] => {
+                let (target, version) = place.split_once(' ').expect("a target and a version");
+                record.places.push((target, version.parse().expect("a version")));
+            }
+            ["taken", "", all] => record.taken.push((BTreeSet::new(), asked(all))),
+            ["taken", places, all] => record.taken.push((numbers(places), asked(all))),
+            ["operands", target, places, all] => {
+                let places = places.split("; ").map(|place| place.split_whitespace().collect()).collect();
+                record.operands.push((target, places, asked(all)));
+            }
+            _ => panic!("{line}"),
+        }
+    }
+    record
+}
+
+/// A number of registers and their letter.
+fn counted(code: &str) -> Option<(usize, &str)> {
+    let letter = code.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let count = code[..code.len() - letter.len()].parse().ok()?;
+    (!letter.is_empty()).then_some((count, letter))
+}
+
+fn written(code: &str) -> String {
+    if let Some((count, letter)) = counted(code) {
+        let named: Vec<String> = (0..count).map(|at| format!("%{letter}{}", at % 8)).collect();
+        let is_alone = count == 1 && matches!(letter, "q" | "Q");
+        return if is_alone { named.concat() } else { format!("{{{}}}", named.join(",")) };
+    }
+    match code.strip_prefix('[').and_then(|code| code.strip_suffix(']')) {
+        Some("s") => "[S]".to_owned(),
+        Some(letter) => format!("[%{letter}1]"),
+        None if code.bytes().all(|byte| byte.is_ascii_alphabetic()) => format!("%{code}0"),
+        None => code.to_owned(),
+    }
+}
+
+fn line(spelling: &str, operands: &[&str]) -> String {
+    let operands: Vec<String> = operands.iter().map(|code| written(code)).collect();
+    format!("{spelling} {}", operands.join(", ")).trim_end().to_owned()
+}
+
+/// What the assembler takes against its documents, and `check` refuses: an operation on bits of 4-bit integers, u32 sums
+/// and wrong shapes of `wmma` with integers (ptxas 12.9 alone).
+fn is_slip(line: &str) -> bool {
+    let has = |word: &str| line.contains(word);
+    let is_wide = !has(".m8n8k32") && !has(".m8n8k128");
+    has(".xor.popc.s32.s4")
+        || line.starts_with("wmma.mma")
+            && (has(".u32.u8") || is_wide && (has(".s4.s4") || has(".u4.u4") || has(".b1.b1")))
+}
+
+/// What is taken anywhere, at every place.
+#[test]
+fn forms_agree_with_the_assembler() {
+    let record = record();
+    let taken = || record.taken.iter().filter(|(places, _)| !places.is_empty());
+    let all: Vec<(&BTreeSet<usize>, String)> = taken()
+        .flat_map(|(places, all)| all.iter().map(move |(spelling, operands)| (places, line(spelling, operands))))
+        .collect();
+    let lines: Vec<String> = all.iter().map(|(_, line)| line.clone()).collect();
+    let mut differences = Differences::new(is_slip);
+    for (at, place) in record.places.iter().enumerate() {
+        for ((places, line), is_refused) in all.iter().zip(refused(&record.registers, *place, &lines)) {
+            let text = || format!("{line} on sm_{}, PTX {}", place.0, place.1);
+            differences.add(text, is_refused, places.contains(&at));
+        }
+    }
+    assert!(differences.cases > 140_000, "{} cases: the record is whole", differences.cases);
+    differences.judge(0);
+}
+
+/// What is taken nowhere.
+#[test]
+fn what_is_no_form_is_refused() {
+    let record = record();
+    let nowhere = record.taken.iter().filter(|(places, _)| places.is_empty());
+    let lines: Vec<String> =
+        nowhere.flat_map(|(_, all)| all.iter().map(|(spelling, operands)| line(spelling, operands))).collect();
+    assert!(lines.len() > 4000, "{}: the record is whole", lines.len());
+    for place in [("120a", Version(9, 5)), ("90a", Version(8, 6)), ("70", Version(6, 4))] {
+        let mut differences = Differences::new(is_slip);
+        for (line, is_refused) in lines.iter().zip(refused(&record.registers, place, &lines)) {
+            differences.add(|| format!("{line} on sm_{}, PTX {}", place.0, place.1), is_refused, false);
+        }
+        differences.judge(0);
+    }
+}
+
+/// Other numbers and types of registers.
+#[test]
+fn operands_agree_with_the_assembler() {
+    let record = record();
+    let mut cases = 0;
+    for target in ["90a", "120a"] {
+        let (mut lines, mut taken) = (Vec::new(), Vec::new());
+        for (_, places, all) in record.operands.iter().filter(|(of, ..)| *of == target) {
+            for (spelling, operands) in all {
+                for (place, takes) in places.iter().enumerate().take(operands.len()) {
+                    for kind in alternatives(&record.letters, operands[place]) {
+                        let mut operands = operands.clone();
+                        operands[place] = &kind;
+                        lines.push(line(spelling, &operands));
+                        taken.push(takes.contains(kind.as_str()));
+                    }
+                }
+            }
+        }
+        cases += lines.len();
+        let mut differences = Differences::new(has_predicate);
+        let found = refused(&record.registers, (target, Version(9, 5)), &lines);
+        for ((line, is_refused), is_taken) in lines.iter().zip(found).zip(taken) {
+            differences.add(|| line.clone(), is_refused, is_taken);
+        }
+        differences.judge(0);
+    }
+    assert!(cases > 30_000, "{cases}: the record is whole");
+}
+
+/// The assembler takes a predicate for 32 bits, and what it takes anyway.
+fn has_predicate(line: &str) -> bool {
+    let (spelling, operands) = line.split_once(' ').unwrap_or((line, ""));
+    is_slip(line)
+        || operands.contains("%p") && !spelling.starts_with("wgmma.mma_async.sync")
+        || operands.contains("{%p")
+}
+
+/// As dev/verdicts/matrices.py has them.
+fn alternatives(letters: &[&str], code: &str) -> Vec<String> {
+    let of = |count: &str| letters.iter().map(|letter| format!("{count}{letter}")).collect::<Vec<_>>();
+    match code {
+        "r" | "p" => [of(""), vec![format!("1{code}")]].concat(),
+        "[q]" | "[s]" => ["[r]", "[q]", "[w]", "[f]", "[s]"].map(str::to_owned).to_vec(),
+        _ => {
+            let Some((count, letter)) = counted(code) else { return Vec::new() };
+            let alone = if count == 1 { vec![letter.to_owned()] } else { Vec::new() };
+            let others = [count - 1, count + 1, count * 2].into_iter().filter(|other| *other > 0);
+            [alone, of(&count.to_string()), others.map(|other| format!("{other}{letter}")).collect()].concat()
+        }
+    }
+}
