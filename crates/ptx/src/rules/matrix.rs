@@ -290,7 +290,7 @@ impl<'a> Check<'_, 'a> {
     fn constant_of(&mut self, operand: &Operand<'a>, wanted: &Wanted, values: &[i64]) {
         self.constant_place(operand, wanted);
         let bits = evaluate(self.module, operand).ok().and_then(|constant| constant.bits_as(".s64"));
-        let is_other = bits.is_some_and(|bits| !values.iter().any(|value| *value as u64 == bits as u64));
+        let is_other = bits.is_some_and(|bits| !values.iter().any(|value| *value as u64 == bits));
         if !values.is_empty() && is_other {
             let values: Vec<String> = values.iter().map(i64::to_string).collect();
             let message = format!("operand `{}`: expected one of {}", wanted.name, values.join(", "));
