@@ -16,6 +16,7 @@ import os
 import re
 
 import ptxas
+from instructions import ranges
 from ptxas import NEWEST, REGISTERS, ROOT, VERSIONS, install
 
 OUT = os.path.join(ROOT, "vectors", "edge", "ptx", "matrix-verdicts.tsv")
@@ -99,10 +100,10 @@ def mma():
             yield f"mma.sync.aligned.{shape}.row.col.kind::f8f6f4.{'.'.join(types)}", fragments(shape, types)
     types = ("f32", "e2m1", "e3m2", "f32")
     yield f"mma.sync.aligned.m16n8k32.row.col.{'.'.join(types)}", fragments("m16n8k32", types)
-    yield from scaled("", "m16n8k32 m16n8k64 m16n8k128", False)
+    yield from scaled("", "m16n8k32 m16n8k64 m16n8k128")
 
 
-def scaled(sparse, shapes, ordered):
+def scaled(sparse, shapes):
     """The kinds with block scales."""
     scales = ["r", "{0,1}", "r", "{0,1}"]
     for kind, vector, scale in itertools.product(
@@ -146,7 +147,7 @@ def sparse():
             types = (d, a, b, c)
             operands = fragments(shape, types, True) + ["r", "0"]
             yield f"mma{sp}.sync.aligned.{shape}.row.col.kind::f8f6f4.{'.'.join(types)}", operands
-    yield from scaled(".sp::ordered_metadata", "m16n8k64 m16n8k128", True)
+    yield from scaled(".sp::ordered_metadata", "m16n8k64 m16n8k128")
 
 
 OPAQUE = "m16n16k16 m32n8k16 m8n32k16 m16n16k8 m8n8k4 m8n8k32 m8n8k128".split()
@@ -393,15 +394,6 @@ def alternatives(code):
         return []
     count = int(found[1])
     return ([found[2]] if count == 1 else []) + [f"{count}{letter}" for letter in ALL] + [f"{other}{found[2]}" for other in sorted({count - 1, count + 1, count * 2} - {0})]
-
-
-def ranges(places):
-    """`0-4 7` of numbers in order."""
-    text = []
-    for _, run in itertools.groupby(enumerate(places), key=lambda pair: pair[1] - pair[0]):
-        run = [place for _, place in run]
-        text.append(f"{run[0]}" if len(run) == 1 else f"{run[0]}-{run[-1]}")
-    return " ".join(text)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 mod verdicts;
 
 use roundonce_isa::Version;
+use roundonce_ptx::{Options, check_text};
 use std::collections::BTreeSet;
 use verdicts::{Differences, numbers, refused};
 
@@ -11,6 +12,9 @@ const RECORD: &str = include_str!("../../../vectors/edge/ptx/matrix-verdicts.tsv
 
 /// A spelling and its operands.
 type Asked = (String, Vec<&'static str>);
+
+/// A target, what each operand takes beside, and whose they are.
+type Beside = (&'static str, Vec<BTreeSet<&'static str>>, Vec<Asked>);
 
 #[derive(Default)]
 struct Record {
@@ -21,7 +25,7 @@ struct Record {
     /// Where, and what; nowhere for what is no form.
     taken: Vec<(BTreeSet<usize>, Vec<Asked>)>,
     /// On which target, what each operand takes beside, and whose they are.
-    operands: Vec<(&'static str, Vec<BTreeSet<&'static str>>, Vec<Asked>)>,
+    operands: Vec<Beside>,
 }
 
 /// `OPERANDS : SPELLING SPELLING; ...`
@@ -186,4 +190,45 @@ fn alternatives(letters: &[&str], code: &str) -> Vec<String> {
             [alone, of(&count.to_string()), others.map(|other| format!("{other}{letter}")).collect()].concat()
         }
     }
+}
+
+/// What ptxas 13.5 takes beside the record: other orders of modifiers, results thrown away, constants.
+#[test]
+fn what_stands_beside_the_record_passes() {
+    let mma = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32";
+    let wgmma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0,%f1,%f2,%f3}";
+    let lines = [
+        "mma.aligned.sync.row.col.m16n8k8.f16.f16.f16.f16 {%r0,%r1}, {%r0,%r1}, {%r4}, {%r0,%r1}".to_owned(),
+        format!("{mma} {{_,%f1,%f2,%f3}}, {{%r0,%r1,%r2,%r3}}, {{%r4,%tid.x}}, {{0f00000000,%f1,%f2,%f3}}"),
+        "mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%r0,%r1}, {%r2}, {%r3}, {0,0}".to_owned(),
+        "ldmatrix.sync.aligned.x4.m8n8.shared.b16 {%r0,_,%r2,%r3}, [%q1+16]".to_owned(),
+        "wmma.load.a.sync.aligned.m16n16k16.row.f16 {%r0,%r1,%r2,%r3,%r4,%r5,%r6,%r7}, [S], WARP_SZ".to_owned(),
+        format!("{wgmma}, 5, %w1, !%p1, 1, 1, 0, 0"),
+        "wgmma.wait_group.sync.aligned 1+1".to_owned(),
+    ];
+    assert_eq!(refused(&record().registers, ("90a", Version(9, 5)), &lines), [false; 7]);
+}
+
+/// What is expected is named.
+#[test]
+fn findings_name_what_is_expected() {
+    let found = |target: &str, line: &str| {
+        let text =
+            format!(".version 8.0\n.target sm_{target}\n.entry k () {{ .reg .b32 %r<8>; .reg .f32 %f<8>; {line}; }}");
+        let findings = check_text(&text, &Options::default());
+        findings.iter().map(|finding| format!("{} {}", finding.code, finding.message)).collect::<Vec<_>>().join("\n")
+    };
+    let operands = "{%f0,%f1,%f2,%f3}, {%r0,%r1,%r2,%r3}, {%r4,%r5}, {%f0,%f1,%f2,%f3}";
+    let mma = "mma.sync.aligned.m16n8k16.row.col.f32";
+    assert_eq!(found("80", &format!("{mma}.f16.f16.f32 {operands}")), "");
+    assert_eq!(
+        found("75", &format!("{mma}.f16.f16.f32 {operands}")),
+        format!("PTX0026 `{mma}.f16.f16.f32` on sm_75: expected `.target sm_80` or higher")
+    );
+    let types = found("80", &format!("{mma}.f16.bf16.f32 {operands}"));
+    assert!(types.starts_with("PTX0021 ") && types.contains(".m16n8k16.f32.f16.f16.f32`"), "{types}");
+    let count = found("80", &format!("{mma}.f16.f16.f32 {}", operands.replace("%r2,%r3", "%r2")));
+    assert_eq!(count, "PTX0030 operand `2`: expected 4 values in braces");
+    let version = found("89", &format!("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {operands}"));
+    assert!(version.contains("PTX0025") && version.contains("expected `.version 8.4` or later"), "{version}");
 }

@@ -2,10 +2,11 @@
 //! takes.
 
 use super::gate::Gated;
+use super::names::is_special;
 use super::operands::{Immediate, Wanted};
 use super::signature::plain;
 use super::{Check, INSTRUCTIONS, module};
-use crate::ast::{Instruction, Operand, OperandKind};
+use crate::ast::{Instruction, Operand, OperandKind, Unary};
 use crate::literal::evaluate;
 use crate::matrix::{ACCEPTED, AcceptedRow};
 use crate::types::is_type;
@@ -143,7 +144,7 @@ fn registers(kind: &str) -> &'static [&'static str] {
         "i" => &[".b32", ".s32", ".u32"],
         "h" => &[".b32", ".f16x2"],
         "b" => &[".b32"],
-        "q" => &[".b64"],
+        "q" => &[".b64", ".u64", ".s64"],
         "p" => &[".pred"],
         "t" => &[".b32", ".u32", ".s32"],
         _ => &[".b32", ".f32", ".u32", ".s32", ".f16x2"],
@@ -158,7 +159,7 @@ fn has_look(codes: &[&'static str], columns: usize, operands: &[Operand]) -> boo
             (Some(count), OperandKind::Vector(items)) => items.len as usize == count,
             (Some(_), _) => false,
             (None, OperandKind::Vector(items)) => match kind {
-                "m" | "q" => items.len == 1,
+                "m" => items.len == 1,
                 _ => kind == "s",
             },
             _ => true,
@@ -248,14 +249,15 @@ impl<'a> Check<'_, 'a> {
         name: &'static str,
         space: Option<&str>,
     ) {
-        let is_constant = matches!(kind, "p" | "t" | "+") || kind.starts_with('#');
+        let is_constant = matches!(kind, "p" | "q" | "t" | "+") || kind.starts_with('#');
         let immediate = if is_constant { Immediate::Integer } else { Immediate::None };
         let wanted = Wanted::plain(name, registers(kind), immediate, INSTRUCTIONS);
         match (count, kind) {
-            (Some(count), _) => self.vector(operand, &wanted, count),
+            (Some(count), _) => self.fragment(operand, &wanted, count),
             (None, "A") => self.address_place(operand, &wanted, space, false),
             (None, "s") => self.declared_in(operand),
-            (None, "m" | "q") if matches!(operand.kind, OperandKind::Vector(_)) => self.vector(operand, &wanted, 1),
+            (None, "m") if matches!(operand.kind, OperandKind::Vector(_)) => self.vector(operand, &wanted, 1),
+            (None, "p") if matches!(operand.kind, OperandKind::Unary(Unary::Not, _)) => self.declared_in(operand),
             (None, "+") => self.constant_of(operand, &wanted, &[1, -1]),
             (None, "#1") => self.constant_of(operand, &wanted, &[0, 1]),
             (None, "#3") => self.constant_of(operand, &wanted, &[0, 1, 2, 3]),
@@ -264,11 +266,31 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
+    /// So many registers in braces. A result may be thrown away; for a source the assembler takes some constants and
+    /// special registers too, which are not looked at.
+    fn fragment(&mut self, operand: &Operand<'a>, wanted: &Wanted, count: usize) {
+        let is_first = wanted.name == NAMES[0];
+        let OperandKind::Vector(items) = operand.kind else { return self.vector(operand, wanted, count) };
+        if items.len as usize != count {
+            return self.vector(operand, wanted, count);
+        }
+        for item in self.module.operands(items) {
+            match item.kind {
+                OperandKind::Discard if is_first => {}
+                OperandKind::Name(name) | OperandKind::Component(name, _) if is_first || !is_special(name) => {
+                    self.source(item, wanted);
+                }
+                _ if is_first => self.source(item, wanted),
+                _ => self.declared_in(item),
+            }
+        }
+    }
+
     /// One of these constants, any if there are none.
     fn constant_of(&mut self, operand: &Operand<'a>, wanted: &Wanted, values: &[i64]) {
         self.constant_place(operand, wanted);
         let bits = evaluate(self.module, operand).ok().and_then(|constant| constant.bits_as(".s64"));
-        let is_other = bits.is_some_and(|bits| !values.iter().any(|value| *value as u64 == bits as u64));
+        let is_other = bits.is_some_and(|bits| !values.iter().any(|value| *value as u64 == bits));
         if !values.is_empty() && is_other {
             let values: Vec<String> = values.iter().map(i64::to_string).collect();
             let message = format!("operand `{}`: expected one of {}", wanted.name, values.join(", "));
