@@ -15,6 +15,12 @@ build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
 mkdir -p "$out"
 "$here/build.sh" "$sm" "$build"
+# Tensor cores first: a few seconds.
+if "${NVCC:-nvcc}" -O2 -arch="sm_$sm" -o "$build/matrix" "$here/matrix.cu" && "$build/matrix" > "$out/matrix.jsonl"; then
+    echo "matrices: $(wc -l < "$out/matrix.jsonl") captured"
+else
+    echo "matrices: not captured"
+fi
 assembler=$("${NVCC:-nvcc}" --version | sed -n 's/.*release.*, V/ptxas of CUDA /p')
 TESTFLOAT="$here/../../vectors/edge/testfloat" \
     "$build/capture" "$build" "$out" "$random" "$(date -u +%Y-%m-%d)" "$assembler"
@@ -26,6 +32,8 @@ if "${CXX:-c++}" -std=c++17 -O2 ${VULKAN_INCLUDE:+-isystem "$VULKAN_INCLUDE"} -o
 else
     echo "vulkan: not captured, no headers or no loader to build with" | tee -a "$out/summary.txt"
 fi
+# `vectors verify` takes both kinds of lines.
+if [ -f "$out/matrix.jsonl" ]; then cat "$out/matrix.jsonl" >> "$out/vectors.jsonl" && rm "$out/matrix.jsonl"; fi
 # What the kit keeps of the mismatches is bounded; the counts in results.jsonl are exact.
 for file in mismatches vectors vulkan-vectors; do
     [ ! -f "$out/$file.jsonl" ] || gzip -9 -f "$out/$file.jsonl"

@@ -43,6 +43,9 @@ for sm in 75 80 86 89 90 100 120; do
     "$here/build.sh" "$sm" "$work/$sm"
     echo "sm_$sm: $(wc -l < "$work/$sm/forms.list") forms assemble"
 done
+if python3 -c 'import numpy' 2>/dev/null && [ -x "$here/../../target/release/roundonce" ]; then
+    python3 "$here/test/matrix_test.py" "$here/../../target/release/roundonce" "$nvcc"
+fi
 if [ -x "$bin/nvdisasm" ]; then
     mkdir "$work/patched"
     for sm in 75 90 100 120; do
