@@ -342,8 +342,8 @@ impl Profile {
         },
         Decision {
             field: "dot_zero",
-            decides: "the exponent of a zero term of a matrix multiply-add, seen where all other terms are tiny: one \
-                      below the accumulator's smallest, by row (-132 on sm_80)",
+            decides: "the exponent of a zero term of a matrix multiply-add, seen where all other terms are tiny: a floor \
+                      below the accumulator's own exponents, by row: -132 on sm_80",
             source: "microsoft/MMA-Sim's later files; models pinned to sm_80, sm_90 and sm_120 agree; its first release \
                      has -126 for zero operands; unmeasured",
             status: Status::Unmeasured,
