@@ -1,12 +1,17 @@
 """Matrix multiply-add, against exact integers written here."""
 
+import gzip
+import json
+import pathlib
 from fractions import Fraction
 
 import ml_dtypes
 import numpy as np
 import pytest
 import roundonce
+from roundonce import _native
 
+CAPTURES = pathlib.Path(__file__).resolve().parents[3] / "vectors/matrix/mma-hw.jsonl.gz"
 F16 = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 
 
@@ -89,3 +94,23 @@ def test_what_does_not_fit():
         roundonce.mma(F16, a, b, arch="sm_75")
     with pytest.raises(ValueError, match="expected a matrix"):
         roundonce.mma(F16, a[0], b)
+
+
+def verified(path):
+    return json.loads(_native.verify(str(path), path.name, 0, None, None, None)[0])
+
+
+def test_captures_in_columns(tmp_path):
+    rows = [json.loads(line) for line in gzip.open(CAPTURES)]
+    columns = {"instruction": [f"{row['instr']}@{row['arch']}" for row in rows], **{name: [row[name][0] for row in rows] for name in "abcd"}}
+    wrong = {**columns, "d": ["dead" if len(d) == 4 and at % 100 == 0 else d for at, d in enumerate(columns["d"])]}
+    mistaken = sum(d == "dead" for d in wrong["d"])
+    assert mistaken > 10
+    for table, failed in ((columns, 0), (wrong, mistaken)):
+        np.savez(tmp_path / "captures.npz", **{name: np.array(column) for name, column in table.items()})
+        report = verified(tmp_path / "captures.npz")
+        assert (report["vectors"], report["failed"], report["bad"]) == (6400, failed, 0)
+        assert all(cause["cause"] == "results of no known machine" for cause in report["causes"])
+    pq = pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pytest.importorskip("pyarrow").table(wrong), tmp_path / "captures.parquet", row_group_size=1000)
+    assert verified(tmp_path / "captures.parquet")["failed"] == mistaken
