@@ -1,6 +1,6 @@
 //! Whole matrices, and many dot products.
 
-use super::lanes::{self, Decoder, LANES, Packed, Pair, Plan, Row};
+use super::lanes::{self, Decoder, LANES, Packed, Plan, Rows};
 use super::{Addend, Dot, Order};
 use crate::batch::Level;
 use crate::{ArithOp, Elements, Operation, Profile, Rounding};
@@ -163,65 +163,25 @@ impl<'a> MatrixProduct<'a> {
             for (row, (is_number, a)) in rows.iter().enumerate() {
                 let numbers = if *is_number { numbers } else { 0 };
                 let sums = &mut sums[row * columns + start..][..count];
-                self.lanes(&plan, a, &packed, sums, numbers, |lane| (first + row, start + lane));
+                self.lanes(&plan, Rows::One(a), &packed, sums, numbers, |lane| (first + row, start + lane));
             }
         }
     }
 
     /// Rows of a with columns of b of their own.
     fn pairs(&self, first: usize, sums: &mut [u64]) {
-        let beside = self.a.step == 1 && self.b.step == 1 && self.dot.order == Order::Ascending;
-        match (self.plan().filter(|_| beside), self.a.elements, self.b.elements) {
-            (Some(plan), Elements::U8(a), Elements::U8(b)) => self.along(&plan, a, b, first, sums),
-            (Some(plan), Elements::U16(a), Elements::U16(b)) => self.along(&plan, a, b, first, sums),
-            (Some(plan), Elements::U32(a), Elements::U32(b)) => self.along(&plan, a, b, first, sums),
-            _ => self.pairs_apart(first, sums),
-        }
-    }
-
-    /// The same, elements gathered in the order of the steps.
-    fn pairs_apart(&self, first: usize, sums: &mut [u64]) {
-        let plan = self.plan();
-        let k = self.dot.k as usize;
-        let gather = |to: &mut Vec<u32>, vectors: &Vectors<'_>, vector: usize| {
-            to.clear();
-            to.extend(
-                (0..self.depth).map(|place| vectors.get(vector, place / k * k + self.dot.index(place % k)) as u32),
-            );
+        let Some(plan) = self.plan() else {
+            for (index, sum) in sums.iter_mut().enumerate() {
+                *sum = self.alone(first + index, first + index, *sum);
+            }
+            return;
         };
-        let (mut a, mut b) = (Vec::new(), Vec::new());
-        for (index, sum) in sums.iter_mut().enumerate() {
-            let at = first + index;
-            let result = plan.and_then(|plan| {
-                gather(&mut a, &self.a, at);
-                gather(&mut b, &self.b, at);
-                if self.dot.addend == Addend::InFirstStep {
-                    return lanes::add_along(self.level, &plan, &Pair { a: &a, b: &b }, *sum as u32);
-                }
-                let instructions = a.chunks(k).zip(b.chunks(k));
-                instructions.map(|(a, b)| Pair { a, b }).try_fold(*sum as u32, |sum, pair| {
-                    Some(self.with_addend(lanes::add_along(self.level, &plan, &pair, 0)?, sum))
-                })
-            });
-            *sum = result.map_or_else(|| self.alone(at, at, *sum), u64::from);
-        }
-    }
-
-    /// A sum of products with the addend, where it comes last.
-    fn with_addend(&self, products: u32, addend: u32) -> u32 {
-        let add = Operation::new(ArithOp::Add, self.dot.accumulator, Rounding::NearestEven);
-        add.evaluate(&self.profile, &[products.into(), addend.into()]).bits as u32
-    }
-
-    /// The same, where the elements of each stand beside each other.
-    fn along<T: Copy + Into<u32>>(&self, plan: &Plan, a: &[T], b: &[T], first: usize, sums: &mut [u64]) {
-        for (index, sum) in sums.iter_mut().enumerate() {
-            let at = first + index;
-            let (a, b) = (&a[at * self.a.stride..][..self.depth], &b[at * self.b.stride..][..self.depth]);
-            *sum = match lanes::add_along(self.level, plan, &Pair { a, b }, *sum as u32) {
-                Some(bits) => bits.into(),
-                None => self.alone(at, at, *sum),
-            };
+        let (mut a, mut b) = (vec![Packed::ZERO; self.depth], vec![Packed::ZERO; self.depth]);
+        for (part, sums) in sums.chunks_mut(LANES).enumerate() {
+            let (first, count) = (first + part * LANES, sums.len());
+            let numbers =
+                self.pack(&plan.a, &mut a, self.a, first, count) & self.pack(&plan.b, &mut b, self.b, first, count);
+            self.lanes(&plan, Rows::Each(&a), &b, sums, numbers, |lane| (first + lane, first + lane));
         }
     }
 
@@ -239,7 +199,7 @@ impl<'a> MatrixProduct<'a> {
     fn lanes(
         &self,
         plan: &Plan,
-        a: Row<'_>,
+        a: Rows<'_>,
         b: &[Packed],
         sums: &mut [u64],
         mut numbers: u16,
@@ -250,13 +210,17 @@ impl<'a> MatrixProduct<'a> {
         if numbers != 0 && self.dot.addend == Addend::InFirstStep {
             numbers &= lanes::add(self.level, plan, a, b, &mut results);
         } else if numbers != 0 {
+            let add = Operation::new(ArithOp::Add, self.dot.accumulator, Rounding::NearestEven);
             let k = self.dot.k as usize;
             for (index, b) in b.chunks(k).enumerate() {
-                let a = &a[index * k..][..k];
+                let a = match a {
+                    Rows::One(row) => Rows::One(&row[index * k..index * k + k]),
+                    Rows::Each(rows) => Rows::Each(&rows[index * k..index * k + k]),
+                };
                 let mut products = [0; LANES];
                 numbers &= lanes::add(self.level, plan, a, b, &mut products);
                 for (sum, product) in results.iter_mut().zip(products) {
-                    *sum = self.with_addend(product, *sum);
+                    *sum = add.evaluate(&self.profile, &[product.into(), (*sum).into()]).bits as u32;
                 }
             }
         }
