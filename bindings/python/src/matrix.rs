@@ -71,8 +71,8 @@ pub(crate) fn multiply<'py>(
         shapes: [[m, blocks], [blocks, n]],
     });
     let vectors = [Vectors::new(&a, k, 1), Vectors::new(&b, 1, n)];
-    let rows = matrix.rows(&profile, vectors, Pairs::All { columns: n }, [m, k], scales);
-    let rows = rows.map_err(|finding| error::of_finding(py, &finding))?;
-    py.detach(|| rows.fill(0, &mut sums));
+    let product = matrix.product(&profile, vectors, Pairs::All { columns: n }, [m, k], scales);
+    let product = product.map_err(|finding| error::of_finding(py, &finding))?;
+    py.detach(|| product.rows(0, &mut sums));
     Ok(PyArray1::from_vec(py, sums))
 }

@@ -190,7 +190,7 @@ pub(crate) fn why_arrays(
     let has_untyped = names.values().any(|(_, literal)| is_untyped(literal));
     let question = Question::parse_as(expression, types.values_of(names), types);
     let question = question.map_err(|fault| error::at(py, expression, fault.at, &fault.message))?;
-    let question = question.on_tensor_cores(roundonce::matrix::tensor_units(&profile));
+    let question = question.on_tensor_cores(|| roundonce::matrix::tensor_units(&profile));
     let seen = saw.iter().enumerate().map(|(index, given)| {
         let name = format!("saw[{index}]");
         let values = match given {

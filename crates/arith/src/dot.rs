@@ -14,7 +14,10 @@ mod step;
 pub use matrices::{MatrixProduct, Pairs, Vectors};
 pub use step::{DotEvent, DotTerm, DotTrace, Position};
 
-use crate::{AddendCut, ArithOp, Element, ExactNumber, Format, Operation, Profile, Rounding, Unpacked, unpack, widen};
+use crate::{
+    AddendCut, ArithOp, Element, ExactNumber, FiniteNumber, Format, NarrowFormat, Operation, Profile, Rounding,
+    Unpacked, unpack, widen,
+};
 
 /// The most products that a step adds.
 const MAX_BLOCK: usize = 64;
@@ -34,6 +37,17 @@ impl ScaleFormat {
         match self {
             ScaleFormat::Ue8m0 => "ue8m0",
             ScaleFormat::Ue4m3 => "ue4m3",
+        }
+    }
+
+    /// Reads the bits of a scale.
+    pub const fn unpack(self, bits: u64) -> Unpacked {
+        match self {
+            ScaleFormat::Ue8m0 if bits & 0xff == 0xff => Unpacked::Nan { signalling: false },
+            ScaleFormat::Ue8m0 => {
+                Unpacked::Finite(FiniteNumber { negative: false, quantum: (bits & 0xff) as i32 - 127, significand: 1 })
+            }
+            ScaleFormat::Ue4m3 => NarrowFormat::E4M3.unpack(bits & 0x7f),
         }
     }
 }

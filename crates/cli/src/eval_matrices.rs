@@ -113,10 +113,10 @@ pub(crate) fn whole(
     let a = Vectors::new(&a.elements, a.strides[0], a.strides[1]);
     let b = Vectors::new(&b.elements, b.strides[1], b.strides[0]);
     let columns = n as usize;
-    let rows = matrix.rows(profile, [a, b], Pairs::All { columns }, [m as usize, depth as usize], scales)?;
+    let product = matrix.product(profile, [a, b], Pairs::All { columns }, [m as usize, depth as usize], scales)?;
     let pool = threads::pool(threads, m.div_ceil(64))?;
     pool.install(|| {
-        sums.par_chunks_mut((columns * 64).max(1)).enumerate().for_each(|(part, sums)| rows.fill(part * 64, sums));
+        sums.par_chunks_mut((columns * 64).max(1)).enumerate().for_each(|(part, sums)| product.rows(part * 64, sums));
     });
     write(out, dot.d, &[m, n], &sums)
 }
@@ -145,10 +145,10 @@ pub(crate) fn each(
     let [count, depth] = [a.shape[0], a.shape[1]];
     let mut sums = addends(Some(c.path()), dot.c, &[count])?;
     let [a, b] = [&a, &b].map(|array| Vectors::new(&array.elements, array.strides[0], array.strides[1]));
-    let rows = matrix.rows(profile, [a, b], Pairs::Each, [count as usize, depth as usize], None)?;
+    let product = matrix.product(profile, [a, b], Pairs::Each, [count as usize, depth as usize], None)?;
     let pool = threads::pool(threads, count.div_ceil(4096))?;
     pool.install(|| {
-        sums.par_chunks_mut(4096).enumerate().for_each(|(part, sums)| rows.fill(part * 4096, sums));
+        sums.par_chunks_mut(4096).enumerate().for_each(|(part, sums)| product.rows(part * 4096, sums));
     });
     write(out, dot.d, &[count], &sums)
 }

@@ -80,7 +80,7 @@ pub(crate) fn ask(
     let mut has_untyped = names.values().any(|(_, literal)| is_untyped(literal));
     let question = Question::parse_as(expression, types.values_of(names), types);
     let question = question.map_err(|error| underlined(expression, &error))?;
-    let question = question.on_tensor_cores(tensor_units(profile));
+    let question = question.on_tensor_cores(|| tensor_units(profile));
     let seen = saw.iter().map(|given| {
         let values = if given.is_array() {
             read(given.path())?

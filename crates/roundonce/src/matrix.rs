@@ -17,7 +17,7 @@ use roundonce_isa::{Finding, SmTarget, hex_bits, parse_narrow, parse_value};
 use roundonce_ptx::matrix::{Evidence, MatrixInstruction, MatrixRow, ROWS, Refusal};
 pub use roundonce_why::diff::DotOperands;
 use roundonce_why::diff::{DotComparison, compare_dots};
-use roundonce_why::{DotExplained, DotMachine, TensorUnit, explain_dot};
+use roundonce_why::{DotExplained, DotMachine, DotPlace, TensorUnit, explain_dot};
 
 use crate::{NOT_COMPUTED, Target, fault, parse_sm};
 
@@ -41,19 +41,6 @@ pub struct Scales<'a> {
     pub b: Vectors<'a>,
     /// Rows and columns of both as matrices: M × blocks, blocks × N.
     pub shapes: [[usize; 2]; 2],
-}
-
-/// The results of whole matrices, a few rows at a time.
-#[derive(Clone, Copy, Debug)]
-pub struct MatrixRows<'a> {
-    product: MatrixProduct<'a>,
-}
-
-impl MatrixRows<'_> {
-    /// The rows from `first` on: `sums` has the addends, row by row, and gets the results.
-    pub fn fill(&self, first: usize, sums: &mut [u64]) {
-        self.product.rows(first, sums);
-    }
 }
 
 /// Whether a spelling is that of a matrix multiply-add, right or wrong.
@@ -243,18 +230,18 @@ impl Matrix {
         self.row.dot.k as usize
     }
 
-    /// The results of whole matrices: vectors of a (its rows) and of b (its columns), so many of a's, so deep.
+    /// The product of whole matrices: vectors of a (its rows) and of b (its columns), so many of a's, so deep.
     ///
     /// # Errors
     /// A finding where the depth is no multiple of the instruction's, or the scales are not as many as the instruction has.
-    pub fn rows<'a>(
+    pub fn product<'a>(
         &self,
         profile: &Profile,
         [a, b]: [Vectors<'a>; 2],
         pairs: Pairs,
         [count, depth]: [usize; 2],
         scales: Option<Scales<'a>>,
-    ) -> Result<MatrixRows<'a>, Finding> {
+    ) -> Result<MatrixProduct<'a>, Finding> {
         let dot = self.row.dot;
         if let Some(scale) = dot.scale {
             let blocks = depth / scale.block as usize;
@@ -272,7 +259,7 @@ impl Matrix {
         let product = MatrixProduct::new(dot, profile, a, b, pairs, depth);
         let product = product
             .map_err(|problem| fault("FORM0006", format!("K is {depth}, the instruction's {}: {problem}", dot.k)))?;
-        Ok(MatrixRows { product: product.with_scales(scales.map(|scales| [scales.a, scales.b])) })
+        Ok(product.with_scales(scales.map(|scales| [scales.a, scales.b])))
     }
 
     /// The bits of the element.
@@ -302,12 +289,12 @@ impl Matrix {
         };
         let others = self.instruction.targets().into_iter().filter_map(|number| machine(number.into())).collect();
         let MatrixRow { unit, dot, evidence } = &self.row;
-        let mut explained =
-            explain_dot(spelling, dot, profile, (&operands.a, &operands.b, operands.c), &operands.scales, others);
-        explained.target = self.target.to_string();
-        explained.unit = unit.sass;
-        explained.evidence = evidence.name();
-        explained.source = unit.source;
-        explained
+        let place = DotPlace {
+            target: self.target.to_string(),
+            unit: unit.sass,
+            evidence: evidence.name(),
+            source: unit.source,
+        };
+        explain_dot(spelling, place, dot, profile, operands, others)
     }
 }

@@ -80,7 +80,7 @@ fn planted(dot: &Dot, factors: &Factors, range: std::ops::Range<usize>, addends:
 fn found(text: &str, arrays: &[(&str, &Values)], seen: &[u64]) -> Vec<String> {
     let names = arrays.iter().map(|(name, values)| ((*name).to_owned(), (*values).clone()));
     let question = Question::parse(text, names.collect::<BTreeMap<_, _>>()).unwrap();
-    let question = question.on_tensor_cores(tensor_units(&Profile::NVIDIA));
+    let question = question.on_tensor_cores(|| tensor_units(&Profile::NVIDIA));
     let seen = [("d".to_owned(), values(Format::F32, vec![ROWS, COLUMNS], seen))];
     let answer = answer_arrays(&question, &seen, Options::default(), &Profile::NVIDIA, &mut |_| ()).unwrap();
     let [group] = &answer.seen[0].groups[..] else { return Vec::new() };

@@ -25,6 +25,7 @@ mod literals;
 mod observed;
 mod parse;
 mod plan;
+mod random;
 mod reference;
 mod rewrite;
 mod search;
@@ -51,8 +52,8 @@ pub use chance::{
 };
 pub use evaluation::{Evaluation, Step};
 pub use explain::{
-    Component, Counterpart, DotExplained, DotMachine, DotMachines, DotReference, DotStep, DotTermText, Explained,
-    Neighbour, Number, OperandText, Picture, explain, explain_dot,
+    Component, Counterpart, DotExplained, DotMachine, DotMachines, DotPlace, DotReference, DotStep, DotTermText,
+    Explained, Neighbour, Number, OperandText, Picture, explain, explain_dot,
 };
 pub use expr::{Expr, ExprError, parse_typed};
 pub use literals::{Language, Literal, LiteralTypes};

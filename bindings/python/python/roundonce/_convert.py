@@ -32,6 +32,17 @@ def _format(dtype: np.dtype, what: str) -> str:
     return found
 
 
+def bits_of(array: np.ndarray) -> np.ndarray:
+    """The bits of each element, in the order of C."""
+    native = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="), copy=False))
+    return native.reshape(-1).view(f"uint{8 * native.dtype.itemsize}").astype(np.uint64)
+
+
+def of_bits(bits: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """The elements that have these bits."""
+    return bits.astype(f"uint{8 * dtype.itemsize}").view(dtype)
+
+
 def convert(
     values: Any,
     dtype: Any,
@@ -57,12 +68,11 @@ def convert(
     """
     array, to = np.asarray(values), np.dtype(dtype)
     from_format, to_format = _format(array.dtype, "the array"), _format(to, "`dtype`")
-    native = array.astype(array.dtype.newbyteorder("="), copy=False)
-    bits = np.ascontiguousarray(native).reshape(-1).view(f"uint{8 * native.dtype.itemsize}").astype(np.uint64)
+    bits = bits_of(array)
     if random is not None:
         given = np.asarray(random)
         if given.dtype.kind not in "iu" or (given.size and int(given.min()) < 0):
             raise TypeError(f"`random` is {given.dtype.name}: expected integers that are not negative")
         random = np.ascontiguousarray(np.broadcast_to(given, array.shape)).reshape(-1).astype(np.uint64)
     found = _native.convert(bits, from_format, to_format, rounding, relu, random, profile)
-    return found.astype(f"uint{8 * to.itemsize}").view(to).reshape(array.shape)[()]
+    return of_bits(found, to).reshape(array.shape)[()]

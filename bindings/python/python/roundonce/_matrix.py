@@ -7,7 +7,7 @@ from typing import Any, Optional, Tuple
 import numpy as np
 
 from . import _native
-from ._convert import format_of_any
+from ._convert import bits_of, format_of_any, of_bits
 
 # TF32 has the registers of float32.
 _HOLDS = {"tf32": "f32"}
@@ -21,8 +21,7 @@ def _bits(array: Any, ty: str, what: str) -> Tuple[np.ndarray, np.ndarray]:
         raise TypeError(f"{what} is {found.dtype.name}: expected {expected}, which the instruction takes as {ty}")
     if found.ndim != 2:
         raise ValueError(f"{what} has {found.ndim} axes: expected a matrix")
-    native = np.ascontiguousarray(found.astype(found.dtype.newbyteorder("="), copy=False))
-    return found, native.reshape(-1).view(f"uint{8 * native.dtype.itemsize}").astype(np.uint64)
+    return found, bits_of(found)
 
 
 def mma(
@@ -63,5 +62,4 @@ def mma(
     if scales is not None:
         scales = [np.ascontiguousarray(np.asarray(scale, np.uint8)).reshape(-1).astype(np.uint64) for scale in scales]
     found = _native.multiply(instruction, (m, k, n), a_bits, b_bits, c_bits, scales, arch, profile)
-    to = np.dtype(_SUMS[d_type])
-    return found.astype(f"uint{8 * to.itemsize}").view(to).reshape(m, n)
+    return of_bits(found, np.dtype(_SUMS[d_type])).reshape(m, n)

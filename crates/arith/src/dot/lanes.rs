@@ -174,23 +174,11 @@ pub(super) fn add(level: Level, plan: &Plan, a: Rows<'_>, b: &[Packed], sums: &m
     match level {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level is available only where the processor has these features; AVX-512 CD is asked for beside.
-        Level::Avx512 if has_conflict_detection() => unsafe { with_avx512(plan, a, b, sums) },
+        Level::Avx512 if std::arch::is_x86_feature_detected!("avx512cd") => unsafe { with_avx512(plan, a, b, sums) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
         Level::Avx512 | Level::Avx2 => unsafe { with_avx2(plan, a, b, sums) },
         _ => by_block(plan, a, b, sums),
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-fn has_conflict_detection() -> bool {
-    #[cfg(feature = "std")]
-    {
-        std::arch::is_x86_feature_detected!("avx512cd")
-    }
-    #[cfg(not(feature = "std"))]
-    {
-        cfg!(target_feature = "avx512cd")
     }
 }
 

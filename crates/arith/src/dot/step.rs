@@ -1,7 +1,7 @@
 //! One step: products and an addend, aligned, cut, added and converted. The only place that cuts.
 
 use super::{Class, Dot, Factor, MAX_BLOCK, ScaleFormat};
-use crate::{Element, ExactNumber, Flags, Format, NarrowFormat, Profile, ZeroExponent, ZeroSum};
+use crate::{Element, ExactNumber, Flags, Format, NarrowFormat, Profile, Unpacked, ZeroExponent, ZeroSum};
 
 /// What a term of a step is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,13 +53,15 @@ pub enum DotEvent<'a> {
     Invalid {
         /// The term.
         position: Position,
+        /// The NaN.
+        result: u64,
     },
     /// A step with an infinity.
     Infinite {
         /// The first term that is one.
         position: Position,
-        /// Its sign.
-        negative: bool,
+        /// The infinity.
+        result: u64,
     },
     /// A fused multiply-add of one product.
     Fused {
@@ -206,7 +208,10 @@ impl ScaleFormat {
     fn factor(self, bits: u64) -> (Factor, u32) {
         match self {
             ScaleFormat::Ue8m0 => {
-                let class = if bits & 0xff == 0xff { Class::Nan } else { Class::Finite };
+                let class = match self.unpack(bits) {
+                    Unpacked::Nan { .. } => Class::Nan,
+                    _ => Class::Finite,
+                };
                 (Factor { negative: false, class, exponent: (bits & 0xff) as i32 - 127, significand: 1 }, 0)
             }
             ScaleFormat::Ue4m3 => {
@@ -253,12 +258,14 @@ impl Dot {
 
         let sign = |negative| if negative { self.accumulator.sign_mask() } else { 0 };
         if let Some(position) = terms.invalid {
-            trace.event(DotEvent::Invalid { position });
-            return profile.nan_result(self.accumulator, None);
+            let result = profile.nan_result(self.accumulator, None);
+            trace.event(DotEvent::Invalid { position, result });
+            return result;
         }
         if let Some((position, negative)) = terms.infinite {
-            trace.event(DotEvent::Infinite { position, negative });
-            return sign(negative) | self.accumulator.infinity();
+            let result = sign(negative) | self.accumulator.infinity();
+            trace.event(DotEvent::Infinite { position, result });
+            return result;
         }
         let largest = terms.largest.unwrap_or(self.floor);
         let grid = largest - kept as i32;

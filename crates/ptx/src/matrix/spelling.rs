@@ -99,9 +99,14 @@ fn malformed<T>(text: String) -> Result<T, Refusal> {
 impl MatrixInstruction {
     /// Whether a spelling is that of a matrix multiply-add, right or wrong.
     pub fn is_spelling(spelling: &str) -> bool {
-        let words = spelling.split(['.', ' ']).map(str::trim);
-        let first: Vec<&str> = words.take(2).collect();
-        matches!(first[..], ["mma", ..] | ["wmma", "mma"] | ["wgmma", "mma_async"] | ["tcgen05", "mma"])
+        let mut words = spelling.split(['.', ' ']);
+        matches!(
+            (words.next(), words.next()),
+            (Some("mma"), _)
+                | (Some("wmma"), Some("mma"))
+                | (Some("wgmma"), Some("mma_async"))
+                | (Some("tcgen05"), Some("mma"))
+        )
     }
 
     /// Reads a spelling. Of `tcgen05.mma`, whose shape and types stand in a descriptor, they are written behind the

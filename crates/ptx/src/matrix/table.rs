@@ -408,19 +408,8 @@ impl MatrixInstruction {
     pub fn row(&self, target: SmTarget, profile: &Profile) -> Result<MatrixRow, Refusal> {
         let operands = self.operands()?;
         let mut rows = ROWS.iter().filter(|row| row.holds(self, operands));
-        let targets = self.targets();
-        if operands == Operands::Fp6Or4 && targets.is_empty() {
-            return Err(Refusal::Unknown(format!(
-                "{self}: how 4 and 6 bits are added is unknown: nothing public was measured"
-            )));
-        }
-        let name = self.family.name();
         let Some(unit) = rows.find(|row| row.targets.contains(&target.number)) else {
-            let targets: Vec<String> = targets.iter().map(|number| format!("sm_{number}")).collect();
-            return Err(Refusal::Missing(match targets.is_empty() {
-                true => format!("{name} has no {self}"),
-                false => format!("{name} {self} is not on {target}, but on {}", targets.join(", ")),
-            }));
+            return Err(self.missing(operands, target));
         };
         let evidence = match unit.evidence {
             _ if !WITH_EVIDENCE.contains(&target.number) => Evidence::Presumed,
@@ -428,6 +417,19 @@ impl MatrixInstruction {
             evidence => evidence,
         };
         Ok(MatrixRow { unit, dot: self.dot(unit, operands, profile), evidence })
+    }
+
+    /// Why no row holds on a target.
+    fn missing(&self, operands: Operands, target: SmTarget) -> Refusal {
+        let targets: Vec<String> = self.targets().iter().map(|number| format!("sm_{number}")).collect();
+        let name = self.family.name();
+        match targets.is_empty() {
+            true if operands == Operands::Fp6Or4 => {
+                Refusal::Unknown(format!("{self}: how 4 and 6 bits are added is unknown: nothing public was measured"))
+            }
+            true => Refusal::Missing(format!("{name} has no {self}")),
+            false => Refusal::Missing(format!("{name} {self} is not on {target}, but on {}", targets.join(", "))),
+        }
     }
 
     /// The targets that have the instruction, in order.

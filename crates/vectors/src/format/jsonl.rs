@@ -52,7 +52,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Json<'a> {
 
 #[derive(Deserialize)]
 struct Row<'a> {
-    #[serde(borrow)]
+    #[serde(borrow, alias = "instr")]
     instruction: Option<Json<'a>>,
     #[serde(borrow)]
     a: Option<Json<'a>>,
@@ -97,11 +97,14 @@ impl Rows {
     }
 }
 
-/// Whether a line is one of a matrix multiply-add.
-#[derive(Deserialize)]
-struct Spelling<'a> {
-    #[serde(borrow, alias = "instr")]
-    instruction: Option<Json<'a>>,
+/// Whether a line names a matrix multiply-add.
+fn is_matrix_line(line: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Spelling<'a> {
+        #[serde(borrow, alias = "instr")]
+        instruction: Cow<'a, str>,
+    }
+    serde_json::from_slice(line).is_ok_and(|Spelling { instruction }| matrix::is_matrix(&instruction))
 }
 
 /// The elements of a captured matrix multiply-add.
@@ -142,12 +145,15 @@ fn matrix_line(line: &[u8], number: u64, verifier: &mut Verifier<'_>) -> Result<
 
 /// One line.
 pub(super) fn line(line: &[u8], number: u64, options: &Options, verifier: &mut Verifier<'_>) -> Result<(), String> {
-    if let Ok(Spelling { instruction: Some(Json::Text(spelling)) }) = serde_json::from_slice(line)
-        && matrix::is_matrix(&spelling)
-    {
-        return matrix_line(line, number, verifier);
-    }
-    let row: Row<'_> = serde_json::from_slice(line).map_err(text)?;
+    let row: Row<'_> = match serde_json::from_slice(line) {
+        Ok(Row { instruction: Some(Json::Text(spelling)), .. }) if matrix::is_matrix(&spelling) => {
+            return matrix_line(line, number, verifier);
+        }
+        Ok(row) => row,
+        // Its matrices are lists, which are no bits.
+        Err(_) if is_matrix_line(line) => return matrix_line(line, number, verifier),
+        Err(error) => return Err(text(error)),
+    };
     let index = match (&row.instruction, &options.instruction) {
         (Some(Json::Text(spelling)), _) => match verifier.index_of(spelling)? {
             Known::Scalar(index) => index,

@@ -85,10 +85,11 @@ pub(super) struct Operand {
 }
 
 impl Question {
-    /// The same, with tensor cores that a matrix product may have been computed on.
+    /// The same, with tensor cores that a matrix product may have been computed on; asked for only if it has one.
     #[must_use]
-    pub fn on_tensor_cores(self, units: Vec<TensorUnit>) -> Question {
-        Question { units, ..self }
+    pub fn on_tensor_cores(self, units: impl FnOnce() -> Vec<TensorUnit>) -> Question {
+        let is_product = self.reduction.as_ref().is_some_and(|reduction| reduction.operands.len() == 2);
+        Question { units: if is_product { units() } else { Vec::new() }, ..self }
     }
 
     /// What is added to a reduction, where the expression is that sum alone.

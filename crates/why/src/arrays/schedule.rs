@@ -7,6 +7,7 @@ use std::sync::Arc;
 use roundonce_arith::Dot;
 
 use super::engine::{Arithmetic, Compensation, run};
+use crate::random::mixed;
 
 /// How partial sums become one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -268,13 +269,6 @@ pub(crate) fn tensor_rows(units: &[TensorUnit], addend: bool) -> Vec<Row> {
 /// Symbols in the place of numbers: two schedules that give the same add the same terms in the same tree. A sum does not
 /// depend on the order of its two operands.
 struct Symbols;
-
-/// Mixes the bits of a number: the finalizer of SplitMix64.
-fn mixed(number: u64) -> u64 {
-    let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ number >> 31
-}
 
 /// The symbol of a sum; adding nothing changes nothing.
 fn joined(a: u64, b: u64) -> u64 {

@@ -5,6 +5,7 @@ use roundonce_arith::{Dot, Element, Format, Profile};
 use roundonce_isa::{grouped, hex_bits, shortest_decimal};
 use serde::Serialize;
 
+use crate::random;
 use crate::text::{Line, Role};
 
 /// The operands of one element: a row of a, a column of b, c, and the scales.
@@ -74,15 +75,12 @@ enum Data {
 const DATA: [(&str, Data); 3] =
     [("evenly in (-1, 1)", Data::Even), ("magnitudes over 16 binades", Data::Wide), ("any bits", Data::Bits)];
 
-/// A sequence of random numbers: SplitMix64.
+/// A sequence of random numbers.
 struct Random(u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
+        random::next(&mut self.0)
     }
 
     fn element(&mut self, element: Element, data: Data) -> u64 {

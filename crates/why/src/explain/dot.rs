@@ -3,12 +3,12 @@
 
 use num_bigint::{BigInt, BigUint, Sign};
 use roundonce_arith::{
-    Addend, Dot, DotEvent, DotTerm, Element, ExactNumber, Format, NarrowFormat, Order, Position, Profile, Rounding,
-    ScaleFormat, Unpacked,
+    Addend, Dot, DotEvent, DotTerm, Element, ExactNumber, Format, Order, Position, Profile, Rounding, Unpacked,
 };
 use serde::Serialize;
 
 use super::Number;
+use crate::diff::DotOperands;
 use crate::text::{Line, Role, wrap};
 
 /// An explained element of a matrix multiply-add.
@@ -99,6 +99,19 @@ pub struct DotMachines {
     pub result: Number,
 }
 
+/// Where an explained element is computed: what only its language knows.
+#[derive(Clone, Debug)]
+pub struct DotPlace {
+    /// The machine.
+    pub target: String,
+    /// Its machine instruction.
+    pub unit: &'static str,
+    /// How the arithmetic is known.
+    pub evidence: &'static str,
+    /// Where it is known from.
+    pub source: &'static str,
+}
+
 /// A machine to compare with.
 #[derive(Clone, Debug)]
 pub struct DotMachine {
@@ -113,20 +126,21 @@ pub struct DotMachine {
 /// The most bits below the grid that are written out.
 const MOST_CUT: usize = 16;
 
-/// Explains one element: a row of a, a column of b, c, and the scales of both. What only the language knows (the target, the
-/// machine instruction, the evidence) is left empty.
+/// Explains one element.
 ///
 /// # Panics
 /// As [`Dot::evaluate`].
 pub fn explain_dot(
     spelling: &str,
+    place: DotPlace,
     dot: &Dot,
     profile: &Profile,
-    (a, b, c): (&[u64], &[u64], u64),
-    scales: &[Vec<u64>; 2],
+    operands: &DotOperands,
     machines: Vec<DotMachine>,
 ) -> DotExplained {
-    let scales = [&scales[0][..], &scales[1][..]];
+    let DotOperands { a, b, c, scales } = operands;
+    let (c, scales) = (*c, [&scales[0][..], &scales[1][..]]);
+    let DotPlace { target, unit, evidence, source } = place;
     let mut steps = Vec::new();
     let mut observe = |event: DotEvent<'_>| {
         let addend = if steps.is_empty() && dot.addend == Addend::InFirstStep { "c" } else { "so far" };
@@ -166,10 +180,10 @@ pub fn explain_dot(
     DotExplained {
         instruction: spelling.to_owned(),
         meaning: meaning(dot),
-        target: String::new(),
-        unit: "",
-        evidence: "",
-        source: "",
+        target,
+        unit,
+        evidence,
+        source,
         steps,
         result: Number::of(dot.d, result),
         references,
@@ -242,17 +256,12 @@ fn step(dot: &Dot, addend: &str, event: DotEvent<'_>) -> DotStep {
                 result: number(result),
             }
         }
-        DotEvent::Invalid { position } => {
-            let text =
-                format!("{} is a NaN, 0 × infinity or an infinity of the other sign: NaN", name(dot, addend, position));
-            DotStep::Other {
-                text,
-                result: Number::of(dot.accumulator, Profile::NVIDIA.nan_result(dot.accumulator, None)),
-            }
+        DotEvent::Invalid { position, result } => {
+            let name = name(dot, addend, position);
+            other(format!("{name} is a NaN, 0 × infinity or an infinity of the other sign: NaN"), result)
         }
-        DotEvent::Infinite { position, negative } => {
-            let sign = if negative { dot.accumulator.sign_mask() } else { 0 };
-            other(format!("{} is an infinity", name(dot, addend, position)), sign | dot.accumulator.infinity())
+        DotEvent::Infinite { position, result } => {
+            other(format!("{} is an infinity", name(dot, addend, position)), result)
         }
         DotEvent::Fused { index, result, .. } => {
             let addend = if index == 0 && dot.addend == Addend::AfterLastStep { "+0" } else { addend };
@@ -306,12 +315,6 @@ fn exact(dot: &Dot, a: &[u64], b: &[u64], c: u64, scales: [&[u64]; 2]) -> Option
         Unpacked::Finite(number) => Some(Some((number.negative, BigUint::from(number.significand), number.quantum))),
         Unpacked::Infinite { .. } | Unpacked::Nan { .. } => None,
     };
-    let scale = |bits: u64| match dot.scale.map(|scale| scale.format) {
-        None => Some(Some((false, BigUint::from(1u32), 0))),
-        Some(ScaleFormat::Ue8m0) if bits == 0xff => None,
-        Some(ScaleFormat::Ue8m0) => Some(Some((false, BigUint::from(1u32), bits as i32 - 127))),
-        Some(ScaleFormat::Ue4m3) => finite(NarrowFormat::E4M3.unpack(bits & 0x7f)),
-    };
     let mut sum = BigInt::ZERO;
     let mut add = |factors: Vec<Option<(bool, BigUint, i32)>>| {
         let Some(factors) = factors.into_iter().collect::<Option<Vec<_>>>() else { return };
@@ -325,7 +328,9 @@ fn exact(dot: &Dot, a: &[u64], b: &[u64], c: u64, scales: [&[u64]; 2]) -> Option
         let mut factors = vec![element(dot.a, a[index])?, element(dot.b, b[index])?];
         if let Some(by) = dot.scale {
             let at = index / by.block as usize;
-            factors.extend([scale(scales[0][at])?, scale(scales[1][at])?]);
+            for scales in scales {
+                factors.push(finite(by.format.unpack(scales[at]))?);
+            }
         }
         add(factors);
     }

@@ -11,7 +11,7 @@ use roundonce_arith::{
 use roundonce_isa::{Form, Instruction, Value, hex_bits, hexadecimal, shortest_decimal};
 use serde::Serialize;
 
-pub use dot::{DotExplained, DotMachine, DotMachines, DotReference, DotStep, DotTermText, explain_dot};
+pub use dot::{DotExplained, DotMachine, DotMachines, DotPlace, DotReference, DotStep, DotTermText, explain_dot};
 pub use neighbours::{Counterpart, Neighbour};
 pub use picture::Picture;
 
