@@ -14,7 +14,7 @@ use roundonce_isa::{Finding, LineIndex, Location, Severity};
 
 use crate::instruction::{Guard, Instruction, PT, RZ, Value};
 use crate::listing::{Code, Line, Listing};
-use crate::opcode::Lowering;
+use crate::row::Lowering;
 use crate::print::Register;
 use crate::{decode, rules};
 
@@ -85,7 +85,12 @@ pub fn lower(text: &str, entry: Option<&str>) -> Result<Lowered, Vec<Finding>> {
     let text_lines = LineIndex::new(text);
     for line in lines {
         let instruction = match &line.code {
-            Code::Statement(statement) => Ok(statement.instruction),
+            Code::Statement(statement) => {
+                if let Some(fault) = statement.fault {
+                    findings.push(rules::encode_finding(statement, fault));
+                }
+                Ok(statement.instruction)
+            }
             Code::Word(word) => decode(*word),
         };
         match instruction {
@@ -96,7 +101,9 @@ pub fn lower(text: &str, entry: Option<&str>) -> Result<Lowered, Vec<Finding>> {
                 }
                 let number = text_lines.line_column(line.span.0).0;
                 let written = text.get(line.span.0..line.span.1).unwrap_or_default();
-                builder.instruction(&instruction, number as u32, written);
+                if let Err(message) = builder.instruction(&instruction, number as u32, written) {
+                    findings.push(rules::OPCODE.finding(line.location(), message));
+                }
             }
         }
     }
@@ -144,6 +151,11 @@ fn integer(op: IntOp, d: Reg, width: Width, args: &[roundonce_ir::Operand]) -> O
     Op::Int { d, op, width, args: all }
 }
 
+/// Whether a move writes all four bytes.
+fn moves_all(instruction: &Instruction) -> bool {
+    instruction.operands().last().is_some_and(|mask| mask.value == Value::Immediate(0xf))
+}
+
 impl KernelBuilder {
     fn register(&mut self, width: Width) -> Reg {
         self.registers.push(width);
@@ -178,16 +190,23 @@ impl KernelBuilder {
         reg
     }
 
-    fn operand(&mut self, value: Value) -> roundonce_ir::Operand {
-        match value {
+    fn operand(&mut self, value: Value) -> Result<roundonce_ir::Operand, String> {
+        Ok(match value {
             Value::Register(RZ) => roundonce_ir::Operand::ZERO,
             Value::Register(number) => self.read(Name::Register(number)).into(),
             Value::Constant { bank, offset } => self.read(Name::Constant { bank, offset }).into(),
             Value::Immediate(bits) => roundonce_ir::Operand::Imm(u64::from(bits)),
-        }
+            other => return Err(format!("an operand of this kind ({}) is not run", other.kind().name())),
+        })
     }
 
-    fn instruction(&mut self, instruction: &Instruction, line: u32, text: &str) {
+    fn instruction(&mut self, instruction: &Instruction, line: u32, text: &str) -> Result<(), String> {
+        let recipe = instruction.recipe();
+        match instruction.row().lowering {
+            Lowering::Move if moves_all(instruction) => {}
+            Lowering::Arithmetic(_) if recipe.is_some() || instruction.illegal_modifier().is_some() => {}
+            _ => return Err(format!("`{}` is not run yet", text.trim())),
+        }
         self.source_locs.push(roundonce_ir::SourceLoc {
             line,
             text: text.to_owned(),
@@ -196,40 +215,41 @@ impl KernelBuilder {
         });
         // Location 0 means none.
         let loc = self.source_locs.len() as u32;
-        let guard = match instruction.guard {
+        let guard = match instruction.guard() {
             // It never runs.
-            Guard { predicate: PT, negated: true } => return,
+            Guard { predicate: PT, negated: true } => return Ok(()),
             Guard { predicate: PT, negated: false } => None,
             Guard { predicate, negated } => {
                 Some(roundonce_ir::Guard { pred: self.read(Name::Predicate(predicate)), expected: !negated })
             }
         };
-        let recipe = instruction.recipe();
         let destination = instruction.destination();
         let condition_codes = recipe.is_some_and(|recipe| recipe.condition_codes);
         if destination == RZ && !condition_codes {
-            return;
+            return Ok(());
         }
-        let sources: Vec<roundonce_ir::Operand> =
-            instruction.operands()[1..].iter().map(|operand| self.operand(operand.value)).collect();
+        let operands = instruction.operands();
+        let sources = operands[1..].iter().map(|operand| self.operand(operand.value));
+        let sources: Vec<roundonce_ir::Operand> = sources.collect::<Result<_, _>>()?;
         let d = match destination {
             RZ => self.register(Width::B32),
             number => self.write(Name::Register(number), guard.is_some()),
         };
-        let op = match instruction.opcode().lowering {
-            Lowering::Move => Op::Move { d, a: sources[0] },
-            Lowering::Arithmetic(row) => {
+        let op = match instruction.row().lowering {
+            Lowering::Arithmetic(arithmetic) => {
                 let mut args = [roundonce_ir::Operand::ZERO; 3];
                 args[..sources.len()].copy_from_slice(&sources);
                 // An illegal modifier, which leaves no recipe, is an error of the listing.
-                let operation = recipe.unwrap_or(row).operation;
+                let operation = recipe.unwrap_or(arithmetic.recipe).operation;
                 Op::Float { d, operation, components: 1, contractible: false, args }
             }
+            Lowering::Move | Lowering::None => Op::Move { d, a: sources[0] },
         };
         self.body.push(roundonce_ir::Instruction { op, guard, loc });
         if condition_codes {
             self.condition_codes(d, guard, loc);
         }
+        Ok(())
     }
 
     /// Z is zero or NaN, S is negative (not −0) or NaN: the profile's decision, on the result's bits.
