@@ -202,7 +202,10 @@ impl Instruction {
     }
     /// Where it runs.
     #[inline]
-    pub const fn guard(&self) -> Guard {
+    pub fn guard(&self) -> Guard {
+        if !self.row().guarded {
+            return Guard::ALWAYS;
+        }
         let predicate = fields::PREDICATE.get(self.word) as u8;
         Guard { predicate, negated: fields::PREDICATE_NOT.get(self.word) != 0 }
     }
@@ -237,7 +240,7 @@ impl Instruction {
     /// The register written: the first operand, or the second where the first is a predicate; [`RZ`] where there is
     /// none.
     pub fn destination(&self) -> u8 {
-        match self.row().operands.iter().find(|field| !matches!(field.kind, Kind::Predicate(_))) {
+        match self.row().operands.iter().find(|field| !matches!(field.kind, Kind::Predicate(_) | Kind::Inverted(_))) {
             Some(OperandField { kind: Kind::Register(bits), .. }) => bits.get(self.word) as u8,
             _ => RZ,
         }
@@ -303,12 +306,14 @@ fn value(kind: &Kind, word: u64) -> Value {
             Value::Register(swap_register(register.get(word) as u8, wide.get(word) != 0))
         }
         Kind::Predicate(bits) => Value::Predicate(bits.get(word) as u8),
+        Kind::Inverted(bits) => Value::Predicate(7 - bits.get(word) as u8),
+        Kind::Zero => Value::Register(RZ),
         Kind::Constant { .. } => {
             Value::Constant { bank: BANK.get(word) as u8, offset: (OFFSET.get(word) * 4) as u16 }
         }
         Kind::ConstantAt { register, offset, bank } => Value::ConstantAt {
             bank: bank.get(word) as u8,
-            register: register.get(word) as u8,
+            register: register_or_none(*register, word),
             offset: offset.get_signed(word) as i32,
         },
         Kind::Integer { bits, signed: true } => Value::Immediate(bits.get_signed(word) as u32),
@@ -336,9 +341,9 @@ fn value(kind: &Kind, word: u64) -> Value {
     }
 }
 
-/// The register in a field.
-fn register_or_none(bits: crate::row::Bits, word: u64) -> u8 {
-    bits.get(word) as u8
+/// The register in a field; without bits there is none.
+pub(crate) fn register_or_none(bits: crate::row::Bits, word: u64) -> u8 {
+    if bits.width() == 0 { RZ } else { bits.get(word) as u8 }
 }
 
 /// The f16 that a field holds the upper bits of. A field of 20 bits is an f16 whose upper bits are the field's.

@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::decimal::{push_integer, write_decimal, write_wide_decimal};
 use crate::fields;
-use crate::instruction::{Guard, Instruction, PT, RZ, half_bits, swap_register};
+use crate::instruction::{Guard, Instruction, PT, RZ, half_bits, register_or_none, swap_register};
 use crate::row::{BANK, Bits, Kind, OFFSET, OperandField, Slot};
 use crate::schedule::Slot as Schedule;
 
@@ -184,6 +184,8 @@ fn push_value(kind: &Kind, word: u64, address: u64, style: Style, out: &mut Stri
             push_register(swap_register(register.get(word) as u8, wide.get(word) != 0), out);
         }
         Kind::Predicate(bits) => push_predicate(bits.get(word) as u8, out),
+        Kind::Inverted(bits) => push_predicate(7 - bits.get(word) as u8, out),
+        Kind::Zero => push_register(RZ, out),
         Kind::Constant { spaced } => {
             push_constant(BANK.get(word), *spaced, out);
             push_signed_hex(i64::from((OFFSET.get(word) * 4) as u16 as i16), out);
@@ -191,7 +193,7 @@ fn push_value(kind: &Kind, word: u64, address: u64, style: Style, out: &mut Stri
         }
         Kind::ConstantAt { register, offset, bank } => {
             push_constant(bank.get(word), false, out);
-            match (register.get(word) as u8, offset.get_signed(word)) {
+            match (register_or_none(*register, word), offset.get_signed(word)) {
                 // Zero is printed, unlike in an address.
                 (RZ, offset) => push_signed_hex(offset, out),
                 (register, offset) => push_address(register, offset, out),
@@ -253,7 +255,11 @@ impl OperandField {
     pub(crate) fn is_omitted(&self, word: u64) -> bool {
         match &self.kind {
             Kind::Named(slot) => slot.text(word) == Ok(""),
-            Kind::Register(bits) | Kind::Predicate(bits) | Kind::Set(bits) | Kind::Integer { bits, .. } => {
+            Kind::Register(bits)
+            | Kind::Predicate(bits)
+            | Kind::Inverted(bits)
+            | Kind::Set(bits)
+            | Kind::Integer { bits, .. } => {
                 self.omitted == Some(bits.get(word))
             }
             _ => false,
@@ -275,6 +281,9 @@ fn push_operand(field: &OperandField, word: u64, address: u64, reuse: bool, styl
             _ => "",
         });
         out.push_str(if absolute { ".ABS" } else { "" });
+        if let Some(slot) = &field.suffix {
+            push_slot(slot, word, out);
+        }
     } else {
         out.push_str(sign);
         out.push_str(if absolute { "|" } else { "" });

@@ -54,7 +54,7 @@ impl Bits {
     /// The value as a two's complement number.
     pub(crate) const fn get_signed(self, word: u64) -> i64 {
         let unused = 64 - self.width();
-        ((self.get(word) << unused) as i64) >> unused
+        if unused == 64 { 0 } else { ((self.get(word) << unused) as i64) >> unused }
     }
 }
 
@@ -107,8 +107,12 @@ pub enum Kind {
         /// Set for 64 bits.
         wide: Bits,
     },
+    /// `RZ`, which has no field.
+    Zero,
     /// `P0` to `P6`, `PT`.
     Predicate(Bits),
+    /// The same, its number taken from 7.
+    Inverted(Bits),
     /// `c[0x0][0x10]`.
     Constant {
         /// Whether a blank is printed between the brackets.
@@ -116,7 +120,7 @@ pub enum Kind {
     },
     /// `c[0x0][R1+0x10]`.
     ConstantAt {
-        /// The register added.
+        /// The register added; without bits there is none.
         register: Bits,
         /// In bytes.
         offset: Bits,
@@ -173,12 +177,14 @@ impl Kind {
         match self {
             Kind::Register(bits)
             | Kind::Predicate(bits)
+            | Kind::Inverted(bits)
             | Kind::Relative(bits)
             | Kind::Set(bits)
             | Kind::Scoreboard(bits)
             | Kind::Signs(bits)
             | Kind::Integer { bits, .. }
             | Kind::Float { bits, .. } => bits.mask(),
+            Kind::Zero => 0,
             Kind::SwapRegister { register, wide } => register.mask() | wide.mask(),
             Kind::Constant { .. } => OFFSET.mask() | BANK.mask(),
             Kind::ConstantAt { register, offset, bank } => register.mask() | offset.mask() | bank.mask(),
@@ -191,8 +197,8 @@ impl Kind {
     /// What a finding calls it.
     pub const fn kind(&self) -> OperandKind {
         match self {
-            Kind::Register(_) | Kind::SwapRegister { .. } => OperandKind::Register,
-            Kind::Predicate(_) => OperandKind::Predicate,
+            Kind::Register(_) | Kind::SwapRegister { .. } | Kind::Zero => OperandKind::Register,
+            Kind::Predicate(_) | Kind::Inverted(_) => OperandKind::Predicate,
             Kind::Constant { .. } | Kind::ConstantAt { .. } => OperandKind::Constant,
             Kind::Integer { .. } | Kind::Float { .. } => OperandKind::Immediate,
             Kind::Memory { .. } => OperandKind::Memory,
@@ -323,6 +329,8 @@ pub struct Row {
     pub lowering: Lowering,
     /// Between the mnemonic and the operands; a blank.
     pub separator: &'static str,
+    /// Whether it has a guard. Where it has none, the guard's bits mean nothing.
+    pub guarded: bool,
 }
 
 /// The most operands that a row has.
@@ -352,6 +360,7 @@ impl Row {
             latency: Latency::Fixed,
             lowering: Lowering::None,
             separator: " ",
+            guarded: true,
         }
     }
     /// Further bits that identify it.
@@ -380,6 +389,11 @@ impl Row {
         self.separator = separator;
         self
     }
+    /// It runs always.
+    pub(crate) const fn unguarded(mut self) -> Row {
+        self.guarded = false;
+        self
+    }
     /// Its result comes later: no register of it is kept.
     pub(crate) const fn variable(mut self) -> Row {
         self.latency = Latency::Variable;
@@ -392,7 +406,7 @@ impl Row {
     }
     /// The bits that mean nothing.
     pub fn ignored(&self) -> u64 {
-        let mut used = self.mask | GUARD;
+        let mut used = self.mask | if self.guarded { GUARD } else { 0 };
         for slot in self.slots() {
             used |= slot.bits.mask();
         }

@@ -3,6 +3,7 @@
 use super::words::*;
 use crate::row::{Row, Since, Slot};
 
+const HSET2_BOOL: Slot = Slot::new("bool", at(45, 2), &[".AND", ".OR", ".XOR", ".???3"]);
 const H_AND: &[&str] = &["", ".H_AND"];
 
 const fn row(name: &'static str, top: u16, mask: u16, modifiers: &'static [Slot], operands: &'static [crate::row::OperandField]) -> Row {
@@ -44,7 +45,7 @@ pub(super) const ROWS: &[&[Row]] = &[
             &[RD, RA.neg(56).suffix(packed(53)), HALF_HIGH_LONG, HALF_LOW_LONG]),
     ],
     &[
-        row("HSET2", 0x5d18, 0xfff8, &[bf(49), fcmp(35), ftz(50), bool_op(45)],
+        row("HSET2", 0x5d18, 0xfff8, &[bf(49), fcmp(35), ftz(50), HSET2_BOOL],
             &[RD, RA.neg(43).abs(44).suffix(packed(47)), RB.neg(31).abs(30).suffix(packed(28)), P39]),
         row("HSET2", 0x7c80, 0xfe80, &[bf(53), fcmp(49), ftz(54), bool_op(45)],
             &[RD, RA.neg(43).abs(44).suffix(packed(47)), CONSTANT.neg(56), P39]),

@@ -61,12 +61,12 @@ const NO_IDP: &[(u64, u64)] = &[(5 << 48, 4 << 48)];
 #[rustfmt::skip] // One mnemonic a paragraph.
 pub(super) const ROWS: &[&[Row]] = &[
     rows3!("IADD" 0xfff8 0x5c10 0x4c10 0x3810 I20 [po(48), sat(50), x(43)] [RD.cc(47), RA.neg_high(48)] {.neg_low(48)} []),
-    &[Row::new("IADD32I", 0x1c00, 0xfe00, &[IADD32I_PO, x(53), sat(54)], &[RD.cc(52), RA.sign(IADD32I_NEG), I32]).refuse(&[(3 << 55, 1 << 55)])],
+    &[Row::new("IADD32I", 0x1c00, 0xfe00, &[IADD32I_PO, sat(54), x(53)], &[RD.cc(52), RA.sign(IADD32I_NEG), I32]).refuse(&[(3 << 55, 1 << 55)])],
     &[
         Row::new("IADD3", 0x5cc0, 0xfff0, &[SHIFT_3, x(48)],
             &[RD.cc(47), RA.neg(51).suffix(halves(35)), RB.neg(50).suffix(halves(33)), RC.neg(49).suffix(halves(31))]),
         Row::new("IADD3", 0x4cc0, 0xfff0, &[x(48)], &[RD.cc(47), RA.neg(51), CONSTANT.neg(50), RC.neg(49)]),
-        Row::new("IADD3", 0x38c0, 0xfef0, &[x(48)], &[RD.cc(47), RA.neg(51), I20.neg(50), RC.neg(49)]),
+        Row::new("IADD3", 0x38c0, 0xfef0, &[x(48)], &[RD.cc(47), RA.neg(51), U20.neg(50), RC.neg(49)]),
     ],
     rows3!("ISCADD" 0xfff8 0x5c18 0x4c18 0x3818 I20 [po(48)] [RD.cc(47), RA.neg_high(48)] {.neg_low(48)} [hex(39, 5)]),
     &[Row::new("ISCADD32I", 0x1400, 0xfc00, &[], &[RD.cc(52), RA, I32, hex(53, 5)])],
@@ -83,7 +83,7 @@ pub(super) const ROWS: &[&[Row]] = &[
         Row::new("XMAD", 0x4e00, 0xfe00, &[XMAD_TYPES, psl(55), XMAD_SHORT_MODE, mrg(56), x(54)],
             &[RD.cc(47), RA.suffix(h1(53)), SPACED.suffix(h1(52)), RC]),
         Row::new("XMAD", 0x5100, 0xff80, &[XMAD_TYPES, XMAD_SHORT_MODE, x(54)],
-            &[RD.cc(47), RA.suffix(h1(53)), RCB.suffix(h1(52)), SPACED]),
+            &[RD.cc(47), RA.suffix(h1(53)), RCB.suffix(h1(52)), CONSTANT]),
         Row::new("XMAD", 0x3600, 0xfec0, &[XMAD_TYPES, psl(36), XMAD_MODE, mrg(37), x(38)],
             &[RD.cc(47), RA.suffix(h1(53)), hex(20, 16), RC]),
     ],

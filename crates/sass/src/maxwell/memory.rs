@@ -33,6 +33,7 @@ const fn swap(wide: u8) -> OperandField {
 const fn wide(low: u8) -> Slot {
     Slot::new("type", at(low, 1), &["", ".64"])
 }
+const ZERO: OperandField = OperandField::new(Kind::Zero);
 const CAS: Slot = fixed(&[".CAS"]);
 const SHARED_TYPE: Slot = Slot::new("type", at(28, 2), &["", ".S32", ".U64", ".S64"]);
 const SHARED_OP: Slot = Slot::new("op", at(52, 4), &[
@@ -58,7 +59,14 @@ const fn attribute(register: u8) -> OperandField {
 }
 const O: Slot = Slot::new("o", at(32, 1), &["", ".O"]);
 const P: Slot = Slot::new("p", at(31, 1), &["", ".P"]);
-const PHYS: &[(u64, u64)] = &[];
+/// `a[0x80]`.
+const ABSOLUTE: OperandField =
+    OperandField::new(Kind::Memory { space: "a", register: at(8, 8), offset: at(20, 10), shift: 0 });
+/// `a[R1]`.
+const PHYSICAL: OperandField =
+    OperandField::new(Kind::Memory { space: "a", register: at(8, 8), offset: at(0, 0), shift: 0 });
+const IPA_MODE: Slot = Slot::new("mode", at(54, 2), &[".PASS", "", ".CONSTANT", ".SC"]);
+const IPA_PLACE: Slot = Slot::new("place", at(52, 2), &["", ".CENTROID", ".OFFSET", ".INVALID"]);
 
 #[rustfmt::skip] // One mnemonic a paragraph.
 pub(super) const ROWS: &[&[Row]] = &[
@@ -66,7 +74,7 @@ pub(super) const ROWS: &[&[Row]] = &[
     &[Row::new("ST", 0xa000, 0xe000, &[e(52), store(56), size(53)], &[memory(20, 32, 0), RD, optional(58)]).variable()],
     &[
         Row::new("LDG", 0xeed0, 0xfff8, &[e(45), load(46), size_u(48)], &[RD, memory(20, 24, 0)]).variable(),
-        Row::new("LDG", 0xeec8, 0xfff8, &[e(45), load(46), size_u(48)], &[predicate(41), RD, memory(20, 20, 0)]).variable(),
+        Row::new("LDG", 0xeec8, 0xfff8, &[e(45), load(46), size_u(48)], &[inverted(41), RD, memory(20, 20, 0)]).variable(),
     ],
     &[Row::new("STG", 0xeed8, 0xfff8, &[e(45), store(46), size(48)], &[memory(20, 24, 0), RD]).variable()],
     &[Row::new("LDL", 0xef40, 0xfff8, &[load_local(44), size(48)], &[RD, memory(20, 24, 0)]).variable()],
@@ -77,13 +85,19 @@ pub(super) const ROWS: &[&[Row]] = &[
 
     &[
         Row::new("ATOM", 0xed00, 0xff00, &[e(48), atomic_op(52), atomic_type(49)], &[RD, memory(28, 20, 0), register(20)]).variable(),
-        Row::new("ATOM", 0xeef0, 0xfff0, &[e(48), CAS, wide(49)], &[RD, memory(28, 20, 0), register(20), swap(49)]).variable(),
-        Row::new("ATOM", 0xee60, 0xfff0, &[e(48), atomic_op(44), atomic_type(49)], &[predicate(41), RD, memory(0, 0, 0), register(20)]).variable(),
-        Row::new("ATOM", 0xee70, 0xfff0, &[e(48), CAS, wide(49)], &[predicate(41), RD, memory(0, 0, 0), register(20), swap(49)]).variable(),
+        Row::new("ATOM", 0xeef0, 0xfffc, &[e(48), CAS, wide(49)], &[RD, memory(28, 20, 0), register(20), swap(49)]).variable(),
+        Row::new("ATOM", 0xeef4, 0xfffc, &[e(48), CAS, wide(49)], &[RD, memory(28, 20, 0), register(20), ZERO]).variable(),
+        Row::new("ATOM", 0xeef8, 0xfffc, &[e(48), CAS, wide(49)], &[RD, memory(28, 20, 0), ZERO, register(20)]).variable(),
+        Row::new("ATOM", 0xee60, 0xfff0, &[e(48), atomic_op(44), atomic_type(49)], &[inverted(41), RD, memory(0, 0, 0), register(20)]).variable(),
+        Row::new("ATOM", 0xee70, 0xfffc, &[e(48), CAS, wide(49)], &[inverted(41), RD, memory(0, 0, 0), register(20), swap(49)]).variable(),
+        Row::new("ATOM", 0xee74, 0xfffc, &[e(48), CAS, wide(49)], &[inverted(41), RD, memory(0, 0, 0), register(20), ZERO]).variable(),
+        Row::new("ATOM", 0xee78, 0xfffc, &[e(48), CAS, wide(49)], &[inverted(41), RD, memory(0, 0, 0), ZERO, register(20)]).variable(),
     ],
     &[
         Row::new("ATOMS", 0xec00, 0xff00, &[SHARED_OP, SHARED_TYPE], &[RD, memory(30, 22, 2), register(20)]).variable(),
-        Row::new("ATOMS", 0xee00, 0xff80, &[SHARED_CAST, wide(52)], &[RD, memory(30, 22, 2), register(20), swap(52)]).variable(),
+        Row::new("ATOMS", 0xee00, 0xff80, &[SHARED_CAST, wide(52)], &[RD, memory(30, 22, 2), register(20), swap(52)]).when(at(28, 2), 0).variable(),
+        Row::new("ATOMS", 0xee00, 0xff80, &[SHARED_CAST, wide(52)], &[RD, memory(30, 22, 2), register(20), ZERO]).when(at(28, 2), 1).variable(),
+        Row::new("ATOMS", 0xee00, 0xff80, &[SHARED_CAST, wide(52)], &[RD, memory(30, 22, 2), ZERO, register(20)]).when(at(28, 2), 2).variable(),
     ],
     &[Row::new("RED", 0xebf8, 0xfff8, &[e(48), red_op(23), atomic_type(20)], &[memory(28, 20, 0), RD]).variable()],
 
@@ -92,23 +106,31 @@ pub(super) const ROWS: &[&[Row]] = &[
             &[OperandField::new(Kind::Memory { space: "", register: at(8, 8), offset: at(22, 30), shift: 2 })]).when(at(0, 4), 0).separator("").variable(),
         Row::new("CCTL", 0xef60, 0xffe0, &[e(52), CACHE, CACHE_OP], &[memory(22, 30, 2)]).refuse(NO_OP).variable(),
         Row::new("CCTLL", 0xef80, 0xfff8, &[LOCAL_CACHE, CACHE_OP], &[memory(22, 22, 2)]).refuse(NO_OP).variable(),
-        Row::new("CCTLT", 0xebf0, 0xfff8, &[fixed(&[".IVALL"])], &[]).when(at(0, 2), 0).separator(" ").variable(),
-        Row::new("CCTLT", 0xebf0, 0xfff8, &[TEXTURE_CACHE_OP], &[hex(36, 13)]).variable(),
+        Row::new("CCTLT", 0xebf0, 0xfff8, &[fixed(&[".IVALL"])], &[]).when(at(0, 2), 0).when(at(36, 13), 0).variable(),
+        Row::new("CCTLT", 0xebf0, 0xfff8, &[TEXTURE_CACHE_OP], &[hex(36, 13)]).refuse(&[(3, 0)]).variable(),
         Row::new("CCTLT", 0xebe8, 0xfff8, &[TEXTURE_CACHE_OP], &[register(8)]).refuse(&[(3, 0)]).variable(),
     ],
     &[Row::new("MEMBAR", 0xef98, 0xfff8, &[LEVEL, INVALIDATE], &[]).variable()],
 
-    &[Row::new("AL2P", 0xefa0, 0xfff8, &[O, words(47)], &[predicate(44), RD, register(8).omit(255), signed(at(20, 11)).omit(0)]).variable()],
+    &[Row::new("AL2P", 0xefa0, 0xfff8, &[O, words(47)], &[optional(44), RD, register(8).omit(255), signed(at(20, 11)).omit(0)]).variable()],
     &[
-        Row::new("ALD", 0xefd8, 0xfff8, &[O, P, words(47)], &[RD, attribute(8), register(39)]).variable().refuse(PHYS),
-        Row::new("AST", 0xeff0, 0xfff8, &[P, words(47)], &[attribute(8), RD, register(39)]).variable().refuse(PHYS),
+        Row::new("ALD", 0xefd8, 0xfff8, &[O, P, words(47)], &[RD, ABSOLUTE, register(39)]).when(at(8, 8), 255).variable(),
+        Row::new("ALD", 0xefd8, 0xfff8, &[O, P, words(47)], &[RD, attribute(8), register(39)]).when(at(31, 1), 1).variable(),
+        Row::new("ALD", 0xefd8, 0xfff8, &[O, fixed(&[".PHYS"]), words(47)], &[RD, PHYSICAL, register(39)]).when(at(20, 12), 0).variable(),
+        Row::new("AST", 0xeff0, 0xfff8, &[P, words(47)], &[ABSOLUTE, RD, register(39)]).when(at(8, 8), 255).variable(),
+        Row::new("AST", 0xeff0, 0xfff8, &[P, words(47)], &[attribute(8), RD, register(39)]).when(at(31, 1), 1).variable(),
+        Row::new("AST", 0xeff0, 0xfff8, &[fixed(&[".PHYS"]), words(47)], &[PHYSICAL, RD, register(39)]).when(at(20, 12), 0).variable(),
     ],
-    &[Row::new("ISBERD", 0xefd0, 0xfff8, &[O, Slot::new("skew", at(31, 1), &["", ".SKEW"]), Slot::new("space", at(33, 2), &["", ".PATCH", ".PRIM", ".ATTR"]),
+    &[Row::new("ISBERD", 0xefd0, 0xfff8, &[O, Slot::new("space", at(33, 2), &["", ".PATCH", ".PRIM", ".ATTR"]), Slot::new("skew", at(31, 1), &["", ".SKEW"]),
         Slot::new("size", at(47, 2), &["", ".U16", ".32", ".???3"])], &[RD, memory(0, 0, 0)]).variable()],
-    &[Row::new("STP", 0xeea0, 0xfff8, &[Slot::new("wait", at(31, 1), &["", ".WAIT"])], &[hex(20, 8)])],
+    &[Row::new("STP", 0xeea0, 0xfff8, &[Slot::new("wait", at(31, 1), &["", ".WAIT"])], &[hex(20, 8)]).unguarded()],
     rows3!("OUT" 0xfff8 0xfbe0 0xebe0 0xf6e0 I20 [Slot::new("mode", at(39, 2), &[".INVALIDOUTSTYPE0", ".EMIT", ".CUT", ".EMIT_THEN_CUT"])]
         [RD, register(8)] {.reuse(0)} [] .variable()),
-    &[Row::new("IPA", 0xe000, 0xff00, &[Slot::new("mode", at(54, 2), &[".PASS", "", ".CONSTANT", ".SC"]),
-        Slot::new("place", at(52, 2), &["", ".CENTROID", ".OFFSET", ".INVALID"]), sat(51)],
-        &[RD, OperandField::new(Kind::Memory { space: "a", register: at(8, 8), offset: at(28, 10), shift: 0 }), register(20), register(39), predicate(47).not(50)]).variable()],
+    &[
+        Row::new("IPA", 0xe000, 0xff00, &[IPA_MODE, IPA_PLACE, sat(51)],
+            &[RD, OperandField::new(Kind::Memory { space: "a", register: at(8, 8), offset: at(28, 10), shift: 0 }), register(20), register(39), predicate(47).not(50)])
+            .when(at(38, 1), 0).when(at(8, 8), 255).variable(),
+        Row::new("IPA", 0xe000, 0xff00, &[fixed(&[".IDX"]), IPA_MODE, IPA_PLACE, sat(51)],
+            &[RD, PHYSICAL, register(20), register(39), predicate(47).not(50)]).when(at(38, 1), 1).variable(),
+    ],
 ];

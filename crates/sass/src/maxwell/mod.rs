@@ -14,6 +14,9 @@ mod integer;
 mod memory;
 mod moves;
 mod special;
+mod surface;
+mod texture;
+mod video;
 
 pub use float::ARITHMETIC;
 
@@ -27,6 +30,9 @@ pub(crate) const TABLE: &[&[&[Row]]] = &[
     convert::ROWS,
     moves::ROWS,
     memory::ROWS,
+    texture::ROWS,
+    surface::ROWS,
+    video::ROWS,
     control::ROWS,
 ];
 

@@ -2,7 +2,7 @@
 
 use super::special::SPECIAL_REGISTERS;
 use super::words::*;
-use crate::row::{Kind, Lowering, NUMBERED, OperandField, Row, Slot};
+use crate::row::{Kind, Lowering, OperandField, Row, Slot};
 
 /// The bytes that a move writes; all of them are not printed.
 const BYTES: OperandField = hex(39, 4).omit(0xf);
@@ -41,7 +41,7 @@ pub(super) const ROWS: &[&[Row]] = &[
     ],
 
     rows3!("P2R" 0xfff8 0x5ce8 0x4ce8 0x38e8 I20 [byte(41)] [RD, WHICH, RA] {} []),
-    rows3!("R2P" 0xfff8 0x5cf0 0x4cf0 0x38f0 I20 [] [WHICH, RA.suffix(byte(41))] {} []),
+    rows3!("R2P" 0xfff8 0x5cf0 0x4cf0 0x38f0 U20 [] [WHICH, RA.suffix(byte(41))] {} []),
     &[Row::new("PSET", 0x5088, 0xfff8, &[bf(44), logic_at("bool", 24), logic_at("bool2", 45)],
         &[RD.cc(47), p(12, 15), p(29, 32), P39])],
     &[Row::new("PSETP", 0x5090, 0xfff8, &[logic_at("bool", 24), logic_at("bool2", 45)],
@@ -51,7 +51,10 @@ pub(super) const ROWS: &[&[Row]] = &[
 
     &[Row::new("S2R", 0xf0c8, 0xfff8, &[], &[RD, SPECIAL]).variable()],
     &[Row::new("CS2R", 0x50c8, 0xfff8, &[], &[RD, SPECIAL])],
-    &[Row::new("B2R", 0xf0b8, 0xfff8, &[], &[RD, hex(8, 8)]).when(at(32, 2), 0).variable()],
+    &[
+        Row::new("B2R", 0xf0b8, 0xfff8, &[], &[RD, hex(8, 8)]).when(at(32, 2), 0).variable(),
+        Row::new("B2R", 0xf0b8, 0xfff8, &[fixed(&[".RESULT"])], &[RD, optional(45)]).when(at(32, 2), 1).when(at(8, 8), 255).variable(),
+    ],
     &[Row::new("R2B", 0xf0c0, 0xfff8, &[RESULT], &[hex(28, 4), register(20)]).variable()],
     &[Row::new("LEPC", 0x50d0, 0xfff8, &[], &[RD])],
     &[
@@ -59,6 +62,6 @@ pub(super) const ROWS: &[&[Row]] = &[
         Row::new("VOTE", 0x50e0, 0xfff8, &[VTG], &[hex(20, 28)]),
     ],
     &[Row::new("PIXLD", 0xefe8, 0xfff8, &[Slot::new("mode", at(31, 3), &["", ".COVMASK", ".COVERED", ".OFFSET",
-        ".CENTROID_OFFSET", ".MY_INDEX", NUMBERED, NUMBERED]).numbered(".INVALID")],
+        ".CENTROID_OFFSET", ".MY_INDEX", ".INVALID0", ".INVALID1"])],
         &[RD, predicate(45), OperandField::new(Kind::Memory { space: "", register: at(8, 8), offset: at(20, 8), shift: 0 })]).variable()],
 ];

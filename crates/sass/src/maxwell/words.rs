@@ -14,6 +14,9 @@ pub(super) const fn register(low: u8) -> OperandField {
 pub(super) const fn predicate(low: u8) -> OperandField {
     operand(Kind::Predicate(at(low, 3)))
 }
+pub(super) const fn inverted(low: u8) -> OperandField {
+    operand(Kind::Inverted(at(low, 3)))
+}
 /// A whole number in hex, without a sign.
 pub(super) const fn hex(low: u8, width: u8) -> OperandField {
     operand(Kind::Integer { bits: at(low, width), signed: false })
@@ -43,6 +46,7 @@ pub(super) const CONSTANT: OperandField = operand(Kind::Constant { spaced: false
 pub(super) const SPACED: OperandField = operand(Kind::Constant { spaced: true });
 const SHORT: Bits = at(20, 19).and(56, 1);
 pub(super) const I20: OperandField = signed(SHORT);
+pub(super) const U20: OperandField = operand(Kind::Integer { bits: SHORT, signed: false });
 pub(super) const F32: OperandField = float(SHORT, 32);
 pub(super) const F64: OperandField = float(SHORT, 64);
 pub(super) const F16: OperandField = float(SHORT, 16);

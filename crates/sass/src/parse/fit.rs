@@ -223,10 +223,11 @@ impl Fit<'_> {
         match (&field.kind, written.what) {
             (Kind::Register(_) | Kind::SwapRegister { .. }, What::Register(_))
             | (Kind::RegisterPlus { .. }, What::Register(_) | What::RegisterPlus { .. })
-            | (Kind::Predicate(_), What::Predicate(_))
+            | (Kind::Predicate(_) | Kind::Inverted(_), What::Predicate(_))
             | (Kind::Constant { .. }, What::Constant { .. })
             | (Kind::ConstantAt { .. }, What::ConstantAt { .. } | What::Constant { .. })
             | (Kind::Set(_), What::Set(_)) => true,
+            (Kind::Zero, What::Register(number)) => number == RZ,
             (Kind::Memory { space, .. }, What::Memory { attribute, .. }) => (*space == "a") == attribute,
             (Kind::Named(slot), What::Word(span)) => {
                 let text = self.piece(span);
@@ -378,7 +379,14 @@ impl Fit<'_> {
                     self.constrain(slot.bits, values);
                 }
             }
-            (Kind::Register(bits) | Kind::Predicate(bits) | Kind::Set(bits) | Kind::Integer { bits, .. }, Some(value)) => {
+            (
+                Kind::Register(bits)
+                | Kind::Predicate(bits)
+                | Kind::Inverted(bits)
+                | Kind::Set(bits)
+                | Kind::Integer { bits, .. },
+                Some(value),
+            ) => {
                 self.constrain(*bits, Values::One(value));
             }
             _ => {}
@@ -435,6 +443,8 @@ impl Fit<'_> {
             (Kind::Predicate(bits), What::Predicate(number)) => {
                 self.constrain(*bits, Values::One(u64::from(number)));
             }
+            (Kind::Inverted(bits), What::Predicate(number)) => self.constrain(*bits, Values::One(u64::from(7 - number))),
+            (Kind::Zero, What::Register(_)) => {}
             (Kind::Constant { .. }, What::Constant { bank, offset }) => {
                 if offset % 4 != 0 {
                     self.refuse(operand, EncodeError::Offset { offset });
@@ -448,7 +458,11 @@ impl Fit<'_> {
                     What::Constant { bank, offset } => (bank, RZ, i64::from(offset as i16)),
                     _ => (0, RZ, 0),
                 };
-                self.register(*register, base, operand);
+                if register.width() > 0 {
+                    self.register(*register, base, operand);
+                } else if base != RZ {
+                    self.refuse(operand, EncodeError::AddressOffset { offset: distance });
+                }
                 self.offset(*offset, 0, false, distance, operand);
                 self.constrain(*bank, Values::One(u64::from(number)));
             }

@@ -131,8 +131,11 @@ impl Cursor<'_> {
             self.skip_blanks();
             let found = BEHIND.iter().find(|(text, _)| self.starts_with(text));
             let Some((text, sign)) = found.filter(|(text, _)| !self.ahead(text.len()).is_ascii_alphanumeric()) else {
-                self.at = end;
-                return Ok(());
+                if self.peek() != b'.' {
+                    self.at = end;
+                    return Ok(());
+                }
+                return self.suffix(start, out);
             };
             self.at += text.len();
             match *sign {
