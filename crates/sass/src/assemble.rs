@@ -69,6 +69,8 @@ pub fn asm_line(line: &str) -> Result<u64, Finding> {
     let mut statement = Statement::blank();
     let beside = parse_line_into(line, &mut statement)?;
     let word = statement.word().map_err(|error| rules::encode_finding(&statement, error))?;
+    // A line alone is at address 0.
+    let word = statement.placed(word, 0).ok_or_else(|| rules::out_of_reach(statement.span))?;
     match beside {
         None => Ok(word),
         Some(beside) => match word_differs(&statement, beside) {

@@ -72,7 +72,9 @@ impl fmt::Display for EncodeError {
             EncodeError::SwapRegister { register } => {
                 write!(f, "{} is not the register behind the one compared", Register(register))
             }
-            EncodeError::Offset { offset } => write!(f, "the constant offset {offset:#x} is not a multiple of 4"),
+            EncodeError::Offset { offset } => {
+                write!(f, "the constant offset {} is not a multiple of 4", crate::parse::signed_hex(offset))
+            },
             EncodeError::AddressOffset { offset } => {
                 write!(f, "the offset {} has no room in the word", crate::parse::signed_hex(offset))
             }

@@ -424,7 +424,7 @@ impl Line {
             return Ok(word);
         }
         let placed = statement.placed(word, address);
-        placed.ok_or_else(|| rules::TARGET.at(self.span, "the target is further away than 24 bits reach"))
+        placed.ok_or_else(|| rules::out_of_reach(self.span))
     }
     /// Where the line is.
     pub(crate) fn location(&self) -> Location {

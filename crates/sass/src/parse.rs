@@ -300,7 +300,12 @@ impl<'a> Cursor<'a> {
         out.mnemonic = mnemonic_span;
         out.span = (start, end);
         self.choose(rows, modifiers, &written[..count], out)?;
-        out.instruction.word = out.instruction.word & !crate::row::GUARD | guard_bits(guard);
+        if out.instruction.row().guarded {
+            out.instruction.word = out.instruction.word & !crate::row::GUARD | guard_bits(guard);
+        } else if guard != Guard::ALWAYS {
+            let message = format!("{mnemonic} runs always: it has no guard");
+            return Err(rules::PREDICATE.at((start, mnemonic_start), message));
+        }
         out.slot = self.schedule_suffix(prefix)?;
         if let Some(slot) = &mut out.slot {
             *slot = slot.with(crate::fields::REUSE, slot.reuse() | u32::from(out.instruction.reuse));

@@ -77,14 +77,15 @@ fn push_guard(guard: Guard, out: &mut String) {
 
 /// What is special about the bits of a number.
 enum Special {
-    Nan,
+    Nan { quiet: bool },
     Infinity,
     MinusZero,
 }
 
 fn special(magnitude: u64, infinity: u64, negative: bool) -> Option<Special> {
     match magnitude {
-        _ if magnitude > infinity => Some(Special::Nan),
+        // The highest bit of the fraction, the lowest of whose exponent is `infinity`'s.
+        _ if magnitude > infinity => Some(Special::Nan { quiet: magnitude & (infinity & infinity.wrapping_neg()) >> 1 != 0 }),
         _ if magnitude == infinity => Some(Special::Infinity),
         0 if negative => Some(Special::MinusZero),
         _ => None,
@@ -102,7 +103,7 @@ fn push_float(bits: u64, format: u8, style: Style, out: &mut String) {
         _ => 0x7ff0_0000_0000_0000,
     };
     let kind = special(magnitude, infinity, sign == 1);
-    if style == Style::Hex || matches!(kind, Some(Special::Nan)) && style == Style::Exact {
+    if style == Style::Hex || matches!(kind, Some(Special::Nan { .. })) && style == Style::Exact {
         out.push_str("0x");
         push_hex_digits(bits, width / 4, out);
         return;
@@ -111,7 +112,9 @@ fn push_float(bits: u64, format: u8, style: Style, out: &mut String) {
         Some(kind) => {
             let minus = sign == 1;
             out.push_str(match kind {
-                Special::Nan => if minus { "-QNAN" } else { "+QNAN" },
+                // Of the wide format alone it says which.
+                Special::Nan { quiet: false } if format == 64 => if minus { "-SNAN" } else { "+SNAN" },
+                Special::Nan { .. } => if minus { "-QNAN" } else { "+QNAN" },
                 Special::Infinity => if minus { "-INF" } else { "+INF" },
                 Special::MinusZero => "-0.0",
             });
@@ -206,9 +209,14 @@ fn push_value(kind: &Kind, word: u64, address: u64, style: Style, out: &mut Stri
         Kind::Memory { space, register, offset, shift } => {
             out.push_str(space);
             out.push('[');
-            let register = register.get(word) as u8;
+            let has_register = register.width() > 0;
+            let register = register_or_none(*register, word);
             let distance = if register == RZ { offset.get(word) as i64 } else { offset.get_signed(word) };
-            push_address(register, distance << shift, out);
+            match register {
+                // Zero is printed, unlike in an address.
+                _ if !has_register => push_hex(distance as u64, out),
+                _ => push_address(register, distance << shift, out),
+            }
             out.push(']');
         }
         Kind::Relative(bits) => push_signed_hex(address as i64 + 8 + bits.get_signed(word), out),
@@ -253,6 +261,9 @@ pub(crate) const SIGNS: [&str; 4] = ["PP", "NP", "PN", "ZP"];
 impl OperandField {
     /// Whether a word's operand is not printed.
     pub(crate) fn is_omitted(&self, word: u64) -> bool {
+        if self.sign.is_some_and(|slot| slot.text(word) != Ok("")) {
+            return false;
+        }
         match &self.kind {
             Kind::Named(slot) => slot.text(word) == Ok(""),
             Kind::Register(bits)
@@ -267,6 +278,9 @@ impl OperandField {
     }
 }
 
+/// The name of a sign that stands before its number.
+pub(crate) const MINUS: &str = "minus";
+
 fn push_operand(field: &OperandField, word: u64, address: u64, reuse: bool, style: Style, out: &mut String) {
     let sign = match &field.sign {
         Some(slot) => slot.text(word).unwrap_or_default(),
@@ -274,9 +288,15 @@ fn push_operand(field: &OperandField, word: u64, address: u64, reuse: bool, styl
     };
     let absolute = field.absolute.is_some_and(|bit| bit.get(word) != 0);
     if matches!(field.kind, Kind::Integer { .. } | Kind::Float { .. }) {
+        let before = field.sign.is_some_and(|slot| slot.name == MINUS) && sign == "-";
+        if let (true, Kind::Integer { bits, .. }) = (before, &field.kind)
+            && bits.get(word) != 0
+        {
+            out.push('-');
+        }
         push_value(&field.kind, word, address, style, out);
         out.push_str(match sign {
-            "-" => ".NEG",
+            "-" if !before => ".NEG",
             "~" => ".INV",
             _ => "",
         });

@@ -67,12 +67,12 @@ pub struct Slot {
     pub bits: Bits,
     /// The text of each value from 0, with its dot where it is a modifier. Empty where nothing is printed.
     pub texts: &'static [&'static str],
-    /// What is printed, with the value behind it, where `texts` ends or says [`NUMBERED`].
+    /// What is printed, with the value behind it, where `texts` ends or says `#`.
     pub numbered: &'static str,
 }
 
 /// A value of a [`Slot`] that is printed by its number.
-pub const NUMBERED: &str = "#";
+pub(crate) const NUMBERED: &str = "#";
 
 impl Slot {
     pub(crate) const fn new(name: &'static str, bits: Bits, texts: &'static [&'static str]) -> Slot {
@@ -369,10 +369,6 @@ impl Row {
         self.bits |= bits.put(value);
         self
     }
-    pub(crate) const fn fill(mut self, fill: u64) -> Row {
-        self.fill = fill;
-        self
-    }
     pub(crate) const fn refuse(mut self, refused: &'static [(u64, u64)]) -> Row {
         self.refused = refused;
         self
@@ -402,7 +398,12 @@ impl Row {
     /// Whether a word is of this row.
     #[inline]
     pub(crate) fn matches(&self, word: u64) -> bool {
-        word & self.mask == self.bits && !self.refused.iter().any(|(mask, bits)| word & mask == *bits)
+        word & self.mask == self.bits && !self.is_refused(word)
+    }
+    /// Whether there is no such instruction, though the row's bits are a word's.
+    #[inline]
+    pub(crate) fn is_refused(&self, word: u64) -> bool {
+        self.refused.iter().any(|(mask, bits)| word & mask == *bits)
     }
     /// The bits that mean nothing.
     pub fn ignored(&self) -> u64 {

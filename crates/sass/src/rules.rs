@@ -73,6 +73,11 @@ rules! {
     ENTRY "SASS0028" Error "one kernel is run" "the command line's contract";
 }
 
+/// The finding of a branch whose target is too far.
+pub(crate) fn out_of_reach(span: (usize, usize)) -> Finding {
+    TARGET.at(span, "the target is further away than 24 bits reach")
+}
+
 /// The finding of an instruction that cannot be encoded, located at the operand at fault.
 pub(crate) fn encode_finding(statement: &Statement, (error, operand): (EncodeError, usize)) -> Finding {
     let instruction = &statement.instruction;
@@ -117,7 +122,7 @@ fn short_immediate(statement: &Statement, bits: u32, span: (usize, usize), messa
     // Without an addend there is nothing that must be the destination.
     let addend = instruction.operands().get(3).map(|operand| operand.value);
     let accumulates = addend.is_none_or(|addend| addend == Value::Register(destination));
-    let rounds = instruction.modifier(".rnd").is_some();
+    let rounds = instruction.modifier("rnd").is_some();
     let alternative = match (accumulates, rounds) {
         (true, false) if addend.is_none() => format!("{long} holds all 32 bits"),
         (true, false) => format!("{long} holds all 32 bits, and Rd = Rc already"),

@@ -28,12 +28,12 @@ const BAR_RED: Slot = Slot::new("op", at(35, 2), &[".RED.POPC", ".RED.AND", ".RE
 
 /// The barrier and the number of threads, each a register or a number.
 macro_rules! barrier {
-    ($mode:literal $modifier:expr, $predicate:expr, [$($when:tt)*] [$($after:expr),*]) => {
+    ($mode:literal $modifier:expr, $count:expr, [$($when:tt)*] [$($after:expr),*]) => {
         &[
             Row::new("BAR", 0xf0a8, 0xfff8, &[$modifier], &[register(8), register(20), $($after),*]).when(at(43, 2).and(32, 3), $mode << 2) $($when)*.variable(),
             Row::new("BAR", 0xf0a8, 0xfff8, &[$modifier], &[hex(8, 8), register(20), $($after),*]).when(at(43, 2).and(32, 3), $mode << 2 | 2) $($when)*.variable(),
-            Row::new("BAR", 0xf0a8, 0xfff8, &[$modifier], &[register(8), hex(20, 12).omit(0), $($after),*]).when(at(43, 2).and(32, 3), $mode << 2 | 1) $($when)*.variable(),
-            Row::new("BAR", 0xf0a8, 0xfff8, &[$modifier], &[hex(8, 8), hex(20, 12).omit(0), $($after),*]).when(at(43, 2).and(32, 3), $mode << 2 | 3) $($when)*.variable(),
+            Row::new("BAR", 0xf0a8, 0xfff8, &[$modifier], &[register(8), $count, $($after),*]).when(at(43, 2).and(32, 3), $mode << 2 | 1) $($when)*.variable(),
+            Row::new("BAR", 0xf0a8, 0xfff8, &[$modifier], &[hex(8, 8), $count, $($after),*]).when(at(43, 2).and(32, 3), $mode << 2 | 3) $($when)*.variable(),
         ]
     };
 }
@@ -63,10 +63,10 @@ pub(super) const ROWS: &[&[Row]] = &[
         Row::new("NOP", 0x50b0, 0xfff8, &[Slot::new("trig", at(13, 1), &["", ".TRIG"])],
             &[named(Slot::new("cc", at(8, 5), CC_TEXTS)), hex(20, 16).omit(0)]),
     ],
-    barrier!(0 fixed(&[".SYNC"]), (), [.when(at(39, 4), 7)] []),
-    barrier!(1 fixed(&[".ARV"]), (), [.when(at(39, 4), 7)] []),
-    barrier!(2 BAR_RED, (), [] [predicate(39).not(42)]),
-    barrier!(3 fixed(&[".SCAN"]), (), [] [predicate(39).not(42)]),
+    barrier!(0 fixed(&[".SYNC"]), hex(20, 12).omit(0), [.when(at(39, 4), 7)] []),
+    barrier!(1 fixed(&[".ARV"]), hex(20, 12), [.when(at(39, 4), 7)] []),
+    barrier!(2 BAR_RED, hex(20, 12).omit(0), [] [predicate(39).not(42)]),
+    barrier!(3 fixed(&[".SCAN"]), hex(20, 12), [] [predicate(39).not(42)]),
     &[
         Row::new("DEPBAR", 0xf0f0, 0xfff8, &[], &[DEPBAR_SET]).when(at(29, 1), 0),
         Row::new("DEPBAR", 0xf0f0, 0xfff8, &[fixed(&[".LE"])],
@@ -79,7 +79,7 @@ pub(super) const ROWS: &[&[Row]] = &[
     &[Row::new("RTT", 0xe360, 0xfff0, &[Slot::new("mode", at(0, 2), &["", ".TERMINATE", ".FALLTHROUGH", ".PREEMPTED"])], &[]).unguarded()],
     &[Row::new("SAM", 0xe370, 0xfff0, &[], &[]).unguarded()],
     &[Row::new("RAM", 0xe380, 0xfff0, &[], &[]).unguarded()],
-    &[Row::new("IDE", 0xe390, 0xfff0, &[Slot::new("mode", at(5, 1), &[".EN", ".DI"])], &[hex(20, 16)]).unguarded()],
+    &[Row::new("IDE", 0xe390, 0xfff0, &[Slot::new("mode", at(5, 1), &[".EN", ""])], &[hex(20, 16)]).unguarded()],
     &[Row::new("BPT", 0xe3a0, 0xfff0, &[Slot::new("mode", at(6, 3),
         &[".DRAIN_ILLEGAL", ".CAL", ".PAUSE", ".TRAP", ".INT", ".DRAIN", ".PAUSE_QUIET", ".???7"])], &[hex(20, 20).omit(0)]).unguarded()],
 ];

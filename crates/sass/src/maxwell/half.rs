@@ -47,9 +47,9 @@ pub(super) const ROWS: &[&[Row]] = &[
     &[
         row("HSET2", 0x5d18, 0xfff8, &[bf(49), fcmp(35), ftz(50), HSET2_BOOL],
             &[RD, RA.neg(43).abs(44).suffix(packed(47)), RB.neg(31).abs(30).suffix(packed(28)), P39]),
-        row("HSET2", 0x7c80, 0xfe80, &[bf(53), fcmp(49), ftz(54), bool_op(45)],
+        row("HSET2", 0x7c80, 0xfe80, &[bf(53), fcmp(49), ftz(54), HSET2_BOOL],
             &[RD, RA.neg(43).abs(44).suffix(packed(47)), CONSTANT.neg(56), P39]),
-        row("HSET2", 0x7c00, 0xfe80, &[bf(53), fcmp(49), ftz(54), bool_op(45)],
+        row("HSET2", 0x7c00, 0xfe80, &[bf(53), fcmp(49), ftz(54), HSET2_BOOL],
             &[RD, RA.neg(43).abs(44).suffix(packed(47)), HALF_HIGH, HALF_LOW, P39]),
     ],
     &[

@@ -27,6 +27,22 @@ const fn atomic_type(low: u8) -> Slot {
         "", ".S32", ".U64", ".F32.FTZ.RN", ".F16x2.RN", ".S64", ".F64.RN", ".INVALIDATOMICSIZE7",
     ])
 }
+/// A pair ends before RZ.
+const NO_PAIR: &[(u64, u64)] =
+    &[(0xff << 20, 0xff << 20), (0xff << 20, 0xfe << 20), (1 << 49 | 0xff << 20, 1 << 49 | 0xfd << 20)];
+const NO_PAIR_NOR_BASE: &[(u64, u64)] = &[
+    (0xff << 8, 0xff << 8),
+    (0xff << 20, 0xff << 20),
+    (0xff << 20, 0xfe << 20),
+    (1 << 49 | 0xff << 20, 1 << 49 | 0xfd << 20),
+];
+const NO_CAST: &[(u64, u64)] = &[(3 << 53, 3 << 53)];
+const NO_SHARED_PAIR: &[(u64, u64)] = &[
+    (3 << 53, 3 << 53),
+    (0xff << 20, 0xff << 20),
+    (0xff << 20, 0xfe << 20),
+    (1 << 52 | 0xff << 20, 1 << 52 | 0xfd << 20),
+];
 const fn swap(wide: u8) -> OperandField {
     OperandField::new(Kind::SwapRegister { register: at(20, 8), wide: at(wide, 1) })
 }
@@ -39,7 +55,7 @@ const SHARED_TYPE: Slot = Slot::new("type", at(28, 2), &["", ".S32", ".U64", ".S
 const SHARED_OP: Slot = Slot::new("op", at(52, 4), &[
     ".ADD", ".MIN", ".MAX", ".INC", ".DEC", ".AND", ".OR", ".XOR", ".EXCH",
 ]).numbered(".INVALIDATOMSOP");
-const SHARED_CAST: Slot = Slot::new("op", at(53, 2), &[".CAST", ".CAST.SPIN", ".CAS", ".INVALIDCASCASTOP3"]);
+const SHARED_CAST: Slot = Slot::new("op", at(53, 2), &[".CAST", ".CAST.SPIN", ".CAS"]);
 
 const CACHE: Slot = Slot::new("cache", at(4, 3), &[
     "", ".U", ".C", ".I", ".CRS", ".INVALIDCACHETYPE5", ".INVALIDCACHETYPE6", ".INVALIDCACHETYPE7",
@@ -85,19 +101,19 @@ pub(super) const ROWS: &[&[Row]] = &[
 
     &[
         Row::new("ATOM", 0xed00, 0xff00, &[e(48), atomic_op(52), atomic_type(49)], &[RD, memory(28, 20, 0), register(20)]).variable(),
-        Row::new("ATOM", 0xeef0, 0xfffc, &[e(48), CAS, wide(49)], &[RD, memory(28, 20, 0), register(20), swap(49)]).variable(),
+        Row::new("ATOM", 0xeef0, 0xfffc, &[e(48), CAS, wide(49)], &[RD, memory(28, 20, 0), register(20), swap(49)]).refuse(NO_PAIR).variable(),
         Row::new("ATOM", 0xeef4, 0xfffc, &[e(48), CAS, wide(49)], &[RD, memory(28, 20, 0), register(20), ZERO]).variable(),
         Row::new("ATOM", 0xeef8, 0xfffc, &[e(48), CAS, wide(49)], &[RD, memory(28, 20, 0), ZERO, register(20)]).variable(),
-        Row::new("ATOM", 0xee60, 0xfff0, &[e(48), atomic_op(44), atomic_type(49)], &[inverted(41), RD, memory(0, 0, 0), register(20)]).variable(),
-        Row::new("ATOM", 0xee70, 0xfffc, &[e(48), CAS, wide(49)], &[inverted(41), RD, memory(0, 0, 0), register(20), swap(49)]).variable(),
-        Row::new("ATOM", 0xee74, 0xfffc, &[e(48), CAS, wide(49)], &[inverted(41), RD, memory(0, 0, 0), register(20), ZERO]).variable(),
-        Row::new("ATOM", 0xee78, 0xfffc, &[e(48), CAS, wide(49)], &[inverted(41), RD, memory(0, 0, 0), ZERO, register(20)]).variable(),
+        Row::new("ATOM", 0xee60, 0xfff0, &[e(48), atomic_op(44), atomic_type(49)], &[inverted(41), RD, memory(0, 0, 0), register(20)]).refuse(&[(0xff << 8, 0xff << 8)]).variable(),
+        Row::new("ATOM", 0xee70, 0xfffc, &[e(48), CAS, wide(49)], &[inverted(41), RD, memory(0, 0, 0), register(20), swap(49)]).refuse(NO_PAIR_NOR_BASE).variable(),
+        Row::new("ATOM", 0xee74, 0xfffc, &[e(48), CAS, wide(49)], &[inverted(41), RD, memory(0, 0, 0), register(20), ZERO]).refuse(&[(0xff << 8, 0xff << 8)]).variable(),
+        Row::new("ATOM", 0xee78, 0xfffc, &[e(48), CAS, wide(49)], &[inverted(41), RD, memory(0, 0, 0), ZERO, register(20)]).refuse(&[(0xff << 8, 0xff << 8)]).variable(),
     ],
     &[
         Row::new("ATOMS", 0xec00, 0xff00, &[SHARED_OP, SHARED_TYPE], &[RD, memory(30, 22, 2), register(20)]).variable(),
-        Row::new("ATOMS", 0xee00, 0xff80, &[SHARED_CAST, wide(52)], &[RD, memory(30, 22, 2), register(20), swap(52)]).when(at(28, 2), 0).variable(),
-        Row::new("ATOMS", 0xee00, 0xff80, &[SHARED_CAST, wide(52)], &[RD, memory(30, 22, 2), register(20), ZERO]).when(at(28, 2), 1).variable(),
-        Row::new("ATOMS", 0xee00, 0xff80, &[SHARED_CAST, wide(52)], &[RD, memory(30, 22, 2), ZERO, register(20)]).when(at(28, 2), 2).variable(),
+        Row::new("ATOMS", 0xee00, 0xff80, &[SHARED_CAST, wide(52)], &[RD, memory(30, 22, 2), register(20), swap(52)]).when(at(28, 2), 0).refuse(NO_SHARED_PAIR).variable(),
+        Row::new("ATOMS", 0xee00, 0xff80, &[SHARED_CAST, wide(52)], &[RD, memory(30, 22, 2), register(20), ZERO]).when(at(28, 2), 1).refuse(NO_CAST).variable(),
+        Row::new("ATOMS", 0xee00, 0xff80, &[SHARED_CAST, wide(52)], &[RD, memory(30, 22, 2), ZERO, register(20)]).when(at(28, 2), 2).refuse(NO_CAST).variable(),
     ],
     &[Row::new("RED", 0xebf8, 0xfff8, &[e(48), red_op(23), atomic_type(20)], &[memory(28, 20, 0), RD]).variable()],
 
@@ -108,18 +124,21 @@ pub(super) const ROWS: &[&[Row]] = &[
         Row::new("CCTLL", 0xef80, 0xfff8, &[LOCAL_CACHE, CACHE_OP], &[memory(22, 22, 2)]).refuse(NO_OP).variable(),
         Row::new("CCTLT", 0xebf0, 0xfff8, &[fixed(&[".IVALL"])], &[]).when(at(0, 2), 0).when(at(36, 13), 0).variable(),
         Row::new("CCTLT", 0xebf0, 0xfff8, &[TEXTURE_CACHE_OP], &[hex(36, 13)]).refuse(&[(3, 0)]).variable(),
-        Row::new("CCTLT", 0xebe8, 0xfff8, &[TEXTURE_CACHE_OP], &[register(8)]).refuse(&[(3, 0)]).variable(),
+        Row::new("CCTLT", 0xebe8, 0xfff8, &[TEXTURE_CACHE_OP], &[register(39)]).refuse(&[(3, 0)]).variable(),
     ],
     &[Row::new("MEMBAR", 0xef98, 0xfff8, &[LEVEL, INVALIDATE], &[]).variable()],
 
-    &[Row::new("AL2P", 0xefa0, 0xfff8, &[O, words(47)], &[optional(44), RD, register(8).omit(255), signed(at(20, 11)).omit(0)]).variable()],
     &[
-        Row::new("ALD", 0xefd8, 0xfff8, &[O, P, words(47)], &[RD, ABSOLUTE, register(39)]).when(at(8, 8), 255).variable(),
-        Row::new("ALD", 0xefd8, 0xfff8, &[O, P, words(47)], &[RD, attribute(8), register(39)]).when(at(31, 1), 1).variable(),
-        Row::new("ALD", 0xefd8, 0xfff8, &[O, fixed(&[".PHYS"]), words(47)], &[RD, PHYSICAL, register(39)]).when(at(20, 12), 0).variable(),
-        Row::new("AST", 0xeff0, 0xfff8, &[P, words(47)], &[ABSOLUTE, RD, register(39)]).when(at(8, 8), 255).variable(),
-        Row::new("AST", 0xeff0, 0xfff8, &[P, words(47)], &[attribute(8), RD, register(39)]).when(at(31, 1), 1).variable(),
-        Row::new("AST", 0xeff0, 0xfff8, &[fixed(&[".PHYS"]), words(47)], &[PHYSICAL, RD, register(39)]).when(at(20, 12), 0).variable(),
+        Row::new("AL2P", 0xefa0, 0xfff8, &[O, words(47)], &[optional(44), RD, hex(20, 10).omit(0)]).when(at(8, 8), 255).variable(),
+        Row::new("AL2P", 0xefa0, 0xfff8, &[O, words(47)], &[optional(44), RD, register(8), signed(at(20, 11)).omit(0)]).variable(),
+    ],
+    &[
+        Row::new("ALD", 0xefd8, 0xfff8, &[O, P, words(47)], &[RD, ABSOLUTE, register(39).omit(255)]).when(at(8, 8), 255).variable(),
+        Row::new("ALD", 0xefd8, 0xfff8, &[O, P, words(47)], &[RD, attribute(8), register(39).omit(255)]).when(at(31, 1), 1).variable(),
+        Row::new("ALD", 0xefd8, 0xfff8, &[O, fixed(&[".PHYS"]), words(47)], &[RD, PHYSICAL, register(39).omit(255)]).when(at(20, 12), 0).variable(),
+        Row::new("AST", 0xeff0, 0xfff8, &[P, words(47)], &[ABSOLUTE, RD, register(39).omit(255)]).when(at(8, 8), 255).variable(),
+        Row::new("AST", 0xeff0, 0xfff8, &[P, words(47)], &[attribute(8), RD, register(39).omit(255)]).when(at(31, 1), 1).variable(),
+        Row::new("AST", 0xeff0, 0xfff8, &[fixed(&[".PHYS"]), words(47)], &[PHYSICAL, RD, register(39).omit(255)]).when(at(20, 12), 0).variable(),
     ],
     &[Row::new("ISBERD", 0xefd0, 0xfff8, &[O, Slot::new("space", at(33, 2), &["", ".PATCH", ".PRIM", ".ATTR"]), Slot::new("skew", at(31, 1), &["", ".SKEW"]),
         Slot::new("size", at(47, 2), &["", ".U16", ".32", ".???3"])], &[RD, memory(0, 0, 0)]).variable()],
@@ -128,9 +147,9 @@ pub(super) const ROWS: &[&[Row]] = &[
         [RD, register(8)] {.reuse(0)} [] .variable()),
     &[
         Row::new("IPA", 0xe000, 0xff00, &[IPA_MODE, IPA_PLACE, sat(51)],
-            &[RD, OperandField::new(Kind::Memory { space: "a", register: at(8, 8), offset: at(28, 10), shift: 0 }), register(20), register(39), predicate(47).not(50)])
+            &[RD, OperandField::new(Kind::Memory { space: "a", register: at(0, 0), offset: at(28, 10), shift: 0 }), register(20), register(39).omit(255), predicate(47).not(50).omit(7)])
             .when(at(38, 1), 0).when(at(8, 8), 255).variable(),
         Row::new("IPA", 0xe000, 0xff00, &[fixed(&[".IDX"]), IPA_MODE, IPA_PLACE, sat(51)],
-            &[RD, PHYSICAL, register(20), register(39), predicate(47).not(50)]).when(at(38, 1), 1).variable(),
+            &[RD, PHYSICAL, register(20), register(39).omit(255), predicate(47).not(50)]).when(at(38, 1), 1).variable(),
     ],
 ];

@@ -6,7 +6,6 @@ use crate::row::{Kind, Lowering, OperandField, Row, Slot};
 
 /// The bytes that a move writes; all of them are not printed.
 const BYTES: OperandField = hex(39, 4).omit(0xf);
-const BYTES_FILL: u64 = 0xf << 39;
 const SPECIAL: OperandField = named(Slot::new("special", at(20, 8), SPECIAL_REGISTERS).numbered("SR"));
 const PR: &[&str] = &["PR", "CC"];
 const WHICH: OperandField = named(Slot::new("which", at(40, 1), PR));
@@ -53,6 +52,7 @@ pub(super) const ROWS: &[&[Row]] = &[
     &[Row::new("CS2R", 0x50c8, 0xfff8, &[], &[RD, SPECIAL])],
     &[
         Row::new("B2R", 0xf0b8, 0xfff8, &[], &[RD, hex(8, 8)]).when(at(32, 2), 0).variable(),
+        Row::new("B2R", 0xf0b8, 0xfff8, &[fixed(&[".INVALID"])], &[RD, hex(8, 8)]).when(at(32, 2), 3).variable(),
         Row::new("B2R", 0xf0b8, 0xfff8, &[fixed(&[".RESULT"])], &[RD, optional(45)]).when(at(32, 2), 1).when(at(8, 8), 255).variable(),
     ],
     &[Row::new("R2B", 0xf0c0, 0xfff8, &[RESULT], &[hex(28, 4), register(20)]).variable()],
@@ -63,5 +63,5 @@ pub(super) const ROWS: &[&[Row]] = &[
     ],
     &[Row::new("PIXLD", 0xefe8, 0xfff8, &[Slot::new("mode", at(31, 3), &["", ".COVMASK", ".COVERED", ".OFFSET",
         ".CENTROID_OFFSET", ".MY_INDEX", ".INVALID0", ".INVALID1"])],
-        &[RD, predicate(45), OperandField::new(Kind::Memory { space: "", register: at(8, 8), offset: at(20, 8), shift: 0 })]).variable()],
+        &[RD, optional(45), OperandField::new(Kind::Memory { space: "", register: at(8, 8), offset: at(20, 8), shift: 0 })]).variable()],
 ];

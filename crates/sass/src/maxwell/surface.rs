@@ -10,9 +10,12 @@ const CLAMP: Slot = Slot::new("clamp", at(49, 2), &[".IGN", "", ".TRAP", ".INVAL
 const RGBA: Slot = Slot::new("components", at(20, 4), &[
     ".???0", ".R", ".G", ".RG", ".B", ".RB", ".GB", ".RGB", ".A", ".RA", ".GA", ".RGA", ".BA", ".RBA", ".GBA", "",
 ]);
-const fn op(low: u8, width: u8) -> Slot {
-    Slot::new("op", at(low, width), &[".ADD", ".MIN", ".MAX", ".INC", ".DEC", ".AND", ".OR", ".XOR", ".EXCH"])
+const fn op(low: u8) -> Slot {
+    Slot::new("op", at(low, 4), &[".ADD", ".MIN", ".MAX", ".INC", ".DEC", ".AND", ".OR", ".XOR", ".EXCH"])
         .numbered(".INVALIDATOMSOP")
+}
+const fn red_op(low: u8) -> Slot {
+    Slot::new("op", at(low, 3), &[".ADD", ".MIN", ".MAX", ".INC", ".DEC", ".AND", ".OR", ".XOR"])
 }
 const fn kind(low: u8) -> Slot {
     Slot::new("type", at(low, 3), &["", ".S32", ".U64", ".F32.FTZ.RN", ".F16x2.RN", ".S64", ".SD32", ".SD64"])
@@ -48,20 +51,20 @@ pub(super) const ROWS: &[&[Row]] = &[
         row("SUST", 0xeb38, 0xfff8, &[D, ba(23), DIM, store(24), size(20), CLAMP], &[ADDRESS, RD, NUMBER]),
     ],
     &[
-        row("SURED", 0xeb40, 0xfff8, &[P, DIM, op(24, 3), CLAMP], &[ADDRESS, RD, REGISTER]),
-        row("SURED", 0xeb48, 0xfff8, &[P, DIM, op(24, 3), CLAMP], &[ADDRESS, RD, NUMBER]),
-        row("SURED", 0xeb50, 0xfff8, &[D, ba(23), DIM, op(24, 3), kind(20), CLAMP], &[ADDRESS, RD, REGISTER]),
-        row("SURED", 0xeb58, 0xfff8, &[D, ba(23), DIM, op(24, 3), kind(20), CLAMP], &[ADDRESS, RD, NUMBER]),
+        row("SURED", 0xeb40, 0xfff8, &[P, DIM, red_op(24), CLAMP], &[ADDRESS, RD, REGISTER]),
+        row("SURED", 0xeb48, 0xfff8, &[P, DIM, red_op(24), CLAMP], &[ADDRESS, RD, NUMBER]),
+        row("SURED", 0xeb50, 0xfff8, &[D, ba(23), DIM, red_op(24), kind(20), CLAMP], &[ADDRESS, RD, REGISTER]),
+        row("SURED", 0xeb58, 0xfff8, &[D, ba(23), DIM, red_op(24), kind(20), CLAMP], &[ADDRESS, RD, NUMBER]),
     ],
     &[
-        row("SUATOM", 0xea00, 0xffc0, &[D, ba(28), DIM, op(29, 4), kind(51), CLAMP], &[RD, ADDRESS, SECOND, NUMBER]),
-        row("SUATOM", 0xea60, 0xfff8, &[P, DIM, op(29, 4), CLAMP], &[RD, ADDRESS, SECOND, REGISTER]),
-        row("SUATOM", 0xea68, 0xfff8, &[P, DIM, op(29, 4), CLAMP], &[RD, ADDRESS, SECOND, NUMBER]),
-        row("SUATOM", 0xea70, 0xfff8, &[D, ba(28), DIM, op(29, 4), kind(36), CLAMP], &[RD, ADDRESS, SECOND, REGISTER]),
+        row("SUATOM", 0xea00, 0xffc0, &[D, ba(28), DIM, op(29), kind(51), CLAMP], &[RD, ADDRESS, SECOND, NUMBER]),
+        row("SUATOM", 0xea60, 0xfff8, &[P, DIM, op(29), CLAMP], &[RD, ADDRESS, SECOND, REGISTER]),
+        row("SUATOM", 0xea68, 0xfff8, &[P, DIM, op(29), CLAMP], &[RD, ADDRESS, SECOND, NUMBER]),
+        row("SUATOM", 0xea70, 0xfff8, &[D, ba(28), DIM, op(29), kind(36), CLAMP], &[RD, ADDRESS, SECOND, REGISTER]),
         row("SUATOM", 0xea80, 0xffc0, &[D, ba(28), DIM, CAS, kind(51), CLAMP], &[OK, RD, ADDRESS, SECOND, NUMBER]),
         row("SUATOM", 0xeac0, 0xfff8, &[P, DIM, CAS_OP, CLAMP], &[RD, ADDRESS, SECOND, REGISTER]),
         row("SUATOM", 0xeac8, 0xfff8, &[P, DIM, CAS_OP, CLAMP], &[RD, ADDRESS, SECOND, NUMBER]),
         row("SUATOM", 0xead0, 0xfff8, &[D, ba(28), DIM, CAS, kind(36), CLAMP], &[OK, RD, ADDRESS, SECOND, REGISTER]),
-        row("SUATOM", 0xeb80, 0xffc0, &[D, ba(28), DIM, op(29, 4), kind(36), CLAMP], &[inverted(51), RD, ADDRESS, SECOND, REGISTER]),
+        row("SUATOM", 0xeb80, 0xffc0, &[D, ba(28), DIM, op(29), kind(36), CLAMP], &[inverted(51), RD, ADDRESS, SECOND, REGISTER]),
     ],
 ];

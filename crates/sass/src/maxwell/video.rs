@@ -8,6 +8,7 @@ const TYPES: &[&str] = &[
     ".S32", ".INVALIDSEL7",
 ];
 const PARTS: &[&str] = &["", ".B1", ".B2", ".B3", "", ".H1", "", "", "", ".B1", ".B2", ".B3", "", ".H1", "", ""];
+const COUNT_PARTS: &[&str] = &["", ".B1", ".B2", ".B3", "", ".H1", "", ""];
 const A_BITS: crate::row::Bits = at(36, 3).and(48, 1);
 const B_BITS: crate::row::Bits = at(28, 3).and(49, 1);
 const A_TYPE: Slot = Slot::new("a_type", A_BITS, TYPES);
@@ -16,10 +17,13 @@ const B_TYPE: Slot = Slot::new("b_type", B_BITS, TYPES);
 const COUNT_TYPE: Slot = Slot::new("b_type", at(28, 3), &[".U8", ".U8", ".U8", ".U8", ".U16", ".U16", ".U32", ".INVALIDSEL7"]);
 const A: OperandField = RA.suffix(Slot::new("part", A_BITS, PARTS));
 const B: OperandField = RB.suffix(Slot::new("part", B_BITS, PARTS));
-const COUNT: OperandField = RB.suffix(Slot::new("part", at(28, 3), PARTS));
+const COUNT: OperandField = RB.suffix(Slot::new("part", at(28, 3), COUNT_PARTS));
 const D: OperandField = RD.cc(47);
 const U16: OperandField = hex(20, 16);
 const S16: OperandField = signed(at(20, 16));
+/// A sign before the number, and none before zero.
+const MINUS_U16: OperandField = U16.sign(Slot::new("minus", at(56, 2), &["", "-", "", ""]));
+const HALF_TYPE: Slot = Slot::new("b_type", at(49, 1), &[".U16", ".S16"]);
 const UD: Slot = Slot::new("ud", at(54, 1), &[".UD", ""]);
 const MERGE: Slot = Slot::new("merge", at(51, 3), &[".MRG_16H", ".MRG_16L", ".MRG_8B0", ".MRG_8B2", ".ACC", ".MIN", ".MAX", ""]);
 const U: Slot = fixed(&[".U16"]);
@@ -31,24 +35,13 @@ const SHR: Slot = Slot::new("scale", at(51, 2), &["", ".SHR_7", ".SHR_15", ".INV
 /// The second source a register, or an immediate of 16 bits with or without a sign. `.S32` for both is not printed,
 /// and beside it an immediate's `.S16` is not either.
 macro_rules! video {
-    ($name:literal $top:literal $mask:literal [$($before:expr),*] [$($after:expr),*] [$($first:expr),*] {$($sign:tt)*} {$($b:tt)*} [$($last:expr),*]) => {
+    ($name:literal $top:literal $mask:literal [$($before:expr),*] [$($after:expr),*] [$($first:expr),*] [$($last:expr),*]) => {
         &[
-            Row::new($name, $top, $mask, &[$($before,)* $($after),*], &[$($first,)* A $($sign)*, RB $($b)*, $($last),*]).when(at(49, 2), 3).when(A_BITS, 14).when(at(28, 3), 6),
-            Row::new($name, $top, $mask, &[$($before,)* A_TYPE, B_TYPE, $($after),*], &[$($first,)* A $($sign)*, B $($b)*, $($last),*]).when(at(50, 1), 1),
-            Row::new($name, $top, $mask, &[$($before,)* $($after),*], &[$($first,)* A $($sign)*, S16, $($last),*]).when(at(49, 2), 1).when(A_BITS, 14),
-            Row::new($name, $top, $mask, &[$($before,)* A_TYPE, S, $($after),*], &[$($first,)* A $($sign)*, S16, $($last),*]).when(at(49, 2), 1),
-            Row::new($name, $top, $mask, &[$($before,)* A_TYPE, U, $($after),*], &[$($first,)* A $($sign)*, U16, $($last),*]).when(at(49, 2), 0),
-        ]
-    };
-}
-/// The types are always printed.
-macro_rules! typed {
-    ($name:literal $top:literal $mask:literal [$($before:expr),*] [$($after:expr),*] [$($first:expr),*] {$($sign:tt)*} [$($last:expr),*] $(($silent:expr))?) => {
-        &[
-            $($silent,)?
-            Row::new($name, $top, $mask, &[$($before,)* A_TYPE, B_TYPE, $($after),*], &[$($first,)* A $($sign)*, B, $($last),*]).when(at(50, 1), 1),
-            Row::new($name, $top, $mask, &[$($before,)* A_TYPE, S, $($after),*], &[$($first,)* A $($sign)*, S16, $($last),*]).when(at(49, 2), 1),
-            Row::new($name, $top, $mask, &[$($before,)* A_TYPE, U, $($after),*], &[$($first,)* A $($sign)*, U16, $($last),*]).when(at(49, 2), 0),
+            Row::new($name, $top, $mask, &[$($before,)* $($after),*], &[$($first,)* A, RB, $($last),*]).when(at(49, 2), 3).when(A_BITS, 14).when(at(28, 3), 6),
+            Row::new($name, $top, $mask, &[$($before,)* A_TYPE, B_TYPE, $($after),*], &[$($first,)* A, B, $($last),*]).when(at(50, 1), 1),
+            Row::new($name, $top, $mask, &[$($before,)* $($after),*], &[$($first,)* A, S16, $($last),*]).when(at(49, 2), 1).when(A_BITS, 14),
+            Row::new($name, $top, $mask, &[$($before,)* A_TYPE, S, $($after),*], &[$($first,)* A, S16, $($last),*]).when(at(49, 2), 1),
+            Row::new($name, $top, $mask, &[$($before,)* A_TYPE, U, $($after),*], &[$($first,)* A, U16, $($last),*]).when(at(49, 2), 0),
         ]
     };
 }
@@ -79,18 +72,31 @@ const FOUR_MASK: Slot = Slot::new("mask", at(36, 2).and(51, 2), &[
 
 #[rustfmt::skip] // One mnemonic a paragraph.
 pub(super) const ROWS: &[&[Row]] = &[
-    video!("VADD" 0x2000 0xfc00 [UD] [po(56), sat(55), MERGE] [D] {.neg_high(56)} {.neg_low(56)} [RC]),
-    video!("VABSDIFF" 0x5400 0xff00 [sd(54)] [sat(55), MERGE] [D] {} {} [RC]),
-    video!("VMNMX" 0x3a00 0xfe00 [UD] [MX, sat(55), MERGE] [D] {} {} [RC]),
-    video!("VSET" 0x4000 0xfe00 [cmp(54)] [MERGE] [D] {} {} [RC]),
-    typed!("VMAD" 0x5f00 0xff00 [] [po(53), SHR, sat(55)] [D] {.neg_high(53)} [RC.neg_low(53)]),
-    typed!("VSETP" 0x50f0 0xfff8 [VSETP_CMP] [bool_op(45)] [predicate(3), predicate(0)] {} [P39]
-        (Row::new("VSETP", 0x50f0, 0xfff8, &[VSETP_CMP, bool_op(45)], &[predicate(3), predicate(0), A, RB, P39])
-            .when(at(49, 2), 3).when(A_BITS, 14).when(at(28, 3), 6))),
+    &[
+        Row::new("VADD", 0x2000, 0xfc00, &[UD, po(56), sat(55), MERGE], &[D, A.neg_high(56), RB.neg_low(56), RC]).when(at(49, 2), 3).when(A_BITS, 14).when(at(28, 3), 6),
+        Row::new("VADD", 0x2000, 0xfc00, &[UD, A_TYPE, B_TYPE, po(56), sat(55), MERGE], &[D, A.neg_high(56), B.neg_low(56), RC]).when(at(50, 1), 1),
+        Row::new("VADD", 0x2000, 0xfc00, &[UD, po(56), sat(55), MERGE], &[D, A.neg_high(56), MINUS_U16, RC]).when(at(49, 2), 1).when(A_BITS, 14),
+        Row::new("VADD", 0x2000, 0xfc00, &[UD, A_TYPE, HALF_TYPE, po(56), sat(55), MERGE], &[D, A.neg_high(56), MINUS_U16, RC]).when(at(50, 1), 0),
+    ],
+    video!("VABSDIFF" 0x5400 0xff00 [sd(54)] [sat(55), MERGE] [D] [RC]),
+    video!("VMNMX" 0x3a00 0xfe00 [UD] [MX, sat(55), MERGE] [D] [RC]),
+    video!("VSET" 0x4000 0xfe00 [cmp(54)] [MERGE] [D] [RC]),
+    &[
+        Row::new("VMAD", 0x5f00, 0xff00, &[A_TYPE, B_TYPE, po(53), SHR, sat(55)], &[D, A.neg_high(53), B, RC.neg_low(53)]).when(at(50, 1), 1),
+        Row::new("VMAD", 0x5f00, 0xff00, &[A_TYPE, HALF_TYPE, po(53), SHR, sat(55)], &[D, A.neg_high(53), U16, RC.neg_low(53)]).when(at(50, 1), 0),
+    ],
+    &[
+        Row::new("VSETP", 0x50f0, 0xfff8, &[VSETP_CMP, bool_op(45)], &[predicate(3), predicate(0), A, RB, P39])
+            .when(at(49, 2), 3).when(A_BITS, 14).when(at(28, 3), 6),
+        Row::new("VSETP", 0x50f0, 0xfff8, &[VSETP_CMP, A_TYPE, B_TYPE, bool_op(45)], &[predicate(3), predicate(0), A, B, P39]).when(at(50, 1), 1),
+        Row::new("VSETP", 0x50f0, 0xfff8, &[VSETP_CMP, A_TYPE, S, bool_op(45)], &[predicate(3), predicate(0), A, S16, P39]).when(at(49, 2), 1),
+        Row::new("VSETP", 0x50f0, 0xfff8, &[VSETP_CMP, A_TYPE, U, bool_op(45)], &[predicate(3), predicate(0), A, U16, P39]).when(at(49, 2), 0),
+    ],
     shift!("VSHR" 0x5600),
     shift!("VSHL" 0x5700),
     &[
-        Row::new("VABSDIFF4", 0x5000, 0xff80, &[sd(38), FOUR_TYPES, sat(50), FOUR_MERGE, FOUR_MASK], &[D, RA.suffix(SELECT_A), hex(20, 8), RC]).when(at(28, 4), 15),
-        Row::new("VABSDIFF4", 0x5000, 0xff80, &[sd(38), FOUR_TYPES, sat(50), FOUR_MERGE, FOUR_MASK], &[D, RA.suffix(SELECT_A), RB.suffix(SELECT_B), RC]),
+        Row::new("VABSDIFF4", 0x5000, 0xff80, &[sd(38), FOUR_TYPES, sat(50), FOUR_MERGE, FOUR_MASK], &[D, RA.suffix(SELECT_A), hex(20, 8), RC]).when(at(28, 4), 15).when(at(49, 1), 0),
+        Row::new("VABSDIFF4", 0x5000, 0xff80, &[sd(38), FOUR_TYPES, sat(50), FOUR_MERGE, FOUR_MASK], &[D, RA.suffix(SELECT_A), signed(at(20, 8)), RC]).when(at(28, 4), 15),
+        Row::new("VABSDIFF4", 0x5000, 0xff80, &[sd(38), FOUR_TYPES, sat(50), FOUR_MERGE, FOUR_MASK], &[D, RA.suffix(SELECT_A), RB.suffix(SELECT_B), RC]).refuse(&[(15 << 28, 15 << 28)]),
     ],
 ];

@@ -9,7 +9,7 @@ use super::Span;
 use crate::encode::EncodeError;
 use crate::instruction::RZ;
 use crate::lookup::arithmetic;
-use crate::print::SIGNS;
+use crate::print::{MINUS, SIGNS};
 use crate::row::{BANK, Bits, Kind, MAX_OPERANDS, NUMBERED, OFFSET, OperandField, Row, Slot};
 
 /// A word of a row, guard apart.
@@ -150,7 +150,7 @@ pub(super) fn fit(row: &'static Row, text: &str, modifiers: Span, written: &[Wri
     let cc = fit.modifiers(modifiers)?;
     fit.signs(written, &fields)?;
     fit.values(written, &fields, cc)?;
-    if !fit.solve(0) {
+    if !fit.solve(0) || row.is_refused(fit.word) {
         return Err(Misfit::Contradiction);
     }
     fit.word |= row.fill & !fit.known & row.ignored();
@@ -294,7 +294,13 @@ impl Fit<'_> {
         let product = arithmetic(row).is_some_and(|arithmetic| arithmetic.name.starts_with("FFMA") || arithmetic.name.starts_with("FMUL"));
         for (index, field) in row.operands.iter().enumerate() {
             let Some(operand) = fields[index] else { continue };
-            let Written { sign, absolute, .. } = written[operand];
+            let Written { mut sign, absolute, what, .. } = written[operand];
+            if let (Some(slot), What::Word(span)) = (&field.sign, what)
+                && slot.name == MINUS
+                && self.piece(span).starts_with('-')
+            {
+                sign = "-";
+            }
             let refused = |message: &str| Misfit::Operand { operand, message: message.to_owned() };
             match (field.absolute, absolute) {
                 (Some(bit), _) => self.constrain(bit, Values::One(u64::from(absolute))),
@@ -467,7 +473,11 @@ impl Fit<'_> {
                 self.constrain(*bank, Values::One(u64::from(number)));
             }
             (Kind::Memory { register, offset, shift, .. }, What::Memory { register: base, offset: distance, .. }) => {
-                self.register(*register, base, operand);
+                if register.width() > 0 {
+                    self.register(*register, base, operand);
+                } else if base != RZ {
+                    self.refuse(operand, EncodeError::AddressOffset { offset: distance });
+                }
                 self.offset(*offset, *shift, base == RZ, distance, operand);
             }
             (Kind::RegisterPlus { register, offset }, What::Register(_) | What::RegisterPlus { .. }) => {
@@ -518,7 +528,11 @@ impl Fit<'_> {
                 self.target = Some(target);
                 self.constrain(*bits, Values::One(bits.get(bits.put((target - 8) as u64))));
             }
-            (Kind::Integer { bits, signed }, What::Word(span)) => self.integer(*bits, *signed, operand, span)?,
+            (Kind::Integer { bits, signed }, What::Word((start, end))) => {
+                let minus = field.sign.is_some_and(|slot| slot.name == MINUS);
+                let skipped = usize::from(minus && self.piece((start, end)).starts_with('-'));
+                self.integer(*bits, *signed, operand, (start + skipped, end))?;
+            }
             (Kind::Float { bits, format }, What::Word(span)) => self.float(*bits, *format, operand, span)?,
             _ => return Err(Misfit::Kinds { operand }),
         }
@@ -586,7 +600,10 @@ fn integer(text: &str) -> Option<i64> {
 /// The bits of a number, rounded once to nearest even.
 fn read_float(format: Format, nan: u64, sign: u32, text: &str) -> Result<u64, String> {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
-    if unsigned.eq_ignore_ascii_case("QNAN") {
+    if unsigned.eq_ignore_ascii_case("QNAN") || unsigned.eq_ignore_ascii_case("SNAN") {
+        // 0x7ff8… and 0x7ff4…: the lowest bit that is set is the quiet one.
+        let quiet = nan & nan.wrapping_neg();
+        let nan = if unsigned.starts_with(['S', 's']) { nan ^ quiet | quiet >> 1 } else { nan };
         return Ok(nan | u64::from(text.starts_with('-')) << sign);
     }
     let parsed = parse_value(format, 1, text.strip_prefix('+').unwrap_or(text))?;

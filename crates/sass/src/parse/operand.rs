@@ -65,6 +65,7 @@ impl Cursor<'_> {
         let number = matches!(self.peek(), b'-' | b'+') && (self.ahead(1).is_ascii_digit() || self.ahead(1) == b'.')
             || self.starts_with("-INF")
             || self.starts_with("-QNAN")
+            || self.starts_with("-SNAN")
             || self.peek() == b'+';
         if !number {
             out.sign = match self.peek() {
