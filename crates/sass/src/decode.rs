@@ -31,7 +31,13 @@ impl fmt::Display for DecodeError {
         )?;
         match nearest {
             Some(row) => {
-                write!(f, ", the nearest is {} with {} ({:013b})", row.name, row.kinds(), DecodeError::FIELD.get(row.bits))
+                write!(
+                    f,
+                    ", the nearest is {} with {} ({:013b})",
+                    row.name,
+                    row.kinds(),
+                    DecodeError::FIELD.get(row.bits)
+                )
             }
             None => Ok(()),
         }

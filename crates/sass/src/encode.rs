@@ -58,7 +58,10 @@ impl fmt::Display for EncodeError {
                 )
             }
             EncodeError::ShortImmediate { bits, .. } => {
-                write!(f, "the immediate {bits:#x} does not fit: its field has its upper bits alone, and others are set")
+                write!(
+                    f,
+                    "the immediate {bits:#x} does not fit: its field has its upper bits alone, and others are set"
+                )
             }
             EncodeError::Integer { value, width } => {
                 write!(f, "the number {} does not fit in {width} bits", crate::parse::signed_hex(value))
@@ -74,7 +77,7 @@ impl fmt::Display for EncodeError {
             }
             EncodeError::Offset { offset } => {
                 write!(f, "the constant offset {} is not a multiple of 4", crate::parse::signed_hex(offset))
-            },
+            }
             EncodeError::AddressOffset { offset } => {
                 write!(f, "the offset {} has no room in the word", crate::parse::signed_hex(offset))
             }

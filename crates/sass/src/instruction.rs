@@ -308,9 +308,7 @@ fn value(kind: &Kind, word: u64) -> Value {
         Kind::Predicate(bits) => Value::Predicate(bits.get(word) as u8),
         Kind::Inverted(bits) => Value::Predicate(7 - bits.get(word) as u8),
         Kind::Zero => Value::Register(RZ),
-        Kind::Constant { .. } => {
-            Value::Constant { bank: BANK.get(word) as u8, offset: (OFFSET.get(word) * 4) as u16 }
-        }
+        Kind::Constant { .. } => Value::Constant { bank: BANK.get(word) as u8, offset: (OFFSET.get(word) * 4) as u16 },
         Kind::ConstantAt { register, offset, bank } => Value::ConstantAt {
             bank: bank.get(word) as u8,
             register: register_or_none(*register, word),

@@ -344,8 +344,7 @@ impl Reader<'_> {
             None => text,
         };
         let mnemonic = text.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
-        text.starts_with(|c: char| c.is_ascii_uppercase())
-            && lookup::mnemonic(mnemonic).is_none()
+        text.starts_with(|c: char| c.is_ascii_uppercase()) && lookup::mnemonic(mnemonic).is_none()
     }
 
     /// On to the end of the statement.

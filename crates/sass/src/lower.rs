@@ -14,8 +14,8 @@ use roundonce_isa::{Finding, LineIndex, Location, Severity};
 
 use crate::instruction::{Guard, Instruction, PT, RZ, Value};
 use crate::listing::{Code, Line, Listing};
-use crate::row::Lowering;
 use crate::print::Register;
+use crate::row::Lowering;
 use crate::{decode, rules};
 
 /// What a lane has a value in.

@@ -10,8 +10,8 @@ use roundonce_isa::{Effect, Finding};
 
 use self::fit::{Misfit, fit};
 pub(crate) use self::numbers::read_immediate;
-pub(crate) use self::operand::signed_hex;
 use self::operand::Written;
+pub(crate) use self::operand::signed_hex;
 use crate::encode::EncodeError;
 use crate::instruction::{Guard, Instruction, OperandKind, PT};
 use crate::lookup::{self, short_counterpart};
@@ -372,13 +372,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Picks the first row that the statement fits; what the nearest one misses is the finding.
-    fn choose(
-        &self,
-        rows: &[u16],
-        modifiers: Span,
-        written: &[Written],
-        out: &mut Statement,
-    ) -> Result<(), Finding> {
+    fn choose(&self, rows: &[u16], modifiers: Span, written: &[Written], out: &mut Statement) -> Result<(), Finding> {
         let mut nearest: Option<(u16, Misfit)> = None;
         for number in rows {
             match fit(lookup::row(*number), self.text, modifiers, written) {
@@ -429,7 +423,8 @@ fn unknown_mnemonic(mnemonic: &str, span: Span) -> Finding {
             .help("mnemonics are in capitals")
             .fix(span.0, span.1, name),
         None => {
-            let message = format!("`{mnemonic}` is not one of the {} mnemonics of this GPU family", lookup::mnemonics().count());
+            let message =
+                format!("`{mnemonic}` is not one of the {} mnemonics of this GPU family", lookup::mnemonics().count());
             rules::MNEMONIC.at(span, message)
         }
     }

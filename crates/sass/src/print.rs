@@ -85,7 +85,9 @@ enum Special {
 fn special(magnitude: u64, infinity: u64, negative: bool) -> Option<Special> {
     match magnitude {
         // The highest bit of the fraction, the lowest of whose exponent is `infinity`'s.
-        _ if magnitude > infinity => Some(Special::Nan { quiet: magnitude & (infinity & infinity.wrapping_neg()) >> 1 != 0 }),
+        _ if magnitude > infinity => {
+            Some(Special::Nan { quiet: magnitude & (infinity & infinity.wrapping_neg()) >> 1 != 0 })
+        }
         _ if magnitude == infinity => Some(Special::Infinity),
         0 if negative => Some(Special::MinusZero),
         _ => None,
@@ -113,9 +115,27 @@ fn push_float(bits: u64, format: u8, style: Style, out: &mut String) {
             let minus = sign == 1;
             out.push_str(match kind {
                 // Of the wide format alone it says which.
-                Special::Nan { quiet: false } if format == 64 => if minus { "-SNAN" } else { "+SNAN" },
-                Special::Nan { .. } => if minus { "-QNAN" } else { "+QNAN" },
-                Special::Infinity => if minus { "-INF" } else { "+INF" },
+                Special::Nan { quiet: false } if format == 64 => {
+                    if minus {
+                        "-SNAN"
+                    } else {
+                        "+SNAN"
+                    }
+                }
+                Special::Nan { .. } => {
+                    if minus {
+                        "-QNAN"
+                    } else {
+                        "+QNAN"
+                    }
+                }
+                Special::Infinity => {
+                    if minus {
+                        "-INF"
+                    } else {
+                        "+INF"
+                    }
+                }
                 Special::MinusZero => "-0.0",
             });
             if style == Style::Nvdisasm {
@@ -270,9 +290,7 @@ impl OperandField {
             | Kind::Predicate(bits)
             | Kind::Inverted(bits)
             | Kind::Set(bits)
-            | Kind::Integer { bits, .. } => {
-                self.omitted == Some(bits.get(word))
-            }
+            | Kind::Integer { bits, .. } => self.omitted == Some(bits.get(word)),
             _ => false,
         }
     }

@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 
 use roundonce_ir::Op;
 use roundonce_oracle::generate::SplitMix64;
-use roundonce_sass::{
-    ARITHMETIC, FORMS, Lowering, Row, Style, asm_line, decode, disasm_word, lower, parse_line, rows,
-};
+use roundonce_sass::{ARITHMETIC, FORMS, Lowering, Row, Style, asm_line, decode, disasm_word, lower, parse_line, rows};
 
 #[test]
 fn the_family_is_whole() {
@@ -49,9 +47,7 @@ fn rows_are_consistent() {
 fn reaches(row: &Row, bits: u64, mask: u64) -> bool {
     let fits = (bits ^ row.bits) & mask & row.mask == 0;
     let known = bits | row.bits;
-    fits && !row.refused.iter().any(|(refused, value)| {
-        refused & !(mask | row.mask) == 0 && known & refused == *value
-    })
+    fits && !row.refused.iter().any(|(refused, value)| refused & !(mask | row.mask) == 0 && known & refused == *value)
 }
 
 #[test]
@@ -89,9 +85,9 @@ fn arithmetic_rows_are_lowered() {
         let wanted = parse_line(&text).unwrap().instruction.recipe().unwrap();
         assert_eq!(wanted.operation.op, arithmetic.recipe.operation.op);
         let blocks = &lowered.program.kernels[0].blocks;
-        let computed = blocks.iter().flat_map(|block| &block.instructions).any(|instruction| {
-            matches!(&instruction.op, Op::Float { operation, .. } if *operation == wanted.operation)
-        });
+        let computed = blocks.iter().flat_map(|block| &block.instructions).any(
+            |instruction| matches!(&instruction.op, Op::Float { operation, .. } if *operation == wanted.operation),
+        );
         assert!(computed, "{text} is not in the program");
     }
     assert_eq!(seen, 4 + 1 + 3 + 1 + 3 + 1);

@@ -14,7 +14,12 @@ const fn plus(width: u8) -> OperandField {
     OperandField::new(Kind::RegisterPlus { register: at(8, 8), offset: at(20, width) })
 }
 /// The target is in a constant.
-const fn from_constant(name: &'static str, top: u16, modifiers: &'static [Slot], operands: &'static [OperandField]) -> Row {
+const fn from_constant(
+    name: &'static str,
+    top: u16,
+    modifiers: &'static [Slot],
+    operands: &'static [OperandField],
+) -> Row {
     Row::new(name, top, 0xfff0, modifiers, operands).when(at(5, 1), 1)
 }
 const fn direct(name: &'static str, top: u16, modifiers: &'static [Slot], operands: &'static [OperandField]) -> Row {

@@ -6,16 +6,10 @@ use crate::row::{OperandField, Row, Slot};
 const FLOAT_TO: Slot = Slot::new("to", at(8, 2), &[".INVALIDFPDEST0", ".F16", ".F32", ".F64"]);
 const FLOAT_FROM: Slot = Slot::new("from", at(10, 2), &[".INVALIDFPSRC0", ".F16", ".F32", ".F64"]);
 /// Rounding to an integral value, where the format stays.
-const INTEGRAL: Slot = Slot::new(
-    "rnd",
-    at(39, 2).and(42, 1),
-    &["", ".PASS", ".PASS", ".PASS", ".ROUND", ".FLOOR", ".CEIL", ".TRUNC"],
-);
-const INT_TO: Slot = Slot::new(
-    "to",
-    at(8, 2).and(12, 1),
-    &[".INVALID0", ".U16", ".U32", ".U64", ".INVALID1", ".S16", ".S32", ".S64"],
-);
+const INTEGRAL: Slot =
+    Slot::new("rnd", at(39, 2).and(42, 1), &["", ".PASS", ".PASS", ".PASS", ".ROUND", ".FLOOR", ".CEIL", ".TRUNC"]);
+const INT_TO: Slot =
+    Slot::new("to", at(8, 2).and(12, 1), &[".INVALID0", ".U16", ".U32", ".U64", ".INVALID1", ".S16", ".S32", ".S64"]);
 const INT_FROM: Slot =
     Slot::new("from", at(10, 2).and(13, 1), &[".U8", ".U16", ".U32", ".U64", ".S8", ".S16", ".S32", ".S64"]);
 const INT_DEST: Slot = Slot::new("to", at(8, 2), &[".INVALIDFPSRC0", ".F16", ".F32", ".F64"]);

@@ -6,7 +6,13 @@ use crate::row::{Row, Since, Slot};
 const HSET2_BOOL: Slot = Slot::new("bool", at(45, 2), &[".AND", ".OR", ".XOR", ".???3"]);
 const H_AND: &[&str] = &["", ".H_AND"];
 
-const fn row(name: &'static str, top: u16, mask: u16, modifiers: &'static [Slot], operands: &'static [crate::row::OperandField]) -> Row {
+const fn row(
+    name: &'static str,
+    top: u16,
+    mask: u16,
+    modifiers: &'static [Slot],
+    operands: &'static [crate::row::OperandField],
+) -> Row {
     Row::new(name, top, mask, modifiers, operands).since(Since::Sm52)
 }
 

@@ -33,8 +33,22 @@ const PRMT: Slot = Slot::new(
     "mode",
     at(48, 4),
     &[
-        "", ".F4E", ".B4E", ".RC8", ".ECL", ".ECR", ".RC16", ".INVALIDPMODE7", ".???8", ".???9", ".???10", ".???11",
-        ".???12", ".???13", ".???14", ".???15",
+        "",
+        ".F4E",
+        ".B4E",
+        ".RC8",
+        ".ECL",
+        ".ECR",
+        ".RC16",
+        ".INVALIDPMODE7",
+        ".???8",
+        ".???9",
+        ".???10",
+        ".???11",
+        ".???12",
+        ".???13",
+        ".???14",
+        ".???15",
     ],
 );
 const SP_A: Slot = Slot::new(
@@ -125,5 +139,4 @@ pub(super) const ROWS: &[&[Row]] = &[
         Row::new("IDP", 0x53d8, 0xfff8, &[IDP, Slot::new("type", at(49, 1).and(48, 1).and(47, 1), IDP_TYPES)], &[RD, RA, CONSTANT, RC]).since(Since::Sm61).refuse(NO_IDP).variable(),
     ],
 ];
-const IDP_TYPES: &[&str] =
-    &[".U8.U8", ".S8.U8", ".U16.U8", ".S16.U8", ".U8.S8", ".S8.S8", ".U16.S8", ".S16.S8"];
+const IDP_TYPES: &[&str] = &[".U8.U8", ".S8.U8", ".U16.U8", ".S16.U8", ".U8.S8", ".S8.S8", ".U16.S8", ".S16.S8"];

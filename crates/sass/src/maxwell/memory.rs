@@ -4,8 +4,22 @@ use super::words::*;
 use crate::row::{Kind, NUMBERED, OperandField, Row, Slot};
 
 const SHARED_SIZE: &[&str] = &[
-    ".U8", ".S8", ".U16", ".S16", "", ".64", ".128", ".INVALIDSIZE7", ".U.U8", ".U.S8", ".U.U16", ".U.S16", ".U.32",
-    ".U.64", ".U.128", ".U.INVALIDSIZE7",
+    ".U8",
+    ".S8",
+    ".U16",
+    ".S16",
+    "",
+    ".64",
+    ".128",
+    ".INVALIDSIZE7",
+    ".U.U8",
+    ".U.S8",
+    ".U.U16",
+    ".U.S16",
+    ".U.32",
+    ".U.64",
+    ".U.128",
+    ".U.INVALIDSIZE7",
 ];
 const LDC_SIZE: Slot =
     Slot::new("size", at(48, 3), &[".U8", ".S8", ".U16", ".S16", "", ".64", ".INVALIDSIZE6", ".INVALIDSIZE7"]);
@@ -14,18 +28,22 @@ const LDC_SOURCE: OperandField =
     OperandField::new(Kind::ConstantAt { register: at(8, 8), offset: at(20, 16), bank: at(36, 5) });
 
 const fn atomic_op(low: u8) -> Slot {
-    Slot::new("op", at(low, 4), &[
-        ".ADD", ".MIN", ".MAX", ".INC", ".DEC", ".AND", ".OR", ".XOR", ".EXCH", ".INVALIDATOMOP9", ".SAFEADD",
-    ])
+    Slot::new(
+        "op",
+        at(low, 4),
+        &[".ADD", ".MIN", ".MAX", ".INC", ".DEC", ".AND", ".OR", ".XOR", ".EXCH", ".INVALIDATOMOP9", ".SAFEADD"],
+    )
     .numbered(".INVALIDATOMOP")
 }
 const fn red_op(low: u8) -> Slot {
     Slot::new("op", at(low, 3), &[".ADD", ".MIN", ".MAX", ".INC", ".DEC", ".AND", ".OR", ".XOR"])
 }
 const fn atomic_type(low: u8) -> Slot {
-    Slot::new("type", at(low, 3), &[
-        "", ".S32", ".U64", ".F32.FTZ.RN", ".F16x2.RN", ".S64", ".F64.RN", ".INVALIDATOMICSIZE7",
-    ])
+    Slot::new(
+        "type",
+        at(low, 3),
+        &["", ".S32", ".U64", ".F32.FTZ.RN", ".F16x2.RN", ".S64", ".F64.RN", ".INVALIDATOMICSIZE7"],
+    )
 }
 /// A pair ends before RZ.
 const NO_PAIR: &[(u64, u64)] =
@@ -52,20 +70,21 @@ const fn wide(low: u8) -> Slot {
 const ZERO: OperandField = OperandField::new(Kind::Zero);
 const CAS: Slot = fixed(&[".CAS"]);
 const SHARED_TYPE: Slot = Slot::new("type", at(28, 2), &["", ".S32", ".U64", ".S64"]);
-const SHARED_OP: Slot = Slot::new("op", at(52, 4), &[
-    ".ADD", ".MIN", ".MAX", ".INC", ".DEC", ".AND", ".OR", ".XOR", ".EXCH",
-]).numbered(".INVALIDATOMSOP");
+const SHARED_OP: Slot =
+    Slot::new("op", at(52, 4), &[".ADD", ".MIN", ".MAX", ".INC", ".DEC", ".AND", ".OR", ".XOR", ".EXCH"])
+        .numbered(".INVALIDATOMSOP");
 const SHARED_CAST: Slot = Slot::new("op", at(53, 2), &[".CAST", ".CAST.SPIN", ".CAS"]);
 
-const CACHE: Slot = Slot::new("cache", at(4, 3), &[
-    "", ".U", ".C", ".I", ".CRS", ".INVALIDCACHETYPE5", ".INVALIDCACHETYPE6", ".INVALIDCACHETYPE7",
-]);
+const CACHE: Slot = Slot::new(
+    "cache",
+    at(4, 3),
+    &["", ".U", ".C", ".I", ".CRS", ".INVALIDCACHETYPE5", ".INVALIDCACHETYPE6", ".INVALIDCACHETYPE7"],
+);
 const LOCAL_CACHE: Slot = Slot::new("cache", at(4, 2), &["", ".???1", ".INVALIDLCACHETYPE2", ".INVALIDLCACHETYPE3"]);
-const CACHE_OP: Slot = Slot::new("op", at(0, 4), &[
-    NUMBERED, ".PF1", ".PF1.5", ".PF2", ".WB", ".IV", NUMBERED, ".RS", NUMBERED, ".RSLB",
-]).numbered(".INVALIDCCTLOP");
-const TEXTURE_CACHE_OP: Slot =
-    Slot::new("op", at(0, 2), &[NUMBERED, ".IVTH"]).numbered(".INVALIDCCTLTOP");
+const CACHE_OP: Slot =
+    Slot::new("op", at(0, 4), &[NUMBERED, ".PF1", ".PF1.5", ".PF2", ".WB", ".IV", NUMBERED, ".RS", NUMBERED, ".RSLB"])
+        .numbered(".INVALIDCCTLOP");
+const TEXTURE_CACHE_OP: Slot = Slot::new("op", at(0, 2), &[NUMBERED, ".IVTH"]).numbered(".INVALIDCCTLTOP");
 const NO_OP: &[(u64, u64)] = &[(0xf, 0), (0xf, 6), (0xf, 8)];
 const LEVEL: Slot = Slot::new("level", at(8, 2), &[".CTA", ".GL", ".SYS", ".VC"]);
 const INVALIDATE: Slot = Slot::new("ivall", at(0, 2), &["", ".IVALLD", ".IVALLT", ".IVALLTD"]);

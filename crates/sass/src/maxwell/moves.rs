@@ -24,7 +24,9 @@ const fn p(low: u8, not: u8) -> OperandField {
 }
 
 const fn shfl(lane_immediate: u64, clamp_immediate: u64, operands: &'static [OperandField]) -> Row {
-    Row::new("SHFL", 0xef10, 0xfff8, &[SHFL], operands).when(at(28, 2), lane_immediate | clamp_immediate << 1).variable()
+    Row::new("SHFL", 0xef10, 0xfff8, &[SHFL], operands)
+        .when(at(28, 2), lane_immediate | clamp_immediate << 1)
+        .variable()
 }
 
 #[rustfmt::skip] // One mnemonic a paragraph.

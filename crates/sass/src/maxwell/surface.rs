@@ -3,13 +3,17 @@
 use super::words::*;
 use crate::row::{OperandField, Row, Slot};
 
-const DIM: Slot = Slot::new("dim", at(33, 3), &[
-    ".1D", ".1D_BUFFER", ".1D_ARRAY", ".2D", ".2D_ARRAY", ".3D", ".INVALIDSURFACEDIM6", ".INVALIDSURFACEDIM7",
-]);
+const DIM: Slot = Slot::new(
+    "dim",
+    at(33, 3),
+    &[".1D", ".1D_BUFFER", ".1D_ARRAY", ".2D", ".2D_ARRAY", ".3D", ".INVALIDSURFACEDIM6", ".INVALIDSURFACEDIM7"],
+);
 const CLAMP: Slot = Slot::new("clamp", at(49, 2), &[".IGN", "", ".TRAP", ".INVALIDSURFACECLAMP3"]);
-const RGBA: Slot = Slot::new("components", at(20, 4), &[
-    ".???0", ".R", ".G", ".RG", ".B", ".RB", ".GB", ".RGB", ".A", ".RA", ".GA", ".RGA", ".BA", ".RBA", ".GBA", "",
-]);
+const RGBA: Slot = Slot::new(
+    "components",
+    at(20, 4),
+    &[".???0", ".R", ".G", ".RG", ".B", ".RB", ".GB", ".RGB", ".A", ".RA", ".GA", ".RGA", ".BA", ".RBA", ".GBA", ""],
+);
 const fn op(low: u8) -> Slot {
     Slot::new("op", at(low, 4), &[".ADD", ".MIN", ".MAX", ".INC", ".DEC", ".AND", ".OR", ".XOR", ".EXCH"])
         .numbered(".INVALIDATOMSOP")
@@ -32,7 +36,13 @@ const SECOND: OperandField = register(20);
 /// The predicate's field holds 7 minus its number; PT is not printed.
 const OK: OperandField = inverted(30).omit(0);
 
-const fn row(name: &'static str, top: u16, mask: u16, modifiers: &'static [Slot], operands: &'static [OperandField]) -> Row {
+const fn row(
+    name: &'static str,
+    top: u16,
+    mask: u16,
+    modifiers: &'static [Slot],
+    operands: &'static [OperandField],
+) -> Row {
     Row::new(name, top, mask, modifiers, operands).variable()
 }
 

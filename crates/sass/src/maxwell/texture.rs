@@ -27,22 +27,48 @@ const MASK: OperandField = hex(31, 4);
 const FORMAT: Slot = Slot::new("format", at(58, 2), &[".F16", ".F16.RTZ", ""]);
 const NO_FORMAT: &[(u64, u64)] = &[(3 << 58, 3 << 58), (7 << 54, 7 << 54)];
 const NO_TLDS: &[(u64, u64)] = &[
-    (3 << 58, 3 << 58), (0xf << 53, 3 << 53), (0xf << 53, 9 << 53), (0xf << 53, 10 << 53), (0xf << 53, 11 << 53),
-    (0xf << 53, 13 << 53), (7 << 54, 7 << 54),
+    (3 << 58, 3 << 58),
+    (0xf << 53, 3 << 53),
+    (0xf << 53, 9 << 53),
+    (0xf << 53, 10 << 53),
+    (0xf << 53, 11 << 53),
+    (0xf << 53, 13 << 53),
+    (7 << 54, 7 << 54),
 ];
-const TEXS_LOD: Slot = Slot::new("lod", at(53, 4), &[
-    ".LZ", "", ".LZ", ".LL", ".DC", ".LL.DC", ".LZ.DC", "", ".LZ", ".LZ.DC", "", ".LZ", "", ".LL",
-]);
-const TEXS_DIM: OperandField = named(Slot::new("dim", at(53, 4), &[
-    "1D", "2D", "2D", "2D", "2D", "2D", "2D", "ARRAY_2D", "ARRAY_2D", "ARRAY_2D", "3D", "3D", "CUBE", "CUBE",
-]));
-const TLDS_LOD: Slot = Slot::new("lod", at(53, 4), &[
-    ".LZ", ".LL", ".LZ", NUMBERED, ".LZ.AOFFI", ".LL", ".LZ.MS", ".LZ", ".LZ", NUMBERED, NUMBERED, NUMBERED,
-    ".LL.AOFFI",
-]);
-const TLDS_DIM: OperandField = named(Slot::new("dim", at(53, 4), &[
-    "1D", "1D", "2D", NUMBERED, "2D", "2D", "2D", "3D", "ARRAY_2D", NUMBERED, NUMBERED, NUMBERED, "2D",
-]));
+const TEXS_LOD: Slot = Slot::new(
+    "lod",
+    at(53, 4),
+    &[".LZ", "", ".LZ", ".LL", ".DC", ".LL.DC", ".LZ.DC", "", ".LZ", ".LZ.DC", "", ".LZ", "", ".LL"],
+);
+const TEXS_DIM: OperandField = named(Slot::new(
+    "dim",
+    at(53, 4),
+    &["1D", "2D", "2D", "2D", "2D", "2D", "2D", "ARRAY_2D", "ARRAY_2D", "ARRAY_2D", "3D", "3D", "CUBE", "CUBE"],
+));
+const TLDS_LOD: Slot = Slot::new(
+    "lod",
+    at(53, 4),
+    &[
+        ".LZ",
+        ".LL",
+        ".LZ",
+        NUMBERED,
+        ".LZ.AOFFI",
+        ".LL",
+        ".LZ.MS",
+        ".LZ",
+        ".LZ",
+        NUMBERED,
+        NUMBERED,
+        NUMBERED,
+        ".LL.AOFFI",
+    ],
+);
+const TLDS_DIM: OperandField = named(Slot::new(
+    "dim",
+    at(53, 4),
+    &["1D", "1D", "2D", NUMBERED, "2D", "2D", "2D", "3D", "ARRAY_2D", NUMBERED, NUMBERED, NUMBERED, "2D"],
+));
 /// What TXQ asks for; those without a name are numbered.
 #[rustfmt::skip] // By their values.
 const QUERIES: &[&str] = &[
@@ -55,13 +81,21 @@ const QUERIES: &[&str] = &[
 ];
 const QUERY: OperandField = named(Slot::new("query", at(22, 6), QUERIES));
 const NO_QUERY: &[(u64, u64)] = &[
-    (0x3f << 22, 0), (0x3f << 22, 3 << 22), (0x3f << 22, 4 << 22), (0x3f << 22, 7 << 22), (9 << 22, 9 << 22),
-    (17 << 22, 17 << 22), (33 << 22, 33 << 22),
+    (0x3f << 22, 0),
+    (0x3f << 22, 3 << 22),
+    (0x3f << 22, 4 << 22),
+    (0x3f << 22, 7 << 22),
+    (9 << 22, 9 << 22),
+    (17 << 22, 17 << 22),
+    (33 << 22, 33 << 22),
 ];
-const ONE_OR_TWO: OperandField = named(Slot::new("components", at(50, 3), &["R", "G", "B", "A", "RG", "RA", "GA", "BA"]));
-const THREE_OR_FOUR: OperandField = named(Slot::new("components", at(50, 3), &[
-    "RGB", "RGA", "RBA", "GBA", "RGBA", "INVALID5", "INVALID6", "INVALID7",
-]));
+const ONE_OR_TWO: OperandField =
+    named(Slot::new("components", at(50, 3), &["R", "G", "B", "A", "RG", "RA", "GA", "BA"]));
+const THREE_OR_FOUR: OperandField = named(Slot::new(
+    "components",
+    at(50, 3),
+    &["RGB", "RGA", "RBA", "GBA", "RGBA", "INVALID5", "INVALID6", "INVALID7"],
+));
 
 #[rustfmt::skip] // One mnemonic a paragraph.
 pub(super) const ROWS: &[&[Row]] = &[

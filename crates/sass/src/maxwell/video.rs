@@ -4,8 +4,22 @@ use super::words::*;
 use crate::row::{OperandField, Row, Slot};
 
 const TYPES: &[&str] = &[
-    ".U8", ".U8", ".U8", ".U8", ".U16", ".U16", ".U32", ".INVALIDSEL6", ".S8", ".S8", ".S8", ".S8", ".S16", ".S16",
-    ".S32", ".INVALIDSEL7",
+    ".U8",
+    ".U8",
+    ".U8",
+    ".U8",
+    ".U16",
+    ".U16",
+    ".U32",
+    ".INVALIDSEL6",
+    ".S8",
+    ".S8",
+    ".S8",
+    ".S8",
+    ".S16",
+    ".S16",
+    ".S32",
+    ".INVALIDSEL7",
 ];
 const PARTS: &[&str] = &["", ".B1", ".B2", ".B3", "", ".H1", "", "", "", ".B1", ".B2", ".B3", "", ".H1", "", ""];
 const COUNT_PARTS: &[&str] = &["", ".B1", ".B2", ".B3", "", ".H1", "", ""];
@@ -14,7 +28,8 @@ const B_BITS: crate::row::Bits = at(28, 3).and(49, 1);
 const A_TYPE: Slot = Slot::new("a_type", A_BITS, TYPES);
 const B_TYPE: Slot = Slot::new("b_type", B_BITS, TYPES);
 /// A shift's count has no sign.
-const COUNT_TYPE: Slot = Slot::new("b_type", at(28, 3), &[".U8", ".U8", ".U8", ".U8", ".U16", ".U16", ".U32", ".INVALIDSEL7"]);
+const COUNT_TYPE: Slot =
+    Slot::new("b_type", at(28, 3), &[".U8", ".U8", ".U8", ".U8", ".U16", ".U16", ".U32", ".INVALIDSEL7"]);
 const A: OperandField = RA.suffix(Slot::new("part", A_BITS, PARTS));
 const B: OperandField = RB.suffix(Slot::new("part", B_BITS, PARTS));
 const COUNT: OperandField = RB.suffix(Slot::new("part", at(28, 3), COUNT_PARTS));
@@ -25,7 +40,8 @@ const S16: OperandField = signed(at(20, 16));
 const MINUS_U16: OperandField = U16.sign(Slot::new("minus", at(56, 2), &["", "-", "", ""]));
 const HALF_TYPE: Slot = Slot::new("b_type", at(49, 1), &[".U16", ".S16"]);
 const UD: Slot = Slot::new("ud", at(54, 1), &[".UD", ""]);
-const MERGE: Slot = Slot::new("merge", at(51, 3), &[".MRG_16H", ".MRG_16L", ".MRG_8B0", ".MRG_8B2", ".ACC", ".MIN", ".MAX", ""]);
+const MERGE: Slot =
+    Slot::new("merge", at(51, 3), &[".MRG_16H", ".MRG_16L", ".MRG_8B0", ".MRG_8B2", ".ACC", ".MIN", ".MAX", ""]);
 const U: Slot = fixed(&[".U16"]);
 const S: Slot = fixed(&[".S16"]);
 const MX: Slot = Slot::new("mx", at(56, 1), &["", ".MX"]);
@@ -48,27 +64,70 @@ macro_rules! video {
 macro_rules! shift {
     ($name:literal $top:literal) => {
         &[
-            Row::new($name, $top, 0xff00, &[UD, w(49), sat(55), MERGE], &[D, A, RB, RC]).when(at(50, 1), 1).when(A_BITS, 14).when(at(28, 3), 6),
-            Row::new($name, $top, 0xff00, &[UD, A_TYPE, COUNT_TYPE, w(49), sat(55), MERGE], &[D, A, COUNT, RC]).when(at(50, 1), 1),
-            Row::new($name, $top, 0xff00, &[UD, w(49), sat(55), MERGE], &[D, A, U16, RC]).when(at(50, 1), 0).when(A_BITS, 14),
+            Row::new($name, $top, 0xff00, &[UD, w(49), sat(55), MERGE], &[D, A, RB, RC])
+                .when(at(50, 1), 1)
+                .when(A_BITS, 14)
+                .when(at(28, 3), 6),
+            Row::new($name, $top, 0xff00, &[UD, A_TYPE, COUNT_TYPE, w(49), sat(55), MERGE], &[D, A, COUNT, RC])
+                .when(at(50, 1), 1),
+            Row::new($name, $top, 0xff00, &[UD, w(49), sat(55), MERGE], &[D, A, U16, RC])
+                .when(at(50, 1), 0)
+                .when(A_BITS, 14),
             Row::new($name, $top, 0xff00, &[UD, A_TYPE, U, w(49), sat(55), MERGE], &[D, A, U16, RC]).when(at(50, 1), 0),
         ]
     };
 }
 
-const SELECT_A: Slot = Slot::new("select", at(32, 4), &[
-    ".0000", ".1111", ".2222", ".3333", "", ".4321", ".5432", ".6543", ".3201", ".3012", ".0213", ".3120", ".1230",
-    ".2310", ".INVALIDASEL4E", ".INVALIDASEL4F",
-]);
-const SELECT_B: Slot = Slot::new("select", at(28, 4), &[
-    ".4444", ".5555", ".6666", ".7777", "", ".6543", ".5432", ".4321", ".4567", ".6745", ".5476", ".INVALIDBSEL4B",
-    ".INVALIDBSEL4C", ".INVALIDBSEL4D", ".INVALIDBSEL4E",
-]);
+const SELECT_A: Slot = Slot::new(
+    "select",
+    at(32, 4),
+    &[
+        ".0000",
+        ".1111",
+        ".2222",
+        ".3333",
+        "",
+        ".4321",
+        ".5432",
+        ".6543",
+        ".3201",
+        ".3012",
+        ".0213",
+        ".3120",
+        ".1230",
+        ".2310",
+        ".INVALIDASEL4E",
+        ".INVALIDASEL4F",
+    ],
+);
+const SELECT_B: Slot = Slot::new(
+    "select",
+    at(28, 4),
+    &[
+        ".4444",
+        ".5555",
+        ".6666",
+        ".7777",
+        "",
+        ".6543",
+        ".5432",
+        ".4321",
+        ".4567",
+        ".6745",
+        ".5476",
+        ".INVALIDBSEL4B",
+        ".INVALIDBSEL4C",
+        ".INVALIDBSEL4D",
+        ".INVALIDBSEL4E",
+    ],
+);
 const FOUR_TYPES: Slot = Slot::new("type", at(48, 2), &[".U8.U8", ".S8.U8", ".U8.S8", ""]);
 const FOUR_MERGE: Slot = Slot::new("merge", at(53, 2), &["", ".ACC", ".INVALIDRED2", ".INVALIDRED3"]);
-const FOUR_MASK: Slot = Slot::new("mask", at(36, 2).and(51, 2), &[
-    ".???0", ".Z", ".W", ".ZW", ".X", ".XZ", ".XW", ".XZW", ".Y", ".YZ", ".YW", ".YZW", ".XY", ".XYZ", ".XYW", "",
-]);
+const FOUR_MASK: Slot = Slot::new(
+    "mask",
+    at(36, 2).and(51, 2),
+    &[".???0", ".Z", ".W", ".ZW", ".X", ".XZ", ".XW", ".XZW", ".Y", ".YZ", ".YW", ".YZW", ".XY", ".XYZ", ".XYW", ""],
+);
 
 #[rustfmt::skip] // One mnemonic a paragraph.
 pub(super) const ROWS: &[&[Row]] = &[

@@ -3,9 +3,9 @@
 use roundonce_arith::Format;
 use roundonce_isa::parse_value;
 
+use super::Span;
 use super::numbers::{read_immediate, whole_number};
 use super::operand::{What, Written};
-use super::Span;
 use crate::encode::EncodeError;
 use crate::instruction::RZ;
 use crate::lookup::arithmetic;
@@ -234,7 +234,9 @@ impl Fit<'_> {
                 starts_with(slot, text).is_some_and(|found| found.0 == text.len())
             }
             (Kind::Scoreboard(_), What::Word(span)) => self.piece(span).starts_with("SB"),
-            (Kind::Signs(_), What::Word(span)) => self.piece(span).bytes().all(|byte| matches!(byte, b'P' | b'N' | b'Z')),
+            (Kind::Signs(_), What::Word(span)) => {
+                self.piece(span).bytes().all(|byte| matches!(byte, b'P' | b'N' | b'Z'))
+            }
             (Kind::Relative(_), What::Word(_)) => true,
             (Kind::Integer { .. } | Kind::Float { .. }, What::Word(span)) => !self.piece(span).starts_with('`'),
             _ => false,
@@ -291,7 +293,8 @@ impl Fit<'_> {
     /// The signs of operands, `|…|` among them.
     fn signs(&mut self, written: &[Written], fields: &[Option<usize>; MAX_OPERANDS]) -> Result<(), Misfit> {
         let row = self.row;
-        let product = arithmetic(row).is_some_and(|arithmetic| arithmetic.name.starts_with("FFMA") || arithmetic.name.starts_with("FMUL"));
+        let product = arithmetic(row)
+            .is_some_and(|arithmetic| arithmetic.name.starts_with("FFMA") || arithmetic.name.starts_with("FMUL"));
         for (index, field) in row.operands.iter().enumerate() {
             let Some(operand) = fields[index] else { continue };
             let Written { mut sign, absolute, what, .. } = written[operand];
@@ -335,12 +338,7 @@ impl Fit<'_> {
         Ok(())
     }
 
-    fn values(
-        &mut self,
-        written: &[Written],
-        fields: &[Option<usize>; MAX_OPERANDS],
-        cc: bool,
-    ) -> Result<(), Misfit> {
+    fn values(&mut self, written: &[Written], fields: &[Option<usize>; MAX_OPERANDS], cc: bool) -> Result<(), Misfit> {
         let mut cc = cc;
         for (index, field) in self.row.operands.iter().enumerate() {
             let Some(operand) = fields[index] else {
@@ -360,7 +358,10 @@ impl Fit<'_> {
                     }
                     let value = slot.texts.iter().position(|text| *text == suffix);
                     let Some(value) = value else {
-                        return Err(Misfit::Operand { operand, message: format!("`{suffix}` is nothing of this operand") });
+                        return Err(Misfit::Operand {
+                            operand,
+                            message: format!("`{suffix}` is nothing of this operand"),
+                        });
                     };
                     self.constrain(slot.bits, Values::of(slot, slot.texts[value], value));
                 }
@@ -449,7 +450,9 @@ impl Fit<'_> {
             (Kind::Predicate(bits), What::Predicate(number)) => {
                 self.constrain(*bits, Values::One(u64::from(number)));
             }
-            (Kind::Inverted(bits), What::Predicate(number)) => self.constrain(*bits, Values::One(u64::from(7 - number))),
+            (Kind::Inverted(bits), What::Predicate(number)) => {
+                self.constrain(*bits, Values::One(u64::from(7 - number)))
+            }
             (Kind::Zero, What::Register(_)) => {}
             (Kind::Constant { .. }, What::Constant { bank, offset }) => {
                 if offset % 4 != 0 {

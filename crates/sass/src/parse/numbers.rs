@@ -17,7 +17,9 @@ impl<'a> Cursor<'a> {
         let hex = self.peek() == b'0' && matches!(self.ahead(1), b'x' | b'X');
         while let Some(byte) = bytes.get(self.at) {
             let goes_on = match byte {
-                b'.' => ![".NEG", ".ABS", ".INV", ".reuse", ".B1", ".B2", ".B3", ".H1"].iter().any(|behind| self.starts_with(behind)),
+                b'.' => ![".NEG", ".ABS", ".INV", ".reuse", ".B1", ".B2", ".B3", ".H1"]
+                    .iter()
+                    .any(|behind| self.starts_with(behind)),
                 b'+' | b'-' => match bytes[self.at - 1] {
                     b'e' | b'E' => !hex && self.at > start + 1,
                     b'p' | b'P' => hex,

@@ -34,14 +34,8 @@ pub(super) struct Written {
 }
 
 impl Written {
-    pub(super) const NONE: Written = Written {
-        what: What::Register(RZ),
-        sign: "",
-        absolute: false,
-        suffix: (0, 0),
-        reuse: false,
-        span: (0, 0),
-    };
+    pub(super) const NONE: Written =
+        Written { what: What::Register(RZ), sign: "", absolute: false, suffix: (0, 0), reuse: false, span: (0, 0) };
     /// Its kind, for a finding.
     pub(super) fn kind(&self) -> OperandKind {
         match self.what {
