@@ -6,7 +6,7 @@ use std::io::Read;
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use flate2::read::GzDecoder;
-use roundonce_sass::{Instruction, Style, asm_line, check, decode, disasm_word_into};
+use roundonce_sass::{Style, asm_line, check, decode, disasm_word_into};
 
 fn main() {
     divan::main();
@@ -33,26 +33,12 @@ fn lines() -> Vec<String> {
     words().into_iter().map(print).collect()
 }
 
-fn instructions() -> Vec<Instruction> {
-    words().into_iter().map(|word| decode(word).unwrap()).collect()
-}
-
 #[divan::bench]
 fn decode_words(bencher: Bencher<'_, '_>) {
     let words = words();
     bencher.counter(ItemsCount::new(WORDS)).bench_local(|| {
         for word in &words {
             let _ = black_box(decode(black_box(*word)));
-        }
-    });
-}
-
-#[divan::bench]
-fn encode_words(bencher: Bencher<'_, '_>) {
-    let instructions = instructions();
-    bencher.counter(ItemsCount::new(WORDS)).bench_local(|| {
-        for instruction in &instructions {
-            let _ = black_box(black_box(instruction).word());
         }
     });
 }
