@@ -4,9 +4,10 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use roundonce::isa::Finding;
 use roundonce::{sass, spirv};
 
-use crate::report::{Checked, Format};
+use crate::report::Checked;
 use crate::{Ended, Failure, Status, files, report};
 
 /// A language that has words.
@@ -78,11 +79,11 @@ fn sass(arguments: &Arguments) -> Ended {
     let assembly = match sass::asm_file(&text) {
         Ok(assembly) if assembly.words().is_empty() => return Err(no_instruction(&arguments.file)),
         Ok(assembly) => assembly,
-        Err(findings) => {
-            report::write(Format::Text, &[Checked::new(&arguments.file, text, findings, false)])?;
-            return Ok(Status::Unreadable);
-        }
+        Err(findings) => return refused(&arguments.file, text, findings),
     };
+    if !assembly.findings.is_empty() {
+        report::tell(Checked::new(&arguments.file, text, assembly.findings.clone(), false))?;
+    }
     match &arguments.output {
         Some(path) => files::write(path, &assembly.bytes())?,
         None => {
@@ -91,6 +92,12 @@ fn sass(arguments: &Arguments) -> Ended {
         }
     }
     Ok(Status::Done)
+}
+
+/// The findings on stderr, since stdout is for words.
+fn refused(path: &Path, text: String, findings: Vec<Finding>) -> Ended {
+    report::tell(Checked::new(path, text, findings, false))?;
+    Ok(Status::Unreadable)
 }
 
 fn spirv(arguments: &Arguments) -> Ended {
@@ -104,9 +111,6 @@ fn spirv(arguments: &Arguments) -> Ended {
             files::write(output, &bytes)?;
             Ok(Status::Done)
         }
-        Err(findings) => {
-            report::write(Format::Text, &[Checked::new(&arguments.file, text, findings, false)])?;
-            Ok(Status::Unreadable)
-        }
+        Err(findings) => refused(&arguments.file, text, findings),
     }
 }

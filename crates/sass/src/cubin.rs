@@ -5,14 +5,19 @@ use object::elf::{EM_CUDA, FileHeader64};
 use object::read::elf::{FileHeader, SectionHeader};
 use roundonce_isa::{Finding, Location};
 
+use crate::check::listing_findings;
 use crate::disassemble::{Layout, disasm_bundles};
-use crate::rules;
+use crate::listing::{Code, Line, Listing};
+use crate::schedule::Control;
+use crate::{decode, rules};
 
 /// One kernel of a cubin: a section `.text.NAME`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Kernel {
     /// Its name.
     pub name: String,
+    /// Where its code begins in the file, in bytes.
+    pub offset: usize,
     /// Its code, the control words included.
     pub words: Vec<u64>,
 }
@@ -28,6 +33,12 @@ pub struct Cubin {
 
 /// The targets whose code has 64-bit words with control words: Maxwell and Pascal.
 const TARGETS: core::ops::RangeInclusive<u32> = 50..=62;
+
+/// The target that the header names. Source: cubins of ptxas 12.9 and 13.5; ABI version 8 came with CUDA 12.8 for
+/// sm_100 and with CUDA 13 for every target.
+fn target(abi_version: u8, flags: u32) -> u32 {
+    if abi_version >= 8 { flags >> 8 & 0xff } else { flags & 0xff }
+}
 
 impl Cubin {
     /// Whether bytes begin as every ELF file does.
@@ -48,7 +59,7 @@ impl Cubin {
         if machine != EM_CUDA {
             return Err(fault(format!("the ELF file's machine is {machine}, not {EM_CUDA}, an NVIDIA GPU")));
         }
-        let target = header.e_flags(endian) & 0xff;
+        let target = target(header.e_ident().abi_version, header.e_flags(endian));
         if !TARGETS.contains(&target) {
             return Err(fault(format!("the cubin is for sm_{target}: its words are not Maxwell's"))
                 .help("sm_50 to sm_62 have 64-bit words with control words"));
@@ -65,9 +76,39 @@ impl Cubin {
                 return Err(fault("the sections of code overlap: together they are larger than the file".to_owned()));
             }
             let name = String::from_utf8_lossy(name).into_owned();
-            kernels.push(Kernel { words: words(code).map_err(|finding| named(finding, &name))?, name });
+            let words = words(code).map_err(|finding| named(finding, &name))?;
+            kernels.push(Kernel { offset: section.sh_offset(endian) as usize, words, name });
         }
         Ok(Cubin { target, kernels })
+    }
+
+    /// The kernels' words with their scheduling, each located in the file in words of 8 bytes.
+    pub fn listing(&self) -> Listing {
+        let mut listing = Listing::default();
+        for kernel in &self.kernels {
+            listing.kernels.push((kernel.name.clone(), listing.lines.len()));
+            for (index, bundle) in kernel.words.chunks_exact(4).enumerate() {
+                let control = Control(bundle[0]);
+                for (place, slot) in control.slots().into_iter().enumerate() {
+                    listing.lines.push(Line {
+                        code: Code::Word(bundle[place + 1]),
+                        location: Location::Word(kernel.offset / 8 + 4 * index + place + 1),
+                        slot: Some(slot),
+                        pairs: slot.pairs(),
+                        word: None,
+                        control_top: place == 0 && control.top(),
+                    });
+                }
+            }
+        }
+        listing
+    }
+
+    /// Every violation of a rule, and the number of words of no known encoding.
+    pub fn check(&self) -> (Vec<Finding>, usize) {
+        let listing = self.listing();
+        let unknown = |line: &&Line| matches!(line.code, Code::Word(word) if decode(word).is_err());
+        (listing_findings("", &listing), listing.lines.iter().filter(unknown).count())
     }
 
     /// The kernels as text, each under its label `.text.NAME:`. Words of no known encoding are `.dword`.
