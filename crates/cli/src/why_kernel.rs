@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use roundonce::arith::Format as Lane;
+use roundonce::matrix::other_machines;
 use roundonce::why::Options;
 use roundonce::why_kernel::{Experiment, Freedom, Observation, ObservedBuffer, answer_kernel};
 
@@ -29,10 +30,11 @@ impl Language {
 
 pub(crate) fn ask(file: &Path, launch: &LaunchArguments, saw: &[Argument], how: Options, writer: Writer<'_>) -> Ended {
     let prepared = Prepared::read(file, launch.asked()?, launch)?;
+    let machines = other_machines(prepared.kernel(), &launch.profile()?);
     let experiment = Experiment {
         launch: prepared.launch(launch.options()),
         kernel: prepared.kernel(),
-        freedom: prepared.language.freedom(),
+        freedom: Freedom { machines, ..prepared.language.freedom() },
         observations: observations(&prepared, saw)?,
         allow: how.allow,
         toolchain: how.toolchain,
