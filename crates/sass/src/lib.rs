@@ -20,6 +20,7 @@ mod instruction;
 mod listing;
 mod lookup;
 mod lower;
+pub mod modern;
 mod opcode;
 mod opcodes;
 mod parse;
