@@ -132,6 +132,10 @@ impl Entry {
     pub(super) fn shows_reuse(&self, slot: Slot) -> bool {
         !self.hides_reuse && slot.schedule() >= 17
     }
+    /// Whether bit 91 is always set.
+    pub(super) fn needs_uniform_bit(&self) -> bool {
+        self.selects_uniform == Some(true)
+    }
     /// The bits of the control word that keep an operand.
     pub(super) fn reuse_bits(&self, role: Role) -> u32 {
         match role {

@@ -178,7 +178,7 @@ impl Modifier {
 impl Opcode {
     /// Its modifiers on a generation.
     #[inline]
-    pub(super) fn modifiers_on(&self, generation: Generation) -> impl Iterator<Item = &'static Modifier> + use<> {
+    pub(super) fn modifiers_on(&self, generation: Generation) -> impl Iterator<Item = &'static Modifier> + Clone + use<> {
         self.modifiers.iter().filter(move |modifier| modifier.generations.holds(generation))
     }
     /// Where an operand is in a form.
