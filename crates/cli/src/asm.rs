@@ -2,8 +2,10 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use clap::Args;
+use roundonce::sass::modern::{self, Target};
 use roundonce::{sass, spirv};
 
 use crate::report::{Checked, Format};
@@ -29,6 +31,26 @@ impl Language {
     }
 }
 
+/// A target whose SASS is read or written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Arch {
+    /// 64-bit words in bundles with control words.
+    Maxwell,
+    /// 128-bit words.
+    Modern(Target),
+}
+
+impl FromStr for Arch {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Arch, String> {
+        let number = text.strip_prefix("sm_").and_then(|digits| digits.parse::<u32>().ok());
+        match number {
+            Some(number) if sass::MAXWELL_TARGETS.contains(&number) => Ok(Arch::Maxwell),
+            _ => text.parse().map(Arch::Modern).map_err(|problem| format!("{problem}, or sm_50 to sm_62")),
+        }
+    }
+}
+
 /// Refuses a listing that can be read and has no instruction.
 pub(crate) fn check_listing(path: &Path, text: &str) -> Result<(), Failure> {
     match sass::asm_file(text) {
@@ -48,6 +70,9 @@ pub(crate) struct Arguments {
     /// The language (default: by the file's name)
     #[arg(long, value_enum)]
     lang: Option<Language>,
+    /// The target of SASS: sm_70 to sm_121 have words of 128 bits (default: sm_50, whose words have 64)
+    #[arg(long, value_name = "SM")]
+    arch: Option<Arch>,
     /// Where the words go: for SASS, bundles of a control word and three instructions (default: hex words on stdout);
     /// for SPIR-V, a little-endian module (needed)
     #[arg(short, long, value_name = "FILE")]
@@ -66,6 +91,9 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
 }
 
 fn sass(arguments: &Arguments) -> Ended {
+    if let Some(Arch::Modern(target)) = arguments.arch {
+        return modern_sass(arguments, target);
+    }
     if arguments.file.as_os_str() == "-" && arguments.output.is_none() {
         let answer = |line: &str, out: &mut String| {
             let word = sass::asm_line(line).map_err(|finding| finding.to_string())?;
@@ -87,6 +115,35 @@ fn sass(arguments: &Arguments) -> Ended {
         Some(path) => files::write(path, &assembly.bytes())?,
         None => {
             let lines: String = assembly.words().iter().map(|word| format!("{word:#018x}\n")).collect();
+            files::write_or_print(None, lines.as_bytes())?;
+        }
+    }
+    Ok(Status::Done)
+}
+
+/// Words of 128 bits.
+fn modern_sass(arguments: &Arguments, target: Target) -> Ended {
+    if arguments.file.as_os_str() == "-" && arguments.output.is_none() {
+        let answer = |line: &str, out: &mut String| {
+            let word = modern::asm_line(line, target).map_err(|finding| finding.to_string())?;
+            let _ = write!(out, "{word:#034x}");
+            Ok(())
+        };
+        return files::answer_lines(answer, files::error_line);
+    }
+    let text = files::text(&arguments.file, files::read(&arguments.file)?)?;
+    let words = match modern::asm_file(&text, target) {
+        Ok(words) if words.is_empty() => return Err(no_instruction(&arguments.file)),
+        Ok(words) => words,
+        Err(findings) => {
+            report::write(Format::Text, &[Checked::new(&arguments.file, text, findings, false)])?;
+            return Ok(Status::Unreadable);
+        }
+    };
+    match &arguments.output {
+        Some(path) => files::write(path, &words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>())?,
+        None => {
+            let lines: String = words.iter().map(|word| format!("{word:#034x}\n")).collect();
             files::write_or_print(None, lines.as_bytes())?;
         }
     }

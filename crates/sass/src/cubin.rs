@@ -27,7 +27,7 @@ pub struct Cubin {
 }
 
 /// The targets whose code has 64-bit words with control words: Maxwell and Pascal.
-const TARGETS: core::ops::RangeInclusive<u32> = 50..=62;
+pub const MAXWELL_TARGETS: core::ops::RangeInclusive<u32> = 50..=62;
 
 impl Cubin {
     /// Whether bytes begin as every ELF file does.
@@ -49,7 +49,7 @@ impl Cubin {
             return Err(fault(format!("the ELF file's machine is {machine}, not {EM_CUDA}, an NVIDIA GPU")));
         }
         let target = header.e_flags(endian) & 0xff;
-        if !TARGETS.contains(&target) {
+        if !MAXWELL_TARGETS.contains(&target) {
             return Err(fault(format!("the cubin is for sm_{target}: its words are not Maxwell's"))
                 .help("sm_50 to sm_62 have 64-bit words with control words"));
         }

@@ -31,7 +31,7 @@ mod schedule_text;
 
 pub use assemble::{Assembly, NOP, asm_file, asm_line, parse_line};
 pub use check::check;
-pub use cubin::{Cubin, Kernel};
+pub use cubin::{Cubin, Kernel, MAXWELL_TARGETS};
 pub use decimal::write_decimal;
 pub use decode::{DecodeError, decode};
 pub use disassemble::{Layout, disasm_bundles, disasm_word, disasm_word_into, disasm_words};
