@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
-use roundonce::sass::modern::{self, Target};
+use roundonce::isa::Finding;
+use roundonce::sass::modern::Target;
 use roundonce::{sass, spirv};
 
-use crate::report::{Checked, Format};
-use crate::{Ended, Failure, Status, files, report};
+use crate::report::Checked;
+use crate::{Ended, Failure, Status, files, report, sass_modern};
 
 /// A language that has words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -59,13 +60,13 @@ pub(crate) fn check_listing(path: &Path, text: &str) -> Result<(), Failure> {
     }
 }
 
-fn no_instruction(path: &Path) -> Failure {
+pub(crate) fn no_instruction(path: &Path) -> Failure {
     Failure::Input(format!("{}: the listing has no instruction", path.display()))
 }
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The text, or `-` for an instruction a line on stdin
+    /// The text, or `-` for an instruction a line on stdin; with --patch, the instruction
     file: PathBuf,
     /// The language (default: by the file's name)
     #[arg(long, value_enum)]
@@ -73,13 +74,36 @@ pub(crate) struct Arguments {
     /// The target of SASS: sm_70 to sm_121 have words of 128 bits (default: sm_50, whose words have 64)
     #[arg(long, value_name = "SM")]
     arch: Option<Arch>,
+    /// Replaces an instruction of this cubin by the text given in the place of a file; its control fields stay unless the
+    /// text has its own
+    #[arg(long, value_name = "CUBIN", requires = "at", requires = "output", conflicts_with = "arch")]
+    patch: Option<PathBuf>,
+    /// Where the instruction is: its address in the kernel, as listings have it
+    #[arg(long, value_name = "ADDRESS", requires = "patch", value_parser = address)]
+    at: Option<usize>,
+    /// The kernel (needed when the cubin has several)
+    #[arg(long, value_name = "NAME", requires = "patch")]
+    entry: Option<String>,
     /// Where the words go: for SASS, bundles of a control word and three instructions (default: hex words on stdout);
     /// for SPIR-V, a little-endian module (needed)
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
+/// `0x90` or `144`.
+fn address(text: &str) -> Result<usize, String> {
+    let parsed = match text.strip_prefix("0x") {
+        Some(digits) => usize::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    parsed.map_err(|_| format!("`{text}` is not an address such as 0x90"))
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Ended {
+    if let (Some(cubin), Some(at), Some(output)) = (&arguments.patch, arguments.at, &arguments.output) {
+        let text = arguments.file.to_string_lossy();
+        return sass_modern::patch(cubin, arguments.entry.as_deref(), at, &text, output);
+    }
     match arguments.lang.or_else(|| Language::of(&arguments.file)) {
         Some(Language::Sass) => sass(arguments),
         Some(Language::Spirv) => spirv(arguments),
@@ -92,7 +116,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
 
 fn sass(arguments: &Arguments) -> Ended {
     if let Some(Arch::Modern(target)) = arguments.arch {
-        return modern_sass(arguments, target);
+        return sass_modern::assemble(&arguments.file, arguments.output.as_deref(), target);
     }
     if arguments.file.as_os_str() == "-" && arguments.output.is_none() {
         let answer = |line: &str, out: &mut String| {
@@ -106,11 +130,11 @@ fn sass(arguments: &Arguments) -> Ended {
     let assembly = match sass::asm_file(&text) {
         Ok(assembly) if assembly.words().is_empty() => return Err(no_instruction(&arguments.file)),
         Ok(assembly) => assembly,
-        Err(findings) => {
-            report::write(Format::Text, &[Checked::new(&arguments.file, text, findings, false)])?;
-            return Ok(Status::Unreadable);
-        }
+        Err(findings) => return refused(&arguments.file, text, findings),
     };
+    if !assembly.findings.is_empty() {
+        report::tell(Checked::new(&arguments.file, text, assembly.findings.clone(), false))?;
+    }
     match &arguments.output {
         Some(path) => files::write(path, &assembly.bytes())?,
         None => {
@@ -121,33 +145,10 @@ fn sass(arguments: &Arguments) -> Ended {
     Ok(Status::Done)
 }
 
-/// Words of 128 bits.
-fn modern_sass(arguments: &Arguments, target: Target) -> Ended {
-    if arguments.file.as_os_str() == "-" && arguments.output.is_none() {
-        let answer = |line: &str, out: &mut String| {
-            let word = modern::asm_line(line, target).map_err(|finding| finding.to_string())?;
-            let _ = write!(out, "{word:#034x}");
-            Ok(())
-        };
-        return files::answer_lines(answer, files::error_line);
-    }
-    let text = files::text(&arguments.file, files::read(&arguments.file)?)?;
-    let words = match modern::asm_file(&text, target) {
-        Ok(words) if words.is_empty() => return Err(no_instruction(&arguments.file)),
-        Ok(words) => words,
-        Err(findings) => {
-            report::write(Format::Text, &[Checked::new(&arguments.file, text, findings, false)])?;
-            return Ok(Status::Unreadable);
-        }
-    };
-    match &arguments.output {
-        Some(path) => files::write(path, &words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>())?,
-        None => {
-            let lines: String = words.iter().map(|word| format!("{word:#034x}\n")).collect();
-            files::write_or_print(None, lines.as_bytes())?;
-        }
-    }
-    Ok(Status::Done)
+/// The findings on stderr, since stdout is for words.
+pub(crate) fn refused(path: &Path, text: String, findings: Vec<Finding>) -> Ended {
+    report::tell(Checked::new(path, text, findings, false))?;
+    Ok(Status::Unreadable)
 }
 
 fn spirv(arguments: &Arguments) -> Ended {
@@ -161,9 +162,6 @@ fn spirv(arguments: &Arguments) -> Ended {
             files::write(output, &bytes)?;
             Ok(Status::Done)
         }
-        Err(findings) => {
-            report::write(Format::Text, &[Checked::new(&arguments.file, text, findings, false)])?;
-            Ok(Status::Unreadable)
-        }
+        Err(findings) => refused(&arguments.file, text, findings),
     }
 }

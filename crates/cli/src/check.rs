@@ -15,7 +15,7 @@ use crate::{Ended, Failure, Status, files};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Files to check: .ptx, .sass, .spvasm, .spv
+    /// Files to check: .ptx, .sass, .cubin, .spvasm, .spv
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// Make warnings count as errors
@@ -51,8 +51,10 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
 
 fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
     let extension = path.extension().and_then(|extension| extension.to_str());
-    if extension == Some("spv") {
-        return binary(path, arguments);
+    match extension {
+        Some("spv") => return binary(path, arguments),
+        Some("cubin") => return cubin(path, arguments),
+        _ => {}
     }
     let determinacy = arguments.determinacy || arguments.fix.as_deref() == Some(DETERMINACY);
     let options = ptx::Options { determinacy };
@@ -61,7 +63,12 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
         Some("ptx") => &|text| ptx::report_text(text, &options),
         Some("sass") => &|text| whole(sass::check(text)),
         Some("spvasm") => &|text| whole(check_text(text, arguments.target_env)),
-        _ => return Err(Failure::Input(format!("{}: expected a .ptx, .sass, .spvasm or .spv file", path.display()))),
+        _ => {
+            return Err(Failure::Input(format!(
+                "{}: expected a .ptx, .sass, .cubin, .spvasm or .spv file",
+                path.display()
+            )));
+        }
     };
     let mut text = files::text(path, files::read(path)?)?;
     if extension == Some("sass") {
@@ -103,6 +110,18 @@ const DETERMINACY: &str = "determinacy";
 
 fn migration(fix: &str) -> Migration {
     Migration { glsl_fma: fix == "glsl-fma" }
+}
+
+fn cubin(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
+    if arguments.fix.is_some() {
+        let message = "--fix edits texts: disassemble the cubin first (`roundonce disasm`)";
+        return Err(Failure::Input(format!("{}: {message}", path.display())));
+    }
+    let cubin = sass::Cubin::parse(&files::read(path)?)
+        .map_err(|finding| Failure::Input(format!("{}: {finding}", path.display())))?;
+    let (findings, unknown) = cubin.check();
+    let checked = Checked::new(path, String::new(), findings, arguments.determinacy);
+    Ok(checked.without(|_| Unchecked::Instructions(unknown)))
 }
 
 fn binary(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {

@@ -24,6 +24,7 @@ pub mod modern;
 mod opcode;
 mod opcodes;
 mod parse;
+mod patch;
 mod print;
 mod rules;
 mod schedule;
@@ -45,6 +46,7 @@ pub use opcode::{
 };
 pub use opcodes::OPCODES;
 pub use parse::Statement;
+pub use patch::patch;
 pub use print::{Register, Style};
 pub use rules::{RULES, Rule, check_word};
 pub use schedule::{Control, SCHEDULE_NAMES, Slot, SlotFault};

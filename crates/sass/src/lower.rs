@@ -89,13 +89,17 @@ pub fn lower(text: &str, entry: Option<&str>) -> Result<Lowered, Vec<Finding>> {
             Code::Word(word) => decode(*word),
         };
         match instruction {
-            Err(error) => findings.push(rules::OPCODE.finding(line.location(), error.to_string())),
+            Err(error) => findings.push(rules::OPCODE.finding(line.location, error.to_string())),
             Ok(instruction) => {
                 if let Some(name) = instruction.illegal_modifier() {
-                    findings.push(rules::INVALID_FMZ.finding(line.location(), format!("`{name}` means nothing")));
+                    findings.push(rules::INVALID_FMZ.finding(line.location, format!("`{name}` means nothing")));
                 }
-                let number = text_lines.line_column(line.span.0).0;
-                let written = text.get(line.span.0..line.span.1).unwrap_or_default();
+                let (start, end) = match line.location {
+                    Location::Span { start, end } => (start, end),
+                    Location::Word(_) | Location::Whole => (0, 0),
+                };
+                let number = text_lines.line_column(start).0;
+                let written = text.get(start..end).unwrap_or_default();
                 builder.instruction(&instruction, number as u32, written);
             }
         }

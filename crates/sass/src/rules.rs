@@ -57,7 +57,7 @@ rules! {
     SCHEDULE "SASS0013" Error "scheduling is written in one of the four styles" "instruction format: {&req_6} {?sched}";
     BARRIER "SASS0014" Error "an instruction of fixed latency sets no barrier: both fields are 7" "instruction format: &req and ?sched alone";
     SLOT_TOP "SASS0015" Error "bit 20 of a slot is zero" "control word, observed";
-    PAIR "SASS0016" Error "two instructions of one bundle issue together" "control word, observed";
+    PAIR "SASS0016" Error "two instructions issue together: one and the next of the same kernel" "control word, observed";
     REUSE "SASS0017" Warning "only a register source is kept for reuse" "control word, observed";
     NUMBER "SASS0018" Error "an immediate is a number, or its bits in hex" "instruction format: #Imm20 and #Imm32";
     TEXT_ONLY "SASS0019" Error "only opcodes whose encoding is known are written as words" "the opcode table";

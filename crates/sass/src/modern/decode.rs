@@ -102,7 +102,7 @@ const fn entry_of(opcode: usize, form: u8, generation: Generation) -> Entry {
             _ => !shape.wide_addend,
         };
         if !is_wide || matches!(shape.kind, Kind::Register) {
-            beside |= if matches!(row.roles[role], Role::B) { 2 } else { 4 };
+            beside |= row.roles[role].reuse_bit();
         }
         role += 1;
     }
@@ -138,12 +138,7 @@ impl Entry {
     }
     /// The bits of the control word that keep an operand.
     pub(super) fn reuse_bits(&self, role: Role) -> u32 {
-        match role {
-            Role::A => 1,
-            _ if self.one_of_two => 6,
-            Role::B => 2,
-            Role::C => 4,
-        }
+        if self.one_of_two && role != Role::A { 6 } else { role.reuse_bit() }
     }
 }
 

@@ -172,6 +172,17 @@ impl Instruction {
     pub(super) fn reuses(&self, operand: Operand) -> bool {
         matches!(operand.value, Value::Register(_)) && self.control().reuse() & self.entry.reuse_bits(operand.role) != 0
     }
+    /// The bits of the reuse field that belong to registers.
+    pub(super) fn own_reuse(&self) -> u32 {
+        let registers = self.operands().filter(|operand| matches!(operand.value, Value::Register(_)));
+        self.control().reuse() & registers.fold(0, |mask, operand| mask | operand.role.reuse_bit())
+    }
+    /// A modifier that is a value of its field and means nothing.
+    pub fn illegal_modifier(&self) -> Option<&'static str> {
+        let modifiers = self.modifiers().map(|(modifier, value)| modifier.texts[value]);
+        let selectors = self.operands().flat_map(|operand| self.selectors(operand).map(|(selector, value)| selector.texts[value]));
+        modifiers.chain(selectors).find(|text| text.contains("INVALID"))
+    }
     /// The predicate of `.RELU`, and whether it is negated; `None` where it is not printed.
     pub(super) fn relu_predicate(&self) -> Option<Guard> {
         self.modifier(".RELU")?;

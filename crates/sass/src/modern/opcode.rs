@@ -52,6 +52,17 @@ pub enum Role {
     C,
 }
 
+impl Role {
+    /// Its bit in the reuse field.
+    pub(super) const fn reuse_bit(self) -> u32 {
+        match self {
+            Role::A => 1,
+            Role::B => 2,
+            Role::C => 4,
+        }
+    }
+}
+
 /// Where an operand is in the word.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Place {

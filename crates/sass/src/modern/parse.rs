@@ -1,11 +1,12 @@
 //! From a line of text to its 128-bit word.
 
 use roundonce_arith::Format;
-use roundonce_isa::Finding;
+use roundonce_isa::{Finding, Location};
 
-use super::decode::{CONTROL, Entry, decode, entries, kind_of};
+use super::decode::{CONTROL, Entry, control, decode, entries, kind_of};
 use super::instruction::{Bank, ImmediateFormat, Value};
 use super::opcode::{Kind, Number, Opcode, Place, Role, SHAPES, gather, scatter};
+use super::print::Reuse;
 use super::table::OPCODES;
 use super::target::{Generation, Target};
 use crate::fields;
@@ -104,7 +105,7 @@ pub(super) fn beside(own: u128, word: u128, span: Span, target: Target) -> Resul
     let print = |word: u128| {
         let mut text = String::new();
         // Whether `.reuse` shows depends on the stall, which the text may not say.
-        decode(word, target).map(|instruction| instruction.write_with_reuse(Style::Nvdisasm, false, &mut text))?;
+        decode(word, target).map(|instruction| instruction.write_with_reuse(Style::Nvdisasm, Reuse::Hidden, &mut text))?;
         Ok(text)
     };
     let differs = |message: String| Err(rules::WORD_DIFFERS.at(span, message));
@@ -473,7 +474,7 @@ impl Statement {
         let mut reuse = 0;
         for (role, written) in row.roles.iter().zip(self.sources.iter().flatten()) {
             word |= self.operand(*role, written, entry, text, target)?;
-            reuse |= if written.reuse { own_reuse_bit(*role) } else { 0 };
+            reuse |= if written.reuse { role.reuse_bit() } else { 0 };
         }
         if self.relu {
             let predicate = self.predicate.unwrap_or(Guard::ALWAYS);
@@ -607,14 +608,6 @@ fn selected(
 /// Stall and yield of the longest stall beside which operands are kept: 11 cycles.
 const LONGEST_WITH_REUSE: u32 = 27;
 
-fn own_reuse_bit(role: Role) -> u32 {
-    match role {
-        Role::A => 1,
-        Role::B => 2,
-        Role::C => 4,
-    }
-}
-
 fn names(kinds: &[Kind]) -> String {
     let name = |kind: &Kind| match kind {
         Kind::Register => "register",
@@ -623,4 +616,15 @@ fn names(kinds: &[Kind]) -> String {
         Kind::Uniform => "uniform register",
     };
     format!("({})", kinds.iter().map(name).collect::<Vec<_>>().join(", "))
+}
+
+/// The same instruction with the control fields of another word: where operands are kept for reuse, its own `.reuse`.
+pub(super) fn with_control_of(word: u128, other: u128, target: Target) -> Result<u128, Finding> {
+    let slot = control(other).with(fields::REUSE, control(word).reuse());
+    let below = (1 << CONTROL) - 1;
+    let word = word & below | u128::from(slot.bits()) << CONTROL | other & 3 << 126;
+    match decode(word, target) {
+        Ok(_) => Ok(word),
+        Err(error) => Err(rules::SCHEDULE.finding(Location::Whole, format!("beside the control fields that are there: {error}"))),
+    }
 }

@@ -7,6 +7,17 @@ use crate::decimal::{push_integer, write_double};
 use crate::instruction::{Guard, PT};
 use crate::print::{Style, push_hex, push_hex_digits, push_register};
 
+/// On which registers `.reuse` is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Reuse {
+    /// None.
+    Hidden,
+    /// Those that the disassembler writes it on.
+    Shown,
+    /// Each whose bit is set, whatever the stall.
+    Own,
+}
+
 impl Instruction {
     /// Appends its text, without an end.
     ///
@@ -18,11 +29,12 @@ impl Instruction {
     /// assert_eq!(text, "FHFMA.BF16 R4, R6.H1, R10, UR8");
     /// ```
     pub fn write(&self, style: Style, out: &mut String) {
-        self.write_with_reuse(style, self.entry.shows_reuse(self.control()), out);
+        let reuse = if self.entry.shows_reuse(self.control()) { Reuse::Shown } else { Reuse::Hidden };
+        self.write_with_reuse(style, reuse, out);
     }
 
-    /// The same, with `.reuse` on each register that is kept, or without.
-    pub(super) fn write_with_reuse(&self, style: Style, reuse: bool, out: &mut String) {
+    /// The same, with or without `.reuse`.
+    pub(super) fn write_with_reuse(&self, style: Style, reuse: Reuse, out: &mut String) {
         let row = self.opcode();
         push_guard(self.guard(), row.uniform, out);
         out.push_str(row.name);
@@ -45,7 +57,7 @@ impl Instruction {
         }
     }
 
-    fn write_operand(&self, operand: Operand, style: Style, reuse: bool, out: &mut String) {
+    fn write_operand(&self, operand: Operand, style: Style, reuse: Reuse, out: &mut String) {
         if operand.negate {
             out.push('-');
         }
@@ -61,7 +73,12 @@ impl Instruction {
         if operand.absolute && !outside {
             out.push('|');
         }
-        if reuse && self.reuses(operand) {
+        let reused = match reuse {
+            Reuse::Hidden => false,
+            Reuse::Shown => self.reuses(operand),
+            Reuse::Own => self.own_reuse() & operand.role.reuse_bit() != 0,
+        };
+        if reused {
             out.push_str(".reuse");
         }
         for (selector, value) in self.selectors(operand) {
