@@ -132,19 +132,14 @@ def random_words(rng, target, each):
     return [random_word(rng, target, low, form) for low in LOW for form in range(1, 8) for _ in range(each)]
 
 
-def shown(word, back, target, arguments):
-    """Whether two words of one text differ only where the text shows nothing: the text is the same for both."""
-    return ours(arguments, "disasm", target, [hex_word(word), hex_word(back)])
-
-
 def words(arguments):
     rng = random.Random(arguments.seed)
     judge = Judge(arguments)
     each = max(1, arguments.count // (len(TARGETS) * len(LOW) * 7))
     counts = collections.Counter()
     for target in TARGETS:
-        asked = random_words(rng, target, each)
-        answers = ours(arguments, "disasm", target, map(hex_word, asked := list(dict.fromkeys(asked))))
+        asked = list(dict.fromkeys(random_words(rng, target, each)))
+        answers = ours(arguments, "disasm", target, [hex_word(word) for word in asked])
         # Each illegal word costs a run of the judge: a sample.
         keep = [answer != "ILLEGAL" or rng.random() < arguments.illegal for answer in answers]
         asked = [word for word, kept in zip(asked, keep) if kept]

@@ -24,7 +24,7 @@ pub(super) struct Entry {
     /// Of one register beside Ra, either bit of B and C says `.reuse`: sm_70.
     one_of_two: bool,
     /// Modifiers that exclude each other.
-    exclusive: u128,
+    exclusive: [u128; 2],
     /// `.reuse` is never printed.
     hides_reuse: bool,
     /// The entry that it is where this bit is set.
@@ -41,12 +41,12 @@ struct Index {
     entries: [Entry; MOST],
 }
 
-static INDEXES: [Index; 7] = {
+static INDEXES: [Index; 8] = {
     let mut all = [const {
         Index { by_opcode: [NONE; 1 << 12], entries: [entry_of(0, 1, Generation::Volta); MOST] }
-    }; 7];
+    }; 8];
     let mut index = 0;
-    while index < 7 {
+    while index < 8 {
         fill(&mut all[index], Generation::ALL[index]);
         index += 1;
     }
@@ -108,16 +108,21 @@ const fn entry_of(opcode: usize, form: u8, generation: Generation) -> Entry {
     }
     let one_of_two = volta && (beside == 2 || beside == 4);
     let is_double = matches!(row.number, super::opcode::Number::F64);
+    let (mut exclusive, mut pair) = ([0; 2], 0);
+    while pair < row.exclusive.len() {
+        let ([first, second], generations) = row.exclusive[pair];
+        if generations.holds(generation) {
+            exclusive[pair] = 1 << first | 1 << second;
+        }
+        pair += 1;
+    }
     Entry {
         opcode: opcode as u8,
         form,
         selects_uniform,
-        reusable: if row.uniform { 0 } else { 1 | if one_of_two { 6 } else { beside } },
+        reusable: if row.uniform { 0 } else { row.keeps_a as u32 | if one_of_two { 6 } else { beside } },
         one_of_two,
-        exclusive: match row.exclusive {
-            Some(([first, second], generations)) if generations.holds(generation) => 1 << first | 1 << second,
-            _ => 0,
-        },
+        exclusive,
         hides_reuse: is_double && matches!(generation, Generation::Consumer),
         other: None,
     }
@@ -213,8 +218,10 @@ pub fn decode(word: u128, target: Target) -> Result<Instruction, DecodeError> {
     if entry.selects_uniform.is_some_and(|expected| expected != uniform) {
         return Err(DecodeError::Uniform { expected: !uniform });
     }
-    if entry.exclusive != 0 && word & entry.exclusive == entry.exclusive {
-        return Err(DecodeError::Exclusive(entry.row().exclusive.map_or([0; 2], |(bits, _)| bits)));
+    for (pair, mask) in entry.exclusive.into_iter().enumerate() {
+        if mask != 0 && word & mask == mask {
+            return Err(DecodeError::Exclusive(entry.row().exclusive[pair].0));
+        }
     }
     check_control(word, entry)?;
     Ok(Instruction { word, entry, target })

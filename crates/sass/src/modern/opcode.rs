@@ -29,8 +29,10 @@ pub struct Opcode {
     pub y_signs: [Option<u8>; 2],
     /// What is printed behind an operand.
     pub selectors: &'static [Selector],
-    /// Two bits of which one is zero, and where.
-    pub exclusive: Option<([u8; 2], Generations)>,
+    /// Two bits of which one is zero, and where: up to two such pairs.
+    pub exclusive: &'static [([u8; 2], Generations)],
+    /// Ra can be kept for reuse.
+    pub keeps_a: bool,
     /// Registers and guards are uniform.
     pub uniform: bool,
     /// Constants print `c[0x3] [0x160]`, with a blank.

@@ -64,8 +64,8 @@ impl Instruction {
         if operand.absolute {
             out.push('|');
         }
-        // The bars of a constant, and of a uniform register among others, are around what is behind it too.
-        let outside = !matches!(operand.value, Value::Register(_)) && !self.opcode().uniform;
+        // The bars of anything but a register are around what is behind it too.
+        let outside = !matches!(operand.value, Value::Register(_));
         match operand.value {
             Value::Immediate(bits) => push_immediate(bits, self.number(), style, out),
             value => push_base(value, self.opcode().spaced_constants, out),

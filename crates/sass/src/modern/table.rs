@@ -36,6 +36,7 @@ const BEFORE_90: Generations = Generations::before(Generation::Hopper);
 const BEFORE_100: Generations = Generations::before(Generation::Blackwell);
 const SM_86: Generations = Generations::since(Generation::Ada);
 const SM_80_TO_90: Generations = SM_80.and(BEFORE_100);
+const SM_86_TO_90: Generations = SM_86.and(BEFORE_100);
 const ONLY_100: Generations = Generations::range(Generation::Blackwell, Generation::Blackwell);
 const ONLY_120: Generations = Generations::since(Generation::Consumer);
 
@@ -197,7 +198,8 @@ const fn row(
         a_signs: [Some(73), Some(72)],
         y_signs: [Some(74), Some(75)],
         selectors: &[],
-        exclusive: None,
+        exclusive: &[],
+        keeps_a: true,
         uniform: false,
         spaced_constants: false,
         recipe: Some(recipe),
@@ -211,8 +213,8 @@ const fn mixed(row: Opcode) -> Opcode {
 const fn half(selectors: &'static [Selector], row: Opcode) -> Opcode {
     Opcode { selectors, y_signs: [Some(83), Some(84)], spaced_constants: true, note: HALF_NOTE, ..row }
 }
-const fn excluding(exclusive: [u8; 2], generations: Generations, row: Opcode) -> Opcode {
-    Opcode { exclusive: Some((exclusive, generations)), ..row }
+const fn excluding(exclusive: &'static [([u8; 2], Generations)], row: Opcode) -> Opcode {
+    Opcode { exclusive, ..row }
 }
 const fn pair(row: Opcode) -> Opcode {
     Opcode { selectors: PAIR_LANES, note: PAIR_NOTE, ..row }
@@ -265,13 +267,13 @@ pub const OPCODES: &[Opcode] = &[
     row("DFMA",  0x02b, MUL_ADD, MUL_ADD_FORMS, Number::F64, F64, recipe(FUSED, Format::F64)),
     addend_in_y(row("DADD", 0x029, ADD, ADD_FORMS, Number::F64, F64, recipe(SUM, Format::F64))),
     row("DMUL",  0x028, MUL,     MUL_FORMS,     Number::F64, F64, recipe(PRODUCT, Format::F64)),
-    excluding([77, 79], SM_80,
+    excluding(&[([77, 79], SM_80), ([78, 85], SM_86_TO_90)],
         half(HALVES_OF_FMA, row("HFMA2", 0x031, MUL_ADD, MUL_ADD_FORMS, Number::Half, HALF_FMA, packed(FUSED, Format::F16)))),
     half(HALVES_OF_ADD, row("HADD2", 0x030, ADD, ADD_FORMS, Number::Half, HALF_ADD, packed(SUM, Format::F16))),
-    Opcode { picked_by: Some(78), recipe: None, a_signs: [None, Some(72)], note: "of two halves, one result", ..excluding([78, 85], SM_90,
+    Opcode { picked_by: Some(78), recipe: None, a_signs: [None, Some(72)], keeps_a: false, ..excluding(&[([78, 85], SM_90)],
         half(HALVES_OF_ADD, row("HADD2.F32", 0x030, ADD, WIDE_SUM_FORMS, Number::LowHalf, HALF_SUM_F32, recipe(SUM, Format::F32)))) },
     half(HALVES_OF_MUL, row("HMUL2", 0x032, MUL, MUL_FORMS, Number::Half, HALF_MUL, packed(PRODUCT, Format::F16))),
-    Opcode { spaced_constants: false, ..excluding([77, 79], ALL,
+    Opcode { spaced_constants: false, ..excluding(&[([77, 79], ALL)],
         half(&[], row("HFMA2.MMA", 0x035, MUL_ADD, MMA_FORMS, Number::Half, HALF_MMA, packed(FUSED, Format::F16)))) },
     pair(row("FFMA2", 0x049, MUL_ADD, &[(1, ONLY_100), (2, ONLY_100), (4, ONLY_100), (6, ONLY_100), (7, ONLY_100)],
         Number::F32, PAIR_FMA, packed(FUSED, Format::F32))),

@@ -15,21 +15,24 @@ pub enum Generation {
     Ada,
     /// sm_90.
     Hopper,
-    /// sm_100 to sm_110.
+    /// sm_100, sm_103, sm_107.
     Blackwell,
+    /// sm_101, sm_110.
+    Thor,
     /// sm_120, sm_121.
     Consumer,
 }
 
 impl Generation {
     /// All, the oldest first.
-    pub const ALL: [Generation; 7] = [
+    pub const ALL: [Generation; 8] = [
         Generation::Volta,
         Generation::Turing,
         Generation::Ampere,
         Generation::Ada,
         Generation::Hopper,
         Generation::Blackwell,
+        Generation::Thor,
         Generation::Consumer,
     ];
     /// In a set of generations.
@@ -63,7 +66,8 @@ impl Target {
             80 => Generation::Ampere,
             86..=89 => Generation::Ada,
             90 => Generation::Hopper,
-            100 | 101 | 103 | 107 | 110 => Generation::Blackwell,
+            100 | 103 | 107 => Generation::Blackwell,
+            101 | 110 => Generation::Thor,
             120 | 121 => Generation::Consumer,
             _ => return None,
         };
@@ -104,15 +108,15 @@ pub struct Generations(u8);
 
 impl Generations {
     /// All.
-    pub const ALL: Generations = Generations(0x7f);
+    pub const ALL: Generations = Generations(0xff);
 
     /// From one on to the newest.
     pub const fn since(first: Generation) -> Generations {
-        Generations(0x7f & !(first.bit() - 1))
+        Generations(0xff & !(first.bit() - 1))
     }
     /// From one to another, both included.
     pub const fn range(first: Generation, last: Generation) -> Generations {
-        Generations(Generations::since(first).0 & ((last.bit() << 1) - 1))
+        Generations(Generations::since(first).0 & (last.bit() | (last.bit() - 1)))
     }
     /// Before one.
     pub const fn before(first: Generation) -> Generations {
