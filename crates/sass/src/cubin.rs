@@ -32,7 +32,7 @@ pub struct Cubin {
 }
 
 /// The targets whose code has 64-bit words with control words: Maxwell and Pascal.
-const TARGETS: core::ops::RangeInclusive<u32> = 50..=62;
+pub const MAXWELL_TARGETS: core::ops::RangeInclusive<u32> = 50..=62;
 
 /// The target that the header names. Source: cubins of ptxas 12.9 and 13.5; ABI version 8 came with CUDA 12.8 for
 /// sm_100 and with CUDA 13 for every target.
@@ -40,18 +40,28 @@ fn target(abi_version: u8, flags: u32) -> u32 {
     if abi_version >= 8 { flags >> 8 & 0xff } else { flags & 0xff }
 }
 
-impl Cubin {
-    /// Whether bytes begin as every ELF file does.
-    pub fn is_elf(bytes: &[u8]) -> bool {
-        bytes.starts_with(&object::elf::ELFMAG)
-    }
+/// The code of a GPU's ELF file, of any target.
+pub(crate) struct Image<'a> {
+    pub(crate) target: u32,
+    pub(crate) sections: Vec<Section<'a>>,
+}
 
-    /// Parses a cubin.
-    ///
+/// A section `.text.NAME`.
+pub(crate) struct Section<'a> {
+    pub(crate) name: String,
+    /// Where its code begins in the file.
+    pub(crate) offset: usize,
+    pub(crate) code: &'a [u8],
+}
+
+pub(crate) fn fault(message: String) -> Finding {
+    rules::CUBIN.finding(Location::Whole, message)
+}
+
+impl<'a> Image<'a> {
     /// # Errors
-    /// If it is no ELF file of a GPU, of another GPU family, damaged, or its code is not whole bundles.
-    pub fn parse(bytes: &[u8]) -> Result<Cubin, Finding> {
-        let fault = |message: String| rules::CUBIN.finding(Location::Whole, message);
+    /// If it is no ELF file of a GPU, or damaged.
+    pub(crate) fn read(bytes: &'a [u8]) -> Result<Image<'a>, Finding> {
         let broken = |error: object::read::Error| fault(format!("the ELF file cannot be read: {error}"));
         let header = FileHeader64::<LittleEndian>::parse(bytes).map_err(broken)?;
         let endian = header.endian().map_err(broken)?;
@@ -60,14 +70,10 @@ impl Cubin {
             return Err(fault(format!("the ELF file's machine is {machine}, not {EM_CUDA}, an NVIDIA GPU")));
         }
         let target = target(header.e_ident().abi_version, header.e_flags(endian));
-        if !TARGETS.contains(&target) {
-            return Err(fault(format!("the cubin is for sm_{target}: its words are not Maxwell's"))
-                .help("sm_50 to sm_62 have 64-bit words with control words"));
-        }
-        let sections = header.sections(endian, bytes).map_err(broken)?;
-        let (mut kernels, mut read) = (Vec::new(), 0);
-        for section in sections.iter() {
-            let name = sections.section_name(endian, section).map_err(broken)?;
+        let table = header.sections(endian, bytes).map_err(broken)?;
+        let (mut sections, mut read) = (Vec::new(), 0);
+        for section in table.iter() {
+            let name = table.section_name(endian, section).map_err(broken)?;
             let Some(name) = name.strip_prefix(b".text.") else { continue };
             let code = section.data(endian, bytes).map_err(broken)?;
             // Many sections of the same bytes would be far larger than the file.
@@ -76,10 +82,33 @@ impl Cubin {
                 return Err(fault("the sections of code overlap: together they are larger than the file".to_owned()));
             }
             let name = String::from_utf8_lossy(name).into_owned();
-            let words = words(code).map_err(|finding| named(finding, &name))?;
-            kernels.push(Kernel { offset: section.sh_offset(endian) as usize, words, name });
+            sections.push(Section { name, offset: section.sh_offset(endian) as usize, code });
         }
-        Ok(Cubin { target, kernels })
+        Ok(Image { target, sections })
+    }
+}
+
+impl Cubin {
+    /// Whether bytes begin as every ELF file does.
+    pub fn is_elf(bytes: &[u8]) -> bool {
+        bytes.starts_with(&object::elf::ELFMAG)
+    }
+
+    /// Parses a cubin of Maxwell or Pascal.
+    ///
+    /// # Errors
+    /// If it is no ELF file of a GPU, of another GPU family, damaged, or its code is not whole bundles.
+    pub fn parse(bytes: &[u8]) -> Result<Cubin, Finding> {
+        let Image { target, sections } = Image::read(bytes)?;
+        if !MAXWELL_TARGETS.contains(&target) {
+            return Err(fault(format!("the cubin is for sm_{target}: its words are not Maxwell's"))
+                .help("sm_50 to sm_62 have 64-bit words with control words"));
+        }
+        let kernel = |Section { name, offset, code }| {
+            let words = words(code).map_err(|finding| named(finding, &name))?;
+            Ok(Kernel { name, offset, words })
+        };
+        Ok(Cubin { target, kernels: sections.into_iter().map(kernel).collect::<Result<_, Finding>>()? })
     }
 
     /// The kernels' words with their scheduling, each located in the file in words of 8 bytes.
@@ -122,7 +151,7 @@ impl Cubin {
     }
 }
 
-fn named(mut finding: Finding, kernel: &str) -> Finding {
+pub(crate) fn named(mut finding: Finding, kernel: &str) -> Finding {
     finding.message = format!("kernel `{kernel}`: {}", finding.message);
     finding
 }

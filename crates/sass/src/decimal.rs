@@ -12,15 +12,19 @@
 /// assert_eq!(text, "0.10000000149011611938");
 /// ```
 pub fn write_decimal(bits: u32, out: &mut String) {
-    let magnitude = bits & 0x7fff_ffff;
-    if magnitude == 0 {
-        out.push_str(if bits == 0 { "0" } else { "-0.0" });
+    write_double(f64::from(f32::from_bits(bits)), out);
+}
+
+/// The same of a finite f64.
+pub(crate) fn write_double(number: f64, out: &mut String) {
+    if number == 0.0 {
+        out.push_str(if number.is_sign_positive() { "0" } else { "-0.0" });
         return;
     }
-    if bits >> 31 == 1 {
+    if number < 0.0 {
         out.push('-');
     }
-    let value = f32::from_bits(magnitude);
+    let value = number.abs();
     // Most immediates are small integers: they need no conversion.
     if value < 16_777_216.0 && value.fract() == 0.0 {
         push_integer(value as u64, out);

@@ -20,9 +20,11 @@ mod instruction;
 mod listing;
 mod lookup;
 mod lower;
+pub mod modern;
 mod opcode;
 mod opcodes;
 mod parse;
+mod patch;
 mod print;
 mod rules;
 mod schedule;
@@ -30,7 +32,7 @@ mod schedule_text;
 
 pub use assemble::{Assembly, NOP, asm_file, asm_line, parse_line};
 pub use check::check;
-pub use cubin::{Cubin, Kernel};
+pub use cubin::{Cubin, Kernel, MAXWELL_TARGETS};
 pub use decimal::write_decimal;
 pub use decode::{DecodeError, decode};
 pub use disassemble::{Layout, disasm_bundles, disasm_word, disasm_word_into, disasm_words};
@@ -44,6 +46,7 @@ pub use opcode::{
 };
 pub use opcodes::OPCODES;
 pub use parse::Statement;
+pub use patch::patch;
 pub use print::{Register, Style};
 pub use rules::{RULES, Rule, check_word};
 pub use schedule::{Control, SCHEDULE_NAMES, Slot, SlotFault};

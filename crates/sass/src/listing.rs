@@ -67,6 +67,22 @@ const HEADERS: &[&str] = &[
     "identifier:",
 ];
 
+/// What a line that is no code says: the kernel that begins there, if one does. `None` for a line of code.
+pub(crate) fn heading(line: &str) -> Option<Option<&str>> {
+    if line.starts_with(".dword") {
+        return None;
+    }
+    let label = line.strip_suffix(':').filter(|label| !label.contains([' ', '\t']));
+    let function = line.strip_prefix("Function").and_then(|rest| rest.trim_start().strip_prefix(':'));
+    let kernel = match (label, function) {
+        (Some(label), _) => label.strip_prefix(".text."),
+        (None, Some(name)) => Some(name.trim()),
+        (None, None) => None,
+    };
+    let known = label.is_some() || line.starts_with('.') || HEADERS.iter().any(|known| line.starts_with(known));
+    known.then_some(kernel)
+}
+
 struct Reader<'a> {
     cursor: Cursor<'a>,
     listing: Listing,
@@ -205,27 +221,14 @@ impl Reader<'_> {
 
     /// Labels, directives and the disassemblers' headings.
     fn header(&mut self) -> bool {
-        let line = self.rest_of_line();
-        if line.starts_with(".dword") {
-            return false;
-        }
-        let label = line.strip_suffix(':').filter(|label| !label.contains([' ', '\t']));
-        let function = line.strip_prefix("Function").and_then(|rest| rest.trim_start().strip_prefix(':'));
-        let kernel = match (label, function) {
-            (Some(label), _) => label.strip_prefix(".text."),
-            (None, Some(name)) => Some(name.trim()),
-            (None, None) => None,
-        };
-        let known = label.is_some() || line.starts_with('.') || HEADERS.iter().any(|known| line.starts_with(known));
+        let Some(kernel) = heading(self.rest_of_line()) else { return false };
         let kernel = kernel.map(str::to_owned);
-        if known {
-            if let Some(kernel) = kernel {
-                self.drop_unresolved();
-                self.listing.kernels.push((kernel, self.listing.lines.len()));
-            }
-            self.skip_line();
+        if let Some(kernel) = kernel {
+            self.drop_unresolved();
+            self.listing.kernels.push((kernel, self.listing.lines.len()));
         }
-        known
+        self.skip_line();
+        true
     }
 
     fn code(&mut self) {

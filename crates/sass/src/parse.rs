@@ -6,7 +6,7 @@ mod numbers;
 
 use roundonce_isa::{Effect, Finding};
 
-pub(crate) use self::numbers::read_immediate;
+pub(crate) use self::numbers::{read_immediate, read_number};
 use self::numbers::whole_number;
 use crate::instruction::{Guard, Instruction, Operand, PT, RZ, Value};
 use crate::lookup::{self, Entry, Siblings, short_counterpart};
@@ -81,7 +81,7 @@ impl<'a> Cursor<'a> {
         self.text.as_bytes()[self.at..].starts_with(text.as_bytes())
     }
     #[inline]
-    fn eat(&mut self, byte: u8) -> bool {
+    pub(crate) fn eat(&mut self, byte: u8) -> bool {
         let found = self.peek() == byte && self.at < self.text.len();
         self.at += usize::from(found);
         found
@@ -121,7 +121,7 @@ impl<'a> Cursor<'a> {
         self.text.as_bytes().get(start..).unwrap_or_default()
     }
     #[inline]
-    fn take_word(&mut self) -> &'a str {
+    pub(crate) fn take_word(&mut self) -> &'a str {
         let start = self.at;
         self.skip_word();
         self.text.get(start..self.at).unwrap_or_default()
@@ -145,7 +145,7 @@ impl<'a> Cursor<'a> {
         }
     }
     #[cold]
-    fn expected(&self, what: &str) -> Finding {
+    pub(crate) fn expected(&self, what: &str) -> Finding {
         let width = self.text.get(self.at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
         rules::SYNTAX.at((self.at, self.at + width), format!("expected {what}, found {}", self.found()))
     }
@@ -398,7 +398,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn constant(&mut self) -> Result<Value, Finding> {
+    pub(crate) fn constant(&mut self) -> Result<Value, Finding> {
         let start = self.at;
         self.at += 1;
         let bank = self.bracketed()?;
@@ -419,7 +419,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// `[0x140]`, `[-0x7eb8]`, `[320]`.
-    fn bracketed(&mut self) -> Result<i64, Finding> {
+    pub(crate) fn bracketed(&mut self) -> Result<i64, Finding> {
         self.skip_blanks();
         if !self.eat(b'[') {
             return Err(self.expected("`[`"));

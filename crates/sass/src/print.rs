@@ -32,7 +32,7 @@ impl fmt::Display for Register {
     }
 }
 
-fn push_register(number: u8, out: &mut String) {
+pub(crate) fn push_register(number: u8, out: &mut String) {
     if number == RZ {
         out.push_str("RZ");
     } else {
@@ -41,12 +41,12 @@ fn push_register(number: u8, out: &mut String) {
     }
 }
 
-fn push_hex(number: u32, out: &mut String) {
+pub(crate) fn push_hex(number: u32, out: &mut String) {
     out.push_str("0x");
     push_hex_digits(number, 8 - (number.leading_zeros() / 4).min(7), out);
 }
 
-fn push_hex_digits(number: u32, digits: u32, out: &mut String) {
+pub(crate) fn push_hex_digits(number: u32, digits: u32, out: &mut String) {
     for place in (0..digits).rev() {
         let digit = number >> (4 * place) & 0xf;
         out.push(char::from(b"0123456789abcdef"[digit as usize]));
