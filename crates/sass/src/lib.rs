@@ -9,6 +9,7 @@
 
 mod assemble;
 mod check;
+mod compiled;
 mod cubin;
 mod decimal;
 mod decode;
@@ -17,6 +18,7 @@ mod encode;
 pub mod fields;
 pub mod forms;
 mod instruction;
+mod line_table;
 mod listing;
 mod lookup;
 mod lower;
@@ -32,6 +34,7 @@ mod schedule_text;
 
 pub use assemble::{Assembly, NOP, asm_file, asm_line, parse_line};
 pub use check::check;
+pub use compiled::{CompiledKernel, CompiledModule, CompiledOperation};
 pub use cubin::{Cubin, Kernel, MAXWELL_TARGETS};
 pub use decimal::write_decimal;
 pub use decode::{DecodeError, decode};
