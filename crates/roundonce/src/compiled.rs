@@ -231,15 +231,15 @@ pub fn tell(text: &str, name: &str, module: &CompiledModule, findings: &mut Vec<
         };
         finding.message = format!("{}; {told}", finding.message);
     }
-    // What no rule expects.
-    for ((product, sum, _), pairs) in pairs {
-        if pairs.iter().any(|pair| matches!(pair.made, Made::Fused | Made::Both | Made::Unclear)) {
-            let span = &pairs[0].span;
-            let location = Location::Span { start: span.start, end: span.end };
-            let message = format!("the sum may take the product of line {product}; {}", told(&pairs));
-            let _ = sum;
-            findings.push(Finding::note("PTX0050", location, message));
+    // What no rule of the assembler expects to be fused.
+    for ((product, _, unrolled), pairs) in pairs {
+        if unrolled && pairs.iter().all(|pair| matches!(pair.made, Made::Apart | Made::Gone)) {
+            continue;
         }
+        let span = &pairs[0].span;
+        let location = Location::Span { start: span.start, end: span.end };
+        let message = format!("the sum may take the product of line {product}; {}", told(&pairs));
+        findings.push(Finding::note("PTX0050", location, message));
     }
     Ok(())
 }
