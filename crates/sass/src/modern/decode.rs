@@ -27,6 +27,8 @@ pub(super) struct Entry {
     exclusive: [u128; 2],
     /// `.reuse` is never printed.
     hides_reuse: bool,
+    /// The bits of A and B may both be set where `.reuse` is not printed.
+    takes_a_and_b: bool,
     /// The entry that it is where this bit is set.
     other: Option<(u8, u8)>,
 }
@@ -42,9 +44,8 @@ struct Index {
 }
 
 static INDEXES: [Index; 8] = {
-    let mut all = [const {
-        Index { by_opcode: [NONE; 1 << 12], entries: [entry_of(0, 1, Generation::Volta); MOST] }
-    }; 8];
+    let mut all =
+        [const { Index { by_opcode: [NONE; 1 << 12], entries: [entry_of(0, 1, Generation::Volta); MOST] } }; 8];
     let mut index = 0;
     while index < 8 {
         fill(&mut all[index], Generation::ALL[index]);
@@ -124,6 +125,7 @@ const fn entry_of(opcode: usize, form: u8, generation: Generation) -> Entry {
         one_of_two,
         exclusive,
         hides_reuse: is_double && matches!(generation, Generation::Consumer),
+        takes_a_and_b: row.keeps_a || matches!(shape.kind, Kind::Register),
         other: None,
     }
 }
@@ -183,8 +185,12 @@ impl fmt::Display for DecodeError {
                 write!(f, "bit 91 is {}, and this form needs {}", u8::from(!expected), u8::from(expected))
             }
             DecodeError::Schedule(value) => write!(f, "the stall and yield bits (105 to 109) are {value}: no schedule"),
-            DecodeError::Reuse(mask) => write!(f, "the reuse bits (122 to 124) are {mask:03b}, which this form cannot be"),
-            DecodeError::Exclusive([first, second]) => write!(f, "bits {first} and {second} are modifiers that exclude each other"),
+            DecodeError::Reuse(mask) => {
+                write!(f, "the reuse bits (122 to 124) are {mask:03b}, which this form cannot be")
+            }
+            DecodeError::Exclusive([first, second]) => {
+                write!(f, "bits {first} and {second} are modifiers that exclude each other")
+            }
         }
     }
 }
@@ -236,7 +242,7 @@ fn check_control(word: u128, entry: &Entry) -> Result<(), DecodeError> {
     }
     let legal = match schedule {
         0 => reuse == 0,
-        _ if schedule < 17 || entry.hides_reuse => reuse & 6 != 6,
+        _ if schedule < 17 || entry.hides_reuse => reuse & 6 != 6 && (reuse & 3 != 3 || entry.takes_a_and_b),
         _ => reuse & !entry.reusable == 0 && !(entry.one_of_two && reuse & 6 == 6),
     };
     if legal { Ok(()) } else { Err(DecodeError::Reuse(reuse)) }

@@ -132,11 +132,8 @@ impl Instruction {
             Kind::Immediate => Value::Immediate((word >> 32) as u32),
             Kind::Constant => {
                 let indirect = bit(word, 91) && self.generation() != Generation::Volta;
-                let bank = if indirect {
-                    Bank::Uniform(self.uniform(true))
-                } else {
-                    Bank::Number((word >> 54 & 0x1f) as u8)
-                };
+                let bank =
+                    if indirect { Bank::Uniform(self.uniform(true)) } else { Bank::Number((word >> 54 & 0x1f) as u8) };
                 Value::Constant { bank, offset: ((word >> 40 & 0x3fff) * 4) as u16 }
             }
         }
@@ -180,7 +177,8 @@ impl Instruction {
     /// A modifier that is a value of its field and means nothing.
     pub fn illegal_modifier(&self) -> Option<&'static str> {
         let modifiers = self.modifiers().map(|(modifier, value)| modifier.texts[value]);
-        let selectors = self.operands().flat_map(|operand| self.selectors(operand).map(|(selector, value)| selector.texts[value]));
+        let selectors =
+            self.operands().flat_map(|operand| self.selectors(operand).map(|(selector, value)| selector.texts[value]));
         modifiers.chain(selectors).find(|text| text.contains("INVALID"))
     }
     /// The predicate of `.RELU`, and whether it is negated; `None` where it is not printed.

@@ -191,7 +191,10 @@ impl Modifier {
 impl Opcode {
     /// Its modifiers on a generation.
     #[inline]
-    pub(super) fn modifiers_on(&self, generation: Generation) -> impl Iterator<Item = &'static Modifier> + Clone + use<> {
+    pub(super) fn modifiers_on(
+        &self,
+        generation: Generation,
+    ) -> impl Iterator<Item = &'static Modifier> + Clone + use<> {
         self.modifiers.iter().filter(move |modifier| modifier.generations.holds(generation))
     }
     /// Where an operand is in a form.
@@ -200,7 +203,11 @@ impl Opcode {
         match role {
             Role::A => Place::A,
             _ if self.roles.len() == 2 => {
-                if self.addend_in_y && shape.kind == Kind::Register { Place::Y } else { Place::Wide }
+                if self.addend_in_y && shape.kind == Kind::Register {
+                    Place::Y
+                } else {
+                    Place::Wide
+                }
             }
             Role::B if shape.wide_addend => Place::Y,
             Role::C if !shape.wide_addend => Place::Y,

@@ -48,12 +48,8 @@ const FMZ: Modifier = modifier(".fmz", &[76, 80], FMZ_TEXTS, &[FLUSH, MULTIPLY_Z
 /// Where nothing says what `.FMZ` does.
 const FMZ_UNKNOWN: Modifier = modifier(".fmz", &[76, 80], FMZ_TEXTS, &[FLUSH]);
 /// From sm_90 on the fourth value is `.oob`.
-const FMZ_OOB: Modifier = modifier(
-    ".fmz",
-    &[76, 80],
-    &["", ".FMZ", ".FTZ", ".OOB"],
-    &[FLUSH, choice(".OOB", Effect::OutOfBounds)],
-);
+const FMZ_OOB: Modifier =
+    modifier(".fmz", &[76, 80], &["", ".FMZ", ".FTZ", ".OOB"], &[FLUSH, choice(".OOB", Effect::OutOfBounds)]);
 const FTZ: Modifier = modifier(".FTZ", &[80], &["", ".FTZ"], &[FLUSH]);
 const RND: Modifier = modifier(
     ".rnd",
@@ -74,12 +70,10 @@ const SCALE: Modifier =
 const BF16: Modifier = modifier(".type", &[82], &["", ".BF16"], &[choice(".BF16", Effect::Factors(Format::BF16))]);
 const PACKED_BF16: Choice = choice(".BF16_V2", Effect::Type(Format::BF16, 2));
 const HALF_TYPE: Modifier = modifier(".type", &[78], &["", ".F32"], &[]);
-const HALF_TYPE_BF16: Modifier =
-    modifier(".type", &[78, 85], &["", ".F32", ".BF16_V2", ".INVALID3"], &[PACKED_BF16]);
+const HALF_TYPE_BF16: Modifier = modifier(".type", &[78, 85], &["", ".F32", ".BF16_V2", ".INVALID3"], &[PACKED_BF16]);
 const ADD_TYPE: Modifier = modifier(".type", &[85], &["", ".BF16_V2"], &[PACKED_BF16]);
 /// From sm_90 on HMUL2 and HFMA2.MMA have no `.F32`.
-const NARROW_TYPE: Modifier =
-    modifier(".type", &[78, 85], &["", ".INVALID1", ".BF16_V2", ".INVALID3"], &[PACKED_BF16]);
+const NARROW_TYPE: Modifier = modifier(".type", &[78, 85], &["", ".INVALID1", ".BF16_V2", ".INVALID3"], &[PACKED_BF16]);
 
 const fn selector(
     role: Role,
@@ -102,8 +96,7 @@ const MIXED_HALVES: &[Selector] = &[
 
 const HALVES: &[&str] = &["", ".F32", ".H0_H0", ".H1_H1"];
 const HALVES_90: &[&str] = &["", ".INVALID1", ".H0_H0", ".H1_H1"];
-const HALVES_NEGATED: &[&str] =
-    &["", ".F32", ".H0_H0", ".H1_H1", ".H0_NH1", ".INVALID5", ".INVALID6", ".INVALID7"];
+const HALVES_NEGATED: &[&str] = &["", ".F32", ".H0_H0", ".H1_H1", ".H0_NH1", ".INVALID5", ".INVALID6", ".INVALID7"];
 const HALF_A: [Selector; 2] = [
     selector(Role::A, Place::A, &[74, 75], HALVES, BEFORE_90),
     selector(Role::A, Place::A, &[74, 75], HALVES_90, SM_90),
@@ -150,8 +143,7 @@ const ADD: &[Role] = &[Role::A, Role::C];
 const MUL: &[Role] = &[Role::A, Role::B];
 
 type Forms = &'static [(u8, Generations)];
-const MUL_ADD_FORMS: Forms =
-    &[(1, ALL), (2, ALL), (3, BEFORE_100), (4, ALL), (5, BEFORE_100), (6, SM_75), (7, SM_75)];
+const MUL_ADD_FORMS: Forms = &[(1, ALL), (2, ALL), (3, BEFORE_100), (4, ALL), (5, BEFORE_100), (6, SM_75), (7, SM_75)];
 const ADD_FORMS: Forms = &[(1, ALL), (2, ALL), (3, BEFORE_100), (7, SM_75)];
 const MUL_FORMS: Forms = &[(1, ALL), (4, ALL), (5, BEFORE_100), (6, SM_75)];
 const WIDE_SUM_FORMS: Forms = &[(1, SM_86), (2, SM_86), (3, SM_86.and(BEFORE_100)), (7, SM_86)];
@@ -290,4 +282,3 @@ pub const OPCODES: &[Opcode] = &[
     uniform(mixed(row("UFHFMA", 0x055, MUL_ADD, &[(1, ONLY_120)], Number::F32, MIXED, widening(FUSED)))),
     addend_in_y(uniform(mixed(row("UFHADD", 0x054, ADD, &[(1, ONLY_120)], Number::F32, MIXED, widening(SUM))))),
 ];
-
