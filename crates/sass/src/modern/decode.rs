@@ -27,8 +27,6 @@ pub(super) struct Entry {
     exclusive: [u128; 2],
     /// `.reuse` is never printed.
     hides_reuse: bool,
-    /// The bits of A and B may both be set where `.reuse` is not printed.
-    takes_a_and_b: bool,
     /// The entry that it is where this bit is set.
     other: Option<(u8, u8)>,
 }
@@ -125,7 +123,6 @@ const fn entry_of(opcode: usize, form: u8, generation: Generation) -> Entry {
         one_of_two,
         exclusive,
         hides_reuse: is_double && matches!(generation, Generation::Consumer),
-        takes_a_and_b: row.keeps_a || matches!(shape.kind, Kind::Register),
         other: None,
     }
 }
@@ -242,7 +239,8 @@ fn check_control(word: u128, entry: &Entry) -> Result<(), DecodeError> {
     }
     let legal = match schedule {
         0 => reuse == 0,
-        _ if schedule < 17 || entry.hides_reuse => reuse & 6 != 6 && (reuse & 3 != 3 || entry.takes_a_and_b),
+        // Where nothing can be kept, the bits of A and B exclude each other too.
+        _ if schedule < 17 || entry.hides_reuse => reuse & 6 != 6 && (reuse & 3 != 3 || entry.reusable != 0),
         _ => reuse & !entry.reusable == 0 && !(entry.one_of_two && reuse & 6 == 6),
     };
     if legal { Ok(()) } else { Err(DecodeError::Reuse(reuse)) }

@@ -3,6 +3,7 @@
 mod cubin;
 mod decode;
 mod disassemble;
+mod forms;
 mod instruction;
 mod listing;
 mod names;
@@ -15,6 +16,7 @@ mod target;
 pub use cubin::{Cubin, Kernel, replaced};
 pub use decode::{DecodeError, decode};
 pub use disassemble::{disasm_word_into, disasm_words};
+pub use forms::{FORMS, is_spelling};
 pub use instruction::{Bank, Instruction, Operand, Value};
 pub use listing::{CodeLine, Listing, asm_file, check, listing_target};
 pub use names::mnemonic;
