@@ -25,6 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TARGETS = [70, 75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121]
 # Bits 0 to 8 of the family, and whether one of its targets is asked for them.
 LOW = [0x20, 0x21, 0x23, 0x28, 0x29, 0x2B, 0x30, 0x31, 0x32, 0x35, 0x49, 0x4A, 0x4B, 0x54, 0x55, 0x56]
+GENERATIONS = [(70, 72), (75,), (80,), (86, 87, 88, 89), (90,), (100, 103, 107), (101, 110), (120, 121)]
 FAMILY = re.compile(
     r"^(@!?U?P[0-6T] )?(FFMA2?|FADD2?|FMUL2?|FHFMA|FHADD|DFMA|DADD|DMUL|HFMA2|HADD2|HMUL2|UFH?FMA|UFH?ADD|UFMUL)[. ]"
 )
@@ -171,6 +172,34 @@ def words(arguments):
     sys.exit(1 if any(counts[key] for key in ("different", "unread", "different back")) else 0)
 
 
+def corpus(arguments):
+    """Words of every opcode, form and generation, with the judge's text."""
+    rng = random.Random(arguments.seed)
+    judge = Judge(arguments)
+    rows = []
+    for targets in GENERATIONS:
+        for target in targets:
+            if target not in TARGETS:
+                continue
+            # One target of a generation in full, the others in brief.
+            each = 40 if target in (70, 75, 80, 86, 90, 100, 110, 120) else 2
+            asked = list(dict.fromkeys(random_words(rng, target, each)))
+            answers = ours(arguments, "disasm", target, [hex_word(word) for word in asked])
+            kept, counts = [], collections.Counter()
+            for word, answer in zip(asked, answers):
+                counts[word & 0xFFF, answer == "ILLEGAL"] += 1
+                if counts[word & 0xFFF, answer == "ILLEGAL"] <= (12 if answer != "ILLEGAL" else rng.random() < 0.25):
+                    kept.append((word, answer))
+            texts = judge.sorted_texts(target, [word for word, _ in kept], [text != "ILLEGAL" for _, text in kept])
+            for (word, _), text in zip(kept, texts):
+                rows.append(f"sm_{target}\t{hex_word(word)}\t{text if FAMILY.match(text + ' ') else 'ILLEGAL'}\n")
+    path = ROOT / "vectors/edge/sass/modern.tsv.gz"
+    head = "# A target, a word, and its text by nvdisasm 13.5 (sm_70: 12.8). Written by dev/sass/modern.py corpus.\n"
+    with open(path, "wb") as file, gzip.GzipFile("", "wb", 9, file, mtime=0) as out:
+        out.write((head + "".join(rows)).encode())
+    print(len(rows), "rows,", path.stat().st_size, "bytes")
+
+
 def cubins_of(arguments, folder):
     """Cubins of the kernels, each with its target."""
     jobs = []
@@ -252,9 +281,6 @@ def cubins(arguments):
     sys.exit(1 if counts["different"] else 0)
 
 
-GENERATIONS = [(70, 72), (75,), (80,), (86, 87, 88, 89), (90,), (100, 103, 107), (101, 110), (120, 121)]
-
-
 def names(arguments):
     """A row a mnemonic: the generations, then each 12-bit opcode."""
     seen = collections.defaultdict(collections.Counter)
@@ -277,7 +303,7 @@ def names(arguments):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["words", "cubins", "names"])
+    parser.add_argument("what", choices=["words", "cubins", "corpus", "names"])
     parser.add_argument("--roundonce", default=str(ROOT / "target/release/roundonce"))
     parser.add_argument("--nvdisasm", default="nvdisasm")
     parser.add_argument("--volta", default="nvdisasm")
@@ -288,7 +314,7 @@ def main():
     parser.add_argument("--illegal", type=float, default=0.02, help="the part of illegal words that is asked")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    {"words": words, "cubins": cubins, "names": names}[arguments.what](arguments)
+    {"words": words, "cubins": cubins, "corpus": corpus, "names": names}[arguments.what](arguments)
 
 
 if __name__ == "__main__":
