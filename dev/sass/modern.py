@@ -182,13 +182,19 @@ def corpus(arguments):
             if target not in TARGETS:
                 continue
             # One target of a generation in full, the others in brief.
-            each = 40 if target in (70, 75, 80, 86, 90, 100, 110, 120) else 2
+            each = 200 if target in (70, 75, 80, 86, 90, 100, 110, 120) else 2
             asked = list(dict.fromkeys(random_words(rng, target, each)))
             answers = ours(arguments, "disasm", target, [hex_word(word) for word in asked])
-            kept, counts = [], collections.Counter()
+            kept, counts, seen = [], collections.Counter(), set()
             for word, answer in zip(asked, answers):
-                counts[word & 0xFFF, answer == "ILLEGAL"] += 1
-                if counts[word & 0xFFF, answer == "ILLEGAL"] <= (12 if answer != "ILLEGAL" else rng.random() < 0.25):
+                is_illegal = answer == "ILLEGAL"
+                counts[word & 0xFFF, is_illegal] += 1
+                # What has not been seen of an opcode is kept beside a dozen words of each form.
+                pieces = {(word & 0x1FF, word >> 81 & 1, piece) for piece in re.findall(r"\.[A-Z]\w*", answer)}
+                if not is_illegal and (counts[word & 0xFFF, False] <= 12 or pieces - seen):
+                    kept.append((word, answer))
+                    seen |= pieces
+                elif is_illegal and counts[word & 0xFFF, True] == 1 and rng.random() < 0.25:
                     kept.append((word, answer))
             texts = judge.sorted_texts(target, [word for word, _ in kept], [text != "ILLEGAL" for _, text in kept])
             for (word, _), text in zip(kept, texts):

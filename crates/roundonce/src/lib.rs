@@ -74,7 +74,9 @@ pub fn parse_sm(text: &str) -> Result<SmTarget, String> {
 pub fn instruction(spelling: &str, target: &Target) -> Result<Instruction, Finding> {
     let (name, sm) = spelled_target(spelling, target)?;
     TABLE.resolve(name, sm, target.ptx).map_err(|finding| {
-        if finding.code != LACKS_FORM && sass::modern::is_spelling(name) {
+        let machine = sm.and_then(|sm| sass::modern::Target::new(sm.number));
+        let is_target_missing = finding.code == LACKS_FORM && machine.is_none();
+        if !is_target_missing && sass::modern::is_spelling(name, machine) {
             let message = format!("`{spelling}` is not computed: no document says what it does, and it is unmeasured");
             return fault(NOT_COMPUTED, message).help("`roundonce asm` and `disasm` know its words");
         }

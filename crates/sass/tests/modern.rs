@@ -45,7 +45,7 @@ const HEX: Layout = Layout { style: Style::Hex, ..NVDISASM };
 #[test]
 fn words_print_as_the_judge_prints_them() {
     let rows = corpus();
-    assert!(rows.len() > 6000, "{} rows", rows.len());
+    assert!(rows.len() > 4000, "{} rows", rows.len());
     for row in &rows {
         let ours = print(row.word, row.target, &NVDISASM).ok();
         assert_eq!(ours, row.text, "{} {:#034x}", row.target, row.word);
@@ -148,7 +148,7 @@ fn forms_are_spellings_of_the_table() {
         {
             let target = Target::new(number).unwrap();
             for (spelling, recipe) in form.spellings() {
-                assert!(is_spelling(&spelling), "{spelling}");
+                assert!(is_spelling(&spelling, Some(target)), "{spelling}");
                 let text = statement(&spelling, target);
                 let word = asm_line(&text, target).unwrap_or_else(|finding| panic!("{text} on {target}: {finding}"));
                 let instruction = decode(word, target).unwrap();
@@ -159,7 +159,7 @@ fn forms_are_spellings_of_the_table() {
     }
     let scaled = asm_line("FMUL.D2 R0, R1, R2", Target::new(90).unwrap()).unwrap();
     assert_eq!(decode(scaled, Target::new(90).unwrap()).unwrap().recipe(), None);
-    assert!(is_spelling("FMUL.D2") && !is_spelling("FMUL.D3") && !is_spelling("FMULX"));
+    assert!(is_spelling("FMUL.D2", None) && !is_spelling("FMUL.D3", None) && !is_spelling("FMULX", None));
 }
 
 #[test]
@@ -212,7 +212,7 @@ const LISTING: &str = "\
 \t\tFunction : k
         /*0000*/                   LDC R1, c[0x0][0x28] ;           /* 0x00000a00ff017b82 */
                                                                     /* 0x000fe20000000800 */
-        /*0010*/              @!P0 FMUL.RZ R0, R1, R2 ;             /* 0x000000020100c220 */
+        /*0010*/              @!P0 FMUL.RZ R0, R1, R2 ;             /* 0x0000000201008220 */
                                                                     /* 0x000fe2000040c000 */
 .L_x_0:
         /*0020*/                   BRA `(.L_x_0) ;                  /* 0xfffffffc00fc7947 */
@@ -225,7 +225,7 @@ fn listings_are_read_and_checked() {
     assert_eq!(sm_90.number(), 90);
     assert_eq!(check(LISTING, sm_90), []);
     let words = roundonce_sass::modern::asm_file(LISTING, sm_90).unwrap();
-    assert_eq!(words[1], 0x000fe2000040c000_000000020100c220);
+    assert_eq!(words[1], 0x000fe2000040c000_0000000201008220);
     let text = disasm_words(&words, sm_90, &Layout { words: true, addresses: true, ..NVDISASM });
     assert_eq!(text.lines().next().unwrap().split_whitespace().nth(1), Some(".dword"));
     assert!(text.contains("/* LDC */") && text.contains("/* BRA */"), "{text}");
@@ -271,7 +271,7 @@ fn any_word_and_any_text_is_read_or_refused() {
         for _ in 0..1 + random(&mut state) % 3 {
             let at = random(&mut state) as usize % bytes.len();
             match random(&mut state) % 3 {
-                0 => bytes[at] = b" ,.|-R[]c0xU\xc3P@!/*;"[random(&mut state) as usize % 20],
+                0 => bytes[at] = b" ,.|-R[]c0xU\xc3P@!/*;"[random(&mut state) as usize % 19],
                 1 => drop(bytes.remove(at)),
                 _ => bytes.insert(at, bytes[at]),
             }

@@ -5,19 +5,21 @@
 //! opcodes, the scales of FMUL, `.F32` of packed halves) are encoded and printed, and not computed.
 
 use roundonce_arith::{ArithOp, Clamp, Format, Operation, Rounding};
-use roundonce_isa::{Effect, Form, Gate, Language, Part, Range, Recipe, Slot, Variants, Version};
+use roundonce_isa::{Choice, Effect, Form, Gate, Language, Part, Range, Recipe, Slot, Variants, Version};
 
-use super::table::{BF16, FLUSH, FMZ, FTZ, PACKED_BF16, RND, SAT, choice};
+use super::opcode::{Modifier, Opcode};
+use super::table::{BF16, FLUSH, FMZ, FTZ, OPCODES, PACKED_BF16, RND, SAT, choice};
+use super::target::{Generation, Target};
 
-const fn optional(name: &'static str, choices: &'static [roundonce_isa::Choice]) -> Part {
+const fn optional(name: &'static str, choices: &'static [Choice]) -> Part {
     Part::Slot(Slot { name, choices, required: false })
 }
-const fn needed(name: &'static str, choices: &'static [roundonce_isa::Choice]) -> Part {
+const fn needed(name: &'static str, choices: &'static [Choice]) -> Part {
     Part::Slot(Slot { name, choices, required: true })
 }
 
-const RELU_CHOICE: roundonce_isa::Choice = choice(".RELU", Effect::Clamp(Clamp::Relu));
-const SATURATE: roundonce_isa::Choice = choice(".SAT", Effect::Clamp(Clamp::Unit));
+const RELU_CHOICE: Choice = choice(".RELU", Effect::Clamp(Clamp::Relu));
+const SATURATE: Choice = choice(".SAT", Effect::Clamp(Clamp::Unit));
 const FMZ_PART: Part = Part::Slot(FMZ.slot);
 const FTZ_PART: Part = Part::Slot(FTZ.slot);
 const RND_PART: Part = Part::Slot(RND.slot);
@@ -75,7 +77,7 @@ const fn row(
     recipe: Recipe,
     note: &'static str,
 ) -> Form {
-    let source = "SASS of sm_70 to sm_121, by PTX and what was measured";
+    let source = "SASS of sm_70 to sm_121: the PTX it is made of";
     Form { language: Language::Sass, mnemonic, parts, operands, gate, recipe, source, note }
 }
 
@@ -111,20 +113,18 @@ pub const FORMS: &[Form] = &[
     row("UFHADD", &[TYPE_PART, RND_PART, SAT_PART], ADD, SM_120, widening(SUM), UNIFORM),
 ];
 
-/// Whether some target has this spelling, with or without a known meaning.
-pub fn is_spelling(spelling: &str) -> bool {
-    use super::{Generation, OPCODES};
-    let is_of = |row: &super::Opcode, generation: Generation| {
+/// Whether a target, or any, has this spelling, with or without a known meaning.
+pub fn is_spelling(spelling: &str, target: Option<Target>) -> bool {
+    let has = |row: &Opcode, generation: Generation| {
         let Some(rest) = spelling.strip_prefix(row.name) else { return false };
+        let is_of = |modifier: &Modifier, piece: &str| {
+            let choices = modifier.slot.choices.iter().map(|choice| choice.text);
+            modifier.texts.iter().copied().chain(choices).any(|text| text.strip_prefix('.') == Some(piece))
+        };
         let mut pieces = rest.split('.');
         pieces.next() == Some("")
-            && pieces.all(|piece| {
-                let is_text = |text: &&str| text.strip_prefix('.') == Some(piece);
-                row.modifiers_on(generation).any(|modifier| {
-                    modifier.texts.iter().any(|text| is_text(text))
-                        || modifier.slot.choices.iter().any(|choice| is_text(&choice.text))
-                })
-            })
+            && pieces.all(|piece| row.modifiers_on(generation).any(|modifier| is_of(modifier, piece)))
     };
-    OPCODES.iter().any(|row| row.generations().any(|generation| is_of(row, generation)))
+    let asked = |generation: &Generation| target.is_none_or(|target| target.generation() == *generation);
+    OPCODES.iter().any(|row| row.generations().filter(asked).any(|generation| has(row, generation)))
 }

@@ -128,7 +128,7 @@ fn other(code: &str) -> Option<u128> {
     let statement = code.split(';').next().unwrap_or_default();
     if let Some((_, halves)) = statement.split_once(".dword") {
         let half = |text: &str| u64::from_str_radix(text.trim().strip_prefix("0x")?, 16).ok();
-        let (low, high) = halves.split_once(',')?;
+        let (low, high) = halves.split("/*").next()?.split_once(',')?;
         return Some(joined([half(low)?, half(high)?]));
     }
     let mut words = Vec::new();
