@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use roundonce::isa::Finding;
-use roundonce::sass::modern::Target;
+use roundonce::sass::modern::{self, Target};
 use roundonce::{sass, spirv};
 
 use crate::report::Checked;
@@ -54,6 +54,12 @@ impl FromStr for Arch {
 
 /// Refuses a listing that can be read and has no instruction.
 pub(crate) fn check_listing(path: &Path, text: &str) -> Result<(), Failure> {
+    if let Some(target) = modern::listing_target(text) {
+        return match modern::asm_file(text, target) {
+            Ok(words) if words.is_empty() => Err(no_instruction(path)),
+            _ => Ok(()),
+        };
+    }
     match sass::asm_file(text) {
         Ok(assembly) if assembly.words().is_empty() => Err(no_instruction(path)),
         _ => Ok(()),
@@ -115,7 +121,12 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
 }
 
 fn sass(arguments: &Arguments) -> Ended {
-    if let Some(Arch::Modern(target)) = arguments.arch {
+    let target = match arguments.arch {
+        Some(Arch::Modern(target)) => Some(target),
+        None if arguments.file.as_os_str() != "-" => sass_modern::target_of(&files::read(&arguments.file)?),
+        Some(Arch::Maxwell) | None => None,
+    };
+    if let Some(target) = target {
         return sass_modern::assemble(&arguments.file, arguments.output.as_deref(), target);
     }
     if arguments.file.as_os_str() == "-" && arguments.output.is_none() {

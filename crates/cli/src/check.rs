@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use roundonce::isa::{Severity, apply_edits, apply_fixes};
+use roundonce::sass::modern;
 use roundonce::spirv::{
     Environment, Migration, Module, assemble_module, check_binary, check_text, migrate_binary, migrate_text, unchecked,
 };
@@ -64,7 +65,10 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
     let whole = |findings| ptx::Report { findings, unchecked: 0 };
     let checker: &dyn Fn(&str) -> ptx::Report = match extension {
         Some("ptx") => &|text| ptx::report_text(text, &options),
-        Some("sass") => &|text| whole(sass::check(text)),
+        Some("sass") => &|text| match modern::listing_target(text) {
+            Some(target) => whole(modern::check(text, target)),
+            None => whole(sass::check(text)),
+        },
         Some("spvasm") => &|text| whole(check_text(text, arguments.target_env)),
         _ => {
             return Err(Failure::Input(format!(
@@ -129,9 +133,12 @@ fn cubin(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
         let message = "--fix edits texts: disassemble the cubin first (`roundonce disasm`)";
         return Err(Failure::Input(format!("{}: {message}", path.display())));
     }
-    let cubin = sass::Cubin::parse(&files::read(path)?)
-        .map_err(|finding| Failure::Input(format!("{}: {finding}", path.display())))?;
-    let (findings, unknown) = cubin.check();
+    let bytes = files::read(path)?;
+    let read = match modern::Cubin::target_of(&bytes) {
+        Some(_) => modern::Cubin::parse(&bytes).map(|cubin| cubin.check()),
+        None => sass::Cubin::parse(&bytes).map(|cubin| cubin.check()),
+    };
+    let (findings, unknown) = read.map_err(|finding| Failure::Input(format!("{}: {finding}", path.display())))?;
     let checked = Checked::new(path, String::new(), findings, arguments.determinacy);
     Ok(checked.without(|_| Unchecked::Instructions(unknown)))
 }

@@ -84,6 +84,11 @@ impl Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
     let layout = arguments.layout();
+    if arguments.schedule == Some(Schedule::Envytools) && matches!(arguments.arch, Some(Arch::Modern(_))) {
+        return Err(Failure::Input(
+            "envytools' sched lines are of bundles, which words of 128 bits have not".to_owned(),
+        ));
+    }
     if arguments.file.as_os_str() == "-" {
         if arguments.lang != Some(Language::Sass) {
             return Err(Failure::Input("which language do the words on stdin belong to? add --lang sass".to_owned()));

@@ -521,7 +521,11 @@ pub(crate) fn listing(
 ) -> Result<(Lowered, Lanes, String), Failure> {
     let text = files::text(path, files::read(path)?)?;
     check_listing(path, &text)?;
-    let lowered = sass::lower(&text, entry).map_err(|findings| Failure::Input(located(path, &text, findings)))?;
+    let lowered = sass::lower(&text, entry).map_err(|findings| {
+        let unknown = findings.iter().any(|finding| finding.code == sass::NOT_COMPUTED);
+        let text = located(path, &text, findings);
+        if unknown { Failure::Unsupported(text) } else { Failure::Input(text) }
+    })?;
     let lanes = kernel::lanes(&lowered, &given(arguments)?, missing).map_err(Failure::Input)?;
     Ok((lowered, lanes, text))
 }

@@ -102,5 +102,8 @@ pub(crate) fn disassemble(file: &Path, bytes: &[u8], target: Target, layout: &La
 
 /// A text of nothing but hex words.
 fn hex_words(text: &str) -> Option<Vec<u128>> {
-    text.split_whitespace().map(|word| read_word(word).ok()).collect::<Option<Vec<u128>>>().filter(|words| !words.is_empty())
+    text.split_whitespace()
+        .map(|word| read_word(word).ok())
+        .collect::<Option<Vec<u128>>>()
+        .filter(|words| !words.is_empty())
 }

@@ -51,6 +51,6 @@ pub use opcodes::OPCODES;
 pub use parse::Statement;
 pub use patch::patch;
 pub use print::{Register, Style};
-pub use rules::{RULES, Rule, check_word};
+pub use rules::{NOT_COMPUTED, RULES, Rule, check_word};
 pub use schedule::{Control, SCHEDULE_NAMES, Slot, SlotFault};
 pub use schedule_text::ScheduleStyle;

@@ -1,6 +1,6 @@
 //! What a row of the opcode table is made of.
 
-use roundonce_isa::{Choice, Form, Gate, Language, Part, Recipe, Slot};
+use roundonce_isa::{Choice, Form, Gate, Language, Part, Range, Recipe, Slot};
 
 use crate::fields::{self, Field};
 use crate::opcodes::Encoded;
@@ -204,7 +204,7 @@ impl Opcode {
                 mnemonic: self.name,
                 parts,
                 operands: self.operands,
-                gate: Gate::needs(&["SPA 5.0"]),
+                gate: Gate { target: Range::until(50, 62), ..Gate::needs(&["SPA 5.0"]) },
                 recipe,
                 source: self.source,
                 note: self.note,

@@ -6,8 +6,8 @@ mod numbers;
 
 use roundonce_isa::{Effect, Finding};
 
-pub(crate) use self::numbers::{read_immediate, read_number};
 use self::numbers::whole_number;
+pub(crate) use self::numbers::{read_immediate, read_number};
 use crate::instruction::{Guard, Instruction, Operand, PT, RZ, Value};
 use crate::lookup::{self, Entry, Siblings, short_counterpart};
 use crate::opcode::{Lowering, MAX_MODIFIERS, MAX_OPERANDS, Opcode, OperandForm, OperandKind};

@@ -17,7 +17,9 @@ pub fn patch(bytes: &mut [u8], entry: Option<&str>, address: usize, text: &str) 
     let section = match entry {
         Some(name) => image.sections.iter().find(|section| section.name == name),
         None if image.sections.len() > 1 => {
-            return Err(rules::ENTRY.finding(Location::Whole, format!("which kernel is patched? there are {}", names())));
+            return Err(
+                rules::ENTRY.finding(Location::Whole, format!("which kernel is patched? there are {}", names()))
+            );
         }
         None => image.sections.first(),
     };
@@ -26,9 +28,8 @@ pub fn patch(bytes: &mut [u8], entry: Option<&str>, address: usize, text: &str) 
     };
     let (offset, length, target) = (section.offset, section.code.len(), image.target);
     let size = if MAXWELL_TARGETS.contains(&target) { 8 } else { 16 };
-    let no_instruction = |what: &str| {
-        fault(format!("there is no instruction at {address:#x} of `{}`: {what}", section.name))
-    };
+    let no_instruction =
+        |what: &str| fault(format!("there is no instruction at {address:#x} of `{}`: {what}", section.name));
     if !address.is_multiple_of(size) {
         return Err(no_instruction(&format!("words have {size} bytes")));
     }
@@ -53,7 +54,8 @@ pub fn patch(bytes: &mut [u8], entry: Option<&str>, address: usize, text: &str) 
     let word = asm_line(text)?;
     let written = parse_line(text)?;
     let bundle = at - 8 * slot;
-    let Some(control) = bytes.get(bundle..bundle + 8).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes) else {
+    let Some(control) = bytes.get(bundle..bundle + 8).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes)
+    else {
         return Ok(());
     };
     let mut slots = Control(control).slots();

@@ -9,6 +9,9 @@ use crate::parse::Statement;
 use crate::print::{Register, push_immediate};
 use crate::{Style, decode};
 
+/// The code of what is encoded and printed, and not computed: what it does is not known.
+pub const NOT_COMPUTED: &str = UNMEASURED.code;
+
 /// One rule: a stable code, the level of its findings, what it requires, and its source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rule {
@@ -69,6 +72,7 @@ rules! {
     LAYOUT "SASS0025" Error "code is bundles of 32 bytes: a control word and three instructions" "control word";
     CUBIN "SASS0026" Error "a cubin is a 64-bit little-endian ELF file for an NVIDIA GPU of the Maxwell or Pascal family" "ELF, e_machine and e_flags";
     UNSCHEDULED "SASS0027" Warning "every instruction of a bundle is scheduled" "control word";
+    UNMEASURED "SASS0040" Error "what an instruction computes is documented, or measured" "what PTX and measurements say";
     ENTRY "SASS0028" Error "one kernel is run" "the command line's contract";
 }
 

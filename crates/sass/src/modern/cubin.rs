@@ -59,7 +59,9 @@ impl Cubin {
     /// The kernels as text, each under its label `.text.NAME:`.
     pub fn disassemble(&self, layout: &Layout) -> String {
         let kernels = self.kernels.iter();
-        kernels.map(|kernel| format!(".text.{}:\n{}", kernel.name, disasm_words(&kernel.words, self.target, layout))).collect()
+        kernels
+            .map(|kernel| format!(".text.{}:\n{}", kernel.name, disasm_words(&kernel.words, self.target, layout)))
+            .collect()
     }
 
     /// Every violation of a rule, and the number of words that are not of the float family.

@@ -42,9 +42,8 @@ struct Index {
 }
 
 static INDEXES: [Index; 8] = {
-    let mut all = [const {
-        Index { by_opcode: [NONE; 1 << 12], entries: [entry_of(0, 1, Generation::Volta); MOST] }
-    }; 8];
+    let mut all =
+        [const { Index { by_opcode: [NONE; 1 << 12], entries: [entry_of(0, 1, Generation::Volta); MOST] } }; 8];
     let mut index = 0;
     while index < 8 {
         fill(&mut all[index], Generation::ALL[index]);
@@ -183,8 +182,12 @@ impl fmt::Display for DecodeError {
                 write!(f, "bit 91 is {}, and this form needs {}", u8::from(!expected), u8::from(expected))
             }
             DecodeError::Schedule(value) => write!(f, "the stall and yield bits (105 to 109) are {value}: no schedule"),
-            DecodeError::Reuse(mask) => write!(f, "the reuse bits (122 to 124) are {mask:03b}, which this form cannot be"),
-            DecodeError::Exclusive([first, second]) => write!(f, "bits {first} and {second} are modifiers that exclude each other"),
+            DecodeError::Reuse(mask) => {
+                write!(f, "the reuse bits (122 to 124) are {mask:03b}, which this form cannot be")
+            }
+            DecodeError::Exclusive([first, second]) => {
+                write!(f, "bits {first} and {second} are modifiers that exclude each other")
+            }
         }
     }
 }
@@ -236,7 +239,8 @@ fn check_control(word: u128, entry: &Entry) -> Result<(), DecodeError> {
     }
     let legal = match schedule {
         0 => reuse == 0,
-        _ if schedule < 17 || entry.hides_reuse => reuse & 6 != 6,
+        // Where nothing can be kept, the bits of A and B exclude each other too.
+        _ if schedule < 17 || entry.hides_reuse => reuse & 6 != 6 && (reuse & 3 != 3 || entry.reusable != 0),
         _ => reuse & !entry.reusable == 0 && !(entry.one_of_two && reuse & 6 == 6),
     };
     if legal { Ok(()) } else { Err(DecodeError::Reuse(reuse)) }

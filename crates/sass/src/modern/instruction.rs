@@ -1,11 +1,12 @@
 //! A decoded instruction: the word, and the form that says what its bits are.
 
 use super::decode::{Entry, control, kind_of};
+use super::forms::FORMS;
 use super::opcode::{Kind, Modifier, Number, Opcode, Place, Role, SHAPES, Selector, Shape, bit, gather};
 use super::target::{Generation, Target};
 use crate::instruction::{Guard, RZ};
 use crate::schedule::Slot;
-use roundonce_isa::Recipe;
+use roundonce_isa::{Recipe, split_spelling};
 
 /// A decoded instruction. The word is all of it, so nothing is lost.
 #[derive(Clone, Copy)]
@@ -132,11 +133,8 @@ impl Instruction {
             Kind::Immediate => Value::Immediate((word >> 32) as u32),
             Kind::Constant => {
                 let indirect = bit(word, 91) && self.generation() != Generation::Volta;
-                let bank = if indirect {
-                    Bank::Uniform(self.uniform(true))
-                } else {
-                    Bank::Number((word >> 54 & 0x1f) as u8)
-                };
+                let bank =
+                    if indirect { Bank::Uniform(self.uniform(true)) } else { Bank::Number((word >> 54 & 0x1f) as u8) };
                 Value::Constant { bank, offset: ((word >> 40 & 0x3fff) * 4) as u16 }
             }
         }
@@ -180,7 +178,8 @@ impl Instruction {
     /// A modifier that is a value of its field and means nothing.
     pub fn illegal_modifier(&self) -> Option<&'static str> {
         let modifiers = self.modifiers().map(|(modifier, value)| modifier.texts[value]);
-        let selectors = self.operands().flat_map(|operand| self.selectors(operand).map(|(selector, value)| selector.texts[value]));
+        let selectors =
+            self.operands().flat_map(|operand| self.selectors(operand).map(|(selector, value)| selector.texts[value]));
         modifiers.chain(selectors).find(|text| text.contains("INVALID"))
     }
     /// The predicate of `.RELU`, and whether it is negated; `None` where it is not printed.
@@ -202,18 +201,18 @@ impl Instruction {
         }
     }
 
-    /// What it computes, without the signs and the halves of its operands; `None` where a modifier's meaning is not
-    /// known.
+    /// Its spelling: the mnemonic and the modifiers.
+    pub fn spelling(&self) -> String {
+        let modifiers = self.modifiers().map(|(modifier, value)| modifier.texts[value]);
+        core::iter::once(self.opcode().name).chain(modifiers).collect()
+    }
+    /// What it computes, without the signs and the halves of its operands; `None` where no document and no measurement
+    /// says it.
     pub fn recipe(&self) -> Option<Recipe> {
-        let mut recipe = self.opcode().recipe?;
-        for (modifier, value) in self.modifiers() {
-            match modifier.choice(value) {
-                Some(choice) => recipe = recipe.with(choice.effect),
-                None if modifier.texts[value].is_empty() => {}
-                None => return None,
-            }
-        }
-        Some(recipe)
+        let spelling = self.spelling();
+        let (mnemonic, modifiers) = split_spelling(&spelling);
+        let on_target = FORMS.iter().filter(|form| form.gate.has_target(self.target.number().into()));
+        on_target.filter_map(|form| form.matches(mnemonic, &modifiers).ok()).map(|found| found.recipe).next()
     }
 }
 

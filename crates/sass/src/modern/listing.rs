@@ -63,7 +63,10 @@ pub fn asm_file(text: &str, target: Target) -> Result<Vec<u128>, Vec<Finding>> {
 pub fn listing_target(text: &str) -> Option<Target> {
     let named = |line: &str| {
         let line = line.trim();
-        let line = line.strip_prefix("code for").or_else(|| line.strip_prefix("arch =")).or_else(|| line.strip_prefix(".target"))?;
+        let line = line
+            .strip_prefix("code for")
+            .or_else(|| line.strip_prefix("arch ="))
+            .or_else(|| line.strip_prefix(".target"))?;
         line.split([',', ' ', '\t']).find(|word| !word.is_empty())?.parse().ok()
     };
     text.lines().find_map(named)
@@ -125,7 +128,7 @@ fn other(code: &str) -> Option<u128> {
     let statement = code.split(';').next().unwrap_or_default();
     if let Some((_, halves)) = statement.split_once(".dword") {
         let half = |text: &str| u64::from_str_radix(text.trim().strip_prefix("0x")?, 16).ok();
-        let (low, high) = halves.split_once(',')?;
+        let (low, high) = halves.split("/*").next()?.split_once(',')?;
         return Some(joined([half(low)?, half(high)?]));
     }
     let mut words = Vec::new();
@@ -155,7 +158,9 @@ pub fn check(text: &str, target: Target) -> Vec<Finding> {
 pub(super) fn word_findings(word: u128, target: Target, location: Location, findings: &mut Vec<Finding>) {
     let Ok(instruction) = decode(word, target) else { return };
     if let Some(text) = instruction.illegal_modifier() {
-        findings.push(rules::INVALID_FMZ.finding(location, format!("`{text}` is a value of the encoding that means nothing")));
+        findings.push(
+            rules::INVALID_FMZ.finding(location, format!("`{text}` is a value of the encoding that means nothing")),
+        );
     }
     if instruction.guard().predicate == crate::PT && instruction.guard().negated {
         findings.push(rules::NEVER.finding(location, "`@!PT` never holds: the instruction never runs"));

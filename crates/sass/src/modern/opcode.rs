@@ -1,10 +1,10 @@
 //! What a row of the table of 128-bit words is made of.
 
-use roundonce_isa::{Choice, Recipe, Slot as ModifierSlot};
+use roundonce_isa::Slot as ModifierSlot;
 
 use super::target::{Generation, Generations};
 
-/// One mnemonic: its bits, its modifiers, the forms of its operands, its meaning.
+/// One mnemonic: its bits, its modifiers, the forms of its operands. What it computes stands in `forms.rs`.
 #[derive(Clone, Copy, Debug)]
 pub struct Opcode {
     /// The mnemonic.
@@ -37,10 +37,6 @@ pub struct Opcode {
     pub uniform: bool,
     /// Constants print `c[0x3] [0x160]`, with a blank.
     pub spaced_constants: bool,
-    /// What it computes before its modifiers; the slots' effects change it. `None` where nothing says.
-    pub recipe: Option<Recipe>,
-    /// What a reader would not guess. Empty where nothing.
-    pub note: &'static str,
 }
 
 /// What an operand is to the operation.
@@ -105,7 +101,7 @@ pub enum Number {
 /// One modifier slot.
 #[derive(Clone, Copy, Debug)]
 pub struct Modifier {
-    /// Its spellings with a known meaning, and what each changes.
+    /// Its name, and its spellings of which some form says what they do.
     pub slot: ModifierSlot,
     /// Its bits, the lowest first.
     pub bits: &'static [u8],
@@ -172,11 +168,6 @@ pub(super) fn bit(word: u128, index: u8) -> bool {
 }
 
 impl Modifier {
-    /// The choice that a value is; `None` where its meaning is not known, and for the value without a text.
-    pub(super) fn choice(&self, value: usize) -> Option<&'static Choice> {
-        let text = self.texts[value];
-        self.slot.choices.iter().find(|choice| choice.text == text)
-    }
     /// The value of a text: one that is never printed names the value without a text.
     pub(super) fn value(&self, text: &str) -> Option<usize> {
         let silent = || self.slot.choices.iter().any(|choice| choice.text == text).then(|| self.default_value());
@@ -191,7 +182,10 @@ impl Modifier {
 impl Opcode {
     /// Its modifiers on a generation.
     #[inline]
-    pub(super) fn modifiers_on(&self, generation: Generation) -> impl Iterator<Item = &'static Modifier> + Clone + use<> {
+    pub(super) fn modifiers_on(
+        &self,
+        generation: Generation,
+    ) -> impl Iterator<Item = &'static Modifier> + Clone + use<> {
         self.modifiers.iter().filter(move |modifier| modifier.generations.holds(generation))
     }
     /// Where an operand is in a form.
@@ -200,7 +194,11 @@ impl Opcode {
         match role {
             Role::A => Place::A,
             _ if self.roles.len() == 2 => {
-                if self.addend_in_y && shape.kind == Kind::Register { Place::Y } else { Place::Wide }
+                if self.addend_in_y && shape.kind == Kind::Register {
+                    Place::Y
+                } else {
+                    Place::Wide
+                }
             }
             Role::B if shape.wide_addend => Place::Y,
             Role::C if !shape.wide_addend => Place::Y,

@@ -105,7 +105,8 @@ pub(super) fn beside(own: u128, word: u128, span: Span, target: Target) -> Resul
     let print = |word: u128| {
         let mut text = String::new();
         // Whether `.reuse` shows depends on the stall, which the text may not say.
-        decode(word, target).map(|instruction| instruction.write_with_reuse(Style::Nvdisasm, Reuse::Hidden, &mut text))?;
+        decode(word, target)
+            .map(|instruction| instruction.write_with_reuse(Style::Nvdisasm, Reuse::Hidden, &mut text))?;
         Ok(text)
     };
     let differs = |message: String| Err(rules::WORD_DIFFERS.at(span, message));
@@ -150,13 +151,16 @@ impl Cursor<'_> {
         }
         self.skip_blanks();
         let destination_start = self.at;
-        let (Value::Register(destination) | Value::Uniform(Some(destination))) = self.modern_register(row, target)? else {
+        let (Value::Register(destination) | Value::Uniform(Some(destination))) = self.modern_register(row, target)?
+        else {
             return Err(rules::REGISTER.at((destination_start, self.at), "the destination is a register"));
         };
         let bf16 = row.modifiers_on(target.generation()).any(|modifier| {
-            modifier.texts.iter().enumerate().any(|(value, text)| {
-                *text == ".BF16_V2" && gather(modifiers, modifier.bits) == value
-            })
+            modifier
+                .texts
+                .iter()
+                .enumerate()
+                .any(|(value, text)| *text == ".BF16_V2" && gather(modifiers, modifier.bits) == value)
         });
         let format = match row.number {
             Number::F32 => ImmediateFormat::F32,
@@ -165,9 +169,9 @@ impl Cursor<'_> {
             Number::Half if bf16 => ImmediateFormat::Bf16Pair,
             Number::Half => ImmediateFormat::F16Pair,
         };
-        let relu = row.modifiers_on(target.generation()).any(|modifier| {
-            modifier.slot.name == ".RELU" && gather(modifiers, modifier.bits) != 0
-        });
+        let relu = row
+            .modifiers_on(target.generation())
+            .any(|modifier| modifier.slot.name == ".RELU" && gather(modifiers, modifier.bits) != 0);
         let mut sources = [None; 3];
         let mut predicate = None;
         for index in 0.. {
@@ -273,7 +277,8 @@ impl Cursor<'_> {
                 if shared != (slots.clone().count() > 1) {
                     continue;
                 }
-                let Some((index, modifier, value)) = slots.clone().filter(|(index, ..)| given >> index & 1 == 0).last() else {
+                let Some((index, modifier, value)) = slots.clone().filter(|(index, ..)| given >> index & 1 == 0).last()
+                else {
                     return Err(match slots.next() {
                         Some(_) => rules::MODIFIER.at(span, format!("`{text}` is one too many for its slot")),
                         None => unknown_modifier(row, target, text, span),
@@ -350,7 +355,14 @@ impl Cursor<'_> {
         } else if absolute || named {
             return Err(self.expected("a register or a constant"));
         } else {
-            Value::Immediate(self.modern_immediate(format)?)
+            let bits = self.modern_immediate(format)?;
+            // The disassembler's specials end in a blank: `+INF .NP`.
+            let end = self.at;
+            self.skip_blanks();
+            if self.peek() != b'.' {
+                self.at = end;
+            }
+            Value::Immediate(bits)
         };
         let mut suffixes = [(self.at, self.at); 3];
         suffixes[0] = self.suffix();
@@ -413,7 +425,8 @@ impl Cursor<'_> {
                 if bits as u32 == 0 {
                     return Ok((bits >> 32) as u32);
                 }
-                let message = format!("`{text}` does not fit: only the upper 32 bits of an f64 do, and it is {bits:#018x}");
+                let message =
+                    format!("`{text}` does not fit: only the upper 32 bits of an f64 do, and it is {bits:#018x}");
                 Err(rules::NUMBER.at((start, self.at), message))
             }
             ImmediateFormat::F16Pair | ImmediateFormat::Bf16Pair => {
@@ -480,7 +493,8 @@ impl Statement {
             let predicate = self.predicate.unwrap_or(Guard::ALWAYS);
             word |= u128::from(predicate.predicate) << 87 | u128::from(predicate.negated) << 90;
         }
-        let unsaid = if reuse == 0 { Slot::CAUTIOUS } else { Slot::CAUTIOUS.with(fields::SCHEDULE, LONGEST_WITH_REUSE) };
+        let unsaid =
+            if reuse == 0 { Slot::CAUTIOUS } else { Slot::CAUTIOUS.with(fields::SCHEDULE, LONGEST_WITH_REUSE) };
         let slot = self.slot.unwrap_or(unsaid);
         let slot = slot.with(fields::REUSE, slot.reuse() | reuse);
         word |= u128::from(slot.bits()) << CONTROL;
@@ -494,9 +508,8 @@ impl Statement {
     fn entry(&self, target: Target) -> Result<&'static Entry, Finding> {
         let row = self.row;
         let written: Vec<Kind> = self.sources.iter().flatten().map(|source| kind(source.value)).collect();
-        let kinds = |entry: &Entry| -> Vec<Kind> {
-            row.roles.iter().map(|role| kind_of(row, entry.form, *role)).collect()
-        };
+        let kinds =
+            |entry: &Entry| -> Vec<Kind> { row.roles.iter().map(|role| kind_of(row, entry.form, *role)).collect() };
         let mut own = entries(target.generation()).filter(|entry| entry.row().name == row.name);
         own.find(|entry| kinds(entry) == written).ok_or_else(|| {
             let own = entries(target.generation()).filter(|entry| entry.row().name == row.name);
@@ -625,6 +638,8 @@ pub(super) fn with_control_of(word: u128, other: u128, target: Target) -> Result
     let word = word & below | u128::from(slot.bits()) << CONTROL | other & 3 << 126;
     match decode(word, target) {
         Ok(_) => Ok(word),
-        Err(error) => Err(rules::SCHEDULE.finding(Location::Whole, format!("beside the control fields that are there: {error}"))),
+        Err(error) => {
+            Err(rules::SCHEDULE.finding(Location::Whole, format!("beside the control fields that are there: {error}")))
+        }
     }
 }

@@ -3,9 +3,19 @@
 use roundonce_arith::{Format, widen};
 
 use super::instruction::{Bank, ImmediateFormat, Instruction, Operand, Value};
+use super::target::Generation;
 use crate::decimal::{push_integer, write_double};
 use crate::instruction::{Guard, PT};
 use crate::print::{Style, push_hex, push_hex_digits, push_register};
+
+/// What a NaN of 16 or 32 bits is called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum NanNames {
+    /// `QNAN` or `SNAN`.
+    Both,
+    /// Always `QNAN`: the last disassembler that knows sm_70, 12.8.
+    Quiet,
+}
 
 /// On which registers `.reuse` is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,6 +67,10 @@ impl Instruction {
         }
     }
 
+    fn nan_names(&self) -> NanNames {
+        if self.generation() == Generation::Volta { NanNames::Quiet } else { NanNames::Both }
+    }
+
     fn write_operand(&self, operand: Operand, style: Style, reuse: Reuse, out: &mut String) {
         if operand.negate {
             out.push('-');
@@ -67,7 +81,7 @@ impl Instruction {
         // The bars of anything but a register are around what is behind it too.
         let outside = !matches!(operand.value, Value::Register(_));
         match operand.value {
-            Value::Immediate(bits) => push_immediate(bits, self.number(), style, out),
+            Value::Immediate(bits) => push_immediate(bits, self.number(), self.nan_names(), style, out),
             value => push_base(value, self.opcode().spaced_constants, out),
         }
         if operand.absolute && !outside {
@@ -155,22 +169,22 @@ fn push_base(value: Value, spaced: bool, out: &mut String) {
     }
 }
 
-fn push_immediate(bits: u32, format: ImmediateFormat, style: Style, out: &mut String) {
+fn push_immediate(bits: u32, format: ImmediateFormat, names: NanNames, style: Style, out: &mut String) {
     match format {
-        ImmediateFormat::F32 => push_number(Format::F32, u64::from(bits), style, out),
-        ImmediateFormat::F64 => push_number(Format::F64, u64::from(bits) << 32, style, out),
-        ImmediateFormat::LowF16 => push_number(Format::F16, u64::from(bits & 0xffff), style, out),
+        ImmediateFormat::F32 => push_number(Format::F32, u64::from(bits), names, style, out),
+        ImmediateFormat::F64 => push_number(Format::F64, u64::from(bits) << 32, NanNames::Both, style, out),
+        ImmediateFormat::LowF16 => push_number(Format::F16, u64::from(bits & 0xffff), names, style, out),
         ImmediateFormat::F16Pair | ImmediateFormat::Bf16Pair => {
             let half = if format == ImmediateFormat::F16Pair { Format::F16 } else { Format::BF16 };
-            push_number(half, u64::from(bits >> 16), style, out);
+            push_number(half, u64::from(bits >> 16), names, style, out);
             out.push_str(", ");
-            push_number(half, u64::from(bits & 0xffff), style, out);
+            push_number(half, u64::from(bits & 0xffff), names, style, out);
         }
     }
 }
 
 /// One number, with a blank behind what nvdisasm puts one behind.
-fn push_number(format: Format, bits: u64, style: Style, out: &mut String) {
+fn push_number(format: Format, bits: u64, names: NanNames, style: Style, out: &mut String) {
     let negative = format.is_negative(bits);
     if style == Style::Hex || style == Style::Exact && format.is_nan(bits) {
         out.push_str("0x");
@@ -182,7 +196,7 @@ fn push_number(format: Format, bits: u64, style: Style, out: &mut String) {
     }
     let end = if style == Style::Nvdisasm { " " } else { "" };
     if format.is_nan(bits) {
-        let quiet = !format.is_signalling(bits);
+        let quiet = !format.is_signalling(bits) || names == NanNames::Quiet;
         out.push_str(if negative { "-" } else { "+" });
         out.push_str(if quiet { "QNAN" } else { "SNAN" });
         out.push_str(end);

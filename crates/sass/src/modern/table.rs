@@ -3,13 +3,13 @@
 //! Source of every field: words with each bit flipped, given to NVIDIA's disassembler (`dev/sass/modern.py`). NVIDIA
 //! documents the mnemonics alone.
 
-use roundonce_arith::{ArithOp, Clamp, Format, Operation, Rounding};
-use roundonce_isa::{Choice, Effect, Recipe, Slot as ModifierSlot};
+use roundonce_arith::{Clamp, Format, Rounding};
+use roundonce_isa::{Choice, Effect, Slot as ModifierSlot};
 
 use super::opcode::{Modifier, Number, Opcode, Place, Role, Selector};
 use super::target::{Generation, Generations};
 
-const fn choice(text: &'static str, effect: Effect) -> Choice {
+pub(super) const fn choice(text: &'static str, effect: Effect) -> Choice {
     Choice { text, effect }
 }
 const fn modifier(
@@ -40,22 +40,18 @@ const SM_86_TO_90: Generations = SM_86.and(BEFORE_100);
 const ONLY_100: Generations = Generations::range(Generation::Blackwell, Generation::Blackwell);
 const ONLY_120: Generations = Generations::since(Generation::Consumer);
 
-const FLUSH: Choice = choice(".FTZ", Effect::Flush);
+pub(super) const FLUSH: Choice = choice(".FTZ", Effect::Flush);
 const MULTIPLY_ZERO: Choice = choice(".FMZ", Effect::FlushAndZeroDominate);
 const FMZ_TEXTS: &[&str] = &["", ".FMZ", ".FTZ", ".INVALID3"];
 /// Of a fused multiply-add.
-const FMZ: Modifier = modifier(".fmz", &[76, 80], FMZ_TEXTS, &[FLUSH, MULTIPLY_ZERO]);
+pub(super) const FMZ: Modifier = modifier(".fmz", &[76, 80], FMZ_TEXTS, &[FLUSH, MULTIPLY_ZERO]);
 /// Where nothing says what `.FMZ` does.
-const FMZ_UNKNOWN: Modifier = modifier(".fmz", &[76, 80], FMZ_TEXTS, &[FLUSH]);
+pub(super) const FMZ_UNKNOWN: Modifier = modifier(".fmz", &[76, 80], FMZ_TEXTS, &[FLUSH]);
 /// From sm_90 on the fourth value is `.oob`.
-const FMZ_OOB: Modifier = modifier(
-    ".fmz",
-    &[76, 80],
-    &["", ".FMZ", ".FTZ", ".OOB"],
-    &[FLUSH, choice(".OOB", Effect::OutOfBounds)],
-);
-const FTZ: Modifier = modifier(".FTZ", &[80], &["", ".FTZ"], &[FLUSH]);
-const RND: Modifier = modifier(
+const FMZ_OOB: Modifier =
+    modifier(".fmz", &[76, 80], &["", ".FMZ", ".FTZ", ".OOB"], &[FLUSH, choice(".OOB", Effect::OutOfBounds)]);
+pub(super) const FTZ: Modifier = modifier(".FTZ", &[80], &["", ".FTZ"], &[FLUSH]);
+pub(super) const RND: Modifier = modifier(
     ".rnd",
     &[78, 79],
     &["", ".RM", ".RP", ".RZ"],
@@ -66,20 +62,19 @@ const RND: Modifier = modifier(
         choice(".RZ", Effect::Round(Rounding::TowardZero)),
     ],
 );
-const SAT: Modifier = modifier(".SAT", &[77], &["", ".SAT"], &[choice(".SAT", Effect::Clamp(Clamp::Unit))]);
+pub(super) const SAT: Modifier = modifier(".SAT", &[77], &["", ".SAT"], &[choice(".SAT", Effect::Clamp(Clamp::Unit))]);
 const RELU: Modifier = modifier(".RELU", &[79], &["", ".RELU"], &[choice(".RELU", Effect::Clamp(Clamp::Relu))]);
 /// A power of two that the product is multiplied by.
 const SCALE: Modifier =
     modifier(".scale", &[84, 85, 86], &[".INVALID0", ".D8", ".D4", ".D2", "", ".M2", ".M4", ".M8"], &[]);
-const BF16: Modifier = modifier(".type", &[82], &["", ".BF16"], &[choice(".BF16", Effect::Factors(Format::BF16))]);
-const PACKED_BF16: Choice = choice(".BF16_V2", Effect::Type(Format::BF16, 2));
+pub(super) const BF16: Modifier =
+    modifier(".type", &[82], &["", ".BF16"], &[choice(".BF16", Effect::Factors(Format::BF16))]);
+pub(super) const PACKED_BF16: Choice = choice(".BF16_V2", Effect::Type(Format::BF16, 2));
 const HALF_TYPE: Modifier = modifier(".type", &[78], &["", ".F32"], &[]);
-const HALF_TYPE_BF16: Modifier =
-    modifier(".type", &[78, 85], &["", ".F32", ".BF16_V2", ".INVALID3"], &[PACKED_BF16]);
+const HALF_TYPE_BF16: Modifier = modifier(".type", &[78, 85], &["", ".F32", ".BF16_V2", ".INVALID3"], &[PACKED_BF16]);
 const ADD_TYPE: Modifier = modifier(".type", &[85], &["", ".BF16_V2"], &[PACKED_BF16]);
 /// From sm_90 on HMUL2 and HFMA2.MMA have no `.F32`.
-const NARROW_TYPE: Modifier =
-    modifier(".type", &[78, 85], &["", ".INVALID1", ".BF16_V2", ".INVALID3"], &[PACKED_BF16]);
+const NARROW_TYPE: Modifier = modifier(".type", &[78, 85], &["", ".INVALID1", ".BF16_V2", ".INVALID3"], &[PACKED_BF16]);
 
 const fn selector(
     role: Role,
@@ -102,8 +97,7 @@ const MIXED_HALVES: &[Selector] = &[
 
 const HALVES: &[&str] = &["", ".F32", ".H0_H0", ".H1_H1"];
 const HALVES_90: &[&str] = &["", ".INVALID1", ".H0_H0", ".H1_H1"];
-const HALVES_NEGATED: &[&str] =
-    &["", ".F32", ".H0_H0", ".H1_H1", ".H0_NH1", ".INVALID5", ".INVALID6", ".INVALID7"];
+const HALVES_NEGATED: &[&str] = &["", ".F32", ".H0_H0", ".H1_H1", ".H0_NH1", ".INVALID5", ".INVALID6", ".INVALID7"];
 const HALF_A: [Selector; 2] = [
     selector(Role::A, Place::A, &[74, 75], HALVES, BEFORE_90),
     selector(Role::A, Place::A, &[74, 75], HALVES_90, SM_90),
@@ -150,8 +144,7 @@ const ADD: &[Role] = &[Role::A, Role::C];
 const MUL: &[Role] = &[Role::A, Role::B];
 
 type Forms = &'static [(u8, Generations)];
-const MUL_ADD_FORMS: Forms =
-    &[(1, ALL), (2, ALL), (3, BEFORE_100), (4, ALL), (5, BEFORE_100), (6, SM_75), (7, SM_75)];
+const MUL_ADD_FORMS: Forms = &[(1, ALL), (2, ALL), (3, BEFORE_100), (4, ALL), (5, BEFORE_100), (6, SM_75), (7, SM_75)];
 const ADD_FORMS: Forms = &[(1, ALL), (2, ALL), (3, BEFORE_100), (7, SM_75)];
 const MUL_FORMS: Forms = &[(1, ALL), (4, ALL), (5, BEFORE_100), (6, SM_75)];
 const WIDE_SUM_FORMS: Forms = &[(1, SM_86), (2, SM_86), (3, SM_86.and(BEFORE_100)), (7, SM_86)];
@@ -165,17 +158,6 @@ const MMA_FORMS: Forms = &[
     (7, SM_80_TO_90),
 ];
 
-const fn recipe(op: ArithOp, format: Format) -> Recipe {
-    Recipe::scalar(Operation::new(op, format, Rounding::NearestEven))
-}
-const fn packed(op: ArithOp, format: Format) -> Recipe {
-    Recipe { components: 2, ..recipe(op, format) }
-}
-/// With one factor, or two, of half precision.
-const fn widening(op: ArithOp) -> Recipe {
-    recipe(op, Format::F32).with(Effect::Factors(Format::F16))
-}
-
 /// A row with what most have.
 const fn row(
     name: &'static str,
@@ -184,7 +166,6 @@ const fn row(
     forms: Forms,
     number: Number,
     modifiers: &'static [Modifier],
-    recipe: Recipe,
 ) -> Opcode {
     Opcode {
         name,
@@ -202,36 +183,30 @@ const fn row(
         keeps_a: true,
         uniform: false,
         spaced_constants: false,
-        recipe: Some(recipe),
-        note: "",
     }
 }
 /// FHFMA and the like.
 const fn mixed(row: Opcode) -> Opcode {
-    Opcode { picked_by: Some(81), selectors: MIXED_HALVES, note: MIXED_NOTE, ..row }
+    Opcode { picked_by: Some(81), selectors: MIXED_HALVES, ..row }
 }
 const fn half(selectors: &'static [Selector], row: Opcode) -> Opcode {
-    Opcode { selectors, y_signs: [Some(83), Some(84)], spaced_constants: true, note: HALF_NOTE, ..row }
+    Opcode { selectors, y_signs: [Some(83), Some(84)], spaced_constants: true, ..row }
 }
 const fn excluding(exclusive: &'static [([u8; 2], Generations)], row: Opcode) -> Opcode {
     Opcode { exclusive, ..row }
 }
 const fn pair(row: Opcode) -> Opcode {
-    Opcode { selectors: PAIR_LANES, note: PAIR_NOTE, ..row }
+    Opcode { selectors: PAIR_LANES, ..row }
 }
 const fn addend_in_y(row: Opcode) -> Opcode {
     Opcode { addend_in_y: true, ..row }
 }
 const fn uniform(row: Opcode) -> Opcode {
-    Opcode { uniform: true, note: UNIFORM_NOTE, ..row }
+    Opcode { uniform: true, ..row }
 }
 
-const MIXED_NOTE: &str = "the narrow operands are f16, or bf16 with .BF16; c and d are f32";
-const HALF_NOTE: &str = "two f16, or bf16 with .BF16_V2, the first in the low half";
-const PAIR_NOTE: &str = "two f32 in a register pair, the first in the low half";
-const UNIFORM_NOTE: &str = "of uniform registers";
-
 const F32_FMA: &[Modifier] = &[FMZ, RND, SAT];
+const UNIFORM_FMA: &[Modifier] = &[FMZ_UNKNOWN, RND, SAT];
 const F32_ADD: &[Modifier] = &[FTZ, RND, SAT];
 const F32_MUL: &[Modifier] = &[FMZ_UNKNOWN, SCALE, RND, SAT];
 const F64: &[Modifier] = &[RND];
@@ -248,46 +223,36 @@ const HALF_ADD: &[Modifier] = &[on(BEFORE_86, HALF_TYPE), on(SM_90, ADD_TYPE), F
 const HALF_SUM_F32: &[Modifier] = &[FTZ, SAT];
 const HALF_MUL: &[Modifier] = &[on(BEFORE_90, HALF_TYPE), on(SM_90, NARROW_TYPE), FMZ_UNKNOWN, SAT];
 const HALF_MMA: &[Modifier] = &[on(SM_90, NARROW_TYPE), FMZ_UNKNOWN, RELU, SAT];
-const PAIR_FMA: &[Modifier] = &[FMZ, RND];
+const PAIR_FMA: &[Modifier] = &[FMZ_UNKNOWN, RND];
 const PAIR_ADD: &[Modifier] = &[FTZ, RND];
 const PAIR_MUL: &[Modifier] = &[FMZ_UNKNOWN, RND];
-
-const FUSED: ArithOp = ArithOp::MulAdd;
-const SUM: ArithOp = ArithOp::Add;
-const PRODUCT: ArithOp = ArithOp::Mul;
 
 /// Every opcode.
 #[rustfmt::skip] // Columns, so that rows can be compared.
 pub const OPCODES: &[Opcode] = &[
-    row("FFMA",  0x023, MUL_ADD, MUL_ADD_FORMS, Number::F32, F32_FMA, recipe(FUSED, Format::F32)),
-    row("FADD",  0x021, ADD,     ADD_FORMS,     Number::F32, F32_ADD, recipe(SUM, Format::F32)),
-    row("FMUL",  0x020, MUL,     MUL_FORMS,     Number::F32, F32_MUL, recipe(PRODUCT, Format::F32)),
-    mixed(row("FHFMA", 0x023, MUL_ADD, &[(1, SM_100), (6, SM_100), (7, SM_100)], Number::F32, MIXED, widening(FUSED))),
-    mixed(row("FHADD", 0x021, ADD, &[(1, SM_100), (7, SM_100)], Number::F32, MIXED, widening(SUM))),
-    row("DFMA",  0x02b, MUL_ADD, MUL_ADD_FORMS, Number::F64, F64, recipe(FUSED, Format::F64)),
-    addend_in_y(row("DADD", 0x029, ADD, ADD_FORMS, Number::F64, F64, recipe(SUM, Format::F64))),
-    row("DMUL",  0x028, MUL,     MUL_FORMS,     Number::F64, F64, recipe(PRODUCT, Format::F64)),
+    row("FFMA",  0x023, MUL_ADD, MUL_ADD_FORMS, Number::F32, F32_FMA),
+    row("FADD",  0x021, ADD,     ADD_FORMS,     Number::F32, F32_ADD),
+    row("FMUL",  0x020, MUL,     MUL_FORMS,     Number::F32, F32_MUL),
+    mixed(row("FHFMA", 0x023, MUL_ADD, &[(1, SM_100), (6, SM_100), (7, SM_100)], Number::F32, MIXED)),
+    mixed(row("FHADD", 0x021, ADD, &[(1, SM_100), (7, SM_100)], Number::F32, MIXED)),
+    row("DFMA",  0x02b, MUL_ADD, MUL_ADD_FORMS, Number::F64, F64),
+    addend_in_y(row("DADD", 0x029, ADD, ADD_FORMS, Number::F64, F64)),
+    row("DMUL",  0x028, MUL,     MUL_FORMS,     Number::F64, F64),
     excluding(&[([77, 79], SM_80), ([78, 85], SM_86_TO_90)],
-        half(HALVES_OF_FMA, row("HFMA2", 0x031, MUL_ADD, MUL_ADD_FORMS, Number::Half, HALF_FMA, packed(FUSED, Format::F16)))),
-    half(HALVES_OF_ADD, row("HADD2", 0x030, ADD, ADD_FORMS, Number::Half, HALF_ADD, packed(SUM, Format::F16))),
-    Opcode { picked_by: Some(78), recipe: None, a_signs: [None, Some(72)], keeps_a: false, ..excluding(&[([78, 85], SM_90)],
-        half(HALVES_OF_ADD, row("HADD2.F32", 0x030, ADD, WIDE_SUM_FORMS, Number::LowHalf, HALF_SUM_F32, recipe(SUM, Format::F32)))) },
-    half(HALVES_OF_MUL, row("HMUL2", 0x032, MUL, MUL_FORMS, Number::Half, HALF_MUL, packed(PRODUCT, Format::F16))),
+        half(HALVES_OF_FMA, row("HFMA2", 0x031, MUL_ADD, MUL_ADD_FORMS, Number::Half, HALF_FMA))),
+    half(HALVES_OF_ADD, row("HADD2", 0x030, ADD, ADD_FORMS, Number::Half, HALF_ADD)),
+    Opcode { picked_by: Some(78), a_signs: [None, Some(72)], keeps_a: false, ..excluding(&[([78, 85], SM_90)],
+        half(HALVES_OF_ADD, row("HADD2.F32", 0x030, ADD, WIDE_SUM_FORMS, Number::LowHalf, HALF_SUM_F32))) },
+    half(HALVES_OF_MUL, row("HMUL2", 0x032, MUL, MUL_FORMS, Number::Half, HALF_MUL)),
     Opcode { spaced_constants: false, ..excluding(&[([77, 79], ALL)],
-        half(&[], row("HFMA2.MMA", 0x035, MUL_ADD, MMA_FORMS, Number::Half, HALF_MMA, packed(FUSED, Format::F16)))) },
+        half(&[], row("HFMA2.MMA", 0x035, MUL_ADD, MMA_FORMS, Number::Half, HALF_MMA))) },
     pair(row("FFMA2", 0x049, MUL_ADD, &[(1, ONLY_100), (2, ONLY_100), (4, ONLY_100), (6, ONLY_100), (7, ONLY_100)],
-        Number::F32, PAIR_FMA, packed(FUSED, Format::F32))),
-    pair(row("FADD2", 0x04b, ADD, &[(1, ONLY_100), (2, ONLY_100), (7, ONLY_100)], Number::F32, PAIR_ADD,
-        packed(SUM, Format::F32))),
-    pair(row("FMUL2", 0x04a, MUL, &[(1, ONLY_100), (4, ONLY_100), (6, ONLY_100)], Number::F32, PAIR_MUL,
-        packed(PRODUCT, Format::F32))),
-    uniform(row("UFFMA", 0x055, MUL_ADD, &[(1, ONLY_120), (2, ONLY_120), (4, ONLY_120)], Number::F32, F32_FMA,
-        recipe(FUSED, Format::F32))),
-    addend_in_y(uniform(row("UFADD", 0x054, ADD, &[(1, ONLY_120), (2, ONLY_120)], Number::F32, F32_ADD,
-        recipe(SUM, Format::F32)))),
-    uniform(row("UFMUL", 0x056, MUL, &[(1, ONLY_120), (4, ONLY_120)], Number::F32, F32_MUL,
-        recipe(PRODUCT, Format::F32))),
-    uniform(mixed(row("UFHFMA", 0x055, MUL_ADD, &[(1, ONLY_120)], Number::F32, MIXED, widening(FUSED)))),
-    addend_in_y(uniform(mixed(row("UFHADD", 0x054, ADD, &[(1, ONLY_120)], Number::F32, MIXED, widening(SUM))))),
+        Number::F32, PAIR_FMA)),
+    pair(row("FADD2", 0x04b, ADD, &[(1, ONLY_100), (2, ONLY_100), (7, ONLY_100)], Number::F32, PAIR_ADD)),
+    pair(row("FMUL2", 0x04a, MUL, &[(1, ONLY_100), (4, ONLY_100), (6, ONLY_100)], Number::F32, PAIR_MUL)),
+    uniform(row("UFFMA", 0x055, MUL_ADD, &[(1, ONLY_120), (2, ONLY_120), (4, ONLY_120)], Number::F32, UNIFORM_FMA)),
+    addend_in_y(uniform(row("UFADD", 0x054, ADD, &[(1, ONLY_120), (2, ONLY_120)], Number::F32, F32_ADD))),
+    uniform(row("UFMUL", 0x056, MUL, &[(1, ONLY_120), (4, ONLY_120)], Number::F32, F32_MUL)),
+    uniform(mixed(row("UFHFMA", 0x055, MUL_ADD, &[(1, ONLY_120)], Number::F32, MIXED))),
+    addend_in_y(uniform(mixed(row("UFHADD", 0x054, ADD, &[(1, ONLY_120)], Number::F32, MIXED)))),
 ];
-
