@@ -1,7 +1,7 @@
 //! The products, sums and multiply-adds of machine code, of any target: what an assembler made of a kernel.
 
 use roundonce_arith::{ArithOp, Format};
-use roundonce_isa::{Finding, Recipe};
+use roundonce_isa::Finding;
 
 use crate::instruction::{RZ, Value};
 use crate::line_table::{Lines, PtxLines, line_at, ptx_lines};
@@ -16,8 +16,6 @@ pub struct CompiledOperation {
     pub op: ArithOp,
     /// Of the result.
     pub format: Format,
-    /// How many it computes at once.
-    pub components: u32,
     /// The line of the PTX that it comes from, where the cubin says.
     pub line: Option<u32>,
     /// The register of a multiply-add's addend.
@@ -71,8 +69,7 @@ impl CompiledModule {
 }
 
 /// One and minus zero of a format, in every component of an immediate's 32 bits.
-fn constants(recipe: &Recipe) -> (u32, u32) {
-    let format = recipe.operation.format;
+fn constants(format: Format) -> (u32, u32) {
     let (one, zero) = (format.one() as u32, format.sign_mask() as u32);
     match format.width() {
         16 => (one << 16 | one, zero << 16 | zero),
@@ -84,9 +81,9 @@ fn constants(recipe: &Recipe) -> (u32, u32) {
 
 /// What is computed, if it is a multiply-add or less: `factors` and `addend` of a multiply-add are immediates' bits
 /// where they are immediates; `adds_zero` if the addend is the zero register with a minus.
-fn reduced(recipe: &Recipe, factors: [Option<u32>; 2], addend: Option<u32>, adds_zero: bool) -> ArithOp {
-    let (one, minus_zero) = constants(recipe);
-    match recipe.operation.op {
+fn reduced(op: ArithOp, format: Format, factors: [Option<u32>; 2], addend: Option<u32>, adds_zero: bool) -> ArithOp {
+    let (one, minus_zero) = constants(format);
+    match op {
         ArithOp::MulAdd if factors.contains(&Some(one)) => ArithOp::Add,
         ArithOp::MulAdd if adds_zero || addend == Some(minus_zero) => ArithOp::Mul,
         op => op,
@@ -100,7 +97,19 @@ impl CompiledKernel {
             let address = 16 * index as u64;
             writes.push((address, (word >> 16) as u8));
             let Ok(instruction) = modern::decode(*word, target) else { continue };
-            let Some(recipe) = instruction.recipe().or(instruction.opcode().recipe) else { continue };
+            let opcode = instruction.opcode();
+            let has = |role| opcode.roles.contains(&role);
+            let op = match (has(modern::Role::B), has(modern::Role::C)) {
+                (true, true) => ArithOp::MulAdd,
+                (true, false) => ArithOp::Mul,
+                _ => ArithOp::Add,
+            };
+            let format = match opcode.number {
+                modern::Number::F32 | modern::Number::LowHalf => Format::F32,
+                modern::Number::F64 => Format::F64,
+                modern::Number::Half if instruction.modifier(".type") == Some(".BF16_V2") => Format::BF16,
+                modern::Number::Half => Format::F16,
+            };
             let operand = |role| instruction.operands().find(|operand| operand.role == role);
             let immediate = |operand: &modern::Operand| match operand.value {
                 modern::Value::Immediate(bits) => Some(bits),
@@ -112,13 +121,13 @@ impl CompiledKernel {
             operations.push(CompiledOperation {
                 address,
                 op: reduced(
-                    &recipe,
+                    op,
+                    format,
                     [factor(modern::Role::A), factor(modern::Role::B)],
                     addend.as_ref().and_then(immediate),
                     minus_rz,
                 ),
-                format: recipe.operation.format,
-                components: recipe.components,
+                format,
                 line: line_at(lines, address),
                 addend: addend.and_then(|addend| match addend.value {
                     modern::Value::Register(number) if number != RZ => Some(number),
@@ -143,9 +152,8 @@ impl CompiledKernel {
             };
             operations.push(CompiledOperation {
                 address,
-                op: reduced(&recipe, [immediate(1), immediate(2)], None, false),
+                op: reduced(recipe.operation.op, recipe.operation.format, [immediate(1), immediate(2)], None, false),
                 format: recipe.operation.format,
-                components: recipe.components,
                 line: line_at(lines, address),
                 addend: match value(3) {
                     Some(Value::Register(number)) if number != RZ => Some(number),

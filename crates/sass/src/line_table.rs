@@ -44,18 +44,17 @@ pub(crate) fn ptx_lines(bytes: &[u8]) -> Result<PtxLines, Finding> {
     for section in sections.iter().filter(|section| section.info_link(endian) == table) {
         // Each relocation's place, symbol and addend; without one of its own, it is what stands at the place.
         type Relocation = (u64, u32, Option<u64>);
-        let (relocations, symbols): (Vec<Relocation>, _) = if let Some((all, symbols)) =
-            section.rel(endian, bytes).map_err(broken)?
-        {
-            (all.iter().map(|one| (one.r_offset(endian), one.r_sym(endian), None)).collect(), symbols)
-        } else if let Some((all, symbols)) = section.rela(endian, bytes).map_err(broken)? {
-            let of = |one: &Rela64<LittleEndian>| {
-                (one.r_offset(endian), one.r_sym(endian, false), Some(one.r_addend(endian) as u64))
+        let (relocations, symbols): (Vec<Relocation>, _) =
+            if let Some((all, symbols)) = section.rel(endian, bytes).map_err(broken)? {
+                (all.iter().map(|one| (one.r_offset(endian), one.r_sym(endian), None)).collect(), symbols)
+            } else if let Some((all, symbols)) = section.rela(endian, bytes).map_err(broken)? {
+                let of = |one: &Rela64<LittleEndian>| {
+                    (one.r_offset(endian), one.r_sym(endian, false), Some(one.r_addend(endian) as u64))
+                };
+                (all.iter().map(of).collect(), symbols)
+            } else {
+                continue;
             };
-            (all.iter().map(of).collect(), symbols)
-        } else {
-            continue;
-        };
         let symbols = sections.symbol_table_by_index(endian, bytes, symbols).map_err(broken)?;
         for (at, symbol, addend) in relocations {
             let symbol = symbols.symbol(object::read::SymbolIndex(symbol as usize)).map_err(broken)?;
