@@ -51,7 +51,7 @@ def compared(tools, roundonce, version, target, ty, bodies):
     said, gone = collections.defaultdict(set), False
     for line in answer.stdout.splitlines():
         finding = json.loads(line)
-        gone = gone or "they are not there" in finding["message"]
+        gone = gone or "they are not found" in finding["message"]
         if finding["code"] == "PTX0050" and re.search(r" are .*fused", finding["message"]):
             for places, kernel in re.findall(r"at ((?:0x[0-9a-f]+(?:, )?)+) of `(\w+)`", finding["message"]):
                 said[kernel].update(places.split(", "))

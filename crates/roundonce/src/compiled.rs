@@ -3,6 +3,8 @@
 //! PTX lets an assembler fuse a product and a sum or keep them apart. A cubin that was made with `-lineinfo` says which
 //! line of the PTX each of its instructions comes from: a multiply-add at a sum's line is fused, an addition is not.
 
+mod shape;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
@@ -14,6 +16,7 @@ use serde::Serialize;
 
 use crate::kernel::{Choice, Ready, Source};
 use crate::ptx;
+use shape::{MAX_COMPARISONS, Shapes};
 
 /// What became of a product and a sum.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
@@ -27,7 +30,7 @@ pub enum Made {
     Both,
     /// The sum is fused with one of several products; which one is not clear.
     Unclear,
-    /// The machine code has nothing that comes from the sum's line.
+    /// The machine code has no such sum.
     Gone,
 }
 
@@ -39,7 +42,7 @@ impl Made {
             Made::Apart => "kept apart",
             Made::Both => "fused in some copies of the code and kept apart in others",
             Made::Unclear => "fused with one of several products: with which one is not clear",
-            Made::Gone => "not there: nothing comes from the sum's line",
+            Made::Gone => "not found",
         }
     }
 }
@@ -79,6 +82,9 @@ impl CompiledPair {
 pub struct Compiled {
     /// The number of the target: 90 of sm_90.
     pub target: u32,
+    /// The cubin says which line its instructions come from. Otherwise they are found by what they compute, and what looks
+    /// alike counts as copies of one.
+    pub by_lines: bool,
     /// Every product with every sum that may take it, by the lines of the sums.
     pub pairs: Vec<CompiledPair>,
     /// What of them is fused in the kernel as written.
@@ -86,6 +92,10 @@ pub struct Compiled {
     /// The lines of sums that are fused with a product of another iteration.
     carried: BTreeSet<u32>,
 }
+
+/// A place of machine code that is a sum: which of its products it takes, `Some(None)` if none, `None` if that is not clear;
+/// the kernel and the address.
+type Place = (Option<Option<usize>>, (String, u64));
 
 /// A sum that is left open, and the products that it may take.
 struct OpenSum<'k> {
@@ -105,13 +115,33 @@ impl Compiled {
             let names: Vec<&str> = module.kernels.iter().map(|section| section.name.as_str()).collect();
             format!("the cubin has no kernel `{}`: it has {}", kernel.name, names.join(", "))
         })?;
-        let mut compiled =
-            Compiled { target: module.target, pairs: Vec::new(), fused: Vec::new(), carried: BTreeSet::new() };
+        let mut compiled = Compiled {
+            target: module.target,
+            by_lines: true,
+            pairs: Vec::new(),
+            fused: Vec::new(),
+            carried: BTreeSet::new(),
+        };
         let sums = open_sums(kernel);
-        if !sums.is_empty() && module.kernels.iter().all(|section| !section.has_lines()) {
-            return Err("the cubin does not say which line of the PTX its instructions come from: \
-                 make it with `ptxas -lineinfo`, or `nvcc -lineinfo`"
-                .to_owned());
+        if module.kernels.iter().all(|section| !section.has_lines()) {
+            let section = &module.kernels[own];
+            if sums.len().saturating_mul(section.operations.len()) > MAX_COMPARISONS {
+                return Err(
+                    "the code is too much to be searched, and the cubin does not say which line of the PTX its \
+                     instructions come from: make it with `ptxas -lineinfo`, or `nvcc -lineinfo`"
+                        .to_owned(),
+                );
+            }
+            compiled.by_lines = false;
+            let shapes = Shapes::of(kernel);
+            for sum in sums {
+                let candidates: Vec<&Candidate> =
+                    sum.products.iter().filter(|(_, unrolled)| !unrolled).map(|(candidate, _)| candidate).collect();
+                let places = shapes.places(&candidates, sum.format(), section).into_iter();
+                let places = places.map(|(product, address)| (product, (section.name.clone(), address)));
+                compiled.sum(&sum, &places.collect::<Vec<_>>());
+            }
+            return Ok(compiled.in_order());
         }
         // What is not in the kernel may be in a function of its own.
         let (first, second) = module.kernels.split_at(own);
@@ -120,23 +150,27 @@ impl Compiled {
             sum.is_of(&module.ptx)?;
             let here = [&second[0]];
             let sections = if sum.operations(&here).next().is_some() { &here[..] } else { &others };
-            compiled.sum(&sum, sections);
+            // Of each place what it takes: a product, none (`Some(None)`), or one of several.
+            let takes = |(section, operation): (&CompiledKernel, &CompiledOperation)| {
+                let product = match operation.op {
+                    ArithOp::MulAdd => sum.taken(section, operation).map(Some),
+                    _ => Some(None),
+                };
+                (product, (section.name.clone(), operation.address))
+            };
+            let places: Vec<_> = sum.operations(sections).map(takes).collect();
+            compiled.sum(&sum, &places);
         }
-        compiled.pairs.sort_by_key(|pair| (pair.sum, pair.product, pair.unrolled));
-        compiled.pairs.dedup();
-        Ok(compiled)
+        Ok(compiled.in_order())
     }
 
-    fn sum(&mut self, sum: &OpenSum<'_>, sections: &[&CompiledKernel]) {
-        // Of each place what it takes: a product, none (`Some(None)`), or one of several.
-        let takes = |(section, operation): (&CompiledKernel, &CompiledOperation)| {
-            let product = match operation.op {
-                ArithOp::MulAdd => sum.taken(section, operation).map(Some),
-                _ => Some(None),
-            };
-            (product, (section.name.clone(), operation.address))
-        };
-        let places: Vec<_> = sum.operations(sections).map(takes).collect();
+    fn in_order(mut self) -> Compiled {
+        self.pairs.sort_by_key(|pair| (pair.sum, pair.product, pair.unrolled));
+        self.pairs.dedup();
+        self
+    }
+
+    fn sum(&mut self, sum: &OpenSum<'_>, places: &[Place]) {
         for (index, (candidate, unrolled)) in sum.products.iter().enumerate() {
             let own = Some(Some(index));
             let count = |wanted| places.iter().filter(|(product, _)| *product == wanted).count();
@@ -309,7 +343,8 @@ impl OpenSum<'_> {
         let line = |(_, position): &(usize, Position)| line_of(self.kernel, *position);
         let mut possible: Vec<(usize, Position)> = products().collect();
         if possible.len() > 1
-            && let Some(addend) = section.addend_of(operation).filter(|addend| addend.op == ArithOp::Mul)
+            && let Some(addend) = operation.sources[2].map(|addend| &section.operations[addend])
+            && addend.op == ArithOp::Mul
         {
             possible.retain(|product| Some(line(product)) != addend.line);
         }

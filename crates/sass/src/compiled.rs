@@ -18,8 +18,9 @@ pub struct CompiledOperation {
     pub format: Format,
     /// The line of the PTX that it comes from, where the cubin says.
     pub line: Option<u32>,
-    /// The register of a multiply-add's addend.
-    pub addend: Option<u8>,
+    /// For each of its two factors and its addend the operation that it comes from, by its number in the kernel: the last
+    /// instruction before it that may write the register, if it is one of these.
+    pub sources: [Option<usize>; 3],
 }
 
 /// A kernel's machine code.
@@ -29,8 +30,6 @@ pub struct CompiledKernel {
     pub name: String,
     /// In order of addresses.
     pub operations: Vec<CompiledOperation>,
-    /// For each instruction its address and the register that it may write.
-    writes: Vec<(u64, u8)>,
 }
 
 /// The machine code of a cubin.
@@ -90,91 +89,121 @@ fn reduced(op: ArithOp, format: Format, factors: [Option<u32>; 2], addend: Optio
     }
 }
 
+/// The operations of a kernel, one instruction after the other.
+struct Reader<'a> {
+    lines: &'a Lines,
+    operations: Vec<CompiledOperation>,
+    /// The operation that wrote each register last.
+    written: [Option<usize>; 256],
+}
+
+/// What an instruction computes and of what.
+struct Computed {
+    op: ArithOp,
+    format: Format,
+    destination: u8,
+    /// The registers of the factors and of the addend.
+    registers: [Option<u8>; 3],
+}
+
+impl<'a> Reader<'a> {
+    fn new(lines: &'a Lines) -> Reader<'a> {
+        Reader { lines, operations: Vec::new(), written: [None; 256] }
+    }
+
+    fn instruction(&mut self, address: u64, computed: Option<Computed>, destination: u8) {
+        let Some(Computed { op, format, destination, registers }) = computed else {
+            self.written[usize::from(destination)] = None;
+            return;
+        };
+        let source = |register: Option<u8>| self.written[usize::from(register.filter(|number| *number != RZ)?)];
+        let sources = registers.map(source);
+        let line = line_at(self.lines, address);
+        self.written[usize::from(destination)] = Some(self.operations.len());
+        self.operations.push(CompiledOperation { address, op, format, line, sources });
+    }
+}
+
 impl CompiledKernel {
     fn modern(kernel: &modern::Kernel, target: modern::Target, lines: &Lines) -> CompiledKernel {
-        let (mut operations, mut writes) = (Vec::new(), Vec::with_capacity(kernel.words.len()));
+        let mut reader = Reader::new(lines);
         for (index, word) in kernel.words.iter().enumerate() {
-            let address = 16 * index as u64;
-            writes.push((address, (word >> 16) as u8));
-            let Ok(instruction) = modern::decode(*word, target) else { continue };
-            let opcode = instruction.opcode();
-            let has = |role| opcode.roles.contains(&role);
-            let op = match (has(modern::Role::B), has(modern::Role::C)) {
-                (true, true) => ArithOp::MulAdd,
-                (true, false) => ArithOp::Mul,
-                _ => ArithOp::Add,
-            };
-            let format = match opcode.number {
-                modern::Number::F32 | modern::Number::LowHalf => Format::F32,
-                modern::Number::F64 => Format::F64,
-                modern::Number::Half if instruction.modifier(".type") == Some(".BF16_V2") => Format::BF16,
-                modern::Number::Half => Format::F16,
-            };
-            let operand = |role| instruction.operands().find(|operand| operand.role == role);
-            let immediate = |operand: &modern::Operand| match operand.value {
-                modern::Value::Immediate(bits) => Some(bits),
-                _ => None,
-            };
-            let factor = |role| operand(role).as_ref().and_then(immediate);
-            let addend = operand(modern::Role::C);
-            let minus_rz = addend.is_some_and(|addend| addend.negate && addend.value == modern::Value::Register(RZ));
-            operations.push(CompiledOperation {
-                address,
-                op: reduced(
-                    op,
-                    format,
-                    [factor(modern::Role::A), factor(modern::Role::B)],
-                    addend.as_ref().and_then(immediate),
-                    minus_rz,
-                ),
-                format,
-                line: line_at(lines, address),
-                addend: addend.and_then(|addend| match addend.value {
-                    modern::Value::Register(number) if number != RZ => Some(number),
-                    _ => None,
-                }),
-            });
+            let computed = modern::decode(*word, target).ok().map(|instruction| modern_operation(&instruction));
+            reader.instruction(16 * index as u64, computed, (word >> 16) as u8);
         }
-        CompiledKernel { name: kernel.name.clone(), operations, writes }
+        CompiledKernel { name: kernel.name.clone(), operations: reader.operations }
     }
 
     fn maxwell(kernel: &crate::Kernel, lines: &Lines) -> CompiledKernel {
-        let (mut operations, mut writes) = (Vec::new(), Vec::with_capacity(kernel.words.len()));
+        let mut reader = Reader::new(lines);
         for (index, word) in kernel.words.iter().enumerate().filter(|(index, _)| index % 4 != 0) {
-            let address = 8 * index as u64;
-            writes.push((address, *word as u8));
-            let Ok(instruction) = decode(*word) else { continue };
-            let Some(recipe) = instruction.recipe() else { continue };
-            let value = |place: usize| instruction.operands().get(place).map(|operand| operand.value);
-            let immediate = |place: usize| match value(place) {
-                Some(Value::Immediate(bits)) => Some(bits),
-                _ => None,
-            };
-            operations.push(CompiledOperation {
-                address,
-                op: reduced(recipe.operation.op, recipe.operation.format, [immediate(1), immediate(2)], None, false),
-                format: recipe.operation.format,
-                line: line_at(lines, address),
-                addend: match value(3) {
-                    Some(Value::Register(number)) if number != RZ => Some(number),
-                    _ => None,
-                },
-            });
+            let computed = decode(*word).ok().and_then(|instruction| maxwell_operation(&instruction));
+            reader.instruction(8 * index as u64, computed, *word as u8);
         }
-        CompiledKernel { name: kernel.name.clone(), operations, writes }
+        CompiledKernel { name: kernel.name.clone(), operations: reader.operations }
     }
 
     /// Whether the cubin says where its instructions come from.
     pub fn has_lines(&self) -> bool {
         self.operations.iter().any(|operation| operation.line.is_some())
     }
+}
 
-    /// The operation that a multiply-add's addend comes from: the last instruction before it that may write the register,
-    /// if it is one of these.
-    pub fn addend_of(&self, operation: &CompiledOperation) -> Option<&CompiledOperation> {
-        let register = operation.addend?;
-        let before = self.writes.partition_point(|(address, _)| *address < operation.address);
-        let (address, _) = self.writes[..before].iter().rev().find(|(_, written)| *written == register)?;
-        self.operations.iter().find(|operation| operation.address == *address)
+fn modern_operation(instruction: &modern::Instruction) -> Computed {
+    let opcode = instruction.opcode();
+    let operand = |role| instruction.operands().find(|operand| operand.role == role);
+    let [a, b, c] = [modern::Role::A, modern::Role::B, modern::Role::C].map(operand);
+    let op = match (&b, &c) {
+        (Some(_), Some(_)) => ArithOp::MulAdd,
+        (Some(_), None) => ArithOp::Mul,
+        _ => ArithOp::Add,
+    };
+    let format = match opcode.number {
+        modern::Number::F32 | modern::Number::LowHalf => Format::F32,
+        modern::Number::F64 => Format::F64,
+        modern::Number::Half if instruction.modifier(".type") == Some(".BF16_V2") => Format::BF16,
+        modern::Number::Half => Format::F16,
+    };
+    let immediate = |operand: &Option<modern::Operand>| match operand.as_ref()?.value {
+        modern::Value::Immediate(bits) => Some(bits),
+        _ => None,
+    };
+    let register = |operand: &Option<modern::Operand>| match operand.as_ref()?.value {
+        modern::Value::Register(number) => Some(number),
+        _ => None,
+    };
+    let minus_rz = c.as_ref().is_some_and(|c| c.negate && c.value == modern::Value::Register(RZ));
+    let destination = match instruction.destination() {
+        modern::Value::Register(number) => number,
+        _ => RZ,
+    };
+    Computed {
+        op: reduced(op, format, [immediate(&a), immediate(&b)], immediate(&c), minus_rz),
+        format,
+        destination,
+        registers: [register(&a), register(&b), register(&c)],
     }
+}
+
+fn maxwell_operation(instruction: &crate::Instruction) -> Option<Computed> {
+    let operation = instruction.recipe()?.operation;
+    let value = |place: usize| instruction.operands().get(place).map(|operand| operand.value);
+    let immediate = |place: usize| match value(place) {
+        Some(Value::Immediate(bits)) => Some(bits),
+        _ => None,
+    };
+    let register = |place: usize| match value(place) {
+        Some(Value::Register(number)) => Some(number),
+        _ => None,
+    };
+    let registers = match operation.op {
+        ArithOp::Add => [register(1), None, register(2)],
+        _ => [register(1), register(2), register(3)],
+    };
+    Some(Computed {
+        op: reduced(operation.op, operation.format, [immediate(1), immediate(2)], None, false),
+        format: operation.format,
+        destination: instruction.destination(),
+        registers,
+    })
 }
