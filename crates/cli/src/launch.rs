@@ -296,8 +296,9 @@ impl Prepared {
         &self.program.kernels[self.place]
     }
 
-    /// Fuses what the machine code in a cubin of the module fused, and leaves nothing open.
-    pub(crate) fn follow(&mut self, cubin: &Path) -> Result<(), Failure> {
+    /// Fuses what the machine code in a cubin of the module fused, and leaves nothing open; the lines of the sums that are
+    /// fused.
+    pub(crate) fn follow(&mut self, cubin: &Path) -> Result<Vec<u32>, Failure> {
         let named = |problem: String| format!("{}: {problem}", cubin.display());
         if self.language != Language::Ptx {
             return Err(Failure::Input(named("a cubin is made of PTX: the kernel is not PTX".to_owned())));
@@ -307,7 +308,7 @@ impl Prepared {
         let compiled = Compiled::of(self.kernel(), &module).map_err(|problem| Failure::Input(named(problem)))?;
         let contracted = compiled.contracted(self.kernel()).map_err(|problem| Failure::Unsupported(named(problem)))?;
         self.program.kernels[self.place] = contracted;
-        Ok(())
+        Ok(compiled.fused_lines())
     }
 
     pub(crate) fn launch(&self, options: Options) -> Launch<'_> {

@@ -127,13 +127,15 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         return run_sass::run(arguments);
     }
     let mut prepared = Prepared::read(&arguments.file, arguments.launch.asked()?, &arguments.launch)?;
-    if let Contraction::Compiled(cubin) = &arguments.contract {
-        prepared.follow(cubin)?;
-    }
+    let fused = match &arguments.contract {
+        Contraction::Compiled(cubin) => prepared.follow(cubin)?,
+        _ => Vec::new(),
+    };
     let outputs = outputs(&prepared, arguments)?;
     let expected = expected(&prepared, arguments)?;
     let launch = prepared.launch_once(arguments.options());
-    let Some(report) = launched(launch, arguments)? else { return Ok(Status::Found) };
+    let Some(mut report) = launched(launch, arguments)? else { return Ok(Status::Found) };
+    report.fused.extend(fused);
     for (place, path) in &outputs {
         if let (Some(array), Some(buffer)) = (&prepared.arrays[*place], &report.buffers[*place]) {
             array.write(path.path(), buffer)?;

@@ -195,6 +195,12 @@ impl Compiled {
         }
     }
 
+    /// The lines of the sums that are fused, in order.
+    pub fn fused_lines(&self) -> Vec<u32> {
+        let fused = self.pairs.iter().filter(|pair| pair.made == Made::Fused && !pair.unrolled);
+        fused.map(|pair| pair.sum).collect()
+    }
+
     /// The kernel with what the machine code fused.
     ///
     /// # Errors
