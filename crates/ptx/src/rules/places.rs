@@ -363,9 +363,17 @@ impl<'a> Check<'_, 'a> {
         types().enumerate().any(|(at, one)| types().skip(at + 1).any(|other| differ(one, other)))
     }
 
+    /// The first operand of an address, with nothing added.
+    pub(super) fn address_base(&self, items: Operands) -> Option<&Operand<'a>> {
+        let mut base = self.module.operands(items).first();
+        while let Some(Operand { kind: OperandKind::Binary(_, items), .. }) = base {
+            base = self.module.operands(*items).first();
+        }
+        base
+    }
+
     /// `wide`: as many bits as `.address_size` says.
     pub(super) fn address_place(&mut self, operand: &Operand<'a>, wanted: &Wanted, space: Option<&str>, wide: bool) {
-        let module = self.module;
         self.declared_in(operand);
         let wanted = &Wanted::plain(wanted.name, holders("g", false), Immediate::None, INSTRUCTIONS);
         let OperandKind::Address(items) = operand.kind else {
@@ -374,10 +382,7 @@ impl<'a> Check<'_, 'a> {
             }
             return;
         };
-        let mut base = module.operands(items).first();
-        while let Some(Operand { kind: OperandKind::Binary(_, items), .. }) = base {
-            base = module.operands(*items).first();
-        }
+        let base = self.address_base(items);
         let is_number = base.is_some_and(|base| matches!(base.kind, OperandKind::Number(_)));
         if is_number && space != Some(".local") {
             let help = "move the address into a register first";
