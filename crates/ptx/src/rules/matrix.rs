@@ -4,6 +4,7 @@
 use super::gate::Gated;
 use super::names::is_special;
 use super::operands::{Immediate, Wanted};
+use super::places::MIXED;
 use super::scope::Entity;
 use super::signature::plain;
 use super::{Check, INSTRUCTIONS, module};
@@ -340,9 +341,17 @@ impl<'a> Check<'_, 'a> {
         if items.len as usize != count {
             return self.vector(operand, wanted, count);
         }
-        for item in self.module.operands(items) {
+        let items = self.module.operands(items);
+        if items.iter().all(|item| item.kind == OperandKind::Discard) {
+            return self.refuse("PTX0030", operand, wanted, "no register in braces", "name one, if only to drop it");
+        }
+        if self.is_mixed(items) {
+            return self.refuse("PTX0027", operand, wanted, MIXED.0, MIXED.1);
+        }
+        for item in items {
             match item.kind {
                 OperandKind::Discard if is_first => {}
+                OperandKind::Discard => self.source(item, wanted),
                 OperandKind::Name(name) | OperandKind::Component(name, _) if is_first || !is_special(name) => {
                     self.source(item, wanted);
                 }
