@@ -2,12 +2,15 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use clap::Args;
+use roundonce::isa::Finding;
+use roundonce::sass::modern::{self, Target};
 use roundonce::{sass, spirv};
 
-use crate::report::{Checked, Format};
-use crate::{Ended, Failure, Status, files, report};
+use crate::report::Checked;
+use crate::{Ended, Failure, Status, files, report, sass_modern};
 
 /// A language that has words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -29,32 +32,84 @@ impl Language {
     }
 }
 
+/// A target whose SASS is read or written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Arch {
+    /// 64-bit words in bundles with control words.
+    Maxwell,
+    /// 128-bit words.
+    Modern(Target),
+}
+
+impl FromStr for Arch {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Arch, String> {
+        let number = text.strip_prefix("sm_").and_then(|digits| digits.parse::<u32>().ok());
+        match number {
+            Some(number) if sass::MAXWELL_TARGETS.contains(&number) => Ok(Arch::Maxwell),
+            _ => text.parse().map(Arch::Modern).map_err(|problem| format!("{problem}, or sm_50 to sm_62")),
+        }
+    }
+}
+
 /// Refuses a listing that can be read and has no instruction.
 pub(crate) fn check_listing(path: &Path, text: &str) -> Result<(), Failure> {
+    if let Some(target) = modern::listing_target(text) {
+        return match modern::asm_file(text, target) {
+            Ok(words) if words.is_empty() => Err(no_instruction(path)),
+            _ => Ok(()),
+        };
+    }
     match sass::asm_file(text) {
         Ok(assembly) if assembly.words().is_empty() => Err(no_instruction(path)),
         _ => Ok(()),
     }
 }
 
-fn no_instruction(path: &Path) -> Failure {
+pub(crate) fn no_instruction(path: &Path) -> Failure {
     Failure::Input(format!("{}: the listing has no instruction", path.display()))
 }
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The text, or `-` for an instruction a line on stdin
+    /// The text, or `-` for an instruction a line on stdin; with --patch, the instruction
     file: PathBuf,
     /// The language (default: by the file's name)
     #[arg(long, value_enum)]
     lang: Option<Language>,
+    /// The target of SASS: sm_70 to sm_121 have words of 128 bits (default: sm_50, whose words have 64)
+    #[arg(long, value_name = "SM")]
+    arch: Option<Arch>,
+    /// Replaces an instruction of this cubin by the text given in the place of a file; its control fields stay unless the
+    /// text has its own
+    #[arg(long, value_name = "CUBIN", requires = "at", requires = "output", conflicts_with = "arch")]
+    patch: Option<PathBuf>,
+    /// Where the instruction is: its address in the kernel, as listings have it
+    #[arg(long, value_name = "ADDRESS", requires = "patch", value_parser = address)]
+    at: Option<usize>,
+    /// The kernel (needed when the cubin has several)
+    #[arg(long, value_name = "NAME", requires = "patch")]
+    entry: Option<String>,
     /// Where the words go: for SASS, bundles of a control word and three instructions (default: hex words on stdout);
     /// for SPIR-V, a little-endian module (needed)
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
+/// `0x90` or `144`.
+fn address(text: &str) -> Result<usize, String> {
+    let parsed = match text.strip_prefix("0x") {
+        Some(digits) => usize::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    parsed.map_err(|_| format!("`{text}` is not an address such as 0x90"))
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Ended {
+    if let (Some(cubin), Some(at), Some(output)) = (&arguments.patch, arguments.at, &arguments.output) {
+        let text = arguments.file.to_string_lossy();
+        return sass_modern::patch(cubin, arguments.entry.as_deref(), at, &text, output);
+    }
     match arguments.lang.or_else(|| Language::of(&arguments.file)) {
         Some(Language::Sass) => sass(arguments),
         Some(Language::Spirv) => spirv(arguments),
@@ -66,6 +121,14 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
 }
 
 fn sass(arguments: &Arguments) -> Ended {
+    let target = match arguments.arch {
+        Some(Arch::Modern(target)) => Some(target),
+        None if arguments.file.as_os_str() != "-" => sass_modern::target_of(&files::read(&arguments.file)?),
+        Some(Arch::Maxwell) | None => None,
+    };
+    if let Some(target) = target {
+        return sass_modern::assemble(&arguments.file, arguments.output.as_deref(), target);
+    }
     if arguments.file.as_os_str() == "-" && arguments.output.is_none() {
         let answer = |line: &str, out: &mut String| {
             let word = sass::asm_line(line).map_err(|finding| finding.to_string())?;
@@ -78,11 +141,11 @@ fn sass(arguments: &Arguments) -> Ended {
     let assembly = match sass::asm_file(&text) {
         Ok(assembly) if assembly.words().is_empty() => return Err(no_instruction(&arguments.file)),
         Ok(assembly) => assembly,
-        Err(findings) => {
-            report::write(Format::Text, &[Checked::new(&arguments.file, text, findings, false)])?;
-            return Ok(Status::Unreadable);
-        }
+        Err(findings) => return refused(&arguments.file, text, findings),
     };
+    if !assembly.findings.is_empty() {
+        report::tell(Checked::new(&arguments.file, text, assembly.findings.clone(), false))?;
+    }
     match &arguments.output {
         Some(path) => files::write(path, &assembly.bytes())?,
         None => {
@@ -91,6 +154,12 @@ fn sass(arguments: &Arguments) -> Ended {
         }
     }
     Ok(Status::Done)
+}
+
+/// The findings on stderr, since stdout is for words.
+pub(crate) fn refused(path: &Path, text: String, findings: Vec<Finding>) -> Ended {
+    report::tell(Checked::new(path, text, findings, false))?;
+    Ok(Status::Unreadable)
 }
 
 fn spirv(arguments: &Arguments) -> Ended {
@@ -104,9 +173,6 @@ fn spirv(arguments: &Arguments) -> Ended {
             files::write(output, &bytes)?;
             Ok(Status::Done)
         }
-        Err(findings) => {
-            report::write(Format::Text, &[Checked::new(&arguments.file, text, findings, false)])?;
-            Ok(Status::Unreadable)
-        }
+        Err(findings) => refused(&arguments.file, text, findings),
     }
 }

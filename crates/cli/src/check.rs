@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use roundonce::isa::{Severity, apply_edits, apply_fixes};
+use roundonce::sass::modern;
 use roundonce::spirv::{
     Environment, Migration, Module, assemble_module, check_binary, check_text, migrate_binary, migrate_text, unchecked,
 };
-use roundonce::{ptx, sass};
+use roundonce::{compiled, ptx, sass};
 
 use crate::asm::check_listing;
 use crate::report::{self, Checked, Format, Unchecked};
@@ -15,7 +16,7 @@ use crate::{Ended, Failure, Status, files};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Files to check: .ptx, .sass, .spvasm, .spv
+    /// Files to check: .ptx, .sass, .cubin, .spvasm, .spv
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// Make warnings count as errors
@@ -25,6 +26,9 @@ pub(crate) struct Arguments {
     /// that settles it
     #[arg(long)]
     determinacy: bool,
+    /// PTX, with --determinacy: a cubin made of the file with `-lineinfo`; what became of each product that is left open
+    #[arg(long, value_name = "FILE.cubin", requires = "determinacy")]
+    compiled: Option<PathBuf>,
     /// SPIR-V: the environment, as spirv-val names it: spv1.6, vulkan1.3, opencl2.2…
     #[arg(long, value_name = "ENV", default_value = "spv1.6")]
     target_env: Environment,
@@ -51,17 +55,27 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
 
 fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
     let extension = path.extension().and_then(|extension| extension.to_str());
-    if extension == Some("spv") {
-        return binary(path, arguments);
+    match extension {
+        Some("spv") => return binary(path, arguments),
+        Some("cubin") => return cubin(path, arguments),
+        _ => {}
     }
     let determinacy = arguments.determinacy || arguments.fix.as_deref() == Some(DETERMINACY);
     let options = ptx::Options { determinacy };
     let whole = |findings| ptx::Report { findings, unchecked: 0 };
     let checker: &dyn Fn(&str) -> ptx::Report = match extension {
         Some("ptx") => &|text| ptx::report_text(text, &options),
-        Some("sass") => &|text| whole(sass::check(text)),
+        Some("sass") => &|text| match modern::listing_target(text) {
+            Some(target) => whole(modern::check(text, target)),
+            None => whole(sass::check(text)),
+        },
         Some("spvasm") => &|text| whole(check_text(text, arguments.target_env)),
-        _ => return Err(Failure::Input(format!("{}: expected a .ptx, .sass, .spvasm or .spv file", path.display()))),
+        _ => {
+            return Err(Failure::Input(format!(
+                "{}: expected a .ptx, .sass, .cubin, .spvasm or .spv file",
+                path.display()
+            )));
+        }
     };
     let mut text = files::text(path, files::read(path)?)?;
     if extension == Some("sass") {
@@ -88,6 +102,15 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
             text = fixed;
         }
     }
+    if let Some(cubin) = &arguments.compiled {
+        if extension != Some("ptx") {
+            return Err(Failure::Input(format!("{}: --compiled is about PTX", path.display())));
+        }
+        let named = |problem: String| Failure::Input(format!("{}: {problem}", cubin.display()));
+        let module = sass::CompiledModule::parse(&files::read(cubin)?).map_err(|finding| named(finding.to_string()))?;
+        let name = cubin.file_name().unwrap_or_default().to_string_lossy();
+        compiled::tell(&text, &name, &module, &mut report.findings).map_err(named)?;
+    }
     let checked = Checked::new(path, text, report.findings, arguments.determinacy);
     Ok(match extension {
         Some("spvasm") => checked.without(|text| {
@@ -103,6 +126,21 @@ const DETERMINACY: &str = "determinacy";
 
 fn migration(fix: &str) -> Migration {
     Migration { glsl_fma: fix == "glsl-fma" }
+}
+
+fn cubin(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
+    if arguments.fix.is_some() {
+        let message = "--fix edits texts: disassemble the cubin first (`roundonce disasm`)";
+        return Err(Failure::Input(format!("{}: {message}", path.display())));
+    }
+    let bytes = files::read(path)?;
+    let read = match modern::Cubin::target_of(&bytes) {
+        Some(_) => modern::Cubin::parse(&bytes).map(|cubin| cubin.check()),
+        None => sass::Cubin::parse(&bytes).map(|cubin| cubin.check()),
+    };
+    let (findings, unknown) = read.map_err(|finding| Failure::Input(format!("{}: {finding}", path.display())))?;
+    let checked = Checked::new(path, String::new(), findings, arguments.determinacy);
+    Ok(checked.without(|_| Unchecked::Instructions(unknown)))
 }
 
 fn binary(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {

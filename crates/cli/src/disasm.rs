@@ -7,8 +7,8 @@ use roundonce::sass::{self, Cubin, Layout, ScheduleStyle};
 use roundonce::spirv;
 use roundonce_vectors::without_mark;
 
-use crate::asm::{Language, check_listing};
-use crate::{Ended, Failure, Status, files};
+use crate::asm::{Arch, Language, check_listing};
+use crate::{Ended, Failure, Status, files, sass_modern};
 
 /// How immediates look.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -42,6 +42,9 @@ pub(crate) struct Arguments {
     /// The language (default: by the file's name or content)
     #[arg(long, value_enum)]
     lang: Option<Language>,
+    /// The target of SASS words: sm_70 to sm_121 have words of 128 bits (default: a cubin's own, or sm_50)
+    #[arg(long, value_name = "SM")]
+    arch: Option<Arch>,
     /// How immediates look
     #[arg(long, value_enum, default_value = "exact")]
     style: Style,
@@ -81,9 +84,17 @@ impl Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
     let layout = arguments.layout();
+    if arguments.schedule == Some(Schedule::Envytools) && matches!(arguments.arch, Some(Arch::Modern(_))) {
+        return Err(Failure::Input(
+            "envytools' sched lines are of bundles, which words of 128 bits have not".to_owned(),
+        ));
+    }
     if arguments.file.as_os_str() == "-" {
         if arguments.lang != Some(Language::Sass) {
             return Err(Failure::Input("which language do the words on stdin belong to? add --lang sass".to_owned()));
+        }
+        if let Some(Arch::Modern(target)) = arguments.arch {
+            return sass_modern::disassemble_lines(target, &layout);
         }
         let answer = |line: &str, out: &mut String| {
             let word = read_word(line)?;
@@ -115,6 +126,14 @@ fn read_word(text: &str) -> Result<u64, String> {
 /// The text of whatever the file holds.
 fn sass_text(arguments: &Arguments, bytes: Vec<u8>, layout: &Layout) -> Result<String, Failure> {
     let named = |finding: roundonce::Finding| Failure::Input(format!("{}: {finding}", arguments.file.display()));
+    let target = match arguments.arch {
+        None => sass_modern::target_of(&bytes),
+        Some(Arch::Modern(target)) => Some(target),
+        Some(Arch::Maxwell) => None,
+    };
+    if let Some(target) = target {
+        return sass_modern::disassemble(&arguments.file, &bytes, target, layout);
+    }
     if Cubin::is_elf(&bytes) {
         return Cubin::parse(&bytes).and_then(|cubin| cubin.disassemble(layout)).map_err(named);
     }

@@ -6,6 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
+use roundonce::compiled::Compiled;
 use roundonce::exec::{Arg, Launch, Options};
 use roundonce::ir::{Kernel, Passing, Program};
 use roundonce::isa::SmTarget;
@@ -295,6 +296,21 @@ impl Prepared {
         &self.program.kernels[self.place]
     }
 
+    /// Fuses what the machine code in a cubin of the module fused, and leaves nothing open; the lines of the sums that are
+    /// fused.
+    pub(crate) fn follow(&mut self, cubin: &Path) -> Result<Vec<u32>, Failure> {
+        let named = |problem: String| format!("{}: {problem}", cubin.display());
+        if self.language != Language::Ptx {
+            return Err(Failure::Input(named("a cubin is made of PTX: the kernel is not PTX".to_owned())));
+        }
+        let module = sass::CompiledModule::parse(&files::read(cubin)?)
+            .map_err(|finding| Failure::Input(named(finding.to_string())))?;
+        let compiled = Compiled::of(self.kernel(), &module).map_err(|problem| Failure::Input(named(problem)))?;
+        let contracted = compiled.contracted(self.kernel()).map_err(|problem| Failure::Unsupported(named(problem)))?;
+        self.program.kernels[self.place] = contracted;
+        Ok(compiled.fused_lines())
+    }
+
     pub(crate) fn launch(&self, options: Options) -> Launch<'_> {
         self.launch_with(self.args.clone(), options)
     }
@@ -506,7 +522,11 @@ pub(crate) fn listing(
 ) -> Result<(Lowered, Lanes, String), Failure> {
     let text = files::text(path, files::read(path)?)?;
     check_listing(path, &text)?;
-    let lowered = sass::lower(&text, entry).map_err(|findings| Failure::Input(located(path, &text, findings)))?;
+    let lowered = sass::lower(&text, entry).map_err(|findings| {
+        let unknown = findings.iter().any(|finding| finding.code == sass::NOT_COMPUTED);
+        let text = located(path, &text, findings);
+        if unknown { Failure::Unsupported(text) } else { Failure::Input(text) }
+    })?;
     let lanes = kernel::lanes(&lowered, &given(arguments)?, missing).map_err(Failure::Input)?;
     Ok((lowered, lanes, text))
 }

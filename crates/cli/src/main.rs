@@ -30,6 +30,7 @@ mod run;
 mod run_observed;
 mod run_sass;
 mod sarif;
+mod sass_modern;
 mod signals;
 mod smoke;
 mod sweep;

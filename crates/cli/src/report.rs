@@ -5,7 +5,6 @@ use std::path::Path;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level as Shown, Renderer, Snippet};
-use anstream::ColorChoice;
 use roundonce::Profile;
 use roundonce::isa::{Finding, Fix, LineIndex, Location, Severity};
 use roundonce::why::diff::{Witness, Witnesses};
@@ -149,17 +148,20 @@ fn edit<'a>(lines: &LineIndex<'_>, fix: &'a Fix) -> Edit<'a> {
 /// Writes the findings of all files to stdout.
 pub(crate) fn write(format: Format, files: &[Checked]) -> Result<(), Failure> {
     match format {
-        Format::Text => text(files),
+        Format::Text => text(files, &mut anstream::stdout().lock()),
         Format::Json => files.iter().flat_map(Checked::rows).try_for_each(|row| output::json(&row)),
         Format::Sarif => output::json(&sarif::log(files)),
     }
 }
 
-fn text(files: &[Checked]) -> Result<(), Failure> {
-    let coloured = anstream::AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
-    let renderer = if coloured { Renderer::styled() } else { Renderer::plain() };
-    let renderer = renderer.decor_style(DecorStyle::Ascii);
-    let mut out = std::io::stdout().lock();
+/// Writes the findings of a file that was asked for something else to stderr, for a person.
+pub(crate) fn tell(file: Checked) -> Result<(), Failure> {
+    text(&[file], &mut anstream::stderr().lock())
+}
+
+/// The stream takes the colours away where they are not wanted.
+fn text(files: &[Checked], out: &mut impl Write) -> Result<(), Failure> {
+    let renderer = Renderer::styled().decor_style(DecorStyle::Ascii);
     for file in files {
         let lines = LineIndex::new(&file.text);
         for (finding, witness) in file.findings.iter().zip(&file.witnesses) {

@@ -15,6 +15,7 @@
 pub mod array;
 mod batch;
 mod bits;
+pub mod compiled;
 pub mod conversion;
 pub mod image;
 pub mod integer;
@@ -40,7 +41,7 @@ pub use sides::{SideProblem, sides};
 use roundonce_isa::{Location, NO_SUCH_INSTRUCTION, ParsedValue, Table, parse_value, split_spelling};
 
 /// Every language's rows.
-pub const TABLES: [&[Form]; 3] = [ptx::forms::FORMS, sass::forms::FORMS, spirv::forms::FORMS];
+pub const TABLES: [&[Form]; 4] = [ptx::forms::FORMS, sass::forms::FORMS, sass::modern::FORMS, spirv::forms::FORMS];
 
 static TABLE: Table = Table::new(&TABLES);
 
@@ -74,6 +75,12 @@ pub fn parse_sm(text: &str) -> Result<SmTarget, String> {
 pub fn instruction(spelling: &str, target: &Target) -> Result<Instruction, Finding> {
     let (name, sm) = spelled_target(spelling, target)?;
     TABLE.resolve(name, sm, target.ptx).map_err(|finding| {
+        let machine = sm.and_then(|sm| sass::modern::Target::new(sm.number));
+        let is_target_missing = finding.code == LACKS_FORM && machine.is_none();
+        if !is_target_missing && sass::modern::is_spelling(name, machine) {
+            let message = format!("`{spelling}` is not computed: no document says what it does, and it is unmeasured");
+            return fault(NOT_COMPUTED, message).help("`roundonce asm` and `disasm` know its words");
+        }
         if finding.code != NO_SUCH_INSTRUCTION || !is_outside_family(name) {
             return finding;
         }
@@ -81,6 +88,9 @@ pub fn instruction(spelling: &str, target: &Target) -> Result<Instruction, Findi
         fault(NOT_COMPUTED, message).help("`run` computes a kernel with it; `roundonce forms` lists what stands alone")
     })
 }
+
+/// The code of a spelling that some other target has.
+const LACKS_FORM: &str = "FORM0003";
 
 /// The code of a spelling that its language has and that is not computed.
 pub const NOT_COMPUTED: &str = "FORM0009";

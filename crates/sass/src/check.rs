@@ -41,14 +41,13 @@ pub(crate) fn listing_findings(text: &str, listing: &Listing) -> Vec<Finding> {
             }
             Code::Word(word) => {
                 if let Ok(instruction) = decode(*word) {
-                    instruction_findings(&instruction, line.location(), &mut findings);
+                    instruction_findings(&instruction, line.location, &mut findings);
                     slot_findings(line, &mut findings);
                 }
             }
         }
         if scheduled && line.slot.is_none() {
-            let finding =
-                rules::UNSCHEDULED.finding(line.location(), "no scheduling here, though other lines have some");
+            let finding = rules::UNSCHEDULED.finding(line.location, "no scheduling here, though other lines have some");
             findings.push(finding.help("a bundle gets `?W15G` for it, the longest stall"));
         }
     }
@@ -118,37 +117,32 @@ fn slot_findings(line: &Line, findings: &mut Vec<Finding>) {
             SlotFault::WriteBarrier(_) | SlotFault::ReadBarrier(_) => rules::BARRIER,
             SlotFault::Top => rules::SLOT_TOP,
         };
-        findings.push(rule.finding(line.location(), fault.to_string()));
+        findings.push(rule.finding(line.location, fault.to_string()));
     }
     if let Ok(instruction) = instruction {
         let unkept = slot.reuse() & !instruction.shown_reuse();
         if unkept != 0 {
             let message = format!("reuse mask {unkept:#x} names sources that are not registers");
-            findings.push(rules::REUSE.finding(line.location(), message));
+            findings.push(rules::REUSE.finding(line.location, message));
         }
     }
 }
 
-/// Dual issue: both of a pair are in one bundle, and an instruction is in one pair only.
+/// Dual issue: an instruction is in one pair only, and a pair in one kernel. It may cross from a bundle into the next.
 fn pair_findings(listing: &Listing, findings: &mut Vec<Finding>) {
-    let starts: Vec<usize> = listing.kernels.iter().map(|(_, first)| *first).collect();
-    let mut in_bundle = 0;
+    let mut starts = listing.kernels.iter().map(|(_, first)| *first).peekable();
     let mut paired_before = false;
     for (index, line) in listing.lines.iter().enumerate() {
-        if starts.contains(&index) {
-            in_bundle = 0;
-            paired_before = false;
-        }
-        if line.pairs {
-            let message = match (in_bundle, paired_before) {
-                (2, _) => Some("the last instruction of a bundle has no other to issue with"),
-                (_, true) => Some("the instruction is in two pairs"),
-                _ if index + 1 == listing.lines.len() => Some("there is no next instruction to issue with"),
-                _ => None,
-            };
-            findings.extend(message.map(|message| rules::PAIR.finding(line.location(), message)));
-        }
-        paired_before = line.pairs;
-        in_bundle = (in_bundle + 1) % 3;
+        while starts.next_if(|start| *start <= index).is_some() {}
+        let next = index + 1;
+        let ends = next == listing.lines.len() || starts.peek() == Some(&next);
+        let message = match (line.pairs, paired_before, ends) {
+            (false, ..) => None,
+            (_, true, _) => Some("the instruction is in two pairs"),
+            (.., true) => Some("there is no next instruction to issue with"),
+            _ => None,
+        };
+        findings.extend(message.map(|message| rules::PAIR.finding(line.location, message)));
+        paired_before = line.pairs && !ends;
     }
 }

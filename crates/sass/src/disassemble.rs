@@ -124,11 +124,11 @@ pub fn disasm_bundles(words: &[u64], layout: &Layout) -> Result<String, Finding>
         let message = format!("{} words are not a whole number of bundles of four", words.len());
         return Err(rules::LAYOUT.finding(Location::Word(words.len()), message));
     }
-    let bundles: Vec<(Control, Vec<Row>)> =
-        words.chunks_exact(4).enumerate().map(|(at, b)| bundle(at, b, layout)).collect();
-    let column = comment_column(bundles.iter().flat_map(|(_, rows)| rows), layout);
+    let rows = bundle_rows(words, layout);
+    let column = comment_column(rows.iter(), layout);
     let mut out = String::new();
-    for (control, rows) in &bundles {
+    for (bundle, rows) in words.chunks_exact(4).zip(rows.chunks_exact(3)) {
+        let control = Control(bundle[0]);
         let slots = control.slots();
         if layout.schedule.is_none() && layout.words || control.top() {
             out.extend(core::iter::repeat_n(' ', column));
@@ -149,25 +149,25 @@ pub fn disasm_bundles(words: &[u64], layout: &Layout) -> Result<String, Finding>
     Ok(out)
 }
 
-fn bundle(index: usize, words: &[u64], layout: &Layout) -> (Control, Vec<Row>) {
-    let control = Control(words[0]);
-    let slots = control.slots();
-    // The disassembler writes braces around a pair; the scheduling styles have their own notation.
+/// The rows of whole bundles. The disassembler writes braces around a pair, which may cross from one bundle into the
+/// next; the scheduling styles have their own notation.
+fn bundle_rows(words: &[u64], layout: &Layout) -> Vec<Row> {
     let braces = layout.schedule.is_none();
-    let opens = |slot: usize| braces && slot < 2 && slots[slot].pairs() && (slot == 0 || !slots[0].pairs());
-    let rows = (0..3)
-        .map(|slot| {
-            let closes = slot > 0 && opens(slot - 1);
-            Row {
-                address: 32 * index + 8 * (slot + 1),
-                word: words[slot + 1],
-                text: row_text(32 * index + 8 * (slot + 1), words[slot + 1], Some(slots[slot]), layout, closes),
-                opens: opens(slot),
+    let last = words.len() / 4 * 3;
+    let mut rows: Vec<Row> = Vec::with_capacity(last);
+    for (index, bundle) in words.chunks_exact(4).enumerate() {
+        for (place, slot) in Control(bundle[0]).slots().into_iter().enumerate() {
+            let closes = rows.last().is_some_and(|before| before.opens);
+            rows.push(Row {
+                address: 32 * index + 8 * (place + 1),
+                word: bundle[place + 1],
+                text: row_text(32 * index + 8 * (place + 1), bundle[place + 1], Some(slot), layout, closes),
+                opens: braces && slot.pairs() && !closes && rows.len() + 1 < last,
                 closes,
-            }
-        })
-        .collect();
-    (control, rows)
+            });
+        }
+    }
+    rows
 }
 
 impl Row {

@@ -24,8 +24,8 @@ pub enum Code {
 pub struct Line {
     /// Its content.
     pub code: Code,
-    /// The bytes of it.
-    pub span: (usize, usize),
+    /// Where it is: the bytes of the text, or the word of the binary.
+    pub location: Location,
     /// Its scheduling, where any is written, in whatever style.
     pub slot: Option<Slot>,
     /// `{`: the next instruction issues in the same cycle.
@@ -66,6 +66,22 @@ const HEADERS: &[&str] = &[
     "identifier:",
 ];
 
+/// What a line that is no code says: the kernel that begins there, if one does. `None` for a line of code.
+pub(crate) fn heading(line: &str) -> Option<Option<&str>> {
+    if line.starts_with(".dword") {
+        return None;
+    }
+    let label = line.strip_suffix(':').filter(|label| !label.contains([' ', '\t']));
+    let function = line.strip_prefix("Function").and_then(|rest| rest.trim_start().strip_prefix(':'));
+    let kernel = match (label, function) {
+        (Some(label), _) => label.strip_prefix(".text."),
+        (None, Some(name)) => Some(name.trim()),
+        (None, None) => None,
+    };
+    let known = label.is_some() || line.starts_with('.') || HEADERS.iter().any(|known| line.starts_with(known));
+    known.then_some(kernel)
+}
+
 struct Reader<'a> {
     cursor: Cursor<'a>,
     listing: Listing,
@@ -78,6 +94,9 @@ struct Reader<'a> {
     /// Instructions still to come before `}`.
     inside: u32,
     line_start: bool,
+    /// A pair was closed and the word of its second instruction is still to come: on the next line, or behind the
+    /// label there.
+    word_of_pair: bool,
     /// A line that has no meaning without the word that may follow, and its finding.
     unresolved: Option<(usize, Finding)>,
 }
@@ -94,6 +113,7 @@ impl Listing {
             opened: false,
             inside: 0,
             line_start: true,
+            word_of_pair: false,
             unresolved: None,
         };
         reader.all();
@@ -127,6 +147,7 @@ impl Reader<'_> {
                         self.fault(rules::PAIR.at((self.cursor.at, self.cursor.at + 1), message));
                     }
                     self.inside = 0;
+                    self.word_of_pair = true;
                     self.cursor.at += 1;
                 }
                 _ if self.line_start && self.header() => {}
@@ -162,18 +183,12 @@ impl Reader<'_> {
             Err(finding) => return self.fault(finding),
         };
         let wanting = self.listing.lines.last().is_some_and(|line| line.word.is_none());
-        // A pair's `}` pushes the word of its second instruction to the next line.
-        if wanting && (!self.line_start || self.cursor_follows_brace(start)) {
+        if wanting && (!self.line_start || core::mem::take(&mut self.word_of_pair)) {
             self.beside(word, start);
         } else {
             self.control = Control(word).slots().to_vec();
             self.control_top = Control(word).top();
         }
-    }
-
-    /// Whether there are only blanks between a `}` and this byte.
-    fn cursor_follows_brace(&self, at: usize) -> bool {
-        self.cursor.text.get(..at).is_some_and(|before| before.trim_end().ends_with('}'))
     }
 
     /// The word that a comment gives for the last line of code.
@@ -205,31 +220,19 @@ impl Reader<'_> {
 
     /// Labels, directives and the disassemblers' headings.
     fn header(&mut self) -> bool {
-        let line = self.rest_of_line();
-        if line.starts_with(".dword") {
-            return false;
-        }
-        let label = line.strip_suffix(':').filter(|label| !label.contains([' ', '\t']));
-        let function = line.strip_prefix("Function").and_then(|rest| rest.trim_start().strip_prefix(':'));
-        let kernel = match (label, function) {
-            (Some(label), _) => label.strip_prefix(".text."),
-            (None, Some(name)) => Some(name.trim()),
-            (None, None) => None,
-        };
-        let known = label.is_some() || line.starts_with('.') || HEADERS.iter().any(|known| line.starts_with(known));
+        let Some(kernel) = heading(self.rest_of_line()) else { return false };
         let kernel = kernel.map(str::to_owned);
-        if known {
-            if let Some(kernel) = kernel {
-                self.drop_unresolved();
-                self.listing.kernels.push((kernel, self.listing.lines.len()));
-            }
-            self.skip_line();
+        if let Some(kernel) = kernel {
+            self.drop_unresolved();
+            self.listing.kernels.push((kernel, self.listing.lines.len()));
         }
-        known
+        self.skip_line();
+        true
     }
 
     fn code(&mut self) {
         self.line_start = false;
+        self.word_of_pair = false;
         if self.cursor.starts_with("sched") {
             self.sched();
             return;
@@ -266,7 +269,8 @@ impl Reader<'_> {
         }
         let (slot, pairs) = self.schedule(slot, (start, end));
         let control_top = core::mem::take(&mut self.control_top);
-        let line = Line { code: Code::Word(0), span: (start, end), slot, pairs, word: None, control_top };
+        let location = Location::Span { start, end };
+        let line = Line { code: Code::Word(0), location, slot, pairs, word: None, control_top };
         match code {
             Ok(code) => self.listing.lines.push(Line { code, ..line }),
             Err(finding) => {
@@ -347,11 +351,16 @@ impl Reader<'_> {
         text.starts_with(|c: char| c.is_ascii_uppercase()) && lookup::mnemonic(mnemonic).is_none()
     }
 
-    /// On to the end of the statement.
+    /// On to the end of the statement. Braces within it are an operand: `DEPBAR {0}`.
     fn skip_statement(&mut self) {
-        while self.cursor.at < self.cursor.text.len() && !matches!(self.cursor.peek(), b';' | b'\n' | b'}') {
-            if self.cursor.starts_with("/*") || self.cursor.starts_with("//") {
-                break;
+        let mut inside = false;
+        while self.cursor.at < self.cursor.text.len() && !matches!(self.cursor.peek(), b';' | b'\n') {
+            match self.cursor.peek() {
+                b'{' => inside = true,
+                b'}' if inside => inside = false,
+                b'}' => break,
+                _ if self.cursor.starts_with("/*") || self.cursor.starts_with("//") => break,
+                _ => {}
             }
             self.cursor.at += 1;
         }
@@ -423,10 +432,6 @@ impl Line {
             return Ok(word);
         }
         let placed = statement.placed(word, address);
-        placed.ok_or_else(|| rules::out_of_reach(self.span))
-    }
-    /// Where the line is.
-    pub(crate) fn location(&self) -> Location {
-        Location::Span { start: self.span.0, end: self.span.1 }
+        placed.ok_or_else(|| rules::out_of_reach(statement.span))
     }
 }

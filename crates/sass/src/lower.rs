@@ -13,10 +13,10 @@ use roundonce_ir::{
 use roundonce_isa::{Finding, LineIndex, Location, Severity};
 
 use crate::instruction::{Guard, Instruction, PT, RZ, Value};
-use crate::listing::{Code, Line, Listing};
+use crate::listing::{Code, Listing};
 use crate::print::Register;
 use crate::row::Lowering;
-use crate::{decode, rules};
+use crate::{decode, modern, rules};
 
 /// What a lane has a value in.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -73,8 +73,11 @@ pub struct Lowered {
 /// assert!(lowered.program.verify().is_ok());
 /// ```
 pub fn lower(text: &str, entry: Option<&str>) -> Result<Lowered, Vec<Finding>> {
+    if let Some(target) = modern::listing_target(text) {
+        return modern::lower(text, entry, target);
+    }
     let (listing, mut findings) = Listing::parse(text);
-    let (name, lines) = match kernel_lines(&listing, entry) {
+    let (name, lines) = match kernel_lines(&listing.kernels, &listing.lines, entry) {
         Ok(kernel) => kernel,
         Err(message) => {
             findings.push(rules::ENTRY.finding(Location::Whole, message));
@@ -94,15 +97,19 @@ pub fn lower(text: &str, entry: Option<&str>) -> Result<Lowered, Vec<Finding>> {
             Code::Word(word) => decode(*word),
         };
         match instruction {
-            Err(error) => findings.push(rules::OPCODE.finding(line.location(), error.to_string())),
+            Err(error) => findings.push(rules::OPCODE.finding(line.location, error.to_string())),
             Ok(instruction) => {
                 if let Some(name) = instruction.illegal_modifier() {
-                    findings.push(rules::INVALID_FMZ.finding(line.location(), format!("`{name}` means nothing")));
+                    findings.push(rules::INVALID_FMZ.finding(line.location, format!("`{name}` means nothing")));
                 }
-                let number = text_lines.line_column(line.span.0).0;
-                let written = text.get(line.span.0..line.span.1).unwrap_or_default();
+                let (start, end) = match line.location {
+                    Location::Span { start, end } => (start, end),
+                    Location::Word(_) | Location::Whole => (0, 0),
+                };
+                let number = text_lines.line_column(start).0;
+                let written = text.get(start..end).unwrap_or_default();
                 if let Err(message) = builder.instruction(&instruction, number as u32, written) {
-                    findings.push(rules::OPCODE.finding(line.location(), message));
+                    findings.push(rules::OPCODE.finding(line.location, message));
                 }
             }
         }
@@ -114,27 +121,31 @@ pub fn lower(text: &str, entry: Option<&str>) -> Result<Lowered, Vec<Finding>> {
 }
 
 /// The name and the lines of the kernel that is meant.
-fn kernel_lines<'a>(listing: &'a Listing, entry: Option<&str>) -> Result<(String, &'a [Line]), String> {
-    let names = || listing.kernels.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
-    let at = match (entry, listing.kernels.len()) {
-        (None, 0) => return Ok(("listing".to_owned(), &listing.lines)),
+pub(crate) fn kernel_lines<'a, L>(
+    kernels: &[(String, usize)],
+    lines: &'a [L],
+    entry: Option<&str>,
+) -> Result<(String, &'a [L]), String> {
+    let names = || kernels.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+    let at = match (entry, kernels.len()) {
+        (None, 0) => return Ok(("listing".to_owned(), lines)),
         (None, 1) => 0,
         (None, _) => return Err(format!("the listing has several kernels, name one: {}", names())),
         (Some(entry), _) => {
-            let found = listing.kernels.iter().position(|(name, _)| name == entry);
+            let found = kernels.iter().position(|(name, _)| name == entry);
             found.ok_or_else(|| format!("the listing has no kernel `{entry}`; it has {}", names()))?
         }
     };
-    let (name, first) = &listing.kernels[at];
-    let end = listing.kernels.get(at + 1).map_or(listing.lines.len(), |(_, next)| *next);
+    let (name, first) = &kernels[at];
+    let end = kernels.get(at + 1).map_or(lines.len(), |(_, next)| *next);
     // Code before the first label belongs to the only kernel.
-    let first = if listing.kernels.len() == 1 { 0 } else { *first };
-    Ok((name.clone(), listing.lines.get(first..end).unwrap_or_default()))
+    let first = if kernels.len() == 1 { 0 } else { *first };
+    Ok((name.clone(), lines.get(first..end).unwrap_or_default()))
 }
 
 #[derive(Default)]
-struct KernelBuilder {
-    body: Vec<roundonce_ir::Instruction>,
+pub(crate) struct KernelBuilder {
+    pub(crate) body: Vec<roundonce_ir::Instruction>,
     registers: Vec<Width>,
     /// The program's register of each name.
     names: BTreeMap<Name, Reg>,
@@ -145,7 +156,7 @@ struct KernelBuilder {
 
 const NO_ARGS: [roundonce_ir::Operand; 4] = [roundonce_ir::Operand::ZERO; 4];
 
-fn integer(op: IntOp, d: Reg, width: Width, args: &[roundonce_ir::Operand]) -> Op {
+pub(crate) fn integer(op: IntOp, d: Reg, width: Width, args: &[roundonce_ir::Operand]) -> Op {
     let mut all = NO_ARGS;
     all[..args.len()].copy_from_slice(args);
     Op::Int { d, op, width, args: all }
@@ -157,13 +168,13 @@ fn moves_all(instruction: &Instruction) -> bool {
 }
 
 impl KernelBuilder {
-    fn register(&mut self, width: Width) -> Reg {
+    pub(crate) fn register(&mut self, width: Width) -> Reg {
         self.registers.push(width);
         Reg(self.registers.len() as u32 - 1)
     }
 
     /// The program's register of a name, an input if nothing wrote it yet.
-    fn read(&mut self, name: Name) -> Reg {
+    pub(crate) fn read(&mut self, name: Name) -> Reg {
         if let Some(reg) = self.names.get(&name) {
             return *reg;
         }
@@ -175,7 +186,7 @@ impl KernelBuilder {
     }
 
     /// The program's register that a write goes to. Under a guard some lanes keep the old value, which is then read.
-    fn write(&mut self, name: Name, guarded: bool) -> Reg {
+    pub(crate) fn write(&mut self, name: Name, guarded: bool) -> Reg {
         if !self.outputs.contains(&name) {
             self.outputs.push(name);
         }
@@ -200,13 +211,8 @@ impl KernelBuilder {
         })
     }
 
-    fn instruction(&mut self, instruction: &Instruction, line: u32, text: &str) -> Result<(), String> {
-        let recipe = instruction.recipe();
-        match instruction.row().lowering {
-            Lowering::Move if moves_all(instruction) => {}
-            Lowering::Arithmetic(_) if recipe.is_some() || instruction.illegal_modifier().is_some() => {}
-            _ => return Err(format!("`{}` is not run yet", text.trim())),
-        }
+    /// A new source location.
+    pub(crate) fn source_loc(&mut self, line: u32, text: &str) -> u32 {
         self.source_locs.push(roundonce_ir::SourceLoc {
             line,
             text: text.to_owned(),
@@ -214,15 +220,30 @@ impl KernelBuilder {
             span: 0..0,
         });
         // Location 0 means none.
-        let loc = self.source_locs.len() as u32;
-        let guard = match instruction.guard() {
-            // It never runs.
-            Guard { predicate: PT, negated: true } => return Ok(()),
-            Guard { predicate: PT, negated: false } => None,
+        self.source_locs.len() as u32
+    }
+
+    /// The program's guard; `None` where the instruction never runs.
+    pub(crate) fn guard(&mut self, guard: Guard) -> Option<Option<roundonce_ir::Guard>> {
+        match guard {
+            Guard { predicate: PT, negated: true } => None,
+            Guard { predicate: PT, negated: false } => Some(None),
             Guard { predicate, negated } => {
-                Some(roundonce_ir::Guard { pred: self.read(Name::Predicate(predicate)), expected: !negated })
+                let pred = self.read(Name::Predicate(predicate));
+                Some(Some(roundonce_ir::Guard { pred, expected: !negated }))
             }
-        };
+        }
+    }
+
+    fn instruction(&mut self, instruction: &Instruction, line: u32, text: &str) -> Result<(), String> {
+        let recipe = instruction.recipe();
+        match instruction.row().lowering {
+            Lowering::Move if moves_all(instruction) => {}
+            Lowering::Arithmetic(_) if recipe.is_some() || instruction.illegal_modifier().is_some() => {}
+            _ => return Err(format!("`{}` is not run yet", text.trim())),
+        }
+        let loc = self.source_loc(line, text);
+        let Some(guard) = self.guard(instruction.guard()) else { return Ok(()) };
         let destination = instruction.destination();
         let condition_codes = recipe.is_some_and(|recipe| recipe.condition_codes);
         if destination == RZ && !condition_codes {
@@ -282,7 +303,7 @@ impl KernelBuilder {
     }
 
     /// The kernel around the body: the lane's number, loads, the body, stores.
-    fn finish(mut self, name: &str) -> Lowered {
+    pub(crate) fn finish(mut self, name: &str) -> Lowered {
         self.inputs.sort();
         self.outputs.sort();
         let mut kernel = Kernel::new(name);

@@ -9,7 +9,7 @@ mod operand;
 use roundonce_isa::{Effect, Finding};
 
 use self::fit::{Misfit, fit};
-pub(crate) use self::numbers::read_immediate;
+pub(crate) use self::numbers::{read_immediate, read_number};
 use self::operand::Written;
 pub(crate) use self::operand::signed_hex;
 use crate::encode::EncodeError;
@@ -117,7 +117,7 @@ impl<'a> Cursor<'a> {
         self.text.as_bytes()[self.at..].starts_with(text.as_bytes())
     }
     #[inline]
-    fn eat(&mut self, byte: u8) -> bool {
+    pub(crate) fn eat(&mut self, byte: u8) -> bool {
         let found = self.peek() == byte && self.at < self.text.len();
         self.at += usize::from(found);
         found
@@ -157,7 +157,7 @@ impl<'a> Cursor<'a> {
         self.text.as_bytes().get(start..).unwrap_or_default()
     }
     #[inline]
-    fn take_word(&mut self) -> &'a str {
+    pub(crate) fn take_word(&mut self) -> &'a str {
         let start = self.at;
         self.skip_word();
         self.text.get(start..self.at).unwrap_or_default()
@@ -181,7 +181,7 @@ impl<'a> Cursor<'a> {
         }
     }
     #[cold]
-    fn expected(&self, what: &str) -> Finding {
+    pub(crate) fn expected(&self, what: &str) -> Finding {
         let width = self.text.get(self.at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
         rules::SYNTAX.at((self.at, self.at + width), format!("expected {what}, found {}", self.found()))
     }

@@ -9,6 +9,9 @@ use crate::parse::Statement;
 use crate::print::{Register, push_immediate};
 use crate::{Style, decode};
 
+/// The code of what is encoded and printed, and not computed: what it does is not known.
+pub const NOT_COMPUTED: &str = UNMEASURED.code;
+
 /// One rule: a stable code, the level of its findings, what it requires, and its source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rule {
@@ -57,7 +60,7 @@ rules! {
     SCHEDULE "SASS0013" Error "scheduling is written in one of the four styles" "instruction format: {&req_6} {?sched}";
     BARRIER "SASS0014" Error "an instruction of fixed latency sets no barrier: both fields are 7" "instruction format: &req and ?sched alone";
     SLOT_TOP "SASS0015" Error "bit 20 of a slot is zero" "control word, observed";
-    PAIR "SASS0016" Error "two instructions of one bundle issue together" "control word, observed";
+    PAIR "SASS0016" Error "two instructions issue together: one and the next of the same kernel" "control word, observed";
     REUSE "SASS0017" Warning "only a register source is kept for reuse" "control word, observed";
     NUMBER "SASS0018" Error "an immediate is a number, or its bits in hex" "instruction format: #Imm20 and #Imm32";
     TARGET "SASS0019" Error "a branch reaches its target" "encoding: a distance of 24 bits";
@@ -70,6 +73,7 @@ rules! {
     CUBIN "SASS0026" Error "a cubin is a 64-bit little-endian ELF file for an NVIDIA GPU of the Maxwell or Pascal family" "ELF, e_machine and e_flags";
     UNSCHEDULED "SASS0027" Warning "every instruction of a bundle is scheduled" "control word";
     ADDRESS "SASS0029" Error "an address's offset has room in its field" "encoding";
+    UNMEASURED "SASS0040" Error "what an instruction computes is documented, or measured" "what PTX and measurements say";
     ENTRY "SASS0028" Error "one kernel is run" "the command line's contract";
 }
 

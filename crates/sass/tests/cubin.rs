@@ -3,10 +3,15 @@
 use object::Endianness;
 use object::elf::{EM_CUDA, ET_EXEC, SHF_ALLOC, SHF_EXECINSTR, SHT_PROGBITS};
 use object::write::elf::{FileHeader, SectionHeader, Writer};
+use roundonce_isa::Location;
 use roundonce_sass::{Cubin, Layout, ScheduleStyle, asm_file};
 
 /// An ELF file with one section for each code.
 fn elf(machine: u16, flags: u32, sections: &[(&str, &[u64])]) -> Vec<u8> {
+    elf_of_version(7, machine, flags, sections)
+}
+
+fn elf_of_version(abi_version: u8, machine: u16, flags: u32, sections: &[(&str, &[u64])]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut writer = Writer::new(Endianness::Little, true, &mut bytes);
     writer.reserve_null_section_index();
@@ -20,7 +25,7 @@ fn elf(machine: u16, flags: u32, sections: &[(&str, &[u64])]) -> Vec<u8> {
     writer.reserve_shstrtab();
     writer.reserve_section_headers();
     let (e_type, e_machine, e_flags) = (ET_EXEC, machine, flags);
-    let header = FileHeader { os_abi: 0x33, abi_version: 7, e_type, e_machine, e_entry: 0, e_flags };
+    let header = FileHeader { os_abi: 0x33, abi_version, e_type, e_machine, e_entry: 0, e_flags };
     writer.write_file_header(&header).unwrap();
     for (_, code) in sections {
         writer.write_align(32);
@@ -87,6 +92,34 @@ fn kernels_are_listed() {
         assert_eq!(assembly.bundles().concat(), CODE, "{style:?}");
         assert_eq!(assembly.kernels[0], ("saturated".to_owned(), 0));
     }
+}
+
+/// From ABI version 8 on the target is in the second byte of the flags.
+#[test]
+fn targets_of_both_abi_versions() {
+    for (version, flags, target) in [(7, SM_50, 50), (8, 0x0600_3402, 52), (8, 0x0600_3d04, 61)] {
+        let cubin = Cubin::parse(&elf_of_version(version, EM_CUDA, flags, &[(".text.k", &CODE)])).unwrap();
+        assert_eq!(cubin.target, target, "{flags:#x}");
+    }
+    for (flags, name) in [(0x0600_5004, "sm_80"), (0x0600_5a04, "sm_90"), (0x0600_7802, "sm_120")] {
+        let refusal = Cubin::parse(&elf_of_version(8, EM_CUDA, flags, &[(".text.k", &CODE)])).unwrap_err();
+        assert!(refusal.message.contains(name), "{refusal}");
+    }
+}
+
+/// Findings are located in the file, in words of 8 bytes.
+#[test]
+fn a_cubin_is_checked() {
+    let cubin = Cubin::parse(&elf(EM_CUDA, SM_50, &[(".text.saturated", &CODE)])).unwrap();
+    assert_eq!(cubin.check(), (Vec::new(), 0));
+    let mut bad = CODE;
+    bad[4] = bad[4] & !(0x1f << 42) | 16 << 42;
+    bad[6] |= 3 << 53;
+    let cubin = Cubin::parse(&elf(EM_CUDA, SM_50, &[(".text.saturated", &bad)])).unwrap();
+    let first = cubin.kernels[0].offset / 8;
+    let found: Vec<_> = cubin.check().0.iter().map(|finding| (finding.code, finding.location)).collect();
+    let at = |word| Location::Word(first + word);
+    assert_eq!(found, [("SASS0011", at(6)), ("SASS0016", at(7))]);
 }
 
 #[test]

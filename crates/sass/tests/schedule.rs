@@ -1,6 +1,6 @@
 //! The control word in its four styles: read, written, converted, nothing lost.
 
-use roundonce_sass::{Control, Layout, NOP, ScheduleStyle, Slot, Style, asm_file, disasm_bundles, parse_line};
+use roundonce_sass::{Control, Layout, NOP, ScheduleStyle, Slot, Style, asm_file, check, disasm_bundles, parse_line};
 
 const FFMA: u64 = 0x5980_0180_0027_0100;
 const WITH_CONSTANT: u64 = 0x4980_018c_0507_0100;
@@ -60,6 +60,44 @@ fn conversions_lose_nothing() {
         let differs = back.iter().zip(&words).position(|(ours, theirs)| ours != theirs);
         assert_eq!(differs, None, "{style:?}: {}", text.lines().nth(differs.unwrap_or(0)).unwrap_or_default());
     }
+}
+
+/// A pair may begin in each of a bundle's three places, and the disassembler breaks the line behind its end: nvdisasm
+/// 12.8 of these words.
+#[test]
+fn pairs_cross_bundles() {
+    let control = |first: u32, second: u32, third: u32| {
+        Control::of([first, second, third].map(|bits| Slot::from_bits(0x7e0 | bits))).0
+    };
+    let words = [control(1, 1, 16), FFMA, FFMA + 1, FFMA + 2, control(16, 1, 1), FFMA, FFMA + 1, FFMA + 2];
+    let plain = disasm_bundles(&words, &Layout { addresses: true, ..Layout::default() }).unwrap();
+    let wanted = "        /*0008*/                   FFMA R0, R1, R2, R3 ;
+        /*0010*/                   FFMA R1, R1, R2, R3 ;
+        /*0018*/         {         FFMA R2, R1, R2, R3 ;
+        /*0028*/                   FFMA R0, R1, R2, R3         }
+";
+    assert_eq!(plain.split_inclusive('\n').take(4).collect::<String>(), wanted);
+
+    for at in 0..5 {
+        let slots = |bundle: usize| [0, 1, 2].map(|place| if 3 * bundle + place == at { 16 } else { 1 });
+        let controls = [0, 1].map(slots).map(|[a, b, c]| control(a, b, c));
+        let words = [controls[0], FFMA, FFMA + 1, FFMA + 2, controls[1], FFMA, FFMA + 1, FFMA + 2];
+        let text = disasm_bundles(&words, &Layout::NVDISASM_HEX).unwrap();
+        assert_eq!(asm_file(&text).unwrap().bundles().concat(), words, "{text}");
+        assert_eq!(check(&text), [], "{text}");
+        // A label between the brace and the word of its line.
+        let labelled = text.replace("}\n", "}\n.L_x_9:\n");
+        assert_eq!(asm_file(&labelled).unwrap().bundles().concat(), words, "{labelled}");
+    }
+}
+
+/// Braces within a statement are an operand.
+#[test]
+fn a_set_is_no_pair() {
+    let text = "{ FFMA R0, R1, R2, R3;\nDEPBAR {0} /* 0xf0f0000000070001 */ }\nDEPBAR {0,3} ; /* 0xf0f0000000070009 */";
+    let assembly = asm_file(text).unwrap();
+    assert_eq!(assembly.words(), [FFMA, 0xf0f0_0000_0007_0001, 0xf0f0_0000_0007_0009]);
+    assert!(assembly.code[0].1.unwrap().pairs());
 }
 
 #[test]

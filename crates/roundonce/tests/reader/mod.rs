@@ -4,7 +4,7 @@
 #![allow(dead_code, unreachable_pub)]
 
 use roundonce::arith::{Format, Rounding};
-use roundonce::isa::{Variants, convert};
+use roundonce::isa::{Language, Variants, convert};
 use roundonce::{TABLES, Target, instruction};
 use roundonce_oracle::generate::Generator;
 use roundonce_oracle::{Direction, FlushRule, Layout, NanBits, Shape, Spec, rational};
@@ -22,7 +22,8 @@ pub struct Reading {
 pub fn read(spelling: &str) -> Reading {
     let (name, target) = spelling.split_once('@').unwrap_or((spelling, ""));
     let lower = name.to_lowercase().replace('+', ".");
-    let words: Vec<&str> = lower.split('.').collect();
+    let mut words: Vec<&str> = lower.split('.').collect();
+    let sass = of_sass(&mut words);
     let has = |word: &str| words.contains(&word);
     let direction = match () {
         () if has("rz") || has("rtz") => Direction::Zero,
@@ -40,7 +41,10 @@ pub fn read(spelling: &str) -> Reading {
     };
     // The result's type stands first; where there is a second one, it is the factors'.
     let is_type = |word: &&str| ["f16", "f32", "f64"].iter().any(|ty| word.contains(ty)) && !word.starts_with("ff");
-    let types: Vec<&str> = words[1..].iter().copied().filter(is_type).collect();
+    let types: Vec<&str> = match sass {
+        Some(types) => types.to_vec(),
+        None => words[1..].iter().copied().filter(is_type).collect(),
+    };
     let ty = types.first().copied().unwrap_or("f32");
     let (lanes, element) = match ty.strip_suffix("x2") {
         Some(element) => (2, element),
@@ -81,6 +85,35 @@ pub fn read(spelling: &str) -> Reading {
     Reading { spec, lanes, codes: has("cc") }
 }
 
+/// What the mnemonics of sm_70 and later say of their types, the result's first. The shape's name takes their place.
+fn of_sass(words: &mut [&str]) -> Option<&'static [&'static str]> {
+    let has = |word: &str| words.contains(&word);
+    let (shape, types): (&str, &'static [&'static str]) = match words[0].strip_prefix('u').unwrap_or(words[0]) {
+        "fhfma" if has("bf16") => ("fma", &["f32", "bf16"]),
+        "fhadd" if has("bf16") => ("add", &["f32", "bf16"]),
+        "fhfma" => ("fma", &["f32", "f16"]),
+        "fhadd" => ("add", &["f32", "f16"]),
+        "dfma" => ("fma", &["f64"]),
+        "dadd" => ("add", &["f64"]),
+        "dmul" => ("mul", &["f64"]),
+        "hfma2" if has("bf16_v2") => ("fma", &["bf16x2"]),
+        "hadd2" if has("bf16_v2") => ("add", &["bf16x2"]),
+        "hmul2" if has("bf16_v2") => ("mul", &["bf16x2"]),
+        "hfma2" => ("fma", &["f16x2"]),
+        "hadd2" => ("add", &["f16x2"]),
+        "hmul2" => ("mul", &["f16x2"]),
+        "ffma2" => ("fma", &["f32x2"]),
+        "fadd2" => ("add", &["f32x2"]),
+        "fmul2" => ("mul", &["f32x2"]),
+        "ffma" => ("fma", &["f32"]),
+        "fadd" => ("add", &["f32"]),
+        "fmul" => ("mul", &["f32"]),
+        _ => return None,
+    };
+    words[0] = shape;
+    Some(types)
+}
+
 /// Every spelling, with the target where a spelling alone names another row.
 pub fn spellings() -> Vec<String> {
     let mut all = Vec::new();
@@ -88,8 +121,11 @@ pub fn spellings() -> Vec<String> {
         for (spelling, recipe) in form.spellings() {
             let plain = instruction(&spelling, &Target::default()).expect(&spelling);
             let letter = if form.gate.variants == Variants::All { "" } else { "a" };
+            let is_sass = form.language == Language::Sass;
             let with_target = match (plain.form == form, form.gate.target.last, form.gate.target.first) {
                 (true, None, _) => spelling,
+                // The older machine's row is what the spelling alone names.
+                (true, ..) if is_sass => spelling,
                 (_, Some(last), _) => format!("{spelling}@sm_{last}{letter}"),
                 (false, None, first) => format!("{spelling}@sm_{first}{letter}"),
             };

@@ -8,7 +8,7 @@ use super::Cursor;
 impl<'a> Cursor<'a> {
     /// The extent of a number: letters, digits and points up to `.NEG`, and a sign at the start or behind an exponent
     /// letter.
-    pub(super) fn number_text(&mut self) -> &'a str {
+    pub(crate) fn number_text(&mut self) -> &'a str {
         let start = self.at;
         let bytes = self.text.as_bytes();
         if matches!(self.peek(), b'+' | b'-') {
@@ -17,7 +17,7 @@ impl<'a> Cursor<'a> {
         let hex = self.peek() == b'0' && matches!(self.ahead(1), b'x' | b'X');
         while let Some(byte) = bytes.get(self.at) {
             let goes_on = match byte {
-                b'.' => ![".NEG", ".ABS", ".INV", ".reuse", ".B1", ".B2", ".B3", ".H1"]
+                b'.' => ![".NEG", ".ABS", ".INV", ".NP", ".reuse", ".B1", ".B2", ".B3", ".H1"]
                     .iter()
                     .any(|behind| self.starts_with(behind)),
                 b'+' | b'-' => match bytes[self.at - 1] {
@@ -67,10 +67,19 @@ pub(crate) fn read_immediate(text: &str) -> Result<u32, String> {
     {
         return Ok(number.to_bits());
     }
-    let sign = if text.starts_with('-') { 0x8000_0000 } else { 0 };
+    read_number(Format::F32, text).map(|bits| bits as u32)
+}
+
+/// The bits of a number in any format, rounded once to nearest even.
+pub(crate) fn read_number(format: Format, text: &str) -> Result<u64, String> {
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let sign = if text.starts_with('-') { format.sign_mask() } else { 0 };
     if unsigned.eq_ignore_ascii_case("QNAN") {
-        return Ok(sign | 0x7fc0_0000);
+        return Ok(sign | format.infinity() | format.quiet_bit());
     }
-    let parsed = parse_value(Format::F32, 1, text.strip_prefix('+').unwrap_or(text))?;
-    Ok(parsed.value.components()[0] as u32)
+    if unsigned.eq_ignore_ascii_case("SNAN") {
+        return Ok(sign | format.infinity() | format.quiet_bit() >> 1);
+    }
+    let parsed = parse_value(format, 1, text.strip_prefix('+').unwrap_or(text))?;
+    Ok(parsed.value.components()[0])
 }

@@ -1,0 +1,70 @@
+//! One instruction of a cubin replaced by another.
+
+use roundonce_isa::{Finding, Location};
+
+use crate::cubin::{Image, MAXWELL_TARGETS, fault};
+use crate::schedule::{Control, Slot};
+use crate::{asm_line, fields, modern, parse_line, rules};
+
+/// Replaces the instruction at an address of a kernel; `entry` is needed where there are several. The control fields that
+/// are there stay, unless the text has its own; of them `.reuse` is always the text's.
+///
+/// # Errors
+/// If the file cannot be read, there is no such instruction, or the text has no word. The bytes are then as before.
+pub fn patch(bytes: &mut [u8], entry: Option<&str>, address: usize, text: &str) -> Result<(), Finding> {
+    let image = Image::read(bytes)?;
+    let names = || image.sections.iter().map(|section| section.name.as_str()).collect::<Vec<_>>().join(", ");
+    let section = match entry {
+        Some(name) => image.sections.iter().find(|section| section.name == name),
+        None if image.sections.len() > 1 => {
+            return Err(
+                rules::ENTRY.finding(Location::Whole, format!("which kernel is patched? there are {}", names()))
+            );
+        }
+        None => image.sections.first(),
+    };
+    let Some(section) = section else {
+        return Err(rules::ENTRY.finding(Location::Whole, format!("there is no such kernel: there are {}", names())));
+    };
+    let (offset, length, target) = (section.offset, section.code.len(), image.target);
+    let size = if MAXWELL_TARGETS.contains(&target) { 8 } else { 16 };
+    let no_instruction =
+        |what: &str| fault(format!("there is no instruction at {address:#x} of `{}`: {what}", section.name));
+    if !address.is_multiple_of(size) {
+        return Err(no_instruction(&format!("words have {size} bytes")));
+    }
+    if address.checked_add(size).is_none_or(|end| end > length) {
+        return Err(no_instruction(&format!("its code has {length:#x} bytes")));
+    }
+    let at = offset + address;
+    if size == 16 {
+        let Some(target) = modern::Target::new(target) else {
+            return Err(fault(format!("nothing is known of the words of sm_{target}")));
+        };
+        let Some(place) = bytes.get_mut(at..at + size) else { return Ok(()) };
+        let old = place.try_into().map_or(0, u128::from_le_bytes);
+        place.copy_from_slice(&modern::replaced(old, text, target)?.to_le_bytes());
+        return Ok(());
+    }
+    // The first word of a bundle of four is the control word of the three behind it.
+    let slot = address / 8 % 4;
+    if slot == 0 {
+        return Err(no_instruction("it is a control word"));
+    }
+    let written = parse_line(text)?;
+    let word = asm_line(text)?;
+    let word = written.placed(word, address as u64).ok_or_else(|| rules::out_of_reach(written.span))?;
+    let bundle = at - 8 * slot;
+    let Some(control) = bytes.get(bundle..bundle + 8).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes)
+    else {
+        return Ok(());
+    };
+    let mut slots = Control(control).slots();
+    let reuse = written.instruction.reuse;
+    let kept: Slot = written.slot.unwrap_or(slots[slot - 1].with(fields::REUSE, u32::from(reuse)));
+    slots[slot - 1] = kept;
+    let control = Control::of(slots).0 | control & 1 << 63;
+    bytes[bundle..bundle + 8].copy_from_slice(&control.to_le_bytes());
+    bytes[at..at + 8].copy_from_slice(&word.to_le_bytes());
+    Ok(())
+}
