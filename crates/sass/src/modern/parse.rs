@@ -506,24 +506,23 @@ impl Statement {
         word |= u128::from(slot.bits()) << CONTROL;
         match decode(word, target) {
             Ok(_) => Ok(word),
-            Err(error) => Err(rules::OPCODE.at(self.span, error.to_string())),
+            Err(error) => Err(rules::WORD.at(self.span, error.to_string())),
         }
     }
 
     /// The form that the operands' kinds fit.
     fn entry(&self, target: Target) -> Result<&'static Entry, Finding> {
         let row = self.row;
-        let written: Vec<Kind> = self.sources.iter().flatten().map(|source| kind(source.value)).collect();
-        let kinds =
-            |entry: &Entry| -> Vec<Kind> { row.roles.iter().map(|role| kind_of(row, entry.form, *role)).collect() };
-        let mut own = entries(target.generation()).filter(|entry| entry.row().name == row.name);
-        own.find(|entry| kinds(entry) == written).ok_or_else(|| {
-            let own = entries(target.generation()).filter(|entry| entry.row().name == row.name);
-            let forms: Vec<String> = own.map(|entry| names(&kinds(entry))).collect();
+        let is_own = |entry: &&Entry| (entry.row().low, entry.row().picked_by) == (row.low, row.picked_by);
+        let written = || self.sources.iter().flatten().map(|source| kind(source.value));
+        let kinds = |form: u8| row.roles.iter().map(move |role| kind_of(row, form, *role));
+        let mut own = entries(target.generation()).filter(is_own);
+        own.clone().find(|entry| kinds(entry.form).eq(written())).ok_or_else(|| {
+            let forms: Vec<String> = own.by_ref().map(|entry| names(kinds(entry.form))).collect();
             let message = format!(
                 "{} on {target} does not take {} behind its destination: it takes {}",
                 row.name,
-                names(&written),
+                names(written()),
                 forms.join(", ")
             );
             rules::OPERANDS.at(self.span, message)
@@ -627,14 +626,14 @@ fn selected(
 /// Stall and yield of the longest stall beside which operands are kept: 11 cycles.
 const LONGEST_WITH_REUSE: u32 = 27;
 
-fn names(kinds: &[Kind]) -> String {
-    let name = |kind: &Kind| match kind {
+fn names(kinds: impl Iterator<Item = Kind>) -> String {
+    let name = |kind: Kind| match kind {
         Kind::Register => "register",
         Kind::Immediate => "immediate",
         Kind::Constant => "constant",
         Kind::Uniform => "uniform register",
     };
-    format!("({})", kinds.iter().map(name).collect::<Vec<_>>().join(", "))
+    format!("({})", kinds.map(name).collect::<Vec<_>>().join(", "))
 }
 
 /// The same instruction with the control fields of another word: where operands are kept for reuse, its own `.reuse`.
