@@ -94,6 +94,7 @@ fn report(module: &Module, options: &Options) -> Report {
         scopes: Names::default(),
         defined: HashSet::new(),
         undeclared: HashSet::new(),
+        cta_group: None,
         unchecked: 0,
         findings: Vec::new(),
     };
@@ -131,6 +132,8 @@ struct Check<'m, 'a> {
     defined: HashSet<&'a str>,
     /// Names of the function at hand that were reported as declared nowhere: once each.
     undeclared: HashSet<&'a str>,
+    /// The `.cta_group` of the first instruction of tensor memory in the function at hand.
+    cta_group: Option<&'a str>,
     /// Instructions whose types, modifiers and operands no rule here looks at.
     unchecked: usize,
     findings: Vec<Finding>,
@@ -157,6 +160,7 @@ impl<'m, 'a> Check<'m, 'a> {
         }
         let Some(body) = &function.body else { return };
         self.undeclared.clear();
+        self.cta_group = None;
         self.scopes.enter();
         for list in [function.returns, function.parameters] {
             for variable in self.module.variables(list) {
