@@ -3,9 +3,10 @@
 //! Opcodes and forms come from the one table (`opcodes`): what is required, allowed and gated is read off the rows.
 //! What only the assembler's behaviour shows stands in the constants beside the code that needs them.
 //!
-//! Instructions outside the family are checked by their [signatures](crate::signatures), those of matrices by the rows in `matrix::accepted`. What this is not: of an opcode
-//! without any (textures, `tcgen05`, video, asynchronous copies, indirect calls) the gate, the guard and the names are checked, and
-//! neither modifiers nor operands; [`Report::unchecked`] counts them.
+//! Instructions outside the family are checked by their [signatures](crate::signatures), those of matrices and of tensor
+//! memory by the rows in `matrix::accepted` and `matrix::tensor_memory`. What this is not: of an opcode without any
+//! (textures, video, asynchronous copies, indirect calls) the gate, the guard and the names are checked, and neither
+//! modifiers nor operands; [`Report::unchecked`] counts them.
 
 mod call;
 mod conversions;
