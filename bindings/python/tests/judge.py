@@ -1,6 +1,6 @@
 """What an instruction gives, by exact fractions and from nothing but its spelling. Shares no code with the package.
 
-Rules: PTX ISA 9.7.3; Maxwell FFMA; SPV_KHR_fma; docs/decisions.md for what these leave open.
+Rules: PTX ISA 9.7.3; Maxwell FFMA, and what PTX becomes on later machines; SPV_KHR_fma; docs/decisions.md for what these leave open.
 """
 
 import math
@@ -107,6 +107,12 @@ class Meaning(NamedTuple):
 def meaning(spelling: str, old: bool = False) -> Meaning:
     """Of a spelling; `old` on sm_1x."""
     mnemonic, *modifiers = re.split(r"[.+]", spelling.lower())
+    sass = re.fullmatch(r"u?(fh|d|h|f)(fma|add|mul)(2?)", mnemonic)
+    if sass and (sass[1] != "f" or sass[3]):
+        # The mnemonics of sm_70 and later say the types, all but bf16.
+        half = "bf16" if modifiers and modifiers[0].startswith("bf16") or "bf16_v2" in modifiers else "f16"
+        types = {"fh": ["f32", half], "d": ["f64"], "h": [half + "x2"], "f": ["f32x2"]}[sass[1]]
+        mnemonic, modifiers = sass[2], types + [modifier for modifier in modifiers if "bf16" not in modifier]
     kind = next(kind for start, kind in KINDS if mnemonic.startswith(start))
     rounding = next((ROUNDINGS[modifier] for modifier in modifiers if modifier in ROUNDINGS), None)
     types = [modifier for modifier in modifiers if re.fullmatch(r"(v\d)?b?f(16|32|64)(x2)?", modifier)] or ["f32"]
@@ -131,7 +137,7 @@ def meaning(spelling: str, old: bool = False) -> Meaning:
     return meaning._replace(unlike=written) if len(written) > 1 and written != meaning.operands else meaning
 
 
-KINDS = [("opfma", "fma"), ("ffma", "fma"), ("fma", "fma"), ("mad", "fma")]
+KINDS = [("opfma", "fma"), ("uffma", "fma"), ("ufadd", "add"), ("ufmul", "mul"), ("ffma", "fma"), ("fma", "fma"), ("mad", "fma")]
 KINDS += [("fadd", "add"), ("add", "add"), ("sub", "sub"), ("fmul", "mul"), ("mul", "mul")]
 # The NaN that marks an element outside a tensor.
 OUT_OF_BOUNDS = 0x7FF7

@@ -65,10 +65,7 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
     let whole = |findings| ptx::Report { findings, unchecked: 0 };
     let checker: &dyn Fn(&str) -> ptx::Report = match extension {
         Some("ptx") => &|text| ptx::report_text(text, &options),
-        Some("sass") => &|text| match modern::listing_target(text) {
-            Some(target) => whole(modern::check(text, target)),
-            None => whole(sass::check(text)),
-        },
+        Some("sass") => &|text| whole(sass::check(text)),
         Some("spvasm") => &|text| whole(check_text(text, arguments.target_env)),
         _ => {
             return Err(Failure::Input(format!(

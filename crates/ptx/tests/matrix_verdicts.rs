@@ -7,7 +7,7 @@ mod verdicts;
 use roundonce_isa::Version;
 use roundonce_ptx::{Options, check_text};
 use std::collections::BTreeSet;
-use verdicts::{Differences, numbers, refused};
+use verdicts::{Differences, numbers};
 
 const MATRICES: &str = include_str!("../../../vectors/edge/ptx/matrix-verdicts.tsv");
 const TENSOR_MEMORY: &str = include_str!("../../../vectors/edge/ptx/tensor-memory-verdicts.tsv");
@@ -28,6 +28,17 @@ struct Record {
     taken: Vec<(BTreeSet<usize>, Vec<Asked>)>,
     /// On which target, what each operand takes beside, and whose they are.
     operands: Vec<Beside>,
+}
+
+/// Which lines are refused; those of two CTAs, which a function does not have beside those of one, in a module of their own.
+fn refused(registers: &str, place: (&str, Version), lines: &[String]) -> Vec<bool> {
+    let is_pair = |line: &&String| line.contains(".cta_group::2");
+    let of = |pairs: bool| {
+        let some: Vec<String> = lines.iter().filter(|line| is_pair(line) == pairs).cloned().collect();
+        verdicts::refused(registers, place, &some).into_iter()
+    };
+    let (mut single, mut pairs) = (of(false), of(true));
+    lines.iter().map(|line| if is_pair(&line) { pairs.next() } else { single.next() }.expect("a verdict")).collect()
 }
 
 /// `OPERANDS : SPELLING SPELLING; ...`
@@ -228,9 +239,10 @@ fn alternatives(letters: &[&str], code: &str) -> Vec<String> {
     }
 }
 
-/// What ptxas 13.5 takes beside the record: other orders of modifiers, results thrown away, constants.
+/// What ptxas 13.5 takes beside the record: other orders of modifiers, results thrown away, constants; and some of what it
+/// refuses.
 #[test]
-fn what_stands_beside_the_record_passes() {
+fn what_stands_beside_the_record() {
     let mma = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32";
     let wgmma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0,%f1,%f2,%f3}";
     let lines = [
@@ -243,6 +255,28 @@ fn what_stands_beside_the_record_passes() {
         "wgmma.wait_group.sync.aligned 1+1".to_owned(),
     ];
     assert_eq!(refused(&record(MATRICES).registers, ("90a", Version(9, 5)), &lines), [false; 7]);
+    let mma = "tcgen05.mma.cta_group::1.kind::f16";
+    let load = "tcgen05.ld.sync.aligned.32x32b.x4.b32";
+    let lines = [
+        format!("{mma} [%r1+4], 5, %w1, 1+1, {{%tid.x,1,%f1,%r1}}, !%p1, 0x5"),
+        format!("{mma} [%r1], [%r2+1], WARP_SZ, %s1, 1"),
+        format!("{load} {{_,%r1,_,%f1}}, [S]"),
+        format!("{load} {{%f0,%r1,%u2,%u3}}, [%u1+-4]"),
+        "tcgen05.ld.sync.aligned.16x32bx2.x1.b32 {%x1}, [%s1], -1".to_owned(),
+        "tcgen05.shift.cta_group::1.down [5]".to_owned(),
+    ];
+    let registers = record(TENSOR_MEMORY).registers;
+    assert_eq!(refused(&registers, ("100a", Version(9, 5)), &lines), [false; 6]);
+    let lines = [
+        format!("{mma} [%r1], %q1, %q2, %r2, %p1, 16"),
+        format!("{mma} [%r1], %q1, %q2, %r2, {{_,%r1,%r2,%r3}}, %p1"),
+        format!("{mma} [%r1], %clock64, %q2, %r2, %p1"),
+        format!("{mma} [5], %q1, %q2, %r2, %p1"),
+        format!("{load} {{_,_,_,_}}, [%r1]"),
+        format!("{load} {{%f0,%u1,%r2,%r3}}, [%r1]"),
+        format!("{load} {{%r0,%r1,%r2,%r3}}, [%q1]"),
+    ];
+    assert_eq!(refused(&registers, ("100a", Version(9, 5)), &lines), [true; 7]);
 }
 
 /// What is expected is named.
@@ -267,4 +301,37 @@ fn findings_name_what_is_expected() {
     assert_eq!(count, "PTX0030 operand `2`: expected 4 values in braces");
     let version = found("89", &format!("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {operands}"));
     assert!(version.contains("PTX0025") && version.contains("expected `.version 8.4` or later"), "{version}");
+}
+
+/// The targets, the operations and the group of CTAs are named.
+#[test]
+fn findings_of_tensor_memory_name_what_is_expected() {
+    let found = |target: &str, lines: &str| {
+        let registers = ".reg .b32 %r<8>; .reg .b64 %q<8>; .reg .pred %p<8>;";
+        let text = format!(".version 8.8\n.target sm_{target}\n.entry k () {{ {registers} {lines} }}");
+        let findings = check_text(&text, &Options::default());
+        findings.iter().map(|finding| format!("{} {}", finding.code, finding.message)).collect::<Vec<_>>().join("\n")
+    };
+    let mma = |kind: &str, tail: &str| format!("tcgen05.mma.cta_group::1.kind::{kind} [%r1], %q1, %q2, %r2{tail};");
+    assert_eq!(found("100a", &mma("f16", ", %p1, 3")), "");
+    assert_eq!(
+        found("101a", &mma("f16", ", %p1, 3")),
+        "PTX0026 `tcgen05.mma.cta_group::1.kind::f16` on sm_101a: expected `sm_100` or `sm_103` or `sm_107`, with `a` or `f`"
+    );
+    let target = found("100f", &mma("i8", ", %p1"));
+    assert!(target.ends_with("on sm_100f: expected `sm_100a` or `sm_101a` or `sm_110a`"), "{target}");
+    assert_eq!(found("100a", &mma("f16", ", %p1, 16")), "PTX0030 operand `6`: expected 0 to 15");
+    let count = found("100a", &mma("f8f6f4", ""));
+    assert_eq!(count, "PTX0028 `tcgen05.mma.cta_group::1.kind::f8f6f4` with 4 operands: expected 5 or 6");
+    let scale = found("100a", &mma("mxf4nvf4.block_scale", ", [%r3], [%r4], %p1"));
+    assert!(scale.contains(" needs .block16|.block32: "), "{scale}");
+    let operation = found("100a", "tcgen05.copy.cta_group::1.4x256b [%r1], %q1;");
+    assert!(operation.starts_with("PTX0021 ") && operation.contains("`tcgen05.cp`"), "{operation}");
+    let columns = found("100a", "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 48;");
+    assert_eq!(columns, "PTX0030 operand `2`: expected a power of two from 32 to 512");
+    let pair = format!("{} tcgen05.shift.cta_group::2.down [%r1];", mma("f16", ", %p1"));
+    assert_eq!(
+        found("100a", &pair),
+        "PTX0033 `.cta_group::2` in a function with `.cta_group::1`: expected the same in all of its `tcgen05`"
+    );
 }

@@ -43,7 +43,10 @@ pub fn sides(texts: [&str; 2], ty: Format, target: &Target) -> Result<[Side; 2],
         // A name alone, a number, or brackets and operators, are an expression.
         let is_number = text.starts_with(|first: char| first.is_ascii_digit() || first == '.');
         let spelling = text.contains('.') && !is_number && !text.contains(['(', ' ', '*', '+', '-'])
-            || crate::sass::FORMS.iter().any(|form| form.mnemonic == split_spelling(text).0);
+            || [crate::sass::FORMS, crate::sass::modern::FORMS]
+                .into_iter()
+                .flatten()
+                .any(|form| form.mnemonic == split_spelling(text).0);
         spelling.then(|| instruction(text, target)).transpose().map_err(SideProblem::Instruction)
     };
     let instructions = [read(texts[0])?, read(texts[1])?];

@@ -1,6 +1,6 @@
 //! Text to words: a line, or a listing.
 
-use roundonce_isa::{Finding, Severity};
+use roundonce_isa::{Finding, Location, Severity};
 
 use crate::listing::{Listing, word_differs};
 use crate::parse::{Cursor, Statement};
@@ -70,7 +70,10 @@ pub fn asm_line(line: &str) -> Result<u64, Finding> {
     let beside = parse_line_into(line, &mut statement)?;
     let word = statement.word().map_err(|error| rules::encode_finding(&statement, error))?;
     // A line alone is at address 0.
-    let word = statement.placed(word, 0).ok_or_else(|| rules::out_of_reach(statement.span))?;
+    let word = statement.placed(word, 0).ok_or_else(|| {
+        let (start, end) = statement.span;
+        rules::out_of_reach(Location::Span { start, end })
+    })?;
     match beside {
         None => Ok(word),
         Some(beside) => match word_differs(&statement, beside) {

@@ -8,9 +8,9 @@ use crate::listing::{Code, Line, Listing};
 use crate::parse::{Statement, read_immediate};
 use crate::print::push_immediate;
 use crate::rules::{self, instruction_findings};
-use crate::{Latency, SlotFault, Style, decode, lookup};
+use crate::{Latency, SlotFault, Style, decode, lookup, modern};
 
-/// Every finding of a text, in its order.
+/// Every finding of a text, in its order; of a listing whose headings name a later target, those of its 128-bit words.
 ///
 /// ```
 /// let findings = roundonce_sass::check("FFMA R0, R1, 0.1, R0;\nFFMA.INVALIDFMZ3 R0, R1, R2, R3;");
@@ -18,6 +18,9 @@ use crate::{Latency, SlotFault, Style, decode, lookup};
 /// assert_eq!(findings[0].fix.as_ref().unwrap().replacement, "FFMA32I");
 /// ```
 pub fn check(text: &str) -> Vec<Finding> {
+    if let Some(target) = modern::listing_target(text) {
+        return modern::check(text, target);
+    }
     let (listing, mut findings) = Listing::parse(text);
     findings.extend(listing.lines.iter().filter_map(|line| line.to_word().err()));
     findings.extend(listing_findings(text, &listing));

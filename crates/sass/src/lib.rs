@@ -1,5 +1,6 @@
 //! SASS of Maxwell GPUs (SPA 5.0): FFMA and FFMA32I as text and as words, both ways, with their control words; the
-//! neighbours that a listing puts beside them (FADD, FMUL, MOV and their 32I forms) as text.
+//! neighbours that a listing puts beside them (FADD, FMUL, MOV and their 32I forms) as text. In [`modern`], the float family
+//! of sm_70 to sm_121, whose words have 128 bits.
 //!
 //! Reading order: [`OPCODES`] (the one table: a row for each mnemonic with its modifiers, operand forms, encodings and
 //! meaning), `opcode.rs` (what a row is made of), [`fields`] (the bit ranges), [`Instruction`], then [`decode`],

@@ -11,6 +11,7 @@ use crate::schedule_text::read_envytools;
 use crate::{Style, decode, fields};
 
 /// What a line of code is.
+#[expect(clippy::large_enum_variant, reason = "nearly every line is a statement")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Code {
     /// An instruction of the rows.
@@ -432,6 +433,6 @@ impl Line {
             return Ok(word);
         }
         let placed = statement.placed(word, address);
-        placed.ok_or_else(|| rules::out_of_reach(statement.span))
+        placed.ok_or_else(|| rules::out_of_reach(self.location))
     }
 }

@@ -10,6 +10,7 @@ use roundonce_isa::{Effect, Finding};
 
 use self::fit::{Misfit, fit};
 pub(crate) use self::numbers::{read_immediate, read_number};
+pub(crate) use self::operand::What;
 use self::operand::Written;
 pub(crate) use self::operand::signed_hex;
 use crate::encode::EncodeError;

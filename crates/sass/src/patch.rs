@@ -51,17 +51,18 @@ pub fn patch(bytes: &mut [u8], entry: Option<&str>, address: usize, text: &str) 
     if slot == 0 {
         return Err(no_instruction("it is a control word"));
     }
-    let written = parse_line(text)?;
     let word = asm_line(text)?;
-    let word = written.placed(word, address as u64).ok_or_else(|| rules::out_of_reach(written.span))?;
+    let written = parse_line(text)?;
     let bundle = at - 8 * slot;
     let Some(control) = bytes.get(bundle..bundle + 8).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes)
     else {
         return Ok(());
     };
     let mut slots = Control(control).slots();
-    let reuse = written.instruction.reuse;
-    let kept: Slot = written.slot.unwrap_or(slots[slot - 1].with(fields::REUSE, u32::from(reuse)));
+    let operands = written.instruction.operands();
+    let reuse = operands.iter().skip(1).enumerate();
+    let reuse = reuse.fold(0, |mask, (index, operand)| mask | u32::from(operand.reuse) << index);
+    let kept: Slot = written.slot.unwrap_or(slots[slot - 1].with(fields::REUSE, reuse));
     slots[slot - 1] = kept;
     let control = Control::of(slots).0 | control & 1 << 63;
     bytes[bundle..bundle + 8].copy_from_slice(&control.to_le_bytes());

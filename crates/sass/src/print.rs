@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::decimal::{push_integer, write_decimal, write_double};
+use crate::decimal::{push_integer, write_decimal, write_wide_decimal};
 use crate::fields;
 use crate::instruction::{Guard, Instruction, PT, RZ, half_bits, register_or_none, swap_register};
 use crate::row::{BANK, Bits, Kind, OFFSET, OperandField, Slot};
@@ -46,14 +46,12 @@ fn push_predicate(number: u8, out: &mut String) {
     out.push(if number == PT { 'T' } else { char::from(b'0' + (number & 7)) });
 }
 
-pub(crate) fn push_hex(number: impl Into<u64>, out: &mut String) {
-    let number = number.into();
+pub(crate) fn push_hex(number: u64, out: &mut String) {
     out.push_str("0x");
     push_hex_digits(number, 16 - (number.leading_zeros() / 4).min(15), out);
 }
 
-pub(crate) fn push_hex_digits(number: impl Into<u64>, digits: u32, out: &mut String) {
-    let number = number.into();
+pub(crate) fn push_hex_digits(number: u64, digits: u32, out: &mut String) {
     for place in (0..digits).rev() {
         let digit = number >> (4 * place) & 0xf;
         out.push(char::from(b"0123456789abcdef"[digit as usize]));
@@ -145,8 +143,8 @@ fn push_float(bits: u64, format: u8, style: Style, out: &mut String) {
             }
         }
         None if format == 32 => write_decimal(bits as u32, out),
-        None if format == 16 => write_double(half_value(bits as u16), out),
-        None => write_double(f64::from_bits(bits), out),
+        None if format == 16 => write_wide_decimal(half_value(bits as u16), out),
+        None => write_wide_decimal(f64::from_bits(bits), out),
     }
 }
 

@@ -72,14 +72,15 @@ rules! {
     LAYOUT "SASS0025" Error "code is bundles of 32 bytes: a control word and three instructions" "control word";
     CUBIN "SASS0026" Error "a cubin is a 64-bit little-endian ELF file for an NVIDIA GPU of the Maxwell or Pascal family" "ELF, e_machine and e_flags";
     UNSCHEDULED "SASS0027" Warning "every instruction of a bundle is scheduled" "control word";
-    ADDRESS "SASS0029" Error "an address's offset has room in its field" "encoding";
+    WORD "SASS0041" Error "the word is an instruction of the float family on its target" "128-bit encoding, observed";
     UNMEASURED "SASS0040" Error "what an instruction computes is documented, or measured" "what PTX and measurements say";
+    ADDRESS "SASS0029" Error "an address's offset has room in its field" "encoding";
     ENTRY "SASS0028" Error "one kernel is run" "the command line's contract";
 }
 
 /// The finding of a branch whose target is too far.
-pub(crate) fn out_of_reach(span: (usize, usize)) -> Finding {
-    TARGET.at(span, "the target is further away than 24 bits reach")
+pub(crate) fn out_of_reach(location: Location) -> Finding {
+    TARGET.finding(location, "the target is further away than 24 bits reach")
 }
 
 /// The finding of an instruction that cannot be encoded, located at the operand at fault.

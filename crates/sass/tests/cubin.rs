@@ -4,7 +4,8 @@ use object::Endianness;
 use object::elf::{EM_CUDA, ET_EXEC, SHF_ALLOC, SHF_EXECINSTR, SHT_PROGBITS};
 use object::write::elf::{FileHeader, SectionHeader, Writer};
 use roundonce_isa::Location;
-use roundonce_sass::{Cubin, Layout, ScheduleStyle, asm_file};
+use roundonce_sass::modern::{self, Target};
+use roundonce_sass::{Control, Cubin, Layout, ScheduleStyle, asm_file, asm_line, patch};
 
 /// An ELF file with one section for each code.
 fn elf(machine: u16, flags: u32, sections: &[(&str, &[u64])]) -> Vec<u8> {
@@ -159,4 +160,62 @@ fn other_files_are_refused() {
         let _ = Cubin::parse(&damaged);
         let _ = Cubin::parse(&good[..index]);
     }
+}
+
+#[test]
+fn an_instruction_of_maxwell_is_replaced() {
+    let before = elf(EM_CUDA, SM_50, &[(".text.saturated", &CODE)]);
+    let mut bytes = before.clone();
+    patch(&mut bytes, None, 0x30, "FFMA.RZ R0, R2, R3.reuse, c[0x0][0x148];").unwrap();
+    let words = &Cubin::parse(&bytes).unwrap().kernels[0].words;
+    assert_eq!(words[6], asm_line("FFMA.RZ R0, R2, R3, c[0x0][0x148];").unwrap());
+    let (old, new) = (Control(CODE[4]).slots(), Control(words[4]).slots());
+    assert_eq!((new[0], new[2]), (old[0], old[2]));
+    assert_eq!((new[1].schedule(), new[1].wait(), new[1].reuse()), (old[1].schedule(), old[1].wait(), 2));
+    // What is not of the bundle stays.
+    assert_eq!((&words[..4], words[5], words[7]), (&CODE[..4], CODE[5], CODE[7]));
+
+    // Its own scheduling takes the place of what was there.
+    patch(&mut bytes, Some("saturated"), 0x30, "--:-:-:-:3 FFMA R0, R2, R3, R4;").unwrap();
+    let slot = Control(Cubin::parse(&bytes).unwrap().kernels[0].words[4]).slots()[1];
+    assert_eq!((slot.stall(), slot.yields(), slot.reuse()), (3, false, 0));
+
+    let refused = |entry, address, text| {
+        let mut bytes = before.clone();
+        let code = patch(&mut bytes, entry, address, text).unwrap_err().code;
+        assert_eq!(bytes, before, "nothing is written");
+        code
+    };
+    let text = "FFMA R0, R2, R3, R4;";
+    assert_eq!(refused(None, 0x20, text), "SASS0026", "a control word");
+    assert_eq!(refused(None, 0x31, text), "SASS0026");
+    assert_eq!(refused(None, 0x40, text), "SASS0026");
+    assert_eq!(refused(None, usize::MAX - 7, text), "SASS0026");
+    assert_eq!(refused(Some("other"), 0x30, text), "SASS0028");
+    assert_eq!(refused(None, 0x30, "FFMA R0, R2, 0.1, R4;"), "SASS0007");
+}
+
+#[test]
+fn an_instruction_of_a_later_target_is_replaced() {
+    // FFMA R5, R8, R9, R5 behind a barrier, then EXIT; a second kernel with EXIT alone.
+    let code = [0x0000_0009_0805_7223, 0x004f_ca00_0000_0005, 0x0000_0000_0000_794d, 0x000f_ea00_0380_0000];
+    let before = elf_of_version(8, EM_CUDA, 0x0600_5a04, &[(".text.k", &code), (".text.l", &code[2..])]);
+    let sm_90 = Target::new(90).unwrap();
+    assert_eq!(modern::Cubin::target_of(&before), Some(sm_90));
+    let mut bytes = before.clone();
+    assert_eq!(patch(&mut bytes, None, 0, "FFMA.RZ R5, R8, R9, R5").unwrap_err().code, "SASS0028");
+    patch(&mut bytes, Some("k"), 0, "FFMA.RZ R5, R8, R9, R5").unwrap();
+    let kernel = &modern::Cubin::parse(&bytes).unwrap().kernels[0];
+    assert_eq!(kernel.words[0], 0x004f_ca00_0000_c005_0000_0009_0805_7223);
+    assert_eq!(kernel.words[1], 0x000f_ea00_0380_0000_0000_0000_0000_794d);
+    patch(&mut bytes, Some("k"), 0, "[B------:R-:W-:Y:S02] FFMA.RZ R5, R8, R9, R5").unwrap();
+    assert_eq!(modern::Cubin::parse(&bytes).unwrap().kernels[0].words[0] >> 105, 0x7e2);
+    assert_eq!(patch(&mut bytes, Some("k"), 8, "FMUL R0, R1, R2").unwrap_err().code, "SASS0026");
+    // The stall that is there forbids two of the three to be kept.
+    assert_eq!(patch(&mut bytes, Some("k"), 0, "FFMA R5, R8, R9.reuse, R5.reuse").unwrap_err().code, "SASS0013");
+    let (findings, unknown) = modern::Cubin::parse(&bytes).unwrap().check();
+    assert_eq!((findings.len(), unknown), (0, 2));
+    let text = modern::Cubin::parse(&before).unwrap().disassemble(&Layout::default());
+    let exit = ".dword 0x000000000000794d, 0x000fea0003800000 /* EXIT */ ;";
+    assert_eq!(text, format!(".text.k:\nFFMA R5, R8, R9, R5 ;\n{exit}\n.text.l:\n{exit}\n"));
 }

@@ -184,7 +184,7 @@ fn what_has_no_word_says_why() {
         ("FFMA R0, R1, c[0x0][0x160], R2", 100, "SASS0006"),
         ("FFMA2 R0, R2, R4, R6", 120, "SASS0002"),
         ("HFMA2.BF16_V2 R0, R1, R2, R3", 75, "SASS0003"),
-        ("HFMA2.SAT.RELU R0, R1, R2, R3", 90, "SASS0012"),
+        ("HFMA2.SAT.RELU R0, R1, R2, R3", 90, "SASS0041"),
         ("FADD.FMZ R0, R1, R2", 90, "SASS0003"),
         ("FFMA.RZ.RM R0, R1, R2, R3", 90, "SASS0003"),
         ("FFMA R0, R1, R2", 90, "SASS0006"),
@@ -197,7 +197,7 @@ fn what_has_no_word_says_why() {
         ("FMUL R0, R1, 1.5.reuse", 90, "SASS0001"),
         ("@UP0 FMUL R0, R1, R2", 120, "SASS0005"),
         ("[B------:R-:W-:Y:S01] FMUL R0, R1.reuse, R2", 90, ""),
-        ("[B------:R-:W-:Y:S00] FMUL R0, R1.reuse, R2", 90, "SASS0012"),
+        ("[B------:R-:W-:Y:S00] FMUL R0, R1.reuse, R2", 90, "SASS0041"),
         ("FMUL R0, R1, R2 /* 0x0000000201007220 */ /* 0x000fe20000400000 */", 90, ""),
         ("FMUL R0, R1, R3 /* 0x0000000201007220 */ /* 0x000fe20000400000 */", 90, "SASS0021"),
     ];

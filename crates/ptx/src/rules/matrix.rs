@@ -254,11 +254,24 @@ impl<'a> Check<'_, 'a> {
             let gated = Gated { span, name, gate: &row.gate, source: INSTRUCTIONS, note: "no later PTX has it" };
             self.report_gate(&gated, self.target);
         }
+        if opcode == TENSOR_MEMORY_OPCODE {
+            self.one_cta_group(&written);
+        }
         let space = written.iter().find_map(|word| crate::opcodes::space_name(word));
         for ((code, operand), name) in codes.iter().zip(operands).zip(NAMES) {
             self.matrix_operand(operand, parts(code, number), name, space);
         }
         true
+    }
+
+    /// The manual asks for one `.cta_group` in a kernel; ptxas 13.5 does of each function, 12.9 does not.
+    fn one_cta_group(&mut self, written: &[&'a str]) {
+        let Some(group) = written.iter().copied().find(|word| word.starts_with(".cta_group")) else { return };
+        let first = *self.cta_group.get_or_insert(group);
+        if first != group {
+            let message = format!("`{group}` in a function with `{first}`: expected the same in all of its `tcgen05`");
+            self.report(Finding::error("PTX0033", self.span(group).place(), message).rule(INSTRUCTIONS));
+        }
     }
 
     /// That there is no such operation on tensor memory.

@@ -39,11 +39,13 @@ struct Index {
     /// By the opcode's 12 bits.
     by_opcode: [u8; 1 << 12],
     entries: [Entry; MOST],
+    count: usize,
 }
 
 static INDEXES: [Index; 8] = {
     let mut all =
-        [const { Index { by_opcode: [NONE; 1 << 12], entries: [entry_of(0, 1, Generation::Volta); MOST] } }; 8];
+        [const { Index { by_opcode: [NONE; 1 << 12], entries: [entry_of(0, 1, Generation::Volta); MOST], count: 0 } };
+            8];
     let mut index = 0;
     while index < 8 {
         fill(&mut all[index], Generation::ALL[index]);
@@ -79,6 +81,7 @@ const fn fill(index: &mut Index, generation: Generation) {
         }
         opcode += 1;
     }
+    index.count = count;
 }
 
 const fn entry_of(opcode: usize, form: u8, generation: Generation) -> Entry {
@@ -147,10 +150,9 @@ impl Entry {
 }
 
 /// Every form on a generation.
-pub(super) fn entries(generation: Generation) -> impl Iterator<Item = &'static Entry> {
+pub(super) fn entries(generation: Generation) -> impl Iterator<Item = &'static Entry> + Clone {
     let index = &INDEXES[generation as usize];
-    let count = OPCODES.iter().flat_map(|row| row.forms).filter(|(_, on)| on.holds(generation)).count();
-    index.entries[..count].iter()
+    index.entries[..index.count].iter()
 }
 
 /// Why a word is no instruction of the table.

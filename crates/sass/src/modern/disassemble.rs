@@ -28,7 +28,7 @@ pub fn disasm_word_into(word: u128, target: Target, layout: &Layout, out: &mut S
             Some(name) if !super::OPCODES.iter().any(|row| row.name == name) => format!(": {name} on {target}"),
             _ => String::new(),
         };
-        rules::OPCODE.finding(Location::Word(0), format!("{error}{name}"))
+        rules::WORD.finding(Location::Word(0), format!("{error}{name}"))
     })?;
     let Some(style) = layout.schedule else {
         instruction.write(layout.style, out);

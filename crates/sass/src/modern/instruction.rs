@@ -1,6 +1,6 @@
 //! A decoded instruction: the word, and the form that says what its bits are.
 
-use super::decode::{Entry, control, kind_of};
+use super::decode::{Entry, control};
 use super::forms::FORMS;
 use super::opcode::{Kind, Modifier, Number, Opcode, Place, Role, SHAPES, Selector, Shape, bit, gather};
 use super::target::{Generation, Target};
@@ -119,15 +119,19 @@ impl Instruction {
         let ([absolute, negate], value) = match place {
             Place::A => (row.a_signs, self.register(self.byte(24))),
             Place::Y => (row.y_signs, self.register(self.byte(64))),
-            Place::Wide => ([Some(62), Some(63)], self.wide()),
+            Place::Wide => (
+                [Some(62), Some(63)],
+                self.wide(if row.uniform && shape.kind == Kind::Register { Kind::Uniform } else { shape.kind }),
+            ),
         };
         let signs = !matches!(value, Value::Immediate(_));
         let set = |index: Option<u8>| signs && index.is_some_and(|index| bit(word, index));
         Operand { role, value, negate: set(negate), absolute: set(absolute), place }
     }
-    fn wide(&self) -> Value {
+    #[inline]
+    fn wide(&self, kind: Kind) -> Value {
         let word = self.word;
-        match kind_of(self.opcode(), self.entry.form, self.wide_role()) {
+        match kind {
             Kind::Register => Value::Register(self.byte(32)),
             Kind::Uniform => Value::Uniform(self.uniform(false)),
             Kind::Immediate => Value::Immediate((word >> 32) as u32),
@@ -139,12 +143,6 @@ impl Instruction {
             }
         }
     }
-    /// The operand in the wide slot.
-    fn wide_role(&self) -> Role {
-        let (row, shape) = (self.opcode(), self.shape());
-        row.roles.iter().copied().find(|role| row.place(*role, shape) == Place::Wide).unwrap_or(Role::A)
-    }
-
     /// The modifiers that exist on the target, each with its value.
     #[inline]
     pub(super) fn modifiers(&self) -> impl Iterator<Item = (&'static Modifier, usize)> + use<'_> {
@@ -184,6 +182,9 @@ impl Instruction {
     }
     /// The predicate of `.RELU`, and whether it is negated; `None` where it is not printed.
     pub(super) fn relu_predicate(&self) -> Option<Guard> {
+        if self.opcode().number != Number::Half {
+            return None;
+        }
         self.modifier(".RELU")?;
         let guard = Guard { predicate: (self.word >> 87 & 7) as u8, negated: bit(self.word, 90) };
         (guard != Guard::ALWAYS).then_some(guard)

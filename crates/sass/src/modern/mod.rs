@@ -1,4 +1,11 @@
 //! Volta to Blackwell, sm_70 to sm_121: the float family as 128-bit words and as text, both ways.
+//!
+//! Reading order: [`OPCODES`] (the table: a row for each mnemonic with its bits, its modifiers and its operand forms),
+//! `opcode.rs` (what a row is made of), [`Generation`] (targets that share an encoding), [`decode`], [`Instruction`] (a word
+//! and the form that says what its bits are: nothing is lost), `print.rs` and `parse.rs`, which only read the table, and
+//! [`FORMS`] (what the spellings compute).
+//!
+//! A word carries its own scheduling: its bits 105 to 125 are one slot of Maxwell's control words.
 
 mod cubin;
 mod decode;

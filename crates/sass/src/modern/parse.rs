@@ -9,12 +9,12 @@ use super::opcode::{Kind, Number, Opcode, Place, Role, SHAPES, gather, scatter};
 use super::print::Reuse;
 use super::table::OPCODES;
 use super::target::{Generation, Target};
+use crate::Style;
 use crate::fields;
 use crate::instruction::{Guard, PT, RZ};
-use crate::parse::{Cursor, Span, read_number};
+use crate::parse::{Cursor, Span, What, read_number};
 use crate::rules;
 use crate::schedule::Slot;
-use crate::{Style, instruction};
 
 /// More than any opcode has.
 const MOST_MODIFIERS: usize = 8;
@@ -347,7 +347,13 @@ impl Cursor<'_> {
             register
         } else if self.starts_with("c[") {
             match self.constant()? {
-                instruction::Value::Constant { bank, offset } => Value::Constant { bank: Bank::Number(bank), offset },
+                What::Constant { bank, offset } if offset % 4 == 0 => {
+                    Value::Constant { bank: Bank::Number(bank), offset: offset as u16 }
+                }
+                What::Constant { .. } => {
+                    let message = "the constant's offset is not a multiple of 4";
+                    return Err(rules::OFFSET.at((start, self.at), message));
+                }
                 _ => return Err(self.expected("a constant")),
             }
         } else if self.starts_with("cx[") {
@@ -365,11 +371,11 @@ impl Cursor<'_> {
             Value::Immediate(bits)
         };
         let mut suffixes = [(self.at, self.at); 3];
-        suffixes[0] = self.suffix();
+        suffixes[0] = self.modern_suffix();
         if absolute && !self.eat(b'|') {
             return Err(self.expected("`|`"));
         }
-        suffixes[1] = self.suffix();
+        suffixes[1] = self.modern_suffix();
         let reuse = self.starts_with(".reuse");
         if reuse {
             self.at += ".reuse".len();
@@ -377,12 +383,12 @@ impl Cursor<'_> {
                 return Err(rules::SYNTAX.at((start, self.at), "only a register is kept for reuse"));
             }
         }
-        suffixes[2] = self.suffix();
+        suffixes[2] = self.modern_suffix();
         Ok(Written { value, negate: named, absolute, reuse, suffixes, span: (start, self.at) })
     }
 
     /// The bytes of `.H0_H0` and the like.
-    fn suffix(&mut self) -> Span {
+    fn modern_suffix(&mut self) -> Span {
         let start = self.at;
         while self.peek() == b'.' && !self.starts_with(".reuse") {
             self.at += 1;
@@ -500,24 +506,23 @@ impl Statement {
         word |= u128::from(slot.bits()) << CONTROL;
         match decode(word, target) {
             Ok(_) => Ok(word),
-            Err(error) => Err(rules::OPCODE.at(self.span, error.to_string())),
+            Err(error) => Err(rules::WORD.at(self.span, error.to_string())),
         }
     }
 
     /// The form that the operands' kinds fit.
     fn entry(&self, target: Target) -> Result<&'static Entry, Finding> {
         let row = self.row;
-        let written: Vec<Kind> = self.sources.iter().flatten().map(|source| kind(source.value)).collect();
-        let kinds =
-            |entry: &Entry| -> Vec<Kind> { row.roles.iter().map(|role| kind_of(row, entry.form, *role)).collect() };
-        let mut own = entries(target.generation()).filter(|entry| entry.row().name == row.name);
-        own.find(|entry| kinds(entry) == written).ok_or_else(|| {
-            let own = entries(target.generation()).filter(|entry| entry.row().name == row.name);
-            let forms: Vec<String> = own.map(|entry| names(&kinds(entry))).collect();
+        let is_own = |entry: &&Entry| (entry.row().low, entry.row().picked_by) == (row.low, row.picked_by);
+        let written = || self.sources.iter().flatten().map(|source| kind(source.value));
+        let kinds = |form: u8| row.roles.iter().map(move |role| kind_of(row, form, *role));
+        let mut own = entries(target.generation()).filter(is_own);
+        own.clone().find(|entry| kinds(entry.form).eq(written())).ok_or_else(|| {
+            let forms: Vec<String> = own.by_ref().map(|entry| names(kinds(entry.form))).collect();
             let message = format!(
                 "{} on {target} does not take {} behind its destination: it takes {}",
                 row.name,
-                names(&written),
+                names(written()),
                 forms.join(", ")
             );
             rules::OPERANDS.at(self.span, message)
@@ -621,14 +626,14 @@ fn selected(
 /// Stall and yield of the longest stall beside which operands are kept: 11 cycles.
 const LONGEST_WITH_REUSE: u32 = 27;
 
-fn names(kinds: &[Kind]) -> String {
-    let name = |kind: &Kind| match kind {
+fn names(kinds: impl Iterator<Item = Kind>) -> String {
+    let name = |kind: Kind| match kind {
         Kind::Register => "register",
         Kind::Immediate => "immediate",
         Kind::Constant => "constant",
         Kind::Uniform => "uniform register",
     };
-    format!("({})", kinds.iter().map(name).collect::<Vec<_>>().join(", "))
+    format!("({})", kinds.map(name).collect::<Vec<_>>().join(", "))
 }
 
 /// The same instruction with the control fields of another word: where operands are kept for reuse, its own `.reuse`.

@@ -1,9 +1,10 @@
 //! From what is written to a word of one row.
 
 use roundonce_arith::Format;
+use roundonce_isa::parse_value;
 
 use super::Span;
-use super::numbers::{read_immediate, read_number, whole_number};
+use super::numbers::{read_immediate, whole_number};
 use super::operand::{What, Written};
 use crate::encode::EncodeError;
 use crate::instruction::RZ;
@@ -328,10 +329,9 @@ impl Fit<'_> {
         }
         if product {
             let signed = row.operands[1..].iter().take(2).find_map(|field| field.sign);
-            match signed {
-                Some(slot) => self.constrain(slot.bits, Values::One(u64::from(self.product_sign))),
-                // The immediate's own sign.
-                None => {}
+            // Without a field the immediate's own sign takes it.
+            if let Some(slot) = signed {
+                self.constrain(slot.bits, Values::One(u64::from(self.product_sign)));
             }
         }
         Ok(())
@@ -568,9 +568,9 @@ impl Fit<'_> {
     fn float(&mut self, bits: Bits, format: u8, operand: usize, span: Span) -> Result<(), Misfit> {
         let text = self.piece(span);
         let pattern = match format {
-            16 => read_number(Format::F16, text),
+            16 => read_float(Format::F16, 0x7e00, 15, text),
             32 => read_immediate(text).map(u64::from),
-            _ => read_number(Format::F64, text),
+            _ => read_float(Format::F64, 0x7ff8 << 48, 63, text),
         };
         let mut pattern = pattern.map_err(|message| Misfit::Number { span, message })?;
         // A product without a sign bit has the immediate's.
@@ -597,4 +597,17 @@ fn integer(text: &str) -> Option<i64> {
         None => (false, text),
     };
     whole_number(digits).map(|number| if negative { -number } else { number })
+}
+
+/// The bits of a number, rounded once to nearest even.
+fn read_float(format: Format, nan: u64, sign: u32, text: &str) -> Result<u64, String> {
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    if unsigned.eq_ignore_ascii_case("QNAN") || unsigned.eq_ignore_ascii_case("SNAN") {
+        // 0x7ff8… and 0x7ff4…: the lowest bit that is set is the quiet one.
+        let quiet = nan & nan.wrapping_neg();
+        let nan = if unsigned.starts_with(['S', 's']) { nan ^ quiet | quiet >> 1 } else { nan };
+        return Ok(nan | u64::from(text.starts_with('-')) << sign);
+    }
+    let parsed = parse_value(format, 1, text.strip_prefix('+').unwrap_or(text))?;
+    Ok(parsed.value.components()[0])
 }

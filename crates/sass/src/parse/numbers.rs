@@ -6,7 +6,7 @@ use roundonce_isa::parse_value;
 use super::Cursor;
 
 impl<'a> Cursor<'a> {
-    /// The extent of a number: letters, digits and points up to `.NEG`, and a sign at the start or behind an exponent
+    /// The extent of a number: letters, digits and points up to a suffix, and a sign at the start or behind an exponent
     /// letter.
     pub(crate) fn number_text(&mut self) -> &'a str {
         let start = self.at;
@@ -17,7 +17,7 @@ impl<'a> Cursor<'a> {
         let hex = self.peek() == b'0' && matches!(self.ahead(1), b'x' | b'X');
         while let Some(byte) = bytes.get(self.at) {
             let goes_on = match byte {
-                b'.' => ![".NEG", ".ABS", ".INV", ".NP", ".reuse", ".B1", ".B2", ".B3", ".H1"]
+                b'.' => ![".NEG", ".NP", ".ABS", ".INV", ".reuse", ".B1", ".B2", ".B3", ".H1"]
                     .iter()
                     .any(|behind| self.starts_with(behind)),
                 b'+' | b'-' => match bytes[self.at - 1] {

@@ -4,12 +4,12 @@ use roundonce_isa::Finding;
 
 use super::numbers::whole_number;
 use super::{Cursor, Span};
-use crate::instruction::{OperandKind, PT, RZ, Value};
+use crate::instruction::{OperandKind, PT, RZ};
 use crate::rules;
 
 /// What is written. Numbers and names are read when a row says which of them is meant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum What {
+pub(crate) enum What {
     Register(u8),
     RegisterPlus { register: u8, offset: i64 },
     Predicate(u8),
@@ -79,21 +79,21 @@ impl Cursor<'_> {
             }
             self.behind(start, &mut out)?;
         } else {
-            self.own_suffix(start, &mut out)?;
+            self.suffix(start, &mut out)?;
         }
         if out.absolute && !matches!(out.what, What::Word(_)) && !self.eat(b'|') {
             return Err(self.expected("`|`"));
         }
         // `|R1|.reuse`.
         if self.starts_with(".reuse") {
-            self.own_suffix(start, &mut out)?;
+            self.suffix(start, &mut out)?;
         }
         out.span = (start, self.at);
         Ok(out)
     }
 
     /// `.H1`, `.CC`, `.reuse` behind a register or a constant.
-    fn own_suffix(&mut self, start: usize, out: &mut Written) -> Result<(), Finding> {
+    fn suffix(&mut self, start: usize, out: &mut Written) -> Result<(), Finding> {
         let from = self.at;
         let mut end = from;
         while self.peek() == b'.' {
@@ -130,7 +130,7 @@ impl Cursor<'_> {
                     self.at = end;
                     return Ok(());
                 }
-                return self.own_suffix(start, out);
+                return self.suffix(start, out);
             };
             self.at += text.len();
             match *sign {
@@ -152,7 +152,7 @@ impl Cursor<'_> {
                 self.at += 2;
                 Ok(What::Predicate(if digit == b'T' { PT } else { digit - b'0' }))
             }
-            (b'c', b'[') => self.constant_or_sum(),
+            (b'c', b'[') => self.constant(),
             (b'[', _) | (b'a', b'[') => {
                 let attribute = self.eat(b'a');
                 let (register, offset) = self.address()?;
@@ -226,20 +226,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// `c[0x0][0x140]`.
-    pub(crate) fn constant(&mut self) -> Result<Value, Finding> {
-        let start = self.at;
-        match self.constant_or_sum()? {
-            What::Constant { bank, offset } if offset % 4 == 0 => Ok(Value::Constant { bank, offset: offset as u16 }),
-            What::Constant { offset, .. } => {
-                let message = format!("the constant offset {} is not a multiple of 4", signed_hex(offset));
-                Err(rules::OFFSET.at((start, self.at), message))
-            }
-            _ => Err(self.expected("a constant")),
-        }
-    }
-
-    fn constant_or_sum(&mut self) -> Result<What, Finding> {
+    pub(crate) fn constant(&mut self) -> Result<What, Finding> {
         let start = self.at;
         self.at += 1;
         let bank = self.bracketed()?;

@@ -1,0 +1,36 @@
+//! Any bytes as 128-bit words of every generation, and as text: what decodes prints, and its text reads back.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use roundonce::sass::modern::{TARGETS, Target, asm_file, asm_line, check, decode, disasm_words};
+use roundonce::sass::{Layout, ScheduleStyle, Style};
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((first, rest)) = bytes.split_first() else { return };
+    let Some(target) = Target::new(TARGETS[usize::from(*first) % TARGETS.len()]) else { return };
+    if let Ok(text) = std::str::from_utf8(rest) {
+        let _ = asm_line(text, target);
+        let _ = check(text, target);
+    }
+    let (words, _) = rest.as_chunks::<16>();
+    let words: Vec<u128> = words.iter().map(|word| u128::from_le_bytes(*word)).collect();
+    for &word in &words {
+        let Ok(instruction) = decode(word, target) else { continue };
+        assert_eq!(instruction.word(), word);
+        let _ = (instruction.recipe(), instruction.illegal_modifier());
+        for style in [Style::Exact, Style::Hex, Style::Nvdisasm] {
+            let mut text = String::new();
+            instruction.write(style, &mut text);
+            let back = asm_line(&text, target).unwrap_or_else(|finding| panic!("{text}: {finding}"));
+            let mut again = String::new();
+            decode(back, target).expect("its own word").write(style, &mut again);
+            assert_eq!(text, again);
+        }
+    }
+    for schedule in [Some(ScheduleStyle::Seed), Some(ScheduleStyle::Maxas), Some(ScheduleStyle::CuAssembler), None] {
+        // With the words beside, all of every word comes back.
+        let layout = Layout { schedule, words: true, ..Layout::default() };
+        let text = disasm_words(&words, target, &layout);
+        assert_eq!(asm_file(&text, target).as_ref(), Ok(&words), "{text}");
+    }
+});
