@@ -306,7 +306,7 @@ def install():
         place = os.path.join(TOOLS, name)
         if not os.path.isdir(place):
             subprocess.run([python, "-m", "pip", "install", "-q", "--no-deps", "--target", place, package], check=True)
-        wanted = "nvdisasm" if name == "nvdisasm" else "ptxas"
+        wanted = "nvdisasm" if name.startswith("nvdisasm") else "ptxas"
         for folder, _, files in os.walk(place):
             if wanted in files and os.path.basename(folder) == "bin":
                 found[name] = os.path.join(folder, wanted)

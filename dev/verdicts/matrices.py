@@ -4,33 +4,31 @@
     dev/verdicts/matrices.py            # writes vectors/edge/ptx/matrix-verdicts.tsv
 
 Needs pip, as record.py does. Of each instruction there are right and wrong shapes, types, layouts and modifiers, all
-asked for at the places of `ASKED_WHOLE`; what is taken there, on every target with its newest PTX, and with every PTX on
-a few. What is taken on one of `WHOLE` is asked for again with other numbers and types of registers for every operand. crates/ptx/tests/matrix_verdicts.rs holds `check` against
-the record, without an assembler.
+asked for as matrix_record.py says. crates/ptx/tests/matrix_verdicts.rs holds `check` against the record, without an
+assembler.
 """
 
-import collections
-import datetime
 import itertools
 import os
 import re
 
-import ptxas
-from instructions import ranges
-from ptxas import NEWEST, REGISTERS, ROOT, VERSIONS, install
+from matrix_record import Places, record
+from ptxas import ROOT
 
 OUT = os.path.join(ROOT, "vectors", "edge", "ptx", "matrix-verdicts.tsv")
-TARGETS = {
-    "12.9": "60 70 72 75 80 86 87 89 90 90a 100 100a 100f 101a 103 103a 120 120a 121",
-    "13.5": "75 80 88 89 90 90a 100 100a 100f 103 103a 107 107a 110 110a 110f 120 120a 120f 121 121a",
-}
-BY_VERSION = {"12.9": "70 75 80 90 90a 100a 120a", "13.5": "89 90a 100a 103a 110a 120a 120f 121a"}
-FIRST = "6.0"
-# Where all is asked for; elsewhere, what is taken at one of these.
-ASKED_WHOLE = {
-    ("70", "6.0"), ("70", "6.4"), ("75", "9.5"), ("90a", "8.0"), ("90a", "9.5"), ("100a", "9.5"), ("110a", "9.5"), ("120a", "9.5"),
-}
-WHOLE = ("90a", "120a")
+PLACES = Places(
+    targets={
+        "12.9": "60 70 72 75 80 86 87 89 90 90a 100 100a 100f 101a 103 103a 120 120a 121",
+        "13.5": "75 80 88 89 90 90a 100 100a 100f 103 103a 107 107a 110 110a 110f 120 120a 120f 121 121a",
+    },
+    by_version={"12.9": "70 75 80 90 90a 100a 120a", "13.5": "89 90a 100a 103a 110a 120a 120f 121a"},
+    first="6.0",
+    asked_whole={
+        ("70", "6.0"), ("70", "6.4"), ("75", "9.5"), ("90a", "8.0"), ("90a", "9.5"), ("100a", "9.5"), ("110a", "9.5"),
+        ("120a", "9.5"),
+    },
+    operands=("90a", "120a"),
+)
 BITS = {"f64": 64, "f32": 32, "tf32": 32, "s32": 32, "f16": 16, "bf16": 16, "s4": 4, "u4": 4, "b1": 1}
 
 
@@ -276,125 +274,13 @@ def copies():
         yield f"movmatrix.{words}", ["r", "r"]
 
 
-def written(code):
-    """An operand as PTX has it: `4f` in braces, `r` alone, `[q]` an address."""
-    if found := re.fullmatch(r"(\d+)([a-zA-Z])", code):
-        count, letter = int(found[1]), found[2]
-        named = ",".join(f"%{letter}{at % 8}" for at in range(count))
-        return f"%{letter}0" if count == 1 and letter in "qQ" else "{" + named + "}"
-    if found := re.fullmatch(r"\[([a-z])\]", code):
-        return "[S]" if code == "[s]" else f"[%{found[1]}1]"
-    return f"%{code}0" if code.isalpha() else code
-
-
-def line(spelling, operands):
-    return f"{spelling} {', '.join(written(code) for code in operands)};"
-
-
-VARIABLES = ".shared .align 16 .b8 S[64];\n"
-ALL = REGISTERS | {"Q": "b128"}
-
-
-def taken(tool, target, version, lines):
-    return ptxas.taken(tool, target, version, lines, ALL, VARIABLES)
-
-
-def places(tools):
-    found = []
-    for name in tools:
-        known = VERSIONS[VERSIONS.index(FIRST) : VERSIONS.index(NEWEST[name]) + 1]
-        for target in TARGETS[name].split():
-            some = known if target in BY_VERSION[name].split() else known[-1:]
-            some = [v for v in some if taken(tools[name], target, v, ["mov.b32 %r0, %r1;"]) is not None]
-            found += [(name, target, version) for version in some if (target, version) not in {f[1:] for f in found}]
-    return found
-
-
-def main():
-    tools = install()
-    every = itertools.chain(mma(), sparse(), wmma(), wgmma(), copies())
-    found = list(dict.fromkeys((spelling, tuple(operands)) for spelling, operands in every))
-    lines = [line(*one) for one in found]
-    asked = places(tools)
-    print(f"{len(found)} spellings, {len(asked)} places", flush=True)
-    good = set()
-    for name, target, version in asked:
-        if (target, version) in ASKED_WHOLE:
-            good |= {at for at, is_taken in enumerate(taken(tools[name], target, version, lines)) if is_taken}
-            print(f"sm_{target}, PTX {version}: {len(good)}", flush=True)
-    good = sorted(good)
-    taken_at = collections.defaultdict(list)
-    for place, (name, target, version) in enumerate(asked):
-        for at, is_taken in zip(good, taken(tools[name], target, version, [lines[at] for at in good])):
-            if is_taken:
-                taken_at[at].append(place)
-    print(f"{len(good)} taken", flush=True)
-    patterns = collections.defaultdict(list)
-    for at in range(len(found)):
-        patterns[ranges(taken_at[at])].append(at)
-    shapes = registers_of(tools, asked, found, taken_at)
-    with open(OUT, "w") as file:
-        file.write("# Which matrix instructions NVIDIA's assembler takes, ptxas 12.9.86 (to PTX 8.8) and 13.5.37:\n")
-        file.write(f"# dev/verdicts/matrices.py, {datetime.date.today()}.\n")
-        file.write("# place: a target and a PTX version.\n")
-        file.write("# taken: the places, then what is taken there and nowhere else.\n")
-        file.write("# An operand: `4f` four registers %f in braces (one alone of %q), `r` one register, `[q]` and `[s]` addresses.\n")
-        file.write("# `~` stands for `.sync.aligned`, `^` for `.row.col.`.\n")
-        file.write("# operands: on a target, what is taken in place of an operand of these: numbers of registers, types.\n")
-        file.write("registers\t" + " ".join(f"{letter}={ty}" for letter, ty in ALL.items()) + "\n")
-        for _, target, version in asked:
-            file.write(f"place\t{target} {version}\n")
-        for pattern, group in patterns.items():
-            file.write(f"taken\t{pattern}\t{together(found[at] for at in group)}\n")
-        for (target, pattern), group in shapes.items():
-            file.write(f"operands\t{target}\t{pattern}\t{together(found[at] for at in group)}\n")
-
-
-def together(group):
-    """Instructions of the same operands behind one another: `OPERANDS : SPELLING SPELLING; ...`."""
-    by_operands = collections.defaultdict(list)
-    for spelling, operands in group:
-        by_operands[" ".join(operands)].append(spelling.replace(".sync.aligned", "~").replace(".row.col.", "^"))
-    return "; ".join(f"{operands} : {' '.join(spellings)}" for operands, spellings in by_operands.items())
-
-
-def registers_of(tools, asked, found, taken_at):
-    """What else is taken for each operand that has registers, of one instruction of each class."""
-    shapes = collections.defaultdict(list)
-    newest = {target: (place, name, version) for place, (name, target, version) in enumerate(asked)}
-    done = set()
-    for target in WHOLE:
-        place, name, version = newest[target]
-        each = []
-        for at, (spelling, operands) in enumerate(found):
-            words = spelling.split(".")
-            # wgmma's numbers of columns are many.
-            group = re.sub(r"m64n\d+", "", spelling), len(operands), operands[1:2]
-            if place in taken_at[at] and group not in done and (words[0] != "mma" or "kind" not in spelling or "e2m1" in spelling):
-                done.add(group)
-                for index, code in enumerate(operands):
-                    each += [(at, index, kind) for kind in alternatives(code)]
-        answers = collections.defaultdict(list)
-        lines = [line(found[at][0], found[at][1][:i] + (kind,) + found[at][1][i + 1 :]) for at, i, kind in each]
-        print(f"{len(lines)} operands", flush=True)
-        for (at, index, kind), is_taken in zip(each, taken(tools[name], target, version, lines)):
-            answers[at, index] += [kind] if is_taken else []
-        for at in dict.fromkeys(at for at, _, _ in each):
-            shapes[target, "; ".join(" ".join(answers[at, i]) for i in range(len(found[at][1])))].append(at)
-    return shapes
-
-
-def alternatives(code):
-    found = re.fullmatch(r"(\d+)([a-zA-Z])", code)
-    if code in ("r", "p"):
-        return list(ALL) + [f"1{code}"]
-    if code in ("[q]", "[s]"):
-        return ["[r]", "[q]", "[w]", "[f]", "[s]"]
-    if not found:
-        return []
-    count = int(found[1])
-    return ([found[2]] if count == 1 else []) + [f"{count}{letter}" for letter in ALL] + [f"{other}{found[2]}" for other in sorted({count - 1, count + 1, count * 2} - {0})]
+def group(spelling, operands):
+    """Whose operands are asked for: one of each class."""
+    if spelling.startswith("mma") and "kind" in spelling and "e2m1" not in spelling:
+        return None
+    # wgmma's numbers of columns are many.
+    return re.sub(r"m64n\d+", "", spelling), len(operands), operands[1:2]
 
 
 if __name__ == "__main__":
-    main()
+    record(OUT, "dev/verdicts/matrices.py", itertools.chain(mma(), sparse(), wmma(), wgmma(), copies()), PLACES, group)

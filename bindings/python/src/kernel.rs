@@ -12,6 +12,7 @@ use roundonce::image;
 use roundonce::ir::{Kernel, Param, Passing, Scalar};
 use roundonce::isa::{LineIndex, convert};
 use roundonce::kernel::{self, Choice, LaneValues, Lanes, Ready, Refusal, Source};
+use roundonce::matrix::other_machines;
 use roundonce::observed::{exceptions, shadow};
 use roundonce::spirv::{Assume, Environment};
 use roundonce::why::Allowed;
@@ -460,7 +461,9 @@ pub(crate) fn why_kernel(
         Ok(Observation { arrays })
     });
     let observations = observations.collect::<PyResult<Vec<Observation>>>()?;
-    let experiment = Experiment { launch: prepared.launch(), kernel, freedom, observations, allow, toolchain };
+    let launch = prepared.launch();
+    let freedom = Freedom { machines: other_machines(kernel, &launch.options.profile), ..freedom };
+    let experiment = Experiment { launch, kernel, freedom, observations, allow, toolchain };
     let answer = py.detach(|| answer_kernel(&experiment, &mut |_| ()));
     let answer = answer.map_err(|problem| error::of_run(py, &prepared.name, &problem))?;
     report(answer.lines(), &answer)

@@ -8,7 +8,7 @@ use roundonce::sass::modern;
 use roundonce::spirv::{
     Environment, Migration, Module, assemble_module, check_binary, check_text, migrate_binary, migrate_text, unchecked,
 };
-use roundonce::{ptx, sass};
+use roundonce::{compiled, ptx, sass};
 
 use crate::asm::check_listing;
 use crate::report::{self, Checked, Format, Unchecked};
@@ -26,6 +26,9 @@ pub(crate) struct Arguments {
     /// that settles it
     #[arg(long)]
     determinacy: bool,
+    /// PTX, with --determinacy: a cubin made of the file with `-lineinfo`; what became of each product that is left open
+    #[arg(long, value_name = "FILE.cubin", requires = "determinacy")]
+    compiled: Option<PathBuf>,
     /// SPIR-V: the environment, as spirv-val names it: spv1.6, vulkan1.3, opencl2.2…
     #[arg(long, value_name = "ENV", default_value = "spv1.6")]
     target_env: Environment,
@@ -95,6 +98,15 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
             report = checker(&fixed);
             text = fixed;
         }
+    }
+    if let Some(cubin) = &arguments.compiled {
+        if extension != Some("ptx") {
+            return Err(Failure::Input(format!("{}: --compiled is about PTX", path.display())));
+        }
+        let named = |problem: String| Failure::Input(format!("{}: {problem}", cubin.display()));
+        let module = sass::CompiledModule::parse(&files::read(cubin)?).map_err(|finding| named(finding.to_string()))?;
+        let name = cubin.file_name().unwrap_or_default().to_string_lossy();
+        compiled::tell(&text, &name, &module, &mut report.findings).map_err(named)?;
     }
     let checked = Checked::new(path, text, report.findings, arguments.determinacy);
     Ok(match extension {

@@ -6,6 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
+use roundonce::compiled::Compiled;
 use roundonce::exec::{Arg, Launch, Options};
 use roundonce::ir::{Kernel, Passing, Program};
 use roundonce::isa::SmTarget;
@@ -293,6 +294,21 @@ impl Prepared {
 
     pub(crate) fn kernel(&self) -> &Kernel {
         &self.program.kernels[self.place]
+    }
+
+    /// Fuses what the machine code in a cubin of the module fused, and leaves nothing open; the lines of the sums that are
+    /// fused.
+    pub(crate) fn follow(&mut self, cubin: &Path) -> Result<Vec<u32>, Failure> {
+        let named = |problem: String| format!("{}: {problem}", cubin.display());
+        if self.language != Language::Ptx {
+            return Err(Failure::Input(named("a cubin is made of PTX: the kernel is not PTX".to_owned())));
+        }
+        let module = sass::CompiledModule::parse(&files::read(cubin)?)
+            .map_err(|finding| Failure::Input(named(finding.to_string())))?;
+        let compiled = Compiled::of(self.kernel(), &module).map_err(|problem| Failure::Input(named(problem)))?;
+        let contracted = compiled.contracted(self.kernel()).map_err(|problem| Failure::Unsupported(named(problem)))?;
+        self.program.kernels[self.place] = contracted;
+        Ok(compiled.fused_lines())
     }
 
     pub(crate) fn launch(&self, options: Options) -> Launch<'_> {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use roundonce::exec::{Contract, Engine, FaultKind, Launch, Options, Report, RunError};
 use roundonce::ir::Kernel;
@@ -19,14 +20,25 @@ use crate::run_observed::{self, ShadowBreadth};
 use crate::{Ended, Failure, Status, run_sass, smoke};
 
 /// What may be done with unmodified mul and add.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 enum Contraction {
-    /// Nothing is fused
     None,
-    /// What the assembler may fuse is
     Fuse,
-    /// Both, and where the bits differ
     Report,
+    /// What the machine code of a cubin does.
+    Compiled(PathBuf),
+}
+
+impl Contraction {
+    fn parser() -> impl TypedValueParser<Value = Contraction> {
+        PathBufValueParser::new().try_map(|word| match word.to_str() {
+            Some("none") => Ok(Contraction::None),
+            Some("fuse") => Ok(Contraction::Fuse),
+            Some("report") => Ok(Contraction::Report),
+            _ if word.extension().is_some_and(|extension| extension == "cubin") => Ok(Contraction::Compiled(word)),
+            _ => Err("expected none, fuse, report or a .cubin file"),
+        })
+    }
 }
 
 /// Who executes the kernel
@@ -47,8 +59,9 @@ pub(crate) struct Arguments {
     /// Where a buffer goes afterwards, in the shape and type it came in with; of a .sass listing, a register
     #[arg(long, value_name = "P=FILE", value_parser = Argument::parser())]
     pub(crate) out: Vec<Argument>,
-    /// What is done with mul and add that have no rounding modifier
-    #[arg(long, value_enum, default_value = "none")]
+    /// What is done with mul and add that have no rounding modifier: none is fused, all that the assembler would fuse,
+    /// both to see where the bits differ, or what the machine code in a cubin of the module has
+    #[arg(long, value_name = "none|fuse|report|FILE.cubin", default_value = "none", value_parser = Contraction::parser())]
     contract: Contraction,
     /// Print each instruction of one thread, counted through the grid from 0
     #[arg(long, value_name = "LANE")]
@@ -88,7 +101,7 @@ impl Arguments {
     pub(crate) fn options(&self) -> Options {
         Options {
             contract: match self.contract {
-                Contraction::None => Contract::None,
+                Contraction::None | Contraction::Compiled(_) => Contract::None,
                 Contraction::Fuse => Contract::Fuse,
                 Contraction::Report => Contract::Report,
             },
@@ -114,10 +127,15 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         return run_sass::run(arguments);
     }
     let mut prepared = Prepared::read(&arguments.file, arguments.launch.asked()?, &arguments.launch)?;
+    let fused = match &arguments.contract {
+        Contraction::Compiled(cubin) => prepared.follow(cubin)?,
+        _ => Vec::new(),
+    };
     let outputs = outputs(&prepared, arguments)?;
     let expected = expected(&prepared, arguments)?;
     let launch = prepared.launch_once(arguments.options());
-    let Some(report) = launched(launch, arguments)? else { return Ok(Status::Found) };
+    let Some(mut report) = launched(launch, arguments)? else { return Ok(Status::Found) };
+    report.fused.extend(fused);
     for (place, path) in &outputs {
         if let (Some(array), Some(buffer)) = (&prepared.arrays[*place], &report.buffers[*place]) {
             array.write(path.path(), buffer)?;

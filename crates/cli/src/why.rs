@@ -70,6 +70,9 @@ pub(crate) struct Arguments {
     /// Of arrays: a picture of how far each seen one is from the expression as written, and where
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
+    /// Of a PTX kernel: a cubin made of it with `-lineinfo`; its products are fused as there, and not otherwise
+    #[arg(long, value_name = "FILE.cubin")]
+    compiled: Option<PathBuf>,
     /// Who reads the answer
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -113,7 +116,12 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         if arguments.plot.is_some() {
             return Err(Failure::Input("--plot draws arrays of an expression, not a kernel's".to_owned()));
         }
-        return why_kernel::ask(file, &arguments.launch, &arguments.saw, options, writer);
+        let asked =
+            why_kernel::Asked { launch: &arguments.launch, saw: &arguments.saw, cubin: arguments.compiled.as_deref() };
+        return why_kernel::ask(file, &asked, options, writer);
+    }
+    if arguments.compiled.is_some() {
+        return Err(Failure::Input("--compiled is about a kernel, not an expression".to_owned()));
     }
     if arguments.launch.has_arguments() {
         let message = format!("`{expression}` is no kernel: expected a {KERNELS} file");

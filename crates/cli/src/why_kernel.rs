@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use roundonce::arith::Format as Lane;
+use roundonce::matrix::other_machines;
 use roundonce::why::Options;
 use roundonce::why_kernel::{Experiment, Freedom, Observation, ObservedBuffer, answer_kernel};
 
@@ -27,12 +28,25 @@ impl Language {
     }
 }
 
-pub(crate) fn ask(file: &Path, launch: &LaunchArguments, saw: &[Argument], how: Options, writer: Writer<'_>) -> Ended {
-    let prepared = Prepared::read(file, launch.asked()?, launch)?;
+/// What is asked of a kernel.
+pub(crate) struct Asked<'a> {
+    pub(crate) launch: &'a LaunchArguments,
+    pub(crate) saw: &'a [Argument],
+    /// The machine code that ran.
+    pub(crate) cubin: Option<&'a Path>,
+}
+
+pub(crate) fn ask(file: &Path, asked: &Asked<'_>, how: Options, writer: Writer<'_>) -> Ended {
+    let Asked { launch, saw, cubin } = *asked;
+    let mut prepared = Prepared::read(file, launch.asked()?, launch)?;
+    if let Some(cubin) = cubin {
+        prepared.follow(cubin)?;
+    }
+    let machines = other_machines(prepared.kernel(), &launch.profile()?);
     let experiment = Experiment {
         launch: prepared.launch(launch.options()),
         kernel: prepared.kernel(),
-        freedom: prepared.language.freedom(),
+        freedom: Freedom { machines, ..prepared.language.freedom() },
         observations: observations(&prepared, saw)?,
         allow: how.allow,
         toolchain: how.toolchain,

@@ -55,3 +55,42 @@ fn every_shader_gives_the_reference_bits() {
         assert!(ran >= 26, "only {ran} shaders were run");
     }
 }
+
+/// What a matrix kernel gives on another machine, as the references have it, is explained by that machine.
+#[test]
+fn results_of_another_machine_name_it() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/kernels");
+    let cases = std::fs::read_to_string(folder.join("cases.jsonl")).unwrap();
+    let cases: Vec<Value> = cases.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let named = |case: &Value| {
+        let (kernel, number) = case["name"].as_str()?.rsplit_once("_on_")?;
+        Some((kernel.to_owned(), format!("sm_{number}")))
+    };
+    let on_machines: Vec<_> = cases.iter().filter_map(|case| Some((named(case)?, case))).collect();
+    let mut found = 0;
+    for ((kernel, machine), case) in &on_machines {
+        for ((_, other), seen) in on_machines.iter().filter(|((name, at), _)| name == kernel && at != machine) {
+            let (place, file) = seen["expected"].as_object().unwrap().iter().next().unwrap();
+            let wanted = std::fs::read(folder.join(file.as_str().unwrap())).unwrap();
+            if std::fs::read(folder.join(case["expected"][place].as_str().unwrap())).unwrap() == wanted {
+                continue;
+            }
+            let arguments = case["command"].as_array().unwrap()[1..].iter().filter_map(Value::as_str);
+            let mut command = Command::new(env!("CARGO_BIN_EXE_roundonce"));
+            command.current_dir(&folder).arg("why").args(arguments);
+            command.args(["--saw", &format!("{place}={}", file.as_str().unwrap()), "--format", "json"]);
+            let output = command.output().unwrap();
+            let answer: Value = serde_json::from_slice(&output.stdout)
+                .unwrap_or_else(|_| panic!("{kernel}: {}", String::from_utf8_lossy(&output.stderr)));
+            let [explanation] = answer["seen"][0]["explanations"].as_array().unwrap().as_slice() else {
+                panic!("{kernel} on {machine}, seen of {other}: {answer}");
+            };
+            assert_eq!(explanation["changes"][0]["kind"], "machine", "{kernel} on {machine}, seen of {other}");
+            let sentence = explanation["sentence"].as_str().unwrap();
+            let names: Vec<&str> = sentence.split([' ', ',']).collect();
+            assert!(names.contains(&other.as_str()), "{kernel} on {machine}, seen of {other}: {sentence}");
+            found += 1;
+        }
+    }
+    assert!(found >= 20, "only {found} pairs of machines differ");
+}

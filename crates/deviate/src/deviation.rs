@@ -66,6 +66,8 @@ pub enum Deviation {
     Order(String),
     /// A matrix product is computed on tensor cores, whose steps these are.
     TensorCores(String),
+    /// Matrices are multiplied as on another machine, or others.
+    Machine(String),
     /// A NaN result is chosen by this rule.
     NanOperand(NanRule),
     /// A NaN has other bits.
@@ -223,6 +225,7 @@ impl Deviation {
             Deviation::NoSaturate => 17,
             Deviation::Order(_) => 18,
             Deviation::TensorCores(_) => 44,
+            Deviation::Machine(_) => 45,
             Deviation::NanOperand(_) => 19,
             Deviation::OtherNan => 20,
             Deviation::FlushResults(Tininess::Result) => 21,
@@ -256,7 +259,8 @@ impl Deviation {
         match self {
             Deviation::Contract(Products::Written(text) | Products::Only(text))
             | Deviation::Order(text)
-            | Deviation::TensorCores(text) => Some(text.into()),
+            | Deviation::TensorCores(text)
+            | Deviation::Machine(text) => Some(text.into()),
             Deviation::WideEachOperation(format)
             | Deviation::WideWhole(format)
             | Deviation::WideSum(format)

@@ -180,6 +180,7 @@ impl EvalModel {
             | Deviation::Contract(_)
             | Deviation::Order(_)
             | Deviation::TensorCores(_)
+            | Deviation::Machine(_)
             | Deviation::Reciprocal
             | Deviation::RootByReciprocal
             | Deviation::ReciprocalByRoot

@@ -61,6 +61,7 @@ impl Deviation {
             | Deviation::WideResult(_)
             | Deviation::Bf16Cut(_)
             | Deviation::WideSum(_)
+            | Deviation::Machine(_)
             | Deviation::NanOperand(_)
             | Deviation::OtherNan
             | Deviation::Reciprocal => Plausibility::Uniform,

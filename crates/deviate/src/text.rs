@@ -86,6 +86,7 @@ impl Deviation {
             Deviation::NoSaturate => "no-saturate",
             Deviation::Order(_) => "order",
             Deviation::TensorCores(_) => "tensor-cores",
+            Deviation::Machine(_) => "machine",
             Deviation::NanOperand(_) => "nan-operand",
             Deviation::OtherNan => "other-nan",
             Deviation::FlushResults(Tininess::Result) => "flush-results",
@@ -154,6 +155,7 @@ impl Deviation {
             }
             Deviation::Order(order) => return format!("adds in the order {order}"),
             Deviation::TensorCores(steps) => return format!("multiplies on tensor cores: {steps}"),
+            Deviation::Machine(machines) => return format!("multiplies matrices as on {machines}"),
             Deviation::Approximate(given) => return given.predicate(),
             Deviation::Tf32(rounding) => return format!("rounds the factors to TF32 ({})", rounding.name()),
             Deviation::Bf16Cut(Narrowing::EachOperation) => {
@@ -217,6 +219,7 @@ impl Deviation {
             }
             Deviation::Order(order) => return format!("adding in the order {order}"),
             Deviation::TensorCores(steps) => return format!("multiplying on tensor cores: {steps}"),
+            Deviation::Machine(machines) => return format!("multiplying matrices as on {machines}"),
             Deviation::Approximate(given) => return format!("an approximated {}", given.call),
             Deviation::Tf32(rounding) => return format!("rounding the factors to TF32 ({})", rounding.name()),
             Deviation::WideResult(_) => "not rounding the result",

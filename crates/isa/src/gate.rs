@@ -80,6 +80,8 @@ pub enum Variants {
     All,
     /// The `a` and `f` ones.
     Specific,
+    /// The `a` and `f` ones of these numbers.
+    SpecificOf(&'static [u32]),
     /// The `a` ones of these numbers.
     Architecture(&'static [u32]),
 }
@@ -89,6 +91,7 @@ impl Variants {
         match self {
             Variants::All => true,
             Variants::Specific => target.variant.is_some(),
+            Variants::SpecificOf(numbers) => target.variant.is_some() && numbers.contains(&target.number),
             Variants::Architecture(numbers) => {
                 target.variant == Some(SmVariant::Architecture) && numbers.contains(&target.number)
             }
@@ -176,8 +179,9 @@ impl fmt::Display for Gate {
         match self.variants {
             Variants::All => {}
             Variants::Specific => parts.push("a target with `a` or `f`".to_owned()),
-            Variants::Architecture(numbers) => {
-                let names: Vec<String> = numbers.iter().map(|number| format!("sm_{number}a")).collect();
+            Variants::SpecificOf(numbers) | Variants::Architecture(numbers) => {
+                let letters = if matches!(self.variants, Variants::Architecture(_)) { "a" } else { "a/f" };
+                let names: Vec<String> = numbers.iter().map(|number| format!("sm_{number}{letters}")).collect();
                 parts.push(match names.as_slice() {
                     [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
                     names => names.concat(),

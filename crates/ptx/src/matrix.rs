@@ -14,8 +14,10 @@ mod accepted;
 mod fragment;
 mod spelling;
 mod table;
+mod tensor_memory;
 
-pub(crate) use accepted::{ACCEPTED, AcceptedRow};
+pub(crate) use accepted::{ACCEPTED, AcceptedRow, SHORT};
 pub(crate) use fragment::Matrix;
 pub use spelling::{Family, Layout, MatrixInstruction};
 pub use table::{Evidence, MatrixRow, Operands, ROWS, Refusal, Shapes, Unit, UnitRow};
+pub(crate) use tensor_memory::TENSOR_MEMORY;

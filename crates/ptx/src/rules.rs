@@ -3,9 +3,10 @@
 //! Opcodes and forms come from the one table (`opcodes`): what is required, allowed and gated is read off the rows.
 //! What only the assembler's behaviour shows stands in the constants beside the code that needs them.
 //!
-//! Instructions outside the family are checked by their [signatures](crate::signatures), those of matrices by the rows in `matrix::accepted`. What this is not: of an opcode
-//! without any (textures, `tcgen05`, video, asynchronous copies, indirect calls) the gate, the guard and the names are checked, and
-//! neither modifiers nor operands; [`Report::unchecked`] counts them.
+//! Instructions outside the family are checked by their [signatures](crate::signatures), those of matrices and of tensor
+//! memory by the rows in `matrix::accepted` and `matrix::tensor_memory`. What this is not: of an opcode without any
+//! (textures, video, asynchronous copies, indirect calls) the gate, the guard and the names are checked, and neither
+//! modifiers nor operands; [`Report::unchecked`] counts them.
 
 mod call;
 mod conversions;
@@ -94,6 +95,7 @@ fn report(module: &Module, options: &Options) -> Report {
         scopes: Names::default(),
         defined: HashSet::new(),
         undeclared: HashSet::new(),
+        cta_group: None,
         unchecked: 0,
         findings: Vec::new(),
     };
@@ -131,6 +133,8 @@ struct Check<'m, 'a> {
     defined: HashSet<&'a str>,
     /// Names of the function at hand that were reported as declared nowhere: once each.
     undeclared: HashSet<&'a str>,
+    /// The `.cta_group` of the first instruction of tensor memory in the function at hand.
+    cta_group: Option<&'a str>,
     /// Instructions whose types, modifiers and operands no rule here looks at.
     unchecked: usize,
     findings: Vec<Finding>,
@@ -157,6 +161,7 @@ impl<'m, 'a> Check<'m, 'a> {
         }
         let Some(body) = &function.body else { return };
         self.undeclared.clear();
+        self.cta_group = None;
         self.scopes.enter();
         for list in [function.returns, function.parameters] {
             for variable in self.module.variables(list) {

@@ -1,4 +1,5 @@
-//! Which matrix instructions the assembler takes, and `check` with it: `vectors/edge/ptx/matrix-verdicts.tsv`.
+//! Which matrix instructions and instructions of tensor memory the assembler takes, and `check` with it:
+//! `vectors/edge/ptx/matrix-verdicts.tsv`, `tensor-memory-verdicts.tsv`.
 
 #[path = "common/verdicts.rs"]
 mod verdicts;
@@ -6,9 +7,10 @@ mod verdicts;
 use roundonce_isa::Version;
 use roundonce_ptx::{Options, check_text};
 use std::collections::BTreeSet;
-use verdicts::{Differences, numbers, refused};
+use verdicts::{Differences, numbers};
 
-const RECORD: &str = include_str!("../../../vectors/edge/ptx/matrix-verdicts.tsv");
+const MATRICES: &str = include_str!("../../../vectors/edge/ptx/matrix-verdicts.tsv");
+const TENSOR_MEMORY: &str = include_str!("../../../vectors/edge/ptx/tensor-memory-verdicts.tsv");
 
 /// A spelling and its operands.
 type Asked = (String, Vec<&'static str>);
@@ -28,6 +30,17 @@ struct Record {
     operands: Vec<Beside>,
 }
 
+/// Which lines are refused; those of two CTAs, which a function does not have beside those of one, in a module of their own.
+fn refused(registers: &str, place: (&str, Version), lines: &[String]) -> Vec<bool> {
+    let is_pair = |line: &&String| line.contains(".cta_group::2");
+    let of = |pairs: bool| {
+        let some: Vec<String> = lines.iter().filter(|line| is_pair(line) == pairs).cloned().collect();
+        verdicts::refused(registers, place, &some).into_iter()
+    };
+    let (mut single, mut pairs) = (of(false), of(true));
+    lines.iter().map(|line| if is_pair(&line) { pairs.next() } else { single.next() }.expect("a verdict")).collect()
+}
+
 /// `OPERANDS : SPELLING SPELLING; ...`
 fn asked(text: &'static str) -> Vec<Asked> {
     let group = |text: &'static str| {
@@ -39,9 +52,9 @@ fn asked(text: &'static str) -> Vec<Asked> {
     text.split("; ").flat_map(group).collect()
 }
 
-fn record() -> Record {
+fn record(text: &'static str) -> Record {
     let mut record = Record::default();
-    for line in RECORD.lines().filter(|line| !line.starts_with('#')) {
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
         let fields: Vec<&str> = line.split('\t').collect();
         match fields[..] {
             ["registers", all] => {
@@ -92,20 +105,34 @@ fn line(spelling: &str, operands: &[&str]) -> String {
     format!("{spelling} {}", operands.join(", ")).trim_end().to_owned()
 }
 
-/// What the assembler takes against its documents, and `check` refuses: an operation on bits of 4-bit integers, u32 sums
-/// and wrong shapes of `wmma` with integers (ptxas 12.9 alone).
+/// What the assembler takes against its documents, and `check` refuses.
 fn is_slip(line: &str) -> bool {
     let has = |word: &str| line.contains(word);
+    // An operation on bits of 4-bit integers, u32 sums and wrong shapes of `wmma` with integers (ptxas 12.9 alone).
     let is_wide = !has(".m8n8k32") && !has(".m8n8k128");
-    has(".xor.popc.s32.s4")
+    let is_of_integers = has(".xor.popc.s32.s4")
         || line.starts_with("wmma.mma")
-            && (has(".u32.u8") || is_wide && (has(".s4.s4") || has(".u4.u4") || has(".b1.b1")))
+            && (has(".u32.u8") || is_wide && (has(".s4.s4") || has(".u4.u4") || has(".b1.b1")));
+    // A number behind the predicate of integers, which is no scale.
+    let last_two = line.split(" on ").next().and_then(|line| line.rsplit_once(", "));
+    let number = last_two.filter(|(_, last)| last.parse::<i32>().is_ok());
+    let is_number_of_integers =
+        has("kind::i8") && !has(".ws") && number.is_some_and(|(before, _)| before.ends_with("%p0"));
+    // One register in place of those of the lanes, the predicate left out.
+    let is_one_register = has("tcgen05.mma.")
+        && !has(".ws")
+        && number.is_some_and(|(before, _)| {
+            ["%r0", "%u0", "%s0", "%x0", "%f0"].iter().any(|register| before.ends_with(register))
+                && before.matches(", ").count() > 3
+        });
+    // No `.aligned`, and numbers of columns (ptxas 12.9 alone).
+    let is_loose = has("tcgen05.ld.sync.32x32b.x2.b32") || has("tcgen05.st.sync.32x32b.x2.b32");
+    let is_any_number = has("tcgen05.dealloc") && [", 0", ", 1024", ", -32"].iter().any(|last| has(last));
+    is_of_integers || is_number_of_integers || is_one_register || is_loose || is_any_number
 }
 
-/// What is taken anywhere, at every place.
-#[test]
-fn forms_agree_with_the_assembler() {
-    let record = record();
+/// What is taken anywhere, at every place: so many cases.
+fn forms_agree(record: &Record, at_least: usize) {
     let taken = || record.taken.iter().filter(|(places, _)| !places.is_empty());
     let all: Vec<(&BTreeSet<usize>, String)> = taken()
         .flat_map(|(places, all)| all.iter().map(move |(spelling, operands)| (places, line(spelling, operands))))
@@ -118,33 +145,47 @@ fn forms_agree_with_the_assembler() {
             differences.add(text, is_refused, places.contains(&at));
         }
     }
-    assert!(differences.cases > 140_000, "{} cases: the record is whole", differences.cases);
+    assert!(differences.cases > at_least, "{} cases: the record is whole", differences.cases);
     differences.judge(0);
 }
 
-/// What is taken nowhere.
 #[test]
-fn what_is_no_form_is_refused() {
-    let record = record();
+fn forms_agree_with_the_assembler() {
+    forms_agree(&record(MATRICES), 140_000);
+}
+
+#[test]
+fn forms_of_tensor_memory_agree_with_the_assembler() {
+    forms_agree(&record(TENSOR_MEMORY), 70_000);
+}
+
+/// What is taken nowhere: so many lines.
+fn others_are_refused(record: &Record, at_least: usize, places: &[(&str, Version)]) {
     let nowhere = record.taken.iter().filter(|(places, _)| places.is_empty());
     let lines: Vec<String> =
         nowhere.flat_map(|(_, all)| all.iter().map(|(spelling, operands)| line(spelling, operands))).collect();
-    assert!(lines.len() > 4000, "{}: the record is whole", lines.len());
-    for place in [("120a", Version(9, 5)), ("90a", Version(8, 6)), ("70", Version(6, 4))] {
+    assert!(lines.len() > at_least, "{}: the record is whole", lines.len());
+    for place in places {
         let mut differences = Differences::new(is_slip);
-        for (line, is_refused) in lines.iter().zip(refused(&record.registers, place, &lines)) {
+        for (line, is_refused) in lines.iter().zip(refused(&record.registers, *place, &lines)) {
             differences.add(|| format!("{line} on sm_{}, PTX {}", place.0, place.1), is_refused, false);
         }
         differences.judge(0);
     }
 }
 
-/// Other numbers and types of registers.
 #[test]
-fn operands_agree_with_the_assembler() {
-    let record = record();
+fn what_is_no_form_is_refused() {
+    let places = [("120a", Version(9, 5)), ("90a", Version(8, 6)), ("70", Version(6, 4))];
+    others_are_refused(&record(MATRICES), 4000, &places);
+    let places = [("100a", Version(9, 5)), ("103a", Version(9, 5)), ("110f", Version(9, 0)), ("101a", Version(8, 8))];
+    others_are_refused(&record(TENSOR_MEMORY), 3000, &places);
+}
+
+/// Other numbers and types of registers: so many cases.
+fn operands_agree(record: &Record, at_least: usize) {
     let mut cases = 0;
-    for target in ["90a", "120a"] {
+    for target in record.operands.iter().map(|(target, ..)| *target).collect::<BTreeSet<_>>() {
         let (mut lines, mut taken) = (Vec::new(), Vec::new());
         for (_, places, all) in record.operands.iter().filter(|(of, ..)| *of == target) {
             for (spelling, operands) in all {
@@ -166,22 +207,28 @@ fn operands_agree_with_the_assembler() {
         }
         differences.judge(0);
     }
-    assert!(cases > 30_000, "{cases}: the record is whole");
+    assert!(cases > at_least, "{cases}: the record is whole");
+}
+
+#[test]
+fn operands_agree_with_the_assembler() {
+    operands_agree(&record(MATRICES), 30_000);
+    operands_agree(&record(TENSOR_MEMORY), 20_000);
 }
 
 /// The assembler takes a predicate for 32 bits, and what it takes anyway.
 fn has_predicate(line: &str) -> bool {
     let (spelling, operands) = line.split_once(' ').unwrap_or((line, ""));
-    is_slip(line)
-        || operands.contains("%p") && !spelling.starts_with("wgmma.mma_async.sync")
-        || operands.contains("{%p")
+    let is_elsewhere = spelling.starts_with("wgmma.mma_async.sync") || spelling.starts_with("tcgen05.mma");
+    is_slip(line) || operands.contains("%p") && !is_elsewhere || operands.contains("{%p")
 }
 
-/// As dev/verdicts/matrices.py has them.
+/// As dev/verdicts/matrix_record.py has them.
 fn alternatives(letters: &[&str], code: &str) -> Vec<String> {
     let of = |count: &str| letters.iter().map(|letter| format!("{count}{letter}")).collect::<Vec<_>>();
     match code {
-        "r" | "p" => [of(""), vec![format!("1{code}")]].concat(),
+        "r" | "p" | "h" => [of(""), vec![format!("1{code}")]].concat(),
+        "[r]" => ["[r]", "[u]", "[q]", "[w]", "[f]", "[x]", "[h]", "[s]"].map(str::to_owned).to_vec(),
         "[q]" | "[s]" => ["[r]", "[q]", "[w]", "[f]", "[s]"].map(str::to_owned).to_vec(),
         _ => {
             let Some((count, letter)) = counted(code) else { return Vec::new() };
@@ -192,9 +239,10 @@ fn alternatives(letters: &[&str], code: &str) -> Vec<String> {
     }
 }
 
-/// What ptxas 13.5 takes beside the record: other orders of modifiers, results thrown away, constants.
+/// What ptxas 13.5 takes beside the record: other orders of modifiers, results thrown away, constants; and some of what it
+/// refuses.
 #[test]
-fn what_stands_beside_the_record_passes() {
+fn what_stands_beside_the_record() {
     let mma = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32";
     let wgmma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0,%f1,%f2,%f3}";
     let lines = [
@@ -206,7 +254,29 @@ fn what_stands_beside_the_record_passes() {
         format!("{wgmma}, 5, %w1, !%p1, 1, 1, 0, 0"),
         "wgmma.wait_group.sync.aligned 1+1".to_owned(),
     ];
-    assert_eq!(refused(&record().registers, ("90a", Version(9, 5)), &lines), [false; 7]);
+    assert_eq!(refused(&record(MATRICES).registers, ("90a", Version(9, 5)), &lines), [false; 7]);
+    let mma = "tcgen05.mma.cta_group::1.kind::f16";
+    let load = "tcgen05.ld.sync.aligned.32x32b.x4.b32";
+    let lines = [
+        format!("{mma} [%r1+4], 5, %w1, 1+1, {{%tid.x,1,%f1,%r1}}, !%p1, 0x5"),
+        format!("{mma} [%r1], [%r2+1], WARP_SZ, %s1, 1"),
+        format!("{load} {{_,%r1,_,%f1}}, [S]"),
+        format!("{load} {{%f0,%r1,%u2,%u3}}, [%u1+-4]"),
+        "tcgen05.ld.sync.aligned.16x32bx2.x1.b32 {%x1}, [%s1], -1".to_owned(),
+        "tcgen05.shift.cta_group::1.down [5]".to_owned(),
+    ];
+    let registers = record(TENSOR_MEMORY).registers;
+    assert_eq!(refused(&registers, ("100a", Version(9, 5)), &lines), [false; 6]);
+    let lines = [
+        format!("{mma} [%r1], %q1, %q2, %r2, %p1, 16"),
+        format!("{mma} [%r1], %q1, %q2, %r2, {{_,%r1,%r2,%r3}}, %p1"),
+        format!("{mma} [%r1], %clock64, %q2, %r2, %p1"),
+        format!("{mma} [5], %q1, %q2, %r2, %p1"),
+        format!("{load} {{_,_,_,_}}, [%r1]"),
+        format!("{load} {{%f0,%u1,%r2,%r3}}, [%r1]"),
+        format!("{load} {{%r0,%r1,%r2,%r3}}, [%q1]"),
+    ];
+    assert_eq!(refused(&registers, ("100a", Version(9, 5)), &lines), [true; 7]);
 }
 
 /// What is expected is named.
@@ -231,4 +301,37 @@ fn findings_name_what_is_expected() {
     assert_eq!(count, "PTX0030 operand `2`: expected 4 values in braces");
     let version = found("89", &format!("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {operands}"));
     assert!(version.contains("PTX0025") && version.contains("expected `.version 8.4` or later"), "{version}");
+}
+
+/// The targets, the operations and the group of CTAs are named.
+#[test]
+fn findings_of_tensor_memory_name_what_is_expected() {
+    let found = |target: &str, lines: &str| {
+        let registers = ".reg .b32 %r<8>; .reg .b64 %q<8>; .reg .pred %p<8>;";
+        let text = format!(".version 8.8\n.target sm_{target}\n.entry k () {{ {registers} {lines} }}");
+        let findings = check_text(&text, &Options::default());
+        findings.iter().map(|finding| format!("{} {}", finding.code, finding.message)).collect::<Vec<_>>().join("\n")
+    };
+    let mma = |kind: &str, tail: &str| format!("tcgen05.mma.cta_group::1.kind::{kind} [%r1], %q1, %q2, %r2{tail};");
+    assert_eq!(found("100a", &mma("f16", ", %p1, 3")), "");
+    assert_eq!(
+        found("101a", &mma("f16", ", %p1, 3")),
+        "PTX0026 `tcgen05.mma.cta_group::1.kind::f16` on sm_101a: expected `sm_100` or `sm_103` or `sm_107`, with `a` or `f`"
+    );
+    let target = found("100f", &mma("i8", ", %p1"));
+    assert!(target.ends_with("on sm_100f: expected `sm_100a` or `sm_101a` or `sm_110a`"), "{target}");
+    assert_eq!(found("100a", &mma("f16", ", %p1, 16")), "PTX0030 operand `6`: expected 0 to 15");
+    let count = found("100a", &mma("f8f6f4", ""));
+    assert_eq!(count, "PTX0028 `tcgen05.mma.cta_group::1.kind::f8f6f4` with 4 operands: expected 5 or 6");
+    let scale = found("100a", &mma("mxf4nvf4.block_scale", ", [%r3], [%r4], %p1"));
+    assert!(scale.contains(" needs .block16|.block32: "), "{scale}");
+    let operation = found("100a", "tcgen05.copy.cta_group::1.4x256b [%r1], %q1;");
+    assert!(operation.starts_with("PTX0021 ") && operation.contains("`tcgen05.cp`"), "{operation}");
+    let columns = found("100a", "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 48;");
+    assert_eq!(columns, "PTX0030 operand `2`: expected a power of two from 32 to 512");
+    let pair = format!("{} tcgen05.shift.cta_group::2.down [%r1];", mma("f16", ", %p1"));
+    assert_eq!(
+        found("100a", &pair),
+        "PTX0033 `.cta_group::2` in a function with `.cta_group::1`: expected the same in all of its `tcgen05`"
+    );
 }

@@ -15,6 +15,7 @@
 pub mod array;
 mod batch;
 mod bits;
+pub mod compiled;
 pub mod conversion;
 pub mod image;
 pub mod integer;

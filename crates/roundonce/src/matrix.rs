@@ -10,14 +10,16 @@
 //! # Ok::<(), roundonce::Finding>(())
 //! ```
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use roundonce_arith::{Dot, Element, Format, MatrixProduct, Order, Pairs, Profile, Vectors};
+use roundonce_ir::{Kernel, Op};
 use roundonce_isa::{Finding, SmTarget, hex_bits, parse_narrow, parse_value};
 use roundonce_ptx::matrix::{Evidence, MatrixInstruction, MatrixRow, ROWS, Refusal};
 pub use roundonce_why::diff::DotOperands;
 use roundonce_why::diff::{DotComparison, compare_dots};
 use roundonce_why::{DotExplained, DotMachine, DotPlace, TensorUnit, explain_dot};
+use roundonce_why_kernel::Machine;
 
 use crate::{NOT_COMPUTED, Target, fault, parse_sm};
 
@@ -70,6 +72,37 @@ pub fn instruction(spelling: &str, target: &Target, profile: &Profile) -> Result
     let target = sm.unwrap_or_else(lowest);
     let row = instruction.row(target, profile).map_err(refused)?;
     Ok(Matrix { instruction, target, row })
+}
+
+/// The machines whose matrix multiply-adds give other bits than a program's own, those that agree together, for
+/// [`why` of kernels](roundonce_why_kernel::Freedom). A machine that lacks one of the program's instructions is none of them.
+pub fn other_machines(kernel: &Kernel, profile: &Profile) -> Vec<Machine> {
+    let ops = kernel.blocks.iter().flat_map(|block| &block.instructions).map(|instruction| &instruction.op);
+    let own: BTreeMap<&str, Dot> = ops
+        .filter_map(|op| match op {
+            Op::MultiplyMatrices { multiply, .. } => Some((multiply.name.as_str(), multiply.dot)),
+            _ => None,
+        })
+        .collect();
+    let instructions: Option<Vec<MatrixInstruction>> =
+        own.keys().map(|name| MatrixInstruction::parse(name).ok()).collect();
+    let Some([first, others @ ..]) = instructions.as_deref() else { return Vec::new() };
+    let mut machines: Vec<Machine> = Vec::new();
+    for target in first.targets() {
+        let all = [first].into_iter().chain(others);
+        let dots = all.map(|instruction| Some(instruction.row(target.into(), profile).ok()?.dot));
+        let Some(dots) = dots.collect::<Option<Vec<Dot>>>() else { continue };
+        if own.values().eq(&dots) {
+            continue;
+        }
+        let name = SmTarget::from(target).to_string();
+        let dots = own.keys().map(|name| (*name).to_owned()).zip(dots).collect();
+        match machines.iter_mut().find(|machine| machine.dots == dots) {
+            Some(machine) => machine.name = format!("{}, {name}", machine.name),
+            None => machines.push(Machine { name, dots }),
+        }
+    }
+    machines
 }
 
 /// The ways in which tensor cores add products, each once, for [`why`](roundonce_why::Question::on_tensor_cores).

@@ -1,11 +1,11 @@
 //! Text to words: a line, or a listing.
 
-use roundonce_isa::{Finding, Severity};
+use roundonce_isa::{Finding, Location, Severity};
 
 use crate::listing::{Listing, word_differs};
 use crate::parse::{Cursor, Statement};
 use crate::schedule::{Control, PAIR, Slot};
-use crate::{encode, fields, rules};
+use crate::{fields, rules};
 
 /// The instruction of one line of text: its statement, with or without an address comment before it, scheduling in
 /// any style, a semicolon, and comments behind it.
@@ -13,7 +13,7 @@ use crate::{encode, fields, rules};
 /// # Errors
 /// The first error, with its location in the line.
 pub fn parse_line(line: &str) -> Result<Statement, Finding> {
-    let mut statement = Statement::blank(0);
+    let mut statement = Statement::blank();
     parse_line_into(line, &mut statement)?;
     Ok(statement)
 }
@@ -66,9 +66,14 @@ fn skip_comments(cursor: &mut Cursor<'_>) -> Result<Option<u64>, Finding> {
 /// assert_eq!(asm_line("FFMA R0, R1, 0.1, R0;").unwrap_err().code, "SASS0007");
 /// ```
 pub fn asm_line(line: &str) -> Result<u64, Finding> {
-    let mut statement = Statement::blank(0);
+    let mut statement = Statement::blank();
     let beside = parse_line_into(line, &mut statement)?;
-    let word = encode(&statement.instruction).map_err(|error| rules::encode_finding(&statement, error))?;
+    let word = statement.word().map_err(|error| rules::encode_finding(&statement, error))?;
+    // A line alone is at address 0.
+    let word = statement.placed(word, 0).ok_or_else(|| {
+        let (start, end) = statement.span;
+        rules::out_of_reach(Location::Span { start, end })
+    })?;
     match beside {
         None => Ok(word),
         Some(beside) => match word_differs(&statement, beside) {
@@ -144,8 +149,13 @@ pub fn asm_file(text: &str) -> Result<Assembly, Vec<Finding>> {
     let (listing, unreadable) = Listing::parse(text);
     let mut code = Vec::with_capacity(listing.lines.len());
     let mut errors = unreadable;
-    for line in &listing.lines {
-        match line.to_word() {
+    let starts: Vec<usize> = listing.kernels.iter().map(|(_, first)| *first).collect();
+    let mut in_kernel = 0;
+    for (index, line) in listing.lines.iter().enumerate() {
+        in_kernel = if starts.contains(&index) { 0 } else { in_kernel };
+        let address = 32 * (in_kernel / 3) + 8 * (in_kernel % 3) + 8;
+        in_kernel += 1;
+        match line.to_word_at(address) {
             Ok(word) => {
                 let slot = line.slot.or_else(|| line.pairs.then(|| Slot::CAUTIOUS.with(fields::SCHEDULE, PAIR)));
                 code.push((word, slot));

@@ -8,7 +8,7 @@ use crate::listing::{Code, Line, Listing};
 use crate::parse::{Statement, read_immediate};
 use crate::print::push_immediate;
 use crate::rules::{self, instruction_findings};
-use crate::{SlotFault, Style, decode, modern};
+use crate::{Latency, SlotFault, Style, decode, lookup, modern};
 
 /// Every finding of a text, in its order; of a listing whose headings name a later target, those of its 128-bit words.
 ///
@@ -22,9 +22,7 @@ pub fn check(text: &str) -> Vec<Finding> {
         return modern::check(text, target);
     }
     let (listing, mut findings) = Listing::parse(text);
-    // A mnemonic that is only text has no word, and is still well written.
-    let unwritable = listing.lines.iter().filter_map(|line| line.to_word().err());
-    findings.extend(unwritable.filter(|finding| finding.code != rules::TEXT_ONLY.code));
+    findings.extend(listing.lines.iter().filter_map(|line| line.to_word().err()));
     findings.extend(listing_findings(text, &listing));
     findings.sort_by_key(|finding| match finding.location {
         Location::Span { start, .. } => start,
@@ -42,9 +40,7 @@ pub(crate) fn listing_findings(text: &str, listing: &Listing) -> Vec<Finding> {
         match &line.code {
             Code::Statement(statement) => {
                 statement_findings(text, statement, &mut findings);
-                if statement.instruction.operand_form().encoding.is_some() {
-                    slot_findings(line, &mut findings);
-                }
+                slot_findings(line, &mut findings);
             }
             Code::Word(word) => {
                 if let Ok(instruction) = decode(*word) {
@@ -65,18 +61,26 @@ pub(crate) fn listing_findings(text: &str, listing: &Listing) -> Vec<Finding> {
 fn statement_findings(text: &str, statement: &Statement, findings: &mut Vec<Finding>) {
     let (start, end) = statement.span;
     instruction_findings(&statement.instruction, Location::Span { start, end }, findings);
-    if statement.instruction.opcode().immediates_are_bits() {
+    if lookup::arithmetic(statement.instruction.row()).is_none() {
         return;
     }
     for (operand, (start, end)) in statement.instruction.operands().iter().zip(statement.operands) {
-        if let Value::Immediate(bits) = operand.value {
-            immediate_findings(text.get(start..end).unwrap_or_default(), bits, (start, end), findings);
+        let written = text.get(start..end).unwrap_or_default();
+        if matches!(operand.value, Value::Immediate(_))
+            && let Ok(bits) = read_immediate(without_signs(written))
+        {
+            immediate_findings(written, bits, (start, end), findings);
         }
     }
 }
 
+/// A number without what stands behind it.
+fn without_signs(written: &str) -> &str {
+    written.split([' ', '\t']).next().unwrap_or_default().trim_end_matches(".ABS").trim_end_matches(".NEG")
+}
+
 fn immediate_findings(written: &str, bits: u32, span: (usize, usize), findings: &mut Vec<Finding>) {
-    let written = written.trim_end().trim_end_matches(".NEG").trim_end();
+    let written = without_signs(written);
     let unsigned = written.trim_start_matches(['-', '+']);
     let hex = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X"));
     if let Some(digits) = hex.filter(|digits| !digits.contains(['p', 'P'])) {
@@ -106,19 +110,20 @@ fn immediate_findings(written: &str, bits: u32, span: (usize, usize), findings: 
 
 fn slot_findings(line: &Line, findings: &mut Vec<Finding>) {
     let Some(slot) = line.slot else { return };
-    for fault in slot.faults() {
+    let instruction = match line.code {
+        Code::Statement(statement) => Ok(statement.instruction),
+        Code::Word(word) => decode(word),
+    };
+    let variable = instruction.is_ok_and(|instruction| instruction.row().latency == Latency::Variable);
+    for fault in slot.faults().filter(|fault| !variable || *fault == SlotFault::Top) {
         let rule = match fault {
             SlotFault::WriteBarrier(_) | SlotFault::ReadBarrier(_) => rules::BARRIER,
             SlotFault::Top => rules::SLOT_TOP,
         };
         findings.push(rule.finding(line.location, fault.to_string()));
     }
-    let instruction = match line.code {
-        Code::Statement(statement) => Ok(statement.instruction),
-        Code::Word(word) => decode(word),
-    };
     if let Ok(instruction) = instruction {
-        let unkept = slot.reuse() & !crate::disassemble::shown_reuse(&instruction);
+        let unkept = slot.reuse() & !instruction.shown_reuse();
         if unkept != 0 {
             let message = format!("reuse mask {unkept:#x} names sources that are not registers");
             findings.push(rules::REUSE.finding(line.location, message));

@@ -12,19 +12,20 @@
 /// assert_eq!(text, "0.10000000149011611938");
 /// ```
 pub fn write_decimal(bits: u32, out: &mut String) {
-    write_double(f64::from(f32::from_bits(bits)), out);
+    // Every f32 is an f64.
+    write_wide_decimal(f64::from(f32::from_bits(bits)), out);
 }
 
-/// The same of a finite f64.
-pub(crate) fn write_double(number: f64, out: &mut String) {
-    if number == 0.0 {
-        out.push_str(if number.is_sign_positive() { "0" } else { "-0.0" });
+/// The same for a finite f64.
+pub(crate) fn write_wide_decimal(value: f64, out: &mut String) {
+    if value == 0.0 {
+        out.push_str(if value.is_sign_positive() { "0" } else { "-0.0" });
         return;
     }
-    if number < 0.0 {
+    if value.is_sign_negative() {
         out.push('-');
     }
-    let value = number.abs();
+    let value = value.abs();
     // Most immediates are small integers: they need no conversion.
     if value < 16_777_216.0 && value.fract() == 0.0 {
         push_integer(value as u64, out);

@@ -3,8 +3,6 @@
 use roundonce_isa::{Finding, Location};
 
 use crate::decode;
-use crate::instruction::Instruction;
-use crate::opcode::OperandKind;
 use crate::print::Style;
 use crate::rules;
 use crate::schedule::{Control, Slot};
@@ -60,14 +58,6 @@ pub fn disasm_word_into(word: u64, style: Style, out: &mut String) -> Result<(),
     }
 }
 
-/// The reuse bits that an instruction's text can show: those of its register sources.
-pub(crate) fn shown_reuse(instruction: &Instruction) -> u32 {
-    let sources = instruction.operands().iter().skip(1).enumerate();
-    sources
-        .filter(|(_, operand)| operand.value.kind() == OperandKind::Register)
-        .fold(0, |mask, (index, _)| mask | 1 << index)
-}
-
 /// One line of a disassembly.
 struct Row {
     address: usize,
@@ -78,7 +68,7 @@ struct Row {
 }
 
 /// The instruction or the word as text, scheduling around it.
-fn row_text(word: u64, slot: Option<Slot>, layout: &Layout, in_pair: bool) -> String {
+fn row_text(address: usize, word: u64, slot: Option<Slot>, layout: &Layout, in_pair: bool) -> String {
     let mut text = String::new();
     let own_schedule = layout.schedule.zip(slot);
     if let Some((style, slot)) = own_schedule {
@@ -86,8 +76,8 @@ fn row_text(word: u64, slot: Option<Slot>, layout: &Layout, in_pair: bool) -> St
     }
     let shown = match decode(word) {
         Ok(instruction) => {
-            instruction.write_body(layout.style, slot, &mut text);
-            shown_reuse(&instruction)
+            instruction.write_body_at(address as u64, layout.style, slot, &mut text);
+            instruction.shown_reuse()
         }
         Err(_) => {
             text.push_str(&format!(".dword {word:#018x}"));
@@ -111,7 +101,7 @@ pub fn disasm_words(words: &[u64], layout: &Layout) -> String {
         .map(|(index, word)| Row {
             address: 8 * index,
             word: *word,
-            text: row_text(*word, None, layout, false),
+            text: row_text(8 * index, *word, None, layout, false),
             opens: false,
             closes: false,
         })
@@ -171,7 +161,7 @@ fn bundle_rows(words: &[u64], layout: &Layout) -> Vec<Row> {
             rows.push(Row {
                 address: 32 * index + 8 * (place + 1),
                 word: bundle[place + 1],
-                text: row_text(bundle[place + 1], Some(slot), layout, closes),
+                text: row_text(32 * index + 8 * (place + 1), bundle[place + 1], Some(slot), layout, closes),
                 opens: braces && slot.pairs() && !closes && rows.len() + 1 < last,
                 closes,
             });

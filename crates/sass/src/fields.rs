@@ -84,7 +84,7 @@ fields! { INSTRUCTION_FIELDS, "Every field that an instruction word has in some 
     LONG_SAT        ".SAT beside imm32"        55  1;
     LONG_NEGATE_A   "product sign beside imm32"56  1;
     LONG_NEGATE_C   "addend sign beside imm32" 57  1;
-    OPCODE          "opcode"                   55  9;
+    OPCODE          "opcode"                   51 13;
 }
 
 fields! { SLOT_FIELDS, "Every field of one of the three 21-bit slots of a control word, counted from the slot's start.":

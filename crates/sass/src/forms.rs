@@ -1,30 +1,22 @@
-//! The arithmetic forms of Maxwell SASS, derived from the opcode table.
+//! The arithmetic forms of Maxwell SASS, derived from the table.
 
-use roundonce_isa::{Form, Part};
+use roundonce_isa::{Form, Gate, Language, Part};
 
-use crate::opcode::{Lowering, MAX_MODIFIERS};
-use crate::opcodes::OPCODES;
+use crate::maxwell::ARITHMETIC;
 
-const COUNT: usize = {
-    let (mut count, mut index) = (0, 0);
-    while index < OPCODES.len() {
-        if matches!(OPCODES[index].lowering, Lowering::Arithmetic(_)) {
-            count += 1;
-        }
-        index += 1;
-    }
-    count
-};
+const COUNT: usize = ARITHMETIC.len();
+/// The most modifier slots that a form has.
+const MAX_SLOTS: usize = 4;
 
-/// The modifier slots of each opcode as a form has them.
-const PARTS: &[[Part; MAX_MODIFIERS]; OPCODES.len()] = &{
-    let mut parts = [[Part::Fixed(""); MAX_MODIFIERS]; OPCODES.len()];
+/// The modifier slots of each as a form has them.
+const PARTS: &[[Part; MAX_SLOTS]; COUNT] = &{
+    let mut parts = [[Part::Fixed(""); MAX_SLOTS]; COUNT];
     let mut index = 0;
-    while index < OPCODES.len() {
-        let modifiers = OPCODES[index].modifiers;
+    while index < COUNT {
+        let slots = ARITHMETIC[index].slots;
         let mut slot = 0;
-        while slot < modifiers.len() {
-            parts[index][slot] = Part::Slot(modifiers[slot].slot);
+        while slot < slots.len() {
+            parts[index][slot] = Part::Slot(slots[slot]);
             slot += 1;
         }
         index += 1;
@@ -32,30 +24,28 @@ const PARTS: &[[Part; MAX_MODIFIERS]; OPCODES.len()] = &{
     parts
 };
 
+const fn form(index: usize) -> Form {
+    let arithmetic = &ARITHMETIC[index];
+    let (parts, _) = PARTS[index].split_at(arithmetic.slots.len());
+    Form {
+        language: Language::Sass,
+        mnemonic: arithmetic.name,
+        parts,
+        operands: arithmetic.operands,
+        gate: Gate::needs(&["SPA 5.0"]),
+        recipe: arithmetic.recipe,
+        source: arithmetic.source,
+        note: arithmetic.note,
+    }
+}
+
 /// Every arithmetic form, in the table's order.
 pub const FORMS: &[Form] = &{
-    let mut forms: [Option<Form>; COUNT] = [None; COUNT];
-    let (mut count, mut index) = (0, 0);
-    while index < OPCODES.len() {
-        let (parts, _) = PARTS[index].split_at(OPCODES[index].modifiers.len());
-        if let Some(form) = OPCODES[index].form(parts) {
-            forms[count] = Some(form);
-            count += 1;
-        }
-        index += 1;
-    }
-    unwrapped(forms)
-};
-
-const fn unwrapped(forms: [Option<Form>; COUNT]) -> [Form; COUNT] {
-    let Some(first) = forms[0] else { panic!("no arithmetic form") };
-    let mut all = [first; COUNT];
+    let mut forms = [form(0); COUNT];
     let mut index = 0;
     while index < COUNT {
-        if let Some(form) = forms[index] {
-            all[index] = form;
-        }
+        forms[index] = form(index);
         index += 1;
     }
-    all
-}
+    forms
+};

@@ -3,8 +3,9 @@
 use roundonce_arith::OperandIndex as Side;
 use roundonce_isa::Recipe;
 
-use crate::lookup::{ENTRIES, Entry};
-use crate::opcode::{Lowering, MAX_MODIFIERS, MAX_OPERANDS, Modifier, Opcode, OperandForm, OperandKind};
+use crate::fields;
+use crate::lookup;
+use crate::row::{BANK, Kind, Lowering, MAX_OPERANDS, OFFSET, OperandField, Row, Slot};
 
 /// The register that reads as zero and swallows what is written: `RZ`.
 pub const RZ: u8 = 255;
@@ -25,11 +26,47 @@ impl Guard {
     pub const ALWAYS: Guard = Guard { predicate: PT, negated: false };
 }
 
+/// The kind of an operand.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum OperandKind {
+    /// `R0` to `R254`, and `RZ`, which reads as zero.
+    Register,
+    /// `P0` to `P6`, and `PT`, which holds.
+    Predicate,
+    /// `c[0x3][0x140]`: a bank and an offset in bytes.
+    Constant,
+    /// A number, or its bits in hex.
+    Immediate,
+    /// `[R1+0x10]`: an address.
+    Memory,
+    /// An address of code.
+    Target,
+    /// A name: a special register, a texture's dimension, `CC.LT`.
+    Name,
+}
+
+impl OperandKind {
+    /// As a finding writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            OperandKind::Register => "register",
+            OperandKind::Predicate => "predicate",
+            OperandKind::Constant => "constant",
+            OperandKind::Immediate => "immediate",
+            OperandKind::Memory => "address",
+            OperandKind::Target => "target",
+            OperandKind::Name => "name",
+        }
+    }
+}
+
 /// What an operand names.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Value {
     /// A register's number; [`RZ`] is 255.
     Register(u8),
+    /// A predicate's number; [`PT`] is 7.
+    Predicate(u8),
     /// `c[bank][offset]`, the offset in bytes, modulo 64 KiB.
     Constant {
         /// 0 to 31.
@@ -37,17 +74,54 @@ pub enum Value {
         /// In bytes, a multiple of 4. Offsets from 0x8000 print negative.
         offset: u16,
     },
-    /// The bits of an f32.
+    /// `c[bank][Rn+offset]`.
+    ConstantAt {
+        /// 0 to 31.
+        bank: u8,
+        /// The register added; [`RZ`] is none.
+        register: u8,
+        /// In bytes.
+        offset: i32,
+    },
+    /// 32 bits: a whole number, or the bits of an f32.
     Immediate(u32),
+    /// The bits of an f64.
+    Wide(u64),
+    /// The bits of an f16.
+    Half(u16),
+    /// `[Rn+offset]`.
+    Memory {
+        /// The register added; [`RZ`] is none.
+        register: u8,
+        /// In bytes.
+        offset: i64,
+    },
+    /// The distance in bytes of an address of code from the next instruction.
+    Relative(i32),
+    /// A register and a number added to it.
+    RegisterPlus {
+        /// The register.
+        register: u8,
+        /// The number.
+        offset: i32,
+    },
+    /// A set of barriers.
+    Set(u8),
+    /// A name and its number in the field; the name is empty where the value has none of its own.
+    Name(&'static str, u16),
 }
 
 impl Value {
     /// Its kind.
     pub const fn kind(self) -> OperandKind {
         match self {
-            Value::Register(_) => OperandKind::Register,
-            Value::Constant { .. } => OperandKind::Constant,
-            Value::Immediate(_) => OperandKind::Immediate,
+            Value::Register(_) | Value::RegisterPlus { .. } => OperandKind::Register,
+            Value::Predicate(_) => OperandKind::Predicate,
+            Value::Constant { .. } | Value::ConstantAt { .. } => OperandKind::Constant,
+            Value::Immediate(_) | Value::Wide(_) | Value::Half(_) => OperandKind::Immediate,
+            Value::Memory { .. } => OperandKind::Memory,
+            Value::Relative(_) => OperandKind::Target,
+            Value::Set(_) | Value::Name(..) => OperandKind::Name,
         }
     }
 }
@@ -59,6 +133,12 @@ pub struct Operand {
     pub value: Value,
     /// `-R1`, `-c[0x3][0x140]`, `1.5.NEG`: the value with its sign flipped.
     pub negate: bool,
+    /// `|R1|`, `1.5.ABS`: the value without its sign.
+    pub absolute: bool,
+    /// `~R1`, `!P0`, `0x1.INV`: the value with its bits flipped.
+    pub invert: bool,
+    /// What stands behind it: `.CC`, `.H1`, `.B2`; empty where nothing does.
+    pub suffix: &'static str,
     /// `.reuse`: the register stays in the operand cache. It belongs to the control word and changes no bit of a
     /// result.
     pub reuse: bool,
@@ -67,94 +147,125 @@ pub struct Operand {
 impl Operand {
     /// A value as it is.
     pub const fn plain(value: Value) -> Operand {
-        Operand { value, negate: false, reuse: false }
+        Operand { value, negate: false, absolute: false, invert: false, suffix: "", reuse: false }
     }
 }
 
-/// A decoded instruction. It is small, holds no text and allocates nothing.
+/// The operands of one instruction.
+#[derive(Clone, Copy)]
+pub struct Operands {
+    list: [Operand; MAX_OPERANDS],
+    count: usize,
+}
+
+impl core::ops::Deref for Operands {
+    type Target = [Operand];
+
+    fn deref(&self) -> &[Operand] {
+        &self.list[..self.count]
+    }
+}
+
+/// A decoded instruction: its word and the row that the word is of. Fields are read when they are asked for, so that
+/// decoding is finding the row.
 ///
 /// ```
-/// let instruction = roundonce_sass::decode(0x59bc_0180_0027_0100).unwrap();
-/// assert_eq!((instruction.opcode().name, instruction.operand_form().name), ("FFMA", "register"));
-/// assert_eq!(instruction.modifier(".rnd"), Some(".RZ"));
+/// use roundonce_sass::{Value, decode};
+/// let load = decode(0xeed4_2000_0107_0204).unwrap();
+/// assert_eq!((load.mnemonic(), load.modifier("e")), ("LDG", Some(".E")));
+/// assert_eq!(load.operands()[1].value, Value::Memory { register: 2, offset: 16 });
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Instruction {
-    /// The index of its operand form in [`ENTRIES`].
-    pub(crate) entry: u16,
-    /// Where it runs.
-    pub guard: Guard,
-    /// The value of each modifier slot of the opcode.
-    pub(crate) modifiers: [u8; MAX_MODIFIERS],
-    pub(crate) operands: [Operand; MAX_OPERANDS],
-    /// The bits of the word that mean nothing in this form ([`OperandForm::ignored`]), kept.
-    pub ignored_bits: u64,
+    /// The number of its row.
+    pub(crate) row: u16,
+    /// The operands that a text marks with `.reuse`, as in a control word.
+    pub(crate) reuse: u8,
+    pub(crate) word: u64,
 }
 
 impl Instruction {
-    /// An instruction of the operand form with that index, with nothing set.
-    pub(crate) const fn blank(entry: u16) -> Instruction {
-        Instruction {
-            entry,
-            guard: Guard::ALWAYS,
-            modifiers: [0; MAX_MODIFIERS],
-            operands: [Operand::plain(Value::Register(RZ)); MAX_OPERANDS],
-            ignored_bits: 0,
-        }
-    }
-
-    #[inline]
-    pub(crate) fn entry(&self) -> &'static Entry {
-        &ENTRIES[usize::from(self.entry)]
-    }
     /// Its row in the table.
     #[inline]
-    pub fn opcode(&self) -> &'static Opcode {
-        self.entry().opcode()
+    pub fn row(&self) -> &'static Row {
+        lookup::row(self.row)
     }
-    /// Its operand form.
+    /// Its word.
     #[inline]
-    pub fn operand_form(&self) -> &'static OperandForm {
-        self.entry().form
+    pub const fn word(&self) -> u64 {
+        self.word
     }
-    /// The operands, the destination first.
+    /// The mnemonic.
     #[inline]
-    pub fn operands(&self) -> &[Operand] {
-        &self.operands[..self.operand_form().operands.len()]
+    pub fn mnemonic(&self) -> &'static str {
+        self.row().name
     }
-    /// The operands, the destination first.
+    /// Where it runs.
     #[inline]
-    pub fn operands_mut(&mut self) -> &mut [Operand] {
-        let count = self.operand_form().operands.len();
-        &mut self.operands[..count]
+    pub fn guard(&self) -> Guard {
+        if !self.row().guarded {
+            return Guard::ALWAYS;
+        }
+        let predicate = fields::PREDICATE.get(self.word) as u8;
+        Guard { predicate, negated: fields::PREDICATE_NOT.get(self.word) != 0 }
     }
-    /// The register written; [`RZ`] where nothing is.
-    pub fn destination(&self) -> u8 {
-        match self.operands[0].value {
-            Value::Register(number) => number,
-            // No form has another destination.
-            Value::Constant { .. } | Value::Immediate(_) => RZ,
+    /// The bits of the word that mean nothing in its row.
+    pub fn ignored_bits(&self) -> u64 {
+        self.word & lookup::ignored(self.row)
+    }
+    /// The operands of the row, those left out of a text included, so that an operand's place depends on the row
+    /// alone.
+    pub fn operands(&self) -> Operands {
+        let fields = self.row().operands;
+        let mut operands = Operands { list: [Operand::plain(Value::Register(RZ)); MAX_OPERANDS], count: fields.len() };
+        for (operand, field) in operands.list.iter_mut().zip(fields) {
+            *operand = self.operand(field);
+        }
+        operands
+    }
+
+    fn operand(&self, field: &OperandField) -> Operand {
+        let word = self.word;
+        let sign = field.sign.map_or("", |slot| slot.text(word).unwrap_or_default());
+        Operand {
+            value: value(&field.kind, word),
+            negate: sign == "-",
+            absolute: field.absolute.is_some_and(|bit| bit.get(word) != 0),
+            invert: matches!(sign, "~" | "!"),
+            suffix: field.suffix.map_or("", |slot| slot.text(word).unwrap_or_default()),
+            reuse: self.reuse & field.reuse != 0,
         }
     }
 
-    /// The opcode's modifier slots with the value of each.
-    #[inline]
-    pub(crate) fn slots(&self) -> impl Iterator<Item = (&'static Modifier, u8)> + use<> {
-        self.opcode().modifiers.iter().zip(self.modifiers)
+    /// The register written: the first operand, or the second where the first is a predicate; [`RZ`] where there is
+    /// none.
+    pub fn destination(&self) -> u8 {
+        match self.row().operands.iter().find(|field| !matches!(field.kind, Kind::Predicate(_) | Kind::Inverted(_))) {
+            Some(OperandField { kind: Kind::Register(bits), .. }) => bits.get(self.word) as u8,
+            _ => RZ,
+        }
     }
 
-    /// The modifier in a slot of the opcode (`.fmz`, `.rnd`, `.SAT`, `.CC`), as it is printed: `None` where there is
-    /// none, and for `.RN`, which is what none means.
-    pub fn modifier(&self, slot_name: &str) -> Option<&'static str> {
-        let (modifier, value) = self.slots().find(|(modifier, _)| modifier.slot.name == slot_name)?;
-        modifier.text(value)
+    /// The modifiers that are printed, with the names of their slots: those behind the mnemonic in their order, then
+    /// those on the operands.
+    pub fn modifiers(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let word = self.word;
+        let row = self.row();
+        let suffixes = row.operands.iter().filter_map(|operand| operand.suffix.as_ref());
+        let slots = row.modifiers.iter().chain(suffixes);
+        slots.map(move |slot| (slot.name, text_or_prefix(slot, word))).filter(|(_, text)| !text.is_empty())
+    }
+    /// The modifier in a slot, as it is printed: `None` where nothing is.
+    pub fn modifier(&self, slot: &str) -> Option<&'static str> {
+        self.modifiers().find(|(name, _)| *name == slot).map(|(_, text)| text)
     }
     /// The modifier that the encoding has room for and that means nothing, if there is one: `.INVALIDFMZ3`.
     pub fn illegal_modifier(&self) -> Option<&'static str> {
-        self.slots().find_map(|(modifier, value)| modifier.illegal_text(value))
+        self.modifiers().map(|(_, text)| text).find(|text| text.contains("INVALID") || text.contains("???"))
     }
 
-    /// What it computes, negations included: `None` for a move, and where a modifier means nothing.
+    /// What it computes, negations included: `None` where it is no arithmetic with a recipe, where a modifier means
+    /// nothing or is none of the recipe's, and where a source has an absolute value.
     ///
     /// ```
     /// use roundonce_arith::Rounding;
@@ -163,20 +274,17 @@ impl Instruction {
     /// assert!(recipe.operation.flush && recipe.operation.saturates());
     /// ```
     pub fn recipe(&self) -> Option<Recipe> {
-        let mut recipe = match self.opcode().lowering {
-            Lowering::Arithmetic(recipe) => recipe,
-            Lowering::Move => return None,
-        };
-        if self.illegal_modifier().is_some() {
+        let Lowering::Arithmetic(arithmetic) = self.row().lowering else { return None };
+        let mut recipe = arithmetic.recipe;
+        for (_, text) in self.modifiers() {
+            recipe = recipe.with(arithmetic.choice(text)?.effect);
+        }
+        let operands = self.operands();
+        if operands.iter().any(|operand| operand.absolute) {
             return None;
         }
-        for (modifier, value) in self.slots() {
-            if let Some(choice) = modifier.choice(value) {
-                recipe = recipe.with(choice.effect);
-            }
-        }
         // The sources follow the destination in the order of the operation's operands.
-        for (side, operand) in recipe.operation.op.operands().iter().zip(&self.operands()[1..]) {
+        for (side, operand) in recipe.operation.op.operands().iter().zip(&operands[1..]) {
             match side {
                 Side::C => recipe.operation.negate_addend ^= operand.negate,
                 Side::A | Side::B => recipe.operation.negate_product ^= operand.negate,
@@ -184,4 +292,67 @@ impl Instruction {
         }
         Some(recipe)
     }
+}
+
+/// A slot's text; where its value is printed by its number, what stands before the number.
+fn text_or_prefix(slot: &Slot, word: u64) -> &'static str {
+    slot.text(word).unwrap_or(slot.numbered)
+}
+
+fn value(kind: &Kind, word: u64) -> Value {
+    match kind {
+        Kind::Register(bits) => Value::Register(bits.get(word) as u8),
+        Kind::SwapRegister { register, wide } => {
+            Value::Register(swap_register(register.get(word) as u8, wide.get(word) != 0))
+        }
+        Kind::Predicate(bits) => Value::Predicate(bits.get(word) as u8),
+        Kind::Inverted(bits) => Value::Predicate(7 - bits.get(word) as u8),
+        Kind::Zero => Value::Register(RZ),
+        Kind::Constant { .. } => Value::Constant { bank: BANK.get(word) as u8, offset: (OFFSET.get(word) * 4) as u16 },
+        Kind::ConstantAt { register, offset, bank } => Value::ConstantAt {
+            bank: bank.get(word) as u8,
+            register: register_or_none(*register, word),
+            offset: offset.get_signed(word) as i32,
+        },
+        Kind::Integer { bits, signed: true } => Value::Immediate(bits.get_signed(word) as u32),
+        Kind::Integer { bits, signed: false } => Value::Immediate(bits.get(word) as u32),
+        Kind::Float { bits, format } => {
+            let pattern = bits.get(word) << (u32::from(*format) - bits.width().min(u32::from(*format)));
+            match format {
+                16 => Value::Half(half_bits(*bits, word)),
+                32 => Value::Immediate(pattern as u32),
+                _ => Value::Wide(pattern),
+            }
+        }
+        Kind::Memory { register, offset, shift, .. } => {
+            let register = register_or_none(*register, word);
+            let distance = if register == RZ { offset.get(word) as i64 } else { offset.get_signed(word) };
+            Value::Memory { register, offset: distance << shift }
+        }
+        Kind::Relative(bits) => Value::Relative(bits.get_signed(word) as i32),
+        Kind::RegisterPlus { register, offset } => {
+            Value::RegisterPlus { register: register.get(word) as u8, offset: offset.get_signed(word) as i32 }
+        }
+        Kind::Set(bits) => Value::Set(bits.get(word) as u8),
+        Kind::Scoreboard(bits) | Kind::Signs(bits) => Value::Name("", bits.get(word) as u16),
+        Kind::Named(slot) => Value::Name(slot.text(word).unwrap_or_default(), slot.bits.get(word) as u16),
+    }
+}
+
+/// The register in a field; without bits there is none.
+pub(crate) fn register_or_none(bits: crate::row::Bits, word: u64) -> u8 {
+    if bits.width() == 0 { RZ } else { bits.get(word) as u8 }
+}
+
+/// The f16 that a field holds the upper bits of. A field of 20 bits is an f16 whose upper bits are the field's.
+pub(crate) fn half_bits(bits: crate::row::Bits, word: u64) -> u16 {
+    match bits.width() {
+        10 => (bits.get(word) << 6) as u16,
+        _ => bits.get(word) as u16,
+    }
+}
+
+/// The register behind one, in a pair or in a four.
+pub(crate) const fn swap_register(register: u8, wide: bool) -> u8 {
+    register.wrapping_add(if wide { 2 } else { 1 })
 }

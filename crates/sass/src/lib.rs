@@ -10,6 +10,7 @@
 
 mod assemble;
 mod check;
+mod compiled;
 mod cubin;
 mod decimal;
 mod decode;
@@ -18,37 +19,37 @@ mod encode;
 pub mod fields;
 pub mod forms;
 mod instruction;
+mod line_table;
 mod listing;
 mod lookup;
 mod lower;
+mod maxwell;
 pub mod modern;
-mod opcode;
-mod opcodes;
 mod parse;
 mod patch;
 mod print;
+mod row;
 mod rules;
 mod schedule;
 mod schedule_text;
 
 pub use assemble::{Assembly, NOP, asm_file, asm_line, parse_line};
 pub use check::check;
+pub use compiled::{CompiledKernel, CompiledModule, CompiledOperation};
 pub use cubin::{Cubin, Kernel, MAXWELL_TARGETS};
 pub use decimal::write_decimal;
 pub use decode::{DecodeError, decode};
 pub use disassemble::{Layout, disasm_bundles, disasm_word, disasm_word_into, disasm_words};
-pub use encode::{EncodeError, encode};
+pub use encode::EncodeError;
 pub use forms::FORMS;
-pub use instruction::{Guard, Instruction, Operand, PT, RZ, Value};
+pub use instruction::{Guard, Instruction, Operand, OperandKind, Operands, PT, RZ, Value};
 pub use listing::{Code, Line, Listing};
 pub use lower::{Lowered, Name, lower};
-pub use opcode::{
-    Encoding, Lowering, MAX_OPERANDS, Modifier, Opcode, OperandField, OperandForm, OperandKind, SignField,
-};
-pub use opcodes::OPCODES;
+pub use maxwell::{ARITHMETIC, rows};
 pub use parse::Statement;
 pub use patch::patch;
 pub use print::{Register, Style};
+pub use row::{Arithmetic, Bits, Kind, Latency, Lowering, MAX_OPERANDS, OperandField, Row, Since, Slot as RowSlot};
 pub use rules::{NOT_COMPUTED, RULES, Rule, check_word};
 pub use schedule::{Control, SCHEDULE_NAMES, Slot, SlotFault};
 pub use schedule_text::ScheduleStyle;

@@ -4,12 +4,11 @@
 use roundonce_isa::{Finding, Location};
 
 use crate::lookup;
-use crate::opcode::Opcode;
 use crate::parse::{Cursor, Span, Statement};
 use crate::rules;
 use crate::schedule::{Control, PAIR, Slot};
 use crate::schedule_text::read_envytools;
-use crate::{Style, decode, encode, fields};
+use crate::{Style, decode, fields};
 
 /// What a line of code is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -252,7 +251,7 @@ impl Reader<'_> {
                 Err(finding) => return self.skip_erroneous(finding),
             }
         } else {
-            let mut statement = Statement::blank(0);
+            let mut statement = Statement::blank();
             match self.cursor.statement(prefix, &mut statement) {
                 Ok(()) => (Ok(Code::Statement(statement)), statement.slot, statement.span.1),
                 Err(finding) if self.may_be_another(statement_start) => (Err(finding), prefix, self.cursor.at),
@@ -349,8 +348,7 @@ impl Reader<'_> {
             None => text,
         };
         let mnemonic = text.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
-        text.starts_with(|c: char| c.is_ascii_uppercase())
-            && !lookup::opcode(mnemonic).is_some_and(Opcode::is_encodable)
+        text.starts_with(|c: char| c.is_ascii_uppercase()) && lookup::mnemonic(mnemonic).is_none()
     }
 
     /// On to the end of the statement. Braces within it are an operand: `DEPBAR {0}`.
@@ -391,7 +389,13 @@ pub(crate) fn word_differs(statement: &Statement, word: u64) -> Option<String> {
         instruction.write(Style::Nvdisasm, None, &mut text);
         text
     };
-    let own = encode(&statement.instruction).ok()?;
+    let mut own = statement.word().ok()?;
+    // Where the two stand, the listing says; a target is read in the word.
+    if statement.target.is_some()
+        && let Some(bits) = statement.target_field()
+    {
+        own = own & !bits.mask() | word & bits.mask();
+    }
     let canonical = decode(own).ok()?;
     match decode(word) {
         Err(error) => Some(error.to_string()),
@@ -410,12 +414,24 @@ impl Line {
             Code::Word(word) => return Ok(word),
             Code::Statement(statement) => statement,
         };
-        match (encode(&statement.instruction), self.word) {
+        match (statement.word(), self.word) {
             // It prints the same, and knows the bits that the text does not show.
             (Ok(_), Some(word)) => Ok(word),
             (Ok(word), None) => Ok(word),
-            (Err((crate::EncodeError::TextOnly, _)), Some(word)) => Ok(word),
             (Err(error), _) => Err(rules::encode_finding(&statement, error)),
         }
+    }
+    /// The line's word at an address.
+    ///
+    /// # Errors
+    /// If its instruction has none there.
+    pub(crate) fn to_word_at(self, address: u64) -> Result<u64, Finding> {
+        let word = self.to_word()?;
+        let Code::Statement(statement) = self.code else { return Ok(word) };
+        if self.word.is_some() {
+            return Ok(word);
+        }
+        let placed = statement.placed(word, address);
+        placed.ok_or_else(|| rules::out_of_reach(self.location))
     }
 }

@@ -14,8 +14,8 @@ use roundonce_isa::{Finding, LineIndex, Location, Severity};
 
 use crate::instruction::{Guard, Instruction, PT, RZ, Value};
 use crate::listing::{Code, Listing};
-use crate::opcode::Lowering;
 use crate::print::Register;
+use crate::row::Lowering;
 use crate::{decode, modern, rules};
 
 /// What a lane has a value in.
@@ -88,7 +88,12 @@ pub fn lower(text: &str, entry: Option<&str>) -> Result<Lowered, Vec<Finding>> {
     let text_lines = LineIndex::new(text);
     for line in lines {
         let instruction = match &line.code {
-            Code::Statement(statement) => Ok(statement.instruction),
+            Code::Statement(statement) => {
+                if let Some(fault) = statement.fault {
+                    findings.push(rules::encode_finding(statement, fault));
+                }
+                Ok(statement.instruction)
+            }
             Code::Word(word) => decode(*word),
         };
         match instruction {
@@ -103,7 +108,9 @@ pub fn lower(text: &str, entry: Option<&str>) -> Result<Lowered, Vec<Finding>> {
                 };
                 let number = text_lines.line_column(start).0;
                 let written = text.get(start..end).unwrap_or_default();
-                builder.instruction(&instruction, number as u32, written);
+                if let Err(message) = builder.instruction(&instruction, number as u32, written) {
+                    findings.push(rules::OPCODE.finding(line.location, message));
+                }
             }
         }
     }
@@ -155,6 +162,11 @@ pub(crate) fn integer(op: IntOp, d: Reg, width: Width, args: &[roundonce_ir::Ope
     Op::Int { d, op, width, args: all }
 }
 
+/// Whether a move writes all four bytes.
+fn moves_all(instruction: &Instruction) -> bool {
+    instruction.operands().last().is_some_and(|mask| mask.value == Value::Immediate(0xf))
+}
+
 impl KernelBuilder {
     pub(crate) fn register(&mut self, width: Width) -> Reg {
         self.registers.push(width);
@@ -189,13 +201,14 @@ impl KernelBuilder {
         reg
     }
 
-    fn operand(&mut self, value: Value) -> roundonce_ir::Operand {
-        match value {
+    fn operand(&mut self, value: Value) -> Result<roundonce_ir::Operand, String> {
+        Ok(match value {
             Value::Register(RZ) => roundonce_ir::Operand::ZERO,
             Value::Register(number) => self.read(Name::Register(number)).into(),
             Value::Constant { bank, offset } => self.read(Name::Constant { bank, offset }).into(),
             Value::Immediate(bits) => roundonce_ir::Operand::Imm(u64::from(bits)),
-        }
+            other => return Err(format!("an operand of this kind ({}) is not run", other.kind().name())),
+        })
     }
 
     /// A new source location.
@@ -222,35 +235,42 @@ impl KernelBuilder {
         }
     }
 
-    fn instruction(&mut self, instruction: &Instruction, line: u32, text: &str) {
-        let loc = self.source_loc(line, text);
-        let Some(guard) = self.guard(instruction.guard) else { return };
+    fn instruction(&mut self, instruction: &Instruction, line: u32, text: &str) -> Result<(), String> {
         let recipe = instruction.recipe();
+        match instruction.row().lowering {
+            Lowering::Move if moves_all(instruction) => {}
+            Lowering::Arithmetic(_) if recipe.is_some() || instruction.illegal_modifier().is_some() => {}
+            _ => return Err(format!("`{}` is not run yet", text.trim())),
+        }
+        let loc = self.source_loc(line, text);
+        let Some(guard) = self.guard(instruction.guard()) else { return Ok(()) };
         let destination = instruction.destination();
         let condition_codes = recipe.is_some_and(|recipe| recipe.condition_codes);
         if destination == RZ && !condition_codes {
-            return;
+            return Ok(());
         }
-        let sources: Vec<roundonce_ir::Operand> =
-            instruction.operands()[1..].iter().map(|operand| self.operand(operand.value)).collect();
+        let operands = instruction.operands();
+        let sources = operands[1..].iter().map(|operand| self.operand(operand.value));
+        let sources: Vec<roundonce_ir::Operand> = sources.collect::<Result<_, _>>()?;
         let d = match destination {
             RZ => self.register(Width::B32),
             number => self.write(Name::Register(number), guard.is_some()),
         };
-        let op = match instruction.opcode().lowering {
-            Lowering::Move => Op::Move { d, a: sources[0] },
-            Lowering::Arithmetic(row) => {
+        let op = match instruction.row().lowering {
+            Lowering::Arithmetic(arithmetic) => {
                 let mut args = [roundonce_ir::Operand::ZERO; 3];
                 args[..sources.len()].copy_from_slice(&sources);
                 // An illegal modifier, which leaves no recipe, is an error of the listing.
-                let operation = recipe.unwrap_or(row).operation;
+                let operation = recipe.unwrap_or(arithmetic.recipe).operation;
                 Op::Float { d, operation, components: 1, contractible: false, args }
             }
+            Lowering::Move | Lowering::None => Op::Move { d, a: sources[0] },
         };
         self.body.push(roundonce_ir::Instruction { op, guard, loc });
         if condition_codes {
             self.condition_codes(d, guard, loc);
         }
+        Ok(())
     }
 
     /// Z is zero or NaN, S is negative (not −0) or NaN: the profile's decision, on the result's bits.

@@ -2,16 +2,22 @@
 //!
 //! The parser walks bytes once and allocates only for a finding.
 
+mod fit;
 mod numbers;
+mod operand;
 
 use roundonce_isa::{Effect, Finding};
 
-use self::numbers::whole_number;
+use self::fit::{Misfit, fit};
 pub(crate) use self::numbers::{read_immediate, read_number};
-use crate::instruction::{Guard, Instruction, Operand, PT, RZ, Value};
-use crate::lookup::{self, Entry, Siblings, short_counterpart};
-use crate::opcode::{Lowering, MAX_MODIFIERS, MAX_OPERANDS, Opcode, OperandForm, OperandKind};
-use crate::opcodes::{ON_DESTINATION, OPCODES};
+pub(crate) use self::operand::What;
+use self::operand::Written;
+pub(crate) use self::operand::signed_hex;
+use crate::encode::EncodeError;
+use crate::instruction::{Guard, Instruction, OperandKind, PT};
+use crate::lookup::{self, short_counterpart};
+use crate::print::guard_bits;
+use crate::row::{Kind, MAX_OPERANDS, Row};
 use crate::rules;
 use crate::schedule::Slot;
 use crate::schedule_text::{NOTHING, apply_suffix, read_cuassembler, read_maxas};
@@ -32,18 +38,49 @@ pub struct Statement {
     pub operands: [(usize, usize); MAX_OPERANDS],
     /// The bytes from the guard to the last operand.
     pub span: (usize, usize),
+    /// Why the instruction has no word, and the operand at fault, counted as written. Its instruction is the nearest
+    /// that has one.
+    pub(crate) fault: Option<(EncodeError, usize)>,
+    /// The address of code that it names.
+    pub(crate) target: Option<i64>,
 }
 
 impl Statement {
-    /// An instruction of the operand form with that index, with nothing set.
-    pub(crate) const fn blank(entry: u16) -> Statement {
+    /// Nothing yet.
+    pub(crate) const fn blank() -> Statement {
         Statement {
-            instruction: Instruction::blank(entry),
+            instruction: Instruction { row: 0, reuse: 0, word: 0 },
             slot: None,
             mnemonic: (0, 0),
             operands: [(0, 0); MAX_OPERANDS],
             span: (0, 0),
+            fault: None,
+            target: None,
         }
+    }
+
+    /// Its word.
+    ///
+    /// # Errors
+    /// Why it has none, and the operand at fault, counted as written.
+    pub fn word(&self) -> Result<u64, (EncodeError, usize)> {
+        self.fault.map_or(Ok(self.instruction.word), Err)
+    }
+
+    /// The field of its branch target.
+    pub(crate) fn target_field(&self) -> Option<crate::row::Bits> {
+        self.instruction.row().operands.iter().find_map(|field| match field.kind {
+            Kind::Relative(bits) => Some(bits),
+            _ => None,
+        })
+    }
+
+    /// Its word at an address; `None` where its target is out of reach. A word of its own stays as it is.
+    pub(crate) fn placed(&self, word: u64, address: u64) -> Option<u64> {
+        let (Some(target), Some(bits)) = (self.target, self.target_field()) else { return Some(word) };
+        let distance = target - address as i64 - 8;
+        let placed = word & !bits.mask() | bits.put(distance as u64);
+        (bits.get_signed(placed) == distance).then_some(placed)
     }
 }
 
@@ -215,65 +252,76 @@ impl<'a> Cursor<'a> {
         let start = self.at;
         let guard = self.guard()?;
         let mnemonic_start = self.at;
-        let length = self.skip_word();
+        let mnemonic = self.take_word();
         let mnemonic_span = (mnemonic_start, self.at);
-        if length == 0 {
+        if mnemonic.is_empty() {
             return Err(self.expected("a mnemonic"));
         }
-        let Some(siblings) = lookup::mnemonic(self.from(mnemonic_start), length) else {
-            return Err(unknown_mnemonic(&self.text[mnemonic_start..self.at], mnemonic_span));
+        let Some(rows) = lookup::mnemonic(mnemonic) else {
+            return Err(unknown_mnemonic(mnemonic, mnemonic_span));
         };
-        *out = Statement::blank(siblings.first);
-        let instruction = &mut out.instruction;
-        instruction.guard = guard;
-        let bits = instruction.opcode().immediates_are_bits();
-        let mut given = [false; MAX_MODIFIERS];
+        let modifiers_start = self.at;
         while self.peek() == b'.' {
-            self.modifier(instruction, &mut given)?;
+            self.at += 1;
+            // What the disassembler has no name for: `.???5`.
+            while self.peek() == b'?' {
+                self.at += 1;
+            }
+            self.skip_word();
         }
-        if !matches!(self.peek(), b' ' | b'\t') {
-            return Err(self.expected("a blank and the destination"));
-        }
-        let operands = &mut out.operands;
+        let modifiers = (modifiers_start, self.at);
+        self.known_modifiers(rows, modifiers)?;
+        let mut written = [Written::NONE; MAX_OPERANDS];
         let mut count = 0;
-        loop {
-            self.skip_blanks();
-            if count == MAX_OPERANDS {
-                return Err(self.expected("the end of the statement after four operands"));
+        let mut end = self.at;
+        let blank_start = self.at;
+        self.skip_blanks();
+        if self.begins_operand() {
+            if self.at == blank_start && self.peek() != b'[' {
+                return Err(self.expected("a blank and the first operand"));
             }
-            let operand_start = self.at;
-            self.operand(bits, &mut instruction.operands[count])?;
-            if count == 0 {
-                // The manual has it behind the other modifiers; a listing has it on the destination.
-                if self.starts_with(ON_DESTINATION) {
-                    self.modifier(instruction, &mut given)?;
+            loop {
+                self.skip_blanks();
+                if count == MAX_OPERANDS {
+                    return Err(self.expected("the end of the statement after eight operands"));
                 }
-            } else {
-                self.reuse(&mut instruction.operands[count], operand_start)?;
+                written[count] = self.operand()?;
+                out.operands[count] = written[count].span;
+                end = self.at;
+                count += 1;
+                self.skip_blanks();
+                if !self.eat(b',') {
+                    break;
+                }
             }
-            operands[count] = (operand_start, self.at);
-            count += 1;
-            self.skip_blanks();
-            if !self.eat(b',') {
-                break;
+            if self.begins_operand() {
+                return Err(self.expected("`,` or the end of the statement"));
             }
-        }
-        if self.peek().is_ascii_alphanumeric() || self.peek() == b'-' {
-            return Err(self.expected("`,` or the end of the statement"));
         }
         out.mnemonic = mnemonic_span;
-        out.span = (start, operands[count - 1].1);
-        select_form(out, siblings, count)?;
-        if count < out.instruction.operand_form().operands.len() {
-            out.operands[count] = out.operands[0];
+        out.span = (start, end);
+        self.choose(rows, modifiers, &written[..count], out)?;
+        if out.instruction.row().guarded {
+            out.instruction.word = out.instruction.word & !crate::row::GUARD | guard_bits(guard);
+        } else if guard != Guard::ALWAYS {
+            let message = format!("{mnemonic} runs always: it has no guard");
+            return Err(rules::PREDICATE.at((start, mnemonic_start), message));
         }
         out.slot = self.schedule_suffix(prefix)?;
         if let Some(slot) = &mut out.slot {
-            let kept = (1..count).filter(|index| out.instruction.operands[*index].reuse);
-            let mask = kept.fold(slot.reuse(), |mask, index| mask | 1 << (index - 1));
-            *slot = slot.with(crate::fields::REUSE, mask);
+            *slot = slot.with(crate::fields::REUSE, slot.reuse() | u32::from(out.instruction.reuse));
         }
         Ok(())
+    }
+
+    /// Whether an operand begins here.
+    fn begins_operand(&self) -> bool {
+        match self.peek() {
+            b'-' | b'+' | b'~' | b'!' | b'|' | b'[' | b'`' => true,
+            b'{' => self.ahead(1).is_ascii_digit() || self.ahead(1) == b'}',
+            b'?' => self.ahead(1) == b'?',
+            byte => byte.is_ascii_alphanumeric(),
+        }
     }
 
     fn guard(&mut self) -> Result<Guard, Finding> {
@@ -295,230 +343,132 @@ impl<'a> Cursor<'a> {
         Ok(Guard { predicate, negated })
     }
 
-    /// One modifier; their order is free.
-    fn modifier(&mut self, instruction: &mut Instruction, given: &mut [bool; MAX_MODIFIERS]) -> Result<(), Finding> {
-        let start = self.at;
-        self.at += 1;
-        let length = self.skip_word() + 1;
-        let entry = instruction.entry();
-        let Some((index, value)) = lookup::modifier(entry.opcode, self.from(start), length) else {
-            return Err(self.no_modifier(entry.opcode(), start));
-        };
-        if given[index] {
-            let text = self.text.get(start..self.at).unwrap_or_default();
-            return Err(rules::MODIFIER.at((start, self.at), format!("`{text}` is one too many for its slot")));
+    /// Every modifier is one of some row's; their order is free.
+    fn known_modifiers(&self, rows: &[u16], (start, end): Span) -> Result<(), Finding> {
+        let text = self.text.get(start..end).unwrap_or_default();
+        let mut at = 0;
+        while at < text.len() {
+            let rest = &text[at..];
+            let length = rows.iter().filter_map(|row| fit::known_modifier(lookup::row(*row), rest)).max();
+            match length {
+                Some(length) => at += length,
+                None => {
+                    let length = 1 + rest[1..].find('.').unwrap_or(rest.len() - 1);
+                    return Err(self.no_modifier(lookup::row(rows[0]), (start + at, start + at + length)));
+                }
+            }
         }
-        given[index] = true;
-        instruction.modifiers[index] = value;
         Ok(())
     }
 
     #[cold]
-    fn no_modifier(&self, opcode: &Opcode, start: usize) -> Finding {
-        let text = self.text.get(start..self.at).unwrap_or_default();
-        let message = format!("`{text}` is not a modifier of {}: the form is `{}`", opcode.name, opcode.syntax());
-        rules::MODIFIER.at((start, self.at), message).help(rounding_help(opcode, text).unwrap_or_default())
-    }
-
-    fn reuse(&mut self, operand: &mut Operand, start: usize) -> Result<(), Finding> {
-        if !self.starts_with(".reuse") {
-            return Ok(());
-        }
-        self.at += ".reuse".len();
-        if operand.value.kind() != OperandKind::Register {
-            let message = format!("a {} is not kept for reuse: only a register is", operand.value.kind().name());
-            return Err(rules::SYNTAX.at((start, self.at), message));
-        }
-        operand.reuse = true;
-        Ok(())
-    }
-
-    /// One operand, written into a plain one.
-    #[inline]
-    fn operand(&mut self, immediates_are_bits: bool, out: &mut Operand) -> Result<(), Finding> {
-        let sign = usize::from(self.peek() == b'-');
-        match (self.ahead(sign), self.ahead(sign + 1)) {
-            (b'R', b'0'..=b'9' | b'Z') => {
-                self.at += sign;
-                out.negate = sign == 1;
-                out.value = Value::Register(self.register()?);
-            }
-            (b'c', b'[') => {
-                self.at += sign;
-                out.negate = sign == 1;
-                out.value = self.constant()?;
-            }
-            (b'|', _) => {
-                let span = (self.at, self.at + sign + 1);
-                return Err(rules::SYNTAX.at(span, "no source of these instructions has an absolute value"));
-            }
-            _ => {
-                let bits = if immediates_are_bits { self.integer()? } else { self.immediate()? };
-                out.value = Value::Immediate(bits);
-                // The disassembler's specials end in a blank: `+INF .NEG`.
-                let end = self.at;
-                self.skip_blanks();
-                out.negate = self.starts_with(".NEG") && !self.ahead(4).is_ascii_alphanumeric();
-                self.at = if out.negate { self.at + 4 } else { end };
-            }
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn register(&mut self) -> Result<u8, Finding> {
-        let start = self.at;
-        let bytes = self.text.as_bytes();
-        self.at += 1;
-        let mut number: u32 = 0;
-        // Four digits are one too many already.
-        while let Some(digit) = bytes.get(self.at).filter(|byte| byte.is_ascii_digit() && self.at < start + 5) {
-            number = number * 10 + u32::from(digit - b'0');
-            self.at += 1;
-        }
-        if self.at == start + 1 && self.peek() == b'Z' {
-            self.at += 1;
-            number = u32::from(RZ);
-        } else if number >= u32::from(RZ) {
-            return Err(self.no_register(start));
-        }
-        if self.peek().is_ascii_alphanumeric() || self.peek() == b'_' {
-            return Err(self.no_register(start));
-        }
-        Ok(number as u8)
-    }
-
-    #[cold]
-    fn no_register(&mut self, start: usize) -> Finding {
-        self.take_word();
-        let span = (start, self.at);
-        match self.text.get(start..self.at).unwrap_or_default() {
-            "R255" => rules::REGISTER.at(span, "register 255 is written RZ").fix(start, self.at, "RZ"),
-            name => rules::REGISTER.at(span, format!("`{name}` is not a register: they are R0 to R254 and RZ")),
-        }
-    }
-
-    pub(crate) fn constant(&mut self) -> Result<Value, Finding> {
-        let start = self.at;
-        self.at += 1;
-        let bank = self.bracketed()?;
-        let offset = self.bracketed()?;
-        let span = (start, self.at);
-        let Some(bank) = u8::try_from(bank).ok().filter(|bank| u64::from(*bank) <= crate::fields::BANK.max()) else {
-            return Err(rules::CONSTANT.at(span, format!("there is no constant bank {bank:#x}: banks are 0x0 to 0x1f")));
+    fn no_modifier(&self, row: &Row, span: Span) -> Finding {
+        let text = self.text.get(span.0..span.1).unwrap_or_default();
+        let syntax = match lookup::arithmetic(row) {
+            Some(arithmetic) => arithmetic.syntax(),
+            None => row.modifiers.iter().fold(row.name.to_owned(), |text, slot| format!("{text}{{.{}}}", slot.name)),
         };
-        if !(-0x8000..0x1_0000).contains(&offset) {
-            let message = format!("the constant offset {} is out of range: -0x8000 to 0xfffc", signed_hex(offset));
-            return Err(rules::CONSTANT.at(span, message));
-        }
-        if offset % 4 != 0 {
-            let message = format!("the constant offset {} is not a multiple of 4", signed_hex(offset));
-            return Err(rules::OFFSET.at(span, message));
-        }
-        Ok(Value::Constant { bank, offset: offset as u16 })
+        let message = format!("`{text}` is not a modifier of {}: the form is `{syntax}`", row.name);
+        rules::MODIFIER.at(span, message).help(rounding_help(row, text).unwrap_or_default())
     }
 
-    /// `[0x140]`, `[-0x7eb8]`, `[320]`.
-    pub(crate) fn bracketed(&mut self) -> Result<i64, Finding> {
-        self.skip_blanks();
-        if !self.eat(b'[') {
-            return Err(self.expected("`[`"));
+    /// Picks the first row that the statement fits; what the nearest one misses is the finding.
+    fn choose(&self, rows: &[u16], modifiers: Span, written: &[Written], out: &mut Statement) -> Result<(), Finding> {
+        let mut nearest: Option<(u16, Misfit)> = None;
+        for number in rows {
+            match fit(lookup::row(*number), self.text, modifiers, written) {
+                Ok(fitted) => {
+                    out.instruction = Instruction { row: *number, reuse: fitted.reuse, word: fitted.word };
+                    (out.fault, out.target) = (None, fitted.target);
+                    return Ok(());
+                }
+                Err(misfit) => {
+                    if nearest.as_ref().is_none_or(|(_, other)| misfit.rank() > other.rank()) {
+                        nearest = Some((*number, misfit));
+                    }
+                }
+            }
         }
-        self.skip_blanks();
-        let start = self.at;
-        let negative = self.eat(b'-');
-        let text = self.take_word();
-        let Some(number) = whole_number(text) else {
-            return Err(rules::CONSTANT.at((start, self.at), format!("`{text}` is not a whole number such as 0x140")));
-        };
-        self.skip_blanks();
-        if !self.eat(b']') {
-            return Err(self.expected("`]`"));
+        let Some((number, misfit)) = nearest else { return Err(self.expected("an instruction")) };
+        let row = lookup::row(number);
+        match misfit {
+            Misfit::Unencodable { fitted, error, operand } => {
+                out.instruction = Instruction { row: number, reuse: fitted.reuse, word: fitted.word };
+                (out.fault, out.target) = (Some((error, operand)), fitted.target);
+                Ok(())
+            }
+            Misfit::Number { span, message } => Err(rules::NUMBER.at(span, message)),
+            Misfit::Operand { operand, message } => Err(rules::SYNTAX.at(written[operand].span, message)),
+            Misfit::Twice { start, end } => {
+                let text = self.text.get(start..end).unwrap_or_default();
+                Err(rules::MODIFIER.at((start, end), format!("`{text}` is one too many for its slot")))
+            }
+            Misfit::Missing { texts } => {
+                let known: Vec<&str> = texts.iter().copied().filter(|text| !text.contains("INVALID")).collect();
+                let message = format!("{} needs one of {}", row.name, known.join(", "));
+                Err(rules::MODIFIER.at(out.mnemonic, message))
+            }
+            Misfit::Contradiction => {
+                Err(rules::MODIFIER.at(out.span, format!("no word of {} has all of these together", row.name)))
+            }
+            Misfit::Kinds { .. } => Err(no_form(rows, written, out)),
         }
-        Ok(if negative { -number } else { number })
     }
-}
-
-fn signed_hex(number: i64) -> String {
-    let sign = if number < 0 { "-" } else { "" };
-    format!("{sign}{:#x}", number.unsigned_abs())
 }
 
 #[cold]
 fn unknown_mnemonic(mnemonic: &str, span: Span) -> Finding {
-    let known: Vec<&str> = OPCODES.iter().map(|opcode| opcode.name).collect();
-    let finding = rules::MNEMONIC.at(span, format!("`{mnemonic}` is not one of {}", known.join(", ")));
-    match known.iter().find(|name| name.eq_ignore_ascii_case(mnemonic)) {
-        Some(name) => finding.help("mnemonics are in capitals").fix(span.0, span.1, *name),
-        None => finding,
+    match lookup::mnemonics().find(|name| name.eq_ignore_ascii_case(mnemonic)) {
+        Some(name) => rules::MNEMONIC
+            .at(span, format!("`{mnemonic}` is not a mnemonic"))
+            .help("mnemonics are in capitals")
+            .fix(span.0, span.1, name),
+        None => {
+            let message =
+                format!("`{mnemonic}` is not one of the {} mnemonics of this GPU family", lookup::mnemonics().count());
+            rules::MNEMONIC.at(span, message)
+        }
     }
 }
 
 /// What to do about a rounding modifier on an opcode that has none because of its long immediate.
-fn rounding_help(opcode: &Opcode, text: &str) -> Option<String> {
-    let (Lowering::Arithmetic(recipe), Some(short)) = (opcode.lowering, short_counterpart(opcode)) else {
-        return None;
-    };
-    let mut slots = short.modifiers.iter().map(|modifier| &modifier.slot);
-    let (slot, effect) = slots.find_map(|slot| {
+fn rounding_help(row: &Row, text: &str) -> Option<String> {
+    let (arithmetic, short) = (lookup::arithmetic(row)?, short_counterpart(row.name)?);
+    let (slot, effect) = short.slots.iter().find_map(|slot| {
         let choice = slot.choices.iter().find(|choice| choice.text == text)?;
         Some((slot, choice.effect))
     })?;
     match effect {
-        Effect::Round(rounding) if rounding == recipe.operation.rounding => {
-            Some(format!("{} always rounds to nearest even: leave `{text}` out", opcode.name))
+        Effect::Round(rounding) if rounding == arithmetic.recipe.operation.rounding => {
+            Some(format!("{} always rounds to nearest even: leave `{text}` out", row.name))
         }
         Effect::Round(_) => {
-            Some(format!("{} always rounds to nearest even; {} has `{}`", opcode.name, short.name, slot.name))
+            Some(format!("{} always rounds to nearest even; {} has `{}`", row.name, short.name, slot.name))
         }
         _ => None,
     }
 }
 
-fn fits(form: &OperandForm, operands: &[Operand]) -> bool {
-    let kinds = form.operands.iter().zip(operands).all(|(field, operand)| field.kind() == operand.value.kind());
-    let implied = form.implies_last() && operands.len() + 1 == form.operands.len();
-    kinds && (operands.len() == form.operands.len() || implied)
-}
-
-/// Picks the operand form that the operands' kinds name.
-fn select_form(statement: &mut Statement, siblings: Siblings, count: usize) -> Result<(), Finding> {
-    let instruction = &mut statement.instruction;
-    let operands = &instruction.operands[..count];
-    let Some(index) = siblings.entries().iter().position(|entry| fits(entry.form, operands)) else {
-        return Err(no_form(siblings.entries(), operands, &statement.operands, statement.span));
-    };
-    instruction.entry = siblings.first + index as u16;
-    if instruction.operands[0].negate {
-        return Err(rules::SYNTAX.at(statement.operands[0], "a destination has no sign"));
-    }
-    let signed = (1..count).find(|source| instruction.operands[*source].negate);
-    if let (Some(source), Lowering::Move) = (signed, instruction.opcode().lowering) {
-        let message = "a move copies a pattern of bits: its source has no sign";
-        return Err(rules::SYNTAX.at(statement.operands[source], message));
-    }
-    if count < instruction.operand_form().operands.len() {
-        instruction.operands[count] = Operand::plain(instruction.operands[0].value);
-    }
-    Ok(())
-}
-
 #[cold]
-fn no_form(entries: &[Entry], operands: &[Operand], spans: &[Span; MAX_OPERANDS], span: Span) -> Finding {
-    let mnemonic = entries.first().map_or("", |entry| entry.opcode().name);
-    let kinds: Vec<&str> = operands.iter().map(|operand| operand.value.kind().name()).collect();
-    let forms: Vec<String> = entries.iter().map(|entry| format!("({})", entry.form.kinds())).collect();
-    let found = operands.iter().map(|operand| operand.value.kind()).collect::<Vec<OperandKind>>();
+fn no_form(rows: &[u16], written: &[Written], statement: &Statement) -> Finding {
+    let mnemonic = lookup::row(rows[0]).name;
+    let found: Vec<OperandKind> = written.iter().map(Written::kind).collect();
+    let kinds: Vec<&str> = found.iter().map(|kind| kind.name()).collect();
+    let mut forms: Vec<String> = rows.iter().map(|row| format!("({})", lookup::row(*row).kinds())).collect();
+    forms.dedup();
     let message =
         format!("{mnemonic} does not take ({}): its operand forms are {}", kinds.join(", "), forms.join(", "));
     use OperandKind::{Constant, Immediate, Register};
+    let arithmetic = lookup::arithmetic(lookup::row(rows[0])).is_some();
+    let spans = &statement.operands;
     let location = match found[..] {
-        [Constant | Immediate, ..] => spans[0],
-        [_, Constant | Immediate, ..] => spans[1],
-        [_, _, _, Immediate] => spans[3],
-        _ => span,
+        [Constant | Immediate, ..] if arithmetic => spans[0],
+        [_, Constant | Immediate, ..] if arithmetic => spans[1],
+        [_, _, _, Immediate] if arithmetic => spans[3],
+        _ => statement.span,
     };
     let help = match found[..] {
+        _ if !arithmetic => "",
         [_, Constant | Immediate, Register, ..] => "the product commutes: write the register first",
         [_, _, Constant, Constant] => "only one source can be a constant: load the other into a register",
         [_, _, _, Immediate] => "an addend cannot be an immediate: move it to a register or a constant bank",

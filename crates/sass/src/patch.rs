@@ -59,7 +59,8 @@ pub fn patch(bytes: &mut [u8], entry: Option<&str>, address: usize, text: &str) 
         return Ok(());
     };
     let mut slots = Control(control).slots();
-    let reuse = written.instruction.operands().iter().skip(1).enumerate();
+    let operands = written.instruction.operands();
+    let reuse = operands.iter().skip(1).enumerate();
     let reuse = reuse.fold(0, |mask, (index, operand)| mask | u32::from(operand.reuse) << index);
     let kept: Slot = written.slot.unwrap_or(slots[slot - 1].with(fields::REUSE, reuse));
     slots[slot - 1] = kept;

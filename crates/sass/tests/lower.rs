@@ -67,6 +67,7 @@ fn one_instruction_is_its_operation() {
                         u64::from(input(Name::Constant { bank, offset }, lane))
                     }
                     roundonce_sass::Value::Immediate(bits) => u64::from(bits),
+                    other => panic!("{other:?} is no operand of these"),
                 })
                 .collect();
             let wanted = recipe.operation.evaluate(&Profile::NVIDIA, &operands).bits;
@@ -134,7 +135,8 @@ fn a_listing_in_order() {
 #[test]
 fn what_cannot_run_is_named() {
     let code = |text: &str| lower(text, None).unwrap_err()[0].code;
-    assert_eq!(code("FSETP.GT P0, R1, R2;"), "SASS0002");
+    assert_eq!(code("FSETP.GT.AND P0, PT, R1, R2, PT;"), "SASS0012");
+    assert_eq!(code("FADD R0, |R1|, R2;"), "SASS0012");
     assert_eq!(code("EXIT ; /* 0xe30000000007000f */"), "SASS0012");
     assert_eq!(code("FFMA.INVALIDFMZ3 R0, R1, R2, R3;"), "SASS0011");
     assert_eq!(code("MOV R0, -R1;"), "SASS0001");

@@ -30,7 +30,7 @@ pub use baseline::{Baseline, BaselineComparison, BufferDigest, Divergent, Instru
 pub use compare::{BufferDifferences, Equality, KernelComparison, KernelPair, SharedBuffer, compare_kernels};
 use first_difference::first_difference;
 pub use first_difference::{Computation, FirstDifference, Thread, WorkedExample};
-pub use policy::{DeviationText, Freedom};
+pub use policy::{DeviationText, Freedom, Machine};
 use results::Results;
 use roundonce_why::{Advice, Outcome, SCHEMA, WEAK_BITS, advice, chance_of, element_index, ulps};
 use search::{Explanations, Search, Tried};

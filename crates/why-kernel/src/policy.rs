@@ -1,7 +1,10 @@
 //! What may be done with a kernel beside what it says: each deviation is a rewriting of its program, a policy is a set of
 //! them. Rewriting keeps every instruction's source location, so that two runs can be laid side by side.
 
-use roundonce_arith::{ArithOp, Clamp, Format, Operation, Profile, Rounding};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use roundonce_arith::{ArithOp, Clamp, Dot, Format, Operation, Profile, Rounding};
 use roundonce_deviate::{Allowed, Deviation, EvalModel, Fmas, Plausibility, Products, Scope, UnusualMode, for_kernels};
 use roundonce_ir::{Candidate, Comparand, Instruction, Kernel, Op, Operand, Position, Scalar, candidates, fuse};
 use serde::Serialize;
@@ -19,7 +22,7 @@ pub(crate) struct Rewrite {
 }
 
 /// What of a kernel is rewritten.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 enum Site {
     /// All of it.
     Everywhere,
@@ -27,6 +30,17 @@ enum Site {
     Product(Candidate),
     /// One fma: that at a block's place.
     Fma { block: usize, at: usize },
+    /// The matrix multiply-adds: what a machine makes of each spelling.
+    Matrices(BTreeMap<String, Dot>),
+}
+
+/// A machine, or several that agree, of other matrix multiply-adds than a program's.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Machine {
+    /// `sm_80`; `sm_80, sm_86`.
+    pub name: String,
+    /// What it computes of each spelling in the program.
+    pub dots: BTreeMap<String, Dot>,
 }
 
 /// What a language lets vary.
@@ -38,17 +52,24 @@ pub struct Freedom {
     pub fmz: bool,
     /// The toolchains that make it.
     pub toolchains: &'static [&'static str],
+    /// The machines that it may have run on beside the program's, as far as they multiply matrices otherwise.
+    pub machines: Vec<Machine>,
 }
 
 impl Freedom {
     /// PTX: flushing of f32 is left to a compiler's options.
     pub fn ptx() -> Freedom {
-        Freedom { flushes: vec![Format::F32], fmz: false, toolchains: &["nvcc", "clang", "triton", "xla"] }
+        Freedom {
+            flushes: vec![Format::F32],
+            fmz: false,
+            toolchains: &["nvcc", "clang", "triton", "xla"],
+            machines: Vec::new(),
+        }
     }
     /// SPIR-V: flushing of every format is left to the modes of the module.
     pub fn spirv() -> Freedom {
         let flushes = vec![Format::F16, Format::F32, Format::F64];
-        Freedom { flushes, fmz: false, toolchains: &["opencl", "glsl", "hlsl", "spirv"] }
+        Freedom { flushes, fmz: false, toolchains: &["opencl", "glsl", "hlsl", "spirv"], machines: Vec::new() }
     }
     /// SASS: as PTX, with a mode of zero dominance.
     pub fn sass() -> Freedom {
@@ -60,7 +81,7 @@ impl Freedom {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct DeviationText {
     /// `fuse-all`, `fuse`, `flush`, `keep-subnormals`, `split-all`, `split`, `zero-dominance`,
-    /// `no-zero-dominance`, `round-unmodified`, `round-all`.
+    /// `no-zero-dominance`, `round-unmodified`, `round-all`, `machine`.
     pub kind: &'static str,
     /// The lines that it is about, where it is not about all: of a fusion the product's and the sum's.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -134,6 +155,10 @@ pub(crate) fn rewrites(kernel: &Kernel, freedom: &Freedom) -> (Vec<Rewrite>, usi
         all.push(everywhere(Deviation::Contract(Products::All)));
     }
     all.extend(products.iter().take(MAX_SINGLE).map(of_product));
+    all.extend(freedom.machines.iter().map(|Machine { name, dots }| {
+        let deviation = Deviation::Machine(name.clone());
+        Rewrite { plausibility: deviation.plausibility(), deviation, site: Site::Matrices(dots.clone()) }
+    }));
     all.extend(flushes.into_iter().map(everywhere));
     all.extend((fmas.len() > 1).then_some(everywhere(Deviation::Split(Fmas::All))));
     all.extend(fmas.iter().take(MAX_SINGLE).map(of_fma));
@@ -146,7 +171,7 @@ pub(crate) fn rewrites(kernel: &Kernel, freedom: &Freedom) -> (Vec<Rewrite>, usi
 impl Rewrite {
     /// Whether the two say different things about the same.
     pub(crate) fn contradicts(&self, other: &Rewrite) -> bool {
-        if let (Site::Product(one), Site::Product(another)) = (self.site, other.site) {
+        if let (Site::Product(one), Site::Product(another)) = (&self.site, &other.site) {
             return one.sum == another.sum;
         }
         match (&self.deviation, &other.deviation) {
@@ -155,13 +180,14 @@ impl Rewrite {
             }
             (Deviation::ZeroDominance, Deviation::NoZeroDominance) => true,
             (Deviation::NoZeroDominance, Deviation::ZeroDominance) => true,
+            (Deviation::Machine(_), Deviation::Machine(_)) => true,
             (one, another) => one.is_rounding() && another.is_rounding(),
         }
     }
 
     /// Whether it is about one product or one fma alone.
     pub(crate) fn is_single(&self) -> bool {
-        self.site != Site::Everywhere
+        matches!(self.site, Site::Product(_) | Site::Fma { .. })
     }
 
     /// Whether it fuses one product into one sum.
@@ -201,12 +227,21 @@ pub(crate) fn rewritten(kernel: &Kernel, rewrites: &[&Rewrite], profile: &Profil
     let mut splits = Vec::new();
     let mut fusions = Vec::new();
     for rewrite in rewrites {
-        match (&rewrite.deviation, rewrite.site) {
-            (_, Site::Product(only)) => fusions.push(only),
+        match (&rewrite.deviation, &rewrite.site) {
+            (_, Site::Product(only)) => fusions.push(*only),
+            (_, Site::Matrices(dots)) => {
+                for instruction in instructions(&mut rewritten) {
+                    if let Op::MultiplyMatrices { multiply, .. } = &mut instruction.op
+                        && let Some(dot) = dots.get(&multiply.name)
+                    {
+                        Arc::make_mut(multiply).dot = *dot;
+                    }
+                }
+            }
             (Deviation::Contract(_), _) => {
                 fusions.extend(candidates(kernel).into_iter().filter(|candidate| candidate.fuses));
             }
-            (_, Site::Fma { block, at }) => splits.push((block, at)),
+            (_, &Site::Fma { block, at }) => splits.push((block, at)),
             (Deviation::Split(_), _) => splits.extend(places(kernel).map(|(block, at, _)| (block, at))),
             (mode, Site::Everywhere) => {
                 instructions(&mut rewritten).for_each(|instruction| set(&mut instruction.op, mode, profile));

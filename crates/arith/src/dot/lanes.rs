@@ -154,6 +154,74 @@ fn pack_all(decoder: &Decoder, to: &mut [Packed], elements: impl Fn(usize) -> [u
     mask(numbers)
 }
 
+/// Element `k` of sixteen vectors, for each k: their elements are next to each other, the vectors `stride` apart.
+pub(super) fn transpose<T: Copy + Into<u32>>(level: Level, from: &[T], stride: usize, to: &mut [[u32; LANES]]) {
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is available only where the processor has these features.
+        Level::Avx512 => unsafe { transpose_with_avx512(from, stride, to) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: as above.
+        Level::Avx2 => unsafe { transpose_with_avx2(from, stride, to) },
+        _ => transpose_all(from, stride, to),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn transpose_with_avx512<T: Copy + Into<u32>>(from: &[T], stride: usize, to: &mut [[u32; LANES]]) {
+    transpose_all(from, stride, to)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn transpose_with_avx2<T: Copy + Into<u32>>(from: &[T], stride: usize, to: &mut [[u32; LANES]]) {
+    transpose_all(from, stride, to)
+}
+
+#[inline(always)]
+fn transpose_all<T: Copy + Into<u32>>(from: &[T], stride: usize, to: &mut [[u32; LANES]]) {
+    let (blocks, rest) = to.as_chunks_mut::<LANES>();
+    let done = blocks.len() * LANES;
+    for (index, block) in blocks.iter_mut().enumerate() {
+        transpose_block(&from[index * LANES..], stride, block);
+    }
+    let (blocks, rest) = rest.as_chunks_mut::<4>();
+    for (index, block) in blocks.iter_mut().enumerate() {
+        transpose_block(&from[done + index * 4..], stride, block);
+    }
+    debug_assert!(rest.is_empty(), "an instruction has a multiple of four products");
+}
+
+/// Sixteen vectors of K elements, K a power of two. Read one behind the other, an element's number is its vector's and then
+/// its own; each perfect shuffle of the whole moves the upper bit of the number to its end, so that four of them exchange the two.
+#[inline(always)]
+fn transpose_block<const K: usize, T: Copy + Into<u32>>(from: &[T], stride: usize, to: &mut [[u32; LANES]; K]) {
+    let from = &from[..(LANES - 1) * stride + K];
+    let (all, _) = to.as_flattened_mut().as_chunks_mut::<K>();
+    for (to, from) in all.iter_mut().zip(from.chunks(stride)) {
+        for (to, from) in to.iter_mut().zip(&from[..K]) {
+            *to = (*from).into();
+        }
+    }
+    let mut between = [[0; LANES]; K];
+    for _ in 0..2 {
+        shuffle(to, &mut between);
+        shuffle(&between, to);
+    }
+}
+
+/// The elements of the first half and of the second in turns.
+#[inline(always)]
+fn shuffle<const K: usize>(from: &[[u32; LANES]; K], to: &mut [[u32; LANES]; K]) {
+    for half in 0..K / 2 {
+        let (first, second) = (&from[half], &from[half + K / 2]);
+        let merged = |start: usize| lanes(|lane| if lane % 2 == 0 { first } else { second }[start + lane / 2]);
+        to[2 * half] = merged(0);
+        to[2 * half + 1] = merged(LANES / 2);
+    }
+}
+
 #[inline(always)]
 fn mask(set: Lanes<bool>) -> u16 {
     set.iter().enumerate().fold(0, |mask, (lane, is_set)| mask | u16::from(*is_set) << lane)
@@ -207,9 +275,14 @@ fn by_block(plan: &Plan, a: Rows<'_>, b: &[Packed], sums: &mut [u32; LANES]) -> 
 /// The lanes of one number for each.
 type Lanes<T> = [T; LANES];
 
+/// `array::from_fn`, which is not inlined into functions with more vector instructions.
 #[inline(always)]
-fn lanes<T>(value: impl FnMut(usize) -> T) -> Lanes<T> {
-    core::array::from_fn(value)
+fn lanes<T: Copy + Default>(mut value: impl FnMut(usize) -> T) -> Lanes<T> {
+    let mut all = [T::default(); LANES];
+    for (lane, one) in all.iter_mut().enumerate() {
+        *one = value(lane);
+    }
+    all
 }
 
 #[inline(always)]

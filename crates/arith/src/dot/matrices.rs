@@ -55,6 +55,18 @@ impl<'a> Vectors<'a> {
             Elements::U64(_) => [0; LANES],
         }
     }
+
+    /// The elements of each k of sixteen vectors whose elements are next to each other.
+    fn transposed(&self, level: Level, first: usize, to: &mut [[u32; LANES]]) {
+        let start = first * self.stride;
+        match self.elements {
+            Elements::U8(all) => lanes::transpose(level, &all[start..], self.stride, to),
+            Elements::U16(all) => lanes::transpose(level, &all[start..], self.stride, to),
+            Elements::U32(all) => lanes::transpose(level, &all[start..], self.stride, to),
+            // No plan has elements of 64 bits.
+            Elements::U64(_) => {}
+        }
+    }
 }
 
 /// Which vectors meet.
@@ -192,6 +204,11 @@ impl<'a> MatrixProduct<'a> {
             Order::Ascending => place,
             Order::Halves => place / k * k + self.dot.index(place % k),
         };
+        if vectors.step == 1 && vectors.stride >= to.len() && count == LANES {
+            let mut rows = vec![[0; LANES]; to.len()];
+            vectors.transposed(self.level, first, &mut rows);
+            return lanes::pack(self.level, decoder, to, |place| rows[index(place)]);
+        }
         lanes::pack(self.level, decoder, to, |place| vectors.sixteen(first, count, index(place)))
     }
 

@@ -23,8 +23,16 @@ fn expected_target(gate: &Gate) -> (String, String) {
             let names: Vec<String> = numbers.iter().map(|number| format!("`sm_{number}a`")).collect();
             (names.join(" or "), "name one of these: no other has it".to_owned())
         }
+        (Variants::SpecificOf(numbers), _) => {
+            let names: Vec<String> = numbers.iter().map(|number| format!("`sm_{number}`")).collect();
+            (format!("{}, with `a` or `f`", names.join(" or ")), "name one of these: no other has it".to_owned())
+        }
         (Variants::Specific, None) => (
             format!("`.target sm_{first}a`, `sm_{first}f`, or such a variant of a later one"),
+            format!("name the target `sm_{first}a` or `sm_{first}f`"),
+        ),
+        (Variants::Specific, Some(last)) if last > first => (
+            format!("`.target sm_{first}a`, `sm_{first}f`, or such a variant of a later one up to `sm_{last}`"),
             format!("name the target `sm_{first}a` or `sm_{first}f`"),
         ),
         (Variants::Specific, Some(_)) => (

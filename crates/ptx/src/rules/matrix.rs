@@ -1,14 +1,16 @@
-//! Matrix instructions (`mma`, `wmma`, `wgmma`, `ldmatrix`, `stmatrix`, `movmatrix`) by the rows of what the assembler
-//! takes.
+//! Matrix instructions (`mma`, `wmma`, `wgmma`, `ldmatrix`, `stmatrix`, `movmatrix`) and those of tensor memory
+//! (`tcgen05`) by the rows of what the assembler takes.
 
 use super::gate::Gated;
 use super::names::is_special;
 use super::operands::{Immediate, Wanted};
+use super::places::MIXED;
+use super::scope::Entity;
 use super::signature::plain;
 use super::{Check, INSTRUCTIONS, module};
 use crate::ast::{Instruction, Operand, OperandKind, Unary};
 use crate::literal::evaluate;
-use crate::matrix::{ACCEPTED, AcceptedRow};
+use crate::matrix::{ACCEPTED, AcceptedRow, SHORT, TENSOR_MEMORY};
 use crate::types::is_type;
 use roundonce_isa::Finding;
 use std::collections::HashMap;
@@ -18,6 +20,9 @@ use std::sync::LazyLock;
 const LISTED: usize = 3;
 /// How an operand is called in messages.
 const NAMES: &[&str] = &["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"];
+const TENSOR_MEMORY_OPCODE: &str = "tcgen05";
+/// How many columns of tensor memory are allocated at once.
+const COLUMNS: &[i64] = &[32, 64, 128, 256, 512];
 
 /// Where words keep their order.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,7 +36,7 @@ impl Class {
     fn of(word: &str) -> Class {
         match word {
             ".row" | ".col" => Class::Layout,
-            _ if is_type(word) || word == ".ue4m3" => Class::Type,
+            _ if is_type(word) || matches!(word, ".ue4m3" | ".b8x16" | ".b6x16_p32" | ".b4x16_p64") => Class::Type,
             _ => Class::Other,
         }
     }
@@ -45,22 +50,43 @@ enum Misfit {
     NotAllowed,
 }
 
-/// The columns of a shape of `wgmma`, if the pattern is one: `.m64nNk16`.
-fn columns(pattern: &str, word: &str) -> Option<usize> {
+/// The number in a word, if the pattern has one: the columns of a shape of `wgmma`, `.m64nNk16`, and `.x1-64`.
+fn number_in(pattern: &str, word: &str) -> Option<usize> {
+    let number = |text: &str| text.parse::<usize>().ok().filter(|_| !text.starts_with(['0', '+']));
+    if let Some((first, last)) = pattern.strip_prefix(".x").and_then(|range| range.split_once('-')) {
+        let range = number(first)?..=number(last)?;
+        return number(word.strip_prefix(".x")?).filter(|count| count.is_power_of_two() && range.contains(count));
+    }
     let depth = pattern.strip_prefix(".m64n")?.strip_prefix(['N', 'M'])?;
-    let text = word.strip_prefix(".m64n")?.strip_suffix(depth)?;
-    let columns: usize = text.parse().ok().filter(|_| !text.starts_with(['0', '+']))?;
+    let columns = number(word.strip_prefix(".m64n")?.strip_suffix(depth)?)?;
     let is_spread = pattern.contains('M') && columns > 32;
     let fits = columns.is_multiple_of(if is_spread { 16 } else { 8 }) && (8..=256).contains(&columns);
     fits.then_some(columns)
 }
 
-/// A row, its modifiers taken apart.
+/// A row, its modifiers taken apart, with every list of operands that it has.
 struct Prepared {
     row: &'static AcceptedRow,
     slots: Vec<Slot>,
-    operands: Vec<&'static str>,
+    operands: Vec<Vec<&'static str>>,
 }
+
+impl Prepared {
+    fn of(row: &'static AcceptedRow) -> Prepared {
+        let mut operands: Vec<Vec<&str>> = vec![Vec::new()];
+        for text in row.operands.split_whitespace() {
+            let optional = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
+            let without = if optional.is_some() { operands.clone() } else { Vec::new() };
+            let choices = optional.unwrap_or(text).split('|');
+            let with = |code| operands.iter().map(move |codes| [codes.as_slice(), &[code]].concat());
+            operands = choices.flat_map(with).chain(without).collect();
+        }
+        Prepared { row, slots: row.modifiers.split_whitespace().map(Slot::of).collect(), operands }
+    }
+}
+
+/// A row with one of its lists of operands, and the number in its modifiers.
+type Candidate = (&'static AcceptedRow, &'static [&'static str], usize);
 
 struct Slot {
     text: &'static str,
@@ -72,29 +98,35 @@ struct Slot {
 impl Slot {
     fn of(text: &'static str) -> Slot {
         let inner = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
-        let choices: Vec<&str> = inner.unwrap_or(text).split('|').collect();
+        let name = inner.unwrap_or(text);
+        let long = SHORT.iter().find(|(short, _)| *short == name).map_or(name, |(_, long)| long);
+        let choices: Vec<&str> = long.split('|').collect();
         Slot { text, class: Class::of(choices[0]), choices, required: inner.is_none() }
     }
 
     fn has(&self, word: &str) -> bool {
-        self.choices.iter().any(|choice| *choice == word || columns(choice, word).is_some())
+        self.choices.iter().any(|choice| *choice == word || number_in(choice, word).is_some())
     }
 }
 
 static ROWS: LazyLock<HashMap<&'static str, Vec<Prepared>>> = LazyLock::new(|| {
     let mut all: HashMap<&str, Vec<Prepared>> = HashMap::new();
-    for row in ACCEPTED {
-        let slots = row.modifiers.split(' ').map(Slot::of).collect();
-        let operands = row.operands.split_whitespace().collect();
-        all.entry(row.opcode).or_default().push(Prepared { row, slots, operands });
+    for row in ACCEPTED.iter().chain(TENSOR_MEMORY) {
+        all.entry(row.opcode).or_default().push(Prepared::of(row));
     }
     all
 });
 
-/// Whether modifiers are a row's: with the columns of `wgmma`; or how many of them are, and why not all.
+/// The rows of an opcode with its first modifiers (`tcgen05.mma.ws`), or of the opcode alone; with how many modifiers.
+fn rows_of(opcode: &str, written: &[&str]) -> Option<(&'static [Prepared], usize)> {
+    let names = (0..=written.len().min(2)).rev().map(|count| (opcode.to_owned() + &written[..count].concat(), count));
+    names.into_iter().find_map(|(name, count)| Some((ROWS.get(name.as_str())?.as_slice(), count)))
+}
+
+/// Whether modifiers are a row's: with the number in them; or how many of them are, and why not all.
 fn matches(row: &Prepared, written: &[(&str, Class)]) -> Result<usize, (usize, Misfit)> {
     let mut left = vec![true; written.len()];
-    let (mut of_shape, mut fitting, mut misfit) = (0, 0, None);
+    let (mut number, mut fitting, mut misfit) = (0, 0, None);
     for slot in &row.slots {
         // A type or a layout is the next one; other words stand anywhere.
         let next = (0..left.len()).find(|&at| {
@@ -105,7 +137,7 @@ fn matches(row: &Prepared, written: &[(&str, Class)]) -> Result<usize, (usize, M
             Some(at) if slot.has(written[at].0) => {
                 left[at] = false;
                 fitting += 1;
-                of_shape = slot.choices.iter().find_map(|choice| columns(choice, written[at].0)).unwrap_or(of_shape);
+                number = slot.choices.iter().find_map(|choice| number_in(choice, written[at].0)).unwrap_or(number);
             }
             Some(at) => {
                 left[at] = false;
@@ -118,20 +150,23 @@ fn matches(row: &Prepared, written: &[(&str, Class)]) -> Result<usize, (usize, M
     // In place of what is missing something else stands.
     match misfit {
         None if left.contains(&true) => Err((fitting, Misfit::NotAllowed)),
-        None => Ok(of_shape),
+        None => Ok(number),
         Some(_) if left.contains(&true) => Err((fitting, Misfit::Other)),
         Some(misfit) => Err((fitting, misfit)),
     }
 }
 
 /// A code of operands: how many registers in braces, and its kind.
-fn parts(code: &'static str, columns: usize) -> (Option<usize>, &'static str) {
+fn parts(code: &'static str, number: usize) -> (Option<usize>, &'static str) {
     let kind = code.trim_start_matches(|letter: char| letter == 'N' || letter.is_ascii_digit());
     let count = match &code[..code.len() - kind.len()] {
         "" => None,
-        "N2" => Some(columns / 2),
-        "N4" => Some(columns / 4),
-        number => number.parse().ok(),
+        "N" => Some(number),
+        "2N" => Some(2 * number),
+        "4N" => Some(4 * number),
+        "N2" => Some(number / 2),
+        "N4" => Some(number / 4),
+        fixed => fixed.parse().ok(),
     };
     (count, kind)
 }
@@ -143,26 +178,28 @@ fn registers(kind: &str) -> &'static [&'static str] {
         "d" => &[".f64", ".b64", ".u64", ".s64"],
         "i" => &[".b32", ".s32", ".u32"],
         "h" => &[".b32", ".f16x2"],
-        "b" => &[".b32"],
+        "b" | "B" => &[".b32"],
         "q" => &[".b64", ".u64", ".s64"],
         "p" => &[".pred"],
-        "t" => &[".b32", ".u32", ".s32"],
+        "t" | "n" | "U" => &[".b32", ".u32", ".s32"],
+        "c" | "C" => &[".b16", ".u16", ".s16"],
         _ => &[".b32", ".f32", ".u32", ".s32", ".f16x2"],
     }
 }
 
 /// Whether so many operands of such a look are a row's.
-fn has_look(codes: &[&'static str], columns: usize, operands: &[Operand]) -> bool {
+fn has_look(codes: &[&'static str], number: usize, operands: &[Operand]) -> bool {
     codes.iter().zip(operands).all(|(code, operand)| {
-        let (count, kind) = parts(code, columns);
+        let (count, kind) = parts(code, number);
         match (count, operand.kind) {
             (Some(count), OperandKind::Vector(items)) => items.len as usize == count,
             (Some(_), _) => false,
             (None, OperandKind::Vector(items)) => match kind {
-                "m" => items.len == 1,
+                "m" | "c" | "C" => items.len == 1,
                 _ => kind == "s",
             },
-            _ => true,
+            (None, OperandKind::Address(_)) => matches!(kind, "A" | "B" | "U" | "X"),
+            _ => !matches!(kind, "B" | "U" | "X"),
         }
     })
 }
@@ -172,18 +209,20 @@ impl<'a> Check<'_, 'a> {
     pub(super) fn by_matrix_rows(&mut self, instruction: &Instruction<'a>) -> bool {
         let module = self.module;
         let opcode = instruction.opcode;
-        let Some(rows) = ROWS.get(opcode) else { return false };
         if self.version.is_some_and(|version| version > module::NEWEST) {
             return false;
         }
         let written = plain(module.modifiers(instruction.modifiers));
-        let classed: Vec<(&str, Class)> = written.iter().map(|word| (*word, Class::of(word))).collect();
+        let Some((rows, first)) = rows_of(opcode, &written) else {
+            return opcode == TENSOR_MEMORY_OPCODE && self.no_operation(instruction);
+        };
+        let classed: Vec<(&str, Class)> = written[first..].iter().map(|word| (*word, Class::of(word))).collect();
         let operands = module.operands(instruction.operands);
-        let mut right = Vec::new();
+        let mut right: Vec<Candidate> = Vec::new();
         let mut wrong = Vec::new();
         for row in rows {
             match matches(row, &classed) {
-                Ok(columns) => right.push((row, columns)),
+                Ok(number) => right.extend(row.operands.iter().map(|codes| (row.row, codes.as_slice(), number))),
                 Err(misfit) => wrong.push((row.row, misfit)),
             }
         }
@@ -192,35 +231,58 @@ impl<'a> Check<'_, 'a> {
             self.declared(instruction.operands);
             return true;
         }
-        let is_counted = |row: &Prepared| {
-            let all = &row.operands;
-            let least = all.len() - usize::from(all.last() == Some(&"t"));
-            (least..=all.len()).contains(&operands.len())
+        let counted: Vec<Candidate> =
+            right.iter().copied().filter(|(_, codes, _)| codes.len() == operands.len()).collect();
+        let looks: Vec<Candidate> =
+            counted.iter().copied().filter(|(_, codes, number)| has_look(codes, *number, operands)).collect();
+        let passing = |all: &[Candidate]| {
+            all.iter().copied().find(|(row, ..)| self.passes(&row.gate, self.target)).or(all.first().copied())
         };
-        let counted: Vec<_> = right.iter().copied().filter(|(row, _)| is_counted(row)).collect();
-        let looks: Vec<_> =
-            counted.iter().copied().filter(|(row, columns)| has_look(&row.operands, *columns, operands)).collect();
-        let passing = |all: &[(&'static Prepared, usize)]| {
-            all.iter().copied().find(|(row, _)| self.passes(&row.row.gate, self.target)).or(all.first().copied())
-        };
-        let Some((row, columns)) = passing(&looks).or_else(|| passing(&counted)) else {
-            let mut counts: Vec<String> = right.iter().map(|(row, _)| row.operands.len().to_string()).collect();
+        let Some((row, codes, number)) = passing(&looks).or_else(|| passing(&counted)) else {
+            let mut counts: Vec<usize> = right.iter().map(|(_, codes, _)| codes.len()).collect();
+            counts.sort_unstable();
             counts.dedup();
+            let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
             let (name, given) = (instruction.spelling(module), operands.len());
             let message = format!("`{name}` with {given} operands: expected {}", counts.join(" or "));
             self.report(Finding::error("PTX0028", instruction.span.place(), message).rule(INSTRUCTIONS));
             self.declared(instruction.operands);
             return true;
         };
-        if !self.passes(&row.row.gate, self.target) {
+        if !self.passes(&row.gate, self.target) {
             let (span, name) = (self.spelling_span(instruction), format!("`{}`", instruction.spelling(module)));
-            let gated = Gated { span, name, gate: &row.row.gate, source: INSTRUCTIONS, note: "no later PTX has it" };
+            let gated = Gated { span, name, gate: &row.gate, source: INSTRUCTIONS, note: "no later PTX has it" };
             self.report_gate(&gated, self.target);
         }
-        let space = written.iter().find_map(|word| crate::opcodes::space_name(word));
-        for ((code, operand), name) in row.operands.iter().zip(operands).zip(NAMES) {
-            self.matrix_operand(operand, parts(code, columns), name, space);
+        if opcode == TENSOR_MEMORY_OPCODE {
+            self.one_cta_group(&written);
         }
+        let space = written.iter().find_map(|word| crate::opcodes::space_name(word));
+        for ((code, operand), name) in codes.iter().zip(operands).zip(NAMES) {
+            self.matrix_operand(operand, parts(code, number), name, space);
+        }
+        true
+    }
+
+    /// The manual asks for one `.cta_group` in a kernel; ptxas 13.5 does of each function, 12.9 does not.
+    fn one_cta_group(&mut self, written: &[&'a str]) {
+        let Some(group) = written.iter().copied().find(|word| word.starts_with(".cta_group")) else { return };
+        let first = *self.cta_group.get_or_insert(group);
+        if first != group {
+            let message = format!("`{group}` in a function with `{first}`: expected the same in all of its `tcgen05`");
+            self.report(Finding::error("PTX0033", self.span(group).place(), message).rule(INSTRUCTIONS));
+        }
+    }
+
+    /// That there is no such operation on tensor memory.
+    fn no_operation(&mut self, instruction: &Instruction<'a>) -> bool {
+        let mut names: Vec<String> = TENSOR_MEMORY.iter().map(|row| format!("`{}`", row.opcode)).collect();
+        names.dedup();
+        let name = instruction.spelling(self.module);
+        let message = format!("`{name}`: there is no such operation: expected one of {}", names.join(", "));
+        let place = self.spelling_span(instruction).place();
+        self.report(Finding::error("PTX0021", place, message).rule(INSTRUCTIONS));
+        self.declared(instruction.operands);
         true
     }
 
@@ -249,20 +311,38 @@ impl<'a> Check<'_, 'a> {
         name: &'static str,
         space: Option<&str>,
     ) {
-        let is_constant = matches!(kind, "p" | "q" | "t" | "+") || kind.starts_with('#');
+        let is_constant = matches!(kind, "p" | "q" | "t" | "n" | "C" | "+") || kind.starts_with('#');
         let immediate = if is_constant { Immediate::Integer } else { Immediate::None };
         let wanted = Wanted::plain(name, registers(kind), immediate, INSTRUCTIONS);
         match (count, kind) {
             (Some(count), _) => self.fragment(operand, &wanted, count),
             (None, "A") => self.address_place(operand, &wanted, space, false),
             (None, "s") => self.declared_in(operand),
-            (None, "m") if matches!(operand.kind, OperandKind::Vector(_)) => self.vector(operand, &wanted, 1),
+            (None, "B" | "U" | "X") => self.tensor_address(operand, &wanted, kind),
+            (None, "m" | "c" | "C") if matches!(operand.kind, OperandKind::Vector(_)) => {
+                self.vector(operand, &wanted, 1)
+            }
             (None, "p") if matches!(operand.kind, OperandKind::Unary(Unary::Not, _)) => self.declared_in(operand),
-            (None, "+") => self.constant_of(operand, &wanted, &[1, -1]),
-            (None, "#1") => self.constant_of(operand, &wanted, &[0, 1]),
-            (None, "#3") => self.constant_of(operand, &wanted, &[0, 1, 2, 3]),
-            (None, "#") => self.constant_of(operand, &wanted, &[]),
-            _ => self.source(operand, &wanted),
+            (None, "+") => {
+                self.constant_place(operand, &wanted);
+                self.limit(operand, &wanted, |value| matches!(value, 1 | -1), "1 or -1");
+            }
+            (None, "#") => self.constant_place(operand, &wanted),
+            (None, "n") => {
+                self.source(operand, &wanted);
+                self.limit(operand, &wanted, |value| COLUMNS.contains(&value), "a power of two from 32 to 512");
+            }
+            (None, "C") => {
+                self.source(operand, &wanted);
+                self.limit(operand, &wanted, |value| (0..=0xffff).contains(&value), "16 bits");
+            }
+            _ => match kind.strip_prefix('#').and_then(|last| last.parse::<i64>().ok()) {
+                Some(last) => {
+                    self.constant_place(operand, &wanted);
+                    self.limit(operand, &wanted, |value| (0..=last).contains(&value), &format!("0 to {last}"));
+                }
+                None => self.source(operand, &wanted),
+            },
         }
     }
 
@@ -274,9 +354,17 @@ impl<'a> Check<'_, 'a> {
         if items.len as usize != count {
             return self.vector(operand, wanted, count);
         }
-        for item in self.module.operands(items) {
+        let items = self.module.operands(items);
+        if items.iter().all(|item| item.kind == OperandKind::Discard) {
+            return self.refuse("PTX0030", operand, wanted, "no register in braces", "name one, if only to drop it");
+        }
+        if self.is_mixed(items) {
+            return self.refuse("PTX0027", operand, wanted, MIXED.0, MIXED.1);
+        }
+        for item in items {
             match item.kind {
                 OperandKind::Discard if is_first => {}
+                OperandKind::Discard => self.source(item, wanted),
                 OperandKind::Name(name) | OperandKind::Component(name, _) if is_first || !is_special(name) => {
                     self.source(item, wanted);
                 }
@@ -286,15 +374,38 @@ impl<'a> Check<'_, 'a> {
         }
     }
 
-    /// One of these constants, any if there are none.
-    fn constant_of(&mut self, operand: &Operand<'a>, wanted: &Wanted, values: &[i64]) {
-        self.constant_place(operand, wanted);
+    /// That a constant, if it is one, is allowed.
+    fn limit(&mut self, operand: &Operand<'a>, wanted: &Wanted, is_allowed: impl Fn(i64) -> bool, expected: &str) {
         let bits = evaluate(self.module, operand).ok().and_then(|constant| constant.bits_as(".s64"));
-        let is_other = bits.is_some_and(|bits| !values.iter().any(|value| *value as u64 == bits));
-        if !values.is_empty() && is_other {
-            let values: Vec<String> = values.iter().map(i64::to_string).collect();
-            let message = format!("operand `{}`: expected one of {}", wanted.name, values.join(", "));
+        if bits.is_some_and(|bits| !is_allowed(bits as i64)) {
+            let message = format!("operand `{}`: expected {expected}", wanted.name);
             self.report(Finding::error("PTX0030", operand.span.place(), message).rule(INSTRUCTIONS));
+        }
+    }
+
+    /// An address in tensor memory.
+    fn tensor_address(&mut self, operand: &Operand<'a>, wanted: &Wanted, kind: &str) {
+        self.declared_in(operand);
+        let OperandKind::Address(items) = operand.kind else {
+            let (found, help) = ("an operand without brackets", "write an address: `[a]`");
+            return self.refuse("PTX0030", operand, wanted, found, help);
+        };
+        let entity = match self.address_base(items).and_then(Operand::name) {
+            Some(name) => match self.scopes.find(name) {
+                None if !is_special(name) => return,
+                entity => entity,
+            },
+            None => None,
+        };
+        let is_right = kind == "X"
+            || match entity {
+                Some(Entity::Register { ty, lanes: 1 }) => registers(kind).contains(&ty),
+                Some(Entity::Variable(_)) => kind == "U",
+                _ => false,
+            };
+        if !is_right {
+            let help = "an address in tensor memory is that of `tcgen05.alloc`, in a register";
+            self.refuse("PTX0030", operand, wanted, "another address", help);
         }
     }
 }

@@ -50,6 +50,11 @@ fn constants(ty: &str) -> Immediate {
 }
 
 /// The registers of an address of 64 bits.
+/// What is found of a vector of mixed types, and a help.
+pub(super) const MIXED: (&str, &str) = (
+    "registers of several types in braces",
+    "the registers of a vector are of one width, and of one kind where they are not of bits",
+);
 const WIDE_ADDRESSES: &[&str] = &[".b64", ".u64", ".s64"];
 
 /// A special register of several numbers where one is wanted: what was found, and help.
@@ -317,8 +322,7 @@ impl<'a> Check<'_, 'a> {
         let immediate = if is_result { Immediate::None } else { constants(part) };
         let wanted = Wanted::plain(wanted.name, holders(part, place.relaxed), immediate, INSTRUCTIONS);
         if self.is_mixed(items) {
-            let help = "the registers of a vector are of one width, and of one kind where they are not of bits";
-            return self.refuse("PTX0027", operand, &wanted, "registers of several types in braces", help);
+            return self.refuse("PTX0027", operand, &wanted, MIXED.0, MIXED.1);
         }
         // A part is a value of its own: neither parts nor an address.
         let value = Place { packs: false, symbols: false, ..*place };
@@ -345,8 +349,9 @@ impl<'a> Check<'_, 'a> {
         is(item, ".pred") && items.iter().any(|item| is(item, ".b32"))
     }
 
-    /// Whether registers in braces are of several widths, or of several kinds other than bits.
-    fn is_mixed(&self, items: &[Operand<'a>]) -> bool {
+    /// Whether registers in braces are of several widths, or of several kinds other than bits: the assembler compares each
+    /// with the next.
+    pub(super) fn is_mixed(&self, items: &[Operand<'a>]) -> bool {
         let types = || {
             items.iter().filter_map(Operand::name).filter_map(|name| match self.scopes.find(name) {
                 Some(Entity::Register { ty, lanes: 1 }) => Type::of_register(ty),
@@ -360,12 +365,20 @@ impl<'a> Check<'_, 'a> {
             let is_pred = one.kind == ScalarKind::Pred || other.kind == ScalarKind::Pred;
             !is_pred && (one.bits != other.bits || !(is_bits || is_one_kind))
         };
-        types().enumerate().any(|(at, one)| types().skip(at + 1).any(|other| differ(one, other)))
+        types().zip(types().skip(1)).any(|(one, other)| differ(one, other))
+    }
+
+    /// The first operand of an address, with nothing added.
+    pub(super) fn address_base(&self, items: Operands) -> Option<&Operand<'a>> {
+        let mut base = self.module.operands(items).first();
+        while let Some(Operand { kind: OperandKind::Binary(_, items), .. }) = base {
+            base = self.module.operands(*items).first();
+        }
+        base
     }
 
     /// `wide`: as many bits as `.address_size` says.
     pub(super) fn address_place(&mut self, operand: &Operand<'a>, wanted: &Wanted, space: Option<&str>, wide: bool) {
-        let module = self.module;
         self.declared_in(operand);
         let wanted = &Wanted::plain(wanted.name, holders("g", false), Immediate::None, INSTRUCTIONS);
         let OperandKind::Address(items) = operand.kind else {
@@ -374,10 +387,7 @@ impl<'a> Check<'_, 'a> {
             }
             return;
         };
-        let mut base = module.operands(items).first();
-        while let Some(Operand { kind: OperandKind::Binary(_, items), .. }) = base {
-            base = module.operands(*items).first();
-        }
+        let base = self.address_base(items);
         let is_number = base.is_some_and(|base| matches!(base.kind, OperandKind::Number(_)));
         if is_number && space != Some(".local") {
             let help = "move the address into a register first";

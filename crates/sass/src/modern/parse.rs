@@ -11,10 +11,10 @@ use super::table::OPCODES;
 use super::target::{Generation, Target};
 use crate::fields;
 use crate::instruction::{Guard, PT, RZ};
-use crate::parse::{Cursor, Span, read_number};
+use crate::parse::{Cursor, Span, What, read_number};
 use crate::rules;
 use crate::schedule::Slot;
-use crate::{Style, instruction};
+use crate::Style;
 
 /// More than any opcode has.
 const MOST_MODIFIERS: usize = 8;
@@ -348,7 +348,13 @@ impl Cursor<'_> {
             register
         } else if self.starts_with("c[") {
             match self.constant()? {
-                instruction::Value::Constant { bank, offset } => Value::Constant { bank: Bank::Number(bank), offset },
+                What::Constant { bank, offset } if offset % 4 == 0 => {
+                    Value::Constant { bank: Bank::Number(bank), offset: offset as u16 }
+                }
+                What::Constant { .. } => {
+                    let message = "the constant's offset is not a multiple of 4";
+                    return Err(rules::OFFSET.at((start, self.at), message));
+                }
                 _ => return Err(self.expected("a constant")),
             }
         } else if self.starts_with("cx[") {
@@ -366,11 +372,11 @@ impl Cursor<'_> {
             Value::Immediate(bits)
         };
         let mut suffixes = [(self.at, self.at); 3];
-        suffixes[0] = self.suffix();
+        suffixes[0] = self.modern_suffix();
         if absolute && !self.eat(b'|') {
             return Err(self.expected("`|`"));
         }
-        suffixes[1] = self.suffix();
+        suffixes[1] = self.modern_suffix();
         let reuse = self.starts_with(".reuse");
         if reuse {
             self.at += ".reuse".len();
@@ -378,12 +384,12 @@ impl Cursor<'_> {
                 return Err(rules::SYNTAX.at((start, self.at), "only a register is kept for reuse"));
             }
         }
-        suffixes[2] = self.suffix();
+        suffixes[2] = self.modern_suffix();
         Ok(Written { value, negate: named, absolute, reuse, suffixes, span: (start, self.at) })
     }
 
     /// The bytes of `.H0_H0` and the like.
-    fn suffix(&mut self) -> Span {
+    fn modern_suffix(&mut self) -> Span {
         let start = self.at;
         while self.peek() == b'.' && !self.starts_with(".reuse") {
             self.at += 1;

@@ -4,7 +4,7 @@ use roundonce_arith::{Format, widen};
 
 use super::instruction::{Bank, ImmediateFormat, Instruction, Operand, Value};
 use super::target::Generation;
-use crate::decimal::{push_integer, write_double};
+use crate::decimal::{push_integer, write_wide_decimal};
 use crate::instruction::{Guard, PT};
 use crate::print::{Style, push_hex, push_hex_digits, push_register};
 
@@ -144,13 +144,13 @@ fn push_base(value: Value, spaced: bool, out: &mut String) {
     match value {
         Value::Register(number) => push_register(number, out),
         Value::Uniform(number) => push_uniform(number, out),
-        Value::Immediate(bits) => push_hex(bits, out),
+        Value::Immediate(bits) => push_hex(bits.into(), out),
         Value::Constant { bank, offset } => {
             let mut signed = 0;
             match bank {
                 Bank::Number(number) => {
                     out.push_str("c[");
-                    push_hex(u32::from(number), out);
+                    push_hex(number.into(), out);
                     signed = offset & 0x8000;
                 }
                 Bank::Uniform(number) => {
@@ -163,7 +163,7 @@ fn push_base(value: Value, spaced: bool, out: &mut String) {
                 out.push('-');
             }
             let magnitude = if signed != 0 { offset.wrapping_neg() } else { offset };
-            push_hex(u32::from(magnitude), out);
+            push_hex(magnitude.into(), out);
             out.push(']');
         }
     }
@@ -189,9 +189,9 @@ fn push_number(format: Format, bits: u64, names: NanNames, style: Style, out: &m
     if style == Style::Hex || style == Style::Exact && format.is_nan(bits) {
         out.push_str("0x");
         if format.width() > 32 {
-            push_hex_digits((bits >> 32) as u32, 8, out);
+            push_hex_digits(bits >> 32, 8, out);
         }
-        push_hex_digits(bits as u32, format.width().min(32) / 4, out);
+        push_hex_digits(bits, format.width().min(32) / 4, out);
         return;
     }
     let end = if style == Style::Nvdisasm { " " } else { "" };
@@ -205,7 +205,7 @@ fn push_number(format: Format, bits: u64, names: NanNames, style: Style, out: &m
         out.push_str(end);
     } else {
         let wide = if format == Format::F64 { bits } else { widen(format, Format::F64, bits) };
-        write_double(f64::from_bits(wide), out);
+        write_wide_decimal(f64::from_bits(wide), out);
         if negative && format.is_zero(bits) {
             out.push_str(end);
         }

@@ -1,38 +1,11 @@
 //! The numbers of a statement: whole ones and immediates.
 
 use roundonce_arith::Format;
-use roundonce_isa::{Finding, parse_value};
+use roundonce_isa::parse_value;
 
 use super::Cursor;
-use crate::rules;
 
 impl<'a> Cursor<'a> {
-    /// The bits of a move's immediate.
-    pub(super) fn integer(&mut self) -> Result<u32, Finding> {
-        let start = self.at;
-        let negative = self.eat(b'-');
-        let text = self.take_while(|byte| byte.is_ascii_alphanumeric() || byte == b'.');
-        let number = whole_number(text).map(|number| if negative { -number } else { number });
-        match number.filter(|number| (-0x8000_0000..0x1_0000_0000).contains(number)) {
-            Some(number) => Ok(number as u32),
-            None => {
-                let written = self.text.get(start..self.at).unwrap_or_default();
-                let message = format!("`{written}` is not a 32-bit pattern: a move takes whole numbers, as 0x3f800000");
-                Err(rules::NUMBER.at((start, self.at), message))
-            }
-        }
-    }
-
-    /// The bits of a float immediate, rounded once to nearest even.
-    pub(super) fn immediate(&mut self) -> Result<u32, Finding> {
-        let span_start = self.at;
-        let lexeme = self.number_text();
-        if lexeme.is_empty() {
-            return Err(self.expected("a register, a constant or an immediate"));
-        }
-        read_immediate(lexeme).map_err(|message| rules::NUMBER.at((span_start, self.at), message))
-    }
-
     /// The extent of a number: letters, digits and points up to a suffix, and a sign at the start or behind an exponent
     /// letter.
     pub(crate) fn number_text(&mut self) -> &'a str {
@@ -44,13 +17,15 @@ impl<'a> Cursor<'a> {
         let hex = self.peek() == b'0' && matches!(self.ahead(1), b'x' | b'X');
         while let Some(byte) = bytes.get(self.at) {
             let goes_on = match byte {
-                b'.' => ![".NEG", ".NP", ".reuse"].iter().any(|suffix| self.starts_with(suffix)),
+                b'.' => ![".NEG", ".NP", ".ABS", ".INV", ".reuse", ".B1", ".B2", ".B3", ".H1"]
+                    .iter()
+                    .any(|behind| self.starts_with(behind)),
                 b'+' | b'-' => match bytes[self.at - 1] {
                     b'e' | b'E' => !hex && self.at > start + 1,
                     b'p' | b'P' => hex,
                     _ => false,
                 },
-                byte => byte.is_ascii_alphanumeric(),
+                byte => byte.is_ascii_alphanumeric() || *byte == b'_',
             };
             if !goes_on {
                 break;

@@ -1,0 +1,209 @@
+//! The products, sums and multiply-adds of machine code, of any target: what an assembler made of a kernel.
+
+use roundonce_arith::{ArithOp, Format};
+use roundonce_isa::Finding;
+
+use crate::instruction::{RZ, Value};
+use crate::line_table::{Lines, PtxLines, line_at, ptx_lines};
+use crate::{Cubin, decode, modern};
+
+/// A product, a sum or a multiply-add of machine code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CompiledOperation {
+    /// Where it is, in bytes from the kernel's start.
+    pub address: u64,
+    /// What it computes: a multiply-add by one is a sum, and one that adds −0 is a product.
+    pub op: ArithOp,
+    /// Of the result.
+    pub format: Format,
+    /// The line of the PTX that it comes from, where the cubin says.
+    pub line: Option<u32>,
+    /// For each of its two factors and its addend the operation that it comes from, by its number in the kernel: the last
+    /// instruction before it that may write the register, if it is one of these.
+    pub sources: [Option<usize>; 3],
+}
+
+/// A kernel's machine code.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CompiledKernel {
+    /// Its name.
+    pub name: String,
+    /// In order of addresses.
+    pub operations: Vec<CompiledOperation>,
+}
+
+/// The machine code of a cubin.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CompiledModule {
+    /// The number of the target: 90 of sm_90.
+    pub target: u32,
+    /// The PTX that it was made of, line by line, where the cubin has it.
+    pub ptx: Vec<String>,
+    /// Its kernels, in the file's order.
+    pub kernels: Vec<CompiledKernel>,
+}
+
+impl CompiledModule {
+    /// Reads a cubin.
+    ///
+    /// # Errors
+    /// If it is no cubin, of a target that is not known, or damaged.
+    pub fn parse(bytes: &[u8]) -> Result<CompiledModule, Finding> {
+        let PtxLines { kernels: mut lines, text } = ptx_lines(bytes)?;
+        let mut of = |name: &str| lines.remove(name).unwrap_or_default();
+        let (target, kernels) = match modern::Cubin::target_of(bytes) {
+            Some(target) => {
+                let cubin = modern::Cubin::parse(bytes)?;
+                let kernel = |kernel: modern::Kernel| CompiledKernel::modern(&kernel, target, &of(&kernel.name));
+                (target.number(), cubin.kernels.into_iter().map(kernel).collect())
+            }
+            None => {
+                let cubin = Cubin::parse(bytes)?;
+                let kernel = |kernel: crate::Kernel| CompiledKernel::maxwell(&kernel, &of(&kernel.name));
+                (cubin.target, cubin.kernels.into_iter().map(kernel).collect())
+            }
+        };
+        Ok(CompiledModule { target, ptx: text, kernels })
+    }
+}
+
+/// One and minus zero of a format, in every component of an immediate's 32 bits.
+fn constants(format: Format) -> (u32, u32) {
+    let (one, zero) = (format.one() as u32, format.sign_mask() as u32);
+    match format.width() {
+        16 => (one << 16 | one, zero << 16 | zero),
+        // The upper half of an f64.
+        64 => ((format.one() >> 32) as u32, (format.sign_mask() >> 32) as u32),
+        _ => (one, zero),
+    }
+}
+
+/// What is computed, if it is a multiply-add or less: `factors` and `addend` of a multiply-add are immediates' bits
+/// where they are immediates; `adds_zero` if the addend is the zero register with a minus.
+fn reduced(op: ArithOp, format: Format, factors: [Option<u32>; 2], addend: Option<u32>, adds_zero: bool) -> ArithOp {
+    let (one, minus_zero) = constants(format);
+    match op {
+        ArithOp::MulAdd if factors.contains(&Some(one)) => ArithOp::Add,
+        ArithOp::MulAdd if adds_zero || addend == Some(minus_zero) => ArithOp::Mul,
+        op => op,
+    }
+}
+
+/// The operations of a kernel, one instruction after the other.
+struct Reader<'a> {
+    lines: &'a Lines,
+    operations: Vec<CompiledOperation>,
+    /// The operation that wrote each register last.
+    written: [Option<usize>; 256],
+}
+
+/// What an instruction computes and of what.
+struct Computed {
+    op: ArithOp,
+    format: Format,
+    destination: u8,
+    /// The registers of the factors and of the addend.
+    registers: [Option<u8>; 3],
+}
+
+impl<'a> Reader<'a> {
+    fn new(lines: &'a Lines) -> Reader<'a> {
+        Reader { lines, operations: Vec::new(), written: [None; 256] }
+    }
+
+    fn instruction(&mut self, address: u64, computed: Option<Computed>, destination: u8) {
+        let Some(Computed { op, format, destination, registers }) = computed else {
+            self.written[usize::from(destination)] = None;
+            return;
+        };
+        let source = |register: Option<u8>| self.written[usize::from(register.filter(|number| *number != RZ)?)];
+        let sources = registers.map(source);
+        let line = line_at(self.lines, address);
+        self.written[usize::from(destination)] = Some(self.operations.len());
+        self.operations.push(CompiledOperation { address, op, format, line, sources });
+    }
+}
+
+impl CompiledKernel {
+    fn modern(kernel: &modern::Kernel, target: modern::Target, lines: &Lines) -> CompiledKernel {
+        let mut reader = Reader::new(lines);
+        for (index, word) in kernel.words.iter().enumerate() {
+            let computed = modern::decode(*word, target).ok().map(|instruction| modern_operation(&instruction));
+            reader.instruction(16 * index as u64, computed, (word >> 16) as u8);
+        }
+        CompiledKernel { name: kernel.name.clone(), operations: reader.operations }
+    }
+
+    fn maxwell(kernel: &crate::Kernel, lines: &Lines) -> CompiledKernel {
+        let mut reader = Reader::new(lines);
+        for (index, word) in kernel.words.iter().enumerate().filter(|(index, _)| index % 4 != 0) {
+            let computed = decode(*word).ok().and_then(|instruction| maxwell_operation(&instruction));
+            reader.instruction(8 * index as u64, computed, *word as u8);
+        }
+        CompiledKernel { name: kernel.name.clone(), operations: reader.operations }
+    }
+
+    /// Whether the cubin says where its instructions come from.
+    pub fn has_lines(&self) -> bool {
+        self.operations.iter().any(|operation| operation.line.is_some())
+    }
+}
+
+fn modern_operation(instruction: &modern::Instruction) -> Computed {
+    let opcode = instruction.opcode();
+    let operand = |role| instruction.operands().find(|operand| operand.role == role);
+    let [a, b, c] = [modern::Role::A, modern::Role::B, modern::Role::C].map(operand);
+    let op = match (&b, &c) {
+        (Some(_), Some(_)) => ArithOp::MulAdd,
+        (Some(_), None) => ArithOp::Mul,
+        _ => ArithOp::Add,
+    };
+    let format = match opcode.number {
+        modern::Number::F32 | modern::Number::LowHalf => Format::F32,
+        modern::Number::F64 => Format::F64,
+        modern::Number::Half if instruction.modifier(".type") == Some(".BF16_V2") => Format::BF16,
+        modern::Number::Half => Format::F16,
+    };
+    let immediate = |operand: &Option<modern::Operand>| match operand.as_ref()?.value {
+        modern::Value::Immediate(bits) => Some(bits),
+        _ => None,
+    };
+    let register = |operand: &Option<modern::Operand>| match operand.as_ref()?.value {
+        modern::Value::Register(number) => Some(number),
+        _ => None,
+    };
+    let minus_rz = c.as_ref().is_some_and(|c| c.negate && c.value == modern::Value::Register(RZ));
+    let destination = match instruction.destination() {
+        modern::Value::Register(number) => number,
+        _ => RZ,
+    };
+    Computed {
+        op: reduced(op, format, [immediate(&a), immediate(&b)], immediate(&c), minus_rz),
+        format,
+        destination,
+        registers: [register(&a), register(&b), register(&c)],
+    }
+}
+
+fn maxwell_operation(instruction: &crate::Instruction) -> Option<Computed> {
+    let operation = instruction.recipe()?.operation;
+    let value = |place: usize| instruction.operands().get(place).map(|operand| operand.value);
+    let immediate = |place: usize| match value(place) {
+        Some(Value::Immediate(bits)) => Some(bits),
+        _ => None,
+    };
+    let register = |place: usize| match value(place) {
+        Some(Value::Register(number)) => Some(number),
+        _ => None,
+    };
+    let registers = match operation.op {
+        ArithOp::Add => [register(1), None, register(2)],
+        _ => [register(1), register(2), register(3)],
+    };
+    Some(Computed {
+        op: reduced(operation.op, operation.format, [immediate(1), immediate(2)], None, false),
+        format: operation.format,
+        destination: instruction.destination(),
+        registers,
+    })
+}

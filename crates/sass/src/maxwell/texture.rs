@@ -1,0 +1,125 @@
+//! Textures.
+
+use super::words::*;
+use crate::row::{NUMBERED, OperandField, Row, Slot};
+
+const LOD: &[&str] = &["", ".LZ", ".LB", ".LL", ".INVALIDBLOD4", ".INVALIDBLOD5", ".LBA", ".LLA"];
+const OFFSETS: &[&str] = &["", ".AOFFI", ".PTP", ".INVALIDBTOFF03"];
+const fn lod(low: u8) -> Slot {
+    Slot::new("lod", at(low, 3), LOD)
+}
+const fn offsets(low: u8) -> Slot {
+    Slot::new("offset", at(low, 2), OFFSETS)
+}
+const fn zero_or_level(low: u8) -> Slot {
+    Slot::new("lod", at(low, 1), &[".LZ", ".LL"])
+}
+const CL: Slot = Slot::new("cl", at(54, 1), &["", ".CL"]);
+const B: Slot = fixed(&[".B"]);
+const P: OperandField = optional(51);
+const A: OperandField = register(8);
+const SECOND: OperandField = register(20).omit(255);
+const TEXTURE: OperandField = hex(36, 13);
+const DIM: OperandField = named(dim(28));
+const MASK: OperandField = hex(31, 4);
+
+/// The format of the short forms' results: 3 is another instruction.
+const FORMAT: Slot = Slot::new("format", at(58, 2), &[".F16", ".F16.RTZ", ""]);
+const NO_FORMAT: &[(u64, u64)] = &[(3 << 58, 3 << 58), (7 << 54, 7 << 54)];
+const NO_TLDS: &[(u64, u64)] = &[
+    (3 << 58, 3 << 58),
+    (0xf << 53, 3 << 53),
+    (0xf << 53, 9 << 53),
+    (0xf << 53, 10 << 53),
+    (0xf << 53, 11 << 53),
+    (0xf << 53, 13 << 53),
+    (7 << 54, 7 << 54),
+];
+const TEXS_LOD: Slot = Slot::new(
+    "lod",
+    at(53, 4),
+    &[".LZ", "", ".LZ", ".LL", ".DC", ".LL.DC", ".LZ.DC", "", ".LZ", ".LZ.DC", "", ".LZ", "", ".LL"],
+);
+const TEXS_DIM: OperandField = named(Slot::new(
+    "dim",
+    at(53, 4),
+    &["1D", "2D", "2D", "2D", "2D", "2D", "2D", "ARRAY_2D", "ARRAY_2D", "ARRAY_2D", "3D", "3D", "CUBE", "CUBE"],
+));
+const TLDS_LOD: Slot = Slot::new(
+    "lod",
+    at(53, 4),
+    &[
+        ".LZ",
+        ".LL",
+        ".LZ",
+        NUMBERED,
+        ".LZ.AOFFI",
+        ".LL",
+        ".LZ.MS",
+        ".LZ",
+        ".LZ",
+        NUMBERED,
+        NUMBERED,
+        NUMBERED,
+        ".LL.AOFFI",
+    ],
+);
+const TLDS_DIM: OperandField = named(Slot::new(
+    "dim",
+    at(53, 4),
+    &["1D", "1D", "2D", NUMBERED, "2D", "2D", "2D", "3D", "ARRAY_2D", NUMBERED, NUMBERED, NUMBERED, "2D"],
+));
+/// What TXQ asks for; those without a name are numbered.
+#[rustfmt::skip] // By their values.
+const QUERIES: &[&str] = &[
+    NUMBERED, "TEX_HEADER_DIMENSION", "TEX_HEADER_TEXTURE_TYPE", NUMBERED, NUMBERED, "TEX_HEADER_SAMPLER_POS",
+    "3", NUMBERED, "4", NUMBERED, "5", NUMBERED, "6", NUMBERED, "7", NUMBERED, "TEX_SAMPLER_FILTER", NUMBERED,
+    "TEX_SAMPLER_LOD", NUMBERED, "TEX_SAMPLER_WRAP", NUMBERED, "TEX_SAMPLER_BORDER_COLOR", NUMBERED, "12",
+    NUMBERED, "13", NUMBERED, "14", NUMBERED, "15", NUMBERED, "16", NUMBERED, "17", NUMBERED, "18", NUMBERED,
+    "19", NUMBERED, "20", NUMBERED, "21", NUMBERED, "22", NUMBERED, "23", NUMBERED, "24", NUMBERED, "25",
+    NUMBERED, "26", NUMBERED, "27", NUMBERED, "28", NUMBERED, "29", NUMBERED, "30", NUMBERED, "31", NUMBERED,
+];
+const QUERY: OperandField = named(Slot::new("query", at(22, 6), QUERIES));
+const NO_QUERY: &[(u64, u64)] = &[
+    (0x3f << 22, 0),
+    (0x3f << 22, 3 << 22),
+    (0x3f << 22, 4 << 22),
+    (0x3f << 22, 7 << 22),
+    (9 << 22, 9 << 22),
+    (17 << 22, 17 << 22),
+    (33 << 22, 33 << 22),
+];
+const ONE_OR_TWO: OperandField =
+    named(Slot::new("components", at(50, 3), &["R", "G", "B", "A", "RG", "RA", "GA", "BA"]));
+const THREE_OR_FOUR: OperandField = named(Slot::new(
+    "components",
+    at(50, 3),
+    &["RGB", "RGA", "RBA", "GBA", "RGBA", "INVALID5", "INVALID6", "INVALID7"],
+));
+
+#[rustfmt::skip] // One mnemonic a paragraph.
+pub(super) const ROWS: &[&[Row]] = &[
+    &[
+        Row::new("TEX", 0xc000, 0xf800, &[lod(55), lc(58), aoffi(54), dc(50), ndv(35), nodep(49)], &[P, RD, A, SECOND, TEXTURE, DIM, MASK]).variable(),
+        Row::new("TEX", 0xde80, 0xffc0, &[B, lod(37), lc(40), aoffi(36), dc(50), ndv(35), nodep(49)], &[P, RD, A, SECOND, hex(0, 0), DIM, MASK]).variable(),
+        Row::new("TLD4", 0xc800, 0xfc00, &[component(56), offsets(54), dc(50), nodep(49)], &[P, RD, A, SECOND, TEXTURE, DIM, MASK]).variable(),
+        Row::new("TLD4", 0xdec0, 0xffc0, &[component(38), B, offsets(36), dc(50), nodep(49)], &[P, RD, A, SECOND, hex(0, 0), DIM, MASK]).when(at(40, 1), 0).variable(),
+        Row::new("TXD", 0xde00, 0xffc0, &[lc(50), aoffi(35), nodep(49)], &[P, RD, A, register(20), TEXTURE, DIM, MASK]).variable(),
+        Row::new("TXD", 0xde40, 0xffc0, &[B, lc(50), aoffi(35), nodep(49)], &[P, RD, A, register(20), hex(0, 0), DIM, MASK]).variable(),
+        Row::new("TLD", 0xdc00, 0xff00, &[zero_or_level(55), aoffi(35), ms(50), CL, nodep(49)], &[P, RD, A, SECOND, TEXTURE, DIM, MASK]).variable(),
+        Row::new("TLD", 0xdd00, 0xff00, &[B, zero_or_level(55), aoffi(35), ms(50), CL, nodep(49)], &[P, RD, A, SECOND, hex(0, 0), DIM, MASK]).variable(),
+        Row::new("TLD4S", 0xdf00, 0xff00, &[Slot::new("format", at(54, 2), &["", NUMBERED, ".F16", ".F16.RTZ"]), component(52), aoffi(51), dc(50), nodep(49)],
+            &[register(28), RD, A, register(20), TEXTURE]).refuse(&[(3 << 54, 1 << 54)]).variable(),
+        Row::new("TXA", 0xdf40, 0xfff8, &[ndv(35), nodep(49)], &[RD, A, TEXTURE, MASK]).variable(),
+        Row::new("TXQ", 0xdf48, 0xfff8, &[nodep(49)], &[RD, A, QUERY, TEXTURE, MASK]).refuse(NO_QUERY).variable(),
+        Row::new("TXQ", 0xdf50, 0xfff8, &[B, nodep(49)], &[RD, A, QUERY, hex(0, 0), MASK]).refuse(NO_QUERY).variable(),
+        Row::new("TMML", 0xdf58, 0xfff8, &[fixed(&[".LOD"]), ndv(35), nodep(49)], &[RD, A, TEXTURE, DIM, MASK]).variable(),
+        Row::new("TMML", 0xdf60, 0xfff8, &[fixed(&[".B.LOD"]), ndv(35), nodep(49)], &[RD, A, SECOND, hex(0, 0), DIM, MASK]).variable(),
+    ],
+    &[
+        Row::new("TEXS", 0xd000, 0xf200, &[FORMAT, TEXS_LOD, nodep(49)], &[register(28), RD, A, SECOND, TEXTURE, TEXS_DIM, ONE_OR_TWO]).when(at(28, 8), 255).refuse(NO_FORMAT).variable(),
+        Row::new("TEXS", 0xd000, 0xf200, &[FORMAT, TEXS_LOD, nodep(49)], &[register(28), RD, A, SECOND, TEXTURE, TEXS_DIM, THREE_OR_FOUR]).refuse(NO_FORMAT).variable(),
+        Row::new("TLDS", 0xd200, 0xf200, &[FORMAT, TLDS_LOD, nodep(49)], &[register(28), RD, A, SECOND, TEXTURE, TLDS_DIM, ONE_OR_TWO]).when(at(28, 8), 255).refuse(NO_TLDS).variable(),
+        Row::new("TLDS", 0xd200, 0xf200, &[FORMAT, TLDS_LOD, nodep(49)], &[register(28), RD, A, SECOND, TEXTURE, TLDS_DIM, THREE_OR_FOUR]).refuse(NO_TLDS).variable(),
+    ],
+];
