@@ -172,6 +172,21 @@ def words(arguments):
     sys.exit(1 if any(counts[key] for key in ("different", "unread", "different back")) else 0)
 
 
+def control_words(target):
+    """Words with every value of the reuse bits beside schedules of each kind, and the values that are no schedule."""
+    for low, forms in ((0x23, (1, 2, 4)), (0x21, (1, 2)), (0x20, (1,)), (0x30, (1, 2)), (0x2B, (1,)), (0x55, (1,))):
+        if low == 0x55 and target < 120:
+            continue
+        for form in forms:
+            for schedule in (0, 5, 16, 20, 28):
+                for reuse in range(8) if schedule not in (16, 28) else (0,):
+                    word = PLAIN | bits(16, 8, 4) | bits(24, 8, 6) | bits(32, 8, 8) | bits(64, 8, 10) | low | form << 9
+                    # From sm_86 on this is HADD2.F32.
+                    word |= (1 << 78 if low == 0x30 else 0) | (4 << 84 if low == 0x20 else 0)
+                    word |= 1 << 91 if low == 0x55 else 0
+                    yield put(put(word, 105, 5, schedule), 122, 3, reuse)
+
+
 def corpus(arguments):
     """Words of every opcode, form and generation, with the judge's text."""
     rng = random.Random(arguments.seed)
@@ -196,6 +211,9 @@ def corpus(arguments):
                     seen |= pieces
                 elif is_illegal and counts[word & 0xFFF, True] == 1 and rng.random() < 0.25:
                     kept.append((word, answer))
+            if each > 2:
+                words = list(control_words(target))
+                kept += zip(words, ours(arguments, "disasm", target, [hex_word(word) for word in words]))
             texts = judge.sorted_texts(target, [word for word, _ in kept], [text != "ILLEGAL" for _, text in kept])
             for (word, _), text in zip(kept, texts):
                 rows.append(f"sm_{target}\t{hex_word(word)}\t{text if FAMILY.match(text + ' ') else 'ILLEGAL'}\n")

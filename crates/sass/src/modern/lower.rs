@@ -1,6 +1,6 @@
 //! A straight-line listing of 128-bit words as a program that engines run.
 
-use roundonce_arith::{ArithOp, Format, OperandIndex};
+use roundonce_arith::{Format, OperandIndex};
 use roundonce_ir::{self as ir, IntOp, Op, Reg, Width};
 use roundonce_isa::{Finding, LineIndex, Location, Recipe};
 
@@ -8,7 +8,6 @@ use super::decode::decode;
 use super::disassemble::disasm_word_into;
 use super::instruction::{Bank, Instruction, Operand, Value};
 use super::listing::Listing;
-use super::opcode::Role;
 use super::target::Target;
 use crate::instruction::RZ;
 use crate::lower::{KernelBuilder, Lowered, Name, integer, kernel_lines};
@@ -17,7 +16,7 @@ use crate::rules;
 /// The program of a listing of the float family; of several kernels, of the one named.
 ///
 /// # Errors
-/// Everything that cannot be read, is not of the family, or is not computed: [`UNMEASURED`](crate::rules::UNMEASURED).
+/// Everything that cannot be read, is not of the family, or is not computed: [`NOT_COMPUTED`](crate::NOT_COMPUTED).
 ///
 /// ```
 /// use roundonce_sass::modern::{Target, lower};
@@ -119,7 +118,7 @@ impl Lowering<'_> {
     fn push_unguarded(&mut self, op: Op) {
         self.builder.body.push(ir::Instruction { op, guard: None, loc: self.loc });
     }
-    fn new(&mut self, width: Width, op: impl FnOnce(Reg) -> Op) -> ir::Operand {
+    fn computed(&mut self, width: Width, op: impl FnOnce(Reg) -> Op) -> ir::Operand {
         let d = self.builder.register(width);
         self.push_unguarded(op(d));
         d.into()
@@ -150,7 +149,7 @@ impl Lowering<'_> {
                     _ => return unknown(),
                 };
                 let a = self.word(operand.value, 0)?;
-                self.new(width, |d| Op::Extract { d, a, width: Width::B32, shift })
+                self.computed(width, |d| Op::Extract { d, a, width: Width::B32, shift })
             }
             _ => {
                 let whole = self.word(operand.value, 0)?;
@@ -167,22 +166,21 @@ impl Lowering<'_> {
             let sign =
                 (0..recipe.components).fold(0, |mask, lane| mask | format.sign_mask() << (lane * format.width()));
             let mask = ir::Operand::Imm(!sign & width.mask());
-            value = self.new(width, |d| integer(IntOp::And, d, width, &[value, mask]));
+            value = self.computed(width, |d| integer(IntOp::And, d, width, &[value, mask]));
         }
-        debug_assert!(operand.role != Role::B || recipe.operation.op != ArithOp::Add);
         Ok((value, operand.negate))
     }
 
     /// Two halves of a word, each from a bit on; the sign of the upper one is flipped for a format.
     fn halves(&mut self, whole: ir::Operand, shifts: [u32; 2], negated: Option<Format>) -> ir::Operand {
         let extract = |shift| move |d| Op::Extract { d, a: whole, width: Width::B32, shift };
-        let low = self.new(Width::B16, extract(shifts[0]));
-        let mut high = self.new(Width::B16, extract(shifts[1]));
+        let low = self.computed(Width::B16, extract(shifts[0]));
+        let mut high = self.computed(Width::B16, extract(shifts[1]));
         if let Some(format) = negated {
             let a = high;
-            high = self.new(Width::B16, |d| Op::Sign { d, negate: true, format, flush: false, a });
+            high = self.computed(Width::B16, |d| Op::Sign { d, negate: true, format, flush: false, a });
         }
-        self.new(Width::B32, |d| Op::Pack { d, low, high })
+        self.computed(Width::B32, |d| Op::Pack { d, low, high })
     }
 
     /// 64 bits: a register pair, two words of a constant bank, or what an immediate stands for.
@@ -193,7 +191,7 @@ impl Lowering<'_> {
             Value::Register(RZ) => Ok(ir::Operand::ZERO),
             value => {
                 let (low, high) = (self.word(value, 0)?, self.word(value, 1)?);
-                Ok(self.new(Width::B64, |d| Op::Pack { d, low, high }))
+                Ok(self.computed(Width::B64, |d| Op::Pack { d, low, high }))
             }
         }
     }

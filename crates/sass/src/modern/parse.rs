@@ -174,20 +174,21 @@ impl Cursor<'_> {
             .any(|modifier| modifier.slot.name == ".RELU" && gather(modifiers, modifier.bits) != 0);
         let mut sources = [None; 3];
         let mut predicate = None;
-        for index in 0.. {
+        let mut count = 0;
+        loop {
             self.skip_blanks();
             if !self.eat(b',') {
                 break;
             }
             self.skip_blanks();
-            if index < row.roles.len() {
-                sources[index] = Some(self.modern_operand(format, target)?);
-            } else if index == row.roles.len() && relu {
-                self.eat(b'@');
+            if let Some(source) = sources[..row.roles.len()].get_mut(count) {
+                *source = Some(self.modern_operand(format, target)?);
+            } else if count == row.roles.len() && relu {
                 predicate = Some(self.modern_predicate()?.0);
             } else {
                 return Err(self.expected("the end of the statement"));
             }
+            count += 1;
         }
         let span = (start, self.at);
         let slot = self.schedule_suffix(prefix)?;

@@ -112,7 +112,7 @@ impl Generations {
 
     /// From one on to the newest.
     pub const fn since(first: Generation) -> Generations {
-        Generations(0xff & !(first.bit() - 1))
+        Generations(!(first.bit() - 1))
     }
     /// From one to another, both included.
     pub const fn range(first: Generation, last: Generation) -> Generations {
