@@ -5,8 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use roundonce::exec::{Arg, Buffer, Launch, Options};
 use roundonce::sass::{
-    Layout, Lowered, ScheduleStyle, Style, asm_file, asm_line, check, decode, disasm_bundles, disasm_word, encode,
-    lower,
+    Layout, Lowered, ScheduleStyle, Style, asm_file, asm_line, check, decode, disasm_bundles, disasm_word, lower,
 };
 use roundonce::{Profile, kernel::LaneValues, kernel::lanes};
 use roundonce_fuzz::{Choices, engines, sass};
@@ -22,7 +21,7 @@ fuzz_target!(|bytes: &[u8]| {
     let findings = check(&text);
     for line in &code.lines {
         let Ok(word) = asm_line(line) else { continue };
-        assert_eq!(decode(word).ok().and_then(|instruction| encode(&instruction).ok()), Some(word), "{line}");
+        assert!(decode(word).is_ok(), "{line}");
         for style in [Style::Exact, Style::Hex] {
             let shown = disasm_word(word, style).expect("it was encoded");
             assert_eq!(asm_line(&shown), Ok(word), "{line}: {shown}");
@@ -51,13 +50,11 @@ fuzz_target!(|bytes: &[u8]| {
             assert_eq!(again.bundles().concat(), words, "{text}---\n{shown}");
         }
     }
-    if code.is_encoded {
-        let shown = |line: &String| disasm_word(asm_line(line).expect("it has a word"), Style::Exact);
-        let shown: Vec<String> = code.lines.iter().map(|line| shown(line).expect("it decodes") + "\n").collect();
-        let again =
-            lower(&shown.concat(), None).unwrap_or_else(|findings| panic!("{text}---\n{shown:?}: {findings:?}"));
-        assert_eq!(run(&again, &data, &text), ran, "{text}---\n{}", shown.concat());
-    }
+    let shown = |line: &String| disasm_word(asm_line(line).expect("it has a word"), Style::Exact);
+    let shown: Vec<String> = code.lines.iter().map(|line| shown(line).expect("it decodes") + "\n").collect();
+    let again =
+        lower(&shown.concat(), None).unwrap_or_else(|findings| panic!("{text}---\n{shown:?}: {findings:?}"));
+    assert_eq!(run(&again, &data, &text), ran, "{text}---\n{}", shown.concat());
 });
 
 /// The values of one input.

@@ -4,14 +4,12 @@
 use crate::Choices;
 use roundonce::Profile;
 use roundonce::isa::{Value as Components, evaluate};
-use roundonce::sass::{Lowering, Name, OPCODES, Opcode, OperandField, OperandKind, PT, RZ, Value, parse_line};
+use roundonce::sass::{Kind, Lowering, Name, OperandKind, PT, RZ, Row, Value, parse_line, rows};
 use std::collections::BTreeMap;
 
-/// A listing: its lines, each one instruction.
+/// A listing: its lines, each one instruction that has a word.
 pub struct Code {
     pub lines: Vec<String>,
-    /// Every instruction has a word.
-    pub is_encoded: bool,
 }
 
 impl Code {
@@ -32,21 +30,19 @@ const SCHEDULES: [(&str, &str); 8] = [
     ("3f:-:-:Y:f ", ""),
 ];
 
-/// A listing of up to forty instructions, where not `mixed` of those with words alone.
+/// A listing of up to forty instructions that are run.
 pub fn generate(choices: &mut Choices<'_>) -> Code {
-    let is_encoded = !choices.one_in(2);
     let schedules = if choices.one_in(2) { &SCHEDULES[..] } else { &SCHEDULES[..1] };
-    let has_words = |opcode: &&Opcode| !is_encoded || opcode.forms.iter().all(|form| form.encoding.is_some());
-    let opcodes: Vec<&Opcode> = OPCODES.iter().filter(has_words).collect();
+    let rows: Vec<&Row> = rows().filter(|row| !matches!(row.lowering, Lowering::None)).collect();
     let mut lines = Vec::new();
     while lines.len() < 40 && !choices.is_empty() {
-        let opcode = *choices.pick(&opcodes);
-        let line = instruction(choices, opcode);
+        let row = *choices.pick(&rows);
+        let line = instruction(choices, row);
         // Scheduling in one style on every line.
         let (before, behind) = schedules[lines.len() % schedules.len()];
         lines.push(if schedules.len() == 1 { format!("{line};") } else { format!("{before}{line}{behind};") });
     }
-    Code { lines, is_encoded }
+    Code { lines }
 }
 
 fn register(choices: &mut Choices<'_>) -> u8 {
@@ -57,21 +53,24 @@ fn register_name(number: u8) -> String {
     if number == RZ { "RZ".to_owned() } else { format!("R{number}") }
 }
 
-fn instruction(choices: &mut Choices<'_>, opcode: &Opcode) -> String {
+fn instruction(choices: &mut Choices<'_>, row: &Row) -> String {
     let mut text = String::new();
     if choices.one_in(3) {
         text += if choices.one_in(2) { "@!" } else { "@" };
         text += &choices.pick(&["P0", "P1", "P6", "PT"]);
         text += " ";
     }
-    text += opcode.name;
-    let form = choices.pick(opcode.forms);
+    text += row.name;
     let mut behind_destination = "";
-    for modifier in opcode.modifiers {
+    let slots = match row.lowering {
+        Lowering::Arithmetic(arithmetic) => arithmetic.slots,
+        Lowering::Move | Lowering::None => &[],
+    };
+    for slot in slots {
         if !choices.one_in(3) {
             continue;
         }
-        let choice = choices.pick(modifier.slot.choices).text;
+        let choice = choices.pick(slot.choices).text;
         if choice == ".CC" && choices.one_in(2) {
             behind_destination = choice;
         } else {
@@ -80,24 +79,31 @@ fn instruction(choices: &mut Choices<'_>, opcode: &Opcode) -> String {
     }
     let destination = register(choices);
     text += &format!(" {}{behind_destination}", register_name(destination));
-    let (is_arithmetic, is_long) = (matches!(opcode.lowering, Lowering::Arithmetic(_)), opcode.name.ends_with("32I"));
-    for field in &form.operands[1..] {
+    let (is_arithmetic, is_long) = (!slots.is_empty(), row.name.ends_with("32I"));
+    // The bytes that a move writes are left out: all of them.
+    for field in row.operands[1..].iter().filter(|field| field.omitted.is_none()) {
         let minus = if is_arithmetic && choices.one_in(3) { "-" } else { "" };
         text += ", ";
-        text += &match field.kind() {
+        text += &match field.kind.kind() {
             OperandKind::Register => {
-                let number = if *field == OperandField::Destination { destination } else { register(choices) };
+                let is_destination = matches!(field.kind, Kind::Register(_)) && field.kind == row.operands[0].kind;
+                let number = if is_destination { destination } else { register(choices) };
                 format!("{minus}{}", register_name(number))
             }
             OperandKind::Constant => {
                 format!("{minus}c[{:#x}][{:#x}]", choices.below(4), 4 * choices.below(16))
             }
-            OperandKind::Immediate if choices.one_in(2) && is_arithmetic => {
+            _ if choices.one_in(2) && is_arithmetic => {
                 (*choices.pick(&["0.5", "-0.5", "1", "2.0", "-1.5", "+INF", "-INF", "0", "-0", "1024"])).to_owned()
             }
-            OperandKind::Immediate => {
+            _ => {
                 let bits = choices.bits(32) as u32;
-                format!("{:#x}", if is_long { bits } else { bits & 0xffff_f000 })
+                let bits = match (is_long, is_arithmetic) {
+                    (true, _) => bits,
+                    (false, true) => bits & 0xffff_f000,
+                    (false, false) => bits & 0x7_ffff,
+                };
+                format!("{bits:#x}")
             }
         };
     }
@@ -113,7 +119,7 @@ pub fn run(lines: &[String], lane: &mut Lane, profile: &Profile) -> Option<()> {
     for line in lines {
         let instruction = parse_line(line).ok()?.instruction;
         let get = |lane: &Lane, name: Name| lane.get(&name.to_string()).copied().unwrap_or(0);
-        let guard = instruction.guard;
+        let guard = instruction.guard();
         let holds = guard.predicate == PT || get(lane, Name::Predicate(guard.predicate)) != 0;
         if holds == guard.negated {
             continue;
@@ -123,6 +129,7 @@ pub fn run(lines: &[String], lane: &mut Lane, profile: &Profile) -> Option<()> {
             Value::Register(number) => get(lane, Name::Register(number)),
             Value::Constant { bank, offset } => get(lane, Name::Constant { bank, offset }),
             Value::Immediate(bits) => bits,
+            _ => 0,
         };
         let sources: Vec<u32> = instruction.operands()[1..].iter().map(|operand| value(operand.value)).collect();
         let (result, has_codes) = match instruction.recipe() {

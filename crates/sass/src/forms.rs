@@ -1,6 +1,6 @@
 //! The arithmetic forms of Maxwell SASS, derived from the table.
 
-use roundonce_isa::{Form, Gate, Language, Part};
+use roundonce_isa::{Form, Gate, Language, Part, Range};
 
 use crate::maxwell::ARITHMETIC;
 
@@ -32,7 +32,7 @@ const fn form(index: usize) -> Form {
         mnemonic: arithmetic.name,
         parts,
         operands: arithmetic.operands,
-        gate: Gate::needs(&["SPA 5.0"]),
+        gate: Gate { target: Range::until(50, 62), ..Gate::needs(&["SPA 5.0"]) },
         recipe: arithmetic.recipe,
         source: arithmetic.source,
         note: arithmetic.note,

@@ -1,12 +1,22 @@
-//! SASS of Maxwell GPUs (SPA 5.0): FFMA and FFMA32I as text and as words, both ways, with their control words; the
-//! neighbours that a listing puts beside them (FADD, FMUL, MOV and their 32I forms) as text. In [`modern`], the float family
-//! of sm_70 to sm_121, whose words have 128 bits.
+//! SASS of Maxwell and Pascal GPUs (SM50 to SM62): every instruction as text and as words, both ways, with its control
+//! word. In [`modern`], the float family of sm_70 to sm_121, whose words have 128 bits.
 //!
-//! Reading order: [`OPCODES`] (the one table: a row for each mnemonic with its modifiers, operand forms, encodings and
-//! meaning), `opcode.rs` (what a row is made of), [`fields`] (the bit ranges), [`Instruction`], then [`decode`],
-//! [`encode`], `parse.rs` and `print.rs`, which only read the table.
+//! Reading order: `row.rs` (what a row is made of), `maxwell/` (the one table, a file for each class of instructions:
+//! a row for each mnemonic and operand form), [`Instruction`], then [`decode`], `parse.rs` with `parse/fit.rs` (from a
+//! text to a row's word) and `print.rs`, which only read the table.
 //!
-//! What this is not: it computes nothing, and knows no other instruction's encoding.
+//! A decoded [`Instruction`] is its word and the number of its row. Whoever lowers it asks for
+//! [`mnemonic`](Instruction::mnemonic), [`guard`](Instruction::guard), [`operands`](Instruction::operands), which
+//! are as many as the row has, printed or not, and [`modifier`](Instruction::modifier) by the slot's name:
+//!
+//! ```
+//! use roundonce_sass::{Value, decode};
+//! let compare = decode(0x5b6b_0380_0057_0107).unwrap();
+//! assert_eq!((compare.mnemonic(), compare.modifier("cmp"), compare.modifier("type")), ("ISETP", Some(".NE"), None));
+//! assert_eq!(compare.operands()[2].value, Value::Register(1));
+//! ```
+//!
+//! What this is not: it computes nothing.
 
 mod assemble;
 mod check;

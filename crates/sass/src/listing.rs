@@ -11,6 +11,7 @@ use crate::schedule_text::read_envytools;
 use crate::{Style, decode, fields};
 
 /// What a line of code is.
+#[expect(clippy::large_enum_variant, reason = "nearly every line is a statement")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Code {
     /// An instruction of the rows.

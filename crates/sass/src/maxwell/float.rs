@@ -63,7 +63,8 @@ pub const ARITHMETIC: [Arithmetic; 6] = [
     },
     Arithmetic {
         name: "FMUL32I", recipe: recipe(ArithOp::Mul), slots: &[FMZ, SAT, CC],
-        operands: "Rd{.CC}, {-}Ra, imm32", long_immediate: None, source: PUBLIC, note: "",
+        operands: "Rd{.CC}, {-}Ra, imm32", long_immediate: None, source: PUBLIC,
+        note: "the sign of Ra is written into the immediate's",
     },
 ];
 

@@ -329,10 +329,9 @@ impl Fit<'_> {
         }
         if product {
             let signed = row.operands[1..].iter().take(2).find_map(|field| field.sign);
-            match signed {
-                Some(slot) => self.constrain(slot.bits, Values::One(u64::from(self.product_sign))),
-                // The immediate's own sign.
-                None => {}
+            // Without a field the immediate's own sign takes it.
+            if let Some(slot) = signed {
+                self.constrain(slot.bits, Values::One(u64::from(self.product_sign)));
             }
         }
         Ok(())

@@ -1,0 +1,98 @@
+"""Makes `crates/sass/tests/maxwell/words.tsv.gz`: words that together show every row, every modifier's value, every
+operand form, and random fields, each with what nvdisasm 12.8 prints for SM61; then the words of kernels that ptxas
+compiled, given as cubins.
+
+    NVDISASM=… python3 dev/sass/corpus.py crates/sass/tests/maxwell/words.tsv.gz [CUBIN…]
+
+It needs `cargo build --release -p roundonce-sass --example words`, which lists the rows.
+"""
+
+import gzip
+import random
+import re
+import struct
+import sys
+
+import judge
+
+TARGET = "SM61"
+RANDOM = 25
+#: What two texts of one shape may differ in.
+VALUES = [
+    (re.compile(r"\bR(?:\d+|Z)\b"), "R"),
+    (re.compile(r"\bP[0-6T]\b"), "P"),
+    (re.compile(r"-?0x[0-9a-f]+"), "#"),
+    (re.compile(r"\bSR_?\w+(\.\w)?|\bSR\d+"), "S"),
+    (re.compile(r"[-+]?\d[\d.e+-]*(?= |,|$|\.)"), "#"),
+    (re.compile(r"\{[\d,]*\}"), "{}"),
+]
+
+
+def features(text):
+    """The modifiers of a text, and what is special about each of its operands."""
+    for pattern, value in VALUES:
+        text = pattern.sub(value, text)
+    head, _, operands = text.partition(" ")
+    if head.startswith("@"):
+        head, _, operands = operands.partition(" ")
+    return set(head.split(".")) | set(enumerate(operands.split(", ")))
+
+
+def candidates(row, generator):
+    name, mask, bits, fill, _ = row
+    base = bits | 7 << 16 | fill
+    yield base
+    for low in range(0, 62, 2):
+        for value in range(16):
+            yield base & ~(0xF << low) & ~mask | value << low & ~mask | bits
+    for _ in range(400):
+        word = bits | generator.getrandbits(64) & ~mask
+        yield word if generator.random() < 0.3 else word & ~(0xF << 16) | 7 << 16
+
+
+def of_rows():
+    generator = random.Random(1)
+    for row in judge.rows():
+        words = list(dict.fromkeys(candidates(row, generator)))
+        texts = judge.texts(words, TARGET)
+        seen, kept = set(), 0
+        for word, text in reversed(list(zip(words, texts))):
+            # What nvdisasm has no name for it prints from memory that it did not write.
+            if text is None or "   ???" in text:
+                continue
+            if kept < RANDOM or not features(text) <= seen:
+                kept += 1
+                seen |= features(text)
+                yield word, text
+
+
+def of_cubins(paths):
+    words = set()
+    for path in paths:
+        with open(path, "rb") as file:
+            data = file.read()
+        offset, (size, count, names) = struct.unpack_from("<Q", data, 0x28)[0], struct.unpack_from("<HHH", data, 0x3A)
+        sections = [struct.unpack_from("<IIQQQQ", data, offset + at * size) for at in range(count)]
+        for name, _, _, _, start, length in sections:
+            if data[sections[names][4] + name :].startswith(b".text."):
+                code = struct.unpack_from(f"<{length // 8}Q", data, start)
+                words |= {word for at, word in enumerate(code) if at % 4}
+    words = sorted(words)
+    for word, text in zip(words, judge.texts(words, TARGET)):
+        if text is not None:
+            yield word, text
+
+
+def main():
+    path, *cubins = sys.argv[1:]
+    found = dict(of_rows())
+    found.update(of_cubins(cubins))
+    lines = [f"{word:016x}\t{text}\n" for word, text in sorted(found.items())]
+    head = f"# word, text; judge: nvdisasm 12.8 -b {TARGET}; {len(lines)} words\n"
+    with open(path, "wb") as raw, gzip.GzipFile(fileobj=raw, mode="wb", mtime=0) as file:
+        file.write((head + "".join(lines)).encode())
+    print(len(lines), "words")
+
+
+if __name__ == "__main__":
+    main()
