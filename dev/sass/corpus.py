@@ -38,8 +38,8 @@ def features(text):
 
 
 def candidates(row, generator):
-    name, mask, bits, fill, _ = row
-    base = bits | 7 << 16 | fill
+    _, mask, bits, _ = row
+    base = bits | 7 << 16
     yield base
     for low in range(0, 62, 2):
         for value in range(16):

@@ -115,11 +115,11 @@ def ours(words):
 
 
 def rows():
-    """The product's rows: mnemonic, mask, bits, fill, first GPU."""
+    """The product's rows: mnemonic, mask, bits, first GPU."""
     done = subprocess.run([ROUNDONCE, "--rows"], capture_output=True, text=True, check=True)
     for line in done.stdout.splitlines():
-        name, mask, bits, fill, since = line.split("\t")
-        yield name, int(mask, 16), int(bits, 16), int(fill, 16), int(since)
+        name, mask, bits, since = line.split("\t")
+        yield name, int(mask, 16), int(bits, 16), int(since)
 
 
 def faults(words, target):
@@ -144,7 +144,7 @@ def faults(words, target):
 
 def row_words(generator, count=150):
     """Random words of every row, some with few bits set, most without a guard."""
-    for _, mask, bits, fill, _ in rows():
+    for _, mask, bits, _ in rows():
         for at in range(count):
             word = bits | generator.getrandbits(64) & ~mask
             if at % 3 == 0:
