@@ -1,13 +1,23 @@
 """NVIDIA's disassembler as a judge of Maxwell words: what `nvdisasm -b SM50` prints for each of many words.
 
+    NVDISASM=… python3 dev/sass/judge.py rows [TARGET]     random words of every row
+    NVDISASM=… python3 dev/sass/judge.py sweep [TARGET]    random words of every value of the upper 13 bits
+    NVDISASM=… python3 dev/sass/judge.py cubins CUBIN…     every instruction of cubins, on their own targets
+
+Each prints what differs from the product, in text or in the word that the text assembles to. It needs nvdisasm 12.8, which
+the package triton 3.3 of PyPI carries, and `cargo build --release -p roundonce-sass --example words`.
+
 nvdisasm refuses a whole file for one word that it does not know, but names every address that it refused; the words
 there are replaced and the rest is asked again.
 """
 
+import collections
 import os
+import random
 import re
 import struct
 import subprocess
+import sys
 import tempfile
 
 NVDISASM = os.environ.get("NVDISASM", "nvdisasm")
@@ -105,11 +115,11 @@ def ours(words):
 
 
 def rows():
-    """The product's rows: mnemonic, mask, bits, fill, first GPU."""
+    """The product's rows: mnemonic, mask, bits, first GPU."""
     done = subprocess.run([ROUNDONCE, "--rows"], capture_output=True, text=True, check=True)
     for line in done.stdout.splitlines():
-        name, mask, bits, fill, since = line.split("\t")
-        yield name, int(mask, 16), int(bits, 16), int(fill, 16), int(since)
+        name, mask, bits, since = line.split("\t")
+        yield name, int(mask, 16), int(bits, 16), int(since)
 
 
 def faults(words, target):
@@ -130,3 +140,61 @@ def faults(words, target):
     for (word, back, wanted), text in zip(doubtful, texts([back for _, back, _ in doubtful], target)):
         if text != wanted:
             yield word, "word", wanted, f"{back:016x} {text}"
+
+
+def row_words(generator, count=150):
+    """Random words of every row, some with few bits set, most without a guard."""
+    for _, mask, bits, _ in rows():
+        for at in range(count):
+            word = bits | generator.getrandbits(64) & ~mask
+            if at % 3 == 0:
+                word = word & (generator.getrandbits(64) | mask) | bits
+            yield word if at % 5 == 0 else word & ~(0xF << 16) | 7 << 16
+
+
+def sweep_words(generator, count=20):
+    """Random words of every value of the upper 13 bits."""
+    for top in range(1 << 13):
+        for at in range(count):
+            low = generator.getrandbits(51)
+            for _ in range(at % 3):
+                low &= generator.getrandbits(51)
+            yield top << 51 | low & ~(0xF << 16) | 7 << 16
+
+
+def kernels(path):
+    """The target of a cubin and the instruction words of each of its kernels."""
+    with open(path, "rb") as file:
+        data = file.read()
+    flags, offset = struct.unpack_from("<I", data, 0x30)[0], struct.unpack_from("<Q", data, 0x28)[0]
+    size, count, names = struct.unpack_from("<HHH", data, 0x3A)
+    sections = [struct.unpack_from("<IIQQQQ", data, offset + at * size) for at in range(count)]
+    for name, kind, _, _, start, length in sections:
+        if kind == 1 and data[sections[names][4] + name :].startswith(b".text."):
+            code = struct.unpack_from(f"<{length // 8}Q", data, start)
+            yield flags & 0xFF, [word for at, word in enumerate(code) if at % 4]
+
+
+def main():
+    verb, *rest = sys.argv[1:]
+    generator = random.Random(1)
+    asked = collections.defaultdict(set)
+    if verb == "cubins":
+        count = total = 0
+        for path in rest:
+            for target, words in kernels(path):
+                count, total = count + 1, total + len(words)
+                asked[f"SM{target}"].update(words)
+        print(f"{len(rest)} cubins, {count} kernels, {total} instructions")
+    else:
+        words = {"rows": row_words, "sweep": sweep_words}[verb](generator)
+        asked[rest[0] if rest else "SM61"] = set(words)
+    for target, words in asked.items():
+        differ = list(faults(sorted(words), target))
+        print(f"{target}: {len(words)} different words, {len(differ)} differ")
+        for word, what, wanted, found in differ[:40]:
+            print(f"  {word:016x} {what}: {wanted} | {found}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,5 +1,5 @@
 //! Reads words in hex, one a line; writes each with its text, and the word that the text assembles to. With `--rows` it
-//! writes every row's mnemonic, mask, bits, fill and first GPU. What `dev/sass/judge.py` compares with nvdisasm.
+//! writes every row's mnemonic, mask, bits and first GPU. What `dev/sass/judge.py` compares with nvdisasm.
 
 use std::io::{BufRead, Write};
 
@@ -10,7 +10,7 @@ fn main() {
     if std::env::args().any(|argument| argument == "--rows") {
         for row in rows() {
             let since = row.since.number();
-            writeln!(out, "{}\t{:016x}\t{:016x}\t{:016x}\t{since}", row.name, row.mask, row.bits, row.fill).unwrap();
+            writeln!(out, "{}\t{:016x}\t{:016x}\t{since}", row.name, row.mask, row.bits).unwrap();
         }
         return;
     }

@@ -270,7 +270,6 @@ impl<'a> Cursor<'a> {
             self.skip_word();
         }
         let modifiers = (modifiers_start, self.at);
-        self.known_modifiers(rows, modifiers)?;
         let mut written = [Written::NONE; MAX_OPERANDS];
         let mut count = 0;
         let mut end = self.at;
@@ -391,6 +390,9 @@ impl<'a> Cursor<'a> {
         }
         let Some((number, misfit)) = nearest else { return Err(self.expected("an instruction")) };
         let row = lookup::row(number);
+        if !matches!(misfit, Misfit::Unencodable { .. }) {
+            self.known_modifiers(rows, modifiers)?;
+        }
         match misfit {
             Misfit::Unencodable { fitted, error, operand } => {
                 out.instruction = Instruction { row: number, reuse: fitted.reuse, word: fitted.word };

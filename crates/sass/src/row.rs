@@ -313,8 +313,6 @@ pub struct Row {
     pub mask: u64,
     /// Their values.
     pub bits: u64,
-    /// Bits that mean nothing, as compilers set them.
-    pub fill: u64,
     /// Values of further bits with which there is no such instruction: masks and values.
     pub refused: &'static [(u64, u64)],
     /// The modifiers behind the mnemonic, in the order in which they are printed.
@@ -352,7 +350,6 @@ impl Row {
             name,
             mask: (mask as u64) << 48,
             bits: (top as u64) << 48,
-            fill: 0,
             refused: &[],
             modifiers,
             operands,

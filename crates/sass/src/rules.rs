@@ -170,7 +170,7 @@ pub fn check_word(word: u64, index: usize) -> Vec<Finding> {
         Err(error) => findings.push(OPCODE.finding(location, error.to_string())),
         Ok(instruction) => {
             instruction_findings(&instruction, location, &mut findings);
-            let ignored = instruction.ignored_bits() & !instruction.row().fill;
+            let ignored = instruction.ignored_bits();
             if ignored != 0 {
                 let message = format!("bits {ignored:#x} are set and mean nothing");
                 findings.push(IGNORED_BITS.finding(location, message));

@@ -153,7 +153,6 @@ pub(super) fn fit(row: &'static Row, text: &str, modifiers: Span, written: &[Wri
     if !fit.solve(0) || row.is_refused(fit.word) {
         return Err(Misfit::Contradiction);
     }
-    fit.word |= row.fill & !fit.known & row.ignored();
     let fitted = Fitted { word: fit.word, reuse: fit.reuse, target: fit.target };
     match fit.unencodable {
         None => Ok(fitted),
@@ -245,7 +244,7 @@ impl Fit<'_> {
 
     /// Assigns the modifiers to the row's slots. The result says whether `.CC` is among them.
     fn modifiers(&mut self, (start, end): Span) -> Result<bool, Misfit> {
-        let text = self.piece((start, end)).to_owned();
+        let text = self.text.get(start..end).unwrap_or_default();
         let mut given = [false; 12];
         let (mut at, mut cc) = (0, false);
         while at < text.len() {
@@ -345,7 +344,7 @@ impl Fit<'_> {
                 continue;
             };
             let written = written[operand];
-            let mut suffix = self.piece(written.suffix).to_owned();
+            let mut suffix = self.text.get(written.suffix.0..written.suffix.1).unwrap_or_default();
             match &field.suffix {
                 Some(slot) => {
                     if slot.name == "CC" && core::mem::take(&mut cc) {
@@ -353,7 +352,7 @@ impl Fit<'_> {
                             let (start, end) = written.suffix;
                             return Err(Misfit::Twice { start, end });
                         }
-                        suffix = ".CC".to_owned();
+                        suffix = ".CC";
                     }
                     let value = slot.texts.iter().position(|text| *text == suffix);
                     let Some(value) = value else {
