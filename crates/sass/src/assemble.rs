@@ -1,6 +1,6 @@
 //! Text to words: a line, or a listing.
 
-use roundonce_isa::{Finding, Location, Severity};
+use roundonce_isa::{Finding, Severity};
 
 use crate::listing::{Listing, word_differs};
 use crate::parse::{Cursor, Statement};
@@ -70,10 +70,7 @@ pub fn asm_line(line: &str) -> Result<u64, Finding> {
     let beside = parse_line_into(line, &mut statement)?;
     let word = statement.word().map_err(|error| rules::encode_finding(&statement, error))?;
     // A line alone is at address 0.
-    let word = statement.placed(word, 0).ok_or_else(|| {
-        let (start, end) = statement.span;
-        rules::out_of_reach(Location::Span { start, end })
-    })?;
+    let word = statement.placed(word, 0, |_| None)?;
     match beside {
         None => Ok(word),
         Some(beside) => match word_differs(&statement, beside) {
@@ -149,13 +146,10 @@ pub fn asm_file(text: &str) -> Result<Assembly, Vec<Finding>> {
     let (listing, unreadable) = Listing::parse(text);
     let mut code = Vec::with_capacity(listing.lines.len());
     let mut errors = unreadable;
-    let starts: Vec<usize> = listing.kernels.iter().map(|(_, first)| *first).collect();
-    let mut in_kernel = 0;
-    for (index, line) in listing.lines.iter().enumerate() {
-        in_kernel = if starts.contains(&index) { 0 } else { in_kernel };
-        let address = 32 * (in_kernel / 3) + 8 * (in_kernel % 3) + 8;
-        in_kernel += 1;
-        match line.to_word_at(address) {
+    let addresses = listing.addresses();
+    let labels = listing.label_addresses(&addresses);
+    for (line, address) in listing.lines.iter().zip(&addresses) {
+        match line.to_word_at(*address, |(start, end)| labels.get(text.get(start..end)?).copied()) {
             Ok(word) => {
                 let slot = line.slot.or_else(|| line.pairs.then(|| Slot::CAUTIOUS.with(fields::SCHEDULE, PAIR)));
                 code.push((word, slot));

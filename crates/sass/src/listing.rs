@@ -1,6 +1,8 @@
 //! From a text file to its lines of code: listings of nvdisasm and cuobjdump, and text in any of the scheduling
 //! styles, mixed as they come.
 
+use std::collections::HashMap;
+
 use roundonce_isa::{Finding, Location};
 
 use crate::lookup;
@@ -50,6 +52,8 @@ pub struct Listing {
     pub lines: Vec<Line>,
     /// The kernels: each name with the number of its first line of code.
     pub kernels: Vec<(String, usize)>,
+    /// The labels: each name with the number of the line of code behind it.
+    pub labels: Vec<(String, usize)>,
 }
 
 /// What a line of cuobjdump or nvdisasm begins with that is no code.
@@ -83,6 +87,11 @@ pub(crate) fn heading(line: &str) -> Option<Option<&str>> {
     known.then_some(kernel)
 }
 
+/// The address of the instruction behind one.
+fn next_address(address: u64) -> u64 {
+    address + if address % 32 == 24 { 16 } else { 8 }
+}
+
 struct Reader<'a> {
     cursor: Cursor<'a>,
     listing: Listing,
@@ -103,6 +112,27 @@ struct Reader<'a> {
 }
 
 impl Listing {
+    /// The address of each line within its kernel, in bytes.
+    pub(crate) fn addresses(&self) -> Vec<u64> {
+        let mut starts = self.kernels.iter().map(|(_, first)| *first).peekable();
+        let mut in_kernel = 0;
+        let address = |index: usize| {
+            while starts.next_if(|start| *start <= index).is_some_and(|start| start == index) {
+                in_kernel = 0;
+            }
+            in_kernel += 1;
+            8 + 32 * ((in_kernel - 1) / 3) + 8 * ((in_kernel - 1) % 3)
+        };
+        (0..self.lines.len()).map(address).collect()
+    }
+
+    /// The address of each label; one at the end is where the next line would be.
+    pub(crate) fn label_addresses(&self, addresses: &[u64]) -> HashMap<&str, i64> {
+        let end = addresses.last().map_or(8, |last| next_address(*last));
+        let address = |line: usize| addresses.get(line).copied().unwrap_or(end) as i64;
+        self.labels.iter().map(|(name, line)| (name.as_str(), address(*line))).collect()
+    }
+
     /// Reads a text; what cannot be read is left out and becomes a finding.
     pub fn parse(text: &str) -> (Listing, Vec<Finding>) {
         let mut reader = Reader {
@@ -213,8 +243,9 @@ impl Reader<'_> {
         if let Some((index, finding)) = self.unresolved.take() {
             self.findings.push(finding);
             self.listing.lines.remove(index);
-            for (_, first) in &mut self.listing.kernels {
-                *first -= usize::from(*first > index);
+            // It was the last line: what begins behind it is last too.
+            for named in [&mut self.listing.kernels, &mut self.listing.labels] {
+                named.iter_mut().rev().take_while(|(_, first)| *first > index).for_each(|(_, first)| *first -= 1);
             }
         }
     }
@@ -223,9 +254,12 @@ impl Reader<'_> {
     fn header(&mut self) -> bool {
         let Some(kernel) = heading(self.rest_of_line()) else { return false };
         let kernel = kernel.map(str::to_owned);
+        let label = self.rest_of_line().strip_suffix(':').map(str::to_owned);
         if let Some(kernel) = kernel {
             self.drop_unresolved();
             self.listing.kernels.push((kernel, self.listing.lines.len()));
+        } else if let Some(label) = label {
+            self.listing.labels.push((label, self.listing.lines.len()));
         }
         self.skip_line();
         true
@@ -426,13 +460,16 @@ impl Line {
     ///
     /// # Errors
     /// If its instruction has none there.
-    pub(crate) fn to_word_at(self, address: u64) -> Result<u64, Finding> {
+    pub(crate) fn to_word_at(
+        self,
+        address: u64,
+        label: impl FnOnce((usize, usize)) -> Option<i64>,
+    ) -> Result<u64, Finding> {
         let word = self.to_word()?;
         let Code::Statement(statement) = self.code else { return Ok(word) };
         if self.word.is_some() {
             return Ok(word);
         }
-        let placed = statement.placed(word, address);
-        placed.ok_or_else(|| rules::out_of_reach(self.location))
+        statement.placed(word, address, label)
     }
 }

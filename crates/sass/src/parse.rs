@@ -41,8 +41,17 @@ pub struct Statement {
     /// Why the instruction has no word, and the operand at fault, counted as written. Its instruction is the nearest
     /// that has one.
     pub(crate) fault: Option<(EncodeError, usize)>,
-    /// The address of code that it names.
-    pub(crate) target: Option<i64>,
+    /// The code that it names.
+    pub(crate) target: Option<Target>,
+}
+
+/// The code that a branch names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Target {
+    /// By its address.
+    Address(i64),
+    /// By a label: the bytes of its name.
+    Label(Span),
 }
 
 impl Statement {
@@ -75,12 +84,27 @@ impl Statement {
         })
     }
 
-    /// Its word at an address; `None` where its target is out of reach. A word of its own stays as it is.
-    pub(crate) fn placed(&self, word: u64, address: u64) -> Option<u64> {
-        let (Some(target), Some(bits)) = (self.target, self.target_field()) else { return Some(word) };
+    /// Its word at an address; `label` knows where labels are.
+    ///
+    /// # Errors
+    /// If its target is out of reach, or a label that is not known.
+    pub(crate) fn placed(
+        &self,
+        word: u64,
+        address: u64,
+        label: impl FnOnce(Span) -> Option<i64>,
+    ) -> Result<u64, Finding> {
+        let (Some(target), Some(bits)) = (self.target, self.target_field()) else { return Ok(word) };
+        let target = match target {
+            Target::Address(address) => address,
+            Target::Label(name) => label(name).ok_or_else(|| rules::TARGET.at(name, "there is no such label"))?,
+        };
         let distance = target - address as i64 - 8;
         let placed = word & !bits.mask() | bits.put(distance as u64);
-        (bits.get_signed(placed) == distance).then_some(placed)
+        if bits.get_signed(placed) == distance {
+            return Ok(placed);
+        }
+        Err(rules::TARGET.at(self.span, "the target is further away than 24 bits reach"))
     }
 }
 

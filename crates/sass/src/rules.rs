@@ -78,11 +78,6 @@ rules! {
     ENTRY "SASS0028" Error "one kernel is run" "the command line's contract";
 }
 
-/// The finding of a branch whose target is too far.
-pub(crate) fn out_of_reach(location: Location) -> Finding {
-    TARGET.finding(location, "the target is further away than 24 bits reach")
-}
-
 /// The finding of an instruction that cannot be encoded, located at the operand at fault.
 pub(crate) fn encode_finding(statement: &Statement, (error, operand): (EncodeError, usize)) -> Finding {
     let instruction = &statement.instruction;

@@ -1,6 +1,9 @@
 //! The control word in its four styles: read, written, converted, nothing lost.
 
-use roundonce_sass::{Control, Layout, NOP, ScheduleStyle, Slot, Style, asm_file, check, disasm_bundles, parse_line};
+use roundonce_isa::Location;
+use roundonce_sass::{
+    Control, Layout, NOP, ScheduleStyle, Slot, Style, asm_file, asm_line, check, disasm_bundles, parse_line,
+};
 
 const FFMA: u64 = 0x5980_0180_0027_0100;
 const WITH_CONSTANT: u64 = 0x4980_018c_0507_0100;
@@ -146,4 +149,18 @@ fn bundles_without_scheduling() {
     assert_eq!(bundles[1], [careful | 0x7f0 << 21 | careful << 42, FFMA, FFMA, FFMA + 1]);
     assert_eq!(bundles.len(), 2);
     assert_eq!(assembly.bytes().len(), 64);
+}
+
+/// Branches name labels, before them and behind; a label that there is not is an error at its name. Words of nvdisasm 12.8:
+/// `BRA 0x28` at 0x18 and `BRA 0x8` at 0x28.
+#[test]
+fn labels_are_placed() {
+    let text = ".text.k:\n.L_x_0:\nFFMA R0, R1, R2, R3;\nNOP;\nBRA `(.L_x_1);\n.L_x_1:\nBRA `(.L_x_0);\n";
+    let words = asm_file(text).unwrap().words();
+    let by_address = ".text.k:\nFFMA R0, R1, R2, R3;\nNOP;\nBRA 0x28;\nBRA 0x8;\n";
+    assert_eq!(words, asm_file(by_address).unwrap().words());
+    assert_eq!(words[2..], [0xe240_0000_0087_000f, 0xe240_0fff_fd87_000f]);
+    let unknown = asm_file("BRA `(.L_x_7);").unwrap_err();
+    assert_eq!((unknown[0].code, unknown[0].location), ("SASS0019", Location::Span { start: 6, end: 12 }));
+    assert_eq!(asm_line("BRA `(.L_x_7);").unwrap_err().code, "SASS0019");
 }

@@ -3,9 +3,9 @@
 use roundonce_arith::Format;
 use roundonce_isa::parse_value;
 
-use super::Span;
 use super::numbers::{read_immediate, whole_number};
 use super::operand::{What, Written};
+use super::{Span, Target};
 use crate::encode::EncodeError;
 use crate::instruction::RZ;
 use crate::lookup::arithmetic;
@@ -17,7 +17,7 @@ use crate::row::{BANK, Bits, Kind, MAX_OPERANDS, NUMBERED, OFFSET, OperandField,
 pub(super) struct Fitted {
     pub(super) word: u64,
     pub(super) reuse: u8,
-    pub(super) target: Option<i64>,
+    pub(super) target: Option<Target>,
 }
 
 /// Why a statement is none of a row's.
@@ -126,7 +126,7 @@ struct Fit<'a> {
     constraints: [(Bits, Values); MAX_CONSTRAINTS],
     count: usize,
     reuse: u8,
-    target: Option<i64>,
+    target: Option<Target>,
     unencodable: Option<(EncodeError, usize)>,
     /// The factors' signs that no field of their own holds.
     product_sign: bool,
@@ -518,16 +518,22 @@ impl Fit<'_> {
             }
             (Kind::Relative(bits), What::Word(span)) => {
                 let text = self.piece(span);
-                let target = match text.starts_with('`') {
-                    // Whoever knows the labels fills it in.
-                    true => 0,
-                    false => integer(text).ok_or_else(|| Misfit::Number {
-                        span,
-                        message: format!("`{text}` is not an address of code, such as 0x140"),
-                    })?,
+                let label = text.strip_prefix("`(").and_then(|label| label.strip_suffix(')'));
+                // The address of a label is known when all of the text is.
+                let (target, address) = match label {
+                    Some(_) => (Target::Label((span.0 + 2, span.1 - 1)), 0),
+                    None => {
+                        let address = integer(text).ok_or_else(|| Misfit::Number {
+                            span,
+                            message: format!(
+                                "`{text}` is not an address of code, such as 0x140, or a label, `(.L_x_1)"
+                            ),
+                        })?;
+                        (Target::Address(address), address)
+                    }
                 };
                 self.target = Some(target);
-                self.constrain(*bits, Values::One(bits.get(bits.put((target - 8) as u64))));
+                self.constrain(*bits, Values::One(bits.get(bits.put((address - 8) as u64))));
             }
             (Kind::Integer { bits, signed }, What::Word((start, end))) => {
                 let minus = field.sign.is_some_and(|slot| slot.name == MINUS);
