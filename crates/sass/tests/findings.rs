@@ -181,3 +181,16 @@ fn assembled_with_findings() {
     assert_eq!(codes, ["SASS0011", "SASS0014"]);
     assert!(asm_file("FFMA R0, R1, R2, R3;\nFFMA R0, R1;").is_err());
 }
+
+/// The manual writes the bits of an immediate's field.
+#[test]
+fn immediates_by_their_bits() {
+    let same = |one: &str, other: &str| assert_eq!(asm_line(one), asm_line(other), "{one}");
+    same("FFMA R0, R1, #0x3d000, R3;", "FFMA R0, R1, 0.03125, R3;");
+    same("FFMA R0, R1, #0xbd000, R3; # a comment", "FFMA R0, R1, -0.03125, R3;");
+    same("FADD R0, R1, #0x3f800;", "FADD R0, R1, 1;");
+    same("FFMA32I R0, R1, #0x3d000001, R0;", "FFMA32I R0, R1, 0x3d000001, R0;");
+    for line in ["FFMA R0, R1, #0x100000, R3;", "FFMA R0, R1, #x, R3;", "FFMA R0, R1, #, R3;"] {
+        assert_eq!(asm_line(line).unwrap_err().code, "SASS0018", "{line}");
+    }
+}

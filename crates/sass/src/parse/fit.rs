@@ -572,7 +572,13 @@ impl Fit<'_> {
 
     fn float(&mut self, bits: Bits, format: u8, operand: usize, span: Span) -> Result<(), Misfit> {
         let text = self.piece(span);
+        let low = match (format, bits.width()) {
+            (16, 10) => 6,
+            (16, _) => 0,
+            (format, width) => u32::from(format) - width,
+        };
         let pattern = match format {
+            _ if text.starts_with('#') => field_bits(&text[1..], bits.width()).map(|field| field << low),
             16 => read_float(Format::F16, 0x7e00, 15, text),
             32 => read_immediate(text).map(u64::from),
             _ => read_float(Format::F64, 0x7ff8 << 48, 63, text),
@@ -582,11 +588,6 @@ impl Fit<'_> {
         if self.product_sign && !self.row.operands[1..].iter().take(2).any(|field| field.sign.is_some()) {
             pattern ^= 1 << (format - 1);
         }
-        let low = match (format, bits.width()) {
-            (16, 10) => 6,
-            (16, _) => 0,
-            (format, width) => u32::from(format) - width,
-        };
         if pattern & ((1 << low) - 1) != 0 {
             self.refuse(operand, EncodeError::ShortImmediate { bits: pattern, format });
         }
@@ -615,4 +616,12 @@ fn read_float(format: Format, nan: u64, sign: u32, text: &str) -> Result<u64, St
     }
     let parsed = parse_value(format, 1, text.strip_prefix('+').unwrap_or(text))?;
     Ok(parsed.value.components()[0])
+}
+
+/// An immediate as the manual has it, `#Imm20`: the bits of its field.
+fn field_bits(text: &str, width: u32) -> Result<u64, String> {
+    let number =
+        whole_number(text).ok_or_else(|| format!("`#{text}` is not the bits of an immediate, such as #0x3d000"))?;
+    let fits = number >> width.min(63) == 0;
+    fits.then_some(number as u64).ok_or_else(|| format!("`#{text}` has more than the {width} bits of this immediate"))
 }

@@ -167,6 +167,7 @@ impl Cursor<'_> {
             }
             _ => {
                 let start = self.at;
+                self.eat(b'#');
                 self.number_text();
                 Ok(What::Word((start, self.at)))
             }
