@@ -416,6 +416,11 @@ pub fn number(bytes: u32, scalar: Option<Scalar>, text: &str) -> Result<u64, Str
     }
     match scalar {
         Some(Scalar::Float(format)) => parse_value(format, 1, text).map(|parsed| parsed.value.components()[0]),
+        // PTX's spelling of a float's bits needs no type.
+        None if (bytes == 4 && text.starts_with("0f")) || (bytes == 8 && text.starts_with("0d")) => {
+            let format = if bytes == 4 { Format::F32 } else { Format::F64 };
+            parse_value(format, 1, text).map(|parsed| parsed.value.components()[0])
+        }
         _ => {
             let integer: i128 = text.parse().map_err(|_| format!("`{text}` is neither an integer nor hex bits"))?;
             let fits = integer >= -(1i128 << (bits.min(64) - 1)) && integer <= i128::from(mask);

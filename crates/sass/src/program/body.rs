@@ -25,10 +25,20 @@ pub(super) struct Body<'a> {
     /// The carry, and whether the result was zero.
     carry: Option<Reg>,
     zero: Option<Reg>,
-    /// Whether the flags are those of one addition of 32 bits in this block, so that zero is known.
-    pub(super) zero_is_known: bool,
+    pub(super) flags: Flags,
     pub(super) guard: Option<Guard>,
     pub(super) loc: u32,
+}
+
+/// What is known in this block of the condition codes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flags {
+    /// At most the carry.
+    Unknown,
+    /// Whether the result was zero, and no carry.
+    Zero,
+    /// Both: they are those of one addition of 32 bits.
+    Sum,
 }
 
 pub(super) const B32: Width = Width::B32;
@@ -58,10 +68,17 @@ impl<'a> Body<'a> {
             constants: BTreeMap::new(),
             carry: None,
             zero: None,
-            zero_is_known: false,
+            flags: Flags::Unknown,
             guard: None,
             loc: 0,
         }
+    }
+
+    /// The flags of a result.
+    pub(super) fn write_zero(&mut self, result: Reg, flags: Flags) {
+        let (d, of) = (self.zero(), Comparand::Unsigned(B32));
+        self.finish(Op::Compare { d, comparison: Comparison::Eq, of, a: result.into(), b: Arg::ZERO });
+        self.flags = flags;
     }
 
     /// A new register for what is computed on the way.

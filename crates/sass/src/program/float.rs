@@ -128,7 +128,7 @@ impl Body<'_> {
 
     /// Comparisons into predicates, into a truth, and of a third number with zero.
     pub(super) fn float_set(&mut self, inst: &Instruction) -> Option<()> {
-        inst.only(&["bf", "cmp", "ftz", "bool"])?;
+        inst.only(&["bf", "cmp", "ftz", "bool", "CC"])?;
         let operands = inst.operands();
         let is_double = inst.mnemonic().starts_with('D');
         let format = if is_double { Format::F64 } else { Format::F32 };

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use roundonce_ir::{
-    Block, Comparand, Comparison, Guard, Instruction as Step, Kernel, Liveness, Op, Operand as Arg, Reg, SourceLoc,
-    Terminator, too_large,
+    Block, Comparand, Comparison, Guard, Instruction as Step, IntOp, Kernel, Liveness, Op, Operand as Arg, Reg,
+    SourceLoc, Terminator, Width, too_large,
 };
 use roundonce_isa::{Finding, Location};
 
-use super::body::{B32, Body};
+use super::body::{B32, Body, Flags};
 use crate::instruction::{Instruction, Operand, PT, Value};
 use crate::print::Style;
 use crate::{decode, rules};
@@ -28,8 +28,10 @@ type Stack = Rc<Vec<(Kind, usize)>>;
 
 /// Deeper than compiled code that calls itself not goes.
 const DEEPEST: usize = 48;
-/// `CC.T`: the condition codes are not asked.
+/// The condition codes are not asked; the result was zero; it was not.
 const ALWAYS: u16 = 15;
+const EQUAL: u16 = 2;
+const NOT_EQUAL: u16 = 5;
 
 /// A block that is to be built: the number of its first word, and the stack there.
 type Place = (usize, Stack);
@@ -77,7 +79,7 @@ pub(super) fn lower(body: Body<'_>, words: &[u64], offset: usize, largest: usize
     flow.push_block();
     let start = flow.block((1, Stack::default()));
     while let Some((place, number)) = flow.waiting.pop() {
-        flow.body.zero_is_known = false;
+        flow.body.flags = Flags::Unknown;
         let (terminator, loc) = flow.run(place);
         let instructions = std::mem::take(&mut flow.body.code);
         flow.steps += instructions.len() + 1;
@@ -234,7 +236,9 @@ impl Flow<'_, '_> {
             "BRA" | "CAL" | "EXIT" | "BRX" => (None, None),
             _ => return None,
         };
-        if operands.iter().any(tests) {
+        if let Some(Operand { value: Value::Name(_, code), .. }) = operands.iter().find(|operand| tests(operand))
+            && self.test(*code).is_none()
+        {
             return Some(None);
         }
         if let Some(kind) = push {
@@ -249,13 +253,34 @@ impl Flow<'_, '_> {
             "BRA" => relative().map(|target| End::Jump((target, stack.clone()))),
             "CAL" => relative().and_then(|target| {
                 let mut called = stack.clone();
-                let next = if (at + 1).is_multiple_of(4) { at + 2 } else { at + 1 };
+                let (next, _) = Flow::normal((at + 1, stack.clone()));
+                // A function that calls itself has no stack that is known.
+                if called.contains(&(Kind::Call, next)) {
+                    return None;
+                }
                 Flow::push(&mut called, Kind::Call, next)?;
                 Some(End::Jump((target, called)))
             }),
             "EXIT" => Some(End::Leave),
             _ => self.jump(at, last, stack),
         })
+    }
+
+    /// The guard together with what is asked of the condition codes.
+    fn test(&mut self, code: u16) -> Option<()> {
+        if self.body.flags == Flags::Unknown || !matches!(code, EQUAL | NOT_EQUAL) {
+            return None;
+        }
+        let mut holds = self.body.zero();
+        if code == NOT_EQUAL {
+            holds = self.body.int(IntOp::Not, Width::Pred, &[holds.into()]);
+        }
+        if let Some(Guard { pred, expected }) = self.body.guard {
+            let guard = if expected { pred } else { self.body.int(IntOp::Not, Width::Pred, &[pred.into()]) };
+            holds = self.body.int(IntOp::And, Width::Pred, &[holds.into(), guard.into()]);
+        }
+        self.body.guard = Some(Guard { pred: holds, expected: true });
+        Some(())
     }
 
     fn push(stack: &mut Stack, kind: Kind, target: usize) -> Option<()> {
@@ -289,7 +314,7 @@ impl Flow<'_, '_> {
         for (distance, place) in targets.into_iter().rev() {
             let then = self.block(place);
             let number = self.push_block();
-            let pred = self.body.fresh(roundonce_ir::Width::Pred);
+            let pred = self.body.fresh(Width::Pred);
             let (comparison, of) = (Comparison::Eq, Comparand::Unsigned(B32));
             let compare = Op::Compare { d: pred, comparison, of, a: value.into(), b: Arg::Imm(u64::from(distance)) };
             let terminator = Terminator::Branch { pred, then, otherwise };

@@ -2,7 +2,7 @@
 
 use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand as Arg, PermuteMode, Reg, Signedness, Width};
 
-use super::body::{B32, Body, TRUE};
+use super::body::{B32, Body, Flags, TRUE};
 use crate::instruction::{Instruction, Operand, PT, Value};
 use crate::lower::integer;
 
@@ -70,7 +70,7 @@ impl Body<'_> {
     ) -> Option<()> {
         let extended = inst.modifier("x").is_some();
         let writes = inst.modifier("CC").is_some();
-        if negate_a && negate_b {
+        if (negate_a && negate_b) || (extended && self.flags == Flags::Zero) {
             return None;
         }
         let d = self.target(target)?;
@@ -91,12 +91,10 @@ impl Body<'_> {
         };
         let out = writes.then(|| self.carry());
         self.finish(Op::Carry { d, out, subtract: false, carry, a, b });
-        if writes {
-            self.zero_is_known = !extended;
-            if !extended {
-                let (zero, of) = (self.zero(), Comparand::Unsigned(B32));
-                self.finish(Op::Compare { d: zero, comparison: Comparison::Eq, of, a: d.into(), b: Arg::ZERO });
-            }
+        match (writes, extended) {
+            (true, false) => self.write_zero(d, Flags::Sum),
+            (true, true) => self.flags = Flags::Unknown,
+            (false, _) => {}
         }
         Some(())
     }
@@ -183,7 +181,7 @@ impl Body<'_> {
     }
 
     fn int_set(&mut self, inst: &Instruction) -> Option<()> {
-        inst.only(&["bf", "cmp", "type", "x", "bool"])?;
+        inst.only(&["bf", "cmp", "type", "x", "bool", "CC"])?;
         let operands = inst.operands();
         let [.., a, b, with] = &*operands else { return None };
         let (a, b) = (self.bits(a)?, self.bits(b)?);
@@ -199,7 +197,7 @@ impl Body<'_> {
     /// A comparison of the upper halves of two numbers whose lower halves were subtracted: the carry is clear where the
     /// lower half of the first is below the other's.
     fn extended(&mut self, comparison: Comparison, of: Comparand, a: Arg, b: Arg) -> Option<Reg> {
-        if !self.zero_is_known {
+        if self.flags != Flags::Sum {
             return None;
         }
         let (carry, zero) = (self.carry().into(), self.zero().into());

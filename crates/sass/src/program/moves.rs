@@ -2,7 +2,7 @@
 
 use roundonce_ir::{BarrierKind, IntOp, Op, Operand as Arg, ShuffleMode, Special, VoteMode, Width};
 
-use super::body::{B32, Body};
+use super::body::{B32, Body, Flags};
 use crate::instruction::{Instruction, Operand, PT, RZ, Value};
 
 /// `.AND`, `.OR`, `.XOR`.
@@ -157,6 +157,9 @@ impl Body<'_> {
         let truth = if inst.modifier("bf").is_some() { 0x3f80_0000 } else { 0xffff_ffff };
         let d = self.target(operand)?;
         self.finish(Op::Select { d, p, a: Arg::Imm(truth), b: Arg::ZERO });
+        if inst.modifier("CC").is_some() {
+            self.write_zero(d, Flags::Zero);
+        }
         Some(())
     }
 
@@ -185,7 +188,7 @@ impl Body<'_> {
     }
 
     fn combine_predicates(&mut self, inst: &Instruction) -> Option<()> {
-        inst.only(&["bool", "bool2", "bf"])?;
+        inst.only(&["bool", "bool2", "bf", "CC"])?;
         let operands = inst.operands();
         let [.., a, b, c] = &*operands else { return None };
         let (p, q, with) = (self.condition(a)?, self.condition(b)?, self.condition(c)?);
