@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use roundonce_arith::Format;
 use roundonce_ir::{
-    Comparand, Comparison, Guard, Instruction as Step, IntOp, Kernel, Op, Operand as Arg, Reg, Space, Special, Width,
+    Comparand, Comparison, Guard, Instruction as Step, IntOp, Kernel, Op, Operand as Arg, Reg, Space, Special, Variable,
+    Width,
 };
 
 use super::info::Info;
@@ -14,6 +15,9 @@ use crate::instruction::{Instruction, Operand, PT, RZ, Value};
 pub(super) struct Body<'a> {
     pub(super) kernel: Kernel,
     pub(super) info: &'a Info<'a>,
+    /// The constant banks that are read by registers, and the address of each.
+    pub(super) variables: Vec<Variable>,
+    banks: BTreeMap<u8, Reg>,
     /// What is computed once, before the code.
     pub(super) before: Vec<Step>,
     /// The block that is built.
@@ -22,9 +26,10 @@ pub(super) struct Body<'a> {
     predicates: BTreeMap<u8, Reg>,
     /// Words of bank 0, by their offsets.
     constants: BTreeMap<u16, Reg>,
-    /// The carry, and whether the result was zero.
+    /// The carry, whether the result was zero, and whether it was negative.
     carry: Option<Reg>,
     zero: Option<Reg>,
+    negative: Option<Reg>,
     pub(super) flags: Flags,
     pub(super) guard: Option<Guard>,
     pub(super) loc: u32,
@@ -35,8 +40,11 @@ pub(super) struct Body<'a> {
 pub(super) enum Flags {
     /// At most the carry.
     Unknown,
-    /// Whether the result was zero, and no carry.
-    Zero,
+    /// Whether the result was zero and whether it was negative; there is no carry.
+    Result,
+    /// Which upper halves a choice between pairs compared: whether they were equal, and as the carry, whether the
+    /// first was taken.
+    Choice,
     /// Both: they are those of one addition of 32 bits.
     Sum,
 }
@@ -61,6 +69,8 @@ impl<'a> Body<'a> {
         Body {
             kernel,
             info,
+            variables: Vec::new(),
+            banks: BTreeMap::new(),
             before: Vec::new(),
             code: Vec::new(),
             registers: BTreeMap::new(),
@@ -68,17 +78,30 @@ impl<'a> Body<'a> {
             constants: BTreeMap::new(),
             carry: None,
             zero: None,
+            negative: None,
             flags: Flags::Unknown,
             guard: None,
             loc: 0,
         }
     }
 
-    /// The flags of a result.
-    pub(super) fn write_zero(&mut self, result: Reg, flags: Flags) {
-        let (d, of) = (self.zero(), Comparand::Unsigned(B32));
-        self.finish(Op::Compare { d, comparison: Comparison::Eq, of, a: result.into(), b: Arg::ZERO });
+    /// The flags of an addition beside the carry, or all flags of another result.
+    pub(super) fn write_flags(&mut self, result: Reg, flags: Flags) {
+        let (zero, negative, of) = (self.zero(), self.negative(), Comparand::Signed(B32));
+        for (d, comparison) in [(zero, Comparison::Eq), (negative, Comparison::Lt)] {
+            self.finish(Op::Compare { d, comparison, of, a: result.into(), b: Arg::ZERO });
+        }
         self.flags = flags;
+    }
+    /// A question to the condition codes, by its name without the dot.
+    pub(super) fn asked(&mut self, test: &str) -> Option<Arg> {
+        let flag: Arg = match (test, self.flags) {
+            ("EQ" | "NE", Flags::Result | Flags::Sum) => self.zero().into(),
+            // Nothing but an addition overflows.
+            ("LT" | "GE", Flags::Result) | ("SFT" | "SFF", Flags::Result | Flags::Sum) => self.negative().into(),
+            _ => return None,
+        };
+        Some(if matches!(test, "NE" | "GE" | "SFF") { self.int(IntOp::Not, Width::Pred, &[flag]).into() } else { flag })
     }
 
     /// A new register for what is computed on the way.
@@ -116,6 +139,10 @@ impl<'a> Body<'a> {
     pub(super) fn zero(&mut self) -> Reg {
         let kernel = &mut self.kernel;
         *self.zero.get_or_insert_with(|| kernel.register(Width::Pred))
+    }
+    pub(super) fn negative(&mut self) -> Reg {
+        let kernel = &mut self.kernel;
+        *self.negative.get_or_insert_with(|| kernel.register(Width::Pred))
     }
     /// A register's value.
     pub(super) fn read(&mut self, number: u8) -> Arg {
@@ -251,11 +278,35 @@ impl<'a> Body<'a> {
         Some(())
     }
 
+    /// What a cubin holds of bank 2 or 3.
+    fn bank(&self, bank: u8) -> Option<&'a [u8]> {
+        self.info.banks.get(usize::from(bank).checked_sub(2)?).copied()
+    }
+    /// The address of bank 2 or 3.
+    pub(super) fn bank_address(&mut self, bank: u8) -> Option<Reg> {
+        if let Some(reg) = self.banks.get(&bank) {
+            return Some(*reg);
+        }
+        let bytes = self.bank(bank).filter(|bytes| !bytes.is_empty())?;
+        self.variables.push(Variable {
+            name: format!("c[{bank:#x}]"),
+            initial: bytes.to_vec(),
+            size: bytes.len() as u64,
+            align: 256,
+            constant: true,
+            relocations: Vec::new(),
+        });
+        let d = self.kernel.register(Width::B64);
+        let special = Special::Address(self.variables.len() as u32 - 1);
+        self.before.push(Step::new(Op::Special { d, special }, 0));
+        self.banks.insert(bank, d);
+        Some(d)
+    }
+
     /// A word of a constant bank: of bank 0 what the launch lays there, of banks 2 and 3 what the cubin holds.
     fn constant(&mut self, bank: u8, offset: u16) -> Option<Arg> {
         if bank != 0 {
-            let data = *self.info.banks.get(usize::from(bank).checked_sub(2)?)?;
-            let word = data.get(usize::from(offset)..)?.first_chunk::<4>()?;
+            let word = self.bank(bank)?.get(usize::from(offset)..)?.first_chunk::<4>()?;
             return Some(Arg::Imm(u64::from(u32::from_le_bytes(*word))));
         }
         if let Some(reg) = self.constants.get(&offset) {

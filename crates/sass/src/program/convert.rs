@@ -3,7 +3,7 @@
 use roundonce_arith::{Format, Rounding};
 use roundonce_ir::{IntOp, Op, Operand as Arg, Reg, Scalar, Signedness, Width};
 
-use super::body::{B32, Body};
+use super::body::{B32, Body, Flags};
 use super::float::rounding;
 use crate::instruction::{Instruction, Operand};
 
@@ -162,7 +162,7 @@ impl Body<'_> {
 
     /// To a type of its own: clamped with `.SAT`, otherwise cut; then extended to 32 bits.
     pub(super) fn int_to_int(&mut self, inst: &Instruction) -> Option<()> {
-        inst.only(&["to", "from", "sat", "byte", "half"])?;
+        inst.only(&["to", "from", "sat", "byte", "half", "CC"])?;
         let operands = inst.operands();
         let ((to, to_signed), (from, from_signed)) = (int(inst.modifier("to"))?, int(inst.modifier("from"))?);
         let operand = &operands[1];
@@ -179,6 +179,9 @@ impl Body<'_> {
             self.part(value, 0, to, sign(to_signed))
         };
         self.finish(Op::Move { d, a: result });
+        if inst.modifier("CC").is_some() {
+            self.write_flags(d, Flags::Result);
+        }
         Some(())
     }
 

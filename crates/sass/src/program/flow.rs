@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use roundonce_ir::{
     Block, Comparand, Comparison, Guard, Instruction as Step, IntOp, Kernel, Liveness, Op, Operand as Arg, Reg,
-    SourceLoc, Terminator, Width, too_large,
+    SourceLoc, Terminator, Variable, Width, too_large,
 };
 use roundonce_isa::{Finding, Location};
 
-use super::body::{B32, Body, Flags};
+use super::body::{B32, Body, Flags, TRUE};
 use crate::instruction::{Instruction, Operand, PT, Value};
 use crate::print::Style;
 use crate::{decode, rules};
@@ -28,10 +28,8 @@ type Stack = Rc<Vec<(Kind, usize)>>;
 
 /// Deeper than compiled code that calls itself not goes.
 const DEEPEST: usize = 48;
-/// The condition codes are not asked; the result was zero; it was not.
+/// `CC.T`: the condition codes are not asked.
 const ALWAYS: u16 = 15;
-const EQUAL: u16 = 2;
-const NOT_EQUAL: u16 = 5;
 
 /// A block that is to be built: the number of its first word, and the stack there.
 type Place = (usize, Stack);
@@ -61,8 +59,13 @@ enum End {
     Choose(Reg, Vec<(u32, Place)>),
 }
 
-/// The kernel with its blocks.
-pub(super) fn lower(body: Body<'_>, words: &[u64], offset: usize, largest: usize) -> Result<Kernel, Vec<Finding>> {
+/// The kernel with its blocks, and the memory that it reads beside its arguments.
+pub(super) fn lower(
+    body: Body<'_>,
+    words: &[u64],
+    offset: usize,
+    largest: usize,
+) -> Result<(Kernel, Vec<Variable>), Vec<Finding>> {
     let mut flow = Flow {
         body,
         words,
@@ -236,8 +239,8 @@ impl Flow<'_, '_> {
             "BRA" | "CAL" | "EXIT" | "BRX" => (None, None),
             _ => return None,
         };
-        if let Some(Operand { value: Value::Name(_, code), .. }) = operands.iter().find(|operand| tests(operand))
-            && self.test(*code).is_none()
+        if let Some(Operand { value: Value::Name(name, _), .. }) = operands.iter().find(|operand| tests(operand))
+            && self.test(name).is_none()
         {
             return Some(None);
         }
@@ -267,19 +270,14 @@ impl Flow<'_, '_> {
     }
 
     /// The guard together with what is asked of the condition codes.
-    fn test(&mut self, code: u16) -> Option<()> {
-        if self.body.flags == Flags::Unknown || !matches!(code, EQUAL | NOT_EQUAL) {
-            return None;
-        }
-        let mut holds = self.body.zero();
-        if code == NOT_EQUAL {
-            holds = self.body.int(IntOp::Not, Width::Pred, &[holds.into()]);
-        }
+    fn test(&mut self, name: &str) -> Option<()> {
+        let mut holds = self.body.asked(name.strip_prefix("CC.")?)?;
         if let Some(Guard { pred, expected }) = self.body.guard {
             let guard = if expected { pred } else { self.body.int(IntOp::Not, Width::Pred, &[pred.into()]) };
-            holds = self.body.int(IntOp::And, Width::Pred, &[holds.into(), guard.into()]);
+            holds = self.body.int(IntOp::And, Width::Pred, &[holds, guard.into()]).into();
         }
-        self.body.guard = Some(Guard { pred: holds, expected: true });
+        let pred = self.body.int(IntOp::And, Width::Pred, &[holds, TRUE]);
+        self.body.guard = Some(Guard { pred, expected: true });
         Some(())
     }
 
@@ -326,8 +324,8 @@ impl Flow<'_, '_> {
     }
 
     /// What is read before it is written is zero; then what is computed once.
-    fn finish(self, start: usize) -> Kernel {
-        let Body { mut kernel, before, .. } = self.body;
+    fn finish(self, start: usize) -> (Kernel, Vec<Variable>) {
+        let Body { mut kernel, before, variables, .. } = self.body;
         kernel.blocks[0].instructions = before;
         kernel.blocks[0].terminator = Terminator::Jump(start);
         let liveness = Liveness::of(&kernel);
@@ -340,6 +338,6 @@ impl Flow<'_, '_> {
         };
         let zero = |d| Step::new(Op::Move { d, a: Arg::ZERO }, 0);
         kernel.blocks[0].instructions.splice(0..0, unset.into_iter().map(zero));
-        kernel
+        (kernel, variables)
     }
 }

@@ -70,7 +70,7 @@ impl Body<'_> {
     ) -> Option<()> {
         let extended = inst.modifier("x").is_some();
         let writes = inst.modifier("CC").is_some();
-        if (negate_a && negate_b) || (extended && self.flags == Flags::Zero) {
+        if (negate_a && negate_b) || (extended && matches!(self.flags, Flags::Result | Flags::Choice)) {
             return None;
         }
         let d = self.target(target)?;
@@ -92,7 +92,7 @@ impl Body<'_> {
         let out = writes.then(|| self.carry());
         self.finish(Op::Carry { d, out, subtract: false, carry, a, b });
         match (writes, extended) {
-            (true, false) => self.write_zero(d, Flags::Sum),
+            (true, false) => self.write_flags(d, Flags::Sum),
             (true, true) => self.flags = Flags::Unknown,
             (false, _) => {}
         }
@@ -154,7 +154,38 @@ impl Body<'_> {
         Some(())
     }
 
+    /// The smaller or the larger of two pairs: the upper halves first, which say what the lower ones are taken by.
+    /// Source: ptxas's `min.s64`, which is these two alone.
+    fn pair_min_max(&mut self, inst: &Instruction, part: &str) -> Option<()> {
+        let operands = inst.operands();
+        let (a, b, p) = (self.bits(&operands[1])?, self.bits(&operands[2])?, self.condition(&operands[3])?);
+        let Arg::Imm(p) = p else { return None };
+        let comparison = if p != 0 { Comparison::Lt } else { Comparison::Gt };
+        let d = self.target(&operands[0])?;
+        let (equal, first) = (self.zero(), self.carry());
+        match (part, inst.modifier("CC").is_some(), self.guard) {
+            (".XHI", true, None) => {
+                let of = Self::comparand(inst);
+                self.finish(Op::Compare { d: first, comparison, of, a, b });
+                self.finish(Op::Compare { d: equal, comparison: Comparison::Eq, of, a, b });
+                self.finish(Op::Select { d, p: first.into(), a, b });
+                self.flags = Flags::Choice;
+            }
+            (".XLO", false, None) if self.flags == Flags::Choice => {
+                let by_low = self.compare(comparison, Comparand::Unsigned(B32), a, b).into();
+                let by_low = self.int(IntOp::And, Width::Pred, &[by_low, equal.into()]).into();
+                let p = self.int(IntOp::Or, Width::Pred, &[by_low, first.into()]).into();
+                self.finish(Op::Select { d, p, a, b });
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
     fn int_min_max(&mut self, inst: &Instruction) -> Option<()> {
+        if let Some(part) = inst.modifier("part") {
+            return self.pair_min_max(inst, part);
+        }
         inst.only(&["type"])?;
         let operands = inst.operands();
         let (a, b, p) = (self.bits(&operands[1])?, self.bits(&operands[2])?, self.condition(&operands[3])?);
@@ -278,8 +309,16 @@ impl Body<'_> {
 
     /// The place of a field is the first byte of an operand, its length the second.
     fn field(&mut self, inst: &Instruction) -> Option<()> {
-        inst.only(&["type"])?;
+        /// All 32 bits.
+        const WHOLE: u32 = 32 << 8;
         let operands = inst.operands();
+        if inst.modifier("brev").is_some() && plain(&operands[2]) == Some(WHOLE) && inst.modifier("CC").is_none() {
+            let a = self.bits(&operands[1])?;
+            let d = self.target(&operands[0])?;
+            self.finish(integer(IntOp::Reverse, d, B32, &[a]));
+            return Some(());
+        }
+        inst.only(&["type"])?;
         let (a, which) = (self.bits(&operands[1])?, self.bits(&operands[2])?);
         let byte = |body: &mut Self, place| match which {
             Arg::Imm(bits) => Arg::Imm(bits >> place & 0xff),
@@ -332,7 +371,7 @@ impl Body<'_> {
     }
 
     fn logic(&mut self, inst: &Instruction) -> Option<()> {
-        inst.only(&["logic", "test"])?;
+        inst.only(&["logic", "test", "CC"])?;
         let operands = inst.operands();
         let [before @ .., target, a, b] = &*operands else { return None };
         let (a, b) = (self.whole(a)?, self.whole(b)?);
@@ -366,6 +405,9 @@ impl Body<'_> {
         };
         let d = self.target(target)?;
         self.finish(Op::Move { d, a: result });
+        if inst.modifier("CC").is_some() {
+            self.write_flags(d, Flags::Result);
+        }
         let (Some(Operand { value: Value::Predicate(number), .. }), Some(comparison)) = (p, test) else {
             return Some(());
         };

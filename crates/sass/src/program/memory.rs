@@ -64,7 +64,7 @@ impl Body<'_> {
         let Value::Register(first) = operands[0].value else { return None };
         Self::without_predicate(operands.get(2))?;
         let (space, (address, offset)) = if inst.mnemonic() == "LDC" {
-            (Space::Param, self.constant_address(&operands[1], bytes * u32::from(count))?)
+            self.constant_address(&operands[1], bytes * u32::from(count))?
         } else {
             (space(inst.mnemonic()), self.address(&operands[1], inst.modifier("e").is_some())?)
         };
@@ -77,16 +77,22 @@ impl Body<'_> {
         Some(())
     }
 
-    /// A place among the parameters that a register names.
-    fn constant_address(&mut self, operand: &Operand, bytes: u32) -> Option<(Arg, i64)> {
-        let Value::ConstantAt { bank: 0, register, offset } = operand.value else { return None };
+    /// A place in a constant bank that a register names.
+    fn constant_address(&mut self, operand: &Operand, bytes: u32) -> Option<(Space, (Arg, i64))> {
+        let Value::ConstantAt { bank, register, offset } = operand.value else { return None };
+        let low = self.read(register);
+        let place = self.pack(low, Arg::ZERO).into();
+        if bank != 0 {
+            let base = self.bank_address(bank)?.into();
+            let address = self.int(IntOp::Add, Width::B64, &[base, place]);
+            return Some((Space::Const, (address.into(), i64::from(offset))));
+        }
         let base = i64::from(offset) - i64::from(self.info.param_base);
         // Below the parameters stands what only the launch knows.
         if base < 0 || (register == RZ && base + i64::from(bytes) > i64::from(self.info.param_bytes)) {
             return None;
         }
-        let low = self.read(register);
-        Some((self.pack(low, Arg::ZERO).into(), base))
+        Some((Space::Param, (place, base)))
     }
 
     pub(super) fn store(&mut self, inst: &Instruction) -> Option<()> {

@@ -56,8 +56,8 @@ pub fn lower_cubin(bytes: &[u8], name: &str, largest: usize) -> Result<Program, 
     kernel.required_block = info.required_block;
     kernel.max_threads = info.max_threads;
     let body = Body::new(kernel, &info);
-    let kernel = flow::lower(body, &words, section.offset, largest)?;
-    Ok(Program::of(kernel))
+    let (kernel, variables) = flow::lower(body, &words, section.offset, largest)?;
+    Ok(Program { variables, ..Program::of(kernel) })
 }
 
 fn read(bytes: &[u8]) -> Result<Image<'_>, Finding> {

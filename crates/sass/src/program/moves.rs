@@ -34,11 +34,13 @@ impl Body<'_> {
             "P2R" => self.predicates_to_register(inst),
             "R2P" => self.register_to_predicates(inst),
             "PSETP" | "PSET" => self.combine_predicates(inst),
+            "CSETP" | "CSET" => self.codes_to_predicates(inst),
             "VOTE" => self.vote(inst),
             "SHFL" => self.shuffle(inst),
             "BAR" => self.barrier(inst),
             "FFMA" | "FFMA32I" | "FADD" | "FADD32I" | "FMUL" | "FMUL32I" => self.arithmetic(inst),
             "DADD" | "DMUL" | "DFMA" => self.double_arithmetic(inst),
+            "HADD2" | "HADD2_32I" | "HMUL2" | "HMUL2_32I" | "HFMA2" | "HFMA2_32I" => self.halves(inst),
             "FMNMX" | "DMNMX" => self.float_min_max(inst),
             "FSET" | "FSETP" | "DSET" | "DSETP" | "FCMP" => self.float_set(inst),
             "MUFU" => self.function(inst),
@@ -158,7 +160,7 @@ impl Body<'_> {
         let d = self.target(operand)?;
         self.finish(Op::Select { d, p, a: Arg::Imm(truth), b: Arg::ZERO });
         if inst.modifier("CC").is_some() {
-            self.write_zero(d, Flags::Zero);
+            self.write_flags(d, Flags::Result);
         }
         Some(())
     }
@@ -201,6 +203,12 @@ impl Body<'_> {
         let opposite = self.int(IntOp::Not, Width::Pred, &[result]).into();
         let other = self.combine(second, opposite, with);
         self.write_predicates([&operands[0], &operands[1]], [first, other])
+    }
+
+    fn codes_to_predicates(&mut self, inst: &Instruction) -> Option<()> {
+        inst.only(&["cmp", "bool", "bf"])?;
+        let result = self.asked(inst.modifier("cmp")?.strip_prefix('.')?)?;
+        self.write_comparison(inst, result, inst.operands().last()?)
     }
 
     fn vote(&mut self, inst: &Instruction) -> Option<()> {
