@@ -11,7 +11,7 @@ use crate::report::Checked;
 use crate::{Failure, files};
 
 /// What files with kernels are called.
-pub(crate) const KERNELS: &str = ".ptx, .spv, .spvasm, .sass or .cu";
+pub(crate) const KERNELS: &str = ".ptx, .spv, .spvasm, .sass, .cubin or .cu";
 
 /// The language of a kernel; CUDA C++ becomes PTX.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,6 +19,7 @@ pub(crate) enum Language {
     Ptx,
     Spirv,
     Sass,
+    Cubin,
 }
 
 impl Language {
@@ -31,6 +32,7 @@ impl Language {
             "ptx" => Some(Language::Ptx),
             "spv" | "spvasm" => Some(Language::Spirv),
             "sass" => Some(Language::Sass),
+            "cubin" => Some(Language::Cubin),
             _ => None,
         }
     }
@@ -71,8 +73,10 @@ fn read<T>(
     choice: &Choice,
     reader: impl Fn(Source<'_>, &Choice) -> Result<T, Refusal>,
 ) -> Result<(T, String), Failure> {
-    if path.extension().is_some_and(|extension| extension == "spv") {
-        let read = reader(Source::Spirv(&files::read(path)?), choice);
+    let is_cubin = Language::of(path) == Some(Language::Cubin);
+    if is_cubin || path.extension().is_some_and(|extension| extension == "spv") {
+        let bytes = files::read(path)?;
+        let read = reader(if is_cubin { Source::Cubin(&bytes) } else { Source::Spirv(&bytes) }, choice);
         return read.map(|ready| (ready, String::new())).map_err(|refusal| refused(path, "", refusal));
     }
     let text = match Language::of(path) {

@@ -23,7 +23,7 @@ impl Language {
         match self {
             Language::Ptx => Freedom::ptx(),
             Language::Spirv => Freedom::spirv(),
-            Language::Sass => Freedom::sass(),
+            Language::Sass | Language::Cubin => Freedom::sass(),
         }
     }
 }

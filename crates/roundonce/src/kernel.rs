@@ -9,7 +9,7 @@ use roundonce_isa::{Finding, Location, Severity, SmTarget, parse_value};
 
 use crate::sass::{Lowered, Name};
 use crate::spirv::{self, Assume, Settings, SpecConstant};
-use crate::{image, ptx};
+use crate::{image, ptx, sass};
 
 /// Bytes of shared memory that a parameter gets where arguments are made by type.
 const ZERO_SHARED: u64 = 4096;
@@ -23,6 +23,8 @@ pub enum Source<'a> {
     SpirvText(&'a str),
     /// SPIR-V as words.
     Spirv(&'a [u8]),
+    /// Machine code: a cubin of Maxwell or Pascal.
+    Cubin(&'a [u8]),
 }
 
 /// What a module is read for.
@@ -135,6 +137,7 @@ impl Ready {
                 let module = spirv::Module::from_binary(bytes);
                 spirv_program(&module.map_err(|found| Refusal::of(vec![found], spirv::UNSUPPORTED))?, None, choice)?
             }
+            Source::Cubin(bytes) => (cubin_program(bytes, choice)?, Profile::NVIDIA, Vec::new()),
         };
         let place = match (program.kernels.as_slice(), choice.entry.as_deref()) {
             ([], None) => return Err(Refusal::Usage("there is no kernel in it".to_owned())),
@@ -159,6 +162,7 @@ impl Ready {
             Source::Ptx(text) => return ptx_each(text, choice),
             Source::SpirvText(text) => (spirv::assemble_module(text, None), Some(text)),
             Source::Spirv(bytes) => (spirv::Module::from_binary(bytes).map_err(|found| vec![found]), None),
+            Source::Cubin(bytes) => return cubin_each(bytes, choice),
         };
         let module = module.map_err(|findings| Refusal::of(findings, spirv::UNSUPPORTED))?;
         let each = spirv::entry_points(&module).into_iter().map(|name| {
@@ -217,6 +221,35 @@ fn listed(names: BTreeSet<&str>) -> String {
 
 /// The codes of a wrong spelling, gate or operand.
 const OF_INSTRUCTIONS: core::ops::RangeInclusive<&str> = "PTX0021"..="PTX0030";
+
+/// The names of a cubin's kernels.
+fn cubin_names(bytes: &[u8]) -> Result<Vec<String>, Refusal> {
+    sass::cubin_kernels(bytes).map_err(|finding| Refusal::of(vec![finding], sass::NOT_COMPUTED))
+}
+
+fn cubin_kernel(bytes: &[u8], name: &str, choice: &Choice) -> Result<Program, Refusal> {
+    sass::lower_cubin(bytes, name, choice.largest_kernel).map_err(|found| Refusal::of(found, sass::NOT_COMPUTED))
+}
+
+fn cubin_program(bytes: &[u8], choice: &Choice) -> Result<Program, Refusal> {
+    let names = cubin_names(bytes)?;
+    match (&names[..], choice.entry.as_deref()) {
+        ([], None) => Err(Refusal::Usage("there is no kernel in it".to_owned())),
+        ([name], None) => cubin_kernel(bytes, name, choice),
+        (_, None) => Err(Refusal::Several(names)),
+        (_, Some(name)) if names.iter().any(|known| known == name) => cubin_kernel(bytes, name, choice),
+        (_, Some(name)) => Err(Refusal::Usage(format!("there is no kernel `{name}`"))),
+    }
+}
+
+fn cubin_each(bytes: &[u8], choice: &Choice) -> Result<Vec<Each>, Refusal> {
+    let each = cubin_names(bytes)?.into_iter().map(|name| {
+        let program = cubin_kernel(bytes, &name, choice);
+        let ready = |program| Ready { program, profile: Profile::NVIDIA, undetermined: Vec::new(), place: 0 };
+        (name, program.map(ready))
+    });
+    Ok(each.collect())
+}
 
 /// A module, and the multiply-adds in it that the assembler rejects although the lowering understands them.
 fn ptx_module(text: &str) -> Result<(ptx::Module<'_>, Vec<Finding>), Refusal> {
@@ -383,6 +416,11 @@ pub fn number(bytes: u32, scalar: Option<Scalar>, text: &str) -> Result<u64, Str
     }
     match scalar {
         Some(Scalar::Float(format)) => parse_value(format, 1, text).map(|parsed| parsed.value.components()[0]),
+        // PTX's spelling of a float's bits needs no type.
+        None if (bytes == 4 && text.starts_with("0f")) || (bytes == 8 && text.starts_with("0d")) => {
+            let format = if bytes == 4 { Format::F32 } else { Format::F64 };
+            parse_value(format, 1, text).map(|parsed| parsed.value.components()[0])
+        }
         _ => {
             let integer: i128 = text.parse().map_err(|_| format!("`{text}` is neither an integer nor hex bits"))?;
             let fits = integer >= -(1i128 << (bits.min(64) - 1)) && integer <= i128::from(mask);

@@ -44,6 +44,15 @@ fn target(abi_version: u8, flags: u32) -> u32 {
 pub(crate) struct Image<'a> {
     pub(crate) target: u32,
     pub(crate) sections: Vec<Section<'a>>,
+    data: Vec<Data<'a>>,
+}
+
+/// Any other section.
+pub(crate) struct Data<'a> {
+    name: &'a str,
+    /// Empty where the file holds none.
+    pub(crate) bytes: &'a [u8],
+    pub(crate) size: u64,
 }
 
 /// A section `.text.NAME`.
@@ -71,10 +80,15 @@ impl<'a> Image<'a> {
         }
         let target = target(header.e_ident().abi_version, header.e_flags(endian));
         let table = header.sections(endian, bytes).map_err(broken)?;
-        let (mut sections, mut read) = (Vec::new(), 0);
+        let (mut sections, mut others, mut read) = (Vec::new(), Vec::new(), 0);
         for section in table.iter() {
             let name = table.section_name(endian, section).map_err(broken)?;
-            let Some(name) = name.strip_prefix(b".text.") else { continue };
+            let Some(name) = name.strip_prefix(b".text.") else {
+                if let (Ok(name), Ok(bytes)) = (str::from_utf8(name), section.data(endian, bytes)) {
+                    others.push(Data { name, bytes, size: section.sh_size(endian) });
+                }
+                continue;
+            };
             let code = section.data(endian, bytes).map_err(broken)?;
             // Many sections of the same bytes would be far larger than the file.
             read += name.len() + code.len();
@@ -84,7 +98,12 @@ impl<'a> Image<'a> {
             let name = String::from_utf8_lossy(name).into_owned();
             sections.push(Section { name, offset: section.sh_offset(endian) as usize, code });
         }
-        Ok(Image { target, sections })
+        Ok(Image { target, sections, data: others })
+    }
+
+    /// A section that is no code.
+    pub(crate) fn data(&self, name: &str) -> Option<&Data<'a>> {
+        self.data.iter().find(|section| section.name == name)
     }
 }
 
@@ -99,7 +118,7 @@ impl Cubin {
     /// # Errors
     /// If it is no ELF file of a GPU, of another GPU family, damaged, or its code is not whole bundles.
     pub fn parse(bytes: &[u8]) -> Result<Cubin, Finding> {
-        let Image { target, sections } = Image::read(bytes)?;
+        let Image { target, sections, .. } = Image::read(bytes)?;
         if !MAXWELL_TARGETS.contains(&target) {
             return Err(fault(format!("the cubin is for sm_{target}: its words are not Maxwell's"))
                 .help("sm_50 to sm_62 have 64-bit words with control words"));

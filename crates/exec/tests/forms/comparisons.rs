@@ -155,7 +155,8 @@ fn of_classes() {
         forms.add(format!("testp.infinite.{t} %p0, %{r}1;"), move |[a, ..]| (m(a) == layout.infinity()).into());
         forms.add(format!("testp.number.{t} %p0, %{r}1;"), move |[a, ..]| (m(a) <= layout.infinity()).into());
         forms.add(format!("testp.notanumber.{t} %p0, %{r}1;"), move |[a, ..]| (m(a) > layout.infinity()).into());
-        let normal = move |x: u64| m(x) >= layout.smallest_normal() && m(x) < layout.infinity();
+        // Zeros count as normal (PTX ISA, `testp`).
+        let normal = move |x: u64| m(x) == 0 || m(x) >= layout.smallest_normal() && m(x) < layout.infinity();
         forms.add(format!("testp.normal.{t} %p0, %{r}1;"), move |[a, ..]| normal(a).into());
         let subnormal = move |x: u64| m(x) > 0 && m(x) < layout.smallest_normal();
         forms.add(format!("testp.subnormal.{t} %p0, %{r}1;"), move |[a, ..]| subnormal(a).into());

@@ -178,6 +178,17 @@ impl<'m, 'a> Body<'_, 'm, 'a> {
         let Some(format) = ty.format() else { return Err(self.refuse(inst)) };
         let a = self.value_at(inst, 1, ty)?;
         let d = self.exact(self.operand_at(inst, 0)?, Type::PRED)?;
+        if class == Class::Normal {
+            // Zeros count as normal (PTX ISA, `testp`): what is finite and not subnormal.
+            let [finite, subnormal] = [Class::Finite, Class::Subnormal].map(|class| {
+                let d = self.fresh(Width::Pred);
+                self.emit_always(Op::Classify { d, class, format, a });
+                Operand::from(d)
+            });
+            let args = [finite, subnormal, Operand::ZERO, Operand::ZERO];
+            self.emit(Op::Int { d, op: IntOp::Xor, width: Width::Pred, args });
+            return Ok(());
+        }
         self.emit(Op::Classify { d, class, format, a });
         Ok(())
     }

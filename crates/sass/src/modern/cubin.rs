@@ -41,7 +41,7 @@ impl Cubin {
     /// # Errors
     /// If it is no ELF file of a GPU, its words have not 128 bits, or it is damaged.
     pub fn parse(bytes: &[u8]) -> Result<Cubin, Finding> {
-        let Image { target: number, sections } = Image::read(bytes)?;
+        let Image { target: number, sections, .. } = Image::read(bytes)?;
         let Some(target) = Target::new(number) else {
             return Err(fault(format!("the cubin is for sm_{number}: its words have not 128 bits")));
         };

@@ -1,0 +1,348 @@
+//! Registers, constants and operands of the kernel that is built.
+
+use std::collections::BTreeMap;
+
+use roundonce_arith::Format;
+use roundonce_ir::{
+    Comparand, Comparison, Guard, Instruction as Step, IntOp, Kernel, Op, Operand as Arg, Reg, Space, Special, Variable,
+    Width,
+};
+
+use super::info::Info;
+use crate::instruction::{Instruction, Operand, PT, RZ, Value};
+
+/// The kernel, its registers by their names, and the instruction that is lowered.
+pub(super) struct Body<'a> {
+    pub(super) kernel: Kernel,
+    pub(super) info: &'a Info<'a>,
+    /// The constant banks that are read by registers, and the address of each.
+    pub(super) variables: Vec<Variable>,
+    banks: BTreeMap<u8, Reg>,
+    /// What is computed once, before the code.
+    pub(super) before: Vec<Step>,
+    /// The block that is built.
+    pub(super) code: Vec<Step>,
+    registers: BTreeMap<u8, Reg>,
+    predicates: BTreeMap<u8, Reg>,
+    /// Words of bank 0, by their offsets.
+    constants: BTreeMap<u16, Reg>,
+    /// The carry, whether the result was zero, and whether it was negative.
+    carry: Option<Reg>,
+    zero: Option<Reg>,
+    negative: Option<Reg>,
+    pub(super) flags: Flags,
+    pub(super) guard: Option<Guard>,
+    pub(super) loc: u32,
+}
+
+/// What is known in this block of the condition codes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flags {
+    /// At most the carry.
+    Unknown,
+    /// Whether the result was zero and whether it was negative; there is no carry.
+    Result,
+    /// Which upper halves a choice between pairs compared: whether they were equal, and as the carry, whether the
+    /// first was taken.
+    Choice,
+    /// Both: they are those of one addition of 32 bits.
+    Sum,
+}
+
+pub(super) const B32: Width = Width::B32;
+pub(super) const TRUE: Arg = Arg::Imm(1);
+
+/// A register of a group of neighbours; `None` where there is none.
+pub(super) fn neighbour(first: u8, place: u8) -> Option<u8> {
+    if first == RZ { Some(RZ) } else { first.checked_add(place).filter(|number| *number < RZ) }
+}
+
+impl Instruction {
+    /// Nothing where a modifier is printed that is in none of these slots: it would be ignored.
+    pub(super) fn only(&self, slots: &[&str]) -> Option<()> {
+        self.modifiers().all(|(name, _)| name == "fixed" || slots.contains(&name)).then_some(())
+    }
+}
+
+impl<'a> Body<'a> {
+    pub(super) fn new(kernel: Kernel, info: &'a Info<'a>) -> Body<'a> {
+        Body {
+            kernel,
+            info,
+            variables: Vec::new(),
+            banks: BTreeMap::new(),
+            before: Vec::new(),
+            code: Vec::new(),
+            registers: BTreeMap::new(),
+            predicates: BTreeMap::new(),
+            constants: BTreeMap::new(),
+            carry: None,
+            zero: None,
+            negative: None,
+            flags: Flags::Unknown,
+            guard: None,
+            loc: 0,
+        }
+    }
+
+    /// The flags of an addition beside the carry, or all flags of another result.
+    pub(super) fn write_flags(&mut self, result: Reg, flags: Flags) {
+        let (zero, negative, of) = (self.zero(), self.negative(), Comparand::Signed(B32));
+        for (d, comparison) in [(zero, Comparison::Eq), (negative, Comparison::Lt)] {
+            self.finish(Op::Compare { d, comparison, of, a: result.into(), b: Arg::ZERO });
+        }
+        self.flags = flags;
+    }
+    /// A question to the condition codes, by its name without the dot.
+    pub(super) fn asked(&mut self, test: &str) -> Option<Arg> {
+        let flag: Arg = match (test, self.flags) {
+            ("EQ" | "NE", Flags::Result | Flags::Sum) => self.zero().into(),
+            // Nothing but an addition overflows.
+            ("LT" | "GE", Flags::Result) | ("SFT" | "SFF", Flags::Result | Flags::Sum) => self.negative().into(),
+            _ => return None,
+        };
+        Some(if matches!(test, "NE" | "GE" | "SFF") { self.int(IntOp::Not, Width::Pred, &[flag]).into() } else { flag })
+    }
+
+    /// A new register for what is computed on the way.
+    pub(super) fn fresh(&mut self, width: Width) -> Reg {
+        self.kernel.register(width)
+    }
+    /// In every lane.
+    pub(super) fn emit(&mut self, op: Op) {
+        self.code.push(Step { op, guard: None, loc: self.loc });
+    }
+    /// In the lanes where the instruction runs.
+    pub(super) fn finish(&mut self, op: Op) {
+        self.code.push(Step { op, guard: self.guard, loc: self.loc });
+    }
+
+    /// Where a register's value is written; what goes to `RZ` goes nowhere.
+    pub(super) fn register(&mut self, number: u8) -> Reg {
+        if number == RZ {
+            return self.fresh(B32);
+        }
+        let kernel = &mut self.kernel;
+        *self.registers.entry(number).or_insert_with(|| kernel.register(B32))
+    }
+    pub(super) fn predicate(&mut self, number: u8) -> Reg {
+        if number == PT {
+            return self.fresh(Width::Pred);
+        }
+        let kernel = &mut self.kernel;
+        *self.predicates.entry(number).or_insert_with(|| kernel.register(Width::Pred))
+    }
+    pub(super) fn carry(&mut self) -> Reg {
+        let kernel = &mut self.kernel;
+        *self.carry.get_or_insert_with(|| kernel.register(Width::Pred))
+    }
+    pub(super) fn zero(&mut self) -> Reg {
+        let kernel = &mut self.kernel;
+        *self.zero.get_or_insert_with(|| kernel.register(Width::Pred))
+    }
+    pub(super) fn negative(&mut self) -> Reg {
+        let kernel = &mut self.kernel;
+        *self.negative.get_or_insert_with(|| kernel.register(Width::Pred))
+    }
+    /// A register's value.
+    pub(super) fn read(&mut self, number: u8) -> Arg {
+        if number == RZ { Arg::ZERO } else { self.register(number).into() }
+    }
+    /// The register that an operand writes.
+    pub(super) fn target(&mut self, operand: &Operand) -> Option<Reg> {
+        match operand.value {
+            Value::Register(number) => Some(self.register(number)),
+            _ => None,
+        }
+    }
+
+    /// An integer operation on the way.
+    pub(super) fn int(&mut self, op: IntOp, width: Width, args: &[Arg]) -> Reg {
+        let d = self.fresh(op.result_width(width));
+        self.emit(crate::lower::integer(op, d, width, args));
+        d
+    }
+    /// The same of 32 bits.
+    pub(super) fn int32(&mut self, op: IntOp, args: &[Arg]) -> Arg {
+        self.int(op, B32, args).into()
+    }
+    pub(super) fn compare(&mut self, comparison: Comparison, of: Comparand, a: Arg, b: Arg) -> Reg {
+        let d = self.fresh(Width::Pred);
+        self.emit(Op::Compare { d, comparison, of, a, b });
+        d
+    }
+    pub(super) fn select(&mut self, p: impl Into<Arg>, a: Arg, b: Arg) -> Arg {
+        let d = self.fresh(B32);
+        self.emit(Op::Select { d, p: p.into(), a, b });
+        d.into()
+    }
+    pub(super) fn pack(&mut self, low: Arg, high: Arg) -> Reg {
+        let d = self.fresh(Width::B64);
+        self.emit(Op::Pack { d, low, high });
+        d
+    }
+
+    /// A predicate as an operand: `PT`, `!P0`.
+    pub(super) fn condition(&mut self, operand: &Operand) -> Option<Arg> {
+        let Value::Predicate(number) = operand.value else { return None };
+        if number == PT {
+            return Some(Arg::Imm(u64::from(!operand.invert)));
+        }
+        let p = self.predicate(number).into();
+        Some(if operand.invert { self.int(IntOp::Not, Width::Pred, &[p]).into() } else { p })
+    }
+
+    /// An operand's 32 bits, its signs left aside.
+    pub(super) fn bits(&mut self, operand: &Operand) -> Option<Arg> {
+        match operand.value {
+            Value::Register(number) => Some(self.read(number)),
+            Value::Immediate(bits) => Some(Arg::Imm(u64::from(bits))),
+            Value::Constant { bank, offset } => self.constant(bank, offset),
+            _ => None,
+        }
+    }
+    /// An operand as a whole number, its signs applied.
+    pub(super) fn whole(&mut self, operand: &Operand) -> Option<Arg> {
+        let mut value = self.bits(operand)?;
+        if operand.absolute {
+            value = self.int32(IntOp::Abs, &[value]);
+        }
+        if operand.negate {
+            value = self.int32(IntOp::Neg, &[value]);
+        }
+        if operand.invert {
+            value = self.int32(IntOp::Not, &[value]);
+        }
+        Some(value)
+    }
+    /// A sign cleared or flipped, as a bit.
+    fn signed(&mut self, operand: &Operand, format: Format, mut a: Arg) -> Arg {
+        for (is_asked, negate) in [(operand.absolute, false), (operand.negate, true)] {
+            if is_asked {
+                let d = self.fresh(Width::holding(format.width()));
+                self.emit(Op::Sign { d, negate, format, flush: false, a });
+                a = d.into();
+            }
+        }
+        a
+    }
+    /// An operand as an f32, its signs applied.
+    pub(super) fn single(&mut self, operand: &Operand) -> Option<Arg> {
+        let value = self.bits(operand)?;
+        Some(self.signed(operand, Format::F32, value))
+    }
+    /// An operand's 64 bits, a register with the one behind it, its signs left aside.
+    pub(super) fn pair(&mut self, operand: &Operand) -> Option<Arg> {
+        let (low, high) = match operand.value {
+            Value::Register(RZ) => return Some(Arg::ZERO),
+            Value::Register(number) => (self.read(number), self.read(neighbour(number, 1)?)),
+            Value::Wide(bits) => return Some(Arg::Imm(bits)),
+            Value::Constant { bank, offset } => {
+                (self.constant(bank, offset)?, self.constant(bank, offset.checked_add(4)?)?)
+            }
+            _ => return None,
+        };
+        Some(self.pack(low, high).into())
+    }
+    /// An operand as an f64, its signs applied.
+    pub(super) fn double(&mut self, operand: &Operand) -> Option<Arg> {
+        let value = self.pair(operand)?;
+        Some(self.signed(operand, Format::F64, value))
+    }
+    /// 64 bits to a register and the one behind it.
+    pub(super) fn write_pair(&mut self, operand: &Operand, value: Reg) -> Option<()> {
+        let Value::Register(first) = operand.value else { return None };
+        if first == RZ {
+            return Some(());
+        }
+        for place in 0..2 {
+            let d = self.register(neighbour(first, place)?);
+            self.finish(Op::Extract { d, a: value.into(), width: Width::B64, shift: 32 * u32::from(place) });
+        }
+        Some(())
+    }
+    /// Two predicates; that of the guard last.
+    pub(super) fn write_predicates(&mut self, operands: [&Operand; 2], values: [Arg; 2]) -> Option<()> {
+        let mut writes = Vec::new();
+        for (operand, a) in operands.into_iter().zip(values) {
+            let Value::Predicate(number) = operand.value else { return None };
+            if number != PT {
+                writes.push((self.predicate(number), a));
+            }
+        }
+        let guard = self.guard.map(|guard| guard.pred);
+        writes.sort_by_key(|(d, _)| Some(*d) == guard);
+        for (d, a) in writes {
+            self.finish(Op::Move { d, a });
+        }
+        Some(())
+    }
+
+    /// What a cubin holds of bank 2 or 3.
+    fn bank(&self, bank: u8) -> Option<&'a [u8]> {
+        self.info.banks.get(usize::from(bank).checked_sub(2)?).copied()
+    }
+    /// The address of bank 2 or 3.
+    pub(super) fn bank_address(&mut self, bank: u8) -> Option<Reg> {
+        if let Some(reg) = self.banks.get(&bank) {
+            return Some(*reg);
+        }
+        let bytes = self.bank(bank).filter(|bytes| !bytes.is_empty())?;
+        self.variables.push(Variable {
+            name: format!("c[{bank:#x}]"),
+            initial: bytes.to_vec(),
+            size: bytes.len() as u64,
+            align: 256,
+            constant: true,
+            relocations: Vec::new(),
+        });
+        let d = self.kernel.register(Width::B64);
+        let special = Special::Address(self.variables.len() as u32 - 1);
+        self.before.push(Step::new(Op::Special { d, special }, 0));
+        self.banks.insert(bank, d);
+        Some(d)
+    }
+
+    /// A word of a constant bank: of bank 0 what the launch lays there, of banks 2 and 3 what the cubin holds.
+    fn constant(&mut self, bank: u8, offset: u16) -> Option<Arg> {
+        if bank != 0 {
+            let word = self.bank(bank)?.get(usize::from(offset)..)?.first_chunk::<4>()?;
+            return Some(Arg::Imm(u64::from(u32::from_le_bytes(*word))));
+        }
+        if let Some(reg) = self.constants.get(&offset) {
+            return Some((*reg).into());
+        }
+        let d = self.kernel.register(B32);
+        let mut step = |op| self.before.push(Step::new(op, 0));
+        let special = |special| Op::Special { d, special };
+        match offset {
+            0x8 | 0xc | 0x10 => step(special(Special::Ntid((offset as u8 - 0x8) / 4))),
+            0x14 | 0x18 | 0x1c => step(special(Special::Nctaid((offset as u8 - 0x14) / 4))),
+            0x20 => step(Op::Move { d, a: Arg::Imm(u64::from(self.info.local_bytes)) }),
+            // Where shared and local memory begin among generic addresses.
+            0x0 | 0x100 | 0x4 | 0x104 => {
+                let window = if offset & 4 == 0 { Special::SharedWindow } else { Special::LocalWindow };
+                let whole = self.kernel.register(Width::B64);
+                step(Op::Special { d: whole, special: window });
+                step(Op::Extract { d, a: whole.into(), width: Width::B64, shift: if offset < 0x100 { 0 } else { 32 } });
+            }
+            _ => {
+                let place = u32::from(offset).checked_sub(self.info.param_base)?;
+                let bytes = self.info.param_bytes.checked_sub(place).filter(|bytes| *bytes > 0)?;
+                if bytes < 4 {
+                    return None;
+                }
+                step(Op::Load {
+                    d: vec![Some(d)],
+                    space: Space::Param,
+                    bytes: 4,
+                    signed: false,
+                    address: Arg::ZERO,
+                    offset: i64::from(place),
+                });
+            }
+        }
+        self.constants.insert(offset, d);
+        Some(d.into())
+    }
+}

@@ -1,0 +1,295 @@
+//! Numbers of 32 and 64 bits.
+
+use roundonce_arith::{ArithOp, Clamp, Format, Operation, Rounding};
+use roundonce_ir::{Comparand, Comparison, Function, IntOp, Op, Operand as Arg, Signedness, Width};
+
+use super::body::{B32, Body, TRUE};
+use crate::instruction::{Instruction, Operand, Value};
+use crate::row::Lowering;
+
+/// The rounding of a slot whose first value is to nearest even.
+pub(super) fn rounding(text: Option<&str>) -> Option<Rounding> {
+    Some(match text {
+        None => Rounding::NearestEven,
+        Some(".RM" | ".FLOOR") => Rounding::Down,
+        Some(".RP" | ".CEIL") => Rounding::Up,
+        Some(".RZ" | ".TRUNC") => Rounding::TowardZero,
+        Some(_) => return None,
+    })
+}
+
+/// The comparison of floats; `Err` of a constant. `FCMP.GT` is written `FCMP`.
+fn comparison(text: Option<&str>) -> Option<Result<Comparison, Arg>> {
+    Some(match text.unwrap_or(".GT") {
+        ".F" => Err(Arg::ZERO),
+        ".LT" => Ok(Comparison::Lt),
+        ".EQ" => Ok(Comparison::Eq),
+        ".LE" => Ok(Comparison::Le),
+        ".GT" => Ok(Comparison::Gt),
+        ".NE" => Ok(Comparison::Ne),
+        ".GE" => Ok(Comparison::Ge),
+        ".NUM" => Ok(Comparison::Num),
+        ".NAN" => Ok(Comparison::Nan),
+        ".LTU" => Ok(Comparison::Ltu),
+        ".EQU" => Ok(Comparison::Equ),
+        ".LEU" => Ok(Comparison::Leu),
+        ".GTU" => Ok(Comparison::Gtu),
+        ".NEU" => Ok(Comparison::Neu),
+        ".GEU" => Ok(Comparison::Geu),
+        ".T" => Err(TRUE),
+        _ => return None,
+    })
+}
+
+/// The negations of the operands, as the operation has them.
+fn negated(mut operation: Operation, sources: &[Operand]) -> Operation {
+    for (side, operand) in operation.op.operands().iter().zip(sources) {
+        match side {
+            roundonce_arith::OperandIndex::C => operation.negate_addend ^= operand.negate,
+            _ => operation.negate_product ^= operand.negate,
+        }
+    }
+    operation
+}
+
+const WITHOUT_SIGN: Arg = Arg::Imm(0x7fff_ffff);
+
+impl Body<'_> {
+    pub(super) fn arithmetic(&mut self, inst: &Instruction) -> Option<()> {
+        let Lowering::Arithmetic(arithmetic) = inst.row().lowering else { return None };
+        let mut recipe = arithmetic.recipe;
+        for (_, text) in inst.modifiers() {
+            recipe = recipe.with(arithmetic.choice(text)?.effect);
+        }
+        if recipe.condition_codes {
+            return None;
+        }
+        let operands = inst.operands();
+        let operation = negated(recipe.operation, &operands[1..]);
+        let mut args = [Arg::ZERO; 3];
+        for (arg, operand) in args.iter_mut().zip(&operands[1..]) {
+            *arg = self.single(&Operand { negate: false, ..*operand })?;
+        }
+        let d = self.target(&operands[0])?;
+        self.finish(Op::Float { d, operation, components: 1, contractible: false, args });
+        Some(())
+    }
+
+    pub(super) fn double_arithmetic(&mut self, inst: &Instruction) -> Option<()> {
+        inst.only(&["rnd"])?;
+        let op = match inst.mnemonic() {
+            "DADD" => ArithOp::Add,
+            "DMUL" => ArithOp::Mul,
+            _ => ArithOp::MulAdd,
+        };
+        let operands = inst.operands();
+        let operation = Operation::new(op, Format::F64, rounding(inst.modifier("rnd"))?);
+        let operation = negated(operation, &operands[1..]);
+        let mut args = [Arg::ZERO; 3];
+        for (arg, operand) in args.iter_mut().zip(&operands[1..]) {
+            *arg = self.double(&Operand { negate: false, ..*operand })?;
+        }
+        let d = self.fresh(Width::B64);
+        self.finish(Op::Float { d, operation, components: 1, contractible: false, args });
+        self.write_pair(&operands[0], d)
+    }
+
+    /// Two halves at once.
+    pub(super) fn halves(&mut self, inst: &Instruction) -> Option<()> {
+        inst.only(&["fmz", "ftz", "sat", "half"])?;
+        let op = match inst.mnemonic().get(..5)? {
+            "HADD2" => ArithOp::Add,
+            "HMUL2" => ArithOp::Mul,
+            _ => ArithOp::MulAdd,
+        };
+        let operands = inst.operands();
+        let (mut sources, mut args) = (Vec::new(), Vec::new());
+        let mut rest = operands.get(1..)?;
+        while let [operand, tail @ ..] = rest {
+            rest = tail;
+            if operand.absolute {
+                return None;
+            }
+            if let Value::Half(high) = operand.value {
+                // A packed number is two operands, and its sign is in it.
+                let [Operand { value: Value::Half(low), negate: false, .. }, tail @ ..] = tail else { return None };
+                rest = tail;
+                args.push(Arg::Imm(u64::from(high) << 16 | u64::from(*low)));
+                sources.push(Operand { negate: false, ..*operand });
+                continue;
+            }
+            let whole = self.bits(operand)?;
+            // One half in the place of both.
+            let which = match operand.suffix {
+                "" => None,
+                ".H0_H0" => Some(0x1010),
+                ".H1_H1" => Some(0x3232),
+                _ => return None,
+            };
+            let value = which.map_or(whole, |which| self.int32(IntOp::Permute, &[whole, Arg::ZERO, Arg::Imm(which)]));
+            args.push(value);
+            sources.push(*operand);
+        }
+        let mut operation = negated(Operation::new(op, Format::F16, Rounding::NearestEven), &sources);
+        operation.fmz = inst.modifier("fmz") == Some(".FMZ");
+        operation.flush = inst.modifier("fmz").or(inst.modifier("ftz")).is_some();
+        if inst.modifier("sat").is_some() {
+            operation.clamp = Clamp::Unit;
+        }
+        args.resize(3, Arg::ZERO);
+        let d = self.target(&operands[0])?;
+        let args = args.try_into().ok()?;
+        self.finish(Op::Float { d, operation, components: 2, contractible: false, args });
+        Some(())
+    }
+
+    pub(super) fn float_min_max(&mut self, inst: &Instruction) -> Option<()> {
+        inst.only(&["ftz"])?;
+        let operands = inst.operands();
+        let is_double = inst.mnemonic() == "DMNMX";
+        let format = if is_double { Format::F64 } else { Format::F32 };
+        let mut read = |operand| if is_double { self.double(operand) } else { self.single(operand) };
+        let (a, b) = (read(&operands[1])?, read(&operands[2])?);
+        let p = self.condition(&operands[3])?;
+        let width = Width::holding(format.width());
+        let flush = inst.modifier("ftz").is_some();
+        let mut of = |max| {
+            let d = self.fresh(width);
+            self.finish(Op::MinMax { d, max, format, flush, nan: false, xorsign_abs: false, a, b });
+            d
+        };
+        let d = match p {
+            Arg::Imm(p) => of(p == 0),
+            Arg::Reg(_) => {
+                let (min, max) = (of(false), of(true));
+                let d = self.fresh(width);
+                self.finish(Op::Select { d, p, a: min.into(), b: max.into() });
+                d
+            }
+        };
+        if is_double {
+            return self.write_pair(&operands[0], d);
+        }
+        let target = self.target(&operands[0])?;
+        self.finish(Op::Move { d: target, a: d.into() });
+        Some(())
+    }
+
+    /// Comparisons into predicates, into a truth, and of a third number with zero.
+    pub(super) fn float_set(&mut self, inst: &Instruction) -> Option<()> {
+        inst.only(&["bf", "cmp", "ftz", "bool", "CC"])?;
+        let operands = inst.operands();
+        let is_double = inst.mnemonic().starts_with('D');
+        let format = if is_double { Format::F64 } else { Format::F32 };
+        let of = Comparand::Float { format, flush: inst.modifier("ftz").is_some() };
+        let comparison = comparison(inst.modifier("cmp"))?;
+        if inst.mnemonic() == "FCMP" {
+            let (a, b, c) = (self.bits(&operands[1])?, self.bits(&operands[2])?, self.single(&operands[3])?);
+            let p = match comparison {
+                Err(constant) => constant,
+                Ok(comparison) => self.compare(comparison, of, c, Arg::ZERO).into(),
+            };
+            let d = self.target(&operands[0])?;
+            self.finish(Op::Select { d, p, a, b });
+            return Some(());
+        }
+        let [.., a, b, with] = &*operands else { return None };
+        let mut read = |operand| if is_double { self.double(operand) } else { self.single(operand) };
+        let (a, b) = (read(a)?, read(b)?);
+        let result = match comparison {
+            Err(constant) => constant,
+            Ok(comparison) => self.compare(comparison, of, a, b).into(),
+        };
+        self.write_comparison(inst, result, with)
+    }
+
+    /// What hardware approximates. Subnormals are flushed, as in PTX's `.approx.ftz`.
+    pub(super) fn function(&mut self, inst: &Instruction) -> Option<()> {
+        inst.only(&["function", "sat"])?;
+        let operands = inst.operands();
+        let text = inst.modifier("function")?;
+        let (function, format) = match text {
+            ".COS" => (Function::Cos, Format::F32),
+            ".SIN" => (Function::Sin, Format::F32),
+            ".EX2" => (Function::Exp2, Format::F32),
+            ".LG2" => (Function::Log2, Format::F32),
+            ".RCP" => (Function::Reciprocal, Format::F32),
+            ".RSQ" => (Function::ReciprocalSquareRoot, Format::F32),
+            ".SQRT" => (Function::SquareRoot, Format::F32),
+            ".RCP64H" => (Function::Reciprocal, Format::F64),
+            ".RSQ64H" => (Function::ReciprocalSquareRoot, Format::F64),
+            _ => return None,
+        };
+        let value = self.single(&operands[1])?;
+        let d = self.target(&operands[0])?;
+        let saturate = inst.modifier("sat").is_some();
+        let name = format!("MUFU{text}");
+        let approximate =
+            |d, a| Op::Approximate { d, function, format, flush: true, saturate, a, b: Arg::ZERO, name };
+        if format == Format::F32 {
+            self.finish(approximate(d, value));
+            return Some(());
+        }
+        // The upper half of a number gives the upper half of the result.
+        let whole = self.pack(Arg::ZERO, value).into();
+        let result = self.fresh(Width::B64);
+        self.finish(approximate(result, whole));
+        self.finish(Op::Extract { d, a: result.into(), width: Width::B64, shift: 32 });
+        Some(())
+    }
+
+    /// The range reduction before a function: the function is computed of the number itself.
+    pub(super) fn reduce_range(&mut self, inst: &Instruction) -> Option<()> {
+        inst.only(&["function"])?;
+        let operands = inst.operands();
+        let a = self.single(&operands[1])?;
+        let d = self.target(&operands[0])?;
+        self.finish(Op::Move { d, a });
+        Some(())
+    }
+
+    /// Whether a division must take the longer way. Where the hardware takes it is not documented; here wherever the
+    /// exponents could make the shorter one inexact. Both ways give the same quotient.
+    pub(super) fn check_division(&mut self, inst: &Instruction) -> Option<()> {
+        /// The divisor's exponents whose reciprocal is normal.
+        const DIVISOR: (u32, u32) = (1, 252);
+        /// Below this exponent of the dividend the remainder could be subnormal.
+        const DIVIDEND: (u32, u32) = (32, 254);
+        /// The exponents' difference within which the quotient is normal.
+        const APART: (i32, i32) = (-124, 125);
+        if inst.modifier("function") != Some(".DIVIDE") {
+            return None;
+        }
+        let operands = inst.operands();
+        let exponent = |body: &mut Self, operand| -> Option<Arg> {
+            let value = body.bits(operand)?;
+            let magnitude = body.int32(IntOp::And, &[value, WITHOUT_SIGN]);
+            Some(body.int32(IntOp::Shr(Signedness::Unsigned), &[magnitude, Arg::Imm(23)]))
+        };
+        let (a, b) = (exponent(self, &operands[1])?, exponent(self, &operands[2])?);
+        let apart = self.int32(IntOp::Sub, &[a, b]);
+        let mut outside = Arg::ZERO;
+        for (value, first, last) in [
+            (a, DIVIDEND.0, DIVIDEND.1),
+            (b, DIVISOR.0, DIVISOR.1),
+            (apart, APART.0.cast_unsigned(), APART.1.cast_unsigned()),
+        ] {
+            let from_first = self.int32(IntOp::Sub, &[value, Arg::Imm(u64::from(first))]);
+            let room = last.wrapping_sub(first);
+            let is_outside = self.compare_bits(Comparison::Gt, from_first, Arg::Imm(u64::from(room)));
+            outside = self.int(IntOp::Or, Width::Pred, &[outside, is_outside.into()]).into();
+        }
+        let Value::Predicate(number) = operands[0].value else { return None };
+        let d = self.predicate(number);
+        self.finish(Op::Move { d, a: outside });
+        Some(())
+    }
+
+    /// The bits of a field of a register, extended.
+    pub(super) fn part(&mut self, value: Arg, place: u32, bits: u32, sign: Signedness) -> Arg {
+        if bits == B32.bits() {
+            return value;
+        }
+        self.int32(IntOp::FieldExtract(sign), &[value, Arg::Imm(u64::from(place)), Arg::Imm(u64::from(bits))])
+    }
+}

@@ -1,0 +1,119 @@
+//! What a cubin says of a kernel beside its code.
+//!
+//! Source: cubins of ptxas 12.9, and nvdisasm's names of the attributes of `.nv.info`.
+
+use roundonce_isa::Finding;
+
+use crate::cubin::{Image, fault};
+
+/// A target of a jump by a register: where the jump is, and where it may lead.
+pub(super) type Jump = (u32, Vec<u32>);
+
+/// What is known of a kernel.
+#[derive(Default)]
+pub(super) struct Info<'a> {
+    /// The offset and the size of each parameter.
+    pub(super) params: Vec<(u32, u32)>,
+    /// Where the parameters begin in bank 0.
+    pub(super) param_base: u32,
+    pub(super) param_bytes: u32,
+    pub(super) shared_bytes: u32,
+    pub(super) local_bytes: u32,
+    pub(super) required_block: Option<[u32; 3]>,
+    pub(super) max_threads: Option<u32>,
+    pub(super) jumps: Vec<Jump>,
+    /// The constants of banks 2 and 3.
+    pub(super) banks: [&'a [u8]; 2],
+}
+
+/// The attributes of `.nv.info` that are read.
+mod attribute {
+    pub(super) const MAX_THREADS: u8 = 0x05;
+    pub(super) const PARAM_CBANK: u8 = 0x0a;
+    pub(super) const REQUIRED_THREADS: u8 = 0x10;
+    pub(super) const FRAME_SIZE: u8 = 0x11;
+    pub(super) const MIN_STACK_SIZE: u8 = 0x12;
+    pub(super) const KPARAM_INFO: u8 = 0x17;
+    pub(super) const INDIRECT_BRANCH_TARGETS: u8 = 0x34;
+}
+
+/// Where ptxas lays the parameters of every GPU of the family.
+const PARAM_BASE: u32 = 0x140;
+/// More shared or local memory than any GPU of the family gives.
+const MOST_BYTES: u64 = 1 << 24;
+/// Parameters are 4 KiB at most.
+const MOST_PARAM_BYTES: u32 = 4096;
+
+/// The attributes of a section, with the bytes of each.
+fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
+    core::iter::from_fn(move || {
+        let (&[format, attribute, low, high], rest) = bytes.split_first_chunk::<4>()?;
+        if format != 4 {
+            // One or two bytes, or none: they stand in the place of the size.
+            let value = bytes.get(2..4)?;
+            bytes = rest;
+            return Some((attribute, value));
+        }
+        let size = usize::from(u16::from_le_bytes([low, high]));
+        let value = rest.get(..size)?;
+        bytes = rest.get(size.next_multiple_of(4)..).unwrap_or_default();
+        Some((attribute, value))
+    })
+}
+
+fn words(bytes: &[u8]) -> Vec<u32> {
+    bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
+}
+
+impl<'a> Info<'a> {
+    pub(super) fn of(image: &Image<'a>, name: &str) -> Result<Info<'a>, Finding> {
+        let bytes = |section: &str| image.data(section).map_or(&[][..], |data| data.bytes);
+        let mut info = Info { param_base: PARAM_BASE, ..Info::default() };
+        info.banks = [bytes(&format!(".nv.constant2.{name}")), bytes(".nv.constant3")];
+        let of_file = attributes(bytes(".nv.info"));
+        let stacks = of_file.filter(|(kind, _)| matches!(*kind, attribute::FRAME_SIZE | attribute::MIN_STACK_SIZE));
+        // Each is of a function: its symbol and a size.
+        let local = stacks.filter_map(|(_, value)| words(value).get(1).copied()).max().unwrap_or(0);
+        let shared = image.data(&format!(".nv.shared.{name}")).map_or(0, |data| data.size);
+        if shared > MOST_BYTES || u64::from(local) > MOST_BYTES {
+            return Err(fault(format!("kernel `{name}` has {shared} bytes of shared and {local} of local memory")));
+        }
+        info.shared_bytes = shared as u32;
+        info.local_bytes = local.next_multiple_of(16);
+        let mut params = Vec::new();
+        for (kind, value) in attributes(bytes(&format!(".nv.info.{name}"))) {
+            info.attribute(kind, &words(value), &mut params);
+        }
+        params.sort_unstable();
+        params.dedup_by_key(|(ordinal, ..)| *ordinal);
+        info.params = params.into_iter().map(|(_, offset, size)| (offset, size)).collect();
+        let end = info.params.iter().map(|(offset, size)| offset + size).max().unwrap_or(0);
+        info.param_bytes = info.param_bytes.max(end);
+        let is_valid = info.param_bytes <= MOST_PARAM_BYTES && info.params.iter().all(|(_, size)| *size > 0);
+        is_valid.then_some(info).ok_or_else(|| fault(format!("the parameters of kernel `{name}` cannot be")))
+    }
+
+    fn attribute(&mut self, kind: u8, value: &[u32], params: &mut Vec<(u32, u32, u32)>) {
+        match (kind, value) {
+            // The section's symbol, then the offset and the size of the parameters, 16 bits each.
+            (attribute::PARAM_CBANK, &[_, place]) => {
+                (self.param_base, self.param_bytes) = (place & 0xffff, place >> 16);
+            }
+            // An index, the ordinal and the offset, 16 bits each, and the size above 18 bits of other things.
+            (attribute::KPARAM_INFO, &[_, place, flags]) => params.push((place & 0xffff, place >> 16, flags >> 18)),
+            (attribute::MAX_THREADS, &[x, y, z]) => {
+                self.max_threads = Some(x.saturating_mul(y).saturating_mul(z));
+            }
+            (attribute::REQUIRED_THREADS, &[x, y, z]) => self.required_block = Some([x, y, z]),
+            (attribute::INDIRECT_BRANCH_TARGETS, value) => {
+                let mut rest = value;
+                while let [at, _, count, tail @ ..] = rest {
+                    let Some((targets, tail)) = tail.split_at_checked(*count as usize) else { break };
+                    self.jumps.push((*at, targets.to_vec()));
+                    rest = tail;
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,418 @@
+//! Whole numbers and their bits.
+
+use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand as Arg, PermuteMode, Reg, Signedness, Width};
+
+use super::body::{B32, Body, Flags, TRUE};
+use crate::instruction::{Instruction, Operand, PT, Value};
+use crate::lower::integer;
+
+/// Whether a row's `.U32` stands.
+fn sign(inst: &Instruction) -> Signedness {
+    if inst.modifier("type") == Some(".U32") { Signedness::Unsigned } else { Signedness::Signed }
+}
+
+/// The comparison of integers; `Err` of a constant.
+fn comparison(text: Option<&str>) -> Option<Result<Comparison, Arg>> {
+    Some(match text? {
+        ".F" => Err(Arg::ZERO),
+        ".LT" => Ok(Comparison::Lt),
+        ".EQ" => Ok(Comparison::Eq),
+        ".LE" => Ok(Comparison::Le),
+        ".GT" => Ok(Comparison::Gt),
+        ".NE" => Ok(Comparison::Ne),
+        ".GE" => Ok(Comparison::Ge),
+        ".T" => Err(TRUE),
+        _ => return None,
+    })
+}
+
+/// An immediate without signs.
+fn plain(operand: &Operand) -> Option<u32> {
+    match operand.value {
+        Value::Immediate(bits) => Some(bits),
+        _ => None,
+    }
+}
+
+impl Body<'_> {
+    pub(super) fn integer(&mut self, inst: &Instruction) -> Option<()> {
+        match inst.mnemonic() {
+            "IADD" | "IADD32I" => {
+                inst.only(&["x", "CC", "neg"])?;
+                let operands = inst.operands();
+                let (a, b) = (self.bits(&operands[1])?, self.bits(&operands[2])?);
+                self.sum(inst, &operands[0], (a, operands[1].negate), (b, operands[2].negate))
+            }
+            "ISCADD" | "ISCADD32I" => self.scaled_sum(inst),
+            "LEA" => self.address_sum(inst),
+            "IADD3" => self.sum_of_three(inst),
+            "IMNMX" => self.int_min_max(inst),
+            "ISET" | "ISETP" => self.int_set(inst),
+            "ICMP" => self.int_choice(inst),
+            "SHL" | "SHR" => self.shift(inst),
+            "SHF" => self.funnel(inst),
+            "BFE" | "BFI" => self.field(inst),
+            "FLO" | "POPC" => self.count(inst),
+            "PRMT" => self.permute(inst),
+            "LOP" | "LOP32I" => self.logic(inst),
+            "LOP3" => self.logic_of_three(inst),
+            _ => None,
+        }
+    }
+
+    /// a + b, either of them negated; with `.X` plus the carry, and what is negated only inverted.
+    fn sum(
+        &mut self,
+        inst: &Instruction,
+        target: &Operand,
+        (a, negate_a): (Arg, bool),
+        (b, negate_b): (Arg, bool),
+    ) -> Option<()> {
+        let extended = inst.modifier("x").is_some();
+        let writes = inst.modifier("CC").is_some();
+        if (negate_a && negate_b) || (extended && matches!(self.flags, Flags::Result | Flags::Choice)) {
+            return None;
+        }
+        let d = self.target(target)?;
+        if !extended && !writes {
+            let (op, args) = match (negate_a, negate_b) {
+                (true, _) => (IntOp::Sub, [b, a]),
+                (_, true) => (IntOp::Sub, [a, b]),
+                _ => (IntOp::Add, [a, b]),
+            };
+            self.finish(integer(op, d, B32, &args));
+            return Some(());
+        }
+        let a = if negate_a { self.int32(IntOp::Not, &[a]) } else { a };
+        let b = if negate_b { self.int32(IntOp::Not, &[b]) } else { b };
+        let carry = match extended {
+            true => self.carry().into(),
+            false => Arg::Imm(u64::from(negate_a || negate_b)),
+        };
+        let out = writes.then(|| self.carry());
+        self.finish(Op::Carry { d, out, subtract: false, carry, a, b });
+        match (writes, extended) {
+            (true, false) => self.write_flags(d, Flags::Sum),
+            (true, true) => self.flags = Flags::Unknown,
+            (false, _) => {}
+        }
+        Some(())
+    }
+
+    fn scaled_sum(&mut self, inst: &Instruction) -> Option<()> {
+        inst.only(&["CC"])?;
+        let operands = inst.operands();
+        let (a, b, shift) = (self.bits(&operands[1])?, self.bits(&operands[2])?, plain(&operands[3])?);
+        let negates = operands[1].negate || operands[2].negate;
+        if negates && inst.modifier("CC").is_some() {
+            return None;
+        }
+        let scaled = self.int32(IntOp::Shl, &[a, Arg::Imm(u64::from(shift))]);
+        self.sum(inst, &operands[0], (scaled, operands[1].negate), (b, operands[2].negate))
+    }
+
+    fn address_sum(&mut self, inst: &Instruction) -> Option<()> {
+        inst.only(&["x", "CC"])?;
+        let operands = inst.operands();
+        if operands[0].value != Value::Predicate(PT) || operands[2].negate {
+            return None;
+        }
+        let (a, b) = (self.bits(&operands[2])?, self.bits(&operands[3])?);
+        let shift = Arg::Imm(u64::from(plain(operands.last()?)?));
+        let scaled = if inst.modifier("fixed") == Some(".HI") {
+            // The upper half of the pair shifted.
+            let high = self.bits(&operands[4])?;
+            self.int32(IntOp::Funnel { left: true, clamp: false }, &[a, high, shift])
+        } else {
+            self.int32(IntOp::Shl, &[a, shift])
+        };
+        self.sum(inst, &operands[1], (scaled, false), (b, false))
+    }
+
+    fn sum_of_three(&mut self, inst: &Instruction) -> Option<()> {
+        inst.only(&["shift"])?;
+        let operands = inst.operands();
+        let d = self.target(&operands[0])?;
+        match inst.modifier("shift") {
+            None => {
+                let (a, b, c) = (self.whole(&operands[1])?, self.whole(&operands[2])?, self.whole(&operands[3])?);
+                let first = self.int32(IntOp::Add, &[a, b]);
+                self.finish(integer(IntOp::Add, d, B32, &[first, c]));
+            }
+            // The sum of two, 33 bits, shifted right by 16.
+            Some(".RS") if operands.iter().all(|operand| !operand.negate) => {
+                let (a, b, c) = (self.bits(&operands[1])?, self.bits(&operands[2])?, self.bits(&operands[3])?);
+                let (low, out) = (self.fresh(B32), self.fresh(Width::Pred));
+                self.emit(Op::Carry { d: low, out: Some(out), subtract: false, carry: Arg::ZERO, a, b });
+                let low = self.int32(IntOp::Shr(Signedness::Unsigned), &[low.into(), Arg::Imm(16)]);
+                let top = self.select(out, Arg::Imm(1 << 16), Arg::ZERO);
+                let shifted = self.int32(IntOp::Or, &[low, top]);
+                self.finish(integer(IntOp::Add, d, B32, &[shifted, c]));
+            }
+            Some(_) => return None,
+        }
+        Some(())
+    }
+
+    /// The smaller or the larger of two pairs: the upper halves first, which say what the lower ones are taken by.
+    /// Source: ptxas's `min.s64`, which is these two alone.
+    fn pair_min_max(&mut self, inst: &Instruction, part: &str) -> Option<()> {
+        let operands = inst.operands();
+        let (a, b, p) = (self.bits(&operands[1])?, self.bits(&operands[2])?, self.condition(&operands[3])?);
+        let Arg::Imm(p) = p else { return None };
+        let comparison = if p != 0 { Comparison::Lt } else { Comparison::Gt };
+        let d = self.target(&operands[0])?;
+        let (equal, first) = (self.zero(), self.carry());
+        match (part, inst.modifier("CC").is_some(), self.guard) {
+            (".XHI", true, None) => {
+                let of = Self::comparand(inst);
+                self.finish(Op::Compare { d: first, comparison, of, a, b });
+                self.finish(Op::Compare { d: equal, comparison: Comparison::Eq, of, a, b });
+                self.finish(Op::Select { d, p: first.into(), a, b });
+                self.flags = Flags::Choice;
+            }
+            (".XLO", false, None) if self.flags == Flags::Choice => {
+                let by_low = self.compare(comparison, Comparand::Unsigned(B32), a, b).into();
+                let by_low = self.int(IntOp::And, Width::Pred, &[by_low, equal.into()]).into();
+                let p = self.int(IntOp::Or, Width::Pred, &[by_low, first.into()]).into();
+                self.finish(Op::Select { d, p, a, b });
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn int_min_max(&mut self, inst: &Instruction) -> Option<()> {
+        if let Some(part) = inst.modifier("part") {
+            return self.pair_min_max(inst, part);
+        }
+        inst.only(&["type"])?;
+        let operands = inst.operands();
+        let (a, b, p) = (self.bits(&operands[1])?, self.bits(&operands[2])?, self.condition(&operands[3])?);
+        let d = self.target(&operands[0])?;
+        let sign = sign(inst);
+        match p {
+            Arg::Imm(p) => {
+                let op = if p != 0 { IntOp::Min(sign) } else { IntOp::Max(sign) };
+                self.finish(integer(op, d, B32, &[a, b]));
+            }
+            Arg::Reg(_) => {
+                let (min, max) = (self.int32(IntOp::Min(sign), &[a, b]), self.int32(IntOp::Max(sign), &[a, b]));
+                self.finish(Op::Select { d, p, a: min, b: max });
+            }
+        }
+        Some(())
+    }
+
+    fn comparand(inst: &Instruction) -> Comparand {
+        match sign(inst) {
+            Signedness::Unsigned => Comparand::Unsigned(B32),
+            Signedness::Signed => Comparand::Signed(B32),
+        }
+    }
+
+    fn int_set(&mut self, inst: &Instruction) -> Option<()> {
+        inst.only(&["bf", "cmp", "type", "x", "bool", "CC"])?;
+        let operands = inst.operands();
+        let [.., a, b, with] = &*operands else { return None };
+        let (a, b) = (self.bits(a)?, self.bits(b)?);
+        let of = Self::comparand(inst);
+        let result = match comparison(inst.modifier("cmp"))? {
+            Err(constant) => constant,
+            Ok(comparison) if inst.modifier("x").is_some() => self.extended(comparison, of, a, b)?.into(),
+            Ok(comparison) => self.compare(comparison, of, a, b).into(),
+        };
+        self.write_comparison(inst, result, with)
+    }
+
+    /// A comparison of the upper halves of two numbers whose lower halves were subtracted: the carry is clear where the
+    /// lower half of the first is below the other's.
+    fn extended(&mut self, comparison: Comparison, of: Comparand, a: Arg, b: Arg) -> Option<Reg> {
+        if self.flags != Flags::Sum {
+            return None;
+        }
+        let (carry, zero) = (self.carry().into(), self.zero().into());
+        let equal = self.compare_bits(Comparison::Eq, a, b).into();
+        let logic = |body: &mut Self, op, args: &[Arg]| -> Arg { body.int(op, Width::Pred, args).into() };
+        let is_equal = logic(self, IntOp::And, &[equal, zero]);
+        let borrow = logic(self, IntOp::Not, &[carry]);
+        let below = self.compare(Comparison::Lt, of, a, b).into();
+        let below_by_low = logic(self, IntOp::And, &[equal, borrow]);
+        let is_below = logic(self, IntOp::Or, &[below, below_by_low]);
+        let (op, args) = match comparison {
+            Comparison::Eq => (IntOp::And, [is_equal, TRUE]),
+            Comparison::Ne => (IntOp::Xor, [is_equal, TRUE]),
+            Comparison::Lt => (IntOp::And, [is_below, TRUE]),
+            Comparison::Ge => (IntOp::Xor, [is_below, TRUE]),
+            Comparison::Le => (IntOp::Or, [is_below, is_equal]),
+            Comparison::Gt => {
+                let or_equal = logic(self, IntOp::Or, &[is_below, is_equal]);
+                (IntOp::Xor, [or_equal, TRUE])
+            }
+            _ => return None,
+        };
+        Some(self.int(op, Width::Pred, &args))
+    }
+
+    fn int_choice(&mut self, inst: &Instruction) -> Option<()> {
+        inst.only(&["cmp", "type"])?;
+        let operands = inst.operands();
+        let (a, b, c) = (self.bits(&operands[1])?, self.bits(&operands[2])?, self.bits(&operands[3])?);
+        let p = match comparison(inst.modifier("cmp"))? {
+            Err(constant) => constant,
+            Ok(comparison) => self.compare(comparison, Self::comparand(inst), c, Arg::ZERO).into(),
+        };
+        let d = self.target(&operands[0])?;
+        self.finish(Op::Select { d, p, a, b });
+        Some(())
+    }
+
+    fn shift(&mut self, inst: &Instruction) -> Option<()> {
+        inst.only(&["type", "w"])?;
+        let operands = inst.operands();
+        let (a, mut count) = (self.bits(&operands[1])?, self.bits(&operands[2])?);
+        if inst.modifier("w").is_some() {
+            count = self.int32(IntOp::And, &[count, Arg::Imm(31)]);
+        }
+        let op = if inst.mnemonic() == "SHL" { IntOp::Shl } else { IntOp::Shr(sign(inst)) };
+        let d = self.target(&operands[0])?;
+        self.finish(integer(op, d, B32, &[a, count]));
+        Some(())
+    }
+
+    /// A pair shifted: left its upper half, right its lower one.
+    fn funnel(&mut self, inst: &Instruction) -> Option<()> {
+        inst.only(&["w", "type"])?;
+        let operands = inst.operands();
+        let (low, count, high) = (self.bits(&operands[1])?, self.bits(&operands[2])?, self.bits(&operands[3])?);
+        let left = inst.modifier("fixed") == Some(".L");
+        let wraps = inst.modifier("w").is_some();
+        let d = self.target(&operands[0])?;
+        let Some(ty) = inst.modifier("type") else {
+            self.finish(integer(IntOp::Funnel { left, clamp: !wraps }, d, B32, &[low, high, count]));
+            return Some(());
+        };
+        if wraps {
+            return None;
+        }
+        let whole = self.pack(low, high).into();
+        let (op, shift) = match (left, ty) {
+            (true, ".U64") => (IntOp::Shl, 32),
+            (false, ".U64") => (IntOp::Shr(Signedness::Unsigned), 0),
+            (false, ".S64") => (IntOp::Shr(Signedness::Signed), 0),
+            _ => return None,
+        };
+        let shifted = self.int(op, Width::B64, &[whole, count]);
+        self.finish(Op::Extract { d, a: shifted.into(), width: Width::B64, shift });
+        Some(())
+    }
+
+    /// The place of a field is the first byte of an operand, its length the second.
+    fn field(&mut self, inst: &Instruction) -> Option<()> {
+        /// All 32 bits.
+        const WHOLE: u32 = 32 << 8;
+        let operands = inst.operands();
+        if inst.modifier("brev").is_some() && plain(&operands[2]) == Some(WHOLE) && inst.modifier("CC").is_none() {
+            let a = self.bits(&operands[1])?;
+            let d = self.target(&operands[0])?;
+            self.finish(integer(IntOp::Reverse, d, B32, &[a]));
+            return Some(());
+        }
+        inst.only(&["type"])?;
+        let (a, which) = (self.bits(&operands[1])?, self.bits(&operands[2])?);
+        let byte = |body: &mut Self, place| match which {
+            Arg::Imm(bits) => Arg::Imm(bits >> place & 0xff),
+            Arg::Reg(_) => {
+                let field = [which, Arg::Imm(place), Arg::Imm(8)];
+                body.int32(IntOp::FieldExtract(Signedness::Unsigned), &field)
+            }
+        };
+        let (place, length) = (byte(self, 0), byte(self, 8));
+        let d = self.target(&operands[0])?;
+        let op = if inst.mnemonic() == "BFE" {
+            integer(IntOp::FieldExtract(sign(inst)), d, B32, &[a, place, length])
+        } else {
+            let into = self.bits(&operands[3])?;
+            integer(IntOp::FieldInsert, d, B32, &[a, into, place, length])
+        };
+        self.finish(op);
+        Some(())
+    }
+
+    fn count(&mut self, inst: &Instruction) -> Option<()> {
+        inst.only(&["type", "sh"])?;
+        let operands = inst.operands();
+        let a = self.whole(&operands[1])?;
+        let d = self.target(&operands[0])?;
+        let op = match inst.mnemonic() {
+            "POPC" => IntOp::PopCount,
+            _ => IntOp::FindHighest { sign: sign(inst), shift: inst.modifier("sh").is_some() },
+        };
+        self.finish(integer(op, d, B32, &[a]));
+        Some(())
+    }
+
+    fn permute(&mut self, inst: &Instruction) -> Option<()> {
+        let operands = inst.operands();
+        let (a, which, b) = (self.bits(&operands[1])?, self.bits(&operands[2])?, self.bits(&operands[3])?);
+        let op = match inst.modifier("mode") {
+            None => IntOp::Permute,
+            Some(".F4E") => IntOp::PermuteMode(PermuteMode::F4e),
+            Some(".B4E") => IntOp::PermuteMode(PermuteMode::B4e),
+            Some(".RC8") => IntOp::PermuteMode(PermuteMode::Rc8),
+            Some(".ECL") => IntOp::PermuteMode(PermuteMode::Ecl),
+            Some(".ECR") => IntOp::PermuteMode(PermuteMode::Ecr),
+            Some(".RC16") => IntOp::PermuteMode(PermuteMode::Rc16),
+            Some(_) => return None,
+        };
+        let d = self.target(&operands[0])?;
+        self.finish(integer(op, d, B32, &[a, b, which]));
+        Some(())
+    }
+
+    fn logic(&mut self, inst: &Instruction) -> Option<()> {
+        inst.only(&["logic", "test", "CC"])?;
+        let operands = inst.operands();
+        let [before @ .., target, a, b] = &*operands else { return None };
+        let (a, b) = (self.whole(a)?, self.whole(b)?);
+        let (op, args) = match inst.modifier("logic")? {
+            ".AND" => (IntOp::And, [a, b]),
+            ".OR" => (IntOp::Or, [a, b]),
+            ".XOR" => (IntOp::Xor, [a, b]),
+            _ => (IntOp::Or, [b, Arg::ZERO]),
+        };
+        let result = self.int32(op, &args);
+        self.write_tested(inst, before.first(), target, result)
+    }
+
+    fn logic_of_three(&mut self, inst: &Instruction) -> Option<()> {
+        inst.only(&["test"])?;
+        let operands = inst.operands();
+        let [before @ .., target, a, b, c, table] = &*operands else { return None };
+        let (a, b, c) = (self.bits(a)?, self.bits(b)?, self.bits(c)?);
+        let result = self.int32(IntOp::Logic3(plain(table)? as u8), &[a, b, c]);
+        self.write_tested(inst, before.first(), target, result)
+    }
+
+    /// A result, and a predicate that says whether it is zero.
+    fn write_tested(&mut self, inst: &Instruction, p: Option<&Operand>, target: &Operand, result: Arg) -> Option<()> {
+        let p = p.filter(|p| p.value != Value::Predicate(PT));
+        let test = match (p, inst.modifier("test")) {
+            (None, _) => None,
+            (_, Some(".Z")) => Some(Comparison::Eq),
+            (_, Some(".NZ")) => Some(Comparison::Ne),
+            _ => return None,
+        };
+        let d = self.target(target)?;
+        self.finish(Op::Move { d, a: result });
+        if inst.modifier("CC").is_some() {
+            self.write_flags(d, Flags::Result);
+        }
+        let (Some(Operand { value: Value::Predicate(number), .. }), Some(comparison)) = (p, test) else {
+            return Some(());
+        };
+        let d = self.predicate(*number);
+        self.finish(Op::Compare { d, comparison, of: Comparand::Unsigned(B32), a: result, b: Arg::ZERO });
+        Some(())
+    }
+}

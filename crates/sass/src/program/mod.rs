@@ -1,0 +1,81 @@
+//! Kernels of a Maxwell cubin as programs that engines run.
+//!
+//! A register is a register of 32 bits, a pair is put together where 64 bits are read; the carry is a predicate. Where
+//! `SYNC`, `BRK`, `CONT` and `RET` lead is known along every path, since what they return to is pushed by an instruction
+//! with a target: code that is reached with two stacks is there twice, and a function where it is called. What the
+//! hardware does and neither a document nor compiled code that needs it says is not run.
+//!
+//! Reading order: `info` (what a cubin says beside its code), `flow` (blocks), `body` (registers, constants, operands),
+//! then a file for each class of instructions.
+
+mod body;
+mod convert;
+mod float;
+mod flow;
+mod info;
+mod integer;
+mod memory;
+mod moves;
+mod multiply;
+
+use roundonce_ir::{Kernel, Param, Passing, Program};
+use roundonce_isa::{Finding, Location};
+
+use crate::cubin::{Image, words};
+use crate::{MAXWELL_TARGETS, rules};
+use body::Body;
+use info::Info;
+
+/// The names of a cubin's kernels, in its order.
+///
+/// # Errors
+/// If it is no cubin of Maxwell or Pascal.
+pub fn cubin_kernels(bytes: &[u8]) -> Result<Vec<String>, Finding> {
+    let image = read(bytes)?;
+    let is_kernel = |name: &&str| image.data(&format!(".nv.constant0.{name}")).is_some();
+    let names = image.sections.iter().map(|section| section.name.as_str());
+    Ok(names.filter(is_kernel).map(str::to_owned).collect())
+}
+
+/// A kernel of a cubin as a program; at most so many operations and blocks.
+///
+/// # Errors
+/// If the cubin cannot be read, has not the kernel, or the kernel has what is not run: every such instruction.
+pub fn lower_cubin(bytes: &[u8], name: &str, largest: usize) -> Result<Program, Vec<Finding>> {
+    let image = read(bytes).map_err(|finding| vec![finding])?;
+    let Some(section) = image.sections.iter().find(|section| section.name == name) else {
+        return Err(vec![rules::ENTRY.finding(Location::Whole, format!("there is no kernel `{name}`"))]);
+    };
+    let words = words(section.code).map_err(|finding| vec![finding])?;
+    let info = Info::of(&image, name).map_err(|finding| vec![finding])?;
+    let mut kernel = Kernel::new(name);
+    kernel.params = params(&info);
+    kernel.param_bytes = info.param_bytes;
+    kernel.shared_bytes = info.shared_bytes;
+    kernel.local_bytes = info.local_bytes;
+    kernel.required_block = info.required_block;
+    kernel.max_threads = info.max_threads;
+    let body = Body::new(kernel, &info);
+    let (kernel, variables) = flow::lower(body, &words, section.offset, largest)?;
+    Ok(Program { variables, ..Program::of(kernel) })
+}
+
+fn read(bytes: &[u8]) -> Result<Image<'_>, Finding> {
+    let image = Image::read(bytes)?;
+    if MAXWELL_TARGETS.contains(&image.target) {
+        return Ok(image);
+    }
+    let message = format!("a cubin for sm_{} is not run", image.target);
+    Err(rules::UNMEASURED.finding(Location::Whole, message).help("sm_50 to sm_62 are run; `disasm` and `check` read the others"))
+}
+
+fn params(info: &Info<'_>) -> Vec<Param> {
+    let param = |(index, &(offset, size)): (usize, &(u32, u32))| Param {
+        name: format!("param_{index}"),
+        offset,
+        size,
+        scalar: None,
+        passing: Passing::Any,
+    };
+    info.params.iter().enumerate().map(param).collect()
+}
