@@ -9,12 +9,12 @@ use super::opcode::{Kind, Number, Opcode, Place, Role, SHAPES, gather, scatter};
 use super::print::Reuse;
 use super::table::OPCODES;
 use super::target::{Generation, Target};
+use crate::Style;
 use crate::fields;
 use crate::instruction::{Guard, PT, RZ};
 use crate::parse::{Cursor, Span, What, read_number};
 use crate::rules;
 use crate::schedule::Slot;
-use crate::Style;
 
 /// More than any opcode has.
 const MOST_MODIFIERS: usize = 8;
