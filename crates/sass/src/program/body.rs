@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use roundonce_arith::Format;
 use roundonce_ir::{
-    Comparand, Comparison, Guard, Instruction as Step, IntOp, Kernel, Op, Operand as Arg, Reg, Space, Special, Variable,
-    Width,
+    Comparand, Comparison, Guard, Instruction as Step, IntOp, Kernel, Op, Operand as Arg, Reg, Space, Special,
+    Variable, Width,
 };
 
 use super::info::Info;

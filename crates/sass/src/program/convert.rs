@@ -137,11 +137,15 @@ impl Body<'_> {
         let operands = inst.operands();
         let (to, (bits, signed)) = (float(inst.modifier("to"))?, int(inst.modifier("from"))?);
         let operand = &operands[1];
-        if operand.negate || operand.absolute {
+        if operand.negate || (operand.absolute && bits != 32) {
             return None;
         }
+        // A magnitude has no sign: that of the lowest number is 2^31.
+        let signed = signed && !operand.absolute;
         let a = if bits == 64 {
             self.pair(operand)?
+        } else if operand.absolute {
+            self.whole(operand)?
         } else {
             let value = self.bits(operand)?;
             self.part(value, Self::place(operand), bits, sign(signed))

@@ -224,8 +224,7 @@ impl Body<'_> {
         let d = self.target(&operands[0])?;
         let saturate = inst.modifier("sat").is_some();
         let name = format!("MUFU{text}");
-        let approximate =
-            |d, a| Op::Approximate { d, function, format, flush: true, saturate, a, b: Arg::ZERO, name };
+        let approximate = |d, a| Op::Approximate { d, function, format, flush: true, saturate, a, b: Arg::ZERO, name };
         if format == Format::F32 {
             self.finish(approximate(d, value));
             return Some(());

@@ -66,7 +66,9 @@ fn read(bytes: &[u8]) -> Result<Image<'_>, Finding> {
         return Ok(image);
     }
     let message = format!("a cubin for sm_{} is not run", image.target);
-    Err(rules::UNMEASURED.finding(Location::Whole, message).help("sm_50 to sm_62 are run; `disasm` and `check` read the others"))
+    Err(rules::UNMEASURED
+        .finding(Location::Whole, message)
+        .help("sm_50 to sm_62 are run; `disasm` and `check` read the others"))
 }
 
 fn params(info: &Info<'_>) -> Vec<Param> {

@@ -1,0 +1,231 @@
+//! Kernels of Maxwell cubins: ptxas's machine code gives the bits that the references of tests/kernels say, and for single
+//! operations those of the PTX that it was made of.
+
+use roundonce::exec::{Arg, Buffer, Launch, Options};
+use roundonce::ir::Program;
+use roundonce::kernel::{Choice, Ready, Refusal, Source, number};
+use roundonce::sass;
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// What has instructions that are not run: calls of itself, calls through addresses, textures, surfaces, video instructions.
+const REFUSED: [(&str, &str); 6] = [
+    ("heap", "PRET"),
+    ("recursive", "CAL"),
+    ("surfaces", "SULD"),
+    ("textures", "TEXS"),
+    ("video", "VADD"),
+    ("virtual", "c[0x4]"),
+];
+/// How many cubins of tests/kernels run.
+const RUN: usize = 34;
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/kernels")
+}
+
+/// The bytes of an .npy file behind its header.
+fn array(file: &str) -> Vec<u8> {
+    let bytes = std::fs::read(folder().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+    bytes[10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]))..].to_vec()
+}
+
+fn axes(text: &str) -> [u32; 3] {
+    let mut all = [1; 3];
+    for (axis, text) in all.iter_mut().zip(text.split(',')) {
+        *axis = text.parse().unwrap();
+    }
+    all
+}
+
+fn run_case(ready: &Ready, case: &Value) -> Result<(), String> {
+    let words: Vec<&str> = case["command"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    let mut args = vec![Arg::Scalar(0); ready.kernel().params.len()];
+    let (mut grid, mut block, mut dynamic_shared) = ([1; 3], [1; 3], 0);
+    for pair in words[2..].chunks_exact(2) {
+        match pair[0] {
+            "--grid" => grid = axes(pair[1]),
+            "--block" => block = axes(pair[1]),
+            "--shared" => dynamic_shared = pair[1].parse().unwrap(),
+            "--arg" => {
+                let (place, value) = pair[1].split_once('=').unwrap();
+                let place: usize = place.parse().unwrap();
+                args[place] = match value.ends_with(".npy") {
+                    true => Arg::Buffer(Buffer::from_bytes(&array(value))),
+                    false => Arg::Scalar(number(ready.kernel().params[place].size, None, value).unwrap()),
+                };
+            }
+            other => panic!("{other}"),
+        }
+    }
+    let options = Options { profile: ready.profile, ..Options::default() };
+    let launch = Launch { program: &ready.program, entry: None, grid, block, args, dynamic_shared, options };
+    let report = launch.run().map_err(|error| error.to_string())?;
+    for (place, file) in case["expected"].as_object().unwrap() {
+        let got = report.buffers[place.parse::<usize>().unwrap()].as_ref().unwrap().to_bytes();
+        let expected = array(file.as_str().unwrap());
+        let differs = got.iter().zip(&expected).position(|(got, expected)| got != expected);
+        if differs.is_some() || got.len() != expected.len() {
+            return Err(format!("argument {place} differs at byte {differs:?}"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn kernels_give_the_bits_of_their_references() {
+    let cases = std::fs::read_to_string(folder().join("cases.jsonl")).unwrap();
+    let (mut count, mut refused) = (0, 0);
+    for case in cases.lines() {
+        let case: Value = serde_json::from_str(case).unwrap();
+        let name = case["name"].as_str().unwrap();
+        for target in ["sm_50", "sm_61"] {
+            let file = format!("{name}.{target}.cubin");
+            let Ok(bytes) = std::fs::read(folder().join("maxwell").join(&file)) else { continue };
+            let ready = Ready::read(Source::Cubin(&bytes), &Choice::default());
+            let Some((_, what)) = REFUSED.iter().find(|(refused, _)| *refused == name) else {
+                run_case(&ready.unwrap_or_else(|refusal| panic!("{file}: {refusal:?}")), &case)
+                    .unwrap_or_else(|failure| panic!("{file}: {failure}"));
+                count += 1;
+                continue;
+            };
+            match ready {
+                Err(Refusal::Findings { findings, unsupported: true }) => {
+                    let names = |finding: &&roundonce::isa::Finding| {
+                        finding.message.contains(what) && finding.message.ends_with("is not run")
+                    };
+                    assert!(findings.iter().find(names).is_some(), "{file}: {findings:?}");
+                    refused += 1;
+                }
+                other => panic!("{file}: {other:?}"),
+            }
+        }
+    }
+    assert_eq!((count, refused), (RUN, 2 * REFUSED.len()));
+}
+
+/// Words of which many are the edges of integers and floats.
+fn words(count: usize) -> Vec<u8> {
+    const EDGES: [u32; 24] = [
+        0,
+        1,
+        2,
+        31,
+        32,
+        33,
+        64,
+        0xffff,
+        0x0001_0000,
+        0x7fff_ffff,
+        0x8000_0000,
+        0xffff_ffff,
+        0xffff_0000,
+        0x007f_ffff,
+        0x0080_0000,
+        0x3f80_0000,
+        0xbf80_0000,
+        0x7f7f_ffff,
+        0x7f80_0000,
+        0xff80_0000,
+        0x7fc0_0000,
+        0x5f00_0000,
+        0x4b00_0000,
+        0x8040_0000,
+    ];
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 32) as u32
+    };
+    let word = |_| match next() % 8 {
+        0..3 => EDGES[next() as usize % EDGES.len()],
+        3 => next() % 128,
+        4 => 0x3f00_0000 | next() >> 7,
+        _ => next(),
+    };
+    (0..count).map(word).flat_map(u32::to_le_bytes).collect()
+}
+
+/// What a kernel of three parameters (a number, an input of 16 bytes a thread, an output) leaves.
+fn output(program: &Program, name: &str, bytes: usize) -> Vec<u8> {
+    const THREADS: u32 = 512;
+    let launch = Launch {
+        program,
+        entry: Some(name),
+        grid: [2, 1, 1],
+        block: [THREADS / 2, 1, 1],
+        args: vec![
+            Arg::Scalar(u64::from(THREADS)),
+            Arg::Buffer(Buffer::from_bytes(&words(4 * THREADS as usize))),
+            Arg::Buffer(Buffer::from_bytes(&vec![0; bytes * THREADS as usize])),
+        ],
+        dynamic_shared: 0,
+        options: Options::default(),
+    };
+    let report = launch.run().unwrap_or_else(|error| panic!("{name}: {error}"));
+    report.buffers[2].as_ref().unwrap().to_bytes()
+}
+
+/// Every kernel of a cubin beside the kernel of its PTX.
+fn compare(name: &str, bytes: usize) -> usize {
+    let read = |extension: &str| std::fs::read(folder().join(format!("maxwell/{name}.{extension}"))).unwrap();
+    let (text, cubin) = (String::from_utf8(read("ptx")).unwrap(), read("cubin"));
+    let each = Ready::read_each(Source::Cubin(&cubin), &Choice::default()).unwrap();
+    for (name, ready) in &each {
+        let choice = Choice { entry: Some(name.clone()), ..Choice::default() };
+        let ptx = Ready::read(Source::Ptx(&text), &choice).unwrap();
+        let ready = ready.as_ref().unwrap_or_else(|refusal| panic!("{name}: {refusal:?}"));
+        ready.program.verify().unwrap();
+        let (expected, got) = (output(&ptx.program, name, bytes), output(&ready.program, name, bytes));
+        let differs = expected.chunks(8).zip(got.chunks(8)).position(|(expected, got)| expected != got);
+        if let Some(at) = differs {
+            let place = at * 8 % bytes / 8;
+            let [expected, got] = [&expected, &got].map(|bytes| format!("{:x?}", &bytes[8 * at..8 * at + 8]));
+            panic!("{name}, place {place} of thread {}: {got}, not {expected}", at * 8 / bytes);
+        }
+    }
+    each.len()
+}
+
+#[test]
+fn single_operations_give_the_bits_of_their_ptx() {
+    assert_eq!(compare("operations", 8 * 40), 11);
+}
+
+#[test]
+fn control_flow_arrays_and_atomics_give_the_bits_of_their_ptx() {
+    assert_eq!(compare("flow", 4), 3);
+}
+
+/// Whatever stands in a cubin, reading it ends with a program that is one, or with a finding.
+#[test]
+fn damaged_cubins_are_refused_or_programs() {
+    let mut read = 0;
+    for name in ["nbody.sm_50", "flow", "histogram.sm_61"] {
+        let bytes = std::fs::read(folder().join(format!("maxwell/{name}.cubin"))).unwrap();
+        let (mut place, mut change) = (0, 1);
+        while place < bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[place] ^= change;
+            for kernel in sass::cubin_kernels(&damaged).unwrap_or_default() {
+                if let Ok(program) = sass::lower_cubin(&damaged, &kernel, 1 << 14) {
+                    program.verify().unwrap_or_else(|error| panic!("{name}, byte {place}: {error}"));
+                    read += 1;
+                }
+            }
+            place += 7;
+            change = change.rotate_left(1);
+        }
+    }
+    assert!(read > 1000, "{read}");
+}
+
+#[test]
+fn cubins_of_later_targets_are_refused() {
+    let mut bytes = std::fs::read(folder().join("maxwell/saxpy.sm_50.cubin")).unwrap();
+    // The target is the lowest byte of the header's flags.
+    bytes[0x30] = 90;
+    let refusal = Ready::read(Source::Cubin(&bytes), &Choice::default()).unwrap_err();
+    let Refusal::Findings { findings, unsupported: true } = refusal else { panic!("{refusal:?}") };
+    assert_eq!(findings[0].message, "a cubin for sm_90 is not run");
+}
