@@ -5,7 +5,9 @@
 //! meaning), `opcode.rs` (what a row is made of), [`fields`] (the bit ranges), [`Instruction`], then [`decode`],
 //! [`encode`], `parse.rs` and `print.rs`, which only read the table.
 //!
-//! What this is not: it computes nothing, and knows no other instruction's encoding.
+//! `program` makes programs of a cubin's kernels ([`lower_cubin`]), `lower.rs` of listings.
+//!
+//! What this is not: it computes nothing.
 
 mod assemble;
 mod check;

@@ -171,7 +171,7 @@ impl Body<'_> {
         let ((to, to_signed), (from, from_signed)) = (int(inst.modifier("to"))?, int(inst.modifier("from"))?);
         let operand = &operands[1];
         let signs = operand.negate || operand.absolute;
-        if (signs && from < 32) || (signs && inst.modifier("sat").is_some()) {
+        if signs && (from < 32 || inst.modifier("sat").is_some()) {
             return None;
         }
         let value = self.whole(operand)?;

@@ -20,7 +20,7 @@ fn space(name: &str) -> Space {
 fn size(inst: &Instruction) -> Option<(u32, bool, u8)> {
     let text = inst.modifier("size").unwrap_or("");
     // `.U` says that all lanes read the same.
-    let text = text.strip_prefix(".U.").map_or_else(|| text.trim_start_matches('.'), |rest| rest);
+    let text = text.strip_prefix(".U.").unwrap_or_else(|| text.trim_start_matches('.'));
     Some(match text {
         "U8" => (1, false, 1),
         "S8" => (1, true, 1),
