@@ -1,9 +1,9 @@
 //! SASS of Maxwell GPUs (SPA 5.0): FFMA and FFMA32I as text and as words, both ways, with their control words; the
 //! neighbours that a listing puts beside them (FADD, FMUL, MOV and their 32I forms) as text.
 //!
-//! Reading order: [`OPCODES`] (the one table: a row for each mnemonic with its modifiers, operand forms, encodings and
-//! meaning), `opcode.rs` (what a row is made of), [`fields`] (the bit ranges), [`Instruction`], then [`decode`],
-//! [`encode`], `parse.rs` and `print.rs`, which only read the table.
+//! Reading order: [`rows`] (the one table: a row for each mnemonic with its modifiers, operand forms, encodings and
+//! meaning), `row.rs` (what a row is made of), [`fields`] (the bit ranges), [`Instruction`], then [`decode()`], `encode.rs`,
+//! `parse.rs` and `print.rs`, which only read the table.
 //!
 //! `program` makes programs of a cubin's kernels ([`lower_cubin`]), `lower.rs` of listings.
 //!

@@ -17,7 +17,7 @@ use crate::rules;
 /// The program of a listing of the float family; of several kernels, of the one named.
 ///
 /// # Errors
-/// Everything that cannot be read, is not of the family, or is not computed: [`UNMEASURED`](crate::rules::UNMEASURED).
+/// Everything that cannot be read, is not of the family, or is not computed: `SASS0040`.
 ///
 /// ```
 /// use roundonce_sass::modern::{Target, lower};
