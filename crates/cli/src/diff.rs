@@ -22,7 +22,7 @@ use crate::{Ended, Failure, Status, diff_kernels, why_arrays};
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// An expression (fma(a,b,c)), an instruction (fma.rz.f32, FFMA.FTZ; its operands are a, b, c), a .npy file, or a
-    /// kernel (.ptx, .spv, .spvasm, .sass, .cu) with its arguments as for `run`
+    /// kernel (.ptx, .spv, .spvasm, .sass, .cubin, .cu) with its arguments as for `run`
     #[arg(allow_hyphen_values = true, value_parser = Argument::parser())]
     first: Argument,
     /// What it is compared with

@@ -24,7 +24,7 @@ use crate::{Ended, Failure, Status, threads, why_arrays, why_kernel, why_referen
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// The expression: + - * ( ), fma(a,b,c), names, literals such as 1.5f, 2.0, 1.5h, 1.5b; of arrays sum(a*b, 1), mean(a),
-    /// a @ b too; or a kernel, with its arguments as for `run`: a .ptx, .spv, .spvasm, .sass or .cu file, or a line of the
+    /// a @ b too; or a kernel, with its arguments as for `run`: a .ptx, .spv, .spvasm, .sass, .cubin or .cu file, or a line of the
     /// last (kernel.cu:34)
     #[arg(value_parser = Argument::parser())]
     expression: Option<Argument>,

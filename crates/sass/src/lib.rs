@@ -5,7 +5,7 @@
 //! a row for each mnemonic and operand form), [`Instruction`], then [`decode`], `parse.rs` with `parse/fit.rs` (from a
 //! text to a row's word) and `print.rs`, which only read the table.
 //!
-//! A decoded [`Instruction`] is its word and the number of its row. Whoever lowers it asks for
+//! A decoded [`Instruction`] is its word and the number of its row. A lowering asks for
 //! [`mnemonic`](Instruction::mnemonic), [`guard`](Instruction::guard), [`operands`](Instruction::operands), which
 //! are as many as the row has, printed or not, and [`modifier`](Instruction::modifier) by the slot's name:
 //!
@@ -15,6 +15,8 @@
 //! assert_eq!((compare.mnemonic(), compare.modifier("cmp"), compare.modifier("type")), ("ISETP", Some(".NE"), None));
 //! assert_eq!(compare.operands()[2].value, Value::Register(1));
 //! ```
+//!
+//! `lower.rs` makes programs of listings, `program/` of a cubin's kernels ([`lower_cubin`]).
 //!
 //! What this is not: it computes nothing.
 

@@ -16,7 +16,7 @@ use crate::rules;
 /// The program of a listing of the float family; of several kernels, of the one named.
 ///
 /// # Errors
-/// Everything that cannot be read, is not of the family, or is not computed: [`NOT_COMPUTED`](crate::NOT_COMPUTED).
+/// Everything that cannot be read, is not of the family, or is not computed: `SASS0040`.
 ///
 /// ```
 /// use roundonce_sass::modern::{Target, lower};
