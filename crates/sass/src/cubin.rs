@@ -44,6 +44,7 @@ fn target(abi_version: u8, flags: u32) -> u32 {
 pub(crate) struct Image<'a> {
     pub(crate) target: u32,
     pub(crate) sections: Vec<Section<'a>>,
+    /// By their names.
     data: Vec<Data<'a>>,
 }
 
@@ -98,12 +99,14 @@ impl<'a> Image<'a> {
             let name = String::from_utf8_lossy(name).into_owned();
             sections.push(Section { name, offset: section.sh_offset(endian) as usize, code });
         }
+        others.sort_by_key(|section| section.name);
         Ok(Image { target, sections, data: others })
     }
 
     /// A section that is no code.
     pub(crate) fn data(&self, name: &str) -> Option<&Data<'a>> {
-        self.data.iter().find(|section| section.name == name)
+        let first = self.data.partition_point(|section| section.name < name);
+        self.data.get(first).filter(|section| section.name == name)
     }
 }
 
