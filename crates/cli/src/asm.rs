@@ -10,7 +10,7 @@ use roundonce::sass::modern::{self, Target};
 use roundonce::{sass, spirv};
 
 use crate::report::Checked;
-use crate::{Ended, Failure, Status, files, report, sass_modern};
+use crate::{Ended, Failure, Status, files, modules, report, sass_modern};
 
 /// A language that has words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -22,12 +22,12 @@ pub(crate) enum Language {
 }
 
 impl Language {
-    /// The language that a file's name tells.
+    /// The language that a file's name tells; of stdin, what it holds.
     pub(crate) fn of(path: &Path) -> Option<Language> {
-        match path.extension().and_then(|extension| extension.to_str()) {
-            Some("sass" | "cubin") => Some(Language::Sass),
-            Some("spv" | "spvasm") => Some(Language::Spirv),
-            _ => None,
+        match modules::Language::of(path)? {
+            modules::Language::Sass | modules::Language::Cubin => Some(Language::Sass),
+            modules::Language::Spirv | modules::Language::SpirvText => Some(Language::Spirv),
+            modules::Language::Ptx => None,
         }
     }
 }
@@ -72,7 +72,7 @@ pub(crate) fn no_instruction(path: &Path) -> Failure {
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The text, or `-` for an instruction a line on stdin; with --patch, the instruction
+    /// The text; `-` reads stdin, with --lang sass an instruction a line; with --patch, the instruction
     file: PathBuf,
     /// The language (default: by the file's name)
     #[arg(long, value_enum)]
@@ -121,15 +121,19 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
 }
 
 fn sass(arguments: &Arguments) -> Ended {
+    let by_line = arguments.file.as_os_str() == "-" && arguments.lang.is_some() && arguments.output.is_none();
     let target = match arguments.arch {
         Some(Arch::Modern(target)) => Some(target),
-        None if arguments.file.as_os_str() != "-" => sass_modern::target_of(&files::read(&arguments.file)?),
+        None if !by_line => sass_modern::target_of(&files::read(&arguments.file)?),
         Some(Arch::Maxwell) | None => None,
     };
     if let Some(target) = target {
+        if by_line {
+            return sass_modern::assemble_lines(target);
+        }
         return sass_modern::assemble(&arguments.file, arguments.output.as_deref(), target);
     }
-    if arguments.file.as_os_str() == "-" && arguments.output.is_none() {
+    if by_line {
         let answer = |line: &str, out: &mut String| {
             let word = sass::asm_line(line).map_err(|finding| finding.to_string())?;
             let _ = write!(out, "{word:#018x}");

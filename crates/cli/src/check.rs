@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use roundonce::isa::{Severity, apply_edits, apply_fixes};
+use roundonce::isa::{Severity, apply_counted, counted};
 use roundonce::sass::modern;
 use roundonce::spirv::{
     Environment, Migration, Module, assemble_module, check_binary, check_text, migrate_binary, migrate_text, unchecked,
@@ -11,12 +11,14 @@ use roundonce::spirv::{
 use roundonce::{compiled, ptx, sass};
 
 use crate::asm::check_listing;
+use crate::cuda::CudaSource;
+use crate::modules::Language;
 use crate::report::{self, Checked, Format, Unchecked};
-use crate::{Ended, Failure, Status, files};
+use crate::{Ended, Failure, Status, files, output};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Files to check: .ptx, .sass, .cubin, .spvasm, .spv
+    /// Files to check: .ptx, .sass, .cubin, .spvasm, .spv; `-` reads stdin, whose language is known by what it holds
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// Make warnings count as errors
@@ -54,45 +56,43 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
 }
 
 fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    match extension {
-        Some("spv") => return binary(path, arguments),
-        Some("cubin") => return cubin(path, arguments),
-        _ => {}
+    let expected =
+        || Failure::Input(format!("{}: expected a .ptx, .sass, .cubin, .spvasm or .spv file", path.display()));
+    let language = Language::of(path).filter(|_| !CudaSource::of(path).is_some()).ok_or_else(expected)?;
+    if path == Path::new("-") && arguments.fix.is_some() {
+        return Err(Failure::Input("--fix edits files, and standard input is none".to_owned()));
     }
     let determinacy = arguments.determinacy || arguments.fix.as_deref() == Some(DETERMINACY);
     let options = ptx::Options { determinacy };
     let whole = |findings| ptx::Report { findings, unchecked: 0 };
-    let checker: &dyn Fn(&str) -> ptx::Report = match extension {
-        Some("ptx") => &|text| ptx::report_text(text, &options),
-        Some("sass") => &|text| whole(sass::check(text)),
-        Some("spvasm") => &|text| whole(check_text(text, arguments.target_env)),
-        _ => {
-            return Err(Failure::Input(format!(
-                "{}: expected a .ptx, .sass, .cubin, .spvasm or .spv file",
-                path.display()
-            )));
-        }
+    let checker: &dyn Fn(&str) -> ptx::Report = match language {
+        Language::Spirv => return binary(path, arguments),
+        Language::Cubin => return cubin(path, arguments),
+        Language::Ptx => &|text| ptx::report_text(text, &options),
+        Language::Sass => &|text| whole(sass::check(text)),
+        Language::SpirvText => &|text| whole(check_text(text, arguments.target_env)),
     };
     let mut text = files::text(path, files::read(path)?)?;
-    if extension == Some("sass") {
+    if language == Language::Sass {
         check_listing(path, &text)?;
     }
     let mut report = checker(&text);
     if let Some(fix) = &arguments.fix {
-        let mut fixed = if extension == Some("spvasm") {
+        let (mut fixed, mut made) = if language == Language::SpirvText {
             // A text that cannot be read has its findings, and nothing to migrate.
-            migrate_text(&text, migration(fix)).map_or_else(|_| text.clone(), |migrated| migrated.output)
+            let migrated = migrate_text(&text, migration(fix)).map(|migrated| (migrated.output, migrated.rewritten));
+            migrated.unwrap_or_else(|_| (text.clone(), 0))
         } else {
-            apply_fixes(&text, &report.findings)
+            apply_counted(&text, report.findings.iter().filter_map(|finding| finding.fix.as_ref()))
         };
         if fix == DETERMINACY {
             let open = checker(&fixed).findings;
-            fixed = apply_edits(
-                &fixed,
-                open.iter().filter_map(|finding| finding.open.as_ref()).flat_map(|open| &open.edits),
-            );
+            let edits = open.iter().filter_map(|finding| finding.open.as_ref()).flat_map(|open| &open.edits);
+            let settled = apply_counted(&fixed, edits);
+            fixed = settled.0;
+            made += settled.1;
         }
+        tell_edits(path, made);
         if fixed != text {
             files::write(path, fixed.as_bytes())?;
             report = checker(&fixed);
@@ -100,7 +100,7 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
         }
     }
     if let Some(cubin) = &arguments.compiled {
-        if extension != Some("ptx") {
+        if language != Language::Ptx {
             return Err(Failure::Input(format!("{}: --compiled is about PTX", path.display())));
         }
         let named = |problem: String| Failure::Input(format!("{}: {problem}", cubin.display()));
@@ -109,8 +109,8 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
         compiled::tell(&text, &name, &module, &mut report.findings).map_err(named)?;
     }
     let checked = Checked::new(path, text, report.findings, arguments.determinacy);
-    Ok(match extension {
-        Some("spvasm") => checked.without(|text| {
+    Ok(match language {
+        Language::SpirvText => checked.without(|text| {
             let module = assemble_module(text, Some(arguments.target_env.version()));
             Unchecked::Rules(module.map_or_else(|_| Vec::new(), |module| unchecked(&module)))
         }),
@@ -120,6 +120,11 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
 
 /// The fix that settles what is left open.
 const DETERMINACY: &str = "determinacy";
+
+/// How many edits `--fix` made.
+fn tell_edits(path: &Path, made: usize) {
+    output::note(&format!("{}: {} made", path.display(), counted(made, "edit")));
+}
 
 fn migration(fix: &str) -> Migration {
     Migration { glsl_fma: fix == "glsl-fma" }
@@ -146,11 +151,16 @@ fn binary(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
         return Err(Failure::Input(format!("{}: {message}", path.display())));
     }
     let mut bytes = files::read(path)?;
+    let mut made = 0;
     if let Some(migrated) = arguments.fix.as_ref().and_then(|fix| migrate_binary(&bytes, migration(fix)).ok())
         && migrated.rewritten > 0
     {
         bytes = migrated.output;
         files::write(path, &bytes)?;
+        made = migrated.rewritten;
+    }
+    if arguments.fix.is_some() {
+        tell_edits(path, made);
     }
     let findings = check_binary(&bytes, arguments.target_env);
     let module = Module::from_binary(&bytes);

@@ -36,8 +36,8 @@ enum Schedule {
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// A cubin, raw bundles, hex words, a .sass listing to be written in another style, a .spv module; `-` for a SASS word
-    /// a line on stdin
+    /// A cubin, raw bundles, hex words, a .sass listing to be written in another style, a .spv module; `-` reads stdin, with
+    /// --lang sass a word a line
     file: PathBuf,
     /// The language (default: by the file's name or content)
     #[arg(long, value_enum)]
@@ -89,10 +89,8 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
             "envytools' sched lines are of bundles, which words of 128 bits have not".to_owned(),
         ));
     }
-    if arguments.file.as_os_str() == "-" {
-        if arguments.lang != Some(Language::Sass) {
-            return Err(Failure::Input("which language do the words on stdin belong to? add --lang sass".to_owned()));
-        }
+    let is_stdin = arguments.file.as_os_str() == "-";
+    if is_stdin && arguments.lang == Some(Language::Sass) && !files::stdin_is_elf() {
         if let Some(Arch::Modern(target)) = arguments.arch {
             return sass_modern::disassemble_lines(target, &layout);
         }

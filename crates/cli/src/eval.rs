@@ -1,13 +1,13 @@
 //! `eval`: one result, a line at a time, or arrays.
 
-use std::io::{Write, stdout};
+use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
-use roundonce::isa::shortest_decimal;
+use roundonce::isa::{hex_bits, shortest_decimal};
 use roundonce::spirv::Environment;
-use roundonce::{Batch, conversion, instruction, integer, matrix, operands};
+use roundonce::{Batch, Instruction, conversion, instruction, integer, matrix, operands};
 use serde::Serialize;
 
 use crate::argument::Argument;
@@ -15,7 +15,7 @@ use crate::eval_arrays::Evaluated;
 use crate::eval_matrices::{self, Matrices};
 use crate::output::{self, Format, FormatArgument, MachineArguments, ProfileArgument};
 use crate::{Ended, Failure, Status};
-use crate::{allowed, eval_arrays, files};
+use crate::{allowed, eval_arrays, files, terminal};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -135,6 +135,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         return conversions(arguments);
     }
     let instruction = instruction(spelling, &target)?;
+    check_digits(&instruction, &arguments.operands)?;
     let operands = operands(&instruction, &arguments.operands)?;
     for &index in &operands.inexact {
         note_inexact(index, &arguments.operands[index]);
@@ -165,7 +166,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         let codes = report.codes.map_or(String::new(), |codes| format!(" {codes}"));
         let exactly =
             if instruction.recipe.components == 1 { format!("{}; ", report.hexadecimal) } else { String::new() };
-        writeln!(stdout(), "{} {}{codes} ({exactly}{flags})", report.bits, report.value)?;
+        writeln!(terminal::stdout(), "{} {}{codes} ({exactly}{flags})", report.bits, report.value)?;
     }
     Ok(Status::Done)
 }
@@ -201,7 +202,7 @@ fn integers(arguments: &Arguments) -> Ended {
         output::json(&Report { instruction: &arguments.instruction, bits, value, carry })?;
     } else {
         let carry = explained.carry.map_or(String::new(), |carry| format!(" carry {}", u8::from(carry)));
-        writeln!(stdout(), "{} {}{carry}", result.bits, result.value)?;
+        writeln!(terminal::stdout(), "{} {}{carry}", result.bits, result.value)?;
     }
     Ok(Status::Done)
 }
@@ -223,7 +224,7 @@ fn conversions(arguments: &Arguments) -> Ended {
         }
         output::json(&Report { instruction: spelling, bits: &explained.bits, value: explained.values() })?;
     } else {
-        writeln!(stdout(), "{} ({})", explained.bits, explained.values())?;
+        writeln!(terminal::stdout(), "{} ({})", explained.bits, explained.values())?;
     }
     Ok(Status::Done)
 }
@@ -250,7 +251,7 @@ fn matrices(arguments: &Arguments) -> Ended {
         let (target, unit, evidence) = (found.target.to_string(), found.row.unit.sass, found.row.evidence.name());
         output::json(&Report { instruction: spelling, bits: &hex, value: &value, target, unit, evidence })?;
     } else {
-        writeln!(stdout(), "{hex} {value} (on {}; evidence: {})", found.target, found.row.evidence.name())?;
+        writeln!(terminal::stdout(), "{hex} {value} (on {}; evidence: {})", found.target, found.row.evidence.name())?;
     }
     Ok(Status::Done)
 }
@@ -264,4 +265,20 @@ pub(crate) fn note_inexact_elements() {
 pub(crate) fn note_inexact(index: usize, text: &str) {
     let place = index + 1;
     output::note(&format!("operand {place} `{text}` is not exact in its format: rounded once, to nearest even"));
+}
+
+/// Refuses hex bits with fewer digits than the operand has, `0x0` apart: a digit may be missing at either end.
+pub(crate) fn check_digits(instruction: &Instruction, texts: &[String]) -> Result<(), Failure> {
+    let recipe = &instruction.recipe;
+    for (index, text) in texts.iter().enumerate().take(recipe.operation.op.arity()) {
+        let width = recipe.operation.operand_format(index).width() * recipe.components;
+        let digits = text.trim_start_matches('-').strip_prefix("0x").filter(|digits| *digits != "0");
+        let Some(bits) = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok()) else { continue };
+        let whole = hex_bits(width, bits);
+        if text.trim_start_matches('-').len() < whole.len() {
+            let message = format!("operand {}: `{text}` has too few digits for {width} bits: write {whole}", index + 1);
+            return Err(Failure::Input(format!("{message}, or what was meant")));
+        }
+    }
+    Ok(())
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 use roundonce::{conversion, instruction, integer, matrix, operands};
 
-use crate::eval::{note_inexact, note_inexact_elements};
+use crate::eval::{check_digits, note_inexact, note_inexact_elements};
 use crate::output::{self, Format, FormatArgument, MachineArguments, ProfileArgument};
 use crate::{Ended, Status};
 
@@ -61,6 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         return Ok(Status::Done);
     }
     let instruction = instruction(spelling, &arguments.target.target())?;
+    check_digits(&instruction, &arguments.operands)?;
     let operands = operands(&instruction, &arguments.operands)?;
     for &index in &operands.inexact {
         note_inexact(index, &arguments.operands[index]);

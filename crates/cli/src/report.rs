@@ -10,7 +10,7 @@ use roundonce::isa::{Finding, Fix, LineIndex, Location, Severity};
 use roundonce::why::diff::{Witness, Witnesses};
 use serde::Serialize;
 
-use crate::{Failure, output, sarif};
+use crate::{Failure, output, sarif, terminal};
 
 /// A checked file.
 pub(crate) struct Checked {
@@ -148,7 +148,7 @@ fn edit<'a>(lines: &LineIndex<'_>, fix: &'a Fix) -> Edit<'a> {
 /// Writes the findings of all files to stdout.
 pub(crate) fn write(format: Format, files: &[Checked]) -> Result<(), Failure> {
     match format {
-        Format::Text => text(files, &mut anstream::stdout().lock()),
+        Format::Text => text(files, &mut terminal::styled()),
         Format::Json => files.iter().flat_map(Checked::rows).try_for_each(|row| output::json(&row)),
         Format::Sarif => output::json(&sarif::log(files)),
     }

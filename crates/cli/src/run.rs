@@ -15,9 +15,10 @@ use serde::Serialize;
 use crate::argument::Argument;
 use crate::array::Array;
 use crate::launch::{LaunchArguments, Prepared, split_pair};
+use crate::modules::Language;
 use crate::output::{self, Format, FormatArgument};
 use crate::run_observed::{self, ShadowBreadth};
-use crate::{Ended, Failure, Status, run_sass, smoke};
+use crate::{Ended, Failure, Status, run_sass, smoke, terminal};
 
 /// What may be done with unmodified mul and add.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,7 +53,8 @@ enum Execution {
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The kernel's module: .ptx, .spv, .spvasm, a straight-line .sass listing, or CUDA C++, .cu
+    /// The kernel's module: .ptx, .spv, .spvasm, .cubin, a straight-line .sass listing, or CUDA C++, .cu; `-` reads stdin,
+    /// whose language is known by what it holds
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) launch: LaunchArguments,
@@ -123,7 +125,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     if arguments.smoke {
         return smoke::run(&arguments.file, &arguments.launch, &arguments.options(), arguments.json());
     }
-    if arguments.file.extension().is_some_and(|extension| extension == "sass") {
+    if Language::of(&arguments.file) == Some(Language::Sass) {
         return run_sass::run(arguments);
     }
     let mut prepared = Prepared::read(&arguments.file, arguments.launch.asked()?, &arguments.launch)?;
@@ -267,7 +269,7 @@ pub(crate) fn tell(
     if arguments.json() {
         return output::json(&told);
     }
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::styled();
     write!(out, "{}", told.printed)?;
     for step in &told.trace {
         let instruction = step.instruction.split_whitespace().collect::<Vec<_>>().join(" ");
