@@ -37,7 +37,8 @@ fn every_example_runs() {
         assert!(examples.len() >= 2, "{verb}");
         for example in examples {
             let mut shell = Command::new("bash");
-            let run = shell.args(["-c", &format!("set -o pipefail; {example}")]).current_dir(&folder).env("PATH", &path);
+            let run =
+                shell.args(["-c", &format!("set -o pipefail; {example}")]).current_dir(&folder).env("PATH", &path);
             let output = run.output().unwrap();
             let said = String::from_utf8_lossy(&output.stderr);
             assert!(matches!(output.status.code(), Some(0 | 1)), "{example}: {said}");

@@ -131,7 +131,8 @@ pub fn parse_testfloat(format: Format, text: &str) -> Option<u64> {
         None => (format.sign_mask(), text.strip_prefix('-')?),
     };
     let field = |digits: &str, width: u32| {
-        let is_whole = digits.len() == width.div_ceil(4) as usize && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_whole =
+            digits.len() == width.div_ceil(4) as usize && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
         u64::from_str_radix(digits, 16).ok().filter(|bits| is_whole && bits >> width == 0)
     };
     let (exponent, fraction) = magnitude.split_once('.')?;

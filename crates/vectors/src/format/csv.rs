@@ -5,16 +5,16 @@ use std::io::{self, Read, Write};
 
 use csv::{ErrorKind, ReaderBuilder, StringRecord, Trim};
 
+use super::testfloat::is_prose;
 use super::{Bits, OPERANDS, Options, columns, name, text};
 use crate::block::Vector;
 use crate::generate::Generated;
 use crate::matrices::MatrixRow;
 use crate::verify::{Known, Verifier};
 
-/// Whether a text begins with a line of names.
-pub(super) fn is_csv(beginning: &[u8]) -> bool {
-    let line = beginning.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    line.contains(&b',') && line[0] != b'{'
+/// Whether the first line of a text is names.
+pub(super) fn is_csv(line: &[u8]) -> bool {
+    line.contains(&b',') && line[0] != b'{' && !is_prose(line)
 }
 
 /// Judges every row. An error ends the run: without names no row can be read.

@@ -85,7 +85,8 @@ impl Format {
         let Some(extension) = path.extension() else { return Ok(Format::JsonLines) };
         let known = |(.., known): &(Format, &str, &[&str])| known.iter().any(|known| extension == *known);
         Format::ALL.into_iter().find(known).map(|(format, ..)| format).ok_or_else(|| {
-            let all: Vec<String> = Format::ALL.iter().flat_map(|(.., known)| *known).map(|it| format!(".{it}")).collect();
+            let all: Vec<String> =
+                Format::ALL.iter().flat_map(|(.., known)| *known).map(|it| format!(".{it}")).collect();
             format!("{}: expected one of {}, or the format beside it", path.display(), all.join(" "))
         })
     }

@@ -58,12 +58,14 @@ pub(super) fn line(
     };
     let index = verifier.index_or_add(tested);
     let vector = std::str::from_utf8(line).map_err(|_| "the line is not UTF-8".to_owned());
-    let vector = vector.and_then(|line| {
-        // What errors begin with, and how many there were.
-        let is_prose = line.starts_with("Errors found in ") || line.ends_with("tests total.") || line.ends_with(" found.");
-        if is_prose { Ok(None) } else { read(line, tested).map(Some) }
-    });
+    let vector =
+        vector.and_then(|line| if is_prose(line.as_bytes()) { Ok(None) } else { read(line, tested).map(Some) });
     Ok(vector.map(|vector| vector.into_iter().for_each(|vector| verifier.push(index, row, &vector))))
+}
+
+/// Whether a line says what errors are about, or how many there were.
+pub(super) fn is_prose(line: &[u8]) -> bool {
+    line.starts_with(b"Errors found in ") || line.ends_with(b"tests total.") || line.ends_with(b" found.")
 }
 
 fn read(line: &str, tested: &InstructionUnderTest) -> Result<Vector, String> {
@@ -128,7 +130,8 @@ pub fn run(
     let arity = tested.arity();
     for (row, line) in (1..).zip(input.split(b'\n')) {
         let line = line?;
-        let words: Result<Vec<&str>, _> = std::str::from_utf8(&line).map(|line| line.split_ascii_whitespace().collect());
+        let words: Result<Vec<&str>, _> =
+            std::str::from_utf8(&line).map(|line| line.split_ascii_whitespace().collect());
         let words = words.unwrap_or_default();
         if words.is_empty() && line.trim_ascii().is_empty() {
             continue;
@@ -142,7 +145,11 @@ pub fn run(
         match operands {
             Ok(operands) => {
                 let evaluated = tested.evaluate(&operands);
-                write_vector(tested, &Vector { operands, result: evaluated.value, flags: Some(evaluated.flags.bits()) }, out)?;
+                write_vector(
+                    tested,
+                    &Vector { operands, result: evaluated.value, flags: Some(evaluated.flags.bits()) },
+                    out,
+                )?;
             }
             Err(problem) => bad(row, &problem),
         }
