@@ -3,15 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use roundonce::answers::{CheckOptions, Checked, TextLanguage, Unchecked};
 use roundonce::isa::{Severity, apply_edits, apply_fixes};
 use roundonce::sass::modern;
-use roundonce::spirv::{
-    Environment, Migration, Module, assemble_module, check_binary, check_text, migrate_binary, migrate_text, unchecked,
-};
-use roundonce::{compiled, ptx, sass};
+use roundonce::spirv::{Environment, Migration, Module, check_binary, migrate_binary, migrate_text, unchecked};
+use roundonce::{compiled, sass};
 
 use crate::asm::check_listing;
-use crate::report::{self, Checked, Format, Unchecked};
+use crate::report::{self, Format};
 use crate::{Ended, Failure, Status, files};
 
 #[derive(Args)]
@@ -61,19 +60,12 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
         _ => {}
     }
     let determinacy = arguments.determinacy || arguments.fix.as_deref() == Some(DETERMINACY);
-    let options = ptx::Options { determinacy };
-    let whole = |findings| ptx::Report { findings, unchecked: 0 };
-    let checker: &dyn Fn(&str) -> ptx::Report = match extension {
-        Some("ptx") => &|text| ptx::report_text(text, &options),
-        Some("sass") => &|text| whole(sass::check(text)),
-        Some("spvasm") => &|text| whole(check_text(text, arguments.target_env)),
-        _ => {
-            return Err(Failure::Input(format!(
-                "{}: expected a .ptx, .sass, .cubin, .spvasm or .spv file",
-                path.display()
-            )));
-        }
+    let options = CheckOptions { determinacy, environment: arguments.target_env };
+    let Some(language) = extension.and_then(TextLanguage::of_extension) else {
+        let message = "expected a .ptx, .sass, .cubin, .spvasm or .spv file";
+        return Err(Failure::Input(format!("{}: {message}", path.display())));
     };
+    let checker = |text: &str| language.report(text, &options);
     let mut text = files::text(path, files::read(path)?)?;
     if extension == Some("sass") {
         check_listing(path, &text)?;
@@ -108,14 +100,7 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
         let name = cubin.file_name().unwrap_or_default().to_string_lossy();
         compiled::tell(&text, &name, &module, &mut report.findings).map_err(named)?;
     }
-    let checked = Checked::new(path, text, report.findings, arguments.determinacy);
-    Ok(match extension {
-        Some("spvasm") => checked.without(|text| {
-            let module = assemble_module(text, Some(arguments.target_env.version()));
-            Unchecked::Rules(module.map_or_else(|_| Vec::new(), |module| unchecked(&module)))
-        }),
-        _ => checked.without(|_| Unchecked::Instructions(report.unchecked)),
-    })
+    Ok(language.checked(&path.display().to_string(), text, report, &options, arguments.determinacy))
 }
 
 /// The fix that settles what is left open.
@@ -136,7 +121,7 @@ fn cubin(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
         None => sass::Cubin::parse(&bytes).map(|cubin| cubin.check()),
     };
     let (findings, unknown) = read.map_err(|finding| Failure::Input(format!("{}: {finding}", path.display())))?;
-    let checked = Checked::new(path, String::new(), findings, arguments.determinacy);
+    let checked = Checked::new(&path.display().to_string(), String::new(), findings, arguments.determinacy);
     Ok(checked.without(|_| Unchecked::Instructions(unknown)))
 }
 
@@ -154,6 +139,6 @@ fn binary(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
     }
     let findings = check_binary(&bytes, arguments.target_env);
     let module = Module::from_binary(&bytes);
-    let checked = Checked::new(path, String::new(), findings, arguments.determinacy);
+    let checked = Checked::new(&path.display().to_string(), String::new(), findings, arguments.determinacy);
     Ok(checked.without(|_| Unchecked::Rules(module.as_ref().map_or_else(|_| Vec::new(), unchecked))))
 }

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
-use roundonce::isa::shortest_decimal;
+use roundonce::answers::{self, Noted};
 use roundonce::spirv::Environment;
 use roundonce::{Batch, conversion, instruction, integer, matrix, operands};
 use serde::Serialize;
@@ -55,17 +55,6 @@ pub(crate) struct Arguments {
     profile: ProfileArgument,
     #[command(flatten)]
     format: FormatArgument,
-}
-
-#[derive(Serialize)]
-struct Report<'a> {
-    instruction: &'a str,
-    bits: String,
-    value: String,
-    hexadecimal: String,
-    flags: Vec<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    codes: Option<String>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
@@ -125,47 +114,20 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         };
         return eval_arrays::run(&evaluated, &profile, &arguments.inputs, out, arguments.threads);
     }
-    if is_matrix {
-        return matrices(arguments);
-    }
-    if is_integer {
-        return integers(arguments);
-    }
-    if is_conversion {
-        return conversions(arguments);
-    }
-    let instruction = instruction(spelling, &target)?;
-    let operands = operands(&instruction, &arguments.operands)?;
-    for &index in &operands.inexact {
-        note_inexact(index, &arguments.operands[index]);
-    }
     if arguments.allowed {
-        return allowed::run(
-            spelling,
-            &instruction,
-            &operands.values,
-            arguments.saw.as_deref(),
-            arguments.format.format,
-        );
+        let instruction = instruction(spelling, &target)?;
+        let operands = operands(&instruction, &arguments.operands)?;
+        for &index in &operands.inexact {
+            note_inexact(index, &arguments.operands[index]);
+        }
+        let (saw, format) = (arguments.saw.as_deref(), arguments.format.format);
+        return allowed::run(spelling, &instruction, &operands.values, saw, format);
     }
-    let result = roundonce::eval(&instruction, &operands.values, &profile);
-    let format = instruction.recipe.operation.format;
-    let report = Report {
-        instruction: spelling,
-        bits: result.value.hex(format),
-        value: result.value.decimal(format),
-        hexadecimal: result.value.hexadecimal(format),
-        flags: result.flags.names().collect(),
-        codes: result.codes.map(|codes| codes.to_string()),
-    };
-    if arguments.format.format == Format::Json {
-        output::json(&report)?;
-    } else {
-        let flags = if report.flags.is_empty() { "exact".to_owned() } else { report.flags.join(", ") };
-        let codes = report.codes.map_or(String::new(), |codes| format!(" {codes}"));
-        let exactly =
-            if instruction.recipe.components == 1 { format!("{}; ", report.hexadecimal) } else { String::new() };
-        writeln!(stdout(), "{} {}{codes} ({exactly}{flags})", report.bits, report.value)?;
+    let Noted { answer, notes } = answers::eval(spelling, &arguments.operands, &target, &profile)?;
+    notes.iter().for_each(|note| output::note(note));
+    match arguments.format.format {
+        Format::Json => output::json(&answer)?,
+        Format::Text => writeln!(stdout(), "{}", answer.line())?,
     }
     Ok(Status::Done)
 }
@@ -184,84 +146,7 @@ fn json_line(line: &str, result: &str) -> String {
     serde_json::json!(Report { instruction, bits, codes }).to_string()
 }
 
-fn integers(arguments: &Arguments) -> Ended {
-    let found = integer::instruction(&arguments.instruction, &arguments.target.target())?;
-    let explained = found.explain(&arguments.instruction, &found.read(&arguments.operands)?);
-    let result = &explained.result;
-    if arguments.format.format == Format::Json {
-        #[derive(Serialize)]
-        struct Report<'a> {
-            instruction: &'a str,
-            bits: &'a str,
-            value: &'a str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            carry: Option<bool>,
-        }
-        let (bits, value, carry) = (&result.bits, &result.value, explained.carry);
-        output::json(&Report { instruction: &arguments.instruction, bits, value, carry })?;
-    } else {
-        let carry = explained.carry.map_or(String::new(), |carry| format!(" carry {}", u8::from(carry)));
-        writeln!(stdout(), "{} {}{carry}", result.bits, result.value)?;
-    }
-    Ok(Status::Done)
-}
-
-fn conversions(arguments: &Arguments) -> Ended {
-    let spelling = &arguments.instruction;
-    let found = conversion::instruction(spelling, &arguments.target.target())?;
-    let operands = found.read(&arguments.operands)?;
-    for &index in &operands.inexact {
-        note_inexact(index, &arguments.operands[index]);
-    }
-    let explained = found.explain(spelling, &arguments.profile.profile(), &operands);
-    if arguments.format.format == Format::Json {
-        #[derive(Serialize)]
-        struct Report<'a> {
-            instruction: &'a str,
-            bits: &'a str,
-            value: String,
-        }
-        output::json(&Report { instruction: spelling, bits: &explained.bits, value: explained.values() })?;
-    } else {
-        writeln!(stdout(), "{} ({})", explained.bits, explained.values())?;
-    }
-    Ok(Status::Done)
-}
-
-fn matrices(arguments: &Arguments) -> Ended {
-    let (spelling, profile) = (&arguments.instruction, arguments.profile.profile());
-    let found = matrix::instruction(spelling, &arguments.target.target(), &profile)?;
-    let (operands, exact) = found.read(&arguments.operands)?;
-    if !exact {
-        note_inexact_elements();
-    }
-    let bits = found.eval(&profile, &operands);
-    let (hex, value) = (found.hex(bits), shortest_decimal(found.row.dot.d, bits));
-    if arguments.format.format == Format::Json {
-        #[derive(Serialize)]
-        struct Report<'a> {
-            instruction: &'a str,
-            bits: &'a str,
-            value: &'a str,
-            target: String,
-            unit: &'a str,
-            evidence: &'a str,
-        }
-        let (target, unit, evidence) = (found.target.to_string(), found.row.unit.sass, found.row.evidence.name());
-        output::json(&Report { instruction: spelling, bits: &hex, value: &value, target, unit, evidence })?;
-    } else {
-        writeln!(stdout(), "{hex} {value} (on {}; evidence: {})", found.target, found.row.evidence.name())?;
-    }
-    Ok(Status::Done)
-}
-
-/// Says that an element of a matrix was rounded before anything was computed.
-pub(crate) fn note_inexact_elements() {
-    output::note("an operand is not exact in its format: rounded once, to nearest even");
-}
-
 /// Says that an operand was rounded before anything was computed.
 pub(crate) fn note_inexact(index: usize, text: &str) {
-    let place = index + 1;
-    output::note(&format!("operand {place} `{text}` is not exact in its format: rounded once, to nearest even"));
+    output::note(&answers::inexact_operand(index, text));
 }
