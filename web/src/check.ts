@@ -1,6 +1,6 @@
 // A module against the documents' rules, with squiggles under what is wrong.
 
-import { code, h, type Child } from "./dom";
+import { code, h, prose, type Child } from "./dom";
 import { remarks, type Answer, type Page, type Params, type View } from "./view";
 import type { Reply } from "./engine";
 
@@ -107,8 +107,8 @@ function finding(it: Finding, span: [number, number]): HTMLElement {
     "li",
     { class: it.level },
     h("p", {}, h("button", { type: "button", class: "place", click: jump }, `${it.line}:${it.column}`), " ", h("span", { class: "level" }, it.level), " ", code(it.code)),
-    h("p", {}, it.message),
-    it.help ? h("p", { class: "hint" }, it.help) : undefined,
+    h("p", {}, ...prose(it.message)),
+    it.help ? h("p", { class: "hint" }, ...prose(it.help)) : undefined,
     witness,
     it.rule ? h("p", { class: "rule" }, it.rule) : undefined,
   );

@@ -7,7 +7,10 @@ import { pieces, quoted, remarks, type Answer, type Page, type Params, type View
 interface Different {
   verdict: "different";
   inputs: { name: string; bits: string; value: string }[];
-  ulps?: number;
+  /** The results; the names of the two sides stand before them under the same keys. */
+  first: string;
+  second: string;
+  ulps: number | null;
   frequency?: { different: number; of: number; most_ulps: number; data: string };
 }
 
@@ -26,16 +29,22 @@ async function answer({ a = "", b = "", t = "" }: Params, page: Page): Promise<A
     const type = typeOf(t === "bf16" ? t : "", it.bits);
     return [code(it.name), code(it.bits), type ? strip(type, binary(type, it.bits)) : "", code(it.value)];
   };
+  const result = (name: string, text: string) => {
+    const [bits = "", ...value] = text.split(" ");
+    return input({ name, bits, value: value.join(" ") });
+  };
   const often = comparison.frequency;
   const share = often ? ((100 * often.different) / often.of).toFixed(1) : "";
   return {
     summary: verdict,
     content: [
       head,
-      often ? h("p", { class: "meaning" }, `On ${share} % of inputs (${often.data}), by up to ${often.most_ulps} ulps. The smallest input that shows it:`) : undefined,
+      often ? h("p", { class: "meaning" }, `${share} % differ ${often.data}, by up to ${often.most_ulps} ulps. The simplest input that shows it:`) : undefined,
       table("Inputs", ["", "bits", "sign, exponent, significand", "value"], comparison.inputs.map(input)),
+      table("Results", ["", "bits", "sign, exponent, significand", "value"], [result(a, comparison.first), result(b, comparison.second)]),
+      comparison.ulps ? h("p", { class: "lost" }, comparison.ulps === 1 ? "1 ulp apart" : `${comparison.ulps} ulps apart`) : undefined,
       ...remarks(reply),
-      printed,
+      h("details", {}, h("summary", {}, "As the command prints it"), printed),
     ],
   };
 }

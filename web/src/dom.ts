@@ -32,16 +32,21 @@ export function code(text: string): HTMLElement {
   return h("code", {}, text);
 }
 
+/** Running text of the engine, whose code stands between backquotes. */
+export function prose(text: string): Child[] {
+  return text.split("`").map((piece, at) => (at % 2 === 1 ? code(piece) : piece));
+}
+
 /** A table; the first cell of a row is its heading. */
 export function table(caption: string, head: string[], rows: Child[][]): HTMLElement {
   return h(
     "div",
-    { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
+    { class: "scroll", tabindex: 0, role: "group", "aria-label": caption },
     h(
       "table",
       {},
       h("caption", {}, caption),
-      h("thead", {}, h("tr", {}, ...head.map((text) => h("th", { scope: "col" }, text)))),
+      h("thead", {}, h("tr", {}, ...head.map((text) => (text === "" ? h("td") : h("th", { scope: "col" }, text))))),
       h(
         "tbody",
         {},

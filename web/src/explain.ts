@@ -1,6 +1,6 @@
 // One instruction, step by step.
 
-import { code, h, table, type Child } from "./dom";
+import { code, h, prose, table, type Child } from "./dom";
 import { binary, cells, strip, typeOf } from "./number";
 import { pieces, quoted, remarks, words, type Answer, type FieldSpec, type Page, type Params, type View } from "./view";
 
@@ -39,7 +39,9 @@ function distance(ulps: number | null, same: boolean): string {
 function picture(svg: string): HTMLElement | undefined {
   if (svg === "") return undefined;
   const drawn = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
-  return h("div", { class: "scroll picture", tabindex: 0, role: "region", "aria-label": "The terms aligned bit by bit" }, document.importNode(drawn, true));
+  // It grows with the page, and scrolls where there is less room than its letters need.
+  if (drawn instanceof SVGElement) drawn.style.minWidth = `${drawn.getAttribute("width") ?? 0}px`;
+  return h("div", { class: "scroll picture", tabindex: 0, role: "group", "aria-label": "The terms aligned bit by bit" }, document.importNode(drawn, true));
 }
 
 function component(it: Component, spelling: string, svg: string, index: number, count: number): Child[] {
@@ -67,7 +69,7 @@ function component(it: Component, spelling: string, svg: string, index: number, 
       type !== undefined && digits !== undefined ? cells(type, digits) : undefined,
     ),
     picture(svg),
-    h("ol", { class: "steps" }, ...it.steps.map((step) => h("li", {}, step))),
+    h("ol", { class: "steps" }, ...it.steps.map((step) => h("li", {}, ...prose(step)))),
     h("div", { class: "pair" },
       table("Operands", ["", "bits", "sign, exponent, significand", "value", ""], it.operands.map(operand)),
       table("What the neighbours would give", ["", "bits", "value", ""], it.neighbours.map(neighbour))),
@@ -91,7 +93,7 @@ async function answer({ i = "", o = "", target = "" }: Params, page: Page): Prom
       head,
       ...remarks(reply),
       ...all.flatMap((it, index) => component(it, i, reply.pictures?.[index] ?? "", index, all.length)),
-      explained.note ? h("p", { class: "hint" }, explained.note) : undefined,
+      explained.note ? h("p", { class: "hint" }, ...prose(explained.note)) : undefined,
       counterparts.length > 0 ? table("In the other languages", ["language", "spelling", ""], counterparts) : undefined,
     ],
   };

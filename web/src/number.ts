@@ -45,8 +45,8 @@ function meaning(type: string, digits: string, place: number): string {
   const field = fieldOf(type, place);
   if (field === "sign") return `${name}, sign: ${digits[0] === "1" ? "negative" : "positive"}`;
   const exponent = EXPONENTS[type] ?? 0;
-  if (field === "exponent") return `${name}, exponent, counts ${2 ** (exponent - place)}: ${digits[place]}`;
-  return `${name}, significand, counts 2^-${place - exponent}: ${digits[place]}`;
+  if (field === "exponent") return `${name}, exponent, counts ${2 ** (exponent - place)}`;
+  return `${name}, significand, counts 2^-${place - exponent}`;
 }
 
 /** All bits as large cells. With `flip`, each is a switch: arrow keys move, the space bar flips. */
@@ -55,25 +55,24 @@ export function cells(type: string, digits: string, flip?: (digits: string) => v
   const last = digits.length - 1;
   const ends = new Set([0, 1, exponent, exponent + 1, last]);
   const cell = (digit: string, place: number) => {
-    const content = [
-      h("span", { class: "digit" }, digit),
-      h("span", { class: "index", "aria-hidden": "true" }, ends.has(place) ? String(last - place) : "\u00a0"),
-    ];
+    const content = h("span", { class: "digit" }, digit);
     const label = meaning(type, digits, place);
     const kind = `cell ${fieldOf(type, place)}`;
-    if (!flip) return h("span", { class: kind, title: label }, ...content);
+    const index = ends.has(place) ? String(last - place) : "\u00a0";
+    if (!flip) return h("span", { class: kind, title: label, "data-index": index }, content);
     return h(
       "button",
       {
         type: "button",
         class: kind,
         title: label,
-        "aria-label": label,
+        "aria-label": `${digit}, ${label}`,
+        "data-index": index,
         "aria-pressed": digit === "1" ? "true" : "false",
         tabindex: place === 0 ? 0 : -1,
         click: () => flip(digits.slice(0, place) + (digit === "1" ? "0" : "1") + digits.slice(place + 1)),
       },
-      ...content,
+      content,
     );
   };
   const all = [...digits].map(cell);

@@ -2,7 +2,7 @@
 declare module "roundonce" {
   export default function init(from: { module_or_path: string }): Promise<unknown>;
   export function bits(request: string): string;
-  export function eval_(request: string): string;
+  export function evaluate(request: string): string;
   export function explain(request: string): string;
   export function why(request: string): string;
   export function cases(request: string): string;
@@ -10,5 +10,4 @@ declare module "roundonce" {
   export function check(request: string): string;
   export function forms(request: string): string;
   export function run(request: string): string;
-  export { eval_ as eval };
 }

@@ -1,6 +1,6 @@
 // What every view is made of: a form whose state stands in the address, and an answer below it.
 
-import { code, h, type Child } from "./dom";
+import { h, prose, type Child } from "./dom";
 import { Superseded, type Engine, type Piece, type Reply } from "./engine";
 
 export type Params = Record<string, string>;
@@ -59,7 +59,7 @@ export function words(line: string): string[] {
 
 /** What an answer has beside: what was rounded on reading, why there is none. */
 export function remarks(reply: Reply): Child[] {
-  const notes = reply.notes.map((note) => h("li", {}, note));
+  const notes = reply.notes.map((note) => h("li", {}, ...prose(note)));
   return [
     reply.error ? h("pre", { class: "problem" }, reply.error) : undefined,
     notes.length > 0 ? h("ul", { class: "notes" }, ...notes) : undefined,
@@ -69,7 +69,7 @@ export function remarks(reply: Reply): Child[] {
 /** Lines as the command prints them. */
 export function pieces(lines: Piece[][], label: string): HTMLElement {
   const line = (line: Piece[]) => [...line.map(([role, text]) => h("span", { class: role }, text)), "\n"];
-  return h("pre", { class: "printed", tabindex: 0, role: "region", "aria-label": label }, ...lines.map(line));
+  return h("pre", { class: "printed", tabindex: 0, role: "group", "aria-label": label }, ...lines.map(line));
 }
 
 /** Seconds of silence before the page says that it computes. */
@@ -163,6 +163,7 @@ export class Shown implements Page {
       const wanted = params[name] ?? value;
       if (kind === "flag" && control instanceof HTMLInputElement) control.checked = wanted === "1";
       else if (control && control.value !== wanted) control.value = wanted;
+      if (control instanceof HTMLTextAreaElement) control.rows = Math.min(Math.max(wanted.split("\n").length, 8), 26);
     }
     void this.compute();
   }
@@ -233,4 +234,3 @@ export class Shown implements Page {
   }
 }
 
-export { code };

@@ -1,6 +1,6 @@
 // Why two numbers differ.
 
-import { code, h, table, type Child } from "./dom";
+import { code, h, prose, table, type Child } from "./dom";
 import { address, quoted, remarks, words, type Answer, type Page, type Params, type View } from "./view";
 
 interface Evaluation {
@@ -55,7 +55,7 @@ function evaluation(it: Evaluation): HTMLElement {
   return h(
     "li",
     {},
-    h("p", {}, it.sentence),
+    h("p", {}, ...prose(it.sentence)),
     table("Its steps", ["", "operation", "bits", "value", ""], it.steps.map(step)),
     source ? h("p", { class: "hint" }, "to write it: ", code(source)) : undefined,
   );
@@ -101,7 +101,7 @@ async function answer({ e = "", n = "", s = "", as = "", re = "" }: Params, page
     summary: sentences.join(" "),
     content: [
       h("p", { class: "meaning" }, code(answers[0]?.expression ?? e), ` in ${answers[0]?.type ?? ""}, ${answers[0]?.evaluations ?? 0} evaluations compared`),
-      sentences.length > 0 ? h("div", { class: "cause" }, ...sentences.map((sentence) => h("p", {}, sentence))) : undefined,
+      sentences.length > 0 ? h("div", { class: "cause" }, ...sentences.map((sentence) => h("p", {}, ...prose(sentence)))) : undefined,
       ...remarks(reply),
       ...answers.flatMap((it) => it.seen.map(seen)),
       advice.length > 0

@@ -21,7 +21,7 @@ verbs! {
     /// `{value}`: a number taken apart.
     bits => verbs::bits;
     /// `{instruction, operands, target?, ptx?, profile?}`: a result.
-    eval => verbs::eval;
+    evaluate => verbs::eval;
     /// The same with its steps and pictures.
     explain => verbs::explain;
     /// `{expression, inputs, saw, type?, as?, allow?, toolchain?, reassociate?, verbose?, profile?}`: which evaluation.
