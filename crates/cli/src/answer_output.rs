@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use roundonce::answers::Checked;
 use roundonce::isa::{Finding, Location, Severity};
 use roundonce::why::{Answer, ArrayAnswer, Line, Outcome, Verdict};
 use roundonce::why_kernel::KernelAnswer;
 use serde::Serialize;
 
 use crate::argument::Argument;
-use crate::report::{self, Checked, Format};
+use crate::report::{self, Format};
 use crate::why_report::Page;
 use crate::{Ended, Failure, Status, output};
 
@@ -113,7 +114,7 @@ fn checked(verdict: &Verdict, kernel: Option<(&Path, &str)>) -> Checked {
     };
     let place = verdict.line.and_then(|line| line_of(text, line)).unwrap_or(Location::Whole);
     let finding = Finding::new(level, code, place, &verdict.sentence).rule(rule);
-    Checked::new(path, text.to_owned(), vec![finding], false)
+    Checked::new(&path.display().to_string(), text.to_owned(), vec![finding], false)
 }
 
 /// A line, from 1, of a text.

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
+use roundonce::answers::Checked;
 use roundonce::isa::Finding;
 use roundonce::sass::modern::{self, Target};
 use roundonce::{sass, spirv};
 
-use crate::report::Checked;
 use crate::{Ended, Failure, Status, files, modules, report, sass_modern};
 
 /// A language that has words.
@@ -148,7 +148,7 @@ fn sass(arguments: &Arguments) -> Ended {
         Err(findings) => return refused(&arguments.file, text, findings),
     };
     if !assembly.findings.is_empty() {
-        report::tell(Checked::new(&arguments.file, text, assembly.findings.clone(), false))?;
+        report::tell(Checked::new(&arguments.file.display().to_string(), text, assembly.findings.clone(), false))?;
     }
     match &arguments.output {
         Some(path) => files::write(path, &assembly.bytes())?,
@@ -162,7 +162,7 @@ fn sass(arguments: &Arguments) -> Ended {
 
 /// The findings on stderr, since stdout is for words.
 pub(crate) fn refused(path: &Path, text: String, findings: Vec<Finding>) -> Ended {
-    report::tell(Checked::new(path, text, findings, false))?;
+    report::tell(Checked::new(&path.display().to_string(), text, findings, false))?;
     Ok(Status::Unreadable)
 }
 

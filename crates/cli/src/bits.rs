@@ -1,10 +1,10 @@
 //! `bits`: one number taken apart.
 
 use clap::Args;
-use roundonce::why::BitFields;
+use roundonce::answers::{Noted, bits};
 
 use crate::output::{self, Format, FormatArgument};
-use crate::{Ended, Failure, Status};
+use crate::{Ended, Status};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -16,14 +16,11 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
-    let (fields, exact) = BitFields::parse(&arguments.value).map_err(Failure::Input)?;
-    if !exact {
-        let ty = fields.ty;
-        output::note(&format!("`{}` is not exact in {ty}: rounded once, to nearest even", arguments.value));
-    }
+    let Noted { answer, notes } = bits(&arguments.value)?;
+    notes.iter().for_each(|note| output::note(note));
     match arguments.format.format {
-        Format::Json => output::json(&fields)?,
-        Format::Text => output::lines(&fields.lines())?,
+        Format::Json => output::json(&answer)?,
+        Format::Text => output::lines(&answer.lines())?,
     }
     Ok(Status::Done)
 }

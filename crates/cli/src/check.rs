@@ -3,17 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use roundonce::answers::{CheckOptions, Checked, TextLanguage, Unchecked};
 use roundonce::isa::{Severity, apply_counted, counted};
 use roundonce::sass::modern;
-use roundonce::spirv::{
-    Environment, Migration, Module, assemble_module, check_binary, check_text, migrate_binary, migrate_text, unchecked,
-};
-use roundonce::{compiled, ptx, sass};
+use roundonce::spirv::{Environment, Migration, Module, check_binary, migrate_binary, migrate_text, unchecked};
+use roundonce::{compiled, sass};
 
 use crate::asm::check_listing;
 use crate::cuda::CudaSource;
 use crate::modules::Language;
-use crate::report::{self, Checked, Format, Unchecked};
+use crate::report::{self, Format};
 use crate::{Ended, Failure, Status, files, output};
 
 #[derive(Args)]
@@ -63,22 +62,22 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
         return Err(Failure::Input("--fix edits files, and standard input is none".to_owned()));
     }
     let determinacy = arguments.determinacy || arguments.fix.as_deref() == Some(DETERMINACY);
-    let options = ptx::Options { determinacy };
-    let whole = |findings| ptx::Report { findings, unchecked: 0 };
-    let checker: &dyn Fn(&str) -> ptx::Report = match language {
+    let options = CheckOptions { determinacy, environment: arguments.target_env };
+    let language = match language {
         Language::Spirv => return binary(path, arguments),
         Language::Cubin => return cubin(path, arguments),
-        Language::Ptx => &|text| ptx::report_text(text, &options),
-        Language::Sass => &|text| whole(sass::check(text)),
-        Language::SpirvText => &|text| whole(check_text(text, arguments.target_env)),
+        Language::Ptx => TextLanguage::Ptx,
+        Language::Sass => TextLanguage::Sass,
+        Language::SpirvText => TextLanguage::Spirv,
     };
+    let checker = |text: &str| language.report(text, &options);
     let mut text = files::text(path, files::read(path)?)?;
-    if language == Language::Sass {
+    if language == TextLanguage::Sass {
         check_listing(path, &text)?;
     }
     let mut report = checker(&text);
     if let Some(fix) = &arguments.fix {
-        let (mut fixed, mut made) = if language == Language::SpirvText {
+        let (mut fixed, mut made) = if language == TextLanguage::Spirv {
             // A text that cannot be read has its findings, and nothing to migrate.
             let migrated = migrate_text(&text, migration(fix)).map(|migrated| (migrated.output, migrated.rewritten));
             migrated.unwrap_or_else(|_| (text.clone(), 0))
@@ -100,7 +99,7 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
         }
     }
     if let Some(cubin) = &arguments.compiled {
-        if language != Language::Ptx {
+        if language != TextLanguage::Ptx {
             return Err(Failure::Input(format!("{}: --compiled is about PTX", path.display())));
         }
         let named = |problem: String| Failure::Input(format!("{}: {problem}", cubin.display()));
@@ -108,14 +107,7 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
         let name = cubin.file_name().unwrap_or_default().to_string_lossy();
         compiled::tell(&text, &name, &module, &mut report.findings).map_err(named)?;
     }
-    let checked = Checked::new(path, text, report.findings, arguments.determinacy);
-    Ok(match language {
-        Language::SpirvText => checked.without(|text| {
-            let module = assemble_module(text, Some(arguments.target_env.version()));
-            Unchecked::Rules(module.map_or_else(|_| Vec::new(), |module| unchecked(&module)))
-        }),
-        _ => checked.without(|_| Unchecked::Instructions(report.unchecked)),
-    })
+    Ok(language.checked(&path.display().to_string(), text, report, &options, arguments.determinacy))
 }
 
 /// The fix that settles what is left open.
@@ -141,7 +133,7 @@ fn cubin(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
         None => sass::Cubin::parse(&bytes).map(|cubin| cubin.check()),
     };
     let (findings, unknown) = read.map_err(|finding| Failure::Input(format!("{}: {finding}", path.display())))?;
-    let checked = Checked::new(path, String::new(), findings, arguments.determinacy);
+    let checked = Checked::new(&path.display().to_string(), String::new(), findings, arguments.determinacy);
     Ok(checked.without(|_| Unchecked::Instructions(unknown)))
 }
 
@@ -164,6 +156,6 @@ fn binary(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
     }
     let findings = check_binary(&bytes, arguments.target_env);
     let module = Module::from_binary(&bytes);
-    let checked = Checked::new(path, String::new(), findings, arguments.determinacy);
+    let checked = Checked::new(&path.display().to_string(), String::new(), findings, arguments.determinacy);
     Ok(checked.without(|_| Unchecked::Rules(module.as_ref().map_or_else(|_| Vec::new(), unchecked))))
 }

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use clap::Args;
-use roundonce::arith::Format as Lane;
+use roundonce::answers::{Compared, between, equal, literal_type};
 use roundonce::why::diff::files::compare_arrays;
-use roundonce::why::diff::{Budget, Query, Verdict, compare};
-use roundonce::{SideProblem, SmTarget, Target, matrix, sides};
+use roundonce::why::diff::{Budget, Query};
+use roundonce::{SmTarget, Target, matrix};
 
 use crate::argument::Argument;
 use crate::launch::LaunchArguments;
@@ -16,7 +16,7 @@ use crate::modules::{KERNELS, Language};
 use crate::output::{self, Format, FormatArgument, TargetArguments};
 use crate::plot::{self, Comparison};
 use crate::progress::Progress;
-use crate::why::{split_input, underlined};
+use crate::why::split_input;
 use crate::{Ended, Failure, Status, diff_kernels, why_arrays};
 
 #[derive(Args)]
@@ -157,17 +157,8 @@ fn files(arguments: &Arguments, sides: [&Argument; 2]) -> Ended {
 }
 
 fn computations(arguments: &Arguments, [first, second]: [&Argument; 2]) -> Ended {
-    let ty = Lane::NAMED.iter().find(|(name, _)| *name == arguments.ty).map(|(_, format)| *format);
-    let ty = ty.ok_or_else(|| {
-        Failure::Input(format!("--type: `{}` is no type: expected f16, bf16, f32 or f64", arguments.ty))
-    })?;
+    let ty = literal_type(&arguments.ty).map_err(|problem| Failure::Input(format!("--type: {problem}")))?;
     let texts = [first.text()?, second.text()?];
-    let [first, second] = sides(texts, ty, &arguments.target.target()).map_err(|problem| match problem {
-        SideProblem::Instruction(finding) => finding.into(),
-        SideProblem::Expression { text, error } => underlined(&text, &error),
-        SideProblem::Unlike(message) => Failure::Input(message),
-        SideProblem::Unsupported(message) => Failure::Unsupported(message),
-    })?;
     let mut data = BTreeMap::new();
     for input in &arguments.data {
         let (name, path) = split_input(input)?;
@@ -178,21 +169,15 @@ fn computations(arguments: &Arguments, [first, second]: [&Argument; 2]) -> Ended
     let budget = Budget { random: arguments.tries, nan_bits: arguments.nan_bits, ..Budget::default() };
     let progress = Progress::open("inputs compared");
     let advance = |tried| progress.advance(tried);
-    let comparison = compare(&first, &second, data, budget, &profile, &solve, &advance);
+    let asked = Compared { texts, ty, target: arguments.target.target(), profile: &profile, budget, data };
+    let comparison = between(&asked, &solve, &advance);
     drop(progress);
-    let comparison = comparison.map_err(Failure::Input)?;
+    let comparison = comparison?;
     match arguments.format.format {
         Format::Json => output::json(&comparison)?,
         Format::Text => output::lines(&comparison.lines())?,
     }
-    match comparison.verdict {
-        Verdict::Equal { .. } => Ok(Status::Done),
-        Verdict::Different { .. } => Ok(Status::Found),
-        Verdict::Unknown { .. } => Err(Failure::Unsupported(
-            "their inputs have too many bits to try them all, and no SMT solver (bitwuzla, cvc5, z3) decided"
-                .to_owned(),
-        )),
-    }
+    Ok(if equal(&comparison)? { Status::Done } else { Status::Found })
 }
 
 /// The solvers that are asked, with what makes them give up.

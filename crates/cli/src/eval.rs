@@ -5,9 +5,9 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
-use roundonce::isa::{hex_bits, shortest_decimal};
+use roundonce::answers::{self, Noted};
 use roundonce::spirv::Environment;
-use roundonce::{Batch, Instruction, conversion, instruction, integer, matrix, operands};
+use roundonce::{Batch, conversion, instruction, integer, matrix};
 use serde::Serialize;
 
 use crate::argument::Argument;
@@ -55,17 +55,6 @@ pub(crate) struct Arguments {
     profile: ProfileArgument,
     #[command(flatten)]
     format: FormatArgument,
-}
-
-#[derive(Serialize)]
-struct Report<'a> {
-    instruction: &'a str,
-    bits: String,
-    value: String,
-    hexadecimal: String,
-    flags: Vec<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    codes: Option<String>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
@@ -125,48 +114,20 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         };
         return eval_arrays::run(&evaluated, &profile, &arguments.inputs, out, arguments.threads);
     }
-    if is_matrix {
-        return matrices(arguments);
-    }
-    if is_integer {
-        return integers(arguments);
-    }
-    if is_conversion {
-        return conversions(arguments);
-    }
-    let instruction = instruction(spelling, &target)?;
-    check_digits(&instruction, &arguments.operands)?;
-    let operands = operands(&instruction, &arguments.operands)?;
-    for &index in &operands.inexact {
-        note_inexact(index, &arguments.operands[index]);
-    }
     if arguments.allowed {
-        return allowed::run(
-            spelling,
-            &instruction,
-            &operands.values,
-            arguments.saw.as_deref(),
-            arguments.format.format,
-        );
+        let instruction = instruction(spelling, &target)?;
+        let operands = answers::operands(&instruction, &arguments.operands)?;
+        for &index in &operands.inexact {
+            note_inexact(index, &arguments.operands[index]);
+        }
+        let (saw, format) = (arguments.saw.as_deref(), arguments.format.format);
+        return allowed::run(spelling, &instruction, &operands.values, saw, format);
     }
-    let result = roundonce::eval(&instruction, &operands.values, &profile);
-    let format = instruction.recipe.operation.format;
-    let report = Report {
-        instruction: spelling,
-        bits: result.value.hex(format),
-        value: result.value.decimal(format),
-        hexadecimal: result.value.hexadecimal(format),
-        flags: result.flags.names().collect(),
-        codes: result.codes.map(|codes| codes.to_string()),
-    };
-    if arguments.format.format == Format::Json {
-        output::json(&report)?;
-    } else {
-        let flags = if report.flags.is_empty() { "exact".to_owned() } else { report.flags.join(", ") };
-        let codes = report.codes.map_or(String::new(), |codes| format!(" {codes}"));
-        let exactly =
-            if instruction.recipe.components == 1 { format!("{}; ", report.hexadecimal) } else { String::new() };
-        writeln!(terminal::stdout(), "{} {}{codes} ({exactly}{flags})", report.bits, report.value)?;
+    let Noted { answer, notes } = answers::eval(spelling, &arguments.operands, &target, &profile)?;
+    notes.iter().for_each(|note| output::note(note));
+    match arguments.format.format {
+        Format::Json => output::json(&answer)?,
+        Format::Text => writeln!(terminal::stdout(), "{}", answer.line())?,
     }
     Ok(Status::Done)
 }
@@ -185,100 +146,7 @@ fn json_line(line: &str, result: &str) -> String {
     serde_json::json!(Report { instruction, bits, codes }).to_string()
 }
 
-fn integers(arguments: &Arguments) -> Ended {
-    let found = integer::instruction(&arguments.instruction, &arguments.target.target())?;
-    let explained = found.explain(&arguments.instruction, &found.read(&arguments.operands)?);
-    let result = &explained.result;
-    if arguments.format.format == Format::Json {
-        #[derive(Serialize)]
-        struct Report<'a> {
-            instruction: &'a str,
-            bits: &'a str,
-            value: &'a str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            carry: Option<bool>,
-        }
-        let (bits, value, carry) = (&result.bits, &result.value, explained.carry);
-        output::json(&Report { instruction: &arguments.instruction, bits, value, carry })?;
-    } else {
-        let carry = explained.carry.map_or(String::new(), |carry| format!(" carry {}", u8::from(carry)));
-        writeln!(terminal::stdout(), "{} {}{carry}", result.bits, result.value)?;
-    }
-    Ok(Status::Done)
-}
-
-fn conversions(arguments: &Arguments) -> Ended {
-    let spelling = &arguments.instruction;
-    let found = conversion::instruction(spelling, &arguments.target.target())?;
-    let operands = found.read(&arguments.operands)?;
-    for &index in &operands.inexact {
-        note_inexact(index, &arguments.operands[index]);
-    }
-    let explained = found.explain(spelling, &arguments.profile.profile(), &operands);
-    if arguments.format.format == Format::Json {
-        #[derive(Serialize)]
-        struct Report<'a> {
-            instruction: &'a str,
-            bits: &'a str,
-            value: String,
-        }
-        output::json(&Report { instruction: spelling, bits: &explained.bits, value: explained.values() })?;
-    } else {
-        writeln!(terminal::stdout(), "{} ({})", explained.bits, explained.values())?;
-    }
-    Ok(Status::Done)
-}
-
-fn matrices(arguments: &Arguments) -> Ended {
-    let (spelling, profile) = (&arguments.instruction, arguments.profile.profile());
-    let found = matrix::instruction(spelling, &arguments.target.target(), &profile)?;
-    let (operands, exact) = found.read(&arguments.operands)?;
-    if !exact {
-        note_inexact_elements();
-    }
-    let bits = found.eval(&profile, &operands);
-    let (hex, value) = (found.hex(bits), shortest_decimal(found.row.dot.d, bits));
-    if arguments.format.format == Format::Json {
-        #[derive(Serialize)]
-        struct Report<'a> {
-            instruction: &'a str,
-            bits: &'a str,
-            value: &'a str,
-            target: String,
-            unit: &'a str,
-            evidence: &'a str,
-        }
-        let (target, unit, evidence) = (found.target.to_string(), found.row.unit.sass, found.row.evidence.name());
-        output::json(&Report { instruction: spelling, bits: &hex, value: &value, target, unit, evidence })?;
-    } else {
-        writeln!(terminal::stdout(), "{hex} {value} (on {}; evidence: {})", found.target, found.row.evidence.name())?;
-    }
-    Ok(Status::Done)
-}
-
-/// Says that an element of a matrix was rounded before anything was computed.
-pub(crate) fn note_inexact_elements() {
-    output::note("an operand is not exact in its format: rounded once, to nearest even");
-}
-
 /// Says that an operand was rounded before anything was computed.
 pub(crate) fn note_inexact(index: usize, text: &str) {
-    let place = index + 1;
-    output::note(&format!("operand {place} `{text}` is not exact in its format: rounded once, to nearest even"));
-}
-
-/// Refuses hex bits with fewer digits than the operand has, `0x0` apart: a digit may be missing at either end.
-pub(crate) fn check_digits(instruction: &Instruction, texts: &[String]) -> Result<(), Failure> {
-    let recipe = &instruction.recipe;
-    for (index, text) in texts.iter().enumerate().take(recipe.operation.op.arity()) {
-        let width = recipe.operation.operand_format(index).width() * recipe.components;
-        let digits = text.trim_start_matches('-').strip_prefix("0x").filter(|digits| *digits != "0");
-        let Some(bits) = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok()) else { continue };
-        let whole = hex_bits(width, bits);
-        if text.trim_start_matches('-').len() < whole.len() {
-            let message = format!("operand {}: `{text}` has too few digits for {width} bits: write {whole}", index + 1);
-            return Err(Failure::Input(format!("{message}, or what was meant")));
-        }
-    }
-    Ok(())
+    output::note(&answers::inexact_operand(index, text));
 }

@@ -68,10 +68,10 @@ fn texture(place: usize, param: &Param, value: &Argument) -> Result<Bound, Failu
         _ => value.file_and_words(),
     };
     let sampler = sampler_for(param, words.as_deref()).map_err(wrong)?;
-    let mut array = match file.text() {
-        Ok(text) if text.starts_with("zeros:") => Array::zeros(text)?,
-        _ if file.is_array() => Array::read(file.path())?,
-        _ => return Err(wrong(format!("expected an image, in.npy or zeros:f32:32x32, found `{value}`"))),
+    let mut array = match file.text().ok().and_then(Array::written) {
+        Some(array) => array?,
+        None if file.is_array() => Array::read(file.path())?,
+        None => return Err(wrong(format!("expected an image, in.npy or zeros:f32:32x32, found `{value}`"))),
     };
     if array.header.fortran {
         return Err(wrong(format!("{file}: its first axis runs fastest: save it in the order of C")));

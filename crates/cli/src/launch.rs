@@ -6,6 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
+use roundonce::answers::located;
 use roundonce::compiled::Compiled;
 use roundonce::exec::{Arg, Launch, Options};
 use roundonce::ir::{Kernel, Passing, Program};
@@ -13,13 +14,13 @@ use roundonce::isa::SmTarget;
 use roundonce::kernel::{self, Choice, LaneValues, Lanes, Ready};
 use roundonce::sass::{self, Lowered, Name};
 use roundonce::spirv::Assume;
-use roundonce::{Profile, ProfileChoice};
+use roundonce::{Profile, ProfileChoice, elements};
 
 use crate::argument::Argument;
 use crate::array::Array;
 use crate::asm::check_listing;
 use crate::images::{self, ImageArguments};
-use crate::modules::{Language, located, ready};
+use crate::modules::{Language, ready};
 use crate::{Failure, files, threads};
 
 /// What is done where a SPIR-V module leaves bits open.
@@ -56,8 +57,8 @@ pub(crate) struct LaunchArguments {
     /// Threads of a block; where the kernel says how many it wants, that is the default, otherwise 1
     #[arg(long, value_name = "X[,Y,Z]", value_parser = extent)]
     block: Option<[u32; 3]>,
-    /// A parameter, by position from 0 or by name: a number, in.npy (a buffer with the file's bytes), zeros:f32:1024 or
-    /// random:f32:1024:SEED; a SPIR-V buffer by set and binding, 0.1=in.npy
+    /// A parameter, by position from 0 or by name: a number, in.npy (a buffer with the file's bytes), zeros:f32:1024,
+    /// random:f32:1024:SEED or values:f32:1,2.5,0x7f800000; a SPIR-V buffer by set and binding, 0.1=in.npy
     #[arg(long, visible_alias = "buffer", value_name = "P=VALUE", value_parser = Argument::parser())]
     arg: Vec<Argument>,
     #[command(flatten)]
@@ -468,16 +469,14 @@ fn bind(kernel: &Kernel, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<O
             continue;
         }
         let mut array = match value.text() {
-            Ok(text) if text.starts_with("zeros:") => Some(Array::zeros(text)?),
-            Ok(text) if text.starts_with("random:") => Some(Array::random(text)?),
             _ if value.is_array() => Some(Array::read(value.path())?),
-            _ => None,
+            Ok(text) => Array::written(text).transpose()?,
+            Err(_) => None,
         };
         args.push(match &mut array {
             Some(array) => kernel::array_argument(param, &std::mem::take(&mut array.bytes)),
             None if param.passing == Passing::Buffer => {
-                let message =
-                    format!("{called} is a buffer: expected in.npy, zeros:f32:N or random:f32:N:SEED, found `{value}`");
+                let message = format!("{called} is a buffer: expected in.npy, {}, found `{value}`", elements::WRITTEN);
                 return Err(Failure::Input(message));
             }
             None => Arg::Scalar(
@@ -524,7 +523,7 @@ pub(crate) fn listing(
     check_listing(path, &text)?;
     let lowered = sass::lower(&text, entry).map_err(|findings| {
         let unknown = findings.iter().any(|finding| finding.code == sass::NOT_COMPUTED);
-        let text = located(path, &text, findings);
+        let text = located(&path.display().to_string(), &text, findings);
         if unknown { Failure::Unsupported(text) } else { Failure::Input(text) }
     })?;
     let lanes = kernel::lanes(&lowered, &given(arguments)?, missing).map_err(Failure::Input)?;

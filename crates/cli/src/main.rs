@@ -49,6 +49,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use roundonce::answers::NoAnswer;
 
 /// The GPU multiply-add family, bit for bit on a CPU: PTX fma, mad and mixed add/sub/fma, Maxwell SASS FFMA and
 /// FFMA32I, SPIR-V OpFmaKHR.
@@ -125,16 +126,18 @@ enum Failure {
     OutputClosed,
 }
 
+impl From<NoAnswer> for Failure {
+    fn from(reason: NoAnswer) -> Failure {
+        match reason {
+            NoAnswer::Input(message) => Failure::Input(message),
+            NoAnswer::Unsupported(message) => Failure::Unsupported(message),
+        }
+    }
+}
+
 impl From<roundonce::Finding> for Failure {
     fn from(finding: roundonce::Finding) -> Failure {
-        let mut text = finding.message;
-        if !finding.rule.is_empty() {
-            text.push_str(&format!("\n  rule: {}", finding.rule));
-        }
-        if !finding.help.is_empty() {
-            text.push_str(&format!("\n  help: {}", finding.help));
-        }
-        if finding.code == roundonce::NOT_COMPUTED { Failure::Unsupported(text) } else { Failure::Input(text) }
+        NoAnswer::from(finding).into()
     }
 }
 

@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
-use roundonce::isa::Finding;
+use roundonce::answers::NoAnswer;
 use roundonce::kernel::{Choice, Ready, Refusal, Source};
 use roundonce_vectors::without_mark;
 
 use crate::cuda::CudaSource;
 use crate::launch::{Asked, LaunchArguments, choice};
-use crate::report::Checked;
 use crate::{Failure, files};
 
 /// What files with kernels are called.
@@ -129,26 +128,5 @@ fn read<T>(
 
 /// The failure that a refusal is: 3 where all findings are about what is not supported.
 fn refused(path: &Path, text: &str, refusal: Refusal) -> Failure {
-    let file = path.display();
-    match refusal {
-        Refusal::Findings { findings, unsupported: true } => Failure::Unsupported(located(path, text, findings)),
-        Refusal::Findings { findings, .. } => Failure::Input(located(path, text, findings)),
-        Refusal::Several(names) => {
-            Failure::Input(format!("{file}: several kernels, choose with --entry: {}", names.join(", ")))
-        }
-        Refusal::Usage(problem) => Failure::Input(format!("{file}: {problem}")),
-    }
-}
-
-/// Findings as `file:line:column: message`, of a binary `file: word 12: message`, one a line.
-pub(crate) fn located(path: &Path, text: &str, findings: Vec<Finding>) -> String {
-    let checked = Checked::new(path, text.to_owned(), findings, false);
-    let lines: Vec<String> = checked
-        .rows()
-        .map(|row| match row.word {
-            Some(word) => format!("{}: word {word}: {} [{}]", row.file, row.message, row.code),
-            None => format!("{}:{}:{}: {} [{}]", row.file, row.line, row.column, row.message, row.code),
-        })
-        .collect();
-    lines.join("\n")
+    NoAnswer::refused(&path.display().to_string(), text, refusal).into()
 }

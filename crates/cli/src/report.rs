@@ -1,51 +1,14 @@
 //! Findings as a person or a program reads them.
 
 use std::io::Write;
-use std::path::Path;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level as Shown, Renderer, Snippet};
-use roundonce::Profile;
-use roundonce::isa::{Finding, Fix, LineIndex, Location, Severity};
-use roundonce::why::diff::{Witness, Witnesses};
-use serde::Serialize;
+use roundonce::answers::{Checked, sentence};
+use roundonce::isa::{Finding, LineIndex, Location, Severity};
+use roundonce::why::diff::Witness;
 
 use crate::{Failure, output, sarif, terminal};
-
-/// A checked file.
-pub(crate) struct Checked {
-    /// Its name as given.
-    pub(crate) file: String,
-    /// Its text; empty for a binary.
-    pub(crate) text: String,
-    /// What was found.
-    pub(crate) findings: Vec<Finding>,
-    /// For each finding, the smallest input that shows what is left open there, where that was asked.
-    witnesses: Vec<Option<Witness>>,
-    /// Whether they were asked for.
-    wanted: bool,
-    /// What the verdict is not about.
-    pub(crate) unchecked: Unchecked,
-}
-
-/// What a verdict is not about.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Unchecked {
-    /// PTX: so many instructions.
-    Instructions(usize),
-    /// SPIR-V: these groups of rules, which the module gives reason for.
-    Rules(Vec<&'static str>),
-}
-
-impl Unchecked {
-    /// How many instructions were not looked at.
-    pub(crate) fn instructions(&self) -> usize {
-        match self {
-            Unchecked::Instructions(count) => *count,
-            Unchecked::Rules(_) => 0,
-        }
-    }
-}
 
 /// Who reads findings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -56,93 +19,6 @@ pub(crate) enum Format {
     Json,
     /// A code-scanning service: SARIF 2.1.0
     Sarif,
-}
-
-/// A finding with its place worked out.
-#[derive(Serialize)]
-pub(crate) struct Row<'a> {
-    pub(crate) file: &'a str,
-    pub(crate) line: usize,
-    pub(crate) column: usize,
-    pub(crate) level: &'static str,
-    pub(crate) code: &'static str,
-    pub(crate) message: &'a str,
-    pub(crate) help: &'a str,
-    pub(crate) rule: &'a str,
-    /// The place in a binary, in words from its start.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) word: Option<usize>,
-    /// What shows that the bits are left open.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) witness: Option<&'a Witness>,
-    /// What settles it, all together.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) edits: Vec<Edit<'a>>,
-}
-
-/// A replacement in a text: lines and columns from 1, the end not included.
-#[derive(Serialize)]
-pub(crate) struct Edit<'a> {
-    pub(crate) line: usize,
-    pub(crate) column: usize,
-    pub(crate) end_line: usize,
-    pub(crate) end_column: usize,
-    pub(crate) replacement: &'a str,
-}
-
-impl Checked {
-    /// Findings about a file; with witnesses of what is left open, if they are `wanted`.
-    pub(crate) fn new(path: &Path, text: String, findings: Vec<Finding>, wanted: bool) -> Checked {
-        let mut search = Witnesses::new(&Profile::NVIDIA);
-        let open = findings.iter().map(|finding| finding.open.as_deref().filter(|_| wanted));
-        let witnesses = open.map(|open| open.and_then(|open| search.of(open))).collect();
-        let unchecked = Unchecked::Instructions(0);
-        Checked { file: path.display().to_string(), text, findings, witnesses, wanted, unchecked }
-    }
-
-    /// The same, where something was not checked.
-    pub(crate) fn without(self, unchecked: impl FnOnce(&str) -> Unchecked) -> Checked {
-        let unchecked = unchecked(&self.text);
-        Checked { unchecked, ..self }
-    }
-
-    pub(crate) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
-        let lines = LineIndex::new(&self.text);
-        self.findings.iter().zip(&self.witnesses).map(move |(finding, witness)| {
-            let settled = finding.open.iter().flat_map(|open| &open.edits);
-            let edits = finding.fix.iter().chain(settled);
-            let (line, column) = match finding.location {
-                Location::Span { start, .. } => lines.line_column(start),
-                Location::Word(_) | Location::Whole => (1, 1),
-            };
-            Row {
-                file: &self.file,
-                line,
-                column,
-                level: finding.severity.name(),
-                code: finding.code,
-                message: &finding.message,
-                help: &finding.help,
-                rule: &finding.rule,
-                word: match finding.location {
-                    Location::Word(word) => Some(word),
-                    _ => None,
-                },
-                witness: witness.as_ref(),
-                edits: edits.map(|fix| edit(&lines, fix)).collect(),
-            }
-        })
-    }
-
-    /// The worst level among the findings.
-    pub(crate) fn worst(&self) -> Option<Severity> {
-        self.findings.iter().map(|finding| finding.severity).max()
-    }
-}
-
-fn edit<'a>(lines: &LineIndex<'_>, fix: &'a Fix) -> Edit<'a> {
-    let ((line, column), (end_line, end_column)) = (lines.line_column(fix.start), lines.line_column(fix.end));
-    Edit { line, column, end_line, end_column, replacement: &fix.replacement }
 }
 
 /// Writes the findings of all files to stdout.
@@ -169,7 +45,7 @@ fn text(files: &[Checked], out: &mut impl Write) -> Result<(), Failure> {
         }
     }
     for file in files {
-        writeln!(out, "{}: {}", file.file, summary(file))?;
+        writeln!(out, "{}: {}", file.file, file.summary())?;
     }
     Ok(())
 }
@@ -221,35 +97,4 @@ fn picture(
         group = group.element(Shown::NOTE.with_name("witness").message(shown.as_str()));
     }
     renderer.render(&[group]).to_string()
-}
-
-/// A witness in one line.
-pub(crate) fn sentence(witness: &Witness) -> String {
-    let inputs = witness.inputs.iter().map(|input| format!("{} = {} ({})", input.name, input.bits, input.value));
-    let results = witness.results.iter().map(|result| format!("{} {} ({})", result.choice, result.bits, result.value));
-    format!("with {}: {}", inputs.collect::<Vec<_>>().join(", "), results.collect::<Vec<_>>().join(", "))
-}
-
-fn summary(file: &Checked) -> String {
-    let named = |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
-    let count = |level: Severity| {
-        let count = file.findings.iter().filter(|finding| finding.severity == level).count();
-        (count > 0).then(|| named(count, level.name()))
-    };
-    let mut parts: Vec<String> =
-        [Severity::Error, Severity::Warning, Severity::Note].into_iter().filter_map(count).collect();
-    let clean = parts.is_empty();
-    match &file.unchecked {
-        Unchecked::Instructions(count) if *count > 0 => {
-            parts.extend(clean.then(|| "family valid".to_owned()));
-            parts.push(format!("{} not checked", named(*count, "instruction")));
-        }
-        // A module that is refused is refused whatever else holds.
-        Unchecked::Rules(groups) if !groups.is_empty() && file.worst() != Some(Severity::Error) => {
-            let groups = format!("not checked: {}", groups.join(", "));
-            return if clean { groups } else { format!("{}; {groups}", parts.join(", ")) };
-        }
-        _ => {}
-    }
-    if parts.is_empty() { "valid".to_owned() } else { parts.join(", ") }
 }

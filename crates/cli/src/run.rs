@@ -1,16 +1,13 @@
 //! `run`: a kernel over a grid.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use roundonce::answers::RunAnswer;
 use roundonce::exec::{Contract, Engine, FaultKind, Launch, Options, Report, RunError};
 use roundonce::ir::Kernel;
-use roundonce::isa::hex_bits;
-use roundonce::observed::{ExceptionText, ShadowText};
-use serde::Serialize;
 
 use crate::argument::Argument;
 use crate::array::Array;
@@ -190,41 +187,6 @@ fn expected(prepared: &Prepared, arguments: &Arguments) -> Result<Vec<(usize, Ve
     arguments.expect.iter().map(one).collect()
 }
 
-#[derive(Serialize)]
-struct Told<'a> {
-    kernel: &'a str,
-    steps: u64,
-    printed: &'a str,
-    not_exact: &'a BTreeMap<String, u64>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    undetermined: &'a [String],
-    fused_lines: &'a [u32],
-    differences: Vec<Differing<'a>>,
-    lines: &'a BTreeMap<u32, u64>,
-    trace: Vec<Traced<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    exceptions: Option<Vec<ExceptionText<'a>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    shadow: Option<ShadowText<'a>>,
-}
-
-#[derive(Serialize)]
-struct Differing<'a> {
-    parameter: &'a str,
-    words: usize,
-    first: usize,
-    unfused: String,
-    fused: String,
-}
-
-#[derive(Serialize)]
-struct Traced<'a> {
-    line: u32,
-    instruction: &'a str,
-    operands: Vec<String>,
-    results: Vec<String>,
-}
-
 pub(crate) fn tell(
     report: &Report,
     kernel: &Kernel,
@@ -232,40 +194,7 @@ pub(crate) fn tell(
     expected: &[(usize, Vec<u8>)],
     arguments: &Arguments,
 ) -> Result<(), Failure> {
-    let bits = |values: &[(u64, u32)]| values.iter().map(|&(bits, width)| hex_bits(width, bits)).collect();
-    let (exceptions, shadow) = run_observed::told(report, kernel, arguments.exceptions, expected);
-    let told = Told {
-        kernel: &kernel.name,
-        steps: report.steps,
-        printed: &report.printed,
-        not_exact: &report.approximations,
-        undetermined,
-        fused_lines: &report.fused,
-        differences: report
-            .differences
-            .iter()
-            .map(|difference| Differing {
-                parameter: &kernel.params[difference.arg].name,
-                words: difference.words,
-                first: difference.first,
-                unfused: hex_bits(32, u64::from(difference.unfused)),
-                fused: hex_bits(32, u64::from(difference.fused)),
-            })
-            .collect(),
-        lines: &report.lines,
-        trace: report
-            .trace
-            .iter()
-            .map(|step| Traced {
-                line: step.line,
-                instruction: &step.text,
-                operands: bits(&step.operands),
-                results: bits(&step.results),
-            })
-            .collect(),
-        exceptions,
-        shadow,
-    };
+    let told = RunAnswer::of(report, kernel, undetermined, arguments.exceptions, expected);
     if arguments.json() {
         return output::json(&told);
     }
@@ -290,11 +219,6 @@ pub(crate) fn tell(
         )?;
     }
     run_observed::write(&mut out, told.exceptions.as_deref(), told.shadow.as_ref())?;
-    if !undetermined.is_empty() {
-        output::note(&format!("the module does not determine the bits; assumed {}", undetermined.join("; ")));
-    }
-    for (name, count) in told.not_exact {
-        output::note(&format!("not exact: {name} × {count} (correctly rounded here; the GPU approximates it)"));
-    }
+    told.notes().iter().for_each(|note| output::note(note));
     Ok(())
 }

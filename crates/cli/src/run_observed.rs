@@ -3,9 +3,8 @@
 use std::io::Write;
 
 use clap::ValueEnum;
-use roundonce::exec::{Breadth, ROUNDING_FACTOR, Report};
-use roundonce::ir::Kernel;
-use roundonce::observed::{AgainstExpected, ExceptionText, LineShadow, ShadowText, exceptions, shadow};
+use roundonce::exec::{Breadth, ROUNDING_FACTOR};
+use roundonce::observed::{AgainstExpected, ExceptionText, LineShadow, ShadowText};
 
 use crate::Failure;
 
@@ -172,15 +171,4 @@ pub(crate) fn write(
 ) -> Result<(), Failure> {
     exceptions.map_or(Ok(()), |all| write_exceptions(out, all))?;
     shadow.map_or(Ok(()), |shadow| write_shadow(out, shadow))
-}
-
-/// What the report has of each, where it was asked for.
-pub(crate) fn told<'a>(
-    report: &Report,
-    kernel: &'a Kernel,
-    asked: bool,
-    expected: &[(usize, Vec<u8>)],
-) -> (Option<Vec<ExceptionText<'a>>>, Option<ShadowText<'a>>) {
-    let all = asked.then(|| exceptions(&report.exceptions, kernel));
-    (all, report.shadow.as_ref().map(|it| shadow(it, kernel, expected)))
 }

@@ -41,8 +41,9 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         .map(|(name, buffer)| (*name, buffer.as_ref().map_or(&[][..], Buffer::words)))
         .collect();
     for (place, path) in outputs {
-        if let Some(buffer) = &report.buffers[first + place] {
-            Array::zeros(&format!("zeros:u32:{count}"))?.write(path.path(), buffer)?;
+        let array = Array::written(&format!("zeros:u32:{count}")).transpose()?;
+        if let (Some(array), Some(buffer)) = (array, &report.buffers[first + place]) {
+            array.write(path.path(), buffer)?;
         }
     }
     show(&results, arguments)?;

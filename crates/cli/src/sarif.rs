@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::report::{self, Checked, Edit, Row};
+use roundonce::answers::{Checked, Edit, Row, sentence};
 
 /// One log with one run.
 pub(crate) fn log(files: &[Checked]) -> Value {
@@ -32,7 +32,7 @@ fn result(row: &Row) -> Value {
         text += &format!(". {}", row.help);
     }
     if let Some(witness) = row.witness {
-        text += &format!(". Witness: {}", report::sentence(witness));
+        text += &format!(". Witness: {}", sentence(witness));
     }
     let mut result = json!({
         "ruleId": row.code,

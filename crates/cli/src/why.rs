@@ -1,17 +1,15 @@
 //! `why`: which evaluation gives each seen value.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
 use roundonce::Profile;
+use roundonce::answers::{self, Asked, ListedCase, Noted};
 use roundonce::arith::Format as Lane;
 use roundonce::why::{
-    Allowed, CASES, Case, ExprError, Language, Line, Literal, LiteralTypes, ObservedValue, Options, Problem, Role,
-    Untyped, Values, names_in, toolchain,
+    Allowed, Case, ExprError, Language, Line, Literal, LiteralTypes, Options, Role, Values, toolchain,
 };
-use serde::Serialize;
 
 use crate::answer_output::Writer;
 use crate::argument::Argument;
@@ -55,7 +53,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME", value_parser = toolchain)]
     toolchain: Option<&'static str>,
     /// The type of literals and values that carry none: f16, bf16, f32, f64
-    #[arg(long = "type", value_name = "TYPE", value_parser = literal_type)]
+    #[arg(long = "type", value_name = "TYPE", value_parser = answers::literal_type)]
     literal_type: Option<Lane>,
     /// The language whose rules give them their types: c, cuda, numpy, torch, jax, julia, glsl, wgsl; without it c, and
     /// beside arrays numpy
@@ -96,7 +94,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         ..Options::default()
     };
     let Some(expression) = &arguments.expression else {
-        let case = find_case(arguments.case.as_deref())?;
+        let case = answers::case(arguments.case.as_deref())?;
         let inputs = case.inputs.iter().map(|(name, value)| Argument::from(format!("{name}={value}").as_str()));
         let inputs: Vec<Argument> = inputs.collect();
         let saw: Vec<Argument> = case.seen.iter().map(|(value, _)| Argument::from(*value)).collect();
@@ -145,46 +143,33 @@ fn ask(
     types: LiteralTypes,
     mut writer: Writer<'_>,
 ) -> Ended {
-    let mut values = BTreeMap::new();
-    for input in inputs {
-        let (name, text) = split_input(input)?;
-        if values.insert(name.to_owned(), text.text()?.to_owned()).is_some() {
-            return Err(Failure::Input(format!("`{name}` is given twice")));
-        }
-    }
+    let inputs: Vec<(&str, Argument)> = inputs.iter().map(split_input).collect::<Result<_, _>>()?;
+    let values = inputs.iter().map(|(name, text)| Ok((*name, text.text()?)));
     // `--saw t=…` is about the name that a statement gives a value; the others about the result.
-    let mut seen: Vec<(Option<&str>, Vec<ObservedValue>)> = Vec::new();
-    for given in saw {
-        let (name, value) = match given.split() {
-            Some((name, value)) => (Some(name), value),
-            None => (None, given.clone()),
-        };
-        let value =
-            ObservedValue::parse(value.text()?).map_err(|problem| Failure::Input(format!("--saw: {problem}")))?;
-        match seen.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, values)) => values.push(value),
-            None => seen.push((name, vec![value])),
-        }
-    }
-    if seen.is_empty() {
-        seen.push((None, Vec::new()));
-    }
-    if seen.len() > 1 && writer.format() == Format::Sarif {
+    let seen = saw.iter().map(|given| match given.split() {
+        Some((name, value)) => (Some(name), value),
+        None => (None, given.clone()),
+    });
+    let seen: Vec<(Option<&str>, Argument)> = seen.collect();
+    let texts = seen.iter().map(|(name, value)| Ok((*name, value.text()?)));
+    let asked = Asked {
+        expression,
+        inputs: values.collect::<Result<_, Failure>>()?,
+        seen: texts.collect::<Result<_, Failure>>()?,
+        options,
+        types,
+    };
+    if seen.iter().any(|(name, _)| *name != seen[0].0) && writer.format() == Format::Sarif {
         return Err(Failure::Input("--format sarif: expected values of one name".to_owned()));
     }
+    let Noted { answer, notes } = answers::why(&asked, profile)?;
+    notes.iter().for_each(|note| output::note(note));
     let mut status = Status::Done;
-    for (index, (name, seen)) in seen.iter().enumerate() {
-        let asked = Untyped { expression, result: *name, values: &values, types };
-        let (answer, literals) = asked.answer(seen, options, profile).map_err(|problem| match problem {
-            Problem::Value(name, problem) => Failure::Input(format!("{name}: {problem}")),
-            Problem::Expression(error) => underlined(expression, &error),
-        })?;
-        if index == 0 {
-            note_names(expression, &values, &literals);
-        } else if writer.format() == Format::Text {
+    for (index, answer) in answer.iter().enumerate() {
+        if index > 0 && writer.format() == Format::Text {
             output::lines(&[Line::default()])?;
         }
-        if writer.write(&answer, None)? != Status::Done {
+        if writer.write(answer, None)? != Status::Done {
             status = Status::Found;
         }
     }
@@ -192,22 +177,9 @@ fn ask(
     Ok(status)
 }
 
-/// Says which values were rounded and which names are not used.
-fn note_names(expression: &str, values: &BTreeMap<String, String>, literals: &BTreeMap<String, Literal>) {
-    let used = names_in(expression);
-    for (name, literal) in literals {
-        if used.contains(name.as_str()) {
-            note_inexact(name, &values[name], literal);
-        } else {
-            output::note(&format!("`{name}` does not stand in the expression"));
-        }
-    }
-}
-
 /// What is wrong with an expression, with its place marked.
 pub(crate) fn underlined(expression: &str, error: &ExprError) -> Failure {
-    let column = expression[..error.at].chars().count();
-    Failure::Input(format!("{}\n  {expression}\n  {:column$}^", error.message, ""))
+    Failure::Input(answers::underlined(expression, error))
 }
 
 pub(crate) fn split_input(input: &Argument) -> Result<(&str, Argument), Failure> {
@@ -215,67 +187,25 @@ pub(crate) fn split_input(input: &Argument) -> Result<(&str, Argument), Failure>
 }
 
 pub(crate) fn read_value(name: &str, text: &str, types: LiteralTypes) -> Result<Literal, Failure> {
-    let literal = types.read(text).map_err(|problem| Failure::Input(format!("{name}: {problem}")))?;
-    note_inexact(name, text, &literal);
+    let (literal, note) = answers::read_value(name, text, types)?;
+    note.iter().for_each(|note| output::note(note));
     Ok(literal)
-}
-
-fn note_inexact(name: &str, text: &str, literal: &Literal) {
-    // What takes the type of what stands beside it is not yet of a type.
-    if !literal.exact && !literal.is_weak {
-        let ty = literal.value.format.name().unwrap_or("its type");
-        output::note(&format!("{name}={text} is not exact in {ty}: rounded once, to nearest even"));
-    }
-}
-
-fn literal_type(name: &str) -> Result<Lane, String> {
-    let found = Lane::NAMED.iter().find(|(known, _)| *known == name);
-    found.map(|(_, format)| *format).ok_or_else(|| format!("`{name}` is no type: expected f16, bf16, f32 or f64"))
-}
-
-fn find_case(name: Option<&str>) -> Result<&'static Case, Failure> {
-    let Some(name) = name else { return Ok(&CASES[0]) };
-    CASES.iter().find(|case| case.name == name).ok_or_else(|| {
-        let names: Vec<&str> = CASES.iter().map(|case| case.name).collect();
-        Failure::Input(format!("there is no case `{name}`: expected one of {}", names.join(", ")))
-    })
-}
-
-fn command(case: &Case) -> String {
-    let inputs: Vec<String> = case.inputs.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    let saw: Vec<String> = case.seen.iter().map(|(value, _)| format!("--saw {value}")).collect();
-    format!("roundonce why '{}' {} {}", case.expression, inputs.join(" "), saw.join(" "))
 }
 
 fn introduction(case: &Case) -> Vec<Line> {
     let seen: Vec<String> = case.seen.iter().map(|(value, who)| format!("{value} ({who})")).collect();
     vec![
         Line::of(Role::Label, "case ").and(Role::Strong, case.name).and(Role::Faint, format!("   {}", case.source)),
-        Line::of(Role::Faint, format!("the same as: {}", command(case))),
+        Line::of(Role::Faint, format!("the same as: {}", ListedCase::from(case).command)),
         Line::plain(format!("seen: {}", seen.join(", "))),
         Line::default(),
     ]
 }
 
-#[derive(Serialize)]
-struct Listed {
-    name: &'static str,
-    source: &'static str,
-    expression: &'static str,
-    cause: &'static str,
-    command: String,
-}
-
 fn list(format: Format) -> Ended {
-    for case in CASES {
+    for case in answers::cases() {
         match format {
-            Format::Json => output::json(&Listed {
-                name: case.name,
-                source: case.source,
-                expression: case.expression,
-                cause: case.cause,
-                command: command(case),
-            })?,
+            Format::Json => output::json(&case)?,
             Format::Sarif => return Err(Failure::Input("--list is text or json".to_owned())),
             Format::Text => output::lines(&[
                 Line::of(Role::Strong, format!("{:<24}", case.name)).and(Role::Plain, case.source),

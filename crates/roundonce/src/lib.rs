@@ -10,13 +10,15 @@
 //!
 //! Reading order: [`instruction`] (a spelling to its meaning), [`operands`], [`eval`], [`explain`], [`Batch`] (many
 //! lines), [`mod@array`] (many elements), [`integer`] (the integer multiply-add), [`conversion`] (formats
-//! of eight bits and fewer), [`matrix`] (matrix multiply-add), [`kernel`] (whole modules). The crates behind it are re-exported whole.
+//! of eight bits and fewer), [`matrix`] (matrix multiply-add), [`kernel`] (whole modules), [`answers`] (what the command says, as data). The crates behind it are re-exported whole.
 
+pub mod answers;
 pub mod array;
 mod batch;
 mod bits;
 pub mod compiled;
 pub mod conversion;
+pub mod elements;
 pub mod image;
 pub mod integer;
 pub mod kernel;

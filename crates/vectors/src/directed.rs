@@ -6,7 +6,7 @@ use roundonce::Profile;
 use roundonce::arith::{ArithOp, ExactNumber, Flags, Format, Operation, Rounding};
 use roundonce::isa::convert;
 
-use crate::random::split_mix_64;
+use roundonce::why::random::next as split_mix_64;
 
 /// A source of operands `[a, b, c]` for one operation, the same ones for the same seed.
 #[derive(Clone, Debug)]

@@ -13,6 +13,7 @@ use roundonce::Target;
 use roundonce::arith::Elements;
 use roundonce::array::{Operand, PART, eval_into};
 use roundonce::isa::{hex_bits, parse_value};
+use roundonce::why::random;
 use serde::{Deserialize, Serialize};
 
 use crate::instruction::InstructionUnderTest;
@@ -85,7 +86,7 @@ impl Digest {
     /// Of the result at a place.
     #[inline]
     fn of(place: u64, bits: u64) -> Digest {
-        Digest(crate::random::mix(place.wrapping_mul(crate::random::INCREMENT) ^ bits))
+        Digest(random::mixed(place.wrapping_mul(random::INCREMENT) ^ bits))
     }
     /// Both together.
     #[must_use]

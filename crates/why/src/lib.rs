@@ -25,7 +25,7 @@ mod literals;
 mod observed;
 mod parse;
 mod plan;
-mod random;
+pub mod random;
 mod reference;
 mod rewrite;
 mod search;

@@ -14,7 +14,7 @@ use crate::verify::{Known, Verifier};
 
 /// Whether the first line of a text is names.
 pub(super) fn is_csv(line: &[u8]) -> bool {
-    line.contains(&b',') && line[0] != b'{' && !is_prose(line)
+    line.contains(&b',') && line[0] != b'{' && !is_prose(line) && std::str::from_utf8(line).is_ok()
 }
 
 /// Judges every row. An error ends the run: without names no row can be read.

@@ -4,6 +4,7 @@ mod dot;
 mod neighbours;
 mod picture;
 mod render;
+mod svg;
 
 use roundonce_arith::{
     ArithOp, Clamp, ConditionCodes, Event, Flags, Format, OperandIndex, Operation, Outcome, Profile, Tininess,
@@ -194,7 +195,7 @@ impl Component {
         });
         // Where sm_1x rounds the product by itself, that is the rounding to look at.
         let picture = events.iter().find_map(|event| match *event {
-            Event::Terms { product, addend } => Some(Picture::of(format, product, addend)),
+            Event::Terms { product, addend } => Some(Picture::of(format, product, addend, outcome.bits)),
             _ => None,
         });
         Component {

@@ -2,7 +2,7 @@
 //! cut falls.
 
 use num_bigint::{BigInt, BigUint, Sign};
-use roundonce_arith::{Format, Term};
+use roundonce_arith::{FiniteNumber, Format, Term, Unpacked, unpack};
 use serde::Serialize;
 
 use crate::text::{Line, Role};
@@ -31,6 +31,9 @@ pub struct Picture {
     pub round: bool,
     /// Whether any lower bit is set.
     pub sticky: bool,
+    /// What is delivered, in the same columns, if it has its bits among them: its sign first.
+    #[serde(skip)]
+    pub result: Option<String>,
 }
 
 /// Bits at integer weights.
@@ -72,7 +75,8 @@ const LONGEST_RUN: usize = 12;
 
 impl Picture {
     /// The picture of a sum of at most two terms, rounded to a format; `None` if there is no term.
-    pub(crate) fn of(format: Format, product: Option<Term>, addend: Option<Term>) -> Option<Picture> {
+    /// `result` has the rounded bits.
+    pub(crate) fn of(format: Format, product: Option<Term>, addend: Option<Term>, result: u64) -> Option<Picture> {
         let rows: Vec<Row> = [product, addend].into_iter().flatten().map(Row::of).collect();
         let bottom = rows.iter().map(|row| row.quantum).min()?;
         let total: BigInt = rows.iter().map(|row| row.signed(bottom)).sum();
@@ -97,6 +101,7 @@ impl Picture {
         };
         let mut places = rows.iter().enumerate();
         let mut next = |present: bool| present.then(|| places.next().map(|(place, row)| text(row, place))).flatten();
+        let delivered = delivered(format, result).filter(|row| row.end() <= top && row.quantum >= bottom);
         let dropped = (cut - sum.quantum).max(0) as u64;
         let below = dropped.saturating_sub(2);
         Some(Picture {
@@ -109,6 +114,12 @@ impl Picture {
             guard: sum.bit(cut - 1),
             round: sum.bit(cut - 2),
             sticky: sum.bits.trailing_zeros().is_some_and(|zeros| zeros < below),
+            result: delivered.map(|row| {
+                // A run of alike columns of the sum is one of alike columns here: a carry ends at its lowest.
+                let symbol = |(weight, column): &Column| if column[0] == '…' { '…' } else { row.symbol(*weight) };
+                let bits: String = kept.iter().map(symbol).collect();
+                format!("{}{bits}", if row.negative { '-' } else { '+' })
+            }),
         })
     }
 
@@ -145,6 +156,12 @@ impl Picture {
         let text = if end - start > first.len() + last.len() { format!("{first}{:inner$}{last}", "") } else { first };
         Line::of(Role::Faint, format!("{:LABEL$}  {text}", ""))
     }
+}
+
+/// What is delivered, if it is finite and not zero: all bits of its significand.
+fn delivered(format: Format, bits: u64) -> Option<Row> {
+    let Unpacked::Finite(FiniteNumber { negative, quantum, significand }) = unpack(format, bits) else { return None };
+    Some(Row::of(Term { negative, quantum, significand: significand.into() }))
 }
 
 const LABEL: usize = 6;

@@ -72,6 +72,11 @@ fn distance(ulps: Option<u64>, same: bool) -> String {
     }
 }
 
+/// What the rows of the picture are called.
+pub(super) const fn row_names(kind: ArithOp) -> [&'static str; 2] {
+    [if matches!(kind, ArithOp::Add) { "a" } else { "a × b" }, "c"]
+}
+
 impl Component {
     fn lines(&self, kind: ArithOp, lines: &mut Vec<Line>) {
         self.worked_lines(kind, lines);
@@ -93,8 +98,8 @@ impl Component {
     /// The aligned significands, where there is something to align.
     pub(crate) fn picture_lines(&self, kind: ArithOp, lines: &mut Vec<Line>) {
         if let Some(picture) = &self.picture {
-            let product = if kind == ArithOp::Add { "a" } else { "a × b" };
-            lines.extend(picture.lines(product, "c", COLUMNS));
+            let [product, addend] = row_names(kind);
+            lines.extend(picture.lines(product, addend, COLUMNS));
             let bit = |set| if set { '1' } else { '0' };
             let text = format!(
                 "        kept to 2^{}; guard {} round {} sticky {}",
