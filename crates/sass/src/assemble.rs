@@ -98,6 +98,8 @@ pub struct Assembly {
     pub kernels: Vec<(String, usize)>,
     /// What is worth knowing. An error among them is one that still has a word: `.INVALIDFMZ3`, a barrier.
     pub findings: Vec<Finding>,
+    /// The GPUs whose instructions they are.
+    pub generation: Generation,
     /// Bit 63 of the control word of each bundle that has one.
     control_tops: Vec<bool>,
 }
@@ -179,5 +181,5 @@ pub fn asm_file_for(text: &str, generation: Option<Generation>) -> Result<Assemb
     }
     let control_tops = listing.lines.chunks(3).map(|bundle| bundle[0].control_top).collect();
     let findings = crate::check::listing_findings(text, &listing);
-    Ok(Assembly { code, kernels: listing.kernels, findings, control_tops })
+    Ok(Assembly { code, kernels: listing.kernels, findings, generation: listing.generation, control_tops })
 }
