@@ -85,11 +85,11 @@ impl<M> Table<M> {
     }
 }
 
-/// The text with the smallest edit distance, capitals aside: `None` if that is more than `edits`, or if the word is far
-/// longer than any.
+/// The text with the smallest edit distance, two letters swapped being one edit and capitals none; of several first those
+/// with the same first letter. `None` if the distance is more than `edits`, or if the word is far longer than any text.
 ///
 /// ```
-/// let known = ["FFMA", "FADD"];
+/// let known = ["DFMA", "FFMA", "FADD"];
 /// assert_eq!(roundonce_isa::nearest("fma", known.into_iter(), 1), Some("FFMA"));
 /// assert_eq!(roundonce_isa::nearest("EXIT", known.into_iter(), 1), None);
 /// ```
@@ -99,8 +99,12 @@ pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone, edi
         return None;
     }
     let lower = word.to_lowercase();
-    let distances = known.map(|text| (strsim::levenshtein(&text.to_lowercase(), &lower), text));
-    distances.min_by_key(|(distance, _)| *distance).filter(|(distance, _)| *distance <= edits).map(|(_, text)| text)
+    let distance = |text: &str| {
+        let text = text.to_lowercase();
+        (strsim::osa_distance(&text, &lower), text.chars().next() != lower.chars().next())
+    };
+    let closest = known.map(|text| (distance(text), text)).min_by_key(|(distance, _)| *distance);
+    closest.filter(|((distance, _), _)| *distance <= edits).map(|(_, text)| text)
 }
 
 impl Table {
