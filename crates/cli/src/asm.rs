@@ -7,6 +7,7 @@ use std::str::FromStr;
 use clap::Args;
 use roundonce::answers::Checked;
 use roundonce::isa::Finding;
+use roundonce::sass::Generation;
 use roundonce::sass::modern::{self, Target};
 use roundonce::{sass, spirv};
 
@@ -36,7 +37,7 @@ impl Language {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Arch {
     /// 64-bit words in bundles with control words.
-    Maxwell,
+    Maxwell(Generation),
     /// 128-bit words.
     Modern(Target),
 }
@@ -44,10 +45,9 @@ pub(crate) enum Arch {
 impl FromStr for Arch {
     type Err = String;
     fn from_str(text: &str) -> Result<Arch, String> {
-        let number = text.strip_prefix("sm_").and_then(|digits| digits.parse::<u32>().ok());
-        match number {
-            Some(number) if sass::MAXWELL_TARGETS.contains(&number) => Ok(Arch::Maxwell),
-            _ => text.parse().map(Arch::Modern).map_err(|problem| format!("{problem}, or sm_50 to sm_62")),
+        match text.parse() {
+            Ok(generation) => Ok(Arch::Maxwell(generation)),
+            Err(_) => text.parse().map(Arch::Modern).map_err(|problem| format!("{problem}, or sm_50 to sm_62")),
         }
     }
 }
@@ -77,7 +77,8 @@ pub(crate) struct Arguments {
     /// The language (default: by the file's name)
     #[arg(long, value_enum)]
     lang: Option<Language>,
-    /// The target of SASS: sm_70 to sm_121 have words of 128 bits (default: sm_50, whose words have 64)
+    /// The target of SASS: sm_50 to sm_62 have words of 64 bits, sm_70 to sm_121 of 128 (default: the one that the listing
+    /// names, or sm_62)
     #[arg(long, value_name = "SM")]
     arch: Option<Arch>,
     /// Replaces an instruction of this cubin by the text given in the place of a file; its control fields stay unless the
@@ -122,10 +123,11 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
 
 fn sass(arguments: &Arguments) -> Ended {
     let by_line = arguments.file.as_os_str() == "-" && arguments.lang.is_some() && arguments.output.is_none();
-    let target = match arguments.arch {
-        Some(Arch::Modern(target)) => Some(target),
-        None if !by_line => sass_modern::target_of(&files::read(&arguments.file)?),
-        Some(Arch::Maxwell) | None => None,
+    let (target, generation) = match arguments.arch {
+        Some(Arch::Modern(target)) => (Some(target), None),
+        Some(Arch::Maxwell(generation)) => (None, Some(generation)),
+        None if !by_line => (sass_modern::target_of(&files::read(&arguments.file)?), None),
+        None => (None, None),
     };
     if let Some(target) = target {
         if by_line {
@@ -135,14 +137,15 @@ fn sass(arguments: &Arguments) -> Ended {
     }
     if by_line {
         let answer = |line: &str, out: &mut String| {
-            let word = sass::asm_line(line).map_err(|finding| finding.to_string())?;
+            let word =
+                sass::asm_line_for(line, generation.unwrap_or_default()).map_err(|finding| finding.to_string())?;
             let _ = write!(out, "{word:#018x}");
             Ok(())
         };
         return files::answer_lines(answer, files::error_line);
     }
     let text = files::text(&arguments.file, files::read(&arguments.file)?)?;
-    let assembly = match sass::asm_file(&text) {
+    let assembly = match sass::asm_file_for(&text, generation) {
         Ok(assembly) if assembly.words().is_empty() => return Err(no_instruction(&arguments.file)),
         Ok(assembly) => assembly,
         Err(findings) => return refused(&arguments.file, text, findings),

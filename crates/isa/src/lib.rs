@@ -24,5 +24,5 @@ pub use number::{
 };
 pub use open::{Alternatives, OpenChoice, Sequence, SequenceOperand};
 pub use recipe::{Effect, Recipe, fused};
-pub use resolve::{NO_SUCH_INSTRUCTION, Table};
+pub use resolve::{NO_SUCH_INSTRUCTION, Table, nearest};
 pub use value::{MAX_COMPONENTS, ParsedValue, Value, convert, parse_testfloat, parse_value};

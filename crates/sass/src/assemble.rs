@@ -2,6 +2,7 @@
 
 use roundonce_isa::{Finding, Severity};
 
+use crate::generation::Generation;
 use crate::listing::{Listing, word_differs};
 use crate::parse::{Cursor, Statement};
 use crate::schedule::{Control, PAIR, Slot};
@@ -14,13 +15,13 @@ use crate::{fields, rules};
 /// The first error, with its location in the line.
 pub fn parse_line(line: &str) -> Result<Statement, Finding> {
     let mut statement = Statement::blank();
-    parse_line_into(line, &mut statement)?;
+    parse_line_into(line, Generation::NEWEST, &mut statement)?;
     Ok(statement)
 }
 
 /// The same, written into `statement`; the result is the word that a comment behind it gives.
-fn parse_line_into(line: &str, statement: &mut Statement) -> Result<Option<u64>, Finding> {
-    let mut cursor = Cursor::new(line);
+fn parse_line_into(line: &str, generation: Generation, statement: &mut Statement) -> Result<Option<u64>, Finding> {
+    let mut cursor = Cursor::of(line, generation);
     skip_comments(&mut cursor)?;
     let prefix = cursor.schedule_prefix()?;
     cursor.statement(prefix, statement)?;
@@ -66,14 +67,22 @@ fn skip_comments(cursor: &mut Cursor<'_>) -> Result<Option<u64>, Finding> {
 /// assert_eq!(asm_line("FFMA R0, R1, 0.1, R0;").unwrap_err().code, "SASS0007");
 /// ```
 pub fn asm_line(line: &str) -> Result<u64, Finding> {
+    asm_line_for(line, Generation::NEWEST)
+}
+
+/// The same of the GPUs of one generation.
+///
+/// # Errors
+/// As [`asm_line`], and where an instruction is one of later GPUs.
+pub fn asm_line_for(line: &str, generation: Generation) -> Result<u64, Finding> {
     let mut statement = Statement::blank();
-    let beside = parse_line_into(line, &mut statement)?;
+    let beside = parse_line_into(line, generation, &mut statement)?;
     let word = statement.word().map_err(|error| rules::encode_finding(&statement, error))?;
     // A line alone is at address 0.
     let word = statement.placed(word, 0, |_| None)?;
     match beside {
         None => Ok(word),
-        Some(beside) => match word_differs(&statement, beside) {
+        Some(beside) => match word_differs(&statement, beside, generation) {
             None => Ok(beside),
             Some(message) => Err(rules::WORD_DIFFERS.at(statement.span, message)),
         },
@@ -89,6 +98,8 @@ pub struct Assembly {
     pub kernels: Vec<(String, usize)>,
     /// What is worth knowing. An error among them is one that still has a word: `.INVALIDFMZ3`, a barrier.
     pub findings: Vec<Finding>,
+    /// The GPUs whose instructions they are.
+    pub generation: Generation,
     /// Bit 63 of the control word of each bundle that has one.
     control_tops: Vec<bool>,
 }
@@ -143,7 +154,15 @@ impl Assembly {
 /// assert_eq!(assembly.bundles()[0][0], 0x001f8002fcc20fe6);
 /// ```
 pub fn asm_file(text: &str) -> Result<Assembly, Vec<Finding>> {
-    let (listing, unreadable) = Listing::parse(text);
+    asm_file_for(text, None)
+}
+
+/// The same of the GPUs of one generation; without one, of those that the listing's headings name, or of the newest.
+///
+/// # Errors
+/// As [`asm_file`], and where an instruction is one of later GPUs.
+pub fn asm_file_for(text: &str, generation: Option<Generation>) -> Result<Assembly, Vec<Finding>> {
+    let (listing, unreadable) = Listing::parse_for(text, generation);
     let mut code = Vec::with_capacity(listing.lines.len());
     let mut errors = unreadable;
     let addresses = listing.addresses();
@@ -162,5 +181,5 @@ pub fn asm_file(text: &str) -> Result<Assembly, Vec<Finding>> {
     }
     let control_tops = listing.lines.chunks(3).map(|bundle| bundle[0].control_top).collect();
     let findings = crate::check::listing_findings(text, &listing);
-    Ok(Assembly { code, kernels: listing.kernels, findings, control_tops })
+    Ok(Assembly { code, kernels: listing.kernels, findings, generation: listing.generation, control_tops })
 }

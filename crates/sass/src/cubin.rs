@@ -6,10 +6,12 @@ use object::read::elf::{FileHeader, SectionHeader};
 use roundonce_isa::{Finding, Location};
 
 use crate::check::listing_findings;
+use crate::decode::decode_for;
 use crate::disassemble::{Layout, disasm_bundles};
+use crate::generation::Generation;
 use crate::listing::{Code, Line, Listing};
+use crate::rules;
 use crate::schedule::Control;
-use crate::{decode, rules};
 
 /// One kernel of a cubin: a section `.text.NAME`.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -133,9 +135,14 @@ impl Cubin {
         Ok(Cubin { target, kernels: sections.into_iter().map(kernel).collect::<Result<_, Finding>>()? })
     }
 
+    /// The GPUs whose instructions they are.
+    pub fn generation(&self) -> Generation {
+        Generation::of(self.target).unwrap_or_default()
+    }
+
     /// The kernels' words with their scheduling, each located in the file in words of 8 bytes.
     pub fn listing(&self) -> Listing {
-        let mut listing = Listing::default();
+        let mut listing = Listing { generation: self.generation(), ..Listing::default() };
         for kernel in &self.kernels {
             listing.kernels.push((kernel.name.clone(), listing.lines.len()));
             for (index, bundle) in kernel.words.chunks_exact(4).enumerate() {
@@ -158,12 +165,15 @@ impl Cubin {
     /// Every violation of a rule, and the number of words of no known encoding.
     pub fn check(&self) -> (Vec<Finding>, usize) {
         let listing = self.listing();
-        let unknown = |line: &&Line| matches!(line.code, Code::Word(word) if decode(word).is_err());
+        let unknown =
+            |line: &&Line| matches!(line.code, Code::Word(word) if decode_for(word, listing.generation).is_err());
         (listing_findings("", &listing), listing.lines.iter().filter(unknown).count())
     }
 
-    /// The kernels as text, each under its label `.text.NAME:`. Words of no known encoding are `.dword`.
+    /// The kernels as text, each under its label `.text.NAME:`, as its own target has them. Words of no known encoding
+    /// are `.dword`.
     pub fn disassemble(&self, layout: &Layout) -> Result<String, Finding> {
+        let layout = &Layout { generation: self.generation(), ..*layout };
         let mut out = String::new();
         for kernel in &self.kernels {
             out.push_str(&format!(".text.{}:\n", kernel.name));

@@ -1,6 +1,6 @@
 //! The rules, one row each, and the findings that follow from them.
 
-use roundonce_isa::{Finding, Location, Severity};
+use roundonce_isa::{Finding, Location, Severity, nearest};
 
 use crate::encode::EncodeError;
 use crate::instruction::{Guard, Instruction, Value};
@@ -33,6 +33,11 @@ impl Rule {
     pub(crate) fn at(&self, (start, end): (usize, usize), message: impl Into<String>) -> Finding {
         self.finding(Location::Span { start, end }, message)
     }
+}
+
+/// What was probably meant by a mnemonic or a modifier.
+pub(crate) fn did_you_mean<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
+    nearest(word, known, 1 + word.len() / 5).map(|meant| format!("did you mean `{meant}`?"))
 }
 
 /// The table: a constant each, and the list of them all.
