@@ -4,6 +4,7 @@ use std::path::Path;
 
 use roundonce::isa::Finding;
 use roundonce::kernel::{Choice, Ready, Refusal, Source};
+use roundonce::sass;
 
 use crate::cuda::CudaSource;
 use crate::launch::{Asked, LaunchArguments, choice};
@@ -18,7 +19,9 @@ pub(crate) const KERNELS: &str = ".ptx, .spv, .spvasm, .sass, .cubin or .cu";
 pub(crate) enum Language {
     Ptx,
     Spirv,
+    /// A listing without whole kernels, whose registers are given.
     Sass,
+    /// Kernels of machine code, of a cubin or a listing.
     Cubin,
 }
 
@@ -34,6 +37,15 @@ impl Language {
             "sass" => Some(Language::Sass),
             "cubin" => Some(Language::Cubin),
             _ => None,
+        }
+    }
+    /// By a file's name, and of a listing by what it holds.
+    pub(crate) fn read(path: &Path) -> Result<Option<Language>, Failure> {
+        match Language::of(path) {
+            Some(Language::Sass) if sass::is_kernel_listing(&files::text(path, files::read(path)?)?) => {
+                Ok(Some(Language::Cubin))
+            }
+            language => Ok(language),
         }
     }
 }
@@ -79,12 +91,16 @@ fn read<T>(
         let read = reader(if is_cubin { Source::Cubin(&bytes) } else { Source::Spirv(&bytes) }, choice);
         return read.map(|ready| (ready, String::new())).map_err(|refusal| refused(path, "", refusal));
     }
-    let text = match Language::of(path) {
-        Some(Language::Ptx | Language::Spirv) => files::text(path, files::read(path)?)?,
-        _ => return Err(Failure::Input(format!("{}: expected a {KERNELS} file", path.display()))),
+    let language = Language::read(path)?;
+    if matches!(language, None | Some(Language::Sass)) {
+        return Err(Failure::Input(format!("{}: expected a {KERNELS} file", path.display())));
+    }
+    let text = files::text(path, files::read(path)?)?;
+    let source = match language {
+        Some(Language::Ptx) => Source::Ptx(&text),
+        Some(Language::Cubin) => Source::Listing(&text),
+        _ => Source::SpirvText(&text),
     };
-    let is_ptx = Language::of(path) == Some(Language::Ptx);
-    let source = if is_ptx { Source::Ptx(&text) } else { Source::SpirvText(&text) };
     match reader(source, choice) {
         Ok(ready) => Ok((ready, text)),
         Err(refusal) => Err(refused(path, &text, refusal)),

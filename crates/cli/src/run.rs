@@ -15,6 +15,7 @@ use serde::Serialize;
 use crate::argument::Argument;
 use crate::array::Array;
 use crate::launch::{LaunchArguments, Prepared, split_pair};
+use crate::modules::Language;
 use crate::output::{self, Format, FormatArgument};
 use crate::run_observed::{self, ShadowBreadth};
 use crate::{Ended, Failure, Status, run_sass, smoke};
@@ -52,7 +53,7 @@ enum Execution {
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The kernel's module: .ptx, .spv, .spvasm, a straight-line .sass listing, or CUDA C++, .cu
+    /// The kernel's module: .ptx, .spv, .spvasm, .cubin, a .sass listing, or CUDA C++, .cu
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) launch: LaunchArguments,
@@ -123,7 +124,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     if arguments.smoke {
         return smoke::run(&arguments.file, &arguments.launch, &arguments.options(), arguments.json());
     }
-    if arguments.file.extension().is_some_and(|extension| extension == "sass") {
+    if Language::read(&arguments.file)? == Some(Language::Sass) {
         return run_sass::run(arguments);
     }
     let mut prepared = Prepared::read(&arguments.file, arguments.launch.asked()?, &arguments.launch)?;

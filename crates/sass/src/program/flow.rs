@@ -42,6 +42,10 @@ struct Flow<'a, 'b> {
     largest: usize,
     /// Numbers of words that a branch leads to.
     targets: BTreeSet<usize>,
+    /// Accesses whose predicate the last `LEA` before them wrote.
+    hinted: BTreeSet<usize>,
+    /// Such a predicate, the block behind, and the word that wrote it.
+    hints: Vec<(Reg, usize, usize)>,
     blocks: BTreeMap<Place, usize>,
     waiting: Vec<(Place, usize)>,
     findings: Vec<Finding>,
@@ -72,6 +76,8 @@ pub(super) fn lower(
         first: offset / 8,
         largest,
         targets: BTreeSet::new(),
+        hinted: BTreeSet::new(),
+        hints: Vec::new(),
         blocks: BTreeMap::new(),
         waiting: Vec::new(),
         findings: Vec::new(),
@@ -83,6 +89,7 @@ pub(super) fn lower(
     let start = flow.block((1, Stack::default()));
     while let Some((place, number)) = flow.waiting.pop() {
         flow.body.flags = Flags::Unknown;
+        flow.body.barrier = None;
         let (terminator, loc) = flow.run(place);
         let instructions = std::mem::take(&mut flow.body.code);
         flow.steps += instructions.len() + 1;
@@ -92,6 +99,7 @@ pub(super) fn lower(
         }
         flow.body.kernel.blocks[number] = Block { instructions, terminator, loc };
     }
+    flow.check_hints();
     if !flow.findings.is_empty() {
         flow.findings.sort_by_key(|finding| match finding.location {
             Location::Word(word) => word,
@@ -122,8 +130,19 @@ impl Flow<'_, '_> {
         address.is_multiple_of(8).then_some(if word.is_multiple_of(4) { word + 1 } else { word })
     }
     fn find_targets(&mut self) {
+        let mut of_lea = [false; 8];
         for at in 0..self.words.len() {
             let Some(instruction) = self.instruction(at) else { continue };
+            let name = instruction.mnemonic();
+            for (place, operand) in instruction.operands().iter().enumerate() {
+                match operand.value {
+                    Value::Predicate(number @ 0..PT) if place < 2 => of_lea[usize::from(number)] = name == "LEA",
+                    Value::Predicate(number) if matches!(name, "LD" | "ST") && of_lea[usize::from(number)] => {
+                        self.hinted.insert(at);
+                    }
+                    _ => {}
+                }
+            }
             self.targets.extend(instruction.operands().iter().filter_map(|operand| Flow::target(at, operand)));
         }
         let jumps = self.body.info.jumps.iter().flat_map(|(_, targets)| targets);
@@ -190,8 +209,16 @@ impl Flow<'_, '_> {
             let end = match self.control(at, &instruction, &mut stack) {
                 Some(Some(end)) => Some(end),
                 Some(None) => None,
-                None => self.body.instruction(&instruction).map(|()| End::None),
+                None => {
+                    self.body.is_hinted = self.hinted.contains(&at);
+                    self.body.instruction(&instruction).map(|()| End::None)
+                }
             };
+            if let Some(reg) = self.body.hint.take() {
+                let next = self.block(Flow::normal((at + 1, stack)));
+                self.hints.push((reg, next, at));
+                return (Terminator::Jump(next), loc);
+            }
             let next = (at + 1, stack.clone());
             match (end, self.body.guard) {
                 (None, _) => {
@@ -214,6 +241,20 @@ impl Flow<'_, '_> {
                 (Some(End::Choose(value, targets)), _) => return (self.choose(value, targets), loc),
             }
             at += 1;
+        }
+    }
+
+    /// Nothing but generic accesses reads what no source says.
+    fn check_hints(&mut self) {
+        let liveness = (!self.hints.is_empty()).then(|| Liveness::of(&self.body.kernel));
+        for (reg, block, at) in std::mem::take(&mut self.hints) {
+            let is_live = liveness.as_ref().is_none_or(|liveness| {
+                let live = |bit: usize| liveness.before(block).is_none_or(|live| live[bit / 64] >> (bit % 64) & 1 != 0);
+                liveness.bit(reg).is_some_and(live)
+            });
+            if is_live {
+                self.refuse(at, format!("the predicate that is written at {:#06x} is read: that is not run", 8 * at));
+            }
         }
     }
 
@@ -297,8 +338,15 @@ impl Flow<'_, '_> {
             return None;
         }
         let base = (8 * (at as u32 + 1)).wrapping_add_signed(offset);
-        let place = |address: &u32| Some((address.wrapping_sub(base), (Flow::word(*address as usize)?, stack.clone())));
-        let places = targets.iter().map(place).collect::<Option<Vec<_>>>()?;
+        let mut places = Vec::new();
+        for address in targets {
+            let place = (Flow::word(*address as usize)?, stack.clone());
+            places.push((address.wrapping_sub(base), place.clone()));
+            // A label before a bundle's first instruction may mean the bundle.
+            if address % 32 == 8 {
+                places.push((address.wrapping_sub(base).wrapping_sub(8), place));
+            }
+        }
         let value = self.body.register(register);
         Some(End::Choose(value, places))
     }

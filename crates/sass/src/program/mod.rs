@@ -5,7 +5,7 @@
 //! with a target: code that is reached with two stacks is there twice, and a function where it is called. What the
 //! hardware does and neither a document nor compiled code that needs it says is not run.
 //!
-//! Reading order: `info` (what a cubin says beside its code), `flow` (blocks), `body` (registers, constants, operands),
+//! Reading order: `info` (what a cubin says beside its code), `listing` (the same of a disassembler's text), `flow` (blocks), `body` (registers, constants, operands),
 //! then a file for each class of instructions.
 
 mod body;
@@ -14,12 +14,16 @@ mod float;
 mod flow;
 mod info;
 mod integer;
+mod listing;
 mod memory;
 mod moves;
 mod multiply;
+mod video;
 
 use roundonce_ir::{Kernel, Param, Passing, Program};
 use roundonce_isa::{Finding, Location};
+
+pub use listing::{is_kernel_listing, listing_kernels, lower_kernel_listing};
 
 use crate::cubin::{Image, words};
 use crate::{MAXWELL_TARGETS, rules};
@@ -43,11 +47,15 @@ pub fn cubin_kernels(bytes: &[u8]) -> Result<Vec<String>, Finding> {
 /// If the cubin cannot be read, has not the kernel, or the kernel has what is not run: every such instruction.
 pub fn lower_cubin(bytes: &[u8], name: &str, largest: usize) -> Result<Program, Vec<Finding>> {
     let image = read(bytes).map_err(|finding| vec![finding])?;
+    lower_image(&image, name, largest)
+}
+
+fn lower_image(image: &Image<'_>, name: &str, largest: usize) -> Result<Program, Vec<Finding>> {
     let Some(section) = image.sections.iter().find(|section| section.name == name) else {
         return Err(vec![rules::ENTRY.finding(Location::Whole, format!("there is no kernel `{name}`"))]);
     };
     let words = words(section.code).map_err(|finding| vec![finding])?;
-    let info = Info::of(&image, name).map_err(|finding| vec![finding])?;
+    let info = Info::of(image, name, &words).map_err(|finding| vec![finding])?;
     let mut kernel = Kernel::new(name);
     kernel.params = params(&info);
     kernel.param_bytes = info.param_bytes;
@@ -72,8 +80,12 @@ fn read(bytes: &[u8]) -> Result<Image<'_>, Finding> {
 }
 
 fn params(info: &Info<'_>) -> Vec<Param> {
+    let name = |index, offset| match info.has_params {
+        true => format!("param_{index}"),
+        false => format!("{:#x}", info.param_base + offset),
+    };
     let param = |(index, &(offset, size)): (usize, &(u32, u32))| Param {
-        name: format!("param_{index}"),
+        name: name(index, offset),
         offset,
         size,
         scalar: None,
