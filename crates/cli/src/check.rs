@@ -26,6 +26,10 @@ pub(crate) struct Arguments {
     /// that settles it
     #[arg(long)]
     determinacy: bool,
+    /// Machine code of Maxwell and Pascal: every register that is read or overwritten before a result of variable latency
+    /// was waited for
+    #[arg(long)]
+    check_hazards: bool,
     /// PTX, with --determinacy: a cubin made of the file with `-lineinfo`; what became of each product that is left open
     #[arg(long, value_name = "FILE.cubin", requires = "determinacy")]
     compiled: Option<PathBuf>,
@@ -65,7 +69,13 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
     let whole = |findings| ptx::Report { findings, unchecked: 0 };
     let checker: &dyn Fn(&str) -> ptx::Report = match extension {
         Some("ptx") => &|text| ptx::report_text(text, &options),
-        Some("sass") => &|text| whole(sass::check(text)),
+        Some("sass") => &|text| {
+            let mut findings = sass::check(text);
+            if arguments.check_hazards {
+                findings.extend(sass::listing_hazards(text, None, LARGEST).unwrap_or_default());
+            }
+            whole(findings)
+        },
         Some("spvasm") => &|text| whole(check_text(text, arguments.target_env)),
         _ => {
             return Err(Failure::Input(format!(
@@ -118,6 +128,9 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
     })
 }
 
+/// Operations and blocks of a kernel whose hazards are checked.
+pub(crate) const LARGEST: usize = 1 << 20;
+
 /// The fix that settles what is left open.
 const DETERMINACY: &str = "determinacy";
 
@@ -135,7 +148,10 @@ fn cubin(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
         Some(_) => modern::Cubin::parse(&bytes).map(|cubin| cubin.check()),
         None => sass::Cubin::parse(&bytes).map(|cubin| cubin.check()),
     };
-    let (findings, unknown) = read.map_err(|finding| Failure::Input(format!("{}: {finding}", path.display())))?;
+    let (mut findings, unknown) = read.map_err(|finding| Failure::Input(format!("{}: {finding}", path.display())))?;
+    if arguments.check_hazards {
+        findings.extend(sass::cubin_hazards(&bytes, None, LARGEST).unwrap_or_else(|found| found));
+    }
     let checked = Checked::new(path, String::new(), findings, arguments.determinacy);
     Ok(checked.without(|_| Unchecked::Instructions(unknown)))
 }

@@ -113,6 +113,15 @@ impl<'a> Body<'a> {
         Some(if matches!(test, "NE" | "GE" | "SFF") { self.int(IntOp::Not, Width::Pred, &[flag]).into() } else { flag })
     }
 
+    /// The program's registers of the machine's, by the numbers that hazards have.
+    pub(super) fn named(&self) -> impl Iterator<Item = (Reg, u16)> + '_ {
+        let registers = self.registers.iter().map(|(number, reg)| (*reg, u16::from(*number)));
+        let predicates = self.predicates.iter().map(|(number, reg)| (*reg, 256 + u16::from(*number)));
+        let codes =
+            [self.carry, self.zero, self.negative].into_iter().flatten().map(|reg| (reg, super::hazards::CODES));
+        registers.chain(predicates).chain(codes)
+    }
+
     /// A new register for what is computed on the way.
     pub(super) fn fresh(&mut self, width: Width) -> Reg {
         self.kernel.register(width)

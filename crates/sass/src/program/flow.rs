@@ -10,6 +10,7 @@ use roundonce_ir::{
 use roundonce_isa::{Finding, Location};
 
 use super::body::{B32, Body, Flags, TRUE};
+use super::hazards::{Checked, Trace};
 use crate::instruction::{Instruction, Operand, PT, Value};
 use crate::print::Style;
 use crate::{decode, rules};
@@ -34,7 +35,7 @@ const ALWAYS: u16 = 15;
 /// A block that is to be built: the number of its first word, and the stack there.
 type Place = (usize, Stack);
 
-struct Flow<'a, 'b> {
+pub(super) struct Flow<'a, 'b> {
     body: Body<'b>,
     words: &'a [u64],
     /// Where the code begins in the file, in words.
@@ -50,6 +51,10 @@ struct Flow<'a, 'b> {
     waiting: Vec<(Place, usize)>,
     findings: Vec<Finding>,
     steps: usize,
+    /// The block that is built.
+    number: usize,
+    /// What instructions read and write, where that is asked.
+    trace: Option<Trace>,
 }
 
 /// How an instruction ends a block.
@@ -70,6 +75,48 @@ pub(super) fn lower(
     offset: usize,
     largest: usize,
 ) -> Result<(Kernel, Vec<Variable>), Vec<Finding>> {
+    let (mut flow, start) = build(body, words, offset, largest, None)?;
+    flow.check_hints();
+    if !flow.findings.is_empty() {
+        flow.findings.sort_by_key(|finding| match finding.location {
+            Location::Word(word) => word,
+            _ => 0,
+        });
+        flow.findings.dedup();
+        return Err(flow.findings);
+    }
+    Ok(flow.finish(start))
+}
+
+/// What comes too early in the code, or why that is not said.
+pub(super) fn hazards(body: Body<'_>, words: &[u64], offset: usize, largest: usize) -> Vec<Finding> {
+    let mut flow = match build(body, words, offset, largest, Some(Trace::default())) {
+        Ok((flow, _)) => flow,
+        Err(findings) => return findings,
+    };
+    flow.body.kernel.blocks[0].terminator = Terminator::Jump(1);
+    let (kernel, first) = (&flow.body.kernel, flow.first);
+    let checked = Checked { words, kernel, trace: flow.trace.unwrap_or_default(), first };
+    match checked.trace.lost {
+        None => checked.findings(),
+        Some(at) => {
+            let message = format!(
+                "kernel `{}`: where {:#06x} leads is not known: its scheduling is not checked",
+                kernel.name,
+                8 * at
+            );
+            vec![rules::UNCHECKED.finding(Location::Word(first + at), message)]
+        }
+    }
+}
+
+fn build<'a, 'b>(
+    body: Body<'b>,
+    words: &'a [u64],
+    offset: usize,
+    largest: usize,
+    trace: Option<Trace>,
+) -> Result<(Flow<'a, 'b>, usize), Vec<Finding>> {
     let mut flow = Flow {
         body,
         words,
@@ -82,6 +129,8 @@ pub(super) fn lower(
         waiting: Vec::new(),
         findings: Vec::new(),
         steps: 0,
+        number: 0,
+        trace,
     };
     flow.find_targets();
     // Block 0 is what is computed before.
@@ -90,6 +139,7 @@ pub(super) fn lower(
     while let Some((place, number)) = flow.waiting.pop() {
         flow.body.flags = Flags::Unknown;
         flow.body.barrier = None;
+        flow.number = number;
         let (terminator, loc) = flow.run(place);
         let instructions = std::mem::take(&mut flow.body.code);
         flow.steps += instructions.len() + 1;
@@ -99,16 +149,7 @@ pub(super) fn lower(
         }
         flow.body.kernel.blocks[number] = Block { instructions, terminator, loc };
     }
-    flow.check_hints();
-    if !flow.findings.is_empty() {
-        flow.findings.sort_by_key(|finding| match finding.location {
-            Location::Word(word) => word,
-            _ => 0,
-        });
-        flow.findings.dedup();
-        return Err(flow.findings);
-    }
-    Ok(flow.finish(start))
+    Ok((flow, start))
 }
 
 impl Flow<'_, '_> {
@@ -206,6 +247,7 @@ impl Flow<'_, '_> {
             self.body.loc = loc;
             self.body.guard = (guard.predicate != PT)
                 .then(|| Guard { pred: self.body.predicate(guard.predicate), expected: !guard.negated });
+            let (lowered, asked) = (self.body.code.len(), self.body.guard);
             let end = match self.control(at, &instruction, &mut stack) {
                 Some(Some(end)) => Some(end),
                 Some(None) => None,
@@ -214,6 +256,15 @@ impl Flow<'_, '_> {
                     self.body.instruction(&instruction).map(|()| End::None)
                 }
             };
+            if let Some(trace) = &mut self.trace {
+                trace.record(&self.body, self.number, at, &self.body.code[lowered..], asked);
+                match &end {
+                    Some(End::Choose(value, _)) => trace.read(at, *value),
+                    // Instructions of the control flow.
+                    None if matches!(self.words[at] >> 56, 0xe2 | 0xe3) => trace.lost = Some(at),
+                    _ => {}
+                }
+            }
             if let Some(reg) = self.body.hint.take() {
                 let next = self.block(Flow::normal((at + 1, stack)));
                 self.hints.push((reg, next, at));

@@ -45,18 +45,76 @@ pub fn lower_kernel_listing(text: &str, name: &str, largest: usize) -> Result<Pr
     let Some((_, first, end)) = kernels(&assembly).find(|(known, ..)| known == name) else {
         return Err(vec![rules::ENTRY.finding(Location::Whole, format!("there is no kernel `{name}`"))]);
     };
+    with_image(text, &assembly, name, first, end, |image| super::lower_image(image, name, largest))
+}
+
+/// What [`cubin_hazards`](super::cubin_hazards) finds, in a listing of kernels with their scheduling.
+///
+/// # Errors
+/// If the text cannot be read, or has not the kernel.
+pub fn listing_hazards(text: &str, name: Option<&str>, largest: usize) -> Result<Vec<Finding>, Vec<Finding>> {
+    let assembly = asm_file(text)?;
+    let asked: Vec<_> = kernels(&assembly).filter(|(known, ..)| name.is_none_or(|name| known == name)).collect();
+    if let (Some(name), true) = (name, asked.is_empty()) {
+        return Err(vec![rules::ENTRY.finding(Location::Whole, format!("there is no kernel `{name}`"))]);
+    }
+    let mut found = Vec::new();
+    for (name, first, end) in asked {
+        if assembly.code[first..end].iter().any(|(_, slot)| slot.is_none()) {
+            let message = format!("kernel `{name}` has no scheduling in the text: hazards are not checked");
+            found.push(rules::UNCHECKED.finding(Location::Whole, message));
+            continue;
+        }
+        found.extend(with_image(text, &assembly, &name, first, end, |image| {
+            super::image_hazards(image, &name, largest)
+        })?);
+    }
+    Ok(found)
+}
+
+/// With what a cubin would have of a kernel; findings are where the text has their instructions.
+fn with_image<T: Located>(
+    text: &str,
+    assembly: &Assembly,
+    name: &str,
+    first: usize,
+    end: usize,
+    f: impl FnOnce(&Image<'_>) -> Result<T, Vec<Finding>>,
+) -> Result<T, Vec<Finding>> {
     let code = assembly.part(first, end);
     let labels: HashMap<&str, i64> = assembly.labels.iter().map(|(name, at)| (name.as_str(), *at)).collect();
     let sections = Sections::read(text, &labels).map_err(|finding| vec![finding])?;
-    super::lower_image(&sections.image(name, &code), name, largest).map_err(|mut findings| {
-        for finding in &mut findings {
-            if let Location::Word(word) = finding.location {
-                let line = first + word / 4 * 3 + (word % 4).saturating_sub(1);
-                finding.location = assembly.locations.get(line).copied().unwrap_or(Location::Whole);
-            }
+    let locate = |finding: &mut Finding| {
+        if let Location::Word(word) = finding.location {
+            let line = first + word / 4 * 3 + (word % 4).saturating_sub(1);
+            finding.location = assembly.locations.get(line).copied().unwrap_or(Location::Whole);
         }
-        findings
-    })
+    };
+    match f(&sections.image(name, &code)) {
+        Ok(mut result) => {
+            result.findings().iter_mut().for_each(locate);
+            Ok(result)
+        }
+        Err(mut findings) => {
+            findings.iter_mut().for_each(locate);
+            Err(findings)
+        }
+    }
+}
+
+/// What may hold findings.
+trait Located {
+    fn findings(&mut self) -> &mut [Finding];
+}
+impl Located for Program {
+    fn findings(&mut self) -> &mut [Finding] {
+        &mut []
+    }
+}
+impl Located for Vec<Finding> {
+    fn findings(&mut self) -> &mut [Finding] {
+        self
+    }
 }
 
 /// Each kernel with the numbers of its first instruction and of the one behind its last.
