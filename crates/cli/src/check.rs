@@ -27,6 +27,10 @@ pub(crate) struct Arguments {
     /// that settles it
     #[arg(long)]
     determinacy: bool,
+    /// Machine code of Maxwell and Pascal: every register that is read or overwritten before a result of variable latency
+    /// was waited for
+    #[arg(long)]
+    check_hazards: bool,
     /// PTX, with --determinacy: a cubin made of the file with `-lineinfo`; what became of each product that is left open
     #[arg(long, value_name = "FILE.cubin", requires = "determinacy")]
     compiled: Option<PathBuf>,
@@ -70,7 +74,13 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
         Language::Sass => TextLanguage::Sass,
         Language::SpirvText => TextLanguage::Spirv,
     };
-    let checker = |text: &str| language.report(text, &options);
+    let checker = |text: &str| {
+        let mut report = language.report(text, &options);
+        if arguments.check_hazards && language == TextLanguage::Sass {
+            report.findings.extend(sass::listing_hazards(text, None, LARGEST).unwrap_or_default());
+        }
+        report
+    };
     let mut text = files::text(path, files::read(path)?)?;
     if language == TextLanguage::Sass {
         check_listing(path, &text)?;
@@ -110,6 +120,9 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
     Ok(language.checked(&path.display().to_string(), text, report, &options, arguments.determinacy))
 }
 
+/// Operations and blocks of a kernel whose hazards are checked.
+pub(crate) const LARGEST: usize = 1 << 20;
+
 /// The fix that settles what is left open.
 const DETERMINACY: &str = "determinacy";
 
@@ -132,7 +145,10 @@ fn cubin(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
         Some(_) => modern::Cubin::parse(&bytes).map(|cubin| cubin.check()),
         None => sass::Cubin::parse(&bytes).map(|cubin| cubin.check()),
     };
-    let (findings, unknown) = read.map_err(|finding| Failure::Input(format!("{}: {finding}", path.display())))?;
+    let (mut findings, unknown) = read.map_err(|finding| Failure::Input(format!("{}: {finding}", path.display())))?;
+    if arguments.check_hazards {
+        findings.extend(sass::cubin_hazards(&bytes, None, LARGEST).unwrap_or_else(|found| found));
+    }
     let checked = Checked::new(&path.display().to_string(), String::new(), findings, arguments.determinacy);
     Ok(checked.without(|_| Unchecked::Instructions(unknown)))
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use roundonce::answers::NoAnswer;
 use roundonce::kernel::{Choice, Ready, Refusal, Source};
+use roundonce::sass;
 use roundonce_vectors::without_mark;
 
 use crate::cuda::CudaSource;
@@ -20,7 +21,9 @@ pub(crate) enum Language {
     /// A binary module.
     Spirv,
     SpirvText,
+    /// A listing without whole kernels, whose registers are given.
     Sass,
+    /// Kernels of machine code, of a cubin or a listing.
     Cubin,
 }
 
@@ -69,6 +72,16 @@ impl Language {
             _ => Some(Language::Sass),
         }
     }
+
+    /// By a file's name, and of a listing by what it holds.
+    pub(crate) fn read(path: &Path) -> Result<Option<Language>, Failure> {
+        match Language::of(path) {
+            Some(Language::Sass) if sass::is_kernel_listing(&files::text(path, files::read(path)?)?) => {
+                Ok(Some(Language::Cubin))
+            }
+            language => Ok(language),
+        }
+    }
 }
 
 /// A module, read for what is asked, and its text.
@@ -107,10 +120,10 @@ fn read<T>(
     reader: impl Fn(Source<'_>, &Choice) -> Result<T, Refusal>,
 ) -> Result<(T, String), Failure> {
     let expected = || Failure::Input(format!("{}: expected a {KERNELS} file", path.display()));
-    let language = Language::of(path).filter(|language| *language != Language::Sass).ok_or_else(expected)?;
+    let language = Language::read(path)?.filter(|language| *language != Language::Sass).ok_or_else(expected)?;
     let bytes = files::read(path)?;
     let binary = match language {
-        Language::Cubin => Some(Source::Cubin(&bytes)),
+        Language::Cubin if sass::Cubin::is_elf(&bytes) => Some(Source::Cubin(&bytes)),
         Language::Spirv => Some(Source::Spirv(&bytes)),
         _ => None,
     };
@@ -119,7 +132,11 @@ fn read<T>(
         return read.map(|ready| (ready, String::new())).map_err(|refusal| refused(path, "", refusal));
     }
     let text = files::text(path, bytes)?;
-    let source = if language == Language::Ptx { Source::Ptx(&text) } else { Source::SpirvText(&text) };
+    let source = match language {
+        Language::Ptx => Source::Ptx(&text),
+        Language::Cubin => Source::Listing(&text),
+        _ => Source::SpirvText(&text),
+    };
     match reader(source, choice) {
         Ok(ready) => Ok((ready, text)),
         Err(refusal) => Err(refused(path, &text, refusal)),

@@ -1,6 +1,6 @@
 //! Text to words: a line, or a listing.
 
-use roundonce_isa::{Finding, Severity};
+use roundonce_isa::{Finding, Location, Severity};
 
 use crate::generation::Generation;
 use crate::listing::{Listing, word_differs};
@@ -102,6 +102,10 @@ pub struct Assembly {
     pub generation: Generation,
     /// Bit 63 of the control word of each bundle that has one.
     control_tops: Vec<bool>,
+    /// Where each instruction is in the text.
+    pub(crate) locations: Vec<Location>,
+    /// The labels, each with its address in its kernel.
+    pub(crate) labels: Vec<(String, i64)>,
 }
 
 /// `NOP`: what pads the last bundle. Source: the ends of kernels that compilers wrote.
@@ -121,14 +125,9 @@ impl Assembly {
         let mut begin = 0;
         for end in starts.into_iter().chain([self.code.len()]) {
             for chunk in self.code.get(begin..end).unwrap_or_default().chunks(3) {
-                let mut slots = [Slot::PADDING; 3];
-                let mut bundle = [NOP; 4];
-                for (index, (word, slot)) in chunk.iter().enumerate() {
-                    slots[index] = slot.unwrap_or(Slot::CAUTIOUS);
-                    bundle[index + 1] = *word;
-                }
+                let mut bundle = bundle(chunk);
                 let top = u64::from(self.control_tops.get(bundles.len()).copied().unwrap_or(false));
-                bundle[0] = Control::of(slots).0 | top << 63;
+                bundle[0] |= top << 63;
                 bundles.push(bundle);
             }
             begin = end;
@@ -136,10 +135,28 @@ impl Assembly {
         bundles
     }
 
+    /// The bundles of some of the instructions as bytes.
+    pub(crate) fn part(&self, first: usize, end: usize) -> Vec<u8> {
+        let code = self.code.get(first..end).unwrap_or_default();
+        code.chunks(3).flat_map(bundle).flat_map(u64::to_le_bytes).collect()
+    }
+
     /// The bundles as bytes.
     pub fn bytes(&self) -> Vec<u8> {
         self.bundles().iter().flatten().flat_map(|word| word.to_le_bytes()).collect()
     }
+}
+
+/// A bundle of up to three instructions.
+fn bundle(code: &[(u64, Option<Slot>)]) -> [u64; 4] {
+    let mut slots = [Slot::PADDING; 3];
+    let mut bundle = [NOP; 4];
+    for (index, (word, slot)) in code.iter().enumerate() {
+        slots[index] = slot.unwrap_or(Slot::CAUTIOUS);
+        bundle[index + 1] = *word;
+    }
+    bundle[0] = Control::of(slots).0;
+    bundle
 }
 
 /// The code of a listing.
@@ -181,5 +198,8 @@ pub fn asm_file_for(text: &str, generation: Option<Generation>) -> Result<Assemb
     }
     let control_tops = listing.lines.chunks(3).map(|bundle| bundle[0].control_top).collect();
     let findings = crate::check::listing_findings(text, &listing);
-    Ok(Assembly { code, kernels: listing.kernels, findings, generation: listing.generation, control_tops })
+    let locations = listing.lines.iter().map(|line| line.location).collect();
+    let labels = labels.into_iter().map(|(name, address)| (name.to_owned(), address)).collect();
+    let Listing { kernels, generation, .. } = listing;
+    Ok(Assembly { code, kernels, findings, generation, control_tops, locations, labels })
 }

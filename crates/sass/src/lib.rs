@@ -64,7 +64,10 @@ pub use maxwell::{ARITHMETIC, rows};
 pub use parse::Statement;
 pub use patch::patch;
 pub use print::{Register, Style};
-pub use program::{cubin_kernels, lower_cubin};
+pub use program::{
+    cubin_hazards, cubin_kernels, is_kernel_listing, listing_hazards, listing_kernels, lower_cubin,
+    lower_kernel_listing,
+};
 pub use row::{Arithmetic, Bits, Kind, Latency, Lowering, MAX_OPERANDS, OperandField, Row, Slot as RowSlot};
 pub use rules::{NOT_COMPUTED, RULES, Rule, check_word};
 pub use schedule::{Control, SCHEDULE_NAMES, Slot, SlotFault};

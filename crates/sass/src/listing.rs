@@ -122,6 +122,8 @@ struct Reader<'a> {
     /// Instructions still to come before `}`.
     inside: u32,
     line_start: bool,
+    /// Within a section that holds no code.
+    in_data: bool,
     /// A pair was closed and the word of its second instruction is still to come: on the next line, or behind the
     /// label there.
     word_of_pair: bool,
@@ -168,6 +170,7 @@ impl Listing {
             opened: false,
             inside: 0,
             line_start: true,
+            in_data: false,
             word_of_pair: false,
             unresolved: None,
         };
@@ -229,6 +232,15 @@ impl Reader<'_> {
         }
     }
 
+    /// `(*"BRANCH_TARGETS .L_x_1"*)`: where nvdisasm says that an instruction may lead.
+    fn skip_note(&mut self) {
+        if self.cursor.starts_with("(*") {
+            let length = self.rest_of_line().find("*)").map_or(0, |at| at + 2);
+            self.cursor.at += length;
+            self.cursor.skip_blanks();
+        }
+    }
+
     /// `/* … */`: a word of 16 hex digits belongs to the instruction before it or is a control word.
     fn comment(&mut self) {
         let start = self.cursor.at;
@@ -279,6 +291,10 @@ impl Reader<'_> {
         let Some(kernel) = heading(self.rest_of_line()) else { return false };
         let kernel = kernel.map(str::to_owned);
         let label = self.rest_of_line().strip_suffix(':').map(str::to_owned);
+        let section = self.rest_of_line().strip_prefix(".section");
+        if let Some(section) = section.filter(|rest| rest.starts_with(['\t', ' '])) {
+            self.in_data = !section.trim_start().starts_with(".text");
+        }
         if let Some(kernel) = kernel {
             self.drop_unresolved();
             self.listing.kernels.push((kernel, self.listing.lines.len()));
@@ -292,6 +308,9 @@ impl Reader<'_> {
     fn code(&mut self) {
         self.line_start = false;
         self.word_of_pair = false;
+        if self.in_data {
+            return self.skip_line();
+        }
         if self.cursor.starts_with("sched") {
             self.sched();
             return;
@@ -321,6 +340,7 @@ impl Reader<'_> {
             self.skip_statement();
         }
         self.cursor.skip_blanks();
+        self.skip_note();
         if !matches!(self.cursor.peek(), b';' | b'}' | b'\n' | b'/' | b'#' | 0) {
             let at = self.cursor.at;
             let finding = rules::SYNTAX.at((at, at + 1), "expected `;` at the end of the statement");

@@ -80,6 +80,8 @@ rules! {
     WORD "SASS0041" Error "the word is an instruction of the float family on its target" "128-bit encoding, observed";
     UNMEASURED "SASS0040" Error "what an instruction computes is documented, or measured" "what PTX and measurements say";
     ADDRESS "SASS0029" Error "an address's offset has room in its field" "encoding";
+    HAZARD "SASS0030" Error "a result of variable latency is waited for before its register is read or written" "control word: write and read barriers, the wait mask";
+    UNCHECKED "SASS0031" Note "what an instruction reads, writes and leads to is known" "what is run";
     ENTRY "SASS0028" Error "one kernel is run" "the command line's contract";
 }
 
