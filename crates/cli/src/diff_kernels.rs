@@ -21,7 +21,7 @@ pub(crate) fn run(files: [&Path; 2], arguments: &LaunchArguments, plot: Option<&
     let listings =
         [Language::read(files[0])?, Language::read(files[1])?].map(|language| language == Some(Language::Sass));
     if listings[0] != listings[1] {
-        let message = "a listing's registers are no kernel's parameters: it is compared with another one";
+        let message = "a listing's registers are no kernel's parameters: a listing is compared with another listing";
         return Err(Failure::Input(message.to_owned()));
     }
     let [first, second] = arguments.asked_of_two()?;
