@@ -299,14 +299,15 @@ pub(crate) fn tell(
     write!(out, "{}", told.printed)?;
     for step in &told.trace {
         let instruction = step.instruction.split_whitespace().collect::<Vec<_>>().join(" ");
-        let mut line = format!("{:>5}  {instruction:<48} {}", step.line, step.operands.join(" "));
+        let place = if kernel.addresses { kernel.place_name(step.line) } else { format!("{:>5}", step.line) };
+        let mut line = format!("{place}  {instruction:<48} {}", step.operands.join(" "));
         if !step.results.is_empty() {
             line += &format!(" -> {}", step.results.join(" "));
         }
         writeln!(out, "{}", line.trim_end())?;
     }
     for (line, count) in told.lines {
-        writeln!(out, "line {line}: {count}")?;
+        writeln!(out, "{}: {count}", kernel.place_name(*line))?;
     }
     for difference in &told.differences {
         writeln!(

@@ -91,6 +91,7 @@ fn with_body<T>(
     let words = words(section.code).map_err(|finding| vec![finding])?;
     let info = Info::of(image, name, &words).map_err(|finding| vec![finding])?;
     let mut kernel = Kernel::new(name);
+    kernel.addresses = true;
     kernel.params = params(&info);
     kernel.param_bytes = info.param_bytes;
     kernel.shared_bytes = info.shared_bytes;
