@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use roundonce_arith::Format;
 use roundonce_ir::{
-    Comparand, Comparison, Guard, Instruction as Step, IntOp, Kernel, Op, Operand as Arg, Reg, Space, Special,
+    Comparand, Comparison, Guard, Instruction as Step, IntOp, Kernel, Op, Operand as Arg, Reg, Role, Space, Special,
     Variable, Width,
 };
 
@@ -101,6 +101,35 @@ impl<'a> Body<'a> {
             self.finish(Op::Compare { d, comparison, of, a: result.into(), b: Arg::ZERO });
         }
         self.flags = flags;
+    }
+    /// The block that was built, without what it writes to flags that nothing in it asks: they are asked nowhere else.
+    pub(super) fn take_code(&mut self) -> Vec<Step> {
+        let mut code = std::mem::take(&mut self.code);
+        let flags = [self.zero, self.negative];
+        let mut asked = [false; 2];
+        let mut kept = vec![true; code.len()];
+        for (step, kept) in code.iter().zip(&mut kept).rev() {
+            let (mut writes, mut reads) = ([false; 2], [false; 2]);
+            step.op.registers(|role, reg| {
+                for (place, _) in flags.iter().enumerate().filter(|(_, flag)| **flag == Some(reg)) {
+                    match role {
+                        Role::Use => reads[place] = true,
+                        Role::Def => writes[place] = true,
+                    }
+                }
+            });
+            for place in 0..2 {
+                if writes[place] && !asked[place] {
+                    *kept = false;
+                } else if writes[place] && step.guard.is_none() {
+                    asked[place] = false;
+                }
+                asked[place] |= reads[place];
+            }
+        }
+        let mut kept = kept.into_iter();
+        code.retain(|_| kept.next().unwrap_or(true));
+        code
     }
     /// A question to the condition codes, by its name without the dot.
     pub(super) fn asked(&mut self, test: &str) -> Option<Arg> {

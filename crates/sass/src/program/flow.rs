@@ -141,7 +141,7 @@ fn build<'a, 'b>(
         flow.body.barrier = None;
         flow.number = number;
         let (terminator, loc) = flow.run(place);
-        let instructions = std::mem::take(&mut flow.body.code);
+        let instructions = flow.body.take_code();
         flow.steps += instructions.len() + 1;
         if flow.steps > flow.largest {
             let (what, help) = too_large(flow.largest);

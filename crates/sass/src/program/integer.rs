@@ -87,14 +87,29 @@ impl Body<'_> {
             self.finish(integer(op, d, B32, &args));
             return Some(());
         }
-        let a = if negate_a { self.int32(IntOp::Not, &[a]) } else { a };
-        let b = if negate_b { self.int32(IntOp::Not, &[b]) } else { b };
-        let carry = match extended {
-            true => self.carry().into(),
-            false => Arg::Imm(u64::from(negate_a || negate_b)),
-        };
         let out = writes.then(|| self.carry());
-        self.finish(Op::Carry { d, out, subtract: false, carry, a, b });
+        if extended {
+            let a = if negate_a { self.int32(IntOp::Not, &[a]) } else { a };
+            let b = if negate_b { self.int32(IntOp::Not, &[b]) } else { b };
+            self.sum_with_carry(d, out, a, b);
+        } else {
+            // Additions and comparisons, which engines compile.
+            let (op, a, b) = match (negate_a, negate_b) {
+                (true, _) => (IntOp::Sub, b, a),
+                (_, true) => (IntOp::Sub, a, b),
+                _ => (IntOp::Add, a, b),
+            };
+            let sum = self.int32(op, &[a, b]);
+            let comparison = if op == IntOp::Sub { Comparison::Ge } else { Comparison::Lt };
+            let (of, first, second) = match op {
+                IntOp::Sub => (Comparand::Unsigned(B32), a, b),
+                _ => (Comparand::Unsigned(B32), sum, a),
+            };
+            if let Some(out) = out {
+                self.finish(Op::Compare { d: out, comparison, of, a: first, b: second });
+            }
+            self.finish(Op::Move { d, a: sum });
+        }
         match (writes, extended) {
             (true, false) => self.write_flags(d, Flags::Sum),
             (true, true) => self.flags = Flags::Unknown,
@@ -118,6 +133,20 @@ impl Body<'_> {
         };
         self.finish(integer(op, d, B32, &args));
         Some(())
+    }
+
+    /// a + b + the carry, and the carry out.
+    fn sum_with_carry(&mut self, d: Reg, out: Option<Reg>, a: Arg, b: Arg) {
+        let carry = self.carry();
+        let more = self.select(carry, TRUE, Arg::ZERO);
+        let first = self.int32(IntOp::Add, &[a, b]);
+        let sum = self.int32(IntOp::Add, &[first, more]);
+        if let Some(out) = out {
+            let by_first = self.compare_bits(Comparison::Lt, first, a);
+            let by_more = self.compare_bits(Comparison::Lt, sum, first);
+            self.finish(integer(IntOp::Or, out, Width::Pred, &[by_first.into(), by_more.into()]));
+        }
+        self.finish(Op::Move { d, a: sum });
     }
 
     fn scaled_sum(&mut self, inst: &Instruction) -> Option<()> {
@@ -205,8 +234,8 @@ impl Body<'_> {
         if matches!(self.flags, Flags::Result | Flags::Choice) {
             return None;
         }
-        let (carry, first) = (self.carry().into(), self.int32(IntOp::Add, &[numbers[0], numbers[1]]));
-        self.finish(Op::Carry { d, out: None, subtract: false, carry, a: first, b: numbers[2] });
+        let first = self.int32(IntOp::Add, &[numbers[0], numbers[1]]);
+        self.sum_with_carry(d, None, first, numbers[2]);
         Some(())
     }
 

@@ -15,8 +15,16 @@ impl Body<'_> {
             let half = (bits >> if operand.suffix == ".H1" { 16 } else { 0 }) as u16;
             return Arg::Imm(u64::from(if signed { half as i16 as u32 } else { u32::from(half) }));
         }
-        let sign = if signed { Signedness::Signed } else { Signedness::Unsigned };
-        self.int32(IntOp::FieldExtract(sign), &[whole, place, Arg::Imm(16)])
+        // Operations that engines compile.
+        match (signed, place) {
+            (false, Arg::Imm(0)) => self.int32(IntOp::And, &[whole, LOW]),
+            (false, _) => self.int32(IntOp::Shr(Signedness::Unsigned), &[whole, place]),
+            (true, Arg::Imm(0)) => {
+                let top = self.int32(IntOp::Shl, &[whole, Arg::Imm(16)]);
+                self.int32(IntOp::Shr(Signedness::Signed), &[top, Arg::Imm(16)])
+            }
+            (true, _) => self.int32(IntOp::Shr(Signedness::Signed), &[whole, place]),
+        }
     }
 
     /// The lower or the upper half of a product, and with `IMAD` a sum: PTX's `mul` and `mad`. ptxas makes only
