@@ -279,7 +279,11 @@ impl Flow<'_, '_> {
                 }
                 (Some(End::None), _) => {}
                 (Some(End::Leave), None) => return (Terminator::Exit, loc),
-                (Some(End::Leave), Some(_)) => self.body.finish(Op::Exit),
+                (Some(End::Leave), Some(Guard { pred, expected })) => {
+                    let (end, here) = (self.push_block(), self.block(Flow::normal(next)));
+                    let (then, otherwise) = if expected { (end, here) } else { (here, end) };
+                    return (Terminator::Branch { pred, then, otherwise }, loc);
+                }
                 (Some(End::Jump(place)), None) => {
                     let target = self.block(place);
                     return (Terminator::Jump(target), loc);
