@@ -9,7 +9,7 @@ use roundonce_ir::{
 };
 use roundonce_isa::{Finding, Location};
 
-use super::body::{B32, Body, Flags, TRUE};
+use super::body::{B32, Body, TRUE};
 use super::hazards::{Checked, Trace};
 use crate::instruction::{Instruction, Operand, PT, Value};
 use crate::print::Style;
@@ -137,8 +137,7 @@ fn build<'a, 'b>(
     flow.push_block();
     let start = flow.block((1, Stack::default()));
     while let Some((place, number)) = flow.waiting.pop() {
-        flow.body.flags = Flags::Unknown;
-        flow.body.barrier = None;
+        flow.body.begin_block();
         flow.number = number;
         let (terminator, loc) = flow.run(place);
         let instructions = flow.body.take_code();

@@ -3,7 +3,8 @@
 use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand as Arg, PermuteMode, Reg, Signedness, Width};
 
 use super::body::{B32, Body, Flags, TRUE};
-use crate::instruction::{Instruction, Operand, PT, Value};
+use super::wide::{Half, Halves};
+use crate::instruction::{Instruction, Operand, PT, RZ, Value};
 use crate::lower::integer;
 
 /// Whether a row's `.U32` stands.
@@ -44,7 +45,12 @@ impl Body<'_> {
                 if inst.modifier("sat").is_some() {
                     return self.clamped_sum(inst, a, b);
                 }
-                self.sum(inst, &operands[0], (a, operands[1].negate), (b, operands[2].negate))
+                let halves = if Self::is_half_of_sum(inst) {
+                    self.summand(&operands[1]).zip(self.summand(&operands[2])).map(<[Half; 2]>::from)
+                } else {
+                    None
+                };
+                self.sum(inst, &operands[0], (a, operands[1].negate), (b, operands[2].negate), halves)
             }
             "IMUL" | "IMUL32I" | "IMAD" | "IMAD32I" => self.product(inst),
             "ISCADD" | "ISCADD32I" => self.scaled_sum(inst),
@@ -71,6 +77,7 @@ impl Body<'_> {
         target: &Operand,
         (a, negate_a): (Arg, bool),
         (b, negate_b): (Arg, bool),
+        halves: Option<Halves>,
     ) -> Option<()> {
         let extended = inst.modifier("x").is_some();
         let writes = inst.modifier("CC").is_some();
@@ -111,9 +118,12 @@ impl Body<'_> {
             self.finish(Op::Move { d, a: sum });
         }
         match (writes, extended) {
-            (true, false) => self.write_flags(d, Flags::Sum),
-            (true, true) => self.flags = Flags::Unknown,
-            (false, _) => {}
+            (true, false) => {
+                self.write_flags(d, Flags::Sum);
+                self.begin_sum(target, halves);
+            }
+            (true, true) => (self.flags, self.low_sum) = (Flags::Unknown, None),
+            (false, _) => self.end_sum(target, halves),
         }
         Some(())
     }
@@ -158,7 +168,12 @@ impl Body<'_> {
             return None;
         }
         let scaled = self.int32(IntOp::Shl, &[a, Arg::Imm(u64::from(shift))]);
-        self.sum(inst, &operands[0], (scaled, operands[1].negate), (b, operands[2].negate))
+        let halves = if Self::is_half_of_sum(inst) {
+            self.scaled_half(&operands[1], shift).zip(self.summand(&operands[2])).map(<[Half; 2]>::from)
+        } else {
+            None
+        };
+        self.sum(inst, &operands[0], (scaled, operands[1].negate), (b, operands[2].negate), halves)
     }
 
     fn address_sum(&mut self, inst: &Instruction) -> Option<()> {
@@ -172,7 +187,14 @@ impl Body<'_> {
             self.hint = Some(self.predicate(number));
         }
         let (a, b) = (self.bits(&operands[2])?, self.bits(&operands[3])?);
-        let shift = Arg::Imm(u64::from(plain(operands.last()?)?));
+        let count = plain(operands.last()?)?;
+        let shift = Arg::Imm(u64::from(count));
+        let first = match inst.modifier("fixed") {
+            _ if !Self::is_half_of_sum(inst) => None,
+            Some(_) => self.upper_half(&operands[2], &operands[4], count),
+            None => self.scaled_half(&operands[2], count),
+        };
+        let halves = first.and_then(|first| Some([first, self.summand(&operands[3])?]));
         let scaled = if inst.modifier("fixed") == Some(".HI") {
             // The upper half of the pair shifted.
             let high = self.bits(&operands[4])?;
@@ -180,7 +202,7 @@ impl Body<'_> {
         } else {
             self.int32(IntOp::Shl, &[a, shift])
         };
-        self.sum(inst, &operands[1], (scaled, false), (b, false))
+        self.sum(inst, &operands[1], (scaled, false), (b, false), halves)
     }
 
     fn sum_of_three(&mut self, inst: &Instruction) -> Option<()> {
@@ -228,7 +250,7 @@ impl Body<'_> {
             let small = numbers.iter().position(|number| matches!(number, Arg::Imm(0 | 1)))?;
             let (carry, out) = (numbers.remove(small), self.carry());
             self.finish(Op::Carry { d, out: Some(out), subtract: false, carry, a: numbers[0], b: numbers[1] });
-            self.flags = Flags::Unknown;
+            (self.flags, self.low_sum) = (Flags::Unknown, None);
             return Some(());
         }
         if matches!(self.flags, Flags::Result | Flags::Choice) {
@@ -251,6 +273,7 @@ impl Body<'_> {
         match (part, inst.modifier("CC").is_some(), self.guard) {
             (".XHI", true, None) => {
                 let of = Self::comparand(inst);
+                self.low_sum = None;
                 self.finish(Op::Compare { d: first, comparison, of, a, b });
                 self.finish(Op::Compare { d: equal, comparison: Comparison::Eq, of, a, b });
                 self.finish(Op::Select { d, p: first.into(), a, b });
@@ -360,8 +383,14 @@ impl Body<'_> {
             count = self.int32(IntOp::And, &[count, Arg::Imm(31)]);
         }
         let op = if inst.mnemonic() == "SHL" { IntOp::Shl } else { IntOp::Shr(sign(inst)) };
+        let known = self.shifted(&operands[1], count, op);
         let d = self.target(&operands[0])?;
         self.finish(integer(op, d, B32, &[a, count]));
+        if let (Some(known), Value::Register(number)) = (known, operands[0].value)
+            && number != RZ
+        {
+            self.known.insert(number, known);
+        }
         Some(())
     }
 

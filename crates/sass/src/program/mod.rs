@@ -20,6 +20,7 @@ mod memory;
 mod moves;
 mod multiply;
 mod video;
+mod wide;
 
 use roundonce_ir::{Kernel, Param, Passing, Program};
 use roundonce_isa::{Finding, Location};
