@@ -3,7 +3,7 @@
 use roundonce_ir::{Comparison, IntOp, Op, Operand as Arg, Signedness, Width};
 
 use super::body::{B32, Body};
-use crate::instruction::{Instruction, Operand};
+use crate::instruction::{Instruction, Operand, RZ, Value};
 
 const LOW: Arg = Arg::Imm(0xffff);
 
@@ -75,6 +75,23 @@ impl Body<'_> {
 
     pub(super) fn multiply_halves(&mut self, inst: &Instruction) -> Option<()> {
         inst.only(&["type", "psl", "mode", "mrg", "half"])?;
+        let operands = inst.operands();
+        let (part, product) = self.product_part(inst);
+        if let Some([a, b, c]) = product {
+            let d = self.target(&operands[0])?;
+            self.finish(crate::lower::integer(IntOp::MulAdd, d, B32, &[a, b, c]));
+            return Some(());
+        }
+        self.product_of_halves(inst)?;
+        if let (Some(part), Value::Register(number)) = (part, operands[0].value)
+            && number != RZ
+        {
+            self.known.insert(number, part);
+        }
+        Some(())
+    }
+
+    fn product_of_halves(&mut self, inst: &Instruction) -> Option<()> {
         let operands = inst.operands();
         let (signed_a, signed_b) = match inst.modifier("type") {
             None => (false, false),

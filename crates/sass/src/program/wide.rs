@@ -22,6 +22,10 @@ pub(super) enum Known {
     High(Reg),
     /// The lower half of the last sum that set the carry.
     LowSum,
+    /// The product of two lower halves of 16 bits, and a sum.
+    LowProduct(Arg, Arg, Arg),
+    /// The product of a lower and an upper half, cut to 16 bits, and the other's lower half above it.
+    Merged(Arg, Arg),
 }
 
 /// Half of a summand.
@@ -52,6 +56,65 @@ impl Body<'_> {
         d
     }
 
+    /// An operand as what holds its value from here on.
+    fn kept(&mut self, operand: &Operand) -> Option<Arg> {
+        match operand.value {
+            _ if self.guard.is_some() || operand.negate => None,
+            Value::Register(RZ) => Some(Arg::ZERO),
+            Value::Register(number) => Some(self.copy_of(number).into()),
+            Value::Immediate(_) | Value::Constant { .. } => self.bits(operand),
+            _ => None,
+        }
+    }
+
+    /// What an `XMAD` makes of the product of two words: a part of it that is known, or where it is the last part the
+    /// operands of the product and the sum. Source: ptxas's `mad.lo`, which is these three, or two with an immediate.
+    pub(super) fn product_part(&mut self, inst: &Instruction) -> (Option<Known>, Option<[Arg; 3]>) {
+        let operands = inst.operands();
+        let uppers = [operands[1].suffix == ".H1", operands[2].suffix == ".H1"];
+        if inst.modifier("type").is_some() || self.guard.is_some() {
+            return (None, None);
+        }
+        let (shifts, merges) = (inst.modifier("psl").is_some(), inst.modifier("mrg").is_some());
+        let known = |body: &Self, operand: &Operand| match operand.value {
+            Value::Register(number) => body.known.get(&number).copied(),
+            _ => None,
+        };
+        let (second, third) = (known(self, &operands[2]), known(self, &operands[3]));
+        match (shifts, merges, inst.modifier("mode"), uppers) {
+            (false, false, None, [false, false]) => {
+                let (Some(a), Some(b)) = (self.kept(&operands[1]), self.kept(&operands[2])) else {
+                    return (None, None);
+                };
+                let Some(c) = self.kept(&operands[3]) else { return (None, None) };
+                (Some(Known::LowProduct(a, b, c)), None)
+            }
+            (false, true, None, [false, true]) if operands[3].value == Value::Register(RZ) => {
+                let (Some(a), Some(b)) = (self.kept(&operands[1]), self.kept(&operands[2])) else {
+                    return (None, None);
+                };
+                (Some(Known::Merged(a, b)), None)
+            }
+            (true, false, Some(".CBCC"), [true, true]) => match (second, third, self.kept(&operands[1])) {
+                (Some(Known::Merged(a, b)), Some(Known::LowProduct(x, y, c)), Some(upper))
+                    if a == upper && a == x && b == y =>
+                {
+                    (None, Some([a, b, c]))
+                }
+                _ => (None, None),
+            },
+            (true, false, None, [true, false]) => match (operands[2].value, third, self.kept(&operands[1])) {
+                (Value::Immediate(bits @ 0..=0xffff), Some(Known::LowProduct(a, b, c)), Some(upper))
+                    if a == upper && b == Arg::Imm(u64::from(bits)) =>
+                {
+                    (None, Some([a, b, c]))
+                }
+                _ => (None, None),
+            },
+            _ => (None, None),
+        }
+    }
+
     /// What is added, where the sum is that of every lane.
     pub(super) fn summand(&mut self, operand: &Operand) -> Option<Half> {
         if self.guard.is_some() || operand.negate {
@@ -60,7 +123,9 @@ impl Body<'_> {
         Some(match operand.value {
             Value::Register(RZ) => Half::Immediate(0),
             Value::Register(number) => match self.known.get(&number) {
-                Some(known) if *known != Known::LowSum => Half::Known(*known),
+                Some(known @ (Known::Left(..) | Known::Right(..) | Known::Low(_) | Known::High(_))) => {
+                    Half::Known(*known)
+                }
                 _ => Half::Known(Known::Copy(self.copy_of(number))),
             },
             Value::Immediate(bits) => Half::Immediate(bits),
