@@ -105,6 +105,10 @@ impl Arguments {
         let observed = self.exceptions || self.shadow.is_some();
         !self.json() && (observed || self.trace.is_some() || self.launch.counts_lines())
     }
+    /// Whether single instructions are looked at.
+    fn observes(&self) -> bool {
+        self.trace.is_some() || self.launch.counts_lines() || self.exceptions || self.shadow.is_some()
+    }
     pub(crate) fn options(&self) -> Options {
         Options {
             contract: match self.contract {
@@ -136,6 +140,9 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     let mut prepared = Prepared::read(&arguments.file, arguments.launch.asked()?, &arguments.launch)?;
     if arguments.check_hazards && has_hazards(&arguments.file, &prepared)? {
         return Ok(Status::Found);
+    }
+    if prepared.language == Language::Cubin && !arguments.observes() {
+        sass::without_unused(&mut prepared.program);
     }
     let fused = match &arguments.contract {
         Contraction::Compiled(cubin) => prepared.follow(cubin)?,

@@ -19,11 +19,14 @@ mod listing;
 mod memory;
 mod moves;
 mod multiply;
+mod unused;
 mod video;
 mod wide;
 
 use roundonce_ir::{Kernel, Param, Passing, Program};
 use roundonce_isa::{Finding, Location};
+
+pub use unused::without_unused;
 
 pub use listing::{is_kernel_listing, listing_hazards, listing_kernels, lower_kernel_listing};
 
