@@ -51,13 +51,16 @@ impl Misfit {
     }
 }
 
+/// Whether a text begins with a short one, of which most differ in the second byte: a comparison without a call.
+fn begins(text: &str, with: &str) -> bool {
+    text.len() >= with.len() && text.bytes().zip(with.bytes()).all(|(one, other)| one == other)
+}
+
 /// The length of a slot's longest text at the start of `rest` that ends where a modifier does, with its number.
 fn starts_with(slot: &Slot, rest: &str) -> Option<(usize, Values)> {
     let ends = |length: usize| matches!(rest.as_bytes().get(length), None | Some(b'.'));
-    // Most texts differ in the byte behind the dot, which is compared without a call.
-    let second = rest.as_bytes().get(1);
-    let texts = slot.texts.iter().enumerate().filter(|(_, text)| text.len() < 2 || text.as_bytes().get(1) == second);
-    let fitting = texts.filter(|(_, text)| !text.is_empty() && rest.starts_with(**text) && ends(text.len()));
+    let texts = slot.texts.iter().enumerate();
+    let fitting = texts.filter(|(_, text)| !text.is_empty() && begins(rest, text) && ends(text.len()));
     let longest = fitting.max_by_key(|(_, text)| text.len());
     if let Some((value, text)) = longest {
         return Some((text.len(), Values::of(slot, text, value)));
@@ -98,20 +101,24 @@ impl Values {
         if slot.texts.len() > 64 {
             return Values::One(value as u64);
         }
-        let same = slot.texts.iter().enumerate().filter(|(_, other)| **other == text);
+        let same = slot.texts.iter().enumerate().filter(|(_, other)| other.len() == text.len() && begins(other, text));
         Values::Some(same.fold(0, |set, (value, _)| set | 1 << value))
     }
     /// Those with no text.
     fn silent(slot: &Slot) -> Option<Values> {
-        let value = slot.texts.iter().position(|text| text.is_empty())?;
-        Some(Values::of(slot, "", value))
+        (slot.silent != 0).then_some(Values::Some(slot.silent))
     }
     fn iter(self) -> impl Iterator<Item = u64> {
-        let (first, set) = match self {
+        let (first, mut set) = match self {
             Values::One(value) => (Some(value), 0),
             Values::Some(set) => (None, set),
         };
-        first.into_iter().chain((0..64).filter(move |value| set >> value & 1 == 1))
+        let lowest = move || {
+            let value = (set != 0).then_some(u64::from(set.trailing_zeros()));
+            set &= set.wrapping_sub(1);
+            value
+        };
+        first.into_iter().chain(core::iter::from_fn(lowest))
     }
 }
 
