@@ -57,11 +57,12 @@ def compared(tools, roundonce, version, target, ty, bodies):
                 said[kernel].update(places.split(", "))
     wrong = []
     for index, body in enumerate(bodies):
-        own = len(re.findall(r"\bfma\.", body))
+        # Without packed f32 each component has its own.
+        own = len(re.findall(r"\bfma\.", body)) * (2 if ty == "f32x2" and target == 120 else 1)
         wanted = listed[f"k{index}"] - own
-        if ty == "f32x2" and target == 120:
-            # Two of one component for each.
-            wanted = wanted // 2 if own == 0 else wanted
+        if ty == "f32x2" and version == "12.9" and ".rn." in body:
+            # ptxas 12.9 fuses these whatever their rounding modifier, which PTX does not leave open.
+            continue
         # Two scalar halves become one instruction, which has the line of one of them or of neither.
         packed = ty in ("f16", "bf16") and gone and len(said[f"k{index}"]) < wanted
         if wanted != len(said[f"k{index}"]) and not packed:
