@@ -5,6 +5,7 @@
 
 The bodies of record.py, in modules of a dozen entries, are assembled with -lineinfo for sm_50 to sm_120. In each entry
 the multiply-adds that nvdisasm lists, but for those that the body itself names, are as many as `check` says were fused.
+Bodies of f32x2 with `.rn` are left out for ptxas 12.9, which fuses what PTX does not leave open.
 Needs pip, as record.py does; nvdisasm 12.8, which lists Maxwell, comes with the triton package. Ends with 1 where the two differ.
 """
 
