@@ -24,16 +24,22 @@ impl Explained {
         let svg = |component: &Component| component.picture.as_ref().map(|picture| picture.svg(product, addend));
         self.components.iter().map(|component| svg(component).unwrap_or_default()).collect()
     }
+
+    /// The first component's picture as a file of its own, if there is something to align.
+    pub fn picture_file(&self, kind: ArithOp) -> Option<String> {
+        let [product, addend] = row_names(kind);
+        Some(self.components.first()?.picture.as_ref()?.svg_file(product, addend))
+    }
 }
 
 impl Picture {
     /// The picture without its style, for a page that has it; `product` and `addend` name its rows.
-    pub fn svg(&self, product: &str, addend: &str) -> String {
+    fn svg(&self, product: &str, addend: &str) -> String {
         self.drawn(product, addend, "")
     }
 
     /// The picture as a file of its own.
-    pub fn svg_file(&self, product: &str, addend: &str) -> String {
+    fn svg_file(&self, product: &str, addend: &str) -> String {
         self.drawn(product, addend, &format!("<style>\n{STYLE}</style>\n"))
     }
 
