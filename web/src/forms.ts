@@ -23,6 +23,9 @@ async function answer({ q = "" }: Params, page: Page): Promise<Answer> {
   const summary = rows.length === 0 ? reply.error : `${rows.length} forms, ${count} spellings`;
   const row = (form: Form) => {
     const [first] = form.spellings;
+    // Of what is scalar: any number, for each operand but the result.
+    const scalar = /^(fma|add|sub|mul|mad|FFMA|FADD|FMUL|DFMA|OpFmaKHR)(?!.*(x2|v[234]))/.test(form.syntax);
+    const question = scalar ? form.operands.split(",").slice(1).map((_, at) => String(at + 3)).join(" ") : "";
     const spellings = form.spellings.map((spelling) => h("li", {}, code(spelling)));
     return [
       h("span", {}, form.language),
@@ -31,7 +34,7 @@ async function answer({ q = "" }: Params, page: Page): Promise<Answer> {
       code(form.operands),
       form.gate,
       form.source,
-      first && /^(fma|add|sub|mul|mad|FFMA|FADD|FMUL|OpFmaKHR)/.test(first) ? h("a", { href: address("explain", { i: first }), "aria-label": `Explain ${first}` }, "explain") : "",
+      first && question ? h("a", { href: address("explain", { i: first, o: question }), "aria-label": `Explain ${first}` }, "explain") : "",
     ];
   };
   return {

@@ -75,9 +75,9 @@ impl Picture {
             let bit = u8::from;
             let _ = writeln!(
                 svg,
-                "<text x=\"{x}\" y=\"{}\" class=\"scale {side}\">cut below 2^{}: guard {}, round {}, sticky {}</text>",
+                "<text x=\"{x}\" y=\"{}\" class=\"scale {side}\">cut below {}<tspan dy=\"4\">:</tspan> guard {}, round {}, sticky {}</text>",
                 bottom + 16,
-                self.cut,
+                power(self.cut),
                 bit(self.guard),
                 bit(self.round),
                 bit(self.sticky)
@@ -108,8 +108,12 @@ impl Picture {
             }
             last = Some(column);
             let x = LEFT + CELL * column + CELL / 2;
-            let _ =
-                writeln!(svg, "<text x=\"{x}\" y=\"{}\" class=\"scale\">2^{}</text>", TOP - 24, self.weights[column]);
+            let _ = writeln!(
+                svg,
+                "<text x=\"{x}\" y=\"{}\" class=\"scale\">{}</text>",
+                TOP - 24,
+                power(self.weights[column])
+            );
         }
     }
 
@@ -165,6 +169,11 @@ impl Picture {
     }
 }
 
+/// A power of two in letters.
+fn power(weight: i64) -> String {
+    format!("2<tspan dy=\"-4\" class=\"power\">{}</tspan>", weight.to_string().replace('-', "−"))
+}
+
 #[cfg(test)]
 mod tests {
     use roundonce_arith::{Format, Operation, Profile, Rounding};
@@ -184,7 +193,7 @@ mod tests {
         assert_eq!(svg.matches("class=\"lost\"").count(), 23, "the sum has 47 bits, the result 24");
         assert!(svg.contains("<title>sum, 2^-23: 0, the last bit kept</title>"), "{svg}");
         assert!(svg.contains("<title>sum, 2^-24: 1, dropped: the guard bit</title>"), "{svg}");
-        assert!(svg.contains("cut below 2^-23: guard 1, round 0, sticky 1"), "{svg}");
+        assert!(svg.contains(">−23</tspan><tspan dy=\"4\">:</tspan> guard 1, round 0, sticky 1<"), "{svg}");
         assert!(svg.contains("<title>result, 2^-23: 1</title>"), "{svg}");
     }
 
