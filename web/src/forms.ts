@@ -1,6 +1,6 @@
 // The table of forms.
 
-import { code, h, table } from "./dom";
+import { code, h, prose, table } from "./dom";
 import { address, quoted, type Answer, type Page, type Params, type View } from "./view";
 
 interface Form {
@@ -12,9 +12,6 @@ interface Form {
   note: string;
   spellings: string[];
 }
-
-/** Rows that are shown at once. */
-const SHOWN = 150;
 
 async function answer({ q = "" }: Params, page: Page): Promise<Answer> {
   const reply = await page.engine.ask("forms", { pattern: q });
@@ -29,10 +26,10 @@ async function answer({ q = "" }: Params, page: Page): Promise<Answer> {
     const spellings = form.spellings.map((spelling) => h("li", {}, code(spelling)));
     return [
       h("span", {}, form.language),
-      h("span", {}, code(form.syntax), form.note ? h("p", { class: "hint" }, form.note) : undefined,
+      h("span", {}, code(form.syntax), form.note ? h("p", { class: "hint" }, ...prose(form.note)) : undefined,
         h("details", {}, h("summary", {}, `${form.spellings.length} spellings`), h("ul", { class: "spellings" }, ...spellings))),
-      code(form.operands),
-      form.gate,
+      h("code", { class: "wrap" }, form.operands),
+      h("span", {}, ...prose(form.gate)),
       form.source,
       first && question ? h("a", { href: address("explain", { i: first, o: question }), "aria-label": `Explain ${first}` }, "explain") : "",
     ];
@@ -40,8 +37,8 @@ async function answer({ q = "" }: Params, page: Page): Promise<Answer> {
   return {
     summary,
     content: [
-      h("p", { class: "meaning" }, rows.length > SHOWN ? `${summary}; the first ${SHOWN} are shown` : summary),
-      rows.length > 0 ? table("Forms", ["language", "syntax", "operands", "where", "source", ""], rows.slice(0, SHOWN).map(row)) : undefined,
+      h("p", { class: "meaning" }, summary),
+      rows.length > 0 ? table("Forms", ["language", "syntax", "operands", "where", "source", ""], rows.map(row)) : undefined,
     ],
   };
 }
