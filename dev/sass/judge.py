@@ -105,27 +105,29 @@ def texts(words, target="SM50", control=CONTROL, batch=BATCH):
 ROUNDONCE = os.environ.get("ROUNDONCE_WORDS", "target/release/examples/words")
 
 
-def ours(words):
+def ours(words, target):
     """For each word our text (None where there is none), the word that the text assembles to or the finding, and the
     bits that mean nothing."""
+    name = f"sm_{target[2:]}"
     given = "".join(f"{word:x}\n" for word in words)
-    done = subprocess.run([ROUNDONCE], input=given, capture_output=True, text=True, check=True)
+    done = subprocess.run([ROUNDONCE, name], input=given, capture_output=True, text=True, check=True)
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     return [(row[1].strip() or None, row[2], int(row[3] or "0", 16) if len(row) > 3 else 0) for row in rows]
 
 
-def rows():
-    """The product's rows: mnemonic, mask, bits, first GPU."""
-    done = subprocess.run([ROUNDONCE, "--rows"], capture_output=True, text=True, check=True)
+def rows(target):
+    """The product's rows for a target: mnemonic, mask, bits."""
+    command = [ROUNDONCE, "--rows", f"sm_{target[2:]}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     for line in done.stdout.splitlines():
-        name, mask, bits, since = line.split("\t")
-        yield name, int(mask, 16), int(bits, 16), int(since)
+        name, mask, bits = line.split("\t")
+        yield name, int(mask, 16), int(bits, 16)
 
 
 def faults(words, target):
     """Where the product and the judge differ: word, what is wrong, the judge's text, ours."""
     doubtful = []
-    for word, wanted, (text, again, ignored) in zip(words, texts(words, target), ours(words)):
+    for word, wanted, (text, again, ignored) in zip(words, texts(words, target), ours(words, target)):
         if wanted != text:
             yield word, "text", wanted, text
         elif text is not None:
@@ -142,9 +144,9 @@ def faults(words, target):
             yield word, "word", wanted, f"{back:016x} {text}"
 
 
-def row_words(generator, count=150):
+def row_words(generator, target, count=150):
     """Random words of every row, some with few bits set, most without a guard."""
-    for _, mask, bits, _ in rows():
+    for _, mask, bits in rows(target):
         for at in range(count):
             word = bits | generator.getrandbits(64) & ~mask
             if at % 3 == 0:
@@ -152,7 +154,7 @@ def row_words(generator, count=150):
             yield word if at % 5 == 0 else word & ~(0xF << 16) | 7 << 16
 
 
-def sweep_words(generator, count=20):
+def sweep_words(generator, _target, count=20):
     """Random words of every value of the upper 13 bits."""
     for top in range(1 << 13):
         for at in range(count):
@@ -187,8 +189,8 @@ def main():
                 asked[f"SM{target}"].update(words)
         print(f"{len(rest)} cubins, {count} kernels, {total} instructions")
     else:
-        words = {"rows": row_words, "sweep": sweep_words}[verb](generator)
-        asked[rest[0] if rest else "SM61"] = set(words)
+        target = rest[0] if rest else "SM61"
+        asked[target] = set({"rows": row_words, "sweep": sweep_words}[verb](generator, target))
     for target, words in asked.items():
         differ = list(faults(sorted(words), target))
         print(f"{target}: {len(words)} different words, {len(differ)} differ")

@@ -1,13 +1,16 @@
 //! Modules: run over a grid, and checked.
 
 use std::collections::BTreeMap;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use roundonce::arith::{Format, Rounding};
-use roundonce::exec::{Arg, Breadth, Buffer, Contract, Launch, Options, Report};
+use roundonce::exec::{Arg, Breadth, Buffer, Contract, Launch, Options, Report, StopSignal};
 use roundonce::image;
 use roundonce::ir::{Kernel, Param, Passing, Scalar};
 use roundonce::isa::{LineIndex, convert};
@@ -406,12 +409,43 @@ impl Prepared {
     }
 }
 
+/// How long Ctrl-C may wait.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Does work that the signal stops, on a thread beside Python's, which looks for Ctrl-C.
+pub(crate) fn interruptible<T: Send>(
+    py: Python<'_>,
+    stop: &StopSignal,
+    work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    py.detach(|| {
+        thread::scope(|scope| {
+            let (done, result) = mpsc::channel();
+            scope.spawn(move || drop(done.send(work())));
+            let mut raised = None;
+            loop {
+                match result.recv_timeout(PATIENCE) {
+                    Ok(result) => return raised.map_or(Ok(result), Err),
+                    Err(RecvTimeoutError::Timeout) if raised.is_none() => {
+                        raised = Python::attach(|py| py.check_signals()).err();
+                        if raised.is_some() {
+                            stop.stop();
+                        }
+                    }
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => return Err(PyRuntimeError::new_err("the run panicked")),
+                }
+            }
+        })
+    })
+}
+
 /// Runs a kernel of a module of PTX or SPIR-V.
 #[pyfunction]
 pub(crate) fn run<'py>(py: Python<'py>, asked: Asked<'py>) -> PyResult<Ran<'py>> {
     let prepared = Prepared::read(py, asked)?;
     let kernel = prepared.ready.kernel();
-    let report = py.detach(|| prepared.launch().run());
+    let report = interruptible(py, &prepared.options.stop, || prepared.launch().run())?;
     let report = report.map_err(|problem| error::of_run(py, &prepared.name, &problem))?;
     let mut ran = Ran::of(kernel, &report, &prepared.options, &prepared.expected)?;
     for (place, parameter) in &prepared.arrays {
@@ -464,7 +498,7 @@ pub(crate) fn why_kernel(
     let launch = prepared.launch();
     let freedom = Freedom { machines: other_machines(kernel, &launch.options.profile), ..freedom };
     let experiment = Experiment { launch, kernel, freedom, observations, allow, toolchain };
-    let answer = py.detach(|| answer_kernel(&experiment, &mut |_| ()));
+    let answer = interruptible(py, &prepared.options.stop, || answer_kernel(&experiment, &mut |_| ()))?;
     let answer = answer.map_err(|problem| error::of_run(py, &prepared.name, &problem))?;
     report(answer.lines(), &answer)
 }
@@ -524,7 +558,8 @@ pub(crate) fn run_sass<'py>(
         dynamic_shared: 0,
         options: options.clone(),
     };
-    let report = py.detach(|| launch.run()).map_err(|problem| error::of_run(py, name, &problem))?;
+    let report = interruptible(py, &options.stop, || launch.run())?;
+    let report = report.map_err(|problem| error::of_run(py, name, &problem))?;
     let kernel = &lowered.program.kernels[0];
     let mut ran = Ran::of(kernel, &report, &options, &[])?;
     let buffers = report.buffers[1 + lowered.inputs.len()..].iter().flatten();

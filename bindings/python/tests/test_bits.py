@@ -37,6 +37,15 @@ def is_old(form):
     return "sm_10 to" in form["gate"]
 
 
+def shared_with(form):
+    """The machine that tells a row of SASS from another of the same spellings, which is the one meant without it."""
+    if form["language"] != "SASS":
+        return None
+    if form["gate"] == "sm_70 to sm_75":
+        return "sm_75"
+    return "sm_70" if form["gate"] == "sm_70" and form["spellings"][0] in ("FFMA", "FADD", "FMUL") else None
+
+
 def target_of(form):
     """A machine and a version that have the form; one row of `mad.f32` and some of `add.f32` are sm_1x's alone."""
     if is_old(form):
@@ -45,6 +54,8 @@ def target_of(form):
         return {"target": "sm_20", "version": "2.0"}
     if "sm_107 alone" in form["gate"]:
         return {"target": "sm_107a"}
+    if shared_with(form):
+        return {"target": shared_with(form)}
     return {"target": "sm_100"} if form["language"] == "PTX" and "to" not in form["gate"] else {}
 
 
@@ -54,7 +65,9 @@ def at(form):
         return "@sm_13"
     if "sm_107 alone" in form["gate"]:
         return "@sm_107a"
-    return "@sm_20" if "PTX 2.0 to 3.1" in form["gate"] else ""
+    if "PTX 2.0 to 3.1" in form["gate"]:
+        return "@sm_20"
+    return f"@{shared_with(form)}" if shared_with(form) else ""
 
 
 def name(form):

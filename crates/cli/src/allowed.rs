@@ -1,6 +1,6 @@
 //! `eval --allowed`: every result that an implementation may give, and whether a captured one is among them.
 
-use std::io::{Write, stdout};
+use std::io::Write;
 
 use roundonce::arith::Format as Lane;
 use roundonce::isa::parse_value;
@@ -9,7 +9,7 @@ use roundonce::{Instruction, Value};
 use serde::Serialize;
 
 use crate::output::{self, Format};
-use crate::{Ended, Failure, Status};
+use crate::{Ended, Failure, Status, terminal};
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -95,7 +95,7 @@ pub(crate) fn run(
     if format == Format::Json {
         output::json(&report)?;
     } else {
-        write(&mut stdout().lock(), lane, &report, &sets)?;
+        write(&mut terminal::stdout(), lane, &report, &sets)?;
     }
     let illegal = |component: &Component| component.saw.as_ref().is_some_and(|saw| saw.choice.is_none());
     Ok(if report.components.iter().any(illegal) { Status::Found } else { Status::Done })

@@ -7,10 +7,11 @@ use std::str::FromStr;
 use clap::Args;
 use roundonce::answers::Checked;
 use roundonce::isa::Finding;
+use roundonce::sass::Generation;
 use roundonce::sass::modern::{self, Target};
 use roundonce::{sass, spirv};
 
-use crate::{Ended, Failure, Status, files, report, sass_modern};
+use crate::{Ended, Failure, Status, files, modules, report, sass_modern};
 
 /// A language that has words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -22,12 +23,12 @@ pub(crate) enum Language {
 }
 
 impl Language {
-    /// The language that a file's name tells.
+    /// The language that a file's name tells; of stdin, what it holds.
     pub(crate) fn of(path: &Path) -> Option<Language> {
-        match path.extension().and_then(|extension| extension.to_str()) {
-            Some("sass" | "cubin") => Some(Language::Sass),
-            Some("spv" | "spvasm") => Some(Language::Spirv),
-            _ => None,
+        match modules::Language::of(path)? {
+            modules::Language::Sass | modules::Language::Cubin => Some(Language::Sass),
+            modules::Language::Spirv | modules::Language::SpirvText => Some(Language::Spirv),
+            modules::Language::Ptx => None,
         }
     }
 }
@@ -36,7 +37,7 @@ impl Language {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Arch {
     /// 64-bit words in bundles with control words.
-    Maxwell,
+    Maxwell(Generation),
     /// 128-bit words.
     Modern(Target),
 }
@@ -44,10 +45,9 @@ pub(crate) enum Arch {
 impl FromStr for Arch {
     type Err = String;
     fn from_str(text: &str) -> Result<Arch, String> {
-        let number = text.strip_prefix("sm_").and_then(|digits| digits.parse::<u32>().ok());
-        match number {
-            Some(number) if sass::MAXWELL_TARGETS.contains(&number) => Ok(Arch::Maxwell),
-            _ => text.parse().map(Arch::Modern).map_err(|problem| format!("{problem}, or sm_50 to sm_62")),
+        match text.parse() {
+            Ok(generation) => Ok(Arch::Maxwell(generation)),
+            Err(_) => text.parse().map(Arch::Modern).map_err(|problem| format!("{problem}, or sm_50 to sm_62")),
         }
     }
 }
@@ -72,12 +72,13 @@ pub(crate) fn no_instruction(path: &Path) -> Failure {
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The text, or `-` for an instruction a line on stdin; with --patch, the instruction
+    /// The text; `-` reads stdin, with --lang sass an instruction a line; with --patch, the instruction
     file: PathBuf,
     /// The language (default: by the file's name)
     #[arg(long, value_enum)]
     lang: Option<Language>,
-    /// The target of SASS: sm_70 to sm_121 have words of 128 bits (default: sm_50, whose words have 64)
+    /// The target of SASS: sm_50 to sm_62 have words of 64 bits, sm_70 to sm_121 of 128 (default: the one that the listing
+    /// names, or sm_62)
     #[arg(long, value_name = "SM")]
     arch: Option<Arch>,
     /// Replaces an instruction of this cubin by the text given in the place of a file; its control fields stay unless the
@@ -121,24 +122,30 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
 }
 
 fn sass(arguments: &Arguments) -> Ended {
-    let target = match arguments.arch {
-        Some(Arch::Modern(target)) => Some(target),
-        None if arguments.file.as_os_str() != "-" => sass_modern::target_of(&files::read(&arguments.file)?),
-        Some(Arch::Maxwell) | None => None,
+    let by_line = arguments.file.as_os_str() == "-" && arguments.lang.is_some() && arguments.output.is_none();
+    let (target, generation) = match arguments.arch {
+        Some(Arch::Modern(target)) => (Some(target), None),
+        Some(Arch::Maxwell(generation)) => (None, Some(generation)),
+        None if !by_line => (sass_modern::target_of(&files::read(&arguments.file)?), None),
+        None => (None, None),
     };
     if let Some(target) = target {
+        if by_line {
+            return sass_modern::assemble_lines(target);
+        }
         return sass_modern::assemble(&arguments.file, arguments.output.as_deref(), target);
     }
-    if arguments.file.as_os_str() == "-" && arguments.output.is_none() {
+    if by_line {
         let answer = |line: &str, out: &mut String| {
-            let word = sass::asm_line(line).map_err(|finding| finding.to_string())?;
+            let word =
+                sass::asm_line_for(line, generation.unwrap_or_default()).map_err(|finding| finding.to_string())?;
             let _ = write!(out, "{word:#018x}");
             Ok(())
         };
         return files::answer_lines(answer, files::error_line);
     }
     let text = files::text(&arguments.file, files::read(&arguments.file)?)?;
-    let assembly = match sass::asm_file(&text) {
+    let assembly = match sass::asm_file_for(&text, generation) {
         Ok(assembly) if assembly.words().is_empty() => return Err(no_instruction(&arguments.file)),
         Ok(assembly) => assembly,
         Err(findings) => return refused(&arguments.file, text, findings),

@@ -4,18 +4,20 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use roundonce::answers::{CheckOptions, Checked, TextLanguage, Unchecked};
-use roundonce::isa::{Severity, apply_edits, apply_fixes};
+use roundonce::isa::{Severity, apply_counted, counted};
 use roundonce::sass::modern;
 use roundonce::spirv::{Environment, Migration, Module, check_binary, migrate_binary, migrate_text, unchecked};
 use roundonce::{compiled, sass};
 
 use crate::asm::check_listing;
+use crate::cuda::CudaSource;
+use crate::modules::Language;
 use crate::report::{self, Format};
-use crate::{Ended, Failure, Status, files};
+use crate::{Ended, Failure, Status, files, output};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Files to check: .ptx, .sass, .cubin, .spvasm, .spv
+    /// Files to check: .ptx, .sass, .cubin, .spvasm, .spv; `-` reads stdin, whose language is known by what it holds
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// Make warnings count as errors
@@ -25,6 +27,10 @@ pub(crate) struct Arguments {
     /// that settles it
     #[arg(long)]
     determinacy: bool,
+    /// Machine code of Maxwell and Pascal: every register that is read or overwritten before a result of variable latency
+    /// was waited for
+    #[arg(long)]
+    check_hazards: bool,
     /// PTX, with --determinacy: a cubin made of the file with `-lineinfo`; what became of each product that is left open
     #[arg(long, value_name = "FILE.cubin", requires = "determinacy")]
     compiled: Option<PathBuf>,
@@ -53,38 +59,49 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
 }
 
 fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    match extension {
-        Some("spv") => return binary(path, arguments),
-        Some("cubin") => return cubin(path, arguments),
-        _ => {}
+    let expected =
+        || Failure::Input(format!("{}: expected a .ptx, .sass, .cubin, .spvasm or .spv file", path.display()));
+    let language = Language::of(path).filter(|_| !CudaSource::of(path).is_some()).ok_or_else(expected)?;
+    if path == Path::new("-") && arguments.fix.is_some() {
+        return Err(Failure::Input("--fix edits files, and standard input is none".to_owned()));
     }
     let determinacy = arguments.determinacy || arguments.fix.as_deref() == Some(DETERMINACY);
     let options = CheckOptions { determinacy, environment: arguments.target_env };
-    let Some(language) = extension.and_then(TextLanguage::of_extension) else {
-        let message = "expected a .ptx, .sass, .cubin, .spvasm or .spv file";
-        return Err(Failure::Input(format!("{}: {message}", path.display())));
+    let language = match language {
+        Language::Spirv => return binary(path, arguments),
+        Language::Cubin => return cubin(path, arguments),
+        Language::Ptx => TextLanguage::Ptx,
+        Language::Sass => TextLanguage::Sass,
+        Language::SpirvText => TextLanguage::Spirv,
     };
-    let checker = |text: &str| language.report(text, &options);
+    let checker = |text: &str| {
+        let mut report = language.report(text, &options);
+        if arguments.check_hazards && language == TextLanguage::Sass {
+            report.findings.extend(sass::listing_hazards(text, None, LARGEST).unwrap_or_default());
+        }
+        report
+    };
     let mut text = files::text(path, files::read(path)?)?;
-    if extension == Some("sass") {
+    if language == TextLanguage::Sass {
         check_listing(path, &text)?;
     }
     let mut report = checker(&text);
     if let Some(fix) = &arguments.fix {
-        let mut fixed = if extension == Some("spvasm") {
+        let (mut fixed, mut made) = if language == TextLanguage::Spirv {
             // A text that cannot be read has its findings, and nothing to migrate.
-            migrate_text(&text, migration(fix)).map_or_else(|_| text.clone(), |migrated| migrated.output)
+            let migrated = migrate_text(&text, migration(fix)).map(|migrated| (migrated.output, migrated.rewritten));
+            migrated.unwrap_or_else(|_| (text.clone(), 0))
         } else {
-            apply_fixes(&text, &report.findings)
+            apply_counted(&text, report.findings.iter().filter_map(|finding| finding.fix.as_ref()))
         };
         if fix == DETERMINACY {
             let open = checker(&fixed).findings;
-            fixed = apply_edits(
-                &fixed,
-                open.iter().filter_map(|finding| finding.open.as_ref()).flat_map(|open| &open.edits),
-            );
+            let edits = open.iter().filter_map(|finding| finding.open.as_ref()).flat_map(|open| &open.edits);
+            let settled = apply_counted(&fixed, edits);
+            fixed = settled.0;
+            made += settled.1;
         }
+        tell_edits(path, made);
         if fixed != text {
             files::write(path, fixed.as_bytes())?;
             report = checker(&fixed);
@@ -92,7 +109,7 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
         }
     }
     if let Some(cubin) = &arguments.compiled {
-        if extension != Some("ptx") {
+        if language != TextLanguage::Ptx {
             return Err(Failure::Input(format!("{}: --compiled is about PTX", path.display())));
         }
         let named = |problem: String| Failure::Input(format!("{}: {problem}", cubin.display()));
@@ -103,8 +120,16 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
     Ok(language.checked(&path.display().to_string(), text, report, &options, arguments.determinacy))
 }
 
+/// Operations and blocks of a kernel whose hazards are checked.
+pub(crate) const LARGEST: usize = 1 << 20;
+
 /// The fix that settles what is left open.
 const DETERMINACY: &str = "determinacy";
+
+/// How many edits `--fix` made.
+fn tell_edits(path: &Path, made: usize) {
+    output::note(&format!("{}: {} made", path.display(), counted(made as u64, "edit")));
+}
 
 fn migration(fix: &str) -> Migration {
     Migration { glsl_fma: fix == "glsl-fma" }
@@ -120,7 +145,10 @@ fn cubin(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
         Some(_) => modern::Cubin::parse(&bytes).map(|cubin| cubin.check()),
         None => sass::Cubin::parse(&bytes).map(|cubin| cubin.check()),
     };
-    let (findings, unknown) = read.map_err(|finding| Failure::Input(format!("{}: {finding}", path.display())))?;
+    let (mut findings, unknown) = read.map_err(|finding| Failure::Input(format!("{}: {finding}", path.display())))?;
+    if arguments.check_hazards {
+        findings.extend(sass::cubin_hazards(&bytes, None, LARGEST).unwrap_or_else(|found| found));
+    }
     let checked = Checked::new(&path.display().to_string(), String::new(), findings, arguments.determinacy);
     Ok(checked.without(|_| Unchecked::Instructions(unknown)))
 }
@@ -131,11 +159,16 @@ fn binary(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
         return Err(Failure::Input(format!("{}: {message}", path.display())));
     }
     let mut bytes = files::read(path)?;
+    let mut made = 0;
     if let Some(migrated) = arguments.fix.as_ref().and_then(|fix| migrate_binary(&bytes, migration(fix)).ok())
         && migrated.rewritten > 0
     {
         bytes = migrated.output;
         files::write(path, &bytes)?;
+        made = migrated.rewritten;
+    }
+    if arguments.fix.is_some() {
+        tell_edits(path, made);
     }
     let findings = check_binary(&bytes, arguments.target_env);
     let module = Module::from_binary(&bytes);

@@ -18,9 +18,10 @@ use crate::{Ended, Failure, Status, files};
 
 pub(crate) fn run(files: [&Path; 2], arguments: &LaunchArguments, plot: Option<&Path>, format: Format) -> Ended {
     plot.map_or(Ok(()), plot::check)?;
-    let listings = files.map(|file| Language::of(file) == Some(Language::Sass));
+    let listings =
+        [Language::read(files[0])?, Language::read(files[1])?].map(|language| language == Some(Language::Sass));
     if listings[0] != listings[1] {
-        let message = "a listing's registers are no kernel's parameters: a .sass file is compared with another one";
+        let message = "a listing's registers are no kernel's parameters: a listing is compared with another listing";
         return Err(Failure::Input(message.to_owned()));
     }
     let [first, second] = arguments.asked_of_two()?;

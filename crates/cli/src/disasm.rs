@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use roundonce::sass::{self, Cubin, Layout, ScheduleStyle};
+use roundonce::sass::{self, Cubin, Generation, Layout, ScheduleStyle};
 use roundonce::spirv;
 use roundonce_vectors::without_mark;
 
@@ -36,13 +36,14 @@ enum Schedule {
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// A cubin, raw bundles, hex words, a .sass listing to be written in another style, a .spv module; `-` for a SASS word
-    /// a line on stdin
+    /// A cubin, raw bundles, hex words, a .sass listing to be written in another style, a .spv module; `-` reads stdin, with
+    /// --lang sass a word a line
     file: PathBuf,
     /// The language (default: by the file's name or content)
     #[arg(long, value_enum)]
     lang: Option<Language>,
-    /// The target of SASS words: sm_70 to sm_121 have words of 128 bits (default: a cubin's own, or sm_50)
+    /// The target of SASS words: sm_50 to sm_62 have words of 64 bits, sm_70 to sm_121 of 128 (default: the one that a
+    /// cubin or a listing names, or sm_62)
     #[arg(long, value_name = "SM")]
     arch: Option<Arch>,
     /// How immediates look
@@ -78,6 +79,15 @@ impl Arguments {
             }),
             addresses: self.words,
             words: self.words,
+            generation: self.generation().unwrap_or_default(),
+        }
+    }
+
+    /// Whose 64-bit words they are, where that is said.
+    fn generation(&self) -> Option<Generation> {
+        match self.arch {
+            Some(Arch::Maxwell(generation)) => Some(generation),
+            Some(Arch::Modern(_)) | None => None,
         }
     }
 }
@@ -89,16 +99,14 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
             "envytools' sched lines are of bundles, which words of 128 bits have not".to_owned(),
         ));
     }
-    if arguments.file.as_os_str() == "-" {
-        if arguments.lang != Some(Language::Sass) {
-            return Err(Failure::Input("which language do the words on stdin belong to? add --lang sass".to_owned()));
-        }
+    let is_stdin = arguments.file.as_os_str() == "-";
+    if is_stdin && arguments.lang == Some(Language::Sass) && !files::stdin_is_elf() {
         if let Some(Arch::Modern(target)) = arguments.arch {
             return sass_modern::disassemble_lines(target, &layout);
         }
         let answer = |line: &str, out: &mut String| {
             let word = read_word(line)?;
-            sass::disasm_word_into(word, layout.style, out).map_err(|finding| finding.to_string())
+            sass::disasm_word_into(word, layout.style, layout.generation, out).map_err(|finding| finding.to_string())
         };
         return files::answer_lines(answer, files::error_line);
     }
@@ -129,7 +137,7 @@ fn sass_text(arguments: &Arguments, bytes: Vec<u8>, layout: &Layout) -> Result<S
     let target = match arguments.arch {
         None => sass_modern::target_of(&bytes),
         Some(Arch::Modern(target)) => Some(target),
-        Some(Arch::Maxwell) => None,
+        Some(Arch::Maxwell(_)) => None,
     };
     if let Some(target) = target {
         return sass_modern::disassemble(&arguments.file, &bytes, target, layout);
@@ -172,10 +180,11 @@ fn raw_words(arguments: &Arguments, bytes: &[u8]) -> Result<Vec<u64>, Failure> {
 /// A listing, assembled and written in another style.
 fn listing(arguments: &Arguments, text: &str, layout: &Layout) -> Result<String, Failure> {
     check_listing(&arguments.file, text)?;
-    let assembly = sass::asm_file(text).map_err(|findings| {
+    let assembly = sass::asm_file_for(text, arguments.generation()).map_err(|findings| {
         let first = findings.first().map(ToString::to_string).unwrap_or_default();
         Failure::Input(format!("{}: {first}", arguments.file.display()))
     })?;
+    let layout = &Layout { generation: assembly.generation, ..*layout };
     if layout.schedule.is_none() || arguments.no_control {
         return Ok(sass::disasm_words(&assembly.words(), layout));
     }

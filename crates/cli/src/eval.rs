@@ -1,13 +1,13 @@
 //! `eval`: one result, a line at a time, or arrays.
 
-use std::io::{Write, stdout};
+use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
 use roundonce::answers::{self, Noted};
 use roundonce::spirv::Environment;
-use roundonce::{Batch, conversion, instruction, integer, matrix, operands};
+use roundonce::{Batch, conversion, instruction, integer, matrix};
 use serde::Serialize;
 
 use crate::argument::Argument;
@@ -15,7 +15,7 @@ use crate::eval_arrays::Evaluated;
 use crate::eval_matrices::{self, Matrices};
 use crate::output::{self, Format, FormatArgument, MachineArguments, ProfileArgument};
 use crate::{Ended, Failure, Status};
-use crate::{allowed, eval_arrays, files};
+use crate::{allowed, eval_arrays, files, terminal};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -116,7 +116,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     }
     if arguments.allowed {
         let instruction = instruction(spelling, &target)?;
-        let operands = operands(&instruction, &arguments.operands)?;
+        let operands = answers::operands(&instruction, &arguments.operands)?;
         for &index in &operands.inexact {
             note_inexact(index, &arguments.operands[index]);
         }
@@ -127,7 +127,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     notes.iter().for_each(|note| output::note(note));
     match arguments.format.format {
         Format::Json => output::json(&answer)?,
-        Format::Text => writeln!(stdout(), "{}", answer.line())?,
+        Format::Text => writeln!(terminal::stdout(), "{}", answer.line())?,
     }
     Ok(Status::Done)
 }

@@ -4,11 +4,12 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
 use std::mem;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use roundonce_vectors::output::Output;
 use roundonce_vectors::without_mark;
 
-use crate::{Ended, Failure, Status, signals};
+use crate::{Ended, Failure, Status, signals, terminal};
 
 /// The most that a module may have: reading one takes several times its size, and no real one is near this.
 const MOST: u64 = 1 << 28;
@@ -18,7 +19,7 @@ const STDIN: &str = "standard input";
 
 /// The bytes of a module; of stdin for `-`. One with nothing in it is nothing to work on.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    let bytes = read_up_to(path, MOST + 1)?;
+    let bytes = if path == Path::new("-") { stdin()?.to_vec() } else { read_up_to(path, MOST + 1)? };
     if bytes.len() as u64 > MOST {
         return Err(Failure::Input(format!("{}: more than 256 MiB: expected a module", path.display())));
     }
@@ -38,6 +39,21 @@ pub(crate) fn read_up_to(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
         file.take(most).read_to_end(&mut bytes).map_err(|error| failed(path, error))?;
     }
     Ok(bytes)
+}
+
+/// What stdin holds, up to one byte more than a module may have. It is kept, since what is done with it depends on it.
+pub(crate) fn stdin() -> Result<&'static [u8], Failure> {
+    static HELD: OnceLock<io::Result<Vec<u8>>> = OnceLock::new();
+    let held = HELD.get_or_init(|| {
+        let mut bytes = Vec::new();
+        io::stdin().lock().take(MOST + 1).read_to_end(&mut bytes).map(|_| bytes)
+    });
+    held.as_deref().map_err(|error| Failure::Input(format!("{STDIN}: {error}")))
+}
+
+/// Whether stdin begins as an ELF file does; it is not read, only looked at.
+pub(crate) fn stdin_is_elf() -> bool {
+    io::stdin().lock().fill_buf().is_ok_and(|seen| seen.starts_with(b"\x7fELF"))
 }
 
 /// A file that is read here and there, and its size. What is no regular file is taken into one without a name first.
@@ -131,13 +147,13 @@ pub(crate) fn failed(path: &Path, error: io::Error) -> Failure {
 pub(crate) fn write_or_print(path: Option<&Path>, bytes: &[u8]) -> Result<(), Failure> {
     match path {
         Some(path) => write(path, bytes),
-        None => Ok(io::stdout().lock().write_all(bytes)?),
+        None => Ok(terminal::stdout().write_all(bytes)?),
     }
 }
 
 /// Writes lines to stdout.
 pub(crate) fn print_lines(lines: &[String]) -> Result<(), Failure> {
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = BufWriter::new(terminal::stdout());
     lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
     Ok(out.flush()?)
 }
@@ -154,7 +170,7 @@ pub(crate) fn answer_lines(
     refusal: impl Fn(&str) -> String,
 ) -> Ended {
     let mut input = BufReader::with_capacity(1 << 16, io::stdin().lock());
-    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let mut out = BufWriter::with_capacity(1 << 16, terminal::stdout());
     let mut status = Status::Done;
     let mut bytes = Vec::new();
     let mut line = String::new();
@@ -178,5 +194,8 @@ pub(crate) fn answer_lines(
         }
         line.push('\n');
         out.write_all(line.as_bytes())?;
+        if terminal::is_closed() {
+            return Ok(status);
+        }
     }
 }

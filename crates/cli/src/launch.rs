@@ -254,7 +254,8 @@ pub(crate) struct Prepared {
 impl Prepared {
     /// Reads a module, its arguments and its grid.
     pub(crate) fn read(path: &Path, asked: Asked<'_>, arguments: &LaunchArguments) -> Result<Prepared, Failure> {
-        if Language::of(path) == Some(Language::Sass) {
+        let language = Language::read(path)?.unwrap_or(Language::Ptx);
+        if language == Language::Sass {
             let (lowered, lanes, text) = listing(path, asked.entry, arguments)?;
             let first = 1 + lowered.inputs.len();
             let registers = lowered.outputs.iter().enumerate().map(|(at, name)| (name.to_string(), first + at));
@@ -280,7 +281,7 @@ impl Prepared {
         Ok(Prepared {
             text,
             place: ready.program.kernels.iter().position(|kernel| kernel.name == *name).unwrap_or(0),
-            language: Language::of(path).unwrap_or(Language::Ptx),
+            language,
             profile: arguments.choice()?.apply(ready.profile),
             undetermined: ready.undetermined.clone(),
             grid: arguments.grid,

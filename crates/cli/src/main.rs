@@ -16,6 +16,7 @@ mod disasm;
 mod eval;
 mod eval_arrays;
 mod eval_matrices;
+mod examples;
 mod explain;
 mod files;
 mod forms;
@@ -34,6 +35,7 @@ mod sass_modern;
 mod signals;
 mod smoke;
 mod sweep;
+mod terminal;
 mod threads;
 mod vectors;
 mod why;
@@ -56,33 +58,47 @@ use roundonce::answers::NoAnswer;
 struct Arguments {
     #[command(subcommand)]
     verb: Verb,
+    #[command(flatten)]
+    manners: terminal::Manners,
 }
 
 #[derive(Subcommand)]
 enum Verb {
     /// One instruction on given operands; `-` evaluates a line at a time from stdin, `--in` arrays
+    #[command(after_help = examples::EVAL)]
     Eval(eval::Arguments),
     /// The same, step by step, with what the neighbours would have given
+    #[command(after_help = examples::EXPLAIN)]
     Explain(explain::Arguments),
     /// One number taken apart in f16, bf16, f32 and f64
+    #[command(after_help = examples::BITS)]
     Bits(bits::Arguments),
     /// Which evaluation of an expression, or run of a kernel, gives each seen value; alone, a published case
+    #[command(after_help = examples::WHY)]
     Why(why::Arguments),
     /// Whether two expressions, instructions, kernels or files of results are bit-equal; else the first input that shows it
+    #[command(after_help = examples::DIFF)]
     Diff(diff::Arguments),
     /// The table of every instruction form
+    #[command(after_help = examples::FORMS)]
     Forms(forms::Arguments),
     /// Run a kernel over a grid, exactly
+    #[command(after_help = examples::RUN)]
     Run(run::Arguments),
     /// Validate files against the documents' rules
+    #[command(after_help = examples::CHECK)]
     Check(check::Arguments),
     /// SASS or SPIR-V text to its words
+    #[command(after_help = examples::ASM)]
     Asm(asm::Arguments),
     /// SASS or SPIR-V words to their text
+    #[command(after_help = examples::DISASM)]
     Disasm(disasm::Arguments),
     /// Test vectors: make them, verify captured results
+    #[command(after_help = examples::VECTORS)]
     Vectors(vectors::Arguments),
     /// Every operand of a space, in shards that can be continued
+    #[command(after_help = examples::SWEEP)]
     Sweep(sweep::Arguments),
 }
 
@@ -106,7 +122,7 @@ enum Failure {
     Input(String),
     /// 3: a construct that is not supported.
     Unsupported(String),
-    /// The reader of the output went away: nothing to say to anybody.
+    /// The reader of a file that is a pipe went away: there is nothing to say.
     OutputClosed,
 }
 
@@ -138,7 +154,7 @@ impl From<std::io::Error> for Failure {
 fn main() -> ExitCode {
     let arguments = output::hide_signs(std::env::args_os());
     let arguments = Arguments::try_parse_from(output::join_profiles(arguments));
-    let ended = arguments.map_or_else(usage, |arguments| run(arguments.verb)).and_then(flushed);
+    let ended = arguments.map_or_else(usage, run).and_then(flushed);
     let (code, message) = match ended {
         Ok(Status::Done) | Err(Failure::OutputClosed) => (0, None),
         Ok(Status::Found) => (1, None),
@@ -160,12 +176,13 @@ fn usage(error: clap::Error) -> Ended {
 
 /// What stdout holds back goes out, or the verb has failed.
 fn flushed(status: Status) -> Ended {
-    std::io::stdout().flush()?;
+    terminal::stdout().flush()?;
     Ok(status)
 }
 
-fn run(verb: Verb) -> Ended {
-    match verb {
+fn run(arguments: Arguments) -> Ended {
+    arguments.manners.apply();
+    match arguments.verb {
         Verb::Eval(arguments) => eval::run(&arguments),
         Verb::Explain(arguments) => explain::run(&arguments),
         Verb::Bits(arguments) => bits::run(&arguments),

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use roundonce::answers::NoAnswer;
 use roundonce::kernel::{Choice, Ready, Refusal, Source};
+use roundonce::sass;
+use roundonce_vectors::without_mark;
 
 use crate::cuda::CudaSource;
 use crate::launch::{Asked, LaunchArguments, choice};
@@ -16,23 +18,68 @@ pub(crate) const KERNELS: &str = ".ptx, .spv, .spvasm, .sass, .cubin or .cu";
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Language {
     Ptx,
+    /// A binary module.
     Spirv,
+    SpirvText,
+    /// A listing without whole kernels, whose registers are given.
     Sass,
+    /// Kernels of machine code, of a cubin or a listing.
     Cubin,
 }
 
+/// The directives that begin a module of PTX.
+const PTX_DIRECTIVES: [&str; 9] =
+    [".version", ".target", ".address_size", ".visible", ".extern", ".weak", ".entry", ".func", ".file"];
+
 impl Language {
-    /// By a file's name.
+    /// By a file's name; of standard input by what it holds.
     pub(crate) fn of(path: &Path) -> Option<Language> {
         if CudaSource::of(path).is_some() {
             return Some(Language::Ptx);
         }
+        if path == Path::new("-") {
+            return files::stdin().ok().and_then(|bytes| Language::of_content(bytes));
+        }
         match path.extension()?.to_str()? {
             "ptx" => Some(Language::Ptx),
-            "spv" | "spvasm" => Some(Language::Spirv),
+            "spv" => Some(Language::Spirv),
+            "spvasm" => Some(Language::SpirvText),
             "sass" => Some(Language::Sass),
             "cubin" => Some(Language::Cubin),
             _ => None,
+        }
+    }
+
+    /// By the first bytes, or by the first words that are no comment. What is none of the others is a listing.
+    pub(crate) fn of_content(bytes: &[u8]) -> Option<Language> {
+        match bytes {
+            [0x7f, b'E', b'L', b'F', ..] => return Some(Language::Cubin),
+            [0x03, 0x02, 0x23, 0x07, ..] | [0x07, 0x23, 0x02, 0x03, ..] => return Some(Language::Spirv),
+            _ => {}
+        }
+        let mut rest = std::str::from_utf8(without_mark(bytes)).ok()?.trim_start();
+        while rest.starts_with("//") || rest.starts_with("/*") || rest.starts_with(';') {
+            let (end, length) = if rest.starts_with("/*") { ("*/", 2) } else { ("\n", 1) };
+            rest = rest.find(end).map_or("", |at| &rest[at + length..]).trim_start();
+        }
+        let mut words = rest.split_whitespace();
+        match (words.next().unwrap_or_default(), words.next(), words.next()) {
+            (first, ..) if PTX_DIRECTIVES.contains(&first) => Some(Language::Ptx),
+            (first, ..) if first.starts_with("Op") => Some(Language::SpirvText),
+            (first, Some("="), Some(opcode)) if first.starts_with('%') && opcode.starts_with("Op") => {
+                Some(Language::SpirvText)
+            }
+            _ => Some(Language::Sass),
+        }
+    }
+
+    /// By a file's name, and of a listing by what it holds.
+    pub(crate) fn read(path: &Path) -> Result<Option<Language>, Failure> {
+        match Language::of(path) {
+            Some(Language::Sass) if sass::is_kernel_listing(&files::text(path, files::read(path)?)?) => {
+                Ok(Some(Language::Cubin))
+            }
+            language => Ok(language),
         }
     }
 }
@@ -72,18 +119,24 @@ fn read<T>(
     choice: &Choice,
     reader: impl Fn(Source<'_>, &Choice) -> Result<T, Refusal>,
 ) -> Result<(T, String), Failure> {
-    let is_cubin = Language::of(path) == Some(Language::Cubin);
-    if is_cubin || path.extension().is_some_and(|extension| extension == "spv") {
-        let bytes = files::read(path)?;
-        let read = reader(if is_cubin { Source::Cubin(&bytes) } else { Source::Spirv(&bytes) }, choice);
+    let expected = || Failure::Input(format!("{}: expected a {KERNELS} file", path.display()));
+    let language = Language::read(path)?.filter(|language| *language != Language::Sass).ok_or_else(expected)?;
+    let bytes = files::read(path)?;
+    let binary = match language {
+        Language::Cubin if sass::Cubin::is_elf(&bytes) => Some(Source::Cubin(&bytes)),
+        Language::Spirv => Some(Source::Spirv(&bytes)),
+        _ => None,
+    };
+    if let Some(source) = binary {
+        let read = reader(source, choice);
         return read.map(|ready| (ready, String::new())).map_err(|refusal| refused(path, "", refusal));
     }
-    let text = match Language::of(path) {
-        Some(Language::Ptx | Language::Spirv) => files::text(path, files::read(path)?)?,
-        _ => return Err(Failure::Input(format!("{}: expected a {KERNELS} file", path.display()))),
+    let text = files::text(path, bytes)?;
+    let source = match language {
+        Language::Ptx => Source::Ptx(&text),
+        Language::Cubin => Source::Listing(&text),
+        _ => Source::SpirvText(&text),
     };
-    let is_ptx = Language::of(path) == Some(Language::Ptx);
-    let source = if is_ptx { Source::Ptx(&text) } else { Source::SpirvText(&text) };
     match reader(source, choice) {
         Ok(ready) => Ok((ready, text)),
         Err(refusal) => Err(refused(path, &text, refusal)),

@@ -10,8 +10,8 @@ use roundonce::why::{Line, Role};
 use roundonce::{Profile, ProfileChoice, SmTarget, Target};
 use serde::Serialize;
 
-use crate::Failure;
 use crate::modules::Language;
+use crate::{Failure, terminal};
 
 /// Who reads the output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -135,7 +135,7 @@ fn style(role: Role) -> Style {
 
 /// Writes lines to stdout.
 pub(crate) fn lines(lines: &[Line]) -> Result<(), Failure> {
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::styled();
     for line in lines {
         for (role, text) in &line.0 {
             let style = style(*role);
@@ -149,7 +149,7 @@ pub(crate) fn lines(lines: &[Line]) -> Result<(), Failure> {
 /// Writes one JSON object to stdout.
 pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string(value).map_err(|error| Failure::Input(error.to_string()))?;
-    writeln!(std::io::stdout().lock(), "{text}")?;
+    writeln!(terminal::stdout(), "{text}")?;
     Ok(())
 }
 
@@ -160,7 +160,9 @@ pub(crate) fn error(message: &str) {
 
 /// Writes a note to stderr.
 pub(crate) fn note(message: &str) {
-    say("note", AnsiColor::Cyan, message);
+    if !terminal::is_quiet() {
+        say("note", AnsiColor::Cyan, message);
+    }
 }
 
 fn say(level: &str, colour: AnsiColor, message: &str) {

@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::terminal;
+
 /// A shorter run shows no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -39,7 +41,7 @@ impl Progress {
     /// More steps are done.
     pub(crate) fn advance(&self, steps: u64) {
         self.bar.inc(steps);
-        if self.start.elapsed() > PATIENCE && !self.shown.swap(true, Ordering::Relaxed) {
+        if self.start.elapsed() > PATIENCE && !terminal::is_quiet() && !self.shown.swap(true, Ordering::Relaxed) {
             // Draws nothing unless stderr is a terminal.
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }

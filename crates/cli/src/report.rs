@@ -8,7 +8,7 @@ use roundonce::answers::{Checked, sentence};
 use roundonce::isa::{Finding, LineIndex, Location, Severity};
 use roundonce::why::diff::Witness;
 
-use crate::{Failure, output, sarif};
+use crate::{Failure, output, sarif, terminal};
 
 /// Who reads findings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -24,7 +24,7 @@ pub(crate) enum Format {
 /// Writes the findings of all files to stdout.
 pub(crate) fn write(format: Format, files: &[Checked]) -> Result<(), Failure> {
     match format {
-        Format::Text => text(files, &mut anstream::stdout().lock()),
+        Format::Text => text(files, &mut terminal::styled()),
         Format::Json => files.iter().flat_map(Checked::rows).try_for_each(|row| output::json(&row)),
         Format::Sarif => output::json(&sarif::log(files)),
     }

@@ -8,13 +8,17 @@ use clap::{Args, ValueEnum};
 use roundonce::answers::RunAnswer;
 use roundonce::exec::{Contract, Engine, FaultKind, Launch, Options, Report, RunError};
 use roundonce::ir::Kernel;
+use roundonce::isa::Severity;
+use roundonce::sass;
 
 use crate::argument::Argument;
 use crate::array::Array;
+use crate::check::LARGEST;
 use crate::launch::{LaunchArguments, Prepared, split_pair};
+use crate::modules::Language;
 use crate::output::{self, Format, FormatArgument};
 use crate::run_observed::{self, ShadowBreadth};
-use crate::{Ended, Failure, Status, run_sass, smoke};
+use crate::{Ended, Failure, Status, files, run_sass, smoke, terminal};
 
 /// What may be done with unmodified mul and add.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -49,7 +53,8 @@ enum Execution {
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The kernel's module: .ptx, .spv, .spvasm, a straight-line .sass listing, or CUDA C++, .cu
+    /// The kernel's module: .ptx, .spv, .spvasm, .cubin, a .sass listing, or CUDA C++, .cu; `-` reads stdin, whose language is
+    /// known by what it holds
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) launch: LaunchArguments,
@@ -66,6 +71,10 @@ pub(crate) struct Arguments {
     /// Report data races on shared memory inside a block
     #[arg(long)]
     check_races: bool,
+    /// Machine code of Maxwell and Pascal: report registers that are read or overwritten before a result of variable
+    /// latency was waited for, and do not run
+    #[arg(long)]
+    check_hazards: bool,
     /// Count NaN, infinite, subnormal and inexact results by instruction, the first to occur first
     #[arg(long)]
     exceptions: bool,
@@ -120,10 +129,13 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     if arguments.smoke {
         return smoke::run(&arguments.file, &arguments.launch, &arguments.options(), arguments.json());
     }
-    if arguments.file.extension().is_some_and(|extension| extension == "sass") {
+    if Language::read(&arguments.file)? == Some(Language::Sass) {
         return run_sass::run(arguments);
     }
     let mut prepared = Prepared::read(&arguments.file, arguments.launch.asked()?, &arguments.launch)?;
+    if arguments.check_hazards && has_hazards(&arguments.file, &prepared)? {
+        return Ok(Status::Found);
+    }
     let fused = match &arguments.contract {
         Contraction::Compiled(cubin) => prepared.follow(cubin)?,
         _ => Vec::new(),
@@ -140,6 +152,24 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     }
     tell(&report, prepared.kernel(), &prepared.undetermined, &expected, arguments)?;
     Ok(if report.differences.is_empty() { Status::Done } else { Status::Found })
+}
+
+/// Whether the scheduling of the kernel that is run has hazards: told on stderr.
+fn has_hazards(file: &Path, prepared: &Prepared) -> Result<bool, Failure> {
+    let name = Some(prepared.kernel().name.as_str());
+    let found = match prepared.language {
+        Language::Cubin if prepared.text.is_empty() => sass::cubin_hazards(&files::read(file)?, name, LARGEST),
+        Language::Cubin => sass::listing_hazards(&prepared.text, name, LARGEST),
+        _ => return Err(Failure::Input(format!("{}: --check-hazards is about machine code", file.display()))),
+    };
+    let found = found.unwrap_or_else(|found| found);
+    let is_error = found.iter().any(|finding| finding.severity == Severity::Error);
+    for finding in &found {
+        let help = if finding.help.is_empty() { String::new() } else { format!(" ({})", finding.help) };
+        let message = format!("{}: {}{help}", file.display(), finding.message);
+        if is_error { output::error(&message) } else { output::note(&message) }
+    }
+    Ok(is_error)
 }
 
 /// Runs a kernel. A fault of the kernel itself is printed, and there is no report.
@@ -196,7 +226,7 @@ pub(crate) fn tell(
     if arguments.json() {
         return output::json(&told);
     }
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::styled();
     write!(out, "{}", told.printed)?;
     for step in &told.trace {
         let instruction = step.instruction.split_whitespace().collect::<Vec<_>>().join(" ");

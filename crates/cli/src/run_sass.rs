@@ -14,7 +14,7 @@ use crate::array::Array;
 use crate::launch::{self, split_pair};
 use crate::output;
 use crate::run::{Arguments, launched, tell};
-use crate::{Ended, Failure, Status};
+use crate::{Ended, Failure, Status, terminal};
 
 /// Lanes whose results are printed.
 const SHOWN: usize = 8;
@@ -85,7 +85,7 @@ fn show(results: &[(Name, &[u32])], arguments: &Arguments) -> Result<(), Failure
             .collect();
         return output::json(&rows);
     }
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::styled();
     for (name, words) in results {
         for (lane, &word) in words.iter().take(SHOWN).enumerate() {
             let place = if words.len() > 1 { format!("{name} lane {lane}") } else { name.to_string() };

@@ -10,16 +10,18 @@ use roundonce_vectors::without_mark;
 use crate::asm::{no_instruction, refused};
 use crate::{Ended, Failure, Status, files};
 
-/// A file of text, or of stdin a line at a time, to words.
+/// Stdin to words, a line at a time.
+pub(crate) fn assemble_lines(target: Target) -> Ended {
+    let answer = |line: &str, out: &mut String| {
+        let word = modern::asm_line(line, target).map_err(|finding| finding.to_string())?;
+        let _ = write!(out, "{word:#034x}");
+        Ok(())
+    };
+    files::answer_lines(answer, files::error_line)
+}
+
+/// A text to words.
 pub(crate) fn assemble(file: &Path, output: Option<&Path>, target: Target) -> Ended {
-    if file.as_os_str() == "-" && output.is_none() {
-        let answer = |line: &str, out: &mut String| {
-            let word = modern::asm_line(line, target).map_err(|finding| finding.to_string())?;
-            let _ = write!(out, "{word:#034x}");
-            Ok(())
-        };
-        return files::answer_lines(answer, files::error_line);
-    }
     let text = files::text(file, files::read(file)?)?;
     let words = match modern::asm_file(&text, target) {
         Ok(words) if words.is_empty() => return Err(no_instruction(file)),

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::launch::LaunchArguments;
 use crate::modules;
-use crate::{Ended, Failure, Status, output};
+use crate::{Ended, Failure, Status, output, terminal};
 
 /// How a kernel ended.
 #[derive(Serialize)]
@@ -45,7 +45,7 @@ pub(crate) fn run(file: &Path, arguments: &LaunchArguments, options: &Options, j
         } else {
             let first = message.lines().next().unwrap_or_default();
             let because = if first.is_empty() { "" } else { ": " };
-            writeln!(std::io::stdout().lock(), "{kernel}: {outcome}{because}{first}")?;
+            writeln!(terminal::stdout(), "{kernel}: {outcome}{because}{first}")?;
         }
     }
     let all = ran + refused + failed;

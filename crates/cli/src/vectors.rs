@@ -1,12 +1,13 @@
 //! `vectors gen`, `vectors verify`: test vectors made, captured results verified.
 
-use std::io::stdin;
+use std::io::{BufWriter, stdin};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use roundonce::isa::counted;
 use roundonce::spirv::Environment;
 use roundonce_vectors::{
-    Format as FileFormat, Generated, InstructionUnderTest, Observer, Options, verify_file, verify_stream,
+    Format as FileFormat, Generated, InstructionUnderTest, Observer, Options, run_testfloat, verify_file, verify_stream,
 };
 
 use crate::output::{self, Format, FormatArgument, ProfileArgument, TargetArguments};
@@ -25,6 +26,9 @@ enum Verb {
     Gen(Gen),
     /// Captured results against the right ones; failures grouped by cause
     Verify(Verify),
+    /// Results and flags behind the operands on stdin, in TestFloat's text: `testfloat_gen f32 3 | roundonce vectors run
+    /// f32_mulAdd | testfloat_ver -tininessafter f32_mulAdd`
+    Run(Run),
 }
 
 #[derive(Args)]
@@ -38,7 +42,7 @@ struct Gen {
     /// Another seed gives other vectors, the same seed the same ones
     #[arg(long, value_name = "SEED", default_value = "0")]
     seed: u64,
-    /// testfloat, jsonl, npz, parquet, c or readmemh (default: what the file's extension says, else jsonl)
+    /// testfloat, jsonl, csv, npz, parquet, c or readmemh (default: what the file's extension says, jsonl where it has none)
     #[arg(long = "as", value_name = "FORMAT", value_parser = FileFormat::of_name)]
     file_format: Option<FileFormat>,
     /// The file to write (default: stdout)
@@ -49,9 +53,19 @@ struct Gen {
 }
 
 #[derive(Args)]
+struct Run {
+    /// The instruction, as its language spells it, or a function of TestFloat (f16_mulAdd_rm)
+    instruction: String,
+    #[command(flatten)]
+    target: TargetArguments,
+    #[command(flatten)]
+    profile: ProfileArgument,
+}
+
+#[derive(Args)]
 struct Verify {
-    /// TestFloat's text, JSON Lines, Parquet or .npz, with columns `instruction, a, b, c, d` and, if told, `flags`;
-    /// text may be gzipped; `-` reads stdin
+    /// TestFloat's text or its error lines, JSON Lines, CSV, Parquet or .npz, with columns `instruction, a, b, c, d` and,
+    /// if captured, `flags`; text may be gzipped; `-` reads stdin
     file: PathBuf,
     /// The instruction of rows that name none (default: what the file's name says)
     #[arg(long, value_name = "INSTRUCTION")]
@@ -71,14 +85,16 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     match &arguments.verb {
         Verb::Gen(arguments) => generate(arguments),
         Verb::Verify(arguments) => verify(arguments),
+        Verb::Run(arguments) => run_lines(arguments),
     }
 }
 
 fn generate(arguments: &Gen) -> Ended {
     let Gen { instructions, count, seed, file_format, out, target } = arguments;
     let vectors = Generated::new(instructions, *count, *seed, &target.target())?;
-    let by_name = || out.as_deref().and_then(FileFormat::of_path);
-    let format = file_format.or_else(by_name).unwrap_or(FileFormat::JsonLines);
+    let by_name = || out.as_deref().map_or(Ok(FileFormat::JsonLines), FileFormat::of_path);
+    let format = file_format.map_or_else(by_name, Ok);
+    let format = format.map_err(|problem| Failure::Input(format!("{problem} (--as FORMAT)")))?;
     let Some(path) = out else {
         format.write_text(&vectors, &mut std::io::stdout().lock())?;
         return Ok(Status::Done);
@@ -87,22 +103,56 @@ fn generate(arguments: &Gen) -> Ended {
     Ok(Status::Done)
 }
 
+/// Rows that cannot be read and are shown; of the others the number is said.
+const SHOWN: u64 = 10;
+
+/// Shows bad rows.
+#[derive(Default)]
+struct BadRows(u64);
+
+impl BadRows {
+    fn show(&mut self, row: u64, problem: &str) {
+        self.0 += 1;
+        if self.0 <= SHOWN {
+            output::error(&format!("row {row}: {problem}"));
+        }
+    }
+}
+
+impl Drop for BadRows {
+    fn drop(&mut self) {
+        if self.0 > SHOWN {
+            output::error(&format!("{} could not be read either", counted(self.0 - SHOWN, "row")));
+        }
+    }
+}
+
 /// Tells of bad rows, and how far the run has come.
 #[derive(Default)]
 struct Watch {
+    bad: BadRows,
     progress: Option<Progress>,
     done: u64,
 }
 
 impl Observer for Watch {
     fn bad_row(&mut self, row: u64, problem: &str) {
-        output::error(&format!("row {row}: {problem}"));
+        self.bad.show(row, problem);
     }
     fn progress(&mut self, done: u64, of: Option<u64>) {
         let Some(of) = of else { return };
         self.progress.get_or_insert_with(|| Progress::new(of)).advance(done - self.done);
         self.done = done;
     }
+}
+
+fn run_lines(arguments: &Run) -> Ended {
+    let tested = InstructionUnderTest::of(&arguments.instruction, &arguments.target.target())?;
+    let tested = InstructionUnderTest { profile: arguments.profile.profile(), ..tested };
+    let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
+    let mut bad = BadRows::default();
+    run_testfloat(&tested, stdin().lock(), &mut out, |row, problem| bad.show(row, problem))?;
+    Ok(if bad.0 == 0 { Status::Done } else { Status::Unreadable })
 }
 
 fn verify(arguments: &Verify) -> Ended {

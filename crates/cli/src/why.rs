@@ -17,7 +17,7 @@ use crate::launch::LaunchArguments;
 use crate::modules::{KERNELS, Language as KernelLanguage};
 use crate::output;
 use crate::report::Format;
-use crate::{Ended, Failure, Status, threads, why_arrays, why_kernel, why_reference};
+use crate::{Ended, Failure, Status, terminal, threads, why_arrays, why_kernel, why_reference};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -59,9 +59,6 @@ pub(crate) struct Arguments {
     /// beside arrays numpy
     #[arg(long = "as", value_name = "LANGUAGE", value_parser = Language::parse, conflicts_with = "literal_type")]
     language: Option<Language>,
-    /// Name less plausible evaluations too, and what to write at any length
-    #[arg(long)]
-    verbose: bool,
     /// The answer as one page to attach, beside what is printed
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
@@ -92,7 +89,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         reassociate: arguments.reassociate,
         allow: arguments.allow.unwrap_or_default(),
         toolchain: arguments.toolchain,
-        verbose: arguments.verbose,
+        verbose: terminal::is_verbose(),
         threads: NonZeroUsize::new(threads::useful(arguments.launch.threads(), u64::MAX)),
         ..Options::default()
     };

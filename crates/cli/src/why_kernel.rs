@@ -22,7 +22,7 @@ impl Language {
     fn freedom(self) -> Freedom {
         match self {
             Language::Ptx => Freedom::ptx(),
-            Language::Spirv => Freedom::spirv(),
+            Language::Spirv | Language::SpirvText => Freedom::spirv(),
             Language::Sass | Language::Cubin => Freedom::sass(),
         }
     }

@@ -306,3 +306,77 @@ fn records_that_do_not_fit() {
     assert_eq!(text(&ran.stderr), [named(0, edited), named(1, old), named(2, edited)].concat());
     assert!(sh(&folder, sweep).stderr.is_empty());
 }
+
+/// The reader of the output goes away before all is written: the status is that of the answer.
+#[test]
+fn a_closed_pipe_keeps_the_status() {
+    let folder = folder();
+    let bad = ".version 8.0\n.target sm_80\n.entry k { fma.f32 %f1, %f1, %f1, %f1; }\n".repeat(2000);
+    fs::write(folder.path().join("bad.ptx"), bad).unwrap();
+    for (script, status) in [
+        ("$R check bad.ptx", "1"),
+        ("$R forms", "0"),
+        ("$R diff 'a*b + c' 'fma(a, b, c)'", "1"),
+        ("yes 'fma.rn.f32 1 1 x' | $R eval -", "2"),
+        ("yes 'fma.rn.f32 1 1 1' | $R eval -", "0"),
+    ] {
+        let ran = sh(&folder, &format!("( {script}; echo $? > status ) | true; sleep 0.2; cat status"));
+        assert_eq!(text(&ran.stdout).trim(), status, "{script}: {}", text(&ran.stderr));
+    }
+}
+
+/// The language of what comes by stdin is known by what it holds.
+#[test]
+fn modules_by_stdin() {
+    let folder = folder();
+    let cli = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cli");
+    for (file, name) in [
+        ("run.in/saxpy.ptx", "k.ptx"),
+        ("run-spirv.in/scale.spv", "k.spv"),
+        ("run-spirv.in/scale.spvasm", "k.spvasm"),
+        ("run-sass.in/axpy.sass", "k.sass"),
+        ("compiled.in/plain.cubin", "k.cubin"),
+    ] {
+        fs::copy(cli.join(file), folder.path().join(name)).unwrap();
+        let script =
+            format!("$R check --format json {name} | sed 's/{name}/-/' > named; $R check --format json - < {name}");
+        let ran = sh(&folder, &format!("{script} > piped; cmp named piped && ($R check - < {name}; [ $? -lt 2 ])"));
+        assert!(ran.status.success(), "{name}: {}{}", text(&ran.stdout), text(&ran.stderr));
+        assert!(text(&ran.stdout).contains("-: "), "{name}: {}", text(&ran.stdout));
+    }
+    let words = sh(
+        &folder,
+        "$R disasm k.cubin > named; $R disasm - < k.cubin | cmp - named; $R disasm - < k.spv | $R asm - -o a.spv && cmp a.spv k.spv",
+    );
+    assert!(words.status.success(), "{}", text(&words.stderr));
+    let ran = sh(&folder, "$R run - --smoke < k.ptx");
+    assert!(text(&ran.stdout).starts_with("saxpy: ran"), "{}{}", text(&ran.stdout), text(&ran.stderr));
+    let fixed = sh(&folder, "$R check --fix - < k.ptx");
+    assert_eq!(fixed.status.code(), Some(2));
+    assert!(text(&fixed.stderr).contains("--fix edits files"), "{}", text(&fixed.stderr));
+}
+
+#[test]
+fn manners() {
+    let folder = folder();
+    fs::write(folder.path().join("k.ptx"), ".version 8.0\n.target sm_80\n.entry k { fma.f32 %f1, %f1; }\n").unwrap();
+    let coloured = |script: &str| text(&sh(&folder, script).stdout).contains('\x1b');
+    assert!(coloured("$R check k.ptx --color always") && coloured("$R --color always explain fma.rn.f32 1 1 1"));
+    assert!(!coloured("$R check k.ptx") && !coloured("$R check --color never k.ptx"));
+    let note = |script: &str| text(&sh(&folder, script).stderr).to_owned();
+    assert!(note("$R eval fma.rn.f32 0.1 1 1").starts_with("note: "));
+    assert_eq!(note("$R eval -q fma.rn.f32 0.1 1 1"), "");
+    assert!(note("$R eval -q fma.rn.f32 zz 1 1").starts_with("error: "));
+    // Ten bad rows and a count, however many there are.
+    let many = sh(&folder, "yes zz | head -5000 | $R vectors verify - --instruction f32_add");
+    assert_eq!((text(&many.stderr).lines().count(), many.status.code()), (11, Some(2)));
+    assert!(text(&many.stderr).ends_with("error: 4,990 rows could not be read either\n"), "{}", text(&many.stderr));
+    let extension = sh(&folder, "$R vectors gen f32_add -o v.jsonl.gz");
+    assert_eq!(extension.status.code(), Some(2));
+    assert!(text(&extension.stderr).contains("expected one of .txt"), "{}", text(&extension.stderr));
+    assert_eq!(names(folder.path()), ["k.ptx"]);
+    // Bits with digits missing.
+    for (operand, status) in [("0x3f8", 2), ("-0x3f8", 2), ("0x0", 0), ("0x00000001", 0), ("0x1p-149", 0)] {
+        assert_eq!(sh(&folder, &format!("$R eval fma.rn.f32 {operand} 1 1")).status.code(), Some(status), "{operand}");
+    }
+}

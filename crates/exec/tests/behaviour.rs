@@ -528,3 +528,23 @@ fn candidates_of_contraction() {
     assert_eq!(found(&two), [(0, 2, true), (1, 2, false)]);
     assert_eq!(found(&format!("{two}\nadd.f32 %f6, %f2, %f1;")), [(0, 2, false), (1, 2, true), (0, 3, false)]);
 }
+
+/// Another thread stops what would run for minutes, in either engine, on one worker or several.
+#[test]
+fn stopped_from_outside() {
+    let body = "mov.u32 %r6, 0;\nagain:\nadd.u32 %r6, %r6, 1; fma.rn.f32 %f1, %f1, %f1, %f1;\n\
+                setp.lt.u32 %p1, %r6, 1000000;\n@%p1 bra again;\nst.global.f32 [%rd3], %f1;";
+    for (engine, threads) in [(Engine::Auto, 1), (Engine::Interpreter, 1), (Engine::Auto, 2), (Engine::Interpreter, 2)]
+    {
+        let options = Options { step_limit: u64::MAX, engine, threads, ..Options::default() };
+        let signal = options.stop.clone();
+        let ran = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(std::time::Duration::from_millis(200));
+                signal.stop();
+            });
+            run(body, 1 << 22, 1 << 14, 256, options)
+        });
+        assert_eq!(ran.unwrap_err().kind, FaultKind::Stopped, "{engine:?}, {threads}");
+    }
+}

@@ -229,19 +229,27 @@ pub fn apply_fixes(text: &str, findings: &[Finding]) -> String {
 /// Applies edits to a text, from its end to its start. Of two that overlap, the later one in the text is applied and the
 /// other is skipped. Several insertions at one position are made in alphabetical order, each once.
 pub fn apply_edits<'a>(text: &str, edits: impl IntoIterator<Item = &'a Fix>) -> String {
+    apply_counted(text, edits).0
+}
+
+/// The same, and how many edits were made.
+pub fn apply_counted<'a>(text: &str, edits: impl IntoIterator<Item = &'a Fix>) -> (String, usize) {
     let mut edits: Vec<&Fix> = edits.into_iter().collect();
     edits.sort_by(|one, other| {
         let key = |fix: &'a Fix| (fix.start, fix.end, fix.replacement.as_str());
         key(other).cmp(&key(one))
     });
     edits.dedup();
-    let mut edited = text.to_owned();
+    // The pieces of the text, from its end.
+    let mut pieces = Vec::with_capacity(2 * edits.len() + 1);
     let mut untouched = text.len();
     for edit in edits {
         if edit.end <= untouched {
-            edited.replace_range(edit.start..edit.end, &edit.replacement);
+            pieces.extend([&text[edit.end..untouched], &edit.replacement]);
             untouched = edit.start;
         }
     }
-    edited
+    let made = pieces.len() / 2;
+    pieces.push(&text[..untouched]);
+    (pieces.into_iter().rev().collect(), made)
 }

@@ -14,7 +14,7 @@ mod recipe;
 mod resolve;
 mod value;
 
-pub use diag::{Finding, Fix, LineIndex, Location, Severity, apply_edits, apply_fixes, line_column};
+pub use diag::{Finding, Fix, LineIndex, Location, Severity, apply_counted, apply_edits, apply_fixes, line_column};
 pub use evaluate::{Evaluation, evaluate};
 pub use form::{Choice, Form, Instruction, Language, Mismatch, Part, Slot, split_modifiers, split_spelling};
 pub use gate::{Gate, Range, SmTarget, SmVariant, Variants, Version};
@@ -24,5 +24,5 @@ pub use number::{
 };
 pub use open::{Alternatives, OpenChoice, Sequence, SequenceOperand};
 pub use recipe::{Effect, Recipe, fused};
-pub use resolve::{NO_SUCH_INSTRUCTION, Table};
-pub use value::{MAX_COMPONENTS, ParsedValue, Value, convert, parse_value};
+pub use resolve::{NO_SUCH_INSTRUCTION, Table, nearest};
+pub use value::{MAX_COMPONENTS, ParsedValue, Value, convert, parse_testfloat, parse_value};

@@ -79,16 +79,32 @@ impl<M> Table<M> {
         }
     }
 
-    /// The spelling with the smallest edit distance; `None` for a text that is far longer than any.
     fn nearest(&self, spelling: &str) -> Option<&str> {
         let all = self.spellings.get_or_init(|| self.rows().flat_map(Form::spelled).map(|(text, _)| text).collect());
-        let longest = all.iter().map(String::len).max()?;
-        if spelling.len() > 2 * longest {
-            return None;
-        }
-        let lower = spelling.to_lowercase();
-        all.iter().map(String::as_str).min_by_key(|text| strsim::levenshtein(&text.to_lowercase(), &lower))
+        nearest(spelling, all.iter().map(String::as_str), usize::MAX)
     }
+}
+
+/// The text with the smallest edit distance, two letters swapped being one edit and capitals none; of several first those
+/// with the same first letter. `None` if the distance is more than `edits`, or if the word is far longer than any text.
+///
+/// ```
+/// let known = ["DFMA", "FFMA", "FADD"];
+/// assert_eq!(roundonce_isa::nearest("fma", known.into_iter(), 1), Some("FFMA"));
+/// assert_eq!(roundonce_isa::nearest("EXIT", known.into_iter(), 1), None);
+/// ```
+pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone, edits: usize) -> Option<&'a str> {
+    let longest = known.clone().map(str::len).max()?;
+    if word.len() > 2 * longest {
+        return None;
+    }
+    let lower = word.to_lowercase();
+    let distance = |text: &str| {
+        let text = text.to_lowercase();
+        (strsim::osa_distance(&text, &lower), text.chars().next() != lower.chars().next())
+    };
+    let closest = known.map(|text| (distance(text), text)).min_by_key(|(distance, _)| *distance);
+    closest.filter(|((distance, _), _)| *distance <= edits).map(|(_, text)| text)
 }
 
 impl Table {

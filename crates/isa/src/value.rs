@@ -107,13 +107,36 @@ pub fn parse_value(format: Format, components: u32, text: &str) -> Result<Parsed
         let (bits, exact) = convert(from, format, Rounding::NearestEven, bits);
         return Ok(ParsedValue { value: Value::scalar(bits ^ flip), exact });
     }
-    match parse_number(format, text) {
-        Some(number) => Ok(ParsedValue { value: Value::scalar(number.bits), exact: number.exact }),
+    let number = parse_number(format, text).map(|number| (number.bits, number.exact));
+    match number.or_else(|| Some((parse_testfloat(format, text)?, true))) {
+        Some((bits, exact)) => Ok(ParsedValue { value: Value::scalar(bits), exact }),
         None => Err(format!(
             "`{text}` is not a value: expected hex bits such as {}, a decimal, 0x1.8p0, inf or nan",
             hex_bits(format.width(), format.one())
         )),
     }
+}
+
+/// The bits of a number as TestFloat writes it: `-7F.400000` is a sign, the exponent field and the significand field. With
+/// decimal digits alone it may be a decimal too ([`parse_value`] takes it for one).
+///
+/// ```
+/// use roundonce_arith::Format;
+/// assert_eq!(roundonce_isa::parse_testfloat(Format::F32, "+54.61FFFE"), Some(0x2a61_fffe));
+/// assert_eq!(roundonce_isa::parse_testfloat(Format::F16, "-0F.000"), Some(0xbc00));
+/// ```
+pub fn parse_testfloat(format: Format, text: &str) -> Option<u64> {
+    let (sign, magnitude) = match text.strip_prefix('+') {
+        Some(rest) => (0, rest),
+        None => (format.sign_mask(), text.strip_prefix('-')?),
+    };
+    let field = |digits: &str, width: u32| {
+        let is_whole =
+            digits.len() == width.div_ceil(4) as usize && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        u64::from_str_radix(digits, 16).ok().filter(|bits| is_whole && bits >> width == 0)
+    };
+    let (exponent, fraction) = magnitude.split_once('.')?;
+    Some(sign | field(exponent, format.exp_bits())? << format.frac_bits() | field(fraction, format.frac_bits())?)
 }
 
 fn parse_hex_components(format: Format, components: u32, digits: &str) -> Result<Value, String> {

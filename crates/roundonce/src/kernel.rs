@@ -25,6 +25,8 @@ pub enum Source<'a> {
     Spirv(&'a [u8]),
     /// Machine code: a cubin of Maxwell or Pascal.
     Cubin(&'a [u8]),
+    /// Its text: a listing of whole kernels ([`sass::is_kernel_listing`]).
+    Listing(&'a str),
 }
 
 /// What a module is read for.
@@ -137,7 +139,7 @@ impl Ready {
                 let module = spirv::Module::from_binary(bytes);
                 spirv_program(&module.map_err(|found| Refusal::of(vec![found], spirv::UNSUPPORTED))?, None, choice)?
             }
-            Source::Cubin(bytes) => (cubin_program(bytes, choice)?, Profile::NVIDIA, Vec::new()),
+            Source::Cubin(_) | Source::Listing(_) => (machine_program(source, choice)?, Profile::NVIDIA, Vec::new()),
         };
         let place = match (program.kernels.as_slice(), choice.entry.as_deref()) {
             ([], None) => return Err(Refusal::Usage("there is no kernel in it".to_owned())),
@@ -162,7 +164,7 @@ impl Ready {
             Source::Ptx(text) => return ptx_each(text, choice),
             Source::SpirvText(text) => (spirv::assemble_module(text, None), Some(text)),
             Source::Spirv(bytes) => (spirv::Module::from_binary(bytes).map_err(|found| vec![found]), None),
-            Source::Cubin(bytes) => return cubin_each(bytes, choice),
+            Source::Cubin(_) | Source::Listing(_) => return machine_each(source, choice),
         };
         let module = module.map_err(|findings| Refusal::of(findings, spirv::UNSUPPORTED))?;
         let each = spirv::entry_points(&module).into_iter().map(|name| {
@@ -222,29 +224,39 @@ fn listed(names: BTreeSet<&str>) -> String {
 /// The codes of a wrong spelling, gate or operand.
 const OF_INSTRUCTIONS: core::ops::RangeInclusive<&str> = "PTX0021"..="PTX0030";
 
-/// The names of a cubin's kernels.
-fn cubin_names(bytes: &[u8]) -> Result<Vec<String>, Refusal> {
-    sass::cubin_kernels(bytes).map_err(|finding| Refusal::of(vec![finding], sass::NOT_COMPUTED))
+/// The names of the kernels of machine code.
+fn machine_names(source: Source<'_>) -> Result<Vec<String>, Refusal> {
+    let names = match source {
+        Source::Cubin(bytes) => sass::cubin_kernels(bytes).map_err(|finding| vec![finding]),
+        Source::Listing(text) => sass::listing_kernels(text),
+        _ => Ok(Vec::new()),
+    };
+    names.map_err(|found| Refusal::of(found, sass::NOT_COMPUTED))
 }
 
-fn cubin_kernel(bytes: &[u8], name: &str, choice: &Choice) -> Result<Program, Refusal> {
-    sass::lower_cubin(bytes, name, choice.largest_kernel).map_err(|found| Refusal::of(found, sass::NOT_COMPUTED))
+fn machine_kernel(source: Source<'_>, name: &str, choice: &Choice) -> Result<Program, Refusal> {
+    let program = match source {
+        Source::Cubin(bytes) => sass::lower_cubin(bytes, name, choice.largest_kernel),
+        Source::Listing(text) => sass::lower_kernel_listing(text, name, choice.largest_kernel),
+        _ => Err(Vec::new()),
+    };
+    program.map_err(|found| Refusal::of(found, sass::NOT_COMPUTED))
 }
 
-fn cubin_program(bytes: &[u8], choice: &Choice) -> Result<Program, Refusal> {
-    let names = cubin_names(bytes)?;
+fn machine_program(source: Source<'_>, choice: &Choice) -> Result<Program, Refusal> {
+    let names = machine_names(source)?;
     match (&names[..], choice.entry.as_deref()) {
         ([], None) => Err(Refusal::Usage("there is no kernel in it".to_owned())),
-        ([name], None) => cubin_kernel(bytes, name, choice),
+        ([name], None) => machine_kernel(source, name, choice),
         (_, None) => Err(Refusal::Several(names)),
-        (_, Some(name)) if names.iter().any(|known| known == name) => cubin_kernel(bytes, name, choice),
+        (_, Some(name)) if names.iter().any(|known| known == name) => machine_kernel(source, name, choice),
         (_, Some(name)) => Err(Refusal::Usage(format!("there is no kernel `{name}`"))),
     }
 }
 
-fn cubin_each(bytes: &[u8], choice: &Choice) -> Result<Vec<Each>, Refusal> {
-    let each = cubin_names(bytes)?.into_iter().map(|name| {
-        let program = cubin_kernel(bytes, &name, choice);
+fn machine_each(source: Source<'_>, choice: &Choice) -> Result<Vec<Each>, Refusal> {
+    let each = machine_names(source)?.into_iter().map(|name| {
+        let program = machine_kernel(source, &name, choice);
         let ready = |program| Ready { program, profile: Profile::NVIDIA, undetermined: Vec::new(), place: 0 };
         (name, program.map(ready))
     });

@@ -7,7 +7,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use flate2::read::GzDecoder;
 use roundonce_sass::modern::{self, Target};
-use roundonce_sass::{Layout, Style, asm_line, check, decode, disasm_word_into};
+use roundonce_sass::{Generation, Layout, Style, asm_line, check, decode, disasm_word_into};
 
 fn main() {
     divan::main();
@@ -28,7 +28,7 @@ fn words() -> Vec<u64> {
 fn lines() -> Vec<String> {
     let print = |word: u64| {
         let mut text = String::new();
-        disasm_word_into(word, Style::Exact, &mut text).unwrap();
+        disasm_word_into(word, Style::Exact, Generation::NEWEST, &mut text).unwrap();
         text
     };
     words().into_iter().map(print).collect()
@@ -51,7 +51,7 @@ fn print_lines(bencher: Bencher<'_, '_>, style: Style) {
     bencher.counter(ItemsCount::new(WORDS)).bench_local(|| {
         text.clear();
         for word in &words {
-            let _ = disasm_word_into(*word, style, &mut text);
+            let _ = disasm_word_into(*word, style, Generation::NEWEST, &mut text);
             text.push('\n');
         }
         black_box(&text);

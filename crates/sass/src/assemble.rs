@@ -1,7 +1,8 @@
 //! Text to words: a line, or a listing.
 
-use roundonce_isa::{Finding, Severity};
+use roundonce_isa::{Finding, Location, Severity};
 
+use crate::generation::Generation;
 use crate::listing::{Listing, word_differs};
 use crate::parse::{Cursor, Statement};
 use crate::schedule::{Control, PAIR, Slot};
@@ -14,13 +15,13 @@ use crate::{fields, rules};
 /// The first error, with its location in the line.
 pub fn parse_line(line: &str) -> Result<Statement, Finding> {
     let mut statement = Statement::blank();
-    parse_line_into(line, &mut statement)?;
+    parse_line_into(line, Generation::NEWEST, &mut statement)?;
     Ok(statement)
 }
 
 /// The same, written into `statement`; the result is the word that a comment behind it gives.
-fn parse_line_into(line: &str, statement: &mut Statement) -> Result<Option<u64>, Finding> {
-    let mut cursor = Cursor::new(line);
+fn parse_line_into(line: &str, generation: Generation, statement: &mut Statement) -> Result<Option<u64>, Finding> {
+    let mut cursor = Cursor::of(line, generation);
     skip_comments(&mut cursor)?;
     let prefix = cursor.schedule_prefix()?;
     cursor.statement(prefix, statement)?;
@@ -66,14 +67,22 @@ fn skip_comments(cursor: &mut Cursor<'_>) -> Result<Option<u64>, Finding> {
 /// assert_eq!(asm_line("FFMA R0, R1, 0.1, R0;").unwrap_err().code, "SASS0007");
 /// ```
 pub fn asm_line(line: &str) -> Result<u64, Finding> {
+    asm_line_for(line, Generation::NEWEST)
+}
+
+/// The same of the GPUs of one generation.
+///
+/// # Errors
+/// As [`asm_line`], and where an instruction is one of later GPUs.
+pub fn asm_line_for(line: &str, generation: Generation) -> Result<u64, Finding> {
     let mut statement = Statement::blank();
-    let beside = parse_line_into(line, &mut statement)?;
+    let beside = parse_line_into(line, generation, &mut statement)?;
     let word = statement.word().map_err(|error| rules::encode_finding(&statement, error))?;
     // A line alone is at address 0.
     let word = statement.placed(word, 0, |_| None)?;
     match beside {
         None => Ok(word),
-        Some(beside) => match word_differs(&statement, beside) {
+        Some(beside) => match word_differs(&statement, beside, generation) {
             None => Ok(beside),
             Some(message) => Err(rules::WORD_DIFFERS.at(statement.span, message)),
         },
@@ -89,8 +98,14 @@ pub struct Assembly {
     pub kernels: Vec<(String, usize)>,
     /// What is worth knowing. An error among them is one that still has a word: `.INVALIDFMZ3`, a barrier.
     pub findings: Vec<Finding>,
+    /// The GPUs whose instructions they are.
+    pub generation: Generation,
     /// Bit 63 of the control word of each bundle that has one.
     control_tops: Vec<bool>,
+    /// Where each instruction is in the text.
+    pub(crate) locations: Vec<Location>,
+    /// The labels, each with its address in its kernel.
+    pub(crate) labels: Vec<(String, i64)>,
 }
 
 /// `NOP`: what pads the last bundle. Source: the ends of kernels that compilers wrote.
@@ -110,14 +125,9 @@ impl Assembly {
         let mut begin = 0;
         for end in starts.into_iter().chain([self.code.len()]) {
             for chunk in self.code.get(begin..end).unwrap_or_default().chunks(3) {
-                let mut slots = [Slot::PADDING; 3];
-                let mut bundle = [NOP; 4];
-                for (index, (word, slot)) in chunk.iter().enumerate() {
-                    slots[index] = slot.unwrap_or(Slot::CAUTIOUS);
-                    bundle[index + 1] = *word;
-                }
+                let mut bundle = bundle(chunk);
                 let top = u64::from(self.control_tops.get(bundles.len()).copied().unwrap_or(false));
-                bundle[0] = Control::of(slots).0 | top << 63;
+                bundle[0] |= top << 63;
                 bundles.push(bundle);
             }
             begin = end;
@@ -125,10 +135,28 @@ impl Assembly {
         bundles
     }
 
+    /// The bundles of some of the instructions as bytes.
+    pub(crate) fn part(&self, first: usize, end: usize) -> Vec<u8> {
+        let code = self.code.get(first..end).unwrap_or_default();
+        code.chunks(3).flat_map(bundle).flat_map(u64::to_le_bytes).collect()
+    }
+
     /// The bundles as bytes.
     pub fn bytes(&self) -> Vec<u8> {
         self.bundles().iter().flatten().flat_map(|word| word.to_le_bytes()).collect()
     }
+}
+
+/// A bundle of up to three instructions.
+fn bundle(code: &[(u64, Option<Slot>)]) -> [u64; 4] {
+    let mut slots = [Slot::PADDING; 3];
+    let mut bundle = [NOP; 4];
+    for (index, (word, slot)) in code.iter().enumerate() {
+        slots[index] = slot.unwrap_or(Slot::CAUTIOUS);
+        bundle[index + 1] = *word;
+    }
+    bundle[0] = Control::of(slots).0;
+    bundle
 }
 
 /// The code of a listing.
@@ -143,7 +171,15 @@ impl Assembly {
 /// assert_eq!(assembly.bundles()[0][0], 0x001f8002fcc20fe6);
 /// ```
 pub fn asm_file(text: &str) -> Result<Assembly, Vec<Finding>> {
-    let (listing, unreadable) = Listing::parse(text);
+    asm_file_for(text, None)
+}
+
+/// The same of the GPUs of one generation; without one, of those that the listing's headings name, or of the newest.
+///
+/// # Errors
+/// As [`asm_file`], and where an instruction is one of later GPUs.
+pub fn asm_file_for(text: &str, generation: Option<Generation>) -> Result<Assembly, Vec<Finding>> {
+    let (listing, unreadable) = Listing::parse_for(text, generation);
     let mut code = Vec::with_capacity(listing.lines.len());
     let mut errors = unreadable;
     let addresses = listing.addresses();
@@ -162,5 +198,8 @@ pub fn asm_file(text: &str) -> Result<Assembly, Vec<Finding>> {
     }
     let control_tops = listing.lines.chunks(3).map(|bundle| bundle[0].control_top).collect();
     let findings = crate::check::listing_findings(text, &listing);
-    Ok(Assembly { code, kernels: listing.kernels, findings, control_tops })
+    let locations = listing.lines.iter().map(|line| line.location).collect();
+    let labels = labels.into_iter().map(|(name, address)| (name.to_owned(), address)).collect();
+    let Listing { kernels, generation, .. } = listing;
+    Ok(Assembly { code, kernels, findings, generation, control_tops, locations, labels })
 }

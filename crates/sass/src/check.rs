@@ -3,12 +3,14 @@
 use roundonce_arith::Format;
 use roundonce_isa::{Finding, Location, parse_value};
 
+use crate::decode::decode_for;
+use crate::generation::Generation;
 use crate::instruction::Value;
 use crate::listing::{Code, Line, Listing};
 use crate::parse::{Statement, read_immediate};
 use crate::print::push_immediate;
 use crate::rules::{self, instruction_findings};
-use crate::{Latency, SlotFault, Style, decode, lookup, modern};
+use crate::{Latency, SlotFault, Style, lookup, modern};
 
 /// Every finding of a text, in its order; of a listing whose headings name a later target, those of its 128-bit words.
 ///
@@ -40,12 +42,12 @@ pub(crate) fn listing_findings(text: &str, listing: &Listing) -> Vec<Finding> {
         match &line.code {
             Code::Statement(statement) => {
                 statement_findings(text, statement, &mut findings);
-                slot_findings(line, &mut findings);
+                slot_findings(line, listing.generation, &mut findings);
             }
             Code::Word(word) => {
-                if let Ok(instruction) = decode(*word) {
+                if let Ok(instruction) = decode_for(*word, listing.generation) {
                     instruction_findings(&instruction, line.location, &mut findings);
-                    slot_findings(line, &mut findings);
+                    slot_findings(line, listing.generation, &mut findings);
                 }
             }
         }
@@ -108,11 +110,11 @@ fn immediate_findings(written: &str, bits: u32, span: (usize, usize), findings: 
     }
 }
 
-fn slot_findings(line: &Line, findings: &mut Vec<Finding>) {
+fn slot_findings(line: &Line, generation: Generation, findings: &mut Vec<Finding>) {
     let Some(slot) = line.slot else { return };
     let instruction = match line.code {
         Code::Statement(statement) => Ok(statement.instruction),
-        Code::Word(word) => decode(word),
+        Code::Word(word) => decode_for(word, generation),
     };
     let variable = instruction.is_ok_and(|instruction| instruction.row().latency == Latency::Variable);
     for fault in slot.faults().filter(|fault| !variable || *fault == SlotFault::Top) {

@@ -6,10 +6,12 @@ use object::read::elf::{FileHeader, SectionHeader};
 use roundonce_isa::{Finding, Location};
 
 use crate::check::listing_findings;
+use crate::decode::decode_for;
 use crate::disassemble::{Layout, disasm_bundles};
+use crate::generation::Generation;
 use crate::listing::{Code, Line, Listing};
+use crate::rules;
 use crate::schedule::Control;
-use crate::{decode, rules};
 
 /// One kernel of a cubin: a section `.text.NAME`.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -46,11 +48,25 @@ pub(crate) struct Image<'a> {
     pub(crate) sections: Vec<Section<'a>>,
     /// By their names.
     data: Vec<Data<'a>>,
+    /// What stands in bank 4: by their places.
+    pub(crate) addresses: Vec<Address<'a>>,
+}
+
+/// The address of a variable, which a section of bank 4 holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Address<'a> {
+    /// The section of bank 4.
+    pub(crate) bank: &'a str,
+    /// The place in it, in bytes.
+    pub(crate) place: u64,
+    /// The section of the variable, and the place there.
+    pub(crate) section: &'a str,
+    pub(crate) offset: u64,
 }
 
 /// Any other section.
 pub(crate) struct Data<'a> {
-    name: &'a str,
+    pub(crate) name: &'a str,
     /// Empty where the file holds none.
     pub(crate) bytes: &'a [u8],
     pub(crate) size: u64,
@@ -63,6 +79,9 @@ pub(crate) struct Section<'a> {
     pub(crate) offset: usize,
     pub(crate) code: &'a [u8],
 }
+
+/// How the sections of bank 4 begin: those of a file, or of one kernel with its name behind.
+pub(crate) const BANK_4: &str = ".nv.constant4";
 
 pub(crate) fn fault(message: String) -> Finding {
     rules::CUBIN.finding(Location::Whole, message)
@@ -81,9 +100,10 @@ impl<'a> Image<'a> {
         }
         let target = target(header.e_ident().abi_version, header.e_flags(endian));
         let table = header.sections(endian, bytes).map_err(broken)?;
-        let (mut sections, mut others, mut read) = (Vec::new(), Vec::new(), 0);
+        let (mut sections, mut others, mut names, mut read) = (Vec::new(), Vec::new(), Vec::new(), 0);
         for section in table.iter() {
             let name = table.section_name(endian, section).map_err(broken)?;
+            names.push(str::from_utf8(name).unwrap_or_default());
             let Some(name) = name.strip_prefix(b".text.") else {
                 if let (Ok(name), Ok(bytes)) = (str::from_utf8(name), section.data(endian, bytes)) {
                     others.push(Data { name, bytes, size: section.sh_size(endian) });
@@ -99,8 +119,34 @@ impl<'a> Image<'a> {
             let name = String::from_utf8_lossy(name).into_owned();
             sections.push(Section { name, offset: section.sh_offset(endian) as usize, code });
         }
-        others.sort_by_key(|section| section.name);
-        Ok(Image { target, sections, data: others })
+        Ok(Image::of(target, sections, others).with_addresses(&names))
+    }
+
+    pub(crate) fn of(target: u32, sections: Vec<Section<'a>>, mut data: Vec<Data<'a>>) -> Image<'a> {
+        data.sort_by_key(|section| section.name);
+        Image { target, sections, data, addresses: Vec::new() }
+    }
+
+    /// Reads the relocations of bank 4 by the symbols' sections, whose names are in the file's order.
+    fn with_addresses(mut self, names: &[&'a str]) -> Image<'a> {
+        /// An address of 64 bits. Source: cubins of ptxas 12.9.
+        const ADDRESS: u64 = 2;
+        let symbols = self.data(".symtab").map_or(&[][..], |data| data.bytes.as_chunks::<24>().0);
+        let half = |bytes: &[u8]| bytes.first_chunk::<2>().map_or(0, |bytes| u16::from_le_bytes(*bytes));
+        let word = |bytes: &[u8]| bytes.first_chunk::<8>().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        let mut addresses = Vec::new();
+        for table in &self.data {
+            let Some(bank) = table.name.strip_prefix(".rel").filter(|bank| bank.starts_with(BANK_4)) else { continue };
+            for entry in table.bytes.as_chunks::<16>().0 {
+                let (place, info) = (word(entry), word(&entry[8..]));
+                let symbol = symbols.get((info >> 32) as usize).filter(|_| info & 0xffff_ffff == ADDRESS);
+                let Some(symbol) = symbol else { continue };
+                let Some(section) = names.get(usize::from(half(&symbol[6..]))) else { continue };
+                addresses.push(Address { bank, place, section, offset: word(&symbol[8..]) });
+            }
+        }
+        self.addresses = addresses;
+        self
     }
 
     /// A section that is no code.
@@ -133,9 +179,14 @@ impl Cubin {
         Ok(Cubin { target, kernels: sections.into_iter().map(kernel).collect::<Result<_, Finding>>()? })
     }
 
+    /// The GPUs whose instructions they are.
+    pub fn generation(&self) -> Generation {
+        Generation::of(self.target).unwrap_or_default()
+    }
+
     /// The kernels' words with their scheduling, each located in the file in words of 8 bytes.
     pub fn listing(&self) -> Listing {
-        let mut listing = Listing::default();
+        let mut listing = Listing { generation: self.generation(), ..Listing::default() };
         for kernel in &self.kernels {
             listing.kernels.push((kernel.name.clone(), listing.lines.len()));
             for (index, bundle) in kernel.words.chunks_exact(4).enumerate() {
@@ -158,12 +209,15 @@ impl Cubin {
     /// Every violation of a rule, and the number of words of no known encoding.
     pub fn check(&self) -> (Vec<Finding>, usize) {
         let listing = self.listing();
-        let unknown = |line: &&Line| matches!(line.code, Code::Word(word) if decode(word).is_err());
+        let unknown =
+            |line: &&Line| matches!(line.code, Code::Word(word) if decode_for(word, listing.generation).is_err());
         (listing_findings("", &listing), listing.lines.iter().filter(unknown).count())
     }
 
-    /// The kernels as text, each under its label `.text.NAME:`. Words of no known encoding are `.dword`.
+    /// The kernels as text, each under its label `.text.NAME:`, as its own target has them. Words of no known encoding
+    /// are `.dword`.
     pub fn disassemble(&self, layout: &Layout) -> Result<String, Finding> {
+        let layout = &Layout { generation: self.generation(), ..*layout };
         let mut out = String::new();
         for kernel in &self.kernels {
             out.push_str(&format!(".text.{}:\n", kernel.name));

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use crate::fields::{self, Field};
+use crate::generation::Generation;
 use crate::instruction::Instruction;
 use crate::lookup;
 use crate::maxwell;
@@ -12,6 +13,8 @@ use crate::maxwell;
 pub struct DecodeError {
     /// The word.
     pub word: u64,
+    /// The GPUs for which it is none.
+    pub generation: Generation,
 }
 
 impl DecodeError {
@@ -21,6 +24,10 @@ impl DecodeError {
 
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(number) = lookup::word(self.word, Generation::NEWEST) {
+            let (row, first) = (lookup::row(number), self.generation.first());
+            return write!(f, "{:#018x} is no instruction of sm_{first}: {} is so on later GPUs", self.word, row.name);
+        }
         // The row whose fixed bits differ least is the one that a flipped bit would have spoilt.
         let nearest = maxwell::rows().min_by_key(|row| ((self.word ^ row.bits) & row.mask).count_ones());
         write!(
@@ -44,7 +51,7 @@ impl fmt::Display for DecodeError {
     }
 }
 
-/// The instruction of a word. Bits that mean nothing in its row are [`Instruction::ignored_bits`].
+/// The instruction of a word on the newest GPUs of the family, which have every instruction. Bits that mean nothing in its row are [`Instruction::ignored_bits`].
 ///
 /// `.INVALIDFMZ3` decodes: [`Instruction::illegal_modifier`] names it.
 ///
@@ -57,8 +64,24 @@ impl fmt::Display for DecodeError {
 /// ```
 #[inline]
 pub fn decode(word: u64) -> Result<Instruction, DecodeError> {
-    match lookup::word(word) {
+    decode_for(word, Generation::NEWEST)
+}
+
+/// The same on the GPUs of one generation: older ones have fewer instructions, and other names for some.
+///
+/// # Errors
+/// If the word is of no row there.
+///
+/// ```
+/// use roundonce_sass::{Generation, decode_for};
+/// let root = |generation| decode_for(0x5080_0000_0087_0000, generation).unwrap().to_string();
+/// assert_eq!(root(Generation::Sm52), "MUFU.SQRT R0, R0;");
+/// assert_eq!(root(Generation::Sm50), "MUFU.INVALIDMUFUOPCODE8 R0, R0;");
+/// ```
+#[inline]
+pub fn decode_for(word: u64, generation: Generation) -> Result<Instruction, DecodeError> {
+    match lookup::word(word, generation) {
         Some(row) => Ok(Instruction { row, reuse: 0, word }),
-        None => Err(DecodeError { word }),
+        None => Err(DecodeError { word, generation }),
     }
 }

@@ -2,7 +2,8 @@
 
 use roundonce_isa::{Finding, Location};
 
-use crate::decode;
+use crate::decode::decode_for;
+use crate::generation::Generation;
 use crate::print::Style;
 use crate::rules;
 use crate::schedule::{Control, Slot};
@@ -20,11 +21,14 @@ pub struct Layout {
     pub addresses: bool,
     /// `/* 0x5980038000670008 */` behind each.
     pub words: bool,
+    /// Whose instructions and names, of 64-bit words.
+    pub generation: Generation,
 }
 
 impl Layout {
     /// What `nvdisasm -hex` prints.
-    pub const NVDISASM_HEX: Layout = Layout { style: Style::Nvdisasm, schedule: None, addresses: true, words: true };
+    pub const NVDISASM_HEX: Layout =
+        Layout { style: Style::Nvdisasm, schedule: None, addresses: true, words: true, generation: Generation::NEWEST };
 }
 
 /// The text of a word.
@@ -40,16 +44,16 @@ impl Layout {
 /// ```
 pub fn disasm_word(word: u64, style: Style) -> Result<String, Finding> {
     let mut text = String::new();
-    disasm_word_into(word, style, &mut text)?;
+    disasm_word_into(word, style, Generation::NEWEST, &mut text)?;
     Ok(text)
 }
 
-/// The same, appended to a buffer.
+/// The same on the GPUs of one generation, appended to a buffer.
 ///
 /// # Errors
 /// As [`disasm_word`]; the buffer is left as it was.
-pub fn disasm_word_into(word: u64, style: Style, out: &mut String) -> Result<(), Finding> {
-    match decode(word) {
+pub fn disasm_word_into(word: u64, style: Style, generation: Generation, out: &mut String) -> Result<(), Finding> {
+    match decode_for(word, generation) {
         Ok(instruction) => {
             instruction.write(style, None, out);
             Ok(())
@@ -74,7 +78,7 @@ fn row_text(address: usize, word: u64, slot: Option<Slot>, layout: &Layout, in_p
     if let Some((style, slot)) = own_schedule {
         push_prefix(slot, style, &mut text);
     }
-    let shown = match decode(word) {
+    let shown = match decode_for(word, layout.generation) {
         Ok(instruction) => {
             instruction.write_body_at(address as u64, layout.style, slot, &mut text);
             instruction.shown_reuse()

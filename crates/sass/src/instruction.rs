@@ -5,6 +5,7 @@ use roundonce_isa::Recipe;
 
 use crate::fields;
 use crate::lookup;
+use crate::parse::is_illegal;
 use crate::row::{BANK, Kind, Lowering, MAX_OPERANDS, OFFSET, OperandField, Row, Slot};
 
 /// The register that reads as zero and swallows what is written: `RZ`.
@@ -261,7 +262,7 @@ impl Instruction {
     }
     /// The modifier that the encoding has room for and that means nothing, if there is one: `.INVALIDFMZ3`.
     pub fn illegal_modifier(&self) -> Option<&'static str> {
-        self.modifiers().map(|(_, text)| text).find(|text| text.contains("INVALID") || text.contains("???"))
+        self.modifiers().map(|(_, text)| text).find(|text| is_illegal(text))
     }
 
     /// What it computes, negations included: `None` where it is no arithmetic with a recipe, where a modifier means

@@ -30,6 +30,7 @@ mod disassemble;
 mod encode;
 pub mod fields;
 pub mod forms;
+mod generation;
 mod instruction;
 mod line_table;
 mod listing;
@@ -46,15 +47,16 @@ mod rules;
 mod schedule;
 mod schedule_text;
 
-pub use assemble::{Assembly, NOP, asm_file, asm_line, parse_line};
+pub use assemble::{Assembly, NOP, asm_file, asm_file_for, asm_line, asm_line_for, parse_line};
 pub use check::check;
 pub use compiled::{CompiledKernel, CompiledModule, CompiledOperation};
 pub use cubin::{Cubin, Kernel, MAXWELL_TARGETS};
 pub use decimal::write_decimal;
-pub use decode::{DecodeError, decode};
+pub use decode::{DecodeError, decode, decode_for};
 pub use disassemble::{Layout, disasm_bundles, disasm_word, disasm_word_into, disasm_words};
 pub use encode::EncodeError;
 pub use forms::FORMS;
+pub use generation::Generation;
 pub use instruction::{Guard, Instruction, Operand, OperandKind, Operands, PT, RZ, Value};
 pub use listing::{Code, Line, Listing};
 pub use lower::{Lowered, Name, lower};
@@ -62,8 +64,11 @@ pub use maxwell::{ARITHMETIC, rows};
 pub use parse::Statement;
 pub use patch::patch;
 pub use print::{Register, Style};
-pub use program::{cubin_kernels, lower_cubin};
-pub use row::{Arithmetic, Bits, Kind, Latency, Lowering, MAX_OPERANDS, OperandField, Row, Since, Slot as RowSlot};
+pub use program::{
+    cubin_hazards, cubin_kernels, is_kernel_listing, listing_hazards, listing_kernels, lower_cubin,
+    lower_kernel_listing,
+};
+pub use row::{Arithmetic, Bits, Kind, Latency, Lowering, MAX_OPERANDS, OperandField, Row, Slot as RowSlot};
 pub use rules::{NOT_COMPUTED, RULES, Rule, check_word};
 pub use schedule::{Control, SCHEDULE_NAMES, Slot, SlotFault};
 pub use schedule_text::ScheduleStyle;

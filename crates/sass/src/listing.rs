@@ -2,15 +2,18 @@
 //! styles, mixed as they come.
 
 use std::collections::HashMap;
+use std::str::FromStr;
 
 use roundonce_isa::{Finding, Location};
 
+use crate::decode::decode_for;
+use crate::generation::Generation;
 use crate::lookup;
 use crate::parse::{Cursor, Span, Statement};
 use crate::rules;
 use crate::schedule::{Control, PAIR, Slot};
 use crate::schedule_text::read_envytools;
-use crate::{Style, decode, fields};
+use crate::{Style, fields};
 
 /// What a line of code is.
 #[expect(clippy::large_enum_variant, reason = "nearly every line is a statement")]
@@ -54,6 +57,8 @@ pub struct Listing {
     pub kernels: Vec<(String, usize)>,
     /// The labels: each name with the number of the line of code behind it.
     pub labels: Vec<(String, usize)>,
+    /// The GPUs whose instructions they are.
+    pub generation: Generation,
 }
 
 /// What a line of cuobjdump or nvdisasm begins with that is no code.
@@ -87,6 +92,19 @@ pub(crate) fn heading(line: &str) -> Option<Option<&str>> {
     known.then_some(kernel)
 }
 
+/// The target that the headings name: `code for sm_90`, `.target sm_90`.
+pub(crate) fn headed<T: FromStr>(text: &str) -> Option<T> {
+    let named = |line: &str| {
+        let line = line.trim();
+        let line = line
+            .strip_prefix("code for")
+            .or_else(|| line.strip_prefix("arch ="))
+            .or_else(|| line.strip_prefix(".target"))?;
+        line.split([',', ' ', '\t']).find(|word| !word.is_empty())?.parse().ok()
+    };
+    text.lines().find_map(named)
+}
+
 /// The address of the instruction behind one.
 fn next_address(address: u64) -> u64 {
     address + if address % 32 == 24 { 16 } else { 8 }
@@ -104,6 +122,8 @@ struct Reader<'a> {
     /// Instructions still to come before `}`.
     inside: u32,
     line_start: bool,
+    /// Within a section that holds no code.
+    in_data: bool,
     /// A pair was closed and the word of its second instruction is still to come: on the next line, or behind the
     /// label there.
     word_of_pair: bool,
@@ -135,15 +155,22 @@ impl Listing {
 
     /// Reads a text; what cannot be read is left out and becomes a finding.
     pub fn parse(text: &str) -> (Listing, Vec<Finding>) {
+        Listing::parse_for(text, None)
+    }
+
+    /// The same of the GPUs of one generation; without one, of those that the headings name, or of the newest.
+    pub fn parse_for(text: &str, generation: Option<Generation>) -> (Listing, Vec<Finding>) {
+        let generation = generation.or_else(|| headed(text)).unwrap_or_default();
         let mut reader = Reader {
-            cursor: Cursor::new(text),
-            listing: Listing::default(),
+            cursor: Cursor::of(text, generation),
+            listing: Listing { generation, ..Listing::default() },
             findings: Vec::new(),
             control: Vec::new(),
             control_top: false,
             opened: false,
             inside: 0,
             line_start: true,
+            in_data: false,
             word_of_pair: false,
             unresolved: None,
         };
@@ -205,6 +232,15 @@ impl Reader<'_> {
         }
     }
 
+    /// `(*"BRANCH_TARGETS .L_x_1"*)`: where nvdisasm says that an instruction may lead.
+    fn skip_note(&mut self) {
+        if self.cursor.starts_with("(*") {
+            let length = self.rest_of_line().find("*)").map_or(0, |at| at + 2);
+            self.cursor.at += length;
+            self.cursor.skip_blanks();
+        }
+    }
+
     /// `/* … */`: a word of 16 hex digits belongs to the instruction before it or is a control word.
     fn comment(&mut self) {
         let start = self.cursor.at;
@@ -233,7 +269,7 @@ impl Reader<'_> {
             return;
         }
         let Code::Statement(statement) = &line.code else { return };
-        if let Some(differs) = word_differs(statement, word) {
+        if let Some(differs) = word_differs(statement, word, self.listing.generation) {
             self.fault(rules::WORD_DIFFERS.at((start, self.cursor.at), differs));
         }
     }
@@ -255,6 +291,10 @@ impl Reader<'_> {
         let Some(kernel) = heading(self.rest_of_line()) else { return false };
         let kernel = kernel.map(str::to_owned);
         let label = self.rest_of_line().strip_suffix(':').map(str::to_owned);
+        let section = self.rest_of_line().strip_prefix(".section");
+        if let Some(section) = section.filter(|rest| rest.starts_with(['\t', ' '])) {
+            self.in_data = !section.trim_start().starts_with(".text");
+        }
         if let Some(kernel) = kernel {
             self.drop_unresolved();
             self.listing.kernels.push((kernel, self.listing.lines.len()));
@@ -268,6 +308,9 @@ impl Reader<'_> {
     fn code(&mut self) {
         self.line_start = false;
         self.word_of_pair = false;
+        if self.in_data {
+            return self.skip_line();
+        }
         if self.cursor.starts_with("sched") {
             self.sched();
             return;
@@ -297,6 +340,7 @@ impl Reader<'_> {
             self.skip_statement();
         }
         self.cursor.skip_blanks();
+        self.skip_note();
         if !matches!(self.cursor.peek(), b';' | b'}' | b'\n' | b'/' | b'#' | 0) {
             let at = self.cursor.at;
             let finding = rules::SYNTAX.at((at, at + 1), "expected `;` at the end of the statement");
@@ -383,7 +427,8 @@ impl Reader<'_> {
             None => text,
         };
         let mnemonic = text.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
-        text.starts_with(|c: char| c.is_ascii_uppercase()) && lookup::mnemonic(mnemonic).is_none()
+        text.starts_with(|c: char| c.is_ascii_uppercase())
+            && lookup::mnemonic(mnemonic, self.listing.generation).is_none()
     }
 
     /// On to the end of the statement. Braces within it are an operand: `DEPBAR {0}`.
@@ -418,7 +463,7 @@ impl Reader<'_> {
 
 /// How the word beside an instruction differs from it: `None` if the word prints as the instruction does.
 /// Bits that mean nothing and NaN payloads, which the disassembler does not print, are the word's own.
-pub(crate) fn word_differs(statement: &Statement, word: u64) -> Option<String> {
+pub(crate) fn word_differs(statement: &Statement, word: u64, generation: Generation) -> Option<String> {
     let print = |instruction: &crate::Instruction| {
         let mut text = String::new();
         instruction.write(Style::Nvdisasm, None, &mut text);
@@ -431,8 +476,8 @@ pub(crate) fn word_differs(statement: &Statement, word: u64) -> Option<String> {
     {
         own = own & !bits.mask() | word & bits.mask();
     }
-    let canonical = decode(own).ok()?;
-    match decode(word) {
+    let canonical = decode_for(own, generation).ok()?;
+    match decode_for(word, generation) {
         Err(error) => Some(error.to_string()),
         Ok(beside) if print(&beside) == print(&canonical) => None,
         Ok(beside) => Some(format!("the word beside is `{}`, not `{}`", print(&beside), print(&canonical))),

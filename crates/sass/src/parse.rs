@@ -14,6 +14,7 @@ pub(crate) use self::operand::What;
 use self::operand::Written;
 pub(crate) use self::operand::signed_hex;
 use crate::encode::EncodeError;
+use crate::generation::Generation;
 use crate::instruction::{Guard, Instruction, OperandKind, PT};
 use crate::lookup::{self, short_counterpart};
 use crate::print::guard_bits;
@@ -122,11 +123,16 @@ const WORD: [bool; 256] = {
 pub(crate) struct Cursor<'a> {
     pub(crate) text: &'a str,
     pub(crate) at: usize,
+    /// Whose instructions of 64 bits are read.
+    generation: Generation,
 }
 
 impl<'a> Cursor<'a> {
     pub(crate) fn new(text: &'a str) -> Cursor<'a> {
-        Cursor { text, at: 0 }
+        Cursor::of(text, Generation::NEWEST)
+    }
+    pub(crate) fn of(text: &'a str, generation: Generation) -> Cursor<'a> {
+        Cursor { text, at: 0, generation }
     }
     #[inline]
     pub(crate) fn peek(&self) -> u8 {
@@ -281,8 +287,8 @@ impl<'a> Cursor<'a> {
         if mnemonic.is_empty() {
             return Err(self.expected("a mnemonic"));
         }
-        let Some(rows) = lookup::mnemonic(mnemonic) else {
-            return Err(unknown_mnemonic(mnemonic, mnemonic_span));
+        let Some(rows) = lookup::mnemonic(mnemonic, self.generation) else {
+            return Err(unknown_mnemonic(mnemonic, mnemonic_span, self.generation));
         };
         let modifiers_start = self.at;
         while self.peek() == b'.' {
@@ -377,7 +383,7 @@ impl<'a> Cursor<'a> {
                 Some(length) => at += length,
                 None => {
                     let length = 1 + rest[1..].find('.').unwrap_or(rest.len() - 1);
-                    return Err(self.no_modifier(lookup::row(rows[0]), (start + at, start + at + length)));
+                    return Err(self.no_modifier(rows, (start + at, start + at + length)));
                 }
             }
         }
@@ -385,14 +391,19 @@ impl<'a> Cursor<'a> {
     }
 
     #[cold]
-    fn no_modifier(&self, row: &Row, span: Span) -> Finding {
+    fn no_modifier(&self, rows: &[u16], span: Span) -> Finding {
+        let row = lookup::row(rows[0]);
         let text = self.text.get(span.0..span.1).unwrap_or_default();
         let syntax = match lookup::arithmetic(row) {
             Some(arithmetic) => arithmetic.syntax(),
             None => row.modifiers.iter().fold(row.name.to_owned(), |text, slot| format!("{text}{{.{}}}", slot.name)),
         };
         let message = format!("`{text}` is not a modifier of {}: the form is `{syntax}`", row.name);
-        rules::MODIFIER.at(span, message).help(rounding_help(row, text).unwrap_or_default())
+        let slots = rows.iter().flat_map(|row| lookup::row(*row).modifiers);
+        let known =
+            slots.flat_map(|slot| slot.texts).copied().filter(|text| text.starts_with('.') && !is_illegal(text));
+        let meant = || rules::did_you_mean(text, known.clone());
+        rules::MODIFIER.at(span, message).help(rounding_help(row, text).or_else(meant).unwrap_or_default())
     }
 
     /// Picks the first row that the statement fits; what the nearest one misses is the finding.
@@ -430,7 +441,7 @@ impl<'a> Cursor<'a> {
                 Err(rules::MODIFIER.at((start, end), format!("`{text}` is one too many for its slot")))
             }
             Misfit::Missing { texts } => {
-                let known: Vec<&str> = texts.iter().copied().filter(|text| !text.contains("INVALID")).collect();
+                let known: Vec<&str> = texts.iter().copied().filter(|text| !is_illegal(text)).collect();
                 let message = format!("{} needs one of {}", row.name, known.join(", "));
                 Err(rules::MODIFIER.at(out.mnemonic, message))
             }
@@ -442,17 +453,27 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// Whether a modifier means nothing.
+pub(crate) fn is_illegal(text: &str) -> bool {
+    text.contains("INVALID") || text.contains("???")
+}
+
 #[cold]
-fn unknown_mnemonic(mnemonic: &str, span: Span) -> Finding {
-    match lookup::mnemonics().find(|name| name.eq_ignore_ascii_case(mnemonic)) {
+fn unknown_mnemonic(mnemonic: &str, span: Span, generation: Generation) -> Finding {
+    let known = lookup::mnemonics(generation);
+    match known.clone().find(|name| name.eq_ignore_ascii_case(mnemonic)) {
         Some(name) => rules::MNEMONIC
             .at(span, format!("`{mnemonic}` is not a mnemonic"))
             .help("mnemonics are in capitals")
             .fix(span.0, span.1, name),
+        None if lookup::mnemonic(mnemonic, Generation::NEWEST).is_some() => {
+            let message = format!("sm_{} has no {mnemonic}, later GPUs do", generation.first());
+            rules::MNEMONIC.at(span, message)
+        }
         None => {
             let message =
-                format!("`{mnemonic}` is not one of the {} mnemonics of this GPU family", lookup::mnemonics().count());
-            rules::MNEMONIC.at(span, message)
+                format!("`{mnemonic}` is not one of the {} mnemonics of this GPU family", known.clone().count());
+            rules::MNEMONIC.at(span, message).help(rules::did_you_mean(mnemonic, known).unwrap_or_default())
         }
     }
 }

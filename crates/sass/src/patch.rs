@@ -3,8 +3,9 @@
 use roundonce_isa::{Finding, Location};
 
 use crate::cubin::{Image, MAXWELL_TARGETS, fault};
+use crate::generation::Generation;
 use crate::schedule::{Control, Slot};
-use crate::{asm_line, fields, modern, parse_line, rules};
+use crate::{asm_line_for, fields, modern, parse_line, rules};
 
 /// Replaces the instruction at an address of a kernel; `entry` is needed where there are several. The control fields that
 /// are there stay, unless the text has its own; of them `.reuse` is always the text's.
@@ -51,7 +52,7 @@ pub fn patch(bytes: &mut [u8], entry: Option<&str>, address: usize, text: &str) 
     if slot == 0 {
         return Err(no_instruction("it is a control word"));
     }
-    let word = asm_line(text)?;
+    let word = asm_line_for(text, Generation::of(target).unwrap_or_default())?;
     let written = parse_line(text)?;
     let bundle = at - 8 * slot;
     let Some(control) = bytes.get(bundle..bundle + 8).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes)

@@ -2,6 +2,7 @@
 
 use roundonce_isa::{Choice, Recipe, Slot as ArithmeticSlot};
 
+use crate::generation::Generation;
 use crate::instruction::OperandKind;
 
 /// Up to three ranges of bits that hold one value, the least significant part first.
@@ -240,28 +241,6 @@ pub enum Latency {
     Variable,
 }
 
-/// The first GPU that has a row; all later ones of the family have it too.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Since {
-    /// All of them.
-    Sm50,
-    /// SM52 and later: packed halves.
-    Sm52,
-    /// SM61 and later: integer dot products.
-    Sm61,
-}
-
-impl Since {
-    /// Its number, as in `sm_50`.
-    pub const fn number(self) -> u32 {
-        match self {
-            Since::Sm50 => 50,
-            Since::Sm52 => 52,
-            Since::Sm61 => 61,
-        }
-    }
-}
-
 /// What an instruction becomes in a program.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Lowering {
@@ -319,8 +298,10 @@ pub struct Row {
     pub modifiers: &'static [Slot],
     /// The operands in the order in which they are printed.
     pub operands: &'static [OperandField],
-    /// The first GPU that has it.
-    pub since: Since,
+    /// The first GPUs that have it.
+    pub since: Generation,
+    /// The last: newer ones have another row for its words.
+    pub until: Generation,
     /// When its result is there.
     pub latency: Latency,
     /// What it becomes in a program.
@@ -353,7 +334,8 @@ impl Row {
             refused: &[],
             modifiers,
             operands,
-            since: Since::Sm50,
+            since: Generation::Sm50,
+            until: Generation::NEWEST,
             latency: Latency::Fixed,
             lowering: Lowering::None,
             separator: " ",
@@ -370,9 +352,17 @@ impl Row {
         self.refused = refused;
         self
     }
-    pub(crate) const fn since(mut self, since: Since) -> Row {
+    pub(crate) const fn since(mut self, since: Generation) -> Row {
         self.since = since;
         self
+    }
+    pub(crate) const fn until(mut self, until: Generation) -> Row {
+        self.until = until;
+        self
+    }
+    /// Whether a generation has it.
+    pub fn is_of(&self, generation: Generation) -> bool {
+        self.since <= generation && generation <= self.until
     }
     pub(crate) const fn lowering(mut self, lowering: Lowering) -> Row {
         self.lowering = lowering;

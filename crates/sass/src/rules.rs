@@ -1,6 +1,6 @@
 //! The rules, one row each, and the findings that follow from them.
 
-use roundonce_isa::{Finding, Location, Severity};
+use roundonce_isa::{Finding, Location, Severity, nearest};
 
 use crate::encode::EncodeError;
 use crate::instruction::{Guard, Instruction, Value};
@@ -33,6 +33,11 @@ impl Rule {
     pub(crate) fn at(&self, (start, end): (usize, usize), message: impl Into<String>) -> Finding {
         self.finding(Location::Span { start, end }, message)
     }
+}
+
+/// What was probably meant by a mnemonic or a modifier.
+pub(crate) fn did_you_mean<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
+    nearest(word, known, 1 + word.len() / 5).map(|meant| format!("did you mean `{meant}`?"))
 }
 
 /// The table: a constant each, and the list of them all.
@@ -75,6 +80,8 @@ rules! {
     WORD "SASS0041" Error "the word is an instruction of the float family on its target" "128-bit encoding, observed";
     UNMEASURED "SASS0040" Error "what an instruction computes is documented, or measured" "what PTX and measurements say";
     ADDRESS "SASS0029" Error "an address's offset has room in its field" "encoding";
+    HAZARD "SASS0030" Error "a result of variable latency is waited for before its register is read or written" "control word: write and read barriers, the wait mask";
+    UNCHECKED "SASS0031" Note "what an instruction reads, writes and leads to is known" "what is run";
     ENTRY "SASS0028" Error "one kernel is run" "the command line's contract";
 }
 

@@ -1,26 +1,63 @@
 //! Words of every row, every modifier's value and every operand form, and the words of compiled kernels, beside what
 //! nvdisasm 12.8 prints for them. `dev/sass/corpus.py` makes the file.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
 
 use flate2::read::GzDecoder;
-use roundonce_sass::{Layout, ScheduleStyle, Style, asm_file, asm_line, decode, disasm_bundles, disasm_word};
+use roundonce_sass::{
+    DecodeError, Generation, Layout, ScheduleStyle, Style, asm_file, asm_line, asm_line_for, decode, decode_for,
+    disasm_bundles, disasm_word,
+};
 
 mod rows;
 
 /// Each word and its text.
 fn corpus() -> Vec<(u64, String)> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/maxwell/words.tsv.gz");
-    let mut text = String::new();
-    GzDecoder::new(std::fs::File::open(path).unwrap()).read_to_string(&mut text).unwrap();
-    let lines = text.lines().filter(|line| !line.starts_with('#'));
     let row = |line: &str| {
         let (word, text) = line.split_once('\t').unwrap();
         (u64::from_str_radix(word, 16).unwrap(), text.to_owned())
     };
-    lines.map(row).collect()
+    lines("words.tsv.gz").iter().map(|line| row(line)).collect()
+}
+
+/// The lines of a file but for its heading.
+fn lines(name: &str) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/maxwell").join(name);
+    let mut text = String::new();
+    GzDecoder::new(std::fs::File::open(path).unwrap()).read_to_string(&mut text).unwrap();
+    text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
+}
+
+/// Words that older targets print otherwise than the newest, or do not know.
+#[test]
+fn older_targets() {
+    let mut counts = BTreeMap::new();
+    for line in lines("older.tsv.gz") {
+        let [target, word, text] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        let (generation, bits): (Generation, _) = (target.parse().unwrap(), u64::from_str_radix(word, 16).unwrap());
+        let print = |word| {
+            let mut text = String::new();
+            decode_for(word, generation).map(|instruction| instruction.write_body(Style::Nvdisasm, None, &mut text))?;
+            Ok::<_, DecodeError>(text.trim_end().to_owned())
+        };
+        let count: &mut (usize, usize) = counts.entry(target.to_owned()).or_default();
+        if text.is_empty() {
+            let error = print(bits).expect_err(&line);
+            assert!(error.to_string().contains("is so on later GPUs"), "{error}");
+            let newest = decode(bits).unwrap().to_string();
+            assert!(asm_line_for(&newest, generation).is_err(), "{target}: {newest}");
+            count.1 += 1;
+            continue;
+        }
+        assert_eq!(print(bits).as_deref(), Ok(text), "{line}");
+        let again = asm_line_for(text, generation).unwrap_or_else(|finding| panic!("{line}: {finding}"));
+        assert_eq!(print(again).as_deref(), Ok(text), "{line}");
+        count.0 += 1;
+    }
+    let wanted = [("sm_50", (332, 538)), ("sm_52", (303, 82)), ("sm_53", (303, 82)), ("sm_60", (0, 24))];
+    assert_eq!(counts, wanted.map(|(target, count)| (target.to_owned(), count)).into());
 }
 
 #[test]
@@ -56,10 +93,9 @@ const ONE_TEXT: usize = 211;
 #[test]
 fn every_row_is_there() {
     let seen: BTreeSet<u64> = corpus().iter().map(|(word, _)| decode(*word).unwrap().row().bits).collect();
-    let lacking: Vec<String> = roundonce_sass::rows()
-        .filter(|row| !seen.contains(&row.bits))
-        .map(|row| format!("{} {:#x}", row.name, row.bits))
-        .collect();
+    let newest = roundonce_sass::rows().filter(|row| row.is_of(Generation::NEWEST));
+    let lacking: Vec<String> =
+        newest.filter(|row| !seen.contains(&row.bits)).map(|row| format!("{} {:#x}", row.name, row.bits)).collect();
     assert!(lacking.is_empty(), "{lacking:?}");
 }
 

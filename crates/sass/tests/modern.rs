@@ -38,7 +38,13 @@ fn print(word: u128, target: Target, layout: &Layout) -> Result<String, Finding>
     disasm_word_into(word, target, layout, &mut text).map(|()| text)
 }
 
-const NVDISASM: Layout = Layout { style: Style::Nvdisasm, schedule: None, addresses: false, words: false };
+const NVDISASM: Layout = Layout {
+    style: Style::Nvdisasm,
+    schedule: None,
+    addresses: false,
+    words: false,
+    generation: roundonce_sass::Generation::NEWEST,
+};
 const EXACT: Layout = Layout { style: Style::Exact, ..NVDISASM };
 const HEX: Layout = Layout { style: Style::Hex, ..NVDISASM };
 

@@ -36,7 +36,7 @@ pub mod sweep;
 mod verify;
 
 pub use block::Vector;
-pub use format::{Format, Options, verify_file, verify_stream, without_mark};
+pub use format::{Format, Options, run_testfloat, verify_file, verify_stream, without_mark};
 pub use generate::Generated;
 pub use instruction::{Criterion, InstructionUnderTest};
 pub use report::{Checked, Example, Group, Report};

@@ -27,9 +27,10 @@ fn verified(path: &Path, options: &Options) -> Report {
     report
 }
 
-const READ: [(Format, &str); 4] = [
+const READ: [(Format, &str); 5] = [
     (Format::TestFloat, "v.txt"),
     (Format::JsonLines, "v.jsonl"),
+    (Format::Csv, "v.csv"),
     (Format::Npz, "v.npz"),
     (Format::Parquet, "v.parquet"),
 ];

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use common::Bad;
-use roundonce_vectors::{Options, Report, verify_file};
+use roundonce_vectors::{InstructionUnderTest, Options, Report, run_testfloat, verify_file, verify_stream};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/edge/testfloat")
@@ -86,4 +86,64 @@ fn in_parts() {
     assert_eq!((&one.cause, one.count, &one.first), (&other.cause, other.count, &other.first));
     assert!(whole.failed > 5000 && together.causes.len() == 1);
     assert!(together.lines().iter().any(|line| line.contains("first: all, row ")), "{:?}", together.lines());
+}
+
+/// The operands of TestFloat's own vectors give its results and its flags again; any NaN is one.
+#[test]
+fn operands_run() {
+    for (function, infinity) in
+        [("f16_mulAdd_rz", 0x7c00), ("f32_mulAdd_rm", 0x7f80_0000), ("f64_mulAdd_rp", 0x7ff << 52)]
+    {
+        let file = std::fs::File::open(folder().join(format!("{function}.txt.gz"))).unwrap();
+        let mut text = String::new();
+        flate2::read::GzDecoder::new(file).read_to_string(&mut text).unwrap();
+        let operands: String =
+            text.lines().map(|line| line.split(' ').take(3).collect::<Vec<_>>().join(" ") + "\n").collect();
+        let tested = InstructionUnderTest::of(function, &Default::default()).unwrap();
+        // The results that a line has already are replaced.
+        for given in [&operands, &text] {
+            let mut out = Vec::new();
+            run_testfloat(&tested, given.as_bytes(), &mut out, |row, problem| panic!("{row}: {problem}")).unwrap();
+            let out = String::from_utf8(out).unwrap();
+            assert_eq!(out.lines().count(), text.lines().count());
+            for (ours, theirs) in out.lines().zip(text.lines()) {
+                let words = [ours, theirs].map(|line| line.split(' ').collect::<Vec<_>>());
+                let is_nan = |word: &str| {
+                    let sign = (infinity as u64 + 1).next_power_of_two();
+                    u64::from_str_radix(word, 16).unwrap() & (sign - 1) > infinity
+                };
+                let same =
+                    words[0] == words[1] || is_nan(words[0][3]) && is_nan(words[1][3]) && words[0][4] == words[1][4];
+                assert!(same, "{function}: {ours}, expected {theirs}");
+            }
+        }
+    }
+}
+
+#[test]
+fn operands_that_cannot_be_read_are_left_out() {
+    let tested = InstructionUnderTest::of("f32_add", &Default::default()).unwrap();
+    let (mut out, mut bad) = (Vec::new(), Vec::new());
+    let given = "3F800000 40000000\n\nzz 1\n1 2 3\n+7F.000000 -7F.000000 00000000 00\n+7F.00 1\n";
+    run_testfloat(&tested, given.as_bytes(), &mut out, |row, problem| bad.push((row, problem.to_owned()))).unwrap();
+    assert_eq!(String::from_utf8(out).unwrap(), "3F800000 40000000 40400000 00\n3F800000 BF800000 00000000 00\n");
+    assert_eq!(bad.iter().map(|(row, _)| *row).collect::<Vec<_>>(), [3, 4, 6]);
+    assert!(bad[2].1.contains("expected such as +00.000000"), "{bad:?}");
+}
+
+/// What testfloat_ver writes of errors, long lines broken, is read as what was seen.
+#[test]
+fn error_lines() {
+    let text = "Errors found in f64_mulAdd, rounding near_even:\n\
+        +3FF.0000000000000  +3FF.0000000000000\n\t+000.0000000000001\n\t=> +3FF.0000000000000 .....  expected +3FF.0000000000000 ....x\n\
+        +3FF.0000000000000  +3FF.0000000000000\n\t-7FF.0000000000000\n\t=> -7FF.0000000000000 .....  expected +000.0000000000000 .....\n\
+        +3FF.0000000000000  +3FF.0000000000000\n\t+000.0000000000001\n\t=> +3FF.000000000000 .....  expected +3FF.0000000000000 ....x\n\
+        10000 tests performed; 2 errors found.\n";
+    let tested = InstructionUnderTest::of("f64_mulAdd", &Default::default()).unwrap();
+    let options = Options { instruction: Some(tested), ..Options::default() };
+    let mut bad = Bad::default();
+    let report = verify_stream(text.as_bytes(), &options, &mut bad).unwrap();
+    assert_eq!((report.vectors, report.failed), (2, 1), "{:?}", bad.0);
+    assert_eq!(bad.0.len(), 1, "{:?}", bad.0);
+    assert_eq!(bad.0[0].0, 8);
 }

@@ -3,7 +3,7 @@
 use roundonce_arith::Format;
 use roundonce_deviate::Typed;
 use roundonce_functions::Function;
-use roundonce_isa::{parse_number, parse_value};
+use roundonce_isa::{parse_number, parse_testfloat, parse_value};
 
 use crate::call::Call;
 use crate::literals::is_untyped;
@@ -86,7 +86,10 @@ pub fn parse_typed(text: &str) -> Result<(Typed, bool), String> {
             return Ok(found);
         }
     }
+    // As TestFloat writes numbers, of which the digits say the type.
+    let testfloat = |format| Some((Typed { format, bits: parse_testfloat(format, text)? }, true));
     number(Format::F64, text)
+        .or_else(|| [Format::F16, Format::F32, Format::F64].into_iter().find_map(testfloat))
         .ok_or_else(|| format!("`{text}` is not a value: expected such as 1.5f, 2.0, 1.5h, 1.5b or 0x3f800000"))
 }
 

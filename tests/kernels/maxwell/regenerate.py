@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Makes the cubins here again: ../*.ptx for sm_50 and sm_61, flow.ptx, and operations.ptx, which it writes.
+"""Makes the cubins here again: ../*.ptx and programs.ptx for sm_50 and sm_61, flow.ptx, and operations.ptx. It writes the
+last, and programs.ptx of the kernels in bodies.py.
 
-    tests/kernels/maxwell/regenerate.py PTXAS      ptxas 12.9 or earlier: later ones have no Maxwell
+    tests/kernels/maxwell/regenerate.py PTXAS NVDISASM      12.9 or earlier: later ones have no Maxwell
 
 A kernel that the old targets have not is left out: ptxas says so. Left out too are the ones in the manner of sm_10 (`mad.f32`
 means something else on every later target).
@@ -11,6 +12,8 @@ import pathlib
 import re
 import subprocess
 import sys
+
+from bodies import BODIES, HEAD
 
 HERE = pathlib.Path(__file__).parent
 # A kernel of more operations takes more registers than there are.
@@ -108,8 +111,23 @@ def kernel(number, some):
     return "\n".join(lines + [stored(each, place) for place, each in enumerate(some)] + ["\tret;", "}", ""])
 
 
+def program(name, body):
+    return f""".visible .entry {name}(.param .u32 n, .param .u64 input, .param .u64 output)
+{{
+	.reg .b32 %x, %y, %z, %w, %t, %i, %r<20>; .reg .b64 %X, %Y, %a, %o, %d<8>; .reg .f32 %F, %G, %f<8>;
+	.reg .f64 %E, %D, %e<4>; .reg .b16 %h<4>; .reg .pred %p<10>;
+	ld.param.u64 %a, [input]; ld.param.u64 %o, [output];
+	mov.u32 %t, %tid.x; mov.u32 %x, %ctaid.x; mov.u32 %y, %ntid.x; mad.lo.u32 %i, %x, %y, %t;
+	mul.wide.u32 %X, %i, 16; add.u64 %a, %a, %X; mul.wide.u32 %X, %i, 32; add.u64 %o, %o, %X;
+	ld.global.v4.u32 {{%x, %y, %z, %w}}, [%a]; mov.b64 %X, {{%x, %z}}; mov.b64 %Y, {{%y, %w}};
+	mov.b32 %F, %x; mov.b32 %G, %y; mov.b64 %E, %X; mov.b64 %D, %Y; setp.gt.s32 %p9, %w, 0;{body}
+	ret;
+}}
+"""
+
+
 def main():
-    ptxas = sys.argv[1]
+    ptxas, nvdisasm = sys.argv[1:]
     every = list(operations())
     groups = [every[at:at + OPERATIONS_OF_A_KERNEL] for at in range(0, len(every), OPERATIONS_OF_A_KERNEL)]
     head = ".version 8.0\n.target sm_50\n.address_size 64\n// Written by regenerate.py.\n\n"
@@ -118,7 +136,7 @@ def main():
 
     def compiled(text, target, name):
         source = HERE / "lowered.ptx"
-        source.write_text(text)
+        source.write_text(re.sub(r"(?m)^\.target .*$", f".target {target}", text))
         made = subprocess.run([ptxas, f"-arch={target}", "-o", HERE / name, source], capture_output=True, text=True)
         source.unlink()
         return made
@@ -126,10 +144,17 @@ def main():
     for name in ("operations", "flow"):
         made = compiled((HERE / f"{name}.ptx").read_text(), "sm_50", f"{name}.cubin")
         assert made.returncode == 0, made.stderr
+    programs = head + HEAD + "".join("\n" + program(name, body) for name, body in BODIES.items())
+    (HERE / "programs.ptx").write_text(programs)
+    for target in ("sm_50", "sm_61"):
+        made = compiled(programs, target, f"programs.{target}.cubin")
+        assert made.returncode == 0, made.stderr
+    for name in ("flow", "programs.sm_61"):
+        listing = subprocess.run([nvdisasm, HERE / f"{name}.cubin"], capture_output=True, text=True, check=True).stdout
+        (HERE / f"{name.split('.')[0]}.sass").write_text(re.sub("\n\n+", "\n", listing))
     for source in sorted(HERE.parent.glob("*.ptx")):
         for target in ("sm_50", "sm_61"):
             text = re.sub(r"(?m)^\.version .*$", ".version 8.0", source.read_text())
-            text = re.sub(r"(?m)^\.target .*$", f".target {target}", text)
             if source.stem not in OLD:
                 compiled(text, target, f"{source.stem}.{target}.cubin")
     print(len(every), "operations;", len(list(HERE.glob("*.cubin"))), "cubins")

@@ -21,6 +21,8 @@ pub enum FaultKind {
     Deadlock,
     /// Two threads' accesses to shared memory are not ordered.
     Race,
+    /// Another thread stopped it.
+    Stopped,
 }
 
 /// What stopped a batch of blocks.
@@ -35,6 +37,9 @@ pub(crate) struct Fault {
 impl Fault {
     pub(super) fn new(kind: FaultKind, message: impl Into<String>) -> Box<Fault> {
         Box::new(Fault { kind, message: message.into(), lane: None })
+    }
+    pub(crate) fn stopped() -> Box<Fault> {
+        Fault::new(FaultKind::Stopped, "the run was stopped")
     }
     pub(super) fn at(kind: FaultKind, lane: usize, message: impl Into<String>) -> Box<Fault> {
         Box::new(Fault { kind, message: message.into(), lane: Some(lane) })

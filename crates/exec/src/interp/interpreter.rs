@@ -181,6 +181,10 @@ impl<'a> Interpreter<'a> {
         let thread = (lane % self.threads) as u64;
         (LaunchConfig::axes(self.config.grid, block), LaunchConfig::axes(self.config.block, thread))
     }
+    /// Whether another thread stopped the launch.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.config.stop.is_stopped()
+    }
     /// The first active lane.
     pub(crate) fn first_active(&self) -> Option<usize> {
         self.active.mask.first_lane()

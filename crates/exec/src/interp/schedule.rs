@@ -171,6 +171,9 @@ impl<'a> Interpreter<'a> {
                 let message = format!("the step limit of {} instructions is reached", self.config.step_limit);
                 return Err(Fault::new(FaultKind::StepLimit, message));
             }
+            if self.is_stopped() {
+                return Err(Fault::stopped());
+            }
             split.at = 0;
             match block.terminator {
                 Terminator::Jump(target) => split.block = *target,

@@ -1,5 +1,8 @@
 //! The launch configuration: what is the same for all threads of a launch.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::image::PlacedImage;
 use roundonce_functions::Breadth;
 
@@ -17,6 +20,31 @@ impl Observed {
     }
 }
 
+/// Stops launches from another thread: every launch whose options have a clone of it ends with
+/// [`FaultKind::Stopped`](crate::FaultKind::Stopped), the interpreter at the end of a block of instructions, native code at
+/// the end of a batch of blocks.
+///
+/// ```
+/// use roundonce_exec::StopSignal;
+/// let signal = StopSignal::default();
+/// let of_the_launch = signal.clone();
+/// signal.stop();
+/// assert!(of_the_launch.is_stopped());
+/// ```
+#[derive(Clone, Default, Debug)]
+pub struct StopSignal(Arc<AtomicBool>);
+
+impl StopSignal {
+    /// From now on nothing runs that has it.
+    pub fn stop(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+    /// Whether it was given.
+    pub fn is_stopped(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 /// A launch's grid, parameters and limits.
 #[derive(Debug)]
 pub(crate) struct LaunchConfig {
@@ -28,6 +56,7 @@ pub(crate) struct LaunchConfig {
     pub(crate) static_shared: u32,
     pub(crate) dynamic_shared: u32,
     pub(crate) step_limit: u64,
+    pub(crate) stop: StopSignal,
     /// Bytes that a worker's registers may take.
     pub(crate) register_limit: u64,
     pub(crate) check_races: bool,

@@ -11,6 +11,7 @@ mod image;
 mod may_write;
 mod memory;
 
+pub use config::StopSignal;
 pub(crate) use config::{LaunchConfig, Observed};
 pub(crate) use decode::{DecodedBlock, DecodedInst, DecodedKernel, conversion, may_block};
 pub use element_formats::{element_formats, pointer_parameters};

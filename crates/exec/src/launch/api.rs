@@ -2,7 +2,7 @@
 
 use super::shadow::ShadowReport;
 use crate::interp::{Exception, FaultKind, ResultDigest, TraceLine};
-use crate::kernel::{Buffer, Image, Observed};
+use crate::kernel::{Buffer, Image, Observed, StopSignal};
 use roundonce_arith::Profile;
 use roundonce_functions::Breadth;
 use roundonce_ir::{Program, Sampler};
@@ -40,6 +40,8 @@ pub struct Options {
     /// Instructions that may be issued for one batch of blocks before the launch fails. With divergent lanes the count depends
     /// on how many run together, and native code runs fewer: it is a bound on time, not a result.
     pub step_limit: u64,
+    /// Stops the launch from another thread.
+    pub stop: StopSignal,
     /// What compiling to native code may cost, in steps of the compiler's inner loops (about a nanosecond each). What is
     /// beyond is interpreted.
     pub compile_limit: u64,
@@ -78,6 +80,7 @@ impl Default for Options {
             contract: Contract::None,
             profile: Profile::NVIDIA,
             step_limit: 1 << 30,
+            stop: StopSignal::default(),
             compile_limit: 1 << 30,
             memory_limit: 16 << 30,
             threads: 1,

@@ -149,6 +149,7 @@ impl GlobalMemory {
             static_shared: kernel.shared_bytes,
             dynamic_shared: sizes.dynamic_shared,
             step_limit: options.step_limit,
+            stop: options.stop.clone(),
             register_limit,
             compile_limit: options.compile_limit,
             check_races: options.check_races,

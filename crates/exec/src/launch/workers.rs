@@ -36,6 +36,9 @@ impl Batches {
     /// Runs `count` batches from one on; the first fault, with its batch. `None` when there are no more.
     fn run(&self, interp: &mut Interpreter<'_>, from: u64, count: u64) -> Option<Result<(), (u64, Box<Fault>)>> {
         let (first, _) = self.get(from)?;
+        if interp.is_stopped() {
+            return Some(Err((from, Fault::stopped())));
+        }
         let blocks = (self.per_batch * count).min(self.end - first) as usize;
         let lanes_left = interp.run_whole_kernels(first, blocks, self.per_batch as usize);
         for (batch, lanes_left) in (from..).zip(lanes_left) {

@@ -1,14 +1,14 @@
 //! One instruction: its result, and its steps.
 
 use roundonce_arith::ArithOp;
-use roundonce_isa::{Finding, shortest_decimal};
+use roundonce_isa::{Finding, hex_bits, shortest_decimal};
 use roundonce_why::{DotExplained, Explained, Line};
 use serde::Serialize;
 
 use super::Noted;
 use crate::conversion::ConversionExplained;
 use crate::integer::IntegerExplained;
-use crate::{Profile, Target, conversion, instruction, integer, matrix, operands};
+use crate::{Instruction, Operands, Profile, Target, conversion, fault, instruction, integer, matrix};
 
 /// A result.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -93,6 +93,27 @@ pub fn inexact_elements() -> String {
 
 fn notes_of(inexact: &[usize], texts: &[String]) -> Vec<String> {
     inexact.iter().map(|&index| inexact_operand(index, &texts[index])).collect()
+}
+
+/// Reads operands as people write them: hex bits have all their digits, `0x0` apart, since of fewer one may be missing at
+/// either end.
+///
+/// # Errors
+/// As [`operands`](crate::operands), or a finding about the first that has too few.
+pub fn operands(instruction: &Instruction, texts: &[String]) -> Result<Operands, Finding> {
+    let recipe = &instruction.recipe;
+    for (index, text) in texts.iter().enumerate().take(recipe.operation.op.arity()) {
+        let width = recipe.operation.operand_format(index).width() * recipe.components;
+        let unsigned = text.trim_start_matches('-');
+        let digits = unsigned.strip_prefix("0x").filter(|digits| *digits != "0");
+        let Some(bits) = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok()) else { continue };
+        let whole = hex_bits(width, bits);
+        if unsigned.len() < whole.len() {
+            let message = format!("operand {}: `{text}` has too few digits for {width} bits", index + 1);
+            return Err(fault("FORM0006", message).help(format!("write {whole}, or the digits that are missing")));
+        }
+    }
+    crate::operands(instruction, texts)
 }
 
 /// The result of an instruction of any kind.

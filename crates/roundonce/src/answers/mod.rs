@@ -11,7 +11,7 @@ mod why;
 
 pub use bits::bits;
 pub use diff::{Compared, between, equal};
-pub use eval::{Beside, Evaluated, Explanation, eval, explain, inexact_elements, inexact_operand};
+pub use eval::{Beside, Evaluated, Explanation, eval, explain, inexact_elements, inexact_operand, operands};
 pub use findings::{CheckOptions, Checked, Edit, Row, TextLanguage, Unchecked, located, sentence};
 pub use forms::{FormRow, MatrixColumns, form_lines, forms};
 pub use run::{DifferingBuffer, RunAnswer, TracedStep};

@@ -1,6 +1,7 @@
 //! Control flow, barriers, and the rest.
 
 use super::words::*;
+use crate::generation::Generation::{Sm52, Sm60};
 use crate::row::{Kind, OperandField, Row, Slot};
 
 const RELATIVE: OperandField = OperandField::new(Kind::Relative(at(20, 24)));
@@ -29,6 +30,15 @@ const fn test_only(name: &'static str, top: u16) -> Row {
     Row::new(name, top, 0xfff0, &[], &[CC_TEST])
 }
 const DEPBAR_SET: OperandField = OperandField::new(Kind::Set(at(0, 6))).omit(0);
+const TRAPS: [&str; 8] = [".DRAIN_ILLEGAL", ".CAL", ".PAUSE", ".TRAP", ".INT", ".DRAIN", ".PAUSE_QUIET", ".???7"];
+const TRAPS_50: [&str; 8] = renamed(TRAPS, &[(6, ".???6")]);
+const fn trap(texts: &'static [&'static str]) -> Slot {
+    Slot::new("mode", at(6, 3), texts)
+}
+const TRAP_NUMBER: &[OperandField] = &[hex(20, 20).omit(0)];
+const fn bpt(modifiers: &'static [Slot]) -> Row {
+    Row::new("BPT", 0xe3a0, 0xfff0, modifiers, TRAP_NUMBER).unguarded()
+}
 const BAR_RED: Slot = Slot::new("op", at(35, 2), &[".RED.POPC", ".RED.AND", ".RED.OR", ".RED.INVALIDBARMODE3"]);
 
 /// The barrier and the number of threads, each a register or a number.
@@ -85,6 +95,5 @@ pub(super) const ROWS: &[&[Row]] = &[
     &[Row::new("SAM", 0xe370, 0xfff0, &[], &[]).unguarded()],
     &[Row::new("RAM", 0xe380, 0xfff0, &[], &[]).unguarded()],
     &[Row::new("IDE", 0xe390, 0xfff0, &[Slot::new("mode", at(5, 1), &[".EN", ""])], &[hex(20, 16)]).unguarded()],
-    &[Row::new("BPT", 0xe3a0, 0xfff0, &[Slot::new("mode", at(6, 3),
-        &[".DRAIN_ILLEGAL", ".CAL", ".PAUSE", ".TRAP", ".INT", ".DRAIN", ".PAUSE_QUIET", ".???7"])], &[hex(20, 20).omit(0)]).unguarded()],
+    &[bpt(&[trap(&TRAPS_50)]).until(Sm52), bpt(&[trap(&TRAPS)]).since(Sm60)],
 ];

@@ -4,6 +4,7 @@ use roundonce_arith::{ArithOp, Clamp, Format, Operation, Rounding};
 use roundonce_isa::{Choice, Effect, Recipe, Slot as ArithmeticSlot};
 
 use super::words::*;
+use crate::generation::Generation::{Sm50, Sm52};
 use crate::row::{Arithmetic, Kind, Lowering, OperandField, Row, Slot};
 
 const fn choice(text: &'static str, effect: Effect) -> Choice {
@@ -82,28 +83,32 @@ const FCMP: Slot = Slot::new(
     ],
 );
 const NDV: Slot = Slot::new("ndv", at(38, 1), &["", ".NDV"]);
-const MUFU: Slot = Slot::new(
-    "function",
-    at(20, 4),
-    &[
-        ".COS",
-        ".SIN",
-        ".EX2",
-        ".LG2",
-        ".RCP",
-        ".RSQ",
-        ".RCP64H",
-        ".RSQ64H",
-        ".SQRT",
-        ".INVALIDMUFUOPCODE9",
-        ".INVALIDMUFUOPCODEA",
-        ".INVALIDMUFUOPCODEB",
-        ".INVALIDMUFUOPCODEC",
-        ".INVALIDMUFUOPCODED",
-        ".INVALIDMUFUOPCODEE",
-        ".INVALIDMUFUOPCODEF",
-    ],
-);
+const FUNCTIONS: [&str; 16] = [
+    ".COS",
+    ".SIN",
+    ".EX2",
+    ".LG2",
+    ".RCP",
+    ".RSQ",
+    ".RCP64H",
+    ".RSQ64H",
+    ".SQRT",
+    ".INVALIDMUFUOPCODE9",
+    ".INVALIDMUFUOPCODEA",
+    ".INVALIDMUFUOPCODEB",
+    ".INVALIDMUFUOPCODEC",
+    ".INVALIDMUFUOPCODED",
+    ".INVALIDMUFUOPCODEE",
+    ".INVALIDMUFUOPCODEF",
+];
+const FUNCTIONS_50: [&str; 16] = renamed(FUNCTIONS, &[(8, ".INVALIDMUFUOPCODE8")]);
+const FUNCTION_OPERANDS: &[OperandField] = &[RD, register(8).neg(48).abs(46)];
+const fn mufu(modifiers: &'static [Slot]) -> Row {
+    Row::new("MUFU", 0x5080, 0xfff8, modifiers, FUNCTION_OPERANDS).variable()
+}
+const fn function(texts: &'static [&'static str]) -> Slot {
+    Slot::new("function", at(20, 4), texts)
+}
 const FCHK: Slot = Slot::new("function", at(39, 6), &[".DIVIDE"]).numbered(".INVALIDCHKMODE");
 const RRO: Slot = Slot::new("function", at(39, 1), &[".SINCOS", ".EX2"]);
 
@@ -130,7 +135,7 @@ pub(super) const ROWS: &[&[Row]] = &[
     rows4!("FCMP" 0xfff0 0x5ba0 0x4ba0 0x53a0 0x36a0 F32 [FCMP, ftz(47)] [RD, RA] {} {}),
     &[Row::new("FSWZADD", 0x50f8, 0xfff8, &[ftz(44), rnd(39), NDV],
         &[RD.cc(47), RA, RB, OperandField::new(Kind::Signs(at(28, 8)))])],
-    &[Row::new("MUFU", 0x5080, 0xfff8, &[MUFU, sat(50)], &[RD, register(8).neg(48).abs(46)]).variable()],
+    &[mufu(&[function(&FUNCTIONS_50), sat(50)]).until(Sm50), mufu(&[function(&FUNCTIONS), sat(50)]).since(Sm52)],
     rows3!("FCHK" 0xfff8 0x5c88 0x4c88 0x3888 F32 [FCHK] [predicate(3), register(8).neg(48).abs(46)] {.neg(45).abs(49)} [] .variable()),
     rows3!("RRO" 0xfff8 0x5c90 0x4c90 0x3890 F32 [RRO] [RD] {.neg(45).abs(49)} []),
 

@@ -1,7 +1,8 @@
 //! Pairs of 16-bit numbers.
 
 use super::words::*;
-use crate::row::{Row, Since, Slot};
+use crate::generation::Generation;
+use crate::row::{Row, Slot};
 
 const HSET2_BOOL: Slot = Slot::new("bool", at(45, 2), &[".AND", ".OR", ".XOR", ".???3"]);
 const H_AND: &[&str] = &["", ".H_AND"];
@@ -13,7 +14,7 @@ const fn row(
     modifiers: &'static [Slot],
     operands: &'static [crate::row::OperandField],
 ) -> Row {
-    Row::new(name, top, mask, modifiers, operands).since(Since::Sm52)
+    Row::new(name, top, mask, modifiers, operands).since(Generation::Sm52)
 }
 
 #[rustfmt::skip] // Columns.

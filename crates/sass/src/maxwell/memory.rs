@@ -1,6 +1,7 @@
 //! Memory: loads, stores, atomics, caches, attributes.
 
 use super::words::*;
+use crate::generation::Generation::{Sm50, Sm52, Sm60};
 use crate::row::{Kind, NUMBERED, OperandField, Row, Slot};
 
 const SHARED_SIZE: &[&str] = &[
@@ -38,12 +39,24 @@ const fn atomic_op(low: u8) -> Slot {
 const fn red_op(low: u8) -> Slot {
     Slot::new("op", at(low, 3), &[".ADD", ".MIN", ".MAX", ".INC", ".DEC", ".AND", ".OR", ".XOR"])
 }
-const fn atomic_type(low: u8) -> Slot {
-    Slot::new(
-        "type",
-        at(low, 3),
-        &["", ".S32", ".U64", ".F32.FTZ.RN", ".F16x2.RN", ".S64", ".F64.RN", ".INVALIDATOMICSIZE7"],
-    )
+const TYPES: [&str; 8] = ["", ".S32", ".U64", ".F32.FTZ.RN", ".F16x2.RN", ".S64", ".F64.RN", ".INVALIDATOMICSIZE7"];
+const TYPES_50: [&str; 8] = renamed(TYPES, &[(4, ".U128"), (6, ".INVALIDATOMICSIZE6")]);
+const TYPES_52: [&str; 8] = renamed(TYPES, &[(4, ".F16x2.FTZ.RN"), (6, ".INVALIDATOMICSIZE6")]);
+const fn atomic_type(low: u8, texts: &'static [&'static str]) -> Slot {
+    Slot::new("type", at(low, 3), texts)
+}
+const ATOM: &[OperandField] = &[RD, memory(28, 20, 0), register(20)];
+const ATOM_DONE: &[OperandField] = &[inverted(41), RD, memory(0, 0, 0), register(20)];
+const RED: &[OperandField] = &[memory(28, 20, 0), RD];
+const fn atom(modifiers: &'static [Slot]) -> Row {
+    Row::new("ATOM", 0xed00, 0xff00, modifiers, ATOM).variable()
+}
+/// The same with a predicate that says whether it was done.
+const fn atom_done(modifiers: &'static [Slot]) -> Row {
+    Row::new("ATOM", 0xee60, 0xfff0, modifiers, ATOM_DONE).refuse(&[(0xff << 8, 0xff << 8)]).variable()
+}
+const fn red(modifiers: &'static [Slot]) -> Row {
+    Row::new("RED", 0xebf8, 0xfff8, modifiers, RED).variable()
 }
 /// A pair ends before RZ.
 const NO_PAIR: &[(u64, u64)] =
@@ -109,7 +122,7 @@ pub(super) const ROWS: &[&[Row]] = &[
     &[Row::new("ST", 0xa000, 0xe000, &[e(52), store(56), size(53)], &[memory(20, 32, 0), RD, optional(58)]).variable()],
     &[
         Row::new("LDG", 0xeed0, 0xfff8, &[e(45), load(46), size_u(48)], &[RD, memory(20, 24, 0)]).variable(),
-        Row::new("LDG", 0xeec8, 0xfff8, &[e(45), load(46), size_u(48)], &[inverted(41), RD, memory(20, 20, 0)]).variable(),
+        Row::new("LDG", 0xeec8, 0xfff8, &[e(45), load(46), size_u(48)], &[inverted(41), RD, memory(20, 20, 0)]).variable().since(Sm52),
     ],
     &[Row::new("STG", 0xeed8, 0xfff8, &[e(45), store(46), size(48)], &[memory(20, 24, 0), RD]).variable()],
     &[Row::new("LDL", 0xef40, 0xfff8, &[load_local(44), size(48)], &[RD, memory(20, 24, 0)]).variable()],
@@ -119,14 +132,17 @@ pub(super) const ROWS: &[&[Row]] = &[
     &[Row::new("LDC", 0xef90, 0xfff8, &[LDC_SIZE, LDC_MODE], &[RD, LDC_SOURCE]).variable()],
 
     &[
-        Row::new("ATOM", 0xed00, 0xff00, &[e(48), atomic_op(52), atomic_type(49)], &[RD, memory(28, 20, 0), register(20)]).variable(),
+        atom(&[e(48), atomic_op(52), atomic_type(49, &TYPES_50)]).until(Sm50),
+        atom(&[e(48), atomic_op(52), atomic_type(49, &TYPES_52)]).since(Sm52).until(Sm52),
+        atom(&[e(48), atomic_op(52), atomic_type(49, &TYPES)]).since(Sm60),
         Row::new("ATOM", 0xeef0, 0xfffc, &[e(48), CAS, wide(49)], &[RD, memory(28, 20, 0), register(20), swap(49)]).refuse(NO_PAIR).variable(),
         Row::new("ATOM", 0xeef4, 0xfffc, &[e(48), CAS, wide(49)], &[RD, memory(28, 20, 0), register(20), ZERO]).variable(),
         Row::new("ATOM", 0xeef8, 0xfffc, &[e(48), CAS, wide(49)], &[RD, memory(28, 20, 0), ZERO, register(20)]).variable(),
-        Row::new("ATOM", 0xee60, 0xfff0, &[e(48), atomic_op(44), atomic_type(49)], &[inverted(41), RD, memory(0, 0, 0), register(20)]).refuse(&[(0xff << 8, 0xff << 8)]).variable(),
-        Row::new("ATOM", 0xee70, 0xfffc, &[e(48), CAS, wide(49)], &[inverted(41), RD, memory(0, 0, 0), register(20), swap(49)]).refuse(NO_PAIR_NOR_BASE).variable(),
-        Row::new("ATOM", 0xee74, 0xfffc, &[e(48), CAS, wide(49)], &[inverted(41), RD, memory(0, 0, 0), register(20), ZERO]).refuse(&[(0xff << 8, 0xff << 8)]).variable(),
-        Row::new("ATOM", 0xee78, 0xfffc, &[e(48), CAS, wide(49)], &[inverted(41), RD, memory(0, 0, 0), ZERO, register(20)]).refuse(&[(0xff << 8, 0xff << 8)]).variable(),
+        atom_done(&[e(48), atomic_op(44), atomic_type(49, &TYPES_52)]).since(Sm52).until(Sm52),
+        atom_done(&[e(48), atomic_op(44), atomic_type(49, &TYPES)]).since(Sm60),
+        Row::new("ATOM", 0xee70, 0xfffc, &[e(48), CAS, wide(49)], &[inverted(41), RD, memory(0, 0, 0), register(20), swap(49)]).refuse(NO_PAIR_NOR_BASE).variable().since(Sm52),
+        Row::new("ATOM", 0xee74, 0xfffc, &[e(48), CAS, wide(49)], &[inverted(41), RD, memory(0, 0, 0), register(20), ZERO]).refuse(&[(0xff << 8, 0xff << 8)]).variable().since(Sm52),
+        Row::new("ATOM", 0xee78, 0xfffc, &[e(48), CAS, wide(49)], &[inverted(41), RD, memory(0, 0, 0), ZERO, register(20)]).refuse(&[(0xff << 8, 0xff << 8)]).variable().since(Sm52),
     ],
     &[
         Row::new("ATOMS", 0xec00, 0xff00, &[SHARED_OP, SHARED_TYPE], &[RD, memory(30, 22, 2), register(20)]).variable(),
@@ -134,7 +150,11 @@ pub(super) const ROWS: &[&[Row]] = &[
         Row::new("ATOMS", 0xee00, 0xff80, &[SHARED_CAST, wide(52)], &[RD, memory(30, 22, 2), register(20), ZERO]).when(at(28, 2), 1).refuse(NO_CAST).variable(),
         Row::new("ATOMS", 0xee00, 0xff80, &[SHARED_CAST, wide(52)], &[RD, memory(30, 22, 2), ZERO, register(20)]).when(at(28, 2), 2).refuse(NO_CAST).variable(),
     ],
-    &[Row::new("RED", 0xebf8, 0xfff8, &[e(48), red_op(23), atomic_type(20)], &[memory(28, 20, 0), RD]).variable()],
+    &[
+        red(&[e(48), red_op(23), atomic_type(20, &TYPES_50)]).until(Sm50),
+        red(&[e(48), red_op(23), atomic_type(20, &TYPES_52)]).since(Sm52).until(Sm52),
+        red(&[e(48), red_op(23), atomic_type(20, &TYPES)]).since(Sm60),
+    ],
 
     &[
         Row::new("CCTL", 0xef60, 0xffe0, &[e(52), CACHE, fixed(&[".QRY1"])],

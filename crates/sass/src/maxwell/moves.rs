@@ -1,12 +1,24 @@
 //! Moves, selections, predicates, special registers, and votes.
 
-use super::special::SPECIAL_REGISTERS;
+use super::special::{OLDER_SPECIAL_REGISTERS, OLDEST_SPECIAL_REGISTERS, SPECIAL_REGISTERS};
 use super::words::*;
+use crate::generation::Generation::{Sm50, Sm52, Sm60};
 use crate::row::{Kind, Lowering, OperandField, Row, Slot};
 
 /// The bytes that a move writes; all of them are not printed.
 const BYTES: OperandField = hex(39, 4).omit(0xf);
-const SPECIAL: OperandField = named(Slot::new("special", at(20, 8), SPECIAL_REGISTERS).numbered("SR"));
+const SPECIAL: OperandField = special(&SPECIAL_REGISTERS);
+const SPECIAL_52: OperandField = special(&OLDER_SPECIAL_REGISTERS);
+const SPECIAL_50: OperandField = special(&OLDEST_SPECIAL_REGISTERS);
+const fn special(names: &'static [&'static str]) -> OperandField {
+    named(Slot::new("special", at(20, 8), names).numbered("SR"))
+}
+const fn s2r(operands: &'static [OperandField]) -> Row {
+    Row::new("S2R", 0xf0c8, 0xfff8, &[], operands).variable()
+}
+const fn cs2r(operands: &'static [OperandField]) -> Row {
+    Row::new("CS2R", 0x50c8, 0xfff8, &[], operands)
+}
 const PR: &[&str] = &["PR", "CC"];
 const WHICH: OperandField = named(Slot::new("which", at(40, 1), PR));
 const CC: OperandField = named(fixed(&["CC"]));
@@ -50,8 +62,8 @@ pub(super) const ROWS: &[&[Row]] = &[
     &[Row::new("CSET", 0x5098, 0xfff8, &[bf(44), CC_CMP, bool_op(45)], &[RD.cc(47), CC, P39])],
     &[Row::new("CSETP", 0x50a0, 0xfff8, &[CC_CMP, bool_op(45)], &[predicate(3), predicate(0), CC, P39])],
 
-    &[Row::new("S2R", 0xf0c8, 0xfff8, &[], &[RD, SPECIAL]).variable()],
-    &[Row::new("CS2R", 0x50c8, 0xfff8, &[], &[RD, SPECIAL])],
+    &[s2r(&[RD, SPECIAL_50]).until(Sm50), s2r(&[RD, SPECIAL_52]).since(Sm52).until(Sm52), s2r(&[RD, SPECIAL]).since(Sm60)],
+    &[cs2r(&[RD, SPECIAL_50]).until(Sm50), cs2r(&[RD, SPECIAL_52]).since(Sm52).until(Sm52), cs2r(&[RD, SPECIAL]).since(Sm60)],
     &[
         Row::new("B2R", 0xf0b8, 0xfff8, &[], &[RD, hex(8, 8)]).when(at(32, 2), 0).variable(),
         Row::new("B2R", 0xf0b8, 0xfff8, &[fixed(&[".INVALID"])], &[RD, hex(8, 8)]).when(at(32, 2), 3).variable(),

@@ -1,10 +1,11 @@
 //! Names of special registers and of conditions.
 
+use super::words::renamed;
 use crate::row::NUMBERED;
 
 /// The special registers, as far as they have a name.
 #[rustfmt::skip] // By their numbers.
-pub(super) const SPECIAL_REGISTERS: &[&str] = &[
+pub(super) const SPECIAL_REGISTERS: [&str; 100] = [
     "SR_LANEID", "SR_CLOCK", "SR_VIRTCFG", "SR_VIRTID", "SR_PM0", "SR_PM1", "SR_PM2", "SR_PM3", "SR_PM4",
     "SR_PM5", "SR_PM6", "SR_PM7", NUMBERED, NUMBERED, NUMBERED, "SR_ORDERING_TICKET", "SR_PRIM_TYPE",
     "SR_INVOCATION_ID", "SR_Y_DIRECTION", "SR_THREAD_KILL", "SM_SHADER_TYPE", "SR_DIRECTCBEWRITEADDRESSLOW",
@@ -22,6 +23,12 @@ pub(super) const SPECIAL_REGISTERS: &[&str] = &[
     NUMBERED, "SR_HWTASKID", "SR_CIRCULARQUEUEENTRYINDEX", "SR_CIRCULARQUEUEENTRYADDRESSLOW",
     "SR_CIRCULARQUEUEENTRYADDRESSHIGH",
 ];
+
+/// Those of sm_52 and sm_53.
+pub(super) const OLDER_SPECIAL_REGISTERS: [&str; 100] =
+    renamed(SPECIAL_REGISTERS, &[(44, NUMBERED), (45, NUMBERED), (46, NUMBERED), (47, NUMBERED), (62, "SR_CTXADDR")]);
+/// Those of sm_50.
+pub(super) const OLDEST_SPECIAL_REGISTERS: [&str; 100] = renamed(OLDER_SPECIAL_REGISTERS, &[(15, NUMBERED)]);
 
 /// The conditions on the condition codes, as modifiers.
 #[rustfmt::skip] // By their numbers.

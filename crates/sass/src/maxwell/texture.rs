@@ -1,6 +1,7 @@
 //! Textures.
 
 use super::words::*;
+use crate::generation::Generation::{Sm50, Sm52, Sm60};
 use crate::row::{NUMBERED, OperandField, Row, Slot};
 
 const LOD: &[&str] = &["", ".LZ", ".LB", ".LL", ".INVALIDBLOD4", ".INVALIDBLOD5", ".LBA", ".LLA"];
@@ -26,8 +27,19 @@ const MASK: OperandField = hex(31, 4);
 /// The format of the short forms' results: 3 is another instruction.
 const FORMAT: Slot = Slot::new("format", at(58, 2), &[".F16", ".F16.RTZ", ""]);
 const NO_FORMAT: &[(u64, u64)] = &[(3 << 58, 3 << 58), (7 << 54, 7 << 54)];
+/// sm_52 and sm_53 have no `.RTZ`.
+const NO_FORMAT_52: &[(u64, u64)] = &[(1 << 58, 1 << 58), (7 << 54, 7 << 54)];
 const NO_TLDS: &[(u64, u64)] = &[
     (3 << 58, 3 << 58),
+    (0xf << 53, 3 << 53),
+    (0xf << 53, 9 << 53),
+    (0xf << 53, 10 << 53),
+    (0xf << 53, 11 << 53),
+    (0xf << 53, 13 << 53),
+    (7 << 54, 7 << 54),
+];
+const NO_TLDS_52: &[(u64, u64)] = &[
+    (1 << 58, 1 << 58),
     (0xf << 53, 3 << 53),
     (0xf << 53, 9 << 53),
     (0xf << 53, 10 << 53),
@@ -97,19 +109,39 @@ const THREE_OR_FOUR: OperandField = named(Slot::new(
     &["RGB", "RGA", "RBA", "GBA", "RGBA", "INVALID5", "INVALID6", "INVALID7"],
 ));
 
+/// sm_50 to sm_53 print `.NDV`, later GPUs do not.
+const TLD4_NDV: &[Slot] = &[component(56), offsets(54), dc(50), ndv(35), nodep(49)];
+const TLD4_B_NDV: &[Slot] = &[component(38), B, offsets(36), dc(50), ndv(35), nodep(49)];
+const TLD: &[Slot] = &[zero_or_level(55), aoffi(35), ms(50), CL, nodep(49)];
+const TLD_B: &[Slot] = &[B, zero_or_level(55), aoffi(35), ms(50), CL, nodep(49)];
+const TLD4S: &[Slot] =
+    &[Slot::new("format", at(54, 2), &["", NUMBERED, ".F16", ".F16.RTZ"]), component(52), aoffi(51), dc(50), nodep(49)];
+
 #[rustfmt::skip] // One mnemonic a paragraph.
 pub(super) const ROWS: &[&[Row]] = &[
     &[
-        Row::new("TEX", 0xc000, 0xf800, &[lod(55), lc(58), aoffi(54), dc(50), ndv(35), nodep(49)], &[P, RD, A, SECOND, TEXTURE, DIM, MASK]).variable(),
-        Row::new("TEX", 0xde80, 0xffc0, &[B, lod(37), lc(40), aoffi(36), dc(50), ndv(35), nodep(49)], &[P, RD, A, SECOND, hex(0, 0), DIM, MASK]).variable(),
-        Row::new("TLD4", 0xc800, 0xfc00, &[component(56), offsets(54), dc(50), nodep(49)], &[P, RD, A, SECOND, TEXTURE, DIM, MASK]).variable(),
-        Row::new("TLD4", 0xdec0, 0xffc0, &[component(38), B, offsets(36), dc(50), nodep(49)], &[P, RD, A, SECOND, hex(0, 0), DIM, MASK]).when(at(40, 1), 0).variable(),
-        Row::new("TXD", 0xde00, 0xffc0, &[lc(50), aoffi(35), nodep(49)], &[P, RD, A, register(20), TEXTURE, DIM, MASK]).variable(),
-        Row::new("TXD", 0xde40, 0xffc0, &[B, lc(50), aoffi(35), nodep(49)], &[P, RD, A, register(20), hex(0, 0), DIM, MASK]).variable(),
-        Row::new("TLD", 0xdc00, 0xff00, &[zero_or_level(55), aoffi(35), ms(50), CL, nodep(49)], &[P, RD, A, SECOND, TEXTURE, DIM, MASK]).variable(),
-        Row::new("TLD", 0xdd00, 0xff00, &[B, zero_or_level(55), aoffi(35), ms(50), CL, nodep(49)], &[P, RD, A, SECOND, hex(0, 0), DIM, MASK]).variable(),
-        Row::new("TLD4S", 0xdf00, 0xff00, &[Slot::new("format", at(54, 2), &["", NUMBERED, ".F16", ".F16.RTZ"]), component(52), aoffi(51), dc(50), nodep(49)],
-            &[register(28), RD, A, register(20), TEXTURE]).refuse(&[(3 << 54, 1 << 54)]).variable(),
+        // sm_50 knows no predicate and no `.LC`, and no 16-bit results of the short forms.
+        Row::new("TEX", 0xc000, 0xf800, &[lod(55), aoffi(54), dc(50), ndv(35), nodep(49)], &[P, RD, A, SECOND, TEXTURE, DIM, MASK]).when(at(51, 3), 7).when(at(58, 1), 0).variable().until(Sm50),
+        Row::new("TEX", 0xde80, 0xffc0, &[B, lod(37), aoffi(36), dc(50), ndv(35), nodep(49)], &[P, RD, A, SECOND, hex(0, 0), DIM, MASK]).when(at(51, 3), 7).when(at(40, 1), 0).variable().until(Sm50),
+        Row::new("TLD4", 0xc800, 0xfc00, TLD4_NDV, &[P, RD, A, SECOND, TEXTURE, DIM, MASK]).when(at(51, 3), 7).variable().until(Sm50),
+        Row::new("TLD4", 0xc800, 0xfc00, TLD4_NDV, &[P, RD, A, SECOND, TEXTURE, DIM, MASK]).variable().since(Sm52).until(Sm52),
+        Row::new("TLD4", 0xdec0, 0xffc0, TLD4_B_NDV, &[P, RD, A, SECOND, hex(0, 0), DIM, MASK]).when(at(40, 1), 0).when(at(51, 3), 7).variable().until(Sm50),
+        Row::new("TLD4", 0xdec0, 0xffc0, TLD4_B_NDV, &[P, RD, A, SECOND, hex(0, 0), DIM, MASK]).when(at(40, 1), 0).variable().since(Sm52).until(Sm52),
+        Row::new("TXD", 0xde00, 0xffc0, &[aoffi(35), nodep(49)], &[P, RD, A, register(20), TEXTURE, DIM, MASK]).when(at(50, 4), 14).variable().until(Sm50),
+        Row::new("TXD", 0xde40, 0xffc0, &[B, aoffi(35), nodep(49)], &[P, RD, A, register(20), hex(0, 0), DIM, MASK]).when(at(50, 4), 14).variable().until(Sm50),
+        Row::new("TLD", 0xdc00, 0xff00, TLD, &[P, RD, A, SECOND, TEXTURE, DIM, MASK]).when(at(51, 3), 7).variable().until(Sm50),
+        Row::new("TLD", 0xdd00, 0xff00, TLD_B, &[P, RD, A, SECOND, hex(0, 0), DIM, MASK]).when(at(51, 3), 7).variable().until(Sm50),
+        Row::new("TLD4S", 0xdf00, 0xff00, TLD4S, &[register(28), RD, A, register(20), TEXTURE]).when(at(54, 2), 0).variable().until(Sm50),
+        Row::new("TLD4S", 0xdf00, 0xff00, TLD4S, &[register(28), RD, A, register(20), TEXTURE]).refuse(&[(1 << 54, 1 << 54)]).variable().since(Sm52).until(Sm52),
+        Row::new("TEX", 0xc000, 0xf800, &[lod(55), lc(58), aoffi(54), dc(50), ndv(35), nodep(49)], &[P, RD, A, SECOND, TEXTURE, DIM, MASK]).variable().since(Sm52),
+        Row::new("TEX", 0xde80, 0xffc0, &[B, lod(37), lc(40), aoffi(36), dc(50), ndv(35), nodep(49)], &[P, RD, A, SECOND, hex(0, 0), DIM, MASK]).variable().since(Sm52),
+        Row::new("TLD4", 0xc800, 0xfc00, &[component(56), offsets(54), dc(50), nodep(49)], &[P, RD, A, SECOND, TEXTURE, DIM, MASK]).variable().since(Sm60),
+        Row::new("TLD4", 0xdec0, 0xffc0, &[component(38), B, offsets(36), dc(50), nodep(49)], &[P, RD, A, SECOND, hex(0, 0), DIM, MASK]).when(at(40, 1), 0).variable().since(Sm60),
+        Row::new("TXD", 0xde00, 0xffc0, &[lc(50), aoffi(35), nodep(49)], &[P, RD, A, register(20), TEXTURE, DIM, MASK]).variable().since(Sm52),
+        Row::new("TXD", 0xde40, 0xffc0, &[B, lc(50), aoffi(35), nodep(49)], &[P, RD, A, register(20), hex(0, 0), DIM, MASK]).variable().since(Sm52),
+        Row::new("TLD", 0xdc00, 0xff00, TLD, &[P, RD, A, SECOND, TEXTURE, DIM, MASK]).variable().since(Sm52),
+        Row::new("TLD", 0xdd00, 0xff00, TLD_B, &[P, RD, A, SECOND, hex(0, 0), DIM, MASK]).variable().since(Sm52),
+        Row::new("TLD4S", 0xdf00, 0xff00, TLD4S, &[register(28), RD, A, register(20), TEXTURE]).refuse(&[(3 << 54, 1 << 54)]).variable().since(Sm60),
         Row::new("TXA", 0xdf40, 0xfff8, &[ndv(35), nodep(49)], &[RD, A, TEXTURE, MASK]).variable(),
         Row::new("TXQ", 0xdf48, 0xfff8, &[nodep(49)], &[RD, A, QUERY, TEXTURE, MASK]).refuse(NO_QUERY).variable(),
         Row::new("TXQ", 0xdf50, 0xfff8, &[B, nodep(49)], &[RD, A, QUERY, hex(0, 0), MASK]).refuse(NO_QUERY).variable(),
@@ -117,9 +149,17 @@ pub(super) const ROWS: &[&[Row]] = &[
         Row::new("TMML", 0xdf60, 0xfff8, &[fixed(&[".B.LOD"]), ndv(35), nodep(49)], &[RD, A, SECOND, hex(0, 0), DIM, MASK]).variable(),
     ],
     &[
-        Row::new("TEXS", 0xd000, 0xf200, &[FORMAT, TEXS_LOD, nodep(49)], &[register(28), RD, A, SECOND, TEXTURE, TEXS_DIM, ONE_OR_TWO]).when(at(28, 8), 255).refuse(NO_FORMAT).variable(),
-        Row::new("TEXS", 0xd000, 0xf200, &[FORMAT, TEXS_LOD, nodep(49)], &[register(28), RD, A, SECOND, TEXTURE, TEXS_DIM, THREE_OR_FOUR]).refuse(NO_FORMAT).variable(),
-        Row::new("TLDS", 0xd200, 0xf200, &[FORMAT, TLDS_LOD, nodep(49)], &[register(28), RD, A, SECOND, TEXTURE, TLDS_DIM, ONE_OR_TWO]).when(at(28, 8), 255).refuse(NO_TLDS).variable(),
-        Row::new("TLDS", 0xd200, 0xf200, &[FORMAT, TLDS_LOD, nodep(49)], &[register(28), RD, A, SECOND, TEXTURE, TLDS_DIM, THREE_OR_FOUR]).refuse(NO_TLDS).variable(),
+        Row::new("TEXS", 0xd000, 0xf200, &[TEXS_LOD, nodep(49)], &[register(28), RD, A, SECOND, TEXTURE, TEXS_DIM, ONE_OR_TWO]).when(at(28, 8), 255).when(at(58, 2), 2).refuse(NO_FORMAT).variable().until(Sm50),
+        Row::new("TEXS", 0xd000, 0xf200, &[TEXS_LOD, nodep(49)], &[register(28), RD, A, SECOND, TEXTURE, TEXS_DIM, THREE_OR_FOUR]).when(at(58, 2), 2).refuse(NO_FORMAT).variable().until(Sm50),
+        Row::new("TEXS", 0xd000, 0xf200, &[FORMAT, TEXS_LOD, nodep(49)], &[register(28), RD, A, SECOND, TEXTURE, TEXS_DIM, ONE_OR_TWO]).when(at(28, 8), 255).refuse(NO_FORMAT_52).variable().since(Sm52).until(Sm52),
+        Row::new("TEXS", 0xd000, 0xf200, &[FORMAT, TEXS_LOD, nodep(49)], &[register(28), RD, A, SECOND, TEXTURE, TEXS_DIM, THREE_OR_FOUR]).refuse(NO_FORMAT_52).variable().since(Sm52).until(Sm52),
+        Row::new("TEXS", 0xd000, 0xf200, &[FORMAT, TEXS_LOD, nodep(49)], &[register(28), RD, A, SECOND, TEXTURE, TEXS_DIM, ONE_OR_TWO]).when(at(28, 8), 255).refuse(NO_FORMAT).variable().since(Sm60),
+        Row::new("TEXS", 0xd000, 0xf200, &[FORMAT, TEXS_LOD, nodep(49)], &[register(28), RD, A, SECOND, TEXTURE, TEXS_DIM, THREE_OR_FOUR]).refuse(NO_FORMAT).variable().since(Sm60),
+        Row::new("TLDS", 0xd200, 0xf200, &[TLDS_LOD, nodep(49)], &[register(28), RD, A, SECOND, TEXTURE, TLDS_DIM, ONE_OR_TWO]).when(at(28, 8), 255).when(at(58, 2), 2).refuse(NO_TLDS).variable().until(Sm50),
+        Row::new("TLDS", 0xd200, 0xf200, &[TLDS_LOD, nodep(49)], &[register(28), RD, A, SECOND, TEXTURE, TLDS_DIM, THREE_OR_FOUR]).when(at(58, 2), 2).refuse(NO_TLDS).variable().until(Sm50),
+        Row::new("TLDS", 0xd200, 0xf200, &[FORMAT, TLDS_LOD, nodep(49)], &[register(28), RD, A, SECOND, TEXTURE, TLDS_DIM, ONE_OR_TWO]).when(at(28, 8), 255).refuse(NO_TLDS_52).variable().since(Sm52).until(Sm52),
+        Row::new("TLDS", 0xd200, 0xf200, &[FORMAT, TLDS_LOD, nodep(49)], &[register(28), RD, A, SECOND, TEXTURE, TLDS_DIM, THREE_OR_FOUR]).refuse(NO_TLDS_52).variable().since(Sm52).until(Sm52),
+        Row::new("TLDS", 0xd200, 0xf200, &[FORMAT, TLDS_LOD, nodep(49)], &[register(28), RD, A, SECOND, TEXTURE, TLDS_DIM, ONE_OR_TWO]).when(at(28, 8), 255).refuse(NO_TLDS).variable().since(Sm60),
+        Row::new("TLDS", 0xd200, 0xf200, &[FORMAT, TLDS_LOD, nodep(49)], &[register(28), RD, A, SECOND, TEXTURE, TLDS_DIM, THREE_OR_FOUR]).refuse(NO_TLDS).variable().since(Sm60),
     ],
 ];

@@ -1,6 +1,7 @@
 //! Bytes and half words within registers: the video instructions.
 
 use super::words::*;
+use crate::generation::Generation::Sm52;
 use crate::row::{OperandField, Row, Slot};
 
 const TYPES: &[&str] = &[
@@ -49,7 +50,7 @@ const VSETP_CMP: Slot = Slot::new("cmp", at(43, 2).and(47, 1), &[".F", ".LT", ".
 const SHR: Slot = Slot::new("scale", at(51, 2), &["", ".SHR_7", ".SHR_15", ".INVALIDVMADSCALE3"]);
 
 /// The second source a register, or an immediate of 16 bits with or without a sign. `.S32` for both is not printed,
-/// and beside it an immediate's `.S16` is not either.
+/// and beside it an immediate's `.S16` is not either; of VMAD that holds up to sm_53.
 macro_rules! video {
     ($name:literal $top:literal $mask:literal [$($before:expr),*] [$($after:expr),*] [$($first:expr),*] [$($last:expr),*]) => {
         &[
@@ -141,6 +142,8 @@ pub(super) const ROWS: &[&[Row]] = &[
     video!("VMNMX" 0x3a00 0xfe00 [UD] [MX, sat(55), MERGE] [D] [RC]),
     video!("VSET" 0x4000 0xfe00 [cmp(54)] [MERGE] [D] [RC]),
     &[
+        Row::new("VMAD", 0x5f00, 0xff00, &[po(53), SHR, sat(55)], &[D, A.neg_high(53), B, RC.neg_low(53)]).when(at(50, 1), 1).when(A_BITS, 14).when(B_BITS, 14).until(Sm52),
+        Row::new("VMAD", 0x5f00, 0xff00, &[po(53), SHR, sat(55)], &[D, A.neg_high(53), U16, RC.neg_low(53)]).when(at(49, 2), 1).when(A_BITS, 14).until(Sm52),
         Row::new("VMAD", 0x5f00, 0xff00, &[A_TYPE, B_TYPE, po(53), SHR, sat(55)], &[D, A.neg_high(53), B, RC.neg_low(53)]).when(at(50, 1), 1),
         Row::new("VMAD", 0x5f00, 0xff00, &[A_TYPE, HALF_TYPE, po(53), SHR, sat(55)], &[D, A.neg_high(53), U16, RC.neg_low(53)]).when(at(50, 1), 0),
     ],

@@ -123,6 +123,19 @@ slots! {
     ba         "ba"       1 ["", ".BA"];
 }
 
+/// Texts of which some are others.
+pub(super) const fn renamed<const N: usize>(
+    mut texts: [&'static str; N],
+    changes: &[(usize, &'static str)],
+) -> [&'static str; N] {
+    let mut at = 0;
+    while at < changes.len() {
+        texts[changes[at].0] = changes[at].1;
+        at += 1;
+    }
+    texts
+}
+
 /// A name without a field: the row's own bits say it.
 pub(super) const fn fixed(text: &'static [&'static str]) -> Slot {
     Slot::new("fixed", at(0, 0), text)

@@ -5,7 +5,7 @@ use roundonce_isa::{Finding, Location};
 use super::decode::decode;
 use super::parse::parse_line;
 use super::target::Target;
-use crate::listing::heading;
+use crate::listing::{headed, heading};
 use crate::parse::Cursor;
 use crate::rules;
 
@@ -61,15 +61,7 @@ pub fn asm_file(text: &str, target: Target) -> Result<Vec<u128>, Vec<Finding>> {
 
 /// The target that the headings of a listing name, where its words have 128 bits: `code for sm_90`, `.target sm_90`.
 pub fn listing_target(text: &str) -> Option<Target> {
-    let named = |line: &str| {
-        let line = line.trim();
-        let line = line
-            .strip_prefix("code for")
-            .or_else(|| line.strip_prefix("arch ="))
-            .or_else(|| line.strip_prefix(".target"))?;
-        line.split([',', ' ', '\t']).find(|word| !word.is_empty())?.parse().ok()
-    };
-    text.lines().find_map(named)
+    headed(text)
 }
 
 struct Reader<'a> {

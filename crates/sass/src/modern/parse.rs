@@ -14,7 +14,7 @@ use super::target::{Generation, Target};
 use crate::Style;
 use crate::fields;
 use crate::instruction::{Guard, PT, RZ};
-use crate::parse::{Cursor, Span, What, read_number};
+use crate::parse::{Cursor, Span, What, is_illegal, read_number};
 use crate::rules;
 use crate::schedule::Slot;
 
@@ -249,7 +249,8 @@ impl Cursor<'_> {
             return Err(rules::MNEMONIC.at(span, format!("{target} has no {name}")));
         }
         let known: Vec<&str> = OPCODES.iter().filter(on_target).map(|row| row.name).collect();
-        Err(rules::MNEMONIC.at(span, format!("`{name}` is not one of {}", known.join(", "))))
+        let finding = rules::MNEMONIC.at(span, format!("`{name}` is not one of {}", known.join(", ")));
+        Err(finding.help(rules::did_you_mean(name, known.into_iter()).unwrap_or_default()))
     }
 
     /// The bits of the modifiers, in any order.
@@ -464,9 +465,9 @@ impl Cursor<'_> {
 #[cold]
 fn unknown_modifier(row: &Opcode, target: Target, text: &str, span: Span) -> Finding {
     let all = row.modifiers_on(target.generation()).flat_map(|modifier| modifier.texts);
-    let all: Vec<&str> = all.copied().filter(|text| !text.is_empty() && !text.contains("INVALID")).collect();
+    let all: Vec<&str> = all.copied().filter(|text| !text.is_empty() && !is_illegal(text)).collect();
     let message = format!("`{text}` is not a modifier of {} on {target}: it has {}", row.name, all.join(" "));
-    rules::MODIFIER.at(span, message)
+    rules::MODIFIER.at(span, message).help(rules::did_you_mean(text, all.into_iter()).unwrap_or_default())
 }
 
 /// A register's number below `most`.

@@ -15,22 +15,28 @@ use crate::instruction::{Instruction, Operand, PT, RZ, Value};
 pub(super) struct Body<'a> {
     pub(super) kernel: Kernel,
     pub(super) info: &'a Info<'a>,
-    /// The constant banks that are read by registers, and the address of each.
+    /// The constant banks that are read by registers, and the memory of variables; the address of each by its name.
     pub(super) variables: Vec<Variable>,
-    banks: BTreeMap<u8, Reg>,
+    memories: BTreeMap<String, Reg>,
     /// What is computed once, before the code.
     pub(super) before: Vec<Step>,
     /// The block that is built.
     pub(super) code: Vec<Step>,
     registers: BTreeMap<u8, Reg>,
     predicates: BTreeMap<u8, Reg>,
-    /// Words of bank 0, by their offsets.
-    constants: BTreeMap<u16, Reg>,
+    /// Words of banks 0 and 4, by their offsets.
+    constants: BTreeMap<(u8, u16), Reg>,
     /// The carry, whether the result was zero, and whether it was negative.
     carry: Option<Reg>,
     zero: Option<Reg>,
     negative: Option<Reg>,
     pub(super) flags: Flags,
+    /// A predicate that an instruction writes nobody knows what to; no other may read it.
+    pub(super) hint: Option<Reg>,
+    /// Whether the predicate of the access that is lowered is such a one.
+    pub(super) is_hinted: bool,
+    /// The last result of a barrier in this block.
+    pub(super) barrier: Option<Reg>,
     pub(super) guard: Option<Guard>,
     pub(super) loc: u32,
 }
@@ -70,7 +76,7 @@ impl<'a> Body<'a> {
             kernel,
             info,
             variables: Vec::new(),
-            banks: BTreeMap::new(),
+            memories: BTreeMap::new(),
             before: Vec::new(),
             code: Vec::new(),
             registers: BTreeMap::new(),
@@ -80,6 +86,9 @@ impl<'a> Body<'a> {
             zero: None,
             negative: None,
             flags: Flags::Unknown,
+            hint: None,
+            is_hinted: false,
+            barrier: None,
             guard: None,
             loc: 0,
         }
@@ -102,6 +111,15 @@ impl<'a> Body<'a> {
             _ => return None,
         };
         Some(if matches!(test, "NE" | "GE" | "SFF") { self.int(IntOp::Not, Width::Pred, &[flag]).into() } else { flag })
+    }
+
+    /// The program's registers of the machine's, by the numbers that hazards have.
+    pub(super) fn named(&self) -> impl Iterator<Item = (Reg, u16)> + '_ {
+        let registers = self.registers.iter().map(|(number, reg)| (*reg, u16::from(*number)));
+        let predicates = self.predicates.iter().map(|(number, reg)| (*reg, 256 + u16::from(*number)));
+        let codes =
+            [self.carry, self.zero, self.negative].into_iter().flatten().map(|reg| (reg, super::hazards::CODES));
+        registers.chain(predicates).chain(codes)
     }
 
     /// A new register for what is computed on the way.
@@ -284,33 +302,56 @@ impl<'a> Body<'a> {
     }
     /// The address of bank 2 or 3.
     pub(super) fn bank_address(&mut self, bank: u8) -> Option<Reg> {
-        if let Some(reg) = self.banks.get(&bank) {
-            return Some(*reg);
-        }
         let bytes = self.bank(bank).filter(|bytes| !bytes.is_empty())?;
+        Some(self.memory(&format!("c[{bank:#x}]"), bytes, bytes.len() as u64, true))
+    }
+    fn memory(&mut self, name: &str, initial: &[u8], size: u64, constant: bool) -> Reg {
+        if let Some(reg) = self.memories.get(name) {
+            return *reg;
+        }
         self.variables.push(Variable {
-            name: format!("c[{bank:#x}]"),
-            initial: bytes.to_vec(),
-            size: bytes.len() as u64,
+            name: name.to_owned(),
+            initial: initial.to_vec(),
+            size,
             align: 256,
-            constant: true,
+            constant,
             relocations: Vec::new(),
         });
         let d = self.kernel.register(Width::B64);
         let special = Special::Address(self.variables.len() as u32 - 1);
         self.before.push(Step::new(Op::Special { d, special }, 0));
-        self.banks.insert(bank, d);
+        self.memories.insert(name.to_owned(), d);
+        d
+    }
+    /// Half of a variable's address, from bank 4.
+    fn variable_address(&mut self, offset: u16) -> Option<Reg> {
+        let info = self.info;
+        let place = u64::from(offset & !7);
+        let address = info.addresses.iter().find(|address| address.place == place)?;
+        let (name, initial, size) = info.globals.iter().find(|(name, ..)| *name == address.section)?;
+        let base = self.memory(name, initial, *size, false);
+        let (whole, d) = (self.kernel.register(Width::B64), self.kernel.register(B32));
+        let sum = [base.into(), Arg::Imm(address.offset)];
+        self.before.push(Step::new(crate::lower::integer(IntOp::Add, whole, Width::B64, &sum), 0));
+        let shift = 8 * u32::from(offset & 4);
+        self.before.push(Step::new(Op::Extract { d, a: whole.into(), width: Width::B64, shift }, 0));
         Some(d)
     }
 
-    /// A word of a constant bank: of bank 0 what the launch lays there, of banks 2 and 3 what the cubin holds.
+    /// A word of a constant bank: of bank 0 what the launch lays there, of banks 2 and 3 what the cubin holds, of bank 4
+    /// a variable's address.
     fn constant(&mut self, bank: u8, offset: u16) -> Option<Arg> {
+        if let Some(reg) = self.constants.get(&(bank, offset)) {
+            return Some((*reg).into());
+        }
+        if bank == 4 {
+            let reg = self.variable_address(offset)?;
+            self.constants.insert((bank, offset), reg);
+            return Some(reg.into());
+        }
         if bank != 0 {
             let word = self.bank(bank)?.get(usize::from(offset)..)?.first_chunk::<4>()?;
             return Some(Arg::Imm(u64::from(u32::from_le_bytes(*word))));
-        }
-        if let Some(reg) = self.constants.get(&offset) {
-            return Some((*reg).into());
         }
         let d = self.kernel.register(B32);
         let mut step = |op| self.before.push(Step::new(op, 0));
@@ -342,7 +383,7 @@ impl<'a> Body<'a> {
                 });
             }
         }
-        self.constants.insert(offset, d);
+        self.constants.insert((bank, offset), d);
         Some(d.into())
     }
 }

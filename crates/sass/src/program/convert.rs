@@ -171,7 +171,10 @@ impl Body<'_> {
         let ((to, to_signed), (from, from_signed)) = (int(inst.modifier("to"))?, int(inst.modifier("from"))?);
         let operand = &operands[1];
         let signs = operand.negate || operand.absolute;
-        if signs && (from < 32 || inst.modifier("sat").is_some()) {
+        if signs && inst.modifier("sat").is_some() {
+            return self.signed_and_clamped(inst);
+        }
+        if signs && from < 32 {
             return None;
         }
         let value = self.whole(operand)?;
@@ -186,6 +189,28 @@ impl Body<'_> {
         if inst.modifier("CC").is_some() {
             self.write_flags(d, Flags::Result);
         }
+        Some(())
+    }
+
+    /// A number of 32 bits with a sign of its own applied, exactly, and clamped. Source: ptxas's expansion of `vabsdiff2.sat`.
+    fn signed_and_clamped(&mut self, inst: &Instruction) -> Option<()> {
+        let operands = inst.operands();
+        let (operand, sat) = (&operands[1], int(inst.modifier("to"))?);
+        if int(inst.modifier("from"))? != (32, true) || inst.modifier("CC").is_some() {
+            return None;
+        }
+        let value = self.bits(operand)?;
+        let mut value = self.widened(value, Signedness::Signed);
+        if operand.absolute {
+            value = self.int(IntOp::Abs, Width::B64, &[value]).into();
+        }
+        if operand.negate {
+            value = self.int(IntOp::Neg, Width::B64, &[value]).into();
+        }
+        let clipped = self.clipped(value, sign(sat.1), u64::from(sat.0));
+        let low = self.low(clipped);
+        let d = self.target(&operands[0])?;
+        self.finish(Op::Move { d, a: low });
         Some(())
     }
 

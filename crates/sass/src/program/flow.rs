@@ -10,6 +10,7 @@ use roundonce_ir::{
 use roundonce_isa::{Finding, Location};
 
 use super::body::{B32, Body, Flags, TRUE};
+use super::hazards::{Checked, Trace};
 use crate::instruction::{Instruction, Operand, PT, Value};
 use crate::print::Style;
 use crate::{decode, rules};
@@ -34,7 +35,7 @@ const ALWAYS: u16 = 15;
 /// A block that is to be built: the number of its first word, and the stack there.
 type Place = (usize, Stack);
 
-struct Flow<'a, 'b> {
+pub(super) struct Flow<'a, 'b> {
     body: Body<'b>,
     words: &'a [u64],
     /// Where the code begins in the file, in words.
@@ -42,10 +43,18 @@ struct Flow<'a, 'b> {
     largest: usize,
     /// Numbers of words that a branch leads to.
     targets: BTreeSet<usize>,
+    /// Accesses whose predicate the last `LEA` before them wrote.
+    hinted: BTreeSet<usize>,
+    /// Such a predicate, the block behind, and the word that wrote it.
+    hints: Vec<(Reg, usize, usize)>,
     blocks: BTreeMap<Place, usize>,
     waiting: Vec<(Place, usize)>,
     findings: Vec<Finding>,
     steps: usize,
+    /// The block that is built.
+    number: usize,
+    /// What instructions read and write, where that is asked.
+    trace: Option<Trace>,
 }
 
 /// How an instruction ends a block.
@@ -66,32 +75,8 @@ pub(super) fn lower(
     offset: usize,
     largest: usize,
 ) -> Result<(Kernel, Vec<Variable>), Vec<Finding>> {
-    let mut flow = Flow {
-        body,
-        words,
-        first: offset / 8,
-        largest,
-        targets: BTreeSet::new(),
-        blocks: BTreeMap::new(),
-        waiting: Vec::new(),
-        findings: Vec::new(),
-        steps: 0,
-    };
-    flow.find_targets();
-    // Block 0 is what is computed before.
-    flow.push_block();
-    let start = flow.block((1, Stack::default()));
-    while let Some((place, number)) = flow.waiting.pop() {
-        flow.body.flags = Flags::Unknown;
-        let (terminator, loc) = flow.run(place);
-        let instructions = std::mem::take(&mut flow.body.code);
-        flow.steps += instructions.len() + 1;
-        if flow.steps > flow.largest {
-            let (what, help) = too_large(flow.largest);
-            return Err(vec![rules::UNMEASURED.finding(Location::Whole, format!("{what} is not run")).help(help)]);
-        }
-        flow.body.kernel.blocks[number] = Block { instructions, terminator, loc };
-    }
+    let (mut flow, start) = build(body, words, offset, largest, None)?;
+    flow.check_hints();
     if !flow.findings.is_empty() {
         flow.findings.sort_by_key(|finding| match finding.location {
             Location::Word(word) => word,
@@ -101,6 +86,70 @@ pub(super) fn lower(
         return Err(flow.findings);
     }
     Ok(flow.finish(start))
+}
+
+/// What comes too early in the code, or why that is not said.
+pub(super) fn hazards(body: Body<'_>, words: &[u64], offset: usize, largest: usize) -> Vec<Finding> {
+    let mut flow = match build(body, words, offset, largest, Some(Trace::default())) {
+        Ok((flow, _)) => flow,
+        Err(findings) => return findings,
+    };
+    flow.body.kernel.blocks[0].terminator = Terminator::Jump(1);
+    let (kernel, first) = (&flow.body.kernel, flow.first);
+    let checked = Checked { words, kernel, trace: flow.trace.unwrap_or_default(), first };
+    match checked.trace.lost {
+        None => checked.findings(),
+        Some(at) => {
+            let message = format!(
+                "kernel `{}`: where {:#06x} leads is not known: its scheduling is not checked",
+                kernel.name,
+                8 * at
+            );
+            vec![rules::UNCHECKED.finding(Location::Word(first + at), message)]
+        }
+    }
+}
+
+fn build<'a, 'b>(
+    body: Body<'b>,
+    words: &'a [u64],
+    offset: usize,
+    largest: usize,
+    trace: Option<Trace>,
+) -> Result<(Flow<'a, 'b>, usize), Vec<Finding>> {
+    let mut flow = Flow {
+        body,
+        words,
+        first: offset / 8,
+        largest,
+        targets: BTreeSet::new(),
+        hinted: BTreeSet::new(),
+        hints: Vec::new(),
+        blocks: BTreeMap::new(),
+        waiting: Vec::new(),
+        findings: Vec::new(),
+        steps: 0,
+        number: 0,
+        trace,
+    };
+    flow.find_targets();
+    // Block 0 is what is computed before.
+    flow.push_block();
+    let start = flow.block((1, Stack::default()));
+    while let Some((place, number)) = flow.waiting.pop() {
+        flow.body.flags = Flags::Unknown;
+        flow.body.barrier = None;
+        flow.number = number;
+        let (terminator, loc) = flow.run(place);
+        let instructions = std::mem::take(&mut flow.body.code);
+        flow.steps += instructions.len() + 1;
+        if flow.steps > flow.largest {
+            let (what, help) = too_large(flow.largest);
+            return Err(vec![rules::UNMEASURED.finding(Location::Whole, format!("{what} is not run")).help(help)]);
+        }
+        flow.body.kernel.blocks[number] = Block { instructions, terminator, loc };
+    }
+    Ok((flow, start))
 }
 
 impl Flow<'_, '_> {
@@ -122,8 +171,19 @@ impl Flow<'_, '_> {
         address.is_multiple_of(8).then_some(if word.is_multiple_of(4) { word + 1 } else { word })
     }
     fn find_targets(&mut self) {
+        let mut of_lea = [false; 8];
         for at in 0..self.words.len() {
             let Some(instruction) = self.instruction(at) else { continue };
+            let name = instruction.mnemonic();
+            for (place, operand) in instruction.operands().iter().enumerate() {
+                match operand.value {
+                    Value::Predicate(number @ 0..PT) if place < 2 => of_lea[usize::from(number)] = name == "LEA",
+                    Value::Predicate(number) if matches!(name, "LD" | "ST") && of_lea[usize::from(number)] => {
+                        self.hinted.insert(at);
+                    }
+                    _ => {}
+                }
+            }
             self.targets.extend(instruction.operands().iter().filter_map(|operand| Flow::target(at, operand)));
         }
         let jumps = self.body.info.jumps.iter().flat_map(|(_, targets)| targets);
@@ -187,11 +247,29 @@ impl Flow<'_, '_> {
             self.body.loc = loc;
             self.body.guard = (guard.predicate != PT)
                 .then(|| Guard { pred: self.body.predicate(guard.predicate), expected: !guard.negated });
+            let (lowered, asked) = (self.body.code.len(), self.body.guard);
             let end = match self.control(at, &instruction, &mut stack) {
                 Some(Some(end)) => Some(end),
                 Some(None) => None,
-                None => self.body.instruction(&instruction).map(|()| End::None),
+                None => {
+                    self.body.is_hinted = self.hinted.contains(&at);
+                    self.body.instruction(&instruction).map(|()| End::None)
+                }
             };
+            if let Some(trace) = &mut self.trace {
+                trace.record(&self.body, self.number, at, &self.body.code[lowered..], asked);
+                match &end {
+                    Some(End::Choose(value, _)) => trace.read(at, *value),
+                    // Instructions of the control flow.
+                    None if matches!(self.words[at] >> 56, 0xe2 | 0xe3) => trace.lost = Some(at),
+                    _ => {}
+                }
+            }
+            if let Some(reg) = self.body.hint.take() {
+                let next = self.block(Flow::normal((at + 1, stack)));
+                self.hints.push((reg, next, at));
+                return (Terminator::Jump(next), loc);
+            }
             let next = (at + 1, stack.clone());
             match (end, self.body.guard) {
                 (None, _) => {
@@ -214,6 +292,20 @@ impl Flow<'_, '_> {
                 (Some(End::Choose(value, targets)), _) => return (self.choose(value, targets), loc),
             }
             at += 1;
+        }
+    }
+
+    /// Nothing but generic accesses reads what no source says.
+    fn check_hints(&mut self) {
+        let liveness = (!self.hints.is_empty()).then(|| Liveness::of(&self.body.kernel));
+        for (reg, block, at) in std::mem::take(&mut self.hints) {
+            let is_live = liveness.as_ref().is_none_or(|liveness| {
+                let live = |bit: usize| liveness.before(block).is_none_or(|live| live[bit / 64] >> (bit % 64) & 1 != 0);
+                liveness.bit(reg).is_some_and(live)
+            });
+            if is_live {
+                self.refuse(at, format!("the predicate that is written at {:#06x} is read: that is not run", 8 * at));
+            }
         }
     }
 
@@ -297,8 +389,15 @@ impl Flow<'_, '_> {
             return None;
         }
         let base = (8 * (at as u32 + 1)).wrapping_add_signed(offset);
-        let place = |address: &u32| Some((address.wrapping_sub(base), (Flow::word(*address as usize)?, stack.clone())));
-        let places = targets.iter().map(place).collect::<Option<Vec<_>>>()?;
+        let mut places = Vec::new();
+        for address in targets {
+            let place = (Flow::word(*address as usize)?, stack.clone());
+            places.push((address.wrapping_sub(base), place.clone()));
+            // A label before a bundle's first instruction may mean the bundle.
+            if address % 32 == 8 {
+                places.push((address.wrapping_sub(base).wrapping_sub(8), place));
+            }
+        }
         let value = self.body.register(register);
         Some(End::Choose(value, places))
     }

@@ -12,7 +12,7 @@ fn sign(inst: &Instruction) -> Signedness {
 }
 
 /// The comparison of integers; `Err` of a constant.
-fn comparison(text: Option<&str>) -> Option<Result<Comparison, Arg>> {
+pub(super) fn comparison(text: Option<&str>) -> Option<Result<Comparison, Arg>> {
     Some(match text? {
         ".F" => Err(Arg::ZERO),
         ".LT" => Ok(Comparison::Lt),
@@ -38,11 +38,15 @@ impl Body<'_> {
     pub(super) fn integer(&mut self, inst: &Instruction) -> Option<()> {
         match inst.mnemonic() {
             "IADD" | "IADD32I" => {
-                inst.only(&["x", "CC", "neg"])?;
+                inst.only(&["x", "CC", "neg", "sat"])?;
                 let operands = inst.operands();
                 let (a, b) = (self.bits(&operands[1])?, self.bits(&operands[2])?);
+                if inst.modifier("sat").is_some() {
+                    return self.clamped_sum(inst, a, b);
+                }
                 self.sum(inst, &operands[0], (a, operands[1].negate), (b, operands[2].negate))
             }
+            "IMUL" | "IMUL32I" | "IMAD" | "IMAD32I" => self.product(inst),
             "ISCADD" | "ISCADD32I" => self.scaled_sum(inst),
             "LEA" => self.address_sum(inst),
             "IADD3" => self.sum_of_three(inst),
@@ -99,6 +103,23 @@ impl Body<'_> {
         Some(())
     }
 
+    /// a + b clamped to the signed numbers. Source: ptxas's `add.sat.s32` and `sub.sat.s32`.
+    fn clamped_sum(&mut self, inst: &Instruction, a: Arg, b: Arg) -> Option<()> {
+        let operands = inst.operands();
+        if inst.modifier("x").is_some() || inst.modifier("CC").is_some() {
+            return None;
+        }
+        let d = self.target(&operands[0])?;
+        let (op, args) = match (operands[1].negate, operands[2].negate) {
+            (false, false) => (IntOp::AddSat, [a, b]),
+            (false, true) => (IntOp::SubSat, [a, b]),
+            (true, false) => (IntOp::SubSat, [b, a]),
+            (true, true) => return None,
+        };
+        self.finish(integer(op, d, B32, &args));
+        Some(())
+    }
+
     fn scaled_sum(&mut self, inst: &Instruction) -> Option<()> {
         inst.only(&["CC"])?;
         let operands = inst.operands();
@@ -114,8 +135,12 @@ impl Body<'_> {
     fn address_sum(&mut self, inst: &Instruction) -> Option<()> {
         inst.only(&["x", "CC"])?;
         let operands = inst.operands();
-        if operands[0].value != Value::Predicate(PT) || operands[2].negate {
+        if operands[2].negate {
             return None;
+        }
+        if let Value::Predicate(number @ 0..PT) = operands[0].value {
+            // What it says is known of no source; generic accesses take it as a hint.
+            self.hint = Some(self.predicate(number));
         }
         let (a, b) = (self.bits(&operands[2])?, self.bits(&operands[3])?);
         let shift = Arg::Imm(u64::from(plain(operands.last()?)?));
@@ -130,9 +155,13 @@ impl Body<'_> {
     }
 
     fn sum_of_three(&mut self, inst: &Instruction) -> Option<()> {
-        inst.only(&["shift"])?;
+        inst.only(&["shift", "x", "CC"])?;
         let operands = inst.operands();
         let d = self.target(&operands[0])?;
+        let (extended, writes) = (inst.modifier("x").is_some(), inst.modifier("CC").is_some());
+        if extended || writes {
+            return self.carried_sum_of_three(inst, d);
+        }
         match inst.modifier("shift") {
             None => {
                 let (a, b, c) = (self.whole(&operands[1])?, self.whole(&operands[2])?, self.whole(&operands[3])?);
@@ -151,6 +180,33 @@ impl Body<'_> {
             }
             Some(_) => return None,
         }
+        Some(())
+    }
+
+    /// With a carry out, of two numbers and 0 or 1, whose carry is one bit; or with a carry in. Source: ptxas's
+    /// `vmad.po` for sm_61.
+    fn carried_sum_of_three(&mut self, inst: &Instruction, d: Reg) -> Option<()> {
+        let operands = inst.operands();
+        let (extended, writes) = (inst.modifier("x").is_some(), inst.modifier("CC").is_some());
+        if inst.modifier("shift").is_some() || operands.iter().any(|operand| operand.negate) || extended == writes {
+            return None;
+        }
+        let mut numbers = Vec::new();
+        for operand in &operands[1..4] {
+            numbers.push(self.bits(operand)?);
+        }
+        if writes {
+            let small = numbers.iter().position(|number| matches!(number, Arg::Imm(0 | 1)))?;
+            let (carry, out) = (numbers.remove(small), self.carry());
+            self.finish(Op::Carry { d, out: Some(out), subtract: false, carry, a: numbers[0], b: numbers[1] });
+            self.flags = Flags::Unknown;
+            return Some(());
+        }
+        if matches!(self.flags, Flags::Result | Flags::Choice) {
+            return None;
+        }
+        let (carry, first) = (self.carry().into(), self.int32(IntOp::Add, &[numbers[0], numbers[1]]));
+        self.finish(Op::Carry { d, out: None, subtract: false, carry, a: first, b: numbers[2] });
         Some(())
     }
 

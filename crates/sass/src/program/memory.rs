@@ -52,9 +52,10 @@ impl Body<'_> {
         Some((self.pack(sum, Arg::ZERO).into(), 0))
     }
 
-    /// The predicate of an access that is not run with one.
-    fn without_predicate(operand: Option<&Operand>) -> Option<()> {
-        operand.is_none_or(|operand| operand.value == Value::Predicate(PT)).then_some(())
+    /// The predicate of a generic access, which ptxas has `LEA` write of the address, changes nothing. Others are not
+    /// run with one.
+    fn without_predicate(&self, operand: Option<&Operand>) -> Option<()> {
+        operand.is_none_or(|operand| operand.value == Value::Predicate(PT) || self.is_hinted).then_some(())
     }
 
     pub(super) fn load(&mut self, inst: &Instruction) -> Option<()> {
@@ -62,7 +63,7 @@ impl Body<'_> {
         let operands = inst.operands();
         let (bytes, signed, count) = size(inst)?;
         let Value::Register(first) = operands[0].value else { return None };
-        Self::without_predicate(operands.get(2))?;
+        self.without_predicate(operands.get(2))?;
         let (space, (address, offset)) = if inst.mnemonic() == "LDC" {
             self.constant_address(&operands[1], bytes * u32::from(count))?
         } else {
@@ -100,7 +101,7 @@ impl Body<'_> {
         let operands = inst.operands();
         let (bytes, _, count) = size(inst)?;
         let Value::Register(first) = operands[1].value else { return None };
-        Self::without_predicate(operands.get(2))?;
+        self.without_predicate(operands.get(2))?;
         let (address, offset) = self.address(&operands[0], inst.modifier("e").is_some())?;
         let mut values = Vec::new();
         for place in 0..count {

@@ -5,21 +5,26 @@
 //! with a target: code that is reached with two stacks is there twice, and a function where it is called. What the
 //! hardware does and neither a document nor compiled code that needs it says is not run.
 //!
-//! Reading order: `info` (what a cubin says beside its code), `flow` (blocks), `body` (registers, constants, operands),
+//! Reading order: `info` (what a cubin says beside its code), `listing` (the same of a disassembler's text), `flow` (blocks), `body` (registers, constants, operands),
 //! then a file for each class of instructions.
 
 mod body;
 mod convert;
 mod float;
 mod flow;
+mod hazards;
 mod info;
 mod integer;
+mod listing;
 mod memory;
 mod moves;
 mod multiply;
+mod video;
 
 use roundonce_ir::{Kernel, Param, Passing, Program};
 use roundonce_isa::{Finding, Location};
+
+pub use listing::{is_kernel_listing, listing_hazards, listing_kernels, lower_kernel_listing};
 
 use crate::cubin::{Image, words};
 use crate::{MAXWELL_TARGETS, rules};
@@ -43,11 +48,48 @@ pub fn cubin_kernels(bytes: &[u8]) -> Result<Vec<String>, Finding> {
 /// If the cubin cannot be read, has not the kernel, or the kernel has what is not run: every such instruction.
 pub fn lower_cubin(bytes: &[u8], name: &str, largest: usize) -> Result<Program, Vec<Finding>> {
     let image = read(bytes).map_err(|finding| vec![finding])?;
+    lower_image(&image, name, largest)
+}
+
+/// Every register and predicate of a cubin's kernel that is read or overwritten before a result of variable latency was
+/// waited for; of every kernel where none is named.
+///
+/// # Errors
+/// If the cubin cannot be read, or has not the kernel.
+pub fn cubin_hazards(bytes: &[u8], name: Option<&str>, largest: usize) -> Result<Vec<Finding>, Vec<Finding>> {
+    let image = read(bytes).map_err(|finding| vec![finding])?;
+    let names = image.sections.iter().map(|section| section.name.as_str());
+    let names: Vec<&str> = names.filter(|known| name.is_none_or(|name| *known == name)).collect();
+    if let (Some(name), true) = (name, names.is_empty()) {
+        return Err(vec![rules::ENTRY.finding(Location::Whole, format!("there is no kernel `{name}`"))]);
+    }
+    let mut found = Vec::new();
+    for name in names {
+        found.extend(image_hazards(&image, name, largest)?);
+    }
+    Ok(found)
+}
+
+fn image_hazards(image: &Image<'_>, name: &str, largest: usize) -> Result<Vec<Finding>, Vec<Finding>> {
+    with_body(image, name, |body, words, offset| Ok(flow::hazards(body, words, offset, largest)))
+}
+
+fn lower_image(image: &Image<'_>, name: &str, largest: usize) -> Result<Program, Vec<Finding>> {
+    let (kernel, variables) = with_body(image, name, |body, words, offset| flow::lower(body, words, offset, largest))?;
+    Ok(Program { variables, ..Program::of(kernel) })
+}
+
+/// With a kernel's code, where it begins in the file, and a body for it.
+fn with_body<T>(
+    image: &Image<'_>,
+    name: &str,
+    f: impl FnOnce(Body<'_>, &[u64], usize) -> Result<T, Vec<Finding>>,
+) -> Result<T, Vec<Finding>> {
     let Some(section) = image.sections.iter().find(|section| section.name == name) else {
         return Err(vec![rules::ENTRY.finding(Location::Whole, format!("there is no kernel `{name}`"))]);
     };
     let words = words(section.code).map_err(|finding| vec![finding])?;
-    let info = Info::of(&image, name).map_err(|finding| vec![finding])?;
+    let info = Info::of(image, name, &words).map_err(|finding| vec![finding])?;
     let mut kernel = Kernel::new(name);
     kernel.params = params(&info);
     kernel.param_bytes = info.param_bytes;
@@ -55,9 +97,7 @@ pub fn lower_cubin(bytes: &[u8], name: &str, largest: usize) -> Result<Program, 
     kernel.local_bytes = info.local_bytes;
     kernel.required_block = info.required_block;
     kernel.max_threads = info.max_threads;
-    let body = Body::new(kernel, &info);
-    let (kernel, variables) = flow::lower(body, &words, section.offset, largest)?;
-    Ok(Program { variables, ..Program::of(kernel) })
+    f(Body::new(kernel, &info), &words, section.offset)
 }
 
 fn read(bytes: &[u8]) -> Result<Image<'_>, Finding> {
@@ -72,8 +112,12 @@ fn read(bytes: &[u8]) -> Result<Image<'_>, Finding> {
 }
 
 fn params(info: &Info<'_>) -> Vec<Param> {
+    let name = |index, offset| match info.has_params {
+        true => format!("param_{index}"),
+        false => format!("{:#x}", info.param_base + offset),
+    };
     let param = |(index, &(offset, size)): (usize, &(u32, u32))| Param {
-        name: format!("param_{index}"),
+        name: name(index, offset),
         offset,
         size,
         scalar: None,

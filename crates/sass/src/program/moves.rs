@@ -38,6 +38,7 @@ impl Body<'_> {
             "VOTE" => self.vote(inst),
             "SHFL" => self.shuffle(inst),
             "BAR" => self.barrier(inst),
+            "B2R" => self.barrier_result(inst),
             "FFMA" | "FFMA32I" | "FADD" | "FADD32I" | "FMUL" | "FMUL32I" => self.arithmetic(inst),
             "DADD" | "DMUL" | "DFMA" => self.double_arithmetic(inst),
             "HADD2" | "HADD2_32I" | "HMUL2" | "HMUL2_32I" | "HFMA2" | "HFMA2_32I" => self.halves(inst),
@@ -54,6 +55,9 @@ impl Body<'_> {
             "LD" | "LDG" | "LDL" | "LDS" | "LDC" => self.load(inst),
             "ST" | "STG" | "STL" | "STS" => self.store(inst),
             "ATOM" | "ATOMS" | "RED" => self.atomic(inst),
+            "VADD" | "VABSDIFF" | "VMNMX" | "VSET" | "VSHL" | "VSHR" => self.video(inst),
+            "VMAD" => self.video_multiply_add(inst),
+            "VABSDIFF4" => self.byte_distances(inst),
             _ => self.integer(inst),
         }
     }
@@ -258,9 +262,20 @@ impl Body<'_> {
 
     fn barrier(&mut self, inst: &Instruction) -> Option<()> {
         let operands = inst.operands();
-        let kind = match inst.modifier("fixed")? {
-            ".SYNC" => BarrierKind::Wait,
-            ".ARV" => BarrierKind::Arrive,
+        let kind = match (inst.modifier("fixed"), inst.modifier("op")) {
+            (Some(".SYNC"), _) => BarrierKind::Wait,
+            (Some(".ARV"), _) => BarrierKind::Arrive,
+            (_, Some(op)) => {
+                let p = self.condition(operands.get(2)?)?;
+                let d = self.fresh(if op == ".RED.POPC" { B32 } else { Width::Pred });
+                self.barrier = Some(d);
+                match op {
+                    ".RED.POPC" => BarrierKind::Count { d, p },
+                    ".RED.AND" => BarrierKind::Reduce { d, p, all: true },
+                    ".RED.OR" => BarrierKind::Reduce { d, p, all: false },
+                    _ => return None,
+                }
+            }
             _ => return None,
         };
         let id = self.bits(&operands[0])?;
@@ -269,6 +284,22 @@ impl Body<'_> {
             _ => Some(self.bits(&operands[1])?),
         };
         self.finish(Op::Barrier { kind, id, count });
+        Some(())
+    }
+
+    /// The result of the barrier before, in the same block: a count to a register, a truth to a predicate.
+    fn barrier_result(&mut self, inst: &Instruction) -> Option<()> {
+        let operands = inst.operands();
+        let result = self.barrier.filter(|_| inst.modifier("fixed") == Some(".RESULT"))?;
+        let d = match (operands[0].value, operands[1].value) {
+            (Value::Register(number), Value::Predicate(PT)) if number != RZ => self.register(number),
+            (Value::Register(RZ), Value::Predicate(number @ 0..PT)) => self.predicate(number),
+            _ => return None,
+        };
+        if self.kernel.width(d) != self.kernel.width(result) {
+            return None;
+        }
+        self.finish(Op::Move { d, a: result.into() });
         Some(())
     }
 

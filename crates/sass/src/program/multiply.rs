@@ -1,8 +1,8 @@
-//! `XMAD`: halves of two registers multiplied, and a sum.
+//! `XMAD`: halves of two registers multiplied, and a sum; `IMUL` and `IMAD`: whole registers.
 
-use roundonce_ir::{Comparison, IntOp, Op, Operand as Arg, Signedness};
+use roundonce_ir::{Comparison, IntOp, Op, Operand as Arg, Signedness, Width};
 
-use super::body::Body;
+use super::body::{B32, Body};
 use crate::instruction::{Instruction, Operand};
 
 const LOW: Arg = Arg::Imm(0xffff);
@@ -17,6 +17,52 @@ impl Body<'_> {
         }
         let sign = if signed { Signedness::Signed } else { Signedness::Unsigned };
         self.int32(IntOp::FieldExtract(sign), &[whole, place, Arg::Imm(16)])
+    }
+
+    /// The lower or the upper half of a product, and with `IMAD` a sum: PTX's `mul` and `mad`. ptxas makes only
+    /// `IMAD.HI.SAT` of them.
+    pub(super) fn product(&mut self, inst: &Instruction) -> Option<()> {
+        inst.only(&["type", "hi", "sat"])?;
+        let operands = inst.operands();
+        let (a, b) = (self.bits(&operands[1])?, self.bits(&operands[2])?);
+        let (high, saturates) = (inst.modifier("hi").is_some(), inst.modifier("sat").is_some());
+        let signs = [Signedness::Signed, Signedness::Unsigned];
+        let [sign_a, sign_b] = match inst.modifier("type") {
+            None => [signs[0]; 2],
+            Some(".S32.U32") => signs,
+            Some(".U32.S32") => [signs[1], signs[0]],
+            _ => [signs[1]; 2],
+        };
+        let product = match high {
+            false => self.int32(IntOp::Mul, &[a, b]),
+            true if sign_a == sign_b => self.int32(IntOp::MulHigh(sign_a), &[a, b]),
+            true => {
+                let [a, b] = [(a, sign_a), (b, sign_b)].map(|(factor, sign)| self.widened(factor, sign));
+                let whole = self.int(IntOp::Mul, Width::B64, &[a, b]).into();
+                let d = self.fresh(B32);
+                self.emit(Op::Extract { d, a: whole, width: Width::B64, shift: 32 });
+                d.into()
+            }
+        };
+        let addend = match operands.get(3) {
+            Some(operand) => Some((self.bits(operand)?, operand.negate)),
+            None => None,
+        };
+        let d = self.target(&operands[0])?;
+        let op = match (addend, operands[1].negate) {
+            (None, false) if !saturates => Op::Move { d, a: product },
+            (Some((c, false)), false) if saturates && high && sign_a == sign_b && sign_a == signs[0] => {
+                crate::lower::integer(IntOp::AddSat, d, B32, &[product, c])
+            }
+            _ if saturates => return None,
+            (Some((c, false)), false) => crate::lower::integer(IntOp::Add, d, B32, &[product, c]),
+            (Some((c, true)), false) => crate::lower::integer(IntOp::Sub, d, B32, &[product, c]),
+            // What becomes of the half that is cut off is not said.
+            (Some((c, false)), true) if !high => crate::lower::integer(IntOp::Sub, d, B32, &[c, product]),
+            _ => return None,
+        };
+        self.finish(op);
+        Some(())
     }
 
     pub(super) fn multiply_halves(&mut self, inst: &Instruction) -> Option<()> {
@@ -51,7 +97,7 @@ impl Body<'_> {
         let shift = inst.modifier("psl").is_some();
         let merge = inst.modifier("mrg").is_some();
         if !shift && !merge {
-            self.finish(crate::lower::integer(IntOp::MulAdd, d, super::body::B32, &[half_a, half_b, addend]));
+            self.finish(crate::lower::integer(IntOp::MulAdd, d, B32, &[half_a, half_b, addend]));
             return Some(());
         }
         let mut product = self.int32(IntOp::Mul, &[half_a, half_b]);

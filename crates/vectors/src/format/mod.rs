@@ -6,12 +6,15 @@
 
 mod c;
 mod columns;
+mod csv;
 mod jsonl;
 mod npz;
 #[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
 mod parquet;
 mod readmemh;
 mod testfloat;
+
+pub use testfloat::run as run_testfloat;
 
 use std::cell::Cell;
 use std::fs::File;
@@ -37,6 +40,8 @@ pub enum Format {
     TestFloat,
     /// A JSON object a line.
     JsonLines,
+    /// Comma-separated values with a line of names.
+    Csv,
     /// NumPy's archive, an array a column.
     Npz,
     /// Apache Parquet.
@@ -50,9 +55,10 @@ pub enum Format {
 impl Format {
     /// The names that a command line takes, and the extensions of files.
     #[rustfmt::skip] // One row a format.
-    pub const ALL: [(Format, &'static str, &'static [&'static str]); 6] = [
+    pub const ALL: [(Format, &'static str, &'static [&'static str]); 7] = [
         (Format::TestFloat, "testfloat", &["txt", "tv"]),
         (Format::JsonLines, "jsonl", &["jsonl", "ndjson"]),
+        (Format::Csv, "csv", &["csv"]),
         (Format::Npz, "npz", &["npz"]),
         (Format::Parquet, "parquet", &["parquet"]),
         (Format::C, "c", &["h", "c"]),
@@ -71,10 +77,18 @@ impl Format {
         })
     }
 
-    /// The format that the extension of a file says.
-    pub fn of_path(path: &Path) -> Option<Format> {
-        let extension = path.extension()?.to_str()?;
-        Format::ALL.into_iter().find(|(.., known)| known.contains(&extension)).map(|(format, ..)| format)
+    /// The format that the extension of a file says; JSON Lines where it has none.
+    ///
+    /// # Errors
+    /// If it has another.
+    pub fn of_path(path: &Path) -> Result<Format, String> {
+        let Some(extension) = path.extension() else { return Ok(Format::JsonLines) };
+        let known = |(.., known): &(Format, &str, &[&str])| known.iter().any(|known| extension == *known);
+        Format::ALL.into_iter().find(known).map(|(format, ..)| format).ok_or_else(|| {
+            let all: Vec<String> =
+                Format::ALL.iter().flat_map(|(.., known)| *known).map(|it| format!(".{it}")).collect();
+            format!("{}: expected one of {}, or the format beside it", path.display(), all.join(" "))
+        })
     }
 
     /// Writes vectors.
@@ -98,6 +112,7 @@ impl Format {
         match self {
             Format::TestFloat => testfloat::write(vectors, &mut out)?,
             Format::JsonLines => jsonl::write(vectors, &mut out)?,
+            Format::Csv => csv::write(vectors, &mut out)?,
             Format::C => c::write(vectors, &mut out)?,
             Format::Readmemh => readmemh::write(vectors, &mut out)?,
             Format::Npz | Format::Parquet => return Err(refused("npz and parquet are no text: name a file")),
@@ -226,7 +241,7 @@ fn read_up_to(file: &mut File, bytes: &mut [u8]) -> io::Result<usize> {
     }
 }
 
-/// Text, compressed or not: a JSON object a line, or TestFloat's.
+/// Text, compressed or not: a JSON object a line, comma-separated values, or TestFloat's.
 fn lines(
     stream: impl Read,
     size: Option<u64>,
@@ -234,43 +249,59 @@ fn lines(
     options: &Options,
     verifier: &mut Verifier<'_>,
 ) -> Result<(), String> {
+    let damaged = |error: io::Error| match gzip {
+        true => format!("its gzip data is cut short or damaged: {error}"),
+        false => error.to_string(),
+    };
     let read = Rc::new(Cell::new(0));
     let stream = BufReader::with_capacity(1 << 16, Counted { stream, read: Rc::clone(&read) });
     let mut stream: Box<dyn BufRead> = match gzip {
         true => Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(stream))),
         false => Box::new(stream),
     };
+    let mut first = Vec::new();
+    stream.read_until(b'\n', &mut first).map_err(damaged)?;
+    let is_csv = csv::is_csv(without_mark(&first));
+    let mut stream = Cursor::new(first).chain(stream);
+    if is_csv {
+        return csv::read(stream, options, verifier, |verifier| verifier.progress(read.get(), size));
+    }
     let mut testfloat = None;
+    let mut errors = testfloat::Lines::default();
     let mut line = Vec::new();
     let mut row = 0;
     loop {
         line.clear();
-        let got = stream.read_until(b'\n', &mut line).map_err(|error| match gzip {
-            true => format!("its gzip data is cut short or damaged: {error}"),
-            false => error.to_string(),
-        })?;
+        let got = stream.read_until(b'\n', &mut line).map_err(damaged)?;
         if got == 0 {
-            return Ok(());
+            break;
         }
         row += 1;
         if row % 4096 == 0 {
             verifier.progress(read.get(), size);
         }
         let line = if row == 1 { without_mark(&line) } else { &line };
-        let line = line.trim_ascii();
-        if line.is_empty() {
+        let trimmed = line.trim_ascii();
+        if trimmed.is_empty() {
             continue;
         }
         // The first line says what the file is.
-        let outcome = if *testfloat.get_or_insert(line[0] != b'{') {
-            testfloat::line(line, row, options, verifier)?
+        let (row, outcome) = if *testfloat.get_or_insert(trimmed[0] != b'{') {
+            let Some((row, line)) = errors.push(row, line) else { continue };
+            (row, testfloat::line(line.trim_ascii(), row, options, verifier)?)
         } else {
-            jsonl::line(line, row, options, verifier)
+            (row, jsonl::line(trimmed, row, options, verifier))
         };
         if let Err(problem) = outcome {
             verifier.bad(row, &problem);
         }
     }
+    if let Some((row, line)) = errors.finish()
+        && let Err(problem) = testfloat::line(line.trim_ascii(), row, options, verifier)?
+    {
+        verifier.bad(row, &problem);
+    }
+    Ok(())
 }
 
 /// Counts what is read.

@@ -1,0 +1,113 @@
+//! The check of hazards: it says nothing of what ptxas scheduled, and finds what is taken out of it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use roundonce_sass::{Control, Cubin, Kernel, Slot, cubin_hazards, fields};
+
+const LARGEST: usize = 1 << 20;
+
+/// Every cubin of ptxas 12.9 here.
+fn cubins() -> BTreeMap<String, Vec<u8>> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/kernels/maxwell");
+    let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let cubins = files.filter(|path| path.extension().is_some_and(|extension| extension == "cubin"));
+    cubins
+        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(path).unwrap()))
+        .collect()
+}
+
+fn codes(bytes: &[u8]) -> Vec<(&'static str, String)> {
+    let found = cubin_hazards(bytes, None, LARGEST).unwrap();
+    found.into_iter().map(|finding| (finding.code, finding.message)).collect()
+}
+
+#[test]
+fn nothing_is_found_in_what_ptxas_scheduled() {
+    let (mut unchecked, mut wrong) = (0, Vec::new());
+    for (name, bytes) in cubins() {
+        for (code, message) in codes(&bytes) {
+            match code {
+                "SASS0031" => unchecked += 1,
+                _ => wrong.push(format!("{name}: {message}")),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    // heap, recursive and virtual lead where nothing says.
+    assert_eq!(unchecked, 6);
+}
+
+/// A control word with one slot changed.
+fn with_slot(control: u64, place: usize, slot: Slot) -> u64 {
+    let mut slots = Control(control).slots();
+    slots[place] = slot;
+    Control::of(slots).0 | control & 1 << 63
+}
+
+/// A cubin with some waits for a barrier taken out of a kernel's slots, and how many they were.
+fn without(bytes: &[u8], kernel: &Kernel, barrier: u32, chosen: impl Fn(usize) -> bool) -> (Vec<u8>, usize) {
+    let (mut changed, mut taken) = (bytes.to_vec(), 0);
+    for (bundle, words) in kernel.words.chunks_exact(4).enumerate() {
+        let mut control = words[0];
+        for (place, slot) in Control(words[0]).slots().into_iter().enumerate() {
+            if slot.wait() >> barrier & 1 != 0 && chosen(4 * bundle + place + 1) {
+                control = with_slot(control, place, slot.with(fields::WAIT, slot.wait() & !(1 << barrier)));
+                taken += 1;
+            }
+        }
+        let at = kernel.offset + 32 * bundle;
+        changed[at..at + 8].copy_from_slice(&control.to_le_bytes());
+    }
+    (changed, taken)
+}
+
+/// The kernels that are checked, with their files.
+fn checked() -> Vec<(Vec<u8>, Kernel)> {
+    let refused = ["heap", "recursive", "virtual", "textures", "surfaces"];
+    let cubins = cubins().into_iter().filter(|(name, _)| !refused.iter().any(|refused| name.starts_with(refused)));
+    let kernels = |bytes: Vec<u8>| {
+        let kernels = Cubin::parse(&bytes).unwrap().kernels;
+        kernels.into_iter().map(move |kernel| (bytes.clone(), kernel))
+    };
+    cubins.flat_map(|(_, bytes)| kernels(bytes)).collect()
+}
+
+/// The waits that nothing is found without: for a source where the result of the same instruction is waited for as well,
+/// or for a result that nothing reads, as of `ATOMS.ADD RZ`.
+const NEEDLESS: usize = 134;
+
+#[test]
+fn every_wait_that_is_taken_out_is_found() {
+    let (mut taken, mut missed) = (0, 0);
+    for (bytes, kernel) in checked() {
+        for at in 0..kernel.words.len() {
+            for barrier in 0..6 {
+                let (planted, count) = without(&bytes, &kernel, barrier, |word| word == at);
+                if count > 0 {
+                    taken += 1;
+                    missed += usize::from(cubin_hazards(&planted, Some(&kernel.name), LARGEST).unwrap().is_empty());
+                }
+            }
+        }
+    }
+    assert_eq!((taken, missed), (2253, NEEDLESS));
+}
+
+#[test]
+fn a_barrier_that_is_waited_for_nowhere_is_found() {
+    let (mut taken, mut missed) = (0, Vec::new());
+    for (bytes, kernel) in checked() {
+        for barrier in 0..6 {
+            let (planted, count) = without(&bytes, &kernel, barrier, |_| true);
+            if count > 0 {
+                taken += 1;
+                if cubin_hazards(&planted, Some(&kernel.name), LARGEST).unwrap().is_empty() {
+                    missed.push(format!("{} {barrier}", kernel.name));
+                }
+            }
+        }
+    }
+    // It is that of atomics whose result goes to RZ.
+    assert_eq!((taken, missed), (381, vec!["histogram 2".to_owned(); 2]));
+}

@@ -1,0 +1,110 @@
+//! Comma-separated values with a line of names: `instruction,a,b,c,d,flags`. Hex digits have `0x` before them; digits alone
+//! are a decimal integer, as a spreadsheet writes bits.
+
+use std::io::{self, Read, Write};
+
+use csv::{ErrorKind, ReaderBuilder, StringRecord, Trim};
+
+use super::testfloat::is_prose;
+use super::{Bits, OPERANDS, Options, columns, name, text};
+use crate::block::Vector;
+use crate::generate::Generated;
+use crate::matrices::MatrixRow;
+use crate::verify::{Known, Verifier};
+
+/// Whether the first line of a text is names.
+pub(super) fn is_csv(line: &[u8]) -> bool {
+    line.contains(&b',') && line[0] != b'{' && !is_prose(line) && std::str::from_utf8(line).is_ok()
+}
+
+/// Judges every row. An error ends the run: without names no row can be read.
+pub(super) fn read(
+    stream: impl Read,
+    options: &Options,
+    verifier: &mut Verifier<'_>,
+    mut progress: impl FnMut(&mut Verifier<'_>),
+) -> Result<(), String> {
+    let mut reader = ReaderBuilder::new().trim(Trim::All).flexible(true).from_reader(stream);
+    let names: Vec<String> = reader.headers().map_err(text)?.iter().map(str::to_owned).collect();
+    columns::check(&names, options)?;
+    let mut record = StringRecord::new();
+    loop {
+        let row = reader.position().line();
+        let outcome = match reader.read_record(&mut record) {
+            Ok(false) => return Ok(()),
+            Ok(true) => judge(&names, &record, row, options, verifier),
+            Err(error) => match error.kind() {
+                ErrorKind::Utf8 { .. } => Err("the row is not UTF-8".to_owned()),
+                _ => return Err(text(error)),
+            },
+        };
+        if let Err(problem) = outcome {
+            verifier.bad(row, &problem);
+        }
+        if row % 4096 == 0 {
+            progress(verifier);
+        }
+    }
+}
+
+/// A field as bits.
+fn bits(field: &str) -> Result<Bits<'_>, String> {
+    if field.starts_with("0x") || field.starts_with("0X") {
+        return Ok(Bits::Hex(field));
+    }
+    let integer = field.parse().map(Bits::Integer);
+    integer.map_err(|_| format!("`{field}` is no bits: expected 0x and hex digits, or an unsigned integer"))
+}
+
+fn judge(
+    names: &[String],
+    record: &StringRecord,
+    row: u64,
+    options: &Options,
+    verifier: &mut Verifier<'_>,
+) -> Result<(), String> {
+    let field = |wanted: &str| {
+        let at = names.iter().position(|name| name == wanted)?;
+        record.get(at).filter(|field| !field.is_empty())
+    };
+    let present = |name: &str| field(name).ok_or_else(|| format!("{name}: nothing is there"));
+    let index = match (field("instruction"), &options.instruction) {
+        (Some(spelling), _) => verifier.index_of(spelling)?,
+        (None, Some(tested)) => Known::Scalar(verifier.index_or_add(tested)),
+        (None, None) => return Err("instruction: the row names none".to_owned()),
+    };
+    let index = match index {
+        Known::Scalar(index) => index,
+        Known::Matrix(index) => {
+            let operands = OPERANDS.iter().map(|name| present(name)).collect::<Result<Vec<&str>, String>>()?;
+            return verifier.push_matrix(index, row, &MatrixRow { operands: &operands, result: present("d")? });
+        }
+    };
+    let tested = verifier.instruction(index);
+    let arity = tested.arity();
+    let value = |column: usize| {
+        let name = name(tested, column);
+        bits(present(name)?).map_err(|problem| format!("{name}: {problem}"))?.value(tested, column)
+    };
+    let vector = Vector {
+        operands: (0..arity).map(value).collect::<Result<_, String>>()?,
+        result: value(arity)?,
+        flags: field("flags").map(|field| bits(field)?.flags()).transpose()?,
+    };
+    verifier.push(index, row, &vector);
+    Ok(())
+}
+
+pub(super) fn write(vectors: &Generated, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "instruction,a,b,c,d,flags")?;
+    for (tested, vector) in vectors.iter() {
+        write!(out, "{},", tested.spelling)?;
+        for column in 0..OPERANDS.len() {
+            let value = vector.operands.get(column).map(|value| value.hex(tested.format(column)));
+            write!(out, "{},", value.unwrap_or_default())?;
+        }
+        let flags = vector.flags.map(|flags| flags.to_string()).unwrap_or_default();
+        writeln!(out, "{},{flags}", vector.result.hex(tested.format(tested.arity())))?;
+    }
+    Ok(())
+}
