@@ -17,6 +17,9 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
+    #[allow(non_upper_case_globals, reason = "the name that Python has for it")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+    #[pymodule_export]
     use crate::convert::{Conversion, convert};
     #[pymodule_export]
     use crate::error::{Error, Finding, KernelError};
@@ -29,7 +32,7 @@ mod _native {
     #[pymodule_export]
     use crate::matrix::{matrix_types, multiply};
     #[pymodule_export]
-    use crate::report::{allowed, bits, diff, diff_arrays, explain, forms, ulps, why, why_arrays};
+    use crate::report::{allowed, bits, diff, diff_arrays, explain, forms, plot, ulps, why, why_arrays};
     #[pymodule_export]
-    use crate::vectors::{Sweep, together, verify};
+    use crate::vectors::{Sweep, generate, together, verify};
 }

@@ -15,6 +15,7 @@ use roundonce::why::{
     Untyped, Values, answer_arrays, toolchain,
 };
 use roundonce::{Form, Profile, SideProblem, TABLES, sides};
+use roundonce_plot::{Comparison, svg};
 use serde::Serialize;
 
 use crate::error;
@@ -224,6 +225,19 @@ pub(crate) fn diff_arrays(py: Python<'_>, first: Given, second: Given) -> PyResu
     let differences = py.detach(|| compare_arrays(&first, &second));
     let differences = differences.map_err(|problem| error::whole(py, problem))?;
     report(differences.lines(), &differences)
+}
+
+/// A picture, as SVG, of how pairs of arrays differ, a row for each, under its title.
+#[pyfunction]
+pub(crate) fn plot(py: Python<'_>, pairs: Vec<(String, Given, Given)>) -> PyResult<String> {
+    let read = |(title, first, second): (String, Given, Given)| {
+        let (first, second) = (first.values(py, "the first")?, second.values(py, "the second")?);
+        let differences = py.detach(|| compare_arrays(&first, &second));
+        let differences = differences.map_err(|problem| error::whole(py, format!("{title}: {problem}")))?;
+        Ok(Comparison { title, differences })
+    };
+    let comparisons = pairs.into_iter().map(read).collect::<PyResult<Vec<Comparison>>>()?;
+    py.detach(|| svg(&comparisons)).map_err(|problem| error::whole(py, problem))
 }
 
 /// Whether two computations are equal on all inputs. `solve` is given a script for an SMT solver and says the name of

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
+use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use roundonce::Profile;
 use roundonce_vectors::sweep::{Manifest, Sweep as Inner};
-use roundonce_vectors::{InstructionUnderTest, Observer, Options, Report, verify_file, verify_stream};
+use roundonce_vectors::{Generated, InstructionUnderTest, Observer, Options, Report, verify_file, verify_stream};
 
 use crate::error;
 use crate::evaluate::{profile, target};
@@ -65,6 +66,43 @@ pub(crate) fn verify(
     let report = report.map_err(|problem| error::whole(py, format!("{name}: {problem}")))?;
     let rows = bad.0.into_iter().map(|(row, problem)| (row + rows_before, problem)).collect();
     Ok((json(py, &report.placed(name, rows_before))?, rows))
+}
+
+/// A column of vectors: the format and the bytes of its components.
+type GeneratedColumn<'py> = (String, Bound<'py, PyArray1<u8>>);
+
+/// Vectors of an instruction: its operands and its result, components in a value, and the exceptions.
+#[pyfunction]
+pub(crate) fn generate<'py>(
+    py: Python<'py>,
+    instruction: &str,
+    count: u64,
+    seed: u64,
+    target: Option<&str>,
+    version: Option<&str>,
+) -> PyResult<(Vec<GeneratedColumn<'py>>, u32, Bound<'py, PyArray1<u8>>)> {
+    let target = self::target(py, target, version)?;
+    let vectors = Generated::new(&[instruction], count, seed, &target);
+    let vectors = vectors.map_err(|finding| error::of_finding(py, &finding))?;
+    let tested = &vectors.instructions()[0];
+    let columns = tested.arity() + 1;
+    let (bytes, flags) = py.detach(|| {
+        let (mut bytes, mut flags) = (vec![Vec::new(); columns], Vec::new());
+        for (_, vector) in vectors.iter() {
+            for (column, value) in vector.operands.iter().chain([&vector.result]).enumerate() {
+                let width = tested.format(column).width() as usize / 8;
+                for component in value.components() {
+                    bytes[column].extend_from_slice(&component.to_le_bytes()[..width]);
+                }
+            }
+            flags.extend(vector.flags);
+        }
+        (bytes, flags)
+    });
+    let name = |column: usize| tested.format(column).name().unwrap_or_default().to_owned();
+    let columns = bytes.into_iter().enumerate();
+    let columns = columns.map(|(column, bytes)| (name(column), PyArray1::from_vec(py, bytes))).collect();
+    Ok((columns, tested.components(), PyArray1::from_vec(py, flags)))
 }
 
 /// Several reports as one: its lines, and as JSON.

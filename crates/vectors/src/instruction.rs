@@ -91,7 +91,7 @@ impl InstructionUnderTest {
         self.recipe().components
     }
     /// The format of a column's components: the operands, then the result.
-    pub(crate) fn format(&self, column: usize) -> Format {
+    pub fn format(&self, column: usize) -> Format {
         let operation = &self.recipe().operation;
         if column < self.arity() { operation.operand_format(column) } else { operation.format }
     }

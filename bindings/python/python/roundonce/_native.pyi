@@ -6,6 +6,8 @@ _Report = Tuple[List[List[Tuple[str, str]]], str]
 _Given = Union[str, Tuple[str, Sequence[int], bytes]]
 _Argument = Union[str, float, Tuple[str, int], Tuple[Optional[str], np.ndarray]]
 
+__version__: str
+
 class Error(ValueError):
     code: str
     place: Optional[Tuple[int, int]]
@@ -141,12 +143,16 @@ def multiply(
 def diff_arrays(first: _Given, second: _Given) -> _Report: ...
 def explain(instruction: Instruction, operands: Sequence[Sequence[int]]) -> _Report: ...
 def forms() -> List[dict]: ...
+def generate(
+    instruction: str, count: int, seed: int, target: Optional[str], version: Optional[str]
+) -> Tuple[List[Tuple[str, np.ndarray]], int, np.ndarray]: ...
 def instruction(
     spelling: str,
     target: Optional[str] = None,
     version: Optional[str] = None,
     profile: Optional[str] = None,
 ) -> Union[Instruction, Integer, Conversion]: ...
+def plot(pairs: Sequence[Tuple[str, _Given, _Given]]) -> str: ...
 def run(asked: Dict[str, Any]) -> Dict[str, Any]: ...
 def run_sass(
     name: str, text: str, entry: Optional[str], args: Sequence[Tuple[str, _Argument]], how: Dict[str, Any]
