@@ -11,9 +11,13 @@ missing() { printf 'web/build.sh: %s\n' "$*" >&2; exit 1; }
 
 rustc=${WASM_RUSTC:-/usr/bin/rustc} cargo=${WASM_CARGO:-/usr/bin/cargo}
 target=wasm32-unknown-unknown
-command -v "$rustc" "$cargo" >/dev/null || missing "no $rustc and $cargo: apt-get install rustc-web cargo-web rust-web-src lld," \
-    "or name others in WASM_RUSTC and WASM_CARGO"
-command -v node npm >/dev/null || missing "node and npm are missing: the bundle needs Node 20 or newer"
+for tool in "$rustc" "$cargo"; do
+    command -v "$tool" >/dev/null || missing "there is no $tool: apt-get install rustc-web cargo-web rust-web-src lld," \
+        "or name others in WASM_RUSTC and WASM_CARGO"
+done
+for tool in node npm; do
+    command -v $tool >/dev/null || missing "there is no $tool: the bundle needs Node 20 or newer"
+done
 sysroot=$("$rustc" --print sysroot)
 standard=()
 export RUSTC=$rustc CARGO_TARGET_DIR=$PWD/target/wasm

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds the page and tests it in Chromium: `web/test.sh [PICTURES]`, a folder for the pictures of the documents.
 #
-# Debian's packages: rustc-web cargo-web rust-web-src lld chromium. Where one cannot be had, ROUNDONCE_WEB=skip says so and ends
-# with 0.
+# Debian's packages: rustc-web cargo-web rust-web-src lld chromium; for the pictures fonts-inter fonts-jetbrains-mono. Where one
+# cannot be had, ROUNDONCE_WEB=skip says so and ends with 0. ROUNDONCE names the command, which is built otherwise.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,6 @@
 // The table of forms.
 
-import { code, h, table } from "./dom";
+import { code, h, prose, table } from "./dom";
 import { address, quoted, type Answer, type Page, type Params, type View } from "./view";
 
 interface Form {
@@ -13,9 +13,6 @@ interface Form {
   spellings: string[];
 }
 
-/** Rows that are shown at once. */
-const SHOWN = 150;
-
 async function answer({ q = "" }: Params, page: Page): Promise<Answer> {
   const reply = await page.engine.ask("forms", { pattern: q });
   const rows = reply.json.map((line) => JSON.parse(line) as Form);
@@ -23,22 +20,25 @@ async function answer({ q = "" }: Params, page: Page): Promise<Answer> {
   const summary = rows.length === 0 ? reply.error : `${rows.length} forms, ${count} spellings`;
   const row = (form: Form) => {
     const [first] = form.spellings;
+    // Of what is scalar: any number, for each operand but the result.
+    const scalar = /^(fma|add|sub|mul|mad|FFMA|FADD|FMUL|DFMA|OpFmaKHR)(?!.*(x2|v[234]))/.test(form.syntax);
+    const question = scalar ? form.operands.split(",").slice(1).map((_, at) => String(at + 3)).join(" ") : "";
     const spellings = form.spellings.map((spelling) => h("li", {}, code(spelling)));
     return [
       h("span", {}, form.language),
-      h("span", {}, code(form.syntax), form.note ? h("p", { class: "hint" }, form.note) : undefined,
+      h("span", {}, code(form.syntax), form.note ? h("p", { class: "hint" }, ...prose(form.note)) : undefined,
         h("details", {}, h("summary", {}, `${form.spellings.length} spellings`), h("ul", { class: "spellings" }, ...spellings))),
-      code(form.operands),
-      form.gate,
+      h("code", { class: "wrap" }, form.operands),
+      h("span", {}, ...prose(form.gate)),
       form.source,
-      first && /^(fma|add|sub|mul|mad|FFMA|FADD|FMUL|OpFmaKHR)/.test(first) ? h("a", { href: address("explain", { i: first }), "aria-label": `Explain ${first}` }, "explain") : "",
+      first && question ? h("a", { href: address("explain", { i: first, o: question }), "aria-label": `Explain ${first}` }, "explain") : "",
     ];
   };
   return {
     summary,
     content: [
-      h("p", { class: "meaning" }, rows.length > SHOWN ? `${summary}; the first ${SHOWN} are shown` : summary),
-      rows.length > 0 ? table("Forms", ["language", "syntax", "operands", "where", "source", ""], rows.slice(0, SHOWN).map(row)) : undefined,
+      h("p", { class: "meaning" }, summary),
+      rows.length > 0 ? table("Forms", ["language", "syntax", "operands", "where", "source", ""], rows.map(row)) : undefined,
     ],
   };
 }

@@ -1,6 +1,6 @@
 // Numbers as their bits, coloured by field.
 
-import { h } from "./dom";
+import { h, type Child } from "./dom";
 
 /** The exponent's bits of each type that has a sign, an exponent and a significand. */
 const EXPONENTS: Record<string, number> = {
@@ -114,13 +114,14 @@ export function fields(type: string, digits: string): HTMLElement {
   const isSmall = biased === 0;
   const isLast = !stored.includes("0") && type !== "e4m3" && type !== "e2m3" && type !== "e3m2" && type !== "e2m1";
   const power = isSmall ? 1 - bias : biased - bias;
-  const entry = (field: Field, raw: string, text: string) =>
-    h("div", { class: field }, h("dt", {}, field), h("dd", {}, h("span", { class: "raw" }, raw), h("span", {}, text)));
+  const scale = [" 2", h("sup", {}, String(power).replace("-", "−"))];
+  const entry = (field: Field, raw: string, ...text: Child[]) =>
+    h("div", { class: field }, h("dt", {}, field), h("dd", {}, h("span", { class: "raw" }, raw), h("span", {}, ...text)));
   return h(
     "dl",
     { class: "fields" },
     entry("sign", digits[0] ?? "", digits[0] === "1" ? "negative" : "positive"),
-    entry("exponent", stored, isLast ? "all ones: infinity or NaN" : isSmall ? `all zeros: subnormal, 2^${power}` : `${biased} − ${bias}: 2^${power}`),
+    entry("exponent", stored, ...(isLast ? ["all ones: infinity or NaN"] : [isSmall ? "all zeros: subnormal," : `${biased} − ${bias}:`, scale])),
     entry("significand", `${isSmall ? 0 : 1}.${fraction}`, isLast ? "zero for infinity" : `${fraction.length} bits after the point`),
   );
 }

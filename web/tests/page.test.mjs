@@ -164,12 +164,14 @@ async function soon() {
 async function photograph() {
   await mkdir(pictures, { recursive: true });
   const shots = [
-    ["bits", 1280, 640, "light", "bits"], ["explain", 1280, 800, "dark", "explain"],
+    ["bits", 1280, 640, "light", "bits"], ["explain", 1280, 940, "dark", "explain"],
     ["bits-narrow", 360, 640, "light", "bits"], ["explain-narrow", 360, 640, "dark", "explain?i=fma.rn.f16&o=0x3c01+0x3c01+0xbc02"],
   ];
   for (const [name, width, height, colorScheme, view] of shots) {
     const page = await opened({ viewport: { width, height }, colorScheme, serviceWorkers: "block" });
     await show(page, view);
+    // On a phone the form fills the screen.
+    if (width === 360) await page.evaluate(() => document.querySelector(".answer").scrollIntoView());
     await page.screenshot({ path: path.join(pictures, `${name}.png`) });
     await page.context().close();
   }

@@ -128,7 +128,7 @@ const DETERMINACY: &str = "determinacy";
 
 /// How many edits `--fix` made.
 fn tell_edits(path: &Path, made: usize) {
-    output::note(&format!("{}: {} made", path.display(), counted(made, "edit")));
+    output::note(&format!("{}: {} made", path.display(), counted(made as u64, "edit")));
 }
 
 fn migration(fix: &str) -> Migration {

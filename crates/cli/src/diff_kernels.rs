@@ -79,7 +79,7 @@ pub(crate) fn against_baseline(
     let now = Baseline::of(&report, prepared.kernel(), sizes, &buffers);
     let Some(earlier) = earlier else {
         files::write(baseline, now.json().as_bytes())?;
-        output::note(&format!("{}: recorded, {}", baseline.display(), counted(now.buffers.len(), "buffer")));
+        output::note(&format!("{}: recorded, {}", baseline.display(), counted(now.buffers.len() as u64, "buffer")));
         return Ok(Status::Done);
     };
     let named = |message: String| Failure::Input(format!("{} {message}", baseline.display()));

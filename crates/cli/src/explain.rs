@@ -1,10 +1,12 @@
 //! `explain`: the pipeline step by step.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use roundonce::answers::{Noted, explain};
 
 use crate::output::{self, Format, FormatArgument, MachineArguments, ProfileArgument};
-use crate::{Ended, Status};
+use crate::{Ended, Failure, Status, files, plot};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -13,6 +15,9 @@ pub(crate) struct Arguments {
     /// Hex bits, 0f3F800000, a decimal, 0x1.8p0, inf, nan
     #[arg(value_parser = output::signed)]
     operands: Vec<String>,
+    /// Of floats: a picture of the product and the addend, aligned bit by bit, and of the cut; the first component's
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
     #[command(flatten)]
     target: MachineArguments,
     #[command(flatten)]
@@ -22,9 +27,16 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
-    let Arguments { instruction, operands, target, profile, format } = arguments;
+    let Arguments { instruction, operands, plot, target, profile, format } = arguments;
+    plot.as_deref().map_or(Ok(()), plot::check)?;
     let Noted { answer, notes } = explain(instruction, operands, &target.target(), &profile.profile())?;
     notes.iter().for_each(|note| output::note(note));
+    if let Some(path) = plot {
+        let Some(picture) = answer.picture_file() else {
+            return Err(Failure::Input("--plot draws the terms of a finite sum: there is none".to_owned()));
+        };
+        files::write(path, picture.as_bytes())?;
+    }
     match format.format {
         Format::Json => output::json(&answer)?,
         Format::Text => output::lines(&answer.lines())?,

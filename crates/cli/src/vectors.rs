@@ -122,7 +122,7 @@ impl BadRows {
 impl Drop for BadRows {
     fn drop(&mut self) {
         if self.0 > SHOWN {
-            output::error(&format!("{} could not be read either", counted((self.0 - SHOWN) as usize, "row")));
+            output::error(&format!("{} could not be read either", counted(self.0 - SHOWN, "row")));
         }
     }
 }

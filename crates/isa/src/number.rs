@@ -325,7 +325,7 @@ pub fn grouped(number: u64) -> String {
 /// assert_eq!((roundonce_isa::counted(1, "element"), roundonce_isa::counted(1200, "element")),
 ///     ("1 element".to_owned(), "1,200 elements".to_owned()));
 /// ```
-pub fn counted(count: usize, noun: &str) -> String {
+pub fn counted(count: u64, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", grouped(count as u64))
+    format!("{} {noun}{plural}", grouped(count))
 }

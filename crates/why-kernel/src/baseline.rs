@@ -202,8 +202,8 @@ impl Divergent {
 impl BaselineComparison {
     /// For a reader.
     pub fn lines(&self) -> Vec<Line> {
-        let bytes = counted(self.bytes, "byte").replace(&self.bytes.to_string(), &grouped(self.bytes as u64));
-        let buffers = counted(self.buffers, "buffer");
+        let bytes = counted(self.bytes as u64, "byte").replace(&self.bytes.to_string(), &grouped(self.bytes as u64));
+        let buffers = counted(self.buffers as u64, "buffer");
         if self.equal {
             return vec![
                 Line::of(Role::Strong, "equal to the baseline").and(Role::Plain, format!(": {buffers}, {bytes}")),

@@ -10,7 +10,7 @@ use roundonce_why::{COLUMNS, Line, Outcome, Role, advice_lines, evidence_text, w
 const LISTED: usize = 6;
 
 fn elements(count: usize) -> String {
-    counted(count, "element")
+    counted(count as u64, "element")
 }
 
 impl KernelAnswer {

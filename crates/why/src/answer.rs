@@ -247,7 +247,7 @@ fn nearest(candidates: &CandidateSet, format: Format, seen: &ObservedValue) -> O
 }
 
 pub(crate) fn count_ulps(distance: u64) -> String {
-    counted(distance as usize, "ulp")
+    counted(distance, "ulp")
 }
 
 /// Whether so many ulps say little: half a binade or more.
@@ -485,8 +485,10 @@ impl Answer {
     pub fn lines(&self) -> Vec<Line> {
         let name = self.name.as_ref().map_or(String::new(), |name| format!("{name} = "));
         let mut lines = vec![
-            Line::of(Role::Strong, name + &self.expression)
-                .and(Role::Faint, format!("   in {}, {} compared", self.ty, counted(self.evaluations, "evaluation"))),
+            Line::of(Role::Strong, name + &self.expression).and(
+                Role::Faint,
+                format!("   in {}, {} compared", self.ty, counted(self.evaluations as u64, "evaluation")),
+            ),
             Line::default(),
         ];
         lines.extend(self.literals.iter().flat_map(|text| wrap(Role::Plain, text, 0, COLUMNS)));

@@ -140,6 +140,10 @@ mod private {
     pub struct Job<'a, N, W> {
         pub(super) operation: &'a Operation,
         pub(super) profile: &'a Profile,
+        #[cfg_attr(
+            not(any(target_arch = "x86_64", target_arch = "aarch64")),
+            allow(dead_code, reason = "only vectors ask")
+        )]
         pub(super) stores: Stores,
         /// By reference: copies made for a short run would be loaded before their stores complete.
         pub(super) factors: [&'a Source<'a, N>; 2],
@@ -149,6 +153,10 @@ mod private {
     impl<N, W> Job<'_, N, W> {
         /// Whether results are stored non-temporally.
         #[inline(always)]
+        #[cfg_attr(
+            not(any(target_arch = "x86_64", target_arch = "aarch64")),
+            allow(dead_code, reason = "only vectors ask")
+        )]
         pub(super) fn bypasses_cache(&self, length: usize) -> bool {
             /// Bytes of output that with the operands exceed a typical second-level cache.
             const LARGE: usize = 1 << 20;

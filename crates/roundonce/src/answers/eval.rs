@@ -207,6 +207,12 @@ impl Explanation {
         let Explanation::Float { explained, op } = self else { return Vec::new() };
         explained.pictures(*op)
     }
+
+    /// The picture of the first component as a file of its own.
+    pub fn picture_file(&self) -> Option<String> {
+        let Explanation::Float { explained, op } = self else { return None };
+        explained.picture_file(*op)
+    }
 }
 
 /// The steps of an instruction of any kind, with what its neighbours would have given.

@@ -19,8 +19,11 @@ pub struct Column {
 pub enum Bits {
     /// The same everywhere.
     One(u64),
-    /// All bits there are, one element after the other: those of the element's own number from `shift` on.
+    /// All bits there are, one element after the other: those of the element's own number from `shift` on, the first
+    /// element's number being `start`.
     Counted {
+        /// More numbers than a machine has addresses may be counted in parts.
+        start: u64,
         /// How many lower bits of the number belong to others.
         shift: u32,
     },
@@ -67,7 +70,7 @@ impl Column {
     pub fn at(&self, element: usize) -> Typed {
         let bits = match &self.bits {
             Bits::One(bits) | Bits::Printed(bits, _) => *bits,
-            Bits::Counted { shift } => element as u64 >> shift & self.format.mask(),
+            Bits::Counted { start, shift } => (start + element as u64) >> shift & self.format.mask(),
             Bits::Each(values) => values.get(element),
         };
         Typed { format: self.format, bits }

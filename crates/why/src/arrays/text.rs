@@ -21,8 +21,8 @@ impl ArrayAnswer {
         let about = format!(
             "   in {}, {}, {} compared",
             self.ty,
-            counted(self.elements, "element"),
-            counted(self.evaluations, "evaluation")
+            counted(self.elements as u64, "element"),
+            counted(self.evaluations as u64, "evaluation")
         );
         let mut lines = vec![Line::of(Role::Strong, self.expression.clone()).and(Role::Faint, about)];
         lines.extend(self.literals.iter().flat_map(|text| wrap(Role::Plain, text, 0, COLUMNS)));

@@ -95,15 +95,17 @@ pub(crate) fn directed_inputs(formats: &[Format], count: usize) -> Vec<Column> {
 impl Pair<'_> {
     /// All inputs, the first differences that a person would call one; else the first of another kind.
     pub(super) fn exhaust(&self, bits: u32, progress: &dyn Fn(u64)) -> Vec<Vec<u64>> {
-        let mut shift = 0;
-        let columns = self.columns(|_, format| {
-            let here = shift;
-            shift += format.width();
-            Bits::Counted { shift: here }
-        });
-        let count = 1usize << bits;
-        let parts = (0..count).step_by(RANDOM).map(|start| start..count.min(start + RANDOM));
-        self.first_found(parts.map(|part| (columns.clone(), part)), progress)
+        let part = |start: u64| {
+            let mut shift = 0;
+            let columns = self.columns(|_, format| {
+                let here = shift;
+                shift += format.width();
+                Bits::Counted { start, shift: here }
+            });
+            let left = usize::try_from((1 << bits) - start).unwrap_or(usize::MAX);
+            (columns, 0..left.min(RANDOM))
+        };
+        self.first_found((0..1u64 << bits).step_by(RANDOM).map(part), progress)
     }
 
     /// The same of special and random inputs.

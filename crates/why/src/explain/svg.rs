@@ -24,16 +24,22 @@ impl Explained {
         let svg = |component: &Component| component.picture.as_ref().map(|picture| picture.svg(product, addend));
         self.components.iter().map(|component| svg(component).unwrap_or_default()).collect()
     }
+
+    /// The first component's picture as a file of its own, if there is something to align.
+    pub fn picture_file(&self, kind: ArithOp) -> Option<String> {
+        let [product, addend] = row_names(kind);
+        Some(self.components.first()?.picture.as_ref()?.svg_file(product, addend))
+    }
 }
 
 impl Picture {
     /// The picture without its style, for a page that has it; `product` and `addend` name its rows.
-    pub fn svg(&self, product: &str, addend: &str) -> String {
+    fn svg(&self, product: &str, addend: &str) -> String {
         self.drawn(product, addend, "")
     }
 
     /// The picture as a file of its own.
-    pub fn svg_file(&self, product: &str, addend: &str) -> String {
+    fn svg_file(&self, product: &str, addend: &str) -> String {
         self.drawn(product, addend, &format!("<style>\n{STYLE}</style>\n"))
     }
 
@@ -69,9 +75,9 @@ impl Picture {
             let bit = u8::from;
             let _ = writeln!(
                 svg,
-                "<text x=\"{x}\" y=\"{}\" class=\"scale {side}\">cut below 2^{}: guard {}, round {}, sticky {}</text>",
+                "<text x=\"{x}\" y=\"{}\" class=\"scale {side}\">cut below {}<tspan dy=\"4\">:</tspan> guard {}, round {}, sticky {}</text>",
                 bottom + 16,
-                self.cut,
+                power(self.cut),
                 bit(self.guard),
                 bit(self.round),
                 bit(self.sticky)
@@ -102,8 +108,12 @@ impl Picture {
             }
             last = Some(column);
             let x = LEFT + CELL * column + CELL / 2;
-            let _ =
-                writeln!(svg, "<text x=\"{x}\" y=\"{}\" class=\"scale\">2^{}</text>", TOP - 24, self.weights[column]);
+            let _ = writeln!(
+                svg,
+                "<text x=\"{x}\" y=\"{}\" class=\"scale\">{}</text>",
+                TOP - 24,
+                power(self.weights[column])
+            );
         }
     }
 
@@ -159,6 +169,11 @@ impl Picture {
     }
 }
 
+/// A power of two in letters.
+fn power(weight: i64) -> String {
+    format!("2<tspan dy=\"-4\" class=\"power\">{}</tspan>", weight.to_string().replace('-', "−"))
+}
+
 #[cfg(test)]
 mod tests {
     use roundonce_arith::{Format, Operation, Profile, Rounding};
@@ -178,7 +193,7 @@ mod tests {
         assert_eq!(svg.matches("class=\"lost\"").count(), 23, "the sum has 47 bits, the result 24");
         assert!(svg.contains("<title>sum, 2^-23: 0, the last bit kept</title>"), "{svg}");
         assert!(svg.contains("<title>sum, 2^-24: 1, dropped: the guard bit</title>"), "{svg}");
-        assert!(svg.contains("cut below 2^-23: guard 1, round 0, sticky 1"), "{svg}");
+        assert!(svg.contains(">−23</tspan><tspan dy=\"4\">:</tspan> guard 1, round 0, sticky 1<"), "{svg}");
         assert!(svg.contains("<title>result, 2^-23: 1</title>"), "{svg}");
     }
 
