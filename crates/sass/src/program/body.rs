@@ -387,7 +387,20 @@ impl<'a> Body<'a> {
         }
         let (low, high) = (self.constant(bank, offset)?, self.constant(bank, offset.checked_add(4)?)?);
         let d = self.kernel.register(Width::B64);
-        self.before.push(Step::new(Op::Pack { d, low, high }, 0));
+        let place = u32::from(offset).checked_sub(self.info.param_base).filter(|_| bank == 0);
+        let op = match place {
+            // Engines see which parameter an address is of.
+            Some(place) => Op::Load {
+                d: vec![Some(d)],
+                space: Space::Param,
+                bytes: 8,
+                signed: false,
+                address: Arg::ZERO,
+                offset: i64::from(place),
+            },
+            None => Op::Pack { d, low, high },
+        };
+        self.before.push(Step::new(op, 0));
         self.pairs.insert((bank, offset), d);
         Some(d.into())
     }
