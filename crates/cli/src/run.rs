@@ -289,6 +289,8 @@ pub(crate) fn tell(
         trace: report
             .trace
             .iter()
+            // What a launch makes before the first instruction of machine code.
+            .filter(|step| !step.text.is_empty())
             .map(|step| Traced {
                 line: step.line,
                 instruction: &step.text,
