@@ -21,6 +21,8 @@ pub(super) struct Body<'a> {
     memories: BTreeMap<String, Reg>,
     /// Pairs of words of constant banks.
     pairs: BTreeMap<(u8, u16), Reg>,
+    /// Whether each instruction is to read and write what the machine's does: nothing is known of registers then.
+    pub(super) is_traced: bool,
     /// What is known in this block of registers.
     pub(super) known: BTreeMap<u8, Known>,
     /// The last sum that set the carry: the register of its result, and what was added.
@@ -87,6 +89,7 @@ impl<'a> Body<'a> {
             variables: Vec::new(),
             memories: BTreeMap::new(),
             pairs: BTreeMap::new(),
+            is_traced: false,
             known: BTreeMap::new(),
             low_sum: None,
             numbers: HashMap::new(),
