@@ -341,8 +341,8 @@ fn plot_draws_every_distance() {
     let svg = std::fs::read_to_string(folder.path().join("p.svg")).unwrap();
     assert!(svg.contains("a.npy and b.npy: 4 of 6 elements differ"), "{svg}");
     let marks = |text: &str| svg.lines().filter(|line| line.starts_with("<rect") && line.contains(text)).count();
-    // Bars of -1, +1 and +8; cells of distances 1 and 8 at 2^0, both together three elements and one.
-    assert_eq!(marks("#2E8BD6"), 5, "{svg}");
+    // Bars of -1, +1 and +8; cells of distances 1 and 8 at 2^0, both together three elements and one; 24 steps of the legend.
+    assert_eq!(marks("#2E8BD6"), 5 + 24, "{svg}");
     for opacity in ["opacity=\"1\"", "opacity=\"0.575\""] {
         let cells = svg.lines().filter(|line| line.starts_with("<rect") && line.contains(opacity)).count();
         assert!(cells > 0, "{opacity} {svg}");

@@ -16,7 +16,7 @@
 //! assert_eq!(compare.operands()[2].value, Value::Register(1));
 //! ```
 //!
-//! `lower.rs` makes programs of listings, `program/` of a cubin's kernels ([`lower_cubin`]).
+//! `lower.rs` makes programs of straight-line listings, `program/` of whole kernels ([`lower_cubin`]).
 //!
 //! What this is not: it computes nothing.
 

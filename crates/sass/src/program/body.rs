@@ -21,6 +21,8 @@ pub(super) struct Body<'a> {
     memories: BTreeMap<String, Reg>,
     /// Pairs of words of constant banks.
     pairs: BTreeMap<(u8, u16), Reg>,
+    /// Whether each instruction is to read and write what the machine's does: nothing is known of registers then.
+    pub(super) is_traced: bool,
     /// What is known in this block of registers.
     pub(super) known: BTreeMap<u8, Known>,
     /// The last sum that set the carry: the register of its result, and what was added.
@@ -87,6 +89,7 @@ impl<'a> Body<'a> {
             variables: Vec::new(),
             memories: BTreeMap::new(),
             pairs: BTreeMap::new(),
+            is_traced: false,
             known: BTreeMap::new(),
             low_sum: None,
             numbers: HashMap::new(),
@@ -387,7 +390,20 @@ impl<'a> Body<'a> {
         }
         let (low, high) = (self.constant(bank, offset)?, self.constant(bank, offset.checked_add(4)?)?);
         let d = self.kernel.register(Width::B64);
-        self.before.push(Step::new(Op::Pack { d, low, high }, 0));
+        let place = u32::from(offset).checked_sub(self.info.param_base).filter(|_| bank == 0);
+        let op = match place {
+            // Engines see which parameter an address is of.
+            Some(place) => Op::Load {
+                d: vec![Some(d)],
+                space: Space::Param,
+                bytes: 8,
+                signed: false,
+                address: Arg::ZERO,
+                offset: i64::from(place),
+            },
+            None => Op::Pack { d, low, high },
+        };
+        self.before.push(Step::new(op, 0));
         self.pairs.insert((bank, offset), d);
         Some(d.into())
     }

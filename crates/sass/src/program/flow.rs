@@ -132,6 +132,7 @@ fn build<'a, 'b>(
         number: 0,
         trace,
     };
+    flow.body.is_traced = flow.trace.is_some();
     flow.find_targets();
     // Block 0 is what is computed before.
     flow.push_block();

@@ -74,9 +74,9 @@ fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
 }
 
 /// The parameters of code that nothing is said of: the words of bank 0 that it reads, two of them one of 64 bits where
-/// both are read and the first is so aligned.
+/// the first is so aligned and the second is only moved or added with a carry.
 fn read_params(code: &[u64]) -> Vec<(u32, u32)> {
-    let mut places = BTreeSet::new();
+    let (mut places, mut numbers) = (BTreeSet::new(), BTreeSet::new());
     for (_, word) in code.iter().enumerate().filter(|(index, _)| !index.is_multiple_of(4)) {
         let Ok(instruction) = decode(*word) else { continue };
         // Operands of 64 bits.
@@ -94,12 +94,15 @@ fn read_params(code: &[u64]) -> Vec<(u32, u32)> {
             places.insert(place);
             if is_wide {
                 places.insert(place + 4);
+            } else if instruction.mnemonic() != "MOV" && instruction.modifier("x").is_none() {
+                numbers.insert(place);
             }
         }
     }
     let mut params = Vec::new();
     while let Some(place) = places.pop_first() {
-        let is_pair = place.is_multiple_of(8) && places.remove(&(place + 4));
+        let upper = place + 4;
+        let is_pair = place.is_multiple_of(8) && !numbers.contains(&upper) && places.remove(&upper);
         params.push((place, if is_pair { 8 } else { 4 }));
     }
     params

@@ -72,7 +72,7 @@ impl Body<'_> {
     pub(super) fn product_part(&mut self, inst: &Instruction) -> (Option<Known>, Option<[Arg; 3]>) {
         let operands = inst.operands();
         let uppers = [operands[1].suffix == ".H1", operands[2].suffix == ".H1"];
-        if inst.modifier("type").is_some() || self.guard.is_some() {
+        if self.is_traced || inst.modifier("type").is_some() || self.guard.is_some() {
             return (None, None);
         }
         let (shifts, merges) = (inst.modifier("psl").is_some(), inst.modifier("mrg").is_some());
@@ -117,7 +117,7 @@ impl Body<'_> {
 
     /// What is added, where the sum is that of every lane.
     pub(super) fn summand(&mut self, operand: &Operand) -> Option<Half> {
-        if self.guard.is_some() || operand.negate {
+        if self.is_traced || self.guard.is_some() || operand.negate {
             return None;
         }
         Some(match operand.value {
@@ -137,7 +137,7 @@ impl Body<'_> {
     pub(super) fn scaled_half(&mut self, operand: &Operand, shift: u32) -> Option<Half> {
         match operand.value {
             _ if shift == 0 => self.summand(operand),
-            Value::Register(number) if number != RZ && self.guard.is_none() && !operand.negate => {
+            Value::Register(number) if number != RZ && !self.is_traced && self.guard.is_none() && !operand.negate => {
                 Some(Half::Known(Known::Left(self.copy_of(number), shift)))
             }
             _ => None,
@@ -226,7 +226,7 @@ impl Body<'_> {
     /// What a shift is to make: the half of an index that is scaled.
     pub(super) fn shifted(&mut self, source: &Operand, count: Arg, op: IntOp) -> Option<Known> {
         let (Value::Register(number), Arg::Imm(count), None) = (source.value, count, self.guard) else { return None };
-        if number == RZ {
+        if number == RZ || self.is_traced {
             return None;
         }
         match (op, count as u32) {
