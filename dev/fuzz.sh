@@ -36,8 +36,8 @@ fuzz() {
     seconds=$({ time (cd "$work/$target" && "$work/build/$host/release/$target" "$work/corpus/$target" "${seeds[@]}" \
         -max_total_time=$((minutes * 60)) -timeout=600 -rss_limit_mb=4096 > "$log" 2>&1); } 2>&1)
     status=ok
-    grep -q '^Done' "$log" || status=CRASHED
-    runs=$(grep -o '^#[0-9]*' "$log" | tail -1)
+    grep -aq '^Done' "$log" || status=CRASHED
+    runs=$(grep -ao '^#[0-9]*' "$log" | tail -1)
     echo "$target: $status, ${runs#\#} runs in $minutes minutes, $seconds s of processor time"
     [ "$status" = ok ]
 }

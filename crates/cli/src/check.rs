@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
 fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
     let expected =
         || Failure::Input(format!("{}: expected a .ptx, .sass, .cubin, .spvasm or .spv file", path.display()));
-    let language = Language::of(path).filter(|_| !CudaSource::of(path).is_some()).ok_or_else(expected)?;
+    let language = Language::of(path).filter(|_| CudaSource::of(path).is_none()).ok_or_else(expected)?;
     if path == Path::new("-") && arguments.fix.is_some() {
         return Err(Failure::Input("--fix edits files, and standard input is none".to_owned()));
     }

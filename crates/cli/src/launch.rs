@@ -7,10 +7,11 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use roundonce::answers::located;
+use roundonce::arith::Format;
 use roundonce::compiled::Compiled;
 use roundonce::exec::{Arg, Launch, Options};
 use roundonce::ir::{Kernel, Passing, Program};
-use roundonce::isa::SmTarget;
+use roundonce::isa::{SmTarget, hex_bits};
 use roundonce::kernel::{self, Choice, LaneValues, Lanes, Ready};
 use roundonce::sass::{self, Lowered, Name};
 use roundonce::spirv::Assume;
@@ -21,7 +22,7 @@ use crate::array::Array;
 use crate::asm::check_listing;
 use crate::images::{self, ImageArguments};
 use crate::modules::{Language, ready};
-use crate::{Failure, files, threads};
+use crate::{Failure, files, output, threads};
 
 /// What is done where a SPIR-V module leaves bits open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -480,14 +481,26 @@ fn bind(kernel: &Kernel, arguments: &LaunchArguments) -> Result<(Vec<Arg>, Vec<O
                 let message = format!("{called} is a buffer: expected in.npy, {}, found `{value}`", elements::WRITTEN);
                 return Err(Failure::Input(message));
             }
-            None => Arg::Scalar(
-                kernel::number(param.size, param.scalar, value.text()?)
-                    .map_err(|problem| Failure::Input(format!("{called}: {problem}")))?,
-            ),
+            None => {
+                let text = value.text()?;
+                let bits = kernel::number(param.size, param.scalar, text)
+                    .map_err(|problem| Failure::Input(format!("{called}: {problem}")))?;
+                if let Some(format) = kernel::assumed_format(param.size, param.scalar, text).filter(|_| !is_hex(text)) {
+                    let name = if format == Format::F32 { "f32" } else { "f64" };
+                    let bits = hex_bits(8 * param.size, bits);
+                    output::note(&format!("{called} has no type: `{text}` is taken as an {name}, {bits}"));
+                }
+                Arg::Scalar(bits)
+            }
         });
         arrays.push(array);
     }
     Ok((args, arrays))
+}
+
+/// Whether a number is given by its bits.
+fn is_hex(text: &str) -> bool {
+    text.starts_with("0x") && !text.contains(['p', 'P'])
 }
 
 /// A block of push constants: hex digits, or an array's bytes.

@@ -38,7 +38,7 @@ impl Language {
             return Some(Language::Ptx);
         }
         if path == Path::new("-") {
-            return files::stdin().ok().and_then(|bytes| Language::of_content(bytes));
+            return files::stdin().ok().and_then(Language::of_content);
         }
         match path.extension()?.to_str()? {
             "ptx" => Some(Language::Ptx),

@@ -104,6 +104,10 @@ impl Arguments {
         let observed = self.exceptions || self.shadow.is_some();
         !self.json() && (observed || self.trace.is_some() || self.launch.counts_lines())
     }
+    /// Whether single instructions are looked at.
+    fn observes(&self) -> bool {
+        self.trace.is_some() || self.launch.counts_lines() || self.exceptions || self.shadow.is_some()
+    }
     pub(crate) fn options(&self) -> Options {
         Options {
             contract: match self.contract {
@@ -135,6 +139,9 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
     let mut prepared = Prepared::read(&arguments.file, arguments.launch.asked()?, &arguments.launch)?;
     if arguments.check_hazards && has_hazards(&arguments.file, &prepared)? {
         return Ok(Status::Found);
+    }
+    if prepared.language == Language::Cubin && !arguments.observes() {
+        sass::without_unused(&mut prepared.program);
     }
     let fused = match &arguments.contract {
         Contraction::Compiled(cubin) => prepared.follow(cubin)?,
@@ -230,14 +237,15 @@ pub(crate) fn tell(
     write!(out, "{}", told.printed)?;
     for step in &told.trace {
         let instruction = step.instruction.split_whitespace().collect::<Vec<_>>().join(" ");
-        let mut line = format!("{:>5}  {instruction:<48} {}", step.line, step.operands.join(" "));
+        let place = if kernel.addresses { kernel.place_name(step.line) } else { format!("{:>5}", step.line) };
+        let mut line = format!("{place}  {instruction:<48} {}", step.operands.join(" "));
         if !step.results.is_empty() {
             line += &format!(" -> {}", step.results.join(" "));
         }
         writeln!(out, "{}", line.trim_end())?;
     }
     for (line, count) in told.lines {
-        writeln!(out, "line {line}: {count}")?;
+        writeln!(out, "{}: {count}", kernel.place_name(*line))?;
     }
     for difference in &told.differences {
         writeln!(

@@ -533,7 +533,7 @@ fn candidates_of_contraction() {
 #[test]
 fn stopped_from_outside() {
     let body = "mov.u32 %r6, 0;\nagain:\nadd.u32 %r6, %r6, 1; fma.rn.f32 %f1, %f1, %f1, %f1;\n\
-                setp.lt.u32 %p1, %r6, 1000000;\n@%p1 bra again;\nst.global.f32 [%rd3], %f1;";
+                setp.lt.u32 %p1, %r6, 10000000;\n@%p1 bra again;\nst.global.f32 [%rd3], %f1;";
     for (engine, threads) in [(Engine::Auto, 1), (Engine::Interpreter, 1), (Engine::Auto, 2), (Engine::Interpreter, 2)]
     {
         let options = Options { step_limit: u64::MAX, engine, threads, ..Options::default() };

@@ -401,9 +401,16 @@ pub struct Kernel {
     pub blocks: Vec<Block>,
     /// The places that instructions name.
     pub source_locs: Vec<SourceLoc>,
+    /// Whether places are numbered by addresses, as machine code is, and not by lines.
+    pub addresses: bool,
     /// Blocks that an assembler does not join with the one before, even where nothing else leads to them: the body of
     /// a function that was inlined, what follows it, and what follows a fence that no engine needs.
     pub separate: Vec<usize>,
+}
+
+/// What a place is called by its number: `line 12`, or as an address `0x0148`.
+pub fn place_name(is_address: bool, number: u32) -> String {
+    if is_address { format!("{number:#06x}") } else { format!("line {number}") }
 }
 
 impl Kernel {
@@ -421,8 +428,13 @@ impl Kernel {
             registers: Vec::new(),
             blocks: Vec::new(),
             source_locs: vec![SourceLoc { line: 0, text: String::new(), source: String::new(), span: 0..0 }],
+            addresses: false,
             separate: Vec::new(),
         }
+    }
+    /// What a place is called: `line 12`, of machine code `0x0148`.
+    pub fn place_name(&self, line: u32) -> String {
+        place_name(self.addresses, line)
     }
     /// A new register.
     pub fn register(&mut self, width: Width) -> Reg {

@@ -434,11 +434,26 @@ pub fn number(bytes: u32, scalar: Option<Scalar>, text: &str) -> Result<u64, Str
             parse_value(format, 1, text).map(|parsed| parsed.value.components()[0])
         }
         _ => {
+            if let Some(format) = assumed_format(bytes, scalar, text) {
+                return parse_value(format, 1, text).map(|parsed| parsed.value.components()[0]);
+            }
             let integer: i128 = text.parse().map_err(|_| format!("`{text}` is neither an integer nor hex bits"))?;
             let fits = integer >= -(1i128 << (bits.min(64) - 1)) && integer <= i128::from(mask);
             if fits { Ok(integer as u64 & mask) } else { Err(format!("`{text}` does not fit in {bytes} bytes")) }
         }
     }
+}
+
+/// The format that a number is taken in where its parameter has no type: that of the parameter's width, of a number that
+/// no integer is.
+pub fn assumed_format(bytes: u32, scalar: Option<Scalar>, text: &str) -> Option<Format> {
+    let format = match bytes {
+        4 => Format::F32,
+        8 => Format::F64,
+        _ => return None,
+    };
+    let is_float = text.parse::<i128>().is_err() && !text.starts_with("0f") && !text.starts_with("0d");
+    (scalar.is_none() && is_float && parse_value(format, 1, text).is_ok()).then_some(format)
 }
 
 /// What a listing of SASS finds in a name: one value for every lane, or one for each.

@@ -3,7 +3,7 @@
 
 use roundonce_arith::Format;
 use roundonce_exec::{Breadth, Exception, SPREAD, ShadowElement, ShadowLine, ShadowReport};
-use roundonce_ir::{Kernel, SourceLoc};
+use roundonce_ir::{Kernel, SourceLoc, place_name};
 use roundonce_isa::{hex_bits, shortest_decimal};
 use serde::Serialize;
 
@@ -17,17 +17,20 @@ pub struct InstructionPlace<'a> {
     pub source: &'a str,
     /// As it stands there.
     pub instruction: String,
+    /// Whether the line is an address, of machine code.
+    #[serde(skip)]
+    pub is_address: bool,
 }
 
 impl<'a> InstructionPlace<'a> {
-    fn of(place: &'a SourceLoc) -> InstructionPlace<'a> {
+    fn of(kernel: &Kernel, place: &'a SourceLoc) -> InstructionPlace<'a> {
         let instruction = place.text.split_whitespace().collect::<Vec<_>>().join(" ");
-        InstructionPlace { line: place.line, source: &place.source, instruction }
+        InstructionPlace { line: place.line, source: &place.source, instruction, is_address: kernel.addresses }
     }
     /// For a reader.
     pub fn text(&self) -> String {
         let source = if self.source.is_empty() { String::new() } else { format!(" ({})", self.source) };
-        format!("line {}{source}  {}", self.line, self.instruction)
+        format!("{}{source}  {}", place_name(self.is_address, self.line), self.instruction)
     }
 }
 
@@ -58,7 +61,7 @@ pub struct ExceptionText<'a> {
 /// What was counted of a kernel's results, the first to occur first.
 pub fn exceptions<'a>(all: &[Exception], kernel: &'a Kernel) -> Vec<ExceptionText<'a>> {
     let text = |it: &Exception| ExceptionText {
-        at: InstructionPlace::of(&kernel.source_locs[it.loc as usize]),
+        at: InstructionPlace::of(kernel, &kernel.source_locs[it.loc as usize]),
         kind: it.kind.name(),
         count: it.count,
         arising: it.arising,
@@ -193,7 +196,7 @@ pub fn shadow<'a>(report: &ShadowReport, kernel: &'a Kernel, expected: &[(usize,
         }
     };
     let line = |(&loc, it): (&u32, &ShadowLine)| LineShadow {
-        at: InstructionPlace::of(&kernel.source_locs[loc as usize]),
+        at: InstructionPlace::of(kernel, &kernel.source_locs[loc as usize]),
         results: it.results,
         moved: it.moved,
         worst_ulps: it.worst.and_then(|worst| finite(worst.ulps)),

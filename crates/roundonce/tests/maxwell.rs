@@ -184,8 +184,14 @@ fn compare(name: &str, code: Source<'_>, bytes: usize) -> usize {
             }
         };
         ready.program.verify().unwrap();
-        let differs = difference(&output(&ptx.program, name, bytes), &output(&ready.program, name, bytes), bytes);
-        failures.extend(differs.map(|differs| format!("{name}: {differs}")));
+        let mut smaller = ready.program.clone();
+        sass::without_unused(&mut smaller);
+        smaller.verify().unwrap();
+        let expected = output(&ptx.program, name, bytes);
+        for program in [&ready.program, &smaller] {
+            let differs = difference(&expected, &output(program, name, bytes), bytes);
+            failures.extend(differs.map(|differs| format!("{name}: {differs}")));
+        }
     }
     assert!(failures.is_empty(), "{failures:#?}");
     each.len()

@@ -8,7 +8,8 @@ use roundonce_sass::{Generation, Style, asm_line_for, decode_for, rows};
 
 fn main() {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    let generation: Generation = std::env::args().last().and_then(|name| name.parse().ok()).expect("a target: sm_50");
+    let generation: Generation =
+        std::env::args().next_back().and_then(|name| name.parse().ok()).expect("a target: sm_50");
     if std::env::args().any(|argument| argument == "--rows") {
         for row in rows().filter(|row| row.is_of(generation)) {
             writeln!(out, "{}\t{:016x}\t{:016x}", row.name, row.mask, row.bits).unwrap();

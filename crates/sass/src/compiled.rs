@@ -3,7 +3,7 @@
 use roundonce_arith::{ArithOp, Format};
 use roundonce_isa::Finding;
 
-use crate::instruction::{RZ, Value};
+use crate::instruction::{Operand, RZ, Value};
 use crate::line_table::{Lines, PtxLines, line_at, ptx_lines};
 use crate::{Cubin, decode, modern};
 
@@ -185,25 +185,81 @@ fn modern_operation(instruction: &modern::Instruction) -> Computed {
     }
 }
 
+/// The operations of Maxwell and Pascal, the 32-bit immediate forms aside.
+const MAXWELL: [(&str, ArithOp, Format); 9] = [
+    ("FFMA", ArithOp::MulAdd, Format::F32),
+    ("FMUL", ArithOp::Mul, Format::F32),
+    ("FADD", ArithOp::Add, Format::F32),
+    ("DFMA", ArithOp::MulAdd, Format::F64),
+    ("DMUL", ArithOp::Mul, Format::F64),
+    ("DADD", ArithOp::Add, Format::F64),
+    ("HFMA2", ArithOp::MulAdd, Format::F16),
+    ("HMUL2", ArithOp::Mul, Format::F16),
+    ("HADD2", ArithOp::Add, Format::F16),
+];
+
 fn maxwell_operation(instruction: &crate::Instruction) -> Option<Computed> {
-    let operation = instruction.recipe()?.operation;
-    let value = |place: usize| instruction.operands().get(place).map(|operand| operand.value);
-    let immediate = |place: usize| match value(place) {
-        Some(Value::Immediate(bits)) => Some(bits),
+    let mnemonic = instruction.mnemonic();
+    let mnemonic = mnemonic.trim_end_matches("_32I").trim_end_matches("32I");
+    let &(_, op, format) = MAXWELL.iter().find(|(name, ..)| *name == mnemonic)?;
+    // A conversion to f32 is written as a sum with zero.
+    if instruction.modifier("merge") == Some(".F32") {
+        return None;
+    }
+    let operands = instruction.operands();
+    let is_half = |operand: &Operand| matches!(operand.value, Value::Half(_));
+    // The two halves of an immediate are one source, named by the first.
+    let low = operands.iter().rposition(is_half);
+    let mut sources = operands.iter().enumerate().skip(1).filter(|(place, _)| Some(*place) != low).map(|(_, one)| *one);
+    let [a, b, c] = [sources.next(), sources.next(), sources.next()];
+    let (b, c) = if op == ArithOp::Add { (None, b) } else { (b, c) };
+    let low = low.and_then(|place| operands.get(place)).map(|operand| operand.value);
+    let immediate = |operand: Option<Operand>| match (operand?.value, low) {
+        (Value::Immediate(bits), _) => Some(bits),
+        (Value::Wide(bits), _) => Some((bits >> 32) as u32),
+        (Value::Half(high), Some(Value::Half(low))) => Some(u32::from(high) << 16 | u32::from(low)),
         _ => None,
     };
-    let register = |place: usize| match value(place) {
-        Some(Value::Register(number)) => Some(number),
+    let register = |operand: Option<Operand>| match operand?.value {
+        Value::Register(number) => Some(number),
         _ => None,
     };
-    let registers = match operation.op {
-        ArithOp::Add => [register(1), None, register(2)],
-        _ => [register(1), register(2), register(3)],
-    };
+    let minus_rz = c.is_some_and(|c| c.negate && c.value == Value::Register(RZ));
     Some(Computed {
-        op: reduced(operation.op, operation.format, [immediate(1), immediate(2)], None, false),
-        format: operation.format,
+        op: reduced(op, format, [immediate(a), immediate(b)], immediate(c), minus_rz),
+        format,
         destination: instruction.destination(),
-        registers,
+        registers: [register(a), register(b), register(c)],
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What Maxwell's text is, and the registers of its factors and its addend.
+    fn operation(text: &str) -> Option<(ArithOp, Format, [Option<u8>; 3])> {
+        let instruction = decode(crate::asm_line(text).unwrap()).unwrap();
+        maxwell_operation(&instruction).map(|found| (found.op, found.format, found.registers))
+    }
+
+    #[test]
+    fn maxwell_operations() {
+        use ArithOp::{Add, Mul, MulAdd};
+        let three = [Some(1), Some(2), Some(3)];
+        assert_eq!(operation("FFMA R0, R1, R2, R3"), Some((MulAdd, Format::F32, three)));
+        assert_eq!(operation("FADD R0, |R1|, R2"), Some((Add, Format::F32, [Some(1), None, Some(2)])));
+        assert_eq!(operation("FMUL32I R0, R1, 1.5"), Some((Mul, Format::F32, [Some(1), None, None])));
+        assert_eq!(operation("DFMA R0, R1, R2, R3"), Some((MulAdd, Format::F64, three)));
+        assert_eq!(operation("DFMA R0, R1, 1, R3"), Some((Add, Format::F64, [Some(1), None, Some(3)])));
+        assert_eq!(operation("DMUL R0, R1, R2"), Some((Mul, Format::F64, [Some(1), Some(2), None])));
+        assert_eq!(operation("DADD R0, R1, -R2"), Some((Add, Format::F64, [Some(1), None, Some(2)])));
+        assert_eq!(operation("HFMA2 R0, R1, R2, R3.H0_H0"), Some((MulAdd, Format::F16, three)));
+        assert_eq!(operation("HFMA2 R0, R1, R2, -RZ"), Some((Mul, Format::F16, [Some(1), Some(2), Some(RZ)])));
+        assert_eq!(operation("HFMA2 R0, R1, 1, 1, R3"), Some((Add, Format::F16, [Some(1), None, Some(3)])));
+        assert_eq!(operation("HFMA2 R0, R1, 1, 2, R3"), Some((MulAdd, Format::F16, [Some(1), None, Some(3)])));
+        assert_eq!(operation("HADD2_32I R0, R1, 1, 1"), Some((Add, Format::F16, [Some(1), None, None])));
+        assert_eq!(operation("HADD2.F32 R0, -RZ, R1.H0_H0"), None);
+        assert_eq!(operation("IADD R0, R1, R2"), None);
+    }
 }

@@ -92,10 +92,15 @@ pub(crate) fn heading(line: &str) -> Option<Option<&str>> {
     known.then_some(kernel)
 }
 
-/// The target that the headings name: `code for sm_90`, `.target sm_90`.
+/// The target that the headings name: `code for sm_90`, `.target sm_90`, `.headerflags @"EF_CUDA_SM90"`.
 pub(crate) fn headed<T: FromStr>(text: &str) -> Option<T> {
     let named = |line: &str| {
         let line = line.trim();
+        if let Some(flags) = line.strip_prefix(".headerflags") {
+            let digits = flags.split_once("EF_CUDA_SM")?.1;
+            let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+            return format!("sm_{}", &digits[..end]).parse().ok();
+        }
         let line = line
             .strip_prefix("code for")
             .or_else(|| line.strip_prefix("arch ="))

@@ -70,6 +70,8 @@ pub struct Slot {
     pub texts: &'static [&'static str],
     /// What is printed, with the value behind it, where `texts` ends or says `#`.
     pub numbered: &'static str,
+    /// The set of the first 64 values that print nothing.
+    pub(crate) silent: u64,
 }
 
 /// A value of a [`Slot`] that is printed by its number.
@@ -77,7 +79,14 @@ pub(crate) const NUMBERED: &str = "#";
 
 impl Slot {
     pub(crate) const fn new(name: &'static str, bits: Bits, texts: &'static [&'static str]) -> Slot {
-        Slot { name, bits, texts, numbered: "" }
+        let (mut silent, mut at) = (0, 0);
+        while at < texts.len() && at < 64 {
+            if texts[at].is_empty() {
+                silent |= 1 << at;
+            }
+            at += 1;
+        }
+        Slot { name, bits, texts, numbered: "", silent }
     }
     /// With a name for the values that have none of their own.
     pub(crate) const fn numbered(mut self, prefix: &'static str) -> Slot {

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use flate2::read::GzDecoder;
 use roundonce_sass::{
-    DecodeError, Generation, Layout, ScheduleStyle, Style, asm_file, asm_line, asm_line_for, decode, decode_for,
-    disasm_bundles, disasm_word,
+    DecodeError, Generation, Layout, ScheduleStyle, Style, asm_file, asm_file_for, asm_line, asm_line_for, decode,
+    decode_for, disasm_bundles, disasm_word,
 };
 
 mod rows;
@@ -58,6 +58,21 @@ fn older_targets() {
     }
     let wanted = [("sm_50", (332, 538)), ("sm_52", (303, 82)), ("sm_53", (303, 82)), ("sm_60", (0, 24))];
     assert_eq!(counts, wanted.map(|(target, count)| (target.to_owned(), count)).into());
+}
+
+/// A listing is read as the target in its headings has it, or as the one that is asked for.
+#[test]
+fn listings_name_their_target() {
+    let code = "        /*0008*/                   VMAD R0, R3, R0, R0 ;  /* 0x5f07006060070300 */\n";
+    let headings =
+        ["\t.headerflags\t@\"EF_CUDA_64BIT_ADDRESS EF_CUDA_SM50 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM30)\"", "code for sm_50"];
+    for heading in headings {
+        let assembly = asm_file(&format!("{heading}\n{code}")).unwrap();
+        assert_eq!((assembly.generation, assembly.words()), (Generation::Sm50, vec![0x5f07_0060_6007_0300]));
+    }
+    assert!(asm_file(code).is_err());
+    assert!(asm_file_for(code, Some(Generation::Sm52)).is_ok());
+    assert!(asm_file_for(&format!("code for sm_50\n{code}"), Some(Generation::Sm60)).is_err());
 }
 
 #[test]

@@ -109,7 +109,7 @@ fn operands_run() {
             for (ours, theirs) in out.lines().zip(text.lines()) {
                 let words = [ours, theirs].map(|line| line.split(' ').collect::<Vec<_>>());
                 let is_nan = |word: &str| {
-                    let sign = (infinity as u64 + 1).next_power_of_two();
+                    let sign = (infinity + 1u64).next_power_of_two();
                     u64::from_str_radix(word, 16).unwrap() & (sign - 1) > infinity
                 };
                 let same =

@@ -17,13 +17,14 @@ What is wrong with an instruction, an operand, an expression or a module is an `
 import importlib as _importlib
 from typing import Any as _Any
 
-from . import testing
+from . import testing, vectors
 from ._convert import convert
 from ._evaluate import add, eval, fma, mad, mul, sub
 from ._functions import FunctionReport, trace, why
 from ._kernels import Run, check, run, why_kernel
 from ._matrix import mma
-from ._native import Error, Finding, KernelError
+from ._native import Error, Finding, KernelError, __version__
+from ._plot import Picture, plot
 from ._reports import Allowed, Difference, Report, allowed, bits, diff, explain, forms
 from ._trace import Trace, Untraceable
 
@@ -34,6 +35,7 @@ __all__ = [
     "Finding",
     "FunctionReport",
     "KernelError",
+    "Picture",
     "Report",
     "Run",
     "Trace",
@@ -51,12 +53,15 @@ __all__ = [
     "mad",
     "mma",
     "mul",
+    "plot",
     "run",
     "sub",
     "testing",
     "trace",
+    "vectors",
     "why",
     "why_kernel",
+    "__version__",
 ]
 
 

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Dict, List, Optional, Protocol, Tuple, Union
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ._native import Instruction
 
 _FLOAT: Dict[str, np.dtype] = {"f16": np.dtype(np.float16), "f32": np.dtype(np.float32), "f64": np.dtype(np.float64)}
 _UNSIGNED = {bits: np.dtype(f"uint{bits}") for bits in (16, 32, 64)}
 _WIDTH = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64}
+
+
+class SupportsDLPack(Protocol):
+    """An array of another library, whose memory NumPy can take over."""
+
+    def __dlpack__(self, *, stream: Any = None) -> Any: ...
+
+
+Values = Union[ArrayLike, SupportsDLPack]
+"""What stands for values: arrays, Python numbers, and text as the command reads it."""
 
 
 def format_of(dtype: np.dtype) -> Optional[str]:
@@ -20,6 +31,13 @@ def format_of(dtype: np.dtype) -> Optional[str]:
             return name
     # ml_dtypes need not be installed for this.
     return "bf16" if dtype.name == "bfloat16" else None
+
+
+def as_array(value: Any) -> np.ndarray:
+    """What NumPy makes an array of, and whatever offers its memory on the CPU by DLPack alone."""
+    if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
+        return np.from_dlpack(value)
+    return np.asarray(value)
 
 
 def is_single(value: Any) -> bool:
@@ -117,7 +135,7 @@ def operand(instruction: Instruction, index: int, value: Any) -> Column:
             raise TypeError(_mismatch(instruction, format, what, f"the number {value!r}"))
         bits = np.array(components, _UNSIGNED[_WIDTH[format]])
         return Column(bits if instruction.lanes > 1 else bits.reshape(()), (), None, False)
-    return column(instruction, format, what, np.asarray(value))
+    return column(instruction, format, what, as_array(value))
 
 
 def like(instruction: Instruction, columns: List[Column], shape: Tuple[int, ...]) -> np.ndarray:

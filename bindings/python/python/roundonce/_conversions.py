@@ -6,7 +6,7 @@ from typing import Any, List, Optional, Tuple
 
 import numpy as np
 
-from ._arrays import flat, is_single
+from ._arrays import as_array, flat, is_single
 from ._convert import format_of_any
 from ._native import Conversion
 
@@ -24,7 +24,7 @@ def _column(instruction: Conversion, index: int, value: Any) -> np.ndarray:
         # A float as its exact digits: it is rounded once.
         text = value.hex() if isinstance(value, float) else str(value)
         return np.array(instruction.read(index, text), unsigned)
-    array = np.asarray(value)
+    array = as_array(value)
     native = array.astype(array.dtype.newbyteorder("="), copy=False)
     if native.dtype == unsigned:
         return native

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Optional
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from . import _native
-from ._arrays import format_of
+from ._arrays import Values, as_array, format_of
 
 # ml_dtypes' names: `fn` is for finite, with NaN or without.
 _NARROW = {
@@ -44,14 +45,14 @@ def of_bits(bits: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def convert(
-    values: Any,
-    dtype: Any,
+    values: Values,
+    dtype: DTypeLike,
     *,
     rounding: str = "rn",
     relu: bool = False,
-    random: Any = None,
+    random: Optional[Values] = None,
     profile: Optional[str] = None,
-) -> Any:
+) -> np.ndarray:
     """Values in another format, each as PTX ``cvt`` converts it.
 
     From float32, float16 or ml_dtypes.bfloat16 to ml_dtypes' float8_e4m3fn, float8_e5m2, float6_e2m3fn, float6_e3m2fn or
@@ -66,7 +67,7 @@ def convert(
 
     A pair of formats that PTX has no ``cvt`` for is a ValueError, another type of array a TypeError.
     """
-    array, to = np.asarray(values), np.dtype(dtype)
+    array, to = as_array(values), np.dtype(dtype)
     from_format, to_format = _format(array.dtype, "the array"), _format(to, "`dtype`")
     bits = bits_of(array)
     if random is not None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, List, Optional, Sequence, Union
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from . import _conversions, _integers, _native
-from ._arrays import Column, column, format_of, is_single, like, operand
+from ._arrays import Column, Values, as_array, column, format_of, is_single, like, operand
 from ._native import Instruction, Integer
 
 
@@ -28,7 +29,7 @@ def broadcast(columns: Sequence[Union[Column, np.ndarray]]) -> tuple:
 
 def eval(
     instruction: str,
-    *operands: Any,
+    *operands: Values,
     out: Optional[np.ndarray] = None,
     target: Optional[str] = None,
     version: Optional[str] = None,
@@ -139,11 +140,11 @@ def _modifiers(ftz: bool, sat: bool) -> str:
     return (".ftz" if ftz else "") + (".sat" if sat else "")
 
 
-def _format(what: str, *values: Any) -> Optional[str]:
+def _format(what: str, *values: Values) -> Optional[str]:
     """The one format that these values have; None if none tells."""
     found = None
     for value in values:
-        dtype = None if is_single(value) else np.asarray(value).dtype
+        dtype = None if is_single(value) else as_array(value).dtype
         format = None if dtype is None else format_of(dtype)
         if dtype is not None and format is None and dtype.kind != "u":
             raise TypeError(f"{what} is {dtype.name}: expected float16, bfloat16, float32, float64, or bits and `dtype`")
@@ -153,7 +154,7 @@ def _format(what: str, *values: Any) -> Optional[str]:
     return found
 
 
-def _result(dtype: Any, *found: Optional[str]) -> str:
+def _result(dtype: Optional[DTypeLike], *found: Optional[str]) -> str:
     """The result's format: as asked, else the first found; Python numbers alone are f64."""
     if dtype is None:
         return next((format for format in found if format), "f64")
@@ -164,17 +165,17 @@ def _result(dtype: Any, *found: Optional[str]) -> str:
 
 
 def fma(
-    a: Any,
-    b: Any,
-    c: Any,
+    a: Values,
+    b: Values,
+    c: Values,
     rnd: str = "rn",
     ftz: bool = False,
     fmz: bool = False,
     sat: bool = False,
-    dtype: Any = None,
+    dtype: Optional[DTypeLike] = None,
     out: Optional[np.ndarray] = None,
     profile: Optional[str] = None,
-) -> Any:
+) -> np.ndarray:
     """a × b + c, rounded once.
 
     `rnd` is rn, rz, rm or rp; `ftz` flushes subnormal operands and results; `fmz` also makes a product with a zero
@@ -207,17 +208,17 @@ def _fmz_is_f32(*formats: str) -> None:
 
 
 def mad(
-    a: Any,
-    b: Any,
-    c: Any,
+    a: Values,
+    b: Values,
+    c: Values,
     rnd: Optional[str] = None,
     ftz: bool = False,
     sat: bool = False,
     target: str = "sm_13",
-    dtype: Any = None,
+    dtype: Optional[DTypeLike] = None,
     out: Optional[np.ndarray] = None,
     profile: Optional[str] = None,
-) -> Any:
+) -> np.ndarray:
     """PTX ``mad`` on a target.
 
     Without `rnd`, float32 on sm_10 to sm_13 cuts the product to 24 bits before the sum is rounded; from sm_20 on it is
@@ -229,8 +230,8 @@ def mad(
 
 
 def _two(
-    name: str, a: Any, b: Any, rnd: str, ftz: bool, sat: bool, dtype: Any, out: Optional[np.ndarray], profile: Optional[str]
-) -> Any:
+    name: str, a: Values, b: Values, rnd: str, ftz: bool, sat: bool, dtype: Optional[DTypeLike], out: Optional[np.ndarray], profile: Optional[str]
+) -> np.ndarray:
     first, second = _format("the first operand", a), _format("the second operand", b)
     result = _result(dtype, second, first)
     mixed = "" if first in (None, result) else f".{first}"
@@ -238,15 +239,15 @@ def _two(
 
 
 def add(
-    a: Any,
-    b: Any,
+    a: Values,
+    b: Values,
     rnd: str = "rn",
     ftz: bool = False,
     sat: bool = False,
-    dtype: Any = None,
+    dtype: Optional[DTypeLike] = None,
     out: Optional[np.ndarray] = None,
     profile: Optional[str] = None,
-) -> Any:
+) -> np.ndarray:
     """a + b, rounded once: PTX ``add``; with a float16 or bfloat16 and b float32, its mixed form.
 
     Source: PTX ISA, 9.7.3 and 9.7.5. Modifiers, shapes, `out`, `profile` and errors are `fma`'s and `eval`'s.
@@ -255,15 +256,15 @@ def add(
 
 
 def sub(
-    a: Any,
-    b: Any,
+    a: Values,
+    b: Values,
     rnd: str = "rn",
     ftz: bool = False,
     sat: bool = False,
-    dtype: Any = None,
+    dtype: Optional[DTypeLike] = None,
     out: Optional[np.ndarray] = None,
     profile: Optional[str] = None,
-) -> Any:
+) -> np.ndarray:
     """a − b, rounded once: PTX ``sub``; with a float16 or bfloat16 and b float32, its mixed form.
 
     Source: PTX ISA, 9.7.3 and 9.7.5. Modifiers, shapes, `out`, `profile` and errors are `fma`'s and `eval`'s.
@@ -272,16 +273,16 @@ def sub(
 
 
 def mul(
-    a: Any,
-    b: Any,
+    a: Values,
+    b: Values,
     rnd: str = "rn",
     ftz: bool = False,
     fmz: bool = False,
     sat: bool = False,
-    dtype: Any = None,
+    dtype: Optional[DTypeLike] = None,
     out: Optional[np.ndarray] = None,
     profile: Optional[str] = None,
-) -> Any:
+) -> np.ndarray:
     """a × b, rounded once: PTX ``mul``; with `fmz` SASS ``FMUL.FMZ``.
 
     Source: PTX ISA, 9.7.3. Modifiers, shapes, `out`, `profile` and errors are `fma`'s and `eval`'s.

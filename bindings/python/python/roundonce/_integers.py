@@ -6,7 +6,7 @@ from typing import Any, List, Optional, Tuple
 
 import numpy as np
 
-from ._arrays import flat, is_single
+from ._arrays import as_array, flat, is_single
 from ._native import Integer
 
 
@@ -19,7 +19,7 @@ def columns_of(instruction: Integer, operands: tuple) -> List[np.ndarray]:
 def _column(instruction: Integer, index: int, value: Any) -> np.ndarray:
     if is_single(value):
         return np.array(instruction.read(index, str(value)), np.uint64)
-    array = np.asarray(value)
+    array = as_array(value)
     bits, _ = instruction.operand_types[index]
     # The carry flag, as `.cc` gives it.
     if index == 3 and array.dtype == np.bool_:

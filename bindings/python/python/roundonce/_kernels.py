@@ -11,7 +11,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from . import _native
-from ._arrays import format_of
+from ._arrays import as_array, format_of
 from ._native import Finding
 from ._reports import Report
 
@@ -225,7 +225,7 @@ def _asked(
     name, language, content = _module(kernel)
     pairs = args.items() if isinstance(args, Mapping) else enumerate(args)
     values = {str(place): value for place, value in pairs}
-    arrays = {place: np.asarray(value) for place, value in values.items() if _is_array(value)}
+    arrays = {place: as_array(value) for place, value in values.items() if _is_array(value)}
     images = {str(place): value if isinstance(value, tuple) else (value, None) for place, value in (textures or {}).items()}
     arrays.update({place: np.asarray(array) for place, (array, _) in images.items()})
     asked = {
@@ -291,7 +291,7 @@ def why_kernel(
 
 
 def _seen(name: str, value: Any) -> Tuple[str, Optional[str], int, Tuple[int, ...], bytes]:
-    array = np.asarray(value)
+    array = as_array(value)
     if array.dtype.itemsize not in (1, 2, 4, 8) or array.dtype.hasobject:
         raise TypeError(f"saw `{name}`: an array of {array.dtype.name}: expected floats or integers")
     little = array.astype(array.dtype.newbyteorder("<"), copy=False)
@@ -312,10 +312,10 @@ def _argument(place: str, value: Any, array: Optional[np.ndarray]) -> Any:
         return value
     if isinstance(value, (bool, int, np.bool_, np.integer)):
         return str(int(value))
-    format = format_of(np.asarray(value).dtype)
+    format = format_of(as_array(value).dtype)
     if format is None:
         raise TypeError(f"`{place}` is {type(value).__name__}: expected a number, text or an array")
-    bits = np.asarray(value)
+    bits = as_array(value)
     return format, int(bits.view(f"uint{8 * bits.itemsize}"))
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Tuple
+from typing import Optional, Tuple
 
 import numpy as np
 
 from . import _native
+from ._arrays import Values, as_array
 from ._convert import bits_of, format_of_any, of_bits
 
 # TF32 has the registers of float32.
@@ -14,8 +15,8 @@ _HOLDS = {"tf32": "f32"}
 _SUMS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
 
 
-def _bits(array: Any, ty: str, what: str) -> Tuple[np.ndarray, np.ndarray]:
-    found = np.asarray(array)
+def _bits(array: Values, ty: str, what: str) -> Tuple[np.ndarray, np.ndarray]:
+    found = as_array(array)
     expected = _HOLDS.get(ty, ty)
     if format_of_any(found.dtype) != expected:
         raise TypeError(f"{what} is {found.dtype.name}: expected {expected}, which the instruction takes as {ty}")
@@ -26,12 +27,12 @@ def _bits(array: Any, ty: str, what: str) -> Tuple[np.ndarray, np.ndarray]:
 
 def mma(
     instruction: str,
-    a: Any,
-    b: Any,
-    c: Any = None,
+    a: Values,
+    b: Values,
+    c: Optional[Values] = None,
     *,
     arch: Optional[str] = None,
-    scales: Optional[Tuple[Any, Any]] = None,
+    scales: Optional[Tuple[Values, Values]] = None,
     profile: Optional[str] = None,
 ) -> np.ndarray:
     """a @ b + c, as the tensor cores of a machine compute it with one instruction, bit for bit.

@@ -13,7 +13,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 
 from . import _conversions, _integers, _native
-from ._arrays import format_of
+from ._arrays import Values, as_array, format_of
 from ._evaluate import columns_of, floating
 from ._native import Instruction, Integer
 
@@ -62,7 +62,7 @@ def _single(instruction: Instruction, operands: tuple) -> List[List[int]]:
 
 def explain(
     instruction: str,
-    *operands: Any,
+    *operands: Values,
     target: Optional[str] = None,
     version: Optional[str] = None,
     profile: Optional[str] = None,
@@ -241,7 +241,7 @@ def _results(name: str, value: Any) -> Any:
     """A text as it is; an array, or a .npy file, as bits."""
     if isinstance(value, os.PathLike) or isinstance(value, str) and value.endswith(".npy"):
         return _given(name, np.load(pathlib.Path(value), allow_pickle=False))
-    return value if isinstance(value, str) else _given(name, np.atleast_1d(value))
+    return value if isinstance(value, str) else _given(name, np.atleast_1d(as_array(value)))
 
 
 _SOLVERS = {"bitwuzla": ["--time-limit", "60000"], "cvc5": ["--tlimit=60000"], "z3": ["-T:60"]}
@@ -263,7 +263,7 @@ def _solve(script: str) -> Optional[str]:
 
 
 def _is_array(value: Any) -> bool:
-    return not isinstance(value, (str, int, float, np.generic)) and np.ndim(value) > 0
+    return not isinstance(value, (str, int, float, np.generic)) and as_array(value).ndim > 0
 
 
 def _is_number(value: Any) -> bool:
@@ -274,7 +274,7 @@ def _is_number(value: Any) -> bool:
 def _text(name: str, value: Any) -> str:
     if isinstance(value, str):
         return value
-    array = np.asarray(value, np.float64) if _is_number(value) else np.asarray(value)
+    array = np.asarray(value, np.float64) if _is_number(value) else as_array(value)
     format = format_of(array.dtype)
     if format is None:
         raise TypeError(f"`{name}` is {array.dtype.name}: expected float16, bfloat16, float32 or float64")
@@ -289,7 +289,7 @@ def _seen(value: Any) -> str:
 def _given(name: str, value: Any) -> Any:
     if not _is_array(value):
         return _text(name, value)
-    array = np.asarray(value)
+    array = as_array(value)
     format = format_of(array.dtype)
     if format is None:
         raise TypeError(f"`{name}` is {array.dtype.name}: expected float16, bfloat16, float32 or float64")

@@ -17,6 +17,7 @@ import ray
 import ray.data
 
 from . import _native
+from .vectors import Verified
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -25,23 +26,6 @@ SHARD = 1 << 27
 
 RETRIES = 5
 """How often a shard or a part is begun anew because its worker died."""
-
-
-class Verified:
-    """What a verification found: `str` gives its sentences, `data` is the same as plain data."""
-
-    def __init__(self, reports: Sequence[str], bad_rows: List[Tuple[str, int, str]]) -> None:
-        self.lines, text = _native.together(reports)
-        self.data: Dict[str, Any] = json.loads(text)
-        self.bad_rows = bad_rows
-        """Rows that could not be read: file, number from 1, why; of each part the first hundred."""
-        self.clean: bool = self.data["failed"] == self.data["bad"] == 0
-        """Whether every row could be read and is right."""
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines)
-
-    __repr__ = __str__
 
 
 def verify(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Optional
+from typing import List, Optional
 
 import numpy as np
 
 from . import _native
-from ._arrays import column, format_of
+from ._arrays import Values, as_array, column, format_of
 from ._evaluate import broadcast, columns_of, floating
 from ._functions import why
 from ._native import Error, Instruction
@@ -15,14 +15,14 @@ from ._reports import Allowed
 
 
 def assert_bits_equal(
-    got: Any, want: Any, expression: Optional[str] = None, *, explain: bool = True, **values: Any
+    got: Values, want: Values, expression: Optional[str] = None, *, explain: bool = True, **values: Values
 ) -> None:
     """Asserts that two arrays have the same type, shape and bits: NaNs and the signs of zeros count.
 
     The failure's message counts what differs and shows the first element. With the `expression` that both computed and
     its `values`, as `why` takes them, it also says which evaluation gave each, unless `explain` is False.
     """
-    got, want = np.asarray(got), np.asarray(want)
+    got, want = as_array(got), as_array(want)
     if got.dtype != want.dtype:
         raise AssertionError(f"types differ: got {got.dtype.name}, want {want.dtype.name}")
     if got.shape != want.shape:
@@ -55,7 +55,7 @@ def _reason(expression: str, got: np.ndarray, want: np.ndarray, values: dict) ->
         return [f"no reason was found: {error}"]
 
 
-def assert_allowed(got: Any, instruction: str, *operands: Any) -> None:
+def assert_allowed(got: Values, instruction: str, *operands: Values) -> None:
     """Asserts that an implementation may give every one of these results of an OpFmaKHR, under the modes spelled.
 
     Operands and results are as `eval` takes and gives them. The failure's message counts the illegal results and shows
@@ -64,7 +64,7 @@ def assert_allowed(got: Any, instruction: str, *operands: Any) -> None:
     form = floating(instruction)
     columns = columns_of(form, operands)
     shape = broadcast(columns)
-    results = column(form, form.format, "the result", np.asarray(got))
+    results = column(form, form.format, "the result", as_array(got))
     if results.shape != shape:
         raise AssertionError(f"shapes differ: got {results.shape}, the operands give {shape}")
     seen = results.bits.reshape(-1, form.lanes).tolist()

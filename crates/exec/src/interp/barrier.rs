@@ -102,11 +102,11 @@ impl Interpreter<'_> {
         for split in &self.splits {
             let inst = self.code.blocks[split.block].insts.get(split.at);
             let loc = inst.map_or(0, |inst| inst.loc);
-            let line = self.code.kernel.source_locs[loc as usize].line;
+            let place = self.code.kernel.place_name(self.code.kernel.source_locs[loc as usize].line);
             let lanes = split.mask.count();
             let what = match split.blocked_on {
-                Some(BlockedOn::Barrier { id, .. }) => format!("{lanes} threads wait at barrier {id}, line {line}"),
-                _ => format!("{lanes} threads wait for lanes of their warp, line {line}"),
+                Some(BlockedOn::Barrier { id, .. }) => format!("{lanes} threads wait at barrier {id}, {place}"),
+                _ => format!("{lanes} threads wait for lanes of their warp, {place}"),
             };
             places.push(what);
             if first.is_none() {

@@ -13,6 +13,9 @@ use crate::native::{
 use crate::scalar::sign_extend;
 use roundonce_ir::{Operand, Reg, Width};
 
+/// Instructions of tiles that native code executes before it looks whether the launch was stopped: some 20 ms.
+const UNINTERRUPTED: u64 = 1 << 24;
+
 impl Interpreter<'_> {
     /// Whether all lanes of the batch may enter native code where the split is.
     pub(super) fn may_enter_native(&self, split: &Split) -> bool {
@@ -178,8 +181,16 @@ impl Interpreter<'_> {
         let budget = limit.saturating_sub_unsigned(self.issued);
         let mut ran = TileRuns::with_capacity(count);
         while ran.tiles.len() < count {
+            // Between runs of about so many steps the launch may be stopped: the first tile says how long one is.
+            let steps = ran.tiles.iter().rev().flatten().next().map_or(UNINTERRUPTED, |tile| tile.steps.max(1));
+            let most = (UNINTERRUPTED / steps).max(1) as usize;
+            if self.is_stopped() {
+                ran.fail(count - ran.tiles.len());
+                break;
+            }
             let next = ran.tiles.len();
-            let end = (next..count).find(|&tile| !is_pending(tile)).unwrap_or(count);
+            let end = count.min(next.saturating_add(most));
+            let end = (next..end).find(|&tile| !is_pending(tile)).unwrap_or(end);
             if end == next {
                 ran.tiles.push(None);
                 continue;

@@ -5,7 +5,7 @@ use crate::interp::{Exception, FaultKind, ResultDigest, TraceLine};
 use crate::kernel::{Buffer, Image, Observed, StopSignal};
 use roundonce_arith::Profile;
 use roundonce_functions::Breadth;
-use roundonce_ir::{Program, Sampler};
+use roundonce_ir::{Program, Sampler, place_name};
 use std::collections::BTreeMap;
 
 /// What an assembler may do with products that an addition alone uses, where the source leaves it open.
@@ -222,6 +222,8 @@ pub struct RunError {
     pub kernel: String,
     /// The line of the instruction, 0 where none is to blame.
     pub line: u32,
+    /// Whether that is an address, of machine code.
+    pub is_address: bool,
     /// The instruction as written.
     pub instruction: String,
     /// The block and the thread in it.
@@ -236,6 +238,7 @@ impl RunError {
             message,
             kernel: kernel.to_owned(),
             line: 0,
+            is_address: false,
             instruction: String::new(),
             thread: None,
         }
@@ -246,7 +249,7 @@ impl core::fmt::Display for RunError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "kernel `{}`", self.kernel)?;
         if self.line > 0 {
-            write!(f, ", line {}", self.line)?;
+            write!(f, ", {}", place_name(self.is_address, self.line))?;
         }
         if !self.instruction.is_empty() {
             write!(f, ", `{}`", self.instruction)?;

@@ -29,6 +29,7 @@ impl Launch<'_> {
             message: invalid.message,
             kernel: invalid.kernel,
             line: invalid.line,
+            is_address: false,
             instruction: String::new(),
             thread: None,
         })?;

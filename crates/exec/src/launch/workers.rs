@@ -61,6 +61,7 @@ fn error_of(code: &DecodedKernel<'_>, interp: &Interpreter<'_>, fault: Fault) ->
         message: fault.message,
         kernel: code.kernel.name.clone(),
         line: source.line,
+        is_address: code.kernel.addresses,
         instruction: source.text.clone(),
         thread: lane.map(|lane| interp.thread_of(lane)),
     }

@@ -51,11 +51,16 @@ impl Misfit {
     }
 }
 
+/// Whether a text begins with a short one, of which most differ in the second byte: a comparison without a call.
+fn begins(text: &str, with: &str) -> bool {
+    text.len() >= with.len() && text.bytes().zip(with.bytes()).all(|(one, other)| one == other)
+}
+
 /// The length of a slot's longest text at the start of `rest` that ends where a modifier does, with its number.
 fn starts_with(slot: &Slot, rest: &str) -> Option<(usize, Values)> {
     let ends = |length: usize| matches!(rest.as_bytes().get(length), None | Some(b'.'));
     let texts = slot.texts.iter().enumerate();
-    let fitting = texts.filter(|(_, text)| !text.is_empty() && rest.starts_with(**text) && ends(text.len()));
+    let fitting = texts.filter(|(_, text)| !text.is_empty() && begins(rest, text) && ends(text.len()));
     let longest = fitting.max_by_key(|(_, text)| text.len());
     if let Some((value, text)) = longest {
         return Some((text.len(), Values::of(slot, text, value)));
@@ -96,20 +101,24 @@ impl Values {
         if slot.texts.len() > 64 {
             return Values::One(value as u64);
         }
-        let same = slot.texts.iter().enumerate().filter(|(_, other)| **other == text);
+        let same = slot.texts.iter().enumerate().filter(|(_, other)| other.len() == text.len() && begins(other, text));
         Values::Some(same.fold(0, |set, (value, _)| set | 1 << value))
     }
     /// Those with no text.
     fn silent(slot: &Slot) -> Option<Values> {
-        let value = slot.texts.iter().position(|text| text.is_empty())?;
-        Some(Values::of(slot, "", value))
+        (slot.silent != 0).then_some(Values::Some(slot.silent))
     }
     fn iter(self) -> impl Iterator<Item = u64> {
-        let (first, set) = match self {
+        let (first, mut set) = match self {
             Values::One(value) => (Some(value), 0),
             Values::Some(set) => (None, set),
         };
-        first.into_iter().chain((0..64).filter(move |value| set >> value & 1 == 1))
+        let lowest = move || {
+            let value = (set != 0).then_some(u64::from(set.trailing_zeros()));
+            set &= set.wrapping_sub(1);
+            value
+        };
+        first.into_iter().chain(core::iter::from_fn(lowest))
     }
 }
 
@@ -130,8 +139,61 @@ struct Fit<'a> {
     product_sign: bool,
 }
 
+fn piece(text: &str, (start, end): Span) -> &str {
+    text.get(start..end).unwrap_or_default()
+}
+
+/// The written operand of each field; none where it is left out.
+fn align(row: &Row, text: &str, written: &[Written]) -> Result<[Option<usize>; MAX_OPERANDS], Misfit> {
+    let mut aligned = [None; MAX_OPERANDS];
+    let mut next = 0;
+    for (index, field) in row.operands.iter().enumerate() {
+        if written.get(next).is_some_and(|operand| is_kind(field, text, operand)) {
+            aligned[index] = Some(next);
+            next += 1;
+        } else if !may_be_left_out(row, index, field) {
+            return Err(Misfit::Kinds { operand: next });
+        }
+    }
+    if next < written.len() { Err(Misfit::Kinds { operand: next }) } else { Ok(aligned) }
+}
+
+fn may_be_left_out(row: &Row, index: usize, field: &OperandField) -> bool {
+    field.omitted.is_some()
+        || matches!(&field.kind, Kind::Named(slot) if Values::silent(slot).is_some())
+        || is_destination(row, index, field)
+}
+
+/// Whether the last field is the destination's again.
+fn is_destination(row: &Row, index: usize, field: &OperandField) -> bool {
+    index > 0 && index + 1 == row.operands.len() && row.operands[0].kind == field.kind
+}
+
+fn is_kind(field: &OperandField, text: &str, written: &Written) -> bool {
+    match (&field.kind, written.what) {
+        (Kind::Register(_) | Kind::SwapRegister { .. }, What::Register(_))
+        | (Kind::RegisterPlus { .. }, What::Register(_) | What::RegisterPlus { .. })
+        | (Kind::Predicate(_) | Kind::Inverted(_), What::Predicate(_))
+        | (Kind::Constant { .. }, What::Constant { .. })
+        | (Kind::ConstantAt { .. }, What::ConstantAt { .. } | What::Constant { .. })
+        | (Kind::Set(_), What::Set(_)) => true,
+        (Kind::Zero, What::Register(number)) => number == RZ,
+        (Kind::Memory { space, .. }, What::Memory { attribute, .. }) => (*space == "a") == attribute,
+        (Kind::Named(slot), What::Word(span)) => {
+            let name = piece(text, span);
+            starts_with(slot, name).is_some_and(|found| found.0 == name.len())
+        }
+        (Kind::Scoreboard(_), What::Word(span)) => piece(text, span).starts_with("SB"),
+        (Kind::Signs(_), What::Word(span)) => piece(text, span).bytes().all(|byte| matches!(byte, b'P' | b'N' | b'Z')),
+        (Kind::Relative(_), What::Word(_)) => true,
+        (Kind::Integer { .. } | Kind::Float { .. }, What::Word(span)) => !piece(text, span).starts_with('`'),
+        _ => false,
+    }
+}
+
 /// The word of a row that is written so.
 pub(super) fn fit(row: &'static Row, text: &str, modifiers: Span, written: &[Written]) -> Result<Fitted, Misfit> {
+    let fields = align(row, text, written)?;
     let mut fit = Fit {
         text,
         row,
@@ -144,7 +206,6 @@ pub(super) fn fit(row: &'static Row, text: &str, modifiers: Span, written: &[Wri
         unencodable: None,
         product_sign: false,
     };
-    let fields = fit.align(written)?;
     let cc = fit.modifiers(modifiers)?;
     fit.signs(written, &fields)?;
     fit.values(written, &fields, cc)?;
@@ -186,58 +247,8 @@ impl Fit<'_> {
         false
     }
 
-    /// The written operand of each field; none where it is left out.
-    fn align(&self, written: &[Written]) -> Result<[Option<usize>; MAX_OPERANDS], Misfit> {
-        let mut aligned = [None; MAX_OPERANDS];
-        let mut next = 0;
-        for (index, field) in self.row.operands.iter().enumerate() {
-            if written.get(next).is_some_and(|operand| self.is_kind(field, operand)) {
-                aligned[index] = Some(next);
-                next += 1;
-            } else if !self.may_be_left_out(index, field) {
-                return Err(Misfit::Kinds { operand: next });
-            }
-        }
-        if next < written.len() { Err(Misfit::Kinds { operand: next }) } else { Ok(aligned) }
-    }
-
-    fn may_be_left_out(&self, index: usize, field: &OperandField) -> bool {
-        field.omitted.is_some()
-            || matches!(&field.kind, Kind::Named(slot) if Values::silent(slot).is_some())
-            || self.is_destination(index, field)
-    }
-
-    /// Whether the last field is the destination's again.
-    fn is_destination(&self, index: usize, field: &OperandField) -> bool {
-        index > 0 && index + 1 == self.row.operands.len() && self.row.operands[0].kind == field.kind
-    }
-
-    fn piece(&self, (start, end): Span) -> &str {
-        self.text.get(start..end).unwrap_or_default()
-    }
-
-    fn is_kind(&self, field: &OperandField, written: &Written) -> bool {
-        match (&field.kind, written.what) {
-            (Kind::Register(_) | Kind::SwapRegister { .. }, What::Register(_))
-            | (Kind::RegisterPlus { .. }, What::Register(_) | What::RegisterPlus { .. })
-            | (Kind::Predicate(_) | Kind::Inverted(_), What::Predicate(_))
-            | (Kind::Constant { .. }, What::Constant { .. })
-            | (Kind::ConstantAt { .. }, What::ConstantAt { .. } | What::Constant { .. })
-            | (Kind::Set(_), What::Set(_)) => true,
-            (Kind::Zero, What::Register(number)) => number == RZ,
-            (Kind::Memory { space, .. }, What::Memory { attribute, .. }) => (*space == "a") == attribute,
-            (Kind::Named(slot), What::Word(span)) => {
-                let text = self.piece(span);
-                starts_with(slot, text).is_some_and(|found| found.0 == text.len())
-            }
-            (Kind::Scoreboard(_), What::Word(span)) => self.piece(span).starts_with("SB"),
-            (Kind::Signs(_), What::Word(span)) => {
-                self.piece(span).bytes().all(|byte| matches!(byte, b'P' | b'N' | b'Z'))
-            }
-            (Kind::Relative(_), What::Word(_)) => true,
-            (Kind::Integer { .. } | Kind::Float { .. }, What::Word(span)) => !self.piece(span).starts_with('`'),
-            _ => false,
-        }
+    fn piece(&self, span: Span) -> &str {
+        piece(self.text, span)
     }
 
     /// Assigns the modifiers to the row's slots. The result says whether `.CC` is among them.

@@ -1,14 +1,15 @@
 //! Registers, constants and operands of the kernel that is built.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use roundonce_arith::Format;
 use roundonce_ir::{
-    Comparand, Comparison, Guard, Instruction as Step, IntOp, Kernel, Op, Operand as Arg, Reg, Space, Special,
+    Comparand, Comparison, Guard, Instruction as Step, IntOp, Kernel, Op, Operand as Arg, Reg, Role, Space, Special,
     Variable, Width,
 };
 
 use super::info::Info;
+use super::wide::{Halves, Known};
 use crate::instruction::{Instruction, Operand, PT, RZ, Value};
 
 /// The kernel, its registers by their names, and the instruction that is lowered.
@@ -18,6 +19,14 @@ pub(super) struct Body<'a> {
     /// The constant banks that are read by registers, and the memory of variables; the address of each by its name.
     pub(super) variables: Vec<Variable>,
     memories: BTreeMap<String, Reg>,
+    /// Pairs of words of constant banks.
+    pairs: BTreeMap<(u8, u16), Reg>,
+    /// What is known in this block of registers.
+    pub(super) known: BTreeMap<u8, Known>,
+    /// The last sum that set the carry: the register of its result, and what was added.
+    pub(super) low_sum: Option<(u8, Halves)>,
+    /// The machine's registers of the program's.
+    numbers: HashMap<Reg, u8>,
     /// What is computed once, before the code.
     pub(super) before: Vec<Step>,
     /// The block that is built.
@@ -77,6 +86,10 @@ impl<'a> Body<'a> {
             info,
             variables: Vec::new(),
             memories: BTreeMap::new(),
+            pairs: BTreeMap::new(),
+            known: BTreeMap::new(),
+            low_sum: None,
+            numbers: HashMap::new(),
             before: Vec::new(),
             code: Vec::new(),
             registers: BTreeMap::new(),
@@ -94,13 +107,48 @@ impl<'a> Body<'a> {
         }
     }
 
+    /// At the start of a block nothing is known.
+    pub(super) fn begin_block(&mut self) {
+        (self.flags, self.barrier, self.low_sum) = (Flags::Unknown, None, None);
+        self.known.clear();
+    }
     /// The flags of an addition beside the carry, or all flags of another result.
     pub(super) fn write_flags(&mut self, result: Reg, flags: Flags) {
+        self.low_sum = None;
         let (zero, negative, of) = (self.zero(), self.negative(), Comparand::Signed(B32));
         for (d, comparison) in [(zero, Comparison::Eq), (negative, Comparison::Lt)] {
             self.finish(Op::Compare { d, comparison, of, a: result.into(), b: Arg::ZERO });
         }
         self.flags = flags;
+    }
+    /// The block that was built, without what it writes to flags that nothing in it asks: they are asked nowhere else.
+    pub(super) fn take_code(&mut self) -> Vec<Step> {
+        let mut code = std::mem::take(&mut self.code);
+        let flags = [self.zero, self.negative];
+        let mut asked = [false; 2];
+        let mut kept = vec![true; code.len()];
+        for (step, kept) in code.iter().zip(&mut kept).rev() {
+            let (mut writes, mut reads) = ([false; 2], [false; 2]);
+            step.op.registers(|role, reg| {
+                for (place, _) in flags.iter().enumerate().filter(|(_, flag)| **flag == Some(reg)) {
+                    match role {
+                        Role::Use => reads[place] = true,
+                        Role::Def => writes[place] = true,
+                    }
+                }
+            });
+            for place in 0..2 {
+                if writes[place] && !asked[place] {
+                    *kept = false;
+                } else if writes[place] && step.guard.is_none() {
+                    asked[place] = false;
+                }
+                asked[place] |= reads[place];
+            }
+        }
+        let mut kept = kept.into_iter();
+        code.retain(|_| kept.next().unwrap_or(true));
+        code
     }
     /// A question to the condition codes, by its name without the dot.
     pub(super) fn asked(&mut self, test: &str) -> Option<Arg> {
@@ -132,6 +180,11 @@ impl<'a> Body<'a> {
     }
     /// In the lanes where the instruction runs.
     pub(super) fn finish(&mut self, op: Op) {
+        op.registers(|role, reg| {
+            if let (Role::Def, Some(number)) = (role, self.numbers.get(&reg)) {
+                self.known.remove(number);
+            }
+        });
         self.code.push(Step { op, guard: self.guard, loc: self.loc });
     }
 
@@ -140,8 +193,12 @@ impl<'a> Body<'a> {
         if number == RZ {
             return self.fresh(B32);
         }
-        let kernel = &mut self.kernel;
-        *self.registers.entry(number).or_insert_with(|| kernel.register(B32))
+        let (kernel, numbers) = (&mut self.kernel, &mut self.numbers);
+        *self.registers.entry(number).or_insert_with(|| {
+            let reg = kernel.register(B32);
+            numbers.insert(reg, number);
+            reg
+        })
     }
     pub(super) fn predicate(&mut self, number: u8) -> Reg {
         if number == PT {
@@ -322,6 +379,17 @@ impl<'a> Body<'a> {
         self.before.push(Step::new(Op::Special { d, special }, 0));
         self.memories.insert(name.to_owned(), d);
         d
+    }
+    /// Two neighbouring words of a constant bank as one number.
+    pub(super) fn constant_pair(&mut self, bank: u8, offset: u16) -> Option<Arg> {
+        if let Some(reg) = self.pairs.get(&(bank, offset)) {
+            return Some((*reg).into());
+        }
+        let (low, high) = (self.constant(bank, offset)?, self.constant(bank, offset.checked_add(4)?)?);
+        let d = self.kernel.register(Width::B64);
+        self.before.push(Step::new(Op::Pack { d, low, high }, 0));
+        self.pairs.insert((bank, offset), d);
+        Some(d.into())
     }
     /// Half of a variable's address, from bank 4.
     fn variable_address(&mut self, offset: u16) -> Option<Reg> {

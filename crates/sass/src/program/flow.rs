@@ -9,7 +9,7 @@ use roundonce_ir::{
 };
 use roundonce_isa::{Finding, Location};
 
-use super::body::{B32, Body, Flags, TRUE};
+use super::body::{B32, Body, TRUE};
 use super::hazards::{Checked, Trace};
 use crate::instruction::{Instruction, Operand, PT, Value};
 use crate::print::Style;
@@ -137,11 +137,10 @@ fn build<'a, 'b>(
     flow.push_block();
     let start = flow.block((1, Stack::default()));
     while let Some((place, number)) = flow.waiting.pop() {
-        flow.body.flags = Flags::Unknown;
-        flow.body.barrier = None;
+        flow.body.begin_block();
         flow.number = number;
         let (terminator, loc) = flow.run(place);
-        let instructions = std::mem::take(&mut flow.body.code);
+        let instructions = flow.body.take_code();
         flow.steps += instructions.len() + 1;
         if flow.steps > flow.largest {
             let (what, help) = too_large(flow.largest);
@@ -279,7 +278,11 @@ impl Flow<'_, '_> {
                 }
                 (Some(End::None), _) => {}
                 (Some(End::Leave), None) => return (Terminator::Exit, loc),
-                (Some(End::Leave), Some(_)) => self.body.finish(Op::Exit),
+                (Some(End::Leave), Some(Guard { pred, expected })) => {
+                    let (end, here) = (self.push_block(), self.block(Flow::normal(next)));
+                    let (then, otherwise) = if expected { (end, here) } else { (here, end) };
+                    return (Terminator::Branch { pred, then, otherwise }, loc);
+                }
                 (Some(End::Jump(place)), None) => {
                     let target = self.block(place);
                     return (Terminator::Jump(target), loc);

@@ -3,7 +3,8 @@
 use roundonce_ir::{Comparand, Comparison, IntOp, Op, Operand as Arg, PermuteMode, Reg, Signedness, Width};
 
 use super::body::{B32, Body, Flags, TRUE};
-use crate::instruction::{Instruction, Operand, PT, Value};
+use super::wide::{Half, Halves};
+use crate::instruction::{Instruction, Operand, PT, RZ, Value};
 use crate::lower::integer;
 
 /// Whether a row's `.U32` stands.
@@ -44,7 +45,12 @@ impl Body<'_> {
                 if inst.modifier("sat").is_some() {
                     return self.clamped_sum(inst, a, b);
                 }
-                self.sum(inst, &operands[0], (a, operands[1].negate), (b, operands[2].negate))
+                let halves = if Self::is_half_of_sum(inst) {
+                    self.summand(&operands[1]).zip(self.summand(&operands[2])).map(<[Half; 2]>::from)
+                } else {
+                    None
+                };
+                self.sum(inst, &operands[0], (a, operands[1].negate), (b, operands[2].negate), halves)
             }
             "IMUL" | "IMUL32I" | "IMAD" | "IMAD32I" => self.product(inst),
             "ISCADD" | "ISCADD32I" => self.scaled_sum(inst),
@@ -71,6 +77,7 @@ impl Body<'_> {
         target: &Operand,
         (a, negate_a): (Arg, bool),
         (b, negate_b): (Arg, bool),
+        halves: Option<Halves>,
     ) -> Option<()> {
         let extended = inst.modifier("x").is_some();
         let writes = inst.modifier("CC").is_some();
@@ -87,18 +94,36 @@ impl Body<'_> {
             self.finish(integer(op, d, B32, &args));
             return Some(());
         }
-        let a = if negate_a { self.int32(IntOp::Not, &[a]) } else { a };
-        let b = if negate_b { self.int32(IntOp::Not, &[b]) } else { b };
-        let carry = match extended {
-            true => self.carry().into(),
-            false => Arg::Imm(u64::from(negate_a || negate_b)),
-        };
         let out = writes.then(|| self.carry());
-        self.finish(Op::Carry { d, out, subtract: false, carry, a, b });
+        if extended {
+            let a = if negate_a { self.int32(IntOp::Not, &[a]) } else { a };
+            let b = if negate_b { self.int32(IntOp::Not, &[b]) } else { b };
+            self.sum_with_carry(d, out, a, b);
+        } else {
+            // Additions and comparisons, which engines compile.
+            let (op, a, b) = match (negate_a, negate_b) {
+                (true, _) => (IntOp::Sub, b, a),
+                (_, true) => (IntOp::Sub, a, b),
+                _ => (IntOp::Add, a, b),
+            };
+            let sum = self.int32(op, &[a, b]);
+            let comparison = if op == IntOp::Sub { Comparison::Ge } else { Comparison::Lt };
+            let (of, first, second) = match op {
+                IntOp::Sub => (Comparand::Unsigned(B32), a, b),
+                _ => (Comparand::Unsigned(B32), sum, a),
+            };
+            if let Some(out) = out {
+                self.finish(Op::Compare { d: out, comparison, of, a: first, b: second });
+            }
+            self.finish(Op::Move { d, a: sum });
+        }
         match (writes, extended) {
-            (true, false) => self.write_flags(d, Flags::Sum),
-            (true, true) => self.flags = Flags::Unknown,
-            (false, _) => {}
+            (true, false) => {
+                self.write_flags(d, Flags::Sum);
+                self.begin_sum(target, halves);
+            }
+            (true, true) => (self.flags, self.low_sum) = (Flags::Unknown, None),
+            (false, _) => self.end_sum(target, halves),
         }
         Some(())
     }
@@ -120,6 +145,20 @@ impl Body<'_> {
         Some(())
     }
 
+    /// a + b + the carry, and the carry out.
+    fn sum_with_carry(&mut self, d: Reg, out: Option<Reg>, a: Arg, b: Arg) {
+        let carry = self.carry();
+        let more = self.select(carry, TRUE, Arg::ZERO);
+        let first = self.int32(IntOp::Add, &[a, b]);
+        let sum = self.int32(IntOp::Add, &[first, more]);
+        if let Some(out) = out {
+            let by_first = self.compare_bits(Comparison::Lt, first, a);
+            let by_more = self.compare_bits(Comparison::Lt, sum, first);
+            self.finish(integer(IntOp::Or, out, Width::Pred, &[by_first.into(), by_more.into()]));
+        }
+        self.finish(Op::Move { d, a: sum });
+    }
+
     fn scaled_sum(&mut self, inst: &Instruction) -> Option<()> {
         inst.only(&["CC"])?;
         let operands = inst.operands();
@@ -129,7 +168,12 @@ impl Body<'_> {
             return None;
         }
         let scaled = self.int32(IntOp::Shl, &[a, Arg::Imm(u64::from(shift))]);
-        self.sum(inst, &operands[0], (scaled, operands[1].negate), (b, operands[2].negate))
+        let halves = if Self::is_half_of_sum(inst) {
+            self.scaled_half(&operands[1], shift).zip(self.summand(&operands[2])).map(<[Half; 2]>::from)
+        } else {
+            None
+        };
+        self.sum(inst, &operands[0], (scaled, operands[1].negate), (b, operands[2].negate), halves)
     }
 
     fn address_sum(&mut self, inst: &Instruction) -> Option<()> {
@@ -143,7 +187,14 @@ impl Body<'_> {
             self.hint = Some(self.predicate(number));
         }
         let (a, b) = (self.bits(&operands[2])?, self.bits(&operands[3])?);
-        let shift = Arg::Imm(u64::from(plain(operands.last()?)?));
+        let count = plain(operands.last()?)?;
+        let shift = Arg::Imm(u64::from(count));
+        let first = match inst.modifier("fixed") {
+            _ if !Self::is_half_of_sum(inst) => None,
+            Some(_) => self.upper_half(&operands[2], &operands[4], count),
+            None => self.scaled_half(&operands[2], count),
+        };
+        let halves = first.and_then(|first| Some([first, self.summand(&operands[3])?]));
         let scaled = if inst.modifier("fixed") == Some(".HI") {
             // The upper half of the pair shifted.
             let high = self.bits(&operands[4])?;
@@ -151,7 +202,7 @@ impl Body<'_> {
         } else {
             self.int32(IntOp::Shl, &[a, shift])
         };
-        self.sum(inst, &operands[1], (scaled, false), (b, false))
+        self.sum(inst, &operands[1], (scaled, false), (b, false), halves)
     }
 
     fn sum_of_three(&mut self, inst: &Instruction) -> Option<()> {
@@ -199,14 +250,14 @@ impl Body<'_> {
             let small = numbers.iter().position(|number| matches!(number, Arg::Imm(0 | 1)))?;
             let (carry, out) = (numbers.remove(small), self.carry());
             self.finish(Op::Carry { d, out: Some(out), subtract: false, carry, a: numbers[0], b: numbers[1] });
-            self.flags = Flags::Unknown;
+            (self.flags, self.low_sum) = (Flags::Unknown, None);
             return Some(());
         }
         if matches!(self.flags, Flags::Result | Flags::Choice) {
             return None;
         }
-        let (carry, first) = (self.carry().into(), self.int32(IntOp::Add, &[numbers[0], numbers[1]]));
-        self.finish(Op::Carry { d, out: None, subtract: false, carry, a: first, b: numbers[2] });
+        let first = self.int32(IntOp::Add, &[numbers[0], numbers[1]]);
+        self.sum_with_carry(d, None, first, numbers[2]);
         Some(())
     }
 
@@ -222,6 +273,7 @@ impl Body<'_> {
         match (part, inst.modifier("CC").is_some(), self.guard) {
             (".XHI", true, None) => {
                 let of = Self::comparand(inst);
+                self.low_sum = None;
                 self.finish(Op::Compare { d: first, comparison, of, a, b });
                 self.finish(Op::Compare { d: equal, comparison: Comparison::Eq, of, a, b });
                 self.finish(Op::Select { d, p: first.into(), a, b });
@@ -331,8 +383,14 @@ impl Body<'_> {
             count = self.int32(IntOp::And, &[count, Arg::Imm(31)]);
         }
         let op = if inst.mnemonic() == "SHL" { IntOp::Shl } else { IntOp::Shr(sign(inst)) };
+        let known = self.shifted(&operands[1], count, op);
         let d = self.target(&operands[0])?;
         self.finish(integer(op, d, B32, &[a, count]));
+        if let (Some(known), Value::Register(number)) = (known, operands[0].value)
+            && number != RZ
+        {
+            self.known.insert(number, known);
+        }
         Some(())
     }
 

@@ -43,6 +43,9 @@ impl Body<'_> {
         let low = self.read(register);
         if is_wide {
             let high = self.read(neighbour(register, 1)?);
+            if let Some(whole) = self.known_pair(register) {
+                return Some((whole, offset));
+            }
             return Some((self.pack(low, high).into(), offset));
         }
         let sum = match offset {

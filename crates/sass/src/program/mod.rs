@@ -19,10 +19,14 @@ mod listing;
 mod memory;
 mod moves;
 mod multiply;
+mod unused;
 mod video;
+mod wide;
 
 use roundonce_ir::{Kernel, Param, Passing, Program};
 use roundonce_isa::{Finding, Location};
+
+pub use unused::without_unused;
 
 pub use listing::{is_kernel_listing, listing_hazards, listing_kernels, lower_kernel_listing};
 
@@ -91,6 +95,7 @@ fn with_body<T>(
     let words = words(section.code).map_err(|finding| vec![finding])?;
     let info = Info::of(image, name, &words).map_err(|finding| vec![finding])?;
     let mut kernel = Kernel::new(name);
+    kernel.addresses = true;
     kernel.params = params(&info);
     kernel.param_bytes = info.param_bytes;
     kernel.shared_bytes = info.shared_bytes;

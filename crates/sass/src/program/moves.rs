@@ -24,6 +24,8 @@ impl Body<'_> {
         let name = inst.mnemonic();
         match name {
             "NOP" | "DEPBAR" | "CCTL" | "CCTLL" | "TEXDEPBAR" => Some(()),
+            // Inside a block the engine is sequential.
+            "MEMBAR" if inst.modifier("level") == Some(".CTA") => Some(()),
             "MEMBAR" => {
                 self.finish(Op::Fence);
                 Some(())

@@ -3,7 +3,7 @@
 use roundonce_ir::{Comparison, IntOp, Op, Operand as Arg, Signedness, Width};
 
 use super::body::{B32, Body};
-use crate::instruction::{Instruction, Operand};
+use crate::instruction::{Instruction, Operand, RZ, Value};
 
 const LOW: Arg = Arg::Imm(0xffff);
 
@@ -15,8 +15,16 @@ impl Body<'_> {
             let half = (bits >> if operand.suffix == ".H1" { 16 } else { 0 }) as u16;
             return Arg::Imm(u64::from(if signed { half as i16 as u32 } else { u32::from(half) }));
         }
-        let sign = if signed { Signedness::Signed } else { Signedness::Unsigned };
-        self.int32(IntOp::FieldExtract(sign), &[whole, place, Arg::Imm(16)])
+        // Operations that engines compile.
+        match (signed, place) {
+            (false, Arg::Imm(0)) => self.int32(IntOp::And, &[whole, LOW]),
+            (false, _) => self.int32(IntOp::Shr(Signedness::Unsigned), &[whole, place]),
+            (true, Arg::Imm(0)) => {
+                let top = self.int32(IntOp::Shl, &[whole, Arg::Imm(16)]);
+                self.int32(IntOp::Shr(Signedness::Signed), &[top, Arg::Imm(16)])
+            }
+            (true, _) => self.int32(IntOp::Shr(Signedness::Signed), &[whole, place]),
+        }
     }
 
     /// The lower or the upper half of a product, and with `IMAD` a sum: PTX's `mul` and `mad`. ptxas makes only
@@ -67,6 +75,23 @@ impl Body<'_> {
 
     pub(super) fn multiply_halves(&mut self, inst: &Instruction) -> Option<()> {
         inst.only(&["type", "psl", "mode", "mrg", "half"])?;
+        let operands = inst.operands();
+        let (part, product) = self.product_part(inst);
+        if let Some([a, b, c]) = product {
+            let d = self.target(&operands[0])?;
+            self.finish(crate::lower::integer(IntOp::MulAdd, d, B32, &[a, b, c]));
+            return Some(());
+        }
+        self.product_of_halves(inst)?;
+        if let (Some(part), Value::Register(number)) = (part, operands[0].value)
+            && number != RZ
+        {
+            self.known.insert(number, part);
+        }
+        Some(())
+    }
+
+    fn product_of_halves(&mut self, inst: &Instruction) -> Option<()> {
         let operands = inst.operands();
         let (signed_a, signed_b) = match inst.modifier("type") {
             None => (false, false),

@@ -41,7 +41,7 @@ pub(super) fn read(
         if let Err(problem) = outcome {
             verifier.bad(row, &problem);
         }
-        if row % 4096 == 0 {
+        if row.is_multiple_of(4096) {
             progress(verifier);
         }
     }

@@ -1,0 +1,125 @@
+"""The package itself: its version, vectors, pictures, memory of other libraries, Ctrl-C."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import xml.etree.ElementTree
+
+import numpy as np
+import pytest
+import roundonce
+from roundonce import vectors
+
+
+def test_version():
+    import importlib.metadata
+
+    assert roundonce.__version__ == importlib.metadata.version("roundonce")
+
+
+@pytest.mark.parametrize(
+    "instruction, lanes, result",
+    [("fma.rn.f32", 1, "f4"), ("OpFmaKHR.v2f16+rtz", 2, "f2"), ("fma.rn.bf16x2", 2, "u2"), ("f64_add_rm", 1, "f8")],
+)
+def test_generated_vectors_verify(instruction, lanes, result):
+    made = vectors.generate(instruction, 500, seed=3)
+    assert made.result.dtype == np.dtype(result)
+    assert made.result.shape == ((500,) if lanes == 1 else (500, lanes))
+    assert made.flags.shape == (500,) and made.flags.any()
+    assert all(operand.shape == made.result.shape for operand in made.operands)
+    if not instruction.startswith("f64"):
+        again = np.asarray(roundonce.eval(instruction, *made.operands))
+        roundonce.testing.assert_bits_equal(again.reshape(-1).view(made.result.dtype), made.result.reshape(-1))
+    other = vectors.generate(instruction, 500, seed=4)
+    assert other.result.tobytes() != made.result.tobytes()
+
+
+def test_verify_of_bytes_and_files(tmp_path):
+    good = b"instruction,a,b,c,d\nfma.rn.f32,0x3f800001,0x3f800001,0xbf800002,0x28800000\n"
+    verified = vectors.verify(good)
+    assert verified.clean and str(verified) == "fma.rn.f32: 1 vector, as expected"
+    path = tmp_path / "captured.csv"
+    path.write_bytes(good.replace(b"0x28800000", b"0x00000000") + b"fma.rn.f32,1\n")
+    wrong = vectors.verify(path)
+    assert not wrong.clean and wrong.bad_rows == [(str(path), 3, "b: nothing is there")]
+    assert "unfused" in str(wrong)
+    with pytest.raises(roundonce.Error, match="did you mean `fma.rn.f32`"):
+        vectors.generate("fma.rn.f33")
+    with pytest.raises(ValueError, match="expected 1 or more"):
+        vectors.generate("fma.rn.f32", 0)
+
+
+def test_pictures(tmp_path):
+    one = np.linspace(1, 2, 100, dtype=np.float32)
+    picture = roundonce.plot(one, np.nextafter(one, np.float32(9)), "next")
+    texts = "".join(xml.etree.ElementTree.fromstring(picture.svg).itertext())
+    assert "next: 100 of 100 elements differ" in texts and "how far apart" in texts
+    picture.save(tmp_path / "picture.svg")
+    assert (tmp_path / "picture.svg").read_text(encoding="utf-8") == picture.svg == picture._repr_svg_()
+    with pytest.raises(roundonce.Error, match="shapes differ"):
+        roundonce.plot(one, one[1:])
+
+
+class OnlyDLPack:
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **given):
+        return self.array.__dlpack__(**given)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+def test_memory_of_other_libraries():
+    x = np.array([1.0000001, 2, 3], np.float32)
+    got = roundonce.fma(OnlyDLPack(x), x, OnlyDLPack(-x))
+    roundonce.testing.assert_bits_equal(got, roundonce.fma(x, x, -x))
+    roundonce.testing.assert_bits_equal(OnlyDLPack(x), x)
+    assert roundonce.diff(OnlyDLPack(x), x).data["different"] == 0
+
+
+KERNEL = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+  .reg .pred %p; .reg .b32 %r<3>; .reg .f32 %f; .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, 0;
+  mov.f32 %f, 0f3F800000;
+again:
+  fma.rn.f32 %f, %f, %f, %f;
+  add.u32 %r1, %r1, 1;
+  setp.lt.u32 %p, %r1, 100000000;
+  @%p bra again;
+  st.global.f32 [%rd1], %f;
+  ret;
+}
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+def test_ctrl_c_stops_a_run():
+    script = f"""
+        import numpy as np, roundonce
+        try:
+            roundonce.run({KERNEL!r}, 4000, 256, {{"out": np.zeros(1, np.float32)}}, step_limit=2**60)
+        except KeyboardInterrupt:
+            print("stopped")
+    """
+    child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE, text=True)
+    timer = threading.Timer(60, child.kill)
+    timer.start()
+    time.sleep(2)
+    child.send_signal(signal.SIGINT)
+    started = time.monotonic()
+    out, _ = child.communicate()
+    timer.cancel()
+    assert out == "stopped\n"
+    assert time.monotonic() - started < 30
