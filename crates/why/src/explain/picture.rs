@@ -101,7 +101,7 @@ impl Picture {
         };
         let mut places = rows.iter().enumerate();
         let mut next = |present: bool| present.then(|| places.next().map(|(place, row)| text(row, place))).flatten();
-        let delivered = delivered(format, result).filter(|row| row.end() <= top && row.quantum >= bottom);
+        let delivered = delivered(format, result, bottom).filter(|row| row.end() <= top && row.quantum >= bottom);
         let dropped = (cut - sum.quantum).max(0) as u64;
         let below = dropped.saturating_sub(2);
         Some(Picture {
@@ -158,10 +158,12 @@ impl Picture {
     }
 }
 
-/// What is delivered, if it is finite and not zero: all bits of its significand.
-fn delivered(format: Format, bits: u64) -> Option<Row> {
+/// What is delivered, if it is finite and not zero: the bits of its significand, without zeros below a weight.
+fn delivered(format: Format, bits: u64, bottom: i64) -> Option<Row> {
     let Unpacked::Finite(FiniteNumber { negative, quantum, significand }) = unpack(format, bits) else { return None };
-    Some(Row::of(Term { negative, quantum, significand: significand.into() }))
+    let spare = (bottom - i64::from(quantum)).clamp(0, significand.trailing_zeros().into());
+    let quantum = quantum + spare as i32;
+    Some(Row::of(Term { negative, quantum, significand: u128::from(significand >> spare) }))
 }
 
 const LABEL: usize = 6;

@@ -201,5 +201,7 @@ mod tests {
     fn an_exact_sum_has_no_cut_line() {
         let svg = picture([0x3f80_0000, 0x3f80_0000, 0x3f80_0000]);
         assert_eq!((svg.matches("class=\"cut\"").count(), svg.matches("class=\"lost\"").count()), (0, 0), "{svg}");
+        // What is left of a cancellation has fewer bits than its format: it stands in the columns of the sum.
+        assert!(picture([0x3f80_0001, 0x3f80_0001, 0xbf80_0002]).contains(">result</text>"));
     }
 }
