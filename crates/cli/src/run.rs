@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use roundonce::answers::RunAnswer;
 use roundonce::exec::{Contract, Engine, FaultKind, Launch, Options, Report, RunError};
 use roundonce::ir::Kernel;
-use roundonce::isa::Severity;
+use roundonce::isa::{Severity, grouped};
 use roundonce::sass;
 
 use crate::argument::Argument;
@@ -256,5 +256,9 @@ pub(crate) fn tell(
     }
     run_observed::write(&mut out, told.exceptions.as_deref(), told.shadow.as_ref())?;
     told.notes().iter().for_each(|note| output::note(note));
+    if terminal::is_verbose() {
+        let [steps, native] = [report.steps, report.native_steps].map(grouped);
+        output::note(&format!("{steps} instructions counted by thread, {native} of them as native code"));
+    }
     Ok(())
 }

@@ -16,6 +16,7 @@ mod hazards;
 mod info;
 mod integer;
 mod listing;
+mod live_ranges;
 mod memory;
 mod moves;
 mod multiply;

@@ -1,12 +1,15 @@
-//! What nothing reads, left out.
+//! What nothing reads, left out, and the registers split.
 
 use roundonce_ir::{Kernel, Liveness, Op, Program, Role, Special};
 
-/// Leaves out of a program what nothing reads: condition codes, and halves of sums that are known whole. Its results stay; a
-/// trace of it lacks what was left out.
+use super::live_ranges;
+
+/// Leaves out of a program what nothing reads: condition codes, and halves of sums that are known whole; and gives each value
+/// a register of its own. Its results stay; a trace of it lacks what was left out.
 pub fn without_unused(program: &mut Program) {
     for kernel in &mut program.kernels {
         of_kernel(kernel);
+        live_ranges::split(kernel);
     }
 }
 

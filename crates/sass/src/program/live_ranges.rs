@@ -1,0 +1,224 @@
+//! A register of machine code holds one value after the other: each live range gets a register of its own, as code from a
+//! compiler's middle end has it. What an engine knows of a register holds for all that is ever in it.
+
+use std::collections::HashMap;
+
+use roundonce_ir::{Kernel, Liveness, Op, Operand, Reg, Role, Terminator};
+
+/// The most registers that are live at the starts of blocks, together.
+const MOST: usize = 1 << 20;
+const NONE: u32 = u32::MAX;
+
+/// Values of registers, those joined that an instruction may read one or the other of.
+struct Values {
+    /// By value, another one of its live range, or itself.
+    joined: Vec<u32>,
+    register: Vec<Reg>,
+}
+
+impl Values {
+    fn add(&mut self, register: Reg) -> u32 {
+        self.joined.push(self.joined.len() as u32);
+        self.register.push(register);
+        self.joined.len() as u32 - 1
+    }
+
+    fn find(&mut self, mut value: u32) -> u32 {
+        while self.joined[value as usize] != value {
+            let next = self.joined[value as usize];
+            self.joined[value as usize] = self.joined[next as usize];
+            value = next;
+        }
+        value
+    }
+
+    /// The smaller number stands for both, so that a register's first value does.
+    fn join(&mut self, one: u32, other: u32) {
+        let (one, other) = (self.find(one), self.find(other));
+        self.joined[one.max(other) as usize] = one.min(other);
+    }
+}
+
+/// Splits the registers of a kernel; one of more than 2^20 registers at the starts of its blocks stays as it is.
+pub(super) fn split(kernel: &mut Kernel) {
+    let liveness = Liveness::of(kernel);
+    let Some(entries) = live_entries(kernel, &liveness) else { return };
+    // The first values are what the registers hold before anything is written: they keep their names.
+    let count = kernel.registers.len() as u32;
+    let mut values = Values { joined: (0..count).collect(), register: (0..count).map(Reg).collect() };
+    let entries: Vec<HashMap<Reg, u32>> = entries
+        .into_iter()
+        .map(|live| live.into_iter().map(|register| (register, values.add(register))).collect())
+        .collect();
+    entries[0].iter().for_each(|(register, &value)| values.join(register.0, value));
+    // The value at each place that names a register, in the order of `places`.
+    let mut named: Vec<u32> = Vec::new();
+    let mut now = vec![NONE; kernel.registers.len()];
+    for (block, entry) in kernel.blocks.iter_mut().zip(&entries) {
+        now.fill(NONE);
+        entry.iter().for_each(|(register, &value)| now[register.0 as usize] = value);
+        for instruction in &mut block.instructions {
+            let guarded = instruction.guard.is_some();
+            if let Some(guard) = &instruction.guard {
+                named.push(held(&now, guard.pred));
+            }
+            let fixed = !places(&mut instruction.op, &mut |_, _| ());
+            instruction.op.registers(|role, register| {
+                let value = match role {
+                    // A guarded write leaves the old value where the guard does not hold.
+                    Role::Def if !guarded && !fixed => values.add(register),
+                    _ => held(&now, register),
+                };
+                if fixed {
+                    values.join(value, register.0);
+                }
+                if role == Role::Def {
+                    now[register.0 as usize] = value;
+                }
+                named.push(value);
+            });
+        }
+        match &block.terminator {
+            Terminator::Branch { pred, .. } => named.push(held(&now, *pred)),
+            Terminator::Switch { index: Operand::Reg(register), .. } => named.push(held(&now, *register)),
+            _ => {}
+        }
+        for next in block.terminator.successors() {
+            for (register, &value) in &entries[next] {
+                values.join(value, held(&now, *register));
+            }
+        }
+    }
+    rename(kernel, &mut values, &named);
+}
+
+/// What a register holds: what it held before anything was written, where this block wrote nothing.
+fn held(now: &[u32], register: Reg) -> u32 {
+    match now[register.0 as usize] {
+        NONE => register.0,
+        value => value,
+    }
+}
+
+/// The registers that are live at the start of each block.
+fn live_entries(kernel: &Kernel, liveness: &Liveness) -> Option<Vec<Vec<Reg>>> {
+    let globals: Vec<Reg> =
+        (0..kernel.registers.len() as u32).map(Reg).filter(|register| liveness.bit(*register).is_some()).collect();
+    let mut all = Vec::with_capacity(kernel.blocks.len());
+    let mut count = 0;
+    for block in 0..kernel.blocks.len() {
+        let before = liveness.before(block)?;
+        let is_live =
+            |register: &Reg| liveness.bit(*register).is_some_and(|bit| before[bit / 64] >> (bit % 64) & 1 != 0);
+        let live: Vec<Reg> = globals.iter().copied().filter(is_live).collect();
+        count += live.len();
+        if count > MOST {
+            return None;
+        }
+        all.push(live);
+    }
+    Some(all)
+}
+
+fn rename(kernel: &mut Kernel, values: &mut Values, named: &[u32]) {
+    let originals = kernel.registers.len() as u32;
+    let mut names: HashMap<u32, Reg> = HashMap::new();
+    // A register that is never read before it is written lends its name to its first live range.
+    let mut lent = vec![false; originals as usize];
+    for &value in named {
+        let range = values.find(value);
+        if range < originals {
+            lent[range as usize] = true;
+        }
+    }
+    let mut registers = std::mem::take(&mut kernel.registers);
+    let mut named = named.iter();
+    let mut next = |place: &mut Reg| {
+        let Some(&value) = named.next() else { return };
+        let range = values.find(value);
+        let original = values.register[range as usize];
+        *place = *names.entry(range).or_insert_with(|| {
+            if range < originals || !std::mem::replace(&mut lent[original.0 as usize], true) {
+                return original;
+            }
+            registers.push(registers[original.0 as usize]);
+            Reg(registers.len() as u32 - 1)
+        });
+    };
+    for block in &mut kernel.blocks {
+        for instruction in &mut block.instructions {
+            if let Some(guard) = &mut instruction.guard {
+                next(&mut guard.pred);
+            }
+            if places(&mut instruction.op, &mut |_, _| ()) {
+                places(&mut instruction.op, &mut |_, place| next(place));
+            } else {
+                // They keep their names.
+                instruction.op.registers(|_, register| next(&mut { register }));
+            }
+        }
+        match &mut block.terminator {
+            Terminator::Branch { pred, .. } => next(pred),
+            Terminator::Switch { index: Operand::Reg(register), .. } => next(register),
+            _ => {}
+        }
+    }
+    kernel.registers = registers;
+}
+
+/// Calls `see` with every place of an operation that names a register, reads before writes, in the order of
+/// [`Op::registers`]. Whether the operation is one whose places can be renamed.
+fn places(op: &mut Op, see: &mut dyn FnMut(Role, &mut Reg)) -> bool {
+    fn reads<'a>(see: &mut dyn FnMut(Role, &mut Reg), operands: impl IntoIterator<Item = &'a mut Operand>) {
+        for operand in operands {
+            if let Operand::Reg(register) = operand {
+                see(Role::Use, register);
+            }
+        }
+    }
+    match op {
+        Op::Move { d, a } | Op::Sign { d, a, .. } | Op::Convert { d, a, .. } | Op::Extract { d, a, .. } => {
+            reads(see, [a]);
+            see(Role::Def, d);
+        }
+        Op::Special { d, .. } => see(Role::Def, d),
+        Op::Float { d, operation, args, .. } => {
+            reads(see, args.iter_mut().take(operation.op.arity()));
+            see(Role::Def, d);
+        }
+        Op::Int { d, op, width, args } => {
+            let (_, count) = op.operand_widths(*width);
+            reads(see, args.iter_mut().take(count));
+            see(Role::Def, d);
+        }
+        Op::Compare { d, a, b, .. } | Op::MinMax { d, a, b, .. } | Op::Approximate { d, a, b, .. } => {
+            reads(see, [a, b]);
+            see(Role::Def, d);
+        }
+        Op::Select { d, p, a, b } => {
+            reads(see, [p, a, b]);
+            see(Role::Def, d);
+        }
+        Op::Pack { d, low, high } => {
+            reads(see, [low, high]);
+            see(Role::Def, d);
+        }
+        Op::Load { d, address, .. } => {
+            reads(see, [address]);
+            d.iter_mut().flatten().for_each(|d| see(Role::Def, d));
+        }
+        Op::Store { values, address, .. } => {
+            reads(see, [address]);
+            reads(see, values);
+        }
+        Op::Barrier { .. } | Op::Fence | Op::Trap { .. } | Op::Exit if names_none(op) => {}
+        _ => return false,
+    }
+    true
+}
+
+fn names_none(op: &Op) -> bool {
+    let mut none = true;
+    op.registers(|_, _| none = false);
+    none
+}
