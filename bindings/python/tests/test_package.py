@@ -108,6 +108,7 @@ again:
 def test_ctrl_c_stops_a_run():
     script = f"""
         import numpy as np, roundonce
+        print("started", flush=True)
         try:
             roundonce.run({KERNEL!r}, 4000, 256, {{"out": np.zeros(1, np.float32)}}, step_limit=2**60)
         except KeyboardInterrupt:
@@ -116,7 +117,8 @@ def test_ctrl_c_stops_a_run():
     child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE, text=True)
     timer = threading.Timer(60, child.kill)
     timer.start()
-    time.sleep(2)
+    assert child.stdout.readline() == "started\n"
+    time.sleep(0.5)
     child.send_signal(signal.SIGINT)
     started = time.monotonic()
     out, _ = child.communicate()

@@ -34,14 +34,14 @@ fn size(inst: &Instruction) -> Option<(u32, bool, u8)> {
 }
 
 impl Body<'_> {
-    /// An address and what is added to it. Of 32 bits the sum has 32 bits.
-    fn address(&mut self, operand: &Operand, is_wide: bool) -> Option<(Arg, i64)> {
+    /// An instruction's address and what is added to it. Of 32 bits the sum has 32 bits.
+    fn address(&mut self, inst: &Instruction, operand: &Operand) -> Option<(Arg, i64)> {
         let Value::Memory { register, offset } = operand.value else { return None };
         if register == RZ {
             return Some((Arg::Imm(offset.cast_unsigned()), 0));
         }
         let low = self.read(register);
-        if is_wide {
+        if inst.modifier("e").is_some() {
             let high = self.read(neighbour(register, 1)?);
             if let Some(whole) = self.known_pair(register) {
                 return Some((whole, offset));
@@ -52,7 +52,10 @@ impl Body<'_> {
             0 => low,
             _ => self.int32(IntOp::Add, &[low, Arg::Imm(offset.cast_unsigned() & 0xffff_ffff)]),
         };
-        Some((self.pack(sum, Arg::ZERO).into(), 0))
+        match space(inst.mnemonic()) {
+            Space::Global | Space::Generic => Some((self.pack(sum, Arg::ZERO).into(), 0)),
+            _ => Some((sum, 0)),
+        }
     }
 
     /// The predicate of a generic access, which ptxas has `LEA` write of the address, changes nothing. Others are not
@@ -70,7 +73,7 @@ impl Body<'_> {
         let (space, (address, offset)) = if inst.mnemonic() == "LDC" {
             self.constant_address(&operands[1], bytes * u32::from(count))?
         } else {
-            (space(inst.mnemonic()), self.address(&operands[1], inst.modifier("e").is_some())?)
+            (space(inst.mnemonic()), self.address(inst, &operands[1])?)
         };
         let mut d = Vec::new();
         for place in 0..count {
@@ -105,7 +108,7 @@ impl Body<'_> {
         let (bytes, _, count) = size(inst)?;
         let Value::Register(first) = operands[1].value else { return None };
         self.without_predicate(operands.get(2))?;
-        let (address, offset) = self.address(&operands[0], inst.modifier("e").is_some())?;
+        let (address, offset) = self.address(inst, &operands[0])?;
         let mut values = Vec::new();
         for place in 0..count {
             values.push(neighbour(first, place).map(|number| self.read(number))?);
@@ -131,7 +134,7 @@ impl Body<'_> {
         } else {
             atomic_kind(inst.modifier("op")?, ty)?
         };
-        let (address, offset) = self.address(memory, inst.modifier("e").is_some())?;
+        let (address, offset) = self.address(inst, memory)?;
         let mut value = |operand: Option<&Operand>| match operand {
             None => Some(Arg::ZERO),
             Some(operand) if is_wide => self.pair(operand),

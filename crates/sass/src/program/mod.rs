@@ -20,6 +20,7 @@ mod live_ranges;
 mod memory;
 mod moves;
 mod multiply;
+mod pairs;
 mod unused;
 mod video;
 mod wide;

@@ -2,7 +2,7 @@
 
 use roundonce_ir::{Kernel, Liveness, Op, Program, Role, Special};
 
-use super::live_ranges;
+use super::{live_ranges, pairs};
 
 /// Leaves out of a program what nothing reads: condition codes, and halves of sums that are known whole; and gives each value
 /// a register of its own. Its results stay; a trace of it lacks what was left out.
@@ -10,6 +10,8 @@ pub fn without_unused(program: &mut Program) {
     for kernel in &mut program.kernels {
         of_kernel(kernel);
         live_ranges::split(kernel);
+        pairs::join(kernel);
+        of_kernel(kernel);
     }
 }
 

@@ -210,6 +210,13 @@ impl Body<'_> {
         });
         if let Some((a, b)) = whole {
             let sum = self.int(IntOp::Add, Width::B64, &[a, b]);
+            // From here on the halves are its: in another block the pair can be known for it. No trace shows that.
+            let loc = std::mem::take(&mut self.loc);
+            for (number, shift) in [(low, 0), (high, 32)] {
+                let d = self.register(number);
+                self.finish(Op::Extract { d, a: sum.into(), width: Width::B64, shift });
+            }
+            self.loc = loc;
             self.known.insert(low, Known::Low(sum));
             self.known.insert(high, Known::High(sum));
         }
