@@ -21,16 +21,16 @@ Examples:
 pub(crate) const WHY: &str = "\
 Examples:
   roundonce why
-  roundonce why 'a*b + c' a=0x3f800001 b=0x3f800001 c=0xbf800002 --saw 0x28800000 --saw 0x00000000
+  roundonce why 'a*b + c' a=0x3f800001 b=0x3f800001 c=0xbf800002 --saw 0x28800000
   roundonce why 'x*y' x=x.npy y=y.npy --saw d.npy
-  roundonce why saxpy.ptx --arg 0=4 --arg 1=1.1 --arg 2=x.npy --arg 3=y.npy --block 4 --saw 3=d.npy";
+  roundonce why saxpy.ptx --arg 0=4 --arg 1=1.1 --arg 2=x.npy --arg 3=y.npy --saw 3=d.npy";
 
 pub(crate) const DIFF: &str = "\
 Examples:
   roundonce diff 'a*b + c' 'fma(a, b, c)'
   roundonce diff fma.rn.f32 FFMA.FTZ
   roundonce diff d.npy y.npy
-  roundonce diff saxpy.ptx saxpy.ptx --arg 0=4 --arg 1=1.1 --arg 2=x.npy --arg 3=y.npy --block 4";
+  roundonce diff saxpy.ptx saxpy.ptx --arg 0=4 --arg 1=1.1 --arg 2=x.npy --arg 3=y.npy";
 
 pub(crate) const FORMS: &str = "\
 Examples:
@@ -39,8 +39,8 @@ Examples:
 
 pub(crate) const RUN: &str = "\
 Examples:
-  roundonce run saxpy.ptx --arg 0=4 --arg 1=1.1 --arg 2=x.npy --arg 3=y.npy --out 3=d.npy --block 4
-  roundonce run saxpy.ptx --arg 0=4 --arg 1=1.1 --arg 2=x.npy --arg 3=y.npy --block 4 --contract report
+  roundonce run saxpy.ptx --arg 0=4 --arg 1=1.1 --arg 2=x.npy --arg 3=y.npy --out 3=d.npy
+  roundonce run saxpy.ptx --arg 0=4 --arg 1=1.1 --arg 2=x.npy --arg 3=y.npy --contract report
   roundonce run - --smoke < saxpy.ptx
   roundonce run axpy.sass --reg R1=x.npy --reg R3=y.npy --reg P0=1 --cbank 3:0x140=2.0";
 

@@ -36,6 +36,8 @@ fn every_example_runs() {
         let examples: Vec<&str> = help.split("Examples:\n").nth(1).unwrap().lines().map(str::trim).collect();
         assert!(examples.len() >= 2, "{verb}");
         for example in examples {
+            // Help is at most 100 wide, and a line that was broken is no example.
+            assert!(example.starts_with("roundonce ") || example.contains("| roundonce "), "{example}");
             let mut shell = Command::new("bash");
             let run =
                 shell.args(["-c", &format!("set -o pipefail; {example}")]).current_dir(&folder).env("PATH", &path);
