@@ -107,7 +107,10 @@ again:
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 def test_ctrl_c_stops_a_run():
     script = f"""
+        import signal
         import numpy as np, roundonce
+        # A shell's background jobs ignore it, and what they start.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         print("started", flush=True)
         try:
             roundonce.run({KERNEL!r}, 4000, 256, {{"out": np.zeros(1, np.float32)}}, step_limit=2**60)
