@@ -7,6 +7,7 @@ mod convert;
 mod error;
 mod evaluate;
 mod integer;
+mod interrupt;
 mod kernel;
 mod matrix;
 mod report;

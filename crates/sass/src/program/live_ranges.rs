@@ -123,12 +123,12 @@ fn live_entries(kernel: &Kernel, liveness: &Liveness) -> Option<Vec<Vec<Reg>>> {
 fn rename(kernel: &mut Kernel, values: &mut Values, named: &[u32]) {
     let originals = kernel.registers.len() as u32;
     let mut names: HashMap<u32, Reg> = HashMap::new();
-    // A register that is never read before it is written lends its name to its first live range.
-    let mut lent = vec![false; originals as usize];
+    // A register that is never read before it is written gives its name to its first live range.
+    let mut taken = vec![false; originals as usize];
     for &value in named {
         let range = values.find(value);
         if range < originals {
-            lent[range as usize] = true;
+            taken[range as usize] = true;
         }
     }
     let mut registers = std::mem::take(&mut kernel.registers);
@@ -138,7 +138,7 @@ fn rename(kernel: &mut Kernel, values: &mut Values, named: &[u32]) {
         let range = values.find(value);
         let original = values.register[range as usize];
         *place = *names.entry(range).or_insert_with(|| {
-            if range < originals || !std::mem::replace(&mut lent[original.0 as usize], true) {
+            if range < originals || !std::mem::replace(&mut taken[original.0 as usize], true) {
                 return original;
             }
             registers.push(registers[original.0 as usize]);
