@@ -8,8 +8,10 @@
 //! Reading order: `info` (what a cubin says beside its code), `listing` (the same of a disassembler's text), `flow` (blocks), `body` (registers, constants, operands),
 //! then a file for each class of instructions.
 
+mod barriers;
 mod body;
 mod convert;
+mod copies;
 mod float;
 mod flow;
 mod hazards;
@@ -21,6 +23,7 @@ mod memory;
 mod moves;
 mod multiply;
 mod pairs;
+mod places;
 mod unused;
 mod video;
 mod wide;
