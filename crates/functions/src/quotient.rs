@@ -143,10 +143,17 @@ pub fn reciprocal_square_root(profile: &Profile, format: Format, rounding: Round
             let odd = x.quantum.rem_euclid(2) as u32;
             let m = x.significand << odd;
             let s = (format.precision() * 3).div_ceil(2) + 4;
-            let (mut low, mut high) = (0u128, 1u128 << s);
+            let at_most = |r: u128| product_at_most(r, m, 2 * s);
+            // The host's root is near; what is taken of it is only where to begin.
+            let near = (2f64.powi(s as i32) / (m as f64).sqrt()) as u128;
+            let margin = (near >> 50) + 2;
+            let (mut low, mut high) = (near.saturating_sub(margin), near + margin);
+            if !at_most(low) || at_most(high) {
+                (low, high) = (0, (1 << s) + 1);
+            }
             while high - low > 1 {
                 let middle = (low + high) / 2;
-                if product_at_most(middle, m, 2 * s) { low = middle } else { high = middle }
+                if at_most(middle) { low = middle } else { high = middle }
             }
             let exact = product_is(low, m, 2 * s);
             let quantum = -(x.quantum - odd as i32) / 2 - s as i32;
@@ -188,6 +195,9 @@ fn power(exponent: u32) -> [u64; 5] {
 }
 
 fn product_at_most(r: u128, m: u64, exponent: u32) -> bool {
+    if r < 1 << 48 && m < 1 << 31 && exponent < 128 {
+        return r * r * u128::from(m) <= 1 << exponent;
+    }
     square_times(r, m).iter().rev().le(power(exponent).iter().rev())
 }
 
