@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use cpu_time::ProcessTime;
 use roundonce::exec::{Arg, Buffer, Launch, Options};
 use roundonce::kernel::{Choice, Ready, Source};
-use roundonce::sass::without_unused;
+use roundonce::sass::simplify;
 
 const ROUNDS: usize = 7;
 
@@ -96,7 +96,7 @@ fn main() {
         let cubin = std::fs::read(folder.join(format!("maxwell/{}.sm_50.cubin", work.name))).unwrap();
         let mut ready =
             [Source::Ptx(&text), Source::Cubin(&cubin)].map(|it| Ready::read(it, &Choice::default()).unwrap());
-        without_unused(&mut ready[1].program);
+        simplify(&mut ready[1].program);
         let mut times = [Vec::new(), Vec::new()];
         for _ in 0..ROUNDS {
             for (ready, times) in ready.iter().zip(&mut times) {

@@ -42,3 +42,41 @@ fn of_block(block: &mut Block) {
     code.append(&mut behind);
     block.instructions = code;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::simplify::tests::{after, copy};
+    use super::*;
+    use roundonce_arith::{ArithOp, Format, Operation, Rounding};
+    use roundonce_ir::{BarrierKind, Operand, Width};
+
+    fn sum(d: u32, a: u32, b: u32) -> Op {
+        let operation = Operation::new(ArithOp::Add, Format::F32, Rounding::NearestEven);
+        let args = [Reg(a).into(), Reg(b).into(), Operand::Imm(0)];
+        Op::Float { d: Reg(d), operation, components: 1, contractible: false, args }
+    }
+    fn barrier() -> Op {
+        Op::Barrier { kind: BarrierKind::Wait, id: Operand::Imm(0), count: None }
+    }
+    fn hoisted(code: Vec<(Op, Option<u32>)>) -> Vec<Op> {
+        after(hoist, &[Width::B32, Width::B32, Width::B32, Width::B32, Width::Pred], code)
+    }
+
+    #[test]
+    fn arithmetic_moves_before_a_barrier_that_it_does_not_depend_on() {
+        let code = vec![(barrier(), None), (copy(3, Operand::Imm(0)), None), (sum(2, 0, 1), None)];
+        assert_eq!(hoisted(code), [sum(2, 0, 1), barrier(), copy(3, Operand::Imm(0))]);
+    }
+
+    #[test]
+    fn other_arithmetic_stays() {
+        let reads = vec![(barrier(), None), (copy(0, Operand::Imm(0)), None), (sum(2, 0, 1), None)];
+        let overwrites = vec![(barrier(), None), (copy(3, Reg(2)), None), (sum(2, 0, 1), None)];
+        let written_twice = vec![(barrier(), None), (copy(2, Operand::Imm(0)), None), (sum(2, 0, 1), None)];
+        let under_a_predicate = vec![(barrier(), None), (sum(2, 0, 1), Some(4))];
+        for code in [reads, overwrites, written_twice, under_a_predicate] {
+            let ops: Vec<Op> = code.iter().map(|(op, _)| op.clone()).collect();
+            assert_eq!(hoisted(code), ops);
+        }
+    }
+}

@@ -83,3 +83,38 @@ fn resolve(sources: &mut [Option<Operand>]) {
         chain.into_iter().for_each(|copy| sources[copy] = Some(end));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::simplify::tests::{after, copy};
+    use super::*;
+    use roundonce_ir::{Special, Width};
+
+    fn propagated(code: Vec<(Op, Option<u32>)>) -> Vec<Op> {
+        let widths = [Width::B32, Width::B32, Width::B32, Width::B32, Width::Pred];
+        after(propagate, &widths, code)
+    }
+    fn tid(d: u32) -> Op {
+        Op::Special { d: Reg(d), special: Special::Tid(0) }
+    }
+
+    #[test]
+    fn copies_of_what_is_written_once_are_read_through() {
+        let code = vec![(tid(0), None), (copy(1, Reg(0)), None), (copy(2, Reg(1)), None), (copy(3, Reg(2)), None)];
+        assert_eq!(propagated(code), [tid(0), copy(1, Reg(0)), copy(2, Reg(0)), copy(3, Reg(0))]);
+        let number = Operand::Imm(7);
+        let code = vec![(copy(0, number), None), (copy(1, Reg(0)), None), (copy(2, Reg(1)), None)];
+        assert_eq!(propagated(code), [copy(0, number), copy(1, number), copy(2, number)]);
+    }
+
+    #[test]
+    fn others_are_read() {
+        let written_twice = vec![(tid(0), None), (copy(1, Reg(0)), None), (tid(0), None), (copy(2, Reg(1)), None)];
+        let read_before = vec![(copy(2, Reg(1)), None), (tid(0), None), (copy(1, Reg(0)), None)];
+        let under_a_predicate = vec![(tid(0), None), (copy(1, Reg(0)), Some(4)), (copy(2, Reg(1)), None)];
+        for code in [written_twice, read_before, under_a_predicate] {
+            let ops: Vec<Op> = code.iter().map(|(op, _)| op.clone()).collect();
+            assert_eq!(propagated(code), ops);
+        }
+    }
+}

@@ -24,6 +24,7 @@ mod moves;
 mod multiply;
 mod pairs;
 mod places;
+mod simplify;
 mod unused;
 mod video;
 mod wide;
@@ -31,7 +32,7 @@ mod wide;
 use roundonce_ir::{Kernel, Param, Passing, Program};
 use roundonce_isa::{Finding, Location};
 
-pub use unused::without_unused;
+pub use simplify::simplify;
 
 pub use listing::{is_kernel_listing, listing_hazards, listing_kernels, lower_kernel_listing};
 

@@ -189,19 +189,14 @@ fn found(kernel: &Kernel) -> Vec<Pair> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::simplify::tests::{after, copy};
     use super::*;
-    use roundonce_ir::{Block, Terminator};
+    use roundonce_ir::Space;
 
     /// The code of a block after its pairs are joined. Registers 0 and 1 are wholes, 2 and 3 halves, 4 and 5 results.
     fn joined(ops: Vec<Op>) -> Vec<Op> {
-        let mut kernel = Kernel::new("k");
-        for width in [Width::B64, Width::B64, Width::B32, Width::B32, Width::B64, Width::B64] {
-            kernel.register(width);
-        }
-        let instructions = ops.into_iter().map(|op| Instruction { op, guard: None, loc: 0 }).collect();
-        kernel.blocks = vec![Block { instructions, terminator: Terminator::Exit, loc: 0 }];
-        join(&mut kernel);
-        kernel.blocks.remove(0).instructions.into_iter().map(|instruction| instruction.op).collect()
+        let widths = [Width::B64, Width::B64, Width::B32, Width::B32, Width::B64, Width::B64];
+        after(join, &widths, ops.into_iter().map(|op| (op, None)).collect())
     }
 
     fn half(d: u32, whole: u32, shift: u32) -> Op {
@@ -210,21 +205,17 @@ mod tests {
     fn pack(d: u32) -> Op {
         Op::Pack { d: Reg(d), low: Reg(2).into(), high: Reg(3).into() }
     }
-    fn copy(d: u32, a: u32) -> Op {
-        Op::Move { d: Reg(d), a: Reg(a).into() }
-    }
-
     #[test]
     fn halves_of_one_number_are_that_number() {
         let code = joined(vec![half(2, 0, 0), half(3, 0, 32), pack(4)]);
-        assert_eq!(code, [half(2, 0, 0), half(3, 0, 32), copy(6, 0), copy(4, 6)]);
+        assert_eq!(code, [half(2, 0, 0), half(3, 0, 32), copy(6, Reg(0)), copy(4, Reg(6))]);
     }
 
     #[test]
     fn halves_of_two_numbers_are_joined() {
         for (low, high) in [(half(2, 0, 0), half(3, 1, 32)), (half(2, 0, 32), half(3, 0, 32))] {
             let code = joined(vec![low.clone(), high.clone(), pack(4)]);
-            assert_eq!(code, [low, high, pack(6), copy(4, 6)]);
+            assert_eq!(code, [low, high, pack(6), copy(4, Reg(6))]);
         }
     }
 
@@ -232,7 +223,30 @@ mod tests {
     fn a_pair_whose_half_is_newer_is_taken_as_it_is() {
         let ops = vec![half(2, 0, 0), half(3, 0, 32), half(2, 1, 0), pack(4), half(3, 1, 32), pack(5)];
         let code = joined(ops);
-        let whole = [half(2, 0, 0), half(3, 0, 32), copy(6, 0), half(2, 1, 0), pack(4), half(3, 1, 32), copy(6, 1)];
-        assert_eq!(code, [&whole[..], &[copy(5, 6)]].concat());
+        let whole =
+            [half(2, 0, 0), half(3, 0, 32), copy(6, Reg(0)), half(2, 1, 0), pack(4), half(3, 1, 32), copy(6, Reg(1))];
+        assert_eq!(code, [&whole[..], &[copy(5, Reg(6))]].concat());
+    }
+
+    /// A load of a pair that is taken together, and what is only copied.
+    #[test]
+    fn pairs_are_loaded_and_stored_whole() {
+        let load = |d: &[u32], bytes| {
+            let d = d.iter().map(|&d| Some(Reg(d))).collect();
+            Op::Load { d, space: Space::Shared, bytes, signed: false, address: Operand::Imm(0), offset: 0 }
+        };
+        let store = |values: &[u32], width: Width| {
+            let values = values.iter().map(|&value| Reg(value).into()).collect();
+            let bytes = width.bits() / 8;
+            Op::Store { values, width, space: Space::Shared, bytes, address: Operand::Imm(0), offset: 0 }
+        };
+        let halves = || [half(2, 6, 0), half(3, 6, 32)];
+        let code = joined(vec![load(&[2, 3], 4), pack(4)]);
+        assert_eq!(code, [&[load(&[6], 8)][..], &halves(), &[copy(4, Reg(6))]].concat());
+        let code = joined(vec![load(&[2, 3], 4), store(&[2, 3], Width::B32)]);
+        assert_eq!(code, [&[load(&[6], 8)][..], &halves(), &[store(&[6], Width::B64)]].concat());
+        // Halves that are read alone are no pair.
+        let alone = vec![load(&[2, 3], 4), half(2, 0, 0), store(&[2, 3], Width::B32), store(&[2], Width::B32)];
+        assert_eq!(joined(alone.clone()), alone);
     }
 }

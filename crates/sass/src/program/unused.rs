@@ -1,26 +1,9 @@
-//! What nothing reads, left out, and the registers split.
+//! What nothing reads, left out.
 
-use roundonce_ir::{Kernel, Op, Operand, Program, Reg, Role, Special, Terminator};
-
-use super::{barriers, copies, live_ranges, pairs};
-
-/// Leaves out of a program what nothing reads: condition codes, and halves of sums that are known whole; and gives each value
-/// a register of its own. Its results stay; a trace of it lacks what was left out.
-pub fn without_unused(program: &mut Program) {
-    for kernel in &mut program.kernels {
-        live_ranges::split(kernel);
-        copies::propagate(kernel);
-        pairs::join(kernel);
-        // Of halves that are still read here and there, the other values are unused now.
-        live_ranges::split(kernel);
-        copies::propagate(kernel);
-        of_kernel(kernel);
-        barriers::hoist(kernel);
-    }
-}
+use roundonce_ir::{Kernel, Op, Operand, Reg, Role, Space, Special, Terminator};
 
 /// Leaves out what computes registers that nothing needed reads.
-fn of_kernel(kernel: &mut Kernel) {
+pub(super) fn leave_out(kernel: &mut Kernel) {
     // By register, the instructions that write it, until it is needed.
     let mut writers: Vec<Vec<(usize, usize)>> = vec![Vec::new(); kernel.registers.len()];
     let mut needed: Vec<Vec<bool>> = Vec::with_capacity(kernel.blocks.len());
@@ -75,5 +58,6 @@ fn computes_alone(op: &Op) -> bool {
             | Op::Pack { .. }
             | Op::Extract { .. }
             | Op::Sign { .. }
+            | Op::Load { space: Space::Param, address: Operand::Imm(_), .. }
     ) || matches!(op, Op::Special { special, .. } if !matches!(special, Special::Clock))
 }
