@@ -269,6 +269,25 @@ impl Signature {
     }
 }
 
+/// The modifiers that may still be written behind an opcode beside some: each with its place among the slots of its row.
+pub(crate) fn next_modifiers(opcode: &str, written: &[&str]) -> Vec<(usize, &'static str)> {
+    let mut next = Vec::new();
+    for row in of(opcode) {
+        let mut left = written.to_vec();
+        let mut of_row = Vec::new();
+        for (place, slot) in row.slots.iter().enumerate() {
+            match left.iter().position(|word| slot.choices.contains(word)) {
+                Some(at) => drop(left.remove(at)),
+                None => of_row.extend(slot.choices.iter().map(|choice| (place, *choice))),
+            }
+        }
+        if left.is_empty() {
+            next.extend(of_row);
+        }
+    }
+    next
+}
+
 /// What some of the modifiers need.
 pub(crate) fn word_gates<'w>(opcode: &str, written: &[&'w str]) -> Vec<(&'w str, &'static Gate)> {
     let mut words = written.to_vec();
