@@ -68,16 +68,9 @@ fn described(language: TextLanguage, row: &Described) -> String {
     text
 }
 
-/// Text whose marks are no markup; the backquotes of names stay.
+/// Text whose marks are no markup; the backquotes of names stay, and an underscore within a word is none.
 fn plain(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    for character in text.chars() {
-        if matches!(character, '*' | '_' | '<' | '>' | '[' | ']' | '\\') {
-            plain.push('\\');
-        }
-        plain.push(character);
-    }
-    plain
+    text.replace('*', "\\*").replace('<', "\\<")
 }
 
 /// What is left open at a byte, with the smallest input that shows it.

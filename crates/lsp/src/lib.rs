@@ -20,7 +20,6 @@ mod worker;
 pub use document::LARGEST;
 pub use server::{ServeError, serve};
 pub use settings::Settings;
-pub use worker::{Findings, findings};
 
 use lsp_server::Connection;
 

@@ -44,6 +44,11 @@ pub(crate) fn symbols(document: &Document, places: &Places<'_>) -> Vec<DocumentS
         };
         list.push(symbol(declaration, places));
     }
+    let by_place = |symbols: &mut Vec<DocumentSymbol>| {
+        symbols.sort_by_key(|symbol| (symbol.range.start.line, symbol.range.start.character));
+    };
+    all.iter_mut().filter_map(|symbol| symbol.children.as_mut()).for_each(by_place);
+    by_place(&mut all);
     all
 }
 

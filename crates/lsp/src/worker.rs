@@ -24,11 +24,14 @@ pub(crate) struct Done {
 }
 
 /// Findings in the order of the text.
-pub type Findings = Arc<Vec<Finding>>;
+pub(crate) type Findings = Arc<Vec<Finding>>;
 
-/// What is found in a text: `check` with what is left open.
-pub fn findings(language: TextLanguage, text: &str, settings: &Settings) -> Findings {
-    Arc::new(language.report(text, &settings.check_options()).findings)
+/// What is found in a text: as `check` finds it, with what is left open, if that is wanted.
+fn findings(language: TextLanguage, text: &str, settings: &Settings) -> Findings {
+    let mut findings = language.report(text, &settings.check_options()).findings;
+    // Of SPIR-V they always come.
+    findings.retain(|finding| settings.determinacy || finding.open.is_none());
+    Arc::new(findings)
 }
 
 /// Checks texts until no more can come.

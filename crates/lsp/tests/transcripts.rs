@@ -11,7 +11,7 @@ use std::path::Path;
 use common::Client;
 use lsp_server::Message;
 use roundonce_lsp::Settings;
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// A message as a transcript has it.
 fn line(message: &Message) -> String {

@@ -1,4 +1,6 @@
 //! A client in memory.
+// Every test binary compiles this file and uses its own part of it.
+#![allow(dead_code)]
 
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -10,7 +12,7 @@ use serde_json::{Value, json};
 /// What a server may take, on any machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-pub struct Client {
+pub(crate) struct Client {
     connection: Connection,
     server: Option<JoinHandle<Result<(), ServeError>>>,
     ids: i32,
@@ -18,26 +20,26 @@ pub struct Client {
 
 impl Client {
     /// A server that has been started, and a client that has said nothing.
-    pub fn new(settings: Settings) -> Client {
+    pub(crate) fn new(settings: Settings) -> Client {
         let (ours, connection) = Connection::memory();
         let server = std::thread::spawn(move || serve(&ours, settings));
         Client { connection, server: Some(server), ids: 0 }
     }
 
-    pub fn receive(&self) -> Message {
+    pub(crate) fn receive(&self) -> Message {
         self.connection.receiver.recv_timeout(PATIENCE).expect("the server says something")
     }
 
-    pub fn send(&self, message: Message) {
+    pub(crate) fn send(&self, message: Message) {
         self.connection.sender.send(message).expect("the server listens");
     }
 
-    pub fn notify(&self, method: &str, params: Value) {
+    pub(crate) fn notify(&self, method: &str, params: Value) {
         self.send(Notification { method: method.to_owned(), params }.into());
     }
 
     /// Asks, and takes what comes until the answer.
-    pub fn ask(&mut self, method: &str, params: Value) -> Response {
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Response {
         self.ids += 1;
         self.send(Request { id: self.ids.into(), method: method.to_owned(), params }.into());
         loop {
@@ -49,24 +51,24 @@ impl Client {
     }
 
     /// Introduces itself; the server's capabilities.
-    pub fn initialize(&mut self, capabilities: Value) -> Value {
+    pub(crate) fn initialize(&mut self, capabilities: Value) -> Value {
         let response = self.ask("initialize", json!({ "capabilities": capabilities }));
         self.notify("initialized", json!({}));
         result(response)
     }
 
-    pub fn open(&self, uri: &str, language: &str, text: &str) {
+    pub(crate) fn open(&self, uri: &str, language: &str, text: &str) {
         let item = json!({ "uri": uri, "languageId": language, "version": 1, "text": text });
         self.notify("textDocument/didOpen", json!({ "textDocument": item }));
     }
 
-    pub fn change(&self, uri: &str, version: i32, text: &str) {
+    pub(crate) fn change(&self, uri: &str, version: i32, text: &str) {
         let (document, changes) = (json!({ "uri": uri, "version": version }), json!([{ "text": text }]));
         self.notify("textDocument/didChange", json!({ "textDocument": document, "contentChanges": changes }));
     }
 
     /// The diagnostics of a version of a text.
-    pub fn diagnostics(&self, version: i32) -> Vec<Value> {
+    pub(crate) fn diagnostics(&self, version: i32) -> Vec<Value> {
         loop {
             if let Message::Notification(Notification { method, params }) = self.receive()
                 && method == "textDocument/publishDiagnostics"
@@ -78,14 +80,14 @@ impl Client {
     }
 
     /// Says goodbye; what the server ended with.
-    pub fn exit(mut self) -> Result<(), ServeError> {
+    pub(crate) fn exit(mut self) -> Result<(), ServeError> {
         self.ask("shutdown", Value::Null);
         self.notify("exit", Value::Null);
         self.server.take().expect("it runs").join().expect("no panic")
     }
 
     /// Goes away; what the server ended with.
-    pub fn vanish(mut self) -> Result<(), ServeError> {
+    pub(crate) fn vanish(mut self) -> Result<(), ServeError> {
         let server = self.server.take().expect("it runs");
         drop(self);
         server.join().expect("no panic")
@@ -93,7 +95,7 @@ impl Client {
 }
 
 /// What was answered.
-pub fn result(response: Response) -> Value {
+pub(crate) fn result(response: Response) -> Value {
     match serde_json::to_value(response).expect("JSON") {
         Value::Object(mut fields) => fields.remove("result").unwrap_or_else(|| panic!("no result: {fields:?}")),
         other => panic!("no answer: {other}"),

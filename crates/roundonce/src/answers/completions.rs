@@ -1,5 +1,7 @@
 //! The words that may stand at a place of a text.
 
+use std::collections::HashSet;
+
 use roundonce_isa::{Outline, TokenClass, split_spelling};
 use roundonce_ptx::matrix::ROWS;
 use roundonce_ptx::{conversions, integer};
@@ -48,7 +50,9 @@ pub fn completions(language: TextLanguage, text: &str, byte: usize, outline: &Ou
         _ => names(language, text, byte, word, outline),
     };
     found.sort_by(|one, other| (one.place, &one.text).cmp(&(other.place, &other.text)));
-    found.dedup_by(|one, other| one.text == other.text);
+    // Of rows that have a word in different places the first.
+    let mut seen = HashSet::new();
+    found.retain(|word| seen.insert(word.text.clone()));
     found
 }
 
