@@ -1,7 +1,11 @@
 //! Quick fixes: the edits that findings carry.
 
-use lsp_types::{CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, TextEdit, WorkspaceEdit};
-use lsp_types::{DocumentChanges, OneOf, OptionalVersionedTextDocumentIdentifier, TextDocumentEdit};
+use std::collections::HashMap;
+
+use lsp_types::{
+    CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, DocumentChanges, OneOf,
+    OptionalVersionedTextDocumentIdentifier, TextDocumentEdit, TextEdit, WorkspaceEdit,
+};
 use roundonce::Finding;
 use roundonce::isa::Fix;
 
@@ -17,12 +21,20 @@ pub(crate) const KINDS: [CodeActionKind; 2] = [CodeActionKind::QUICKFIX, FIX_ALL
 /// Characters of a replaced text that a title shows.
 const SHOWN: usize = 40;
 
+/// A text that actions are about.
+pub(crate) struct Edited<'d> {
+    pub(crate) document: &'d Document,
+    pub(crate) places: &'d Places<'d>,
+    /// Whether the client takes edits of a version of a text.
+    pub(crate) versioned: bool,
+}
+
 pub(crate) fn actions(
-    document: &Document,
+    edited: &Edited<'_>,
     findings: &[Finding],
-    places: &Places<'_>,
     params: &CodeActionParams,
 ) -> Vec<CodeActionOrCommand> {
+    let Edited { document, places, .. } = edited;
     let is_wanted = |kind: &CodeActionKind| {
         let only = params.context.only.as_ref();
         only.is_none_or(|only| {
@@ -42,20 +54,20 @@ pub(crate) fn actions(
         for finding in here {
             all.extend(finding.fix.as_ref().map(|fix| {
                 let title = title(&document.text, fix);
-                action(document, places, title, CodeActionKind::QUICKFIX, Some(finding), [fix].into_iter())
+                action(edited, title, CodeActionKind::QUICKFIX, Some(finding), [fix].into_iter())
             }));
             let settles = finding.open.as_ref().filter(|open| !open.edits.is_empty());
             all.extend(settles.map(|open| {
                 let words: Vec<String> = open.edits.iter().map(|fix| title(&document.text, fix)).collect();
                 let title = format!("{}: leaves one evaluation", words.join(", "));
-                action(document, places, title, CodeActionKind::QUICKFIX, Some(finding), open.edits.iter())
+                action(edited, title, CodeActionKind::QUICKFIX, Some(finding), open.edits.iter())
             }));
         }
     }
     let fixes: Vec<&Fix> = untouched(findings.iter().filter_map(|finding| finding.fix.as_ref()));
     if !fixes.is_empty() && params.context.only.is_some() && is_wanted(&FIX_ALL) {
         let title = "Apply every safe fix".to_owned();
-        all.push(action(document, places, title, FIX_ALL, None, fixes.into_iter()));
+        all.push(action(edited, title, FIX_ALL, None, fixes.into_iter()));
     }
     all.into_iter().map(CodeActionOrCommand::CodeAction).collect()
 }
@@ -90,22 +102,29 @@ fn title(text: &str, fix: &Fix) -> String {
 }
 
 fn action<'f>(
-    document: &Document,
-    places: &Places<'_>,
+    edited: &Edited<'_>,
     title: String,
     kind: CodeActionKind,
     finding: Option<&Finding>,
     fixes: impl Iterator<Item = &'f Fix>,
 ) -> CodeAction {
+    let Edited { document, places, versioned } = edited;
     let edits = fixes.map(|fix| {
         let (range, new_text) = (places.range((fix.start, fix.end)), fix.replacement.clone());
-        OneOf::Left(TextEdit { range, new_text })
+        TextEdit { range, new_text }
     });
-    // With the version, so that a client does not apply it to a later text.
-    let (uri, version) = (document.uri.clone(), Some(document.version));
-    let text_document = OptionalVersionedTextDocumentIdentifier { uri, version };
-    let changes = vec![TextDocumentEdit { text_document, edits: edits.collect() }];
-    let edit = WorkspaceEdit { document_changes: Some(DocumentChanges::Edits(changes)), ..WorkspaceEdit::default() };
+    let uri = document.uri.clone();
+    let edit = if *versioned {
+        // A client does not apply it to a later text.
+        let text_document = OptionalVersionedTextDocumentIdentifier { uri, version: Some(document.version) };
+        let edits = edits.map(OneOf::Left).collect();
+        let changes = DocumentChanges::Edits(vec![TextDocumentEdit { text_document, edits }]);
+        WorkspaceEdit { document_changes: Some(changes), ..WorkspaceEdit::default() }
+    } else {
+        #[expect(clippy::mutable_key_type, reason = "the protocol's type has this key, and its hash does not change")]
+        let changes = HashMap::from([(uri, edits.collect())]);
+        WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }
+    };
     let diagnostics = finding.map(|finding| vec![diagnostic(finding, places)]);
     CodeAction { title, kind: Some(kind), diagnostics, edit: Some(edit), ..CodeAction::default() }
 }

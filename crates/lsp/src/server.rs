@@ -49,6 +49,8 @@ pub fn serve(connection: &Connection, settings: Settings) -> Result<(), ServeErr
     let params: InitializeParams =
         serde_json::from_value(params).map_err(|error| ServeError(format!("initialize: {error}")))?;
     let offered = params.capabilities.general.and_then(|general| general.position_encodings).unwrap_or_default();
+    let edits = params.capabilities.workspace.and_then(|workspace| workspace.workspace_edit);
+    let versioned = edits.and_then(|edits| edits.document_changes).unwrap_or(false);
     let (unit, encoding) = match offered.contains(&PositionEncodingKind::UTF8) {
         true => (ColumnUnit::Byte, PositionEncodingKind::UTF8),
         false => (ColumnUnit::Utf16, PositionEncodingKind::UTF16),
@@ -60,7 +62,7 @@ pub fn serve(connection: &Connection, settings: Settings) -> Result<(), ServeErr
     std::thread::scope(|scope| {
         scope.spawn(move || work(&queue, &done, &settings));
         // When the server goes, the jobs go with it, and the worker ends.
-        let mut server = Server { connection, unit, jobs, documents: HashMap::new(), editions: 0 };
+        let mut server = Server { connection, unit, versioned, jobs, documents: HashMap::new(), editions: 0 };
         if let Some(problem) = problem {
             server.notify("window/showMessage", &json!({ "type": 2, "message": problem }))?;
         }
@@ -108,6 +110,8 @@ fn initialized(encoding: &PositionEncodingKind) -> Value {
 struct Server<'c> {
     connection: &'c Connection,
     unit: ColumnUnit,
+    /// Whether the client takes edits of a version of a text.
+    versioned: bool,
     jobs: Sender<Job>,
     /// By their names.
     documents: HashMap<String, Document>,
@@ -323,7 +327,8 @@ impl Server<'_> {
             }
             "textDocument/codeAction" => {
                 let params: CodeActionParams = read(params)?;
-                answered(actions::actions(document, findings, places, &params))
+                let edited = actions::Edited { document, places, versioned: self.versioned };
+                answered(actions::actions(&edited, findings, &params))
             }
             "textDocument/inlayHint" => {
                 let params: InlayHintParams = read(params)?;

@@ -50,6 +50,8 @@ pub fn outline(text: &str) -> Outline {
             },
             [b'O', b'p', b'A'..=b'Z', ..] => TokenClass::Opcode,
             [b'"', ..] => TokenClass::Text,
+            // `2D`.
+            [b'0'..=b'9', ..] if grammar::value_of(OperandKind::Dim, word).is_some() => TokenClass::Enumerant,
             [b'0'..=b'9' | b'-' | b'+' | b'!', ..] => TokenClass::Number,
             b"=" => TokenClass::Mark,
             _ => TokenClass::Enumerant,
