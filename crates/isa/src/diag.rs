@@ -79,12 +79,12 @@ pub struct LineIndex<'t> {
     unit: ColumnUnit,
     /// The first byte of each line.
     starts: Vec<usize>,
-    /// How many units begin before every 1,024th byte.
+    /// How many units begin before every 256th byte.
     units: Vec<usize>,
 }
 
 /// Bytes between the places where units are counted.
-const STRIDE: usize = 1024;
+const STRIDE: usize = 256;
 
 impl<'t> LineIndex<'t> {
     /// Of columns in characters.
@@ -139,6 +139,10 @@ impl<'t> LineIndex<'t> {
     /// How many units stand before a byte; one inside a character counts as its first.
     pub fn units(&self, byte: usize) -> usize {
         let end = self.floor(byte);
+        // Every byte is a unit.
+        if self.units.last() == Some(&self.text.len()) {
+            return end;
+        }
         self.units[end / STRIDE] + self.unit.count(&self.text.as_bytes()[end / STRIDE * STRIDE..end])
     }
 
