@@ -288,18 +288,29 @@ pub(crate) fn next_modifiers(opcode: &str, written: &[&str]) -> Vec<(usize, &'st
     next
 }
 
+/// By opcode, words and their gates.
+static WORD_GATES: LazyLock<HashMap<&'static str, Vec<WordsGated>>> = LazyLock::new(|| {
+    let mut all: HashMap<_, Vec<WordsGated>> = HashMap::new();
+    for gate in table::WORDS {
+        for name in gate.names.split(' ') {
+            all.entry(name).or_default().push((choices(gate.words), &gate.gate));
+        }
+    }
+    all
+});
+type WordsGated = (Vec<&'static str>, &'static Gate);
+
 /// What some of the modifiers need.
 pub(crate) fn word_gates<'w>(opcode: &str, written: &[&'w str]) -> Vec<(&'w str, &'static Gate)> {
+    let Some(gates) = WORD_GATES.get(opcode) else { return Vec::new() };
     let mut words = written.to_vec();
     if !words.iter().any(|word| space_name(word).is_some()) {
         words.push(table::GENERIC);
     }
-    let mut found = Vec::new();
-    for gate in table::WORDS.iter().filter(|gate| gate.names.split(' ').any(|name| name == opcode)) {
-        let choices = choices(gate.words);
-        found.extend(words.iter().filter(|word| choices.contains(word)).map(|word| (*word, &gate.gate)));
-    }
-    found
+    let gated = |(choices, gate): &'static WordsGated| {
+        words.iter().filter(|word| choices.contains(word)).map(|word| (*word, *gate)).collect::<Vec<_>>()
+    };
+    gates.iter().flat_map(gated).collect()
 }
 
 /// The gate of a vector of so many bits, or of an eviction priority that such a vector has.
