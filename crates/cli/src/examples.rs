@@ -50,6 +50,11 @@ Examples:
   roundonce check saxpy.ptx --determinacy --format sarif
   roundonce check - < saxpy.ptx";
 
+pub(crate) const LSP: &str = "\
+Examples:
+  roundonce lsp < session.rpc
+  roundonce lsp --target-env vulkan1.3 < session.rpc";
+
 pub(crate) const ASM: &str = "\
 Examples:
   roundonce asm axpy.sass -o axpy.bin

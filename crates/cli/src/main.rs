@@ -22,6 +22,7 @@ mod files;
 mod forms;
 mod images;
 mod launch;
+mod lsp;
 mod modules;
 mod output;
 mod plot;
@@ -88,6 +89,9 @@ enum Verb {
     /// Validate files against the documents' rules
     #[command(after_help = examples::CHECK)]
     Check(check::Arguments),
+    /// The language server for editors, on stdin and stdout
+    #[command(after_help = examples::LSP)]
+    Lsp(lsp::Arguments),
     /// SASS or SPIR-V text to its words
     #[command(after_help = examples::ASM)]
     Asm(asm::Arguments),
@@ -191,6 +195,7 @@ fn run(arguments: Arguments) -> Ended {
         Verb::Forms(arguments) => forms::run(&arguments),
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Check(arguments) => check::run(&arguments),
+        Verb::Lsp(arguments) => lsp::run(&arguments),
         Verb::Asm(arguments) => asm::run(&arguments),
         Verb::Disasm(arguments) => disasm::run(&arguments),
         Verb::Vectors(arguments) => vectors::run(&arguments),

@@ -10,11 +10,14 @@ mod form;
 mod gate;
 mod number;
 mod open;
+mod outline;
 mod recipe;
 mod resolve;
 mod value;
 
-pub use diag::{Finding, Fix, LineIndex, Location, Severity, apply_counted, apply_edits, apply_fixes, line_column};
+pub use diag::{
+    ColumnUnit, Finding, Fix, LineIndex, Location, Severity, apply_counted, apply_edits, apply_fixes, line_column,
+};
 pub use evaluate::{Evaluation, evaluate};
 pub use form::{Choice, Form, Instruction, Language, Mismatch, Part, Slot, split_modifiers, split_spelling};
 pub use gate::{Gate, Range, SmTarget, SmVariant, Variants, Version};
@@ -23,6 +26,7 @@ pub use number::{
     shortest_decimal,
 };
 pub use open::{Alternatives, OpenChoice, Sequence, SequenceOperand};
+pub use outline::{Declaration, Outline, Spelled, Token, TokenClass, Use};
 pub use recipe::{Effect, Recipe, fused};
 pub use resolve::{NO_SUCH_INSTRUCTION, Table, nearest};
 pub use value::{MAX_COMPONENTS, ParsedValue, Value, convert, parse_testfloat, parse_value};

@@ -16,7 +16,8 @@
 //! assert_eq!(compare.operands()[2].value, Value::Register(1));
 //! ```
 //!
-//! `lower.rs` makes programs of straight-line listings, `program/` of whole kernels ([`lower_cubin`]).
+//! `lower.rs` makes programs of straight-line listings, `program/` of whole kernels ([`lower_cubin`]). `outline.rs` is what an
+//! editor shows.
 //!
 //! What this is not: it computes nothing.
 
@@ -38,6 +39,7 @@ mod lookup;
 mod lower;
 mod maxwell;
 pub mod modern;
+mod outline;
 mod parse;
 mod patch;
 mod print;
@@ -61,6 +63,7 @@ pub use instruction::{Guard, Instruction, Operand, OperandKind, Operands, PT, RZ
 pub use listing::{Code, Line, Listing};
 pub use lower::{Lowered, Name, lower};
 pub use maxwell::{ARITHMETIC, rows};
+pub use outline::{mnemonics, next_modifiers, operand_kinds, outline};
 pub use parse::Statement;
 pub use patch::patch;
 pub use print::{Register, Style};

@@ -3,7 +3,7 @@
 //!
 //! Reading order: [`forms`] (the rows), [`Module`] (words and locations), [`assemble`], [`disassemble`], [`check`] and its
 //! [`Environment`], [`migrate_text`],
-//! [`FloatModes`] and [`allowed`], [`lower`].
+//! [`FloatModes`] and [`allowed`], [`lower`], [`outline()`] (what an editor shows).
 //!
 //! What this is not: it computes nothing but which results are legal, and is no full validator: what [`check`] calls an
 //! error is one, around the multiply-add family; what it lets pass elsewhere may still be refused by spirv-val.
@@ -22,6 +22,7 @@ mod lower;
 mod migrate;
 mod modes;
 mod module;
+mod outline;
 mod rules;
 
 pub use allowed::{AllowedSet, Choice, Range, ResultFlush, Special, allowed};
@@ -32,4 +33,5 @@ pub use lower::{Assume, Lowered, Settings, SpecConstant, UNSUPPORTED, entry_poin
 pub use migrate::{Migrated, Migration, migrate_binary, migrate_text, migration_fixes};
 pub use modes::{Denorm, FloatModes};
 pub use module::{IdName, Instruction, Module};
+pub use outline::{enumerants_at, opcode_text, opcodes, outline};
 pub use rules::{check, check_binary, check_text, unchecked};
