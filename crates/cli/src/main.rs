@@ -9,6 +9,7 @@ mod array;
 mod asm;
 mod bits;
 mod check;
+mod command_files;
 mod cuda;
 mod diff;
 mod diff_kernels;
@@ -100,6 +101,12 @@ enum Verb {
     /// Every operand of a space, in shards that can be continued
     #[command(after_help = examples::SWEEP)]
     Sweep(sweep::Arguments),
+    /// A shell's completions of this command
+    #[command(after_help = examples::COMPLETIONS)]
+    Completions(command_files::Completions),
+    /// The manual pages of all verbs, for packages
+    #[command(hide = true)]
+    Man(command_files::Man),
 }
 
 /// What a verb ends with.
@@ -195,5 +202,7 @@ fn run(arguments: Arguments) -> Ended {
         Verb::Disasm(arguments) => disasm::run(&arguments),
         Verb::Vectors(arguments) => vectors::run(&arguments),
         Verb::Sweep(arguments) => sweep::run(&arguments),
+        Verb::Completions(arguments) => command_files::completions(&arguments),
+        Verb::Man(arguments) => command_files::man(&arguments),
     }
 }

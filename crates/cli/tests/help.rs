@@ -4,8 +4,21 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-const VERBS: [&str; 12] =
-    ["eval", "explain", "bits", "why", "diff", "forms", "run", "check", "asm", "disasm", "vectors", "sweep"];
+const VERBS: [&str; 13] = [
+    "eval",
+    "explain",
+    "bits",
+    "why",
+    "diff",
+    "forms",
+    "run",
+    "check",
+    "asm",
+    "disasm",
+    "vectors",
+    "sweep",
+    "completions",
+];
 
 /// A .npy file of four floats.
 fn numbers(path: &Path, values: [f32; 4]) {
