@@ -95,7 +95,7 @@ for architecture in $architectures; do
     folder=$CARGO_TARGET_DIR/roundonce-$version-$target
     stage "$binary" "$folder"
     tarball "$folder"
-    package "$binary" "$([ $architecture = x86_64 ] && echo amd64 || echo arm64)"
+    package "$binary" "$([ "$architecture" = x86_64 ] && echo amd64 || echo arm64)"
 done
 
 cp "$described/THIRD-PARTY" bindings/python/THIRD-PARTY
@@ -103,11 +103,11 @@ trap 'rm -f bindings/python/THIRD-PARTY' EXIT
 for architecture in $architectures; do
     target=$architecture-unknown-linux-gnu
     step "the wheel for $target"
-    with_toolchain "$target" maturin --quiet build --profile dist --locked --zig --compatibility manylinux2014 --target "$target" \
+    with_toolchain "$target" maturin build --quiet --profile dist --locked --zig --compatibility manylinux2014 --target "$target" \
         --manifest-path bindings/python/Cargo.toml --out "$out" || missing "the wheel for $target is left out"
 done
 step "the wheel's sources"
-maturin --quiet sdist --manifest-path bindings/python/Cargo.toml --out "$out"
+maturin sdist --manifest-path bindings/python/Cargo.toml --out "$out"
 
 (cd "$out" && sha256sum roundonce[-_]"$version"* > SHA256SUMS && cat SHA256SUMS)
 exit $status
