@@ -8,6 +8,7 @@
 # Linker and C compiler are Zig's, from PyPI. A target whose standard library is not installed (`rustup target add TARGET`) is
 # built with that library from its sources, where RELEASE_RUSTC is a rustc that has them: Debian's is (apt-get install
 # rustc-web cargo-web rust-web-src). What cannot be built here is named, the rest is built, and the status is 1.
+# RELEASE_PROFILE=dev builds quickly, to try the scripts.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p "${1:-target/products}"
@@ -16,6 +17,7 @@ version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
 export CARGO_TARGET_DIR=$PWD/target/dist SOURCE_DATE_EPOCH
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 status=0
+profile=${RELEASE_PROFILE:-dist}
 missing() { printf 'dev/release.sh: %s\n' "$*" >&2; status=1; }
 step() { printf '== %s\n' "$*"; }
 
@@ -82,9 +84,9 @@ described=$CARGO_TARGET_DIR/described
 for architecture in $architectures; do
     target=$architecture-unknown-linux-musl
     step "the command for $target"
-    with_toolchain "$target" cargo-zigbuild zigbuild --quiet --locked --profile dist --target "$target" \
+    with_toolchain "$target" cargo-zigbuild zigbuild --quiet --locked --profile "$profile" --target "$target" \
         -p roundonce-cli --features parquet || { missing "the command for $target is left out"; continue; }
-    binary=$CARGO_TARGET_DIR/$target/dist/roundonce
+    binary=$CARGO_TARGET_DIR/$target/${profile/%dev/debug}/roundonce
     if [ "$architecture" = "$(uname -m)" ]; then
         rm -rf "$described"
         mkdir -p "$described/man1"
@@ -103,7 +105,7 @@ trap 'rm -f bindings/python/THIRD-PARTY' EXIT
 for architecture in $architectures; do
     target=$architecture-unknown-linux-gnu
     step "the wheel for $target"
-    with_toolchain "$target" maturin build --quiet --profile dist --locked --zig --compatibility manylinux2014 --target "$target" \
+    with_toolchain "$target" maturin build --quiet --profile "$profile" --locked --zig --compatibility manylinux2014 --target "$target" \
         --manifest-path bindings/python/Cargo.toml --out "$out" || missing "the wheel for $target is left out"
 done
 step "the wheel's sources"
