@@ -70,6 +70,7 @@ package() { # BINARY ARCHITECTURE
     gzip -9n "$root"/usr/share/man/man1/*.1 "$root/usr/share/doc/roundonce/CHANGELOG.md"
     mv "$root/usr/share/doc/roundonce/CHANGELOG.md.gz" "$root/usr/share/doc/roundonce/changelog.gz"
     cat dev/release/copyright > "$root/usr/share/doc/roundonce/copyright"
+    mv "$root/usr/share/zsh/site-functions" "$root/usr/share/zsh/vendor-completions"
     mkdir "$root/DEBIAN"
     sed -e "s/@VERSION@/$version/" -e "s/@ARCHITECTURE@/$2/" -e "s/@SIZE@/$(du -sk --apparent-size "$root/usr" | cut -f1)/" \
         dev/release/control > "$root/DEBIAN/control"
