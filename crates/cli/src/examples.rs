@@ -77,3 +77,8 @@ pub(crate) const SWEEP: &str = "\
 Examples:
   roundonce sweep fma.rn.f32 0x3f800000..0x3f8000ff 1.5 0x00000001 --out records
   roundonce sweep fma.rn.f32 0x3f800000..0x3f8000ff 1.5 1 --against FFMA --out others";
+
+pub(crate) const COMPLETIONS: &str = "\
+Examples:
+  roundonce completions bash > roundonce.bash
+  roundonce completions zsh > _roundonce";

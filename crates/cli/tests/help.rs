@@ -4,8 +4,22 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-const VERBS: [&str; 13] =
-    ["eval", "explain", "bits", "why", "diff", "forms", "run", "check", "lsp", "asm", "disasm", "vectors", "sweep"];
+const VERBS: [&str; 14] = [
+    "eval",
+    "explain",
+    "bits",
+    "why",
+    "diff",
+    "forms",
+    "run",
+    "check",
+    "lsp",
+    "asm",
+    "disasm",
+    "vectors",
+    "sweep",
+    "completions",
+];
 
 /// What an editor says that opens nothing.
 fn session(path: &Path) {

@@ -1,6 +1,7 @@
-//! What the languages share: an instruction's meaning as data ([`Recipe`]), the rows of the tables of forms
-//! ([`Form`]), where they are available ([`Gate`]), findings ([`Finding`]), operands as text ([`parse_value`]), and the evaluation of
-//! one instruction ([`evaluate()`]).
+#![doc = include_str!("../README.md")]
+//!
+//! Reading order: [`Recipe`] (a meaning as data), [`Form`] (a row), [`Gate`] (where it is available), [`Finding`],
+//! [`parse_value`], [`evaluate()`].
 //!
 //! What this is not: it knows no language's syntax and no program.
 

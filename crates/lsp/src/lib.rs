@@ -1,5 +1,4 @@
-//! The language server for PTX, SPIR-V text and listings of SASS: what `check`, `forms` and `bits` say, at the place of the
-//! text that it is about. The protocol is `lsp-server`'s and `lsp-types`'.
+#![doc = include_str!("../README.md")]
 //!
 //! Reading order: `server.rs` (messages, and which text an answer is about), `document.rs` (a text and its places),
 //! `worker.rs` (findings, beside the messages), then one file for each kind of answer.

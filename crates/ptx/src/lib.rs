@@ -1,13 +1,4 @@
-//! PTX: whole modules read into a tree ([`parse`]), written back ([`print()`]), and checked by the rules that the
-//! assembler keeps ([`check`]).
-//!
-//! ```
-//! let text = ".version 8.6\n.target sm_100\n.entry k () { .reg .f32 f<4>; fma.rn.f32 f0, f1, f2, f3; ret; }\n";
-//! let parsed = roundonce_ptx::parse(text);
-//! assert!(parsed.findings.is_empty());
-//! let printed = roundonce_ptx::print(&parsed.module);
-//! assert_eq!(roundonce_ptx::parse(&printed).module, parsed.module);
-//! ```
+#![doc = include_str!("../README.md")]
 //!
 //! What this is not: it runs nothing, and `check` does not look at every instruction ([`Report::unchecked`]).
 //!

@@ -1,5 +1,4 @@
-//! SASS of Maxwell and Pascal GPUs (SM50 to SM62): every instruction as text and as words, both ways, with its control
-//! word. In [`modern`], the float family of sm_70 to sm_121, whose words have 128 bits.
+#![doc = include_str!("../README.md")]
 //!
 //! Reading order: `row.rs` (what a row is made of), `maxwell/` (the one table, a file for each class of instructions:
 //! a row for each mnemonic and operand form), [`Instruction`], then [`decode`], `parse.rs` with `parse/fit.rs` (from a
@@ -7,14 +6,7 @@
 //!
 //! A decoded [`Instruction`] is its word and the number of its row. A lowering asks for
 //! [`mnemonic`](Instruction::mnemonic), [`guard`](Instruction::guard), [`operands`](Instruction::operands), which
-//! are as many as the row has, printed or not, and [`modifier`](Instruction::modifier) by the slot's name:
-//!
-//! ```
-//! use roundonce_sass::{Value, decode};
-//! let compare = decode(0x5b6b_0380_0057_0107).unwrap();
-//! assert_eq!((compare.mnemonic(), compare.modifier("cmp"), compare.modifier("type")), ("ISETP", Some(".NE"), None));
-//! assert_eq!(compare.operands()[2].value, Value::Register(1));
-//! ```
+//! are as many as the row has, printed or not, and [`modifier`](Instruction::modifier) by the slot's name.
 //!
 //! `lower.rs` makes programs of straight-line listings, `program/` of whole kernels ([`lower_cubin`]). `outline.rs` is what an
 //! editor shows.

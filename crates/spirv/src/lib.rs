@@ -1,5 +1,4 @@
-//! SPIR-V's fused multiply-add, `OpFmaKHR` of SPV_KHR_fma: read, written, checked, migrated to, its legal results, and
-//! modules made ready to run.
+#![doc = include_str!("../README.md")]
 //!
 //! Reading order: [`forms`] (the rows), [`Module`] (words and locations), [`assemble`], [`disassemble`], [`check`] and its
 //! [`Environment`], [`migrate_text`],
