@@ -6,7 +6,9 @@ use clap::Args;
 use roundonce::answers::{CheckOptions, Checked, TextLanguage, Unchecked};
 use roundonce::isa::{Severity, apply_counted, counted};
 use roundonce::sass::modern;
-use roundonce::spirv::{Environment, Migration, Module, check_binary, migrate_binary, migrate_text, unchecked};
+use roundonce::spirv::{
+    Environment, Migration, Module, NOT_MIGRATED, check_binary, migrate_binary, migrate_text, unchecked,
+};
 use roundonce::{compiled, sass};
 
 use crate::asm::check_listing;
@@ -88,9 +90,14 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
     let mut report = checker(&text);
     if let Some(fix) = &arguments.fix {
         let (mut fixed, mut made) = if language == TextLanguage::Spirv {
-            // A text that cannot be read has its findings, and nothing to migrate.
-            let migrated = migrate_text(&text, migration(fix)).map(|migrated| (migrated.output, migrated.rewritten));
-            migrated.unwrap_or_else(|_| (text.clone(), 0))
+            // A text that cannot be read has its findings already, and nothing to migrate.
+            match migrate_text(&text, migration(fix)) {
+                Ok(migrated) => (migrated.output, migrated.rewritten),
+                Err(refused) => {
+                    report.findings.extend(refused.into_iter().filter(|finding| finding.code == NOT_MIGRATED));
+                    (text.clone(), 0)
+                }
+            }
         } else {
             apply_counted(&text, report.findings.iter().filter_map(|finding| finding.fix.as_ref()))
         };

@@ -12,6 +12,7 @@ mod number;
 mod open;
 mod recipe;
 mod resolve;
+mod rule;
 mod value;
 
 pub use diag::{Finding, Fix, LineIndex, Location, Severity, apply_counted, apply_edits, apply_fixes, line_column};
@@ -25,4 +26,5 @@ pub use number::{
 pub use open::{Alternatives, OpenChoice, Sequence, SequenceOperand};
 pub use recipe::{Effect, Recipe, fused};
 pub use resolve::{NO_SUCH_INSTRUCTION, Table, nearest};
+pub use rule::Rule;
 pub use value::{MAX_COMPONENTS, ParsedValue, Value, convert, parse_testfloat, parse_value};

@@ -37,4 +37,4 @@ pub use lower::{LoweredKernel, Settings, UNSUPPORTED, lower, lower_each, lower_w
 pub use opcodes::{is_opcode, lowered_opcodes};
 pub use parser::{Parsed, parse};
 pub use printer::{print, print_instruction};
-pub use rules::{Contraction, Options, Report, check, check_text, contractions, report_text, targets};
+pub use rules::{Contraction, Options, RULES, Report, check, check_text, contractions, report_text, targets};
