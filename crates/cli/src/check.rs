@@ -22,8 +22,8 @@ pub(crate) struct Arguments {
     /// Files to check: .ptx, .sass, .cubin, .spvasm, .spv; `-` reads stdin, whose language is known by what it holds
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Make warnings count as errors
-    #[arg(long, value_parser = ["warnings"], value_name = "LEVEL")]
+    /// Make warnings, or notes and warnings, count as errors
+    #[arg(long, value_parser = ["warnings", "notes"], value_name = "LEVEL")]
     deny: Option<String>,
     /// PTX and SPIR-V: list every place where the bits are left open, with the smallest input that shows it and the edit
     /// that settles it
@@ -55,7 +55,11 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         checked.push(check(path, arguments)?);
     }
     report::write(arguments.format, &checked)?;
-    let refused = if arguments.deny.is_some() { Severity::Warning } else { Severity::Error };
+    let refused = match arguments.deny.as_deref() {
+        Some("notes") => Severity::Note,
+        Some(_) => Severity::Warning,
+        None => Severity::Error,
+    };
     let bad = checked.iter().any(|file| file.worst() >= Some(refused));
     Ok(if bad { Status::Found } else { Status::Done })
 }

@@ -155,7 +155,7 @@ impl Explained {
                 lines.extend(wrap(Role::Plain, example.text, 0, 80));
             } else {
                 lines.extend(example.text.lines().map(|line| Line::of(Role::Plain, format!("  {line}"))));
-                lines.push(Line::of(Role::Label, format!("$ {}", example.command)));
+                lines.push(Line::of(Role::Label, format!("given by: {}", example.command)));
             }
         }
         lines.push(Line::default());
