@@ -8,8 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use roundonce::answers::{FormRow, forms};
 use roundonce::isa::Rule;
 use roundonce::rules::{Example, GROUPS, Group};
+use roundonce::{Form, Instruction, TABLES, Value};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -155,6 +157,97 @@ fn every_code_has_an_example_that_gives_it() {
         }
         agrees(&format!("diagnostics-{}.md", group.name), &page);
     }
+}
+
+/// What a form computes, as `explain` says it: of floats before its modifiers, of others of its first spelling.
+fn meaning(row: &FormRow) -> Option<String> {
+    let is_it = |form: &&Form| form.syntax() == row.syntax && form.gate.to_string() == row.gate;
+    if let Some(form) = TABLES.into_iter().flatten().find(is_it) {
+        let recipe = form.recipe;
+        let zeros = Value::of(std::iter::repeat_n(0, recipe.components as usize));
+        let operands = vec![zeros; recipe.operation.op.arity()];
+        let instruction = Instruction { form, recipe };
+        return Some(roundonce::explain(&row.spellings[0], &instruction, &operands, &Default::default()).meaning);
+    }
+    let written = row.operands.split(", ").count() - 1;
+    // The carry flag is an operand that is not written.
+    (written..=written + 1).find_map(|operands| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_roundonce"));
+        command.args(["explain", &row.spellings[0], "--format", "json"]).args(vec!["0x0"; operands]);
+        let answer: serde_json::Value = serde_json::from_slice(&command.output().unwrap().stdout).ok()?;
+        Some(answer["meaning"].as_str()?.to_owned())
+    })
+}
+
+fn form(row: &FormRow) -> String {
+    let FormRow { syntax, operands, gate, source, note, spellings, matrix, .. } = row;
+    let mut text = format!("\n### `{syntax}  {operands}`\n\n");
+    let meaning = if matrix.is_some() { None } else { meaning(row) };
+    assert!(matrix.is_some() || meaning.is_some(), "`explain` says nothing of {}", spellings[0]);
+    for sentence in meaning.iter().chain([note]).filter(|sentence| !sentence.is_empty()) {
+        writeln!(text, "- {}", sentence.replace('|', "\\|")).unwrap();
+    }
+    writeln!(text, "- available: {gate}").unwrap();
+    writeln!(text, "- source: {source}").unwrap();
+    let listed: Vec<String> = spellings.iter().map(|spelling| format!("`{spelling}`")).collect();
+    writeln!(text, "- {}: {}", if listed.len() == 1 { "spelling" } else { "spellings" }, listed.join(" ")).unwrap();
+    text
+}
+
+/// The pictures of docs/rounding.md: what `explain --plot` draws of an instruction.
+const PICTURES: [(&str, &str); 6] = [
+    ("rounded", "fma.rn.f32 0x3f800003 0x3f800001 0x33800000"),
+    ("tie", "add.rn.f32 0x3f800001 0x33800000"),
+    ("cancelled", "fma.rn.f32 0x3f800001 0x3f800001 0xbf800002"),
+    ("far", "fma.rn.f32 0x3f800001 0x337ffffe 0x3f800001"),
+    ("subnormal", "fma.rn.f32 0x3f7fffff 0x00800000 0"),
+    ("cut", "mad.f32@sm_13 0x3fffffff 0x3fffffff 0xc07ffffe"),
+];
+
+#[test]
+fn pictures_are_what_explain_draws() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = fs::read_to_string(root().join("docs/rounding.md")).unwrap();
+    for (name, asked) in PICTURES {
+        let file = format!("{name}.svg");
+        shell(&format!("roundonce explain {asked} --plot {file}"), folder.path());
+        agrees(&format!("../rounding/{file}"), &fs::read_to_string(folder.path().join(&file)).unwrap());
+        assert!(page.contains(&format!("](rounding/{file})")), "docs/rounding.md does not show {file}");
+        assert!(page.contains(asked), "docs/rounding.md does not name `{asked}`");
+    }
+}
+
+#[test]
+fn every_form_is_listed() {
+    let rows = forms("");
+    let pages: [(&str, &str, fn(&FormRow) -> bool); 4] = [
+        ("forms-ptx", "Forms of PTX", |row| row.language == "PTX" && row.matrix.is_none()),
+        ("forms-matrix", "Forms of matrix multiply-add", |row| row.matrix.is_some()),
+        ("forms-sass", "Forms of SASS", |row| row.language == "SASS"),
+        ("forms-spirv", "Forms of SPIR-V", |row| row.language == "SPIR-V"),
+    ];
+    let mut listed = 0;
+    for (name, title, is_on) in pages {
+        let mut page = format!(
+            "# {title}\n\nMade from the rows by `cargo test -p roundonce-cli --test reference`: what each computes before its modifiers, \
+             remarks, the versions and targets that have it, its document, and every spelling. `{{.ftz}}` may be left out.\n"
+        );
+        let mnemonic = |row: &FormRow| row.syntax.split(['.', '{', ' ']).next().unwrap_or_default().to_owned();
+        let mut groups: Vec<(String, Vec<&FormRow>)> = Vec::new();
+        for row in rows.iter().filter(|row| is_on(row)) {
+            match groups.iter_mut().find(|(name, _)| *name == mnemonic(row)) {
+                Some((_, group)) => group.push(row),
+                None => groups.push((mnemonic(row), vec![row])),
+            }
+            listed += 1;
+        }
+        for (name, group) in groups {
+            write!(page, "\n## {name}\n").unwrap();
+            group.into_iter().for_each(|row| page.push_str(&form(row)));
+        }
+        agrees(&format!("{name}.md"), &page);
+    }
+    assert_eq!(listed, rows.len());
 }
 
 /// The codes that stand in a text as literals.
