@@ -58,7 +58,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
 }
 
 /// The folders of the book.
-const BOOK: [&str; 3] = ["docs", "docs/cookbook", "docs/reference"];
+const BOOK: [&str; 2] = ["docs", "docs/reference"];
 
 #[test]
 fn the_book_lists_every_page() {
