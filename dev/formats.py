@@ -1,11 +1,12 @@
-"""Judges the SARIF that the command writes: by the schema of OASIS, and by what a service does with it.
+"""Judges what the command writes for programs: SARIF by the schema of OASIS and by what a service does with it, JSON by
+docs/schema (that of `why` is judged by the Python package's tests).
 
 Every example of crates/roundonce/src/rules that is checked, and every verdict of `why` there, is written as SARIF. Each log
 is validated; its rules lead to a heading of the book; its regions lie in the file; its fixes, applied here, give what
 `check --fix=determinacy` writes. The schema is the one that the crate serde-sarif carries; cargo fetches it, and nothing is built.
 
     pip install 'jsonschema[format-nongpl]'
-    python3 dev/sarif.py [ROUNDONCE]
+    python3 dev/formats.py [ROUNDONCE]
 """
 
 import copy
@@ -93,7 +94,49 @@ def judge(log, text):
     return text, len(edits)
 
 
+def lines(schema, *arguments, folder=ROOT, stdin=""):
+    """How many objects a command writes; each has the schema's form, and no other has."""
+    ran = subprocess.run([COMMAND, *arguments, "--format", "json"], cwd=folder, input=stdin, capture_output=True, text=True)
+    schema = json.loads((ROOT / "docs/schema" / schema).read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema, format_checker=jsonschema.FormatChecker())
+    found = [json.loads(line) for line in ran.stdout.splitlines()]
+    for value in found:
+        validator.validate(value)
+        assert not validator.is_valid({**value, "more": 1}) and not validator.is_valid(dict(list(value.items())[1:]))
+    return len(found)
+
+
+EVALUATED = """fma.rn.f32 1 1 1
+FFMA.CC 1 1 1
+mad.lo.cc.u32 1 1 1
+cvt.rn.satfinite.e4m3x2.f32 1 1
+OpFmaKHR.v2f16 0x3c003c00 0x3c003c00 0x00000000
+OpFmaKHR.f32 1 1 1 --allowed
+"""
+
+
+def objects():
+    """Of every kind that docs/schema describes."""
+    count = lines("forms.json", "forms")
+    assert count > 150
+    for line in EVALUATED.splitlines():
+        count += lines("eval.json", "eval", *line.split())
+    count += lines("eval.json", "eval", "-", stdin=EVALUATED + "no instruction\n")
+    for code, arguments, text in examples():
+        count += lines("rule.json", "explain", code)
+        if name := next((word for word in arguments if word.startswith(code + ".")), None):
+            with tempfile.TemporaryDirectory() as folder:
+                (pathlib.Path(folder) / name).write_text(text)
+                options = [word for word in arguments if word not in ("--fix", "--format", "json")]
+                count += lines("check.json", "check", *options, folder=folder)
+    hazards = lines("check.json", "check", "tests/cli/maxwell.in/hazard.cubin", "--check-hazards")
+    assert hazards
+    return count + hazards
+
+
 def main():
+    print(f"JSON: {objects()} objects have the form of their schema, and no other")
     validator = jsonschema.Draft7Validator(schema(), format_checker=jsonschema.FormatChecker())
     logs = results = fixes = 0
     for code, arguments, text in examples():
