@@ -130,6 +130,8 @@ def objects():
                 (pathlib.Path(folder) / name).write_text(text)
                 options = [word for word in arguments if word not in ("--fix", "--format", "json")]
                 count += lines("check.json", "check", *options, folder=folder)
+    for pair in (("fma.rn.f32", "mad.rn.f32"), ("fma(a,b,c)", "a*b+c"), ("a*3", "a+a+a", "--type", "f64")):
+        count += lines("diff.json", "diff", *pair)
     hazards = lines("check.json", "check", "tests/cli/maxwell.in/hazard.cubin", "--check-hazards")
     assert hazards
     return count + hazards
