@@ -175,13 +175,13 @@ impl Given {
     }
 }
 
-/// The same over arrays.
+/// The same over arrays; what was seen has names for the report.
 #[pyfunction]
 pub(crate) fn why_arrays(
     py: Python<'_>,
     expression: &str,
     names: BTreeMap<String, Given>,
-    saw: Vec<Given>,
+    saw: Vec<(String, Given)>,
     how: How,
 ) -> PyResult<Report> {
     let (options, types, profile) = how.read(py)?;
@@ -192,9 +192,8 @@ pub(crate) fn why_arrays(
     let question = Question::parse_as(expression, types.values_of(names), types);
     let question = question.map_err(|fault| error::at(py, expression, fault.at, &fault.message))?;
     let question = question.on_tensor_cores(|| roundonce::matrix::tensor_units(&profile));
-    let seen = saw.iter().enumerate().map(|(index, given)| {
-        let name = format!("saw[{index}]");
-        let values = match given {
+    let seen = saw.into_iter().map(|(name, given)| {
+        let values = match &given {
             Given::Text(text) => {
                 let column = Column::printed(question.format(), text);
                 let column = column.map_err(|problem| error::whole(py, format!("{name}: {problem}")))?;

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use roundonce::answers::Checked;
-use roundonce::isa::{Finding, Location, Severity};
-use roundonce::why::{Answer, ArrayAnswer, Line, Outcome, Verdict};
+use roundonce::isa::Location;
+use roundonce::rules;
+use roundonce::why::{Answer, ArrayAnswer, Line, Verdict};
 use roundonce::why_kernel::KernelAnswer;
 use serde::Serialize;
 
@@ -98,22 +99,14 @@ impl<'a> Writer<'a> {
 
 /// A verdict as a finding: about the kernel, about the array that was seen, or about no file.
 fn checked(verdict: &Verdict, kernel: Option<(&Path, &str)>) -> Checked {
-    let (level, code, rule) = match verdict.outcome {
-        Outcome::One => (Severity::Note, "WHY0001", "one evaluation gives what was seen"),
-        Outcome::Several => (Severity::Note, "WHY0002", "each part of what was seen has an evaluation of its own"),
-        Outcome::Ambiguous => (Severity::Note, "WHY0003", "several evaluations give what was seen"),
-        Outcome::Consistent => {
-            (Severity::Note, "WHY0005", "what was seen is consistent with an evaluation: it may be an accident")
-        }
-        Outcome::None => (Severity::Warning, "WHY0004", "no evaluation gives all that was seen"),
-    };
+    let rule = rules::of_outcome(verdict.outcome);
     let (path, text) = match kernel {
         Some(kernel) => kernel,
         None if Argument::from(verdict.saw.as_str()).is_array() => (Path::new(&verdict.saw), ""),
         None => (Path::new(""), ""),
     };
     let place = verdict.line.and_then(|line| line_of(text, line)).unwrap_or(Location::Whole);
-    let finding = Finding::new(level, code, place, &verdict.sentence).rule(rule);
+    let finding = rule.finding(place, &verdict.sentence);
     Checked::new(&path.display().to_string(), text.to_owned(), vec![finding], false)
 }
 

@@ -6,7 +6,9 @@ use clap::Args;
 use roundonce::answers::{CheckOptions, Checked, TextLanguage, Unchecked};
 use roundonce::isa::{Severity, apply_counted, counted};
 use roundonce::sass::modern;
-use roundonce::spirv::{Environment, Migration, Module, check_binary, migrate_binary, migrate_text, unchecked};
+use roundonce::spirv::{
+    Environment, Migration, Module, NOT_MIGRATED, check_binary, migrate_binary, migrate_text, unchecked,
+};
 use roundonce::{compiled, sass};
 
 use crate::asm::check_listing;
@@ -20,8 +22,8 @@ pub(crate) struct Arguments {
     /// Files to check: .ptx, .sass, .cubin, .spvasm, .spv; `-` reads stdin, whose language is known by what it holds
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Make warnings count as errors
-    #[arg(long, value_parser = ["warnings"], value_name = "LEVEL")]
+    /// Make warnings, or notes and warnings, count as errors
+    #[arg(long, value_parser = ["warnings", "notes"], value_name = "LEVEL")]
     deny: Option<String>,
     /// PTX and SPIR-V: list every place where the bits are left open, with the smallest input that shows it and the edit
     /// that settles it
@@ -53,7 +55,11 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         checked.push(check(path, arguments)?);
     }
     report::write(arguments.format, &checked)?;
-    let refused = if arguments.deny.is_some() { Severity::Warning } else { Severity::Error };
+    let refused = match arguments.deny.as_deref() {
+        Some("notes") => Severity::Note,
+        Some(_) => Severity::Warning,
+        None => Severity::Error,
+    };
     let bad = checked.iter().any(|file| file.worst() >= Some(refused));
     Ok(if bad { Status::Found } else { Status::Done })
 }
@@ -88,9 +94,14 @@ fn check(path: &Path, arguments: &Arguments) -> Result<Checked, Failure> {
     let mut report = checker(&text);
     if let Some(fix) = &arguments.fix {
         let (mut fixed, mut made) = if language == TextLanguage::Spirv {
-            // A text that cannot be read has its findings, and nothing to migrate.
-            let migrated = migrate_text(&text, migration(fix)).map(|migrated| (migrated.output, migrated.rewritten));
-            migrated.unwrap_or_else(|_| (text.clone(), 0))
+            // A text that cannot be read has its findings already, and nothing to migrate.
+            match migrate_text(&text, migration(fix)) {
+                Ok(migrated) => (migrated.output, migrated.rewritten),
+                Err(refused) => {
+                    report.findings.extend(refused.into_iter().filter(|finding| finding.code == NOT_MIGRATED));
+                    (text.clone(), 0)
+                }
+            }
         } else {
             apply_counted(&text, report.findings.iter().filter_map(|finding| finding.fix.as_ref()))
         };

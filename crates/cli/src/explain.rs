@@ -1,16 +1,17 @@
-//! `explain`: the pipeline step by step.
+//! `explain`: the pipeline step by step, or the rule behind a code.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use roundonce::answers::{Noted, explain};
+use roundonce::rules;
 
 use crate::output::{self, Format, FormatArgument, MachineArguments, ProfileArgument};
 use crate::{Ended, Failure, Status, files, plot};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The instruction, as its language spells it
+    /// The instruction, as its language spells it; or a code that a finding has, such as PTX0022
     instruction: String,
     /// Hex bits, 0f3F800000, a decimal, 0x1.8p0, inf, nan
     #[arg(value_parser = output::signed)]
@@ -28,6 +29,13 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
     let Arguments { instruction, operands, plot, target, profile, format } = arguments;
+    if let Some(rule) = rules::explain(instruction).filter(|_| operands.is_empty() && plot.is_none()) {
+        match format.format {
+            Format::Json => output::json(&rule)?,
+            Format::Text => output::lines(&rule.lines())?,
+        }
+        return Ok(Status::Done);
+    }
     plot.as_deref().map_or(Ok(()), plot::check)?;
     let Noted { answer, notes } = explain(instruction, operands, &target.target(), &profile.profile())?;
     notes.iter().for_each(|note| output::note(note));

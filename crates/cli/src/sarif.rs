@@ -1,12 +1,27 @@
 //! Findings as SARIF 2.1.0 (OASIS), for code-scanning services.
 
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
 use serde_json::{Value, json};
 
 use roundonce::answers::{Checked, Edit, Row, sentence};
+use roundonce::isa::{Finding, LineIndex, Location};
+use roundonce::rules;
 
 /// One log with one run.
 pub(crate) fn log(files: &[Checked]) -> Value {
-    let results: Vec<Value> = files.iter().flat_map(Checked::rows).map(|row| result(&row)).collect();
+    let found = files.iter().flat_map(|file| &file.findings);
+    // The rules that were violated, each with its place in the log.
+    let mut places: BTreeMap<&str, usize> = found.map(|finding| (finding.code, 0)).collect();
+    places.values_mut().enumerate().for_each(|(at, place)| *place = at);
+    let lines = files.iter().flat_map(|file| {
+        let index = LineIndex::new(&file.text);
+        file.findings.iter().map(move |finding| end(&index, finding)).collect::<Vec<_>>()
+    });
+    let rows = files.iter().flat_map(Checked::rows);
+    let results: Vec<Value> = rows.zip(lines).map(|(row, end)| result(&row, places[row.code], end)).collect();
+    let rules: Vec<Value> = places.keys().map(|code| rule(code)).collect();
     let mut log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -14,8 +29,10 @@ pub(crate) fn log(files: &[Checked]) -> Value {
             "tool": { "driver": {
                 "name": "roundonce",
                 "version": env!("CARGO_PKG_VERSION"),
-                "rules": rules(files),
+                "informationUri": env!("CARGO_PKG_REPOSITORY"),
+                "rules": rules,
             } },
+            "columnKind": "unicodeCodePoints",
             "results": results,
         }],
     });
@@ -26,7 +43,15 @@ pub(crate) fn log(files: &[Checked]) -> Value {
     log
 }
 
-fn result(row: &Row) -> Value {
+/// The line and the column behind a finding's place.
+fn end(lines: &LineIndex<'_>, finding: &Finding) -> Option<(usize, usize)> {
+    match finding.location {
+        Location::Span { end, .. } => Some(lines.line_column(end)),
+        Location::Word(_) | Location::Whole => None,
+    }
+}
+
+fn result(row: &Row, rule: usize, end: Option<(usize, usize)>) -> Value {
     let mut text = row.message.to_owned();
     if !row.help.is_empty() {
         text += &format!(". {}", row.help);
@@ -36,14 +61,18 @@ fn result(row: &Row) -> Value {
     }
     let mut result = json!({
         "ruleId": row.code,
+        "ruleIndex": rule,
         "level": row.level,
         "message": { "text": text },
     });
     if !row.file.is_empty() {
-        result["locations"] = json!([{ "physicalLocation": {
-            "artifactLocation": { "uri": row.file },
-            "region": { "startLine": row.line, "startColumn": row.column },
-        } }]);
+        let mut region = json!({ "startLine": row.line, "startColumn": row.column });
+        if let Some((line, column)) = end {
+            region["endLine"] = line.into();
+            region["endColumn"] = column.into();
+        }
+        result["locations"] =
+            json!([{ "physicalLocation": { "artifactLocation": artifact(row.file), "region": region } }]);
     }
     if !row.edits.is_empty() {
         let edit = |edit: &Edit| {
@@ -58,7 +87,7 @@ fn result(row: &Row) -> Value {
         result["fixes"] = json!([{
             "description": { "text": if row.help.is_empty() { row.message } else { row.help } },
             "artifactChanges": [{
-                "artifactLocation": { "uri": row.file },
+                "artifactLocation": artifact(row.file),
                 "replacements": row.edits.iter().map(edit).collect::<Vec<_>>(),
             }],
         }]);
@@ -66,11 +95,31 @@ fn result(row: &Row) -> Value {
     result
 }
 
-/// Every code that was found, once, with the rule it stands for.
-fn rules(files: &[Checked]) -> Vec<Value> {
-    let mut found: Vec<(&str, &str)> =
-        files.iter().flat_map(|file| &file.findings).map(|finding| (finding.code, finding.rule.as_str())).collect();
-    found.sort_unstable();
-    found.dedup_by_key(|(code, _)| *code);
-    found.into_iter().map(|(code, rule)| json!({ "id": code, "shortDescription": { "text": rule } })).collect()
+/// A file by its name as a URI reference (RFC 3986, 2.1).
+fn artifact(file: &str) -> Value {
+    let mut uri = String::with_capacity(file.len());
+    for byte in file.bytes() {
+        match byte {
+            b'/' | b'-' | b'.' | b'_' | b'~' => uri.push(byte.into()),
+            _ if byte.is_ascii_alphanumeric() => uri.push(byte.into()),
+            _ => {
+                let _ = write!(uri, "%{byte:02X}");
+            }
+        }
+    }
+    json!({ "uri": uri })
+}
+
+/// What a code stands for.
+fn rule(code: &str) -> Value {
+    let Some(rule) = rules::explain(code) else { return json!({ "id": code }) };
+    let full = format!("{}. Source: {}.", rule.title, rule.source);
+    json!({
+        "id": code,
+        "shortDescription": { "text": rule.title },
+        "fullDescription": { "text": full },
+        "help": { "text": format!("{full} More: {}", rule.address) },
+        "helpUri": rule.address,
+        "defaultConfiguration": { "level": rule.level },
+    })
 }

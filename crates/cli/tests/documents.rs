@@ -57,12 +57,15 @@ fn anchors(text: &str) -> BTreeSet<String> {
     headings.map(anchor).collect()
 }
 
+/// The folders of the book.
+const BOOK: [&str; 2] = ["docs", "docs/reference"];
+
 #[test]
 fn the_book_lists_every_page() {
     let docs = root().join("docs");
     let summary = docs.join("SUMMARY.md");
     let listed: Vec<PathBuf> = links(&read(&summary)).iter().map(|link| docs.join(link)).collect();
-    let mut found = pages(&docs);
+    let mut found: BTreeSet<PathBuf> = BOOK.iter().flat_map(|folder| pages(&root().join(folder))).collect();
     found.remove(&summary);
     for page in &found {
         assert!(listed.contains(page), "docs/SUMMARY.md does not list {}", page.display());
@@ -73,11 +76,11 @@ fn the_book_lists_every_page() {
 #[test]
 fn links_resolve() {
     let root = root();
-    let folders =
-        ["", "docs", "bindings/python", "dev/gpu", "tests/kernels", "tests/shaders"].map(|name| root.join(name));
+    let others = ["", "bindings/python", "dev/gpu", "tests/kernels", "tests/shaders"];
+    let folders = others.iter().chain(&BOOK).map(|name| root.join(name));
     let crates = std::fs::read_dir(root.join("crates")).unwrap().map(|entry| entry.unwrap().path());
     let mut broken = Vec::new();
-    for page in folders.into_iter().chain(crates).flat_map(|folder| pages(&folder)) {
+    for page in folders.chain(crates).flat_map(|folder| pages(&folder)) {
         for link in &links(&read(&page)) {
             // Pages that are shown elsewhere name the repository's files by their addresses.
             let (folder, link) = match link.strip_prefix(concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/")) {

@@ -14,6 +14,7 @@ mod open;
 mod outline;
 mod recipe;
 mod resolve;
+mod rule;
 mod value;
 
 pub use diag::{
@@ -30,4 +31,5 @@ pub use open::{Alternatives, OpenChoice, Sequence, SequenceOperand};
 pub use outline::{Declaration, Outline, Spelled, Token, TokenClass, Use};
 pub use recipe::{Effect, Recipe, fused};
 pub use resolve::{NO_SUCH_INSTRUCTION, Table, nearest};
+pub use rule::Rule;
 pub use value::{MAX_COMPONENTS, ParsedValue, Value, convert, parse_testfloat, parse_value};

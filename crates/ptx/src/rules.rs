@@ -9,6 +9,7 @@
 //! modifiers nor operands; [`Report::unchecked`] counts them.
 
 mod call;
+mod codes;
 mod conversions;
 mod determinacy;
 mod family;
@@ -22,6 +23,7 @@ mod places;
 mod scope;
 mod signature;
 
+pub use codes::RULES;
 pub use determinacy::{Contraction, contractions};
 pub use module::targets;
 pub(crate) use names::is_special;

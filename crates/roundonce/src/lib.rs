@@ -2,7 +2,8 @@
 //!
 //! Reading order: [`instruction`] (a spelling to its meaning), [`operands`], [`eval`], [`explain`], [`Batch`] (many
 //! lines), [`mod@array`] (many elements), [`integer`] (the integer multiply-add), [`conversion`] (formats
-//! of eight bits and fewer), [`matrix`] (matrix multiply-add), [`kernel`] (whole modules), [`answers`] (what the command says, as data). The crates behind it are re-exported whole.
+//! of eight bits and fewer), [`matrix`] (matrix multiply-add), [`kernel`] (whole modules), [`answers`] (what the command says, as data),
+//! [`mod@rules`] (what each finding's code stands for, with an example). The crates behind it are re-exported whole.
 
 pub mod answers;
 pub mod array;
@@ -17,6 +18,7 @@ pub mod kernel;
 pub mod matrix;
 pub mod observed;
 mod profile;
+pub mod rules;
 mod sides;
 
 pub use batch::Batch;

@@ -64,6 +64,6 @@ pub use program::{
     lower_kernel_listing, simplify,
 };
 pub use row::{Arithmetic, Bits, Kind, Latency, Lowering, MAX_OPERANDS, OperandField, Row, Slot as RowSlot};
-pub use rules::{NOT_COMPUTED, RULES, Rule, check_word};
+pub use rules::{NOT_COMPUTED, RULES, check_word};
 pub use schedule::{Control, SCHEDULE_NAMES, Slot, SlotFault};
 pub use schedule_text::ScheduleStyle;

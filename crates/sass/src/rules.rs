@@ -1,6 +1,6 @@
 //! The rules, one row each, and the findings that follow from them.
 
-use roundonce_isa::{Finding, Location, Severity, nearest};
+use roundonce_isa::{Finding, Location, Rule, Severity, nearest};
 
 use crate::encode::EncodeError;
 use crate::instruction::{Guard, Instruction, Value};
@@ -11,29 +11,6 @@ use crate::{Style, decode};
 
 /// The code of what is encoded and printed, and not computed: what it does is not known.
 pub const NOT_COMPUTED: &str = UNMEASURED.code;
-
-/// One rule: a stable code, the level of its findings, what it requires, and its source.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Rule {
-    /// `SASS` and four digits; never used for anything else.
-    pub code: &'static str,
-    /// The severity of a finding against it.
-    pub level: Severity,
-    /// What it asks for.
-    pub title: &'static str,
-    /// The document, or the observation.
-    pub source: &'static str,
-}
-
-impl Rule {
-    /// A finding against it.
-    pub(crate) fn finding(&self, location: Location, message: impl Into<String>) -> Finding {
-        Finding::new(self.level, self.code, location, message).rule(self.source)
-    }
-    pub(crate) fn at(&self, (start, end): (usize, usize), message: impl Into<String>) -> Finding {
-        self.finding(Location::Span { start, end }, message)
-    }
-}
 
 /// What was probably meant by a mnemonic or a modifier.
 pub(crate) fn did_you_mean<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone) -> Option<String> {

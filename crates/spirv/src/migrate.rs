@@ -100,6 +100,9 @@ impl Plan {
     }
 }
 
+/// The code of an instruction that is to be migrated and cannot.
+pub const NOT_MIGRATED: &str = "SPV0007";
+
 /// The edits of a text that migrate it ([`apply_edits`]): each replaces a range of bytes, the rest stays as it is.
 ///
 /// # Errors
@@ -119,7 +122,7 @@ pub fn migration_fixes(text: &str, migration: Migration) -> Result<(Vec<Fix>, us
                 let (Some(at), false) = (text[whole.clone()].find(OPCODE), text[whole.clone()].contains('!')) else {
                     let place = module.location(instruction.word);
                     let message = "raw words are not migrated: write the instruction by name";
-                    return Err(vec![Finding::error("SPV0007", place, message)]);
+                    return Err(vec![Finding::error(NOT_MIGRATED, place, message)]);
                 };
                 let start = whole.start + at;
                 fixes.push(Fix { start, end: start + OPCODE.len(), replacement: "OpFmaKHR".to_owned() });

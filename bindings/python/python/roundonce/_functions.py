@@ -47,7 +47,8 @@ def why(
     Of an expression, `values` are the names' values. A value is a NumPy array or scalar of float16, bfloat16, float32 or
     float64, a Python number (float64), or text with its type as the command reads it (``"1.5f"``, ``"0x3c00:f16"``).
     `saw` is one value or a list of them, each an array of the result's shape if a name is an array; of single values plain
-    decimals, as text or Python numbers, are matched to the digits given. ``sum(a*b, 1)`` sums over an axis.
+    decimals, as text or Python numbers, are matched to the digits given. A dictionary gives arrays names for the report,
+    which calls them ``saw[0]`` and so on otherwise. ``sum(a*b, 1)`` sums over an axis.
 
     A function of NumPy, torch or JAX is called with `inputs` and `values`, and traced into an expression, which the
     report begins with (a `FunctionReport`). `saw` is then about what it returns; a dictionary asks about statements, by
@@ -93,6 +94,15 @@ def why(
         raise TypeError("`type` and `as_` are for expressions: a function's literals have the types its library gives them")
     traced, seen = seen_of(expression, inputs, values, saw)
     return FunctionReport(traced, {name: ask(traced, traced.named(name), given, how) for name, given in seen.items()})
+
+
+def why_sides(expression: Union[str, Callable], sides: Mapping[str, Any], values: Mapping[str, Any]) -> Report:
+    """`why` of arrays that have names: of an expression, or of what a function returns."""
+    if not callable(expression):
+        return why_of_text(expression, saw=sides, **values)
+    traced, seen = seen_of(expression, (), values, list(sides.values()))
+    ((name, arrays),) = seen.items()
+    return FunctionReport(traced, {name: ask(traced, traced.named(name), dict(zip(sides, arrays)), {})})
 
 
 def trace(function: Callable, *inputs: Any, **values: Any) -> Trace:
@@ -178,9 +188,13 @@ def array_of(value: Any) -> Any:
 
 
 def ask(
-    trace: Trace, result: Node, saw: List[Any], how: Dict[str, Any], chosen: Optional[np.ndarray] = None
+    trace: Trace,
+    result: Node,
+    saw: Union[List[Any], Dict[str, Any]],
+    how: Dict[str, Any],
+    chosen: Optional[np.ndarray] = None,
 ) -> Report:
-    """What gives the seen values of one statement; of some elements, where they are chosen."""
+    """What gives the seen values of one statement, with their names or without; of some elements, where they are chosen."""
     if result.format == BOOL:
         raise Untraceable(result.name, "it compares: ask about what it compares", trace.place)
     operations = trace.needed(result)
@@ -197,7 +211,8 @@ def ask(
         values = {name: _broadcast(value, result.shape) for name, value in values.items()}
         if chosen is not None:
             values = {name: value.reshape(-1)[chosen] for name, value in values.items()}
-            saw = [array.reshape(-1)[chosen] for array in saw]
+            named = saw if isinstance(saw, dict) else {f"saw[{index}]": array for index, array in enumerate(saw)}
+            saw = {name: array.reshape(-1)[chosen] for name, array in named.items()}
     return why_of_text(trace.text(result, given), saw=saw, **how, **values)
 
 

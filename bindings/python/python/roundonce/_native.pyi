@@ -178,5 +178,5 @@ def why_kernel(
     toolchain: Optional[str],
 ) -> _Report: ...
 def why_arrays(
-    expression: str, names: dict[str, _Given], saw: Sequence[_Given], how: Dict[str, Any]
+    expression: str, names: dict[str, _Given], saw: Sequence[Tuple[str, _Given]], how: Dict[str, Any]
 ) -> _Report: ...

@@ -8,7 +8,7 @@ import os
 import pathlib
 import subprocess
 import tempfile
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -153,7 +153,9 @@ def why_of_text(
     **values: Any,
 ) -> Report:
     """`why` of an expression."""
-    seen = list(saw) if isinstance(saw, (list, tuple)) else [saw]
+    if not isinstance(saw, Mapping):
+        saw = {f"saw[{index}]": value for index, value in enumerate(saw if isinstance(saw, (list, tuple)) else [saw])}
+    seen = list(saw.values())
     # A Python number is a literal, whose type may be asked for.
     values = {name: repr(value) if _is_number(value) else value for name, value in values.items()}
     how = {
@@ -167,7 +169,7 @@ def why_of_text(
     }
     if any(_is_array(value) for value in [*values.values(), *seen]):
         given = {name: _given(name, value) for name, value in values.items()}
-        wanted = [_given("saw", value) for value in seen]
+        wanted = [(str(name), _given("saw", value)) for name, value in saw.items()]
         return Report(_native.why_arrays(expression, given, wanted, how))
     texts = {name: _text(name, value) for name, value in values.items()}
     return Report(_native.why(expression, texts, [_seen(value) for value in seen], how))

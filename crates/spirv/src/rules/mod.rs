@@ -7,6 +7,7 @@
 mod advice;
 mod calls;
 mod capability;
+mod codes;
 mod composite;
 mod decoration;
 mod dominators;
@@ -30,6 +31,7 @@ mod unchecked;
 mod values;
 mod view;
 
+pub use codes::RULES;
 pub use unchecked::unchecked;
 
 use roundonce_isa::{Finding, Location, Severity};

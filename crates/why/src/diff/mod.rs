@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use roundonce_arith::{ArithOp, Clamp, Format, NanRule, Operation, Profile, Rounding};
 use roundonce_deviate::{Stages, Typed};
 use roundonce_isa::{Sequence, SequenceOperand, grouped, hex_bits, shortest_decimal};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 pub use dot::{DotComparison, DotFrequency, DotOperands, DotWitness, compare_dots};
 pub(crate) use search::directed_inputs;
@@ -177,18 +177,44 @@ fn commutes(operation: &Operation, profile: &Profile) -> bool {
 }
 
 /// What was found out about two computations.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Comparison {
     /// The first.
     pub first: String,
     /// The second.
     pub second: String,
     /// What is known.
-    #[serde(flatten)]
     pub verdict: Verdict,
     /// How often they differ on data, if they do.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub frequency: Option<Frequency>,
+}
+
+impl Serialize for Comparison {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Object<'a> {
+            compared: [&'a str; 2],
+            #[serde(skip_serializing_if = "Option::is_none")]
+            first: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            second: Option<&'a str>,
+            #[serde(flatten)]
+            verdict: &'a Verdict,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            frequency: &'a Option<Frequency>,
+        }
+        // Where they differ, `first` and `second` are the results, and an object has each name once.
+        let differ = matches!(self.verdict, Verdict::Different { .. });
+        let [first, second] = [&self.first, &self.second].map(String::as_str);
+        Object {
+            compared: [first, second],
+            first: (!differ).then_some(first),
+            second: (!differ).then_some(second),
+            verdict: &self.verdict,
+            frequency: &self.frequency,
+        }
+        .serialize(serializer)
+    }
 }
 
 /// Equal, different, or not known.

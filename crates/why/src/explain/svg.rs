@@ -12,6 +12,8 @@ use super::{Component, Explained};
 const CELL: usize = 13;
 const ROW: usize = 27;
 const LEFT: usize = 86;
+/// What the words about the cut take beside it.
+const LABEL: usize = 300;
 /// Where the first row's letters stand.
 const TOP: usize = 44;
 /// The colours and shapes; the web page has them from the same file.
@@ -53,14 +55,18 @@ impl Picture {
         ];
         let rows: Vec<(&str, &String)> = rows.into_iter().filter_map(|(name, row)| Some((name, row?))).collect();
         let columns = self.weights.len();
-        let (width, bottom) = (LEFT + CELL * columns + 18, TOP + ROW * rows.len() - 10);
+        let cut = self.weights.iter().position(|&weight| weight < self.cut).unwrap_or(columns);
+        // The words about the cut stand on the longer side of it, if that has room for them.
+        let (at_cut, at_end) = (LEFT + CELL * cut, LEFT + CELL * columns + 18);
+        let is_left = cut * 2 > columns && at_cut >= LABEL;
+        let width = if is_left || cut == columns { at_end } else { at_end.max(at_cut + LABEL) };
+        let bottom = TOP + ROW * rows.len() - 10;
         let height = bottom + 24;
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
              class=\"aligned\" role=\"img\">\n<title>{}</title>\n{style}",
             self.sentence(product, addend)
         );
-        let cut = self.weights.iter().position(|&weight| weight < self.cut).unwrap_or(columns);
         self.svg_scale(&mut svg, cut);
         for (place, (name, row)) in rows.iter().enumerate() {
             self.svg_row(&mut svg, TOP + ROW * place, name, row);
@@ -69,9 +75,8 @@ impl Picture {
         let end = LEFT + CELL * columns;
         let _ = writeln!(svg, "<path d=\"M{LEFT} {above_sum}H{end}\" class=\"rule\"/>");
         if cut < columns {
-            let x = LEFT + CELL * cut;
-            let _ = writeln!(svg, "<path d=\"M{x} {}V{}\" class=\"cut\"/>", TOP - 19, bottom + 2);
-            let (side, x) = if cut * 2 > columns { ("at-end", x - 6) } else { ("at-start", x + 6) };
+            let _ = writeln!(svg, "<path d=\"M{at_cut} {}V{}\" class=\"cut\"/>", TOP - 19, bottom + 2);
+            let (side, x) = if is_left { ("at-end", at_cut - 6) } else { ("at-start", at_cut + 6) };
             let bit = u8::from;
             let _ = writeln!(
                 svg,

@@ -1,0 +1,49 @@
+//! What each code stands for.
+
+use roundonce_isa::Rule;
+
+const SYNTAX: &str = "PTX ISA, 4.3 statements";
+const CONSTANTS: &str = "PTX ISA, 4.5 constants";
+const INSTRUCTIONS: &str = "PTX ISA, 9.7 instructions";
+const OPERANDS: &str = "PTX ISA, 6 instruction operands";
+const TARGET: &str = "PTX ISA, 11.1.2 .target";
+const MAD: &str = "PTX ISA, 9.7.3.7 mad, errata";
+const FUSED: &str = "PTX ISA, add and sub: mul/add sequences with no rounding modifiers may be optimised";
+
+/// Every rule that findings of this language name.
+#[rustfmt::skip] // A rule a line.
+pub const RULES: &[Rule] = &[
+    Rule::error("PTX0001", "a module is directives and statements in PTX's grammar", SYNTAX),
+    Rule::error("PTX0002", "a string ends on its line, a comment before the end of the text", "PTX ISA, 4.2 comments"),
+    Rule::error("PTX0003", "brackets are nested 64 deep at most", "a limit of this parser"),
+    Rule::error("PTX0004", "a block that is opened is closed", SYNTAX),
+    Rule::error("PTX0005", "a text has less than 4 GiB", "a limit of this parser"),
+    Rule::error("PTX0006", "a constant fits in 64 bits, or is a normal number of f64", CONSTANTS),
+    Rule::error("PTX0007", "a constant expression has a value", CONSTANTS),
+    Rule::error("PTX0010", "a module begins with `.version`", "PTX ISA, 11.1 PTX module directives"),
+    Rule::error("PTX0011", "the version of a module is one of PTX's", "PTX ISA, 11.1.1 .version"),
+    Rule::error("PTX0012", "a module names a target that PTX has, and addresses of 32 or 64 bits", TARGET),
+    Rule::error("PTX0013", "the version of a module knows its target", TARGET),
+    Rule::error("PTX0014", "`map_f64_to_f32` is for targets without f64", TARGET),
+    Rule::error("PTX0015", "a register is of a fundamental type, or a vector of at most 128 bits", "PTX ISA, 5.2 types"),
+    Rule::error("PTX0016", "a name is declared once in its scope", "PTX ISA, 5.4 variables"),
+    Rule::error("PTX0020", "an instruction's opcode is one of PTX's", INSTRUCTIONS),
+    Rule::error("PTX0021", "an instruction has the types of one of its forms", INSTRUCTIONS),
+    Rule::error("PTX0022", "a modifier that a form requires is written", INSTRUCTIONS),
+    Rule::error("PTX0023", "a modifier is one that the form has", INSTRUCTIONS),
+    Rule::error("PTX0024", "a modifier is written once, and one of those that exclude each other", INSTRUCTIONS),
+    Rule::error("PTX0025", "the version of the module has the instruction", INSTRUCTIONS),
+    Rule::error("PTX0026", "the target of the module has the instruction", INSTRUCTIONS),
+    Rule::error("PTX0027", "an operand has the type and the width that the instruction takes", "PTX ISA, 9.4 type information"),
+    Rule::error("PTX0028", "an instruction has as many operands as its form", INSTRUCTIONS),
+    Rule::error("PTX0029", "the destination is a register of a type that the instruction writes", OPERANDS),
+    Rule::error("PTX0030", "an operand is of a kind that the instruction takes in its place", OPERANDS),
+    Rule::error("PTX0031", "a name is declared before it is used", "PTX ISA, 5.1.1 register state space"),
+    Rule::error("PTX0032", "a guard is a `.pred` register", "PTX ISA, 9.3 predicated execution"),
+    Rule::error("PTX0033", "one function has one `.cta_group`", INSTRUCTIONS),
+    Rule::warning("PTX0040", "`mad.f32` has a rounding modifier from sm_20 on", MAD),
+    Rule::note("PTX0041", "f64 is computed as f64 from sm_13 on", TARGET),
+    Rule::note("PTX0050", "whether a product and a sum are fused is written", FUSED),
+    Rule::error("PTX0100", "a kernel that is run has only what can be run", "what is run"),
+    Rule::error("PTX0101", "a name, an operand and a type of a kernel that is run fit their place", INSTRUCTIONS),
+];
