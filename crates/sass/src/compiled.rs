@@ -5,7 +5,7 @@ use roundonce_isa::Finding;
 
 use crate::instruction::{Operand, RZ, Value};
 use crate::line_table::{Lines, PtxLines, line_at, ptx_lines};
-use crate::{Cubin, decode, modern};
+use crate::{Cubin, Generation, decode_for, modern};
 
 /// A product, a sum or a multiply-add of machine code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,8 +59,9 @@ impl CompiledModule {
             }
             None => {
                 let cubin = Cubin::parse(bytes)?;
-                let kernel = |kernel: crate::Kernel| CompiledKernel::maxwell(&kernel, &of(&kernel.name));
-                (cubin.target, cubin.kernels.into_iter().map(kernel).collect())
+                let (target, generation) = (cubin.target, cubin.generation());
+                let kernel = |kernel: crate::Kernel| CompiledKernel::maxwell(&kernel, generation, &of(&kernel.name));
+                (target, cubin.kernels.into_iter().map(kernel).collect())
             }
         };
         Ok(CompiledModule { target, ptx: text, kernels })
@@ -134,10 +135,10 @@ impl CompiledKernel {
         CompiledKernel { name: kernel.name.clone(), operations: reader.operations }
     }
 
-    fn maxwell(kernel: &crate::Kernel, lines: &Lines) -> CompiledKernel {
+    fn maxwell(kernel: &crate::Kernel, generation: Generation, lines: &Lines) -> CompiledKernel {
         let mut reader = Reader::new(lines);
         for (index, word) in kernel.words.iter().enumerate().filter(|(index, _)| index % 4 != 0) {
-            let computed = decode(*word).ok().and_then(|instruction| maxwell_operation(&instruction));
+            let computed = decode_for(*word, generation).ok().and_then(|instruction| maxwell_operation(&instruction));
             reader.instruction(8 * index as u64, computed, *word as u8);
         }
         CompiledKernel { name: kernel.name.clone(), operations: reader.operations }
@@ -239,7 +240,7 @@ mod tests {
 
     /// What Maxwell's text is, and the registers of its factors and its addend.
     fn operation(text: &str) -> Option<(ArithOp, Format, [Option<u8>; 3])> {
-        let instruction = decode(crate::asm_line(text).unwrap()).unwrap();
+        let instruction = crate::decode(crate::asm_line(text).unwrap()).unwrap();
         maxwell_operation(&instruction).map(|found| (found.op, found.format, found.registers))
     }
 

@@ -156,6 +156,11 @@ impl<'a> Image<'a> {
     }
 }
 
+/// Of a target that is not known, the one with every instruction.
+pub(crate) fn generation(target: u32) -> Generation {
+    Generation::of(target).unwrap_or_default()
+}
+
 impl Cubin {
     /// Whether bytes begin as every ELF file does.
     pub fn is_elf(bytes: &[u8]) -> bool {
@@ -181,7 +186,7 @@ impl Cubin {
 
     /// The GPUs whose instructions they are.
     pub fn generation(&self) -> Generation {
-        Generation::of(self.target).unwrap_or_default()
+        generation(self.target)
     }
 
     /// The kernels' words with their scheduling, each located in the file in words of 8 bytes.

@@ -2,8 +2,7 @@
 
 use roundonce_isa::{Finding, Location};
 
-use crate::cubin::{Image, MAXWELL_TARGETS, fault};
-use crate::generation::Generation;
+use crate::cubin::{Image, MAXWELL_TARGETS, fault, generation};
 use crate::schedule::{Control, Slot};
 use crate::{asm_line_for, fields, modern, parse_line, rules};
 
@@ -52,7 +51,7 @@ pub fn patch(bytes: &mut [u8], entry: Option<&str>, address: usize, text: &str) 
     if slot == 0 {
         return Err(no_instruction("it is a control word"));
     }
-    let word = asm_line_for(text, Generation::of(target).unwrap_or_default())?;
+    let word = asm_line_for(text, generation(target))?;
     let written = parse_line(text)?;
     let bundle = at - 8 * slot;
     let Some(control) = bytes.get(bundle..bundle + 8).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes)

@@ -9,11 +9,12 @@ use roundonce_ir::{
 };
 use roundonce_isa::{Finding, Location};
 
+use super::Words;
 use super::body::{B32, Body, TRUE};
 use super::hazards::{Checked, Trace};
 use crate::instruction::{Instruction, Operand, PT, Value};
 use crate::print::Style;
-use crate::{decode, rules};
+use crate::rules;
 
 /// What was pushed, and by what it is taken.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,7 +38,7 @@ type Place = (usize, Stack);
 
 pub(super) struct Flow<'a, 'b> {
     body: Body<'b>,
-    words: &'a [u64],
+    code: Words<'a>,
     /// Where the code begins in the file, in words.
     first: usize,
     largest: usize,
@@ -71,11 +72,11 @@ enum End {
 /// The kernel with its blocks, and the memory that it reads beside its arguments.
 pub(super) fn lower(
     body: Body<'_>,
-    words: &[u64],
+    code: Words<'_>,
     offset: usize,
     largest: usize,
 ) -> Result<(Kernel, Vec<Variable>), Vec<Finding>> {
-    let (mut flow, start) = build(body, words, offset, largest, None)?;
+    let (mut flow, start) = build(body, code, offset, largest, None)?;
     flow.check_hints();
     if !flow.findings.is_empty() {
         flow.findings.sort_by_key(|finding| match finding.location {
@@ -89,14 +90,14 @@ pub(super) fn lower(
 }
 
 /// What comes too early in the code, or why that is not said.
-pub(super) fn hazards(body: Body<'_>, words: &[u64], offset: usize, largest: usize) -> Vec<Finding> {
-    let mut flow = match build(body, words, offset, largest, Some(Trace::default())) {
+pub(super) fn hazards(body: Body<'_>, code: Words<'_>, offset: usize, largest: usize) -> Vec<Finding> {
+    let mut flow = match build(body, code, offset, largest, Some(Trace::default())) {
         Ok((flow, _)) => flow,
         Err(findings) => return findings,
     };
     flow.body.kernel.blocks[0].terminator = Terminator::Jump(1);
     let (kernel, first) = (&flow.body.kernel, flow.first);
-    let checked = Checked { words, kernel, trace: flow.trace.unwrap_or_default(), first };
+    let checked = Checked { code, kernel, trace: flow.trace.unwrap_or_default(), first };
     match checked.trace.lost {
         None => checked.findings(),
         Some(at) => {
@@ -112,14 +113,14 @@ pub(super) fn hazards(body: Body<'_>, words: &[u64], offset: usize, largest: usi
 
 fn build<'a, 'b>(
     body: Body<'b>,
-    words: &'a [u64],
+    code: Words<'a>,
     offset: usize,
     largest: usize,
     trace: Option<Trace>,
 ) -> Result<(Flow<'a, 'b>, usize), Vec<Finding>> {
     let mut flow = Flow {
         body,
-        words,
+        code,
         first: offset / 8,
         largest,
         targets: BTreeSet::new(),
@@ -158,7 +159,7 @@ impl Flow<'_, '_> {
         if at.is_multiple_of(4) {
             return None;
         }
-        decode(*self.words.get(at)?).ok()
+        self.code.instruction(at)
     }
     /// The number of the word that a branch's operand means: a bundle's first instruction is behind its control word.
     fn target(at: usize, operand: &Operand) -> Option<usize> {
@@ -172,7 +173,7 @@ impl Flow<'_, '_> {
     }
     fn find_targets(&mut self) {
         let mut of_lea = [false; 8];
-        for at in 0..self.words.len() {
+        for at in 0..self.code.words.len() {
             let Some(instruction) = self.instruction(at) else { continue };
             let name = instruction.mnemonic();
             for (place, operand) in instruction.operands().iter().enumerate() {
@@ -224,7 +225,7 @@ impl Flow<'_, '_> {
             is_first = false;
             let Some(instruction) = self.instruction(at) else {
                 let address = 8 * at;
-                let message = match self.words.get(at) {
+                let message = match self.code.words.get(at) {
                     Some(word) => format!("{word:#018x} at {address:#06x} is no instruction, and is not run"),
                     None => format!("the code runs past its end at {address:#06x}, and is not run"),
                 };
@@ -261,7 +262,7 @@ impl Flow<'_, '_> {
                 match &end {
                     Some(End::Choose(value, _)) => trace.read(at, *value),
                     // Instructions of the control flow.
-                    None if matches!(self.words[at] >> 56, 0xe2 | 0xe3) => trace.lost = Some(at),
+                    None if matches!(self.code.words[at] >> 56, 0xe2 | 0xe3) => trace.lost = Some(at),
                     _ => {}
                 }
             }

@@ -11,12 +11,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use roundonce_ir::{Guard, Instruction as Step, Kernel, Reg, Role};
 use roundonce_isa::{Finding, Location};
 
+use super::Words;
 use super::body::Body;
 use crate::instruction::Value;
 use crate::print::Register;
 use crate::row::{Latency, Row};
+use crate::rules;
 use crate::schedule::{Control, Slot};
-use crate::{decode, rules};
 
 /// Registers, then predicates, then the condition codes.
 const NAMES: usize = 256 + 8 + 1;
@@ -204,7 +205,7 @@ impl Late {
 
 /// A kernel's code with what is known of it.
 pub(super) struct Checked<'a> {
-    pub(super) words: &'a [u64],
+    pub(super) code: Words<'a>,
     pub(super) kernel: &'a Kernel,
     pub(super) trace: Trace,
     /// Where the code begins in the file, in words.
@@ -213,11 +214,11 @@ pub(super) struct Checked<'a> {
 
 impl Checked<'_> {
     fn slot(&self, at: usize) -> Slot {
-        Control(self.words[at / 4 * 4]).slots()[(at % 4).saturating_sub(1)]
+        Control(self.code.words[at / 4 * 4]).slots()[(at % 4).saturating_sub(1)]
     }
     fn text(&self, at: usize) -> String {
         let mut text = String::new();
-        if let Ok(instruction) = decode(self.words[at]) {
+        if let Some(instruction) = self.code.instruction(at) {
             instruction.write_body_at(8 * at as u64, crate::Style::Exact, None, &mut text);
         }
         text.trim().to_owned()
@@ -226,7 +227,7 @@ impl Checked<'_> {
     /// What an instruction waits for, by its mask or as `DEPBAR`.
     fn wait(&self, at: usize, late: &mut Late) {
         late.wait(self.slot(at).wait() as u8 & BARRIERS);
-        let Ok(instruction) = decode(self.words[at]) else { return };
+        let Some(instruction) = self.code.instruction(at) else { return };
         if instruction.mnemonic() != "DEPBAR" {
             return;
         }
@@ -248,7 +249,7 @@ impl Checked<'_> {
 
     /// The results of a unit come in order.
     fn unit(&self, at: usize) -> &'static str {
-        match decode(self.words[at]).map_or("", |instruction| instruction.mnemonic()) {
+        match self.code.instruction(at).map_or("", |instruction| instruction.mnemonic()) {
             "LD" | "LDG" | "LDL" | "ATOM" => "LDG",
             "MUFU" | "F2F" | "F2I" | "I2F" | "I2I" | "FLO" | "POPC" | "FCHK" => "MUFU",
             name => name,
@@ -259,7 +260,7 @@ impl Checked<'_> {
         // `FCHK` has no barrier in ptxas's code.
         let is_late = |row: &Row| row.latency == Latency::Variable && row.name != "FCHK";
         self.slot(at).write_barrier().is_some()
-            || decode(self.words[at]).is_ok_and(|instruction| is_late(instruction.row()))
+            || self.code.instruction(at).is_some_and(|instruction| is_late(instruction.row()))
     }
 
     /// A block gone through; what is read or written too early goes to `tell`.

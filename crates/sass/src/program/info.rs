@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use roundonce_isa::Finding;
 
+use super::Words;
 use crate::cubin::{Address, BANK_4, Image, fault};
-use crate::decode;
 use crate::instruction::{RZ, Value};
 
 /// A target of a jump by a register: where the jump is, and where it may lead.
@@ -75,10 +75,10 @@ fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
 
 /// The parameters of code that nothing is said of: the words of bank 0 that it reads, two of them one of 64 bits where
 /// the first is so aligned and the second is only moved or added with a carry.
-fn read_params(code: &[u64]) -> Vec<(u32, u32)> {
+fn read_params(code: Words<'_>) -> Vec<(u32, u32)> {
     let (mut places, mut numbers) = (BTreeSet::new(), BTreeSet::new());
-    for (_, word) in code.iter().enumerate().filter(|(index, _)| !index.is_multiple_of(4)) {
-        let Ok(instruction) = decode(*word) else { continue };
+    let places_of_code = (0..code.words.len()).filter(|index| !index.is_multiple_of(4));
+    for instruction in places_of_code.filter_map(|index| code.instruction(index)) {
         // Operands of 64 bits.
         let is_wide = instruction.mnemonic().starts_with('D')
             || instruction.modifiers().any(|(name, text)| matches!(name, "from" | "type") && text.ends_with("64"));
@@ -113,7 +113,7 @@ fn words(bytes: &[u8]) -> Vec<u32> {
 }
 
 impl<'a> Info<'a> {
-    pub(super) fn of(image: &Image<'a>, name: &str, code: &[u64]) -> Result<Info<'a>, Finding> {
+    pub(super) fn of(image: &Image<'a>, name: &str, code: Words<'_>) -> Result<Info<'a>, Finding> {
         let bytes = |section: &str| image.data(section).map_or(&[][..], |data| data.bytes);
         let mut info = Info { param_base: PARAM_BASE, ..Info::default() };
         info.banks = [bytes(&format!(".nv.constant2.{name}")), bytes(".nv.constant3")];

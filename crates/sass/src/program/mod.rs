@@ -36,8 +36,10 @@ pub use simplify::simplify;
 
 pub use listing::{is_kernel_listing, listing_hazards, listing_kernels, lower_kernel_listing};
 
-use crate::cubin::{Image, words};
-use crate::{MAXWELL_TARGETS, rules};
+use crate::cubin::{Image, generation, words};
+use crate::generation::Generation;
+use crate::instruction::Instruction;
+use crate::{MAXWELL_TARGETS, decode_for, rules};
 use body::Body;
 use info::Info;
 
@@ -81,11 +83,11 @@ pub fn cubin_hazards(bytes: &[u8], name: Option<&str>, largest: usize) -> Result
 }
 
 fn image_hazards(image: &Image<'_>, name: &str, largest: usize) -> Result<Vec<Finding>, Vec<Finding>> {
-    with_body(image, name, |body, words, offset| Ok(flow::hazards(body, words, offset, largest)))
+    with_body(image, name, |body, code, offset| Ok(flow::hazards(body, code, offset, largest)))
 }
 
 fn lower_image(image: &Image<'_>, name: &str, largest: usize) -> Result<Program, Vec<Finding>> {
-    let (kernel, variables) = with_body(image, name, |body, words, offset| flow::lower(body, words, offset, largest))?;
+    let (kernel, variables) = with_body(image, name, |body, code, offset| flow::lower(body, code, offset, largest))?;
     Ok(Program { variables, ..Program::of(kernel) })
 }
 
@@ -93,13 +95,14 @@ fn lower_image(image: &Image<'_>, name: &str, largest: usize) -> Result<Program,
 fn with_body<T>(
     image: &Image<'_>,
     name: &str,
-    f: impl FnOnce(Body<'_>, &[u64], usize) -> Result<T, Vec<Finding>>,
+    f: impl FnOnce(Body<'_>, Words<'_>, usize) -> Result<T, Vec<Finding>>,
 ) -> Result<T, Vec<Finding>> {
     let Some(section) = image.sections.iter().find(|section| section.name == name) else {
         return Err(vec![rules::ENTRY.finding(Location::Whole, format!("there is no kernel `{name}`"))]);
     };
     let words = words(section.code).map_err(|finding| vec![finding])?;
-    let info = Info::of(image, name, &words).map_err(|finding| vec![finding])?;
+    let code = Words { words: &words, generation: generation(image.target) };
+    let info = Info::of(image, name, code).map_err(|finding| vec![finding])?;
     let mut kernel = Kernel::new(name);
     kernel.addresses = true;
     kernel.params = params(&info);
@@ -108,7 +111,20 @@ fn with_body<T>(
     kernel.local_bytes = info.local_bytes;
     kernel.required_block = info.required_block;
     kernel.max_threads = info.max_threads;
-    f(Body::new(kernel, &info), &words, section.offset)
+    f(Body::new(kernel, &info), code, section.offset)
+}
+
+/// A kernel's words, control words among them, and whose instructions they are.
+#[derive(Clone, Copy)]
+struct Words<'a> {
+    words: &'a [u64],
+    generation: Generation,
+}
+
+impl Words<'_> {
+    fn instruction(&self, at: usize) -> Option<Instruction> {
+        decode_for(*self.words.get(at)?, self.generation).ok()
+    }
 }
 
 fn read(bytes: &[u8]) -> Result<Image<'_>, Finding> {
