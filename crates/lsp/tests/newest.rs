@@ -55,12 +55,15 @@ fn of_many_texts_the_newest_is_said_last() {
     assert_eq!(client.exit(), Ok(()));
 }
 
+/// What a client says of a round before its request is answered.
+type Overtake<'t> = dyn Fn(&Client, i32) + 't;
+
 /// An overtaken request has one answer: that of its text, if it was there in time, or the reason why there is none.
 #[test]
 fn a_request_is_answered_once() {
     let client = started();
     let text = kernel();
-    let overtaking: [&dyn Fn(&Client, i32); 3] = [
+    let overtaking: [&Overtake; 3] = [
         &|client, round| client.change(URI, round + 2, &text),
         &|client, round| client.notify("$/cancelRequest", json!({ "id": 100 + round })),
         &|client, _| client.notify("textDocument/didClose", json!({ "textDocument": { "uri": URI } })),
