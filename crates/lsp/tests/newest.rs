@@ -4,6 +4,7 @@ mod common;
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use common::{Client, result};
 use lsp_server::{ErrorCode, Message, Notification, Request};
@@ -33,7 +34,9 @@ fn fixes() -> Value {
 fn of_many_texts_the_newest_is_said_last() {
     let mut client = started();
     let text = kernel();
-    client.open(URI, "ptx", &text);
+    // While the first text is checked, all the others come.
+    client.open(URI, "ptx", &text.replacen("ret;", &"ret;\n".repeat(200_000), 1));
+    std::thread::sleep(Duration::from_millis(20));
     for version in 2..=40 {
         let instruction = if version == 40 { "mad.f32 %f1, %f2, %f3, %f4;" } else { "ret;" };
         client.change(URI, version, &text.replacen("ret;", instruction, 1));
