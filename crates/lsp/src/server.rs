@@ -271,11 +271,12 @@ impl Server<'_> {
     fn request(&mut self, request: Request) -> Sent {
         let Request { id, method, params } = request.clone();
         let needs_findings = matches!(method.as_str(), "textDocument/codeAction" | "textDocument/inlayHint");
-        if needs_findings && let Some(document) = self.documents.get_mut(key_of(&params)) {
-            if document.findings.is_none() {
-                document.waiting.push(request);
-                return Ok(());
-            }
+        if needs_findings
+            && let Some(document) = self.documents.get_mut(key_of(&params))
+            && document.findings.is_none()
+        {
+            document.waiting.push(request);
+            return Ok(());
         }
         let answer = self.answer(&method, params);
         self.respond(id, answer)

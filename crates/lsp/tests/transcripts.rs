@@ -43,7 +43,10 @@ fn replay(transcript: &str) -> String {
             Message::Notification(notification) => texts.contains(&notification.method.as_str()),
             Message::Response(_) => false,
         };
-        while answers {
+        if !answers {
+            continue;
+        }
+        loop {
             let got = client.receive();
             said.push(line(&got));
             if is_last(&got) {

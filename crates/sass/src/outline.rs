@@ -21,7 +21,7 @@ use crate::{RowSlot, modern, rows};
 /// ```
 pub fn outline(text: &str) -> Outline {
     let outline = Outline { sm: headed::<SmTarget>(text), ..Outline::default() };
-    let mut scan = Scan { cursor: Cursor::new(text), outline, names: HashMap::new() };
+    let mut scan = Scan { cursor: Cursor::new(text), outline, names: HashMap::new(), longest: 0 };
     scan.declarations();
     scan.lines();
     scan.outline
@@ -41,6 +41,8 @@ struct Scan<'t> {
     outline: Outline,
     /// Declarations by name.
     names: HashMap<&'t str, usize>,
+    /// Bytes of the longest of their names.
+    longest: usize,
 }
 
 /// The bytes of labels: `.L_x_1`, `$name`.
@@ -60,6 +62,7 @@ impl<'t> Scan<'t> {
                 let span = (first, first + name.len());
                 let whole = (start + blanks, start + line.trim_end().len());
                 self.names.insert(name, self.outline.declarations.len());
+                self.longest = self.longest.max(name.len());
                 let name = name.to_owned();
                 self.outline.declarations.push(Declaration { name, class, span, whole, scope: (0, text.len()) });
             }
@@ -229,11 +232,14 @@ impl<'t> Scan<'t> {
 
     fn word(&mut self) {
         let start = self.cursor.at;
-        let name = self.cursor.take_while(is_name);
+        // No name is longer, so that a long run of words is not read again for each.
+        let ahead = &self.cursor.text.as_bytes()[start..];
+        let length = ahead.iter().take(self.longest + 1).take_while(|byte| is_name(**byte)).count();
+        let name = self.cursor.text.get(start..start + length).unwrap_or_default();
         if let Some(&declaration) = self.names.get(name) {
+            self.cursor.at += length;
             return self.name(start, declaration);
         }
-        self.cursor.at = start;
         if self.cursor.eat(b'.') {
             self.cursor.take_word();
             return self.token(start, TokenClass::Modifier);

@@ -96,7 +96,8 @@ async function compare(languageId, file) {
     const covers = ({ startIndex, endIndex }) => startIndex <= token.start && token.start < endIndex;
     const found = scoped[token.line].find(covers);
     const names = found.scopes.slice(1).join(" ");
-    const isDeclaredName = ["variable", "parameter", "function", "label"].includes(token.type) && NAME.test(word);
+    const named = languageId === "ptx" ? ["variable", "parameter", "function", "label"] : ["function", "label"];
+    const isDeclaredName = named.includes(token.type) && NAME.test(word);
     const allowed = SCOPES[token.type];
     const agrees = isDeclaredName || allowed.some((scope) => found.scopes.some((name) => name.startsWith(scope)));
     const key = `${languageId} ${token.type}`;

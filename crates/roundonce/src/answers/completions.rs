@@ -7,6 +7,7 @@ use roundonce_ptx::matrix::ROWS;
 use roundonce_ptx::{conversions, integer};
 
 use super::TextLanguage;
+use super::describe::{LONGEST, is_of};
 use crate::{TABLES, ptx, sass, spirv};
 
 /// A word that may stand at a place.
@@ -37,7 +38,8 @@ pub fn completions(language: TextLanguage, text: &str, byte: usize, outline: &Ou
     let word = &before[before.trim_end_matches(is_word).len()..];
     let before = &before[..before.len() - word.len()];
     let inside = outline.token(byte).filter(|token| token.start < byte);
-    if inside.is_some_and(|token| matches!(token.class, TokenClass::Comment | TokenClass::Text)) {
+    let is_free = inside.is_some_and(|token| matches!(token.class, TokenClass::Comment | TokenClass::Text));
+    if is_free || word.len() > LONGEST {
         return Vec::new();
     }
     let mut found = match word.rsplit_once('.') {
@@ -88,7 +90,7 @@ fn modifiers(language: TextLanguage, written: &str, outline: &Outline) -> Vec<Co
         detail,
         class: TokenClass::Modifier,
     };
-    let of_rows = TABLES.into_iter().flatten().filter(|row| super::describe::is_of(language, row.language));
+    let of_rows = TABLES.into_iter().flatten().filter(|row| is_of(language, row.language));
     let mut found: Vec<Completion> = Vec::new();
     let mut add = |next: Option<Vec<(usize, &'static str)>>, syntax: String| {
         found.extend(next.into_iter().flatten().map(|next| offered(next, syntax.clone())));

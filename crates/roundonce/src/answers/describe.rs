@@ -31,6 +31,9 @@ impl Described {
     }
 }
 
+/// Bytes of a spelling or a number that something is said of: no form's and no sensible number's are more.
+pub(super) const LONGEST: usize = 400;
+
 /// Rows listed of a spelling that names none.
 const LISTED: usize = 8;
 
@@ -45,6 +48,9 @@ const LISTED: usize = 8;
 /// assert_eq!((shift[0].operands.as_str(), shift[0].meaning.as_str()), ("d, a, b", ""));
 /// ```
 pub fn describe(language: TextLanguage, spelling: &str, target: &Target) -> Vec<Described> {
+    if spelling.len() > LONGEST {
+        return Vec::new();
+    }
     if let Some(found) =
         of_family(language, spelling, target).or_else(|| of_family(language, spelling, &Target::default()))
     {
@@ -149,6 +155,9 @@ fn outside(language: TextLanguage, spelling: &str) -> Vec<Described> {
 /// ```
 pub fn literal(language: TextLanguage, text: &str, instruction: Option<&Spelled>) -> Vec<String> {
     let spelling = instruction.map_or("", |instruction| &instruction.spelling);
+    if text.len().max(spelling.len()) > LONGEST {
+        return Vec::new();
+    }
     let format = operand_format(language, spelling);
     let whole = integer_value(text);
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).map_or(0, str::len);
