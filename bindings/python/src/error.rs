@@ -61,7 +61,7 @@ impl Finding {
     /// A finding about a text of these lines, empty for a binary.
     pub(crate) fn of(lines: &LineIndex<'_>, found: &roundonce::Finding, witness: Option<Witness>) -> Finding {
         // Places count bytes; those of Python count characters.
-        let character = |byte: usize| lines.characters(byte);
+        let character = |byte: usize| lines.units(byte);
         let edit = |fix: &Fix| (character(fix.start), character(fix.end), fix.replacement.clone());
         let (line, column) = match found.location {
             Location::Span { start, .. } => lines.line_column(start),

@@ -1,16 +1,13 @@
 //! Modules: run over a grid, and checked.
 
 use std::collections::BTreeMap;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
-use std::time::Duration;
 
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use roundonce::arith::{Format, Rounding};
-use roundonce::exec::{Arg, Breadth, Buffer, Contract, Launch, Options, Report, StopSignal};
+use roundonce::exec::{Arg, Breadth, Buffer, Contract, Launch, Options, Report};
 use roundonce::image;
 use roundonce::ir::{Kernel, Param, Passing, Scalar};
 use roundonce::isa::{LineIndex, convert};
@@ -25,6 +22,7 @@ use roundonce::{Profile, ptx, sass, spirv};
 
 use crate::error::{self, Finding};
 use crate::evaluate::{profile, unusable};
+use crate::interrupt::interruptible;
 use crate::report::{Report as Told, named, report};
 
 /// A module as Python holds it.
@@ -407,37 +405,6 @@ impl Prepared {
             options: self.options.clone(),
         }
     }
-}
-
-/// How long Ctrl-C may wait.
-const PATIENCE: Duration = Duration::from_millis(50);
-
-/// Does work that the signal stops, on a thread beside Python's, which looks for Ctrl-C.
-pub(crate) fn interruptible<T: Send>(
-    py: Python<'_>,
-    stop: &StopSignal,
-    work: impl FnOnce() -> T + Send,
-) -> PyResult<T> {
-    py.detach(|| {
-        thread::scope(|scope| {
-            let (done, result) = mpsc::channel();
-            scope.spawn(move || drop(done.send(work())));
-            let mut raised = None;
-            loop {
-                match result.recv_timeout(PATIENCE) {
-                    Ok(result) => return raised.map_or(Ok(result), Err),
-                    Err(RecvTimeoutError::Timeout) if raised.is_none() => {
-                        raised = Python::attach(|py| py.check_signals()).err();
-                        if raised.is_some() {
-                            stop.stop();
-                        }
-                    }
-                    Err(RecvTimeoutError::Timeout) => {}
-                    Err(RecvTimeoutError::Disconnected) => return Err(PyRuntimeError::new_err("the run panicked")),
-                }
-            }
-        })
-    })
 }
 
 /// Runs a kernel of a module of PTX or SPIR-V.

@@ -1,5 +1,5 @@
 //! What the Python package asks of the front door: instructions over contiguous columns of bits, modules, and
-//! reports.
+//! reports; and the command.
 //!
 //! Types of arrays, broadcasting and strides are `python/roundonce/_arrays.py`'s.
 
@@ -7,18 +7,29 @@ mod convert;
 mod error;
 mod evaluate;
 mod integer;
+mod interrupt;
 mod kernel;
 mod matrix;
 mod report;
 mod vectors;
 
+use std::ffi::OsString;
+
 use pyo3::prelude::*;
+
+/// The command, for a process that is nothing else.
+#[pyfunction]
+fn command(words: Vec<OsString>) -> u8 {
+    roundonce_cli::command(words.into_iter())
+}
 
 #[pymodule]
 mod _native {
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "the name that Python has for it")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+    #[pymodule_export]
+    use crate::command;
     #[pymodule_export]
     use crate::convert::{Conversion, convert};
     #[pymodule_export]

@@ -21,6 +21,20 @@ def test_version():
     assert roundonce.__version__ == importlib.metadata.version("roundonce")
 
 
+def test_command():
+    def ask(*words):
+        return subprocess.run([sys.executable, "-m", "roundonce", *words], capture_output=True, text=True)
+
+    answer = ask("eval", "fma.rn.f32", "0x3f800001", "0x3f800001", "0xbf800002")
+    assert (answer.returncode, answer.stdout[:11]) == (0, "0x28800000 ")
+    assert ask("diff", "fma(a,b,c)", "a*b+c", "--type", "f32").returncode == 1
+    usage = ask("eval")
+    assert usage.returncode == 2 and "Usage: roundonce eval" in usage.stderr
+    script = os.path.join(os.path.dirname(sys.executable), "roundonce")
+    version = subprocess.run([script, "--version"], capture_output=True, text=True).stdout
+    assert version == f"roundonce {roundonce.__version__}\n"
+
+
 @pytest.mark.parametrize(
     "instruction, lanes, result",
     [("fma.rn.f32", 1, "f4"), ("OpFmaKHR.v2f16+rtz", 2, "f2"), ("fma.rn.bf16x2", 2, "u2"), ("f64_add_rm", 1, "f8")],

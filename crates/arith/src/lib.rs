@@ -1,4 +1,4 @@
-//! The GPU multiply-add family on bits: bits in, bits and flags out.
+#![doc = include_str!("../README.md")]
 //!
 //! Reading order: [`Format`] (a format as data), [`Operation`] (what an instruction asks for) and its
 //! [`evaluate`](Operation::evaluate), [`Profile`] (what the documents leave open), `round.rs` (the one place that

@@ -50,6 +50,11 @@ Examples:
   roundonce check saxpy.ptx --determinacy --format sarif
   roundonce check - < saxpy.ptx";
 
+pub(crate) const LSP: &str = "\
+Examples:
+  roundonce lsp < session.rpc
+  roundonce lsp --target-env vulkan1.3 < session.rpc";
+
 pub(crate) const ASM: &str = "\
 Examples:
   roundonce asm axpy.sass -o axpy.bin
@@ -72,3 +77,8 @@ pub(crate) const SWEEP: &str = "\
 Examples:
   roundonce sweep fma.rn.f32 0x3f800000..0x3f8000ff 1.5 0x00000001 --out records
   roundonce sweep fma.rn.f32 0x3f800000..0x3f8000ff 1.5 1 --against FFMA --out others";
+
+pub(crate) const COMPLETIONS: &str = "\
+Examples:
+  roundonce completions bash > roundonce.bash
+  roundonce completions zsh > _roundonce";

@@ -141,7 +141,7 @@ pub(crate) fn run(arguments: &Arguments) -> Ended {
         return Ok(Status::Found);
     }
     if prepared.language == Language::Cubin && !arguments.observes() {
-        sass::without_unused(&mut prepared.program);
+        sass::simplify(&mut prepared.program);
     }
     let fused = match &arguments.contract {
         Contraction::Compiled(cubin) => prepared.follow(cubin)?,

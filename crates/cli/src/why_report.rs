@@ -89,7 +89,7 @@ fn escaped(text: &str) -> String {
 
 /// The command as a shell would take it.
 fn command() -> String {
-    let quoted = std::env::args_os().skip(1).map(|word| {
+    let quoted = crate::WORDS.get().into_iter().flatten().skip(1).map(|word| {
         let word = word.to_string_lossy();
         let is_plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_=./:,@%".contains(c));
         if is_plain { word.into_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }

@@ -15,7 +15,9 @@ fn commands() {
     }
     std::fs::create_dir_all(written).unwrap();
     let cases = trycmd::TestCases::new();
-    for files in ["tests/cli/*.md", "tests/cli/*.toml", "tests/bad/*.md", "README.md", "docs/*.md"] {
+    for files in
+        ["tests/cli/*.md", "tests/cli/*.toml", "tests/bad/*.md", "README.md", "crates/cli/README.md", "docs/*.md"]
+    {
         cases.case(files);
     }
 }

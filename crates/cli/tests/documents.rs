@@ -77,11 +77,21 @@ fn the_book_lists_every_page() {
 fn links_resolve() {
     let root = root();
     let others = ["", "bindings/python", "dev/gpu", "tests/kernels", "tests/shaders"];
+    let folders = others.iter().chain(&BOOK).map(|name| root.join(name));
+    let crates = std::fs::read_dir(root.join("crates")).unwrap().map(|entry| entry.unwrap().path());
     let mut broken = Vec::new();
-    for page in others.iter().chain(&BOOK).flat_map(|folder| pages(&root.join(folder))) {
-        for link in links(&read(&page)).iter().filter(|link| !link.contains("://")) {
+    for page in folders.chain(crates).flat_map(|folder| pages(&folder)) {
+        for link in &links(&read(&page)) {
+            // Pages that are shown elsewhere name the repository's files by their addresses.
+            let (folder, link) = match link.strip_prefix(concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/")) {
+                Some(link) => (root.as_path(), link),
+                None => (page.parent().unwrap(), link.as_str()),
+            };
+            if link.contains("://") {
+                continue;
+            }
             let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
-            let target = if file.is_empty() { page.clone() } else { page.parent().unwrap().join(file) };
+            let target = if file.is_empty() { page.clone() } else { folder.join(file) };
             let resolves = target.exists() && (anchor.is_empty() || anchors(&read(&target)).contains(anchor));
             if !resolves {
                 broken.push(format!("{}: {link}", page.strip_prefix(&root).unwrap().display()));

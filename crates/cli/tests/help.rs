@@ -4,8 +4,33 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-const VERBS: [&str; 12] =
-    ["eval", "explain", "bits", "why", "diff", "forms", "run", "check", "asm", "disasm", "vectors", "sweep"];
+const VERBS: [&str; 14] = [
+    "eval",
+    "explain",
+    "bits",
+    "why",
+    "diff",
+    "forms",
+    "run",
+    "check",
+    "lsp",
+    "asm",
+    "disasm",
+    "vectors",
+    "sweep",
+    "completions",
+];
+
+/// What an editor says that opens nothing.
+fn session(path: &Path) {
+    let messages = [
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}"#,
+        r#"{"jsonrpc":"2.0","method":"initialized","params":{}}"#,
+        r#"{"jsonrpc":"2.0","id":2,"method":"shutdown"}"#,
+        r#"{"jsonrpc":"2.0","method":"exit"}"#,
+    ];
+    fs::write(path, messages.map(|text| format!("Content-Length: {}\r\n\r\n{text}", text.len())).concat()).unwrap();
+}
 
 /// A .npy file of four floats.
 fn numbers(path: &Path, values: [f32; 4]) {
@@ -29,6 +54,7 @@ fn every_example_runs() {
     numbers(&folder.path().join("x.npy"), [1.5, 2.5, 1e-40, 3.0]);
     numbers(&folder.path().join("y.npy"), [0.1, -2.5, 1.0, 7.0]);
     numbers(&folder.path().join("d.npy"), [0.15, -6.25, 1e-40, 21.0]);
+    session(&folder.path().join("session.rpc"));
     let path = format!("{}:{}", command.parent().unwrap().display(), std::env::var("PATH").unwrap());
     for verb in VERBS {
         let help = Command::new(command).args([verb, "--help"]).output().unwrap();

@@ -1,5 +1,4 @@
-//! One way of computing otherwise: what it is called, how plausible it is, what it does to an operation, and which of
-//! them explain what was observed.
+#![doc = include_str!("../README.md")]
 //!
 //! Reading order: [`Deviation`] (the one list), `plausibility.rs` (what may be a cause), `text.rs` (its words), [`EvalModel`] (an operation with every step of
 //! its evaluation apart, to which a deviation is applied), `sets.rs` (which deviations are considered for an

@@ -1,4 +1,4 @@
-//! Executes programs, bit for bit.
+#![doc = include_str!("../README.md")]
 //!
 //! Three floors, each of which knows only those below it: `kernel` (a decoded kernel, the launch configuration, memory),
 //! `native` (the compiler), `interp` (the interpreter). `launch` on top is the public interface; `scalar`, below all, is

@@ -1,5 +1,4 @@
-//! What beside the multiply-add is computed on the bits of floats: quotients, roots and elementary functions, each rounded
-//! once, and what does not round.
+#![doc = include_str!("../README.md")]
 //!
 //! Reading order: `quotient.rs` (integers with a sticky bit), [`approximate`] (the functions that hardware approximates,
 //! correctly rounded), `exact.rs` (extrema, signs, integral values), [`Wider`] (numbers to measure

@@ -8,6 +8,34 @@ fn signed(format: Format, negative: bool, magnitude: u64) -> u64 {
     if negative { format.sign_mask() | magnitude } else { magnitude }
 }
 
+/// What the host rounds once, to nearest even: f32 and f64. `None` of what it has no answer for: other formats and
+/// roundings, NaNs, and with `flush` what may be subnormal.
+fn by_host(
+    (format, rounding, flush): (Format, Rounding, bool),
+    single: impl Fn() -> f32,
+    double: impl Fn() -> f64,
+) -> Option<u64> {
+    if rounding != Rounding::NearestEven {
+        return None;
+    }
+    let (result, is_nan, is_normal) = match format {
+        Format::F32 => {
+            let result = single();
+            (u64::from(result.to_bits()), result.is_nan(), result.abs() > f32::MIN_POSITIVE)
+        }
+        Format::F64 => {
+            let result = double();
+            (result.to_bits(), result.is_nan(), result.abs() > f64::MIN_POSITIVE)
+        }
+        _ => return None,
+    };
+    (!is_nan && (is_normal || !flush)).then_some(result)
+}
+
+fn single(bits: u64) -> f32 {
+    f32::from_bits(bits as u32)
+}
+
 /// a / b, rounded once. With `flush` subnormal operands and results become zero of their sign.
 ///
 /// ```
@@ -19,6 +47,12 @@ fn signed(format: Format, negative: bool, magnitude: u64) -> u64 {
 pub fn divide(profile: &Profile, format: Format, rounding: Rounding, flush: bool, a: u64, b: u64) -> u64 {
     let clean = |bits| flushed(format, flush, bits);
     let (a, b) = (clean(a), clean(b));
+    let double = || f64::from_bits(a) / f64::from_bits(b);
+    let result = by_host((format, rounding, flush), || single(a) / single(b), double);
+    result.unwrap_or_else(|| quotient(profile, format, rounding, flush, a, b))
+}
+
+fn quotient(profile: &Profile, format: Format, rounding: Rounding, flush: bool, a: u64, b: u64) -> u64 {
     let negative = format.is_negative(a) ^ format.is_negative(b);
     match (unpack(format, a), unpack(format, b)) {
         (Unpacked::Nan { .. }, _) | (_, Unpacked::Nan { .. }) => profile.nan_of_pair(format, a, b),
@@ -110,6 +144,12 @@ fn exactly(format: Format, negative: bool, quantum: i32, significand: u128) -> u
 /// ```
 pub fn square_root(profile: &Profile, format: Format, rounding: Rounding, flush: bool, a: u64) -> u64 {
     let a = flushed(format, flush, a);
+    // The root of a number that is not negative is none of those that are flushed.
+    let result = by_host((format, rounding, false), || single(a).sqrt(), || f64::from_bits(a).sqrt());
+    result.unwrap_or_else(|| root(profile, format, rounding, a))
+}
+
+fn root(profile: &Profile, format: Format, rounding: Rounding, a: u64) -> u64 {
     match unpack(format, a) {
         Unpacked::Nan { .. } => profile.nan_result(format, Some(a)),
         Unpacked::Zero { .. } | Unpacked::Infinite { negative: false } => a,
@@ -128,9 +168,25 @@ pub fn square_root(profile: &Profile, format: Format, rounding: Rounding, flush:
     }
 }
 
+/// The f32 nearest to 1 / √a, a number in f32 above 0, where the host's f64 says it: root and quotient are each off by
+/// half of a unit, so that what lies further from the middle between two f32 is on its side of it.
+fn nearest_reciprocal_root(a: f32) -> Option<f32> {
+    const MIDDLE: u64 = 1 << 28;
+    let near = 1.0 / f64::from(a).sqrt();
+    let below = near.to_bits() % (2 * MIDDLE);
+    (a > 0.0 && a.is_finite() && below.abs_diff(MIDDLE) > 8).then_some(near as f32)
+}
+
 /// 1 / √a, rounded once.
 pub fn reciprocal_square_root(profile: &Profile, format: Format, rounding: Rounding, flush: bool, a: u64) -> u64 {
     let a = flushed(format, flush, a);
+    if let (Format::F32, Rounding::NearestEven, Some(root)) = (format, rounding, nearest_reciprocal_root(single(a))) {
+        return root.to_bits().into();
+    }
+    reciprocal_root(profile, format, rounding, flush, a)
+}
+
+fn reciprocal_root(profile: &Profile, format: Format, rounding: Rounding, flush: bool, a: u64) -> u64 {
     match unpack(format, a) {
         Unpacked::Nan { .. } => profile.nan_result(format, Some(a)),
         Unpacked::Zero { negative } => signed(format, negative, format.infinity()),
@@ -143,10 +199,17 @@ pub fn reciprocal_square_root(profile: &Profile, format: Format, rounding: Round
             let odd = x.quantum.rem_euclid(2) as u32;
             let m = x.significand << odd;
             let s = (format.precision() * 3).div_ceil(2) + 4;
-            let (mut low, mut high) = (0u128, 1u128 << s);
+            let at_most = |r: u128| product_at_most(r, m, 2 * s);
+            // The host's root is near; what is taken of it is only where to begin.
+            let near = (2f64.powi(s as i32) / (m as f64).sqrt()) as u128;
+            let margin = (near >> 50) + 2;
+            let (mut low, mut high) = (near.saturating_sub(margin), near + margin);
+            if !at_most(low) || at_most(high) {
+                (low, high) = (0, (1 << s) + 1);
+            }
             while high - low > 1 {
                 let middle = (low + high) / 2;
-                if product_at_most(middle, m, 2 * s) { low = middle } else { high = middle }
+                if at_most(middle) { low = middle } else { high = middle }
             }
             let exact = product_is(low, m, 2 * s);
             let quantum = -(x.quantum - odd as i32) / 2 - s as i32;
@@ -188,6 +251,9 @@ fn power(exponent: u32) -> [u64; 5] {
 }
 
 fn product_at_most(r: u128, m: u64, exponent: u32) -> bool {
+    if r < 1 << 48 && m < 1 << 31 && exponent < 128 {
+        return r * r * u128::from(m) <= 1 << exponent;
+    }
     square_times(r, m).iter().rev().le(power(exponent).iter().rev())
 }
 
@@ -199,7 +265,7 @@ fn product_is(r: u128, m: u64, exponent: u32) -> bool {
 mod tests {
     use super::*;
 
-    /// The host's division and root are correctly rounded to nearest.
+    /// The host's division and root are correctly rounded to nearest, with which integers agree.
     #[test]
     fn as_the_host_rounds() {
         let mut state = 0x1234_5678_9abc_def1u64;
@@ -218,15 +284,20 @@ mod tests {
             };
             let (n, even) = (&Profile::NVIDIA, Rounding::NearestEven);
             same(divide(n, Format::F32, even, false, a.into(), b.into()), fa / fb);
+            same(quotient(n, Format::F32, even, false, a.into(), b.into()), fa / fb);
             same(square_root(n, Format::F32, even, false, a.into()), fa.sqrt());
+            same(root(n, Format::F32, even, a.into()), fa.sqrt());
+            let flushed = |a: u32| flushed(Format::F32, true, a.into());
+            let in_integers = quotient(n, Format::F32, even, true, flushed(a), flushed(b));
+            assert_eq!(divide(n, Format::F32, even, true, a.into(), b.into()), in_integers, "{a:x} {b:x}");
             same(remainder(n, Format::F32, a.into(), b.into()), fa % fb);
             let (dx, dy) = (f64::from_bits(x), f64::from_bits(y));
             if !dx.is_nan() && !dy.is_nan() {
-                assert_eq!(divide(n, Format::F64, even, false, x, y), (dx / dy).to_bits());
+                assert_eq!(quotient(n, Format::F64, even, false, x, y), (dx / dy).to_bits());
                 assert_eq!(remainder(n, Format::F64, x, y), (dx % dy).to_bits());
             }
             if dx >= 0.0 {
-                assert_eq!(square_root(n, Format::F64, even, false, x), dx.sqrt().to_bits());
+                assert_eq!(root(n, Format::F64, even, x), dx.sqrt().to_bits());
             }
         }
     }
@@ -259,6 +330,22 @@ mod tests {
             let value = f64::from(f32::from_bits(a as u32));
             assert!(square(down) <= value && value <= square(up));
         }
+    }
+
+    /// For all f32 from 1 to 4, which those outside are times powers of 4: the host's f64 and integers agree, and the
+    /// host leaves few.
+    #[test]
+    fn reciprocal_roots_are_the_same_by_both_ways() {
+        let mut left = 0;
+        for a in 0x3f80_0000u32..0x4080_0000 {
+            let Some(near) = nearest_reciprocal_root(f32::from_bits(a)) else {
+                left += 1;
+                continue;
+            };
+            let exact = reciprocal_root(&Profile::NVIDIA, Format::F32, Rounding::NearestEven, false, a.into());
+            assert_eq!(u64::from(near.to_bits()), exact, "{a:x}");
+        }
+        assert!(left < 100, "{left}");
     }
 
     #[test]

@@ -1,3 +1,5 @@
+#![doc = include_str!("../README.md")]
+//!
 //! The program that engines run and analyses read: kernels of typed virtual registers and basic blocks, with no trace
 //! of the language they come from but a [`SourceLoc`] an instruction.
 //!

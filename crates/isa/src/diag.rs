@@ -49,40 +49,101 @@ pub fn line_column(text: &str, byte: usize) -> (usize, usize) {
     LineIndex::new(text).line_column(byte)
 }
 
+/// What columns are counted in.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ColumnUnit {
+    /// Bytes of UTF-8.
+    Byte,
+    /// Units of UTF-16: two for a character beyond U+FFFF.
+    Utf16,
+    /// Characters.
+    Character,
+}
+
+impl ColumnUnit {
+    /// How many units begin in some bytes.
+    fn count(self, bytes: &[u8]) -> usize {
+        let characters = || bytes.iter().filter(|&&byte| byte & 0xc0 != 0x80).count();
+        match self {
+            ColumnUnit::Byte => bytes.len(),
+            ColumnUnit::Utf16 => characters() + bytes.iter().filter(|&&byte| byte >= 0xf0).count(),
+            ColumnUnit::Character => characters(),
+        }
+    }
+}
+
 /// The lines of a text, for many questions about one: each is answered in logarithmic time.
 #[derive(Clone, Debug)]
 pub struct LineIndex<'t> {
     text: &'t str,
+    unit: ColumnUnit,
     /// The first byte of each line.
     starts: Vec<usize>,
-    /// How many characters begin before every 1,024th byte.
-    characters: Vec<usize>,
+    /// How many units begin before every 256th byte.
+    units: Vec<usize>,
 }
 
-/// Bytes between the places where characters are counted.
-const STRIDE: usize = 1024;
+/// Bytes between the places where units are counted.
+const STRIDE: usize = 256;
 
 impl<'t> LineIndex<'t> {
-    /// Reads the text once.
+    /// Of columns in characters.
     pub fn new(text: &'t str) -> LineIndex<'t> {
-        let mut characters = vec![0];
+        LineIndex::counting(text, ColumnUnit::Character)
+    }
+
+    /// Reads the text once.
+    pub fn counting(text: &'t str, unit: ColumnUnit) -> LineIndex<'t> {
+        let mut units = vec![0];
         for bytes in text.as_bytes().chunks(STRIDE) {
-            characters.push(characters.last().unwrap_or(&0) + begins(bytes));
+            units.push(units.last().unwrap_or(&0) + unit.count(bytes));
         }
         let newlines = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
-        LineIndex { text, starts: [0].into_iter().chain(newlines.map(|(at, _)| at + 1)).collect(), characters }
+        LineIndex { text, unit, starts: [0].into_iter().chain(newlines.map(|(at, _)| at + 1)).collect(), units }
     }
 
     /// As [`line_column`].
     pub fn line_column(&self, byte: usize) -> (usize, usize) {
         let line = self.number(byte);
-        (line, self.characters(byte) - self.characters(self.starts[line - 1]) + 1)
+        (line, self.units(byte) - self.units(self.starts[line - 1]) + 1)
     }
 
-    /// How many characters stand before a byte; one inside a character counts as its first.
-    pub fn characters(&self, byte: usize) -> usize {
+    /// The byte at a line and column, both from 1. A column inside a character is its first byte, one behind the line's
+    /// end that end, and a line behind the last one the text's end.
+    ///
+    /// ```
+    /// use roundonce_isa::{ColumnUnit, LineIndex};
+    /// let lines = LineIndex::counting("a𝄞b\nc", ColumnUnit::Utf16);
+    /// assert_eq!(lines.line_column(5), (1, 4));
+    /// assert_eq!([lines.byte(1, 3), lines.byte(1, 4), lines.byte(1, 9), lines.byte(2, 2)], [1, 5, 6, 8]);
+    /// ```
+    pub fn byte(&self, line: usize, column: usize) -> usize {
+        let Some(&start) = self.starts.get(line.saturating_sub(1)) else { return self.text.len() };
+        let range = self.line(start);
+        let wanted = self.units(start).saturating_add(column.saturating_sub(1));
+        // The last stride of the line that does not begin behind it.
+        let strides = &self.units[start / STRIDE..=range.end / STRIDE];
+        let stride = start / STRIDE + strides.partition_point(|&units| units <= wanted).saturating_sub(1);
+        let mut at = self.floor((stride * STRIDE).max(start));
+        let mut units = self.units(at);
+        for character in self.text[at..range.end].chars() {
+            units += self.unit.count(character.encode_utf8(&mut [0; 4]).as_bytes());
+            if units > wanted {
+                break;
+            }
+            at += character.len_utf8();
+        }
+        at
+    }
+
+    /// How many units stand before a byte; one inside a character counts as its first.
+    pub fn units(&self, byte: usize) -> usize {
         let end = self.floor(byte);
-        self.characters[end / STRIDE] + begins(&self.text.as_bytes()[end / STRIDE * STRIDE..end])
+        // Every byte is a unit.
+        if self.units.last() == Some(&self.text.len()) {
+            return end;
+        }
+        self.units[end / STRIDE] + self.unit.count(&self.text.as_bytes()[end / STRIDE * STRIDE..end])
     }
 
     /// The bytes of the line that a byte is in, without its end.
@@ -108,11 +169,6 @@ impl<'t> LineIndex<'t> {
         let byte = self.floor(byte);
         self.starts.partition_point(|&start| start <= byte)
     }
-}
-
-/// How many characters begin in some bytes.
-fn begins(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|&&byte| byte & 0xc0 != 0x80).count()
 }
 
 /// A replacement of a range of bytes that resolves a finding.

@@ -221,6 +221,47 @@ impl<M> Form<M> {
             None => Ok(effects),
         }
     }
+
+    /// The modifiers that may still be written beside some, in the manual's order: each with its place among the parts.
+    /// `None` if one of the written ones is not the form's.
+    ///
+    /// ```
+    /// # use roundonce_isa::{Choice, Effect, Form, Gate, Language, Part, Slot};
+    /// const SAT: Choice = Choice { text: ".sat", effect: Effect::NamesType };
+    /// let sat = Part::Slot(Slot { name: ".sat", choices: &[SAT], required: false });
+    /// let parts: &[Part] = &[sat, Part::Fixed(".s32")];
+    /// # let (language, gate) = (Language::Ptx, Gate::needs(&[]));
+    /// # let parts: &'static [Part] = Box::leak(parts.to_vec().into_boxed_slice());
+    /// let form = Form { language, mnemonic: "mad", parts, operands: "", gate, recipe: (), source: "", note: "" };
+    /// assert_eq!(form.next_modifiers(&[]), Some(vec![(0, ".sat"), (1, ".s32")]));
+    /// assert_eq!(form.next_modifiers(&[".sat"]), Some(vec![(1, ".s32")]));
+    /// assert_eq!(form.next_modifiers(&[".ftz"]), None);
+    /// ```
+    pub fn next_modifiers(&self, written: &[&str]) -> Option<Vec<(usize, &'static str)>> {
+        let mut left = written.to_vec();
+        let mut next = Vec::new();
+        for (place, part) in self.parts.iter().enumerate() {
+            let choices = match part {
+                Part::Fixed(fixed) => split_modifiers(fixed),
+                Part::Slot(slot) => slot.choices.iter().map(|choice| choice.text).collect(),
+            };
+            let filled = left.iter().position(|word| choices.contains(word));
+            match (filled, part) {
+                (Some(at), Part::Slot(_)) => drop(left.remove(at)),
+                (None, Part::Slot(_)) => next.extend(choices.into_iter().map(|choice| (place, choice))),
+                // Of `.f32.f16` each must be written.
+                (_, Part::Fixed(_)) => {
+                    for choice in choices {
+                        match left.iter().position(|word| *word == choice) {
+                            Some(at) => drop(left.remove(at)),
+                            None => next.push((place, choice)),
+                        }
+                    }
+                }
+            }
+        }
+        left.is_empty().then_some(next)
+    }
 }
 
 impl Form {

@@ -1,6 +1,7 @@
-//! What the languages share: an instruction's meaning as data ([`Recipe`]), the rows of the tables of forms
-//! ([`Form`]), where they are available ([`Gate`]), findings ([`Finding`]), operands as text ([`parse_value`]), and the evaluation of
-//! one instruction ([`evaluate()`]).
+#![doc = include_str!("../README.md")]
+//!
+//! Reading order: [`Recipe`] (a meaning as data), [`Form`] (a row), [`Gate`] (where it is available), [`Finding`],
+//! [`parse_value`], [`evaluate()`].
 //!
 //! What this is not: it knows no language's syntax and no program.
 
@@ -10,12 +11,15 @@ mod form;
 mod gate;
 mod number;
 mod open;
+mod outline;
 mod recipe;
 mod resolve;
 mod rule;
 mod value;
 
-pub use diag::{Finding, Fix, LineIndex, Location, Severity, apply_counted, apply_edits, apply_fixes, line_column};
+pub use diag::{
+    ColumnUnit, Finding, Fix, LineIndex, Location, Severity, apply_counted, apply_edits, apply_fixes, line_column,
+};
 pub use evaluate::{Evaluation, evaluate};
 pub use form::{Choice, Form, Instruction, Language, Mismatch, Part, Slot, split_modifiers, split_spelling};
 pub use gate::{Gate, Range, SmTarget, SmVariant, Variants, Version};
@@ -24,6 +28,7 @@ pub use number::{
     shortest_decimal,
 };
 pub use open::{Alternatives, OpenChoice, Sequence, SequenceOperand};
+pub use outline::{Declaration, Outline, Spelled, Token, TokenClass, Use};
 pub use recipe::{Effect, Recipe, fused};
 pub use resolve::{NO_SUCH_INSTRUCTION, Table, nearest};
 pub use rule::Rule;

@@ -1,7 +1,7 @@
 //! Implementation-defined choices: the evaluations among which a compiler of the module may choose, and the edits that
 //! leave only one.
 
-use crate::Fix;
+use crate::{Fix, Location};
 use roundonce_arith::{Format, Operation};
 
 /// A choice that a module leaves to its compiler.
@@ -13,6 +13,8 @@ pub struct OpenChoice {
     pub alternatives: Alternatives,
     /// The edits that leave only one alternative, to be applied together.
     pub edits: Vec<Fix>,
+    /// Of a contraction, where the product stands; the finding is at the sum.
+    pub product: Option<Location>,
 }
 
 /// The alternatives of a choice.

@@ -1,21 +1,6 @@
-//! Pictures of how arrays of results differ, as SVG: a row for each comparison, and in it the distances, their
-//! cumulative distribution, and where in the range of exponents they are.
+#![doc = include_str!("../README.md")]
 //!
 //! The ground is transparent, and every colour can be read on white and on black.
-//!
-//! ```
-//! use roundonce_arith::Format;
-//! use roundonce_plot::{Comparison, svg};
-//! use roundonce_why::diff::files::compare_arrays;
-//! use roundonce_why::{Column, Values};
-//! # fn main() -> Result<(), String> {
-//! let values = |bytes: &[u8]| Values { column: Column::of_bytes(Format::F16, bytes).unwrap(), shape: vec![2] };
-//! let differences = compare_arrays(&values(&[0, 0x3c, 0, 0]), &values(&[3, 0x3c, 0, 0]))?;
-//! let picture = svg(&[Comparison { title: "sums".to_owned(), differences }])?;
-//! assert!(picture.starts_with("<svg") && picture.contains("sums: 1 of 2 elements differ"));
-//! # Ok(())
-//! # }
-//! ```
 
 use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;

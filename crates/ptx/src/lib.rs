@@ -1,19 +1,11 @@
-//! PTX: whole modules read into a tree ([`parse`]), written back ([`print()`]), and checked by the rules that the
-//! assembler keeps ([`check`]).
-//!
-//! ```
-//! let text = ".version 8.6\n.target sm_100\n.entry k () { .reg .f32 f<4>; fma.rn.f32 f0, f1, f2, f3; ret; }\n";
-//! let parsed = roundonce_ptx::parse(text);
-//! assert!(parsed.findings.is_empty());
-//! let printed = roundonce_ptx::print(&parsed.module);
-//! assert_eq!(roundonce_ptx::parse(&printed).module, parsed.module);
-//! ```
+#![doc = include_str!("../README.md")]
 //!
 //! What this is not: it runs nothing, and `check` does not look at every instruction ([`Report::unchecked`]).
 //!
 //! Reading order: `ast` (what a module is), `lexer`, `parser`, `printer`, `literal` (what a number's bits are),
 //! `opcodes` (the one table), `forms`, `integer`, `conversions` and `matrix` (the rows that compute), `signatures` (what the
-//! others take), `types`, `video` (parts of registers), `scopes`, `rules`, `lower`.
+//! others take), `types`, `video` (parts of registers), `scopes`, `rules`, `lower`, `outline` and
+//! `vocabulary` (what an editor shows and offers).
 
 pub mod ast;
 pub mod conversions;
@@ -24,6 +16,7 @@ pub mod literal;
 mod lower;
 pub mod matrix;
 mod opcodes;
+mod outline;
 mod parser;
 mod printer;
 mod rules;
@@ -31,10 +24,13 @@ mod scopes;
 mod signatures;
 mod types;
 mod video;
+mod vocabulary;
 
 pub use ast::Module;
 pub use lower::{LoweredKernel, Settings, UNSUPPORTED, lower, lower_each, lower_with};
 pub use opcodes::{is_opcode, lowered_opcodes};
+pub use outline::outline;
 pub use parser::{Parsed, parse};
 pub use printer::{print, print_instruction};
 pub use rules::{Contraction, Options, RULES, Report, check, check_text, contractions, report_text, targets};
+pub use vocabulary::{OpcodeText, directives, next_modifiers, opcode_text, opcodes};

@@ -26,6 +26,8 @@ mod signature;
 pub use codes::RULES;
 pub use determinacy::{Contraction, contractions};
 pub use module::targets;
+pub(crate) use names::is_special;
+pub(crate) use signature::plain as plain_modifiers;
 
 use crate::ast::{Function, Instruction, Module, Operand, OperandKind, Operands, Span, Statement, Variable};
 use crate::conversions::is_conversion;
@@ -331,7 +333,7 @@ impl<'m, 'a> Check<'m, 'a> {
     }
 
     fn declared_name(&mut self, name: &'a str, span: Span) {
-        if self.scopes.find(name).is_none() && !names::is_special(name) && name != "WARP_SZ" {
+        if self.scopes.find(name).is_none() && !is_special(name) && name != "WARP_SZ" {
             self.undeclared(name, span);
         }
     }

@@ -269,18 +269,48 @@ impl Signature {
     }
 }
 
+/// The modifiers that may still be written behind an opcode beside some: each with its place among the slots of its row.
+pub(crate) fn next_modifiers(opcode: &str, written: &[&str]) -> Vec<(usize, &'static str)> {
+    let mut next = Vec::new();
+    for row in of(opcode) {
+        let mut left = written.to_vec();
+        let mut of_row = Vec::new();
+        for (place, slot) in row.slots.iter().enumerate() {
+            match left.iter().position(|word| slot.choices.contains(word)) {
+                Some(at) => drop(left.remove(at)),
+                None => of_row.extend(slot.choices.iter().map(|choice| (place, *choice))),
+            }
+        }
+        if left.is_empty() {
+            next.extend(of_row);
+        }
+    }
+    next
+}
+
+/// By opcode, words and their gates.
+static WORD_GATES: LazyLock<HashMap<&'static str, Vec<WordsGated>>> = LazyLock::new(|| {
+    let mut all: HashMap<_, Vec<WordsGated>> = HashMap::new();
+    for gate in table::WORDS {
+        for name in gate.names.split(' ') {
+            all.entry(name).or_default().push((choices(gate.words), &gate.gate));
+        }
+    }
+    all
+});
+type WordsGated = (Vec<&'static str>, &'static Gate);
+
 /// What some of the modifiers need.
 pub(crate) fn word_gates<'w>(opcode: &str, written: &[&'w str]) -> Vec<(&'w str, &'static Gate)> {
+    let Some(gates) = WORD_GATES.get(opcode) else { return Vec::new() };
     let mut words = written.to_vec();
     if !words.iter().any(|word| space_name(word).is_some()) {
         words.push(table::GENERIC);
     }
-    let mut found = Vec::new();
-    for gate in table::WORDS.iter().filter(|gate| gate.names.split(' ').any(|name| name == opcode)) {
-        let choices = choices(gate.words);
-        found.extend(words.iter().filter(|word| choices.contains(word)).map(|word| (*word, &gate.gate)));
-    }
-    found
+    let gated = |(choices, gate): &'static WordsGated| {
+        words.iter().filter(|word| choices.contains(word)).map(|word| (*word, *gate)).collect::<Vec<_>>()
+    };
+    gates.iter().flat_map(gated).collect()
 }
 
 /// The gate of a vector of so many bits, or of an eviction priority that such a vector has.

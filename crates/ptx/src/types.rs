@@ -101,7 +101,14 @@ const TYPES: &[TypeRow] = &[
     name_only(".ue8m0"),
 ];
 
+/// `.bf16x2`, `.e4m3x2`.
+const LONGEST: usize = 7;
+
 fn find(text: &str) -> Option<&'static TypeRow> {
+    // Most modifiers are none.
+    if !matches!(text.as_bytes(), [b'.', b'b' | b'e' | b'f' | b'p' | b's' | b't' | b'u', ..]) || text.len() > LONGEST {
+        return None;
+    }
     let at = TYPES.binary_search_by(|row| row.text.cmp(text)).ok()?;
     Some(&TYPES[at])
 }
@@ -191,5 +198,6 @@ mod tests {
     #[test]
     fn types_are_sorted_so_that_they_are_found() {
         assert!(TYPES.is_sorted_by_key(|row| row.text));
+        assert!(names().all(is_type));
     }
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use cpu_time::ProcessTime;
 use roundonce::exec::{Arg, Buffer, Launch, Options};
 use roundonce::kernel::{Choice, Ready, Source};
-use roundonce::sass::without_unused;
+use roundonce::sass::simplify;
 
 const ROUNDS: usize = 7;
 
@@ -57,11 +57,11 @@ fn works() -> Vec<Work> {
             ([32, 64, 1], [16, 8, 1]),
             vec![Arg::Scalar(512), Arg::Scalar(512), single(0.1), f32s(1 << 18), f32s(1 << 18)],
         ),
-        work("sgemm", ([16, 16, 1], [16, 16, 1]), vec![Arg::Scalar(256), f32s(1 << 16), f32s(1 << 16), f32s(1 << 16)]),
+        work("sgemm", ([32, 32, 1], [16, 16, 1]), vec![Arg::Scalar(512), f32s(1 << 18), f32s(1 << 18), f32s(1 << 18)]),
         work(
             "dgemm",
-            ([16, 16, 1], [8, 8, 1]),
-            vec![Arg::Scalar(128), numbers(1 << 14, true), numbers(1 << 14, true), numbers(1 << 14, true)],
+            ([32, 32, 1], [8, 8, 1]),
+            vec![Arg::Scalar(256), numbers(1 << 16, true), numbers(1 << 16, true), numbers(1 << 16, true)],
         ),
         work("nbody", one(16, 32), vec![Arg::Scalar(512), single(0.01), f32s(4 * 512), f32s(4 * 512)]),
         work(
@@ -96,7 +96,7 @@ fn main() {
         let cubin = std::fs::read(folder.join(format!("maxwell/{}.sm_50.cubin", work.name))).unwrap();
         let mut ready =
             [Source::Ptx(&text), Source::Cubin(&cubin)].map(|it| Ready::read(it, &Choice::default()).unwrap());
-        without_unused(&mut ready[1].program);
+        simplify(&mut ready[1].program);
         let mut times = [Vec::new(), Vec::new()];
         for _ in 0..ROUNDS {
             for (ready, times) in ready.iter().zip(&mut times) {

@@ -186,7 +186,8 @@ impl Conversion {
         }
     }
 
-    fn words(&self) -> String {
+    /// What it computes, in words.
+    pub fn words(&self) -> String {
         let PackedConversion { to, from, count, rounding, .. } = self.meaning;
         let how = match rounding {
             ConversionRounding::Direction(direction) => format!("rounded .{}", direction.name()),

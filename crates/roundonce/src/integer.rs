@@ -177,7 +177,8 @@ impl Integer {
         }
     }
 
-    fn meaning(&self, spelling: &str) -> String {
+    /// What it computes, in words.
+    pub fn meaning(&self, spelling: &str) -> String {
         let words = split_spelling(spelling).1;
         let has = |word: &str| words.contains(&word);
         let bits = self.operands[0].bits;

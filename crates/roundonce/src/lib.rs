@@ -1,12 +1,4 @@
-//! The GPU multiply-add family, executable bit for bit on a CPU: the front door for other programs.
-//!
-//! ```
-//! let fma = roundonce::instruction("fma.rn.f32", &Default::default())?;
-//! let operands = roundonce::operands(&fma, &["0x3f800001", "0x3f800001", "0xbf800002"])?;
-//! let result = roundonce::eval(&fma, &operands.values, &Default::default());
-//! assert_eq!(result.value.components(), [0x2880_0000]);
-//! # Ok::<(), roundonce::Finding>(())
-//! ```
+#![doc = include_str!("../README.md")]
 //!
 //! Reading order: [`instruction`] (a spelling to its meaning), [`operands`], [`eval`], [`explain`], [`Batch`] (many
 //! lines), [`mod@array`] (many elements), [`integer`] (the integer multiply-add), [`conversion`] (formats

@@ -185,7 +185,7 @@ fn compare(name: &str, code: Source<'_>, bytes: usize) -> usize {
         };
         ready.program.verify().unwrap();
         let mut smaller = ready.program.clone();
-        sass::without_unused(&mut smaller);
+        sass::simplify(&mut smaller);
         smaller.verify().unwrap();
         let expected = output(&ptx.program, name, bytes);
         for program in [&ready.program, &smaller] {

@@ -1,5 +1,4 @@
-//! SASS of Maxwell and Pascal GPUs (SM50 to SM62): every instruction as text and as words, both ways, with its control
-//! word. In [`modern`], the float family of sm_70 to sm_121, whose words have 128 bits.
+#![doc = include_str!("../README.md")]
 //!
 //! Reading order: `row.rs` (what a row is made of), `maxwell/` (the one table, a file for each class of instructions:
 //! a row for each mnemonic and operand form), [`Instruction`], then [`decode`], `parse.rs` with `parse/fit.rs` (from a
@@ -7,16 +6,10 @@
 //!
 //! A decoded [`Instruction`] is its word and the number of its row. A lowering asks for
 //! [`mnemonic`](Instruction::mnemonic), [`guard`](Instruction::guard), [`operands`](Instruction::operands), which
-//! are as many as the row has, printed or not, and [`modifier`](Instruction::modifier) by the slot's name:
+//! are as many as the row has, printed or not, and [`modifier`](Instruction::modifier) by the slot's name.
 //!
-//! ```
-//! use roundonce_sass::{Value, decode};
-//! let compare = decode(0x5b6b_0380_0057_0107).unwrap();
-//! assert_eq!((compare.mnemonic(), compare.modifier("cmp"), compare.modifier("type")), ("ISETP", Some(".NE"), None));
-//! assert_eq!(compare.operands()[2].value, Value::Register(1));
-//! ```
-//!
-//! `lower.rs` makes programs of straight-line listings, `program/` of whole kernels ([`lower_cubin`]).
+//! `lower.rs` makes programs of straight-line listings, `program/` of whole kernels ([`lower_cubin`]). `outline.rs` is what an
+//! editor shows.
 //!
 //! What this is not: it computes nothing.
 
@@ -38,6 +31,7 @@ mod lookup;
 mod lower;
 mod maxwell;
 pub mod modern;
+mod outline;
 mod parse;
 mod patch;
 mod print;
@@ -61,12 +55,13 @@ pub use instruction::{Guard, Instruction, Operand, OperandKind, Operands, PT, RZ
 pub use listing::{Code, Line, Listing};
 pub use lower::{Lowered, Name, lower};
 pub use maxwell::{ARITHMETIC, rows};
+pub use outline::{mnemonics, next_modifiers, operand_kinds, outline};
 pub use parse::Statement;
 pub use patch::patch;
 pub use print::{Register, Style};
 pub use program::{
     cubin_hazards, cubin_kernels, is_kernel_listing, listing_hazards, listing_kernels, lower_cubin,
-    lower_kernel_listing, without_unused,
+    lower_kernel_listing, simplify,
 };
 pub use row::{Arithmetic, Bits, Kind, Latency, Lowering, MAX_OPERANDS, OperandField, Row, Slot as RowSlot};
 pub use rules::{NOT_COMPUTED, RULES, check_word};

@@ -78,14 +78,14 @@ fn syntax(start: usize, end: usize, message: String) -> Finding {
 }
 
 #[derive(Clone, Copy)]
-struct Token {
-    start: u32,
-    end: u32,
+pub(crate) struct Token {
+    pub(crate) start: u32,
+    pub(crate) end: u32,
     first_on_line: bool,
 }
 
 impl Token {
-    fn of(self, text: &str) -> &str {
+    pub(crate) fn of(self, text: &str) -> &str {
         &text[self.start as usize..self.end as usize]
     }
     fn span(self) -> (u32, u32) {
@@ -94,7 +94,7 @@ impl Token {
 }
 
 /// Words of the text: what white space and comments part, white space within quotes kept.
-fn tokens(text: &str) -> Vec<Token> {
+pub(crate) fn tokens(text: &str) -> Vec<Token> {
     let bytes = text.as_bytes();
     let mut tokens = Vec::with_capacity(bytes.len() / 8);
     let mut at = 0;
@@ -126,6 +126,19 @@ fn tokens(text: &str) -> Vec<Token> {
         }
     }
     tokens
+}
+
+/// Whether an instruction begins at a token, or the text ends.
+pub(crate) fn starts(text: &str, tokens: &[Token], at: usize) -> bool {
+    let Some(token) = tokens.get(at) else {
+        return true;
+    };
+    match token.of(text).as_bytes() {
+        [b'O', b'p', b'A'..=b'Z', ..] => true,
+        [b'%', ..] => tokens.get(at + 1).is_some_and(|next| next.of(text) == "="),
+        [b'!', ..] => token.first_on_line,
+        _ => false,
+    }
 }
 
 /// The number that an id's name is. One with leading zeros is a name.
@@ -216,18 +229,8 @@ impl<'t> Assembler<'t> {
         self.tokens.get(at).map(|token| token.of(self.text))
     }
 
-    /// Whether an instruction begins here, or the text ends.
     fn starts(&self, at: usize) -> bool {
-        let Some(token) = self.tokens.get(at) else {
-            return true;
-        };
-        let text = token.of(self.text);
-        match text.as_bytes() {
-            [b'O', b'p', b'A'..=b'Z', ..] => true,
-            [b'%', ..] => self.token(at + 1) == Some("="),
-            [b'!', ..] => token.first_on_line,
-            _ => false,
-        }
+        starts(self.text, &self.tokens, at)
     }
 
     fn error_at(&mut self, token: usize, message: String) {

@@ -77,6 +77,11 @@ pub(crate) fn extended_of(set: &str, name: &str) -> Option<u32> {
     set_table(set)?.iter().find(|row| row.opname == name).map(|row| row.opcode.into())
 }
 
+/// The names of the instructions of an imported set.
+pub(crate) fn extended_names(set: &str) -> Vec<String> {
+    set_table(set).map_or(Vec::new(), |table| table.iter().map(|row| row.opname.to_owned()).collect())
+}
+
 /// The row of an instruction of an imported set.
 pub(crate) fn extended(set: &str, number: u32) -> Option<&'static ExtendedGrammar> {
     set_table(set)?.lookup_opcode(number)

@@ -1,9 +1,8 @@
-//! SPIR-V's fused multiply-add, `OpFmaKHR` of SPV_KHR_fma: read, written, checked, migrated to, its legal results, and
-//! modules made ready to run.
+#![doc = include_str!("../README.md")]
 //!
 //! Reading order: [`forms`] (the rows), [`Module`] (words and locations), [`assemble`], [`disassemble`], [`check`] and its
 //! [`Environment`], [`migrate_text`],
-//! [`FloatModes`] and [`allowed`], [`lower`].
+//! [`FloatModes`] and [`allowed`], [`lower`], [`outline()`] (what an editor shows).
 //!
 //! What this is not: it computes nothing but which results are legal, and is no full validator: what [`check`] calls an
 //! error is one, around the multiply-add family; what it lets pass elsewhere may still be refused by spirv-val.
@@ -22,6 +21,7 @@ mod lower;
 mod migrate;
 mod modes;
 mod module;
+mod outline;
 mod rules;
 
 pub use allowed::{AllowedSet, Choice, Range, ResultFlush, Special, allowed};
@@ -32,4 +32,5 @@ pub use lower::{Assume, Lowered, Settings, SpecConstant, UNSUPPORTED, entry_poin
 pub use migrate::{Migrated, Migration, NOT_MIGRATED, migrate_binary, migrate_text, migration_fixes};
 pub use modes::{Denorm, FloatModes};
 pub use module::{IdName, Instruction, Module};
+pub use outline::{enumerants_at, opcode_text, opcodes, outline};
 pub use rules::{RULES, check, check_binary, check_text, unchecked};

@@ -1,4 +1,4 @@
-//! Which policy makes a kernel give the bits that were observed, and where the two evaluations first differ.
+#![doc = include_str!("../README.md")]
 //!
 //! Reading order: `policy.rs` (what may be done with a kernel), `search.rs` (which policies give what was observed),
 //! `first_difference.rs` (the first instruction that they do not agree on), `text.rs` (the sentences); `compare.rs` (two kernels on

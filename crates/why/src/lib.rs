@@ -1,4 +1,4 @@
-//! Which evaluation gives the observed bits, and why; and one instruction explained step by step.
+#![doc = include_str!("../README.md")]
 //!
 //! Reading order: [`Expr`] (what is asked about), `plan.rs` (which operations, in which order, fused where),
 //! [`Evaluation`] (a plan and what its operations do otherwise), [`CandidateSet`] (all evaluations, and which of them give
@@ -53,7 +53,7 @@ pub use chance::{
 pub use evaluation::{Evaluation, Step};
 pub use explain::{
     Component, Counterpart, DotExplained, DotMachine, DotMachines, DotPlace, DotReference, DotStep, DotTermText,
-    Explained, Neighbour, Number, OperandText, Picture, explain, explain_dot,
+    Explained, Neighbour, Number, OperandText, Picture, explain, explain_dot, meaning,
 };
 pub use expr::{Expr, ExprError, parse_typed};
 pub use literals::{Language, Literal, LiteralTypes};

@@ -8,6 +8,8 @@ _Argument = Union[str, float, Tuple[str, int], Tuple[Optional[str], np.ndarray]]
 
 __version__: str
 
+def command(words: Sequence[str]) -> int: ...
+
 class Error(ValueError):
     code: str
     place: Optional[Tuple[int, int]]

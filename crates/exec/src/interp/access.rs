@@ -401,6 +401,11 @@ impl Interpreter<'_> {
                         (Source::Slice(all), Some(segment)) => {
                             self.global.words[segment].write_words(start, step, &all[from..to]);
                         }
+                        (Source::Slice(all), None) if step == 1 => {
+                            // A call to memcpy costs more than the copy.
+                            let words = &mut self.shared[start..start + row];
+                            words.iter_mut().zip(&all[from..to]).for_each(|(word, value)| *word = *value);
+                        }
                         (Source::Slice(all), None) => {
                             let words = self.shared[start..].iter_mut().step_by(step);
                             for (word, &value) in words.zip(&all[from..to]) {

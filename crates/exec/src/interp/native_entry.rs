@@ -104,7 +104,7 @@ impl Interpreter<'_> {
                     let mut tiles = [MAX_TILE, 64, 32, MIN_TILE].into_iter().filter(|&tile| self.threads.is_multiple_of(tile));
                     let alike = tiles.all(|tile| {
                         (0..lanes).step_by(tile).all(|start| {
-                            self.has_pattern::<T>(reg, start, &pattern[..tile.min(lanes - start)])
+                            register.has_pattern(start, row, &pattern[..tile.min(lanes - start)])
                         })
                     });
                     if alike { Input::Scalar(pattern) } else { Input::Varying }
@@ -127,24 +127,15 @@ impl Interpreter<'_> {
                 let register = &T::file(&self.files).registers[reg.0 as usize];
                 match register.shape {
                     LaneShape::Uniform => pattern.iter().all(|&number| number == 0),
-                    LaneShape::Affine => (0..tiles).all(|tile| self.has_pattern::<T>(reg, tile * instance.lanes, pattern)),
+                    LaneShape::Affine => {
+                        let row = self.geometry.row;
+                        (0..tiles).all(|tile| register.has_pattern(tile * instance.lanes, row, pattern))
+                    }
                     LaneShape::Varying => false,
                 }
             }),
         })
     }
-    fn has_pattern<T: Lane>(&self, reg: Reg, first: usize, pattern: &[i64]) -> bool {
-        let file = T::file(&self.files);
-        let row = self.geometry.row;
-        let value = |lane: usize| file.lane(Operand::Reg(reg), first + lane, self.geometry);
-        let start = value(0).bits();
-        // Rows are affine: their first lanes and one more determine them.
-        let places = (0..pattern.len()).step_by(row.min(pattern.len())).chain([1 % row, pattern.len() - 1]);
-        places
-            .filter(|&lane| lane < pattern.len())
-            .all(|lane| value(lane) == T::of(start.wrapping_add(pattern[lane] as u64)))
-    }
-
     /// Runs an instance over all tiles.
     fn run_tiles(&mut self, instance: &mut CodeInstance) -> (TileRuns, Vec<(Reg, AnyColumn)>) {
         let count = self.geometry.lanes / instance.code.lanes;
@@ -312,10 +303,11 @@ impl Interpreter<'_> {
         }
         let numbers: Vec<(Reg, usize)> = instance.code.input_words().collect();
         for (reg, word) in numbers {
-            let width = self.code.kernel.width(reg);
-            for tile in 0..count {
-                instance.set_word(tile, word, self.files.lane(Operand::Reg(reg), width, tile * lanes, self.geometry));
-            }
+            with_lane!(self.code.kernel.width(reg), T => {
+                T::file(&self.files).each_group(reg, lanes, count, self.geometry, |tile, value| {
+                    instance.set_word(tile, word, value.bits() & T::WIDTH.mask());
+                });
+            });
         }
     }
 
@@ -450,36 +442,50 @@ impl Interpreter<'_> {
 
     /// One number a tile plus a pattern becomes a register: uniform or affine if it is, otherwise varying.
     fn put_numbers<T: Lane>(&mut self, instance: &CodeInstance, d: Reg, word: usize, pattern: &[i64]) {
-        let (row, lanes) = (self.geometry.row, instance.code.lanes);
-        let number = |lane: usize| {
-            let number = instance.word(lane / lanes, word);
-            T::of(number.wrapping_add(pattern[lane % lanes] as u64))
-        };
-        if self.inactive_lanes_are_dead(d) && self.active.count == self.geometry.lanes {
-            let stride = if row == 1 { T::default() } else { T::of(number(1).bits().wrapping_sub(number(0).bits())) };
-            // Within a tile the pattern decides; between tiles their first lanes.
-            let step = row.min(lanes);
-            let straight = |start: usize| {
-                let base = number(start);
-                (start..start + row).step_by(step).all(|lane| number(lane) == base.step(stride, lane - start))
-            };
-            let within = |start: usize| {
-                let base = pattern[start];
-                (1..step).all(|lane| {
-                    T::of(pattern[start + lane].wrapping_sub(base) as u64) == T::default().step(stride, lane)
-                })
-            };
-            let even = row.is_multiple_of(step) && lanes.is_multiple_of(step);
-            if even && (0..lanes).step_by(step).all(within) && (0..self.geometry.lanes).step_by(row).all(straight) {
-                let rows = (0..self.geometry.rows).map(|index| number(index * row));
-                T::file_mut(&mut self.files).put_affine(d, stride, rows);
-                return;
-            }
+        if self.inactive_lanes_are_dead(d)
+            && self.active.count == self.geometry.lanes
+            && self.put_affine_numbers::<T>(instance, d, word, pattern)
+        {
+            return;
         }
+        let lanes = instance.code.lanes;
         let mut column = T::file_mut(&mut self.files).acquire();
         for lane in self.active.mask.lanes() {
-            column.0[lane] = number(lane);
+            column.0[lane] = T::of(instance.word(lane / lanes, word).wrapping_add(pattern[lane % lanes] as u64));
         }
         self.set_column::<T>(d, column);
+    }
+
+    /// The same if every row is affine: whether it is.
+    fn put_affine_numbers<T: Lane>(&mut self, instance: &CodeInstance, d: Reg, word: usize, pattern: &[i64]) -> bool {
+        let (row, lanes) = (self.geometry.row, pattern.len());
+        // A tile has whole rows, or a row whole tiles.
+        let step = row.min(lanes);
+        if !row.is_multiple_of(step) || !lanes.is_multiple_of(step) {
+            return false;
+        }
+        let between = |one: i64, next: i64| T::of(next.wrapping_sub(one) as u64);
+        let stride = if step > 1 { between(pattern[0], pattern[1]) } else { T::default() };
+        let mut in_tile = pattern.chunks_exact(step);
+        if !in_tile.all(|row| row.windows(2).all(|pair| between(pair[0], pair[1]) == stride)) {
+            return false;
+        }
+        let number = |tile: usize, at: i64| T::of(instance.word(tile, word).wrapping_add(at as u64));
+        let mut rows = T::file_mut(&mut self.files).acquire_rows();
+        let of_row = row / step;
+        for tile in 0..self.geometry.lanes / lanes {
+            let first = number(tile, pattern[0]);
+            match tile % of_row {
+                0 => rows.extend(pattern.iter().step_by(step).map(|&at| number(tile, at))),
+                // The row goes on from the tile before.
+                part if rows.last().is_some_and(|start| start.step(stride, part * lanes) == first) => {}
+                _ => {
+                    T::file_mut(&mut self.files).release_rows(rows);
+                    return false;
+                }
+            }
+        }
+        T::file_mut(&mut self.files).put_affine_rows(d, stride, rows);
+        true
     }
 }

@@ -113,6 +113,25 @@ pub(crate) struct Register<T> {
     pub(crate) column: Option<Box<Column<T>>>,
 }
 
+impl<T: Lane> Register<T> {
+    /// Whether the lanes of an affine register from one on are a number plus the pattern. Rows are affine: a lane of each
+    /// and one more determine them.
+    pub(crate) fn has_pattern(&self, first: usize, row: usize, pattern: &[i64]) -> bool {
+        let (from, last) = (first / row, pattern.len() - 1);
+        let is = |value: T, start: T, place: usize| value == T::of(start.bits().wrapping_add(pattern[place] as u64));
+        if first.is_multiple_of(row) && pattern.len().is_multiple_of(row) {
+            let rows = &self.rows[from..from + pattern.len() / row];
+            let mut firsts = rows.iter().zip((0..).step_by(row));
+            return firsts.all(|(&value, place)| is(value, rows[0], place))
+                && is(rows[0].step(self.value, 1 % row), rows[0], 1 % row)
+                && is(rows[rows.len() - 1].step(self.value, row - 1), rows[0], last);
+        }
+        let value = |place: usize| self.rows[(first + place) / row].step(self.value, (first + place) % row);
+        let places = (0..pattern.len()).step_by(row.min(pattern.len())).chain([1 % row, last]);
+        places.filter(|&place| place <= last).all(|place| is(value(place), value(0), place))
+    }
+}
+
 /// A register as an operand.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum View<'a, T> {
@@ -329,6 +348,28 @@ impl<T: Lane> RegisterFile<T> {
                     _ => Source::Uniform(register.value),
                 }
             }
+        }
+    }
+    /// Calls `see` with the number and the first lane of each group of `size` lanes.
+    pub(crate) fn each_group(
+        &self,
+        reg: Reg,
+        size: usize,
+        groups: usize,
+        geometry: Geometry,
+        mut see: impl FnMut(usize, T),
+    ) {
+        let register = &self.registers[reg.0 as usize];
+        match (register.shape, &register.column) {
+            (LaneShape::Uniform, _) => (0..groups).for_each(|group| see(group, register.value)),
+            (LaneShape::Affine, _) if size.is_multiple_of(geometry.row) => {
+                let firsts = register.rows.iter().step_by(size / geometry.row).take(groups);
+                firsts.enumerate().for_each(|(group, &first)| see(group, first));
+            }
+            (LaneShape::Varying, Some(column)) => {
+                column.0.iter().step_by(size).take(groups).enumerate().for_each(|(group, &first)| see(group, first));
+            }
+            _ => (0..groups).for_each(|group| see(group, self.lane(Operand::Reg(reg), group * size, geometry))),
         }
     }
     /// One lane.

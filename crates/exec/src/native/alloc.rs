@@ -238,7 +238,7 @@ fn live_ranges(
             until[pred.0 as usize].get_or_insert(end);
             weights[pred.0 as usize] += weight;
         }
-        for (index, inst) in insts.iter().enumerate().rev() {
+        for (index, inst) in insts.enumerate().rev() {
             let at = base + 2 * (index as u32 + 1);
             let (mut read, mut written) = (Vec::new(), Vec::new());
             inst.op.registers(|role, reg| match role {

@@ -103,7 +103,7 @@ impl Deferred {
     fn reads_subnormal(&self, code: &DecodedKernel<'_>, region: &Region) -> bool {
         (0..region.nodes.len()).any(|index| {
             let mut states = self.before[index].clone();
-            region.insts(code, index).iter().any(|inst| {
+            region.insts(code, index).any(|inst| {
                 let (strict, formats): (&[Operand], [Format; 3]) = match inst.op {
                     Op::Float { operation, args, .. } if !operation.flush => {
                         let count = operation.op.arity();

@@ -8,7 +8,8 @@
 //! The code runs **tiles** of 16 to 128 lanes one after another, each through the whole region, so that a tile's values
 //! stay in the processor's registers. `shape` finds the values that a tile needs only once (uniform ones, and uniform
 //! ones plus a fixed pattern such as `tid.x`), `deferred` the steps of the arithmetic pipeline that can be deferred
-//! until the bits are observed, `alloc` allocates registers, and `emit` writes the instructions.
+//! until the bits are observed, `schedule` orders the instructions, `alloc` allocates
+//! registers, and `emit` writes the code.
 //!
 //! A tile runs as a transaction: it stores last, after everything that can fail has been checked. When an access is out
 //! of bounds or the step budget runs out, the code takes a **side exit**: nothing has been written, and the interpreter
@@ -36,6 +37,7 @@ mod frame;
 mod inactive;
 mod region;
 mod run;
+mod schedule;
 mod shape;
 
 pub(crate) use compile::{CodeCache, CompiledRegion, Input, LiveValue, MAX_TILE, MIN_TILE, live_registers};

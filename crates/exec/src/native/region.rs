@@ -5,6 +5,7 @@
 //! entry. Therefore stores are executed at the end of a path: those before other instructions wait for them, as long as no
 //! instruction between reads memory or overwrites what they read.
 
+use super::schedule;
 use crate::kernel::{DecodedInst, DecodedKernel};
 use roundonce_ir::{Op, Operand, Reg, Role, Space, Terminator};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -40,6 +41,8 @@ pub(super) struct Node {
     pub(super) start: ProgramPoint,
     /// One past its last instruction.
     pub(super) end: usize,
+    /// The places of its instructions in the block, in the order in which they are compiled.
+    order: Vec<usize>,
     pub(super) next: Next,
     pub(super) cost: Cost,
 }
@@ -164,13 +167,17 @@ impl Region {
                         Next::Branch { pred, then: target(then), otherwise: target(otherwise), mid_block }
                     }
                 };
-                Node { start: *point, end, next, cost: cost(code, *point, end, next) }
+                Node { start: *point, end, order: Vec::new(), next, cost: cost(code, *point, end, next) }
             })
             .collect();
         let entry = node_index(start);
         let mut region = Region { nodes, entry, exits: builder.exits };
         if mode.divergent {
             region.split_stores(code);
+        }
+        for node in &mut region.nodes {
+            let insts = &code.blocks[node.start.block].insts[node.start.at..node.end];
+            node.order = schedule::order(insts).into_iter().map(|place| node.start.at + place).collect();
         }
         let first = &region.nodes[entry];
         (first.end > first.start.at || !matches!(first.next, Next::Exit(_))).then_some(region)
@@ -201,14 +208,27 @@ impl Region {
             let stores = self.nodes.len();
             self.nodes[index] = Node { end: at, next: Next::Stores(stores), cost, ..node };
             let start = ProgramPoint { at, ..node.start };
-            self.nodes.push(Node { start, end: node.end, next, cost: Cost::default() });
+            self.nodes.push(Node { start, end: node.end, order: Vec::new(), next, cost: Cost::default() });
         }
     }
 
-    /// A node's instructions.
-    pub(super) fn insts<'a, 'p>(&self, code: &'a DecodedKernel<'p>, node: usize) -> &'a [DecodedInst<'p>] {
-        let Node { start, end, .. } = self.nodes[node];
-        &code.blocks[start.block].insts[start.at..end]
+    /// A node's instructions, in the order in which they are compiled, and where they stand.
+    pub(super) fn placed_insts<'a, 'p>(
+        &'a self,
+        code: &'a DecodedKernel<'p>,
+        node: usize,
+    ) -> impl DoubleEndedIterator<Item = (ProgramPoint, &'a DecodedInst<'p>)> + ExactSizeIterator + use<'a, 'p> {
+        let Node { start, order, .. } = &self.nodes[node];
+        let block = &code.blocks[start.block].insts;
+        order.iter().map(|&at| (ProgramPoint { at, ..*start }, &block[at]))
+    }
+    /// A node's instructions, in the order in which they are compiled.
+    pub(super) fn insts<'a, 'p>(
+        &'a self,
+        code: &'a DecodedKernel<'p>,
+        node: usize,
+    ) -> impl DoubleEndedIterator<Item = &'a DecodedInst<'p>> + ExactSizeIterator + use<'a, 'p> {
+        self.placed_insts(code, node).map(|(_, inst)| inst)
     }
 
     /// How many instructions it has.

@@ -147,6 +147,7 @@ impl<'m, 'a> Pairs<'m, 'a> {
         // Of a subtraction a term would have to change its sign.
         let steady = factors[..2].iter().all(|factor| is_steady(*factor));
         let fused = (add.opcode == "add" && !negated && steady).then(fma);
-        Some((OpenChoice { inputs, alternatives: between, edits: vec![edit] }, fused))
+        let choice = OpenChoice { inputs, alternatives: between, edits: vec![edit], product: Some(mul.span.place()) };
+        Some((choice, fused))
     }
 }

@@ -12,7 +12,7 @@ const SPECIAL: &[&str] = &[
 ];
 
 /// `%tid`, `%envreg7`, `%pm3_64`.
-pub(super) fn is_special(name: &str) -> bool {
+pub(crate) fn is_special(name: &str) -> bool {
     let numbered = |prefix: &str| {
         name.strip_prefix(prefix).is_some_and(|rest| {
             let digits = rest.strip_suffix("_64").unwrap_or(rest);

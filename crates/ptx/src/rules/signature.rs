@@ -15,7 +15,7 @@ const REPEATED: &[&str] = &[".sat", ".satfinite", ".relu", ".cc", ".NaN", ".appr
 const LISTED: usize = 6;
 
 /// Modifiers as the rows have them: `.const` for `.const[2]`, and once what may stand twice.
-pub(super) fn plain<'w>(written: &[&'w str]) -> Vec<&'w str> {
+pub(crate) fn plain<'w>(written: &[&'w str]) -> Vec<&'w str> {
     let mut plain: Vec<&str> = Vec::with_capacity(written.len());
     for word in written {
         let word = word.split('[').next().unwrap_or(word);

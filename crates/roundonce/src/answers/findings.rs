@@ -1,6 +1,6 @@
 //! Findings about a module, with their places worked out.
 
-use roundonce_isa::{Finding, Fix, LineIndex, Location, Severity};
+use roundonce_isa::{Finding, Fix, LineIndex, Location, Outline, Severity};
 use roundonce_why::diff::{Witness, Witnesses};
 use serde::Serialize;
 
@@ -217,6 +217,15 @@ impl TextLanguage {
             "sass" => Some(TextLanguage::Sass),
             "spvasm" => Some(TextLanguage::Spirv),
             _ => None,
+        }
+    }
+
+    /// What an editor shows of a text.
+    pub fn outline(self, text: &str) -> Outline {
+        match self {
+            TextLanguage::Ptx => ptx::outline(text),
+            TextLanguage::Sass => sass::outline(text),
+            TextLanguage::Spirv => spirv::outline(text),
         }
     }
 

@@ -44,7 +44,7 @@ pub struct MatrixColumns {
 }
 
 impl FormRow {
-    fn of<M>(form: &Form<M>) -> FormRow {
+    pub(super) fn of<M>(form: &Form<M>) -> FormRow {
         FormRow {
             language: form.language.name(),
             syntax: form.syntax(),
@@ -57,7 +57,7 @@ impl FormRow {
         }
     }
 
-    fn of_matrix(row: &UnitRow) -> FormRow {
+    pub(super) fn of_matrix(row: &UnitRow) -> FormRow {
         let mut targets = row.targets.to_vec();
         targets.sort_unstable();
         let targets: Vec<String> = targets.iter().map(|number| format!("sm_{number}")).collect();

@@ -2,6 +2,8 @@
 //! the web page take them from here, so that they cannot differ.
 
 mod bits;
+mod completions;
+mod describe;
 mod diff;
 mod eval;
 mod findings;
@@ -10,6 +12,8 @@ mod run;
 mod why;
 
 pub use bits::bits;
+pub use completions::{Completion, completions};
+pub use describe::{Described, describe, literal};
 pub use diff::{Compared, between, equal};
 pub use eval::{Beside, Evaluated, Explanation, eval, explain, inexact_elements, inexact_operand, operands};
 pub use findings::{CheckOptions, Checked, Edit, Row, TextLanguage, Unchecked, located, sentence};

@@ -29,24 +29,20 @@ const FORMAT: Slot = Slot::new("format", at(58, 2), &[".F16", ".F16.RTZ", ""]);
 const NO_FORMAT: &[(u64, u64)] = &[(3 << 58, 3 << 58), (7 << 54, 7 << 54)];
 /// sm_52 and sm_53 have no `.RTZ`.
 const NO_FORMAT_52: &[(u64, u64)] = &[(1 << 58, 1 << 58), (7 << 54, 7 << 54)];
-const NO_TLDS: &[(u64, u64)] = &[
-    (3 << 58, 3 << 58),
-    (0xf << 53, 3 << 53),
-    (0xf << 53, 9 << 53),
-    (0xf << 53, 10 << 53),
-    (0xf << 53, 11 << 53),
-    (0xf << 53, 13 << 53),
-    (7 << 54, 7 << 54),
-];
-const NO_TLDS_52: &[(u64, u64)] = &[
-    (1 << 58, 1 << 58),
-    (0xf << 53, 3 << 53),
-    (0xf << 53, 9 << 53),
-    (0xf << 53, 10 << 53),
-    (0xf << 53, 11 << 53),
-    (0xf << 53, 13 << 53),
-    (7 << 54, 7 << 54),
-];
+const NO_TLDS: &[(u64, u64)] = &no_tlds(3 << 58);
+const NO_TLDS_52: &[(u64, u64)] = &no_tlds(1 << 58);
+/// What no TLDS has: the bits of `reserved`, which depend on the generation, all set; or these levels and shapes.
+const fn no_tlds(reserved: u64) -> [(u64, u64); 7] {
+    [
+        (reserved, reserved),
+        (0xf << 53, 3 << 53),
+        (0xf << 53, 9 << 53),
+        (0xf << 53, 10 << 53),
+        (0xf << 53, 11 << 53),
+        (0xf << 53, 13 << 53),
+        (7 << 54, 7 << 54),
+    ]
+}
 const TEXS_LOD: Slot = Slot::new(
     "lod",
     at(53, 4),

@@ -42,9 +42,9 @@ pub(super) struct Body<'a> {
     zero: Option<Reg>,
     negative: Option<Reg>,
     pub(super) flags: Flags,
-    /// A predicate that an instruction writes nobody knows what to; no other may read it.
+    /// A predicate that an instruction writes without a documented value; no other instruction may read it.
     pub(super) hint: Option<Reg>,
-    /// Whether the predicate of the access that is lowered is such a one.
+    /// Whether the access that is lowered has that predicate.
     pub(super) is_hinted: bool,
     /// The last result of a barrier in this block.
     pub(super) barrier: Option<Reg>,

@@ -238,7 +238,7 @@ impl<'t> Sections<'t> {
         Ok(())
     }
 
-    /// Distances between labels, and places of code. Symbols are of no account.
+    /// Distances between labels, and places of code. Symbols are ignored.
     fn resolve(&mut self, code: &HashMap<&str, i64>) {
         for Named { section, place, bytes, text } in &self.named {
             let at = |label: &str| self.labels.get(label.trim()).map(|(_, place)| *place);

@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 
-use roundonce_ir::{Kernel, Liveness, Op, Operand, Reg, Role, Terminator};
+use roundonce_ir::{Kernel, Liveness, Operand, Reg, Role, Terminator};
+
+use super::places::{Place, places};
 
 /// The most registers that are live at the starts of blocks, together.
 const MOST: usize = 1 << 20;
@@ -51,7 +53,7 @@ pub(super) fn split(kernel: &mut Kernel) {
         .map(|live| live.into_iter().map(|register| (register, values.add(register))).collect())
         .collect();
     entries[0].iter().for_each(|(register, &value)| values.join(register.0, value));
-    // The value at each place that names a register, in the order of `places`.
+    // The value at each place that names a register, in the order of [`places`].
     let mut named: Vec<u32> = Vec::new();
     let mut now = vec![NONE; kernel.registers.len()];
     for (block, entry) in kernel.blocks.iter_mut().zip(&entries) {
@@ -62,7 +64,7 @@ pub(super) fn split(kernel: &mut Kernel) {
             if let Some(guard) = &instruction.guard {
                 named.push(held(&now, guard.pred));
             }
-            let fixed = !places(&mut instruction.op, &mut |_, _| ());
+            let fixed = !places(&mut instruction.op, &mut |_| ());
             instruction.op.registers(|role, register| {
                 let value = match role {
                     // A guarded write leaves the old value where the guard does not hold.
@@ -123,12 +125,12 @@ fn live_entries(kernel: &Kernel, liveness: &Liveness) -> Option<Vec<Vec<Reg>>> {
 fn rename(kernel: &mut Kernel, values: &mut Values, named: &[u32]) {
     let originals = kernel.registers.len() as u32;
     let mut names: HashMap<u32, Reg> = HashMap::new();
-    // A register that is never read before it is written lends its name to its first live range.
-    let mut lent = vec![false; originals as usize];
+    // A register that is never read before it is written gives its name to its first live range.
+    let mut taken = vec![false; originals as usize];
     for &value in named {
         let range = values.find(value);
         if range < originals {
-            lent[range as usize] = true;
+            taken[range as usize] = true;
         }
     }
     let mut registers = std::mem::take(&mut kernel.registers);
@@ -138,7 +140,7 @@ fn rename(kernel: &mut Kernel, values: &mut Values, named: &[u32]) {
         let range = values.find(value);
         let original = values.register[range as usize];
         *place = *names.entry(range).or_insert_with(|| {
-            if range < originals || !std::mem::replace(&mut lent[original.0 as usize], true) {
+            if range < originals || !std::mem::replace(&mut taken[original.0 as usize], true) {
                 return original;
             }
             registers.push(registers[original.0 as usize]);
@@ -150,8 +152,11 @@ fn rename(kernel: &mut Kernel, values: &mut Values, named: &[u32]) {
             if let Some(guard) = &mut instruction.guard {
                 next(&mut guard.pred);
             }
-            if places(&mut instruction.op, &mut |_, _| ()) {
-                places(&mut instruction.op, &mut |_, place| next(place));
+            if places(&mut instruction.op, &mut |_| ()) {
+                places(&mut instruction.op, &mut |place| match place {
+                    Place::Use(Operand::Reg(register)) | Place::Def(register) => next(register),
+                    Place::Use(Operand::Imm(_)) => {}
+                });
             } else {
                 // They keep their names.
                 instruction.op.registers(|_, register| next(&mut { register }));
@@ -164,61 +169,4 @@ fn rename(kernel: &mut Kernel, values: &mut Values, named: &[u32]) {
         }
     }
     kernel.registers = registers;
-}
-
-/// Calls `see` with every place of an operation that names a register, reads before writes, in the order of
-/// [`Op::registers`]. Whether the operation is one whose places can be renamed.
-fn places(op: &mut Op, see: &mut dyn FnMut(Role, &mut Reg)) -> bool {
-    fn reads<'a>(see: &mut dyn FnMut(Role, &mut Reg), operands: impl IntoIterator<Item = &'a mut Operand>) {
-        for operand in operands {
-            if let Operand::Reg(register) = operand {
-                see(Role::Use, register);
-            }
-        }
-    }
-    match op {
-        Op::Move { d, a } | Op::Sign { d, a, .. } | Op::Convert { d, a, .. } | Op::Extract { d, a, .. } => {
-            reads(see, [a]);
-            see(Role::Def, d);
-        }
-        Op::Special { d, .. } => see(Role::Def, d),
-        Op::Float { d, operation, args, .. } => {
-            reads(see, args.iter_mut().take(operation.op.arity()));
-            see(Role::Def, d);
-        }
-        Op::Int { d, op, width, args } => {
-            let (_, count) = op.operand_widths(*width);
-            reads(see, args.iter_mut().take(count));
-            see(Role::Def, d);
-        }
-        Op::Compare { d, a, b, .. } | Op::MinMax { d, a, b, .. } | Op::Approximate { d, a, b, .. } => {
-            reads(see, [a, b]);
-            see(Role::Def, d);
-        }
-        Op::Select { d, p, a, b } => {
-            reads(see, [p, a, b]);
-            see(Role::Def, d);
-        }
-        Op::Pack { d, low, high } => {
-            reads(see, [low, high]);
-            see(Role::Def, d);
-        }
-        Op::Load { d, address, .. } => {
-            reads(see, [address]);
-            d.iter_mut().flatten().for_each(|d| see(Role::Def, d));
-        }
-        Op::Store { values, address, .. } => {
-            reads(see, [address]);
-            reads(see, values);
-        }
-        Op::Barrier { .. } | Op::Fence | Op::Trap { .. } | Op::Exit if names_none(op) => {}
-        _ => return false,
-    }
-    true
-}
-
-fn names_none(op: &Op) -> bool {
-    let mut none = true;
-    op.registers(|_, _| none = false);
-    none
 }

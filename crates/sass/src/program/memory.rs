@@ -48,14 +48,14 @@ impl Body<'_> {
             }
             return Some((self.pack(low, high).into(), offset));
         }
+        if !matches!(space(inst.mnemonic()), Space::Global | Space::Generic) {
+            return Some((low, offset));
+        }
         let sum = match offset {
             0 => low,
             _ => self.int32(IntOp::Add, &[low, Arg::Imm(offset.cast_unsigned() & 0xffff_ffff)]),
         };
-        match space(inst.mnemonic()) {
-            Space::Global | Space::Generic => Some((self.pack(sum, Arg::ZERO).into(), 0)),
-            _ => Some((sum, 0)),
-        }
+        Some((self.pack(sum, Arg::ZERO).into(), 0))
     }
 
     /// The predicate of a generic access, which ptxas has `LEA` write of the address, changes nothing. Others are not

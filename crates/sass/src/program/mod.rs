@@ -8,8 +8,10 @@
 //! Reading order: `info` (what a cubin says beside its code), `listing` (the same of a disassembler's text), `flow` (blocks), `body` (registers, constants, operands),
 //! then a file for each class of instructions.
 
+mod barriers;
 mod body;
 mod convert;
+mod copies;
 mod float;
 mod flow;
 mod hazards;
@@ -21,6 +23,8 @@ mod memory;
 mod moves;
 mod multiply;
 mod pairs;
+mod places;
+mod simplify;
 mod unused;
 mod video;
 mod wide;
@@ -28,7 +32,7 @@ mod wide;
 use roundonce_ir::{Kernel, Param, Passing, Program};
 use roundonce_isa::{Finding, Location};
 
-pub use unused::without_unused;
+pub use simplify::simplify;
 
 pub use listing::{is_kernel_listing, listing_hazards, listing_kernels, lower_kernel_listing};
 

@@ -15,133 +15,173 @@ struct Pair {
     is_usable: bool,
 }
 
-/// Copies of registers in a block, valid until either is written.
-#[derive(Default)]
-struct Copies(HashMap<Reg, (Reg, u32)>, HashMap<Reg, u32>);
+struct Pairs {
+    all: Vec<Pair>,
+    /// By half, its pair.
+    halves: HashMap<Reg, usize>,
+}
 
-impl Copies {
-    fn version(&self, register: Reg) -> u32 {
-        self.1.get(&register).copied().unwrap_or(0)
-    }
-    fn written(&mut self, register: Reg) {
-        self.0.remove(&register);
-        *self.1.entry(register).or_default() += 1;
-    }
-    /// What an operand is a copy of.
-    fn source(&self, operand: Operand) -> Option<Reg> {
-        let Operand::Reg(mut register) = operand else { return None };
-        while let Some(&(source, _)) = self.0.get(&register).filter(|(source, at)| self.version(*source) == *at) {
-            register = source;
+impl Pairs {
+    /// The pairs that are taken together anywhere, and have a register each where that can hold them.
+    fn of(kernel: &mut Kernel) -> Pairs {
+        let mut all = found(kernel);
+        let mut halves: HashMap<Reg, usize> = HashMap::new();
+        for (at, pair) in all.iter_mut().enumerate() {
+            for half in [pair.low, pair.high] {
+                pair.is_usable &= *halves.entry(half).or_insert(at) == at;
+            }
         }
-        Some(register)
+        let mut pairs = Pairs { all, halves };
+        for block in &kernel.blocks {
+            for instruction in &block.instructions {
+                pairs.written(&instruction.op, |pair, _, _| pair.is_usable &= instruction.guard.is_none());
+            }
+            for pair in &mut pairs.all {
+                pair.is_usable &= pair.half_written.take().is_none();
+            }
+        }
+        for pair in pairs.all.iter_mut().filter(|pair| pair.is_usable) {
+            pair.whole = kernel.register(Width::B64);
+        }
+        pairs
     }
-    fn after(&mut self, instruction: &Instruction) {
-        instruction.op.registers(|role, register| {
-            if role == Role::Def {
-                self.written(register);
+
+    /// Calls `see` with each pair of which an operation writes a half, that half, and whether both are of one number then.
+    fn written(&mut self, op: &Op, mut see: impl FnMut(&mut Pair, Reg, bool)) {
+        op.registers(|role, half| {
+            if let (Role::Def, Some(&at)) = (role, self.halves.get(&half)) {
+                let pair = &mut self.all[at];
+                let other = if half == pair.low { pair.high } else { pair.low };
+                pair.half_written = if pair.half_written == Some(other) { None } else { Some(half) };
+                see(pair, half, pair.half_written.is_none());
             }
         });
-        if let (Op::Move { d, a: Operand::Reg(source) }, None) = (&instruction.op, &instruction.guard) {
-            let version = self.version(*source);
-            self.0.insert(*d, (*source, version));
+    }
+
+    /// The pair of two halves, if it has a register.
+    fn usable(&self, low: Reg, high: Reg) -> Option<&Pair> {
+        let pair = &self.all[*self.halves.get(&low)?];
+        (pair.is_usable && (pair.low, pair.high) == (low, high)).then_some(pair)
+    }
+
+    /// The register of a pair that is read.
+    fn whole(&self, low: Operand, high: Operand) -> Option<Reg> {
+        let (Operand::Reg(low), Operand::Reg(high)) = (low, high) else { return None };
+        self.usable(low, high).filter(|pair| pair.half_written.is_none()).map(|pair| pair.whole)
+    }
+
+    /// Takes the pairs that an operation reads as numbers of 64 bits.
+    fn read(&self, op: &mut Op) {
+        match op {
+            Op::Pack { d, low, high } => {
+                if let Some(whole) = self.whole(*low, *high) {
+                    *op = Op::Move { d: *d, a: whole.into() };
+                }
+            }
+            Op::Store { values, width, bytes, .. } if *bytes == 4 && values.len().is_multiple_of(2) => {
+                let wholes = values.chunks_exact(2).map(|pair| self.whole(pair[0], pair[1]).map(Operand::from));
+                if let Some(wholes) = wholes.collect() {
+                    (*values, *width, *bytes) = (wholes, Width::B64, 8);
+                }
+            }
+            _ => {}
         }
+    }
+
+    /// Loads numbers of 64 bits where all that is loaded are pairs; the halves are to be computed from those.
+    fn load(&self, instruction: &mut Instruction) -> Option<Vec<Op>> {
+        let Instruction { op: Op::Load { d, bytes: bytes @ 4, .. }, guard: None, .. } = instruction else {
+            return None;
+        };
+        let loaded = d.chunks(2).map(|pair| match *pair {
+            [Some(low), Some(high)] => self.usable(low, high),
+            _ => None,
+        });
+        let loaded: Vec<&Pair> = loaded.collect::<Option<_>>()?;
+        *d = loaded.iter().map(|pair| Some(pair.whole)).collect();
+        *bytes = 8;
+        let half = |d, whole: Reg, shift| Op::Extract { d, a: whole.into(), width: Width::B64, shift };
+        Some(loaded.iter().flat_map(|pair| [half(pair.low, pair.whole, 0), half(pair.high, pair.whole, 32)]).collect())
     }
 }
 
 /// Gives the pairs of a kernel a register each.
 pub(super) fn join(kernel: &mut Kernel) {
-    let mut pairs = found(kernel);
-    // By half, its pair.
-    let mut halves: HashMap<Reg, usize> = HashMap::new();
-    for (at, pair) in pairs.iter_mut().enumerate() {
-        for half in [pair.low, pair.high] {
-            pair.is_usable &= *halves.entry(half).or_insert(at) == at;
-        }
-    }
-    for block in &kernel.blocks {
-        for instruction in &block.instructions {
-            written_halves(instruction, &halves, |at, half| {
-                let pair = &mut pairs[at];
-                pair.is_usable &= instruction.guard.is_none();
-                let other = if half == pair.low { pair.high } else { pair.low };
-                pair.half_written = if pair.half_written == Some(other) { None } else { Some(half) };
-            });
-        }
-        for pair in &mut pairs {
-            pair.is_usable &= pair.half_written.take().is_none();
-        }
-    }
-    for pair in pairs.iter_mut().filter(|pair| pair.is_usable) {
-        pair.whole = kernel.register(Width::B64);
-    }
+    let mut pairs = Pairs::of(kernel);
     for block in &mut kernel.blocks {
-        let mut copies = Copies::default();
         // What the registers were last written by in this block, where that was a half of a whole.
         let mut of_whole: HashMap<Reg, (Reg, u32)> = HashMap::new();
         let mut code = Vec::with_capacity(block.instructions.len());
         for mut instruction in std::mem::take(&mut block.instructions) {
-            if let Op::Pack { d, low, high } = instruction.op
-                && let (Some(low), Some(high)) = (copies.source(low), copies.source(high))
-                && let Some(pair) = halves.get(&low).map(|&at| &pairs[at])
-                && pair.is_usable
-                && pair.half_written.is_none()
-                && (pair.low, pair.high) == (low, high)
-            {
-                instruction.op = Op::Move { d, a: pair.whole.into() };
-            }
-            copies.after(&instruction);
-            let mut wholes = Vec::new();
-            written_halves(&instruction, &halves, |at, half| {
-                of_whole.remove(&half);
-                if let Op::Extract { a: Operand::Reg(whole), width: Width::B64, shift, .. } = instruction.op {
-                    of_whole.insert(half, (whole, shift));
-                }
-                let pair = &mut pairs[at];
-                let other = if half == pair.low { pair.high } else { pair.low };
-                pair.half_written = if pair.half_written == Some(other) { None } else { Some(half) };
-                if pair.is_usable && pair.half_written.is_none() {
-                    let known = match (of_whole.get(&pair.low), of_whole.get(&pair.high)) {
-                        (Some((one, 0)), Some((other, 32))) if one == other => Some(*one),
-                        _ => None,
-                    };
-                    wholes.push(match known {
-                        Some(whole) => Op::Move { d: pair.whole, a: whole.into() },
-                        None => Op::Pack { d: pair.whole, low: pair.low.into(), high: pair.high.into() },
+            let mut more = Vec::new();
+            pairs.read(&mut instruction.op);
+            if let Some(halves) = pairs.load(&mut instruction) {
+                for half in &halves {
+                    pairs.written(half, |_, half, _| {
+                        of_whole.remove(&half);
                     });
                 }
-            });
+                more = halves;
+            } else {
+                pairs.written(&instruction.op, |pair, half, is_whole| {
+                    of_whole.remove(&half);
+                    if let Op::Extract { a: Operand::Reg(whole), width: Width::B64, shift, .. } = instruction.op {
+                        of_whole.insert(half, (whole, shift));
+                    }
+                    if pair.is_usable && is_whole {
+                        let known = match (of_whole.get(&pair.low), of_whole.get(&pair.high)) {
+                            (Some((one, 0)), Some((other, 32))) if one == other => Some(*one),
+                            _ => None,
+                        };
+                        more.push(match known {
+                            Some(whole) => Op::Move { d: pair.whole, a: whole.into() },
+                            None => Op::Pack { d: pair.whole, low: pair.low.into(), high: pair.high.into() },
+                        });
+                    }
+                });
+            }
             let loc = instruction.loc;
             code.push(instruction);
-            code.extend(wholes.into_iter().map(|op| Instruction { op, guard: None, loc }));
+            code.extend(more.into_iter().map(|op| Instruction { op, guard: None, loc }));
         }
         block.instructions = code;
     }
 }
 
-fn written_halves(instruction: &Instruction, halves: &HashMap<Reg, usize>, mut see: impl FnMut(usize, Reg)) {
-    instruction.op.registers(|role, register| {
-        if let (Role::Def, Some(&at)) = (role, halves.get(&register)) {
-            see(at, register);
-        }
-    });
-}
-
-/// The pairs that are taken together anywhere.
+/// The pairs that are taken together anywhere, or only copied.
 fn found(kernel: &Kernel) -> Vec<Pair> {
-    let mut pairs: Vec<Pair> = Vec::new();
-    let mut known = HashSet::new();
-    for block in &kernel.blocks {
-        let mut copies = Copies::default();
-        for instruction in &block.instructions {
-            if let Op::Pack { low, high, .. } = instruction.op
-                && let (Some(low), Some(high)) = (copies.source(low), copies.source(high))
-                && low != high
-                && [low, high].iter().all(|half| kernel.width(*half) == Width::B32)
-                && known.insert((low, high))
-            {
-                pairs.push(Pair { low, high, whole: low, half_written: None, is_usable: true });
+    let (mut pairs, mut known) = (Vec::new(), HashSet::new());
+    let mut reads: HashMap<Reg, u32> = HashMap::new();
+    let mut loaded = HashSet::new();
+    let instructions = || kernel.blocks.iter().flat_map(|block| &block.instructions);
+    for instruction in instructions() {
+        instruction.op.registers(|role, register| {
+            if role == Role::Use {
+                *reads.entry(register).or_default() += 1;
             }
-            copies.after(instruction);
+        });
+        if let Op::Load { d, bytes: 4, .. } = &instruction.op {
+            loaded.extend(d.chunks(2).filter_map(|pair| Some((*pair.first()?.as_ref()?, *pair.get(1)?.as_ref()?))));
+        }
+    }
+    let mut add = |low: Reg, high: Reg| {
+        let halves = low != high && [low, high].iter().all(|half| kernel.width(*half) == Width::B32);
+        if halves && known.insert((low, high)) {
+            pairs.push(Pair { low, high, whole: low, half_written: None, is_usable: true });
+        }
+    };
+    for instruction in instructions() {
+        match &instruction.op {
+            &Op::Pack { low: Operand::Reg(low), high: Operand::Reg(high), .. } => add(low, high),
+            Op::Store { values, bytes: 4, .. } => {
+                for pair in values.chunks_exact(2) {
+                    let [Operand::Reg(low), Operand::Reg(high)] = *pair else { continue };
+                    if loaded.contains(&(low, high)) && [low, high].iter().all(|half| reads.get(half) == Some(&1)) {
+                        add(low, high);
+                    }
+                }
+            }
+            _ => {}
         }
     }
     pairs
@@ -149,19 +189,14 @@ fn found(kernel: &Kernel) -> Vec<Pair> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::simplify::tests::{after, copy};
     use super::*;
-    use roundonce_ir::{Block, Terminator};
+    use roundonce_ir::Space;
 
     /// The code of a block after its pairs are joined. Registers 0 and 1 are wholes, 2 and 3 halves, 4 and 5 results.
     fn joined(ops: Vec<Op>) -> Vec<Op> {
-        let mut kernel = Kernel::new("k");
-        for width in [Width::B64, Width::B64, Width::B32, Width::B32, Width::B64, Width::B64] {
-            kernel.register(width);
-        }
-        let instructions = ops.into_iter().map(|op| Instruction { op, guard: None, loc: 0 }).collect();
-        kernel.blocks = vec![Block { instructions, terminator: Terminator::Exit, loc: 0 }];
-        join(&mut kernel);
-        kernel.blocks.remove(0).instructions.into_iter().map(|instruction| instruction.op).collect()
+        let widths = [Width::B64, Width::B64, Width::B32, Width::B32, Width::B64, Width::B64];
+        after(join, &widths, ops.into_iter().map(|op| (op, None)).collect())
     }
 
     fn half(d: u32, whole: u32, shift: u32) -> Op {
@@ -170,21 +205,17 @@ mod tests {
     fn pack(d: u32) -> Op {
         Op::Pack { d: Reg(d), low: Reg(2).into(), high: Reg(3).into() }
     }
-    fn copy(d: u32, a: u32) -> Op {
-        Op::Move { d: Reg(d), a: Reg(a).into() }
-    }
-
     #[test]
     fn halves_of_one_number_are_that_number() {
         let code = joined(vec![half(2, 0, 0), half(3, 0, 32), pack(4)]);
-        assert_eq!(code, [half(2, 0, 0), half(3, 0, 32), copy(6, 0), copy(4, 6)]);
+        assert_eq!(code, [half(2, 0, 0), half(3, 0, 32), copy(6, Reg(0)), copy(4, Reg(6))]);
     }
 
     #[test]
     fn halves_of_two_numbers_are_joined() {
         for (low, high) in [(half(2, 0, 0), half(3, 1, 32)), (half(2, 0, 32), half(3, 0, 32))] {
             let code = joined(vec![low.clone(), high.clone(), pack(4)]);
-            assert_eq!(code, [low, high, pack(6), copy(4, 6)]);
+            assert_eq!(code, [low, high, pack(6), copy(4, Reg(6))]);
         }
     }
 
@@ -192,7 +223,30 @@ mod tests {
     fn a_pair_whose_half_is_newer_is_taken_as_it_is() {
         let ops = vec![half(2, 0, 0), half(3, 0, 32), half(2, 1, 0), pack(4), half(3, 1, 32), pack(5)];
         let code = joined(ops);
-        let whole = [half(2, 0, 0), half(3, 0, 32), copy(6, 0), half(2, 1, 0), pack(4), half(3, 1, 32), copy(6, 1)];
-        assert_eq!(code, [&whole[..], &[copy(5, 6)]].concat());
+        let whole =
+            [half(2, 0, 0), half(3, 0, 32), copy(6, Reg(0)), half(2, 1, 0), pack(4), half(3, 1, 32), copy(6, Reg(1))];
+        assert_eq!(code, [&whole[..], &[copy(5, Reg(6))]].concat());
+    }
+
+    /// A load of a pair that is taken together, and what is only copied.
+    #[test]
+    fn pairs_are_loaded_and_stored_whole() {
+        let load = |d: &[u32], bytes| {
+            let d = d.iter().map(|&d| Some(Reg(d))).collect();
+            Op::Load { d, space: Space::Shared, bytes, signed: false, address: Operand::Imm(0), offset: 0 }
+        };
+        let store = |values: &[u32], width: Width| {
+            let values = values.iter().map(|&value| Reg(value).into()).collect();
+            let bytes = width.bits() / 8;
+            Op::Store { values, width, space: Space::Shared, bytes, address: Operand::Imm(0), offset: 0 }
+        };
+        let halves = || [half(2, 6, 0), half(3, 6, 32)];
+        let code = joined(vec![load(&[2, 3], 4), pack(4)]);
+        assert_eq!(code, [&[load(&[6], 8)][..], &halves(), &[copy(4, Reg(6))]].concat());
+        let code = joined(vec![load(&[2, 3], 4), store(&[2, 3], Width::B32)]);
+        assert_eq!(code, [&[load(&[6], 8)][..], &halves(), &[store(&[6], Width::B64)]].concat());
+        // Halves that are read alone are no pair.
+        let alone = vec![load(&[2, 3], 4), half(2, 0, 0), store(&[2, 3], Width::B32), store(&[2], Width::B32)];
+        assert_eq!(joined(alone.clone()), alone);
     }
 }

@@ -1,36 +1,49 @@
-//! What nothing reads, left out, and the registers split.
+//! What nothing reads, left out.
 
-use roundonce_ir::{Kernel, Liveness, Op, Program, Role, Special};
+use roundonce_ir::{Kernel, Op, Operand, Reg, Role, Space, Special, Terminator};
 
-use super::{live_ranges, pairs};
-
-/// Leaves out of a program what nothing reads: condition codes, and halves of sums that are known whole; and gives each value
-/// a register of its own. Its results stay; a trace of it lacks what was left out.
-pub fn without_unused(program: &mut Program) {
-    for kernel in &mut program.kernels {
-        of_kernel(kernel);
-        live_ranges::split(kernel);
-        pairs::join(kernel);
-        of_kernel(kernel);
-    }
-}
-
-fn of_kernel(kernel: &mut Kernel) {
-    let liveness = Liveness::of(kernel);
-    for block in 0..kernel.blocks.len() {
-        let count = kernel.blocks[block].instructions.len();
-        let mut live = liveness.before_instruction(kernel, block, count);
-        let mut used = vec![true; count];
-        for (at, step) in kernel.blocks[block].instructions.iter().enumerate().rev() {
-            let mut is_used = !computes_alone(&step.op);
-            step.op.registers(|role, reg| is_used |= role == Role::Def && live.has(reg));
-            used[at] = is_used;
-            if is_used {
-                live.step(step);
-            }
+/// Leaves out what computes registers that nothing needed reads.
+pub(super) fn leave_out(kernel: &mut Kernel) {
+    // By register, the instructions that write it, until it is needed.
+    let mut writers: Vec<Vec<(usize, usize)>> = vec![Vec::new(); kernel.registers.len()];
+    let mut needed: Vec<Vec<bool>> = Vec::with_capacity(kernel.blocks.len());
+    let mut todo: Vec<Reg> = Vec::new();
+    for (index, block) in kernel.blocks.iter().enumerate() {
+        let mut of_block = Vec::with_capacity(block.instructions.len());
+        for (at, instruction) in block.instructions.iter().enumerate() {
+            let is_needed = !computes_alone(&instruction.op);
+            of_block.push(is_needed);
+            instruction.op.registers(|role, register| match role {
+                Role::Def if !is_needed => writers[register.0 as usize].push((index, at)),
+                Role::Use if is_needed => todo.push(register),
+                _ => {}
+            });
+            todo.extend(instruction.guard.filter(|_| is_needed).map(|guard| guard.pred));
         }
-        let mut used = used.into_iter();
-        kernel.blocks[block].instructions.retain(|_| used.next().unwrap_or(true));
+        match block.terminator {
+            Terminator::Branch { pred, .. } => todo.push(pred),
+            Terminator::Switch { index: Operand::Reg(register), .. } => todo.push(register),
+            _ => {}
+        }
+        needed.push(of_block);
+    }
+    while let Some(register) = todo.pop() {
+        for (index, at) in std::mem::take(&mut writers[register.0 as usize]) {
+            if std::mem::replace(&mut needed[index][at], true) {
+                continue;
+            }
+            let instruction = &kernel.blocks[index].instructions[at];
+            instruction.op.registers(|role, register| {
+                if role == Role::Use {
+                    todo.push(register);
+                }
+            });
+            todo.extend(instruction.guard.map(|guard| guard.pred));
+        }
+    }
+    for (block, needed) in kernel.blocks.iter_mut().zip(needed) {
+        let mut needed = needed.into_iter();
+        block.instructions.retain(|_| needed.next().unwrap_or(true));
     }
 }
 
@@ -45,5 +58,6 @@ fn computes_alone(op: &Op) -> bool {
             | Op::Pack { .. }
             | Op::Extract { .. }
             | Op::Sign { .. }
+            | Op::Load { space: Space::Param, address: Operand::Imm(_), .. }
     ) || matches!(op, Op::Special { special, .. } if !matches!(special, Special::Clock))
 }

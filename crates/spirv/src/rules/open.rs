@@ -139,7 +139,7 @@ pub(super) fn modes(checker: &mut Checker<'_>, calls: &HashSet<usize>) {
                 let inputs = (1..=3).map(|at| format!("Operand {at}")).collect();
                 let found = find(checker, Severity::Note, code, word, source::FLOAT_CONTROLS, what);
                 found.help = help;
-                found.open = Some(Box::new(OpenChoice { inputs, alternatives: between, edits }));
+                found.open = Some(Box::new(OpenChoice { inputs, alternatives: between, edits, product: None }));
             };
             let fma = |rounding| Operation::mul_add(format, rounding);
             let nearest = fma(Rounding::NearestEven);
@@ -246,7 +246,8 @@ fn apart_or_fused(
     let [a, b] = [a, b].map(|id| term(checker, id, &mut inputs));
     let addend = if addend == product { SequenceOperand::Step(0) } else { term(checker, addend, &mut inputs) };
     let between = Alternatives::contraction(&operation(ArithOp::Mul), [a, b], &add, addend, first)?;
-    Some(OpenChoice { inputs, alternatives: between, edits: uncontracted(checker, module.result(sum)?, flags) })
+    let edits = uncontracted(checker, module.result(sum)?, flags);
+    Some(OpenChoice { inputs, alternatives: between, edits, product: Some(module.location(mul.word)) })
 }
 
 /// GLSL.std.450 Fma: one operation or two.
@@ -258,7 +259,8 @@ pub(super) fn glsl(checker: &Checker<'_>, call: &Instruction, flags: &BTreeSet<O
     let mut inputs = Vec::new();
     let [a, b, c] = [a, b, c].map(|id| term(checker, id, &mut inputs));
     let between = Alternatives::contraction(&operation(ArithOp::Mul), [a, b], &operation(ArithOp::Add), c, true)?;
-    Some(OpenChoice { inputs, alternatives: between, edits: uncontracted(checker, module.result(call)?, flags) })
+    let edits = uncontracted(checker, module.result(call)?, flags);
+    Some(OpenChoice { inputs, alternatives: between, edits, product: None })
 }
 
 /// A zero that may have either sign.

@@ -59,7 +59,8 @@ impl<'p> Witnesses<'p> {
     /// let (product, sum) = (operation(ArithOp::Mul), operation(ArithOp::Add));
     /// let factors = [SequenceOperand::Input(0), SequenceOperand::Input(0)];
     /// let alternatives = Alternatives::contraction(&product, factors, &sum, SequenceOperand::Input(1), true).unwrap();
-    /// let open = OpenChoice { inputs: vec!["%f1".to_owned(), "%f2".to_owned()], alternatives, edits: Vec::new() };
+    /// let inputs = vec!["%f1".to_owned(), "%f2".to_owned()];
+    /// let open = OpenChoice { inputs, alternatives, edits: Vec::new(), product: None };
     /// let witness = roundonce_why::diff::Witnesses::new(&Profile::NVIDIA).of(&open).unwrap();
     /// assert_eq!(witness.inputs[0].name, "%f1");
     /// assert_ne!(witness.results[0].bits, witness.results[1].bits);

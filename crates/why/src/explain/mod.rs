@@ -125,7 +125,8 @@ fn operand_name(operand: OperandIndex) -> &'static str {
     }
 }
 
-fn meaning(instruction: &Instruction) -> String {
+/// What an instruction computes, in words.
+pub fn meaning(instruction: &Instruction) -> String {
     let recipe = &instruction.recipe;
     let operation = &recipe.operation;
     let sign = |negated| if negated { "-" } else { "" };

@@ -205,20 +205,17 @@ impl Emitter<'_> {
     /// them; if they are a separate node they are checked here and executed there.
     pub(super) fn node(&mut self, index: usize) -> EmitResult {
         let node = &self.region.nodes[index];
-        let insts = self.region.insts(self.launch.code, index);
         self.states = self.deferred.before[index].clone();
-        for (index, inst) in insts.iter().enumerate() {
-            self.point = ProgramPoint { at: node.start.at + index, ..node.start };
+        for (point, inst) in self.region.placed_insts(self.launch.code, index) {
+            self.point = point;
             if !matches!(inst.op, Op::Exit | Op::Store { .. }) {
                 self.predicated(inst)?;
                 self.deferred.transfer(inst, &mut self.states);
             }
         }
         let stores = |index: usize| {
-            let start = self.region.nodes[index].start;
-            let insts = self.region.insts(self.launch.code, index).iter().enumerate();
-            let stores = insts.filter(|(_, inst)| matches!(inst.op, Op::Store { .. }));
-            stores.map(move |(index, inst)| (ProgramPoint { at: start.at + index, ..start }, inst)).collect::<Vec<_>>()
+            let insts = self.region.placed_insts(self.launch.code, index);
+            insts.filter(|(_, inst)| matches!(inst.op, Op::Store { .. })).collect::<Vec<_>>()
         };
         let here = stores(index);
         let checked = match node.next {

@@ -1,4 +1,5 @@
-//! The command `roundonce`: the only place that knows a terminal. One file a verb.
+//! The command `roundonce`: the only place that knows a terminal. One file a verb. The binary and `python -m roundonce` are
+//! this function, [`command`]; nothing else is public.
 //!
 //! Exit status: 0 done, equal, valid; 1 a finding; 2 usage or unreadable input; 3 a construct that is not supported.
 
@@ -9,6 +10,7 @@ mod array;
 mod asm;
 mod bits;
 mod check;
+mod command_files;
 mod cuda;
 mod diff;
 mod diff_kernels;
@@ -22,6 +24,7 @@ mod files;
 mod forms;
 mod images;
 mod launch;
+mod lsp;
 mod modules;
 mod output;
 mod plot;
@@ -44,9 +47,10 @@ mod why_kernel;
 mod why_reference;
 mod why_report;
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
-use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use clap::{Parser, Subcommand};
 use roundonce::answers::NoAnswer;
@@ -88,6 +92,9 @@ enum Verb {
     /// Validate files against the documents' rules
     #[command(after_help = examples::CHECK)]
     Check(check::Arguments),
+    /// The language server for editors, on stdin and stdout
+    #[command(after_help = examples::LSP)]
+    Lsp(lsp::Arguments),
     /// SASS or SPIR-V text to its words
     #[command(after_help = examples::ASM)]
     Asm(asm::Arguments),
@@ -100,6 +107,12 @@ enum Verb {
     /// Every operand of a space, in shards that can be continued
     #[command(after_help = examples::SWEEP)]
     Sweep(sweep::Arguments),
+    /// A shell's completions of this command
+    #[command(after_help = examples::COMPLETIONS)]
+    Completions(command_files::Completions),
+    /// The manual pages of all verbs, for packages
+    #[command(hide = true)]
+    Man(command_files::Man),
 }
 
 /// What a verb ends with.
@@ -151,8 +164,13 @@ impl From<std::io::Error> for Failure {
     }
 }
 
-fn main() -> ExitCode {
-    let arguments = output::hide_signs(std::env::args_os());
+/// What the process was asked.
+static WORDS: OnceLock<Vec<OsString>> = OnceLock::new();
+
+/// Does what the words of a command line ask, the program's name first, and returns the exit status. Once a process.
+pub fn command(words: impl Iterator<Item = OsString>) -> u8 {
+    let words = WORDS.get_or_init(|| words.collect());
+    let arguments = output::hide_signs(words.iter().cloned());
     let arguments = Arguments::try_parse_from(output::join_profiles(arguments));
     let ended = arguments.map_or_else(usage, run).and_then(flushed);
     let (code, message) = match ended {
@@ -165,7 +183,7 @@ fn main() -> ExitCode {
     if let Some(message) = message {
         output::error(&message);
     }
-    ExitCode::from(code)
+    code
 }
 
 /// Help, the version, or what is wrong with the arguments.
@@ -191,9 +209,12 @@ fn run(arguments: Arguments) -> Ended {
         Verb::Forms(arguments) => forms::run(&arguments),
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Check(arguments) => check::run(&arguments),
+        Verb::Lsp(arguments) => lsp::run(&arguments),
         Verb::Asm(arguments) => asm::run(&arguments),
         Verb::Disasm(arguments) => disasm::run(&arguments),
         Verb::Vectors(arguments) => vectors::run(&arguments),
         Verb::Sweep(arguments) => sweep::run(&arguments),
+        Verb::Completions(arguments) => command_files::completions(&arguments),
+        Verb::Man(arguments) => command_files::man(&arguments),
     }
 }

@@ -1,0 +1,172 @@
+//! The words that may stand at a place of a text.
+
+use std::collections::HashSet;
+
+use roundonce_isa::{Outline, TokenClass, split_spelling};
+use roundonce_ptx::matrix::ROWS;
+use roundonce_ptx::{conversions, integer};
+
+use super::TextLanguage;
+use crate::{TABLES, ptx, sass, spirv};
+
+/// A word that may stand at a place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Completion {
+    /// Its place in the list: a modifier's in the manual's order.
+    pub place: usize,
+    /// The word; a modifier's without the dot that is already there.
+    pub text: String,
+    /// What it is for.
+    pub detail: String,
+    /// What it is.
+    pub class: TokenClass,
+}
+
+/// The words that may stand at a byte of a text. What is written of the word is not compared: an editor filters.
+///
+/// ```
+/// use roundonce::answers::{TextLanguage, completions};
+/// let text = ".version 8.6\n.target sm_90\n.entry k () { .reg .f32 %f<4>; fma.rz. ";
+/// let outline = TextLanguage::Ptx.outline(text);
+/// let found = completions(TextLanguage::Ptx, text, text.len() - 1, &outline);
+/// assert!(found.iter().any(|word| word.text == "ftz") && found.iter().all(|word| word.text != "rn"));
+/// ```
+pub fn completions(language: TextLanguage, text: &str, byte: usize, outline: &Outline) -> Vec<Completion> {
+    let before = text.get(..byte).unwrap_or_default();
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '%' | '$' | '+');
+    let word = &before[before.trim_end_matches(is_word).len()..];
+    let before = &before[..before.len() - word.len()];
+    let inside = outline.token(byte).filter(|token| token.start < byte);
+    if inside.is_some_and(|token| matches!(token.class, TokenClass::Comment | TokenClass::Text)) {
+        return Vec::new();
+    }
+    let mut found = match word.rsplit_once('.') {
+        Some(("", _)) if language == TextLanguage::Ptx => directives(),
+        Some((written, _)) if !written.is_empty() && language != TextLanguage::Spirv => {
+            modifiers(language, written, outline)
+        }
+        Some(_) if language != TextLanguage::Spirv => Vec::new(),
+        _ if begins_statement(language, before) => opcodes(language),
+        _ => names(language, text, byte, word, outline),
+    };
+    found.sort_by(|one, other| (one.place, &one.text).cmp(&(other.place, &other.text)));
+    // Of rows that have a word in different places the first.
+    let mut seen = HashSet::new();
+    found.retain(|word| seen.insert(word.text.clone()));
+    found
+}
+
+/// Whether a statement begins behind a text, but for its guard.
+fn begins_statement(language: TextLanguage, before: &str) -> bool {
+    let ends: &[char] = match language {
+        TextLanguage::Ptx => &[';', '{', '}', ':', '\n'],
+        TextLanguage::Sass => &[';', '{', '}', '/', '\n'],
+        TextLanguage::Spirv => &['\n', '='],
+    };
+    let behind = &before[before.rfind(ends).map_or(0, |at| at + 1)..];
+    let behind = behind.trim();
+    let is_guard = || behind.starts_with('@') && !behind.contains(char::is_whitespace);
+    behind.is_empty() || language != TextLanguage::Spirv && is_guard()
+}
+
+fn directives() -> Vec<Completion> {
+    let word = |text: &str| Completion {
+        place: 0,
+        text: text.trim_start_matches('.').to_owned(),
+        detail: String::new(),
+        class: TokenClass::Directive,
+    };
+    ptx::directives().map(word).collect()
+}
+
+/// The modifiers that may stand behind what is written of a spelling.
+fn modifiers(language: TextLanguage, written: &str, outline: &Outline) -> Vec<Completion> {
+    let (mnemonic, words) = split_spelling(written);
+    let offered = |(place, text): (usize, &str), detail: String| Completion {
+        place,
+        text: text.trim_start_matches('.').to_owned(),
+        detail,
+        class: TokenClass::Modifier,
+    };
+    let of_rows = TABLES.into_iter().flatten().filter(|row| super::describe::is_of(language, row.language));
+    let mut found: Vec<Completion> = Vec::new();
+    let mut add = |next: Option<Vec<(usize, &'static str)>>, syntax: String| {
+        found.extend(next.into_iter().flatten().map(|next| offered(next, syntax.clone())));
+    };
+    for row in of_rows.filter(|row| row.mnemonic == mnemonic && row.gate.holds(outline.sm, outline.version)) {
+        add(row.next_modifiers(&words), row.syntax());
+    }
+    match language {
+        TextLanguage::Ptx => {
+            let rows = integer::FORMS.iter().chain(conversions::FORMS).filter(|row| row.mnemonic == mnemonic);
+            for row in rows.filter(|row| row.gate.holds(outline.sm, outline.version)) {
+                add(row.next_modifiers(&words), row.syntax());
+            }
+            add(Some(ptx::next_modifiers(mnemonic, &words)), mnemonic.to_owned());
+            found.extend(of_matrices(written));
+        }
+        TextLanguage::Sass => {
+            let is_newer = outline.sm.map(|sm| sm.number >= 70);
+            let fitting = sass::next_modifiers(mnemonic, &words).into_iter();
+            let fitting = fitting.filter(|(.., newer)| is_newer.is_none_or(|is_newer| is_newer == *newer));
+            found.extend(fitting.map(|(place, text, _)| offered((place, text), mnemonic.to_owned())));
+        }
+        TextLanguage::Spirv => {}
+    }
+    found
+}
+
+/// The next modifiers of matrix multiply-adds, whose spellings are listed whole.
+fn of_matrices(written: &str) -> Vec<Completion> {
+    let families = ["mma", "wmma", "wgmma", "tcgen05"];
+    if !families.contains(&split_spelling(written).0) {
+        return Vec::new();
+    }
+    let spellings = ROWS.iter().flat_map(|row| row.spellings());
+    let behind = spellings.filter_map(|spelling| {
+        let rest = spelling.strip_prefix(written)?.strip_prefix('.')?;
+        let text = rest.split('.').next()?.to_owned();
+        Some(Completion { place: 0, text, detail: spelling, class: TokenClass::Modifier })
+    });
+    behind.collect()
+}
+
+fn opcodes(language: TextLanguage) -> Vec<Completion> {
+    let word = |text: String, detail: String| Completion { place: 0, text, detail, class: TokenClass::Opcode };
+    match language {
+        TextLanguage::Ptx => {
+            ptx::opcodes().map(|(name, operands)| word(name.to_owned(), operands.to_owned())).collect()
+        }
+        TextLanguage::Sass => sass::mnemonics().map(|name| word(name.to_owned(), String::new())).collect(),
+        TextLanguage::Spirv => spirv::opcodes().map(|(name, operands)| word(name, operands)).collect(),
+    }
+}
+
+/// The names that are known at a byte; in SPIR-V, where no id is being written, the words of the operand's set.
+fn names(language: TextLanguage, text: &str, byte: usize, word: &str, outline: &Outline) -> Vec<Completion> {
+    let declared = outline.declarations.iter().filter(|known| known.scope.0 <= byte && byte <= known.scope.1);
+    let declared = declared.map(|known| Completion {
+        place: 1,
+        text: known.name.clone(),
+        detail: text.get(known.whole.0..known.whole.1).map(one_line).unwrap_or_default(),
+        class: known.class,
+    });
+    if language != TextLanguage::Spirv || word.starts_with('%') {
+        return declared.collect();
+    }
+    let words = spirv::enumerants_at(text, byte).into_iter().map(|text| Completion {
+        place: 0,
+        text,
+        detail: String::new(),
+        class: TokenClass::Enumerant,
+    });
+    words.collect()
+}
+
+/// Characters of a declaration that are shown.
+const SHOWN: usize = 80;
+
+/// The first line of a declaration.
+fn one_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().chars().take(SHOWN).collect()
+}
