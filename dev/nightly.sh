@@ -3,8 +3,9 @@
 # directions, on every core; against the processor's own AVX-512, for f32 and f64; then the vector kernels, every mode,
 # against the scalar pipeline, and those of f16 and bf16 against SoftFloat: every pair of an addition, subtraction and
 # multiplication, and generated triples; then the verdicts of `diff` on 10,000 pairs, and matrix multiply-adds, a million elements a
-# row, against exact integers. One line a run; the exit status says whether all agree. Last, every crate is built from its
-# package alone, and what a release hands out is built and installed (docs/packages.md says what that wants).
+# row, against exact integers; where mdBook is installed, the book's links. One line a run; the exit status says whether all agree.
+# Last, every crate is built from its package alone, and what a release hands out is built and installed (docs/packages.md says
+# what that wants).
 #
 #   dev/nightly.sh [TRIPLES_PER_RUN]      (10^9 by default, 1.2 × 10^10 for each of the three; hours on two cores)
 #   dev/nightly.sh sanitize               (the tests of the vector kernels under the address sanitizer, and the portable
@@ -39,6 +40,7 @@ if grep -q avx512f /proc/cpuinfo 2>/dev/null; then "$nightly" processor "$count"
 "$nightly" triples "$count" || status=1
 cargo test --quiet --release -p roundonce-why --test diff -- --ignored || status=1
 ROUNDONCE_CASES=1000000 cargo test --quiet --release -p roundonce-ptx --test matrix_random || status=1
+if command -v mdbook >/dev/null; then python3 dev/book.py || status=1; fi
 cargo test --quiet --release -p roundonce-cli --test hostile -- --ignored || status=1
 if [ -n "${TESTFLOAT_GEN:-}" ]; then
     cargo build --quiet --release
