@@ -23,7 +23,7 @@ job() { # LABEL COMMAND…
     local label=$1 start end
     shift
     start=$(date +%s%N)
-    "$@" why > "$work/why.txt"
+    "$@" --quiet why > "$work/why.txt"
     end=$(date +%s%N)
     grep -q 'fuses `a \* x` into the sum, which rounds once' "$work/why.txt"
     "$@" eval fma.rn.f32 0x3f800001 0x3f800001 0xbf800002 | grep -q '^0x28800000 '
