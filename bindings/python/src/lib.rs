@@ -43,7 +43,7 @@ mod _native {
     #[pymodule_export]
     use crate::matrix::{matrix_types, multiply};
     #[pymodule_export]
-    use crate::report::{allowed, bits, diff, diff_arrays, explain, forms, plot, ulps, why, why_arrays};
+    use crate::report::{allowed, bits, diff, diff_arrays, explain, forms, plot, plot_shares, ulps, why, why_arrays};
     #[pymodule_export]
     use crate::vectors::{Sweep, generate, together, verify};
 }

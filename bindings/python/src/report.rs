@@ -15,7 +15,7 @@ use roundonce::why::{
     Untyped, Values, answer_arrays, toolchain,
 };
 use roundonce::{Form, Profile, SideProblem, TABLES, sides};
-use roundonce_plot::{Comparison, svg};
+use roundonce_plot::{Comparison, ShareCell, Shares, shares_svg, svg};
 use serde::Serialize;
 
 use crate::error;
@@ -237,6 +237,19 @@ pub(crate) fn plot(py: Python<'_>, pairs: Vec<(String, Given, Given)>) -> PyResu
     };
     let comparisons = pairs.into_iter().map(read).collect::<PyResult<Vec<Comparison>>>()?;
     py.detach(|| svg(&comparisons)).map_err(|problem| error::whole(py, problem))
+}
+
+/// A picture, as SVG, of the share of elements that something holds for: cells of a place, elements, and those it holds for.
+#[pyfunction]
+pub(crate) fn plot_shares(
+    py: Python<'_>,
+    title: String,
+    axes: [String; 3],
+    cells: Vec<([i32; 2], u64, u64)>,
+) -> PyResult<String> {
+    let cells = cells.into_iter().map(|(at, elements, holding)| ShareCell { at, elements, holding }).collect();
+    let shares = Shares { title, axes, cells };
+    py.detach(|| shares_svg(&shares)).map_err(|problem| error::whole(py, problem))
 }
 
 /// Whether two computations are equal on all inputs. `solve` is given a script for an SMT solver and says the name of

@@ -2,6 +2,10 @@
 //!
 //! The ground is transparent, and every colour can be read on white and on black.
 
+mod shares;
+
+pub use shares::{ShareCell, Shares, shares_svg};
+
 use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
@@ -83,11 +87,6 @@ fn chart<'a, 'b>(
         .x_label_area_size(36)
         .y_label_area_size(52)
         .build_cartesian_2d(-0.5..names.len() as f64 - 0.5, range)?;
-    let name = |at: &f64| {
-        let place = at.round();
-        let named = (at - place).abs() < 1e-6 && place >= 0.0;
-        if named { names.get(place as usize).cloned().unwrap_or_default() } else { String::new() }
-    };
     chart
         .configure_mesh()
         .disable_x_mesh()
@@ -98,12 +97,19 @@ fn chart<'a, 'b>(
         .axis_desc_style(font(12))
         .x_labels(9.min(names.len()))
         .y_labels(6)
-        .x_label_formatter(&name)
+        .x_label_formatter(&|at| named(names, *at))
         .y_label_formatter(&|value| mark(*value))
         .x_desc(x)
         .y_desc(y)
         .draw()?;
     Ok(chart)
+}
+
+/// The name of a place on an axis; nothing between two places.
+fn named(names: &[String], at: f64) -> String {
+    let place = at.round();
+    let is_place = (at - place).abs() < 1e-6 && place >= 0.0;
+    if is_place { names.get(place as usize).cloned().unwrap_or_default() } else { String::new() }
 }
 
 /// Powers of two and what lies between them, short enough for an axis.
@@ -188,11 +194,8 @@ fn exponents(area: &Area<'_>, differences: &Differences) -> Drawn {
     let rows = far_ends(ends[0].unwrap_or(1), ends[1].unwrap_or(1));
     let names: Vec<String> = (low..=high).map(|exponent| format!("2^{exponent}")).collect();
     let most = cells.iter().map(|cell| cell.count).max().unwrap_or(1) as f64;
-    let row = |value: f64| {
-        let place = value.round();
-        let named = (value - place).abs() < 1e-6 && place >= 0.0;
-        if named { rows.get(place as usize).map_or(String::new(), |&distance| short(distance)) } else { String::new() }
-    };
+    let row_names: Vec<String> = rows.iter().map(|&distance| short(distance)).collect();
+    let row = |value: f64| named(&row_names, value);
     let range = -0.5..rows.len() as f64 - 0.5;
     let weight = |count: f64| 0.15 + 0.85 * (count + 1.0).ln() / (most + 1.0).ln();
     let (area, key) = area.split_horizontally(WIDTH - KEY);
@@ -202,23 +205,22 @@ fn exponents(area: &Area<'_>, differences: &Differences) -> Drawn {
         let y = rows.partition_point(|&distance| distance < cell.distance) as f64;
         Rectangle::new([(x - 0.5, y - 0.5), (x + 0.5, y + 0.5)], MARK.mix(weight(cell.count as f64)).filled())
     }))?;
-    legend(&key, most, &weight)
+    let one = if most > 1.0 { "1" } else { "" };
+    // Evenly in the logarithm, as the colour is.
+    legend(&key, "elements", [&short(most as i64), one], &|share| weight(most.powf(share)))
 }
 
-/// What the strength of the colour says.
-fn legend(area: &Area<'_>, most: f64, weight: &dyn Fn(f64) -> f64) -> Drawn {
+/// What the strength of the colour says, from one at the top to zero.
+fn legend(area: &Area<'_>, title: &str, [top_name, end_name]: [&str; 2], strength: &dyn Fn(f64) -> f64) -> Drawn {
     const STEPS: i32 = 24;
     let (top, step) = (40, 8);
-    area.draw(&Text::new("elements", (0, top - 22), font(11)))?;
+    area.draw(&Text::new(title.to_owned(), (0, top - 22), font(11)))?;
     for at in 0..STEPS {
-        // From the most above to one below, evenly in the logarithm, as the colour is.
-        let count = most.powf(f64::from(STEPS - 1 - at) / f64::from(STEPS - 1));
+        let share = f64::from(STEPS - 1 - at) / f64::from(STEPS - 1);
         let corners = [(0, top + at * step), (14, top + (at + 1) * step)];
-        area.draw(&Rectangle::new(corners, MARK.mix(weight(count)).filled()))?;
+        area.draw(&Rectangle::new(corners, MARK.mix(strength(share)).filled()))?;
     }
-    area.draw(&Text::new(short(most as i64), (18, top - 4), font(11)))?;
-    if most > 1.0 {
-        area.draw(&Text::new("1", (18, top + (STEPS - 1) * step - 4), font(11)))?;
-    }
+    area.draw(&Text::new(top_name.to_owned(), (18, top - 4), font(11)))?;
+    area.draw(&Text::new(end_name.to_owned(), (18, top + (STEPS - 1) * step - 4), font(11)))?;
     Ok(())
 }

@@ -24,7 +24,7 @@ from ._functions import FunctionReport, trace, why
 from ._kernels import Run, check, run, why_kernel
 from ._matrix import mma
 from ._native import Error, Finding, KernelError, __version__
-from ._plot import Picture, plot
+from ._plot import Picture, plot, plot_shares
 from ._reports import Allowed, Difference, Report, allowed, bits, diff, explain, forms
 from ._trace import Trace, Untraceable
 
@@ -54,6 +54,7 @@ __all__ = [
     "mma",
     "mul",
     "plot",
+    "plot_shares",
     "run",
     "sub",
     "testing",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import pathlib
-from typing import Optional, Union
+from typing import Optional, Tuple, Union
+
+import numpy as np
 
 from . import _native
 from ._arrays import Values
@@ -33,3 +35,25 @@ def plot(first: Values, second: Values, title: Optional[str] = None) -> Picture:
     """
     title = "the first and the second" if title is None else title
     return Picture(_native.plot([(title, _given("first", first), _given("second", second))]))
+
+
+def plot_shares(
+    x: np.ndarray, y: np.ndarray, where: np.ndarray, title: str, axes: Tuple[str, str, str] = ("x", "y", "% of elements")
+) -> Picture:
+    """The share of elements for which `where` is true, by two whole numbers `x` and `y` of each element, exponents for
+    example. `axes` names the two numbers and the share; places without elements stay empty.
+
+    Raises `Error` if there are no elements or the numbers of an axis are more than 1,000 apart, ValueError if the shapes
+    differ, TypeError if the numbers are no integers.
+    """
+    x, y, where = np.asarray(x), np.asarray(y), np.asarray(where, dtype=bool)
+    if not x.shape == y.shape == where.shape:
+        raise ValueError(f"x, y and where have the shapes {x.shape}, {y.shape} and {where.shape}")
+    for name, numbers in (("x", x), ("y", y)):
+        if numbers.dtype.kind not in "iu":
+            raise TypeError(f"{name} is of {numbers.dtype}, not of integers")
+    places, cell = np.unique(np.stack([x.ravel(), y.ravel()]), axis=1, return_inverse=True)
+    cell = cell.ravel()
+    elements, holding = np.bincount(cell), np.bincount(cell[where.ravel()], minlength=places.shape[1])
+    cells = [(place, int(all_of), int(held)) for place, all_of, held in zip(places.T.tolist(), elements, holding)]
+    return Picture(_native.plot_shares(title, axes, cells))
